@@ -122,11 +122,17 @@ IdSet<JobId> plan_cluster(DecisionDraft& draft, Planner& planner, const PlanScop
   const std::function<bool(const Job&)> counted = [&](const Job& job) { return goes_on(draft, job); };
   const std::function<bool(const Job&)> has_own_policy = [&](const Job& job) { return !draft.follows_plan(job); };
   Result<PlanAnswer> answer = planner.plan(
-      {draft.view(), scope.candidates, scope.looked_at, counted, has_own_policy, scope.nodes}, draft.budget());
+      {draft.view(), scope.candidates, scope.looked_at, counted, has_own_policy, scope.nodes, draft.state().plan.mark},
+      draft.budget());
   auto changes = answer ? changes_by(draft, scope, *answer) : Result<std::vector<TargetChange>>(answer.error());
   Replan replan{.changes = {}, .mark = draft.state().plan.mark, .wake = {}, .error = {}};
   if (changes) {
-    replan = {.changes = *std::move(changes), .mark = answer->mark, .wake = answer->wake, .error = {}};
+    replan = {.changes = *std::move(changes),
+              .mark = answer->mark,
+              .wake = answer->wake,
+              .error = {},
+              .tenants = std::move(answer->tenants),
+              .counts_loans = answer->counts_loans};
   } else {
     replan.error = changes.error().message;
     replan.changes = changes_without_answer(draft, scope);

@@ -16,6 +16,7 @@
 #include "core/decide/reconciler.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/state_wait.hpp"
+#include "core/decide/tenant_planner.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/decide/waiting_line.hpp"
 #include "core/decide/worklist.hpp"
@@ -27,12 +28,13 @@
 namespace tidepool::core {
 namespace {
 
-// It may change which nodes a plan can count with.
+// It may change which nodes a plan can count with, or how tenants share them.
 bool speaks_of_node(const Fact& fact) {
   return std::holds_alternative<NodeJoined>(fact) || std::holds_alternative<NodeLost>(fact) ||
          std::holds_alternative<NodeCordonChanged>(fact) || std::holds_alternative<NodeLabelled>(fact) ||
          std::holds_alternative<NodeDrainRequested>(fact) || std::holds_alternative<NodeDrainCancelled>(fact) ||
-         std::holds_alternative<NodeReclaimNoticed>(fact) || std::holds_alternative<PoolListed>(fact);
+         std::holds_alternative<NodeReclaimNoticed>(fact) || std::holds_alternative<PoolListed>(fact) ||
+         std::holds_alternative<TenantsConfigured>(fact);
 }
 
 }  // namespace
@@ -47,6 +49,7 @@ struct Engine::Impl {
   std::optional<WaitingLine> line;                // the jobs that wait, in order, where the policy in charge is a rule
   std::unique_ptr<Planner> planner;               // of the policy in charge, where it plans
   std::string planned_by;                         // whose planner, or line, it is
+  bool is_shared = false;                         // by tenants
   std::uint64_t nodes = 0;                        // digest of the nodes that a plan may count with
   IdSet<NodeId> draining;                         // nodes that are being drained
   std::optional<Instant> decided_at;              // newest decision accepted
@@ -66,10 +69,18 @@ struct Engine::Impl {
 
   [[nodiscard]] const Policy& default_policy() const { return parts.active_policy(state); }
 
-  // Rebuilds all that depends on the policy in charge.
+  // A policy file sees the tenants of jobs and shares the slots itself.
+  [[nodiscard]] std::unique_ptr<Planner> make_planner() const {
+    auto alone = default_policy().planner();
+    if (!alone || state.tenants->empty() || parts.file_decides(state)) return alone;
+    return std::make_unique<TenantPlanner>(default_policy());
+  }
+
+  // Rebuilds all that depends on the policy in charge, and on whether tenants share the pool.
   void follow_policy() {
     planned_by = parts.name_in_charge(state);
-    planner = default_policy().planner();
+    is_shared = !state.tenants->empty();
+    planner = make_planner();
     TP_CHECK((planner == nullptr) == (default_policy().rule() != nullptr), "a policy is a rule or has a planner");
     line.reset();
     if (!planner) line.emplace(default_policy().line_rule() == LineRule::kStrict);
@@ -270,7 +281,10 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   if (speaks_of_node(fact.fact)) impl_->draining = draining_nodes(impl_->state);
   if (impl_->planner && speaks_of_node(fact.fact)) impl_->nodes = digest_of_nodes(impl_->state);
   for (const JobId id : change.touched().jobs) impl_->follow(id, {.until = fact.at});
-  if (impl_->planned_by != impl_->parts.name_in_charge(impl_->state)) impl_->follow_policy();
+  const bool is_shared = !impl_->state.tenants->empty();
+  if (impl_->planned_by != impl_->parts.name_in_charge(impl_->state) || impl_->is_shared != is_shared) {
+    impl_->follow_policy();
+  }
   impl_->check_books(change.touched().jobs);
   return change.take_events();
 }
@@ -287,7 +301,7 @@ Decision Engine::decide(Instant now, StageTimes* times) const {
 }
 
 Decision Engine::decide_anew(Instant now) const {
-  const std::unique_ptr<Planner> planner = impl_->planner ? impl_->default_policy().planner() : nullptr;
+  const std::unique_ptr<Planner> planner = impl_->planner ? impl_->make_planner() : nullptr;
   const bool sees_nodes = !planner || impl_->nodes == digest_of_nodes(impl_->state);
   TP_CHECK(sees_nodes, "what is kept of the nodes follows from the state");
   IdSet<JobId> jobs;

@@ -27,7 +27,7 @@ GangRequest gang_of(DecisionDraft& draft, const Job& job, int workers) {
   return gang;
 }
 
-TogetherRequest request_for(DecisionDraft& draft, const Job& job, int workers) {
+TogetherRequest together_request(DecisionDraft& draft, const Job& job, int workers) {
   return {.gang = gang_of(draft, job, workers),
           .own = nodes_of(draft.state(), job.membership.members),
           .nodes_max = nodes_together(fewest_nodes(draft.free_slots(), job, workers))};
@@ -73,7 +73,7 @@ std::optional<Regrouping> way_together(DecisionDraft& draft, const Job& job, int
   // At least one joins: a job that is apart does not come together with all its workers where they are.
   const int joins_least = std::max(1, workers - job.size());
   if (joins_least * job.spec.gpus_per_worker > draft.usable() || !may_be_gathered(draft, job)) return std::nullopt;
-  const auto wanted = lay_together(draft.free_slots(), request_for(draft, job, workers));
+  const auto wanted = lay_together(draft.free_slots(), together_request(draft, job, workers));
   if (!wanted) return std::nullopt;
   Regrouping change = change_to(draft, job, *wanted);
   const bool all_leave = change.leaving.size() == job.membership.members.size();
@@ -116,7 +116,7 @@ struct Clearing {
 class RoomTogether {
  public:
   RoomTogether(DecisionDraft& draft, const Job& job, int size)
-      : draft_(draft), job_(job), request_(request_for(draft, job, size)) {}
+      : draft_(draft), job_(job), request_(together_request(draft, job, size)) {}
 
   [[nodiscard]] std::optional<Clearing> find() {
     std::optional<Clearing> best;

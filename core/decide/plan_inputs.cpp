@@ -34,6 +34,19 @@ void mix_judgement(const ScalingSpec& scaling, Digest& digest) {
   }
 }
 
+void mix_tenants(const TenantTree& tree, Digest& digest) {
+  const auto mix = [&](std::int64_t number) { digest.mix(static_cast<std::uint64_t>(number)); };
+  mix(tree.half_life.count_us());
+  mix(tree.rebalance_every.count_us());
+  for (const Tenant& tenant : tree.tenants) {
+    digest.mix("tenant").mix(tenant.name).mix(tenant.parent);
+    mix(tenant.guarantee);
+    mix(tenant.weight);
+    mix(tenant.borrow.value_or(-1));
+    mix(tenant.lend.value_or(-1));
+  }
+}
+
 // It is looked at with every report of a job, so nothing is put together for the comparison.
 bool measured_otherwise(const std::map<int, double>& before, const Job& job) {
   auto known = before.begin();
@@ -105,6 +118,7 @@ std::uint64_t digest_of_nodes(const ClusterState& state) {
     digest.mix(static_cast<std::uint64_t>(node.price_per_slot_hour.count_micros())).mix(node.slot_type);
     for (const auto& [key, value] : labels_of(node)) digest.mix(key).mix(value);
   }
+  if (!state.tenants->empty()) mix_tenants(*state.tenants, digest);
   return digest.value();
 }
 

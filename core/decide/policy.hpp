@@ -75,7 +75,10 @@ struct PlanRequest {
   const std::function<bool(const Job&)>& counts;
   // It follows a pinned policy.
   const std::function<bool(const Job&)>& has_own_policy;
-  std::uint64_t nodes = 0;  // digest of the nodes that a plan may count with
+  std::uint64_t nodes = 0;  // digest of the nodes that a plan may count with, and of the tenants that share them
+  Mark mark = {};           // the policy's own, of its newest plan
+  // The jobs get no more together, however many slots there are: the part of a tenant (tenant_planner.hpp). None = all.
+  std::optional<int> slots_most = std::nullopt;
 };
 struct PlanAnswer {
   IdTable<JobId, Target> targets;
@@ -83,6 +86,8 @@ struct PlanAnswer {
   bool whole = true;
   Mark mark;
   std::optional<Instant> wake;
+  std::vector<TenantChange> tenants = {};  // as in Replan
+  bool counts_loans = false;
 };
 
 // A policy at work whose targets depend on each other. It may keep what follows from the state, so that a plan costs

@@ -118,6 +118,7 @@ template Reason::Reason(reason::WaitingForSlots);
 template Reason::Reason(reason::NeverFits);
 template Reason::Reason(reason::NoNodeMatches);
 template Reason::Reason(reason::WaitingForNodes);
+template Reason::Reason(reason::BeyondGuarantee);
 template Reason::Reason(reason::BehindOlderJob);
 template Reason::Reason(reason::SuspendedByUser);
 template Reason::Reason(reason::NoNodes);

@@ -105,6 +105,12 @@ std::string text_of(const NoNodeMatches& why) {
          " room for " + grouped(why.cluster);
 }
 
+std::string text_of(const BeyondGuarantee& why) {
+  return "waits: it would keep " + slots(why.needed) + " for good, and of the " + grouped(why.guarantee) +
+         " that tenant " + why.word + " is guaranteed " + grouped(why.held) + (why.held == 1 ? " is" : " are") +
+         " kept so by other jobs";
+}
+
 std::string holders_of(const WaitingForNodes& why) {
   if (!why.holder) return "";
   std::string text = " held by " + why.holder.text();

@@ -105,6 +105,12 @@ Lines lines_of(const WaitingForNodes& why, JobId) {
   return lines;
 }
 
+Lines lines_of(const BeyondGuarantee&, JobId) {
+  return {"submit it with preemptible: true, and without a size or a policy of its own",
+          "the end of a job of the tenant that is not preemptible, or has a size or a policy of its own",
+          "a larger guarantee: schedctl tenants apply FILE"};
+}
+
 Lines lines_of(const MeritWait& why, JobId) {
   if (measure::measure_of(why.by) == Measure::kOwn) {
     const auto* merit = std::get_if<ByMerit>(&why.by);

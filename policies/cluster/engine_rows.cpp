@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -62,6 +63,26 @@ void set_work(const core::Job& job, const JobSpeed& speed, JobRow& row) {
   if (!left || !tells) return;
   row.steps_left = *left / batch;
   row.useful_left = row.steps_left;
+}
+
+// Takes slots from nodes until there are no more than `most`: first those that none of the rows holds, from the nodes
+// with the fewest of these, so that whole nodes stay for gangs. `held`: by the rows, by node.
+void limit_slots(View& view, const std::vector<int>& held, int most) {
+  int over = view.slots() - most;
+  const auto spare = [&](std::size_t node) { return std::max(0, view.nodes[node].slots - held[node]); };
+  std::vector<std::size_t> order(view.nodes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return std::pair(spare(a), a) < std::pair(spare(b), b); });
+  const auto take = [&](std::size_t node, int slots) {
+    const int taken = std::min(over, slots);
+    view.nodes[node].slots -= taken;
+    over -= taken;
+  };
+  for (const std::size_t node : order) {
+    if (over > 0) take(node, spare(node));
+  }
+  for (auto node = order.rbegin(); node != order.rend() && over > 0; ++node) take(*node, view.nodes[*node].slots);
 }
 
 }  // namespace
@@ -306,12 +327,21 @@ JobRow EngineRows::made(const core::ClusterState& state, const core::Job& job, c
   return row;
 }
 
+std::vector<int> EngineRows::slots_by_node(const core::ClusterState& state, const std::vector<JobId>& jobs) {
+  std::vector<int> slots(nodes_.size(), 0);
+  for (const JobId id : jobs) {
+    for (const Share& share : placement(state, *state.find_job(id)))
+      slots[static_cast<std::size_t>(share.node)] += share.slots;
+  }
+  return slots;
+}
+
 EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   const core::ClusterState& state = request.view.state;
   follow_nodes(state);
   Rows rows{.view = {.now = request.view.now}, .claims = {}, .capacity = 0};
   View& view = rows.view;
-  view.mark = state.plan.mark;
+  view.mark = request.mark;
   close_gaps();
   view.ended_slot_seconds = ended_;
   for (const NodeId id : nodes_) {
@@ -355,10 +385,15 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
     rows.claims.push_back(id);
   }
   rows.capacity = view.slots();
-  for (const JobId id : rows.claims) {
-    for (const Share& share : placement(state, *state.find_job(id))) slots_on(share) -= share.slots;
-  }
+  const std::vector<int> claimed = slots_by_node(state, rows.claims);
+  for (std::size_t node = 0; node < nodes_.size(); ++node) view.nodes[node].slots -= claimed[node];
   std::sort(order.begin(), order.end());
+  if (request.slots_most) {
+    std::vector<JobId> others;
+    for (const auto& [submitted, id] : order) others.push_back(id);
+    const int most = *request.slots_most - std::accumulate(claimed.begin(), claimed.end(), 0);
+    limit_slots(view, slots_by_node(state, others), std::max(0, most));
+  }
   const int room = view.slots();
   view.jobs.reserve(order.size());
   for (const auto& [submitted, id] : order) {

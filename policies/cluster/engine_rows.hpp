@@ -48,6 +48,8 @@ class EngineRows {
     std::vector<std::pair<JobId, int>> misfits;
     int capacity = 0;  // slots of nodes that take jobs, claims or not
   };
+  // With PlanRequest::slots_most the nodes of the view have no more slots together, claims counted in; it may be fewer
+  // than the rows hold.
   [[nodiscard]] Rows rows(const core::PlanRequest& request);
 
   // One by one, for a planner that keeps the rest itself. Valid until the job is followed again or the nodes change.
@@ -89,6 +91,7 @@ class EngineRows {
   // The nodes that it asks for are the only ones it may be on.
   void bind_to_nodes(const core::ClusterState& state, const core::Job& job, JobRow& row);
   [[nodiscard]] Placement placement_of(const core::ClusterState& state, const core::Job& job) const;
+  [[nodiscard]] std::vector<int> slots_by_node(const core::ClusterState& state, const std::vector<JobId>& jobs);
   [[nodiscard]] std::vector<int> sizes_of(const core::ClusterState& state, const core::Job& job, const Terms& terms);
 
   RowStyle style_;

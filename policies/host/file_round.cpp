@@ -26,7 +26,9 @@ class Setting {
   Setting& operator=(const Setting&) = delete;
 
   [[nodiscard]] core::ClusterState& state() { return state_; }
-  [[nodiscard]] core::PlanRequest request() const { return {{state_, now_}, jobs_, jobs_, counts_, has_own_policy_}; }
+  [[nodiscard]] core::PlanRequest request() const {
+    return {{state_, now_}, jobs_, jobs_, counts_, has_own_policy_, 0, state_.plan.mark};
+  }
   [[nodiscard]] const IdSet<JobId>& own_policies() const { return own_policies_; }
 
  private:

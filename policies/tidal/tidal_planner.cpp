@@ -53,6 +53,7 @@ TidalPlanner::TidalPlanner(const Settings& settings)
 
 Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, core::StepBudget& budget) {
   look_at_nodes(request);
+  slots_most_ = request.slots_most.value_or(std::numeric_limits<int>::max());
   Jobs jobs = stale(request);
   read(request, jobs);
   // Whether a job can never fit is judged by all slots, claims included.
@@ -71,7 +72,7 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
   bid(request, jobs);
   const core::ClusterPlan& newest = request.view.state.plan;
   const SlotPool ground{.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = request.view.now};
-  const Jobs promised = promises_.renew({.mark = newest.mark, .nodes_changed = newest.nodes != request.nodes}, ground);
+  const Jobs promised = promises_.renew({.mark = request.mark, .nodes_changed = newest.nodes != request.nodes}, ground);
   for (const JobId id : promised) offer_promised(id);
   jobs.insert(promised);
   // What is counted follows from the state, as the answer does; the work itself depends on what was kept.

@@ -8,7 +8,9 @@
 // deadlines are promised in rounds (promise_book.hpp), and what is promised is had at any price.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -70,7 +72,7 @@ class TidalPlanner final : public core::Planner {
   [[nodiscard]] int bought(JobId job) const;
   [[nodiscard]] GangRoom::Change change_of(JobId job) const;
   [[nodiscard]] int capacity() const { return node_slots_ + on_cordoned_; }
-  [[nodiscard]] int room() const { return capacity() - claimed_; }
+  [[nodiscard]] int room() const { return std::min(capacity(), slots_most_) - claimed_; }
   // What a job that bids is given, and why; weigh_others() adds its score and the sizes that lost, which are needed
   // only for a job with news.
   // Why the job is given so many slots.
@@ -97,7 +99,8 @@ class TidalPlanner final : public core::Planner {
   std::uint64_t nodes_ = 0;  // digest of those that the rest counts with
   int node_slots_ = 0;       // of nodes that take jobs
   int slots_per_node_ = 1;
-  std::vector<bool> is_open_;  // by node: it takes jobs
+  int slots_most_ = std::numeric_limits<int>::max();  // PlanRequest::slots_most
+  std::vector<bool> is_open_;                         // by node: it takes jobs
   using Asked = std::tuple<int, bool, std::vector<std::string>, core::PlacementSpec>;
   [[nodiscard]] static Asked asked_by(const core::JobSpec& spec);
   std::map<Asked, int> gangs_held_;  // workers that an empty cluster holds, by what decides it, as far as asked

@@ -14,40 +14,10 @@
 #include "core/place/placement.hpp"
 #include "core/state/state_move.hpp"
 #include "tests/support/cluster_builders.hpp"
+#include "tests/support/random_tenants.hpp"
+#include "tests/support/restless_policy.hpp"
 
 namespace tidepool::test {
-
-// Wishes a size that changes as the job makes progress: a pure function of the job, as policies must be.
-class RestlessPolicy final : public core::Policy, public core::JobRule {
- public:
-  explicit RestlessPolicy(bool strict) : strict_(strict) {}
-  [[nodiscard]] std::string_view name() const override { return "restless"; }
-  [[nodiscard]] const core::JobRule* rule() const override { return this; }
-  [[nodiscard]] core::LineRule line_rule() const override {
-    return strict_ ? core::LineRule::kStrict : core::LineRule::kPassed;
-  }
-  [[nodiscard]] core::QueueRank rank(const core::Job& job) const override {
-    return {.number = -job.spec.priority, .since = {}};
-  }
-  [[nodiscard]] core::Target target(const core::ClusterView&, const core::Job& job, core::StepBudget&) const override {
-    Digest digest;
-    digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.progress.step / 8));
-    const auto span = static_cast<std::uint64_t>(job.spec.elastic.max + 2);
-    int wish = static_cast<int>(digest.value() % span);
-    // A job that it never starts, or preempts before a few steps are done, would never end.
-    if (job.membership.members.empty() || job.measurements.steps_since_switch < 4) wish = std::max(wish, 1);
-    return {.size = wish, .reason = core::reason::Measuring{.steps = 1, .of = 2}, .lost = {}, .mark = {}};
-  }
-
- private:
-  bool strict_;
-};
-
-inline core::Engine::Parts restless_parts(bool strict) {
-  return {{{"default", std::make_shared<RestlessPolicy>(strict)}},
-          {std::make_shared<PlainDetector>()},
-          {.start_timeout = Duration::seconds(40), .switch_timeout = Duration::seconds(15)}};
-}
 
 // Three kinds of worlds, by the seed: in one slots are of two types, some jobs ask for one of them, and some have a
 // deadline; in one all workers hold a slot each and no job has any of these; in one some workers hold two. What else a
@@ -81,6 +51,13 @@ class SimulatedWorld {
   void label_nodes() {
     labelled_ = true;
     for (const auto& [id, agent] : agents_) relabel(id);
+  }
+
+  // Tenants share the cluster; jobs are of its leaves. False: the engine refuses the tree.
+  bool share_among(const core::TenantTree& tree) {
+    if (!learn(core::TenantsConfigured{tree})) return false;
+    tenants_ = leaves_of(tree);
+    return true;
   }
 
   core::Engine& engine() { return engine_; }
@@ -276,6 +253,7 @@ class SimulatedWorld {
       if (rng_.chance(0.2)) spec.scaling.policy = policies_[rng_.below(policies_.size())];
       spec.preemptible = !rng_.chance(0.1);
     }
+    if (!tenants_.empty()) spec.tenant = tenants_[rng_.below(tenants_.size())];
     if (typed_ && rng_.chance(strained_ ? 0.5 : 0.3)) spec.slot_types = {rng_.chance(0.5) ? "slow" : "fast"};
     spec.mixed_types = typed_ && rng_.chance(strained_ ? 0.5 : 0.2);
     if (labelled_ && rng_.chance(0.5)) spec.placement.selector = random_selector();
@@ -585,6 +563,7 @@ class SimulatedWorld {
   bool strained_ = false;
   bool labelled_ = false;
   std::vector<std::string> policies_;  // what jobs may ask for by name
+  std::vector<std::string> tenants_;   // of whom jobs are; empty = of the default one
   core::Engine engine_;
   Instant now_ = Instant::from_micros(1);
   std::map<NodeId, Agent> agents_;

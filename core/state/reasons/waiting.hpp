@@ -91,6 +91,19 @@ struct WaitingForNodes {
   }
 };
 
+// What it would hold for good is more than its tenant, or one above it, is guaranteed (decide/tenant_planner.hpp).
+struct BeyondGuarantee {
+  int needed = 0;
+  int held = 0;  // for good by other jobs of that tenant
+  int guarantee = 0;
+  std::string word = {};  // the tenant
+  static constexpr Traits kTraits{"BeyondGuarantee", ReasonCategory::kWaiting};
+  bool operator==(const BeyondGuarantee&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("needed", self.needed), at("held", self.held), at("guarantee", self.guarantee);
+  }
+};
+
 struct BehindOlderJob {
   int ahead = 0;  // jobs
   int needed = 0;

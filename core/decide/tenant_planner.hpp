@@ -1,0 +1,83 @@
+// A policy for the whole cluster where tenants share it: one planner of the policy for each tenant with jobs, which
+// hands out what that tenant is entitled to. So fairness between tenants is decided by core/tenants/entitlement.hpp,
+// and which of its jobs have a tenant's slots by the policy, as if the tenant were alone.
+//
+// What a tenant's jobs would take at most is known only to their planner. One that was sated in the newest plan is
+// asked without a bound; one that takes less than it is entitled to, because its jobs can use no more or a gang does
+// not fit in, wants no more than that, and the rest goes to the others. So no slot that a job of any tenant would take
+// is left.
+//
+// Rules. The answer follows from the state and the time: what is remembered from plan to plan (TenantPlan) is part of
+// the state. What could not be had back, of fixed claims and of jobs that must not be preempted, starts only within the
+// guarantees of its tenant and those above it (tenant_needs.hpp).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/id_set.hpp"
+#include "core/decide/policy.hpp"
+#include "core/tenants/entitlement.hpp"
+#include "core/tenants/tenant_needs.hpp"
+
+namespace tidepool::core {
+
+class TenantPlanner final : public Planner {
+ public:
+  // The policy outlives it and has planners.
+  explicit TenantPlanner(const Policy& policy) : policy_(policy) {}
+
+  void follow(const ClusterState& state, JobId job) override;
+  void booked() override;
+  [[nodiscard]] Result<PlanAnswer> plan(const PlanRequest& request, StepBudget& budget) override;
+
+ private:
+  // A leaf with jobs.
+  struct Leaf {
+    std::size_t node = 0;  // in nodes_
+    std::unique_ptr<Planner> planner;
+    // Of the plan that is being made.
+    IdSet<JobId> looked_at = {};
+    PlanAnswer answer = {};
+    bool is_asked = false;
+    std::optional<int> most = {};  // with this bound; none = without one
+    std::int64_t used = 0;         // slots, if the answer is accepted
+    bool sated = false;
+    bool stuck = false;  // takes less than it may have, and would take more than that if it could
+  };
+
+  void look_at_tree(const PlanRequest& request);
+  void read(const PlanRequest& request, const IdSet<JobId>& jobs);
+  void set_leaves(const PlanRequest& request);
+  // Which jobs wait for room within guarantees: their planners do not count with them.
+  void hold_back(const PlanRequest& request);
+  struct Loan {
+    double slots = 0;
+    Duration counted_use;
+  };
+  [[nodiscard]] Loan loan_of(const PlanRequest& request, const std::string& tenant, bool counts_loans) const;
+  void set_wishes(const ClusterState& state);
+  [[nodiscard]] Status share_out(const PlanRequest& request, StepBudget& budget);
+  [[nodiscard]] Result<bool> ask_within(const std::string& tenant, Leaf& leaf, const PlanRequest& request,
+                                        StepBudget& budget);
+  [[nodiscard]] Status ask(Leaf& leaf, const PlanRequest& request, std::optional<int> most, StepBudget& budget);
+  [[nodiscard]] PlanAnswer joined(const PlanRequest& request);
+
+  const Policy& policy_;
+  std::optional<std::uint64_t> tree_;  // PlanRequest::nodes for which the rest was made
+  std::vector<TenantNode> nodes_;
+  std::map<std::string, std::size_t> index_;  // of leaves and others, in nodes_
+  std::map<std::string, Leaf> leaves_;
+  TenantNeeds needs_;
+  IdSet<JobId> followed_;
+  std::map<JobId, Reason> held_back_;
+  std::vector<int> shares_;  // by node, as worked out last
+  std::map<std::string, Loan> loans_;
+  bool counts_loans_ = false;
+};
+
+}  // namespace tidepool::core

@@ -1,0 +1,111 @@
+// Tenants that share a cluster, over random lives of it: whatever policy decides within them, every law of decisions
+// holds, and what tenants hold follows docs/fairness.md.
+#include <catch2/catch.hpp>
+
+#include <numeric>
+
+#include "core/decide/plan_inputs.hpp"
+#include "policies/registry.hpp"
+#include "tests/support/decision_laws.hpp"
+#include "tests/support/policy_parts.hpp"
+#include "tests/support/random_tenants.hpp"
+#include "tests/support/seeds.hpp"
+
+namespace tidepool::test {
+namespace {
+
+// They plan for the whole cluster.
+std::vector<std::string> planning_policies() {
+  std::vector<std::string> names;
+  for (const policies::KnownPolicy& policy : policies::known_policies()) {
+    if (policy.scope == "cluster") names.push_back(policy.name);
+  }
+  return names;
+}
+
+void require_tenant_laws(const core::ClusterState& state) {
+  int entitled = 0;
+  for (const auto& [name, plan] : state.plan.tenants) {
+    INFO(name);
+    entitled += plan.entitled;
+    REQUIRE(state.tenants->find(name) != nullptr);
+    REQUIRE(plan.entitled >= 0);
+    REQUIRE(plan.loan >= 0);
+  }
+  REQUIRE(entitled <= state.slots_total());
+  // What tenants have used is what their jobs have.
+  std::map<std::string, Duration> used;
+  for (const auto& [id, job] : state.jobs) used[job->spec.tenant] += job->account.slot_time;
+  for (const auto& [name, use] : state.tenant_uses) REQUIRE(use.slot_time >= used[name]);
+}
+
+}  // namespace
+
+TEST_CASE("whatever tenants share the cluster and whatever policy decides, every law of decisions holds") {
+  std::size_t plans = 0;
+  for_each_seed("tenants", 20, [&](std::uint64_t seed, Rng& rng) {
+    for (const std::string& policy : planning_policies()) {
+      INFO(policy);
+      SimulatedWorld world(seed, true, parts_of(policy));
+      REQUIRE(world.share_among(random_tenants(rng, static_cast<int>(rng.between(0, 20)))));
+      for (int i = 0; i < 120; ++i) {
+        world.tick();
+        require_books(world.state());
+        if (rng.chance(0.03)) (void)world.share_among(random_tenants(rng, static_cast<int>(rng.between(0, 20))));
+        decide_and_check(world);
+        require_tenant_laws(world.state());
+        plans += world.state().plan.tenants.size() > 1 ? 1 : 0;
+      }
+    }
+  });
+  if (all_seeds_run()) REQUIRE(plans > 1'000);
+}
+
+TEST_CASE("a state with tenants that is written and read back goes on as the engine that wrote it") {
+  for_each_seed("tenants recovered", 20, [](std::uint64_t seed, Rng& rng) {
+    SimulatedWorld world(seed, true, parts_of("tidal"));
+    REQUIRE(world.share_among(random_tenants(rng, 8)));
+    for (int i = 0; i < 80; ++i) {
+      world.tick();
+      decide_and_check(world);
+    }
+    const auto read = core::state_from_json(nlohmann::json::parse(core::to_json(world.state()).dump()));
+    INFO((read.ok() ? std::string() : read.error().message));
+    REQUIRE(read.ok());
+    REQUIRE(core::digest_of(*read) == core::digest_of(world.state()));
+    core::Engine again(parts_of("tidal"), *read);
+    REQUIRE(Story::text_of(again.decide(world.now())) == Story::text_of(world.engine().decide(world.now())));
+  });
+}
+
+TEST_CASE("after the faults stop, the jobs of all tenants come to their end") {
+  for_each_seed("tenants come to rest", 20, [](std::uint64_t seed, Rng& rng) {
+    SimulatedWorld world(seed + 500, true, parts_of("tidal"));
+    REQUIRE(world.share_among(random_tenants(rng, 6)));
+    for (int i = 0; i < 120; ++i) {
+      world.tick();
+      decide_and_check(world);
+    }
+    world.calm_down();
+    // What would be kept for good waits for as long as its tenant is guaranteed less, or may not borrow.
+    for (const auto& [id, job] : IdTable(world.state().jobs)) {
+      const core::Tenant& tenant = *world.state().tenants->find(job->spec.tenant);
+      const bool is_firm =
+          job->requests.pinned_size > 0 || job->spec.scaling.policy != "default" || !job->spec.preemptible;
+      if (!core::is_final(job->state()) && (is_firm || tenant.borrow)) world.learn(core::JobCancelRequested{id});
+    }
+    decide_and_check(world);
+    int rounds = 0;
+    while (world.work_a_round()) {
+      decide_and_check(world);
+      if (++rounds <= 3'000) continue;
+      for (const auto& [id, job] : world.state().jobs) {
+        UNSCOPED_INFO(id.text() << " of " << job->spec.tenant << " " << core::to_text(job->state()) << " "
+                                << core::to_json(job->verdict.reason).dump());
+      }
+      FAIL("a job is stuck");
+    }
+  });
+}
+
+}  // namespace tidepool::test

@@ -1,0 +1,215 @@
+// Tenants that share a pool under tidal: guarantees, loans, limits, and what a tenant's jobs may ask for.
+#include <catch2/catch.hpp>
+
+#include "core/state/reason_read.hpp"
+#include "core/words/sentence.hpp"
+#include "tests/support/policy_parts.hpp"
+#include "tests/support/reasons.hpp"
+
+namespace tidepool::test {
+namespace {
+
+struct SharedPool {
+  Story story;
+
+  explicit SharedPool(std::vector<core::Tenant> tenants, int slots = 8) {
+    story.engine() = core::Engine(parts_of("tidal"));
+    story.node(slots);
+    configure(std::move(tenants));
+  }
+
+  void configure(std::vector<core::Tenant> tenants) {
+    story.learn(core::TenantsConfigured{{.tenants = std::move(tenants)}});
+  }
+
+  static core::JobSpec spec(const std::string& tenant, int size) {
+    core::JobSpec spec = job_spec({.min = size, .max = size});
+    spec.tenant = tenant;
+    return spec;
+  }
+  JobId submit(core::JobSpec spec) {
+    const JobId id = story.engine().next_job_id();
+    story.learn(core::JobSubmitted{id, std::move(spec)});
+    return id;
+  }
+  JobId running(const std::string& tenant, int size) {
+    const JobId id = submit(spec(tenant, size));
+    story.settle(id);
+    REQUIRE(story.job(id).size() == size);
+    // So that it is far from its end, as far as the policy knows, and may change.
+    story.pass(Duration::seconds(60));
+    return id;
+  }
+  [[nodiscard]] const core::TenantPlan& plan(const std::string& tenant) const {
+    return story.state().plan.tenants.at(tenant);
+  }
+  [[nodiscard]] int held_by(const std::string& tenant) const {
+    int slots = 0;
+    for (const auto& [id, job] : story.state().jobs) slots += job->spec.tenant == tenant ? job->size() : 0;
+    return slots;
+  }
+};
+
+int preempted_in(const core::Decision& decision) {
+  return static_cast<int>(std::count_if(decision.plan.begin(), decision.plan.end(), [](const auto& planned) {
+    return std::holds_alternative<core::PreemptIntent>(planned.intent);
+  }));
+}
+
+std::string refusal(SharedPool& pool, core::JobSpec spec) {
+  return pool.story.refuses(core::JobSubmitted{pool.story.engine().next_job_id(), std::move(spec)});
+}
+
+}  // namespace
+
+TEST_CASE("a tenant borrows what others do not use, and a guarantee is had back in one decision") {
+  SharedPool pool({{.name = "vision", .guarantee = 4}, {.name = "speech", .guarantee = 4}});
+  for (int i = 0; i < 4; ++i) (void)pool.running("vision", 2);
+  CHECK(pool.held_by("vision") == 8);
+  CHECK(pool.plan("vision").sated);
+  const JobId first = pool.submit(SharedPool::spec("speech", 2));
+  CHECK(preempted_in(pool.story.decide()) == 1);  // no more than it needs
+  CHECK(pool.plan("speech").entitled == 2);
+  CHECK(pool.plan("vision").entitled == 6);
+  const JobId second = pool.submit(SharedPool::spec("speech", 2));
+  CHECK(preempted_in(pool.story.decide()) == 1);
+  // A third one is beyond the guarantee, and vision has no more than its own.
+  const JobId third = pool.submit(SharedPool::spec("speech", 2));
+  CHECK(preempted_in(pool.story.decide()) == 0);
+  for (const auto& [id, job] : IdTable(pool.story.state().jobs)) pool.story.settle(id);
+  CHECK(pool.story.job(first).size() == 2);
+  CHECK(pool.story.job(second).size() == 2);
+  CHECK(pool.story.job(third).state() == core::JobState::kPending);
+  CHECK(pool.held_by("vision") == 4);
+}
+
+TEST_CASE("what is beyond guarantees is shared by weight") {
+  SharedPool pool({{.name = "vision", .weight = 3}, {.name = "speech", .weight = 1}});
+  for (int i = 0; i < 8; ++i) (void)pool.submit(SharedPool::spec("vision", 1));
+  for (int i = 0; i < 8; ++i) (void)pool.submit(SharedPool::spec("speech", 1));
+  pool.story.decide();
+  CHECK(pool.plan("vision").entitled == 6);
+  CHECK(pool.plan("speech").entitled == 2);
+}
+
+TEST_CASE("a tenant has no more than it may borrow, and keeps what it does not lend") {
+  SharedPool pool({{.name = "vision", .guarantee = 2, .borrow = 2}, {.name = "speech", .guarantee = 4, .lend = 1}});
+  for (int i = 0; i < 8; ++i) (void)pool.submit(SharedPool::spec("vision", 1));
+  pool.story.decide();
+  CHECK(pool.plan("vision").entitled == 4);
+  pool.configure({{.name = "vision", .guarantee = 2}, {.name = "speech", .guarantee = 4, .lend = 1}});
+  pool.story.decide();
+  CHECK(pool.plan("vision").entitled == 5);  // three are kept for speech
+}
+
+TEST_CASE("a share that a tenant's gangs do not fit into goes to the others") {
+  SharedPool pool({{.name = "vision"}, {.name = "speech"}});
+  (void)pool.submit(SharedPool::spec("vision", 6));
+  for (int i = 0; i < 8; ++i) (void)pool.submit(SharedPool::spec("speech", 1));
+  pool.story.decide();
+  CHECK(pool.plan("vision").entitled == 0);
+  CHECK(pool.plan("speech").entitled == 8);
+}
+
+TEST_CASE("what a tenant has borrowed while others waited counts against it later") {
+  SharedPool pool({{.name = "vision"}, {.name = "speech", .weight = 0}});
+  for (int i = 0; i < 8; ++i) (void)pool.running("vision", 1);
+  (void)pool.submit(SharedPool::spec("speech", 1));
+  for (int i = 0; i < 4; ++i) {
+    pool.story.pass(Duration::seconds(6 * 3600));
+    for (const auto& [id, job] : IdTable(pool.story.state().jobs)) {
+      if (job->size() > 0) pool.story.steps(id, 1);
+    }
+    pool.story.decide();
+  }
+  CHECK(pool.plan("vision").loan > 3);
+  CHECK(pool.plan("vision").loan < 8);
+  CHECK(pool.plan("speech").loan == 0);
+}
+
+TEST_CASE("jobs that would keep slots for good start within their tenant's guarantee only") {
+  SharedPool pool({{.name = "vision", .guarantee = 3}, {.name = "speech", .guarantee = 4}});
+  core::JobSpec firm = SharedPool::spec("vision", 2);
+  firm.preemptible = false;
+  const JobId first = pool.submit(firm);
+  const JobId second = pool.submit(firm);
+  pool.story.settle(first);
+  CHECK(pool.story.job(first).size() == 2);
+  CHECK(pool.story.job(second).state() == core::JobState::kPending);
+  const auto* why = reason_as<core::reason::BeyondGuarantee>(pool.story.job(second).verdict.reason);
+  REQUIRE(why != nullptr);
+  CHECK(why->held == 2);
+  CHECK(core::sentence(pool.story.job(second).verdict.reason) ==
+        "waits: it would keep 2 slots for good, and of the 3 that tenant vision is guaranteed 2 are kept so by other "
+        "jobs");
+  pool.configure({{.name = "vision", .guarantee = 4}, {.name = "speech", .guarantee = 4}});
+  pool.story.settle(second);
+  CHECK(pool.story.job(second).size() == 2);
+}
+
+TEST_CASE("a job may ask for what its tenant and those above allow, and is told the limit that it breaks") {
+  SharedPool pool({{.name = "lab", .guarantee = 4, .priority_max = 5, .job_price_max = Money::micros(2'000'000)},
+                   {.name = "vision", .parent = "lab", .guarantee = 2, .job_slots_max = 4}});
+  core::JobSpec good = SharedPool::spec("vision", 2);
+  good.scaling.price_cap = Money::micros(2'000'000);
+  core::JobSpec bad = good;
+  bad.priority = 6;
+  CHECK_THAT(refusal(pool, bad), Catch::Contains("priority 6 is above priority_max 5 of tenant \"lab\""));
+  bad = good;
+  bad.elastic.max = 5;
+  CHECK_THAT(refusal(pool, bad), Catch::Contains("5 slots, above job_slots_max 4 of tenant \"vision\""));
+  bad = good;
+  bad.scaling.price_cap.reset();
+  CHECK_THAT(refusal(pool, bad), Catch::Contains("scaling.price_cap must be at most 2.00 an hour"));
+  bad = good;
+  bad.preemptible = false;
+  bad.elastic.sizes = {3};
+  bad.elastic.min = bad.elastic.max = bad.elastic.preferred = 3;
+  CHECK_THAT(refusal(pool, bad), Catch::Contains("keeps 3 slots for good, more than the guarantee of 2"));
+  bad = good;
+  bad.tenant = "lab";
+  CHECK_THAT(refusal(pool, bad), Catch::Contains("has tenants below it"));
+  bad.tenant = "visoin";
+  CHECK_THAT(refusal(pool, bad), Catch::Contains("there is no tenant \"visoin\""));
+  const JobId job = pool.submit(good);
+  bad = good;
+  bad.priority = 9;
+  CHECK_THAT(pool.story.refuses(core::JobChanged{job, bad}), Catch::Contains("priority_max"));
+}
+
+TEST_CASE("a tree of tenants that contradicts itself, or leaves out one with jobs, is refused") {
+  SharedPool pool({{.name = "vision"}});
+  const auto refused = [&](std::vector<core::Tenant> tenants) {
+    return pool.story.refuses(core::TenantsConfigured{{.tenants = std::move(tenants)}});
+  };
+  CHECK_THAT(refused({{.name = "a b"}}), Catch::Contains("a name has"));
+  CHECK_THAT(refused({{.name = "a"}, {.name = "a"}}), Catch::Contains("two of this name"));
+  CHECK_THAT(refused({{.name = "a", .parent = "b"}, {.name = "b"}}), Catch::Contains("\"b\" is not there before it"));
+  CHECK_THAT(refused({{.name = "a", .guarantee = 3}, {.name = "b", .parent = "a", .guarantee = 4}}),
+             Catch::Contains("are guaranteed 4 slots, it has 3"));
+  CHECK_THAT(refused({{.name = "a", .weight = -1}}), Catch::Contains("weight is from 0"));
+  (void)pool.submit(SharedPool::spec("vision", 2));
+  CHECK_THAT(refused({{.name = "speech"}}), Catch::Contains("tenant \"vision\" has jobs that have not ended"));
+  CHECK_THAT(refused({{.name = "vision"}, {.name = "images", .parent = "vision"}}), Catch::Contains("no leaf"));
+  pool.configure({});  // shared by no rule any more
+  pool.story.decide();
+  CHECK(pool.story.state().plan.tenants.empty());
+  CHECK(pool.story.job(JobId(1)).size() == 0);
+}
+
+TEST_CASE("what a tenant has used is what its jobs have, to the microsecond") {
+  SharedPool pool({{.name = "vision"}, {.name = "speech"}});
+  const JobId one = pool.running("vision", 2);
+  const JobId two = pool.running("vision", 3);
+  const JobId other = pool.running("speech", 1);
+  pool.story.pass(Duration::micros(12'345'677));
+  for (const JobId id : {one, two, other}) pool.story.steps(id, 1);
+  const auto& uses = pool.story.state().tenant_uses;
+  const auto& first = pool.story.job(one).account;
+  const auto& second = pool.story.job(two).account;
+  CHECK(uses.at("vision").slot_time == first.slot_time + second.slot_time);
+  CHECK(uses.at("vision").cost == first.cost + second.cost);
+  CHECK(uses.at("speech").slot_time == pool.story.job(other).account.slot_time);
+}
+
+}  // namespace tidepool::test
