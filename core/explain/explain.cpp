@@ -9,6 +9,7 @@
 #include "core/decide/state_wait.hpp"
 #include "core/decide/straggler_planner.hpp"
 #include "core/explain/pool_evidence.hpp"
+#include "core/explain/tenant_evidence.hpp"
 #include "core/explain/type_evidence.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
@@ -127,14 +128,18 @@ bool waits_for_room(const Job& job) {
 void add_ahead(const ClusterState& state, const Job& job, Explanation& out) {
   for (const auto& [id, other] : state.jobs) {
     if (id == job.id || !waits_for_room(*other)) continue;
+    // Jobs of other tenants stand in lines of their own.
+    if (!state.tenants->empty() && other->spec.tenant != job.spec.tenant) continue;
     if (goes_first(*other, job)) out.ahead.push_back(id);
   }
 }
 
 // Running jobs whose end would make enough room by itself, the smallest first.
-void suggest_victims(const ClusterState& state, int slots_short, Explanation& out) {
+void suggest_victims(const ClusterState& state, const Job& waiting, int slots_short, Explanation& out) {
   std::vector<std::pair<int, JobId>> victims;
+  const bool own_only = has_used_share(state, waiting.spec.tenant);
   for (const auto& [id, job] : state.jobs) {
+    if (own_only && job->spec.tenant != waiting.spec.tenant) continue;
     const int held = slots_held(state, *job);
     if (held >= slots_short && held > 0) victims.emplace_back(held, id);
   }
@@ -157,12 +162,19 @@ void suggest_node(const ClusterState& state, int slots, const FreeSlots& free, E
   if (lacks > 0) out.unblocks.push_back("free " + counted(lacks, "more slot") + " on " + best->name);
 }
 
+// No room elsewhere helps a job whose tenant has all that it may have.
+void suggest_share(const ClusterState& state, const Job& job, int needed, Explanation& out) {
+  suggest_victims(state, job, needed, out);
+  out.unblocks.push_back("a larger guarantee for tenant " + job.spec.tenant + ": schedctl tenants apply FILE");
+}
+
 void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   const int slots = job.spec.gpus_per_worker;
   const int needed = job.spec.elastic.sizes.front() * slots;
   const FreeSlots free(state);
   const int fits = free.room_for(job);
-  suggest_victims(state, needed - free.free_for(job), out);
+  if (has_used_share(state, job.spec.tenant)) return suggest_share(state, job, needed, out);
+  suggest_victims(state, job, needed - free.free_for(job), out);
   if (fits >= 1 && fits < job.spec.elastic.min) {
     out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
   }
@@ -350,6 +362,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
     out.evidence.insert(out.evidence.end(), types.begin(), types.end());
     add_ahead(state, job, out);
   }
+  append(tenant_evidence(state, job), out.evidence);
   append(pool_evidence(state, job), out.evidence);
   if (judged && !is_final(job.state())) add_unblocks(state, job, out);
   return out;

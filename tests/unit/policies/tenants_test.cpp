@@ -1,6 +1,7 @@
 // Tenants that share a pool under tidal: guarantees, loans, limits, and what a tenant's jobs may ask for.
 #include <catch2/catch.hpp>
 
+#include "core/explain/explain.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/sentence.hpp"
 #include "tests/support/policy_parts.hpp"
@@ -195,6 +196,22 @@ TEST_CASE("a tree of tenants that contradicts itself, or leaves out one with job
   pool.story.decide();
   CHECK(pool.story.state().plan.tenants.empty());
   CHECK(pool.story.job(JobId(1)).size() == 0);
+}
+
+TEST_CASE("a job that waits is told its tenant's share, and only jobs of its tenant whose end would help it") {
+  SharedPool pool({{.name = "vision", .guarantee = 4, .borrow = 0}, {.name = "speech", .guarantee = 4}});
+  const JobId mine = pool.running("vision", 4);
+  (void)pool.running("speech", 2);
+  const JobId waits = pool.submit(SharedPool::spec("vision", 2));
+  pool.story.decide();
+  const core::Explanation told = core::explain(pool.story.state(), waits);
+  CHECK_THAT(told.evidence, Catch::VectorContains(std::string(
+                                "tenant vision may have 4 slots now, 4 of them guaranteed; it may borrow no more than "
+                                "0; its jobs hold 4")));
+  CHECK_THAT(told.unblocks, Catch::VectorContains("cancel " + mine.text() + ", which holds 4 slots"));
+  CHECK_THAT(told.unblocks,
+             Catch::VectorContains(std::string("a larger guarantee for tenant vision: schedctl tenants apply FILE")));
+  for (const std::string& line : told.unblocks) CHECK(line.find("add a node") == std::string::npos);
 }
 
 TEST_CASE("what a tenant has used is what its jobs have, to the microsecond") {

@@ -1,0 +1,59 @@
+#include "core/explain/tenant_evidence.hpp"
+
+#include <algorithm>
+
+#include "core/state/job_state.hpp"
+#include "core/words/wording.hpp"
+
+namespace tidepool::core {
+namespace {
+
+const TenantPlan* plan_of(const ClusterState& state, const std::string& tenant) {
+  const auto known = state.plan.tenants.find(tenant);
+  return known == state.plan.tenants.end() ? nullptr : &known->second;
+}
+
+std::string share(const Tenant& tenant, const TenantPlan& plan) {
+  std::string text = "tenant " + tenant.name + " may have " + counted(plan.entitled, "slot") + " now";
+  const int guaranteed = std::min(tenant.guarantee, plan.entitled);
+  if (guaranteed > 0) text += ", " + grouped(guaranteed) + " of them guaranteed";
+  if (tenant.borrow && plan.entitled >= tenant.guarantee + *tenant.borrow) {
+    text += "; it may borrow no more than " + grouped(*tenant.borrow);
+  }
+  return text;
+}
+
+}  // namespace
+
+int slots_of_tenant(const ClusterState& state, const std::string& tenant) {
+  std::size_t slots = 0;
+  for (const auto& [id, job] : state.jobs) {
+    if (job->spec.tenant != tenant) continue;
+    for (const WorkerId worker : job->membership.workers) {
+      const Worker& known = *state.find_worker(worker);
+      if (!known.node_lost) slots += known.slots.size();
+    }
+  }
+  return static_cast<int>(slots);
+}
+
+bool has_used_share(const ClusterState& state, const std::string& tenant) {
+  const TenantPlan* plan = plan_of(state, tenant);
+  return plan != nullptr && !plan->sated && slots_of_tenant(state, tenant) >= plan->entitled;
+}
+
+std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job) {
+  const Tenant* tenant = state.tenants->find(job.spec.tenant);
+  const TenantPlan* plan = plan_of(state, job.spec.tenant);
+  if (tenant == nullptr || plan == nullptr || is_final(job.state())) return {};
+  std::vector<std::string> lines{share(*tenant, *plan) + "; its jobs hold " +
+                                 grouped(slots_of_tenant(state, tenant->name)) +
+                                 (plan->sated ? " and could use no more" : "")};
+  if (plan->loan >= 0.05 && !plan->sated) {
+    lines.push_back("of late tenant " + tenant->name + " held " + decimal(plan->loan) +
+                    " slots beyond its guarantee while others waited, which counts against it");
+  }
+  return lines;
+}
+
+}  // namespace tidepool::core

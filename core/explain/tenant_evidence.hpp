@@ -1,0 +1,21 @@
+// What a job's tenant may have and has, where tenants share the pool. Names no other tenant.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+// Slots of nodes that are up which the tenant's jobs hold.
+[[nodiscard]] int slots_of_tenant(const ClusterState& state, const std::string& tenant);
+
+// Its jobs hold all that it may have, so that only their end, or a larger share, gives another one slots.
+[[nodiscard]] bool has_used_share(const ClusterState& state, const std::string& tenant);
+
+// "tenant vision may have 5 slots now, 2 of them guaranteed; its jobs hold 5". Empty where tenants share nothing, or
+// the job has ended.
+[[nodiscard]] std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job);
+
+}  // namespace tidepool::core
