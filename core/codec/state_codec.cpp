@@ -316,6 +316,7 @@ void fields(auto& archive, codec::Like<EndedJob> auto& job) {
   archive("sizes", job.sizes);
   archive("slot_type", job.slot_type);
   archive("on_other_types", job.on_other_types);
+  archive("tenant", job.tenant);
 }
 
 void fields(auto& archive, codec::Like<EndedCounts> auto& counts) {
@@ -402,6 +403,7 @@ Status take_job(nlohmann::json element, const std::string& where, ClusterState& 
 
 Status take_ended(nlohmann::json element, const std::string& where, ClusterState& state) {
   tell_no_types(element);
+  if (element.is_object()) element.emplace("tenant", "");
   auto job = decode_named(element, where, state.ended, std::make_shared<EndedJob>());
   if (!job.ok()) return job.error();
   const JobId id = (*job)->id;

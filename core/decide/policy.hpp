@@ -101,6 +101,9 @@ class Planner {
   virtual void follow(const ClusterState& state, JobId job) = 0;
   // The newest answer, or one made by another planner of the same state, has become part of the state.
   virtual void booked() {}
+  // Asked at `now` with the same nodes and bound, and with no job looked at or followed since, it would say nothing
+  // that it has not said. False where that is not known.
+  [[nodiscard]] virtual bool rests(Instant /*now*/) { return false; }
   // An error says why there is no lawful plan; the old one then stands.
   [[nodiscard]] virtual Result<PlanAnswer> plan(const PlanRequest& request, StepBudget& budget) = 0;
 };

@@ -29,12 +29,6 @@ int slots_to_share(const ClusterState& state) {
   return slots;
 }
 
-const TenantPlan& newest_plan(const ClusterState& state, const std::string& tenant) {
-  static const TenantPlan none;
-  const auto known = state.plan.tenants.find(tenant);
-  return known == state.plan.tenants.end() ? none : known->second;
-}
-
 // What a job counts for if its target is this one.
 int given_by(const JobNeed& need, const Job& job, int size) {
   return need.claims ? need.given : size * job.spec.gpus_per_worker;
@@ -48,13 +42,22 @@ bool holds_nothing(const Job& job) {
 
 void TenantPlanner::follow(const ClusterState& state, JobId id) {
   followed_.insert(id);
-  const Job* job = state.find_job(id);
-  const JobNeed* known = needs_.find(id);
-  for (auto& [tenant, leaf] : leaves_) {
-    // Every planner learns from jobs that have ended.
-    const bool concerns = job == nullptr || job->spec.tenant == tenant || (known != nullptr && known->tenant == tenant);
-    if (concerns) leaf.planner->follow(state, id);
+  const auto tell = [&](const std::string& tenant) {
+    const auto leaf = leaves_.find(tenant);
+    if (leaf == leaves_.end()) return;
+    leaf->second.planner->follow(state, id);
+    leaf->second.changed = true;
+  };
+  if (const Job* job = state.find_job(id)) return tell(job->spec.tenant);
+  if (const EndedJob* ended = state.find_ended(id)) {
+    tenants_of_ended_[id] = ended->tenant;
+    return tell(ended->tenant);
   }
+  if (const JobNeed* need = needs_.find(id)) tell(need->tenant);
+  const auto forgotten = tenants_of_ended_.find(id);
+  if (forgotten == tenants_of_ended_.end()) return;
+  tell(forgotten->second);
+  tenants_of_ended_.erase(forgotten);
 }
 
 void TenantPlanner::booked() {
@@ -68,12 +71,11 @@ Result<PlanAnswer> TenantPlanner::plan(const PlanRequest& request, StepBudget& b
   read(request, jobs);
   set_leaves(request);
   hold_back(request);
-  const ClusterState& state = request.view.state;
-  const auto counted = state.plan.loans_counted;
-  counts_loans_ = !counted || request.view.now >= *counted + state.tenants->rebalance_every;
-  loans_.clear();
-  for (auto& [tenant, leaf] : leaves_) loans_.emplace(tenant, loan_of(request, tenant, counts_loans_));
-  TP_TRY(share_out(request, budget));
+  count_loans(request);
+  // What is counted follows from the request, as the answer does; which planners are asked depends on what is kept.
+  StepBudget of_planners = budget;
+  TP_TRY(share_out(request, of_planners));
+  budget.spend(static_cast<std::int64_t>(leaves_.size() + request.looked_at.size()));
   return joined(request);
 }
 
@@ -123,16 +125,24 @@ void TenantPlanner::read(const PlanRequest& request, const IdSet<JobId>& jobs) {
 void TenantPlanner::set_leaves(const PlanRequest& request) {
   const ClusterState& state = request.view.state;
   std::erase_if(leaves_, [&](const auto& leaf) { return !needs_.by_tenant().contains(leaf.first); });
+  auto newest = state.plan.tenants.begin();
   for (const auto& [tenant, sums] : needs_.by_tenant()) {
     const auto node = index_.find(tenant);
-    if (leaves_.contains(tenant) || node == index_.end()) continue;
-    Leaf& leaf = leaves_[tenant];
+    if (node == index_.end()) continue;
+    const auto [found, is_new] = leaves_.try_emplace(tenant);
+    Leaf& leaf = found->second;
     leaf.node = node->second;
+    leaf.needs = &sums;
+    while (newest != state.plan.tenants.end() && newest->first < tenant) ++newest;
+    leaf.newest = newest != state.plan.tenants.end() && newest->first == tenant ? &newest->second : nullptr;
+    leaf.looked_at = {};
+    if (!is_new) continue;
     leaf.planner = policy_.planner();
     for (const JobId id : sums.jobs) leaf.planner->follow(state, id);
-    for (const auto& [id, ended] : state.ended) leaf.planner->follow(state, id);
+    for (const auto& [id, ended] : state.ended) {
+      if (ended->tenant == tenant) leaf.planner->follow(state, id);
+    }
   }
-  for (auto& [tenant, leaf] : leaves_) leaf.looked_at = {};
   for (const JobId id : request.looked_at) {
     const JobNeed* need = needs_.find(id);
     const auto leaf = need == nullptr ? leaves_.end() : leaves_.find(need->tenant);
@@ -150,7 +160,7 @@ void TenantPlanner::hold_back(const PlanRequest& request) {
   };
   std::vector<std::tuple<int, Instant, JobId>> waiting;
   for (const auto& [tenant, leaf] : leaves_) {
-    for (const JobId id : needs_.by_tenant().at(tenant).firm) {
+    for (const JobId id : leaf.needs->firm) {
       const Job& job = *state.find_job(id);
       if (holds_nothing(job)) {
         waiting.emplace_back(-job.spec.priority, job.submitted_at, id);
@@ -181,7 +191,10 @@ void TenantPlanner::hold_back(const PlanRequest& request) {
     for (const auto& [id, reason] : these) {
       const JobNeed* need = needs_.find(id);
       if (others.contains(id) || need == nullptr) continue;
-      if (const auto leaf = leaves_.find(need->tenant); leaf != leaves_.end()) leaf->second.planner->follow(state, id);
+      const auto leaf = leaves_.find(need->tenant);
+      if (leaf == leaves_.end()) continue;
+      leaf->second.planner->follow(state, id);
+      leaf->second.changed = true;
     }
   };
   tell(held_back, held_back_);
@@ -189,71 +202,80 @@ void TenantPlanner::hold_back(const PlanRequest& request) {
   held_back_ = std::move(held_back);
 }
 
-TenantPlanner::Loan TenantPlanner::loan_of(const PlanRequest& request, const std::string& tenant,
-                                           bool counts_loans) const {
+// What each tenant has held beyond its guarantee since it was counted last, while another wanted more.
+void TenantPlanner::count_loans(const PlanRequest& request) {
   const ClusterState& state = request.view.state;
-  const TenantPlan& newest = newest_plan(state, tenant);
-  Loan loan{.slots = newest.loan, .counted_use = newest.counted_use};
-  if (!counts_loans) return loan;
-  const auto used = state.tenant_uses.find(tenant);
-  const Duration use = used == state.tenant_uses.end() ? Duration() : used->second.slot_time;
   const auto counted = state.plan.loans_counted;
-  const bool is_known = counted && state.plan.tenants.contains(tenant);
-  const double passed = is_known ? (request.view.now - *counted).to_seconds() : 0;
-  if (passed > 0) {
-    const bool is_wanted = std::any_of(state.plan.tenants.begin(), state.plan.tenants.end(),
-                                       [&](const auto& other) { return other.first != tenant && !other.second.sated; });
-    const double held = (use - loan.counted_use).to_seconds() / passed;
-    const double beyond = is_wanted ? std::max(0.0, held - state.tenants->find(tenant)->guarantee) : 0;
-    const double kept = std::exp2(-passed / state.tenants->half_life.to_seconds());
-    loan.slots = loan.slots * kept + beyond * (1 - kept);
+  counts_loans_ = !counted || request.view.now >= *counted + state.tenants->rebalance_every;
+  for (auto& [tenant, leaf] : leaves_) {
+    leaf.loan = leaf.newest == nullptr ? 0 : leaf.newest->loan;
+    leaf.counted_use = leaf.newest == nullptr ? Duration() : leaf.newest->counted_use;
   }
-  loan.counted_use = use;
-  return loan;
+  if (!counts_loans_) return;
+  const auto wanting = std::count_if(state.plan.tenants.begin(), state.plan.tenants.end(),
+                                     [](const auto& any) { return !any.second.sated; });
+  const double passed = counted ? (request.view.now - *counted).to_seconds() : 0;
+  const double kept = std::exp2(-passed / state.tenants->half_life.to_seconds());
+  for (auto& [tenant, leaf] : leaves_) {
+    const auto used = state.tenant_uses.find(tenant);
+    const Duration use = used == state.tenant_uses.end() ? Duration() : used->second.slot_time;
+    if (leaf.newest != nullptr && passed > 0) {
+      const bool is_wanted = wanting > (leaf.newest->sated ? 0 : 1);
+      const double held = (use - leaf.counted_use).to_seconds() / passed;
+      const double beyond = is_wanted ? std::max(0.0, held - nodes_[leaf.node].guarantee) : 0;
+      leaf.loan = leaf.loan * kept + beyond * (1 - kept);
+    }
+    leaf.counted_use = use;
+  }
 }
 
 // What each wants by what its newest plan has found.
-void TenantPlanner::set_wishes(const ClusterState& state) {
+void TenantPlanner::set_wishes() {
   for (TenantNode& node : nodes_) {
     node.wanted = node.before = 0;
     node.loan = 0;
   }
   for (auto& [tenant, leaf] : leaves_) {
-    const TenantPlan& newest = newest_plan(state, tenant);
-    leaf.is_asked = false;
     leaf.stuck = false;
-    leaf.sated = newest.sated;
+    leaf.sated = leaf.newest != nullptr && leaf.newest->sated;
     TenantNode& node = nodes_[leaf.node];
-    node.wanted = as_slots(newest.sated ? newest.wanted : needs_.by_tenant().at(tenant).most);
-    node.loan = loans_.at(tenant).slots * kLoanWeight;
-    node.before = newest.entitled;
+    node.wanted = leaf.sated ? leaf.newest->wanted : as_slots(leaf.needs->most);
+    node.loan = leaf.loan * kLoanWeight;
+    node.before = leaf.newest == nullptr ? 0 : leaf.newest->entitled;
   }
 }
 
 Status TenantPlanner::share_out(const PlanRequest& request, StepBudget& budget) {
-  const ClusterState& state = request.view.state;
-  set_wishes(state);
-  const int slots = slots_to_share(state);
+  set_wishes();
+  for (auto& [tenant, leaf] : leaves_) {
+    leaf.rests = !leaf.changed && leaf.looked_at.empty() && leaf.planner->rests(request.view.now);
+    leaf.changed = false;
+    leaf.targets = {};
+    leaf.mark = leaf.newest == nullptr ? Mark() : leaf.newest->mark;
+    if (!leaf.rests) leaf.used_within.clear();
+    if (!leaf.rests) leaf.most.reset();
+  }
+  const int slots = slots_to_share(request.view.state);
   bool is_settled = false;
   for (int round = 0; round < kRoundsMost && !is_settled; ++round) {
     shares_ = entitlements(nodes_, slots);
     is_settled = true;
     for (auto& [tenant, leaf] : leaves_) {
-      const auto moved = ask_within(tenant, leaf, request, budget);
+      const auto moved = ask_within(leaf, request, budget);
       if (!moved) return moved.error();
       is_settled = is_settled && !*moved;
     }
   }
-  shares_ = entitlements(nodes_, slots);
+  if (!is_settled) shares_ = entitlements(nodes_, slots);
   for (auto& [tenant, leaf] : leaves_) {
-    TP_TRY(ask(leaf, request, leaf.sated ? std::nullopt : std::optional(shares_[leaf.node]), budget));
+    const auto most = leaf.sated ? std::nullopt : std::optional(shares_[leaf.node]);
+    if (!leaf.most || *leaf.most != most) TP_TRY(ask(leaf, request, most, budget));
   }
   return ok_status();
 }
 
 // Whether it turns out to want something else than was taken for its share.
-Result<bool> TenantPlanner::ask_within(const std::string& tenant, Leaf& leaf, const PlanRequest& request,
-                                       StepBudget& budget) {
+Result<bool> TenantPlanner::ask_within(Leaf& leaf, const PlanRequest& request, StepBudget& budget) {
   TenantNode& node = nodes_[leaf.node];
   const int share = shares_[leaf.node];
   const auto now_wants = [&](std::int64_t slots) {
@@ -261,51 +283,64 @@ Result<bool> TenantPlanner::ask_within(const std::string& tenant, Leaf& leaf, co
     return before != node.wanted;
   };
   if (leaf.sated) {
-    TP_TRY(ask(leaf, request, std::nullopt, budget));
-    if (leaf.used <= share) return now_wants(leaf.used);
+    const auto all = used(leaf, request, std::nullopt, budget);
+    if (!all) return all.error();
+    if (*all <= share) return now_wants(*all);
     leaf.sated = false;
-    node.wanted = as_slots(needs_.by_tenant().at(tenant).most);
+    node.wanted = as_slots(leaf.needs->most);
     return true;
   }
-  TP_TRY(ask(leaf, request, share, budget));
+  const auto within = used(leaf, request, share, budget);
+  if (!within) return within.error();
   if (leaf.stuck) return false;
-  if (leaf.used >= share) {
-    leaf.sated = share >= needs_.by_tenant().at(tenant).most;
-    return leaf.sated && now_wants(leaf.used);
+  if (*within >= share) {
+    leaf.sated = share >= leaf.needs->most;
+    return leaf.sated && now_wants(*within);
   }
-  const std::int64_t within = leaf.used;
-  TP_TRY(ask(leaf, request, std::nullopt, budget));
-  leaf.sated = leaf.used <= share;
+  const auto all = used(leaf, request, std::nullopt, budget);
+  if (!all) return all.error();
+  leaf.sated = *all <= share;
   leaf.stuck = !leaf.sated;
-  node.wanted = as_slots(leaf.sated ? leaf.used : within);
+  node.wanted = as_slots(leaf.sated ? *all : *within);
   return true;
 }
 
+Result<std::int64_t> TenantPlanner::used(Leaf& leaf, const PlanRequest& request, std::optional<int> most,
+                                         StepBudget& budget) {
+  const auto known = [&] {
+    return std::find_if(leaf.used_within.begin(), leaf.used_within.end(),
+                        [&](const auto& any) { return any.first == most; });
+  };
+  if (const auto found = known(); found != leaf.used_within.end()) return found->second;
+  TP_TRY(ask(leaf, request, most, budget));
+  return known()->second;
+}
+
 Status TenantPlanner::ask(Leaf& leaf, const PlanRequest& request, std::optional<int> most, StepBudget& budget) {
-  if (leaf.is_asked && leaf.most == most) return ok_status();
-  const TenantNeeds::Sums& sums = needs_.by_tenant().at(request.view.state.tenants->tenants[leaf.node].name);
   const std::function<bool(const Job&)> counts = [&](const Job& job) {
     return request.counts(job) && !held_back_.contains(job.id);
   };
-  const Mark& mark = newest_plan(request.view.state, request.view.state.tenants->tenants[leaf.node].name).mark;
   auto answer = leaf.planner->plan({.view = request.view,
-                                    .jobs = sums.jobs,
+                                    .jobs = leaf.needs->jobs,
                                     .looked_at = leaf.looked_at,
                                     .counts = counts,
                                     .has_own_policy = request.has_own_policy,
                                     .nodes = request.nodes,
-                                    .mark = mark,
+                                    .mark = leaf.newest == nullptr ? Mark() : leaf.newest->mark,
                                     .slots_most = most},
                                    budget);
   if (!answer) return answer.error();
-  leaf.answer = *std::move(answer);
-  leaf.is_asked = true;
-  leaf.most = most;
-  leaf.used = sums.given;
-  for (const auto& [id, target] : leaf.answer.targets) {
+  std::int64_t used = leaf.needs->given;
+  for (const auto& [id, target] : answer->targets) {
     const JobNeed& need = *needs_.find(id);
-    leaf.used += given_by(need, *request.view.state.find_job(id), target.size) - need.given;
+    used += given_by(need, *request.view.state.find_job(id), target.size) - need.given;
   }
+  leaf.most = most;
+  leaf.targets = std::move(answer->targets);
+  leaf.mark = std::move(answer->mark);
+  leaf.wake = answer->wake;
+  std::erase_if(leaf.used_within, [&](const auto& any) { return any.first == most; });
+  leaf.used_within.emplace_back(most, used);
   return ok_status();
 }
 
@@ -314,18 +349,17 @@ PlanAnswer TenantPlanner::joined(const PlanRequest& request) {
   PlanAnswer joined{.targets = {}, .whole = false, .mark = {}, .wake = {}};
   joined.counts_loans = counts_loans_;
   for (auto& [tenant, leaf] : leaves_) {
-    for (auto& [id, target] : leaf.answer.targets) joined.targets.emplace(id, std::move(target));
-    if (leaf.answer.wake && (!joined.wake || *leaf.answer.wake < *joined.wake)) joined.wake = leaf.answer.wake;
+    for (auto& [id, target] : leaf.targets) joined.targets.emplace(id, std::move(target));
+    if (leaf.wake && (!joined.wake || *leaf.wake < *joined.wake)) joined.wake = leaf.wake;
     TenantPlan now{.entitled = shares_[leaf.node],
                    .wanted = nodes_[leaf.node].wanted,
                    .sated = leaf.sated,
-                   .loan = loans_.at(tenant).slots,
-                   .counted_use = loans_.at(tenant).counted_use,
-                   .mark = std::move(leaf.answer.mark)};
-    if (now != newest_plan(state, tenant) || !state.plan.tenants.contains(tenant)) {
+                   .loan = leaf.loan,
+                   .counted_use = leaf.counted_use,
+                   .mark = std::move(leaf.mark)};
+    if (leaf.newest == nullptr || now != *leaf.newest) {
       joined.tenants.push_back({.tenant = tenant, .now = std::move(now)});
     }
-    leaf.answer = {};
   }
   for (const auto& [tenant, plan] : state.plan.tenants) {
     if (!leaves_.contains(tenant)) joined.tenants.push_back({.tenant = tenant, .now = std::nullopt});

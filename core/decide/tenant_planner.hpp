@@ -10,6 +10,9 @@
 // Rules. The answer follows from the state and the time: what is remembered from plan to plan (TenantPlan) is part of
 // the state. What could not be had back, of fixed claims and of jobs that must not be preempted, starts only within the
 // guarantees of its tenant and those above it (tenant_needs.hpp).
+//
+// An event costs the tenants that it touches, and a little for each other one with jobs: a planner that rests
+// (Planner::rests) is not asked again with a bound for which it has answered. Tenants learn from their own jobs alone.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +20,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/id_set.hpp"
+#include "base/id_table.hpp"
 #include "core/decide/policy.hpp"
 #include "core/tenants/entitlement.hpp"
 #include "core/tenants/tenant_needs.hpp"
@@ -40,12 +45,20 @@ class TenantPlanner final : public Planner {
   struct Leaf {
     std::size_t node = 0;  // in nodes_
     std::unique_ptr<Planner> planner;
+    const TenantNeeds::Sums* needs = nullptr;
+    const TenantPlan* newest = nullptr;  // of the state; null = none yet
+    bool changed = true;                 // a job of it has been followed since its planner was asked
+    // What its planner has answered since then; all of it stands while the leaf rests.
+    bool rests = false;
+    std::vector<std::pair<std::optional<int>, std::int64_t>> used_within = {};  // slots, by bound
+    std::optional<std::optional<int>> most = {};  // the bound of its planner's newest answer; none = it was not asked
+    std::optional<Instant> wake = {};
     // Of the plan that is being made.
     IdSet<JobId> looked_at = {};
-    PlanAnswer answer = {};
-    bool is_asked = false;
-    std::optional<int> most = {};  // with this bound; none = without one
-    std::int64_t used = 0;         // slots, if the answer is accepted
+    IdTable<JobId, Target> targets = {};
+    Mark mark = {};
+    double loan = 0;
+    Duration counted_use = {};
     bool sated = false;
     bool stuck = false;  // takes less than it may have, and would take more than that if it could
   };
@@ -55,15 +68,13 @@ class TenantPlanner final : public Planner {
   void set_leaves(const PlanRequest& request);
   // Which jobs wait for room within guarantees: their planners do not count with them.
   void hold_back(const PlanRequest& request);
-  struct Loan {
-    double slots = 0;
-    Duration counted_use;
-  };
-  [[nodiscard]] Loan loan_of(const PlanRequest& request, const std::string& tenant, bool counts_loans) const;
-  void set_wishes(const ClusterState& state);
+  void count_loans(const PlanRequest& request);
+  void set_wishes();
   [[nodiscard]] Status share_out(const PlanRequest& request, StepBudget& budget);
-  [[nodiscard]] Result<bool> ask_within(const std::string& tenant, Leaf& leaf, const PlanRequest& request,
-                                        StepBudget& budget);
+  [[nodiscard]] Result<bool> ask_within(Leaf& leaf, const PlanRequest& request, StepBudget& budget);
+  // The slots that the leaf's jobs would have with this bound, by its planner's newest word.
+  [[nodiscard]] Result<std::int64_t> used(Leaf& leaf, const PlanRequest& request, std::optional<int> most,
+                                          StepBudget& budget);
   [[nodiscard]] Status ask(Leaf& leaf, const PlanRequest& request, std::optional<int> most, StepBudget& budget);
   [[nodiscard]] PlanAnswer joined(const PlanRequest& request);
 
@@ -75,8 +86,8 @@ class TenantPlanner final : public Planner {
   TenantNeeds needs_;
   IdSet<JobId> followed_;
   std::map<JobId, Reason> held_back_;
-  std::vector<int> shares_;  // by node, as worked out last
-  std::map<std::string, Loan> loans_;
+  IdTable<JobId, std::string> tenants_of_ended_;  // of jobs that have left the state and are remembered
+  std::vector<int> shares_;                       // by node, as worked out last
   bool counts_loans_ = false;
 };
 

@@ -135,6 +135,7 @@ struct EndedJob {
   std::map<int, SizeRecord> sizes;  // on the type of slot that it ran on last
   std::string slot_type;            // empty = not known
   std::map<std::string, std::map<int, SizeRecord>> on_other_types;
+  std::string tenant = {};  // empty = not known
 };
 
 // How many have left, ever.

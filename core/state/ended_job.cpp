@@ -70,7 +70,8 @@ std::shared_ptr<const Job> take_out(ClusterState& state, JobId id, IdSet<JobId>&
                                                                       .gpus_per_worker = job->spec.gpus_per_worker,
                                                                       .sizes = job->measurements.sizes,
                                                                       .slot_type = job->measurements.slot_type,
-                                                                      .on_other_types = sizes_elsewhere(*job)}));
+                                                                      .on_other_types = sizes_elsewhere(*job),
+                                                                      .tenant = job->spec.tenant}));
     forget_oldest(state, forgotten);
   }
   return job;

@@ -33,6 +33,16 @@ IdSet<JobId> DueTimes::take(Instant now) {
   return due;
 }
 
+bool DueTimes::any_due(Instant now) {
+  while (!heap_.empty() && heap_.front().first <= now) {
+    const auto found = at_.find(heap_.front().second);
+    if (found != at_.end() && found->second == heap_.front().first) return true;
+    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+    heap_.pop_back();
+  }
+  return false;
+}
+
 void DueTimes::clear_away() {
   heap_.clear();
   for (const auto& [job, at] : at_) heap_.emplace_back(at, job);

@@ -21,6 +21,8 @@ class DueTimes {
   void set(JobId job, Instant at);
   // Nothing happens if none is set.
   void erase(JobId job) { at_.erase(job); }
+  // Any time is not after `now`.
+  [[nodiscard]] bool any_due(Instant now);
   // Whose time is not after `now`; none is set for them any more.
   [[nodiscard]] IdSet<JobId> take(Instant now);
 

@@ -35,6 +35,9 @@ class MarketState {
   // The same once more at the same time, as if these bid nothing: they do again when it is settled next.
   [[nodiscard]] Market::Settlement settle_without(const IdSet<JobId>& jobs, core::StepBudget& budget);
 
+  // Settled at `now` it would be as it is.
+  [[nodiscard]] bool rests(Instant now) { return put_.empty() && !classes_moved_ && !due_.any_due(now); }
+
   // As of the last settlement.
   [[nodiscard]] const Market& market() const { return market_; }
   [[nodiscard]] const UtilityCurve& worth(JobId job) const { return *entries_.at(job).worth; }

@@ -47,6 +47,7 @@ class PromiseBook {
   };
   // Requires: it has a deadline, and its work is known.
   [[nodiscard]] Bidder bidder(JobId job) const;
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
   [[nodiscard]] bool knows(JobId job) const { return entries_.contains(job); }
   // Of one that was declined.
   [[nodiscard]] static std::optional<Lateness> lateness(const core::Mark& mark);

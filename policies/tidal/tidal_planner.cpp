@@ -51,6 +51,13 @@ class TidalPolicy final : public cluster::WholeClusterPolicy {
 TidalPlanner::TidalPlanner(const Settings& settings)
     : settings_(settings), shares_(settings), promises_(settings), rows_(cluster::RowStyle::kExperiments) {}
 
+// Deadlines and shares of nodes are looked at each time.
+bool TidalPlanner::rests(Instant now) {
+  const bool has_said_all = market_state_ && followed_.empty() && unsent_updates_.empty();
+  return has_said_all && promises_.empty() && shares_.empty() && without_.empty() && !thaws_.any_due(now) &&
+         market_state_->rests(now);
+}
+
 Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, core::StepBudget& budget) {
   look_at_nodes(request);
   slots_most_ = request.slots_most.value_or(std::numeric_limits<int>::max());

@@ -37,6 +37,7 @@ class TidalPlanner final : public core::Planner {
 
   void follow(const core::ClusterState&, JobId job) override { followed_.insert(job); }
   void booked() override { unsent_updates_ = {}; }
+  [[nodiscard]] bool rests(Instant now) override;
   [[nodiscard]] Result<core::PlanAnswer> plan(const core::PlanRequest& request, core::StepBudget& budget) override;
 
  private:
