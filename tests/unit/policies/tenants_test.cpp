@@ -4,58 +4,11 @@
 #include "core/explain/explain.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/sentence.hpp"
-#include "tests/support/policy_parts.hpp"
 #include "tests/support/reasons.hpp"
+#include "tests/support/shared_pool.hpp"
 
 namespace tidepool::test {
 namespace {
-
-struct SharedPool {
-  Story story;
-
-  explicit SharedPool(std::vector<core::Tenant> tenants, int slots = 8) {
-    story.engine() = core::Engine(parts_of("tidal"));
-    story.node(slots);
-    configure(std::move(tenants));
-  }
-
-  void configure(std::vector<core::Tenant> tenants) {
-    story.learn(core::TenantsConfigured{{.tenants = std::move(tenants)}});
-  }
-
-  static core::JobSpec spec(const std::string& tenant, int size) {
-    core::JobSpec spec = job_spec({.min = size, .max = size});
-    spec.tenant = tenant;
-    return spec;
-  }
-  JobId submit(core::JobSpec spec) {
-    const JobId id = story.engine().next_job_id();
-    story.learn(core::JobSubmitted{id, std::move(spec)});
-    return id;
-  }
-  JobId running(const std::string& tenant, int size) {
-    const JobId id = submit(spec(tenant, size));
-    story.settle(id);
-    REQUIRE(story.job(id).size() == size);
-    // So that it is far from its end, as far as the policy knows, and may change.
-    story.pass(Duration::seconds(60));
-    return id;
-  }
-  [[nodiscard]] const core::TenantPlan& plan(const std::string& tenant) const {
-    return story.state().plan.tenants.at(tenant);
-  }
-  [[nodiscard]] int held_by(const std::string& tenant) const {
-    int slots = 0;
-    for (const auto& [id, job] : story.state().jobs) slots += job->spec.tenant == tenant ? job->size() : 0;
-    return slots;
-  }
-};
-
-int preempted_in(const core::Decision& decision) {
-  return static_cast<int>(std::count_if(decision.plan.begin(), decision.plan.end(), [](const auto& planned) {
-    return std::holds_alternative<core::PreemptIntent>(planned.intent);
-  }));
-}
 
 std::string refusal(SharedPool& pool, core::JobSpec spec) {
   return pool.story.refuses(core::JobSubmitted{pool.story.engine().next_job_id(), std::move(spec)});
