@@ -282,6 +282,7 @@ Result<bool> TenantPlanner::ask_within(Leaf& leaf, const PlanRequest& request, S
     const int before = std::exchange(node.wanted, as_slots(slots));
     return before != node.wanted;
   };
+  leaf.sated = leaf.sated || (!leaf.stuck && share >= leaf.needs->most);  // no bound is needed
   if (leaf.sated) {
     const auto all = used(leaf, request, std::nullopt, budget);
     if (!all) return all.error();
@@ -292,11 +293,7 @@ Result<bool> TenantPlanner::ask_within(Leaf& leaf, const PlanRequest& request, S
   }
   const auto within = used(leaf, request, share, budget);
   if (!within) return within.error();
-  if (leaf.stuck) return false;
-  if (*within >= share) {
-    leaf.sated = share >= leaf.needs->most;
-    return leaf.sated && now_wants(*within);
-  }
+  if (leaf.stuck || *within >= share) return false;
   const auto all = used(leaf, request, std::nullopt, budget);
   if (!all) return all.error();
   leaf.sated = *all <= share;

@@ -78,6 +78,32 @@ TEST_CASE("a state with tenants that is written and read back goes on as the eng
   });
 }
 
+TEST_CASE("a tenant alone is served as if there were none") {
+  std::size_t changes = 0;
+  for_each_seed("one tenant", 20, [&](std::uint64_t seed, Rng&) {
+    for (const std::string& policy : planning_policies()) {
+      INFO(policy);
+      SimulatedWorld alone(seed, true, parts_of(policy));
+      SimulatedWorld shared(seed, true, parts_of(policy));
+      // A fact more in the one life takes one more in the other. As much is guaranteed as jobs may keep for good.
+      REQUIRE(alone.learn(core::ClockAdvanced{}));
+      REQUIRE(shared.learn(core::TenantsConfigured{{.tenants = {{.name = "demo", .guarantee = 1'000}}}}));
+      for (int i = 0; i < 100; ++i) {
+        alone.tick();
+        shared.tick();
+        const core::Decision without = alone.engine().decide(alone.now());
+        const core::Decision with = shared.engine().decide(shared.now());
+        const auto plan = [](const core::Decision& any) { return core::to_json(any)["plan"].dump(); };
+        REQUIRE(plan(with) == plan(without));
+        changes += with.plan.size();
+        decide_and_check(alone);
+        decide_and_check(shared);
+      }
+    }
+  });
+  REQUIRE(changes > 0);
+}
+
 TEST_CASE("after the faults stop, the jobs of all tenants come to their end") {
   for_each_seed("tenants come to rest", 20, [](std::uint64_t seed, Rng& rng) {
     SimulatedWorld world(seed + 500, true, parts_of("tidal"));
