@@ -115,7 +115,8 @@ void TenantPlanner::read(const PlanRequest& request, const IdSet<JobId>& jobs) {
       need.firm = firm_slots(*job, has_own_policy);
       need.claims = is_claim && held > 0;
       need.given = need.claims ? held : job->planned ? job->planned->target.size * each : 0;
-      need.most = is_claim ? std::max(held, need.firm) : job->spec.elastic.sizes.back() * each;
+      const int claimed = job->requests.pinned_size > 0 ? job->requests.pinned_size : job->spec.elastic.preferred;
+      need.most = is_claim ? std::max(held, claimed * each) : job->spec.elastic.sizes.back() * each;
     }
     needs_.put(id, &need);
   }

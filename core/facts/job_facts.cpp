@@ -106,6 +106,7 @@ Status apply(StateChange& change, const JobResizeRequested& fact) {
                             number_list(sizes) + ", or 0 to leave the size to the policy");
   }
   if ((*job)->requests.pinned_size == fact.size) return ok_status();
+  TP_TRY(check_pin(change.state(), **job, fact.size));
   Job& changed = change.job(fact.job);
   changed.requests.pinned_size = fact.size;
   if (changed.state() == JobState::kPending) change.capacity_changed();

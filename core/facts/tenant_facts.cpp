@@ -1,5 +1,6 @@
 #include "core/facts/tenant_facts.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/state/job_state.hpp"
+#include "core/tenants/tenant_needs.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -42,12 +44,12 @@ Status check_limits(const Tenant& tenant, const JobSpec& spec) {
                                  " an hour, the job_price_max" + of);
   }
   const std::int64_t least = std::int64_t{spec.elastic.sizes.front()} * spec.gpus_per_worker;
-  if (!spec.preemptible && least > tenant.guarantee) {
-    return not_allowed(spec, "with preemptible: false it keeps " + std::to_string(least) +
-                                 " slots for good, more than the guarantee of " + std::to_string(tenant.guarantee) +
-                                 of);
-  }
-  return ok_status();
+  const bool has_own_policy = spec.scaling.policy != "default";
+  const std::int64_t kept = has_own_policy ? most : spec.preemptible ? 0 : least;
+  if (kept <= tenant.guarantee) return ok_status();
+  return not_allowed(spec, std::string(has_own_policy ? "with a policy of its own" : "with preemptible: false") +
+                               " it keeps " + std::to_string(kept) + " slots for good, more than the guarantee of " +
+                               std::to_string(tenant.guarantee) + of);
 }
 
 // A job that has not ended keeps its tenant.
@@ -64,12 +66,42 @@ Status keeps_tenants_of_jobs(const ClusterState& state, const TenantTree& tree) 
   return ok_status();
 }
 
+bool is_below(const TenantTree& tree, const std::string& tenant, const std::string& above) {
+  const std::vector<std::string> path = tree.path_to(tenant);
+  return std::find(path.begin(), path.end(), above) != path.end();
+}
+
+// For good, by jobs that hold slots, of this tenant and of those below it.
+int kept_by_others(const ClusterState& state, const Job& job, const std::string& tenant) {
+  int slots = 0;
+  for (const auto& [id, other] : state.jobs) {
+    const bool holds = !is_final(other->state()) && !other->membership.workers.empty();
+    if (id == job.id || !holds || !is_below(*state.tenants, other->spec.tenant, tenant)) continue;
+    slots += firm_slots(*other, other->spec.scaling.policy != "default");
+  }
+  return slots;
+}
+
 }  // namespace
 
 Status check_allowed(const TenantTree& tree, const JobSpec& spec) {
   if (tree.empty()) return ok_status();
   TP_TRY(check_leaf(tree, spec.tenant));
   for (const std::string& name : tree.path_to(spec.tenant)) TP_TRY(check_limits(*tree.find(name), spec));
+  return ok_status();
+}
+
+Status check_pin(const ClusterState& state, const Job& job, int size) {
+  if (state.tenants->empty() || size == 0) return ok_status();
+  const int wanted = size * job.spec.gpus_per_worker;
+  for (const std::string& name : state.tenants->path_to(job.spec.tenant)) {
+    const int kept = kept_by_others(state, job, name);
+    const int guarantee = state.tenants->find(name)->guarantee;
+    if (kept + wanted <= guarantee) continue;
+    return conflict(job.id.text() + " would keep " + std::to_string(wanted) +
+                    " slots for good with a size of its own; tenant \"" + name + "\" is guaranteed " +
+                    std::to_string(guarantee) + ", of which " + std::to_string(kept) + " are kept so by other jobs");
+  }
   return ok_status();
 }
 

@@ -13,4 +13,8 @@ namespace tidepool::core {
 // allowed while there are no tenants.
 [[nodiscard]] Status check_allowed(const TenantTree& tree, const JobSpec& spec);
 
+// Whether its tenant's guarantee, and those above, hold what the job would keep at a size pinned by its user, beside
+// what other jobs that run keep for good.
+[[nodiscard]] Status check_pin(const ClusterState& state, const Job& job, int size);
+
 }  // namespace tidepool::core

@@ -14,7 +14,7 @@ bool is_fixed_claim(const Job& job, bool has_own_policy) {
 int firm_slots(const Job& job, bool has_own_policy) {
   const int each = job.spec.gpus_per_worker;
   if (job.requests.pinned_size > 0) return job.requests.pinned_size * each;
-  if (has_own_policy) return std::max(job.size(), job.spec.elastic.preferred) * each;
+  if (has_own_policy) return job.spec.elastic.sizes.back() * each;
   return job.spec.preemptible ? 0 : job.spec.elastic.sizes.front() * each;
 }
 

@@ -25,8 +25,8 @@ struct JobNeed {
 
 // A fixed claim: its size is its own policy's or its user's (policy.hpp), and no plan takes anything from it.
 [[nodiscard]] bool is_fixed_claim(const Job& job, bool has_own_policy);
-// Slots that a plan cannot have back once the job has them: all of a fixed claim, the smallest size of one that must
-// not be preempted, nothing of others.
+// Slots that a plan cannot have back once the job has them: of one with a policy of its own the most that it may grow
+// to, of one with a size pinned by its user that size, of one that must not be preempted its smallest size; else none.
 [[nodiscard]] int firm_slots(const Job& job, bool has_own_policy);
 // What it holds, or is about to: slots of workers that are not on their way out are counted.
 [[nodiscard]] int slots_kept(const ClusterState& state, const Job& job);

@@ -101,6 +101,24 @@ TEST_CASE("jobs that would keep slots for good start within their tenant's guara
   CHECK(pool.story.job(second).size() == 2);
 }
 
+TEST_CASE("a size is pinned, and a policy of a job's own taken, within the guarantee only") {
+  SharedPool pool({{.name = "vision", .guarantee = 3}, {.name = "speech", .guarantee = 4}});
+  core::JobSpec spec = SharedPool::spec("vision", 1);
+  spec.elastic.max = 6;
+  spec.elastic.sizes = {1, 2, 3, 6};
+  core::JobSpec own = spec;
+  own.scaling.policy = "fixed";
+  CHECK_THAT(refusal(pool, own), Catch::Contains("with a policy of its own it keeps 6 slots for good"));
+  const JobId job = pool.submit(spec);
+  pool.story.settle(job);
+  CHECK_THAT(pool.story.refuses(core::JobResizeRequested{job, 6}),
+             Catch::Contains("tenant \"vision\" is guaranteed 3, of which 0 are kept"));
+  pool.story.learn(core::JobResizeRequested{job, 2});
+  const JobId other = pool.submit(spec);
+  pool.story.settle(other);
+  CHECK_THAT(pool.story.refuses(core::JobResizeRequested{other, 2}), Catch::Contains("of which 2 are kept"));
+}
+
 TEST_CASE("a job may ask for what its tenant and those above allow, and is told the limit that it breaks") {
   SharedPool pool({{.name = "lab", .guarantee = 4, .priority_max = 5, .job_price_max = Money::micros(2'000'000)},
                    {.name = "vision", .parent = "lab", .guarantee = 2, .job_slots_max = 4}});
