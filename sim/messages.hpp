@@ -36,8 +36,12 @@ struct CordonNode {
 // What a user asks of a job that the daemon has acknowledged.
 using UserWish = std::variant<core::JobResizeRequested, core::JobSuspendRequested, core::JobResumeRequested,
                               core::JobCancelRequested>;
+// Who shares the cluster from now on, as its operator says.
+struct SetTenants {
+  core::TenantTree tree;
+};
 // What the daemon's configuration says of pools, and what their providers answer, is `leader::PoolReport`.
-using Incoming = std::variant<Submit, FromNode, AgentSilent, CordonNode, UserWish, leader::PoolReport>;
+using Incoming = std::variant<Submit, FromNode, AgentSilent, CordonNode, SetTenants, UserWish, leader::PoolReport>;
 
 struct ToNode {
   int node = 0;

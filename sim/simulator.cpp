@@ -83,6 +83,7 @@ Fleet::Setup Simulator::fleet_setup() {
 
 SimResult Simulator::run() {
   begin_pools();
+  set_tenants();
   while (!heap_.empty() && violations_.size() < kViolationsKept) {
     const Instant at = heap_.next_at();
     if (at > Instant() + setup_.limit) {
@@ -94,6 +95,11 @@ SimResult Simulator::run() {
     if (all_done()) break;
   }
   return result();
+}
+
+// Once more in each life of the daemon: it may have ended before they were durable.
+void Simulator::set_tenants() {
+  if (!setup_.tenants.empty()) feed({SetTenants{setup_.tenants}});
 }
 
 void Simulator::handle(Event event) {
@@ -180,6 +186,7 @@ void Simulator::on(const DaemonStarts&) {
   ++clients_.number;
   clients_.up = true;
   begin_pools();
+  set_tenants();
   if (!daemon_->alive()) return;
   for (int node = 0; node < fleet_.nodes(); ++node) {
     if (fleet_.reachable(node)) {

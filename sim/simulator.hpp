@@ -39,6 +39,7 @@ struct SimSetup {
   Workload workload;  // names are unique
   ClusterShape cluster;
   PoolSetup pools;              // beside those nodes
+  core::TenantTree tenants;     // who shares them, set before the first job comes; empty = jobs of any tenant
   std::vector<NodeKind> kinds;  // as many as the cluster has nodes, or none: all are as it says
   std::function<core::Engine::Parts()> parts;
   std::uint64_t seed = 1;
@@ -178,6 +179,7 @@ class Simulator {
   // Nodes of pools (simulator_pools.cpp).
   [[nodiscard]] std::optional<PoolProvider> make_provider();
   void begin_pools();
+  void set_tenants();
   int switch_on(const std::string& name, const NodeKind& kind);
   [[nodiscard]] bool is_superseded(int node) const;
   void schedule_wake();

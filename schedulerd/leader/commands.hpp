@@ -60,6 +60,10 @@ struct DrainNode {
 struct UndrainNode {
   NodeId node;
 };
+// The tree of tenants from now on; an empty one ends sharing by tenants.
+struct ConfigureTenants {
+  core::TenantTree tree;
+};
 struct CreateToken {
   std::string id;  // made where the request comes in, because chance is an input
   std::string name;
@@ -112,9 +116,9 @@ struct ShadowPolicy {
   std::optional<core::PolicyFileRef> file;
 };
 using CommandBody = std::variant<SubmitJob, SubmitJobs, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob,
-                                 ChangeJob, CordonNode, LabelNode, DrainNode, UndrainNode, CreateToken, RevokeToken,
-                                 CreateNodeToken, RevokeNodeToken, RevokeNode, StorePolicyVersion, NotePolicyChecks,
-                                 ActivatePolicy, RollBackPolicy, ShadowPolicy>;
+                                 ChangeJob, CordonNode, LabelNode, DrainNode, UndrainNode, ConfigureTenants,
+                                 CreateToken, RevokeToken, CreateNodeToken, RevokeNodeToken, RevokeNode,
+                                 StorePolicyVersion, NotePolicyChecks, ActivatePolicy, RollBackPolicy, ShadowPolicy>;
 
 struct Idempotency {
   std::string key;           // as the client sent it

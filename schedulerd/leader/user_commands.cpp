@@ -42,6 +42,7 @@ class Carrying {
     return batch_.learn(core::NodeDrainRequested{body.node, body.within, body.reason});
   }
   Status operator()(const UndrainNode& body) { return batch_.learn(core::NodeDrainCancelled{body.node}); }
+  Status operator()(const ConfigureTenants& body) { return batch_.learn(core::TenantsConfigured{body.tree}); }
 
   Status operator()(const CreateToken& body) {
     receipt_.token_id = body.id;

@@ -1,0 +1,125 @@
+// Why a tenant shares: in the shared pool its jobs complete as soon as on its own part of the pool alone, or sooner;
+// and all of them together much sooner.
+#include <cstdio>
+#include <map>
+#include <numeric>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "tests/sim/laws.hpp"
+#include "tests/support/seeds.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using sim::SimResult;
+using sim::SimSetup;
+
+constexpr int kSlotsPerNode = 4;
+
+// Nodes of each tenant, all of them guaranteed to it.
+struct Parts {
+  std::map<std::string, int> nodes;
+  sim::Workload workload;
+};
+
+// Two to eight tenants, each with work in bursts, so that their peaks do not coincide.
+Parts random_parts(std::uint64_t seed, Rng& rng) {
+  Parts parts;
+  const int tenants = static_cast<int>(rng.between(2, 8));
+  for (int tenant = 0; tenant < tenants; ++tenant) {
+    const std::string name = "tenant-" + std::to_string(tenant);
+    parts.nodes[name] = static_cast<int>(rng.between(1, 3));
+    const int slots = parts.nodes[name] * kSlotsPerNode;
+    const int bursts = static_cast<int>(rng.between(2, 4));
+    for (int burst = 0; burst < bursts; ++burst) {
+      const auto begins = Duration::seconds(rng.between(0, 4 * 86'400));
+      sim::Workload jobs =
+          sim::generate_workload({.seed = seed * 1'000 + static_cast<std::uint64_t>(10 * tenant + burst),
+                                  .jobs = 4 * parts.nodes[name],
+                                  .mean_interarrival = Duration::seconds(300),
+                                  .size_max = slots,
+                                  .mean_length = Duration::seconds(7'200),
+                                  .tenants = 1});
+      for (sim::SimJob& job : jobs.jobs) {
+        job.arrives = job.arrives + begins;
+        job.spec.tenant = name;
+        job.spec.name = name + "-" + std::to_string(burst) + "-" + job.spec.name;
+        job.spec.priority = 0;
+        parts.workload.jobs.push_back(job);
+      }
+    }
+  }
+  std::sort(parts.workload.jobs.begin(), parts.workload.jobs.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.arrives, a.spec.name) < std::pair(b.arrives, b.spec.name);
+  });
+  return parts;
+}
+
+SimResult run(sim::Workload workload, int nodes, core::TenantTree tenants) {
+  SimSetup setup;
+  setup.parts = [] { return engine_parts("tidal"); };
+  setup.cluster = {.nodes = nodes, .slots_per_node = kSlotsPerNode};
+  setup.workload = std::move(workload);
+  setup.tenants = std::move(tenants);
+  SimResult result = sim::Simulator(std::move(setup)).run();
+  for (const std::string& violation : result.violations) UNSCOPED_INFO(violation);
+  REQUIRE(result.violations.empty());
+  REQUIRE(result.complete);
+  return result;
+}
+
+// Seconds from submission to the end, by tenant and for all ("").
+std::map<std::string, double> mean_completion(const SimResult& result) {
+  std::map<std::string, double> sums;
+  std::map<std::string, int> jobs;
+  for (const sim::JobRow& row : result.rows) {
+    REQUIRE(row.finished_s);
+    for (const std::string& group : {row.tenant, std::string()}) {
+      sums[group] += *row.finished_s - row.submitted_s;
+      ++jobs[group];
+    }
+  }
+  for (auto& [group, sum] : sums) sum /= jobs[group];
+  return sums;
+}
+
+}  // namespace
+
+TEST_CASE("in a shared pool each tenant's jobs complete about as soon as on its own part, and all together sooner") {
+  std::vector<double> of_tenants;
+  std::vector<double> of_pools;
+  for_each_seed("sharing incentive", 20, [&](std::uint64_t seed, Rng& rng) {
+    const Parts parts = random_parts(seed, rng);
+    core::TenantTree tree;
+    int nodes = 0;
+    for (const auto& [name, own] : parts.nodes) {
+      tree.tenants.push_back({.name = name, .guarantee = own * kSlotsPerNode, .weight = own});
+      nodes += own;
+    }
+    const auto shared = mean_completion(run(parts.workload, nodes, tree));
+    double alone_sum = 0;
+    std::size_t jobs = 0;
+    for (const auto& [name, own] : parts.nodes) {
+      sim::Workload workload = parts.workload;
+      std::erase_if(workload.jobs, [&](const sim::SimJob& job) { return job.spec.tenant != name; });
+      const double alone = mean_completion(run(workload, own, {})).at("");
+      alone_sum += alone * static_cast<double>(workload.jobs.size());
+      jobs += workload.jobs.size();
+      of_tenants.push_back(shared.at(name) / alone);
+      std::printf("%s: %.3f of its time alone\n", name.c_str(), of_tenants.back());
+    }
+    of_pools.push_back(shared.at("") / (alone_sum / static_cast<double>(jobs)));
+    std::printf("all: %.3f\n", of_pools.back());
+  });
+  const auto mean = [](const std::vector<double>& all) {
+    return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+  };
+  std::printf("mean of tenants %.3f, worst %.3f; mean of pools %.3f\n", mean(of_tenants),
+              *std::max_element(of_tenants.begin(), of_tenants.end()), mean(of_pools));
+  for (const double ratio : of_tenants) CHECK(ratio <= 1.05);
+  CHECK(mean(of_pools) <= 0.7);
+}
+
+}  // namespace tidepool::test
