@@ -31,7 +31,6 @@ Parts random_parts(std::uint64_t seed, Rng& rng) {
   for (int tenant = 0; tenant < tenants; ++tenant) {
     const std::string name = "tenant-" + std::to_string(tenant);
     parts.nodes[name] = static_cast<int>(rng.between(1, 3));
-    const int slots = parts.nodes[name] * kSlotsPerNode;
     const int bursts = static_cast<int>(rng.between(2, 4));
     for (int burst = 0; burst < bursts; ++burst) {
       const auto begins = Duration::seconds(rng.between(0, 4 * 86'400));
@@ -39,7 +38,7 @@ Parts random_parts(std::uint64_t seed, Rng& rng) {
           sim::generate_workload({.seed = seed * 1'000 + static_cast<std::uint64_t>(10 * tenant + burst),
                                   .jobs = 4 * parts.nodes[name],
                                   .mean_interarrival = Duration::seconds(300),
-                                  .size_max = slots,
+                                  .size_max = 16,
                                   .mean_length = Duration::seconds(7'200),
                                   .tenants = 1});
       for (sim::SimJob& job : jobs.jobs) {
