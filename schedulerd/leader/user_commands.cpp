@@ -4,6 +4,7 @@
 
 #include "base/overloaded.hpp"
 #include "core/facts/job_facts.hpp"
+#include "core/facts/tenant_facts.hpp"
 #include "schedulerd/leader/node_trust.hpp"
 
 namespace tidepool::leader {
@@ -20,8 +21,7 @@ class Carrying {
   }
   Status operator()(const SubmitJobs& body) {
     const core::Engine& engine = batch_.leader().engine;
-    // What is refused is refused before the first is stored.
-    for (const auto& spec : body.specs) TP_TRY(core::check_spec(spec));
+    for (std::size_t i = 0; i < body.specs.size(); ++i) TP_TRY(check_entry(i, body.specs[i]));
     receipt_.job = engine.next_job_id();
     for (const auto& spec : body.specs) TP_TRY(batch_.learn(core::JobSubmitted{engine.next_job_id(), spec}));
     return ok_status();
@@ -100,6 +100,15 @@ class Carrying {
   }
 
  private:
+  // Of a batch, what is refused is refused before the first is stored.
+  Status check_entry(std::size_t index, const core::JobSpec& spec) {
+    Status good = core::check_spec(spec);
+    if (good.ok()) good = core::check_allowed(*batch_.state().tenants, spec);
+    if (good.ok()) return good;
+    return Error{good.error().code,
+                 "the job with index " + std::to_string(index) + " is refused: " + good.error().message};
+  }
+
   Status of_job(JobId job, core::Fact fact) {
     receipt_.job = job;
     if (!batch_.state().has_ended(job)) return batch_.learn(std::move(fact));

@@ -35,6 +35,7 @@ using leader::ChangeJob;
 using leader::CheckpointJob;
 using leader::Command;
 using leader::CommandBody;
+using leader::ConfigureTenants;
 using leader::CordonNode;
 using leader::CreateNodeToken;
 using leader::CreateToken;

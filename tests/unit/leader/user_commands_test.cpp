@@ -15,6 +15,30 @@ TEST_CASE("a batch of which one job is refused leaves no row") {
   CHECK(daemon.take(command(SubmitJobs{{two_workers(), two_workers()}})).answers.front().receipt->job == JobId(1));
 }
 
+TEST_CASE("tenants are set as a whole, and a batch for one of them is refused before its first job is stored") {
+  Daemon daemon;
+  const core::TenantTree tree{.tenants = {{.name = "lab", .guarantee = 4, .job_slots_max = 2}}};
+  const auto set = daemon.take(command(ConfigureTenants{tree}, "k"));
+  REQUIRE(facts<core::TenantsConfigured>(set).size() == 1);
+  CHECK(*daemon.turn.state().tenants == tree);
+  const auto again = daemon.take(command(ConfigureTenants{tree}, "before"));
+  CHECK(again.answers.front().receipt->replayed);
+  core::JobSpec good = two_workers();
+  good.tenant = "lab";
+  core::JobSpec unknown = two_workers();
+  unknown.tenant = "sea";
+  const auto refused = daemon.take(command(SubmitJobs{{good, unknown}}));
+  check_nothing(refused);
+  const Error& why = refused.answers.front().receipt.error();
+  CHECK(why.code == ErrorCode::kInvalidArgument);
+  CHECK_THAT(why.message, Catch::Matchers::Contains("index 1") && Catch::Matchers::Contains("no tenant \"sea\""));
+  CHECK(daemon.take(command(SubmitJobs{{good, good}})).answers.front().receipt.ok());
+  // A tree without a tenant that has jobs is refused, and leaves the one before.
+  const auto without = daemon.take(command(ConfigureTenants{{.tenants = {{.name = "sea"}}}}));
+  CHECK(without.answers.front().receipt.error().code == ErrorCode::kConflict);
+  CHECK(*daemon.turn.state().tenants == tree);
+}
+
 TEST_CASE("a refused command leaves no row, not even one for its key") {
   Daemon daemon;
   const auto result = daemon.take(command(CancelJob{JobId(3)}, "k"));

@@ -1,0 +1,163 @@
+#include "api/v1/tenant_tree.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace tidepool::api::v1 {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kDepthMost = 8;
+constexpr std::size_t kTenantsMost = 10'000;
+constexpr std::size_t kNameMost = 63;
+constexpr std::int64_t kSlotsMost = 10'000'000;
+constexpr std::int64_t kWeightMost = 1'000'000;
+constexpr std::int64_t kPriorityMost = 1'000;  // of a job
+
+// As job files write a tenant.
+bool is_name(const std::string& text) {
+  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  return !text.empty() && text.size() <= kNameMost && std::all_of(text.begin(), text.end(), fits);
+}
+
+std::optional<int> optional_integer(ObjectReader& in, std::string_view field, ObjectReader::Range range) {
+  if (!in.has(field)) return std::nullopt;
+  return static_cast<int>(in.integer(field, range.low, range));
+}
+
+std::optional<Money> read_price(ObjectReader& in, std::string_view field) {
+  const json& value = in.raw(field);
+  if (value.is_null()) return std::nullopt;
+  const auto price = parse_money(value.is_string() ? value.get<std::string>() : canonical_json(value));
+  if (!price.ok()) {
+    in.fail(field, "Invalid", "is no amount of money: " + price.error().message);
+    return std::nullopt;
+  }
+  if (*price <= Money()) in.fail(field, "OutOfRange", "must be above 0; leave it out for no limit");
+  return *price;
+}
+
+Duration read_duration(ObjectReader& in, std::string_view field, Duration fallback) {
+  const json& value = in.raw(field);
+  if (value.is_null()) return fallback;
+  if (!value.is_string()) {
+    in.fail(field, "WrongType", "must be a duration with a unit, such as \"5m\" or \"24h\"");
+    return fallback;
+  }
+  const auto duration = parse_duration(value.get<std::string>());
+  if (!duration.ok()) {
+    in.fail(field, "Invalid", "is no duration: " + duration.error().message);
+    return fallback;
+  }
+  if (*duration <= Duration()) in.fail(field, "OutOfRange", "must be above 0");
+  return *duration;
+}
+
+class TreeReading {
+ public:
+  explicit TreeReading(TenantTreeFindings& findings) : findings_(findings) {}
+
+  // What stands below a tenant, or below the pool. Gives the slots that these are guaranteed together.
+  std::int64_t read_level(const json& list, const std::string& pointer, const std::string& parent, std::size_t depth) {
+    if (!list.is_array()) {
+      fail(pointer, "WrongType", "tenants must be a list such as [{name: vision, guarantee: 4}]");
+      return 0;
+    }
+    if (depth > kDepthMost && !list.empty()) {
+      fail(pointer, "OutOfRange", "tenants are nested deeper than " + std::to_string(kDepthMost) + " levels");
+      return 0;
+    }
+    std::int64_t promised = 0;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      promised += read_tenant(list[i], pointer + "/" + std::to_string(i), parent, depth);
+    }
+    return promised;
+  }
+
+ private:
+  void fail(const std::string& pointer, std::string code, std::string message) {
+    findings_.errors.push_back({pointer, std::move(code), std::move(message)});
+  }
+
+  std::int64_t read_tenant(const json& value, const std::string& pointer, const std::string& parent,
+                           std::size_t depth) {
+    ObjectReader in(value, pointer, findings_.errors);
+    if (!value.is_object()) {
+      if (value.is_null()) fail(pointer, "WrongType", "must be an object with named fields");
+      return 0;
+    }
+    const TenantFields tenant = read_fields(in, parent);
+    check_name(in, tenant.name, pointer);
+    findings_.tree.tenants.push_back(tenant);
+    const json below = in.raw("tenants");
+    in.finish();
+    if (below.is_null()) return tenant.guarantee;
+    const std::int64_t promised = read_level(below, pointer + "/tenants", tenant.name, depth + 1);
+    if (promised > tenant.guarantee) {
+      in.fail("guarantee", "Invalid",
+              "is " + std::to_string(tenant.guarantee) + ", but the tenants below are guaranteed " +
+                  std::to_string(promised) + " slots together; raise it or lower theirs");
+    }
+    return tenant.guarantee;
+  }
+
+  static TenantFields read_fields(ObjectReader& in, const std::string& parent) {
+    TenantFields tenant;
+    tenant.name = in.required_text("name");
+    tenant.parent = parent;
+    tenant.guarantee = static_cast<int>(in.integer("guarantee", 0, {.low = 0, .high = kSlotsMost}));
+    tenant.weight = in.integer("weight", 1, {.low = 0, .high = kWeightMost});
+    tenant.borrow = optional_integer(in, "borrow", {.low = 0, .high = kSlotsMost});
+    tenant.lend = optional_integer(in, "lend", {.low = 0, .high = kSlotsMost});
+    tenant.priority_max = optional_integer(in, "priority_max", {.low = -kPriorityMost, .high = kPriorityMost});
+    tenant.job_slots_max = optional_integer(in, "job_slots_max", {.low = 1, .high = kSlotsMost});
+    tenant.job_price_max = read_price(in, "job_price_max");
+    return tenant;
+  }
+
+  void check_name(ObjectReader& in, const std::string& name, const std::string& pointer) {
+    if (name.empty()) {
+      if (in.has("name") && in.raw("name").is_string()) in.fail("name", "Invalid", "must not be empty");
+      return;
+    }
+    if (!is_name(name)) in.fail("name", "Invalid", "must be 1 to 63 of a-z, 0-9 and -, as job files write a tenant");
+    const auto [first, is_new] = places_.emplace(name, pointer);
+    if (!is_new) {
+      in.fail("name", "Invalid",
+              "is \"" + name + "\", which " + first->second + " has too; a name stands once in the tree");
+    }
+  }
+
+  TenantTreeFindings& findings_;
+  std::map<std::string, std::string> places_;  // the pointer of each name
+};
+
+}  // namespace
+
+TenantTreeFindings read_tenant_tree(const json& document) {
+  TenantTreeFindings findings;
+  if (!document.is_object()) {
+    findings.errors.push_back({"", "WrongType", "the tenants must be an object with the field tenants"});
+    return findings;
+  }
+  ObjectReader in(document, "", findings.errors);
+  findings.tree.half_life = read_duration(in, "half_life", findings.tree.half_life);
+  findings.tree.rebalance_every = read_duration(in, "rebalance_every", findings.tree.rebalance_every);
+  const json tenants = in.raw("tenants");
+  in.finish();
+  if (tenants.is_null()) {
+    in.fail("tenants", "Missing", "is needed: the list of tenants, or [] to end sharing by tenants");
+    return findings;
+  }
+  TreeReading(findings).read_level(tenants, "/tenants", "", 1);
+  if (findings.tree.tenants.size() > kTenantsMost) {
+    in.fail("tenants", "OutOfRange", "has more than " + std::to_string(kTenantsMost) + " tenants");
+  }
+  return findings;
+}
+
+}  // namespace tidepool::api::v1

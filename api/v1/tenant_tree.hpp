@@ -1,0 +1,44 @@
+// The tenants that share a pool, as a file or a request states them: nested, strict to read. docs/fairness.md says what
+// the fields mean. This is the wire's view; schedulerd/leader/tenant_file.hpp turns it into core::TenantTree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/json.hpp"
+#include "base/money.hpp"
+#include "base/time.hpp"
+
+namespace tidepool::api::v1 {
+
+struct TenantFields {
+  std::string name;
+  std::string parent;  // empty = directly under the pool
+  int guarantee = 0;   // slots
+  std::int64_t weight = 1;
+  std::optional<int> borrow;  // slots; none = no limit, as of all that follow
+  std::optional<int> lend;
+  std::optional<int> priority_max;
+  std::optional<int> job_slots_max;
+  std::optional<Money> job_price_max;  // an hour
+};
+
+struct TenantTreeV1 {
+  std::vector<TenantFields> tenants;  // each after its parent; empty = the pool is not shared by rule
+  Duration half_life = Duration::seconds(std::int64_t{24} * 3600);
+  Duration rebalance_every = Duration::seconds(300);
+};
+
+// Reads {half_life, rebalance_every, tenants: [{name, guarantee, ..., tenants: [...]}]}; on failure every finding with
+// its JSON pointer: unknown fields, wrong types, names twice, guarantees that do not add up.
+struct TenantTreeFindings {
+  std::vector<FieldError> errors;  // empty = tree is good
+  TenantTreeV1 tree;
+};
+[[nodiscard]] TenantTreeFindings read_tenant_tree(const nlohmann::json& document);
+
+}  // namespace tidepool::api::v1

@@ -1,0 +1,132 @@
+#include "api/v1/tenant_tree.hpp"
+
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+namespace tidepool::api::v1 {
+namespace {
+
+using nlohmann::json;
+
+// The file of docs/operations.md, as JSON.
+json tenants_document() {
+  return json::parse(R"({
+    "half_life": "12h", "rebalance_every": "1m",
+    "tenants": [
+      {"name": "lab", "guarantee": 8, "weight": 2, "tenants": [
+        {"name": "vision", "guarantee": 4, "borrow": 8, "lend": 2, "priority_max": 10, "job_slots_max": 16,
+         "job_price_max": 12.50},
+        {"name": "speech", "weight": 0}]},
+      {"name": "guests"}]
+  })");
+}
+
+json tree_with(const char* pointer, json value) {
+  json document = tenants_document();
+  document[json::json_pointer(pointer)] = std::move(value);
+  return document;
+}
+
+// The only finding is this one; gives what it says.
+std::string finding(const json& document, const std::string& pointer, const std::string& code) {
+  const auto findings = read_tenant_tree(document);
+  INFO(document.dump());
+  REQUIRE(findings.errors.size() == 1);
+  INFO(findings.errors.front().message);
+  CHECK(findings.errors.front().pointer == pointer);
+  CHECK(findings.errors.front().code == code);
+  return findings.errors.front().message;
+}
+
+}  // namespace
+
+TEST_CASE("tenants are read with their parents before them, and without a field they have its default") {
+  const auto [errors, tree] = read_tenant_tree(tenants_document());
+  REQUIRE(errors.empty());
+  CHECK(tree.half_life == Duration::seconds(12 * 3600));
+  CHECK(tree.rebalance_every == Duration::seconds(60));
+  REQUIRE(tree.tenants.size() == 4);
+  CHECK(tree.tenants[0].name == "lab");
+  CHECK(tree.tenants[0].weight == 2);
+  const TenantFields& vision = tree.tenants[1];
+  CHECK(vision.parent == "lab");
+  CHECK(vision.guarantee == 4);
+  CHECK(vision.borrow == 8);
+  CHECK(vision.lend == 2);
+  CHECK(vision.priority_max == 10);
+  CHECK(vision.job_slots_max == 16);
+  CHECK(vision.job_price_max == Money::micros(12'500'000));
+  CHECK(tree.tenants[2].parent == "lab");
+  CHECK(tree.tenants[2].weight == 0);
+  const TenantFields& guests = tree.tenants[3];
+  CHECK(guests.parent.empty());
+  CHECK(guests.guarantee == 0);
+  CHECK(guests.weight == 1);
+  const bool limited = guests.borrow || guests.lend || guests.priority_max || guests.job_slots_max;
+  CHECK_FALSE(limited);
+  CHECK_FALSE(guests.job_price_max.has_value());
+}
+
+TEST_CASE("no tenants must be said, and the times have defaults") {
+  const auto none = read_tenant_tree(json{{"tenants", json::array()}});
+  CHECK(none.errors.empty());
+  CHECK(none.tree.tenants.empty());
+  CHECK(none.tree.half_life == Duration::seconds(24 * 3600));
+  CHECK(none.tree.rebalance_every == Duration::seconds(300));
+  CHECK(finding(json::object(), "/tenants", "Missing").find("[] to end sharing") != std::string::npos);
+  (void)finding(json{{"tenants", nullptr}}, "/tenants", "Missing");
+  (void)finding(json::array(), "", "WrongType");
+}
+
+TEST_CASE("a finding says where it is and what is right") {
+  CHECK(finding(tree_with("/tenants/0/tenants/0/garantee", 1), "/tenants/0/tenants/0/garantee", "UnknownField")
+            .find("guarantee") != std::string::npos);
+  (void)finding(tree_with("/half_lfe", "1h"), "/half_lfe", "UnknownField");
+  (void)finding(tree_with("/half_life", 5), "/half_life", "WrongType");
+  (void)finding(tree_with("/half_life", "0s"), "/half_life", "OutOfRange");
+  (void)finding(tree_with("/rebalance_every", "often"), "/rebalance_every", "Invalid");
+  (void)finding(tree_with("/tenants", "lab"), "/tenants", "WrongType");
+  (void)finding(tree_with("/tenants/1", "guests"), "/tenants/1", "WrongType");
+  (void)finding(tree_with("/tenants/1", nullptr), "/tenants/1", "WrongType");
+  (void)finding(tree_with("/tenants/1", json::object()), "/tenants/1/name", "Missing");
+  (void)finding(tree_with("/tenants/1/name", ""), "/tenants/1/name", "Invalid");
+  (void)finding(tree_with("/tenants/1/name", "Guests"), "/tenants/1/name", "Invalid");
+  (void)finding(tree_with("/tenants/1/guarantee", -1), "/tenants/1/guarantee", "OutOfRange");
+  (void)finding(tree_with("/tenants/1/guarantee", "4"), "/tenants/1/guarantee", "WrongType");
+  (void)finding(tree_with("/tenants/1/weight", 1'000'001), "/tenants/1/weight", "OutOfRange");
+  (void)finding(tree_with("/tenants/1/lend", 0.5), "/tenants/1/lend", "WrongType");
+  (void)finding(tree_with("/tenants/1/job_slots_max", 0), "/tenants/1/job_slots_max", "OutOfRange");
+  (void)finding(tree_with("/tenants/1/job_price_max", 0), "/tenants/1/job_price_max", "OutOfRange");
+  (void)finding(tree_with("/tenants/1/job_price_max", "much"), "/tenants/1/job_price_max", "Invalid");
+}
+
+TEST_CASE("a name stands once, and guarantees below are parts of the one above") {
+  CHECK(finding(tree_with("/tenants/1/name", "vision"), "/tenants/1/name", "Invalid").find("/tenants/0/tenants/0") !=
+        std::string::npos);
+  const std::string sum = finding(tree_with("/tenants/0/tenants/1/guarantee", 5), "/tenants/0/guarantee", "Invalid");
+  CHECK(sum.find("is 8, but the tenants below are guaranteed 9 slots together") != std::string::npos);
+  json deep = {{"name", "t9"}};
+  for (int level = 8; level >= 1; --level) {
+    deep = {{"name", "t" + std::to_string(level)}, {"tenants", json::array({deep})}};
+  }
+  CHECK(finding(
+            json{{"tenants", json::array({deep})}},
+            "/tenants/0" +
+                [] {
+                  std::string below;
+                  for (int level = 1; level < 8; ++level) below += "/tenants/0";
+                  return below + "/tenants";
+                }(),
+            "OutOfRange")
+            .find("8 levels") != std::string::npos);
+}
+
+TEST_CASE("all findings come at once") {
+  json document = tree_with("/tenants/0/tenants/0/borrow", "lots");
+  document["tenants"][1]["weight"] = -1;
+  document["extra"] = 1;
+  CHECK(read_tenant_tree(document).errors.size() == 3);
+}
+
+}  // namespace tidepool::api::v1
