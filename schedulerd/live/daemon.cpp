@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "schedulerd/live/policies/policy_reading.hpp"
+#include "schedulerd/live/service/tenant_sharing.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 #include "schedulerd/live/store/recovery.hpp"
 
@@ -60,6 +61,14 @@ Status keep_policy(Journal& journal, Daemon::Setup& setup) {
   setup.parts.policies["default"] = known->second;
   setup.active_policy = **before;
   return ok_status();
+}
+
+// A tree of tenants that does not decide is easily taken for one that does.
+void warn_of_sharing(const core::ClusterState& state, const Daemon::Setup& setup) {
+  if (state.tenants->empty()) return;
+  const bool plans_for_all = setup.parts.policies.at("default")->planner() != nullptr;
+  const auto why = why_not_shared(state.deployment, {.name = setup.active_policy, .plans_for_all = plans_for_all});
+  if (why) spdlog::warn("event=tenants_not_shared why=\"{}\"", *why);
 }
 
 }  // namespace
@@ -142,6 +151,7 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
           .parts = setup.parts, .host_program = setup.host_program, .allow_native = config_.allow_native_policies},
       inbox_);
   previews_ = std::make_unique<SubmitPreviews>(setup.parts);
+  warn_of_sharing(recovered.engine.view(), setup);
   loop_ = std::make_unique<Loop>(std::move(recovered), setup.active_policy,
                                  Loop::Links{journal_, clock_, inbox_, *gateway_, publisher_, asker_.get()});
   TP_TRY(pools_.prepare(config_.pools, cluster_id, publisher_, inbox_));

@@ -41,9 +41,9 @@ live::http::RestOptions test_options() {
   options.heartbeat = Duration::millis(50);
   options.log_poll = Duration::millis(10);
   for (const auto& detector : straggler::kDetectors) options.detectors.emplace_back(detector.name);
-  for (const auto& preset : policies::kPolicies) {
+  for (const auto& policy : policies::known_policies()) {
     options.policies.push_back(
-        {std::string(preset.name), "builtin", std::string(preset.summary), std::string(preset.source)});
+        {.name = policy.name, .summary = policy.summary, .source = policy.source, .scope = policy.scope});
   }
   return options;
 }

@@ -70,6 +70,11 @@ void list_node_tokens(Rest& rest, Call call);
 void create_node_token(Rest& rest, Call call);
 void revoke_node_token(Rest& rest, Call call);
 
+// tenants/tenant_handlers.cpp
+void list_tenants(Rest& rest, Call call);
+void get_tenant(Rest& rest, Call call);
+void put_tenants(Rest& rest, Call call);
+
 // token_handlers.cpp
 void list_tokens(Rest& rest, Call call);
 void create_token(Rest& rest, Call call);

@@ -1,5 +1,6 @@
 #include "schedulerd/live/http/rest.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "base/word_list.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/route_table.hpp"
+#include "schedulerd/live/service/tenant_sharing.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 
 namespace tidepool::live::http {
@@ -196,6 +198,13 @@ void Rest::command(Call call, CommandBody body, Answer answer) {
     });
   };
   service_.submit(std::move(command), std::move(finish));
+}
+
+std::optional<std::string> Rest::why_not_shared(const Published& seen) const {
+  const auto is_own = [&](const PolicyInfo& policy) { return policy.name == seen.active_policy; };
+  const auto own = std::find_if(options_.policies.begin(), options_.policies.end(), is_own);
+  const bool plans_for_all = own != options_.policies.end() && own->scope == "cluster";
+  return live::why_not_shared(seen.state.deployment, {.name = seen.active_policy, .plans_for_all = plans_for_all});
 }
 
 std::shared_ptr<const core::Job> Rest::job(const Published& seen, JobId id) const {

@@ -17,7 +17,14 @@ struct NewToken {
   std::vector<FieldError> errors;
 };
 
-NewToken read_new_token(const json& body, const Caller& caller) {
+// A tenant that the tree lacks cannot have jobs, so a token of it would be of no use.
+void check_tenant(ObjectReader& in, const std::string& tenant, const core::TenantTree& tree) {
+  if (tenant.empty() || tree.empty() || tree.find(tenant) != nullptr) return;
+  in.fail("tenant", "Invalid",
+          "is \"" + tenant + "\", which is no tenant; GET /v1/tenants lists them, and PUT /v1/tenants adds one");
+}
+
+NewToken read_new_token(const json& body, const Caller& caller, const core::TenantTree& tree) {
   NewToken token;
   ObjectReader in(body, "", token.errors);
   token.command.name = in.required_text("name");
@@ -31,6 +38,8 @@ NewToken read_new_token(const json& body, const Caller& caller) {
   }
   if (!caller.sees(token.command.tenant)) {
     in.fail("tenant", "Invalid", "must be " + caller.tenant + ", to which your own token is limited");
+  } else {
+    check_tenant(in, token.command.tenant, tree);
   }
   if (!lifetime.empty()) {
     auto duration = parse_duration(lifetime);
@@ -65,7 +74,7 @@ void list_tokens(Rest& rest, Call call) {
 void create_token(Rest& rest, Call call) {
   auto body = parse_json(call.request.body);
   if (!body) return call.fail({.status = 400, .code = "BadJson", .detail = body.error().message});
-  NewToken token = read_new_token(body.value(), call.caller);
+  NewToken token = read_new_token(body.value(), call.caller, *call.seen->state.tenants);
   if (!token.errors.empty()) {
     return call.fail({.status = 422,
                       .code = "InvalidToken",

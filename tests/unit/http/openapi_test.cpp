@@ -121,6 +121,8 @@ TEST_CASE("the examples are what the document describes") {
                                      {"pool", "Pool"},
                                      {"problem", "Problem"},
                                      {"submit_decision", "SubmitDecision"},
+                                     {"tenant_changes", "TenantChanges"},
+                                     {"tenants", "TenantTree"},
                                      {"worker", "Worker"}}) {
     std::ifstream stream(std::string(source) + "/api/examples/" + file + ".json");
     REQUIRE(stream.good());

@@ -1,0 +1,18 @@
+// How two trees of tenants differ, field by field, as JSON. Pure.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "core/state/tenants.hpp"
+
+namespace tidepool::live::http {
+
+// The tenant's fields but its name, as files call them; null = none.
+[[nodiscard]] nlohmann::json tenant_settings(const core::Tenant& tenant);
+
+// A list of {tenant, change, fields: {name: {from, to}}}: what is "removed", then in the order of `after` what is
+// "added" or "changed". Tenant null: of all of them, with "order" if the same tenants stand in another order. Empty:
+// the trees are equal.
+[[nodiscard]] nlohmann::json tenant_changes(const core::TenantTree& before, const core::TenantTree& after);
+
+}  // namespace tidepool::live::http

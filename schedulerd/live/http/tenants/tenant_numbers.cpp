@@ -1,0 +1,62 @@
+#include "schedulerd/live/http/tenants/tenant_numbers.hpp"
+
+#include <map>
+#include <string>
+
+namespace tidepool::live::http {
+namespace {
+
+void add_job(const core::ClusterState& state, const core::Job& job, TenantNumbers& numbers) {
+  switch (job.state()) {
+    case core::JobState::kPending: ++numbers.waiting; break;
+    case core::JobState::kStarting:
+    case core::JobState::kRunning:
+    case core::JobState::kResizing: ++numbers.running; break;
+    default: break;
+  }
+  for (const WorkerId id : job.membership.workers) {
+    const core::Worker* worker = state.find_worker(id);
+    if (worker != nullptr && !worker->node_lost) numbers.held += static_cast<int>(worker->slots.size());
+  }
+}
+
+void add(const TenantNumbers& below, TenantNumbers& sum) {
+  sum.held += below.held;
+  sum.waiting += below.waiting;
+  sum.running += below.running;
+  sum.use.slot_time += below.use.slot_time;
+  sum.use.cost += below.use.cost;
+  sum.entitled += below.entitled;
+  sum.wanted += below.wanted;
+  sum.sated = sum.sated && below.sated;
+  sum.loan += below.loan;
+}
+
+}  // namespace
+
+std::vector<TenantNumbers> tenant_numbers(const core::ClusterState& state) {
+  const auto& tenants = state.tenants->tenants;
+  std::vector<TenantNumbers> numbers(tenants.size());
+  std::map<std::string, std::size_t> place;
+  for (std::size_t i = 0; i < tenants.size(); ++i) {
+    const std::string& name = tenants[i].name;
+    place.emplace(name, i);
+    if (const auto use = state.tenant_uses.find(name); use != state.tenant_uses.end()) numbers[i].use = use->second;
+    const auto plan = state.plan.tenants.find(name);
+    if (plan == state.plan.tenants.end()) continue;
+    numbers[i].entitled = plan->second.entitled;
+    numbers[i].wanted = plan->second.wanted;
+    numbers[i].sated = plan->second.sated;
+    numbers[i].loan = plan->second.loan;
+  }
+  for (const auto& [id, job] : state.jobs) {
+    if (const auto at = place.find(job->spec.tenant); at != place.end()) add_job(state, *job, numbers[at->second]);
+  }
+  // Each tenant stands after its parent, so from the end on every sum is whole before it is added.
+  for (std::size_t i = tenants.size(); i-- > 0;) {
+    if (!tenants[i].parent.empty()) add(numbers[i], numbers[place.at(tenants[i].parent)]);
+  }
+  return numbers;
+}
+
+}  // namespace tidepool::live::http

@@ -1,0 +1,21 @@
+// Whether the tree of tenants decides who has the slots: only a policy of the daemon that plans for the whole cluster
+// asks it (docs/fairness.md). What a tenant's jobs may ask for holds under every policy.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/state/policy_deployment.hpp"
+
+namespace tidepool::live {
+
+// The daemon's own policy.
+struct OwnPolicy {
+  std::string name;
+  bool plans_for_all = false;  // and not job by job
+};
+
+// Why shares are not applied while a tree is set, in words that name the policy; none: they are.
+[[nodiscard]] std::optional<std::string> why_not_shared(const core::PolicyDeployment& deployment, const OwnPolicy& own);
+
+}  // namespace tidepool::live

@@ -1,0 +1,241 @@
+// Tenants over HTTP: the tree as a whole, what each tenant has, and what is refused.
+#include <catch2/catch.hpp>
+
+#include "tests/support/rest_fixture.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+json lab_tree() {
+  return json::parse(R"({"half_life": "12h", "tenants": [
+    {"name": "lab", "guarantee": 3, "weight": 2, "tenants": [
+      {"name": "vision", "guarantee": 2, "job_slots_max": 4, "priority_max": 10},
+      {"name": "speech", "guarantee": 1}]},
+    {"name": "guests", "weight": 0}]})");
+}
+
+Ask put(const RestFixture& fixture, const json& tree, const std::string& query = "") {
+  return {.method = "PUT", .path = "/v1/tenants" + query, .token = fixture.admin, .body = tree.dump()};
+}
+
+json tenants_of(const RestFixture& fixture, const std::string& token) {
+  return fixture.json_of({.path = "/v1/tenants", .token = token}).at("tenants");
+}
+
+json job_file(const std::string& tenant, int max = 2) {
+  return {{"name", "a"}, {"tenant", tenant}, {"run", {{"trainer", "mlp"}}}, {"elastic", {{"min", 1}, {"max", max}}}};
+}
+
+Ask submission(const RestFixture& fixture, const json& job, const std::string& query = "") {
+  return {.method = "POST", .path = "/v1/jobs" + query, .token = fixture.admin, .body = job.dump()};
+}
+
+}  // namespace
+
+TEST_CASE("a tree of tenants is set as a whole and read as it was set") {
+  RestFixture fixture(test_options(), "tidal");
+  CHECK(tenants_of(fixture, fixture.admin).empty());
+  const json set = fixture.json_of(put(fixture, lab_tree()));
+  CHECK(set.at("dry_run") == false);
+  CHECK(set.at("refused").is_null());
+  CHECK(set.at("warnings").empty());
+  REQUIRE(set.at("changes").size() == 5);
+  const json read = fixture.json_of({.path = "/v1/tenants", .token = fixture.admin});
+  CHECK(read.at("half_life") == "12h");
+  CHECK(read.at("rebalance_every") == "5m");
+  CHECK(read.at("warnings").empty());
+  REQUIRE(read.at("tenants").size() == 4);
+  const json& vision = read.at("tenants").at(1);
+  CHECK(vision.at("name") == "vision");
+  CHECK(vision.at("path") == json({"lab", "vision"}));
+  CHECK(vision.at("job_slots_max") == 4);
+  CHECK(vision.at("lend").is_null());
+  CHECK(fixture.json_of({.path = "/v1/tenants/vision", .token = fixture.admin}) == vision);
+  CHECK(fixture.json_of({.path = "/v1/tenants/visoin", .token = fixture.admin}, 404).at("code") == "UnknownTenant");
+  // The same again changes nothing, and an event tells of the first time alone.
+  CHECK(fixture.json_of(put(fixture, lab_tree())).at("changes").empty());
+  const json events = fixture.json_of({.path = "/v1/events?limit=1000", .token = fixture.admin}).at("items");
+  std::size_t told = 0;
+  for (const auto& event : events) told += event.at("type") == "tenants.configured" ? 1U : 0U;
+  CHECK(told == 1);
+  CHECK(fixture.json_of(put(fixture, {{"tenants", json::array()}})).at("changes").size() == 5);
+  CHECK(tenants_of(fixture, fixture.admin).empty());
+}
+
+TEST_CASE("a dry run says field by field what would change, and whether it would be refused") {
+  RestFixture fixture(test_options(), "tidal");
+  (void)fixture.json_of(put(fixture, lab_tree()));
+  const int commands = fixture.service.commands_carried_out();
+  json changed = lab_tree();
+  changed["half_life"] = "1d";
+  changed["tenants"][0]["guarantee"] = 5;
+  changed["tenants"][0]["tenants"][0]["job_slots_max"] = nullptr;
+  changed["tenants"][1] = {{"name", "new"}, {"guarantee", 1}};
+  const json changes = fixture.json_of(put(fixture, changed, "?dry_run=true")).at("changes");
+  REQUIRE(changes.size() == 5);
+  CHECK(changes.at(0) == json::parse(R"({"tenant": null, "change": "changed",
+                                         "fields": {"half_life": {"from": "12h", "to": "1d"}}})"));
+  CHECK(changes.at(1) == json::parse(R"({"tenant": "guests", "change": "removed", "fields": {}})"));
+  CHECK(changes.at(2) == json::parse(R"({"tenant": "lab", "change": "changed",
+                                         "fields": {"guarantee": {"from": 3, "to": 5}}})"));
+  CHECK(changes.at(3).at("fields") == json::parse(R"({"job_slots_max": {"from": 4, "to": null}})"));
+  CHECK(changes.at(4) == json::parse(R"({"tenant": "new", "change": "added",
+                                         "fields": {"guarantee": {"from": null, "to": 1}}})"));
+  json turned = lab_tree();
+  std::swap(turned["tenants"][0], turned["tenants"][1]);
+  const json order = fixture.json_of(put(fixture, turned, "?dry_run=true")).at("changes");
+  REQUIRE(order.size() == 1);
+  CHECK(order.at(0).at("fields").at("order").at("to") == json({"guests", "lab", "vision", "speech"}));
+  // A tenant with a job can only go when the job has ended.
+  fixture.submit("guests", 1);
+  const json without = {{"tenants", {{{"name", "lab"}}}}};
+  CHECK_THAT(fixture.json_of(put(fixture, without, "?dry_run=true")).at("refused").get<std::string>(),
+             Contains("\"guests\" has jobs that have not ended"));
+  CHECK(fixture.json_of(put(fixture, without), 409).at("code") == "Conflict");
+  CHECK(tenants_of(fixture, fixture.admin).size() == 4);
+  CHECK(fixture.service.commands_carried_out() == commands + 2);
+}
+
+TEST_CASE("a tree that is wrong, or that the token must not set, is refused") {
+  RestFixture fixture(test_options(), "tidal");
+  json wrong = lab_tree();
+  wrong["tenants"][0]["guarantee"] = 2;
+  wrong["tenants"][1]["wieght"] = 1;
+  const json refused = fixture.json_of(put(fixture, wrong), 422);
+  CHECK(refused.at("code") == "InvalidTenants");
+  REQUIRE(refused.at("errors").size() == 2);
+  CHECK(refused.at("errors").at(0).at("pointer") == "/tenants/0/guarantee");
+  CHECK(refused.at("errors").at(1).at("pointer") == "/tenants/1/wieght");
+  CHECK(fixture.json_of(put(fixture, wrong, "?dry_run=true"), 422).at("errors").size() == 2);
+  Ask broken = put(fixture, lab_tree());
+  broken.body = "{";
+  CHECK(fixture.json_of(broken, 400).at("code") == "BadJson");
+  broken.body = "";
+  CHECK(fixture.json_of(broken, 400).at("code") == "MissingBody");
+  CHECK(fixture.call(put(fixture, lab_tree(), "?dry_run=perhaps")).status == 400);
+  for (const auto& token : {fixture.service.add_token("submitter"), fixture.service.add_token("admin", "lab")}) {
+    Ask ask = put(fixture, lab_tree());
+    ask.token = token;
+    CHECK(fixture.call(ask).status == 403);
+  }
+  CHECK(fixture.service.commands_carried_out() == 0);
+}
+
+TEST_CASE("a key sets a tree once") {
+  RestFixture fixture(test_options(), "tidal");
+  Ask first = put(fixture, lab_tree());
+  first.headers = "Idempotency-Key: tree-1\r\n";
+  CHECK(fixture.call(first).status == 200);
+  (void)fixture.json_of(put(fixture, {{"tenants", json::array()}}));
+  auto again = fixture.call(first);
+  CHECK(again.headers["idempotent-replayed"] == "true");
+  CHECK(tenants_of(fixture, fixture.admin).empty());
+}
+
+TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") {
+  RestFixture fixture(test_options(), "tidal");
+  (void)fixture.json_of(put(fixture, lab_tree()));
+  const auto refusal = [&](const json& job) {
+    const json alone = fixture.json_of(submission(fixture, job), 422);
+    CHECK(fixture.json_of(submission(fixture, job, "?dry_run=true"), 422).at("detail") == alone.at("detail"));
+    const json batch = {{"jobs", {job_file("guests"), job}}};
+    const json refused = fixture.json_of(
+        {.method = "POST", .path = "/v1/jobs:batch", .token = fixture.admin, .body = batch.dump()}, 422);
+    CHECK(refused.at("detail") == "the job with index 1 is refused: " + alone.at("detail").get<std::string>());
+    return alone.at("detail").get<std::string>();
+  };
+  CHECK_THAT(refusal(job_file("sea")), Contains("there is no tenant \"sea\""));
+  CHECK_THAT(refusal(job_file("lab")), Contains("tenants below it"));
+  CHECK_THAT(refusal(job_file("vision", 5)), Contains("job_slots_max 4 of tenant \"vision\""));
+  json urgent = job_file("vision");
+  urgent["priority"] = 11;
+  CHECK_THAT(refusal(urgent), Contains("priority_max 10 of tenant \"vision\""));
+  CHECK(fixture.json_of({.path = "/v1/jobs", .token = fixture.admin}).at("items").empty());
+  // Nor can a job be changed to what it could not have been submitted with.
+  const JobId job = fixture.submit("vision", 4);
+  const json more = fixture.json_of({.method = "PATCH",
+                                     .path = "/v1/jobs/" + job.text(),
+                                     .token = fixture.admin,
+                                     .body = R"({"elastic": {"max": 8}})"},
+                                    422);
+  CHECK_THAT(more.at("detail").get<std::string>(), Contains("job_slots_max"));
+}
+
+TEST_CASE("what tenants have and want is counted, and added up along the tree") {
+  RestFixture fixture(test_options(), "tidal");
+  (void)fixture.json_of(put(fixture, lab_tree()));
+  fixture.service.join_node(4);
+  const JobId vision = fixture.submit("vision", 2);
+  const JobId speech = fixture.submit("speech", 1);
+  fixture.service.run_steps(vision, 30);
+  fixture.service.run_steps(speech, 30);
+  fixture.service.run_steps(vision, 30);
+  const json tenants = tenants_of(fixture, fixture.admin);
+  const auto now = [&](std::size_t i) { return tenants.at(i).at("now"); };
+  CHECK(now(2).at("held") == 1);
+  CHECK(now(1).at("held").get<int>() >= 1);
+  CHECK(now(3) == json::parse(R"({"entitled": 0, "wanted": 0, "sated": true, "loan": 0.0, "held": 0, "jobs_waiting": 0,
+                                  "jobs_running": 0, "slot_hours": 0.0, "cost": "0.00", "currency": "USD"})"));
+  for (const char* field : {"held", "entitled", "wanted", "jobs_waiting", "jobs_running"}) {
+    INFO(field);
+    CHECK(now(0).at(field).get<int>() == now(1).at(field).get<int>() + now(2).at(field).get<int>());
+  }
+  CHECK(now(1).at("entitled").get<int>() >= 2);
+  CHECK(now(0).at("jobs_running") == 2);
+  CHECK(now(1).at("slot_hours").get<double>() > 0);
+  CHECK(now(0).at("slot_hours").get<double>() ==
+        Approx(now(1).at("slot_hours").get<double>() + now(2).at("slot_hours").get<double>()));
+}
+
+TEST_CASE("a token of one tenant sees its own numbers, and of those above it what is set") {
+  RestFixture fixture(test_options(), "tidal");
+  (void)fixture.json_of(put(fixture, lab_tree()));
+  const json of_vision = tenants_of(fixture, fixture.service.add_token("viewer", "vision"));
+  REQUIRE(of_vision.size() == 2);
+  CHECK(of_vision.at(0).at("name") == "lab");
+  CHECK(of_vision.at(0).at("guarantee") == 3);
+  CHECK(of_vision.at(0).at("now").is_null());
+  CHECK(of_vision.at(1).at("name") == "vision");
+  CHECK(of_vision.at(1).at("now").is_object());
+  const std::string lab = fixture.service.add_token("viewer", "lab");
+  const json of_lab = tenants_of(fixture, lab);
+  REQUIRE(of_lab.size() == 3);
+  for (const auto& tenant : of_lab) CHECK(tenant.at("now").is_object());
+  CHECK(fixture.call({.path = "/v1/tenants/guests", .token = lab}).status == 404);
+  CHECK(tenants_of(fixture, fixture.service.add_token("viewer", "elsewhere")).empty());
+}
+
+TEST_CASE("a token is made only for a tenant that is there, and a tree that lacks one's tenant warns of it") {
+  RestFixture fixture(test_options(), "tidal");
+  const auto token_for = [&](const std::string& tenant) {
+    const json body = {{"name", "ci"}, {"role", "submitter"}, {"tenant", tenant}};
+    return Ask{.method = "POST", .path = "/v1/tokens", .token = fixture.admin, .body = body.dump()};
+  };
+  CHECK(fixture.call(token_for("sea")).status == 201);
+  const json set = fixture.json_of(put(fixture, lab_tree()));
+  REQUIRE(set.at("warnings").size() == 1);
+  CHECK_THAT(set.at("warnings").at(0).get<std::string>(), Contains("(ci) is of the tenant sea"));
+  const json refused = fixture.json_of(token_for("river"), 422);
+  CHECK(refused.at("errors").at(0).at("pointer") == "/tenant");
+  CHECK_THAT(refused.at("errors").at(0).at("message").get<std::string>(), Contains("is no tenant"));
+  CHECK(fixture.call(token_for("vision")).status == 201);
+  CHECK(fixture.call(token_for("")).status == 201);
+}
+
+TEST_CASE("under a policy that sizes each job by itself the tree is kept, and said not to share") {
+  RestFixture fixture(test_options(), "fifo");
+  const json set = fixture.json_of(put(fixture, lab_tree()));
+  REQUIRE(set.at("warnings").size() == 1);
+  CHECK_THAT(set.at("warnings").at(0).get<std::string>(), Contains("the policy fifo sizes each job by itself"));
+  const json read = fixture.json_of({.path = "/v1/tenants", .token = fixture.admin});
+  CHECK(read.at("warnings") == set.at("warnings"));
+  CHECK(read.at("tenants").at(0).at("now").at("entitled").is_null());
+  CHECK(read.at("tenants").at(0).at("now").at("held") == 0);
+  CHECK(fixture.call(submission(fixture, job_file("vision", 5))).status == 422);
+  CHECK(fixture.json_of(put(fixture, {{"tenants", json::array()}})).at("warnings").empty());
+}
+
+}  // namespace tidepool::test
