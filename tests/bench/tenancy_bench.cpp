@@ -138,6 +138,8 @@ double hopeless_gang(int nodes) {
   for (int i = 0; i < 9; ++i) {
     const JobId gang = cluster.submit("speech", slots / 2 + 1);
     times.push_back(cluster.decide());
+    const core::Verdict& verdict = cluster.state().find_job(gang)->verdict;
+    TP_CHECK(verdict.job == gang && cluster.newest_intents() == 0, "it waits, and is told why");
     cluster.cancel(gang);
     cluster.decide();
   }
