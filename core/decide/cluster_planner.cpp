@@ -116,6 +116,13 @@ std::vector<TargetChange> changes_without_answer(const DecisionDraft& draft, con
   return changes;
 }
 
+// What an earlier plan shared out is so no more.
+std::vector<TenantChange> no_shares(const ClusterState& state) {
+  std::vector<TenantChange> changes;
+  for (const auto& [tenant, plan] : state.plan.tenants) changes.push_back({.tenant = tenant, .now = std::nullopt});
+  return changes;
+}
+
 }  // namespace
 
 IdSet<JobId> plan_cluster(DecisionDraft& draft, Planner& planner, const PlanScope& scope) {
@@ -131,7 +138,7 @@ IdSet<JobId> plan_cluster(DecisionDraft& draft, Planner& planner, const PlanScop
               .mark = answer->mark,
               .wake = answer->wake,
               .error = {},
-              .tenants = std::move(answer->tenants),
+              .tenants = answer->by_tenants ? std::move(answer->tenants) : no_shares(draft.state()),
               .counts_loans = answer->counts_loans};
   } else {
     replan.error = changes.error().message;

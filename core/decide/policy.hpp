@@ -86,6 +86,7 @@ struct PlanAnswer {
   bool whole = true;
   Mark mark;
   std::optional<Instant> wake;
+  bool by_tenants = false;                 // the slots were shared among them
   std::vector<TenantChange> tenants = {};  // as in Replan
   bool counts_loans = false;
 };

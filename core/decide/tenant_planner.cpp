@@ -345,6 +345,7 @@ Status TenantPlanner::ask(Leaf& leaf, const PlanRequest& request, std::optional<
 PlanAnswer TenantPlanner::joined(const PlanRequest& request) {
   const ClusterState& state = request.view.state;
   PlanAnswer joined{.targets = {}, .whole = false, .mark = {}, .wake = {}};
+  joined.by_tenants = true;
   joined.counts_loans = counts_loans_;
   for (auto& [tenant, leaf] : leaves_) {
     for (auto& [id, target] : leaf.targets) joined.targets.emplace(id, std::move(target));
