@@ -12,6 +12,7 @@
 #include <prometheus/text_serializer.h>
 
 #include "core/codec/reason_numbers.hpp"
+#include "schedulerd/live/http/numbers/tenant_gauges.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -54,6 +55,7 @@ struct Metrics::Series {
 
   Family<Gauge>& jobs = gauges(registry, "sched_jobs", "Jobs by state");
   Family<Gauge>& pending = gauges(registry, "sched_pending_jobs", "Jobs that wait, by reason");
+  TenantGauges tenants{registry};
   Family<Gauge>& slots = gauges(registry, "sched_slots", "Slots by state");
   Family<Gauge>& nodes = gauges(registry, "sched_nodes", "Nodes by state");
   Family<Counter>& resizes = counters(registry, "sched_resizes_total", "Changes of size by direction");
@@ -211,9 +213,10 @@ void Metrics::count_reset() {
   series_->resets.Increment();
 }
 
-std::string Metrics::text(const Published& seen) {
+std::string Metrics::text(const Published& seen, bool shared) {
   const std::lock_guard lock(series_->mutex);
   series_->set_gauges(seen);
+  series_->tenants.set(seen.state, shared);
   return prometheus::TextSerializer().Serialize(series_->registry.Collect());
 }
 

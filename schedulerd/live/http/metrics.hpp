@@ -1,5 +1,6 @@
 // What Prometheus scrapes: gauges from the published picture at the moment of the scrape, counters and
-// histograms from events and from the loop's timings. Labels are bounded: never an id, name or tenant.
+// histograms from events and from the loop's timings. Labels are bounded: never an id or a name, but for tenants of
+// the tree that an operator has set.
 #pragma once
 
 #include <memory>
@@ -31,8 +32,8 @@ class Metrics {
   void set_streams(std::size_t open);
   void count_reset();
 
-  // The text exposition format; sets the gauges first.
-  [[nodiscard]] std::string text(const Published& seen);
+  // The text exposition format; sets the gauges first. `shared`: the tree of tenants decides who has the slots.
+  [[nodiscard]] std::string text(const Published& seen, bool shared);
 
  private:
   struct Series;

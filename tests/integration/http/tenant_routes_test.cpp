@@ -65,6 +65,22 @@ TEST_CASE("a tree of tenants is set as a whole and read as it was set") {
   CHECK(tenants_of(fixture, fixture.admin).empty());
 }
 
+TEST_CASE("metrics have a series for each leaf of the tree and no other") {
+  const RestFixture fixture(test_options(), "tidal");
+  const auto metrics = [&] { return fixture.call({.path = "/metrics", .token = fixture.admin}).body; };
+  CHECK_THAT(metrics(), !Contains("tenant="));
+  (void)fixture.json_of(put(fixture, lab_tree()));
+  fixture.submit("vision", 2);
+  CHECK_THAT(metrics(), Contains("sched_tenant_guaranteed_slots{tenant=\"vision\"} 2\n"));
+  CHECK_THAT(metrics(), Contains("sched_tenant_held_slots{tenant=\"guests\"} 0\n"));
+  CHECK_THAT(metrics(), Contains("sched_tenant_wanted_slots{tenant=\"speech\"} 0\n"));
+  CHECK_THAT(metrics(), !Contains("tenant=\"lab\""));
+  json smaller = lab_tree();
+  smaller["tenants"].erase(1);
+  (void)fixture.json_of(put(fixture, smaller));
+  CHECK_THAT(metrics(), !Contains("guests") && Contains("tenant=\"vision\""));
+}
+
 TEST_CASE("a dry run says field by field what would change, and whether it would be refused") {
   RestFixture fixture(test_options(), "tidal");
   (void)fixture.json_of(put(fixture, lab_tree()));

@@ -12,9 +12,9 @@
 #include "schedulerd/leader/tenant_file.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/jobs/job_requests.hpp"
+#include "schedulerd/live/http/numbers/tenant_numbers.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/tenants/tenant_changes.hpp"
-#include "schedulerd/live/http/tenants/tenant_numbers.hpp"
 
 namespace tidepool::live::http {
 namespace {

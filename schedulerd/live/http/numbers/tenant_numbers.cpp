@@ -1,4 +1,4 @@
-#include "schedulerd/live/http/tenants/tenant_numbers.hpp"
+#include "schedulerd/live/http/numbers/tenant_numbers.hpp"
 
 #include <map>
 #include <string>

@@ -1,0 +1,39 @@
+// Gauges of the leaves of the tree of tenants. Their label is bounded by the tree: a tenant that leaves it takes its
+// series with it.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/registry.h>
+
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::live::http {
+
+class TenantGauges {
+ public:
+  explicit TenantGauges(prometheus::Registry& registry);
+  // `shared`: the tree decides who has the slots; else there is nothing to say of what tenants may have and want.
+  void set(const core::ClusterState& state, bool shared);
+
+ private:
+  class ByTenant {
+   public:
+    ByTenant(prometheus::Registry& registry, const char* name, const char* help);
+    void set(const std::map<std::string, int>& values);
+
+   private:
+    prometheus::Family<prometheus::Gauge>& family_;
+    std::map<std::string, prometheus::Gauge*> gauges_;
+  };
+
+  ByTenant guaranteed_;
+  ByTenant held_;
+  ByTenant entitled_;
+  ByTenant wanted_;
+};
+
+}  // namespace tidepool::live::http
