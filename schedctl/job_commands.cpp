@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <memory>
 #include <random>
 
@@ -23,15 +20,6 @@ namespace tidepool::ctl {
 namespace {
 
 using nlohmann::json;
-
-std::string read_whole(const std::string& file) {
-  if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error)) fail(kExitUsage, file + " is a folder; name a job file in it");
-  std::ifstream in(file, std::ios::binary);
-  if (!in) fail(kExitUsage, "the job file " + file + " cannot be read; check its name and rights");
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // The same key is sent when an attempt is repeated, so one submit never makes two jobs.
 std::string fresh_key() {
@@ -59,18 +47,8 @@ struct Submit {
   std::string key;
 };
 
-// A job file as it is submitted, and where its fields stand.
-struct JobFile {
-  std::string shown;  // its name
-  json document;
-  FieldLines lines;
-};
-
-JobFile read_job_file(const std::string& name) {
-  JobFile file{.shown = name == "-" ? "standard input" : name, .document = {}, .lines = {}};
-  auto document = parse_job_text(read_whole(name), file.lines);
-  if (!document.ok()) fail(kExitUsage, file.shown + ": " + document.error().message);
-  file.document = *std::move(document);
+NamedFile read_job_file(const std::string& name) {
+  NamedFile file = read_named_file(name);
   fill_workdir(file.document);
   return file;
 }
@@ -84,7 +62,7 @@ HttpRequest submit_request(const Submit& given, const std::string& path, const j
 
 int submit_batch(Session& session, const Submit& given) {
   if (given.dry_run || given.wait) fail(kExitUsage, "--dry-run and --wait take one job file");
-  std::vector<JobFile> files;
+  std::vector<NamedFile> files;
   for (const auto& name : given.files) files.push_back(read_job_file(name));
   json body = {{"jobs", json::array()}};
   ProblemSource sources;
@@ -103,7 +81,7 @@ int submit_batch(Session& session, const Submit& given) {
 
 int submit(Session& session, const Submit& given) {
   if (given.files.size() > 1) return submit_batch(session, given);
-  const JobFile file = read_job_file(given.files.front());
+  const NamedFile file = read_job_file(given.files.front());
   const auto request = submit_request(given, given.dry_run ? "/v1/jobs?dry_run=true" : "/v1/jobs", file.document);
   const json job = session.send(request, {.file = file.shown, .lines = &file.lines, .entries = {}});
   if (given.dry_run) {

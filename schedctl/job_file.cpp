@@ -5,6 +5,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
 #include <optional>
 #include <regex>
 #include <set>
@@ -13,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "schedctl/failure.hpp"
 
 namespace tidepool::ctl {
 namespace {
@@ -70,7 +75,7 @@ class Converter {
   json convert(const YAML::Node& node, const std::string& pointer, std::size_t depth) {
     const int line = node.Mark().line + 1;
     if (depth > limits_.depth_max) throw Located{line, "nested deeper than 32 levels (an anchor inside itself?)"};
-    if (++values_ > limits_.values_max) throw Located{line, "more values than a job file may have"};
+    if (++values_ > limits_.values_max) throw Located{line, "more values than a file may have"};
     lines_.remember(pointer, line);
     switch (node.Type()) {
       case YAML::NodeType::Map: return convert_map(node, pointer, depth);
@@ -110,7 +115,7 @@ class Converter {
     if (!tag.empty() && tag != "?" && !tag.starts_with("tag:yaml.org,2002:")) {
       throw Located{line, "the tag " + tag + " has no meaning here; remove it"};
     }
-    if (is_not_finite_word(text)) throw Located{line, text + " is not a number that a job can use"};
+    if (is_not_finite_word(text)) throw Located{line, text + " is not a number that can be used here"};
     const auto resolved = resolve_plain(text);
     if (!resolved) return text;
     if (resolved->is_number_float() && !std::isfinite(resolved->get<double>())) {
@@ -135,7 +140,7 @@ Result<json> parse_yaml(const std::string& text, FieldLines& lines, const YamlLi
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);
     if (documents.empty() || documents.front().IsNull()) return invalid_argument("the file has no content");
     if (documents.size() > 1) {
-      return invalid_argument(at_line(documents[1].Mark().line + 1, "a second document begins; submit one job a file"));
+      return invalid_argument(at_line(documents[1].Mark().line + 1, "a second document begins; a file holds one"));
     }
     return Converter(lines, limits).convert(documents.front(), "", 0);
   } catch (const Located& problem) {
@@ -145,9 +150,11 @@ Result<json> parse_yaml(const std::string& text, FieldLines& lines, const YamlLi
   }
 }
 
-void emit(YAML::Emitter& out, const json& value) {
+// Of json or ordered_json.
+template <class Json>
+void emit(YAML::Emitter& out, const Json& value) {
   switch (value.type()) {
-    case json::value_t::object:
+    case Json::value_t::object:
       out << (value.empty() ? YAML::Flow : YAML::Block) << YAML::BeginMap;
       for (const auto& [name, inner] : value.items()) {
         out << YAML::Key << name << YAML::Value;
@@ -155,20 +162,29 @@ void emit(YAML::Emitter& out, const json& value) {
       }
       out << YAML::EndMap;
       break;
-    case json::value_t::array:
+    case Json::value_t::array:
       out << (value.empty() ? YAML::Flow : YAML::Block) << YAML::BeginSeq;
       for (const auto& inner : value) emit(out, inner);
       out << YAML::EndSeq;
       break;
-    case json::value_t::string: {
-      const auto text = value.get<std::string>();
+    case Json::value_t::string: {
+      const auto text = value.template get<std::string>();
       if (resolve_plain(text) || is_not_finite_word(text)) out << YAML::DoubleQuoted;
       out << text;
       break;
     }
-    case json::value_t::null: out << YAML::Null; break;
+    case Json::value_t::null: out << YAML::Null; break;
     default: out << value.dump();  // JSON's booleans and numbers are YAML's
   }
+}
+
+std::string read_whole(const std::string& file) {
+  if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) fail(kExitUsage, file + " is a folder; name a file in it");
+  std::ifstream in(file, std::ios::binary);
+  if (!in) fail(kExitUsage, "the file " + file + " cannot be read; check its name and rights");
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
@@ -185,7 +201,7 @@ int FieldLines::line_of(std::string_view pointer) const {
 Result<json> parse_job_text(const std::string& text, FieldLines& lines, const YamlLimits& limits) {
   if (text.size() > limits.bytes_max) {
     return Error{ErrorCode::kLimitExceeded, "the file has " + std::to_string(text.size()) +
-                                                " bytes; a job file has at most " + std::to_string(limits.bytes_max)};
+                                                " bytes; it may have at most " + std::to_string(limits.bytes_max)};
   }
   auto from_yaml = parse_yaml(text, lines, limits);
   const auto first = text.find_first_not_of(" \t\r\n");
@@ -200,6 +216,20 @@ std::string to_yaml(const json& value) {
   YAML::Emitter out;
   emit(out, value);
   return std::string(out.c_str()) + "\n";
+}
+
+std::string to_yaml(const nlohmann::ordered_json& value) {
+  YAML::Emitter out;
+  emit(out, value);
+  return std::string(out.c_str()) + "\n";
+}
+
+NamedFile read_named_file(const std::string& name) {
+  NamedFile file{.shown = name == "-" ? "standard input" : name, .document = {}, .lines = {}};
+  auto document = parse_job_text(read_whole(name), file.lines);
+  if (!document.ok()) fail(kExitUsage, file.shown + ": " + document.error().message);
+  file.document = *std::move(document);
+  return file;
 }
 
 }  // namespace tidepool::ctl

@@ -1,4 +1,4 @@
-// Reads a job file, YAML or JSON, into JSON and remembers on which line each field stands.
+// Reads a job file or another one, YAML or JSON, into JSON and remembers on which line each field stands.
 // Types are kept by YAML's core schema: a quoted "1" stays a text, yes and 1_000 are texts too.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "base/result.hpp"
 
@@ -34,5 +34,15 @@ struct YamlLimits {
 
 // YAML that reads back to the same value.
 [[nodiscard]] std::string to_yaml(const nlohmann::json& value);
+[[nodiscard]] std::string to_yaml(const nlohmann::ordered_json& value);  // in that order
+
+// A file that the command line names, and where its fields stand.
+struct NamedFile {
+  std::string shown;  // its name
+  nlohmann::json document;
+  FieldLines lines;
+};
+// "-" is standard input. Throws Failure if it cannot be read, or is neither YAML nor JSON.
+[[nodiscard]] NamedFile read_named_file(const std::string& name);
 
 }  // namespace tidepool::ctl

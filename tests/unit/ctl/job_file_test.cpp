@@ -84,7 +84,7 @@ TEST_CASE("broken YAML names the line") {
   CHECK(refused("\tname: a\n").find("line 1") == 0);
   CHECK(refused("") == "the file has no content");
   CHECK(refused("# only a comment\n") == "the file has no content");
-  CHECK(refused("a: 1\n---\nb: 2\n").find("a second document begins; submit one job a file") != std::string::npos);
+  CHECK(refused("a: 1\n---\nb: 2\n").find("a second document begins; a file holds one") != std::string::npos);
 }
 
 TEST_CASE("a file that would grow without end is refused") {
@@ -95,7 +95,7 @@ TEST_CASE("a file that would grow without end is refused") {
     for (int k = 0; k < 10; ++k) bomb += (k > 0 ? ", " : "") + before;
     bomb += "]\n";
   }
-  CHECK(refused(bomb).find("more values than a job file may have") != std::string::npos);
+  CHECK(refused(bomb).find("more values than a file may have") != std::string::npos);
   CHECK(refused("a: &a\n  b: *a\n").find("nested deeper") != std::string::npos);
   CHECK(refused(std::string(2'000'000, 'x')).find("at most 1048576") != std::string::npos);
   CHECK(refused(std::string(100'000, '[')).find("line 1") == 0);

@@ -1,0 +1,127 @@
+// Tenants: what each has and wants, and the tree that an operator sets from a file.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "schedctl/app.hpp"
+#include "schedctl/failure.hpp"
+#include "schedctl/job_file.hpp"
+#include "schedctl/tenants/tenant_pages.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+struct Given {
+  std::string file;
+  bool yes = false;
+};
+
+json put_tree(Session& session, const NamedFile& file, bool dry_run) {
+  return session.send({.method = "PUT",
+                       .path = std::string("/v1/tenants") + (dry_run ? "?dry_run=true" : ""),
+                       .body = file.document.dump()},
+                      {.file = file.shown, .lines = &file.lines, .entries = {}});
+}
+
+int show_tree(Session& session) {
+  const json tree = session.get("/v1/tenants");
+  session.print(tree, [&] { return tenants_table(tree, session.style()); });
+  return kExitOk;
+}
+
+int show_tenant(Session& session, const std::string& name) {
+  const json tenant = session.get("/v1/tenants/" + escape_url(name));
+  session.print(tenant, [&] { return tenant_page(tenant, session.style()); });
+  return kExitOk;
+}
+
+int diff(Session& session, const std::string& name) {
+  const json answer = put_tree(session, read_named_file(name), true);
+  session.print(answer, [&] { return tenant_changes_text(answer, session.style()); });
+  return answer.at("refused").is_null() ? kExitOk : kExitNegative;
+}
+
+// False: say so with --yes, or where someone can answer.
+bool is_wanted(const Session& session, const Given& given) {
+  if (given.yes) return true;
+  if (given.file == "-" || !session.on_terminal() || isatty(STDIN_FILENO) != 1) return false;
+  write_out("apply this? [y/N] ");
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "yes";
+}
+
+int apply(Session& session, const Given& given) {
+  const NamedFile file = read_named_file(given.file);
+  const json planned = put_tree(session, file, true);
+  const bool in_words = session.format() == OutputFormat::kTable;
+  if (in_words) write_out(tenant_changes_text(planned, session.style()));
+  const bool refused = !planned.at("refused").is_null();
+  if (refused || planned.at("changes").empty() || !is_wanted(session, given)) {
+    if (!in_words) session.print(planned, {});
+    if (planned.at("changes").empty()) return kExitOk;
+    const std::string next = refused ? "" : "; to apply it: schedctl tenants apply " + given.file + " --yes";
+    fail(refused ? kExitApi : kExitNegative, "nothing was changed" + next);
+  }
+  const json done = put_tree(session, file, false);
+  session.print(done, [] { return std::string("applied\n"); });
+  return kExitOk;
+}
+
+int export_tree(Session& session) {
+  const auto document = tenants_document(session.get("/v1/tenants"));
+  write_out(session.format() == OutputFormat::kJson ? document.dump(2) + "\n" : to_yaml(document));
+  return kExitOk;
+}
+
+int usage(Session& session, bool csv) {
+  const json tree = session.get("/v1/tenants");
+  if (csv) {
+    write_out(usage_csv(tree));
+  } else {
+    session.print(tree, [&] { return usage_table(tree, session.style()); });
+  }
+  return kExitOk;
+}
+
+void add_file_commands(CLI::App& tenants, Chosen& chosen) {
+  const auto given = std::make_shared<Given>();
+  CLI::App* diffed = tenants.add_subcommand("diff", "What a file of tenants would change, field by field");
+  diffed->add_option("file", given->file, "YAML or JSON, - for standard input")->required();
+  diffed->callback(
+      [given, &chosen] { chosen.online = [given](Session& session) { return diff(session, given->file); }; });
+  CLI::App* applied = tenants.add_subcommand("apply", "Show what a file would change, and set the whole tree by it");
+  applied->add_option("file", given->file, "YAML or JSON, - for standard input")->required();
+  applied->add_flag("--yes", given->yes, "do not ask");
+  applied->callback([given, &chosen] { chosen.online = [given](Session& session) { return apply(session, *given); }; });
+}
+
+}  // namespace
+
+void add_tenant_commands(CLI::App& app, Chosen& chosen) {
+  CLI::App* tenants = app.add_subcommand("tenants", "List the tenants that share the pool, or set them from a file");
+  tenants->require_subcommand(0, 1);
+  tenants->callback([tenants, &chosen] {
+    if (tenants->get_subcommands().empty()) chosen.online = show_tree;
+  });
+  const auto name = std::make_shared<std::string>();
+  CLI::App* show = tenants->add_subcommand("show", "What is set for one tenant, and what it has");
+  show->add_option("name", *name, "the tenant")->required();
+  show->callback([name, &chosen] { chosen.online = [name](Session& session) { return show_tenant(session, *name); }; });
+  add_file_commands(*tenants, chosen);
+  tenants->add_subcommand("export", "Print the file of what is set, for diff and apply")->callback([&chosen] {
+    chosen.online = export_tree;
+  });
+  const auto csv = std::make_shared<bool>(false);
+  CLI::App* used = app.add_subcommand("usage", "Slot-hours and cost of each tenant since it was set up");
+  used->add_flag("--csv", *csv, "comma-separated, with a header");
+  used->callback([csv, &chosen] { chosen.online = [csv](Session& session) { return usage(session, *csv); }; });
+}
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,172 @@
+#include "schedctl/tenants/tenant_pages.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "schedctl/text_table.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr const char* kNone = "no tenants are set; docs/operations.md shows a file for: schedctl tenants apply FILE\n";
+constexpr std::array<const char*, 7> kSettings = {"guarantee",    "weight",        "borrow",       "lend",
+                                                  "priority_max", "job_slots_max", "job_price_max"};
+constexpr std::array<const char*, 9> kNumbers = {"entitled",     "held",         "wanted",     "sated", "loan",
+                                                 "jobs_waiting", "jobs_running", "slot_hours", "cost"};
+constexpr std::size_t kFieldColumns = 16;  // columns
+
+std::string indented_name(const json& tenant) {
+  const std::size_t depth = list_at(tenant, "/path").size();
+  return std::string(depth > 1 ? 2 * (depth - 1) : 0, ' ') + text_at(tenant, "/name");
+}
+
+std::string hours(const json& tenant) {
+  return rate(number_at(tenant, "/now/slot_hours"));
+}
+
+std::string cost(const json& tenant) {
+  const std::string amount = text_at(tenant, "/now/cost");
+  return amount.empty() ? "-" : money(amount, "");
+}
+
+// "none" for what is not set, and texts without quotes.
+std::string value_text(const json& value) {
+  if (value.is_null()) return "none";
+  if (value.is_string()) return printable(value.get<std::string>());
+  if (!value.is_array()) return value.dump();
+  std::string list;
+  for (const auto& each : value) list += (list.empty() ? "" : ", ") + value_text(each);
+  return "[" + list + "]";
+}
+
+std::string fields_text(const json& change, bool is_new) {
+  std::string text;
+  for (const auto& [name, field] : change.at("fields").items()) {
+    text += (text.empty() ? ": " : ", ") + name + " ";
+    if (!is_new) text += value_text(field.at("from")) + " -> ";
+    text += value_text(field.at("to"));
+  }
+  return text;
+}
+
+std::string change_line(const json& change) {
+  const std::string kind = text_at(change, "/change");
+  const std::string mark = kind == "added" ? "+ " : kind == "removed" ? "- " : "~ ";
+  return mark + text_at(change, "/tenant", "all tenants") + fields_text(change, kind == "added");
+}
+
+std::string warnings_text(const json& answer, const Style& style) {
+  std::string lines;
+  for (const auto& warning : list_at(answer, "/warnings")) {
+    lines += wrapped(printable("warning: " + warning.get<std::string>()), 2, style) + "\n";
+  }
+  return lines;
+}
+
+using Children = std::map<std::string, std::vector<const json*>>;  // by their parent's name
+
+ordered_json level_of(const Children& children, const std::string& parent) {
+  ordered_json level = ordered_json::array();
+  const auto found = children.find(parent);
+  if (found == children.end()) return level;
+  static const json kDefaults = {{"guarantee", 0}, {"weight", 1}};
+  for (const json* tenant : found->second) {
+    ordered_json entry = {{"name", text_at(*tenant, "/name")}};
+    for (const char* field : kSettings) {
+      const json& value = tenant->at(field);
+      if (!value.is_null() && value != kDefaults.value(field, json())) entry[field] = value;
+    }
+    ordered_json below = level_of(children, text_at(*tenant, "/name"));
+    if (!below.empty()) entry["tenants"] = std::move(below);
+    level.push_back(std::move(entry));
+  }
+  return level;
+}
+
+}  // namespace
+
+std::string tenants_table(const json& tree, const Style& style) {
+  if (list_at(tree, "/tenants").empty()) return kNone;
+  TextTable table({{.title = "TENANT", .flexible = true},
+                   {.title = "GUARANTEE", .right = true},
+                   {.title = "WEIGHT", .right = true},
+                   {.title = "ENTITLED", .right = true},
+                   {.title = "HELD", .right = true},
+                   {.title = "WANTED", .right = true},
+                   {.title = "WAITING", .right = true},
+                   {.title = "JOBS", .right = true},
+                   {.title = "USED", .right = true},
+                   {.title = "COST", .right = true}});
+  for (const auto& tenant : list_at(tree, "/tenants")) {
+    table.add({indented_name(tenant), integer_at(tenant, "/guarantee"), integer_at(tenant, "/weight"),
+               integer_at(tenant, "/now/entitled"), integer_at(tenant, "/now/held"), integer_at(tenant, "/now/wanted"),
+               integer_at(tenant, "/now/jobs_waiting"), integer_at(tenant, "/now/jobs_running"), hours(tenant),
+               cost(tenant)});
+  }
+  return table.text(style) + warnings_text(tree, style);
+}
+
+std::string tenant_page(const json& tenant, const Style& style) {
+  std::string path;
+  for (const auto& name : list_at(tenant, "/path")) path += (path.empty() ? "" : " / ") + value_text(name);
+  std::string page = bold(path, style) + "\n";
+  const auto line = [&](const std::string& name, const std::string& value) {
+    page += "  " + name + std::string(kFieldColumns - std::min(kFieldColumns - 1, name.size()), ' ') + value + "\n";
+  };
+  for (const char* field : kSettings) line(field, value_text(tenant.at(field)));
+  if (tenant.at("now").is_null()) return page;
+  for (const char* field : kNumbers) {
+    const json& value = tenant.at("now").at(field);
+    line(field, value.is_number_float() ? rate(value.get<double>()) : value_text(value));
+  }
+  return page;
+}
+
+std::string tenant_changes_text(const json& answer, const Style& style) {
+  std::string text;
+  for (const auto& change : list_at(answer, "/changes")) text += wrapped(change_line(change), 2, style) + "\n";
+  if (text.empty()) text = "no change\n";
+  const std::string refused = text_at(answer, "/refused");
+  if (!refused.empty()) text += wrapped(printable("the daemon refuses it: " + refused), 2, style) + "\n";
+  return text + warnings_text(answer, style);
+}
+
+ordered_json tenants_document(const json& tree) {
+  Children children;
+  for (const auto& tenant : list_at(tree, "/tenants")) children[text_at(tenant, "/parent")].push_back(&tenant);
+  return {{"half_life", text_at(tree, "/half_life")},
+          {"rebalance_every", text_at(tree, "/rebalance_every")},
+          {"tenants", level_of(children, "")}};
+}
+
+std::string usage_table(const json& tree, const Style& style) {
+  if (list_at(tree, "/tenants").empty()) return kNone;
+  TextTable table({{.title = "TENANT", .flexible = true},
+                   {.title = "SLOT-HOURS", .right = true},
+                   {.title = "COST", .right = true},
+                   {.title = ""}});
+  for (const auto& tenant : list_at(tree, "/tenants")) {
+    table.add({indented_name(tenant), hours(tenant), cost(tenant), text_at(tenant, "/now/currency")});
+  }
+  return table.text(style);
+}
+
+// Names of tenants and amounts hold nothing that would need quotes.
+std::string usage_csv(const json& tree) {
+  std::string csv = "tenant,parent,slot_hours,cost,currency\r\n";
+  for (const auto& tenant : list_at(tree, "/tenants")) {
+    if (tenant.at("now").is_null()) continue;
+    csv += text_at(tenant, "/name") + "," + text_at(tenant, "/parent") + "," +
+           tenant.at("now").at("slot_hours").dump() + "," + text_at(tenant, "/now/cost") + "," +
+           text_at(tenant, "/now/currency") + "\r\n";
+  }
+  return csv;
+}
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,174 @@
+"""Tenants by the command line, on a real daemon: set from a file, kept over a kill, exported, and what is refused."""
+import json
+import os
+import pathlib
+import pty
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.request
+
+BIN = pathlib.Path(os.environ["TIDEPOOL_BIN_DIR"])
+sys.path.insert(0, os.environ["TIDEPOOL_SOURCE_DIR"])
+
+from tests.support.cluster import Cluster, eventually  # noqa: E402
+
+FILE = """\
+half_life: 12h
+rebalance_every: 1m
+tenants:
+  - name: lab
+    guarantee: 2
+    weight: 2
+    tenants:
+      - {name: vision, guarantee: 1, borrow: 2, lend: 1, priority_max: 10, job_slots_max: 2, job_price_max: 12.50}
+      - {name: "7"}
+  - name: guests
+    weight: 0
+"""
+
+
+class Tenants(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def file(self, text=FILE):
+        path = self.folder / "tenants.yaml"
+        path.write_text(text)
+        return path
+
+    def cluster(self, policy):
+        cluster = Cluster(str(BIN), slots=2, arguments=("--policy", policy))
+        self.addCleanup(cluster.close)
+        return cluster
+
+    def schedctl(self, cluster, *words, stdin=""):
+        environment = {**os.environ, "TIDEPOOL_URL": cluster.url, "TIDEPOOL_TOKEN": cluster.token, "COLUMNS": "100"}
+        done = subprocess.run([BIN / "schedctl", *map(str, words)], input=stdin, capture_output=True, text=True,
+                              timeout=60, env=environment)
+        return done.returncode, done.stdout, done.stderr
+
+    def on_terminal(self, cluster, answer, *words):
+        """The program at a terminal where someone answers."""
+        environment = {**os.environ, "TIDEPOOL_URL": cluster.url, "TIDEPOOL_TOKEN": cluster.token, "NO_COLOR": "1"}
+        ours, its = pty.openpty()
+        self.addCleanup(os.close, ours)
+        process = subprocess.Popen([BIN / "schedctl", *map(str, words)], stdin=its, stdout=its,
+                                   stderr=subprocess.DEVNULL, env=environment)
+        os.close(its)
+        shown = ""
+        while "[y/N]" not in shown:
+            shown += os.read(ours, 4096).decode()
+        os.write(ours, answer.encode() + b"\n")
+        return process.wait(60), shown
+
+    def test_a_tree_is_shown_before_it_is_applied_and_outlives_a_killed_daemon(self):
+        cluster = self.cluster("tidal")
+        self.assertIn("no tenants are set", self.schedctl(cluster, "tenants")[1])
+        code, out, err = self.schedctl(cluster, "tenants", "apply", self.file())
+        self.assertEqual(code, 1)
+        self.assertIn("+ vision: borrow 2, guarantee 1, job_price_max 12.50, job_slots_max 2, lend 1, parent lab,", out)
+        self.assertIn("apply it: schedctl tenants apply", err)
+        self.assertEqual(cluster.call("GET", "/v1/tenants")["tenants"], [])
+        code, out, err = self.schedctl(cluster, "tenants", "apply", self.file(), "--yes")
+        self.assertEqual((code, err), (0, ""))
+        self.assertTrue(out.endswith("applied\n"), out)
+        before = cluster.call("GET", "/v1/tenants")
+
+        cluster.restart(("--policy", "tidal"), by=signal.SIGKILL)
+        after = cluster.call("GET", "/v1/tenants")
+        self.assertEqual([tenant["name"] for tenant in after["tenants"]], ["lab", "vision", "7", "guests"])
+        settings = [{key: value for key, value in tenant.items() if key != "now"} for tenant in after["tenants"]]
+        self.assertEqual(settings, [{key: value for key, value in tenant.items() if key != "now"}
+                                    for tenant in before["tenants"]])
+        self.assertEqual((after["half_life"], after["rebalance_every"]), ("12h", "1m"))
+
+        for form in ((), ("-o", "json")):
+            exported = self.schedctl(cluster, "tenants", "export", *form)[1]
+            code, out, err = self.schedctl(cluster, "tenants", "apply", "-", stdin=exported)
+            self.assertEqual((code, out, err), (0, "no change\n", ""))
+        rows = self.schedctl(cluster, "tenants")[1].splitlines()
+        self.assertEqual([row.split()[0] for row in rows], ["TENANT", "lab", "vision", "7", "guests"])
+        self.assertTrue(rows[2].startswith("  vision  ") and max(map(len, rows)) <= 100, rows)
+        self.assertIn("lab / vision\n", self.schedctl(cluster, "tenants", "show", "vision")[1])
+        code, _, err = self.schedctl(cluster, "tenants", "show", "visoin")
+        self.assertEqual(code, 3)
+        self.assertIn("there is no tenant visoin", err)
+
+        self.assertEqual(self.schedctl(cluster, "tenants", "apply", "-", "--yes", stdin="tenants: []\n")[0], 0)
+        self.assertEqual(cluster.call("GET", "/v1/tenants")["tenants"], [])
+
+    def test_on_a_terminal_the_answer_decides(self):
+        cluster = self.cluster("tidal")
+        code, shown = self.on_terminal(cluster, "n", "tenants", "apply", self.file())
+        self.assertEqual(code, 1)
+        self.assertIn("+ guests", shown)
+        self.assertEqual(cluster.call("GET", "/v1/tenants")["tenants"], [])
+        self.assertEqual(self.on_terminal(cluster, "y", "tenants", "apply", self.file())[0], 0)
+        self.assertEqual(len(cluster.call("GET", "/v1/tenants")["tenants"]), 4)
+
+    def test_a_wrong_file_is_refused_with_its_lines(self):
+        cluster = self.cluster("tidal")
+        for old, new, line, words in [
+                ("guarantee: 2\n", "guarantee: 0\n", 5, "below are guaranteed 1 slots together; raise it or lower"),
+                ("borrow: 2", "borow: 2", 8, 'did you mean "borrow"'),
+                ('"7"', "vision", 9, 'is "vision", which /tenants/0/tenants/0 has too'),
+                ("half_life: 12h", "half_life: 12", 1, "must be a duration with a unit")]:
+            for command in ("diff", "apply"):
+                code, _, err = self.schedctl(cluster, "tenants", command, self.file(FILE.replace(old, new)))
+                self.assertEqual(code, 3, err)
+                self.assertIn(f"tenants.yaml:{line}: ", err)
+                self.assertIn(words, err)
+        self.assertEqual(self.schedctl(cluster, "tenants", "diff", self.folder / "none.yaml")[0], 2)
+        self.assertEqual(cluster.call("GET", "/v1/tenants")["tenants"], [])
+
+    def test_jobs_keep_to_the_tree_and_are_counted_in_it(self):
+        cluster = self.cluster("tidal")
+        self.assertEqual(self.schedctl(cluster, "tenants", "apply", self.file(), "--yes")[0], 0)
+        job = {"name": "a", "tenant": "guests", "run": {"command": ["/bin/sleep", "600"], "resize": "restart"},
+               "resources": {"gpus_per_worker": 1}, "elastic": {"min": 1, "max": 1}}
+        lost = self.folder / "job.json"
+        lost.write_text(json.dumps({**job, "tenant": "lab"}))
+        for more in ((), ("--dry-run",)):
+            code, _, err = self.schedctl(cluster, "submit", *more, lost)
+            self.assertEqual(code, 3)
+            self.assertIn('tenant "lab" has tenants below it', err)
+        cluster.submit(job)
+
+        def held():
+            return cluster.call("GET", "/v1/tenants/guests")["now"]["held"] == 1
+        self.assertTrue(eventually(held), cluster.logs())
+        code, out, _ = self.schedctl(cluster, "tenants", "apply", "-", "--yes", stdin="tenants: [{name: lab}]\n")
+        self.assertEqual(code, 3)
+        self.assertIn('tenant "guests" has jobs that have not ended', out.replace("\n  ", " "))
+        gauges = cluster_metrics(cluster)
+        self.assertEqual(gauges['sched_tenant_held_slots{tenant="guests"}'], 1)
+        self.assertEqual(gauges['sched_tenant_guaranteed_slots{tenant="vision"}'], 1)
+        self.assertEqual(gauges['sched_tenant_entitled_slots{tenant="guests"}'], 1)
+        self.assertNotIn('sched_tenant_held_slots{tenant="lab"}', gauges)
+        self.assertEqual(self.schedctl(cluster, "usage", "--csv")[1].splitlines()[0],
+                         "tenant,parent,slot_hours,cost,currency")
+
+    def test_a_policy_that_does_not_ask_the_tree_is_named(self):
+        cluster = self.cluster("fifo")
+        out = self.schedctl(cluster, "tenants", "apply", self.file(), "--yes")[1].replace("\n  ", " ")
+        self.assertIn("warning: the policy fifo sizes each job by itself", out)
+        self.assertIn("warning: the policy fifo", self.schedctl(cluster, "tenants")[1])
+        cluster.restart(("--policy", "fifo"))
+        self.assertIn("event=tenants_not_shared", (cluster.folder / "schedulerd.log").read_text())
+
+
+def cluster_metrics(cluster):
+    """Each series of /metrics with its value."""
+    request = urllib.request.Request(cluster.url + "/metrics", headers={"Authorization": "Bearer " + cluster.token})
+    with urllib.request.urlopen(request, timeout=30) as reply:
+        lines = [line for line in reply.read().decode().splitlines() if not line.startswith("#")]
+    return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines}
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,75 @@
+#include "schedctl/tenants/tenant_pages.hpp"
+
+#include "tests/unit/ctl/examples.hpp"
+
+namespace tidepool::ctl {
+
+using nlohmann::json;
+
+TEST_CASE("the tree of tenants is a table with each below its parent, and fits 100 columns") {
+  json tree = example("tenants.json");
+  const std::string text = tenants_table(tree, {.width = 100});
+  INFO(text);
+  CHECK(text ==
+        "TENANT    GUARANTEE  WEIGHT  ENTITLED  HELD  WANTED  WAITING  JOBS   USED       COST\n"
+        "lab               8       2         9     7      12        2     3  1,234  2469.0000\n"
+        "  vision          4       1         9     7      12        2     3  1,234  2469.0000\n"
+        "guests            0       0         0     0       0        0     0      -     0.0000\n");
+  tree["tenants"][1]["name"] = std::string(63, 'v');
+  tree["tenants"][0]["now"] = nullptr;
+  tree["warnings"] = {"the policy fifo sizes each job by itself"};
+  const std::string wide = tenants_table(tree, {.width = 100});
+  INFO(wide);
+  CHECK(widest_line(wide) <= 100);
+  CHECK(wide.ends_with("\nwarning: the policy fifo sizes each job by itself\n"));
+  CHECK(wide.find("8       2         -     -       -        -     -      -          -\n") != std::string::npos);
+  tree["tenants"] = json::array();
+  CHECK(tenants_table(tree, {}).find("schedctl tenants apply FILE") != std::string::npos);
+}
+
+TEST_CASE("one tenant is shown with what is set and what it has") {
+  const json tree = example("tenants.json");
+  const std::string text = tenant_page(tree.at("tenants").at(1), {.width = 80});
+  INFO(text);
+  CHECK(text.starts_with("lab / vision\n  guarantee       4\n  weight          1\n  borrow          8\n"));
+  CHECK(text.find("  job_price_max   12.50\n") != std::string::npos);
+  CHECK(text.find("  slot_hours      1,234\n") != std::string::npos);
+  json above = tree.at("tenants").at(0);
+  above["now"] = nullptr;
+  CHECK(tenant_page(above, {}).find("entitled") == std::string::npos);
+  CHECK(tenant_page(above, {}).find("  lend            none\n") != std::string::npos);
+}
+
+TEST_CASE("changes are a line each, and what the daemon says against them follows") {
+  json answer = example("tenant_changes.json");
+  answer["warnings"] = json::array();
+  CHECK(tenant_changes_text(answer, {.width = 80}) ==
+        "~ all tenants: half_life 24h -> 12h\n"
+        "- guests\n"
+        "~ vision: borrow 8 -> none, guarantee 4 -> 6\n"
+        "+ speech: guarantee 2, parent lab\n");
+  answer["refused"] = "tenant \"guests\" has jobs";
+  answer["warnings"] = {"careful"};
+  CHECK(tenant_changes_text(answer, {.width = 80})
+            .ends_with("the daemon refuses it: tenant \"guests\" has jobs\nwarning: careful\n"));
+  CHECK(tenant_changes_text({{"changes", json::array()}}, {}) == "no change\n");
+}
+
+TEST_CASE("the file of what is set says no more than it must, with the name first") {
+  CHECK(tenants_document(example("tenants.json")).dump() ==
+        R"({"half_life":"24h","rebalance_every":"5m","tenants":[{"name":"lab","guarantee":8,"weight":2,"tenants":[)"
+        R"({"name":"vision","guarantee":4,"borrow":8,"lend":2,"priority_max":10,"job_slots_max":16,)"
+        R"("job_price_max":"12.50"}]},{"name":"guests","weight":0,"priority_max":0,"job_slots_max":4}]})");
+}
+
+TEST_CASE("usage is a table, or lines of values for a program") {
+  json tree = example("tenants.json");
+  CHECK(usage_table(tree, {}).find("  vision       1,234  2469.0000  USD\n") != std::string::npos);
+  tree["tenants"][0]["now"] = nullptr;
+  CHECK(usage_csv(tree) ==
+        "tenant,parent,slot_hours,cost,currency\r\n"
+        "vision,lab,1234.5,2469.00,USD\r\n"
+        "guests,,0,0.00,USD\r\n");
+}
+
+}  // namespace tidepool::ctl
