@@ -48,6 +48,11 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "node.undrained": (e) => `node ${str(e, "name") ?? e.node} is not being drained any more`,
   "node.probed": (e) => `node ${str(e, "name") ?? e.node} measured${num(e, "speed") === null ? "" : `: ${percent(num(e, "speed"))} of what may be expected`}`,
   "pool.configured": () => "pools of nodes were configured",
+  "tenants.configured": (e) => {
+    const tenants = e.data.tenants;
+    const names = Array.isArray(tenants) ? tenants.map(String) : [];
+    return names.length === 0 ? "the pool is no longer shared by tenants" : `tenants share the pool: ${names.join(", ")}`;
+  },
   "pool.node_asked": (e) => `${poolNode(e)} asked for: ${reason(e)?.text ?? ""}`,
   "pool.node_emptying": (e) => `${poolNode(e)} is being emptied within ${count(num(e, "seconds"))} s: ${reason(e)?.text ?? ""}`,
   "pool.node_released": (e) => `${poolNode(e)} given back: ${reason(e)?.text ?? ""}`,
