@@ -8,6 +8,10 @@ bool was_measured(const core::SizeRecord& record) {
   return record.steps > 0 && record.samples_per_second > 0 && record.step_seconds > 0;
 }
 
+bool chooses_batch(const core::Job& job) {
+  return job.spec.batch.on_resize == core::OnResize::kCallback && job.progress.noise_scale;
+}
+
 namespace {
 
 // What is expected before two sizes were measured: half of a tenth of the work of a step does not run side by side, so

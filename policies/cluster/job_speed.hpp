@@ -24,6 +24,9 @@ namespace tidepool::policies::cluster {
 // The record says how fast a job is at its size.
 [[nodiscard]] bool was_measured(const core::SizeRecord& record);
 
+// Its program says its batch itself, and it has told how noisy its gradient is.
+[[nodiscard]] bool chooses_batch(const core::Job& job);
+
 class JobSpeed final : public SpeedModel {
  public:
   explicit JobSpeed(const core::Job& job);

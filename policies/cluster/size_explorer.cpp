@@ -20,7 +20,13 @@ bool expected_to_pay(const core::Job& job, const JobSpeed& speed, int from, int 
   return (after - before) / (to - from) > asked * before / from;
 }
 
-std::optional<PairVerdict> first_failure(const ScalingEvidence& evidence) {
+// What a size gave at the batch of then is no evidence against it.
+bool is_judged_by_batch(const core::Job& job, const ScalingEvidence& evidence) {
+  return chooses_batch(job) && !evidence.by_utility();
+}
+
+std::optional<PairVerdict> first_failure(const core::Job& job, const ScalingEvidence& evidence) {
+  if (is_judged_by_batch(job, evidence)) return std::nullopt;
   const auto& pairs = evidence.pairs();
   const auto failure = std::find_if(pairs.begin(), pairs.end(), [&](const PairVerdict& pair) {
     return !pair.passed && evidence.find(pair.large)->steps > 0;
@@ -35,7 +41,7 @@ SizeExplorer::SizeExplorer(const core::ClusterState& state, const core::Job& job
       ladder_(std::move(ladder)),
       evidence_(core::ClusterView{state, job.progress.reported_at.value_or(job.submitted_at)}, job, ladder_,
                 Comparison::kSideBySide),
-      failure_(first_failure(evidence_)),
+      failure_(first_failure(job, evidence_)),
       tried_(evidence_.sizes().empty() ? 0 : evidence_.sizes().back().size),
       look_below_(lower_to_look_at()) {}
 
@@ -64,7 +70,19 @@ int SizeExplorer::largest() const {
   return std::max(next, nothing_below ? tried_ + tried_ / 2 : 2 * tried_);
 }
 
+// Each that pays beside the one before it, at the batches that would teach most now; up to twice the largest measured.
+std::vector<int> SizeExplorer::sizes_at_best_batch(const JobSpeed& speed) const {
+  const int most = std::max(largest(), 2 * speed.largest_measured());
+  std::vector<int> sizes;
+  for (const int size : ladder_.sizes) {
+    const bool pays = sizes.empty() || expected_to_pay(*job_, speed, sizes.back(), size);
+    if ((size <= most && pays) || size == job_->size()) sizes.push_back(size);
+  }
+  return sizes;
+}
+
 std::vector<int> SizeExplorer::sizes(const JobSpeed& speed) const {
+  if (is_judged_by_batch(*job_, evidence_)) return sizes_at_best_batch(speed);
   const int most = largest();
   const int held = job_->size();
   const bool keeps = !failure_ || held < failure_->large || keeps_what_it_holds();

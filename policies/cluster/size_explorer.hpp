@@ -11,6 +11,9 @@
 //     for longer than that brings;
 //   where that step was the first one measured, none above half of its smaller size, until that is measured, too:
 //     it is not known yet whether the workers in between pay. Unless the two stalls take longer than that could bring.
+// A program that chooses its batch is judged at the batches that would teach most now (job_speed.hpp), measured or not:
+// of its sizes those that pay beside the one before, and what it holds. What a size gave at the batch of an hour ago is
+// no evidence against it; a job whose noise has grown since would stay small for as long as such evidence is trusted.
 // So what its user calls worth a worker is a bound to every price. Evidence that has grown stale bounds nothing.
 #pragma once
 
@@ -39,6 +42,7 @@ class SizeExplorer {
 
  private:
   [[nodiscard]] int largest() const;
+  [[nodiscard]] std::vector<int> sizes_at_best_batch(const JobSpeed& speed) const;
   [[nodiscard]] int lower_to_look_at() const;
   [[nodiscard]] bool keeps_what_it_holds() const;
   [[nodiscard]] std::optional<core::Reason> ground_to_hold() const;

@@ -93,6 +93,17 @@ TEST_CASE("what a job holds is given up when it did not pay, unless that stalls 
   CHECK(test::says<core::reason::TransitionTooDear>(told(world, 4, RestsOn::kSizes)));
 }
 
+TEST_CASE("a program that chooses its batch is not held to what a size gave at the batch of then") {
+  JobWorld world({1, 2});
+  world.job.spec.batch = {.global = 100, .on_resize = core::OnResize::kCallback, .global_max = 100'000};
+  world.at(1).measured(1, 100).measured(2, 100);  // two were no faster, at the declared batch
+  CHECK(sizes(world) == std::vector<int>{1});
+  world.job.progress.noise_scale = 100'000;  // by now larger batches teach as much a sample
+  CHECK(sizes(world) == std::vector<int>{1, 2});
+  world.job.progress.noise_scale = 1;  // more samples a step teach nothing
+  CHECK(sizes(world) == std::vector<int>{1});
+}
+
 TEST_CASE("where the first step up does not pay, half the size is measured before it is kept") {
   JobWorld world({1, 2, 3, 4}, 2);
   world.at(3).measured(2, 200).measured(3, 190);
