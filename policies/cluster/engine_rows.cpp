@@ -390,6 +390,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   std::sort(order.begin(), order.end());
   if (request.slots_most) {
     std::vector<JobId> others;
+    others.reserve(order.size());
     for (const auto& [submitted, id] : order) others.push_back(id);
     const int most = *request.slots_most - std::accumulate(claimed.begin(), claimed.end(), 0);
     limit_slots(view, slots_by_node(state, others), std::max(0, most));
