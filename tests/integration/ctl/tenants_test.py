@@ -11,7 +11,8 @@ import unittest
 import urllib.request
 
 BIN = pathlib.Path(os.environ["TIDEPOOL_BIN_DIR"])
-sys.path.insert(0, os.environ["TIDEPOOL_SOURCE_DIR"])
+SOURCE = pathlib.Path(os.environ["TIDEPOOL_SOURCE_DIR"])
+sys.path.insert(0, str(SOURCE))
 
 from tests.support.cluster import Cluster, eventually  # noqa: E402
 
@@ -152,6 +153,34 @@ class Tenants(unittest.TestCase):
         self.assertNotIn('sched_tenant_held_slots{tenant="lab"}', gauges)
         self.assertEqual(self.schedctl(cluster, "usage", "--csv")[1].splitlines()[0],
                          "tenant,parent,slot_hours,cost,currency")
+
+    def test_what_was_borrowed_is_given_back_with_its_state_kept_and_goes_on_later(self):
+        cluster = self.cluster("tidal")
+        self.assertEqual(self.schedctl(cluster, "tenants", "apply", self.file(), "--yes")[0], 0)
+        job = {"name": "a", "tenant": "guests", "elastic": {"min": 1, "max": 1, "cooldown": "1s"},
+               "run": {"trainer": "charlm", "args": {"steps": 10_000_000, "data": str(SOURCE / "README.md")}}}
+        borrowers = [cluster.submit(job), cluster.submit({**job, "name": "b"})]
+
+        def steps(one):
+            return cluster.call("GET", f"/v1/jobs/{one}")["progress"]["step"]
+        self.assertTrue(eventually(lambda: all(steps(one) > 100 for one in borrowers)), cluster.logs())
+        claims = cluster.submit({**job, "name": "c", "tenant": "vision",
+                                 "scaling": {"price_cap": "12.50"}})
+        self.assertTrue(eventually(lambda: steps(claims) > 100), cluster.logs())
+        now = cluster.call("GET", "/v1/tenants/guests")["now"]
+        self.assertEqual((now["entitled"], now["held"], now["jobs_waiting"], now["sated"]), (1, 1, 1, False))
+        waits = [one for one in borrowers if cluster.call("GET", f"/v1/jobs/{one}")["state"] == "pending"]
+        self.assertEqual(len(waits), 1)
+        why = self.schedctl(cluster, "why", waits[0])[1]
+        self.assertIn("tenant guests may have 1 slot now; its jobs hold 1", why)
+        kept = steps(waits[0])
+        self.assertGreater(kept, 100)
+
+        self.assertEqual(self.schedctl(cluster, "cancel", claims)[0], 0)
+        self.assertTrue(eventually(lambda: steps(waits[0]) > kept), cluster.logs())
+        restored = [event for event in cluster.call("GET", f"/v1/events?job={waits[0]}&limit=1000")["items"]
+                    if event["type"] == "job.restored"]
+        self.assertEqual([event["data"]["steps_lost"] for event in restored], [0])
 
     def test_a_policy_that_does_not_ask_the_tree_is_named(self):
         cluster = self.cluster("fifo")

@@ -37,6 +37,17 @@ TEST_CASE("a tenant borrows what others do not use, and a guarantee is had back 
   CHECK(pool.held_by("vision") == 4);
 }
 
+TEST_CASE("a guarantee is had back for a job with a price cap, too, where no node is too dear for it") {
+  for (const bool is_rich : {true, false}) {
+    SharedPool pool({{.name = "vision", .weight = 0}, {.name = "speech", .guarantee = 4}});
+    for (int i = 0; i < 4; ++i) (void)pool.running("vision", 2);
+    core::JobSpec capped = SharedPool::spec("speech", 2);
+    capped.scaling.price_cap = is_rich ? Money::micros(2'000'000) : Money::micros(1'000'000);  // a slot costs a dollar
+    (void)pool.submit(capped);
+    CHECK(preempted_in(pool.story.decide()) == (is_rich ? 1 : 0));
+  }
+}
+
 TEST_CASE("what is beyond guarantees is shared by weight") {
   SharedPool pool({{.name = "vision", .weight = 3}, {.name = "speech", .weight = 1}});
   for (int i = 0; i < 8; ++i) (void)pool.submit(SharedPool::spec("vision", 1));
