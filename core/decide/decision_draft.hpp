@@ -97,6 +97,8 @@ class DecisionDraft {
   [[nodiscard]] std::optional<std::vector<WorkerPlacement>> place_within_cap(const Job& job, GangRequest request);
   // Why `more` workers are too dear wherever they went, if they are.
   [[nodiscard]] std::optional<Reason> above_cap(const Job& job, int more);
+  // On some node that takes workers so many of the job are beyond its price cap by themselves.
+  [[nodiscard]] bool may_be_above_cap(const Job& job, int workers);
 
   // Whether a job waits that could run once slots are free; growing jobs leave the slots to it.
   void set_queue_waits(bool waits) { queue_waits_ = waits; }
@@ -109,8 +111,12 @@ class DecisionDraft {
   [[nodiscard]] Decision finish() &&;
 
  private:
-  // Of the nodes that are up and take new workers.
-  [[nodiscard]] Money cheapest_slot_hour();
+  // Of a slot for an hour, over the nodes that take workers; 0 without any.
+  struct SlotPrices {
+    Money cheapest;
+    Money dearest;
+  };
+  [[nodiscard]] const SlotPrices& slot_prices();
   void note_leavers(const Intent& intent);
 
   const ClusterState& state_;
@@ -122,7 +128,7 @@ class DecisionDraft {
   std::optional<FreeSlots> free_;
   IdSet<WorkerId> stopped_;
   std::map<std::tuple<int, std::vector<std::string>, bool, PlacementSpec>, int> capacity_;  // by what decides it
-  std::optional<Money> cheapest_;
+  std::optional<SlotPrices> slot_prices_;                                                   // none = not looked up yet
   std::uint64_t next_worker_;
   bool queue_waits_ = false;
   bool is_unsettled_ = false;

@@ -119,20 +119,6 @@ class Reconciler {
     return reason.has_value();
   }
 
-  // On some node that takes workers so many of it are beyond its price cap.
-  [[nodiscard]] bool may_be_too_dear(const Job& job, int workers) {
-    const auto& cap = job.spec.scaling.price_cap;
-    if (!cap) return false;
-    if (!dearest_) {
-      dearest_ = Money();
-      for (const auto& [id, node] : draft_.state().nodes) {
-        if (node.takes_workers()) dearest_ = std::max(*dearest_, node.price_per_slot_hour);
-      }
-    }
-    const std::int64_t slots = std::int64_t{workers} * job.spec.gpus_per_worker;
-    return dearest_->count_micros() * slots > cap->count_micros();
-  }
-
   void start(const TargetedJob& entry) {
     const Job& job = *entry.job;
     const auto held = waits_for_state(draft_, job);
@@ -147,7 +133,7 @@ class Reconciler {
     const bool starts = job.state() == JobState::kPending;
     const bool barred = !starts && growth_barred(draft_, job, entry.target->size);
     // Dearer nodes may be all there is: no job waits, moves or is preempted for one that they do not suit.
-    if (barred || may_be_too_dear(job, entry.target->size)) return take(entry);
+    if (barred || draft_.may_be_above_cap(job, entry.target->size)) return take(entry);
     if (is_choosy(job.spec)) return take_choosy(entry);
     if (rule_ != LineRule::kReserves) return take(entry);
     const SlotClaim claim{.workers = entry.target->size - job.size(),
@@ -241,10 +227,9 @@ class Reconciler {
   LineRule rule_;
   Preemption preemption_;
   std::vector<Waiting> left_;
-  int waiting_ = 0;               // could not start and do not wait for their state
-  std::optional<Money> dearest_;  // price of a slot of the nodes that take workers; none = not looked up yet
-  bool reserves_ = false;         // room is kept for a job in line
-  bool gang_waits_ = false;       // one that needs several slots of a node
+  int waiting_ = 0;          // could not start and do not wait for their state
+  bool reserves_ = false;    // room is kept for a job in line
+  bool gang_waits_ = false;  // one that needs several slots of a node
   std::set<std::pair<std::vector<std::string>, PlacementSpec>> closed_for_;  // nodes asked for, of which none is open
 };
 
