@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
 #include "core/words/wording.hpp"
 
@@ -26,15 +27,11 @@ std::string share(const Tenant& tenant, const TenantPlan& plan) {
 }  // namespace
 
 int slots_of_tenant(const ClusterState& state, const std::string& tenant) {
-  std::size_t slots = 0;
+  int slots = 0;
   for (const auto& [id, job] : state.jobs) {
-    if (job->spec.tenant != tenant) continue;
-    for (const WorkerId worker : job->membership.workers) {
-      const Worker& known = *state.find_worker(worker);
-      if (!known.node_lost) slots += known.slots.size();
-    }
+    if (job->spec.tenant == tenant) slots += slots_in_use(state, *job);
   }
-  return static_cast<int>(slots);
+  return slots;
 }
 
 bool has_used_share(const ClusterState& state, const std::string& tenant) {

@@ -11,12 +11,7 @@ void charge(const ClusterState& state, Job& job, Instant until) {
   if (until <= job.account.charged_until) return;
   const Duration held = until - job.account.charged_until;
   job.account.charged_until = until;
-  std::int64_t slots = 0;
-  for (const WorkerId id : job.membership.workers) {
-    const Worker* worker = state.find_worker(id);
-    if (worker != nullptr && !worker->node_lost) slots += static_cast<std::int64_t>(worker->slots.size());
-  }
-  job.account.slot_time += held * slots;
+  job.account.slot_time += held * slots_in_use(state, job);
   // 128 bits, because price times microseconds overflows 64 within days.
   __extension__ using Wide = __int128;
   const Wide owed =
@@ -32,6 +27,15 @@ void charge_with_tenant(ClusterState& state, Job& job, Instant until) {
   TenantUse& use = state.tenant_uses[job.spec.tenant];
   use.slot_time += job.account.slot_time - before.slot_time;
   use.cost += job.account.cost - before.cost;
+}
+
+int slots_in_use(const ClusterState& state, const Job& job) {
+  std::size_t slots = 0;
+  for (const WorkerId id : job.membership.workers) {
+    const Worker* worker = state.find_worker(id);
+    if (worker != nullptr && !worker->node_lost) slots += worker->slots.size();
+  }
+  return static_cast<int>(slots);
 }
 
 Money price_per_hour(const ClusterState& state, const Job& job) {

@@ -3,6 +3,8 @@
 #include <map>
 #include <string>
 
+#include "core/state/account.hpp"
+
 namespace tidepool::live::http {
 namespace {
 
@@ -14,10 +16,7 @@ void add_job(const core::ClusterState& state, const core::Job& job, TenantNumber
     case core::JobState::kResizing: ++numbers.running; break;
     default: break;
   }
-  for (const WorkerId id : job.membership.workers) {
-    const core::Worker* worker = state.find_worker(id);
-    if (worker != nullptr && !worker->node_lost) numbers.held += static_cast<int>(worker->slots.size());
-  }
+  numbers.held += core::slots_in_use(state, job);
 }
 
 void add(const TenantNumbers& below, TenantNumbers& sum) {
