@@ -1,7 +1,8 @@
 #include "core/facts/tenant_facts.hpp"
 
-#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,6 +15,10 @@
 
 namespace tidepool::core {
 namespace {
+
+bool names_own_policy(const JobSpec& spec) {
+  return spec.scaling.policy != "default";
+}
 
 Error not_allowed(const JobSpec& spec, const std::string& what) {
   return invalid_argument("job \"" + spec.name + "\": " + what);
@@ -44,7 +49,7 @@ Status check_limits(const Tenant& tenant, const JobSpec& spec) {
                                  " an hour, the job_price_max" + of);
   }
   const std::int64_t least = std::int64_t{spec.elastic.sizes.front()} * spec.gpus_per_worker;
-  const bool has_own_policy = spec.scaling.policy != "default";
+  const bool has_own_policy = names_own_policy(spec);
   const std::int64_t kept = has_own_policy ? most : spec.preemptible ? 0 : least;
   if (kept <= tenant.guarantee) return ok_status();
   return not_allowed(spec, std::string(has_own_policy ? "with a policy of its own" : "with preemptible: false") +
@@ -66,20 +71,19 @@ Status keeps_tenants_of_jobs(const ClusterState& state, const TenantTree& tree) 
   return ok_status();
 }
 
-bool is_below(const TenantTree& tree, const std::string& tenant, const std::string& above) {
-  const std::vector<std::string> path = tree.path_to(tenant);
-  return std::find(path.begin(), path.end(), above) != path.end();
-}
-
-// For good, by jobs that hold slots, of this tenant and of those below it.
-int kept_by_others(const ClusterState& state, const Job& job, const std::string& tenant) {
-  int slots = 0;
+// Slots kept for good by other jobs that hold some, of each tenant and of those below it.
+std::map<std::string, int, std::less<>> kept_by_others(const ClusterState& state, const Job& job) {
+  std::map<std::string, int, std::less<>> kept;
   for (const auto& [id, other] : state.jobs) {
     const bool holds = !is_final(other->state()) && !other->membership.workers.empty();
-    if (id == job.id || !holds || !is_below(*state.tenants, other->spec.tenant, tenant)) continue;
-    slots += firm_slots(*other, other->spec.scaling.policy != "default");
+    if (id != job.id && holds) kept[other->spec.tenant] += firm_slots(*other, names_own_policy(other->spec));
   }
-  return slots;
+  // Each tenant stands after its parent, so from the end on every sum is whole before it is added.
+  const auto& tenants = state.tenants->tenants;
+  for (auto tenant = tenants.rbegin(); tenant != tenants.rend(); ++tenant) {
+    if (!tenant->parent.empty()) kept[tenant->parent] += kept[tenant->name];
+  }
+  return kept;
 }
 
 }  // namespace
@@ -87,20 +91,21 @@ int kept_by_others(const ClusterState& state, const Job& job, const std::string&
 Status check_allowed(const TenantTree& tree, const JobSpec& spec) {
   if (tree.empty()) return ok_status();
   TP_TRY(check_leaf(tree, spec.tenant));
-  for (const std::string& name : tree.path_to(spec.tenant)) TP_TRY(check_limits(*tree.find(name), spec));
+  for (const Tenant* tenant : tree.path_to(spec.tenant)) TP_TRY(check_limits(*tenant, spec));
   return ok_status();
 }
 
 Status check_pin(const ClusterState& state, const Job& job, int size) {
   if (state.tenants->empty() || size == 0) return ok_status();
   const int wanted = size * job.spec.gpus_per_worker;
-  for (const std::string& name : state.tenants->path_to(job.spec.tenant)) {
-    const int kept = kept_by_others(state, job, name);
-    const int guarantee = state.tenants->find(name)->guarantee;
-    if (kept + wanted <= guarantee) continue;
+  auto kept_by = kept_by_others(state, job);
+  for (const Tenant* tenant : state.tenants->path_to(job.spec.tenant)) {
+    const int kept = kept_by[tenant->name];
+    if (kept + wanted <= tenant->guarantee) continue;
     return conflict(job.id.text() + " would keep " + std::to_string(wanted) +
-                    " slots for good with a size of its own; tenant \"" + name + "\" is guaranteed " +
-                    std::to_string(guarantee) + ", of which " + std::to_string(kept) + " are kept so by other jobs");
+                    " slots for good with a size of its own; tenant \"" + tenant->name + "\" is guaranteed " +
+                    std::to_string(tenant->guarantee) + ", of which " + std::to_string(kept) +
+                    " are kept so by other jobs");
   }
   return ok_status();
 }

@@ -64,10 +64,9 @@ bool TenantTree::is_leaf(std::string_view name) const {
   return std::none_of(tenants.begin(), tenants.end(), [&](const Tenant& tenant) { return tenant.parent == name; });
 }
 
-std::vector<std::string> TenantTree::path_to(std::string_view name) const {
-  std::vector<std::string> path;
-  for (const Tenant* tenant = find(name); tenant != nullptr; tenant = find(tenant->parent))
-    path.push_back(tenant->name);
+std::vector<const Tenant*> TenantTree::path_to(std::string_view name) const {
+  std::vector<const Tenant*> path;
+  for (const Tenant* tenant = find(name); tenant != nullptr; tenant = find(tenant->parent)) path.push_back(tenant);
   std::reverse(path.begin(), path.end());
   return path;
 }

@@ -44,8 +44,8 @@ struct TenantTree {
   [[nodiscard]] const Tenant* find(std::string_view name) const;
   // No tenant is below it. Requires: the tenant exists.
   [[nodiscard]] bool is_leaf(std::string_view name) const;
-  // The names from the one directly under the pool to this one; empty if it does not exist.
-  [[nodiscard]] std::vector<std::string> path_to(std::string_view name) const;
+  // From the one directly under the pool to this one; empty if it does not exist. They live as long as the tree.
+  [[nodiscard]] std::vector<const Tenant*> path_to(std::string_view name) const;
   bool operator==(const TenantTree&) const = default;
 };
 
