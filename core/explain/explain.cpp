@@ -134,12 +134,11 @@ void add_ahead(const ClusterState& state, const Job& job, Explanation& out) {
   }
 }
 
-// Running jobs whose end would make enough room by itself, the smallest first.
-void suggest_victims(const ClusterState& state, const Job& waiting, int slots_short, Explanation& out) {
+// Running jobs, of this tenant (null = any), whose end would make enough room by itself, the smallest first.
+void suggest_victims(const ClusterState& state, const std::string* tenant, int slots_short, Explanation& out) {
   std::vector<std::pair<int, JobId>> victims;
-  const bool own_only = has_used_share(state, waiting.spec.tenant);
   for (const auto& [id, job] : state.jobs) {
-    if (own_only && job->spec.tenant != waiting.spec.tenant) continue;
+    if (tenant != nullptr && job->spec.tenant != *tenant) continue;
     const int held = slots_held(state, *job);
     if (held >= slots_short && held > 0) victims.emplace_back(held, id);
   }
@@ -164,7 +163,7 @@ void suggest_node(const ClusterState& state, int slots, const FreeSlots& free, E
 
 // No room elsewhere helps a job whose tenant has all that it may have.
 void suggest_share(const ClusterState& state, const Job& job, int needed, Explanation& out) {
-  suggest_victims(state, job, needed, out);
+  suggest_victims(state, &job.spec.tenant, needed, out);
   out.unblocks.push_back("a larger guarantee for tenant " + job.spec.tenant + ": schedctl tenants apply FILE");
 }
 
@@ -174,7 +173,7 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   const FreeSlots free(state);
   const int fits = free.room_for(job);
   if (has_used_share(state, job.spec.tenant)) return suggest_share(state, job, needed, out);
-  suggest_victims(state, job, needed - free.free_for(job), out);
+  suggest_victims(state, nullptr, needed - free.free_for(job), out);
   if (fits >= 1 && fits < job.spec.elastic.min) {
     out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
   }
