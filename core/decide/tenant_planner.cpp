@@ -42,22 +42,23 @@ bool holds_nothing(const Job& job) {
 
 void TenantPlanner::follow(const ClusterState& state, JobId id) {
   followed_.insert(id);
-  const auto tell = [&](const std::string& tenant) {
-    const auto leaf = leaves_.find(tenant);
-    if (leaf == leaves_.end()) return;
-    leaf->second.planner->follow(state, id);
-    leaf->second.changed = true;
-  };
-  if (const Job* job = state.find_job(id)) return tell(job->spec.tenant);
+  if (const Job* job = state.find_job(id)) return tell(job->spec.tenant, state, id);
   if (const EndedJob* ended = state.find_ended(id)) {
     tenants_of_ended_[id] = ended->tenant;
-    return tell(ended->tenant);
+    return tell(ended->tenant, state, id);
   }
-  if (const JobNeed* need = needs_.find(id)) tell(need->tenant);
+  if (const JobNeed* need = needs_.find(id)) tell(need->tenant, state, id);
   const auto forgotten = tenants_of_ended_.find(id);
   if (forgotten == tenants_of_ended_.end()) return;
-  tell(forgotten->second);
+  tell(forgotten->second, state, id);
   tenants_of_ended_.erase(forgotten);
+}
+
+void TenantPlanner::tell(const std::string& tenant, const ClusterState& state, JobId job) {
+  const auto leaf = leaves_.find(tenant);
+  if (leaf == leaves_.end()) return;
+  leaf->second.planner->follow(state, job);
+  leaf->second.changed = true;
 }
 
 void TenantPlanner::booked() {
@@ -70,7 +71,7 @@ Result<PlanAnswer> TenantPlanner::plan(const PlanRequest& request, StepBudget& b
   jobs.insert(request.looked_at);
   read(request, jobs);
   set_leaves(request);
-  hold_back(request);
+  hold_back(request.view.state);
   count_loans(request);
   // What is counted follows from the request, as the answer does; which planners are asked depends on what is kept.
   StepBudget of_planners = budget;
@@ -151,8 +152,7 @@ void TenantPlanner::set_leaves(const PlanRequest& request) {
   }
 }
 
-void TenantPlanner::hold_back(const PlanRequest& request) {
-  const ClusterState& state = request.view.state;
+std::map<JobId, Reason> TenantPlanner::beyond_guarantees(const ClusterState& state) const {
   std::vector<std::int64_t> firm(nodes_.size(), 0);
   const auto above = [&](std::size_t node, const auto& visit) {
     for (int at = static_cast<int>(node); at >= 0; at = nodes_[static_cast<std::size_t>(at)].parent) {
@@ -171,7 +171,7 @@ void TenantPlanner::hold_back(const PlanRequest& request) {
     }
   }
   std::sort(waiting.begin(), waiting.end());
-  std::map<JobId, Reason> held_back;
+  std::map<JobId, Reason> beyond;
   for (const auto& [priority, submitted, id] : waiting) {
     const JobNeed& need = *needs_.find(id);
     const std::size_t leaf = leaves_.at(need.tenant).node;
@@ -180,27 +180,27 @@ void TenantPlanner::hold_back(const PlanRequest& request) {
       if (!full && firm[node] + need.firm > nodes_[node].guarantee) full = node;
     });
     if (full) {
-      held_back.emplace(id, reason::BeyondGuarantee{.needed = need.firm,
-                                                    .held = as_slots(firm[*full]),
-                                                    .guarantee = nodes_[*full].guarantee,
-                                                    .word = state.tenants->tenants[*full].name});
+      beyond.emplace(id, reason::BeyondGuarantee{.needed = need.firm,
+                                                 .held = as_slots(firm[*full]),
+                                                 .guarantee = nodes_[*full].guarantee,
+                                                 .word = state.tenants->tenants[*full].name});
     } else {
       above(leaf, [&](std::size_t node) { firm[node] += need.firm; });
     }
   }
-  const auto tell = [&](const std::map<JobId, Reason>& these, const std::map<JobId, Reason>& others) {
+  return beyond;
+}
+
+void TenantPlanner::hold_back(const ClusterState& state) {
+  const std::map<JobId, Reason> before = std::exchange(held_back_, beyond_guarantees(state));
+  const auto tell_missing = [&](const std::map<JobId, Reason>& these, const std::map<JobId, Reason>& others) {
     for (const auto& [id, reason] : these) {
       const JobNeed* need = needs_.find(id);
-      if (others.contains(id) || need == nullptr) continue;
-      const auto leaf = leaves_.find(need->tenant);
-      if (leaf == leaves_.end()) continue;
-      leaf->second.planner->follow(state, id);
-      leaf->second.changed = true;
+      if (!others.contains(id) && need != nullptr) tell(need->tenant, state, id);
     }
   };
-  tell(held_back, held_back_);
-  tell(held_back_, held_back);
-  held_back_ = std::move(held_back);
+  tell_missing(held_back_, before);
+  tell_missing(before, held_back_);
 }
 
 // What each tenant has held beyond its guarantee since it was counted last, while another wanted more.
@@ -249,12 +249,13 @@ void TenantPlanner::set_wishes() {
 Status TenantPlanner::share_out(const PlanRequest& request, StepBudget& budget) {
   set_wishes();
   for (auto& [tenant, leaf] : leaves_) {
-    leaf.rests = !leaf.changed && leaf.looked_at.empty() && leaf.planner->rests(request.view.now);
+    const bool rests = !leaf.changed && leaf.looked_at.empty() && leaf.planner->rests(request.view.now);
     leaf.changed = false;
     leaf.targets = {};
     leaf.mark = leaf.newest == nullptr ? Mark() : leaf.newest->mark;
-    if (!leaf.rests) leaf.used_within.clear();
-    if (!leaf.rests) leaf.most.reset();
+    if (rests) continue;
+    leaf.used_within.clear();
+    leaf.most.reset();
   }
   const int slots = slots_to_share(request.view.state);
   bool is_settled = false;

@@ -49,7 +49,6 @@ class TenantPlanner final : public Planner {
     const TenantPlan* newest = nullptr;  // of the state; null = none yet
     bool changed = true;                 // a job of it has been followed since its planner was asked
     // What its planner has answered since then; all of it stands while the leaf rests.
-    bool rests = false;
     std::vector<std::pair<std::optional<int>, std::int64_t>> used_within = {};  // slots, by bound
     std::optional<std::optional<int>> most = {};  // the bound of its planner's newest answer; none = it was not asked
     std::optional<Instant> wake = {};
@@ -66,8 +65,12 @@ class TenantPlanner final : public Planner {
   void look_at_tree(const PlanRequest& request);
   void read(const PlanRequest& request, const IdSet<JobId>& jobs);
   void set_leaves(const PlanRequest& request);
-  // Which jobs wait for room within guarantees: their planners do not count with them.
-  void hold_back(const PlanRequest& request);
+  // The tenant's planner looks at the job again, if the tenant has one.
+  void tell(const std::string& tenant, const ClusterState& state, JobId job);
+  // Jobs that wait since they would keep more for good than their tenant, or one above it, is guaranteed.
+  [[nodiscard]] std::map<JobId, Reason> beyond_guarantees(const ClusterState& state) const;
+  // Planners do not count with those.
+  void hold_back(const ClusterState& state);
   void count_loans(const PlanRequest& request);
   void set_wishes();
   [[nodiscard]] Status share_out(const PlanRequest& request, StepBudget& budget);
