@@ -438,9 +438,10 @@ Status take_tenants(const nlohmann::json& value, ClusterState& state) {
 }
 
 Status take_head(nlohmann::json document, ClusterState& state) {
-  const auto tenants = document.find("tenants");
-  const auto shared_by = tenants == document.end() ? nlohmann::json() : std::move(*tenants);
-  if (tenants != document.end()) document.erase(tenants);
+  if (const auto tenants = document.find("tenants"); tenants != document.end()) {
+    TP_TRY(take_tenants(*tenants, state));
+    document.erase(tenants);
+  }
   if (const auto pools = document.find("pools"); pools != document.end()) {
     TP_TRY(codec::decode(*pools, "/pools", state.pools));
     document.erase(pools);
@@ -449,8 +450,7 @@ Status take_head(nlohmann::json document, ClusterState& state) {
     TP_TRY(codec::decode(*deployment, "/desk", state.deployment));
     document.erase(deployment);
   }
-  TP_TRY(codec::decode(document, "", state));
-  return shared_by.is_null() ? ok_status() : take_tenants(shared_by, state);  // its plans are part of the plan
+  return codec::decode(document, "", state);
 }
 
 Result<ClusterState> checked(ClusterState state) {

@@ -71,9 +71,9 @@ struct Engine::Impl {
 
   // A policy file sees the tenants of jobs and shares the slots itself.
   [[nodiscard]] std::unique_ptr<Planner> make_planner() const {
-    auto alone = default_policy().planner();
-    if (!alone || state.tenants->empty() || parts.file_decides(state)) return alone;
-    return std::make_unique<TenantPlanner>(default_policy());
+    const bool by_tenants = !state.tenants->empty() && !parts.file_decides(state) && default_policy().rule() == nullptr;
+    if (by_tenants) return std::make_unique<TenantPlanner>(default_policy());
+    return default_policy().planner();
   }
 
   // Rebuilds all that depends on the policy in charge, and on whether tenants share the pool.

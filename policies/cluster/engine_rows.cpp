@@ -15,6 +15,7 @@
 #include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/state/type_records.hpp"
+#include "core/tenants/tenant_needs.hpp"
 #include "policies/cluster/size_explorer.hpp"
 
 namespace tidepool::policies::cluster {
@@ -88,7 +89,7 @@ void limit_slots(View& view, const std::vector<int>& held, int most) {
 }  // namespace
 
 bool is_claim(const core::Job& job, bool has_own_policy) {
-  return holds_slots(job) && (job.requests.pinned_size > 0 || has_own_policy);
+  return holds_slots(job) && core::is_fixed_claim(job, has_own_policy);
 }
 
 std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id) {
