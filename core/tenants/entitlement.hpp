@@ -3,7 +3,7 @@
 // From the pool down, at each level, of what the parent has:
 //   1. each child is set aside what it wants of its guarantee, and what it does not lend of it;
 //   2. the surplus goes by water level (water_level.hpp) to what each wants beyond that, as far as it may borrow; what
-//      it held beyond its guarantee of late (TenantLoan) counts as filled already.
+//      it held beyond its guarantee of late (TenantPlan::loan) counts as filled already.
 // A child wants no more than the tenants below it may have together. If nodes are gone and guarantees cannot all be
 // met, they shrink in proportion.
 //

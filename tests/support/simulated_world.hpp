@@ -563,7 +563,7 @@ class SimulatedWorld {
   bool strained_ = false;
   bool labelled_ = false;
   std::vector<std::string> policies_;  // what jobs may ask for by name
-  std::vector<std::string> tenants_;   // of whom jobs are; empty = of the default one
+  std::vector<std::string> tenants_;   // that jobs are drawn for; empty = of the default one
   core::Engine engine_;
   Instant now_ = Instant::from_micros(1);
   std::map<NodeId, Agent> agents_;
