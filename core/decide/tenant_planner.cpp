@@ -12,6 +12,7 @@ namespace tidepool::core {
 namespace {
 
 constexpr int kRoundsMost = 6;       // of entitlements that follow from what jobs would take
+constexpr int kOffersInVain = 16;    // after so many the rest is left
 constexpr double kLoanWeight = 0.5;  // slots of a loan that count as had already
 
 int as_slots(std::int64_t slots) {
@@ -32,6 +33,13 @@ int slots_to_share(const ClusterState& state) {
 // What a job counts for if its target is this one.
 int given_by(const JobNeed& need, const Job& job, int size) {
   return need.claims ? need.given : size * job.spec.gpus_per_worker;
+}
+
+// Workers more that would bring it to the next of its sizes.
+int step_of(const Job& job, int size) {
+  const auto& sizes = job.spec.elastic.sizes;
+  const auto next = std::upper_bound(sizes.begin(), sizes.end(), size);
+  return next == sizes.end() ? 0 : *next - size;
 }
 
 bool holds_nothing(const Job& job) {
@@ -117,6 +125,7 @@ void TenantPlanner::read(const PlanRequest& request, const IdSet<JobId>& jobs) {
       need.claims = is_claim && held > 0;
       need.given = need.claims ? held : job->planned ? job->planned->target.size * each : 0;
       const int claimed = job->requests.pinned_size > 0 ? job->requests.pinned_size : job->spec.elastic.preferred;
+      need.step = is_claim ? 0 : step_of(*job, need.given / each) * each;
       need.most = is_claim ? std::max(held, claimed * each) : job->spec.elastic.sizes.back() * each;
     }
     needs_.put(id, &need);
@@ -230,24 +239,58 @@ void TenantPlanner::count_loans(const PlanRequest& request) {
   }
 }
 
-// What each wants by what its newest plan has found.
 void TenantPlanner::set_wishes() {
   for (TenantNode& node : nodes_) {
-    node.wanted = node.before = 0;
+    node.wanted = 0;
     node.loan = 0;
   }
   for (auto& [tenant, leaf] : leaves_) {
+    leaf.part = {};
     leaf.stuck = false;
-    leaf.sated = leaf.newest != nullptr && leaf.newest->sated;
+    leaf.expects_sated = leaf.newest != nullptr && leaf.newest->sated;
     TenantNode& node = nodes_[leaf.node];
-    node.wanted = leaf.sated ? leaf.newest->wanted : as_slots(leaf.needs->most);
+    node.wanted = leaf.expects_sated ? leaf.newest->wanted : as_slots(leaf.needs->most);
     node.loan = leaf.loan * kLoanWeight;
-    node.before = leaf.newest == nullptr ? 0 : leaf.newest->entitled;
+  }
+}
+
+void TenantPlanner::set_demands() {
+  for (const auto& [tenant, leaf] : leaves_) {
+    nodes_[leaf.node].wanted = as_slots(leaf.part.sated ? leaf.part.used : leaf.needs->most);
   }
 }
 
 Status TenantPlanner::share_out(const PlanRequest& request, StepBudget& budget) {
+  forget_answers(request);
+  slots_ = slots_to_share(request.view.state);
   set_wishes();
+  TP_TRY(divide(request, budget));
+  set_demands();
+  const FairShares fair = fair_shares(nodes_, slots_, used_by_node());
+  TP_TRY(offer_rest(fair, request, budget));
+  const bool moves = std::any_of(leaves_.begin(), leaves_.end(), [](const auto& any) {
+    const Leaf& leaf = any.second;
+    return leaf.part.share != (leaf.newest == nullptr ? 0 : leaf.newest->entitled);
+  });
+  if (moves) {
+    const Division anew = division();
+    const std::vector<std::int64_t> used_anew = used_by_node();
+    const auto stands = divide_as_before(request, budget);
+    if (!stands) return stands.error();
+    if (*stands) TP_TRY(offer_rest(fair, request, budget));
+    if (!*stands || is_fairer(fair, used_anew, used_by_node())) {
+      auto part = anew.begin();
+      for (auto& [tenant, leaf] : leaves_) leaf.part = *part++;
+    }
+  }
+  for (auto& [tenant, leaf] : leaves_) {
+    const auto most = leaf.part.sated ? std::nullopt : std::optional(leaf.part.share);
+    if (!leaf.most || *leaf.most != most) TP_TRY(ask(leaf, request, most, budget));
+  }
+  return ok_status();
+}
+
+void TenantPlanner::forget_answers(const PlanRequest& request) {
   for (auto& [tenant, leaf] : leaves_) {
     const bool rests = !leaf.changed && leaf.looked_at.empty() && leaf.planner->rests(request.view.now);
     leaf.changed = false;
@@ -257,51 +300,145 @@ Status TenantPlanner::share_out(const PlanRequest& request, StepBudget& budget) 
     leaf.used_within.clear();
     leaf.most.reset();
   }
-  const int slots = slots_to_share(request.view.state);
+}
+
+Status TenantPlanner::divide(const PlanRequest& request, StepBudget& budget) {
+  auto shares = check_expectations(request, budget);
+  if (!shares) return shares.error();
   bool is_settled = false;
   for (int round = 0; round < kRoundsMost && !is_settled; ++round) {
-    shares_ = entitlements(nodes_, slots);
     is_settled = true;
     for (auto& [tenant, leaf] : leaves_) {
+      leaf.part.share = (*shares)[leaf.node];
       const auto moved = ask_within(leaf, request, budget);
       if (!moved) return moved.error();
       is_settled = is_settled && !*moved;
     }
+    if (!is_settled) shares = entitlements(nodes_, slots_);
   }
-  if (!is_settled) shares_ = entitlements(nodes_, slots);
   for (auto& [tenant, leaf] : leaves_) {
-    const auto most = leaf.sated ? std::nullopt : std::optional(shares_[leaf.node]);
-    if (!leaf.most || *leaf.most != most) TP_TRY(ask(leaf, request, most, budget));
+    const auto part = take(leaf, (*shares)[leaf.node], request, budget);
+    if (!part) return part.error();
+    leaf.part = *part;
   }
   return ok_status();
 }
 
+// Those who were sated want what they could use now. One that is not entitled to that counts as any other, before
+// anybody is asked what it takes of a share that is too small because of it.
+Result<std::vector<int>> TenantPlanner::check_expectations(const PlanRequest& request, StepBudget& budget) {
+  std::vector<int> shares;
+  for (bool is_right = false; !is_right;) {
+    shares = entitlements(nodes_, slots_);
+    is_right = true;
+    for (auto& [tenant, leaf] : leaves_) {
+      if (!leaf.expects_sated) continue;
+      const auto all = used(leaf, request, std::nullopt, budget);
+      if (!all) return all.error();
+      int& wanted = nodes_[leaf.node].wanted;
+      leaf.expects_sated = *all <= shares[leaf.node] || wanted < *all;  // asked for less, it got no more
+      const int wants = as_slots(leaf.expects_sated ? *all : leaf.needs->most);
+      is_right = std::exchange(wanted, wants) == wants && is_right;
+    }
+  }
+  return shares;
+}
+
 // Whether it turns out to want something else than was taken for its share.
 Result<bool> TenantPlanner::ask_within(Leaf& leaf, const PlanRequest& request, StepBudget& budget) {
-  TenantNode& node = nodes_[leaf.node];
-  const int share = shares_[leaf.node];
   const auto now_wants = [&](std::int64_t slots) {
-    const int before = std::exchange(node.wanted, as_slots(slots));
-    return before != node.wanted;
+    int& wanted = nodes_[leaf.node].wanted;
+    return std::exchange(wanted, as_slots(slots)) != wanted;
   };
-  leaf.sated = leaf.sated || (!leaf.stuck && share >= leaf.needs->most);  // no bound is needed
-  if (leaf.sated) {
-    const auto all = used(leaf, request, std::nullopt, budget);
-    if (!all) return all.error();
-    if (*all <= share) return now_wants(*all);
-    leaf.sated = false;
-    node.wanted = as_slots(leaf.needs->most);
-    return true;
+  if (leaf.stuck) return false;
+  const auto part = take(leaf, leaf.part.share, request, budget);
+  if (!part) return part.error();
+  leaf.expects_sated = leaf.expects_sated && part->sated;
+  leaf.stuck = !part->sated && part->used < part->share;
+  return now_wants(part->sated || leaf.stuck ? part->used : leaf.needs->most);
+}
+
+Result<TenantPlanner::Part> TenantPlanner::take(Leaf& leaf, int share, const PlanRequest& request, StepBudget& budget) {
+  if (!leaf.expects_sated && share < leaf.needs->most) {
+    const auto within = used(leaf, request, share, budget);
+    if (!within) return within.error();
+    if (*within >= share) return Part{.share = share, .used = *within};
   }
-  const auto within = used(leaf, request, share, budget);
-  if (!within) return within.error();
-  if (leaf.stuck || *within >= share) return false;
   const auto all = used(leaf, request, std::nullopt, budget);
   if (!all) return all.error();
-  leaf.sated = *all <= share;
-  leaf.stuck = !leaf.sated;
-  node.wanted = as_slots(leaf.sated ? *all : *within);
+  if (*all <= share) return Part{.share = share, .used = *all, .sated = true};
+  const auto within = used(leaf, request, share, budget);
+  if (!within) return within.error();
+  return Part{.share = share, .used = *within};
+}
+
+Result<bool> TenantPlanner::divide_as_before(const PlanRequest& request, StepBudget& budget) {
+  const auto before = [](const Leaf& leaf) { return leaf.newest == nullptr ? 0 : leaf.newest->entitled; };
+  for (const auto& [tenant, leaf] : leaves_) nodes_[leaf.node].wanted = before(leaf);
+  const std::vector<int> shares = entitlements(nodes_, slots_);
+  for (auto& [tenant, leaf] : leaves_) {
+    if (shares[leaf.node] < before(leaf)) return false;
+    const auto part = take(leaf, before(leaf), request, budget);
+    if (!part) return part.error();
+    leaf.part = *part;
+  }
   return true;
+}
+
+Status TenantPlanner::offer_rest(const FairShares& fair, const PlanRequest& request, StepBudget& budget) {
+  std::int64_t left = entitle_to_used();
+  // By the next sizes of its jobs beside what the newest plan gives them.
+  const auto could_use = [&](const Leaf& leaf) {
+    if (leaf.part.sated || left <= 0) return false;
+    const auto& steps = leaf.needs->steps;
+    return leaf.part.used < leaf.needs->given || (!steps.empty() && steps.begin()->first <= left);
+  };
+  std::vector<std::tuple<double, std::size_t, Leaf*>> behind;  // those alike in the order of the tree
+  for (auto& [tenant, leaf] : leaves_) {
+    if (!could_use(leaf)) continue;
+    behind.emplace_back(static_cast<double>(leaf.part.used) - fair.even[leaf.node], leaf.node, &leaf);
+  }
+  std::sort(behind.begin(), behind.end());
+  int in_vain = 0;
+  bool has_moved = false;
+  for (const auto& [by, node, leaf] : behind) {
+    if (!could_use(*leaf)) continue;
+    int& wanted = nodes_[node].wanted;
+    wanted = as_slots(std::min(leaf->needs->most, leaf->part.used + left));
+    const auto part = take(*leaf, entitlements(nodes_, slots_)[node], request, budget);
+    if (!part) return part.error();
+    const std::int64_t more = part->used - leaf->part.used;
+    if (more > 0) leaf->part = *part;
+    wanted = as_slots(leaf->part.used);
+    left -= std::max<std::int64_t>(0, more);
+    in_vain += more > 0 ? 0 : 1;
+    has_moved = has_moved || more > 0;
+    if (in_vain >= kOffersInVain) break;
+  }
+  if (has_moved) (void)entitle_to_used();
+  return ok_status();
+}
+
+std::int64_t TenantPlanner::entitle_to_used() {
+  for (const auto& [tenant, leaf] : leaves_) nodes_[leaf.node].wanted = as_slots(leaf.part.used);
+  const std::vector<int> shares = entitlements(nodes_, slots_);
+  for (auto& [tenant, leaf] : leaves_) leaf.part.share = shares[leaf.node];
+  std::int64_t left = slots_;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) left -= nodes_[i].parent < 0 ? shares[i] : 0;
+  return left;
+}
+
+TenantPlanner::Division TenantPlanner::division() const {
+  Division parts;
+  parts.reserve(leaves_.size());
+  for (const auto& [tenant, leaf] : leaves_) parts.push_back(leaf.part);
+  return parts;
+}
+
+std::vector<std::int64_t> TenantPlanner::used_by_node() const {
+  std::vector<std::int64_t> used(nodes_.size(), 0);
+  for (const auto& [tenant, leaf] : leaves_) used[leaf.node] = leaf.part.used;
+  return summed_up(nodes_, std::move(used));
 }
 
 Result<std::int64_t> TenantPlanner::used(Leaf& leaf, const PlanRequest& request, std::optional<int> most,
@@ -351,9 +488,9 @@ PlanAnswer TenantPlanner::joined(const PlanRequest& request) {
   for (auto& [tenant, leaf] : leaves_) {
     for (auto& [id, target] : leaf.targets) joined.targets.emplace(id, std::move(target));
     if (leaf.wake && (!joined.wake || *leaf.wake < *joined.wake)) joined.wake = leaf.wake;
-    TenantPlan now{.entitled = shares_[leaf.node],
-                   .wanted = nodes_[leaf.node].wanted,
-                   .sated = leaf.sated,
+    TenantPlan now{.entitled = leaf.part.share,
+                   .wanted = as_slots(leaf.part.sated ? leaf.part.used : leaf.needs->most),
+                   .sated = leaf.part.sated,
                    .loan = leaf.loan,
                    .counted_use = leaf.counted_use,
                    .mark = std::move(leaf.mark)};

@@ -41,6 +41,14 @@ class TenantPlanner final : public Planner {
   [[nodiscard]] Result<PlanAnswer> plan(const PlanRequest& request, StepBudget& budget) override;
 
  private:
+  // What a leaf has in one division of the pool.
+  struct Part {
+    int share = 0;          // slots
+    std::int64_t used = 0;  // of those, by its planner's word
+    bool sated = false;     // it could use no more
+  };
+  using Division = std::vector<Part>;  // in the order of leaves_
+
   // A leaf with jobs.
   struct Leaf {
     std::size_t node = 0;  // in nodes_
@@ -58,8 +66,9 @@ class TenantPlanner final : public Planner {
     Mark mark = {};
     double loan = 0;
     Duration counted_use = {};
-    bool sated = false;
-    bool stuck = false;  // takes less than it may have, and would take more than that if it could
+    Part part = {};
+    bool expects_sated = false;  // it was, and has not been found to want more
+    bool stuck = false;          // takes less than it was offered, and would take more than that if it could
   };
 
   void look_at_tree(const PlanRequest& request);
@@ -72,9 +81,25 @@ class TenantPlanner final : public Planner {
   // Planners do not count with those.
   void hold_back(const ClusterState& state);
   void count_loans(const PlanRequest& request);
+  // What each wants by what its newest plan has found.
   void set_wishes();
+  // By what it takes in the division that is being made. Those who are not sated: all that their jobs may have.
+  void set_demands();
   [[nodiscard]] Status share_out(const PlanRequest& request, StepBudget& budget);
+  void forget_answers(const PlanRequest& request);
+  // Divides the pool anew, by what tenants turn out to take.
+  [[nodiscard]] Status divide(const PlanRequest& request, StepBudget& budget);
+  [[nodiscard]] Result<std::vector<int>> check_expectations(const PlanRequest& request, StepBudget& budget);
   [[nodiscard]] Result<bool> ask_within(Leaf& leaf, const PlanRequest& request, StepBudget& budget);
+  // The division of the newest plan, with what tenants take of it now. False: it cannot stand any more.
+  [[nodiscard]] Result<bool> divide_as_before(const PlanRequest& request, StepBudget& budget);
+  [[nodiscard]] Result<Part> take(Leaf& leaf, int share, const PlanRequest& request, StepBudget& budget);
+  // What is left goes to those who could use it, those first who are furthest behind what is even.
+  [[nodiscard]] Status offer_rest(const FairShares& fair, const PlanRequest& request, StepBudget& budget);
+  // Each is entitled to what it takes, and to what it does not lend. Returns what is left.
+  std::int64_t entitle_to_used();
+  [[nodiscard]] Division division() const;
+  [[nodiscard]] std::vector<std::int64_t> used_by_node() const;
   // The slots that the leaf's jobs would have with this bound, by its planner's newest word.
   [[nodiscard]] Result<std::int64_t> used(Leaf& leaf, const PlanRequest& request, std::optional<int> most,
                                           StepBudget& budget);
@@ -90,7 +115,7 @@ class TenantPlanner final : public Planner {
   IdSet<JobId> followed_;
   std::map<JobId, Reason> held_back_;
   IdTable<JobId, std::string> tenants_of_ended_;  // of jobs that have left the state and are remembered
-  std::vector<int> shares_;                       // by node, as worked out last
+  int slots_ = 0;                                 // that are shared
   bool counts_loans_ = false;
 };
 

@@ -1,8 +1,10 @@
 #include "core/tenants/entitlement.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "base/check.hpp"
 #include "core/tenants/water_level.hpp"
@@ -10,29 +12,31 @@
 namespace tidepool::core {
 namespace {
 
-int sum(const std::vector<int>& values) {
-  return static_cast<int>(std::min<std::int64_t>(std::numeric_limits<int>::max(),
-                                                 std::accumulate(values.begin(), values.end(), std::int64_t{0})));
-}
+constexpr double kWorthAMove = 0.5;  // slots
+constexpr double kNoise = 1e-6;      // that sums of doubles leave
 
 class Tree {
  public:
   explicit Tree(std::vector<TenantNode> nodes)
-      : nodes_(std::move(nodes)),
-        children_(nodes_.size() + 1),
-        set_aside_(nodes_.size(), 0),
-        shares_(nodes_.size(), 0) {
+      : nodes_(std::move(nodes)), first_child_(nodes_.size() + 2, 0), set_aside_(nodes_.size(), 0) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       TP_CHECK(nodes_[i].parent < static_cast<int>(i), "a tenant stands after its parent");
-      children_[index_of_parent(i)].push_back(i);
+      ++first_child_[index_of_parent(i) + 1];
     }
+    std::partial_sum(first_child_.begin(), first_child_.end(), first_child_.begin());
+    children_.resize(nodes_.size());
+    std::vector<std::size_t> next = first_child_;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) children_[next[index_of_parent(i)]++] = i;
     for (std::size_t i = nodes_.size(); i-- > 0;) add_up(i);
   }
 
-  std::vector<int> share_out(int slots) {
-    divide(nodes_.size(), slots);
-    for (std::size_t i = 0; i < nodes_.size(); ++i) divide(i, shares_[i]);
-    return std::move(shares_);
+  // In whole slots, or exactly.
+  template <class Amount>
+  [[nodiscard]] std::vector<Amount> share_out(Amount slots) const {
+    std::vector<Amount> shares(nodes_.size(), 0);
+    divide(nodes_.size(), slots, shares);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) divide(i, shares[i], shares);
+    return shares;
   }
 
  private:
@@ -41,12 +45,16 @@ class Tree {
     return nodes_[i].parent < 0 ? nodes_.size() : static_cast<std::size_t>(nodes_[i].parent);
   }
 
+  [[nodiscard]] std::span<const std::size_t> children_of(std::size_t i) const {
+    return std::span(children_).subspan(first_child_[i], first_child_[i + 1] - first_child_[i]);
+  }
+
   // What it wants, has held and is set aside, once that is known of the tenants below it.
   void add_up(std::size_t i) {
     TenantNode& node = nodes_[i];
     std::int64_t wanted = node.wanted;
     std::int64_t kept_below = 0;
-    for (const std::size_t child : children_[i]) {
+    for (const std::size_t child : children_of(i)) {
       wanted += std::max(nodes_[child].wanted, set_aside_[child]);
       node.loan += nodes_[child].loan;
       kept_below += set_aside_[child];
@@ -59,38 +67,74 @@ class Tree {
                                                 std::int64_t{0}, std::int64_t{node.guarantee}));
   }
 
-  void divide(std::size_t parent, int slots) {
-    const auto& children = children_[parent];
+  [[nodiscard]] static std::vector<int> fill_with(const std::vector<Basin>& basins, int slots) {
+    return fill(basins, slots);
+  }
+  [[nodiscard]] static std::vector<double> fill_with(const std::vector<Basin>& basins, double slots) {
+    return fill_exactly(basins, slots);
+  }
+
+  template <class Amount>
+  void divide(std::size_t parent, Amount slots, std::vector<Amount>& shares) const {
+    const std::span<const std::size_t> children = children_of(parent);
     if (children.empty()) return;
     std::vector<Basin> promised;
     promised.reserve(children.size());
     for (const std::size_t i : children) {
-      promised.push_back({.cap = set_aside_[i], .weight = nodes_[i].guarantee, .before = nodes_[i].before});
+      promised.push_back({.cap = set_aside_[i], .weight = nodes_[i].guarantee});
     }
-    const std::vector<int> first = fill(promised, slots);
+    const std::vector<Amount> first = fill_with(promised, slots);
     std::vector<Basin> wishes;
     wishes.reserve(children.size());
     for (std::size_t at = 0; at < children.size(); ++at) {
       const TenantNode& node = nodes_[children[at]];
-      wishes.push_back({.cap = std::max(0, node.wanted - first[at]),
-                        .weight = node.weight,
-                        .offset = node.loan,
-                        .before = std::max(0, node.before - first[at])});
+      const int had = static_cast<int>(std::ceil(first[at]));
+      wishes.push_back({.cap = std::max(0, node.wanted - had), .weight = node.weight, .offset = node.loan});
     }
-    const std::vector<int> second = fill(wishes, slots - sum(first));
-    for (std::size_t at = 0; at < children.size(); ++at) shares_[children[at]] = first[at] + second[at];
+    const Amount left = slots - std::accumulate(first.begin(), first.end(), Amount{});
+    const std::vector<Amount> second = fill_with(wishes, std::max(Amount{}, left));
+    for (std::size_t at = 0; at < children.size(); ++at) shares[children[at]] = first[at] + second[at];
   }
 
   std::vector<TenantNode> nodes_;
-  std::vector<std::vector<std::size_t>> children_;
+  std::vector<std::size_t> first_child_;  // in children_, by node and the pool
+  std::vector<std::size_t> children_;
   std::vector<int> set_aside_;
-  std::vector<int> shares_;
 };
 
 }  // namespace
 
 std::vector<int> entitlements(std::vector<TenantNode> nodes, int slots) {
   return Tree(std::move(nodes)).share_out(std::max(0, slots));
+}
+
+FairShares fair_shares(std::vector<TenantNode> nodes, int slots, std::vector<std::int64_t> used_within) {
+  std::vector<bool> is_leaf(nodes.size(), true);
+  for (const TenantNode& node : nodes) {
+    if (node.parent >= 0) is_leaf[static_cast<std::size_t>(node.parent)] = false;
+  }
+  return {.even = Tree(std::move(nodes)).share_out(static_cast<double>(std::max(0, slots))),
+          .used_within = std::move(used_within),
+          .is_leaf = std::move(is_leaf)};
+}
+
+std::vector<std::int64_t> summed_up(const std::vector<TenantNode>& nodes, std::vector<std::int64_t> used) {
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    if (nodes[i].parent >= 0) used[static_cast<std::size_t>(nodes[i].parent)] += used[i];
+  }
+  return used;
+}
+
+bool is_fairer(const FairShares& fair, const std::vector<std::int64_t>& one, const std::vector<std::int64_t>& other) {
+  double nearer = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    const auto even = static_cast<std::int64_t>(fair.even[i] + kNoise);
+    if (other[i] < std::min(fair.used_within[i], even)) return true;
+    if (!fair.is_leaf[i]) continue;
+    const auto behind = [&](std::int64_t used) { return std::max(0.0, fair.even[i] - static_cast<double>(used)); };
+    nearer += behind(other[i]) - behind(one[i]) + static_cast<double>(one[i] - other[i]);
+  }
+  return nearer >= kWorthAMove;
 }
 
 }  // namespace tidepool::core

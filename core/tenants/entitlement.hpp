@@ -25,10 +25,26 @@ struct TenantNode {
   std::optional<int> lend = std::nullopt;
   int wanted = 0;   // slots; of nodes that have children it is worked out
   double loan = 0;  // slots held beyond the guarantee of late; likewise
-  int before = 0;   // its newest entitlement
 };
 
 // By node, in slots. `slots`: what the pool has. Requires: each node stands after its parent.
 [[nodiscard]] std::vector<int> entitlements(std::vector<TenantNode> nodes, int slots);
+
+// What divisions of the pool are measured against, by node.
+struct FairShares {
+  std::vector<double> even;  // what each would have if slots could be divided
+  // What each uses of its entitlement, where the rest is left free: gangs that do not fit into it have nothing.
+  std::vector<std::int64_t> used_within;
+  std::vector<bool> is_leaf;
+};
+[[nodiscard]] FairShares fair_shares(std::vector<TenantNode> nodes, int slots, std::vector<std::int64_t> used_within);
+
+// Slots that the leaves use, by node, as those of all nodes.
+[[nodiscard]] std::vector<std::int64_t> summed_up(const std::vector<TenantNode>& nodes, std::vector<std::int64_t> used);
+// Whether the one division is so much fairer than the other that it is worth to move slots: in the other some node is
+// denied what is even and what it would use within its entitlement; or leaves have, by half a slot or more, less to
+// wait for: slots that they are behind what is even, and slots that nobody uses. By node, summed up.
+[[nodiscard]] bool is_fairer(const FairShares& fair, const std::vector<std::int64_t>& one,
+                             const std::vector<std::int64_t>& other);
 
 }  // namespace tidepool::core

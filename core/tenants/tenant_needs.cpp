@@ -46,6 +46,11 @@ void TenantNeeds::add(JobId job, const JobNeed& need, int sign) {
   Sums& sums = sums_[need.tenant];
   sums.most += std::int64_t{sign} * need.most;
   sums.given += std::int64_t{sign} * need.given;
+  if (need.step > 0) {
+    const auto jobs = sums.steps.try_emplace(need.step, 0).first;
+    jobs->second += sign;
+    if (jobs->second == 0) sums.steps.erase(jobs);
+  }
   if (sign > 0) {
     sums.jobs.insert(job);
     if (need.counts && need.firm > 0) sums.firm.insert(job);

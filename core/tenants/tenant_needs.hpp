@@ -20,6 +20,7 @@ struct JobNeed {
   int firm = 0;         // firm_slots()
   int most = 0;         // at its largest size; of a fixed claim what it holds or is to hold
   int given = 0;        // by the newest plan; of a fixed claim that runs what it holds
+  int step = 0;         // slots more that would bring it to its next size; 0 = it has its largest
 };
 
 // A fixed claim: its size is its own policy's or its user's (policy.hpp), and no plan takes anything from it.
@@ -36,7 +37,8 @@ class TenantNeeds {
     IdSet<JobId> jobs;  // that have not left the state
     std::int64_t most = 0;
     std::int64_t given = 0;
-    IdSet<JobId> firm;  // that count and are firm
+    IdSet<JobId> firm;         // that count and are firm
+    std::map<int, int> steps;  // jobs by JobNeed::step, those without one left out
   };
 
   // As the job is now; one that has left the state is taken out.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <tuple>
+#include <utility>
 
 namespace tidepool::core {
 namespace {
@@ -25,7 +25,7 @@ struct Open {
 };
 
 // The level at which they hold the amount. Requires: their caps add up to more.
-double level_of(const Open& open, int amount) {
+double level_of(const Open& open, double amount) {
   std::vector<Bend> bends;
   bends.reserve(2 * open.members.size());
   for (const std::size_t i : open.members) {
@@ -47,46 +47,63 @@ double level_of(const Open& open, int amount) {
   return level;
 }
 
-void share_out(const Open& open, int amount, std::vector<int>& shares) {
+// What each holds at that level; their caps if those add up to less.
+void fill_exactly(const Open& open, double amount, std::vector<double>& shares) {
   const auto caps = std::accumulate(open.members.begin(), open.members.end(), std::int64_t{0},
                                     [&](std::int64_t sum, std::size_t i) { return sum + open.basins[i].cap; });
-  if (caps <= amount) {
-    for (const std::size_t i : open.members) shares[i] = open.basins[i].cap;
-    return;
+  const bool all_full = static_cast<double>(caps) <= amount;
+  const double level = all_full ? 0 : level_of(open, amount);
+  for (const std::size_t i : open.members) {
+    const auto cap = static_cast<double>(open.basins[i].cap);
+    shares[i] = all_full ? cap : std::clamp(open.weight(i) * level - open.basins[i].offset, 0.0, cap);
   }
-  const double level = level_of(open, amount);
-  std::vector<std::tuple<std::int64_t, int, std::size_t>> rest;  // what rounding kept back, the largest first
+}
+
+void share_out(const Open& open, int amount, std::vector<int>& shares) {
+  std::vector<double> exact(shares.size(), 0);
+  fill_exactly(open, amount, exact);
+  std::vector<std::pair<std::int64_t, std::size_t>> rest;  // what rounding kept back, the largest first
   int left = amount;
   for (const std::size_t i : open.members) {
     const Basin& basin = open.basins[i];
-    const double exact = std::clamp(open.weight(i) * level - basin.offset, 0.0, static_cast<double>(basin.cap));
-    const int whole = std::min(basin.cap, static_cast<int>(std::floor(exact + kAlike)));
+    const int whole = std::min(basin.cap, static_cast<int>(std::floor(exact[i] + kAlike)));
     shares[i] = whole;
     left -= whole;
-    const auto remainder = static_cast<std::int64_t>(std::llround(std::max(0.0, exact - whole) / kAlike));
-    if (whole < basin.cap) rest.emplace_back(-remainder, whole - basin.before, i);
+    const auto remainder = static_cast<std::int64_t>(std::llround(std::max(0.0, exact[i] - whole) / kAlike));
+    if (whole < basin.cap) rest.emplace_back(-remainder, i);
   }
   std::sort(rest.begin(), rest.end());
-  for (const auto& [remainder, gained, i] : rest) {
+  for (const auto& [remainder, i] : rest) {
     if (left <= 0) break;
     ++shares[i];
     --left;
   }
 }
 
-}  // namespace
-
-std::vector<int> fill(const std::vector<Basin>& basins, int amount) {
-  std::vector<int> shares(basins.size(), 0);
+// Those that have a weight first, and of what they leave the others.
+template <class Amount>
+std::vector<Amount> fill_by(const std::vector<Basin>& basins, Amount amount,
+                            void (*one)(const Open&, Amount, std::vector<Amount>&)) {
+  std::vector<Amount> shares(basins.size(), 0);
   for (const bool weighted : {true, false}) {
     Open open{basins, {}};
     for (std::size_t i = 0; i < basins.size(); ++i) {
       if (basins[i].cap > 0 && (basins[i].weight > 0) == weighted) open.members.push_back(i);
     }
-    const int left = amount - std::accumulate(shares.begin(), shares.end(), 0);
-    if (left > 0 && !open.members.empty()) share_out(open, left, shares);
+    const Amount left = amount - std::accumulate(shares.begin(), shares.end(), Amount{});
+    if (left > 0 && !open.members.empty()) one(open, left, shares);
   }
   return shares;
+}
+
+}  // namespace
+
+std::vector<int> fill(const std::vector<Basin>& basins, int amount) {
+  return fill_by<int>(basins, amount, share_out);
+}
+
+std::vector<double> fill_exactly(const std::vector<Basin>& basins, double amount) {
+  return fill_by<double>(basins, amount, fill_exactly);
 }
 
 }  // namespace tidepool::core

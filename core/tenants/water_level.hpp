@@ -6,8 +6,8 @@
 // can use, and what one cannot use goes to the others (weighted max-min fairness; Bertsekas and Gallager, "Data
 // Networks", section 6.5.2). Weight 0 gets only what is left once all others have their caps; such share it evenly.
 //
-// Whole slots: each gets its x_i rounded down, and what is left goes to the largest remainders; among those alike to
-// what was had before, then to the first. The answer costs O(n log n).
+// Whole slots: each gets its x_i rounded down, and what is left goes to the largest remainders, of those alike to the
+// first. The answer costs O(n log n).
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,11 @@ struct Basin {
   int cap = 0;              // slots, >= 0
   std::int64_t weight = 1;  // >= 0
   double offset = 0;        // slots, >= 0
-  int before = 0;           // slots that it had so far; decides between those alike
 };
 
 // By basin. The sum is min(amount, sum of caps). Requires: amount >= 0.
 [[nodiscard]] std::vector<int> fill(const std::vector<Basin>& basins, int amount);
+// The same before slots are made whole.
+[[nodiscard]] std::vector<double> fill_exactly(const std::vector<Basin>& basins, double amount);
 
 }  // namespace tidepool::core

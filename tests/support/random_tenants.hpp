@@ -29,7 +29,6 @@ inline std::vector<core::TenantNode> random_nodes(Rng& rng, int guaranteed) {
     if (rng.chance(0.2)) node.lend = static_cast<int>(rng.between(0, 8));
     node.wanted = static_cast<int>(rng.chance(0.3) ? 0 : rng.between(0, 40));
     node.loan = rng.chance(0.5) ? 0 : 10 * rng.uniform();
-    node.before = static_cast<int>(rng.between(0, 20));
     nodes.push_back(node);
     level.push_back(depth);
     left.push_back(node.guarantee);

@@ -58,10 +58,14 @@ void require_sums(const World& world) {
   }
 }
 
-void require_guarantees(const World& world) {
+int sum_of_guarantees(const World& world) {
   int promised = 0;
   for (const std::size_t i : world.below(-1)) promised += world.nodes[i].guarantee;
-  if (promised > world.slots) return;
+  return promised;
+}
+
+void require_guarantees(const World& world) {
+  if (sum_of_guarantees(world) > world.slots) return;
   for (std::size_t i = 0; i < world.nodes.size(); ++i) {
     INFO("tenant " << i);
     if (world.is_leaf(i)) REQUIRE(world.shares[i] >= std::min(world.nodes[i].guarantee, world.nodes[i].wanted));
@@ -117,7 +121,8 @@ void require_even_levels(const World& world) {
 void require_names_decide_nothing(const World& world, Rng& rng) {
   std::vector<core::TenantNode> exact = world.nodes;
   // None is as good as another, so that no place in the tree decides.
-  for (std::size_t i = 0; i < exact.size(); ++i) exact[i].before = 1'000 * static_cast<int>(i);
+  if (sum_of_guarantees(world) > world.slots) return;
+  for (std::size_t i = 0; i < exact.size(); ++i) exact[i].loan += 1e-3 * static_cast<double>(i);
   const std::vector<int> before = core::entitlements(exact, world.slots);
   // Every second tenant of the last level without others below it changes places with its neighbour.
   std::vector<std::size_t> order(exact.size());
@@ -149,13 +154,45 @@ TEST_CASE("in any tree guarantees come first, nothing is wasted, and what is lef
   });
 }
 
-TEST_CASE("the same tenants who hold what they are entitled to are entitled to the same again") {
-  for_each_seed("stable entitlements", 10, [](std::uint64_t, Rng& rng) {
+TEST_CASE("what is even adds up to what is shared, and whole slots are less than one from it") {
+  for_each_seed("even shares", 10, [](std::uint64_t, Rng& rng) {
     for (int i = 0; i < 1'000; ++i) {
-      World world = random_world(rng);
-      for (std::size_t node = 0; node < world.nodes.size(); ++node) world.nodes[node].before = world.shares[node];
-      REQUIRE(core::entitlements(world.nodes, world.slots) == world.shares);
+      const World world = random_world(rng);
+      if (sum_of_guarantees(world) > world.slots) continue;
+      const core::FairShares fair = core::fair_shares(world.nodes, world.slots, {});
+      double even = 0;
+      for (const std::size_t top : world.below(-1)) {
+        INFO("tenant " << top);
+        even += fair.even[top];
+        REQUIRE(std::abs(fair.even[top] - world.shares[top]) < 1 + 1e-6);
+      }
+      REQUIRE(std::abs(even - sum_of(world, world.below(-1))) < 1e-6);
     }
+  });
+}
+
+TEST_CASE("of two divisions that deny nobody at most one is fairer than the other, and none is fairer than itself") {
+  for_each_seed("fairer", 10, [](std::uint64_t, Rng& rng) {
+    int fairer = 0;
+    for (int i = 0; i < 1'000; ++i) {
+      const World world = random_world(rng);
+      const std::vector<std::int64_t> nothing(world.nodes.size(), 0);
+      const core::FairShares fair = core::fair_shares(world.nodes, world.slots, nothing);
+      const auto draw = [&] {
+        std::vector<std::int64_t> used = nothing;
+        for (std::size_t node = 0; node < used.size(); ++node) {
+          if (world.is_leaf(node)) used[node] = rng.between(0, 1 + static_cast<int>(fair.even[node]));
+        }
+        return core::summed_up(world.nodes, std::move(used));
+      };
+      const auto one = draw();
+      const auto other = draw();
+      const bool is = core::is_fairer(fair, one, other);
+      REQUIRE_FALSE((is && core::is_fairer(fair, other, one)));
+      REQUIRE_FALSE(core::is_fairer(fair, one, one));
+      fairer += is ? 1 : 0;
+    }
+    REQUIRE(fairer > 100);
   });
 }
 

@@ -1,6 +1,9 @@
 // Tenants that share a pool under tidal: guarantees, loans, limits, and what a tenant's jobs may ask for.
 #include <catch2/catch.hpp>
 
+#include <cstdlib>
+#include <map>
+
 #include "core/explain/explain.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/sentence.hpp"
@@ -74,6 +77,28 @@ TEST_CASE("a share that a tenant's gangs do not fit into goes to the others") {
   pool.story.decide();
   CHECK(pool.plan("vision").entitled == 0);
   CHECK(pool.plan("speech").entitled == 8);
+}
+
+TEST_CASE("two tenants whose gangs each need the whole pool take turns, about once a half-life") {
+  SharedPool pool({{.name = "vision"}, {.name = "speech"}}, 4);
+  const JobId vision = pool.submit(SharedPool::spec("vision", 4));
+  const JobId speech = pool.submit(SharedPool::spec("speech", 4));
+  int turns = 0;
+  std::map<JobId, int> hours;
+  for (int hour = 0; hour < 5 * 24; ++hour) {
+    pool.story.pass(Duration::seconds(3'600));
+    turns += preempted_in(pool.story.decide());
+    pool.settle_all();
+    for (const JobId job : {vision, speech}) {
+      if (pool.story.job(job).size() == 0) continue;
+      pool.story.steps(job, 1);
+      ++hours[job];
+    }
+  }
+  CHECK(turns >= 4);
+  CHECK(turns <= 8);
+  CHECK(hours[vision] + hours[speech] == 5 * 24);
+  CHECK(std::abs(hours[vision] - hours[speech]) <= 24);
 }
 
 TEST_CASE("what a tenant has borrowed while others waited counts against it later") {
