@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "core/decide/size_planner.hpp"
+#include "core/decide/state_wait.hpp"
 #include "core/state/job_work.hpp"
 
 namespace tidepool::core {
@@ -208,11 +209,14 @@ void Preemption::keep_the_others() {
   }
 }
 
-// Some job that needed its slots has no intent in this decision: it still lacks them.
+// Some job that needed its slots has no intent in this decision: it still lacks them, unless it waits for its state now
+// that others have the room where that lies.
 bool Preemption::is_missed(const Job& job) const {
   const auto found = ending_.find(job.id);
   if (found == ending_.end()) return false;
-  return std::any_of(found->second.begin(), found->second.end(), [&](JobId id) { return !draft_.changed(id); });
+  return std::any_of(found->second.begin(), found->second.end(), [&](JobId id) {
+    return !draft_.changed(id) && !waits_for_state(draft_, *draft_.state().find_job(id));
+  });
 }
 
 // Of a job that ends soon.

@@ -37,6 +37,11 @@ bool ends_soon(const Job& job, Instant now) {
   return end && now + resume_cost(job) >= *end && now < *end + resume_cost(job);
 }
 
+std::optional<Instant> ends_soon_at(const Job& job) {
+  const auto end = expected_end(job);
+  return end ? std::optional(*end - resume_cost(job)) : std::nullopt;
+}
+
 std::optional<Instant> overdue_at(const Job& job) {
   const auto end = expected_end(job);
   return end ? std::optional(*end + resume_cost(job)) : std::nullopt;

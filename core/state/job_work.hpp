@@ -20,6 +20,7 @@ namespace tidepool::core {
 // job that is late by as much again has been told a wrong length, and counts as any other.
 [[nodiscard]] bool ends_soon(const Job& job, Instant now);
 // Of a job that ends soon: when that is over whatever it reports.
+[[nodiscard]] std::optional<Instant> ends_soon_at(const Job& job);
 [[nodiscard]] std::optional<Instant> overdue_at(const Job& job);
 
 }  // namespace tidepool::core
