@@ -207,6 +207,8 @@ void Fleet::on(const ProcessEnds& event, Instant now) {
   const Process* process = find(event.worker);
   if (process == nullptr) return;
   TrainingRun& run = runs_.at(process->job);
+  const bool has_left = run.switching && !contains(run.next->members, event.worker);
+  if (has_left) std::erase(run.members, event.worker);
   if (contains(run.members, event.worker)) halt(run, now);
   if (run.next && contains(run.next->members, event.worker) && run.switching) halt(run, now);
   release(event.worker, now);

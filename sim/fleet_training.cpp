@@ -200,6 +200,11 @@ void Fleet::try_switch(TrainingRun& run, Instant now) {
   if (!goes) return;
   halt(run, now);
   run.switching = true;
+  // Those that leave have done their last step and wait for no other (LiveSession::leave_for_good).
+  for (const WorkerId member : run.members) {
+    if (!is_present(member) || contains(run.next->members, member)) continue;
+    setup_.later(now + run.truth.park, ProcessEnds{member});
+  }
   setup_.later(now + run.truth.switch_stall, SwitchDue{run.job, ++run.token});
 }
 
