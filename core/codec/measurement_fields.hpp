@@ -39,6 +39,7 @@ void record_fields(auto& archive, auto& records) {
   archive("replace_cost", records.replace_cost);
   archive("shrink_cost", records.shrink_cost);
   archive("failure_cost", records.failure_cost);
+  archive("start_cost", records.start_cost);
   archive("restart_cost", records.restart_cost);
   archive("rebalance_cost", records.rebalance_cost);
   archive("boot_cost", records.boot_cost);

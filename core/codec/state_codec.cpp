@@ -391,8 +391,21 @@ void tell_no_types(nlohmann::json& job) {
   job.emplace("on_other_types", nlohmann::json::object());
 }
 
+// Nor do they tell what the first switch of a start takes.
+void tell_no_starts(nlohmann::json& job) {
+  if (!job.is_object()) return;
+  const nlohmann::json none = codec::encode(TransitionCost{});
+  job.emplace("start_cost", none);
+  auto& others = job["on_other_types"];
+  if (!others.is_object()) return;
+  for (auto& [type, records] : others.items()) {
+    if (records.is_object()) records.emplace("start_cost", none);
+  }
+}
+
 Status take_job(nlohmann::json element, const std::string& where, ClusterState& state) {
   tell_no_types(element);
+  tell_no_starts(element);
   tell_no_moves(element);
   auto job = decode_named(element, where, state.jobs, std::make_shared<Job>());
   if (!job.ok()) return job.error();

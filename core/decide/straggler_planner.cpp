@@ -5,6 +5,7 @@
 
 #include "core/decide/rebalance_planner.hpp"
 #include "core/place/together.hpp"
+#include "core/state/change_costs.hpp"
 #include "core/state/straggler_diagnosis.hpp"
 #include "core/state/straggler_patience.hpp"
 #include "core/state/type_records.hpp"
@@ -12,17 +13,8 @@
 namespace tidepool::core {
 namespace {
 
-// Assumed length of a pause until one of its kind has been measured: longer than most, so that noise does not cause the
-// first action.
-constexpr double kPauseUnknownMs = 1'000;
-
 // With one worker fewer each of the others computes more; it must pay by this much.
 constexpr double kShrinkGain = 1.05;
-
-double pause_ms(const TransitionCost& best, const TransitionCost& second) {
-  if (best.count > 0) return best.mean_stall_ms;
-  return second.count > 0 ? second.mean_stall_ms : kPauseUnknownMs;
-}
 
 // The member whose slowness has cost most, of those that are slow, or of the rebalanced ones too; of equals the first.
 const Worker* costliest(const ClusterState& state, const Job& job, bool eased_too) {
@@ -124,16 +116,12 @@ double cost_of_replacing(const Job& job) {
 }
 
 double cost_of_replacing(const Job& job, int size) {
-  const double pause_s = pause_ms(cost_of(job.measurements, &TypeRecords::replace_cost),
-                                  cost_of(job.measurements, &TypeRecords::grow_cost)) *
-                         1e-3;
+  const double pause_s = change_stall(job, &TypeRecords::replace_cost).to_seconds();
   return job.spec.gpus_per_worker * (boot_cost_of(job.measurements).mean_ms * 1e-3 + size * pause_s);
 }
 
 double cost_of_shrinking(const Job& job) {
-  const double pause_s = pause_ms(cost_of(job.measurements, &TypeRecords::shrink_cost),
-                                  cost_of(job.measurements, &TypeRecords::grow_cost)) *
-                         1e-3;
+  const double pause_s = change_stall(job, &TypeRecords::shrink_cost).to_seconds();
   return job.spec.gpus_per_worker * job.size() * pause_s + cost_of_replacing(job);
 }
 

@@ -29,10 +29,11 @@ void add_cost(TransitionCost& cost, double stall_ms) {
   cost.mean_stall_ms += (stall_ms - cost.mean_stall_ms) / static_cast<double>(cost.count);
 }
 
-void record_cost(Job& job, double stall_ms) {
+void record_cost(Job& job, double stall_ms, Instant at) {
   const int before = job.membership.commit.from_size;
-  if (before == 0) return;  // a start stalls no member
-  if (job.membership.commit.after_failure) {
+  if (before == 0) {  // a start stalls no member
+    add_cost(job.measurements.start_cost, (at - job.membership.commit.at).to_seconds() * 1e3);
+  } else if (job.membership.commit.after_failure) {
     add_cost(job.measurements.failure_cost, stall_ms);
   } else if (job.spec.resize == ResizeMode::kRestart) {
     add_cost(job.measurements.restart_cost, stall_ms);
@@ -136,7 +137,7 @@ Status apply(StateChange& change, const GenerationSwitched& fact) {
   TP_TRY(check_generation(**known, fact.generation));
   if (!is_current(**known, fact.generation) || (*known)->membership.switched) return ok_status();
   Job& job = change.job(fact.job);
-  record_cost(job, fact.stall_ms);
+  record_cost(job, fact.stall_ms, change.at());
   mark_switched(change, job, fact, true);
   return ok_status();
 }

@@ -22,8 +22,16 @@ Duration boot_time(const Job& job) {
   return of_ms(cost.count > 0 ? cost.mean_ms : kUnknownBootMs);
 }
 
-Duration stall_of(const TransitionCost& cost) {
-  return of_ms(cost.count > 0 ? cost.mean_stall_ms : kUnknownStallMs);
+Duration change_stall(const Job& job, TransitionCost TypeRecords::* kind) {
+  const TransitionCost* best = &cost_of(job.measurements, kind);
+  if (best->count == 0) {
+    for (const auto other : {&TypeRecords::grow_cost, &TypeRecords::shrink_cost, &TypeRecords::replace_cost}) {
+      const TransitionCost& cost = cost_of(job.measurements, other);
+      if (cost.count > best->count) best = &cost;
+    }
+  }
+  if (best->count > 0) return of_ms(best->mean_stall_ms);
+  return of_ms(std::max(kUnknownStallMs, cost_of(job.measurements, &TypeRecords::start_cost).mean_stall_ms));
 }
 
 Duration restart_stall(const Job& job) {
@@ -33,7 +41,7 @@ Duration restart_stall(const Job& job) {
 
 Duration resume_cost(const Job& job) {
   if (job.spec.resize == ResizeMode::kRestart) return std::max(boot_time(job), restart_stall(job));
-  return boot_time(job) + stall_of(cost_of(job.measurements, &TypeRecords::shrink_cost));
+  return boot_time(job) + change_stall(job, &TypeRecords::shrink_cost);
 }
 
 }  // namespace tidepool::core

@@ -7,8 +7,10 @@ namespace tidepool::core {
 
 // From the start of a worker until it is ready.
 [[nodiscard]] Duration boot_time(const Job& job);
-// By one of the job's costs of a live change.
-[[nodiscard]] Duration stall_of(const TransitionCost& cost);
+// By a live change of one kind; not measured yet, as long as by those of another kind, or as the first switch of its
+// start took, which does the same (its workers find each other and take their first step), and at least for a second,
+// which is longer than most, so that noise does not cause the first change.
+[[nodiscard]] Duration change_stall(const Job& job, TransitionCost TypeRecords::* kind);
 // Likewise, of a job whose programs are started anew (ResizeMode::kRestart).
 [[nodiscard]] Duration restart_stall(const Job& job);
 

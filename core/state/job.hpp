@@ -181,6 +181,7 @@ struct TypeRecords {
   TransitionCost replace_cost;
   TransitionCost shrink_cost;
   TransitionCost failure_cost;
+  TransitionCost start_cost;      // of the first switch of a start, from its order to its first step
   TransitionCost restart_cost;    // every change of size in ResizeMode::kRestart
   TransitionCost rebalance_cost;  // changes of sample weights
   BootCost boot_cost;

@@ -10,8 +10,8 @@ namespace {
 bool is_empty(const TypeRecords& records) {
   const auto never = [](const auto&... costs) { return ((costs.count == 0) && ...); };
   return records.sizes.empty() &&
-         never(records.grow_cost, records.replace_cost, records.shrink_cost, records.failure_cost, records.restart_cost,
-               records.rebalance_cost, records.boot_cost);
+         never(records.grow_cost, records.replace_cost, records.shrink_cost, records.failure_cost, records.start_cost,
+               records.restart_cost, records.rebalance_cost, records.boot_cost);
 }
 
 template <class Cost>

@@ -46,9 +46,9 @@ TransitionCosts costs_of(const core::Job& job) {
     return {.grow = change, .shrink = change, .move = change, .start = resume, .boot = {}, .resume = resume};
   }
   const Duration boot = core::boot_time(job);
-  return {.grow = core::stall_of(core::cost_of(job.measurements, &core::TypeRecords::grow_cost)) + bound,
-          .shrink = core::stall_of(core::cost_of(job.measurements, &core::TypeRecords::shrink_cost)) + bound,
-          .move = core::stall_of(core::cost_of(job.measurements, &core::TypeRecords::replace_cost)) + bound,
+  return {.grow = core::change_stall(job, &core::TypeRecords::grow_cost) + bound,
+          .shrink = core::change_stall(job, &core::TypeRecords::shrink_cost) + bound,
+          .move = core::change_stall(job, &core::TypeRecords::replace_cost) + bound,
           .start = boot,
           .boot = boot,
           .resume = resume};

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "core/facts/throughput.hpp"
+#include "core/state/change_costs.hpp"
 #include "core/state/job_work.hpp"
 #include "core/state/type_records.hpp"
 #include "policies/size/utility.hpp"
@@ -111,12 +112,8 @@ double ScalingEvidence::stall_seconds(int from, int to) const {
     const core::TransitionCost& restart = core::cost_of(job_.measurements, &core::TypeRecords::restart_cost);
     return restart.count > 0 ? restart.mean_stall_ms / 1'000 : kUnknownRestartSeconds;
   }
-  const core::TransitionCost& grow = core::cost_of(job_.measurements, &core::TypeRecords::grow_cost);
-  const core::TransitionCost& shrink = core::cost_of(job_.measurements, &core::TypeRecords::shrink_cost);
-  const core::TransitionCost& own = to > from ? grow : shrink;
-  const core::TransitionCost& other = to > from ? shrink : grow;
-  if (own.count > 0) return own.mean_stall_ms / 1'000;
-  return other.count > 0 ? other.mean_stall_ms / 1'000 : kUnknownStallSeconds;
+  const auto kind = to > from ? &core::TypeRecords::grow_cost : &core::TypeRecords::shrink_cost;
+  return core::change_stall(job_, kind).to_seconds();
 }
 
 double ScalingEvidence::gain_seconds(int from, int to, double to_rate) const {

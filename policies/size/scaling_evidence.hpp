@@ -56,9 +56,8 @@ class ScalingEvidence {
   static constexpr double kVisitShareMax = 0.01;
   // Differences in throughput below this share are noise: coming back up to a size needs that much more.
   static constexpr double kNoise = 0.02;
-  // What a change of size stalls a job before one has been measured.
-  static constexpr double kUnknownStallSeconds = 1;
-  static constexpr double kUnknownRestartSeconds = 30;  // of a job whose processes are restarted
+  // What a change of size stalls a job whose processes are restarted, before one has been measured.
+  static constexpr double kUnknownRestartSeconds = 30;
 
   ScalingEvidence(const core::ClusterView& view, const core::Job& job, const AllowedSizes& ladder,
                   Comparison comparison = Comparison::kMeans);

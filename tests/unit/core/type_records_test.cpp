@@ -88,6 +88,21 @@ TEST_CASE("before a change was measured on a type it is expected to cost what it
   CHECK(core::resume_cost(job) == Duration::millis(5'040));
 }
 
+TEST_CASE("a change that was not measured is expected to cost what others have cost, or the first switch of a start") {
+  core::Job job;
+  const auto grow = [&] { return core::change_stall(job, &core::TypeRecords::grow_cost); };
+  CHECK(grow() == Duration::seconds(1));
+  job.measurements.start_cost = {.count = 1, .mean_stall_ms = 30'000};
+  CHECK(grow() == Duration::seconds(30));
+  job.measurements.start_cost = {.count = 1, .mean_stall_ms = 10};  // a guess is never below a second
+  CHECK(grow() == Duration::seconds(1));
+  job.measurements.shrink_cost = {.count = 1, .mean_stall_ms = 40};
+  job.measurements.replace_cost = {.count = 3, .mean_stall_ms = 60};
+  CHECK(grow() == Duration::millis(60));
+  job.measurements.grow_cost = {.count = 1, .mean_stall_ms = 80};
+  CHECK(grow() == Duration::millis(80));
+}
+
 TEST_CASE("types of records are stored; those of an earlier version belong to the slots that the job holds") {
   Mover scene;
   scene.move();
