@@ -36,11 +36,14 @@ Simulator::Simulator(SimSetup setup)
   Rng fault_rng = Rng(setup_.seed).fork();
   faults_ = draw_faults(setup_.faults, fault_rng);
   faults_.insert(faults_.end(), setup_.more_faults.begin(), setup_.more_faults.end());
-  const SharedValue<core::RunSpec> run(core::RunSpec{.trainer = "simulated"});
   for (std::size_t i = 0; i < setup_.workload.jobs.size(); ++i) {
-    const bool is_new = job_of_name_.emplace(setup_.workload.jobs[i].spec.name, i).second;
+    core::JobSpec& spec = setup_.workload.jobs[i].spec;
+    const bool is_new = job_of_name_.emplace(spec.name, i).second;
     TP_CHECK(is_new, "the names in a workload are unique");
-    setup_.workload.jobs[i].spec.run = run;
+    // Most traces do not tell which jobs run the same program: then none do.
+    if (spec.run->trainer.empty() && spec.run->command.empty()) {
+      spec.run = core::RunSpec{.command = {"simulated", spec.name}};
+    }
     heap_.push(Instant() + setup_.workload.jobs[i].arrives, Arrives{i});
   }
   for (std::size_t i = 0; i < faults_.size(); ++i) heap_.push(Instant() + faults_[i].at, FaultStrikes{i});

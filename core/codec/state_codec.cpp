@@ -313,6 +313,7 @@ void fields(auto& archive, codec::Like<EndedJob> auto& job) {
   archive("samples_done", job.samples_done);
   archive("global_batch", job.global_batch);
   archive("gpus_per_worker", job.gpus_per_worker);
+  archive("kind", job.kind);
   archive("sizes", job.sizes);
   archive("slot_type", job.slot_type);
   archive("on_other_types", job.on_other_types);
@@ -416,7 +417,10 @@ Status take_job(nlohmann::json element, const std::string& where, ClusterState& 
 
 Status take_ended(nlohmann::json element, const std::string& where, ClusterState& state) {
   tell_no_types(element);
-  if (element.is_object()) element.emplace("tenant", "");
+  if (element.is_object()) {
+    element.emplace("tenant", "");
+    element.emplace("kind", 0U);
+  }
   auto job = decode_named(element, where, state.ended, std::make_shared<EndedJob>());
   if (!job.ok()) return job.error();
   const JobId id = (*job)->id;

@@ -132,6 +132,7 @@ struct EndedJob {
   std::int64_t samples_done = 0;
   std::int64_t global_batch = 1;  // as declared
   int gpus_per_worker = 1;
+  std::uint64_t kind = 0;           // job_kind.hpp; 0 = it named no program, or an earlier version kept none
   std::map<int, SizeRecord> sizes;  // on the type of slot that it ran on last
   std::string slot_type;            // empty = not known
   std::map<std::string, std::map<int, SizeRecord>> on_other_types;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "core/state/job_kind.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -68,6 +69,7 @@ std::shared_ptr<const Job> take_out(ClusterState& state, JobId id, IdSet<JobId>&
                                                                       .samples_done = job->progress.samples,
                                                                       .global_batch = job->spec.batch.global,
                                                                       .gpus_per_worker = job->spec.gpus_per_worker,
+                                                                      .kind = kind_of(job->spec),
                                                                       .sizes = job->measurements.sizes,
                                                                       .slot_type = job->measurements.slot_type,
                                                                       .on_other_types = sizes_elsewhere(*job),

@@ -95,12 +95,14 @@ bool is_claim(const core::Job& job, bool has_own_policy) {
 std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id) {
   kin_.forget(id);
   ratios_.forget(id);
+  kin_sizes_.forget(id);
   if (const core::Job* job = state.find_job(id)) {
     Kept& kept = kept_[id];
     ratios_.tell(*job);
+    kin_sizes_.tell(*job);
     kept.speed.emplace(speed_of(*job));
     kept.row.reset();
-    kin_.tell(SimilarJobs::progress_of(*job), *kept.speed);
+    kin_.tell(SimilarJobs::progress_of(*job), JobSpeed(*job));
     if (core::is_final(job->state())) forget(id);
     if (job->state() == core::JobState::kSucceeded) note_end(id, job->account.slot_time);
   } else {
@@ -109,10 +111,14 @@ std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id)
   }
   std::vector<JobId> moved = kin_.take_moved();
   for (const JobId other : moved) kept_.at(other).row.reset();
-  for (const JobId other : ratios_.take_moved()) {
-    kept_.at(other).row.reset();
-    kept_.at(other).speed.emplace(speed_of(*state.find_job(other)));
-    moved.push_back(other);
+  for (const auto& others : {ratios_.take_moved(), kin_sizes_.take_moved()}) {
+    for (const JobId other : others) {
+      const core::Job* job = state.find_job(other);
+      if (job == nullptr) continue;  // it has left and is followed next
+      kept_.at(other).row.reset();
+      kept_.at(other).speed.emplace(speed_of(*job));
+      moved.push_back(other);
+    }
   }
   return moved;
 }
@@ -120,11 +126,15 @@ std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id)
 void EngineRows::forget(JobId id) {
   kept_.erase(id);
   ratios_.forget(id);
+  kin_sizes_.forget(id);
 }
 
+// On a type of slot on which neither it nor its kin were measured, by what it did on another.
 JobSpeed EngineRows::speed_of(const core::Job& job) {
   const auto expected = ratios_.expected(job);
-  return expected ? JobSpeed(job, *expected) : JobSpeed(job);
+  const KinSizes::Sizes kin = kin_sizes_.expected(job);
+  if (expected && kin.empty()) return JobSpeed(job, *expected);
+  return JobSpeed(job, JobSpeed::Kin{kin});
 }
 
 void EngineRows::follow_ended(const core::ClusterState& state, JobId id) {
@@ -132,6 +142,7 @@ void EngineRows::follow_ended(const core::ClusterState& state, JobId id) {
   if (job == nullptr) {
     kin_.withdraw(id);
     ratios_.withdraw(id);
+    kin_sizes_.withdraw(id);
     const auto place = place_of_.find(id);
     if (place == place_of_.end()) return;
     place_of_.erase(place);
@@ -139,6 +150,7 @@ void EngineRows::follow_ended(const core::ClusterState& state, JobId id) {
     return;
   }
   ratios_.tell(*job);
+  kin_sizes_.tell(*job);
   kin_.tell(SimilarJobs::progress_of(*job), JobSpeed(*job));
   if (job->state == core::JobState::kSucceeded) note_end(id, job->slot_time);
 }
@@ -176,6 +188,7 @@ void EngineRows::follow_nodes(const core::ClusterState& state) {
   kept_.clear();
   kin_.forget_all();
   ratios_.forget_all();
+  kin_sizes_.forget_all();
 }
 
 void EngineRows::count_types(const core::ClusterState& state) {

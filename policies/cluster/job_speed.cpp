@@ -18,6 +18,27 @@ namespace {
 // that 2, 4, 8 workers are 1.9, 3.5, 5.9 times as fast as one.
 constexpr double kPriorSigma = 0.05;
 
+using Sizes = JobSpeed::Sizes;
+
+// Null: none was measured.
+const Sizes::value_type* newest_of(const Sizes& sizes) {
+  const Sizes::value_type* newest = nullptr;
+  for (const auto& entry : sizes) {
+    if (!was_measured(entry.second)) continue;
+    if (newest == nullptr || entry.second.measured_at > newest->second.measured_at) newest = &entry;
+  }
+  return newest;
+}
+
+// As noisy as its declared batch is large, which is a cautious guess, before it has told its noise.
+std::optional<double> noise_of(const core::Job& job, bool has_kin) {
+  const bool chooses = job.spec.batch.on_resize == core::OnResize::kCallback;
+  if (job.progress.noise_scale || !chooses || !has_kin || newest_of(job.measurements.sizes) != nullptr) {
+    return job.progress.noise_scale;
+  }
+  return double(job.spec.batch.global);
+}
+
 std::vector<ThroughputPoint> points_of(const std::map<int, core::SizeRecord>& sizes) {
   std::vector<ThroughputPoint> points;
   points.reserve(sizes.size());
@@ -29,15 +50,43 @@ std::vector<ThroughputPoint> points_of(const std::map<int, core::SizeRecord>& si
 
 }  // namespace
 
-JobSpeed::JobSpeed(const core::Job& job)
-    : JobSpeed(Told{.global_batch = job.spec.batch.global,
-                    .slots_per_worker = job.spec.gpus_per_worker,
-                    .sizes = job.measurements.sizes,
-                    .noise = job.progress.noise_scale,
-                    .on_resize = job.spec.batch.on_resize,
-                    .batch_max = job.spec.batch.global_max ? double(*job.spec.batch.global_max) : HUGE_VAL}) {}
+JobSpeed::JobSpeed(const core::Job& job) : JobSpeed(told_of(job, job.measurements.sizes)) {}
 
-JobSpeed::JobSpeed(const core::Job& job, const std::map<int, core::SizeRecord>& expected) : JobSpeed(job) {
+JobSpeed::JobSpeed(const core::Job& job, const Kin& kin) : JobSpeed(told_of(job, with_kin(job, kin))) {
+  if (!kin.sizes.empty()) largest_of_kin_ = kin.sizes.rbegin()->first;
+}
+
+JobSpeed::Told JobSpeed::told_of(const core::Job& job, const Sizes& sizes) {
+  const bool has_kin = sizes.size() > job.measurements.sizes.size();
+  return {.global_batch = job.spec.batch.global,
+          .slots_per_worker = job.spec.gpus_per_worker,
+          .sizes = sizes,
+          .noise = noise_of(job, has_kin),
+          .on_resize = job.spec.batch.on_resize,
+          .batch_max = job.spec.batch.global_max ? double(*job.spec.batch.global_max) : HUGE_VAL,
+          .own = newest_of(job.measurements.sizes) != nullptr};
+}
+
+JobSpeed::Sizes JobSpeed::with_kin(const core::Job& job, const Kin& kin) {
+  Sizes sizes = job.measurements.sizes;
+  std::erase_if(sizes, [](const auto& entry) { return !was_measured(entry.second); });
+  if (kin.sizes.empty()) return sizes;
+  double slower = 1;
+  if (const Sizes::value_type* newest = newest_of(sizes)) {
+    const core::SizeRecord& record = newest->second;
+    const double batch = record.samples_per_second * record.step_seconds;
+    slower = record.step_seconds / JobSpeed(told_of(job, kin.sizes)).seconds_of(newest->first, batch);
+  }
+  for (const auto& [size, record] : kin.sizes) {
+    const auto [known, is_new] = sizes.try_emplace(size, record);
+    if (!is_new) continue;
+    known->second.step_seconds *= slower;
+    known->second.samples_per_second /= slower;
+  }
+  return sizes;
+}
+
+JobSpeed::JobSpeed(const core::Job& job, const Sizes& expected) : JobSpeed(job) {
   const std::vector<ThroughputPoint> points = points_of(expected);
   is_expected_ = !points.empty();
   if (is_expected_) curve_ = curve_of(points);
@@ -63,13 +112,13 @@ JobSpeed::JobSpeed(const Told& told)
   }
   const bool chooses = on_resize_ == core::OnResize::kCallback && noise_ && !seen_.empty();
   if (chooses) {
-    read_at_declared_batch(told.sizes);
+    read_at_declared_batch(told.sizes, told.own);
   } else {
     curve_ = curve_of(points);
   }
 }
 
-void JobSpeed::read_at_declared_batch(const std::map<int, core::SizeRecord>& sizes) {
+void JobSpeed::read_at_declared_batch(const Sizes& sizes, bool is_own) {
   sample_seconds_ = HUGE_VAL;
   for (const Seen& seen : seen_) sample_seconds_ = std::min(sample_seconds_, seen.workers / seen.rate);
   std::vector<ThroughputPoint> points;
@@ -91,7 +140,7 @@ void JobSpeed::read_at_declared_batch(const std::map<int, core::SizeRecord>& siz
   }
   curve_ = curve_of(points);
   const double says = best_goodput(newest->workers);
-  if (says > 0) bend_ = gave / says;
+  if (says > 0 && is_own) bend_ = gave / says;
 }
 
 double JobSpeed::teaches(double batch) const {
@@ -123,6 +172,11 @@ double JobSpeed::best_goodput(double workers) const {
   const double best = std::sqrt(fixed_s * *noise_ / sample_s);
   const double batch = std::clamp(best, declared_batch_, std::max(declared_batch_, batch_max_));
   return batch / (fixed_s + sample_s * batch) * teaches(batch) / declared_batch_;
+}
+
+double JobSpeed::seconds_of(double workers, double batch) const {
+  if (sample_seconds_ > 0) return fixed_seconds(workers) + sample_seconds_ * batch / workers;
+  return batch / rate(workers);
 }
 
 UslCurve JobSpeed::curve_of(const std::vector<ThroughputPoint>& points) const {

@@ -3,6 +3,10 @@
 // is optimistic, as every policy that is to try sizes needs it: one size seen scales without loss, none seen runs one
 // step a second on one worker. A daemon's records tell sizes, not nodes, so the shape's nodes do not matter.
 //
+// Where a job was not measured, its kin's records stand (kin_sizes.hpp), as much slower or faster as the job's own
+// newest one is than theirs: by size, how steps of a kind scale is much the same, while a machine or an argument makes
+// all of them slower at once. Its own records win wherever there are some.
+//
 // A program that says its batch itself (OnResize::kCallback) and tells its gradient noise is taken to choose, at each
 // size, the batch that teaches most a second (Qiao et al., OSDI 2021, section 3.2): what a size gave at a batch that
 // was right for the noise of then says little of what it would give now. A step of M samples on k workers is taken as
@@ -12,6 +16,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -29,9 +34,17 @@ namespace tidepool::policies::cluster {
 
 class JobSpeed final : public SpeedModel {
  public:
+  using Sizes = std::map<int, core::SizeRecord>;
+
   explicit JobSpeed(const core::Job& job);
   // Of a job that was not measured on its type of slot yet, of which this is expected there (type_ratios.hpp).
-  JobSpeed(const core::Job& job, const std::map<int, core::SizeRecord>& expected);
+  JobSpeed(const core::Job& job, const Sizes& expected);
+  // Beside its own records those of its kin (kin_sizes.hpp) at sizes at which it was not measured itself, slower or
+  // faster by as much as the job was last.
+  struct Kin {
+    const Sizes& sizes;
+  };
+  JobSpeed(const core::Job& job, const Kin& kin);
   // Of a job that has ended: what it measured; of its noise and its batches at other sizes nothing is remembered.
   explicit JobSpeed(const core::EndedJob& job);
 
@@ -41,20 +54,25 @@ class JobSpeed final : public SpeedModel {
   // OSDI 2021, section 3.1).
   [[nodiscard]] double goodput(Shape shape) const override;
 
-  // Its speed was measured, or is expected by what it did on another type of slot.
+  // Its speed was measured, or is expected by what it did on another type of slot, or by its kin.
   [[nodiscard]] bool is_known() const { return is_expected_ || !seen_.empty(); }
-  // In workers; 0 = nothing was measured.
+  // In workers; 0 = it has none, or they were not measured.
+  [[nodiscard]] int largest_of_kin() const { return largest_of_kin_; }
+  // In workers, its own or its kin's; 0 = nothing was measured.
   [[nodiscard]] int largest_measured() const { return seen_.empty() ? 0 : seen_.back().workers; }
 
  private:
   struct Told {
     std::int64_t global_batch = 1;
     int slots_per_worker = 1;
-    const std::map<int, core::SizeRecord>& sizes;
+    const Sizes& sizes;
     std::optional<double> noise;
     core::OnResize on_resize = core::OnResize::kConstant;
     double batch_max = HUGE_VAL;
+    bool own = true;  // some of the sizes are the job's own
   };
+  [[nodiscard]] static Told told_of(const core::Job& job, const Sizes& sizes);
+  [[nodiscard]] static Sizes with_kin(const core::Job& job, const Kin& kin);
   explicit JobSpeed(const Told& told);
 
   struct Seen {
@@ -63,10 +81,11 @@ class JobSpeed final : public SpeedModel {
     double batch = 0;    // samples a step, > 0; as measured
     double fixed_s = 0;  // a(k), of a program that chooses its batch
   };
-  void read_at_declared_batch(const std::map<int, core::SizeRecord>& sizes);
+  void read_at_declared_batch(const Sizes& sizes, bool is_own);
   [[nodiscard]] double teaches(double batch) const;
   [[nodiscard]] double fixed_seconds(double workers) const;
   [[nodiscard]] double best_goodput(double workers) const;
+  [[nodiscard]] double seconds_of(double workers, double batch) const;
   [[nodiscard]] UslCurve curve_of(const std::vector<ThroughputPoint>& points) const;
   [[nodiscard]] double workers(Shape shape) const;
   [[nodiscard]] double rate(double workers) const;
@@ -85,6 +104,7 @@ class JobSpeed final : public SpeedModel {
   double sample_seconds_ = 0;  // b
   double bend_ = 1;            // what was measured last over what the model says of it
   int slots_per_worker_;
+  int largest_of_kin_ = 0;
 };
 
 }  // namespace tidepool::policies::cluster

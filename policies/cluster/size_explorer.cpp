@@ -62,9 +62,10 @@ bool SizeExplorer::keeps_what_it_holds() const {
   return evidence_.gain_seconds(held, failure_->small) <= evidence_.stall_seconds(held, failure_->small);
 }
 
-int SizeExplorer::largest() const {
-  if (tried_ == 0) return ladder_.start_size(job_->spec.elastic.preferred);
+int SizeExplorer::largest(int known) const {
   if (look_below_ > 0) return look_below_;
+  if (known > tried_) return 2 * known;
+  if (tried_ == 0) return ladder_.start_size(job_->spec.elastic.preferred);
   const int next = ladder_.up(tried_, 1).value_or(tried_);
   const bool nothing_below = evidence_.sizes().size() == 1 && tried_ > ladder_.sizes.front();
   return std::max(next, nothing_below ? tried_ + tried_ / 2 : 2 * tried_);
@@ -72,7 +73,7 @@ int SizeExplorer::largest() const {
 
 // Each that pays beside the one before it, at the batches that would teach most now; up to twice the largest measured.
 std::vector<int> SizeExplorer::sizes_at_best_batch(const JobSpeed& speed) const {
-  const int most = std::max(largest(), 2 * speed.largest_measured());
+  const int most = std::max(largest(speed.largest_of_kin()), 2 * speed.largest_measured());
   std::vector<int> sizes;
   for (const int size : ladder_.sizes) {
     const bool pays = sizes.empty() || expected_to_pay(*job_, speed, sizes.back(), size);
@@ -83,7 +84,7 @@ std::vector<int> SizeExplorer::sizes_at_best_batch(const JobSpeed& speed) const 
 
 std::vector<int> SizeExplorer::sizes(const JobSpeed& speed) const {
   if (is_judged_by_batch(*job_, evidence_)) return sizes_at_best_batch(speed);
-  const int most = largest();
+  const int most = largest(speed.largest_of_kin());
   const int held = job_->size();
   const bool keeps = !failure_ || held < failure_->large || keeps_what_it_holds();
   std::vector<int> sizes;

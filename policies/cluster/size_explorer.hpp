@@ -5,6 +5,8 @@
 //   while nothing has been measured, those up to the one that its user prefers, by default the smallest; afterwards
 //   those up to twice the largest measured one, and at least the next one; but only half as many again while
 //     a job that began above its smallest size has been measured at no other: its user has said where to look;
+//     where its kin were measured (kin_sizes.hpp), those up to twice the largest of theirs, too: it need not find out
+//     anew what they found out;
 //   none at or above a measured size into which the step from the next smaller measured one did not pay, by the scale
 //     condition of scaling_evidence.hpp, the two compared as they were one right after the other, and none between the
 //     two that would not by the fitted curve. What the job holds is no exception, unless giving it up would stall it
@@ -41,7 +43,7 @@ class SizeExplorer {
   [[nodiscard]] std::optional<core::Reason> ground_of(const core::Target& target, bool priced) const;
 
  private:
-  [[nodiscard]] int largest() const;
+  [[nodiscard]] int largest(int known) const;
   [[nodiscard]] std::vector<int> sizes_at_best_batch(const JobSpeed& speed) const;
   [[nodiscard]] int lower_to_look_at() const;
   [[nodiscard]] bool keeps_what_it_holds() const;

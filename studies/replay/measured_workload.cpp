@@ -40,6 +40,7 @@ std::vector<int> sizes_known(const MeasuredApplication& application, const Clust
 core::JobSpec spec_of(const PolluxRow& row, const MeasuredApplication& application, std::vector<int> sizes) {
   core::JobSpec spec;
   spec.name = row.name;
+  spec.run = core::RunSpec{.command = {application.name()}};
   spec.elastic.min = sizes.front();
   spec.elastic.max = sizes.back();
   const auto wanted = std::upper_bound(sizes.begin(), sizes.end(), row.size);

@@ -50,6 +50,7 @@ inline void declare(sim::SimJob& job, const sim::SimSetup& setup, Rng& rng) {
   if (rng.chance(0.15)) spec.preemptible = false;
   if (rng.chance(0.2)) spec.elastic.min_runtime = Duration::seconds(rng.between(1, 4));
   spec.pack_node = rng.chance(0.3);
+  if (spec.elastic.max > 1) spec.run = core::RunSpec{.command = {spec.elastic.max == 2 ? "one" : "other"}};
   // A slot costs a unit an hour.
   const std::int64_t least = spec.elastic.min * spec.gpus_per_worker;
   if (rng.chance(0.15)) spec.scaling.price_cap = Money::micros(rng.between(least, 2 * least) * 1'000'000);

@@ -287,6 +287,7 @@ class SimulatedWorld {
   }
 
   void declare(core::JobSpec& spec) {
+    if (spec.elastic.max > 1) spec.run = core::RunSpec{.command = {spec.elastic.max == 2 ? "one" : "other"}};
     if (rng_.chance(0.3)) spec.work_samples = rng_.between(1, 100) * spec.batch.global;
     if (!plain_ && rng_.chance(0.2)) spec.deadline = Duration::seconds(rng_.between(1, 600));
     if (rng_.chance(0.2)) spec.scaling.efficiency_threshold = rng_.uniform();
