@@ -139,6 +139,7 @@ void JobSpeed::read_at_declared_batch(const Sizes& sizes, bool is_own) {
     points.push_back(point);
   }
   curve_ = curve_of(points);
+  fixed_beyond_ = fixed_beyond_largest();
   const double says = best_goodput(newest->workers);
   if (says > 0 && is_own) bend_ = gave / says;
 }
@@ -155,7 +156,7 @@ double JobSpeed::fixed_seconds(double workers) const {
   if (above == seen_.end()) {
     const Seen& largest = seen_.back();
     const double guessed = sample_seconds_ * declared_batch_ * kPriorSigma * (workers - 1) / workers;
-    return largest.workers > 1 ? largest.fixed_s : guessed;
+    return largest.workers > 1 ? fixed_beyond_ : guessed;
   }
   if (above == seen_.begin()) {
     return above->workers > 1 ? above->fixed_s * std::max(0.0, workers - 1) / (above->workers - 1) : above->fixed_s;
@@ -163,6 +164,15 @@ double JobSpeed::fixed_seconds(double workers) const {
   const Seen& below = *std::prev(above);
   const double share = (workers - below.workers) / (above->workers - below.workers);
   return below.fixed_s + share * (above->fixed_s - below.fixed_s);
+}
+
+// As at the largest size. One that gave less than the size below says more of the place where it was tried than of all
+// that are larger (a second node is the dearest): then as at that size, so that one more is tried.
+double JobSpeed::fixed_beyond_largest() const {
+  const Seen& largest = seen_.back();
+  if (seen_.size() < 2) return largest.fixed_s;
+  const Seen& below = *std::prev(seen_.end(), 2);
+  return best_goodput(largest.workers) < best_goodput(below.workers) ? below.fixed_s : largest.fixed_s;
 }
 
 double JobSpeed::best_goodput(double workers) const {

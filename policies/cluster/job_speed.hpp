@@ -84,6 +84,7 @@ class JobSpeed final : public SpeedModel {
   void read_at_declared_batch(const Sizes& sizes, bool is_own);
   [[nodiscard]] double teaches(double batch) const;
   [[nodiscard]] double fixed_seconds(double workers) const;
+  [[nodiscard]] double fixed_beyond_largest() const;
   [[nodiscard]] double best_goodput(double workers) const;
   [[nodiscard]] double seconds_of(double workers, double batch) const;
   [[nodiscard]] UslCurve curve_of(const std::vector<ThroughputPoint>& points) const;
@@ -102,6 +103,7 @@ class JobSpeed final : public SpeedModel {
   double batch_max_;  // samples a step; infinite where none is asked for
   // Of a program that chooses its batch; 0 = it does not, or nothing was measured.
   double sample_seconds_ = 0;  // b
+  double fixed_beyond_ = 0;    // a(k) of sizes above the largest seen
   double bend_ = 1;            // what was measured last over what the model says of it
   int slots_per_worker_;
   int largest_of_kin_ = 0;
