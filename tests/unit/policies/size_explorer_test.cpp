@@ -104,6 +104,17 @@ TEST_CASE("a program that chooses its batch is not held to what a size gave at t
   CHECK(sizes(world) == std::vector<int>{1});
 }
 
+TEST_CASE("where a size gave less than the one below, a program that chooses its batch tries one more") {
+  JobWorld world({4, 8, 16, 32});
+  world.job.spec.batch = {.global = 32, .on_resize = core::OnResize::kCallback, .global_max = 512};
+  world.job.progress.noise_scale = 30;
+  world.at(4).measured(4, 32 / 0.5);
+  world.measured(8, 32 / 1.7);  // on two nodes
+  CHECK(sizes(world) == std::vector<int>{4, 16});
+  world.measured(16, 32 / 1.75);  // and on four: larger ones do not pay either
+  CHECK(sizes(world) == std::vector<int>{4});
+}
+
 TEST_CASE("where the first step up does not pay, half the size is measured before it is kept") {
   JobWorld world({1, 2, 3, 4}, 2);
   world.at(3).measured(2, 200).measured(3, 190);
