@@ -1,6 +1,8 @@
 // How measurements of a job are stored: of a size, of a change, of a type of slot.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "base/codec/archive.hpp"
 #include "core/state/job.hpp"
 
@@ -47,6 +49,25 @@ void record_fields(auto& archive, auto& records) {
 
 void fields(auto& archive, codec::Like<TypeRecords> auto& records) {
   record_fields(archive, records);
+}
+
+// States of earlier versions do not tell types of slots apart.
+inline void tell_no_types(nlohmann::json& job) {
+  if (!job.is_object()) return;
+  job.emplace("slot_type", "");
+  job.emplace("on_other_types", nlohmann::json::object());
+}
+
+// Nor do they tell what the first switch of a start takes.
+inline void tell_no_starts(nlohmann::json& job) {
+  if (!job.is_object()) return;
+  const nlohmann::json none{{"count", 0}, {"mean_stall_ms", 0.0}};
+  job.emplace("start_cost", none);
+  auto& others = job["on_other_types"];
+  if (!others.is_object()) return;
+  for (auto& [type, records] : others.items()) {
+    if (records.is_object()) records.emplace("start_cost", none);
+  }
 }
 
 }  // namespace tidepool::core

@@ -385,25 +385,6 @@ Status take_worker(const nlohmann::json& element, const std::string& where, Clus
   return ok_status();
 }
 
-// States of earlier versions do not tell types of slots apart.
-void tell_no_types(nlohmann::json& job) {
-  if (!job.is_object()) return;
-  job.emplace("slot_type", "");
-  job.emplace("on_other_types", nlohmann::json::object());
-}
-
-// Nor do they tell what the first switch of a start takes.
-void tell_no_starts(nlohmann::json& job) {
-  if (!job.is_object()) return;
-  const nlohmann::json none = codec::encode(TransitionCost{});
-  job.emplace("start_cost", none);
-  auto& others = job["on_other_types"];
-  if (!others.is_object()) return;
-  for (auto& [type, records] : others.items()) {
-    if (records.is_object()) records.emplace("start_cost", none);
-  }
-}
-
 Status take_job(nlohmann::json element, const std::string& where, ClusterState& state) {
   tell_no_types(element);
   tell_no_starts(element);
