@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/digest.hpp"
+#include "base/event_heap.hpp"
 #include "base/rng.hpp"
 #include "base/time.hpp"
 #include "sim/cluster_model.hpp"
-#include "sim/event_heap.hpp"
 #include "sim/fault_mix.hpp"
 #include "sim/fleet.hpp"
 #include "sim/pool_provider.hpp"

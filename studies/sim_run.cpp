@@ -15,6 +15,8 @@
 #include "straggler/registry.hpp"
 #include "studies/baselines/registry.hpp"
 #include "studies/baselines/threshold_nodes.hpp"
+#include "studies/forecasts/forecast_study.hpp"
+#include "studies/forecasts/watched_daemon.hpp"
 #include "studies/replay/elasticflow_run.hpp"
 #include "studies/replay/gavel_run.hpp"
 #include "studies/replay/measured_workload.hpp"
@@ -274,6 +276,12 @@ void tell_outcome(const SimOptions& options, SimReport& report) {
   report.trouble = std::move(outcome.trouble);
 }
 
+void watch(SimSetup& setup, Duration every, studies::ForecastStudy& study) {
+  setup.daemon = studies::watched_daemon(
+      {.every = every, .look = [&study](const core::ClusterState& state, Instant now) { study.look(state, now); }},
+      setup.stopwatch_ns);
+}
+
 Result<SimReport> run_live(const SimOptions& options) {
   const auto cluster = fixed_cluster(options);
   if (!cluster) return cluster.error();
@@ -314,6 +322,8 @@ Result<SimReport> run_live(const SimOptions& options) {
                  .limit = end_of(options, *workload, rest) - Instant(),
                  .keep_decisions = options.keep_decisions,
                  .stopwatch_ns = options.stopwatch_ns};
+  studies::ForecastStudy study({.parts = setup.parts, .limits = {}, .stopwatch_ns = options.stopwatch_ns});
+  if (options.forecast_every) watch(setup, *options.forecast_every, study);
   const std::int64_t begin = options.stopwatch_ns ? options.stopwatch_ns() : 0;
   const SimResult result = Simulator(std::move(setup)).run();
   const std::int64_t end = options.stopwatch_ns ? options.stopwatch_ns() : 0;
@@ -329,6 +339,7 @@ Result<SimReport> run_live(const SimOptions& options) {
                                 .wall_s = static_cast<double>(end - begin) * 1e-9});
   report.score.cluster = cluster_text(options);
   report.notes = workload->notes;
+  if (options.forecast_every) report.forecasts_json = studies::to_json(study.report(result)).dump();
   return report;
 }
 

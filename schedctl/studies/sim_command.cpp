@@ -28,6 +28,7 @@ struct RunAsked {
   std::string per_job_file;
   std::string decisions_file;
   std::string seed = "1";
+  std::string forecast_every;
 };
 
 std::uint64_t seed_of(const std::string& text) {
@@ -39,9 +40,18 @@ std::uint64_t seed_of(const std::string& text) {
   return seed;
 }
 
+std::optional<Duration> forecast_every(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto every = parse_duration(text);
+  if (!every.ok()) fail(kExitUsage, "--forecast: " + every.error().message);
+  if (*every < Duration::seconds(1)) fail(kExitUsage, "--forecast: at least 1s");
+  return *every;
+}
+
 int run_sim(const RunAsked& asked, const Settings& settings) {
   sim::SimOptions options = sim_options(asked.sim);
   options.seed = seed_of(asked.seed);
+  options.forecast_every = forecast_every(asked.forecast_every);
   require_generated(asked.sim, {options.workload});
   require_policy(options.policy, options.simulator);
   for (const std::string& file : {asked.per_job_file, asked.decisions_file}) require_writable(file);
@@ -51,7 +61,10 @@ int run_sim(const RunAsked& asked, const Settings& settings) {
   tell_notes(run.report.notes, run.report.score.workload);
   if (!asked.per_job_file.empty()) write_text_file(asked.per_job_file, run.report.per_job_csv);
   if (!asked.decisions_file.empty()) write_text_file(asked.decisions_file, run.report.decisions_jsonl);
-  const nlohmann::ordered_json score = sim::to_json(run.report.score);
+  nlohmann::ordered_json score = sim::to_json(run.report.score);
+  if (!run.report.forecasts_json.empty()) {
+    score["forecasts"] = nlohmann::ordered_json::parse(run.report.forecasts_json);
+  }
   write_out(settings.format == "yaml" ? to_yaml(nlohmann::json(score)) : score.dump() + "\n");
   if (!run.complaint.empty()) fail(kExitNegative, run.complaint);
   return kExitOk;
@@ -123,6 +136,8 @@ void add_sim_commands(CLI::App& app, Chosen& chosen) {
   add_sim_options(*run, asked->sim);
   run->add_option("--per-job", asked->per_job_file, "write a CSV row per job to this file");
   run->add_option("--decisions", asked->decisions_file, "write a JSON line per decision to this file");
+  run->add_option("--forecast", asked->forecast_every,
+                  "forecast all jobs so often, and tell how far off that was (docs/forecast.md); for live");
   run->callback([asked, run, &chosen] {
     asked->sim.given = given_options(*run);
     chosen.offline = [asked](const Settings& settings) { return run_sim(*asked, settings); };

@@ -86,6 +86,7 @@ constexpr std::array kOptionRules{
     OptionRules{"--interference", "pollux"},
     OptionRules{"--restart-penalty", "live, pollux, rigid"},
     OptionRules{"--switch-stall", "live"},
+    OptionRules{"--forecast", "live"},
     OptionRules{"--cooldown", "live"},
     OptionRules{"--elastic-max", "live"},
     OptionRules{"--curve", "live"},

@@ -73,6 +73,8 @@ struct SimOptions {
   FaultMix faults;                   // none by default; `until` = 0: until all jobs would have ended undisturbed
   // The end of simulated time, after the first submission; none = kUsualEnd, live at least so long after the last one.
   std::optional<Duration> until;
+  // live: how often all jobs are forecast and held against what happens (forecasts/forecast_study.hpp); none = never.
+  std::optional<Duration> forecast_every;
   bool keep_decisions = false;
   std::function<std::int64_t()> stopwatch_ns;  // a running clock in nanoseconds; none = times are printed as 0
 };

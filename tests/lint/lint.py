@@ -31,12 +31,13 @@ MAY_INCLUDE = {
     "policies": ["base", *CORE],
     "policies/host": ["base", *CORE, "policies"],       # impure: it starts and watches a process
     "policies/host/process": ["base", "policies/host"],  # what runs inside; knows nothing of the scheduler
+    "forecast": ["base", *CORE, "policies"],
     "schedulerd/leader": ["base", "api", *CORE],
     "sim": ["base", "api", *CORE, "policies", "straggler", "schedulerd/leader", "workers/agent/state"],
-    "studies": ["base", *CORE, "policies", "straggler", "sim"],
+    "studies": ["base", *CORE, "policies", "forecast", "straggler", "sim"],
     # The daemon's impure half, likewise in an order; its folders see what is below them, the loop sees all but http.
     "schedulerd/live/setup": ["base", "tls", "api"],
-    "schedulerd/live/service": ["base", "api", *CORE, "policies/host", "schedulerd/leader"],
+    "schedulerd/live/service": ["base", "api", *CORE, "policies/host", "forecast", "schedulerd/leader"],
     "schedulerd/live/store": ["base", "api", *CORE, "policies", "policies/host", "schedulerd/leader",
                               "schedulerd/live/setup", "schedulerd/live/service"],
     "schedulerd/live/policies": ["base", *CORE, "policies", "policies/host", "schedulerd/leader",
@@ -45,9 +46,9 @@ MAY_INCLUDE = {
                                "schedulerd/live/setup", "schedulerd/live/service"],
     "schedulerd/live/providers": ["base", *CORE, "policies/host", "schedulerd/leader", "schedulerd/live/setup",
                                   "schedulerd/live/service"],
-    "schedulerd/live": ["base", "tls", "api", *CORE, "policies", "policies/host", "straggler", "schedulerd/leader",
+    "schedulerd/live": ["base", "tls", "api", *CORE, "policies", "policies/host", "forecast", "straggler", "schedulerd/leader",
                         *LIVE],
-    "schedulerd/live/http": ["base", "tls", "api", *CORE, "policies", "policies/host", "straggler", "schedulerd/leader",
+    "schedulerd/live/http": ["base", "tls", "api", *CORE, "policies", "policies/host", "forecast", "straggler", "schedulerd/leader",
                              *LIVE, "webui"],
     "schedctl": ["base", "tls", "api", *CORE, "policies", "policies/host"],
     "schedctl/studies": ["base", "api", *CORE, "policies", "policies/host", "sim", "studies", "schedctl", "webui"],
@@ -60,7 +61,7 @@ SOURCES_MAX = 26  # of one folder; a larger one is split by reason to change
 # Where the parts meet: these may include anything.
 JOINTS = ("main.cpp", "daemon.cpp")
 
-PURE = ("base", *CORE, "schedulerd/leader", "sim", "studies", "policies", "straggler", "workers/agent/state",
+PURE = ("base", *CORE, "schedulerd/leader", "sim", "studies", "policies", "forecast", "straggler", "workers/agent/state",
         "workers/runtime/numerics")
 IMPURE = {
     r"\b(system|steady|high_resolution)_clock\b": "time is an input: take an Instant",

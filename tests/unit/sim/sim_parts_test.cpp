@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/event_heap.hpp"
 #include "sim/cluster_model.hpp"
-#include "sim/event_heap.hpp"
 #include "sim/fault_mix.hpp"
 #include "sim/job_model.hpp"
 #include "sim/memory_journal.hpp"

@@ -12,7 +12,7 @@
 #include "base/check.hpp"
 #include "base/time.hpp"
 
-namespace tidepool::sim {
+namespace tidepool {
 
 template <class Event>
 class EventHeap {
@@ -51,4 +51,4 @@ class EventHeap {
   std::uint64_t next_sequence_ = 0;
 };
 
-}  // namespace tidepool::sim
+}  // namespace tidepool

@@ -1,0 +1,166 @@
+#include "forecast/calibration.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "core/state/job_state.hpp"
+
+namespace tidepool::forecast {
+namespace {
+
+constexpr std::size_t kKept = 1'024;   // quotients of a class
+constexpr std::size_t kEnough = 16;    // to do without those of other distances
+constexpr std::size_t kOpenMost = 16;  // forecasts of one thing that are waited for
+constexpr std::array kDistanceEnds{Duration::seconds(900), Duration::seconds(4 * 3'600), Duration::seconds(86'400)};
+constexpr Duration kTick = Duration::seconds(1);  // nothing is told more exactly than this
+constexpr std::array kMoments{Moment::kStart, Moment::kEnd};
+constexpr std::array kAllBases{Basis::kDeclared, Basis::kTold, Basis::kKin, Basis::kUnknown};
+
+// Logarithm of the quotient by which a forecast is taken to be off before any was held against what happened.
+double unlearnt_spread(Basis basis) {
+  switch (basis) {
+    case Basis::kDeclared:
+    case Basis::kTold: return std::log(1.4);
+    case Basis::kKin: return std::log(3);
+    case Basis::kUnknown: return std::log(6);
+  }
+  return std::log(6);
+}
+
+std::size_t distance_of(Duration left) {
+  const auto end = std::find_if(kDistanceEnds.begin(), kDistanceEnds.end(), [&](Duration most) { return left < most; });
+  return static_cast<std::size_t>(end - kDistanceEnds.begin());
+}
+
+// Of values in ascending order, none of which is nearer than it must be: so that a new one lies below it with this
+// probability at least where `share` is above a half, and at most where it is below.
+double quantile(const std::vector<double>& sorted, double share) {
+  const double place = share * static_cast<double>(sorted.size() + 1);
+  const double rank = share > 0.5 ? std::ceil(place) : share < 0.5 ? std::floor(place) : std::round(place);
+  const auto at = std::clamp(rank, 1.0, static_cast<double>(sorted.size()));
+  return sorted[static_cast<std::size_t>(at) - 1];
+}
+
+Duration times(Duration left, double quotient) {
+  return Duration::from_seconds(std::min(1e10, left.to_seconds() * quotient));
+}
+
+}  // namespace
+
+std::size_t Calibration::Class::index() const {
+  return (static_cast<std::size_t>(moment) * kBases + static_cast<std::size_t>(basis)) * kDistances + distance;
+}
+
+Calibration::Calibration() : logs_(kMoments.size() * kBases * kDistances), quotients_(logs_.size()) {
+  reckon(Instant());
+}
+
+void Calibration::remember(const core::ClusterState& state, const Forecast& forecast) {
+  for (const auto& [id, told] : forecast.jobs) {
+    const core::Job* job = state.find_job(id);
+    if (job == nullptr) continue;
+    const auto say = [&](Moment moment, Basis basis, const std::optional<Instant>& when) {
+      if (!when || *when <= forecast.at) return;
+      const Duration left = *when - forecast.at;
+      open({id, moment}, {.at = forecast.at, .left = left, .of = {moment, basis, distance_of(left)}});
+    };
+    if (!job->started_at) say(Moment::kStart, told.start_basis, told.start);
+    say(Moment::kEnd, told.basis, told.end);
+  }
+}
+
+// Of many every other one is dropped: they stay spread over the whole time.
+void Calibration::open(Key key, Open said) {
+  std::vector<Open>& all = open_[key];
+  if (all.size() == kOpenMost) {
+    for (std::size_t i = 0; i < kOpenMost / 2; ++i) all[i] = all[2 * i];
+    all.resize(kOpenMost / 2);
+  }
+  all.push_back(said);
+}
+
+void Calibration::learn(const core::ClusterState& state, Instant now) {
+  for (auto each = open_.begin(); each != open_.end();) {
+    const auto& [id, moment] = each->first;
+    const core::Job* job = state.find_job(id);
+    const core::EndedJob* ended = job == nullptr ? state.find_ended(id) : nullptr;
+    std::optional<Instant> happened;
+    if (moment == Moment::kStart && job != nullptr) happened = job->started_at;
+    if (moment == Moment::kEnd && job != nullptr && job->state() == core::JobState::kSucceeded) {
+      happened = job->phase.ended_at();
+    }
+    if (moment == Moment::kEnd && ended != nullptr && ended->state == core::JobState::kSucceeded) {
+      happened = ended->finished_at;
+    }
+    const bool is_over = job == nullptr || core::is_final(job->state());
+    if (happened) settle(each->second, *happened);
+    each = happened || is_over ? open_.erase(each) : std::next(each);
+  }
+  reckon(now);
+}
+
+void Calibration::settle(const std::vector<Open>& said, Instant happened) {
+  for (const Open& one : said) {
+    const double took = std::max(kTick, happened - one.at).to_seconds();
+    std::deque<double>& logs = logs_[one.of.index()];
+    logs.push_back(std::log(took / std::max(kTick, one.left).to_seconds()));
+    if (logs.size() > kKept) logs.pop_front();
+  }
+}
+
+void Calibration::reckon(Instant now) {
+  std::vector<std::vector<double>> overdue(logs_.size());
+  for (const auto& [key, all] : open_) {
+    for (const Open& one : all) {
+      if (now <= one.at + one.left) continue;
+      overdue[one.of.index()].push_back(std::log((now - one.at).to_seconds() / one.left.to_seconds()));
+    }
+  }
+  for (const Moment moment : kMoments) {
+    for (const Basis basis : kAllBases) {
+      for (std::size_t distance = 0; distance < kDistances; ++distance) {
+        const Class of{moment, basis, distance};
+        quotients_[of.index()] = quotients_of(of, overdue);
+      }
+    }
+  }
+}
+
+Calibration::Quotients Calibration::quotients_of(const Class& of,
+                                                 const std::vector<std::vector<double>>& overdue) const {
+  std::vector<double> logs;
+  const auto add = [&](const Class& from) {
+    logs.insert(logs.end(), logs_[from.index()].begin(), logs_[from.index()].end());
+    logs.insert(logs.end(), overdue[from.index()].begin(), overdue[from.index()].end());
+  };
+  add(of);
+  if (logs.size() < kEnough) {
+    for (std::size_t distance = 0; distance < kDistances; ++distance) {
+      if (distance != of.distance) add({of.moment, of.basis, distance});
+    }
+  }
+  const double spread = unlearnt_spread(of.basis);
+  for (const double off : {-1.0, -1.0 / 3, 1.0 / 3, 1.0}) logs.push_back(off * spread);
+  std::sort(logs.begin(), logs.end());
+  return {std::exp(quantile(logs, 0.1)), std::exp(quantile(logs, 0.5)), std::exp(quantile(logs, 0.9))};
+}
+
+Expected Calibration::expect(Moment moment, Basis basis, Instant now, Instant when) const {
+  const Duration left = std::max(Duration(), when - now);
+  const Quotients& by = quotients_[Class{moment, basis, distance_of(left)}.index()];
+  const Instant at = now + times(left, by.middle);
+  return {.early = std::min(at, std::max(now, now + times(left, by.low) - kTick)),
+          .at = at,
+          .late = std::max(at, now + times(left, by.high) + kTick)};
+}
+
+std::size_t Calibration::known(Moment moment, Basis basis) const {
+  std::size_t count = 0;
+  for (std::size_t distance = 0; distance < kDistances; ++distance) {
+    count += logs_[Class{moment, basis, distance}.index()].size();
+  }
+  return count;
+}
+
+}  // namespace tidepool::forecast

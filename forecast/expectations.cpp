@@ -1,0 +1,137 @@
+#include "forecast/expectations.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/state/change_costs.hpp"
+#include "core/state/job_work.hpp"
+#include "core/state/type_records.hpp"
+
+namespace tidepool::forecast {
+namespace {
+
+// A job of which nothing is known and that has had nothing yet.
+constexpr double kUnknownLeastS = 600;
+constexpr double kSlowest = 1e-9;  // steps a second
+
+bool steps_usefully(const core::Job& job) {
+  return policies::cluster::chooses_batch(job);
+}
+
+}  // namespace
+
+const char* to_text(Basis basis) {
+  switch (basis) {
+    case Basis::kDeclared: return "declared";
+    case Basis::kTold: return "told";
+    case Basis::kKin: return "kin";
+    case Basis::kUnknown: return "unknown";
+  }
+  return "unknown";
+}
+
+void Expectations::Mean::add(double value) {
+  ++jobs;
+  ms += (value - ms) / static_cast<double>(jobs);
+}
+
+Duration Expectations::Mean::or_else(Duration guess) const {
+  return jobs == 0 ? guess : Duration::micros(std::llround(ms * 1e3));
+}
+
+Expectations::Expectations(const core::ClusterState& state) : state_(&state), known_(state) {
+  for (const auto& [id, job] : state.ended) ratios_.tell(*job);
+  for (const auto& [id, job] : state.jobs) {
+    ratios_.tell(*job);
+    const core::Measurements& measured = job->measurements;
+    const auto add = [&](Mean& mean, Kind kind) {
+      if (const auto& cost = core::cost_of(measured, kind); cost.count > 0) mean.add(cost.mean_stall_ms);
+    };
+    if (const auto& cost = core::boot_cost_of(measured); cost.count > 0) boots_.add(cost.mean_ms);
+    add(grows_, &core::TypeRecords::grow_cost);
+    add(shrinks_, &core::TypeRecords::shrink_cost);
+    add(replaces_, &core::TypeRecords::replace_cost);
+    add(restarts_, &core::TypeRecords::restart_cost);
+  }
+}
+
+const Expectations::Work& Expectations::work(JobId job) {
+  const auto [known, is_new] = work_.try_emplace(job);
+  if (is_new) known->second = work_of(*state_->find_job(job));
+  return known->second;
+}
+
+Expectations::Work Expectations::work_of(const core::Job& job) {
+  const Speed& speed = speed_of(job, job.measurements.slot_type);
+  const double batch = static_cast<double>(job.spec.batch.global);
+  if (const auto left = core::samples_left(job)) {
+    if (speed.is_known()) return {job.spec.work_samples ? Basis::kDeclared : Basis::kTold, *left / batch};
+    const bool has_kin = known_.steps_per_second(job, job.spec.elastic.preferred).has_value();
+    return {has_kin ? Basis::kKin : Basis::kUnknown, *left / batch};
+  }
+  if (speed.is_known()) {
+    if (const auto left = known_.samples_left(job, speed)) return {Basis::kKin, *left / batch};
+  }
+  return unknown_work(job);
+}
+
+// By the time that it holds slots, at the size that it has or begins with.
+Expectations::Work Expectations::unknown_work(const core::Job& job) {
+  const int workers = job.size() > 0 ? job.size() : job.spec.elastic.preferred;
+  const double slots = static_cast<double>(workers) * job.spec.gpus_per_worker;
+  const double rate = rate_of(job, job.measurements.slot_type, workers);
+  if (const auto left = known_.slot_seconds_left(job)) return {Basis::kKin, *left / slots * rate};
+  const double had_s = job.account.slot_time.to_seconds() / slots;
+  return {Basis::kUnknown, std::max(kUnknownLeastS, had_s) * rate};
+}
+
+const Expectations::Speed& Expectations::speed_of(const core::Job& job, const std::string& slot_type) {
+  const auto known = speeds_.find({job.id, slot_type});
+  if (known != speeds_.end()) return known->second;
+  const auto made = [&](const core::Job& on_type) {
+    const auto expected = ratios_.expected(on_type);
+    return expected ? Speed(on_type, *expected) : Speed(on_type);
+  };
+  if (slot_type == job.measurements.slot_type) return speeds_.try_emplace({job.id, slot_type}, made(job)).first->second;
+  core::Job moved = job;
+  core::measure_on(moved.measurements, slot_type);
+  return speeds_.try_emplace({job.id, slot_type}, made(moved)).first->second;
+}
+
+double Expectations::rate_of(const core::Job& job, const std::string& slot_type, int workers) {
+  const Speed& speed = speed_of(job, slot_type);
+  const policies::cluster::Shape shape{.nodes = 1, .size = workers * job.spec.gpus_per_worker};
+  if (!speed.is_known()) {
+    if (const auto rate = known_.steps_per_second(job, workers)) return std::max(kSlowest, *rate);
+  }
+  const double rate = steps_usefully(job) ? speed.goodput(shape) : 1 / speed.step_seconds(shape);
+  return std::isfinite(rate) ? std::max(kSlowest, rate) : kSlowest;
+}
+
+double Expectations::steps_per_second(JobId job, const std::string& slot_type, int workers) {
+  return rate_of(*state_->find_job(job), slot_type, workers);
+}
+
+Duration Expectations::boot(const core::Job& job) const {
+  return core::boot_cost_of(job.measurements).count > 0 ? core::boot_time(job) : boots_.or_else(core::boot_time(job));
+}
+
+Duration Expectations::mean_of(const core::Job& job, Kind kind, const Mean& others) const {
+  const core::TransitionCost& cost = core::cost_of(job.measurements, kind);
+  return cost.count > 0 ? core::stall_of(cost) : others.or_else(core::stall_of(cost));
+}
+
+Duration Expectations::stall(const core::Job& job) const {
+  const core::Commit& commit = job.membership.commit;
+  if (commit.replaces) return mean_of(job, &core::TypeRecords::replace_cost, replaces_);
+  const bool shrinks = job.size() < commit.from_size;
+  return shrinks ? mean_of(job, &core::TypeRecords::shrink_cost, shrinks_)
+                 : mean_of(job, &core::TypeRecords::grow_cost, grows_);
+}
+
+Duration Expectations::restart_stall(const core::Job& job) const {
+  const core::TransitionCost& cost = core::cost_of(job.measurements, &core::TypeRecords::restart_cost);
+  return cost.count > 0 ? core::restart_stall(job) : restarts_.or_else(core::restart_stall(job));
+}
+
+}  // namespace tidepool::forecast

@@ -1,0 +1,75 @@
+// What a forecast takes every job to be: how fast it steps at a size, how much it has left, and how long its changes
+// take. All of it follows from the state with which the forecast begins, and stays as it was then: what the forecast
+// itself makes up teaches it nothing. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/id_table.hpp"
+#include "core/state/cluster_state.hpp"
+#include "forecast/known_jobs.hpp"
+#include "policies/cluster/job_speed.hpp"
+#include "policies/cluster/type_ratios.hpp"
+
+namespace tidepool::forecast {
+
+// What the end of a job is reckoned from; the later, the less it promises.
+enum class Basis {
+  kDeclared,  // its job file says how much work there is, and its speed was measured
+  kTold,      // its program has said so, and its speed was measured
+  kKin,       // its length or its speed is that of jobs like it
+  kUnknown,   // nothing tells how long it takes; it is taken to need as long again as it has had
+};
+[[nodiscard]] const char* to_text(Basis basis);
+
+class Expectations {
+ public:
+  // `state` outlives it and does not change.
+  explicit Expectations(const core::ClusterState& state);
+
+  struct Work {
+    Basis basis = Basis::kUnknown;
+    double steps_left = 0;  // at the batch that it declares, from what it has reported; >= 0
+  };
+  // Requires: the job is in the state, as is that of all calls below.
+  [[nodiscard]] const Work& work(JobId job);
+  // Steps a second at the batch that it declares, > 0. `slot_type`: that its workers are on; empty = not known.
+  [[nodiscard]] double steps_per_second(JobId job, const std::string& slot_type, int workers);
+
+  // From the start of a worker until it is ready.
+  [[nodiscard]] Duration boot(const core::Job& job) const;
+  // From the commit of a generation until its members step, of a job as it is then.
+  [[nodiscard]] Duration stall(const core::Job& job) const;
+  [[nodiscard]] Duration restart_stall(const core::Job& job) const;
+
+ private:
+  using Speed = policies::cluster::JobSpeed;
+  struct Mean {
+    double ms = 0;
+    std::int64_t jobs = 0;
+    void add(double value);
+    [[nodiscard]] Duration or_else(Duration guess) const;
+  };
+  using Kind = core::TransitionCost core::TypeRecords::*;
+  [[nodiscard]] Work work_of(const core::Job& job);
+  [[nodiscard]] Work unknown_work(const core::Job& job);
+  [[nodiscard]] const Speed& speed_of(const core::Job& job, const std::string& slot_type);
+  [[nodiscard]] double rate_of(const core::Job& job, const std::string& slot_type, int workers);
+  [[nodiscard]] Duration mean_of(const core::Job& job, Kind kind, const Mean& others) const;
+
+  const core::ClusterState* state_;
+  KnownJobs known_;
+  policies::cluster::TypeRatios ratios_;
+  std::map<std::pair<JobId, std::string>, Speed> speeds_;
+  IdTable<JobId, Work> work_;
+  // Over the jobs that have measured them.
+  Mean boots_;
+  Mean grows_;
+  Mean shrinks_;
+  Mean replaces_;
+  Mean restarts_;
+};
+
+}  // namespace tidepool::forecast

@@ -1,0 +1,208 @@
+#include "forecast/forecast.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "base/first_after.hpp"
+#include "base/id_set.hpp"
+#include "core/decide/engine.hpp"
+#include "core/state/job_state.hpp"
+#include "forecast/forward_pools.hpp"
+#include "forecast/forward_world.hpp"
+
+namespace tidepool::forecast {
+namespace {
+
+constexpr int kRoundsMax = 8;                           // of decisions at a time, as in a turn of the daemon
+constexpr Duration kWakeAgain = Duration::millis(100);  // a due time that has come without a change must not stop it
+
+constexpr Duration kNever = Duration::seconds(10 * 365 * 86'400);
+
+// Nothing fails, so nothing is given up for taking longer than its operator has patience.
+core::EngineParts parts_for(core::EngineParts parts, const Limits& limits) {
+  parts.file_policy = nullptr;
+  parts.config.start_timeout = parts.config.switch_timeout = kNever;
+  parts.config.plan_every = std::max(parts.config.plan_every, limits.plan_every);
+  return parts;
+}
+
+// Of the facts of a forecast; none: it is about a node.
+JobId job_of(const core::ClusterState& state, const core::Fact& fact) {
+  return std::visit(
+      [&](const auto& any) -> JobId {
+        using Kind = std::decay_t<decltype(any)>;
+        if constexpr (requires { requires std::is_same_v<decltype(Kind::job), JobId>; }) {
+          return any.job;
+        } else if constexpr (requires { any.worker; }) {
+          const core::Worker* worker = state.find_worker(any.worker);
+          return worker == nullptr ? JobId() : worker->job;
+        } else {
+          return {};
+        }
+      },
+      fact);
+}
+
+// One forecast as it is made.
+class Run {
+ public:
+  Run(const core::EngineParts& parts, const core::ClusterState& state, Instant now, const Limits& limits)
+      : limits_(limits),
+        now_(std::max(now, state.now)),
+        expectations_(state),
+        engine_(parts, state),
+        world_(expectations_, limits.report_every) {
+    made_.at = now_;
+    made_.policy = parts.name_in_charge(state);
+    for (const auto& [id, job] : state.jobs) {
+      if (!core::is_final(job->state())) begin(*job);
+    }
+  }
+
+  Forecast make() {
+    for (const auto& [id, job] : IdTable(made_.jobs)) world_.follow(engine_.view(), id, now_);
+    const Instant end = now_ + limits_.horizon;
+    while (decide() && !open_.empty()) {
+      const auto next = next_at();
+      if (!next || *next > end) {
+        now_ = end;
+        break;
+      }
+      now_ = std::max(now_, *next);
+      learn();
+    }
+    return finish();
+  }
+
+ private:
+  void begin(const core::Job& job) {
+    JobForecast& told = made_.jobs[job.id];
+    told.basis = expectations_.work(job.id).basis;
+    told.waits = job.membership.workers.empty();
+    told.cost = job.account.cost;
+    told.sizes.push_back({now_, job.membership.switched ? job.size() : 0});
+    if (told.sizes.back().size == 0) not_started_.insert(job.id);
+    if (job.state() != core::JobState::kSuspended) open_.insert(job.id);
+  }
+
+  // False: no further.
+  bool decide() {
+    for (int round = 0; round < kRoundsMax; ++round) {
+      const core::Decision decision = engine_.decide(now_);
+      if (const Status lawful = engine_.validate(decision); !lawful.ok()) {
+        made_.error = lawful.error().message;
+        return false;
+      }
+      (void)engine_.accept(decision);
+      ++made_.events;
+      if (!has_events_left()) return false;
+      note_ended();
+      for (const core::PlannedIntent& planned : decision.plan) follow(core::job_of(planned.intent));
+      if (!decision.nodes.empty() || round == 0) pools_.follow(engine_.view(), now_);
+      if (decision.empty()) break;
+    }
+    return true;
+  }
+
+  void learn() {
+    const auto is_due = [&](const std::optional<Instant>& at) { return at && *at <= now_; };
+    while (is_due(world_.next_at()) && has_events_left()) learn(world_.take(engine_.view(), now_));
+    while (is_due(pools_.next_at()) && has_events_left()) learn(pools_.take(engine_.view()));
+  }
+
+  void learn(const std::vector<core::Fact>& facts) {
+    for (const core::Fact& fact : facts) {
+      const JobId job = job_of(engine_.view(), fact);
+      // What contradicts the state is refused and changes nothing, as in a daemon.
+      const auto stepped = engine_.step({.at = now_, .fact = fact});
+      ++made_.events;
+      if (!stepped.ok()) continue;
+      note_ended();
+      if (job) follow(job);
+      if (!job) follow_all();
+    }
+  }
+
+  void follow_all() {
+    for (const auto& [id, told] : IdTable(made_.jobs)) {
+      if (engine_.view().find_job(id) != nullptr) follow(id);
+    }
+  }
+
+  void follow(JobId id) {
+    world_.follow(engine_.view(), id, now_);
+    const core::Job* job = engine_.view().find_job(id);
+    const auto found = made_.jobs.find(id);
+    if (job == nullptr || found == made_.jobs.end()) return;
+    JobForecast& told = found->second;
+    if (core::is_final(job->state())) end(*job, told);
+    const bool holds = !job->membership.members.empty();
+    if (!holds || job->membership.switched) note_size(told, job->size());
+    if (holds && job->membership.switched && not_started_.erase(id)) {
+      told.start = now_;
+      told.start_basis = worst_ended_;
+    }
+  }
+
+  void note_size(JobForecast& told, int size) const {
+    if (told.sizes.back().size == size || told.sizes.size() >= limits_.sizes_most) return;
+    told.sizes.push_back({now_, size});
+  }
+
+  void end(const core::Job& job, JobForecast& told) {
+    if (told.end) return;
+    told.end = job.phase.ended_at();
+    told.outcome = job.state();
+    told.cost = job.account.cost;
+    note_size(told, 0);
+    worst_ended_ = std::max(worst_ended_, told.basis);
+    open_.erase(job.id);
+  }
+
+  void note_ended() {
+    for (const auto& job : engine_.take_ended()) {
+      if (const auto found = made_.jobs.find(job->id); found != made_.jobs.end()) end(*job, found->second);
+    }
+  }
+
+  [[nodiscard]] std::optional<Instant> next_at() const {
+    FirstAfter first;
+    first.consider(world_.next_at());
+    first.consider(pools_.next_at());
+    if (const auto due = engine_.next_due()) first.consider(std::max(*due, now_ + kWakeAgain));
+    return first.found();
+  }
+
+  [[nodiscard]] bool has_events_left() const { return made_.events < limits_.events_most; }
+
+  Forecast finish() {
+    made_.until = now_;
+    made_.cut_short = !has_events_left();
+    for (auto& [id, told] : made_.jobs) {
+      const core::Job* job = engine_.view().find_job(id);
+      if (!told.end && job != nullptr) told.cost = job->account.cost;
+    }
+    return std::move(made_);
+  }
+
+  Limits limits_;
+  Instant now_;
+  Expectations expectations_;
+  core::Engine engine_;
+  ForwardWorld world_;
+  ForwardPools pools_;
+  Forecast made_;
+  IdSet<JobId> not_started_;
+  IdSet<JobId> open_;  // that may end
+  Basis worst_ended_ = Basis::kDeclared;
+};
+
+}  // namespace
+
+Forecast forecast(core::EngineParts parts, const core::ClusterState& state, Instant now, const Limits& limits) {
+  return Run(parts_for(std::move(parts), limits), state, now, limits).make();
+}
+
+}  // namespace tidepool::forecast

@@ -1,0 +1,65 @@
+// When each job of a state will start and end, and what it will hold and cost by then: the engine's own decisions, run
+// forward in a world in which everything takes as long as is expected of it (expectations.hpp) and nothing fails
+// (forward_world.hpp). No job comes that is not there, and no user changes anything. Pure: it takes a copy of the state
+// and changes nothing; the same state, parts and limits give the same forecast.
+//
+// Costs about as many decisions as there will be changes: each job's starts, resizes and reports, and a plan every
+// `plan_every`. So it grows with the jobs and with how often they change, up to `events_most` facts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/id_table.hpp"
+#include "base/money.hpp"
+#include "base/time.hpp"
+#include "core/decide/engine_parts.hpp"
+#include "core/state/cluster_state.hpp"
+#include "forecast/expectations.hpp"
+
+namespace tidepool::forecast {
+
+struct Limits {
+  std::int64_t events_most = 200'000;                // facts and decisions; where it ends is said
+  Duration horizon = Duration::seconds(7 * 86'400);  // likewise
+  Duration report_every = Duration::seconds(30);     // as programs report steps
+  Duration plan_every = Duration::seconds(300);      // by a policy for the whole cluster, if nothing happens
+  std::size_t sizes_most = 16;                       // that are told of a job
+};
+
+struct SizeFrom {
+  Instant at;
+  int size = 0;  // workers; 0 = it holds nothing
+  bool operator==(const SizeFrom&) const = default;
+};
+
+struct JobForecast {
+  Basis basis = Basis::kUnknown;         // of its end
+  Basis start_basis = Basis::kDeclared;  // the least that one of the ends rests on before which it does not start
+  bool waits = false;                    // it holds nothing when the forecast begins
+  std::optional<Instant> start;          // of a job that waits or starts: when it steps; none: not by Forecast::until
+  std::optional<Instant> end;            // none: not by then
+  core::JobState outcome = core::JobState::kSucceeded;  // with `end`
+  Money cost;                                           // from its submission to its end, or until then
+  std::vector<SizeFrom> sizes;                          // from the beginning on, the first ones
+  bool operator==(const JobForecast&) const = default;
+};
+
+struct Forecast {
+  Instant at;                        // when it begins
+  Instant until;                     // nothing after that was looked at
+  bool cut_short = false;            // for the number of events, and not the horizon
+  std::int64_t events = 0;           // that it took
+  std::string policy;                // by which it decides
+  std::string error;                 // why it ends where it does, if a plan was not lawful; empty = it was
+  IdTable<JobId, JobForecast> jobs;  // those that had not ended
+};
+
+// `now` is not before the newest fact of `state`. A policy file that decides is not asked: the daemon's own policy
+// decides in its place.
+[[nodiscard]] Forecast forecast(core::EngineParts parts, const core::ClusterState& state, Instant now,
+                                const Limits& limits = {});
+
+}  // namespace tidepool::forecast

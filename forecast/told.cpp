@@ -1,0 +1,57 @@
+#include "forecast/told.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tidepool::forecast {
+namespace {
+
+// What is spent from now on is spent in proportion to the time until the end.
+Money cost_at(Money now, Money at_end, Duration until_end, Duration until) {
+  if (until_end <= Duration()) return at_end;
+  const double share = until.to_seconds() / until_end.to_seconds();
+  const double more = static_cast<double>((at_end - now).count_micros()) * share;
+  return now + Money::micros(std::llround(std::min(more, 9e15)));
+}
+
+// A job does not end before it starts.
+Expected after(const Expected& end, const std::optional<Expected>& start) {
+  if (!start) return end;
+  return {std::max(end.early, start->early), std::max(end.at, start->at), std::max(end.late, start->late)};
+}
+
+ToldJob tell_job(const core::Job& job, const JobForecast& made, const Forecast& of, const Calibration& calibration) {
+  ToldJob told{.basis = made.basis, .start_basis = made.start_basis, .sizes = made.sizes};
+  if (made.start) told.start = calibration.expect(Moment::kStart, made.start_basis, of.at, *made.start);
+  told.cost_low = told.cost = told.cost_high = made.cost;
+  if (!made.end || made.basis == Basis::kUnknown) {
+    const bool never_starts = !made.start && made.sizes.back().size == 0 && !made.end;
+    told.not_before = !made.end || never_starts ? of.until : told.start ? told.start->at : of.at;
+    if (made.end) told.cost_low = told.cost = told.cost_high = job.account.cost;
+    return told;
+  }
+  told.end = after(calibration.expect(Moment::kEnd, made.basis, of.at, *made.end), told.start);
+  told.outcome = made.outcome;
+  const Duration left = *made.end - of.at;
+  const Money now = job.account.cost;
+  told.cost_low = cost_at(now, made.cost, left, told.end->early - of.at);
+  told.cost = cost_at(now, made.cost, left, told.end->at - of.at);
+  told.cost_high = cost_at(now, made.cost, left, told.end->late - of.at);
+  return told;
+}
+
+}  // namespace
+
+Told tell(const core::ClusterState& state, const Forecast& forecast, const Calibration& calibration) {
+  Told told{.at = forecast.at,
+            .until = forecast.until,
+            .cut_short = forecast.cut_short,
+            .policy = forecast.policy,
+            .jobs = {}};
+  for (const auto& [id, made] : forecast.jobs) {
+    if (const core::Job* job = state.find_job(id)) told.jobs.emplace(id, tell_job(*job, made, forecast, calibration));
+  }
+  return told;
+}
+
+}  // namespace tidepool::forecast

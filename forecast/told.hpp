@@ -1,0 +1,41 @@
+// A forecast as it is told to people: every time with its interval, and what cannot be said left out. Pure.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/id_table.hpp"
+#include "base/money.hpp"
+#include "forecast/calibration.hpp"
+#include "forecast/forecast.hpp"
+
+namespace tidepool::forecast {
+
+struct ToldJob {
+  Basis basis = Basis::kUnknown;         // of its end
+  Basis start_basis = Basis::kDeclared;  // of its start
+  std::optional<Expected> start;         // of a job that waits or starts
+  std::optional<Expected> end;           // none: nothing tells how long it takes, or not within the horizon
+  // Of a job without an end: not before that, as far as can be seen.
+  std::optional<Instant> not_before;
+  core::JobState outcome = core::JobState::kSucceeded;  // with `end`
+  // From its submission to its end, at the early, the expected and the late end of it; without an end what it is until
+  // `not_before` at least.
+  Money cost_low;
+  Money cost;
+  Money cost_high;
+  std::vector<SizeFrom> sizes;
+};
+
+struct Told {
+  Instant at;     // when the forecast begins
+  Instant until;  // nothing after that was looked at
+  bool cut_short = false;
+  std::string policy;  // by which it decides
+  IdTable<JobId, ToldJob> jobs;
+};
+
+// `state`: that it was made from.
+[[nodiscard]] Told tell(const core::ClusterState& state, const Forecast& forecast, const Calibration& calibration);
+
+}  // namespace tidepool::forecast

@@ -1,0 +1,178 @@
+#include <catch2/catch.hpp>
+
+#include "core/codec/codec.hpp"
+#include "forecast/submit_plan.hpp"
+#include "policies/registry.hpp"
+#include "tests/support/cluster_builders.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using forecast::Basis;
+using forecast::SubmitPlan;
+
+core::EngineParts parts_by(std::string_view policy) {
+  return {policies::make_policies(policy).value(), {std::make_shared<PlainDetector>()}, {}};
+}
+
+// A cluster of some slots, told what happens; a job steps ten samples a second for each worker.
+class Scene {
+ public:
+  Scene(std::string policy, int slots) : policy_(std::move(policy)), engine_(parts_by(policy_)) {
+    learn(core::NodeJoined{.node = NodeId(1),
+                           .name = "n1",
+                           .slots = slots,
+                           .slot_type = "gpu",
+                           .price_per_slot_hour = Money::micros(3'600'000)});
+  }
+
+  static core::JobSpec job(int size, std::int64_t seconds, int priority = 0) {
+    core::JobSpec spec = job_spec({.min = size, .max = size, .preferred = size, .batch = 10 * size});
+    spec.priority = priority;
+    spec.work_samples = seconds * 10 * size;
+    return spec;
+  }
+
+  // It runs and has reported `steps` steps of a second.
+  JobId run(const core::JobSpec& spec, std::int64_t steps) {
+    const JobId id = submit(spec);
+    const core::Job* job = engine_.view().find_job(id);
+    for (const WorkerId worker : std::vector<WorkerId>(job->membership.workers)) learn(core::WorkerReady{worker});
+    learn(core::GenerationSwitched{.job = id, .generation = 1, .switch_step = 1});
+    now_ = now_ + Duration::seconds(steps);
+    learn(core::StepsMeasured{.job = id,
+                              .generation = 1,
+                              .last_step = steps,
+                              .steps = steps,
+                              .elapsed = Duration::seconds(steps),
+                              .samples = steps * spec.batch.global});
+    return id;
+  }
+  JobId submit(const core::JobSpec& spec) {
+    const JobId id = engine_.next_job_id();
+    learn(core::JobSubmitted{id, spec});
+    return id;
+  }
+  [[nodiscard]] SubmitPlan plan(const core::JobSpec& spec) const {
+    const core::ClusterState state = engine_.view();
+    const auto before = core::digest_of(state);
+    auto plan = forecast::plan_submit(parts_by(policy_), state, {.spec = spec, .now = now_, .limits = {}}, {});
+    REQUIRE(plan.ok());
+    CHECK(core::digest_of(state) == before);
+    return *std::move(plan);
+  }
+  [[nodiscard]] forecast::Forecast forecast() const {
+    return forecast::forecast(parts_by(policy_), engine_.view(), now_);
+  }
+  [[nodiscard]] Instant now() const { return now_; }
+
+ private:
+  void learn(core::Fact fact) {
+    REQUIRE(engine_.step({.at = now_, .fact = std::move(fact)}).ok());
+    for (int round = 0; round < 8; ++round) {
+      const core::Decision decision = engine_.decide(now_);
+      REQUIRE(engine_.validate(decision).ok());
+      (void)engine_.accept(decision);
+      if (decision.empty()) break;
+    }
+  }
+
+  std::string policy_;
+  core::Engine engine_;
+  Instant now_ = Instant() + Duration::seconds(1'000);
+};
+
+double seconds_from(Instant now, const std::optional<Instant>& at) {
+  REQUIRE(at);
+  return (*at - now).to_seconds();
+}
+
+TEST_CASE("a job that runs ends when its declared work is done at its measured speed, and costs what it holds") {
+  Scene scene("fixed", 2);
+  const JobId job = scene.run(Scene::job(2, 1'000), 100);
+  const auto made = scene.forecast();
+  const auto& told = made.jobs.at(job);
+  CHECK(told.basis == Basis::kDeclared);
+  CHECK_FALSE(told.start);
+  CHECK(seconds_from(scene.now(), told.end) == Approx(900).margin(1));
+  // A slot costs a thousandth a second.
+  CHECK(told.cost.to_units() == Approx(2 * 1'000 * 0.001).epsilon(0.01));
+  REQUIRE(told.sizes.size() == 2);
+  CHECK(told.sizes[0].size == 2);
+  CHECK(told.sizes[1].size == 0);
+}
+
+TEST_CASE("a job that waits starts when the one before it ends, and is taken to be as fast as that one") {
+  Scene scene("fifo", 2);
+  scene.run(Scene::job(2, 1'000), 100);
+  const JobId next = scene.submit(Scene::job(2, 500));
+  const auto made = scene.forecast();
+  const auto& told = made.jobs.at(next);
+  CHECK(told.waits);
+  CHECK(told.basis == Basis::kKin);
+  CHECK(told.start_basis == Basis::kDeclared);
+  CHECK(seconds_from(scene.now(), told.start) == Approx(902).margin(2));
+  CHECK(seconds_from(*told.start, told.end) == Approx(500).margin(2));
+}
+
+TEST_CASE("of a job of which nothing is known no end is told, only before what it does not start") {
+  Scene scene("fixed", 2);
+  core::JobSpec spec = Scene::job(2, 1'000);
+  spec.work_samples.reset();
+  const JobId job = scene.submit(spec);
+  const auto made = scene.forecast();
+  CHECK(made.jobs.at(job).basis == Basis::kUnknown);
+  Scene other("fixed", 1);
+  const SubmitPlan plan = other.plan(Scene::job(2, 10));
+  const auto& told = plan.told.jobs.at(plan.job);
+  CHECK_FALSE(told.start);
+  CHECK_FALSE(told.end);
+  REQUIRE(told.not_before);
+  CHECK(*told.not_before == plan.told.until);
+  CHECK(*told.not_before >= other.now() + Duration::seconds(7 * 86'400));
+}
+
+TEST_CASE("a plan says when the job starts and that those behind it do not mind") {
+  Scene scene("fifo", 2);
+  const JobId running = scene.run(Scene::job(2, 1'000), 100);
+  const JobId waiting = scene.submit(Scene::job(2, 500));
+  const SubmitPlan plan = scene.plan(Scene::job(2, 100));
+  CHECK(plan.changes.empty());
+  const auto& told = plan.told.jobs.at(plan.job);
+  REQUIRE(told.start);
+  CHECK(told.start->early <= told.start->at);
+  CHECK(told.start->at <= told.start->late);
+  REQUIRE(told.end);
+  CHECK(told.end->at >= told.start->at);
+  CHECK(told.cost_low <= told.cost);
+  CHECK(told.cost <= told.cost_high);
+  CHECK(plan.told.jobs.contains(running));
+  CHECK(plan.told.jobs.contains(waiting));
+}
+
+TEST_CASE("a plan of a job that goes first says which others start and end later, and by how much") {
+  Scene scene("fifo", 2);
+  const JobId running = scene.run(Scene::job(2, 1'000), 100);
+  const JobId waiting = scene.submit(Scene::job(2, 500));
+  const SubmitPlan plan = scene.plan(Scene::job(2, 300, 5));
+  REQUIRE(plan.changes.size() == 1);
+  const SubmitPlan::Change& change = plan.changes.front();
+  CHECK(change.job == waiting);
+  CHECK(change.job != running);
+  CHECK(change.effect == SubmitPlan::Effect::kLater);
+  REQUIRE(change.start_by);
+  CHECK(change.start_by->to_seconds() == Approx(302).margin(3));
+  REQUIRE(change.end_by);
+  CHECK(change.end_by->to_seconds() == Approx(302).margin(3));
+}
+
+TEST_CASE("a plan that the engine would refuse is an error") {
+  Scene scene("fifo", 2);
+  core::JobSpec spec = Scene::job(2, 100);
+  spec.elastic.sizes = {3};
+  const auto plan = forecast::plan_submit(parts_by("fifo"), {}, {.spec = spec, .now = scene.now(), .limits = {}}, {});
+  CHECK_FALSE(plan.ok());
+}
+
+}  // namespace
+}  // namespace tidepool::test
