@@ -14,6 +14,9 @@ constexpr std::size_t kEnough = 16;    // to do without those of other distances
 constexpr std::size_t kOpenMost = 16;  // forecasts of one thing that are waited for
 constexpr std::array kDistanceEnds{Duration::seconds(900), Duration::seconds(4 * 3'600), Duration::seconds(86'400)};
 constexpr Duration kTick = Duration::seconds(1);  // nothing is told more exactly than this
+constexpr double kPace = 0.005;                   // by which percentiles follow what has failed
+constexpr double kTailLeast = 0.002;
+constexpr double kTailMost = 0.4;
 constexpr std::array kMoments{Moment::kStart, Moment::kEnd};
 constexpr std::array kAllBases{Basis::kDeclared, Basis::kTold, Basis::kKin, Basis::kUnknown};
 
@@ -52,7 +55,16 @@ std::size_t Calibration::Class::index() const {
   return (static_cast<std::size_t>(moment) * kBases + static_cast<std::size_t>(basis)) * kDistances + distance;
 }
 
-Calibration::Calibration() : logs_(kMoments.size() * kBases * kDistances), quotients_(logs_.size()) {
+void Calibration::Tails::learn(bool was_below, bool was_above) {
+  const auto follow = [](double& tail, bool failed) {
+    tail = std::clamp(tail + kPace * (kTail - (failed ? 1 : 0)), kTailLeast, kTailMost);
+  };
+  follow(below, was_below);
+  follow(above, was_above);
+}
+
+Calibration::Calibration()
+    : logs_(kMoments.size() * kBases * kDistances), tails_(logs_.size()), quotients_(logs_.size()) {
   reckon(Instant());
 }
 
@@ -63,7 +75,9 @@ void Calibration::remember(const core::ClusterState& state, const Forecast& fore
     const auto say = [&](Moment moment, Basis basis, const std::optional<Instant>& when) {
       if (!when || *when <= forecast.at) return;
       const Duration left = *when - forecast.at;
-      open({id, moment}, {.at = forecast.at, .left = left, .of = {moment, basis, distance_of(left)}});
+      const Class of{moment, basis, distance_of(left)};
+      const Quotients& by = quotients_[of.index()];
+      open({id, moment}, {forecast.at, left, of, std::log(by.low), std::log(by.high)});
     };
     if (!job->started_at) say(Moment::kStart, told.start_basis, told.start);
     say(Moment::kEnd, told.basis, told.end);
@@ -104,8 +118,11 @@ void Calibration::settle(const std::vector<Open>& said, Instant happened) {
   for (const Open& one : said) {
     const double took = std::max(kTick, happened - one.at).to_seconds();
     std::deque<double>& logs = logs_[one.of.index()];
-    logs.push_back(std::log(took / std::max(kTick, one.left).to_seconds()));
+    const double left = std::max(kTick, one.left).to_seconds();
+    logs.push_back(std::log(took / left));
     if (logs.size() > kKept) logs.pop_front();
+    const double tick = kTick.to_seconds();
+    tails_[one.of.index()].learn(took<left * std::exp(one.log_low) - tick, took> left * std::exp(one.log_high) + tick);
   }
 }
 
@@ -143,7 +160,9 @@ Calibration::Quotients Calibration::quotients_of(const Class& of,
   const double spread = unlearnt_spread(of.basis);
   for (const double off : {-1.0, -1.0 / 3, 1.0 / 3, 1.0}) logs.push_back(off * spread);
   std::sort(logs.begin(), logs.end());
-  return {std::exp(quantile(logs, 0.1)), std::exp(quantile(logs, 0.5)), std::exp(quantile(logs, 0.9))};
+  const Tails& tails = tails_[of.index()];
+  return {std::exp(quantile(logs, tails.below)), std::exp(quantile(logs, 0.5)),
+          std::exp(quantile(logs, 1 - tails.above))};
 }
 
 Expected Calibration::expect(Moment moment, Basis basis, Instant now, Instant when) const {

@@ -49,6 +49,7 @@ class Calibration {
   [[nodiscard]] std::size_t known(Moment moment, Basis basis) const;
 
  private:
+  static constexpr double kTail = 0.1;
   static constexpr std::size_t kBases = 4;
   static constexpr std::size_t kDistances = 4;
   struct Class {
@@ -61,11 +62,19 @@ class Calibration {
     Instant at;     // when it was said
     Duration left;  // how long it was to take, > 0
     Class of;
+    double log_low = 0;  // logarithms of the quotients between which it was told to lie
+    double log_high = 0;
   };
   struct Quotients {
     double low = 1;
     double middle = 1;
     double high = 1;
+  };
+  // Shares of what lies below and above the interval of a class, as the percentiles are taken.
+  struct Tails {
+    double below = kTail;
+    double above = kTail;
+    void learn(bool was_below, bool was_above);
   };
   using Key = std::pair<JobId, Moment>;
   void open(Key key, Open said);
@@ -75,6 +84,7 @@ class Calibration {
 
   std::map<Key, std::vector<Open>> open_;
   std::vector<std::deque<double>> logs_;  // of the quotients, by class, the newest last
+  std::vector<Tails> tails_;              // by class
   std::vector<Quotients> quotients_;      // by class, as of the newest learn()
 };
 

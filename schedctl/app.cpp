@@ -91,6 +91,7 @@ int run(int argc, const char* const* argv, const AddCommands& extra) {
   Chosen chosen;
   add_shared_options(app, settings);
   add_job_commands(app, chosen);
+  add_plan_command(app, chosen);
   add_watch_command(app, chosen);
   add_stream_commands(app, chosen);
   add_trace_command(app, chosen);

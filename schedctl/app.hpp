@@ -25,6 +25,7 @@ using AddCommands = std::function<void(CLI::App& app, Chosen& chosen)>;
 
 // The groups of commands, each in a file of its own.
 void add_job_commands(CLI::App& app, Chosen& chosen);         // submit ls get why resize cancel suspend ...
+void add_plan_command(CLI::App& app, Chosen& chosen);         // plan
 void add_watch_command(CLI::App& app, Chosen& chosen);        // watch
 void add_stream_commands(CLI::App& app, Chosen& chosen);      // logs events
 void add_trace_command(CLI::App& app, Chosen& chosen);        // trace

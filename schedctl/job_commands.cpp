@@ -1,7 +1,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <random>
 
@@ -9,8 +8,8 @@
 
 #include "base/digest.hpp"
 #include "schedctl/app.hpp"
-#include "schedctl/dry_run.hpp"
 #include "schedctl/failure.hpp"
+#include "schedctl/forecast_words.hpp"
 #include "schedctl/job_file.hpp"
 #include "schedctl/pages.hpp"
 #include "schedctl/tables.hpp"
@@ -29,29 +28,12 @@ std::string fresh_key() {
   return "schedctl-" + digest.text();
 }
 
-// Relative paths in a job file mean the folder where it was submitted.
-void fill_workdir(json& document) {
-  if (!document.is_object() || !document.contains("run") || !document.at("run").is_object()) return;
-  json& run = document.at("run");
-  if (!run.contains("workdir") || run.at("workdir").is_null()) {
-    run["workdir"] = std::filesystem::current_path().string();
-  } else if (run.at("workdir").is_string()) {
-    run["workdir"] = std::filesystem::absolute(run.at("workdir").get<std::string>()).lexically_normal().string();
-  }
-}
-
 struct Submit {
   std::vector<std::string> files;  // several are a batch
   bool wait = false;
   bool dry_run = false;
   std::string key;
 };
-
-NamedFile read_job_file(const std::string& name) {
-  NamedFile file = read_named_file(name);
-  fill_workdir(file.document);
-  return file;
-}
 
 HttpRequest submit_request(const Submit& given, const std::string& path, const json& body) {
   return {.method = "POST",

@@ -187,6 +187,17 @@ std::string read_whole(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+// Relative paths in a job file mean the folder where it was submitted.
+void fill_workdir(json& document) {
+  if (!document.is_object() || !document.contains("run") || !document.at("run").is_object()) return;
+  json& run = document.at("run");
+  if (!run.contains("workdir") || run.at("workdir").is_null()) {
+    run["workdir"] = std::filesystem::current_path().string();
+  } else if (run.at("workdir").is_string()) {
+    run["workdir"] = std::filesystem::absolute(run.at("workdir").get<std::string>()).lexically_normal().string();
+  }
+}
+
 }  // namespace
 
 int FieldLines::line_of(std::string_view pointer) const {
@@ -229,6 +240,12 @@ NamedFile read_named_file(const std::string& name) {
   auto document = parse_job_text(read_whole(name), file.lines);
   if (!document.ok()) fail(kExitUsage, file.shown + ": " + document.error().message);
   file.document = *std::move(document);
+  return file;
+}
+
+NamedFile read_job_file(const std::string& name) {
+  NamedFile file = read_named_file(name);
+  fill_workdir(file.document);
   return file;
 }
 

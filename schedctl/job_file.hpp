@@ -44,5 +44,7 @@ struct NamedFile {
 };
 // "-" is standard input. Throws Failure if it cannot be read, or is neither YAML nor JSON.
 [[nodiscard]] NamedFile read_named_file(const std::string& name);
+// The same of a job to submit: relative paths in it mean the folder where that is done.
+[[nodiscard]] NamedFile read_job_file(const std::string& name);
 
 }  // namespace tidepool::ctl

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "schedctl/forecast_words.hpp"
 #include "schedctl/tables.hpp"
 
 namespace tidepool::ctl {
@@ -153,6 +154,7 @@ std::string job_page(const json& job, const json& workers, const Style& style) {
   add("tenant", text_at(job, "/tenant"));
   add("why", text_at(job, "/reason/text"));
   add("error", text_at(job, "/error"));
+  add("forecast", forecast_in_words(job.value("forecast", json())));
   add("size", size_words(job));
   add("progress", progress_words(job));
   if (const auto batch = number_at(job, "/progress/global_batch")) add("batch", whole(*batch) + " samples a step");
@@ -180,6 +182,9 @@ std::string why_page(const json& explanation, const Style& style, Detail detail)
   const auto section = [&](const char* title, const std::string& body) {
     if (!body.empty()) out += "\n" + std::string(title) + "\n" + body;
   };
+  if (const std::string forecast = forecast_in_words(explanation.value("forecast", json())); !forecast.empty()) {
+    out += wrapped(printable(forecast), 0, style) + "\n";
+  }
   if (detail == Detail::kNumbers) section("Numbers", numbers_section(explanation, style));
   section("Evidence", bullets(list_at(explanation, "/evidence"), style));
   const json chosen = explanation.value("chosen", json());

@@ -1,15 +1,20 @@
 #include "schedctl/tables.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "schedctl/forecast_words.hpp"
 #include "schedctl/text_table.hpp"
 
 namespace tidepool::ctl {
 namespace {
 
 using nlohmann::json;
+
+constexpr int kForecastWidth = 100;  // a narrower list would have no room for the reason
 
 // "2", or "2>3" while it changes, or "0/4" of a job that has none yet.
 std::string size_cell(const json& job) {
@@ -35,18 +40,30 @@ std::string would_change(const json& unblocks) {
 
 std::string jobs_table(const json& jobs, const Style& style) {
   if (jobs.empty()) return "no jobs; submit one with: schedctl submit FILE\n";
-  TextTable table({{.title = "JOB"},
-                   {.title = "NAME", .flexible = true},
-                   {.title = "TENANT", .flexible = true},
-                   {.title = "STATE", .state = true},
-                   {.title = "SIZE", .right = true},
-                   {.title = "DONE", .right = true},
-                   {.title = "SAMPLES/S", .right = true},
-                   {.title = "WHY", .flexible = true}});
+  const bool has_forecasts =
+      style.width >= kForecastWidth &&
+      std::any_of(jobs.begin(), jobs.end(), [](const json& job) { return job.value("forecast", json()).is_object(); });
+  std::vector<Column> columns{{.title = "JOB"},
+                              {.title = "NAME", .flexible = true},
+                              {.title = "TENANT", .flexible = true},
+                              {.title = "STATE", .state = true},
+                              {.title = "SIZE", .right = true},
+                              {.title = "DONE", .right = true},
+                              {.title = "SAMPLES/S", .right = true}};
+  if (has_forecasts) columns.push_back({.title = "EXPECTED"});
+  columns.push_back({.title = "WHY", .flexible = true});
+  TextTable table(std::move(columns));
   for (const auto& job : jobs) {
-    table.add({text_at(job, "/id"), text_at(job, "/name"), text_at(job, "/tenant"), text_at(job, "/state"),
-               size_cell(job), done_cell(job), rate(number_at(job, "/progress/samples_per_second")),
-               text_at(job, "/error", text_at(job, "/reason/text"))});
+    std::vector<std::string> cells{text_at(job, "/id"),
+                                   text_at(job, "/name"),
+                                   text_at(job, "/tenant"),
+                                   text_at(job, "/state"),
+                                   size_cell(job),
+                                   done_cell(job),
+                                   rate(number_at(job, "/progress/samples_per_second"))};
+    if (has_forecasts) cells.push_back(forecast_cell(job.value("forecast", json())));
+    cells.push_back(text_at(job, "/error", text_at(job, "/reason/text")));
+    table.add(std::move(cells));
   }
   return table.text(style);
 }

@@ -151,6 +151,7 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
           .parts = setup.parts, .host_program = setup.host_program, .allow_native = config_.allow_native_policies},
       inbox_);
   previews_ = std::make_unique<SubmitPreviews>(setup.parts);
+  forecaster_ = std::make_unique<Forecaster>(setup.parts, publisher_, Forecaster::Duty{});
   warn_of_sharing(recovered.engine.view(), setup);
   loop_ = std::make_unique<Loop>(std::move(recovered), setup.active_policy,
                                  Loop::Links{journal_, clock_, inbox_, *gateway_, publisher_, asker_.get()});
@@ -189,6 +190,7 @@ Status Daemon::start() {
     std::_Exit(kExitJournal);
   });
   pools_.start();
+  forecaster_->start();
   return start_agent();
 }
 
@@ -277,6 +279,7 @@ void Daemon::stop() {
   if (asker_) asker_->stop();
   if (evaluator_) evaluator_->stop();
   if (previews_) previews_->stop();
+  if (forecaster_) forecaster_->stop();
   if (gateway_) gateway_->stop();
   if (served) part_from_workers();
 }

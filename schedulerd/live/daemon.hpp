@@ -11,6 +11,7 @@
 #include "schedulerd/live/agents/embedded_agent.hpp"
 #include "schedulerd/live/agents/gateway.hpp"
 #include "schedulerd/live/daemon_pools.hpp"
+#include "schedulerd/live/forecaster.hpp"
 #include "schedulerd/live/loop.hpp"
 #include "schedulerd/live/policies/policy_asker.hpp"
 #include "schedulerd/live/policies/policy_evaluator.hpp"
@@ -61,6 +62,10 @@ class Daemon final : public Service {
   void preview(core::JobSpec spec, std::function<void(Result<PreviewedSubmit>)> done) override {
     previews_->preview(published(), std::move(spec), std::move(done));
   }
+  [[nodiscard]] std::shared_ptr<const ForecastPicture> forecasts() const override { return forecaster_->newest(); }
+  void plan(core::JobSpec spec, std::function<void(Result<PlannedSubmit>)> done) override {
+    forecaster_->plan(std::move(spec), std::move(done));
+  }
   [[nodiscard]] PolicyEvaluator& policy_workshop() override { return *evaluator_; }
 
   [[nodiscard]] const StateDir& state_dir() const { return state_dir_; }
@@ -108,6 +113,7 @@ class Daemon final : public Service {
   std::unique_ptr<PolicyEvaluator> evaluator_;
   std::unique_ptr<PolicyAsker> asker_;
   std::unique_ptr<SubmitPreviews> previews_;
+  std::unique_ptr<Forecaster> forecaster_;
   std::unique_ptr<Loop> loop_;
   DaemonPools pools_;
   std::thread loop_thread_;

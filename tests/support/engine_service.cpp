@@ -10,6 +10,7 @@
 #include "policies/host/file_policy.hpp"
 #include "policies/host/policy_host.hpp"
 #include "policies/registry.hpp"
+#include "schedulerd/live/forecaster.hpp"
 #include "schedulerd/live/http/lists/listed_job.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 #include "schedulerd/live/submit_previews.hpp"
@@ -305,6 +306,22 @@ void EngineService::submit(live::Command command, std::function<void(Result<live
 std::shared_ptr<const live::Published> EngineService::published() const {
   const std::lock_guard lock(mutex_);
   return published_;
+}
+
+std::shared_ptr<const live::ForecastPicture> EngineService::forecasts() const {
+  const std::lock_guard lock(mutex_);
+  if (forecasts_ != nullptr && forecasts_->of == published_) return forecasts_;
+  const forecast::Calibration nothing_learnt;
+  const auto made = forecast::forecast(make_parts(policy_), published_->state, published_->now);
+  auto next = std::make_shared<live::ForecastPicture>();
+  next->of = published_;
+  next->told = forecast::tell(published_->state, made, nothing_learnt);
+  forecasts_ = std::move(next);
+  return forecasts_;
+}
+
+void EngineService::plan(core::JobSpec spec, std::function<void(Result<live::PlannedSubmit>)> done) {
+  done(live::plan_on(make_parts(policy_), *published(), spec, nullptr));
 }
 
 void EngineService::preview(core::JobSpec spec, std::function<void(Result<live::PreviewedSubmit>)> done) {

@@ -48,6 +48,9 @@ class EngineService final : public live::Service, private live::History {
       std::function<void(const std::vector<core::Event>&)> on_events) override;
   [[nodiscard]] live::History& history() override { return *this; }
   void preview(core::JobSpec spec, std::function<void(Result<live::PreviewedSubmit>)> done) override;
+  // Of the newest picture, made at the first question about it.
+  [[nodiscard]] std::shared_ptr<const live::ForecastPicture> forecasts() const override;
+  void plan(core::JobSpec spec, std::function<void(Result<live::PlannedSubmit>)> done) override;
   [[nodiscard]] live::PolicyEvaluator& policy_workshop() override { return evaluator_; }
   void read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
                 std::function<void(Result<live::LogPage>)> done) override;
@@ -87,6 +90,7 @@ class EngineService final : public live::Service, private live::History {
   leader::DaemonTurn turn_;
   Instant now_ = Instant::from_micros(1'000'000);
   std::shared_ptr<const live::Published> published_;
+  mutable std::shared_ptr<const live::ForecastPicture> forecasts_;
   std::vector<core::Event> events_;
   std::map<JobId, std::shared_ptr<const core::Job>> ended_;  // that have left the state
   EventSeq oldest_event_ = 1;

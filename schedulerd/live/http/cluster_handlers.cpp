@@ -221,9 +221,10 @@ void readyz(Rest&, Call call) {
 }
 
 void metrics_text(Rest& rest, Call call) {
-  call.reply({.status = 200,
-              .headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}, {"Cache-Control", "no-store"}},
-              .body = rest.metrics().text(*call.seen, !rest.why_not_shared(*call.seen))});
+  call.reply(
+      {.status = 200,
+       .headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}, {"Cache-Control", "no-store"}},
+       .body = rest.metrics().text(*call.seen, !rest.why_not_shared(*call.seen), rest.service().forecasts().get())});
 }
 
 void openapi_document(Rest&, Call call) {

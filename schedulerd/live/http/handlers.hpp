@@ -30,6 +30,10 @@ void job_metrics(Rest& rest, Call call);
 void list_job_workers(Rest& rest, Call call);
 void job_cost(Rest& rest, Call call);
 
+// forecasts/forecast_handlers.cpp
+void list_forecasts(Rest& rest, Call call);
+void plan_job(Rest& rest, Call call);
+
 // log_handlers.cpp
 void job_logs(Rest& rest, Call call);
 

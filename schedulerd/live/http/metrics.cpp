@@ -91,6 +91,19 @@ struct Metrics::Series {
   Gauge& streams = gauges(registry, "sched_sse_clients", "Event streams open").Add({});
   Counter& resets = counters(registry, "sched_sse_resets_total", "Streams told to list again").Add({});
 
+  Counter& forecasts = counters(registry, "sched_forecasts_total", "Forecasts of all jobs made").Add({});
+  Counter& forecast_events =
+      counters(registry, "sched_forecast_events_total", "Facts and decisions that forecasts went through").Add({});
+  Counter& forecast_spent =
+      counters(registry, "sched_forecast_processor_seconds_total", "Processor time that forecasts took").Add({});
+  Counter& forecast_errors =
+      counters(registry, "sched_forecast_errors_total", "Forecasts that ended at an unlawful plan").Add({});
+  Gauge& forecast_newest =
+      gauges(registry, "sched_forecast_newest_seconds", "Processor time that the newest forecast took").Add({});
+  Gauge& forecast_age = gauges(registry, "sched_forecast_age_seconds", "Since the newest forecast's picture").Add({});
+  ForecastCosts counted;  // of what the counters of forecasts tell
+
+  void count_forecasts(const Published& seen, const ForecastPicture& newest);
   void observe(const core::Event& event);
   void observe_switch(const nlohmann::json& data);
   void set_gauges(const Published& seen);
@@ -176,6 +189,17 @@ void Metrics::Series::set_gauges(const Published& seen) {
   slots.Add({{"state", "lost"}}).Set(away);
 }
 
+void Metrics::Series::count_forecasts(const Published& seen, const ForecastPicture& newest) {
+  const ForecastCosts& costs = newest.costs;
+  forecasts.Increment(static_cast<double>(costs.made - counted.made));
+  forecast_events.Increment(static_cast<double>(costs.events - counted.events));
+  forecast_spent.Increment((costs.spent - counted.spent).to_seconds());
+  forecast_errors.Increment(static_cast<double>(costs.errors - counted.errors));
+  forecast_newest.Set(costs.newest.to_seconds());
+  forecast_age.Set((seen.now - newest.told.at).to_seconds());
+  counted = costs;
+}
+
 Metrics::Metrics() : series_(std::make_unique<Series>()) {}
 Metrics::~Metrics() = default;
 
@@ -213,8 +237,9 @@ void Metrics::count_reset() {
   series_->resets.Increment();
 }
 
-std::string Metrics::text(const Published& seen, bool shared) {
+std::string Metrics::text(const Published& seen, bool shared, const ForecastPicture* forecasts) {
   const std::lock_guard lock(series_->mutex);
+  if (forecasts != nullptr) series_->count_forecasts(seen, *forecasts);
   series_->set_gauges(seen);
   series_->tenants.set(seen.state, shared);
   return prometheus::TextSerializer().Serialize(series_->registry.Collect());

@@ -33,7 +33,8 @@ class Metrics {
   void count_reset();
 
   // The text exposition format; sets the gauges first. `shared`: the tree of tenants decides who has the slots.
-  [[nodiscard]] std::string text(const Published& seen, bool shared);
+  // `forecasts`: the newest; null = none has been made.
+  [[nodiscard]] std::string text(const Published& seen, bool shared, const ForecastPicture* forecasts);
 
  private:
   struct Series;

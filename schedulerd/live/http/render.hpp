@@ -35,6 +35,11 @@ namespace tidepool::live::http {
 // Changes with everything that a command can change or that changes the membership; not with progress.
 [[nodiscard]] std::string job_etag(const core::Job& job, const std::string& file);
 
+// When the job is expected to start and end; null: nothing is known of it yet.
+[[nodiscard]] nlohmann::json render_forecast(const SeenBy& seen_by, JobId job);
+// The same of a forecast that was made for the caller alone.
+[[nodiscard]] nlohmann::json render_told(const WallClock& clock, const forecast::ToldJob& told, Instant made_at);
+
 [[nodiscard]] nlohmann::json render_sizes(const core::Job& job);
 [[nodiscard]] nlohmann::json render_cost(const Published& seen, const core::Job& job, const std::string& currency);
 [[nodiscard]] nlohmann::json render_explanation(const SeenBy& seen_by, const core::Job& job);

@@ -160,6 +160,7 @@ json render_job_to_all(const Published& seen, const core::Job& job, const std::s
   out["sizes"] = render_sizes(job);
   out["error"] = job.recovery.last_error.empty() ? json(nullptr) : json(job.recovery.last_error);
   out["labels"] = job.spec.labels;
+  out["forecast"] = nullptr;
   return out;
 }
 
@@ -167,6 +168,7 @@ json render_job(const SeenBy& seen_by, const core::Job& job, const std::string& 
   json out = render_job_to_all(seen_by.seen, job, currency);
   json& reason = out["reason"];
   reason = without_foreign_jobs(std::move(reason), seen_by);
+  out["forecast"] = render_forecast(seen_by, job.id);
   return out;
 }
 
@@ -218,6 +220,7 @@ json render_explanation(const SeenBy& seen_by, const core::Job& job) {
                    {"chosen", explanation.chosen ? render_alternative(*explanation.chosen) : json(nullptr)},
                    {"alternatives", render_alternatives(explanation.lost)},
                    {"ahead", std::move(ahead)},
+                   {"forecast", render_forecast(seen_by, job.id)},
                    {"as_of_seq", seen.as_of_seq}};
   return without_foreign_jobs(std::move(rendered), seen_by);
 }

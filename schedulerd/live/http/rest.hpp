@@ -87,7 +87,11 @@ class Rest : public std::enable_shared_from_this<Rest> {
   [[nodiscard]] std::shared_ptr<const core::Job> job(const Published& seen, JobId id) const;
   // Why the tree of tenants does not decide who has the slots; none: it does.
   [[nodiscard]] std::optional<std::string> why_not_shared(const Published& seen) const;
-  [[nodiscard]] SeenBy seen_by(const Call& call) const { return {*call.seen, call.caller, service_.history()}; }
+  // Both outlive it.
+  [[nodiscard]] SeenBy seen_by(const Published& seen, const Caller& caller) const {
+    return {seen, caller, service_.history(), service_.forecasts()};
+  }
+  [[nodiscard]] SeenBy seen_by(const Call& call) const { return seen_by(*call.seen, call.caller); }
   // The job if it exists and the caller may see it; else answers 404, the same for both, and gives null.
   [[nodiscard]] std::shared_ptr<const core::Job> find_job(const Call& call) const;
 

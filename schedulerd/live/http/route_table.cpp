@@ -28,6 +28,8 @@ constexpr std::array kRoutes{
     Route{"GET", "/v1/jobs/{id}/workers", Access::kViewer, kOwn, "limit cursor", list_job_workers},
     Route{"GET", "/v1/jobs/{id}/cost", Access::kViewer, kOwn, "", job_cost},
     Route{"GET", "/v1/jobs/{id}/logs", Access::kViewer, kOwn, "worker offset limit follow", job_logs},
+    Route{"GET", "/v1/forecast", Access::kViewer, kOwn, "limit cursor", list_forecasts},
+    Route{"POST", "/v1/plan", Access::kSubmitter, kOwn, "", plan_job},
     Route{"GET", "/v1/nodes", Access::kViewer, kOwn, "limit cursor", list_nodes},
     Route{"POST", "/v1/nodes/{id}/cordon", Access::kAdmin, kAll, "", cordon_node},
     Route{"POST", "/v1/nodes/{id}/labels", Access::kAdmin, kAll, "", label_node},

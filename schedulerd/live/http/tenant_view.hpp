@@ -17,6 +17,7 @@ struct SeenBy {
   const Published& seen;
   const Caller& caller;
   History& past;
+  std::shared_ptr<const ForecastPicture> forecasts = nullptr;  // null: none is shown
 };
 
 // Of the picture, or if it has left the state of the past; null: there is none.

@@ -22,6 +22,7 @@
 #include "core/state/fact.hpp"
 #include "core/state/job_spec.hpp"
 #include "schedulerd/leader/commands.hpp"
+#include "schedulerd/live/service/forecasts.hpp"
 #include "schedulerd/live/service/policy_version.hpp"
 #include "schedulerd/live/service/shadow_report.hpp"
 
@@ -182,6 +183,11 @@ class Service {
   // What submitting this job now would lead to, by the newest picture; nothing is stored. `done` is called once, on any
   // thread; at once with kUnavailable if too many ask.
   virtual void preview(core::JobSpec spec, std::function<void(Result<PreviewedSubmit>)> done) = 0;
+  // The newest forecast of all jobs; null: none has been made yet.
+  [[nodiscard]] virtual std::shared_ptr<const ForecastPicture> forecasts() const = 0;
+  // When the job would start and end if it were submitted now, and what that does to others; nothing is stored. `done`
+  // is called once, on any thread; at once with kUnavailable if too many ask.
+  virtual void plan(core::JobSpec spec, std::function<void(Result<PlannedSubmit>)> done) = 0;
   // Where policy files are looked over, tested and replayed.
   [[nodiscard]] virtual PolicyEvaluator& policy_workshop() = 0;
 };

@@ -40,6 +40,8 @@ class QuietService final : public Service {
   History& history() override { return journal; }
   void read_log(WorkerId, std::int64_t, std::int64_t, std::function<void(Result<LogPage>)>) override {}
   void preview(core::JobSpec, std::function<void(Result<PreviewedSubmit>)>) override {}
+  std::shared_ptr<const ForecastPicture> forecasts() const override { return nullptr; }
+  void plan(core::JobSpec, std::function<void(Result<PlannedSubmit>)>) override {}
   PolicyEvaluator& policy_workshop() override {
     TP_CHECK(false, "streams look no policy over");
     std::abort();

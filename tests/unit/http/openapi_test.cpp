@@ -117,6 +117,7 @@ TEST_CASE("the examples are what the document describes") {
                                      {"job_list", "JobList"},
                                      {"job_metrics", "JobMetrics"},
                                      {"node", "Node"},
+                                     {"plan", "Plan"},
                                      {"policy", "Policy"},
                                      {"pool", "Pool"},
                                      {"problem", "Problem"},

@@ -50,6 +50,21 @@ export interface Cost {
   per_hour: string;
 }
 
+// In eight of ten cases it lies between early and late.
+export interface ExpectedTime {
+  expected: string;
+  early: string;
+  late: string;
+  basis: 'declared' | 'told' | 'kin' | 'unknown';
+}
+
+export interface Forecast {
+  start: ExpectedTime | null;
+  end: ExpectedTime | null;
+  not_before: string | null;
+  computed_at: string;
+}
+
 export interface Job {
   id: string;
   name: string;
@@ -71,6 +86,7 @@ export interface Job {
   sizes: MeasuredSize[];
   error: string | null;
   labels: Record<string, string>;
+  forecast?: Forecast | null;
   spec?: { resources?: { gpus_per_worker?: number } }; // the job file, not in lists; only what is drawn is named here
 }
 

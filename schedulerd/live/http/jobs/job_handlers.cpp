@@ -101,7 +101,7 @@ void submit_job(Rest& rest, Call call) {
   if (dry_run.value()) return reply_dry_submit(rest, std::move(call), std::move(spec));
   const auto answer = [&rest, caller = call.caller](const Receipt& receipt, const Published& seen) {
     const JobId id = receipt.job.value_or(JobId());
-    HttpResponse response = job_response(201, rest, {seen, caller, rest.service().history()}, id);
+    HttpResponse response = job_response(201, rest, rest.seen_by(seen, caller), id);
     response.headers.emplace_back("Location", "/v1/jobs/" + id.text());
     return response;
   };

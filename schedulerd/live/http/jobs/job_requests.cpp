@@ -71,7 +71,7 @@ HttpResponse job_response(int status, Rest& rest, const SeenBy& seen_by, JobId i
 
 void send_job_command(Rest& rest, Call call, CommandBody body, JobId id) {
   const auto answer = [&rest, id, caller = call.caller](const Receipt&, const Published& seen) {
-    return job_response(200, rest, {seen, caller, rest.service().history()}, id);
+    return job_response(200, rest, rest.seen_by(seen, caller), id);
   };
   rest.command(std::move(call), std::move(body), answer);
 }

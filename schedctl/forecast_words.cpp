@@ -1,0 +1,165 @@
+#include "schedctl/forecast_words.hpp"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "schedctl/text_table.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kDay = 10;  // "2026-11-20"
+
+// To the minute: "15:10", and of another day "2026-11-21 15:10".
+std::string minute_of(const std::string& timestamp, const std::string& beside) {
+  const std::string moment = moment_of(timestamp);
+  if (moment.size() < 16) return moment;
+  const bool same_day = moment.substr(0, kDay) == moment_of(beside).substr(0, kDay);
+  return same_day ? moment.substr(kDay + 1, 5) : moment.substr(0, 16);
+}
+
+// "at about 15:10 (between 15:02 and 15:31)"
+std::string about(const json& expected, const std::string& beside) {
+  const auto at = [&](const char* pointer) { return minute_of(text_at(expected, pointer), beside); };
+  std::string words = "at about " + at("/expected");
+  if (at("/early") != at("/late")) words += " (between " + at("/early") + " and " + at("/late") + ")";
+  return words;
+}
+
+std::string basis_in_words(const std::string& basis) {
+  if (basis == "declared") return "by the work that it declares";
+  if (basis == "told") return "by the length that its program tells";
+  if (basis == "kin") return "by what jobs like it took";
+  return "";
+}
+
+std::string delay_in_words(const json& change, const char* field, const char* verb) {
+  const auto seconds = number_at(change, std::string("/") + field);
+  if (!seconds || std::abs(*seconds) < 1) return "";
+  return std::string(verb) + " " + seconds_in_words(std::abs(*seconds)) + (*seconds > 0 ? " later" : " sooner");
+}
+
+std::string change_in_words(const json& change, const std::string& beside) {
+  std::string words = text_at(change, "/job") + " (" + printable(text_at(change, "/name")) + ") ";
+  const std::string effect = text_at(change, "/effect");
+  const std::string when = minute_of(text_at(change, "/at"), beside);
+  if (effect == "preempted")
+    words += "would give up its " + count_of(number_at(change, "/from").value_or(0), "worker") + " at about " + when;
+  if (effect == "shrunk") {
+    words += "would have " + whole(number_at(change, "/to").value_or(0)) + " in place of " +
+             count_of(number_at(change, "/from").value_or(0), "worker") + " from about " + when;
+  }
+  std::string delays = delay_in_words(change, "starts_later_s", "start");
+  const std::string ends = delay_in_words(change, "ends_later_s", "end");
+  if (!ends.empty()) delays += (delays.empty() ? "" : " and ") + ends;
+  const bool is_cut = effect == "preempted" || effect == "shrunk";
+  if (!delays.empty()) return words + (is_cut ? ", and " : "would ") + delays;
+  return is_cut ? words : words + "would no longer have a time that can be told";
+}
+
+std::string cost_in_words(const json& plan) {
+  const std::string currency = text_at(plan, "/currency");
+  const auto amount = [&](const char* which) { return text_at(plan, std::string("/forecast/cost/") + which, "0"); };
+  if (text_at(plan, "/forecast/end/expected").empty()) return "at least " + money(amount("expected"), currency);
+  if (amount("low") == amount("high")) return money(amount("expected"), currency);
+  return "about " + money(amount("expected"), currency) + " (between " + money(amount("low"), "") + " and " +
+         money(amount("high"), currency) + ")";
+}
+
+std::string workers(const json& count) {
+  return count.dump() + (count == 1 ? " worker" : " workers");
+}
+
+// "2 workers on n1, 1 worker on n2"
+std::string places_of(const json& decision) {
+  std::string places;
+  for (const json& place : decision.at("places")) {
+    places += (places.empty() ? "" : ", ") + workers(place.at("workers")) + " on " + text_at(place, "/node_name");
+  }
+  return places;
+}
+
+// "job-3 (train) would shrink from 4 to 2 workers"
+std::string decided_change(const json& change) {
+  const bool is_foreign = change.at("job").is_null();
+  const std::string job =
+      is_foreign ? "a job of another tenant" : text_at(change, "/job") + " (" + text_at(change, "/name") + ")";
+  const std::string kind = text_at(change, "/kind");
+  if (kind == "preempt") return job + " would give up its " + workers(change.at("from"));
+  if (kind == "replace") return job + " would move a worker";
+  if (kind == "move") return job + " would move to slots of another type";
+  return job + " would " + kind + " from " + change.at("from").dump() + " to " + workers(change.at("to"));
+}
+
+}  // namespace
+
+std::string forecast_in_words(const json& forecast) {
+  if (!forecast.is_object()) return "";
+  const std::string beside = text_at(forecast, "/computed_at");
+  const bool starts = forecast.value("start", json()).is_object();
+  const bool ends = forecast.value("end", json()).is_object();
+  const std::string not_before = text_at(forecast, "/not_before");
+  std::string words;
+  if (starts) words = "expected to start " + about(forecast.at("start"), beside);
+  if (ends) {
+    const std::string outcome = text_at(forecast, "/outcome");
+    const std::string what = outcome == "failed" ? "be ended at a limit" : "end";
+    words += (starts ? " and to " : "expected to ") + what + " " + about(forecast.at("end"), beside);
+    const std::string basis = basis_in_words(text_at(forecast, "/end/basis"));
+    return words + (basis.empty() ? "" : ", " + basis);
+  }
+  if (starts) return words + "; when it ends nothing tells";
+  if (text_at(forecast, "/basis") == "unknown" && not_before == beside) return "when it ends nothing tells";
+  return not_before.empty() ? "" : "not expected to end before " + minute_of(not_before, beside);
+}
+
+std::string forecast_cell(const json& forecast) {
+  if (!forecast.is_object()) return "-";
+  const std::string beside = text_at(forecast, "/computed_at");
+  for (const char* what : {"start", "end"}) {
+    const std::string at = text_at(forecast, std::string("/") + what + "/expected");
+    if (!at.empty()) return std::string(what) + "s " + minute_of(at, beside);
+  }
+  return "-";
+}
+
+std::string plan_page(const json& plan, const Style& style) {
+  const json forecast = plan.value("forecast", json());
+  const std::string beside = text_at(forecast, "/computed_at");
+  const std::string head = printable(text_at(plan, "/name")) + ", submitted now: " + forecast_in_words(forecast);
+  std::string out = bold(wrapped(head, 0, style), style) + "\n";
+  out += "cost: " + cost_in_words(plan) + "\n";
+  if (list_at(forecast, "/sizes").size() > 1) {
+    TextTable sizes({{.title = "FROM"}, {.title = "WORKERS", .right = true}});
+    for (const json& from : list_at(forecast, "/sizes")) {
+      sizes.add({minute_of(text_at(from, "/at"), beside), integer_at(from, "/size")});
+    }
+    out += "\n" + sizes.text(style);
+  }
+  const json& changes = list_at(plan, "/changes");
+  const auto others = number_at(plan, "/others_changed").value_or(0);
+  out += changes.empty() && others == 0 ? "\nno other job would notice\n" : "\nfor it\n";
+  for (const json& change : changes) {
+    out += "  " + wrapped("- " + change_in_words(change, beside), 4, {.width = style.width - 2}) + "\n";
+  }
+  if (others > 0) out += "  - " + count_of(others, "job") + " of other tenants would be moved or delayed\n";
+  return out + "\nnothing was stored; to submit it: schedctl submit\n";
+}
+
+std::string decision_in_words(const json& job) {
+  if (!job.contains("decision")) return "";
+  const json& decision = job.at("decision");
+  const bool starts = decision.value("starts", false);
+  std::string text = "submitted now, it would " +
+                     (starts ? "start at once: " + places_of(decision) : "wait: " + text_at(decision, "/summary")) +
+                     "\n";
+  for (const json& change : decision.at("changes")) text += "  " + decided_change(change) + "\n";
+  if (starts) return text;
+  for (const json& line : decision.at("unblocks")) text += "  what would help: " + line.get<std::string>() + "\n";
+  return text;
+}
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,68 @@
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "schedctl/forecast_words.hpp"
+#include "schedctl/pages.hpp"
+#include "schedctl/tables.hpp"
+#include "tests/unit/ctl/examples.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+TEST_CASE("a forecast is told with its interval and with what it rests on") {
+  const json plan = example("plan.json");
+  CHECK(forecast_in_words(plan.at("forecast")) ==
+        "expected to start at about 22:10 (between 22:04 and 22:21) and to end at about 23:40 (between 23:20 and "
+        "2026-11-21 00:25), by what jobs like it took");
+  CHECK(forecast_cell(plan.at("forecast")) == "starts 22:10");
+  const json job = example("job.json");
+  CHECK(forecast_in_words(job.at("forecast")) ==
+        "expected to end at about 22:10 (between 22:05 and 22:21), by the work that it declares");
+  CHECK(forecast_cell(job.at("forecast")) == "ends 22:10");
+}
+
+TEST_CASE("what is not known is not told") {
+  CHECK(forecast_in_words(nullptr).empty());
+  CHECK(forecast_cell(nullptr) == "-");
+  json forecast = example("plan.json").at("forecast");
+  forecast["end"] = nullptr;
+  forecast["basis"] = "unknown";
+  CHECK(forecast_in_words(forecast).ends_with("; when it ends nothing tells"));
+  forecast["start"] = nullptr;
+  forecast["not_before"] = "2026-11-27T21:53:24.120Z";
+  CHECK(forecast_in_words(forecast) == "not expected to end before 2026-11-27 21:53");
+  CHECK(forecast_cell(forecast) == "-");
+}
+
+TEST_CASE("a list has a column of forecasts if there are any, and the pages a line") {
+  json job = example("job.json");
+  CHECK(jobs_table(json::array({job}), {.width = 120}).find("ends 22:10") != std::string::npos);
+  CHECK(jobs_table(json::array({job}), {.width = 80}).find("EXPECTED") == std::string::npos);
+  CHECK(job_page(job, json::array(), {.width = 200}).find("expected to end at about 22:10") != std::string::npos);
+  CHECK(why_page(example("explain.json"), {.width = 200}, Detail::kWords).find("expected to end at about 22:10") !=
+        std::string::npos);
+  job["forecast"] = nullptr;
+  CHECK(jobs_table(json::array({job}), {.width = 120}).find("EXPECTED") == std::string::npos);
+}
+
+TEST_CASE("a plan says what it brings and what it does to other jobs") {
+  const std::string page = plan_page(example("plan.json"), {.width = 120});
+  for (const char* said : {"charlm-demo, submitted now: expected to start at about 22:10",
+                           "cost: about 5.4000 USD (between 4.6000 and 8.1000 USD)",
+                           "- job-3 (resnet) would have 2 in place of 4 workers from about 22:10, and end 21m 1s later",
+                           "- job-7 (sweep-2) would start 7m 0s later and end 7m 0s later",
+                           "- 1 job of other tenants would be moved or delayed", "nothing was stored"}) {
+    INFO(page << "\nlacks: " << said);
+    CHECK(page.find(said) != std::string::npos);
+  }
+  json alone = example("plan.json");
+  alone["changes"] = json::array();
+  alone["others_changed"] = 0;
+  CHECK(plan_page(alone, {}).find("no other job would notice") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace tidepool::ctl
