@@ -91,9 +91,11 @@ class Run {
   bool decide() {
     for (int round = 0; round < kRoundsMax; ++round) {
       const core::Decision decision = engine_.decide(now_);
+      // Dropped, as in a daemon; what happens next may lead to another.
       if (const Status lawful = engine_.validate(decision); !lawful.ok()) {
-        made_.error = lawful.error().message;
-        return false;
+        if (made_.error.empty()) made_.error = lawful.error().message;
+        ++made_.events;
+        return has_events_left();
       }
       (void)engine_.accept(decision);
       ++made_.events;

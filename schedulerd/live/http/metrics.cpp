@@ -97,7 +97,7 @@ struct Metrics::Series {
   Counter& forecast_spent =
       counters(registry, "sched_forecast_processor_seconds_total", "Processor time that forecasts took").Add({});
   Counter& forecast_errors =
-      counters(registry, "sched_forecast_errors_total", "Forecasts that ended at an unlawful plan").Add({});
+      counters(registry, "sched_forecast_errors_total", "Forecasts in which an unlawful plan was dropped").Add({});
   Gauge& forecast_newest =
       gauges(registry, "sched_forecast_newest_seconds", "Processor time that the newest forecast took").Add({});
   Gauge& forecast_age = gauges(registry, "sched_forecast_age_seconds", "Since the newest forecast's picture").Add({});

@@ -19,7 +19,7 @@ struct ForecastCosts {
   std::int64_t events = 0;  // facts and decisions, of all of them
   Duration spent;           // of processor time
   Duration newest;          // likewise, of the newest one
-  std::int64_t errors = 0;  // that ended at a plan that was not lawful
+  std::int64_t errors = 0;  // in which a plan was dropped because it was not lawful
 };
 
 // Immutable once it is published.
