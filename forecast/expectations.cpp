@@ -49,6 +49,7 @@ Expectations::Expectations(const core::ClusterState& state) : state_(&state), kn
     };
     if (const auto& cost = core::boot_cost_of(measured); cost.count > 0) boots_.add(cost.mean_ms);
     add(grows_, &core::TypeRecords::grow_cost);
+    add(starts_, &core::TypeRecords::start_cost);
     add(shrinks_, &core::TypeRecords::shrink_cost);
     add(replaces_, &core::TypeRecords::replace_cost);
     add(restarts_, &core::TypeRecords::restart_cost);
@@ -118,11 +119,13 @@ Duration Expectations::boot(const core::Job& job) const {
 
 Duration Expectations::mean_of(const core::Job& job, Kind kind, const Mean& others) const {
   const core::TransitionCost& cost = core::cost_of(job.measurements, kind);
-  return cost.count > 0 ? core::stall_of(cost) : others.or_else(core::stall_of(cost));
+  const Duration own = core::change_stall(job, kind);
+  return cost.count > 0 ? own : others.or_else(own);
 }
 
 Duration Expectations::stall(const core::Job& job) const {
   const core::Commit& commit = job.membership.commit;
+  if (commit.from_size == 0) return mean_of(job, &core::TypeRecords::start_cost, starts_);
   if (commit.replaces) return mean_of(job, &core::TypeRecords::replace_cost, replaces_);
   const bool shrinks = job.size() < commit.from_size;
   return shrinks ? mean_of(job, &core::TypeRecords::shrink_cost, shrinks_)

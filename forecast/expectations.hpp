@@ -66,6 +66,7 @@ class Expectations {
   IdTable<JobId, Work> work_;
   // Over the jobs that have measured them.
   Mean boots_;
+  Mean starts_;
   Mean grows_;
   Mean shrinks_;
   Mean replaces_;
