@@ -1,0 +1,39 @@
+// Days of the calendar in UTC, as numbers since 1 January 1970. Pure: no time zone is read, and no clock.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace tidepool {
+
+inline constexpr std::int64_t kDaySeconds = 86'400;
+inline constexpr std::int64_t kDayMicros = kDaySeconds * 1'000'000;
+
+struct Date {
+  int year = 1970;
+  int month = 1;  // 1 to 12
+  int day = 1;    // 1 to 31
+  bool operator==(const Date&) const = default;
+};
+
+// The day in which a moment lies, in microseconds since 1970.
+[[nodiscard]] std::int64_t day_of(std::int64_t unix_us);
+[[nodiscard]] Date date_of(std::int64_t day);
+// Requires: the month is one; the day may be any number, and counts from the month's first.
+[[nodiscard]] std::int64_t day_of(const Date& date);
+// The first day of the week, a Monday, and of the month in which the day lies.
+[[nodiscard]] std::int64_t week_of(std::int64_t day);
+[[nodiscard]] std::int64_t month_of(std::int64_t day);
+// Of the month after that.
+[[nodiscard]] std::int64_t next_month_of(std::int64_t day);
+
+// "2026-12-01", and back; only dates that there are from 1970 to 9999.
+[[nodiscard]] std::string date_text(std::int64_t day);
+[[nodiscard]] Result<std::int64_t> parse_date(std::string_view text);
+// "2026-12-01 00:00 UTC".
+[[nodiscard]] std::string utc_text(std::int64_t unix_seconds);
+
+}  // namespace tidepool
