@@ -17,6 +17,8 @@ constexpr std::size_t kNameMost = 63;
 constexpr std::int64_t kSlotsMost = 10'000'000;
 constexpr std::int64_t kWeightMost = 1'000'000;
 constexpr std::int64_t kPriorityMost = 1'000;  // of a job
+constexpr std::size_t kThresholdsMost = 16;
+constexpr std::int64_t kPercentMost = 1'000;
 
 // As job files write a tenant.
 bool is_name(const std::string& text) {
@@ -57,6 +59,52 @@ Duration read_duration(ObjectReader& in, std::string_view field, Duration fallba
   return *duration;
 }
 
+void check_one_of(ObjectReader& in, std::string_view field, const std::string& word,
+                  const std::vector<std::string>& words) {
+  if (std::find(words.begin(), words.end(), word) != words.end()) return;
+  std::string list;
+  for (const std::string& each : words) list += (list.empty() ? "" : ", ") + each;
+  in.fail(field, "Invalid", "must be one of " + list);
+}
+
+std::vector<BudgetFields::Threshold> read_thresholds(const json& list, ObjectReader& budget,
+                                                     std::vector<FieldError>& errors) {
+  std::vector<BudgetFields::Threshold> thresholds;
+  if (!list.is_array() || list.empty() || list.size() > kThresholdsMost) {
+    budget.fail("thresholds", "WrongType", "must be a list of 1 to 16, such as [{percent: 100, action: pause}]");
+    return thresholds;
+  }
+  int before = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    ObjectReader in(list[i], budget.pointer_of("thresholds") + "/" + std::to_string(i), errors);
+    const auto percent = static_cast<int>(in.required_integer("percent", {.low = 1, .high = kPercentMost}));
+    const std::string action = in.required_text("action");
+    in.finish();
+    if (!action.empty()) check_one_of(in, "action", action, {"warn", "shrink", "pause", "stop"});
+    if (percent > 0 && percent <= before) in.fail("percent", "Invalid", "must be above that of the one before");
+    before = std::max(before, percent);
+    thresholds.push_back({percent, action});
+  }
+  return thresholds;
+}
+
+std::optional<BudgetFields> read_budget(const json& value, const std::string& pointer,
+                                        std::vector<FieldError>& errors) {
+  if (value.is_null()) return std::nullopt;
+  ObjectReader in(value, pointer, errors);
+  BudgetFields budget;
+  if (!value.is_object()) return budget;
+  const auto limit = read_price(in, "limit");
+  if (!in.has("limit")) in.fail("limit", "Missing", "is needed: what may be spent in a window, such as 500.00");
+  budget.limit = limit.value_or(Money::micros(1));
+  budget.window = in.text("window", budget.window);
+  check_one_of(in, "window", budget.window, {"day", "week", "month"});
+  const json thresholds = in.raw("thresholds");
+  if (!thresholds.is_null()) budget.thresholds = read_thresholds(thresholds, in, errors);
+  in.finish();
+  return budget;
+}
+
 class TreeReading {
  public:
   explicit TreeReading(TenantTreeFindings& findings) : findings_(findings) {}
@@ -90,7 +138,9 @@ class TreeReading {
       if (value.is_null()) fail(pointer, "WrongType", "must be an object with named fields");
       return 0;
     }
-    const TenantFields tenant = read_fields(in, parent);
+    TenantFields tenant = read_fields(in, parent);
+    const json budget = in.raw("budget");
+    tenant.budget = read_budget(budget, in.pointer_of("budget"), findings_.errors);
     check_name(in, tenant.name, pointer);
     findings_.tree.tenants.push_back(tenant);
     const json below = in.raw("tenants");

@@ -15,6 +15,16 @@
 
 namespace tidepool::api::v1 {
 
+struct BudgetFields {
+  struct Threshold {
+    int percent = 100;
+    std::string action;  // "warn", "shrink", "pause", "stop"
+  };
+  Money limit;
+  std::string window = "month";  // or "day", "week"
+  std::vector<Threshold> thresholds = {{80, "warn"}, {100, "pause"}};
+};
+
 struct TenantFields {
   std::string name;
   std::string parent;  // empty = directly under the pool
@@ -25,6 +35,7 @@ struct TenantFields {
   std::optional<int> priority_max;
   std::optional<int> job_slots_max;
   std::optional<Money> job_price_max;  // an hour
+  std::optional<BudgetFields> budget;
 };
 
 struct TenantTreeV1 {

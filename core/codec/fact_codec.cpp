@@ -239,6 +239,9 @@ void fields(auto& archive, codec::Like<PoolListFailed> auto& fact) {
 void fields(auto& archive, codec::Like<TenantsConfigured> auto& fact) {
   archive("tree", fact.tree);
 }
+void fields(auto& archive, codec::Like<UtcSet> auto& fact) {
+  archive("unix_us_at_zero", fact.unix_us_at_zero);
+}
 void fields(auto&, codec::Like<ClockAdvanced> auto&) {}
 
 std::string_view name_of(const Fact& fact) {
@@ -286,6 +289,7 @@ std::string_view name_of(const Fact& fact) {
                         [](const PoolListed&) { return "pool_listed"; },
                         [](const PoolListFailed&) { return "pool_list_failed"; },
                         [](const TenantsConfigured&) { return "tenants_configured"; },
+                        [](const UtcSet&) { return "utc_set"; },
                         [](const ClockAdvanced&) { return "clock_advanced"; },
                     },
                     fact);
@@ -355,6 +359,7 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (*name == name_of(NodeJoined{})) body.emplace("isolation", nullptr);
   if (*name == name_of(NodeJoined{})) body.emplace("labels", nlohmann::json::object());
   if (*name == name_of(NodeJoined{})) body.emplace("moves_states", false);
+  if (*name == name_of(TenantsConfigured{}) && body.contains("tree")) tell_no_budgets(body["tree"]);
   return decode_named(name->get<std::string>(), body);
 }
 

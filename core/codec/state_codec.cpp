@@ -3,6 +3,7 @@
 #include "base/codec/text_writer.hpp"
 #include "base/digest.hpp"
 #include "base/json.hpp"
+#include "core/codec/account_fields.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
 #include "core/codec/measurement_fields.hpp"
@@ -237,10 +238,7 @@ void part_fields(auto& archive, codec::Like<Recovery> auto& recovery) {
 }
 
 void part_fields(auto& archive, codec::Like<Account> auto& account) {
-  archive("charged_until", account.charged_until);
-  archive("slot_time", account.slot_time);
-  archive("cost", account.cost);
-  archive("cost_remainder", account.cost_remainder);
+  account_fields(archive, account);
 }
 
 // A phase is stored as its state and what that state carries.
@@ -297,6 +295,7 @@ void fields(auto& archive, codec::Like<Job> auto& job) {
   part_fields(archive, job.membership);
   part_fields(archive, job.shares);
   part_fields(archive, job.requests);
+  archive("budget_hold", job.hold);
   part_fields(archive, job.progress);
   part_fields(archive, job.measurements);
   part_fields(archive, job.recovery);
@@ -389,6 +388,7 @@ Status take_job(nlohmann::json element, const std::string& where, ClusterState& 
   tell_no_types(element);
   tell_no_starts(element);
   tell_no_moves(element);
+  tell_no_money(element);
   auto job = decode_named(element, where, state.jobs, std::make_shared<Job>());
   if (!job.ok()) return job.error();
   const JobId id = (*job)->id;
@@ -418,20 +418,25 @@ nlohmann::json encode_head(const ClusterState& state) {
   if (state.pools != NodePools{}) out["pools"] = codec::encode(state.pools);
   // And while the pool is shared by no rule.
   if (!state.tenants->empty()) {
-    out["tenants"] =
-        codec::encode(StoredTenants{*state.tenants, state.tenant_uses, state.plan.tenants, state.plan.loans_counted});
+    out["tenants"] = codec::encode(
+        StoredTenants{*state.tenants, state.tenant_uses, state.plan.tenants, state.plan.loans_counted, state.budgets});
   }
+  // And while nobody has said.
+  if (state.utc_us_at_zero != 0) out["utc_us_at_zero"] = state.utc_us_at_zero;
   return out;
 }
 
-Status take_tenants(const nlohmann::json& value, ClusterState& state) {
+Status take_tenants(nlohmann::json value, ClusterState& state) {
   StoredTenants stored;
+  if (value.is_object()) value.emplace("budgets", nlohmann::json::object());
+  if (value.contains("tree")) tell_no_budgets(value["tree"]);
   TP_TRY(codec::decode(value, "/tenants", stored));
   TP_TRY(check_tenants(stored.tree));
   state.tenants = std::move(stored.tree);
   state.tenant_uses = std::move(stored.uses);
   state.plan.tenants = std::move(stored.plans);
   state.plan.loans_counted = stored.loans_counted;
+  state.budgets = std::move(stored.budgets);
   return ok_status();
 }
 
@@ -439,6 +444,10 @@ Status take_head(nlohmann::json document, ClusterState& state) {
   if (const auto tenants = document.find("tenants"); tenants != document.end()) {
     TP_TRY(take_tenants(*tenants, state));
     document.erase(tenants);
+  }
+  if (const auto utc = document.find("utc_us_at_zero"); utc != document.end()) {
+    TP_TRY(codec::decode(*utc, "/utc_us_at_zero", state.utc_us_at_zero));
+    document.erase(utc);
   }
   if (const auto pools = document.find("pools"); pools != document.end()) {
     TP_TRY(codec::decode(*pools, "/pools", state.pools));

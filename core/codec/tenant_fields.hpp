@@ -2,11 +2,52 @@
 #pragma once
 
 #include "base/codec/archive.hpp"
+#include "core/state/budget.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/plan.hpp"
 #include "core/state/tenants.hpp"
 
 namespace tidepool::core {
+
+inline auto names_of(BudgetWindow) {
+  const auto name = [](BudgetWindow window) { return codec::EnumName<BudgetWindow>{window, to_text(window)}; };
+  return std::array{name(BudgetWindow::kDay), name(BudgetWindow::kWeek), name(BudgetWindow::kMonth)};
+}
+inline auto names_of(BudgetAction) {
+  const auto name = [](BudgetAction action) { return codec::EnumName<BudgetAction>{action, to_text(action)}; };
+  return std::array{name(BudgetAction::kWarn), name(BudgetAction::kShrink), name(BudgetAction::kPause),
+                    name(BudgetAction::kStop)};
+}
+
+void fields(auto& archive, codec::Like<BudgetThreshold> auto& threshold) {
+  archive("percent", threshold.percent);
+  archive("action", threshold.action);
+}
+
+void fields(auto& archive, codec::Like<Budget> auto& budget) {
+  archive("limit", budget.limit);
+  archive("window", budget.window);
+  archive("thresholds", budget.thresholds);
+}
+
+void fields(auto& archive, codec::Like<BudgetAccount> auto& account) {
+  archive("budget", account.budget);
+  archive("spent", account.spent);
+  archive("remainder", account.remainder);
+  archive("counted_until", account.counted_until);
+  archive("rate", account.rate);
+  archive("window_ends_us", account.window_ends_us);
+  archive("reached", account.reached);
+}
+
+void fields(auto& archive, codec::Like<BudgetHold> auto& hold) {
+  archive("action", hold.action);
+  archive("tenant", hold.tenant);
+  archive("limit", hold.limit);
+  archive("percent", hold.percent);
+  archive("window_ends_us", hold.window_ends_us);
+  archive("pinned_size", hold.pinned_size);
+}
 
 void fields(auto& archive, codec::Like<Tenant> auto& tenant) {
   archive("name", tenant.name);
@@ -18,6 +59,7 @@ void fields(auto& archive, codec::Like<Tenant> auto& tenant) {
   archive("priority_max", tenant.priority_max);
   archive("job_slots_max", tenant.job_slots_max);
   archive("job_price_max", tenant.job_price_max);
+  archive("budget", tenant.budget);
 }
 
 void fields(auto& archive, codec::Like<TenantTree> auto& tree) {
@@ -51,12 +93,22 @@ struct StoredTenants {
   TenantUses uses;
   std::map<std::string, TenantPlan> plans;
   std::optional<Instant> loans_counted;
+  BudgetAccounts budgets;
 };
 void fields(auto& archive, codec::Like<StoredTenants> auto& stored) {
   archive("tree", stored.tree);
   archive("uses", stored.uses);
   archive("plans", stored.plans);
   archive("loans_counted", stored.loans_counted);
+  archive("budgets", stored.budgets);
+}
+
+// Trees of earlier versions have none.
+inline void tell_no_budgets(nlohmann::json& tree) {
+  if (!tree.is_object() || !tree.contains("tenants") || !tree["tenants"].is_array()) return;
+  for (auto& tenant : tree["tenants"]) {
+    if (tenant.is_object()) tenant.emplace("budget", nullptr);
+  }
 }
 
 // What a decision changes of them, as one object of it.

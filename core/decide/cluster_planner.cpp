@@ -9,6 +9,7 @@
 
 #include "base/id_set.hpp"
 #include "core/decide/plan_inputs.hpp"
+#include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
 
 namespace tidepool::core {
@@ -17,6 +18,7 @@ namespace {
 bool may_be_given(const Job& job, int size) {
   const auto& sizes = job.spec.elastic.sizes;
   if (size != 0 && !std::binary_search(sizes.begin(), sizes.end(), size)) return false;
+  if (is_shrunk(job) && size > sizes.front() && size != job.size()) return false;
   const bool waits = job.state() == JobState::kPending || job.state() == JobState::kSuspending;
   return job.requests.pinned_size == 0 || size == job.requests.pinned_size ||
          (waits && size < job.requests.pinned_size);
@@ -72,6 +74,7 @@ IdSet<JobId> concerned_jobs(const PlanScope& scope, const PlanAnswer& answer) {
 // Adds what is new for the job. If only words are, its place and inputs stay: words do not move a job in the order, nor
 // do they renew what its plan rests on.
 void add_news(const Job& job, Target next, Instant now, std::vector<TargetChange>& changes) {
+  if (is_shrunk(job) && next.size == job.spec.elastic.sizes.front()) next.reason = why_shrunk(job);
   const News news = news_of(job, next, now);
   if (news == News::kNone) return;
   if (news == News::kWords) next.place = job.planned->target.place;

@@ -7,6 +7,7 @@
 #include "base/digest.hpp"
 #include "base/id_set.hpp"
 #include "core/state/account.hpp"
+#include "core/state/budget_hold.hpp"
 #include "core/state/type_records.hpp"
 
 namespace tidepool::core {
@@ -55,7 +56,12 @@ const JobRule* DecisionDraft::rule_of(const Job& job) const {
 
 Target DecisionDraft::unplanned_target(const Job& job) {
   if (job.requests.pinned_size > 0) return pinned_target(job);
-  if (const JobRule* rule = rule_of(job)) return rule->target(view(), job, budget_);
+  if (const JobRule* rule = rule_of(job)) {
+    Target target = rule->target(view(), job, budget_);
+    const int least = job.spec.elastic.sizes.front();
+    if (is_shrunk(job) && target.size >= least) target = {.size = least, .reason = why_shrunk(job)};
+    return target;
+  }
   const int held = job.size();
   if (held == 0) return {.reason = reason::PolicyFailed{}, .lost = {}, .mark = {}};
   return {.size = held, .reason = reason::FixedSize{{.size = held}}, .lost = {}, .mark = {}};

@@ -21,8 +21,10 @@
 #include "core/decide/waiting_line.hpp"
 #include "core/decide/worklist.hpp"
 #include "core/facts/apply_fact.hpp"
+#include "core/facts/budget_facts.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "core/provision/provision_stage.hpp"
+#include "core/state/budget_hold.hpp"
 #include "core/state/cluster_invariants.hpp"
 
 namespace tidepool::core {
@@ -167,7 +169,7 @@ struct Engine::Impl {
     scope.begin(Stage::kReconcile);
     for (const JobId id : jobs) {
       const Job& job = *state.find_job(id);
-      if (job.state() != JobState::kPending) continue;
+      if (job.state() != JobState::kPending || is_withheld(job)) continue;
       const Target* target = draft.planned_target(job);
       const bool holds_nothing = target != nullptr && target->size == 0;
       if (holds_nothing && !DecisionDraft::is_said(job, target->reason)) {
@@ -272,9 +274,12 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
     return invalid_argument("a fact lies before the newest one; time does not go back");
   }
   StateChange change(impl_->state, fact.at);
+  change.time_has_passed();
   TP_TRY(apply_fact(change, fact.fact, impl_->parts.stragglers));
+  change.advance_time();
   impl_->state.now = fact.at;
   follow_pool_use(change);
+  change.settle_budgets();
   StateChange::Left left = change.let_ended_go();
   impl_->work.learn(change.touched(), speaks_of_node(fact.fact));
   impl_->forget(std::move(left));
@@ -324,6 +329,7 @@ std::vector<Event> Engine::accept(const Decision& decision) {
   IdSet<JobId> looked_at = impl_->work.to_look_at(decision.at);
   apply_decision(change, decision, impl_->nodes);
   follow_pool_use(change);
+  change.settle_budgets();
   StateChange::Left left = change.let_ended_go();
   looked_at.insert(change.touched().jobs);
   impl_->work.accept(decision);
@@ -350,11 +356,16 @@ std::optional<Instant> Engine::next_due() const {
   first.consider(impl_->work.next_due());
   first.consider(next_drain_due(impl_->state, impl_->draining, impl_->decided_at));
   first.consider(impl_->parts.provision->next_due(impl_->state, impl_->decided_at));
+  first.consider(clock_due());
   const ClusterPlan& plan = impl_->state.plan;
   if (impl_->planner && !impl_->work[JobSet::kCounted].empty() && !plan.policy.empty()) {
     first.consider(next_plan_at(plan, impl_->parts.config.plan_every));
   }
   return first.found();
+}
+
+std::optional<Instant> Engine::clock_due() const {
+  return next_budget_due(impl_->state);
 }
 
 std::optional<std::int64_t> Engine::question(Instant now) const {

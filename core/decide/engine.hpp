@@ -61,6 +61,10 @@ class Engine {
   // When decide() could answer differently with no new fact, if ever: the next cooldown or deadline.
   [[nodiscard]] std::optional<Instant> next_due() const;
 
+  // When the state changes by the passing of time alone (budgets of tenants): a fact is to be learnt then, whatever it
+  // tells, before the next decision. Part of next_due().
+  [[nodiscard]] std::optional<Instant> clock_due() const;
+
   // The number of the question that the active policy file is to be asked now: a plan is due, and no answer is at
   // hand. None while nothing is to be asked. Until the answer is learnt the plan before it stands.
   [[nodiscard]] std::optional<std::int64_t> question(Instant now) const;

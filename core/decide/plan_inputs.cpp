@@ -6,6 +6,7 @@
 #include "base/digest.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/facts/throughput.hpp"
+#include "core/state/budget_hold.hpp"
 #include "core/state/node_labels.hpp"
 
 namespace tidepool::core {
@@ -80,11 +81,13 @@ std::uint64_t digest_of_wishes(const Job& job) {
   for (const int size : spec.elastic.sizes) digest.mix(number(size));
   digest.mix(number(spec.pack_node ? 1 : 0));
   mix_judgement(spec.scaling, digest);
+  if (is_shrunk(job)) digest.mix("shrunk").mix(job.hold->tenant).mix(number(job.hold->window_ends_us));
   return digest.value();
 }
 
 bool counts(const Job& job, Instant now) {
-  return !is_final(job.state()) && job.state() != JobState::kSuspended && !job.requests.suspend && !is_ending(job, now);
+  return !is_final(job.state()) && job.state() != JobState::kSuspended && !job.requests.suspend && !is_withheld(job) &&
+         !is_ending(job, now);
 }
 
 std::optional<Instant> resizable_at(const Job& job) {

@@ -35,6 +35,7 @@ class PlanCheck {
   Status check(const Job& job, const StartIntent& intent) {
     TP_TRY(one_change(job));
     if (job.state() != JobState::kPending) return breaks("StateAllowsIt", job.id.text() + " does not wait for a start");
+    if (job.hold) return breaks("BudgetHolds", job.id.text() + " would start though a budget is spent");
     TP_TRY(size_allowed(job, static_cast<int>(intent.joining_workers.size())));
     TP_TRY(placements(job, intent.joining_workers));
     return of_one_type(job, intent.joining_workers, {});
@@ -42,6 +43,8 @@ class PlanCheck {
 
   Status check(const Job& job, const GrowIntent& intent) {
     TP_TRY(resizable(job));
+    const bool is_large = job.size() >= job.spec.elastic.sizes.front();
+    if (job.hold && is_large) return breaks("BudgetHolds", job.id.text() + " would grow though a budget is spent");
     if (intent.joining_workers.empty()) return breaks("SizeIsAllowed", job.id.text() + " grows by no worker");
     TP_TRY(size_allowed(job, job.size() + static_cast<int>(intent.joining_workers.size())));
     TP_TRY(placements(job, intent.joining_workers));

@@ -9,6 +9,7 @@
 #include "core/decide/transition_planner.hpp"
 #include "core/decide/type_moves.hpp"
 #include "core/place/together.hpp"
+#include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/largest_batch.hpp"
 #include "core/state/membership.hpp"
@@ -170,7 +171,7 @@ void tell_kept(DecisionDraft& draft, const Job& job, const StragglerPlan& stragg
 
 bool is_settled(const DecisionDraft& draft, const Job& job) {
   const bool settled = job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition();
-  if (!settled || is_ending(job, draft.now()) || job.requests.suspend) return false;
+  if (!settled || is_ending(job, draft.now()) || job.requests.suspend || is_withheld(job)) return false;
   if (job.membership.restart_state.failed || is_finishing(draft.state(), job)) return false;
   return all_members_stay(draft.state(), job) && !awaits_stopped(draft, job);
 }

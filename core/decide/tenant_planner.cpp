@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/decide/cluster_planner.hpp"
+#include "core/state/budget_hold.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -35,11 +36,20 @@ int given_by(const JobNeed& need, const Job& job, int size) {
   return need.claims ? need.given : size * job.spec.gpus_per_worker;
 }
 
-// Workers more that would bring it to the next of its sizes.
-int step_of(const Job& job, int size) {
+// Slots more that would bring it to the next of its sizes.
+int step_of(const Job& job, int given) {
   const auto& sizes = job.spec.elastic.sizes;
+  const int size = given / job.spec.gpus_per_worker;
   const auto next = std::upper_bound(sizes.begin(), sizes.end(), size);
-  return next == sizes.end() ? 0 : *next - size;
+  const bool has_all = next == sizes.end() || (is_shrunk(job) && size >= sizes.front());
+  return has_all ? 0 : (*next - size) * job.spec.gpus_per_worker;
+}
+
+// In slots.
+int most_of(const Job& job, int held) {
+  const auto& sizes = job.spec.elastic.sizes;
+  const int each = job.spec.gpus_per_worker;
+  return is_shrunk(job) ? std::max(held, sizes.front() * each) : sizes.back() * each;
 }
 
 bool holds_nothing(const Job& job) {
@@ -125,8 +135,8 @@ void TenantPlanner::read(const PlanRequest& request, const IdSet<JobId>& jobs) {
       need.claims = is_claim && held > 0;
       need.given = need.claims ? held : job->planned ? job->planned->target.size * each : 0;
       const int claimed = job->requests.pinned_size > 0 ? job->requests.pinned_size : job->spec.elastic.preferred;
-      need.step = is_claim ? 0 : step_of(*job, need.given / each) * each;
-      need.most = is_claim ? std::max(held, claimed * each) : job->spec.elastic.sizes.back() * each;
+      need.step = is_claim ? 0 : step_of(*job, need.given);
+      need.most = is_claim ? std::max(held, claimed * each) : most_of(*job, held);
     }
     needs_.put(id, &need);
   }

@@ -9,6 +9,7 @@
 #include "core/decide/restart_planner.hpp"
 #include "core/decide/state_wait.hpp"
 #include "core/decide/type_moves.hpp"
+#include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/job_work.hpp"
 #include "core/state/membership.hpp"
@@ -29,6 +30,7 @@ std::optional<Ending> ending_of(const Job& job, Instant now, int uncounted = 0) 
     return Ending{JobEnd::kSucceeded, reason::Finished{.steps = job.progress.step}};
   }
   if (job.requests.cancel) return Ending{JobEnd::kCancelled, reason::CancelledByUser{}};
+  if (job.hold && job.hold->action == BudgetAction::kStop) return Ending{JobEnd::kCancelled, why_withheld(job)};
   const int restarts = job.recovery.restarts + uncounted;
   if (job.recovery.misconfigured || restarts > job.spec.max_restarts) {
     return Ending{JobEnd::kFailed, reason::WorkersFailed{.restarts = restarts, .limit = job.spec.max_restarts}};
@@ -192,9 +194,11 @@ void follow_through(DecisionDraft& draft, const Job& job) {
   if (!is_active(job.state())) {
     stop_left_behind(draft, job);
     if (job.state() == JobState::kSuspended) draft.find(job, suspended);
+    if (job.state() == JobState::kPending && is_withheld(job)) draft.find(job, why_withheld(job));
     return;
   }
   if (job.requests.suspend) return park(draft, job, suspended);
+  if (is_withheld(job)) return park(draft, job, why_withheld(job));
   stop_left_behind(draft, job);
   if (awaits_end(draft, job)) return;
   if (const auto reason = suspended_by_drain(draft, job)) return park(draft, job, *reason);

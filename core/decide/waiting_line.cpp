@@ -1,5 +1,6 @@
 #include "core/decide/waiting_line.hpp"
 
+#include "core/state/budget_hold.hpp"
 #include "core/state/node_constraints.hpp"
 
 namespace tidepool::core {
@@ -37,7 +38,7 @@ void WaitingLine::leave(JobId job) {
 
 void WaitingLine::follow(const Job& job, QueueRank rank, bool seen) {
   leave(job.id);
-  if (job.state() != JobState::kPending) return;
+  if (job.state() != JobState::kPending || is_withheld(job)) return;
   const BlockedOn blocked_on = job.verdict.blocked.on;
   const bool relied_on = seen && job.verdict.job && needs_room_alone(job);
   if (relied_on && blocked_on == BlockedOn::kClusterSize) return;

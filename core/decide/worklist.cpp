@@ -6,6 +6,7 @@
 #include "core/decide/size_planner.hpp"
 #include "core/decide/slot_reservations.hpp"
 #include "core/decide/transition_planner.hpp"
+#include "core/state/budget_hold.hpp"
 #include "core/state/node_constraints.hpp"
 
 namespace tidepool::core {
@@ -18,8 +19,8 @@ struct Known {
   Instant until;
   bool planned;  // the policy in charge plans
 
-  [[nodiscard]] bool is_pending() const { return job.state() == JobState::kPending; }
-  [[nodiscard]] bool asks() const { return is_choosy(job.spec) && !is_final(job.state()); }
+  [[nodiscard]] bool is_pending() const { return job.state() == JobState::kPending && !is_withheld(job); }
+  [[nodiscard]] bool asks() const { return is_choosy(job.spec) && !is_final(job.state()) && !is_withheld(job); }
   [[nodiscard]] bool is_off() const { return planned && job.planned && needs_reconcile(job, job.planned->target); }
 };
 

@@ -4,6 +4,7 @@
 #include <concepts>
 
 #include "base/overloaded.hpp"
+#include "core/facts/budget_facts.hpp"
 #include "core/facts/job_facts.hpp"
 #include "core/facts/node_facts.hpp"
 #include "core/facts/parking_facts.hpp"

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "base/word_list.hpp"
+#include "core/facts/budget_facts.hpp"
 #include "core/facts/event_data.hpp"
 #include "core/facts/tenant_facts.hpp"
 #include "core/facts/worker_exit.hpp"
+#include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 
@@ -34,8 +36,9 @@ Status check_change(const Job& job, const JobSpec& to) {
                     "; new bounds must hold both: resize it first");
   }
   const auto& sizes = to.elastic.sizes;
-  if (job.requests.pinned_size != 0 && !std::binary_search(sizes.begin(), sizes.end(), job.requests.pinned_size)) {
-    return conflict(job.id.text() + " was resized to " + std::to_string(job.requests.pinned_size) +
+  const int pinned = pinned_by_user(job);
+  if (pinned != 0 && !std::binary_search(sizes.begin(), sizes.end(), pinned)) {
+    return conflict(job.id.text() + " was resized to " + std::to_string(pinned) +
                     " by its user, which the new sizes do not allow; resize it to 0 first");
   }
   return ok_status();
@@ -84,7 +87,8 @@ Status apply(StateChange& change, const JobSubmitted& fact) {
   created->account.charged_until = change.at();
   state.jobs.emplace(fact.job, std::move(created));
   ++state.next_job;
-  const Job& job = change.job(fact.job);
+  Job& job = change.job(fact.job);
+  hold_if_spent(change, job);
   change.capacity_changed();
   change.emit("job.submitted", job, submitted_data(job.spec));
   return ok_status();
@@ -106,6 +110,10 @@ Status apply(StateChange& change, const JobResizeRequested& fact) {
                             number_list(sizes) + ", or 0 to leave the size to the policy");
   }
   if ((*job)->requests.pinned_size == fact.size) return ok_status();
+  if (is_shrunk(**job)) {
+    return conflict("tenant " + (*job)->hold->tenant + " has spent its budget: " + fact.job.text() +
+                    " keeps its smallest size until that is renewed or raised");
+  }
   TP_TRY(check_pin(change.state(), **job, fact.size));
   Job& changed = change.job(fact.job);
   changed.requests.pinned_size = fact.size;

@@ -4,16 +4,29 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "core/facts/budget_facts.hpp"
 #include "core/state/account.hpp"
 #include "core/state/ended_job.hpp"
 
 namespace tidepool::core {
 
 Job& StateChange::job(JobId id) {
+  advance_time();
   Job& job = state_.mutable_job(id);
   touched_.jobs.insert(id);
-  if (charged_.insert(id)) charge_with_tenant(state_, job, at_);
+  if (charged_.insert(id)) {
+    leave_budgets(state_, job, at_);
+    charge_with_tenant(state_, job, at_);
+  }
   return job;
+}
+
+void StateChange::advance_time() {
+  if (std::exchange(time_passes_, false)) follow_budgets(*this);
+}
+
+void StateChange::settle_budgets() {
+  for (const JobId id : charged_) join_budgets(state_, *state_.find_job(id));
 }
 
 Job& StateChange::words_of(JobId id) {
@@ -91,6 +104,11 @@ void StateChange::emit(std::string type, const Job& job, nlohmann::json data) {
   emit(std::move(type), std::move(data));
   events_.back().job = job.id;
   events_.back().tenant = job.spec.tenant;
+}
+
+void StateChange::emit_of_tenant(std::string type, const std::string& tenant, nlohmann::json data) {
+  emit(std::move(type), std::move(data));
+  events_.back().tenant = tenant;
 }
 
 void StateChange::emit(std::string type, const Node& node, nlohmann::json data) {

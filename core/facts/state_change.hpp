@@ -31,6 +31,13 @@ class StateChange {
   [[nodiscard]] ClusterState& state() { return state_; }
   [[nodiscard]] Instant at() const { return at_; }
 
+  // A fact tells that time has passed: what budgets make of it comes before what else the fact changes. Of no effect
+  // until advance_time(), or before the first job is written to, whichever is first.
+  void time_has_passed() { time_passes_ = true; }
+  void advance_time();
+  // Jobs that were written to count in the budgets again with what they hold now. Once, after all else.
+  void settle_budgets();
+
   // The job to write to; its account is brought up to date first, so that what it held until now is
   // charged before it changes. Requires: the job exists.
   [[nodiscard]] Job& job(JobId id);
@@ -52,6 +59,7 @@ class StateChange {
   void follow(DecisionId decision) { decision_ = decision; }
   void emit(std::string type, nlohmann::json data);
   void emit(std::string type, const Job& job, nlohmann::json data);
+  void emit_of_tenant(std::string type, const std::string& tenant, nlohmann::json data);
   void emit(std::string type, const Node& node, nlohmann::json data);
 
   // Jobs that were touched, have ended and hold nothing more leave the state. Once, after all else.
@@ -62,6 +70,8 @@ class StateChange {
   [[nodiscard]] Left let_ended_go();
 
   [[nodiscard]] const Touched& touched() const { return touched_; }
+  // Jobs that were written to, beyond their words.
+  [[nodiscard]] const IdSet<JobId>& charged() const { return charged_; }
   [[nodiscard]] std::vector<Event> take_events() { return std::move(events_); }
 
  private:
@@ -70,6 +80,7 @@ class StateChange {
   std::optional<DecisionId> decision_;
   Touched touched_;
   IdSet<JobId> charged_;
+  bool time_passes_ = false;
   std::vector<Event> events_;
 };
 

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/facts/budget_facts.hpp"
 #include "core/state/job_state.hpp"
 #include "core/tenants/tenant_needs.hpp"
 
@@ -115,6 +116,7 @@ Status apply(StateChange& change, const TenantsConfigured& fact) {
   TP_TRY(check_tenants(fact.tree));
   TP_TRY(keeps_tenants_of_jobs(state, fact.tree));
   if (*state.tenants == fact.tree) return ok_status();
+  change.advance_time();
   state.tenants = fact.tree;
   const auto has_left = [&](const auto& entry) { return fact.tree.find(entry.first) == nullptr; };
   std::erase_if(state.tenant_uses, has_left);
@@ -124,6 +126,7 @@ Status apply(StateChange& change, const TenantsConfigured& fact) {
   for (const Tenant& tenant : fact.tree.tenants) names.push_back(tenant.name);
   change.capacity_changed();
   change.emit("tenants.configured", {{"tenants", std::move(names)}});
+  follow_tree(change);
   return ok_status();
 }
 

@@ -4,15 +4,17 @@
 #include <tuple>
 #include <utility>
 
+#include "core/state/budget_hold.hpp"
+
 namespace tidepool::core {
 
 bool waits_for_slots(const Job& job) {
-  return job.state() == JobState::kPending && !job.requests.cancel && !job.requests.suspend &&
+  return job.state() == JobState::kPending && !job.requests.cancel && !job.requests.suspend && !is_withheld(job) &&
          !job.recovery.misconfigured;
 }
 
 bool is_being_preempted(const Job& job) {
-  return job.state() == JobState::kSuspending && !job.requests.cancel && !job.requests.suspend;
+  return job.state() == JobState::kSuspending && !job.requests.cancel && !job.requests.suspend && !is_withheld(job);
 }
 
 NodeOrders::NodeOrders(const ClusterState& state, Instant now)

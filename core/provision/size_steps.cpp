@@ -51,7 +51,8 @@ int SizeStep::slots() const {
 
 bool runs_at_rest(const Job& job) {
   return job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition() &&
-         !job.progress.finished && !job.requests.cancel && !job.requests.suspend && job.requests.pinned_size == 0;
+         !job.progress.finished && !job.requests.cancel && !job.requests.suspend && job.requests.pinned_size == 0 &&
+         !job.hold;
 }
 
 std::vector<SizeStep> steps_up(const ClusterState& state, const SlotsMore& more) {

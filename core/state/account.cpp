@@ -1,27 +1,77 @@
 #include "core/state/account.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "base/calendar.hpp"
+
 namespace tidepool::core {
 namespace {
 
-constexpr std::int64_t kUsPerHour = 3'600'000'000;
+// Calls `change` with the accounts of the job's tenant and of those above it.
+void for_budgets(ClusterState& state, const Job& job, auto&& change) {
+  if (state.budgets.empty()) return;
+  for (const Tenant* tenant : state.tenants->path_to(job.spec.tenant)) {
+    if (const auto account = state.budgets.find(tenant->name); account != state.budgets.end()) change(account->second);
+  }
+}
+
+struct Held {
+  std::int64_t slots = 0;
+  Money rate;  // an hour
+};
+
+Held held_by(const ClusterState& state, const Job& job) {
+  return {.slots = slots_in_use(state, job), .rate = price_per_hour(state, job)};
+}
+
+void charge_part(Account& account, const Held& held, Instant until) {
+  const Duration passed = until - account.charged_until;
+  account.charged_until = until;
+  account.slot_time += passed * held.slots;
+  // 128 bits, because price times microseconds overflows 64 within days.
+  __extension__ using Wide = __int128;
+  const Wide owed = static_cast<Wide>(held.rate.count_micros()) * passed.count_us() + account.cost_remainder;
+  account.cost += Money::micros(static_cast<std::int64_t>(owed / kUsPerHour));
+  account.cost_remainder = static_cast<std::int64_t>(owed % kUsPerHour);
+}
+
+// The day up to which, or in which, it is charged: what comes next is of this one.
+std::int64_t charged_day(const ClusterState& state, const Account& account) {
+  return day_of(account.charged_until.count_us() + state.utc_us_at_zero);
+}
 
 }  // namespace
 
 void charge(const ClusterState& state, Job& job, Instant until) {
-  if (until <= job.account.charged_until) return;
-  const Duration held = until - job.account.charged_until;
-  job.account.charged_until = until;
-  job.account.slot_time += held * slots_in_use(state, job);
-  // 128 bits, because price times microseconds overflows 64 within days.
-  __extension__ using Wide = __int128;
-  const Wide owed =
-      static_cast<Wide>(price_per_hour(state, job).count_micros()) * held.count_us() + job.account.cost_remainder;
-  job.account.cost += Money::micros(static_cast<std::int64_t>(owed / kUsPerHour));
-  job.account.cost_remainder = static_cast<std::int64_t>(owed % kUsPerHour);
+  Account& account = job.account;
+  if (until <= account.charged_until) return;
+  const Held held = held_by(state, job);
+  while (true) {
+    const std::int64_t day = charged_day(state, account);
+    const Instant end = Instant::from_micros((day + 1) * kDayMicros - state.utc_us_at_zero);
+    if (until <= end) break;
+    charge_part(account, held, end);
+    const Duration marked = account.days.empty() ? Duration() : account.days.back().slot_time;
+    if (account.slot_time > marked) {
+      account.days.push_back({.day = day, .slot_time = account.slot_time, .cost = account.cost});
+    }
+    if (held.slots == 0) break;  // the days that follow are alike
+  }
+  charge_part(account, held, until);
+}
+
+Used used_until(const ClusterState& state, const Account& account, std::int64_t day) {
+  if (day >= charged_day(state, account)) return {account.slot_time, account.cost};
+  const auto after = std::upper_bound(account.days.begin(), account.days.end(), day,
+                                      [](std::int64_t wanted, const DayMark& mark) { return wanted < mark.day; });
+  if (after == account.days.begin()) return {};
+  return {std::prev(after)->slot_time, std::prev(after)->cost};
 }
 
 void charge_with_tenant(ClusterState& state, Job& job, Instant until) {
-  const Account before = job.account;
+  const Used before{job.account.slot_time, job.account.cost};
   charge(state, job, until);
   if (state.tenants->empty() || job.account.slot_time == before.slot_time) return;
   TenantUse& use = state.tenant_uses[job.spec.tenant];
@@ -36,6 +86,17 @@ int slots_in_use(const ClusterState& state, const Job& job) {
     if (worker != nullptr && !worker->node_lost) slots += worker->slots.size();
   }
   return static_cast<int>(slots);
+}
+
+void leave_budgets(ClusterState& state, const Job& job, Instant at) {
+  for_budgets(state, job, [&](BudgetAccount& account) {
+    count_until(account, at);
+    account.rate = account.rate - price_per_hour(state, job);
+  });
+}
+
+void join_budgets(ClusterState& state, const Job& job) {
+  for_budgets(state, job, [&](BudgetAccount& account) { account.rate += price_per_hour(state, job); });
 }
 
 Money price_per_hour(const ClusterState& state, const Job& job) {

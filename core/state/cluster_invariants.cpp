@@ -1,8 +1,11 @@
 #include "core/state/cluster_invariants.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "base/id_set.hpp"
+#include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/state_move.hpp"
@@ -104,6 +107,22 @@ Broken membership_breaks(const ClusterState& state, const Job& job) {
   return transition_breaks(state, job);
 }
 
+// A budget goes by what the jobs that count in it hold.
+Broken budgets_break(const ClusterState& state) {
+  if (state.budgets.empty()) return std::nullopt;
+  std::map<std::string, Money> rates;
+  for (const auto& [id, job] : state.jobs) {
+    const Money rate = price_per_hour(state, *job);
+    for (const Tenant* tenant : state.tenants->path_to(job->spec.tenant)) rates[tenant->name] += rate;
+    const bool is_held = job->hold && !is_final(job->state());
+    if (is_held && !state.budgets.contains(job->hold->tenant)) return broken("ABudgetHolds", id.text());
+  }
+  for (const auto& [tenant, account] : state.budgets) {
+    if (account.rate != rates[tenant]) return broken("BudgetsCountWhatJobsHold", tenant);
+  }
+  return std::nullopt;
+}
+
 // The other direction: every owner of a slot is a worker that knows the slot.
 Broken slots_break(const ClusterState& state) {
   std::size_t owned = 0;
@@ -153,6 +172,7 @@ Broken broken_invariant(const ClusterState& state) {
   }
   if (listed != state.workers.size()) return broken("WorkerHasAJob", "a worker that no job lists");
   if (auto law = slots_break(state)) return law;
+  if (auto law = budgets_break(state)) return law;
   return ids_break(state);
 }
 

@@ -179,6 +179,8 @@ struct ClusterState {
   NodePools pools;              // nodes that come and go by a provider
   SharedValue<TenantTree> tenants;
   TenantUses tenant_uses;  // of its leaves
+  BudgetAccounts budgets;
+  std::int64_t utc_us_at_zero = 0;  // the time line's 0, in microseconds since 1970
 
   [[nodiscard]] const Job* find_job(JobId id) const;  // null: it has ended and left, or there was none
   [[nodiscard]] bool has_ended(JobId id) const { return id && id.number() < next_job && !jobs.contains(id); }

@@ -313,6 +313,10 @@ struct PoolListFailed {
 struct TenantsConfigured {
   TenantTree tree;
 };
+// Where the time line lies in UTC, as the daemon's host has it: budgets go by calendar days, weeks and months.
+struct UtcSet {
+  std::int64_t unix_us_at_zero = 0;  // since 1970
+};
 // Nothing but the passing of time, so that waits end.
 struct ClockAdvanced {};
 
@@ -324,7 +328,7 @@ using Fact =
                  DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken, StateRestored, StateBrought,
                  StateLeft, PolicyActivated, PolicyRolledBack, PolicyShadowed, PolicyAnswered, PoolsConfigured,
                  PoolNodeCreated, PoolNodeCreateFailed, PoolNodeDeleted, PoolNodeDeleteFailed, PoolListed,
-                 PoolListFailed, TenantsConfigured, ClockAdvanced>;
+                 PoolListFailed, TenantsConfigured, UtcSet, ClockAdvanced>;
 
 struct TimedFact {
   Instant at;  // never before the previous fact's

@@ -11,6 +11,7 @@
 #include "base/ids.hpp"
 #include "base/money.hpp"
 #include "base/time.hpp"
+#include "core/state/budget.hpp"
 #include "core/state/job_phase.hpp"
 #include "core/state/job_spec.hpp"
 #include "core/state/plan.hpp"
@@ -215,12 +216,20 @@ struct Recovery {
   std::string last_error;  // how the newest lost worker ended
 };
 
+// What the job had used when a day in UTC ended, of each day in which it held slots.
+struct DayMark {
+  std::int64_t day = 0;  // since 1970
+  Duration slot_time;
+  Money cost;
+};
+
 // What the job has used, charged up to a time (account.hpp).
 struct Account {
   Instant charged_until;
   Duration slot_time;  // slots x time held
   Money cost;
   std::int64_t cost_remainder = 0;  // of cost, in millionths x microseconds / hour, so that sums are exact
+  std::vector<DayMark> days;        // ascending
 };
 
 struct Job {
@@ -235,6 +244,7 @@ struct Job {
   Membership membership;
   SampleShares shares;
   Requests requests;
+  std::optional<BudgetHold> hold;  // by a budget that is spent
   Progress progress;
   Measurements measurements;
   Recovery recovery;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "core/state/budget_hold.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -67,6 +68,7 @@ bool is_active(JobState state) {
 
 int allowed_size(const Job& job, int most) {
   const auto& sizes = job.spec.elastic.sizes;
+  if (is_shrunk(job)) return sizes.front();
   const auto above = std::upper_bound(sizes.begin(), sizes.end(), most);
   return above == sizes.begin() ? sizes.front() : *std::prev(above);
 }

@@ -15,7 +15,8 @@ void drop_transition(Job& job);
 // The program's workers are booting, stepping or changing size.
 [[nodiscard]] bool is_active(JobState state);
 
-// The largest size of the job that is not above `most`, or its smallest one.
+// The largest size of the job that is not above `most`, or its smallest one, which is all that a spent budget may
+// leave.
 [[nodiscard]] int allowed_size(const Job& job, int most);
 
 }  // namespace tidepool::core

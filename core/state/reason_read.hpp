@@ -15,9 +15,9 @@ using AnyReason = std::variant<
     reason::Measuring,
     // why a job waits, and what a policy file says
     reason::WaitingForSlots, reason::NeverFits, reason::NoNodeMatches, reason::WaitingForNodes, reason::BeyondGuarantee,
-    reason::BehindOlderJob, reason::SuspendedByUser, reason::NoNodes, reason::WaitsForState, reason::PriceWait,
-    reason::PolicyFailed, reason::MeritWait, reason::DeadlineLost, reason::TurnWait, reason::AwaitsPolicy,
-    reason::PolicyWord,
+    reason::BudgetSpent, reason::BehindOlderJob, reason::SuspendedByUser, reason::NoNodes, reason::WaitsForState,
+    reason::PriceWait, reason::PolicyFailed, reason::MeritWait, reason::DeadlineLost, reason::TurnWait,
+    reason::AwaitsPolicy, reason::PolicyWord,
     // why a size is held
     reason::Cooldown, reason::MinRuntime, reason::EndsSoon, reason::TransitionInProgress, reason::FixedSize,
     reason::PinnedByUser, reason::EfficiencySettled, reason::UtilitySettled, reason::AtMax, reason::AtMin,
@@ -27,11 +27,11 @@ using AnyReason = std::variant<
     // why a job starts, grows, shrinks, is replaced
     reason::Started, reason::ExploreUp, reason::ExploreDown, reason::EfficientUp, reason::InefficientDown,
     reason::UtilityUp, reason::UtilityDown, reason::GatherEvidence, reason::PriceGrow, reason::PriceShrink,
-    reason::MeritGrow, reason::MeritShrink, reason::ResizedByUser, reason::BackToSize, reason::StragglerRebalanced,
-    reason::SharesRegained, reason::StragglerReplaced, reason::StragglerShrunk, reason::StragglerNoSpare,
-    reason::WorkerLost, reason::ProgramFailed, reason::BelowMinimum, reason::StartTimeout, reason::LeftBehind,
-    reason::WorkerStuck, reason::SwitchTimeout, reason::ParkTimeout, reason::Preempted, reason::Resumed,
-    reason::ResumedElsewhere, reason::ResumedByTransfer, reason::MovedForType, reason::MovedTogether,
+    reason::MeritGrow, reason::MeritShrink, reason::BudgetShrunk, reason::ResizedByUser, reason::BackToSize,
+    reason::StragglerRebalanced, reason::SharesRegained, reason::StragglerReplaced, reason::StragglerShrunk,
+    reason::StragglerNoSpare, reason::WorkerLost, reason::ProgramFailed, reason::BelowMinimum, reason::StartTimeout,
+    reason::LeftBehind, reason::WorkerStuck, reason::SwitchTimeout, reason::ParkTimeout, reason::Preempted,
+    reason::Resumed, reason::ResumedElsewhere, reason::ResumedByTransfer, reason::MovedForType, reason::MovedTogether,
     reason::MovedForRoom,
     // a node is being drained
     reason::DrainMove, reason::DrainShrink, reason::DrainGrow, reason::DrainSuspend, reason::DrainHold,

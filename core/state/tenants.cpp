@@ -36,6 +36,9 @@ Status check_numbers(const Tenant& tenant) {
   if (!is_count(tenant.lend)) return wrong(tenant, "lend is a number of slots, 0 or more; leave it out to lend all");
   if (tenant.job_slots_max && *tenant.job_slots_max < 1) return wrong(tenant, "job_slots_max is 1 or more");
   if (tenant.job_price_max && *tenant.job_price_max <= Money()) return wrong(tenant, "job_price_max is above 0");
+  if (tenant.budget) {
+    if (const Status fits = check_budget(*tenant.budget); !fits.ok()) return wrong(tenant, fits.error().message);
+  }
   return ok_status();
 }
 
@@ -65,8 +68,13 @@ bool TenantTree::is_leaf(std::string_view name) const {
 }
 
 std::vector<const Tenant*> TenantTree::path_to(std::string_view name) const {
+  // Each stands after its parent, so one look from the end finds them all.
   std::vector<const Tenant*> path;
-  for (const Tenant* tenant = find(name); tenant != nullptr; tenant = find(tenant->parent)) path.push_back(tenant);
+  for (auto tenant = tenants.rbegin(); tenant != tenants.rend() && !name.empty(); ++tenant) {
+    if (tenant->name != name) continue;
+    path.push_back(&*tenant);
+    name = tenant->parent;
+  }
   std::reverse(path.begin(), path.end());
   return path;
 }

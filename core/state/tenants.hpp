@@ -15,6 +15,7 @@
 #include "base/money.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "core/state/budget.hpp"
 #include "core/state/mark.hpp"
 
 namespace tidepool::core {
@@ -30,6 +31,7 @@ struct Tenant {
   std::optional<int> priority_max{};
   std::optional<int> job_slots_max{};
   std::optional<Money> job_price_max{};  // an hour: a job must set a price cap of at most that
+  std::optional<Budget> budget{};        // of its jobs and those of tenants below it
   bool operator==(const Tenant&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // Each reason as a sentence: one function a struct, found by its type.
 #include <cmath>
 
+#include "base/calendar.hpp"
 #include "base/overloaded.hpp"
 #include "core/state/node_speed.hpp"
 #include "core/state/reason_read.hpp"
@@ -109,6 +110,19 @@ std::string text_of(const BeyondGuarantee& why) {
   return "waits: it would keep " + slots(why.needed) + " for good, and of the " + grouped(why.guarantee) +
          " that tenant " + why.word + " is guaranteed " + grouped(why.held) + (why.held == 1 ? " is" : " are") +
          " kept so by other jobs";
+}
+
+// "tenant vision has spent 95 % of its budget of 100.00, which is renewed at 2026-12-01 00:00 UTC"
+std::string spent_text(const OfBudget& why) {
+  const std::string part = why.percent == 100 ? "" : std::to_string(why.percent) + " % of ";
+  return "tenant " + why.word + " has spent " + part + "its budget of " + to_text(why.limit) +
+         ", which is renewed at " + utc_text(why.ends_unix);
+}
+std::string text_of(const BudgetSpent& why) {
+  return "waits: " + spent_text(why);
+}
+std::string text_of(const BudgetShrunk& why) {
+  return "has its smallest size: " + spent_text(why);
 }
 
 std::string holders_of(const WaitingForNodes& why) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/calendar.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/measure.hpp"
 #include "core/words/wording.hpp"
@@ -109,6 +110,17 @@ Lines lines_of(const BeyondGuarantee&, JobId) {
   return {"submit it with preemptible: true, and without a size or a policy of its own",
           "the end of a job of the tenant that is not preemptible, or has a size or a policy of its own",
           "a larger guarantee: schedctl tenants apply FILE"};
+}
+
+Lines of_budget(const OfBudget& why) {
+  return {"a larger budget of tenant " + why.word + ": schedctl tenants apply FILE",
+          "wait until " + utc_text(why.ends_unix)};
+}
+Lines lines_of(const BudgetSpent& why, JobId) {
+  return of_budget(why);
+}
+Lines lines_of(const BudgetShrunk& why, JobId) {
+  return of_budget(why);
 }
 
 Lines lines_of(const MeritWait& why, JobId) {

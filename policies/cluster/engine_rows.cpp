@@ -280,7 +280,8 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   std::vector<int> sizes = sizes_of(view.state, job, terms);
   const auto at = std::lower_bound(sizes.begin(), sizes.end(), job.size());
   // It may have what it cannot give up now.
-  const bool keeps = row.resize_blocked && core::allowed_size(job, job.size()) == job.size();
+  const auto& allowed = job.spec.elastic.sizes;
+  const bool keeps = row.resize_blocked && std::binary_search(allowed.begin(), allowed.end(), job.size());
   if (keeps && (at == sizes.end() || *at != job.size())) sizes.insert(at, job.size());
   for (int& size : sizes) size *= row.slots_per_worker;
   row.sizes = std::move(sizes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/state/budget_hold.hpp"
 #include "core/state/largest_batch.hpp"
 
 namespace tidepool::policies {
@@ -50,8 +51,12 @@ Money price_per_slot_hour(const core::ClusterState& state, const core::Job& job)
 
 AllowedSizes ladder_of(const core::ClusterState& state, const core::Job& job) {
   const core::JobSpec& spec = job.spec;
-  const std::span<const int> allowed = spec.elastic.sizes;
+  std::span<const int> allowed = spec.elastic.sizes;
   AllowedSizes ladder{.sizes = allowed, .cut = {}};
+  if (core::is_shrunk(job)) {
+    allowed = allowed.first(1);
+    ladder = {.sizes = allowed, .cut_short = true, .cut = core::why_shrunk(job)};
+  }
   const bool capped = spec.scaling.price_cap.has_value();
   const std::int64_t slot_price = capped ? price_per_slot_hour(state, job).count_micros() : 0;
   const double worker_price = Money::micros(slot_price).to_units() * static_cast<double>(spec.gpus_per_worker);

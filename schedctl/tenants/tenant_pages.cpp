@@ -69,6 +69,39 @@ std::string warnings_text(const json& answer, const Style& style) {
   return lines;
 }
 
+// "500.00 a month: warn at 80 %, pause at 100 %"
+std::string budget_text(const json& budget) {
+  if (budget.is_null()) return "none";
+  std::string text = text_at(budget, "/limit") + " a " + text_at(budget, "/window");
+  const char* before = ": ";
+  for (const auto& threshold : list_at(budget, "/thresholds")) {
+    text += before + text_at(threshold, "/action") + " at " + integer_at(threshold, "/percent") + " %";
+    before = ", ";
+  }
+  return text;
+}
+
+// What a threshold that was reached does to jobs.
+std::string effect_of(const std::string& action) {
+  if (action == "shrink") return "leaves its jobs their smallest sizes";
+  return action == "pause" ? "pauses its jobs" : "stops its jobs";
+}
+
+// What of its budget is spent, and when it will be.
+std::string spending_text(const json& tenant) {
+  const json& budget = tenant.at("now").at("budget");
+  const std::string action = text_at(budget, "/action");
+  const std::string limit_at = text_at(budget, "/limit_reached_at");
+  const auto line = [](const std::string& name, const std::string& value) {
+    return "  " + name + std::string(kFieldColumns - name.size(), ' ') + value + "\n";
+  };
+  return line("spent", text_at(budget, "/spent") + (action.empty() ? "" : ", which " + effect_of(action))) +
+         line("spending", text_at(budget, "/rate_per_hour") + " an hour") +
+         line("limit reached", limit_at.empty() ? "not in this window at this rate" : limit_at) +
+         line("expected",
+              text_at(budget, "/expected") + " when the window ends, " + text_at(budget, "/window_ends_at"));
+}
+
 using Children = std::map<std::string, std::vector<const json*>>;  // by their parent's name
 
 ordered_json level_of(const Children& children, const std::string& parent) {
@@ -82,6 +115,7 @@ ordered_json level_of(const Children& children, const std::string& parent) {
       const json& value = tenant->at(field);
       if (!value.is_null() && value != kDefaults.value(field, json())) entry[field] = value;
     }
+    if (!tenant->at("budget").is_null()) entry["budget"] = tenant->at("budget");
     ordered_json below = level_of(children, text_at(*tenant, "/name"));
     if (!below.empty()) entry["tenants"] = std::move(below);
     level.push_back(std::move(entry));
@@ -120,11 +154,13 @@ std::string tenant_page(const json& tenant, const Style& style) {
     page += "  " + name + std::string(kFieldColumns - std::min(kFieldColumns - 1, name.size()), ' ') + value + "\n";
   };
   for (const char* field : kSettings) line(field, value_text(tenant.at(field)));
+  line("budget", budget_text(tenant.at("budget")));
   if (tenant.at("now").is_null()) return page;
   for (const char* field : kNumbers) {
     const json& value = tenant.at("now").at(field);
     line(field, value.is_number_float() ? rate(value.get<double>()) : value_text(value));
   }
+  if (!tenant.at("now").at("budget").is_null()) page += spending_text(tenant);
   return page;
 }
 

@@ -41,10 +41,12 @@ void carry_on(StateMoves::Outcome outcome, TurnBatch& batch) {
 Result<TurnResult> DaemonTurn::run(std::vector<TurnItem> items, Instant now, TurnReads& reads,
                                    core::StageTimes* times) {
   TurnBatch batch({engine_, executor_, newest_}, reads, now);
+  learn_utc(batch);
   for (std::size_t place = 0; place < items.size() && !batch.failure(); ++place) take(place, items[place], batch);
   if (batch.failure()) return *batch.failure();
   give_up_late_round(batch);
   give_up_late_moves(batch);
+  learn_clock(batch);
   const auto due = engine_.next_due();
   if (batch.changed() || more_to_decide_ || (due && *due <= now)) decide(batch, times);
   TurnResult result = batch.take();
@@ -109,6 +111,17 @@ void DaemonTurn::give_up_late_round(TurnBatch& batch) {
 
 void DaemonTurn::give_up_late_moves(TurnBatch& batch) {
   for (StateMoves::Outcome& outcome : moves_.overdue(batch.engine_now(), state())) carry_on(std::move(outcome), batch);
+}
+
+void DaemonTurn::learn_utc(TurnBatch& batch) {
+  if (!utc_us_at_zero_ || *utc_us_at_zero_ == state().utc_us_at_zero) return;
+  (void)batch.learn(core::UtcSet{*utc_us_at_zero_});
+}
+
+// What time alone has brought about is a fact like any other, so that a decision follows from facts.
+void DaemonTurn::learn_clock(TurnBatch& batch) {
+  const auto due = engine_.clock_due();
+  if (due && *due <= batch.engine_now()) (void)batch.learn(core::ClockAdvanced{});
 }
 
 // A question that is asked no more, because another file is active or none, is awaited no more.

@@ -43,6 +43,9 @@ class DaemonTurn {
   };
   void await(const AwaitedRound& round) { awaited_ = round; }
 
+  // Where the time line lies in UTC, in microseconds since 1970 at its 0; told to the engine with the next turn.
+  void set_utc(std::int64_t unix_us_at_zero) { utc_us_at_zero_ = unix_us_at_zero; }
+
   [[nodiscard]] const core::ClusterState& state() const { return engine_.view(); }
   [[nodiscard]] const NewestMeasurements& newest() const { return newest_; }
   // There is more to decide at once: the last turn ran out of rounds, or there was none yet.
@@ -56,6 +59,8 @@ class DaemonTurn {
   static void take_pool_report(PoolReportItem& pool, TurnBatch& batch);
   void give_up_late_round(TurnBatch& batch);
   void give_up_late_moves(TurnBatch& batch);
+  void learn_utc(TurnBatch& batch);
+  void learn_clock(TurnBatch& batch);
   void decide(TurnBatch& batch, core::StageTimes* times);
   // False: the plan breaks a law.
   [[nodiscard]] bool is_lawful(const core::Decision& decision, TurnBatch& batch, core::StageTimes* times);
@@ -66,7 +71,8 @@ class DaemonTurn {
   NewestMeasurements newest_;
   StateMoves moves_;
   std::optional<AwaitedRound> awaited_;
-  std::string last_invalid_;  // so that one bad plan is told once
+  std::optional<std::int64_t> utc_us_at_zero_;  // none: as the state has it
+  std::string last_invalid_;                    // so that one bad plan is told once
   bool more_to_decide_ = true;
 };
 

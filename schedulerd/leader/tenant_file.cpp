@@ -1,6 +1,30 @@
 #include "schedulerd/leader/tenant_file.hpp"
 
+#include <optional>
+
 namespace tidepool::leader {
+namespace {
+
+// The words have been checked where they were read.
+core::Budget to_core(const api::v1::BudgetFields& fields) {
+  using core::BudgetAction;
+  using core::BudgetWindow;
+  core::Budget budget{.limit = fields.limit};
+  for (const BudgetWindow window : {BudgetWindow::kDay, BudgetWindow::kWeek, BudgetWindow::kMonth}) {
+    if (core::to_text(window) == fields.window) budget.window = window;
+  }
+  for (const auto& [percent, word] : fields.thresholds) {
+    core::BudgetThreshold threshold{.percent = percent};
+    for (const BudgetAction action :
+         {BudgetAction::kWarn, BudgetAction::kShrink, BudgetAction::kPause, BudgetAction::kStop}) {
+      if (core::to_text(action) == word) threshold.action = action;
+    }
+    budget.thresholds.push_back(threshold);
+  }
+  return budget;
+}
+
+}  // namespace
 
 core::TenantTree to_core(const api::v1::TenantTreeV1& file) {
   core::TenantTree tree;
@@ -15,7 +39,8 @@ core::TenantTree to_core(const api::v1::TenantTreeV1& file) {
                             .lend = fields.lend,
                             .priority_max = fields.priority_max,
                             .job_slots_max = fields.job_slots_max,
-                            .job_price_max = fields.job_price_max});
+                            .job_price_max = fields.job_price_max,
+                            .budget = fields.budget ? std::optional(to_core(*fields.budget)) : std::nullopt});
   }
   return tree;
 }

@@ -73,6 +73,7 @@ Status Loop::turn(std::chrono::microseconds patience) {
     compared = compared || *added;
   }
   stages_.clear();
+  turn_.set_utc(links_.clock.wall().unix_us_at_zero);
   auto result = turn_.run(std::move(taken.items), owed.now, reads_, &stages_);
   if (!result.ok()) return result.error();
   owed.result = *std::move(result);

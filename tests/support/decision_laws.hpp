@@ -20,6 +20,7 @@ inline void require_books(const core::ClusterState& state) {
 // Decides, checks every law about decisions, and carries the decision out.
 inline void decide_and_check(SimulatedWorld& world) {
   core::Engine& engine = world.engine();
+  if (const auto due = engine.clock_due(); due && *due <= world.now()) REQUIRE(world.learn(core::ClockAdvanced{}));
   const core::Decision decision = engine.decide(world.now());
   const auto text = [](const core::Decision& any) { return core::to_json(any).dump(); };
   REQUIRE(text(decision) == text(engine.decide(world.now())));

@@ -72,6 +72,9 @@ class SimulatedWorld {
     return left;
   }
 
+  // All that have.
+  const std::map<JobId, std::shared_ptr<const core::Job>>& ended() const { return ended_; }
+
   // A machine comes up, or comes anew under a name that an earlier one had.
   void boot(const std::string& name, int slots) {
     const NodeId id = engine_.node_id_for(name);

@@ -100,6 +100,12 @@ struct MeritGrow : ByJudgement {
 struct MeritShrink : ByJudgement {
   static constexpr Traits kTraits{"MeritShrink", ReasonCategory::kShrinking};
 };
+// The budget of its tenant, or of one above it, leaves it its smallest size.
+struct BudgetShrunk : Change, OfBudget {
+  static constexpr Traits kTraits{"BudgetShrunk", ReasonCategory::kShrinking};
+  bool operator==(const BudgetShrunk&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at), OfBudget::fields(self, at); }
+};
 struct ResizedByUser : Change {
   static constexpr Traits kTraits{"ResizedByUser", ReasonCategory::kResizing};
 };

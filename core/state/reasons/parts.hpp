@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -165,6 +166,18 @@ struct Change {
   bool operator==(const Change&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("from", self.from, kSize), at("to", self.to, kIdentity | kSize);
+  }
+};
+// Of a budget that is spent until its window ends.
+struct OfBudget {
+  Money limit;
+  int percent = 100;           // of it that had to be spent for this
+  std::int64_t ends_unix = 0;  // seconds since 1970
+  std::string word = {};       // the tenant whose budget it is
+  bool operator==(const OfBudget&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("limit", self.limit, kIdentity), at("percent", self.percent, kIdentity);
+    at("ends_unix", self.ends_unix, kIdentity);
   }
 };
 struct Left {

@@ -104,6 +104,11 @@ struct BeyondGuarantee {
   }
 };
 
+// The budget of its tenant, or of one above it, is spent.
+struct BudgetSpent : OfBudget {
+  static constexpr Traits kTraits{"BudgetSpent", ReasonCategory::kWaiting};
+};
+
 struct BehindOlderJob {
   int ahead = 0;  // jobs
   int needed = 0;

@@ -241,7 +241,7 @@ std::string Metrics::text(const Published& seen, bool shared, const ForecastPict
   const std::lock_guard lock(series_->mutex);
   if (forecasts != nullptr) series_->count_forecasts(seen, *forecasts);
   series_->set_gauges(seen);
-  series_->tenants.set(seen.state, shared);
+  series_->tenants.set(seen.state, seen.now, shared);
   return prometheus::TextSerializer().Serialize(series_->registry.Collect());
 }
 

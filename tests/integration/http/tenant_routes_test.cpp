@@ -65,6 +65,49 @@ TEST_CASE("a tree of tenants is set as a whole and read as it was set") {
   CHECK(tenants_of(fixture, fixture.admin).empty());
 }
 
+TEST_CASE("a budget is set with the tree, told with how it stands, and has its series") {
+  RestFixture fixture(test_options(), "tidal");
+  json tree = lab_tree();
+  tree["tenants"][0]["budget"] = {{"limit", 500}};
+  tree["tenants"][0]["tenants"][0]["budget"] =
+      json::parse(R"({"limit": "20.5", "window": "week", "thresholds": [{"percent": 100, "action": "stop"}]})");
+  (void)fixture.json_of(put(fixture, tree));
+  const json tenants = tenants_of(fixture, fixture.admin);
+  CHECK(tenants.at(0).at("budget") == json::parse(R"({"limit": "500.00", "window": "month", "thresholds": [
+      {"percent": 80, "action": "warn"}, {"percent": 100, "action": "pause"}]})"));
+  CHECK(tenants.at(1).at("budget").at("limit") == "20.50");
+  CHECK(tenants.at(2).at("budget").is_null());
+  CHECK(tenants.at(2).at("now").at("budget").is_null());
+  const json& now = tenants.at(1).at("now").at("budget");
+  CHECK(now.at("spent") == "0.00");
+  CHECK(now.at("action").is_null());
+  CHECK(now.at("limit_reached_at").is_null());
+  const std::string metrics = fixture.call({.path = "/metrics", .token = fixture.admin}).body;
+  CHECK_THAT(metrics, Contains("sched_tenant_budget_limit{tenant=\"lab\"} 500\n"));
+  CHECK_THAT(metrics, Contains("sched_tenant_budget_spent{tenant=\"vision\"} 0\n"));
+  // The same again changes nothing.
+  CHECK(fixture.json_of(put(fixture, tree, "?dry_run=true")).at("changes").empty());
+
+  const auto pointers = [&](const json& budget) {
+    json wrong = lab_tree();
+    wrong["tenants"][0]["budget"] = budget;
+    std::vector<std::string> found;
+    const json refused = fixture.json_of(put(fixture, wrong), 422);
+    for (const auto& error : refused.at("errors")) {
+      found.push_back(error.at("pointer").get<std::string>());
+    }
+    return found;
+  };
+  const std::string at = "/tenants/0/budget";
+  CHECK(pointers(json::object()) == std::vector{at + "/limit"});
+  CHECK(pointers({{"limit", "0"}}) == std::vector{at + "/limit"});
+  CHECK(pointers({{"limit", 5}, {"window", "year"}, {"when", 1}}) == std::vector{at + "/window", at + "/when"});
+  CHECK(pointers({{"limit", 5}, {"thresholds", json::array()}}) == std::vector{at + "/thresholds"});
+  const json twice = json::parse(R"([{"percent": 80, "action": "warn"}, {"percent": 80, "action": "sleep"}])");
+  CHECK(pointers({{"limit", 5}, {"thresholds", twice}}) ==
+        std::vector{at + "/thresholds/1/action", at + "/thresholds/1/percent"});
+}
+
 TEST_CASE("metrics have a series for each leaf of the tree and no other") {
   const RestFixture fixture(test_options(), "tidal");
   const auto metrics = [&] { return fixture.call({.path = "/metrics", .token = fixture.admin}).body; };
@@ -194,7 +237,8 @@ TEST_CASE("what tenants have and want is counted, and added up along the tree") 
   CHECK(now(2).at("held") == 1);
   CHECK(now(1).at("held").get<int>() >= 1);
   CHECK(now(3) == json::parse(R"({"entitled": 0, "wanted": 0, "sated": true, "loan": 0.0, "held": 0, "jobs_waiting": 0,
-                                  "jobs_running": 0, "slot_hours": 0.0, "cost": "0.00", "currency": "USD"})"));
+                                  "jobs_running": 0, "slot_hours": 0.0, "cost": "0.00", "currency": "USD",
+                                  "budget": null})"));
   for (const char* field : {"held", "entitled", "wanted", "jobs_waiting", "jobs_running"}) {
     INFO(field);
     CHECK(now(0).at(field).get<int>() == now(1).at(field).get<int>() + now(2).at(field).get<int>());

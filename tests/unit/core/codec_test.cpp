@@ -61,6 +61,12 @@ core::PolicyRound full_round() {
           .message = "it took \"too\" long"};
 }
 
+core::Budget full_budget() {
+  return {.limit = Money::micros(500'000'000),
+          .window = core::BudgetWindow::kWeek,
+          .thresholds = {{50, core::BudgetAction::kWarn}, {90, core::BudgetAction::kShrink}}};
+}
+
 std::vector<core::Fact> one_of_each() {
   return {core::JobSubmitted{JobId(1), full_spec()},
           core::JobCancelRequested{JobId(2)},
@@ -110,9 +116,11 @@ std::vector<core::Fact> one_of_each() {
                                                 .parent = "lab",
                                                 .priority_max = -1,
                                                 .job_slots_max = 16,
-                                                .job_price_max = Money::micros(2'500'000)}},
+                                                .job_price_max = Money::micros(2'500'000),
+                                                .budget = full_budget()}},
                                    .half_life = Duration::seconds(60),
                                    .rebalance_every = Duration::seconds(7)}},
+          core::UtcSet{1'700'000'000'000'000},
           core::ClockAdvanced{}};
 }
 

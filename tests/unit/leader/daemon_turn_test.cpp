@@ -71,6 +71,31 @@ TEST_CASE("of the policy file in charge a late answer counts for nothing, and a 
   CHECK(all<PolicyFailedNote>(failed.notes).size() == 1);
 }
 
+TEST_CASE("UTC is a fact when it is new, and the end of a budget's window is one as soon as it is due") {
+  Daemon daemon;
+  const std::int64_t midnight = std::int64_t{20'000} * 86'400'000'000;
+  const std::int64_t zero = midnight - daemon.now.count_us() - 3'500'000;  // three turns later it is past midnight
+  daemon.turn.set_utc(zero);
+  core::Tenant vision{.name = "vision"};
+  vision.budget = {
+      .limit = Money::micros(1), .window = core::BudgetWindow::kDay, .thresholds = {{100, core::BudgetAction::kPause}}};
+  const auto first = daemon.take(command(ConfigureTenants{{.tenants = {vision}}}));
+  CHECK(facts<core::UtcSet>(first).size() == 1);
+  CHECK(facts<core::TenantsConfigured>(first).size() == 1);
+  const Instant turn = Instant::from_micros(midnight - zero);
+  CHECK(daemon.turn.next_due() == turn);
+  std::size_t told = 0;
+  for (int i = 0; i < 8; ++i) {
+    const auto result = daemon.take();
+    const bool due = turn <= daemon.now;
+    CHECK(facts<core::UtcSet>(result).empty());
+    CHECK(facts<core::ClockAdvanced>(result).size() == (due && told == 0 ? 1 : 0));
+    told += facts<core::ClockAdvanced>(result).size();
+  }
+  CHECK(told == 1);
+  CHECK(daemon.turn.next_due() == turn + Duration::seconds(86'400));
+}
+
 TEST_CASE("the first turn decides though nothing has come in, and then time alone is no ground") {
   Daemon daemon;
   CHECK(daemon.turn.has_more_to_decide());

@@ -53,6 +53,16 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
     const names = Array.isArray(tenants) ? tenants.map(String) : [];
     return names.length === 0 ? "the pool is no longer shared by tenants" : `tenants share the pool: ${names.join(", ")}`;
   },
+  "budget.reached": (e) => {
+    const action = str(e, "action") ?? "";
+    const effects: Record<string, string> = {
+      shrink: ": its jobs go to their smallest sizes",
+      pause: ": its jobs save their states and wait",
+      stop: ": its jobs are cancelled",
+    };
+    return `tenant ${str(e, "tenant") ?? ""} has spent ${count(num(e, "percent"))} % of its budget of ${str(e, "limit") ?? ""} a ${str(e, "window") ?? ""}${effects[action] ?? ""}`;
+  },
+  "budget.renewed": (e) => `the budget of tenant ${str(e, "tenant") ?? ""} is renewed; ${str(e, "spent") ?? ""} of ${str(e, "limit") ?? ""} were spent in the ${str(e, "window") ?? ""} that has ended`,
   "pool.node_asked": (e) => `${poolNode(e)} asked for: ${reason(e)?.text ?? ""}`,
   "pool.node_emptying": (e) => `${poolNode(e)} is being emptied within ${count(num(e, "seconds"))} s: ${reason(e)?.text ?? ""}`,
   "pool.node_released": (e) => `${poolNode(e)} given back: ${reason(e)?.text ?? ""}`,

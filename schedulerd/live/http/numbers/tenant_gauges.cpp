@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "schedulerd/live/http/numbers/budget_numbers.hpp"
 #include "schedulerd/live/http/numbers/tenant_numbers.hpp"
 
 namespace tidepool::live::http {
@@ -9,7 +10,7 @@ namespace tidepool::live::http {
 TenantGauges::ByTenant::ByTenant(prometheus::Registry& registry, const char* name, const char* help)
     : family_(prometheus::BuildGauge().Name(name).Help(help).Register(registry)) {}
 
-void TenantGauges::ByTenant::set(const std::map<std::string, int>& values) {
+void TenantGauges::ByTenant::set(const std::map<std::string, double>& values) {
   for (auto gauge = gauges_.begin(); gauge != gauges_.end();) {
     const bool stays = values.contains(gauge->first);
     if (!stays) family_.Remove(gauge->second);
@@ -26,13 +27,18 @@ TenantGauges::TenantGauges(prometheus::Registry& registry)
     : guaranteed_(registry, "sched_tenant_guaranteed_slots", "Slots that a tenant can have at any time"),
       held_(registry, "sched_tenant_held_slots", "Slots that a tenant's jobs hold"),
       entitled_(registry, "sched_tenant_entitled_slots", "Slots that a tenant may have now"),
-      wanted_(registry, "sched_tenant_wanted_slots", "Slots that a tenant's jobs could use, as far as known") {}
+      wanted_(registry, "sched_tenant_wanted_slots", "Slots that a tenant's jobs could use, as far as known"),
+      budget_limit_(registry, "sched_tenant_budget_limit", "What a tenant may spend in a window of its budget"),
+      budget_spent_(registry, "sched_tenant_budget_spent", "What a tenant has spent in the present window"),
+      budget_expected_(registry, "sched_tenant_budget_expected",
+                       "What a tenant will have spent by the end of the window at its present rate") {}
 
-void TenantGauges::set(const core::ClusterState& state, bool shared) {
-  std::map<std::string, int> guaranteed;
-  std::map<std::string, int> held;
-  std::map<std::string, int> entitled;
-  std::map<std::string, int> wanted;
+void TenantGauges::set(const core::ClusterState& state, Instant now, bool shared) {
+  set_budgets(state, now);
+  std::map<std::string, double> guaranteed;
+  std::map<std::string, double> held;
+  std::map<std::string, double> entitled;
+  std::map<std::string, double> wanted;
   const auto& tenants = state.tenants->tenants;
   const auto numbers = tenant_numbers(state);
   std::set<std::string> parents;
@@ -50,6 +56,21 @@ void TenantGauges::set(const core::ClusterState& state, bool shared) {
   held_.set(held);
   entitled_.set(entitled);
   wanted_.set(wanted);
+}
+
+void TenantGauges::set_budgets(const core::ClusterState& state, Instant now) {
+  std::map<std::string, double> limit;
+  std::map<std::string, double> spent;
+  std::map<std::string, double> expected;
+  for (const auto& [name, account] : state.budgets) {
+    const BudgetNumbers budget = budget_numbers(state, account, now);
+    limit[name] = account.budget.limit.to_units();
+    spent[name] = budget.spent.to_units();
+    expected[name] = budget.expected.to_units();
+  }
+  budget_limit_.set(limit);
+  budget_spent_.set(spent);
+  budget_expected_.set(expected);
 }
 
 }  // namespace tidepool::live::http

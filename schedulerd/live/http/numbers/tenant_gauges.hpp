@@ -1,5 +1,5 @@
-// Gauges of the leaves of the tree of tenants. Their label is bounded by the tree: a tenant that leaves it takes its
-// series with it.
+// Gauges of the leaves of the tree of tenants, and of all of its budgets. Their label is bounded by the tree: a tenant
+// that leaves it takes its series with it.
 #pragma once
 
 #include <map>
@@ -17,13 +17,15 @@ class TenantGauges {
  public:
   explicit TenantGauges(prometheus::Registry& registry);
   // `shared`: the tree decides who has the slots; else there is nothing to say of what tenants may have and want.
-  void set(const core::ClusterState& state, bool shared);
+  void set(const core::ClusterState& state, Instant now, bool shared);
 
  private:
+  void set_budgets(const core::ClusterState& state, Instant now);
+
   class ByTenant {
    public:
     ByTenant(prometheus::Registry& registry, const char* name, const char* help);
-    void set(const std::map<std::string, int>& values);
+    void set(const std::map<std::string, double>& values);
 
    private:
     prometheus::Family<prometheus::Gauge>& family_;
@@ -34,6 +36,9 @@ class TenantGauges {
   ByTenant held_;
   ByTenant entitled_;
   ByTenant wanted_;
+  ByTenant budget_limit_;
+  ByTenant budget_spent_;
+  ByTenant budget_expected_;
 };
 
 }  // namespace tidepool::live::http

@@ -49,6 +49,16 @@ json of_all(const core::TenantTree& tree, json order) {
 
 }  // namespace
 
+json budget_settings(const core::Budget& budget) {
+  json thresholds = json::array();
+  for (const auto& [percent, action] : budget.thresholds) {
+    thresholds.push_back({{"percent", percent}, {"action", core::to_text(action)}});
+  }
+  return {{"limit", to_text(budget.limit)},
+          {"window", core::to_text(budget.window)},
+          {"thresholds", std::move(thresholds)}};
+}
+
 json tenant_settings(const core::Tenant& tenant) {
   const auto or_null = [](const auto& value) { return value ? json(*value) : json(nullptr); };
   return {{"parent", tenant.parent.empty() ? json(nullptr) : json(tenant.parent)},
@@ -58,7 +68,8 @@ json tenant_settings(const core::Tenant& tenant) {
           {"lend", or_null(tenant.lend)},
           {"priority_max", or_null(tenant.priority_max)},
           {"job_slots_max", or_null(tenant.job_slots_max)},
-          {"job_price_max", tenant.job_price_max ? json(to_text(*tenant.job_price_max)) : json(nullptr)}};
+          {"job_price_max", tenant.job_price_max ? json(to_text(*tenant.job_price_max)) : json(nullptr)},
+          {"budget", tenant.budget ? budget_settings(*tenant.budget) : json(nullptr)}};
 }
 
 json tenant_changes(const core::TenantTree& before, const core::TenantTree& after) {

@@ -12,6 +12,7 @@
 #include "schedulerd/leader/tenant_file.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/jobs/job_requests.hpp"
+#include "schedulerd/live/http/numbers/budget_numbers.hpp"
 #include "schedulerd/live/http/numbers/tenant_numbers.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/tenants/tenant_changes.hpp"
@@ -55,7 +56,7 @@ class TreeView {
     json out = tenant_settings(tenants()[i]);
     out["name"] = tenants()[i].name;
     out["path"] = path(i);
-    out["now"] = sight(i) == Sight::kAll ? render_now(numbers_[i]) : json(nullptr);
+    out["now"] = sight(i) == Sight::kAll ? render_now(i) : json(nullptr);
     return out;
   }
 
@@ -71,7 +72,21 @@ class TreeView {
     return names;
   }
 
-  [[nodiscard]] json render_now(const TenantNumbers& numbers) const {
+  // Null where the tenant has none.
+  [[nodiscard]] json render_budget(const std::string& tenant) const {
+    const auto account = seen_.state.budgets.find(tenant);
+    if (account == seen_.state.budgets.end()) return nullptr;
+    const BudgetNumbers budget = budget_numbers(seen_.state, account->second, seen_.now);
+    return {{"spent", to_text(budget.spent)},
+            {"rate_per_hour", to_text(budget.rate)},
+            {"expected", to_text(budget.expected)},
+            {"window_ends_at", seen_.clock.text(budget.window_ends)},
+            {"limit_reached_at", budget.limit_at ? json(seen_.clock.text(*budget.limit_at)) : json(nullptr)},
+            {"action", budget.in_force ? json(core::to_text(budget.in_force->action)) : json(nullptr)}};
+  }
+
+  [[nodiscard]] json render_now(std::size_t i) const {
+    const TenantNumbers& numbers = numbers_[i];
     const auto planned = [&](const auto& value) { return shared_ ? json(value) : json(nullptr); };
     return {{"entitled", planned(numbers.entitled)},
             {"wanted", planned(numbers.wanted)},
@@ -82,7 +97,8 @@ class TreeView {
             {"jobs_running", numbers.running},
             {"slot_hours", numbers.use.slot_time.to_seconds() / 3600},
             {"cost", to_text(numbers.use.cost)},
-            {"currency", currency_}};
+            {"currency", currency_},
+            {"budget", render_budget(tenants()[i].name)}};
   }
 
   const Published& seen_;

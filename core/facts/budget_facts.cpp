@@ -1,0 +1,183 @@
+#include "core/facts/budget_facts.hpp"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/first_after.hpp"
+#include "core/state/account.hpp"
+#include "core/state/job_state.hpp"
+
+namespace tidepool::core {
+namespace {
+
+Instant window_end(const ClusterState& state, const BudgetAccount& account) {
+  return Instant::from_micros(account.window_ends_us - state.utc_us_at_zero);
+}
+
+void begin_window(const ClusterState& state, BudgetAccount& account, Instant at) {
+  account.window_ends_us = next_window_us(account.budget.window, at.count_us() + state.utc_us_at_zero);
+}
+
+// When its next threshold is reached, at the present rate.
+std::optional<Instant> next_threshold(const BudgetAccount& account) {
+  const auto& thresholds = account.budget.thresholds;
+  if (account.reached == thresholds.size()) return std::nullopt;
+  return reaches_at(account, amount_of(account.budget, thresholds[account.reached]));
+}
+
+nlohmann::json account_data(const BudgetAccount& account) {
+  return {{"limit", to_text(account.budget.limit)},
+          {"window", to_text(account.budget.window)},
+          {"spent", to_text(account.spent)},
+          {"window_ends_unix", account.window_ends_us / 1'000'000}};
+}
+
+void end_window(StateChange& change, const std::string& tenant, BudgetAccount& account) {
+  const Instant end = window_end(change.state(), account);
+  count_until(account, end);
+  nlohmann::json data = account_data(account);
+  data["tenant"] = tenant;
+  change.emit_of_tenant("budget.renewed", tenant, std::move(data));
+  account.spent = Money();  // the remainder goes on, so that windows add up to what jobs have cost
+  account.reached = 0;
+  begin_window(change.state(), account, end);
+}
+
+void reach_next(StateChange& change, const std::string& tenant, BudgetAccount& account) {
+  const BudgetThreshold& threshold = account.budget.thresholds[account.reached++];
+  count_until(account, change.at());
+  nlohmann::json data = account_data(account);
+  data["tenant"] = tenant;
+  data["percent"] = threshold.percent;
+  data["action"] = to_text(threshold.action);
+  change.emit_of_tenant("budget.reached", tenant, std::move(data));
+}
+
+// What the budgets of a tenant and of those above it ask for together: the strongest, of equals the one further up.
+std::optional<BudgetHold> hold_of(const ClusterState& state, const std::string& tenant) {
+  std::optional<BudgetHold> strongest;
+  for (const Tenant* above : state.tenants->path_to(tenant)) {
+    const auto found = state.budgets.find(above->name);
+    if (found == state.budgets.end()) continue;
+    const BudgetAccount& account = found->second;
+    const auto reached = in_force(account);
+    if (!reached || (strongest && reached->action <= strongest->action)) continue;
+    strongest = BudgetHold{.action = reached->action,
+                           .tenant = above->name,
+                           .limit = account.budget.limit,
+                           .percent = reached->percent,
+                           .window_ends_us = account.window_ends_us};
+  }
+  return strongest;
+}
+
+// Jobs that hold nothing are not stopped: they wait, as those that come later do.
+void soften(const Job& job, std::optional<BudgetHold>& hold) {
+  const bool is_stopped = job.hold && job.hold->action == BudgetAction::kStop;
+  if (!hold || hold->action != BudgetAction::kStop || is_stopped || !job.membership.workers.empty()) return;
+  hold->action = BudgetAction::kPause;
+}
+
+void set_hold(StateChange& change, const Job& known, std::optional<BudgetHold> hold) {
+  soften(known, hold);
+  if (known.hold.has_value() == hold.has_value() && (!hold || is_same(*known.hold, *hold))) return;
+  Job& job = change.job(known.id);
+  if (job.hold && job.hold->pinned_size > 0) job.requests.pinned_size = job.hold->pinned_size;
+  job.hold = std::move(hold);
+  if (job.hold && job.hold->action == BudgetAction::kShrink) {
+    job.hold->pinned_size = std::exchange(job.requests.pinned_size, 0);
+  }
+  change.capacity_changed();
+}
+
+void hold_jobs(StateChange& change) {
+  std::map<std::string, std::optional<BudgetHold>> holds;  // by leaf
+  std::vector<JobId> jobs;
+  for (const auto& [id, job] : change.state().jobs) {
+    if (is_final(job->state())) continue;
+    const auto [found, is_new] = holds.try_emplace(job->spec.tenant);
+    if (is_new) found->second = hold_of(change.state(), job->spec.tenant);
+    if (job->hold || found->second) jobs.push_back(id);
+  }
+  for (const JobId id : jobs) {
+    const Job& job = *change.state().find_job(id);
+    set_hold(change, job, holds.at(job.spec.tenant));
+  }
+}
+
+// Whether anything was due.
+bool follow_account(StateChange& change, const std::string& tenant, BudgetAccount& account) {
+  bool was_due = false;
+  while (window_end(change.state(), account) <= change.at()) {
+    end_window(change, tenant, account);
+    was_due = true;
+  }
+  for (auto due = next_threshold(account); due && *due <= change.at(); due = next_threshold(account)) {
+    reach_next(change, tenant, account);
+    was_due = true;
+  }
+  return was_due;
+}
+
+// What jobs hold from now on; of those that this change has charged it is added once the change is over.
+void count_rates(StateChange& change) {
+  for (auto& [tenant, account] : change.state().budgets) account.rate = Money();
+  for (const auto& [id, job] : change.state().jobs) {
+    if (!change.charged().contains(id)) join_budgets(change.state(), *job);
+  }
+}
+
+}  // namespace
+
+Status apply(StateChange& change, const UtcSet& fact) {
+  change.state().utc_us_at_zero = fact.unix_us_at_zero;
+  return ok_status();
+}
+
+void follow_tree(StateChange& change) {
+  ClusterState& state = change.state();
+  BudgetAccounts before = std::exchange(state.budgets, {});
+  for (const Tenant& tenant : state.tenants->tenants) {
+    if (!tenant.budget) continue;
+    const auto known = before.find(tenant.name);
+    const bool goes_on = known != before.end() && known->second.budget.window == tenant.budget->window;
+    BudgetAccount account = goes_on ? std::move(known->second) : BudgetAccount{.counted_until = change.at()};
+    count_until(account, change.at());
+    if (!goes_on || account.budget != *tenant.budget) account.reached = 0;
+    account.budget = *tenant.budget;
+    if (!goes_on) begin_window(state, account, change.at());
+    state.budgets.emplace(tenant.name, std::move(account));
+  }
+  count_rates(change);
+  for (auto& [tenant, account] : state.budgets) (void)follow_account(change, tenant, account);
+  hold_jobs(change);
+}
+
+void follow_budgets(StateChange& change) {
+  const auto due = next_budget_due(change.state());
+  if (!due || *due > change.at()) return;
+  bool was_due = false;
+  for (auto& [tenant, account] : change.state().budgets) was_due = follow_account(change, tenant, account) || was_due;
+  if (was_due) hold_jobs(change);
+}
+
+void hold_if_spent(StateChange& change, Job& job) {
+  auto hold = hold_of(change.state(), job.spec.tenant);
+  soften(job, hold);
+  job.hold = std::move(hold);
+}
+
+std::optional<Instant> next_budget_due(const ClusterState& state) {
+  FirstAfter first;
+  for (const auto& [tenant, account] : state.budgets) {
+    first.consider(window_end(state, account));
+    first.consider(next_threshold(account));
+  }
+  return first.found();
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,26 @@
+// Budgets of tenants as time passes: windows that end, thresholds that are reached, and what that does to jobs.
+//
+// Rule: every fact counts up to its own time, so a threshold that is due takes effect with the first fact at or after
+// that moment. A shell that has nothing to tell then tells ClockAdvanced.
+#pragma once
+
+#include <optional>
+
+#include "core/facts/state_change.hpp"
+#include "core/state/fact.hpp"
+
+namespace tidepool::core {
+
+[[nodiscard]] Status apply(StateChange& change, const UtcSet& fact);
+
+// The tree has been set: what has been spent stays where the window is as it was, and counts against the new limits.
+void follow_tree(StateChange& change);
+// After each fact.
+void follow_budgets(StateChange& change);
+// A new job of a tenant whose budget is spent waits from its first moment on.
+void hold_if_spent(StateChange& change, Job& job);
+
+// When the next window ends, or the next threshold is reached if jobs go on holding what they hold.
+[[nodiscard]] std::optional<Instant> next_budget_due(const ClusterState& state);
+
+}  // namespace tidepool::core

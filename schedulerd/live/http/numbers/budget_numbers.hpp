@@ -1,0 +1,22 @@
+// How a tenant's budget stands, and how it will at the rate at which its jobs cost money now. Pure.
+#pragma once
+
+#include <optional>
+
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::live::http {
+
+struct BudgetNumbers {
+  Money spent;     // in the present window
+  Money rate;      // an hour
+  Money expected;  // by the end of the window
+  Instant window_ends;
+  std::optional<Instant> limit_at;  // when the limit will be reached; none: it has been, or will not in this window
+  std::optional<core::BudgetThreshold> in_force = {};  // none: nothing is done to jobs
+};
+
+[[nodiscard]] BudgetNumbers budget_numbers(const core::ClusterState& state, const core::BudgetAccount& account,
+                                           Instant now);
+
+}  // namespace tidepool::live::http

@@ -1,0 +1,244 @@
+// Tenants with budgets: the moment at which one is spent, what becomes of its jobs, and how they go on.
+#include <catch2/catch.hpp>
+
+#include "core/decide/engine.hpp"
+#include "core/state/reason_read.hpp"
+#include "core/words/sentence.hpp"
+#include "tests/support/reasons.hpp"
+#include "tests/support/shared_pool.hpp"
+
+namespace tidepool::test {
+namespace {
+
+using core::BudgetAction;
+using core::JobState;
+
+// Slots cost a dollar an hour, and the story begins on Thursday, 1 January 1970, a second after midnight.
+core::Tenant tenant(const std::string& name, std::int64_t dollars, BudgetAction action, int guarantee = 8) {
+  core::Tenant tenant{.name = name, .guarantee = guarantee};
+  tenant.budget = {.limit = Money::micros(dollars * 1'000'000),
+                   .window = core::BudgetWindow::kDay,
+                   .thresholds = {{50, BudgetAction::kWarn}, {100, action}}};
+  return tenant;
+}
+
+constexpr Duration kHour = Duration::seconds(3600);
+
+struct BudgetPool : SharedPool {
+  explicit BudgetPool(std::vector<core::Tenant> tenants, int slots = 8) : SharedPool(std::move(tenants), slots) {}
+
+  // The clock tells that this moment has come.
+  void clock_at(Instant at) {
+    story.pass(at - story.now());
+    story.learn(core::ClockAdvanced{});
+  }
+  [[nodiscard]] const core::BudgetAccount& budget(const std::string& tenant) const {
+    return story.state().budgets.at(tenant);
+  }
+  // When so much of it will be spent.
+  [[nodiscard]] Instant spends(const std::string& tenant, std::int64_t micros) const {
+    return core::reaches_at(budget(tenant), Money::micros(micros)).value();
+  }
+  // An elastic job that runs at this size.
+  JobId elastic(const std::string& tenant, int min, int max) {
+    core::JobSpec spec = SharedPool::spec(tenant, max);
+    spec.elastic.min = min;
+    spec.elastic.preferred = max;
+    spec.elastic.sizes.clear();
+    for (int size = min; size <= max; ++size) spec.elastic.sizes.push_back(size);
+    spec.elastic.cooldown = Duration();
+    return running(spec);
+  }
+  [[nodiscard]] std::string why(JobId id) const { return core::sentence(story.job(id).verdict.reason); }
+};
+
+}  // namespace
+
+TEST_CASE("a budget is spent in the microsecond in which its jobs have cost so much, and they are paused then") {
+  BudgetPool pool({tenant("vision", 4, BudgetAction::kPause), {.name = "speech"}});
+  const JobId job = pool.running("vision", 2);
+  CHECK(pool.budget("vision").rate == Money::micros(2'000'000));
+  // Four dollars at two an hour take two hours from the moment at which the job got its slots.
+  const Instant began = pool.story.job(job).last_start_at.value();
+  const Instant spent_at = began + kHour * 2;
+  CHECK(pool.spends("vision", 4'000'000) == spent_at);
+  CHECK(pool.story.engine().clock_due() == began + kHour);  // half of it
+  pool.clock_at(began + kHour);
+  CHECK(pool.story.count("budget.reached") == 1);
+  CHECK(pool.story.last("budget.reached").data.at("action") == "warn");
+  CHECK(pool.story.last("budget.reached").tenant == "vision");
+  pool.story.decide();
+  CHECK(pool.story.job(job).size() == 2);
+
+  CHECK(pool.story.engine().clock_due() == spent_at);
+  pool.clock_at(spent_at - Duration::micros(1));
+  CHECK(pool.story.count("budget.reached") == 1);
+  CHECK(names_of(pool.story.decide()).empty());
+  pool.clock_at(spent_at);
+  CHECK(pool.story.last("budget.reached").data.at("action") == "pause");
+  CHECK(pool.story.last("budget.reached").data.at("spent") == "4.00");
+  CHECK(names_of(pool.story.decide()) == "preempt");
+  CHECK(pool.story.job(job).state() == JobState::kSuspending);
+  pool.story.settle(job);
+  CHECK(pool.story.job(job).state() == JobState::kPending);
+  CHECK(pool.budget("vision").rate == Money());
+  CHECK(pool.why(job) == "waits: tenant vision has spent its budget of 4.00, which is renewed at 1970-01-02 00:00 UTC");
+  // What it cost to leave is counted as well.
+  CHECK(pool.budget("vision").spent >= Money::micros(4'000'000));
+  CHECK(pool.story.job(job).account.cost == pool.budget("vision").spent);
+}
+
+TEST_CASE("a job that comes while the budget is spent waits, and all go on when the window turns") {
+  BudgetPool pool({tenant("vision", 4, BudgetAction::kPause), {.name = "speech"}});
+  const JobId first = pool.running("vision", 2);
+  pool.clock_at(pool.spends("vision", 4'000'000));
+  pool.story.settle(first);
+  const JobId second = pool.submit(SharedPool::spec("vision", 2));
+  const JobId other = pool.submit(SharedPool::spec("speech", 2));
+  pool.settle_all();
+  CHECK(pool.story.job(second).state() == JobState::kPending);
+  CHECK(reason_as<core::reason::BudgetSpent>(pool.story.job(second).verdict.reason) != nullptr);
+  CHECK(pool.story.job(other).size() == 2);
+  const Instant midnight = Instant::from_micros(24 * kHour.count_us());
+  CHECK(pool.story.engine().clock_due() == midnight);
+  pool.clock_at(midnight - Duration::micros(1));
+  CHECK(pool.story.count("budget.renewed") == 0);
+  pool.clock_at(midnight);
+  CHECK(pool.story.count("budget.renewed") == 1);
+  CHECK(pool.budget("vision").spent == Money());
+  pool.settle_all();
+  CHECK(pool.story.job(first).size() == 2);
+  CHECK(pool.story.job(second).size() == 2);
+}
+
+TEST_CASE("an operator who raises the budget lets its jobs go on") {
+  BudgetPool pool({tenant("vision", 4, BudgetAction::kPause), {.name = "speech"}});
+  const JobId job = pool.running("vision", 2);
+  pool.clock_at(pool.spends("vision", 4'000'000));
+  pool.story.settle(job);
+  const Money spent = pool.budget("vision").spent;
+  pool.configure({tenant("vision", 10, BudgetAction::kPause), {.name = "speech"}});
+  CHECK(pool.budget("vision").spent == spent);
+  pool.story.settle(job);
+  CHECK(pool.story.job(job).size() == 2);
+  // And one who lowers it below what is spent stops them at once.
+  pool.configure({tenant("vision", 1, BudgetAction::kPause), {.name = "speech"}});
+  CHECK(names_of(pool.story.decide()) == "preempt");
+  // Without a budget nothing holds them.
+  pool.story.settle(job);
+  pool.configure({{.name = "vision"}, {.name = "speech"}});
+  pool.story.settle(job);
+  CHECK(pool.story.job(job).size() == 2);
+}
+
+TEST_CASE("a budget that shrinks leaves jobs their smallest sizes, and lets none start") {
+  BudgetPool pool({tenant("vision", 4, BudgetAction::kShrink), {.name = "speech"}});
+  const JobId job = pool.elastic("vision", 1, 4);
+  CHECK(pool.story.job(job).size() == 4);
+  pool.clock_at(pool.spends("vision", 4'000'000));
+  CHECK(names_of(pool.story.decide()) == "shrink switch");
+  pool.story.settle(job);
+  CHECK(pool.story.job(job).size() == 1);
+  CHECK(pool.plan("vision").entitled == 1);
+  CHECK(pool.plan("vision").sated);
+  CHECK(pool.why(job) ==
+        "has its smallest size: tenant vision has spent its budget of 4.00, which is renewed at 1970-01-02 00:00 UTC");
+  const JobId second = pool.submit(SharedPool::spec("vision", 1));
+  pool.settle_all();
+  CHECK(pool.story.job(second).state() == JobState::kPending);
+  CHECK_THAT(pool.story.refuses(core::JobResizeRequested{job, 3}),
+             Catch::Contains("tenant vision has spent its budget"));
+  pool.clock_at(Instant::from_micros(24 * kHour.count_us()));
+  pool.settle_all();
+  CHECK_FALSE(pool.story.job(job).hold);
+  CHECK(pool.story.job(second).size() == 1);
+}
+
+TEST_CASE("a size that its user has pinned rests while the budget shrinks the job") {
+  BudgetPool pool({tenant("vision", 4, BudgetAction::kShrink)});
+  const JobId job = pool.elastic("vision", 1, 4);
+  pool.story.learn(core::JobResizeRequested{job, 3});
+  pool.story.settle(job);
+  CHECK(pool.story.job(job).size() == 3);
+  pool.clock_at(pool.spends("vision", 4'000'000));
+  pool.story.settle(job);
+  CHECK(pool.story.job(job).size() == 1);
+  pool.clock_at(Instant::from_micros(24 * kHour.count_us()));
+  pool.story.settle(job);
+  CHECK(pool.story.job(job).size() == 3);
+  CHECK(pool.story.job(job).requests.pinned_size == 3);
+}
+
+TEST_CASE("a budget that stops ends the jobs that hold slots, and the others wait") {
+  BudgetPool pool({tenant("vision", 4, BudgetAction::kStop)}, 2);
+  const JobId job = pool.running("vision", 2);
+  const JobId waiting = pool.submit(SharedPool::spec("vision", 2));
+  pool.story.decide();
+  pool.clock_at(pool.spends("vision", 4'000'000));
+  pool.settle_all();
+  CHECK(pool.story.job(job).state() == JobState::kCancelled);
+  CHECK(reason_as<core::reason::BudgetSpent>(pool.story.job(job).verdict.reason) != nullptr);
+  CHECK(pool.story.job(waiting).state() == JobState::kPending);
+}
+
+TEST_CASE("the budget of a tenant counts what tenants below it spend, and the strongest action holds") {
+  core::Tenant lab = tenant("lab", 4, BudgetAction::kPause);
+  core::Tenant vision = tenant("vision", 2, BudgetAction::kShrink, 4);
+  vision.parent = "lab";
+  BudgetPool pool({lab, vision, {.name = "speech", .parent = "lab", .guarantee = 4}});
+  const JobId seeing = pool.elastic("vision", 1, 2);
+  const JobId hearing = pool.running("speech", 2);
+  CHECK(pool.budget("lab").rate == Money::micros(4'000'000));
+  CHECK(pool.budget("vision").rate == Money::micros(2'000'000));
+  pool.clock_at(pool.spends("vision", 2'000'000));
+  pool.settle_all();
+  CHECK(pool.story.job(seeing).size() == 1);
+  CHECK(pool.story.job(hearing).size() == 2);
+  pool.clock_at(pool.spends("lab", 4'000'000));
+  pool.settle_all();
+  CHECK(pool.story.job(seeing).state() == JobState::kPending);
+  CHECK(pool.story.job(hearing).state() == JobState::kPending);
+  CHECK_THAT(pool.why(seeing), Catch::Contains("tenant lab has spent"));
+}
+
+TEST_CASE("a budget holds under policies that size each job by itself") {
+  for (const char* policy : {"fixed", "fifo", "autoscaling_engine"}) {
+    INFO(policy);
+    BudgetPool pool({tenant("vision", 4, BudgetAction::kShrink)});
+    pool.story.engine() = core::Engine(parts_of(policy), pool.story.state());
+    core::JobSpec spec = SharedPool::spec("vision", 4);
+    spec.elastic.min = 1;
+    spec.elastic.sizes = {1, 2, 3, 4};
+    spec.elastic.preferred = 4;
+    spec.elastic.cooldown = Duration();
+    const JobId job = pool.submit(spec);
+    pool.story.settle(job);
+    REQUIRE(pool.story.job(job).size() > 1);
+    pool.clock_at(pool.spends("vision", 4'000'000));
+    pool.story.settle(job);
+    CHECK(pool.story.job(job).size() == 1);
+    CHECK(reason_as<core::reason::BudgetShrunk>(pool.story.job(job).verdict.reason) != nullptr);
+    pool.configure({tenant("vision", 4, BudgetAction::kPause)});
+    pool.story.settle(job);
+    CHECK(pool.story.job(job).state() == JobState::kPending);
+    CHECK(reason_as<core::reason::BudgetSpent>(pool.story.job(job).verdict.reason) != nullptr);
+    pool.clock_at(Instant::from_micros(24 * kHour.count_us()));
+    pool.story.settle(job);
+    CHECK(pool.story.job(job).state() == JobState::kRunning);
+  }
+}
+
+TEST_CASE("a new idea of UTC moves the end of a window, and does not renew it twice") {
+  BudgetPool pool({tenant("vision", 4, BudgetAction::kPause)});
+  const Instant midnight = Instant::from_micros(24 * kHour.count_us());
+  CHECK(pool.story.engine().clock_due() == midnight);
+  pool.story.learn(core::UtcSet{kHour.count_us()});
+  CHECK(pool.story.engine().clock_due() == midnight - kHour);
+  pool.clock_at(midnight - kHour);
+  CHECK(pool.story.count("budget.renewed") == 1);
+  // Set back over midnight: the day that has begun goes on.
+  pool.story.learn(core::UtcSet{0});
+  CHECK(pool.story.engine().clock_due() == midnight + kHour * 24);
+}
+
+}  // namespace tidepool::test
