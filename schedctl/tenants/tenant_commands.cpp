@@ -80,6 +80,33 @@ int export_tree(Session& session) {
   return kExitOk;
 }
 
+struct Wanted {
+  std::string by;
+  std::string window;
+  std::string from;
+  std::string to;
+  bool csv = false;
+
+  [[nodiscard]] std::string query() const {
+    std::string text;
+    const auto add = [&](const char* name, const std::string& value) {
+      if (!value.empty()) text += (text.empty() ? "?" : "&") + std::string(name) + "=" + escape_url(value);
+    };
+    add("by", by), add("window", window), add("from", from), add("to", to);
+    return text;
+  }
+};
+
+int usage_of_days(Session& session, const Wanted& wanted) {
+  const json usage = session.get("/v1/usage" + wanted.query());
+  if (wanted.csv) {
+    write_out(usage_rows_csv(usage));
+  } else {
+    session.print(usage, [&] { return usage_rows_table(usage, session.style()); });
+  }
+  return kExitOk;
+}
+
 int usage(Session& session, bool csv) {
   const json tree = session.get("/v1/tenants");
   if (csv) {
@@ -102,6 +129,21 @@ void add_file_commands(CLI::App& tenants, Chosen& chosen) {
   applied->callback([given, &chosen] { chosen.online = [given](Session& session) { return apply(session, *given); }; });
 }
 
+void add_usage_command(CLI::App& app, Chosen& chosen) {
+  const auto wanted = std::make_shared<Wanted>();
+  CLI::App* used = app.add_subcommand("usage", "Slot-hours and cost: by tenant since it was set up, or of days in UTC");
+  used->add_option("--by", wanted->by, "tenant, job, name, label, label:KEY, day, type; several with commas");
+  used->add_option("--window", wanted->window, "this day, week or month");
+  used->add_option("--from", wanted->from, "first day, such as 2026-11-01");
+  used->add_option("--to", wanted->to, "last day; without it today");
+  used->add_flag("--csv", wanted->csv, "comma-separated, with a header");
+  used->callback([wanted, &chosen] {
+    chosen.online = [wanted](Session& session) {
+      return wanted->query().empty() ? usage(session, wanted->csv) : usage_of_days(session, *wanted);
+    };
+  });
+}
+
 }  // namespace
 
 void add_tenant_commands(CLI::App& app, Chosen& chosen) {
@@ -118,10 +160,7 @@ void add_tenant_commands(CLI::App& app, Chosen& chosen) {
   tenants->add_subcommand("export", "Print the file of what is set, for diff and apply")->callback([&chosen] {
     chosen.online = export_tree;
   });
-  const auto csv = std::make_shared<bool>(false);
-  CLI::App* used = app.add_subcommand("usage", "Slot-hours and cost of each tenant since it was set up");
-  used->add_flag("--csv", *csv, "comma-separated, with a header");
-  used->callback([csv, &chosen] { chosen.online = [csv](Session& session) { return usage(session, *csv); }; });
+  add_usage_command(app, chosen);
 }
 
 }  // namespace tidepool::ctl

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 #include <utility>
 #include <vector>
@@ -102,6 +103,15 @@ std::string spending_text(const json& tenant) {
               text_at(budget, "/expected") + " when the window ends, " + text_at(budget, "/window_ends_at"));
 }
 
+// As RFC 4180 has it. A cell that a spreadsheet would take for a formula is made a text.
+std::string csv_cell(std::string text) {
+  if (!text.empty() && std::string("=+-@\t\r").find(text.front()) != std::string::npos) text.insert(0, "'");
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
 using Children = std::map<std::string, std::vector<const json*>>;  // by their parent's name
 
 ordered_json level_of(const Children& children, const std::string& parent) {
@@ -191,6 +201,47 @@ std::string usage_table(const json& tree, const Style& style) {
     table.add({indented_name(tenant), hours(tenant), cost(tenant), text_at(tenant, "/now/currency")});
   }
   return table.text(style);
+}
+
+std::string usage_rows_table(const json& usage, const Style& style) {
+  std::vector<Column> columns;
+  for (const auto& key : list_at(usage, "/by")) {
+    std::string title = key.get<std::string>();
+    std::transform(title.begin(), title.end(), title.begin(), [](unsigned char c) { return std::toupper(c); });
+    columns.push_back({.title = title, .flexible = columns.empty()});
+  }
+  columns.push_back({.title = "JOBS", .right = true});
+  columns.push_back({.title = "SLOT-HOURS", .right = true});
+  columns.push_back({.title = "COST", .right = true});
+  TextTable table(columns);
+  const auto add = [&](std::vector<std::string> cells, const json& sum) {
+    cells.push_back(integer_at(sum, "/jobs"));
+    cells.push_back(rate(number_at(sum, "/slot_seconds").value_or(0) / 3600));
+    cells.push_back(money(text_at(sum, "/cost"), ""));
+    table.add(std::move(cells));
+  };
+  for (const auto& row : list_at(usage, "/rows")) {
+    std::vector<std::string> cells;
+    for (const auto& key : list_at(usage, "/by")) cells.push_back(value_text(row.at("by").at(key)));
+    add(std::move(cells), row);
+  }
+  std::vector<std::string> total(list_at(usage, "/by").size());
+  total.front() = "total";
+  add(std::move(total), usage.at("total"));
+  return text_at(usage, "/from") + " to " + text_at(usage, "/to") + " UTC, " + text_at(usage, "/currency") + "\n" +
+         table.text(style);
+}
+
+std::string usage_rows_csv(const json& usage) {
+  std::string csv;
+  for (const auto& key : list_at(usage, "/by")) csv += csv_cell(key.get<std::string>()) + ",";
+  csv += "jobs,slot_seconds,cost,currency\r\n";
+  for (const auto& row : list_at(usage, "/rows")) {
+    for (const auto& key : list_at(usage, "/by")) csv += csv_cell(row.at("by").at(key).get<std::string>()) + ",";
+    csv += row.at("jobs").dump() + "," + row.at("slot_seconds").dump() + "," + text_at(row, "/cost") + "," +
+           text_at(usage, "/currency") + "\r\n";
+  }
+  return csv;
 }
 
 // Names of tenants and amounts hold nothing that would need quotes.

@@ -20,6 +20,9 @@ namespace tidepool::ctl {
 // Slot-hours and cost of each tenant since it was set up.
 [[nodiscard]] std::string usage_table(const nlohmann::json& tree, const Style& style);
 // The same as RFC 4180 has it, under a header.
+// Of days, summed by keys (GET /v1/usage).
+[[nodiscard]] std::string usage_rows_table(const nlohmann::json& usage, const Style& style);
+[[nodiscard]] std::string usage_rows_csv(const nlohmann::json& usage);
 [[nodiscard]] std::string usage_csv(const nlohmann::json& tree);
 
 }  // namespace tidepool::ctl

@@ -186,6 +186,17 @@ std::shared_ptr<const core::Job> EngineService::ended_job(JobId job) {
   return found == ended_.end() ? nullptr : found->second;
 }
 
+std::vector<std::shared_ptr<const core::Job>> EngineService::ended_since(Instant finished, std::optional<JobId> before,
+                                                                         int limit) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<const core::Job>> found;
+  for (auto each = ended_.rbegin(); each != ended_.rend() && found.size() < std::size_t(limit); ++each) {
+    const bool ended_then = each->second->phase.ended_at().value_or(Instant()) >= finished;
+    if (ended_then && (!before || each->first < *before)) found.push_back(each->second);
+  }
+  return found;
+}
+
 void EngineService::publish(const std::vector<core::Event>& made) {
   auto picture = std::make_shared<live::Published>();
   picture->state = turn_.state();

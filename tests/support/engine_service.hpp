@@ -64,6 +64,8 @@ class EngineService final : public live::Service, private live::History {
 
   std::vector<live::EndedRow> ended_jobs(const live::EndedQuery& query) override;
   std::shared_ptr<const core::Job> ended_job(JobId job) override;
+  std::vector<std::shared_ptr<const core::Job>> ended_since(Instant finished, std::optional<JobId> before,
+                                                            int limit) override;
   std::vector<live::StoredDecision> decisions(std::optional<DecisionId> before, std::optional<JobId> job,
                                               int limit) override;
   std::vector<core::Event> events(EventSeq after, std::optional<JobId> job, int limit) override;

@@ -34,6 +34,9 @@ void job_cost(Rest& rest, Call call);
 void list_forecasts(Rest& rest, Call call);
 void plan_job(Rest& rest, Call call);
 
+// usage/usage_handler.cpp
+void get_usage(Rest& rest, Call call);
+
 // log_handlers.cpp
 void job_logs(Rest& rest, Call call);
 

@@ -60,6 +60,7 @@ constexpr std::array kRoutes{
     Route{"GET", "/v1/tenants", Access::kViewer, kOwn, "", list_tenants},
     Route{"PUT", "/v1/tenants", Access::kAdmin, kAll, "dry_run", put_tenants},
     Route{"GET", "/v1/tenants/{id}", Access::kViewer, kOwn, "", get_tenant},
+    Route{"GET", "/v1/usage", Access::kViewer, kOwn, "by window from to", get_usage},
     Route{"GET", "/v1/tokens", Access::kAdmin, kOwn, "limit cursor", list_tokens},
     Route{"POST", "/v1/tokens", Access::kAdmin, kOwn, "", create_token},
     Route{"DELETE", "/v1/tokens/{id}", Access::kAdmin, kOwn, "", revoke_token},

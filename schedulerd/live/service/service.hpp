@@ -123,6 +123,10 @@ class History {
   [[nodiscard]] virtual std::vector<EndedRow> ended_jobs(const EndedQuery& query) = 0;
   // Null: it has not ended, its time has passed, or there was none.
   [[nodiscard]] virtual std::shared_ptr<const core::Job> ended_job(JobId job) = 0;
+  // Whole, newest first, ids below `before` (none = from the newest): those that ended then or later.
+  [[nodiscard]] virtual std::vector<std::shared_ptr<const core::Job>> ended_since(Instant finished,
+                                                                                  std::optional<JobId> before,
+                                                                                  int limit) = 0;
   // Newest first, ids below `before` (none = from the newest); of one job if given.
   [[nodiscard]] virtual std::vector<StoredDecision> decisions(std::optional<DecisionId> before,
                                                               std::optional<JobId> job, int limit) = 0;

@@ -85,7 +85,7 @@ constexpr std::size_t kJobsKept = 2'048;  // in memory, as read
 struct SqliteHistory::Impl {
   Database database;
   std::map<JobId, std::shared_ptr<const core::Job>> jobs;  // as read; a job that has ended changes no more
-  Statement ended_jobs, ended_of_state, ended_of_name, ended_job;
+  Statement ended_jobs, ended_of_state, ended_of_name, ended_job, ended_since;
   Status each_ended(const EndedQuery& query, const std::string& state, std::vector<EndedRow>& rows);
   Statement decisions, decisions_of_job, events, events_of_job, oldest_event, newest_seq;
   Statement metric_range, metrics, tokens, token, node_of, job_of, first_worker, policies, policy;
@@ -111,6 +111,7 @@ Status SqliteHistory::Impl::prepare() {
        "WHERE name=?4 AND id<?1 AND (?2='' OR tenant=?2) AND (?5='' OR state=?5)"
        " AND (?6='' OR tenant=?6 OR substr(tenant,1,length(?6)+1)=?6||'/') ORDER BY id DESC LIMIT ?3"},
       {&ended_job, "SELECT id,job FROM ended_jobs WHERE id=?1"},
+      {&ended_since, "SELECT id,job FROM ended_jobs WHERE id<?1 AND finished_us>=?2 ORDER BY id DESC LIMIT ?3"},
       {&decisions,
        "SELECT d.id,d.at_us,coalesce(d.body,r.body) AS text FROM decisions d LEFT JOIN journal r ON r.seq=d.seq "
        "WHERE d.id<?1 AND text IS NOT NULL ORDER BY d.id DESC LIMIT ?2"},
@@ -186,6 +187,20 @@ std::shared_ptr<const core::Job> SqliteHistory::ended_job(JobId id) {
   std::shared_ptr<const core::Job> found;
   log_failure(impl_->ended_job.each([&](const Row& row) { found = impl_->job_at(row); }, id.number()));
   return found;
+}
+
+std::vector<std::shared_ptr<const core::Job>> SqliteHistory::ended_since(Instant finished, std::optional<JobId> before,
+                                                                         int limit) {
+  std::vector<std::shared_ptr<const core::Job>> jobs;
+  const auto on_row = [&](const Row& row) {
+    auto job = core::job_from_text(row.text(1));
+    if (job.ok()) return jobs.push_back(*std::move(job));
+    spdlog::error("event=ended_job_unreadable job={} why=\"{}\"", id_at<JobId>(row, 0)->text(), job.error().message);
+  };
+  const std::int64_t below =
+      before ? static_cast<std::int64_t>(before->number()) : std::numeric_limits<std::int64_t>::max();
+  log_failure(impl_->ended_since.each(on_row, below, finished.count_us(), limit));
+  return jobs;
 }
 
 // Of a row with its id and itself, which is not kept yet; null: it cannot be read.

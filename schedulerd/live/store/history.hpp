@@ -19,6 +19,8 @@ class SqliteHistory final : public History {
 
   std::vector<EndedRow> ended_jobs(const EndedQuery& query) override;
   std::shared_ptr<const core::Job> ended_job(JobId job) override;
+  std::vector<std::shared_ptr<const core::Job>> ended_since(Instant finished, std::optional<JobId> before,
+                                                            int limit) override;
   std::vector<StoredDecision> decisions(std::optional<DecisionId> before, std::optional<JobId> job, int limit) override;
   std::vector<core::Event> events(EventSeq after, std::optional<JobId> job, int limit) override;
   EventSeq oldest_event() override;

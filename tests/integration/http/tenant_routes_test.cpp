@@ -108,6 +108,20 @@ TEST_CASE("a budget is set with the tree, told with how it stands, and has its s
         std::vector{at + "/thresholds/1/action", at + "/thresholds/1/percent"});
 }
 
+TEST_CASE("usage is summed for those who may see it, and a question that is none is refused") {
+  const RestFixture fixture(test_options(), "tidal");
+  const auto usage = [&](const std::string& query, int status = 200) {
+    return fixture.json_of({.path = "/v1/usage" + query, .token = fixture.admin}, status);
+  };
+  const json empty = usage("?by=tenant,label:project&from=2026-11-01&to=2026-11-30");
+  CHECK(empty.at("rows").empty());
+  CHECK(empty.at("total").at("cost") == "0.00");
+  CHECK(empty.at("by") == json({"tenant", "label:project"}));
+  CHECK_THAT(usage("?by=colour", 400).at("detail").get<std::string>(), Contains("label:KEY"));
+  CHECK_THAT(usage("?window=year", 400).at("detail").get<std::string>(), Contains("day, week or month"));
+  CHECK_THAT(usage("?to=2026-11-30", 400).at("detail").get<std::string>(), Contains("needs from"));
+}
+
 TEST_CASE("metrics have a series for each leaf of the tree and no other") {
   const RestFixture fixture(test_options(), "tidal");
   const auto metrics = [&] { return fixture.call({.path = "/metrics", .token = fixture.admin}).body; };

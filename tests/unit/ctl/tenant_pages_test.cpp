@@ -80,4 +80,17 @@ TEST_CASE("usage is a table, or lines of values for a program") {
         "guests,,0,0.00,USD\r\n");
 }
 
+TEST_CASE("usage of days is a table with its sum, or lines that a spreadsheet reads as texts") {
+  const json usage = example("usage.json");
+  const std::string table = usage_rows_table(usage, {.width = 80});
+  INFO(table);
+  CHECK(table.starts_with("2026-11-01 to 2026-11-30 UTC, USD\n"));
+  CHECK(table.find("total") != std::string::npos);
+  CHECK(usage_rows_csv(usage) ==
+        "tenant,label:project,jobs,slot_seconds,cost,currency\r\n"
+        "speech,,1,3600.5,1.00,USD\r\n"
+        "vision,\"faces, and \"\"eyes\"\"\",12,720000.0,2400.00,USD\r\n"
+        "vision,'=1+1,1,7.25,0.002013,USD\r\n");
+}
+
 }  // namespace tidepool::ctl

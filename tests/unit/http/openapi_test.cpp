@@ -124,6 +124,7 @@ TEST_CASE("the examples are what the document describes") {
                                      {"submit_decision", "SubmitDecision"},
                                      {"tenant_changes", "TenantChanges"},
                                      {"tenants", "TenantTree"},
+                                     {"usage", "Usage"},
                                      {"worker", "Worker"}}) {
     std::ifstream stream(std::string(source) + "/api/examples/" + file + ".json");
     REQUIRE(stream.good());

@@ -1,0 +1,128 @@
+#include "schedulerd/live/http/usage/usage_sums.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/calendar.hpp"
+#include "core/state/account.hpp"
+
+namespace tidepool::live::http {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kLabel = "label:";
+constexpr std::size_t kKeysMost = 6;
+constexpr std::array<std::string_view, 6> kKeys = {"tenant", "job", "name", "label", "day", "type"};
+
+// "project=x,team=y"
+std::string all_labels(const core::Job& job) {
+  std::string text;
+  for (const auto& [key, value] : job.spec.labels) text += (text.empty() ? "" : ",") + key + "=" + value;
+  return text;
+}
+
+std::string value_of(const core::Job& job, const std::string& key, std::int64_t day) {
+  if (key == "tenant") return job.spec.tenant;
+  if (key == "job") return job.id.text();
+  if (key == "name") return job.spec.name;
+  if (key == "day") return date_text(day);
+  if (key == "type") return job.measurements.slot_type;
+  if (key == "label") return all_labels(job);
+  const auto label = job.spec.labels.find(key.substr(kLabel.size()));
+  return label == job.spec.labels.end() ? std::string() : label->second;
+}
+
+json sum_body(std::int64_t jobs, Duration slot_time, Money cost) {
+  return {{"jobs", jobs}, {"slot_seconds", slot_time.to_seconds()}, {"cost", to_text(cost)}};
+}
+
+Result<DayRange> window_of(const std::string& window, std::int64_t today) {
+  if (window == "day") return DayRange{today, today};
+  if (window == "week") return DayRange{week_of(today), week_of(today) + 6};
+  if (window.empty() || window == "month") return DayRange{month_of(today), next_month_of(today) - 1};
+  return invalid_argument("window is day, week or month, not \"" + window + "\"");
+}
+
+}  // namespace
+
+Result<DayRange> read_range(const AskedRange& asked, std::int64_t today) {
+  if (asked.from.empty() && asked.to.empty()) return window_of(asked.window, today);
+  if (!asked.window.empty()) return invalid_argument("give window, or from and to");
+  if (asked.from.empty()) return invalid_argument("to needs from, the first day");
+  const auto from = parse_date(asked.from);
+  if (!from.ok()) return from.error();
+  const auto to = asked.to.empty() ? Result<std::int64_t>(std::max(today, *from)) : parse_date(asked.to);
+  if (!to.ok()) return to.error();
+  if (*to < *from) return invalid_argument("to, the last day, is before from");
+  return DayRange{*from, *to};
+}
+
+Result<std::vector<std::string>> read_keys(std::string_view text) {
+  std::vector<std::string> keys;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    std::string key(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const bool is_label = key.starts_with(kLabel) && key.size() > kLabel.size();
+    if (!is_label && std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
+      return invalid_argument("by \"" + key +
+                              "\" is not known; it is of tenant, job, name, label, label:KEY, day, type");
+    }
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) return invalid_argument("by has " + key + " twice");
+    keys.push_back(std::move(key));
+  }
+  if (keys.size() > kKeysMost) return invalid_argument("by has at most 6 keys");
+  if (keys.empty()) keys.emplace_back("tenant");
+  return keys;
+}
+
+void UsageSums::add(const core::ClusterState& state, const core::Job& job) {
+  using core::Used;
+  const bool by_day = std::find(keys_.begin(), keys_.end(), "day") != keys_.end();
+  const Used first = core::used_until(state, job.account, range_.from - 1);
+  Used before = first;
+  const auto count = [&](std::int64_t day, const Used& until) {
+    const Sum used{.jobs = 1, .slot_time = until.slot_time - before.slot_time, .cost = until.cost - before.cost};
+    if (used.slot_time > Duration()) add(job, day, used);
+    before = until;
+  };
+  for (const core::DayMark& mark : job.account.days) {
+    if (by_day && mark.day >= range_.from && mark.day < range_.to) count(mark.day, {mark.slot_time, mark.cost});
+  }
+  const Used last = core::used_until(state, job.account, range_.to);
+  const std::int64_t charged = day_of(job.account.charged_until.count_us() + state.utc_us_at_zero);
+  count(std::min(range_.to, charged), last);
+  if (last.slot_time == first.slot_time) return;
+  ++total_.jobs;
+  total_.slot_time += last.slot_time - first.slot_time;
+  total_.cost += last.cost - first.cost;
+}
+
+void UsageSums::add(const core::Job& job, std::int64_t day, const Sum& used) {
+  std::vector<std::string> values;
+  values.reserve(keys_.size());
+  for (const std::string& key : keys_) values.push_back(value_of(job, key, day));
+  Sum& row = rows_[std::move(values)];
+  row.jobs += used.jobs;
+  row.slot_time += used.slot_time;
+  row.cost += used.cost;
+}
+
+json UsageSums::body() const {
+  json rows = json::array();
+  for (const auto& [values, sum] : rows_) {
+    json row = sum_body(sum.jobs, sum.slot_time, sum.cost);
+    json& by = row["by"] = json::object();
+    for (std::size_t i = 0; i < keys_.size(); ++i) by[keys_[i]] = values[i];
+    rows.push_back(std::move(row));
+  }
+  return {{"from", date_text(range_.from)},
+          {"to", date_text(range_.to)},
+          {"by", keys_},
+          {"rows", std::move(rows)},
+          {"total", sum_body(total_.jobs, total_.slot_time, total_.cost)}};
+}
+
+}  // namespace tidepool::live::http

@@ -1,0 +1,62 @@
+// What jobs have used in a range of days in UTC, summed by what is asked for. Pure; exact, because accounts are kept by
+// day (core/state/account.hpp): ranges that follow each other add up to the whole.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/result.hpp"
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::live::http {
+
+// Both are part of it.
+struct DayRange {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+};
+
+// Of what a request says, "" where it says nothing: `from` and `to` as dates, or the calendar day, week or month
+// `window` that holds `today`. Without any of them this month.
+struct AskedRange {
+  std::string window;
+  std::string from;
+  std::string to;
+};
+[[nodiscard]] Result<DayRange> read_range(const AskedRange& asked, std::int64_t today);
+
+// "tenant,label:project,job,day,type": by what rows are told apart; without any by tenant.
+[[nodiscard]] Result<std::vector<std::string>> read_keys(std::string_view text);
+
+class UsageSums {
+ public:
+  UsageSums(DayRange range, std::vector<std::string> keys) : range_(range), keys_(std::move(keys)) {}
+
+  // Requires: the job is charged up to now, or has ended.
+  void add(const core::ClusterState& state, const core::Job& job);
+
+  [[nodiscard]] std::size_t rows() const { return rows_.size(); }
+  // {from, to, by, rows: [{by: {key: value}, jobs, slot_seconds, cost}], total: {...}}; rows in the order of their
+  // values.
+  [[nodiscard]] nlohmann::json body() const;
+
+ private:
+  struct Sum {
+    std::int64_t jobs = 0;
+    Duration slot_time;
+    Money cost;
+  };
+  void add(const core::Job& job, std::int64_t day, const Sum& used);
+
+  DayRange range_;
+  std::vector<std::string> keys_;
+  std::map<std::vector<std::string>, Sum> rows_;
+  Sum total_;
+};
+
+}  // namespace tidepool::live::http
