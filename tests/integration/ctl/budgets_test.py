@@ -1,5 +1,6 @@
 """A budget that runs out, on a real daemon: jobs save their state and wait, one that comes waits too, both outlive a
 killed daemon, and go on by themselves once the operator has raised the budget."""
+import csv
 import json
 import os
 import pathlib
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from decimal import Decimal
 
 BIN = pathlib.Path(os.environ["TIDEPOOL_BIN_DIR"])
 SOURCE = pathlib.Path(os.environ["TIDEPOOL_SOURCE_DIR"])
@@ -68,6 +70,15 @@ class Budgets(unittest.TestCase):
         self.assertEqual(cluster.job(second)["reason"]["code"], "BudgetSpent")
         self.assertIn("tenant vision has spent its budget of 30.00, which is renewed at",
                       self.schedctl("why", second)[1])
+
+        # What was used this month is what the budget has counted; a job's own cost is rounded down to a millionth.
+        code, out, _ = self.schedctl("usage", "--by", "tenant,job", "--window", "month", "--csv")
+        self.assertEqual(code, 0)
+        rows = list(csv.DictReader(out.splitlines()))
+        used = sum(Decimal(row["cost"]) for row in rows if row["tenant"] == "vision")
+        self.assertTrue(0 <= Decimal(budget["spent"]) - used < Decimal("0.000002"), rows)
+        self.assertEqual({row["job"] for row in rows}, {first, other})
+        self.assertIn("vision", self.schedctl("usage", "--by", "tenant,day")[1])
 
         cluster.restart(self.arguments, by=signal.SIGKILL)
         self.assertEqual(self.budget()["spent"], budget["spent"])

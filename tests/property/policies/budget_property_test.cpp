@@ -47,8 +47,8 @@ std::map<std::string, Wide> cost_by_tenant(const SimulatedWorld& world) {
   std::map<std::string, Wide> cost;
   const auto add = [&](core::Job job, bool is_there) {
     if (is_there) core::charge(world.state(), job, world.now());
-    for (const std::string& name : world.state().tenants->path_to(job.spec.tenant)) {
-      cost[name] += exact(job.account.cost, job.account.cost_remainder);
+    for (const core::Tenant* tenant : world.state().tenants->path_to(job.spec.tenant)) {
+      cost[tenant->name] += exact(job.account.cost, job.account.cost_remainder);
     }
   };
   for (const auto& [id, job] : world.state().jobs) add(*job, true);
