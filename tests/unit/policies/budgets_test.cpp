@@ -111,6 +111,19 @@ TEST_CASE("a job that comes while the budget is spent waits, and all go on when 
   CHECK(pool.story.job(second).size() == 2);
 }
 
+TEST_CASE("a window is cut at midnight, however late the fact that tells it") {
+  BudgetPool pool({tenant("vision", 1'000, BudgetAction::kPause)});
+  const JobId job = pool.running("vision", 2);
+  const Instant began = pool.story.job(job).last_start_at.value();
+  const Instant midnight = Instant::from_micros(24 * kHour.count_us());
+  pool.clock_at(midnight + kHour);
+  const Money before = cost_of(Money::micros(1'000'000), 2, midnight - began);
+  CHECK(pool.story.last("budget.renewed").data.at("spent") == to_text(before));
+  core::BudgetAccount account = pool.budget("vision");
+  core::count_until(account, pool.story.now());
+  CHECK(account.spent == Money::micros(2'000'000));
+}
+
 TEST_CASE("an operator who raises the budget lets its jobs go on") {
   BudgetPool pool({tenant("vision", 4, BudgetAction::kPause), {.name = "speech"}});
   const JobId job = pool.running("vision", 2);
