@@ -90,6 +90,7 @@ void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason
 
 void DecisionDraft::carry_out(Intent intent, Reason reason) {
   changed_.insert(job_of(intent));
+  if (!std::holds_alternative<StopWorkerIntent>(intent)) altered_.insert(job_of(intent));
   if (std::holds_alternative<EndJobIntent>(intent)) ended_.insert(job_of(intent));
   const bool resizes = std::holds_alternative<GrowIntent>(intent) || std::holds_alternative<ShrinkIntent>(intent) ||
                        std::holds_alternative<ReplaceIntent>(intent) || std::holds_alternative<MoveIntent>(intent) ||

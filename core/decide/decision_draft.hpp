@@ -66,6 +66,8 @@ class DecisionDraft {
   [[nodiscard]] std::size_t findings() const { return decision_.verdicts.size(); }
   // This decision has an intent for the job, or ends it.
   [[nodiscard]] bool changed(JobId job) const { return changed_.contains(job); }
+  // The same, beside stops of workers: what is left of the job may be changed still.
+  [[nodiscard]] bool alters(JobId job) const { return altered_.contains(job); }
   [[nodiscard]] bool ends(JobId job) const { return ended_.contains(job); }
   // Workers whose slots this decision sets free.
   [[nodiscard]] const IdSet<WorkerId>& leaving_workers() const { return leavers_; }
@@ -133,6 +135,7 @@ class DecisionDraft {
   bool queue_waits_ = false;
   bool is_unsettled_ = false;
   IdSet<JobId> changed_;
+  IdSet<JobId> altered_;
   IdSet<JobId> ended_;
   IdSet<WorkerId> leavers_;
   IdSet<JobId> resized_;

@@ -93,7 +93,7 @@ bool pays(const Job& job, int size, double cost_s) {
 }
 
 bool may_move_now(const DecisionDraft& draft, const Job& job) {
-  return can_change(draft, job) && !draft.changed(job.id) && !cools_down(draft, job) && can_hand_on(job) &&
+  return can_change(draft, job) && !draft.alters(job.id) && !cools_down(draft, job) && can_hand_on(job) &&
          may_be_gathered(draft, job);
 }
 
