@@ -3,11 +3,12 @@
 #include <charconv>
 #include <string>
 
+#include "base/accrual.hpp"
+
 namespace tidepool {
 namespace {
 
 constexpr std::int64_t kMicrosPerUnit = 1'000'000;
-constexpr std::int64_t kUsPerHour = 3'600'000'000;
 constexpr std::size_t kDecimals = 6;
 
 bool all_digits(std::string_view text) {

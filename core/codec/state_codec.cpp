@@ -421,7 +421,7 @@ nlohmann::json encode_head(const ClusterState& state) {
     out["tenants"] = codec::encode(
         StoredTenants{*state.tenants, state.tenant_uses, state.plan.tenants, state.plan.loans_counted, state.budgets});
   }
-  // And while nobody has said.
+  // And while it is not set.
   if (state.utc_us_at_zero != 0) out["utc_us_at_zero"] = state.utc_us_at_zero;
   return out;
 }
@@ -441,22 +441,20 @@ Status take_tenants(nlohmann::json value, ClusterState& state) {
 }
 
 Status take_head(nlohmann::json document, ClusterState& state) {
-  if (const auto tenants = document.find("tenants"); tenants != document.end()) {
-    TP_TRY(take_tenants(*tenants, state));
-    document.erase(tenants);
-  }
-  if (const auto utc = document.find("utc_us_at_zero"); utc != document.end()) {
-    TP_TRY(codec::decode(*utc, "/utc_us_at_zero", state.utc_us_at_zero));
-    document.erase(utc);
-  }
-  if (const auto pools = document.find("pools"); pools != document.end()) {
-    TP_TRY(codec::decode(*pools, "/pools", state.pools));
-    document.erase(pools);
-  }
-  if (const auto deployment = document.find("desk"); deployment != document.end()) {
-    TP_TRY(codec::decode(*deployment, "/desk", state.deployment));
-    document.erase(deployment);
-  }
+  const auto take = [&](const char* name, auto&& read) {
+    const auto found = document.find(name);
+    if (found == document.end()) return ok_status();
+    const Status taken = read(*found);
+    document.erase(found);
+    return taken;
+  };
+  const auto take_into = [&](const char* name, auto& value) {
+    return take(name, [&](const auto& found) { return codec::decode(found, std::string("/") + name, value); });
+  };
+  TP_TRY(take("tenants", [&](const auto& found) { return take_tenants(found, state); }));
+  TP_TRY(take_into("utc_us_at_zero", state.utc_us_at_zero));
+  TP_TRY(take_into("pools", state.pools));
+  TP_TRY(take_into("desk", state.deployment));
   return codec::decode(document, "", state);
 }
 

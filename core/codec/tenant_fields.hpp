@@ -9,14 +9,18 @@
 
 namespace tidepool::core {
 
+// Each value by its text.
+template <class Enum, std::size_t N>
+auto names_by_text(const std::array<Enum, N>& values) {
+  std::array<codec::EnumName<Enum>, N> names{};
+  for (std::size_t i = 0; i < N; ++i) names[i] = {values[i], to_text(values[i])};
+  return names;
+}
 inline auto names_of(BudgetWindow) {
-  const auto name = [](BudgetWindow window) { return codec::EnumName<BudgetWindow>{window, to_text(window)}; };
-  return std::array{name(BudgetWindow::kDay), name(BudgetWindow::kWeek), name(BudgetWindow::kMonth)};
+  return names_by_text(kBudgetWindows);
 }
 inline auto names_of(BudgetAction) {
-  const auto name = [](BudgetAction action) { return codec::EnumName<BudgetAction>{action, to_text(action)}; };
-  return std::array{name(BudgetAction::kWarn), name(BudgetAction::kShrink), name(BudgetAction::kPause),
-                    name(BudgetAction::kStop)};
+  return names_by_text(kBudgetActions);
 }
 
 void fields(auto& archive, codec::Like<BudgetThreshold> auto& threshold) {

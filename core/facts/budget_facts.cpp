@@ -10,16 +10,13 @@
 #include "base/first_after.hpp"
 #include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/utc_time.hpp"
 
 namespace tidepool::core {
 namespace {
 
-Instant window_end(const ClusterState& state, const BudgetAccount& account) {
-  return Instant::from_micros(account.window_ends_us - state.utc_us_at_zero);
-}
-
 void begin_window(const ClusterState& state, BudgetAccount& account, Instant at) {
-  account.window_ends_us = next_window_us(account.budget.window, at.count_us() + state.utc_us_at_zero);
+  account.window_ends_us = next_window_us(account.budget.window, utc_us(state, at));
 }
 
 // When its next threshold is reached, at the present rate.
@@ -37,7 +34,7 @@ nlohmann::json account_data(const BudgetAccount& account) {
 }
 
 void end_window(StateChange& change, const std::string& tenant, BudgetAccount& account) {
-  const Instant end = window_end(change.state(), account);
+  const Instant end = at_utc(change.state(), account.window_ends_us);
   count_until(account, end);
   nlohmann::json data = account_data(account);
   data["tenant"] = tenant;
@@ -112,7 +109,7 @@ void hold_jobs(StateChange& change) {
 // Whether anything was due.
 bool follow_account(StateChange& change, const std::string& tenant, BudgetAccount& account) {
   bool was_due = false;
-  while (window_end(change.state(), account) <= change.at()) {
+  while (at_utc(change.state(), account.window_ends_us) <= change.at()) {
     end_window(change, tenant, account);
     was_due = true;
   }
@@ -174,7 +171,7 @@ void hold_if_spent(StateChange& change, Job& job) {
 std::optional<Instant> next_budget_due(const ClusterState& state) {
   FirstAfter first;
   for (const auto& [tenant, account] : state.budgets) {
-    first.consider(window_end(state, account));
+    first.consider(at_utc(state, account.window_ends_us));
     first.consider(next_threshold(account));
   }
   return first.found();

@@ -4,7 +4,9 @@
 #include <iterator>
 #include <string>
 
+#include "base/accrual.hpp"
 #include "base/calendar.hpp"
+#include "core/state/utc_time.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -30,16 +32,12 @@ void charge_part(Account& account, const Held& held, Instant until) {
   const Duration passed = until - account.charged_until;
   account.charged_until = until;
   account.slot_time += passed * held.slots;
-  // 128 bits, because price times microseconds overflows 64 within days.
-  __extension__ using Wide = __int128;
-  const Wide owed = static_cast<Wide>(held.rate.count_micros()) * passed.count_us() + account.cost_remainder;
-  account.cost += Money::micros(static_cast<std::int64_t>(owed / kUsPerHour));
-  account.cost_remainder = static_cast<std::int64_t>(owed % kUsPerHour);
+  accrue(held.rate, passed, account.cost, account.cost_remainder);
 }
 
 // The day up to which, or in which, it is charged: what comes next is of this one.
 std::int64_t charged_day(const ClusterState& state, const Account& account) {
-  return day_of(account.charged_until.count_us() + state.utc_us_at_zero);
+  return day_in_utc(state, account.charged_until);
 }
 
 }  // namespace
@@ -50,7 +48,7 @@ void charge(const ClusterState& state, Job& job, Instant until) {
   const Held held = held_by(state, job);
   while (true) {
     const std::int64_t day = charged_day(state, account);
-    const Instant end = Instant::from_micros((day + 1) * kDayMicros - state.utc_us_at_zero);
+    const Instant end = at_utc(state, (day + 1) * kDayMicros);
     if (until <= end) break;
     charge_part(account, held, end);
     const Duration marked = account.days.empty() ? Duration() : account.days.back().slot_time;

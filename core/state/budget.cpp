@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/accrual.hpp"
 #include "base/calendar.hpp"
 
 namespace tidepool::core {
@@ -67,10 +68,7 @@ std::int64_t next_window_us(BudgetWindow window, std::int64_t unix_us) {
 
 void count_until(BudgetAccount& account, Instant until) {
   if (until <= account.counted_until) return;
-  const Wide owed =
-      static_cast<Wide>(account.rate.count_micros()) * (until - account.counted_until).count_us() + account.remainder;
-  account.spent += Money::micros(static_cast<std::int64_t>(owed / kUsPerHour));
-  account.remainder = static_cast<std::int64_t>(owed % kUsPerHour);
+  accrue(account.rate, until - account.counted_until, account.spent, account.remainder);
   account.counted_until = until;
 }
 

@@ -5,6 +5,7 @@
 // and the microsecond at which an amount is reached, do not depend on when they are asked for.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,9 +18,6 @@
 
 namespace tidepool::core {
 
-// A rate an hour times microseconds, in millionths, is that many times too much.
-inline constexpr std::int64_t kUsPerHour = 3'600'000'000;
-
 // Calendar windows in UTC: a day begins at 00:00, a week on Monday, a month on its first day.
 enum class BudgetWindow { kDay, kWeek, kMonth };
 
@@ -30,6 +28,9 @@ enum class BudgetAction {
   kPause,   // jobs give up their slots with their state saved, and none starts
   kStop,    // jobs that hold slots are cancelled, and none starts
 };
+inline constexpr std::array kBudgetWindows{BudgetWindow::kDay, BudgetWindow::kWeek, BudgetWindow::kMonth};
+inline constexpr std::array kBudgetActions{BudgetAction::kWarn, BudgetAction::kShrink, BudgetAction::kPause,
+                                           BudgetAction::kStop};
 [[nodiscard]] const char* to_text(BudgetWindow window);  // "day", "week", "month"
 [[nodiscard]] const char* to_text(BudgetAction action);  // "warn", "shrink", "pause", "stop"
 

@@ -7,16 +7,13 @@ namespace {
 
 // The words have been checked where they were read.
 core::Budget to_core(const api::v1::BudgetFields& fields) {
-  using core::BudgetAction;
-  using core::BudgetWindow;
   core::Budget budget{.limit = fields.limit};
-  for (const BudgetWindow window : {BudgetWindow::kDay, BudgetWindow::kWeek, BudgetWindow::kMonth}) {
+  for (const core::BudgetWindow window : core::kBudgetWindows) {
     if (core::to_text(window) == fields.window) budget.window = window;
   }
   for (const auto& [percent, word] : fields.thresholds) {
     core::BudgetThreshold threshold{.percent = percent};
-    for (const BudgetAction action :
-         {BudgetAction::kWarn, BudgetAction::kShrink, BudgetAction::kPause, BudgetAction::kStop}) {
+    for (const core::BudgetAction action : core::kBudgetActions) {
       if (core::to_text(action) == word) threshold.action = action;
     }
     budget.thresholds.push_back(threshold);

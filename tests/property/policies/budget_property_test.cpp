@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "base/accrual.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/state/account.hpp"
 #include "core/state/budget_hold.hpp"
@@ -39,7 +40,7 @@ core::TenantTree with_budgets(Rng& rng, core::TenantTree tree) {
 
 // In millionths x microseconds / hour.
 Wide exact(Money whole, std::int64_t remainder) {
-  return static_cast<Wide>(whole.count_micros()) * core::kUsPerHour + remainder;
+  return static_cast<Wide>(whole.count_micros()) * kUsPerHour + remainder;
 }
 
 // What jobs have cost until now, by tenant, those that have left the state included.
@@ -79,7 +80,7 @@ class Ledger {
         } else {
           ++turns_;
           REQUIRE(more >= 0);
-          REQUIRE(more % core::kUsPerHour == 0);
+          REQUIRE(more % kUsPerHour == 0);
         }
       }
       now.emplace(tenant, entry);
@@ -157,13 +158,7 @@ TEST_CASE("a state with budgets that is written and read back goes on as the eng
       world.tick();
       decide_and_check(world);
     }
-    const auto read = core::state_from_json(nlohmann::json::parse(core::to_json(world.state()).dump()));
-    INFO((read.ok() ? std::string() : read.error().message));
-    REQUIRE(read.ok());
-    REQUIRE(core::digest_of(*read) == core::digest_of(world.state()));
-    core::Engine again(parts_of("tidal"), *read);
-    REQUIRE(again.clock_due() == world.engine().clock_due());
-    REQUIRE(Story::text_of(again.decide(world.now())) == Story::text_of(world.engine().decide(world.now())));
+    check_recovery(world, parts_of("tidal"));
   });
 }
 

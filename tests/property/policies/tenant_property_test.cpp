@@ -69,12 +69,7 @@ TEST_CASE("a state with tenants that is written and read back goes on as the eng
       world.tick();
       decide_and_check(world);
     }
-    const auto read = core::state_from_json(nlohmann::json::parse(core::to_json(world.state()).dump()));
-    INFO((read.ok() ? std::string() : read.error().message));
-    REQUIRE(read.ok());
-    REQUIRE(core::digest_of(*read) == core::digest_of(world.state()));
-    core::Engine again(parts_of("tidal"), *read);
-    REQUIRE(Story::text_of(again.decide(world.now())) == Story::text_of(world.engine().decide(world.now())));
+    check_recovery(world, parts_of("tidal"));
   });
 }
 

@@ -1,9 +1,11 @@
 #include "schedulerd/live/http/numbers/budget_numbers.hpp"
 
+#include "core/state/utc_time.hpp"
+
 namespace tidepool::live::http {
 
 BudgetNumbers budget_numbers(const core::ClusterState& state, const core::BudgetAccount& account, Instant now) {
-  const Instant end = Instant::from_micros(account.window_ends_us - state.utc_us_at_zero);
+  const Instant end = core::at_utc(state, account.window_ends_us);
   core::BudgetAccount counted = account;
   core::count_until(counted, now);
   const auto limit_at = core::reaches_at(counted, counted.budget.limit);

@@ -1,4 +1,4 @@
-// What jobs have used, for those who charge it to someone.
+// What jobs have used, for accounting.
 #include <memory>
 #include <optional>
 #include <string>
@@ -6,6 +6,7 @@
 
 #include "base/calendar.hpp"
 #include "core/state/account.hpp"
+#include "core/state/utc_time.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/usage/usage_sums.hpp"
@@ -66,12 +67,12 @@ void add_ended(const std::shared_ptr<UsageRun>& run) {
 
 void get_usage(Rest& rest, Call call) {
   const core::ClusterState& state = call.seen->state;
-  const std::int64_t today = day_of(call.seen->now.count_us() + state.utc_us_at_zero);
+  const std::int64_t today = core::day_in_utc(state, call.seen->now);
   const auto range = read_range({call.query("window"), call.query("from"), call.query("to")}, today);
   if (!range.ok()) return call.fail(bad_parameter(range.error()));
   auto keys = read_keys(call.query("by"));
   if (!keys.ok()) return call.fail(bad_parameter(keys.error()));
-  const Instant since = Instant::from_micros(range->from * kDayMicros - state.utc_us_at_zero);
+  const Instant since = core::at_utc(state, range->from * kDayMicros);
   const auto run = std::make_shared<UsageRun>(UsageRun{
       .rest = rest, .call = std::move(call), .sums = {*range, *std::move(keys)}, .since = since, .before = {}});
   add_present(*run);

@@ -6,6 +6,7 @@
 
 #include "base/calendar.hpp"
 #include "core/state/account.hpp"
+#include "core/state/utc_time.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -92,7 +93,7 @@ void UsageSums::add(const core::ClusterState& state, const core::Job& job) {
     if (by_day && mark.day >= range_.from && mark.day < range_.to) count(mark.day, {mark.slot_time, mark.cost});
   }
   const Used last = core::used_until(state, job.account, range_.to);
-  const std::int64_t charged = day_of(job.account.charged_until.count_us() + state.utc_us_at_zero);
+  const std::int64_t charged = core::day_in_utc(state, job.account.charged_until);
   count(std::min(range_.to, charged), last);
   if (last.slot_time == first.slot_time) return;
   ++total_.jobs;
