@@ -98,6 +98,11 @@ Result<PlanAnswer> TenantPlanner::plan(const PlanRequest& request, StepBudget& b
   return joined(request);
 }
 
+const TenantPlan& TenantPlanner::Leaf::before() const {
+  static const TenantPlan none;
+  return newest == nullptr ? none : *newest;
+}
+
 void TenantPlanner::look_at_tree(const PlanRequest& request) {
   if (tree_ == request.nodes) return;
   tree_ = request.nodes;
@@ -228,8 +233,8 @@ void TenantPlanner::count_loans(const PlanRequest& request) {
   const auto counted = state.plan.loans_counted;
   counts_loans_ = !counted || request.view.now >= *counted + state.tenants->rebalance_every;
   for (auto& [tenant, leaf] : leaves_) {
-    leaf.loan = leaf.newest == nullptr ? 0 : leaf.newest->loan;
-    leaf.counted_use = leaf.newest == nullptr ? Duration() : leaf.newest->counted_use;
+    leaf.loan = leaf.before().loan;
+    leaf.counted_use = leaf.before().counted_use;
   }
   if (!counts_loans_) return;
   const auto wanting = std::count_if(state.plan.tenants.begin(), state.plan.tenants.end(),
@@ -257,7 +262,7 @@ void TenantPlanner::set_wishes() {
   for (auto& [tenant, leaf] : leaves_) {
     leaf.part = {};
     leaf.stuck = false;
-    leaf.expects_sated = leaf.newest != nullptr && leaf.newest->sated;
+    leaf.expects_sated = leaf.before().sated;
     TenantNode& node = nodes_[leaf.node];
     node.wanted = leaf.expects_sated ? leaf.newest->wanted : as_slots(leaf.needs->most);
     node.loan = leaf.loan * kLoanWeight;
@@ -278,10 +283,8 @@ Status TenantPlanner::share_out(const PlanRequest& request, StepBudget& budget) 
   set_demands();
   const FairShares fair = fair_shares(nodes_, slots_, used_by_node());
   TP_TRY(offer_rest(fair, request, budget));
-  const bool moves = std::any_of(leaves_.begin(), leaves_.end(), [](const auto& any) {
-    const Leaf& leaf = any.second;
-    return leaf.part.share != (leaf.newest == nullptr ? 0 : leaf.newest->entitled);
-  });
+  const bool moves = std::any_of(leaves_.begin(), leaves_.end(),
+                                 [](const auto& any) { return any.second.part.share != any.second.before().entitled; });
   if (moves) {
     const Division anew = division();
     const std::vector<std::int64_t> used_anew = used_by_node();
@@ -305,7 +308,7 @@ void TenantPlanner::forget_answers(const PlanRequest& request) {
     const bool rests = !leaf.changed && leaf.looked_at.empty() && leaf.planner->rests(request.view.now);
     leaf.changed = false;
     leaf.targets = {};
-    leaf.mark = leaf.newest == nullptr ? Mark() : leaf.newest->mark;
+    leaf.mark = leaf.before().mark;
     if (rests) continue;
     leaf.used_within.clear();
     leaf.most.reset();
@@ -334,8 +337,8 @@ Status TenantPlanner::divide(const PlanRequest& request, StepBudget& budget) {
   return ok_status();
 }
 
-// Those who were sated want what they could use now. One that is not entitled to that counts as any other, before
-// anybody is asked what it takes of a share that is too small because of it.
+// Tenants that were sated want what they could use now. One that is not entitled to that counts as any other, before
+// any is asked what it takes of a share that is too small because of it.
 Result<std::vector<int>> TenantPlanner::check_expectations(const PlanRequest& request, StepBudget& budget) {
   std::vector<int> shares;
   for (bool is_right = false; !is_right;) {
@@ -383,12 +386,12 @@ Result<TenantPlanner::Part> TenantPlanner::take(Leaf& leaf, int share, const Pla
 }
 
 Result<bool> TenantPlanner::divide_as_before(const PlanRequest& request, StepBudget& budget) {
-  const auto before = [](const Leaf& leaf) { return leaf.newest == nullptr ? 0 : leaf.newest->entitled; };
-  for (const auto& [tenant, leaf] : leaves_) nodes_[leaf.node].wanted = before(leaf);
+  for (const auto& [tenant, leaf] : leaves_) nodes_[leaf.node].wanted = leaf.before().entitled;
   const std::vector<int> shares = entitlements(nodes_, slots_);
   for (auto& [tenant, leaf] : leaves_) {
-    if (shares[leaf.node] < before(leaf)) return false;
-    const auto part = take(leaf, before(leaf), request, budget);
+    const int before = leaf.before().entitled;
+    if (shares[leaf.node] < before) return false;
+    const auto part = take(leaf, before, request, budget);
     if (!part) return part.error();
     leaf.part = *part;
   }
@@ -472,7 +475,7 @@ Status TenantPlanner::ask(Leaf& leaf, const PlanRequest& request, std::optional<
                                     .counts = counts,
                                     .has_own_policy = request.has_own_policy,
                                     .nodes = request.nodes,
-                                    .mark = leaf.newest == nullptr ? Mark() : leaf.newest->mark,
+                                    .mark = leaf.before().mark,
                                     .slots_most = most},
                                    budget);
   if (!answer) return answer.error();

@@ -69,6 +69,8 @@ class TenantPlanner final : public Planner {
     Part part = {};
     bool expects_sated = false;  // it was, and has not been found to want more
     bool stuck = false;          // takes less than it was offered, and would take more than that if it could
+
+    [[nodiscard]] const TenantPlan& before() const;  // the newest plan, or an empty one
   };
 
   void look_at_tree(const PlanRequest& request);
@@ -83,7 +85,7 @@ class TenantPlanner final : public Planner {
   void count_loans(const PlanRequest& request);
   // What each wants by what its newest plan has found.
   void set_wishes();
-  // By what it takes in the division that is being made. Those who are not sated: all that their jobs may have.
+  // By what it takes in the division that is being made. For one that is not sated: all that its jobs may have.
   void set_demands();
   [[nodiscard]] Status share_out(const PlanRequest& request, StepBudget& budget);
   void forget_answers(const PlanRequest& request);
@@ -94,7 +96,7 @@ class TenantPlanner final : public Planner {
   // The division of the newest plan, with what tenants take of it now. False: it cannot stand any more.
   [[nodiscard]] Result<bool> divide_as_before(const PlanRequest& request, StepBudget& budget);
   [[nodiscard]] Result<Part> take(Leaf& leaf, int share, const PlanRequest& request, StepBudget& budget);
-  // What is left goes to those who could use it, those first who are furthest behind what is even.
+  // What is left goes to tenants that could use it, first to the one furthest behind what is even.
   [[nodiscard]] Status offer_rest(const FairShares& fair, const PlanRequest& request, StepBudget& budget);
   // Each is entitled to what it takes, and to what it does not lend. Returns what is left.
   std::int64_t entitle_to_used();

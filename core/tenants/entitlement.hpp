@@ -43,7 +43,7 @@ struct FairShares {
 [[nodiscard]] std::vector<std::int64_t> summed_up(const std::vector<TenantNode>& nodes, std::vector<std::int64_t> used);
 // Whether the one division is so much fairer than the other that it is worth to move slots: in the other some node is
 // denied what is even and what it would use within its entitlement; or leaves have, by half a slot or more, less to
-// wait for: slots that they are behind what is even, and slots that nobody uses. By node, summed up.
+// wait for: slots that they are behind what is even, and slots that are not used. By node, summed up.
 [[nodiscard]] bool is_fairer(const FairShares& fair, const std::vector<std::int64_t>& one,
                              const std::vector<std::int64_t>& other);
 
