@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "core/codec/row_texts.hpp"
 #include "core/state/ended_job.hpp"
@@ -49,6 +50,17 @@ inline void decide_and_check(SimulatedWorld& world) {
     if (next != nullptr) REQUIRE(next->number > generations.at(next->job));
   }
   world.carry_out(decision);
+}
+
+// An engine of these parts, made from the written state, is due when this world's is, and decides what it does.
+inline void check_recovery(SimulatedWorld& world, core::Engine::Parts parts) {
+  const auto read = core::state_from_json(nlohmann::json::parse(core::to_json(world.state()).dump()));
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  REQUIRE(core::digest_of(*read) == core::digest_of(world.state()));
+  core::Engine again(std::move(parts), *read);
+  REQUIRE(again.clock_due() == world.engine().clock_due());
+  REQUIRE(Story::text_of(again.decide(world.now())) == Story::text_of(world.engine().decide(world.now())));
 }
 
 }  // namespace tidepool::test

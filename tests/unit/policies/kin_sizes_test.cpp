@@ -12,6 +12,7 @@
 #include "core/state/type_records.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/job_speed.hpp"
+#include "tests/support/row_goodputs.hpp"
 #include "tests/support/seeds.hpp"
 
 namespace tidepool::policies::cluster {
@@ -120,10 +121,7 @@ TEST_CASE("a program that chooses its batch learns what a step and what a sample
 }
 
 TEST_CASE("a job whose kin were measured may begin at twice their largest size") {
-  core::ClusterState state;
-  core::Node node{.id = NodeId(1), .name = "n"};
-  node.owners.resize(16);
-  state.nodes[node.id] = std::move(node);
+  core::ClusterState state = test::one_node_state(16);
   EngineRows rows(RowStyle::kExperiments);
   rows.follow_nodes(state);
   const auto sizes = [&] {
@@ -140,19 +138,8 @@ TEST_CASE("a job whose kin were measured may begin at twice their largest size")
 TEST_CASE("over any history, rows that were kept expect of kin what rows made a moment ago expect") {
   int expecting = 0;
   test::for_each_seed("speeds by kin", 60, [&](std::uint64_t, Rng& rng) {
-    core::ClusterState state;
-    core::Node node{.id = NodeId(1), .name = "n"};
-    node.owners.resize(8);
-    state.nodes[node.id] = std::move(node);
+    core::ClusterState state = test::one_node_state(8);
     EngineRows kept;
-    const auto goodputs = [&](EngineRows& rows) {
-      std::map<JobId, double> all;
-      rows.follow_nodes(state);
-      for (const auto& [id, known] : state.jobs) {
-        all[id] = goodput_on(static_cast<const JobSpeed&>(*rows.row({state, state.now}, *known, {.room = 8}).speed), 2);
-      }
-      return all;
-    };
     state.next_job = 20;
     for (int i = 0; i < 80; ++i) {
       const JobId id(1 + rng.below(12));
@@ -177,7 +164,7 @@ TEST_CASE("over any history, rows that were kept expect of kin what rows made a 
       for (const auto& [known, row] : state.ended) {
         if (state.find_job(known) == nullptr) (void)anew.follow(state, known);
       }
-      CHECK(goodputs(kept) == goodputs(anew));
+      CHECK(test::goodputs(state, kept, 2) == test::goodputs(state, anew, 2));
       for (const auto& [known, row] : state.jobs) expecting += row->measurements.sizes.contains(2) ? 0 : 1;
     }
   });

@@ -8,6 +8,7 @@
 
 #include "core/state/type_records.hpp"
 #include "policies/cluster/engine_rows.hpp"
+#include "tests/support/row_goodputs.hpp"
 #include "tests/support/seeds.hpp"
 
 namespace tidepool::policies::cluster {
@@ -100,20 +101,9 @@ TEST_CASE("what its user states of two types counts until some job has run on bo
 TEST_CASE("over any history, rows that were kept expect of a new type what rows made a moment ago expect") {
   int expecting = 0;
   test::for_each_seed("speeds by type", 60, [&](std::uint64_t, Rng& rng) {
-    core::ClusterState state;
-    core::Node node{.id = NodeId(1), .name = "n"};
-    node.owners.resize(8);
-    state.nodes[node.id] = std::move(node);
+    core::ClusterState state = test::one_node_state(8);
     EngineRows kept;
     const auto types = std::vector<std::string>{"a", "b", "c"};
-    const auto goodputs = [&](EngineRows& rows) {
-      std::map<JobId, double> all;
-      rows.follow_nodes(state);
-      for (const auto& [id, known] : state.jobs) {
-        all[id] = rows.row({state, state.now}, *known, {.room = 8}).speed->goodput({.nodes = 1, .size = 2});
-      }
-      return all;
-    };
     for (int i = 0; i < 80; ++i) {
       const JobId id(1 + rng.below(8));
       core::Job changed = state.find_job(id) != nullptr ? *state.find_job(id) : job(id.number());
@@ -129,7 +119,7 @@ TEST_CASE("over any history, rows that were kept expect of a new type what rows 
       if (i % 8 != 0) continue;
       EngineRows anew;
       for (const auto& [known, row] : state.jobs) (void)anew.follow(state, known);
-      CHECK(goodputs(kept) == goodputs(anew));
+      CHECK(test::goodputs(state, kept, 2) == test::goodputs(state, anew, 2));
       for (const auto& [known, row] : state.jobs) {
         const auto& measured = row->measurements;
         expecting += measured.sizes.empty() && !measured.on_other_types.empty() ? 1 : 0;
