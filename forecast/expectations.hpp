@@ -20,7 +20,7 @@ enum class Basis {
   kDeclared,  // its job file says how much work there is, and its speed was measured
   kTold,      // its program has said so, and its speed was measured
   kKin,       // its length or its speed is that of jobs like it
-  kUnknown,   // nothing tells how long it takes; it is taken to need as long again as it has had
+  kUnknown,   // its length is not known; it is taken to need as long again as it has had
 };
 [[nodiscard]] const char* to_text(Basis basis);
 

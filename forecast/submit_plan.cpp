@@ -11,7 +11,7 @@ namespace {
 using Change = SubmitPlan::Change;
 using Effect = SubmitPlan::Effect;
 
-// A delay that is less than this, or than a hundredth of the time to go, is told of nobody.
+// A delay that is less than this, or than a hundredth of the time to go, is not told.
 constexpr Duration kTellLeast = Duration::seconds(10);
 constexpr std::int64_t kTellShare = 100;
 

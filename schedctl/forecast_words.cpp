@@ -111,8 +111,9 @@ std::string forecast_in_words(const json& forecast) {
     const std::string basis = basis_in_words(text_at(forecast, "/end/basis"));
     return words + (basis.empty() ? "" : ", " + basis);
   }
-  if (starts) return words + "; when it ends nothing tells";
-  if (text_at(forecast, "/basis") == "unknown" && not_before == beside) return "when it ends nothing tells";
+  if (starts) return words + "; its end is unknown";
+  if (text_at(forecast, "/basis") == "unknown" && not_before == beside)
+    return "its end is unknown: it declares no work, and no job like it has ended yet";
   return not_before.empty() ? "" : "not expected to end before " + minute_of(not_before, beside);
 }
 

@@ -1,4 +1,4 @@
-// The simulated daemon with somebody who looks at its state now and then, as a reader of the real one's pictures does.
+// The simulated daemon whose state is read now and then, as the real one's is by its readers.
 // What is looked at has been carried out and is durable; nothing of the run depends on it.
 #pragma once
 

@@ -30,7 +30,7 @@ TEST_CASE("what is not known is not told") {
   json forecast = example("plan.json").at("forecast");
   forecast["end"] = nullptr;
   forecast["basis"] = "unknown";
-  CHECK(forecast_in_words(forecast).ends_with("; when it ends nothing tells"));
+  CHECK(forecast_in_words(forecast).ends_with("; its end is unknown"));
   forecast["start"] = nullptr;
   forecast["not_before"] = "2026-11-27T21:53:24.120Z";
   CHECK(forecast_in_words(forecast) == "not expected to end before 2026-11-27 21:53");

@@ -52,7 +52,7 @@ std::string summary_of(const PlannedSubmit& planned, const Published& seen) {
     words = "would not start before " + seen.clock.text(*told.not_before);
   } else {
     words = "would start at about " + seen.clock.text(told.start->at) + " and " +
-            (told.end ? "end at about " + seen.clock.text(told.end->at) : std::string("end nobody can say when"));
+            (told.end ? "end at about " + seen.clock.text(told.end->at) : std::string("end is unknown"));
   }
   return words + "; " + changes_in_words(planned.plan.changes);
 }
