@@ -283,10 +283,7 @@ class Refresh {
     const std::int64_t seen = record == job_.measurements.sizes.end() ? 0 : record->second.steps;
     why.steps = std::min(std::max(seen, *why.steps), why.of.value_or(seen));
   }
-  void operator()(reason::WaitingForSlots& why) const { why.free = free(); }
   void operator()(reason::WaitingForNodes& why) const { tell_nodes(nodes_asked_for(state_, job_), why); }
-  void operator()(reason::BehindOlderJob& why) const { why.free = free(); }
-  void operator()(reason::TurnWait& why) const { why.free = free(); }
   void operator()(reason::StragglerEased& why) const {
     if (!slow_now(why)) return;
     why.share = static_cast<double>(share_of(job_, why.worker)) / static_cast<double>(kFullShare);
@@ -295,6 +292,7 @@ class Refresh {
   template <class R>
   void operator()(R& why) const {
     if constexpr (std::is_base_of_v<reason::SlowWorker, R>) (void)slow_now(why);
+    if constexpr (requires { why.needed, why.free = 0; }) why.free = free();
   }
 
  private:
@@ -321,6 +319,11 @@ Reason current_reason(const ClusterState& state, const Job& job) {
   Reason reason = job.verdict.reason;
   const Refresh refresh(state, job);
   visit_reason(refresh, reason);
+  if (is_any_of<reason::AtMax>(reason) && job.size() < job.spec.elastic.sizes.back()) {
+    if (const auto share = binding_share(state, job.spec.tenant)) {
+      return reason::ShareHold{.size = job.size(), .share = *share, .word = job.spec.tenant};
+    }
+  }
   return reason;
 }
 

@@ -34,9 +34,14 @@ int slots_of_tenant(const ClusterState& state, const std::string& tenant) {
   return slots;
 }
 
-bool has_used_share(const ClusterState& state, const std::string& tenant) {
+std::optional<int> binding_share(const ClusterState& state, const std::string& tenant) {
   const TenantPlan* plan = plan_of(state, tenant);
-  return plan != nullptr && !plan->sated && slots_of_tenant(state, tenant) >= plan->entitled;
+  return plan == nullptr || plan->sated ? std::nullopt : std::optional(plan->entitled);
+}
+
+bool has_used_share(const ClusterState& state, const std::string& tenant) {
+  const auto share = binding_share(state, tenant);
+  return share && slots_of_tenant(state, tenant) >= *share;
 }
 
 std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job) {

@@ -1,6 +1,7 @@
 // What a job's tenant may have and has, where tenants share the pool. Names no other tenant.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@ namespace tidepool::core {
 
 // Slots of nodes that are up which the tenant's jobs hold.
 [[nodiscard]] int slots_of_tenant(const ClusterState& state, const std::string& tenant);
+
+// The slots that the tenant may have, where its jobs could use more than that.
+[[nodiscard]] std::optional<int> binding_share(const ClusterState& state, const std::string& tenant);
 
 // Its jobs hold all that it may have, so that only their end, or a larger share, gives another one slots.
 [[nodiscard]] bool has_used_share(const ClusterState& state, const std::string& tenant);

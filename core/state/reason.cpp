@@ -154,6 +154,7 @@ template Reason::Reason(reason::Unclaimed);
 template Reason::Reason(reason::MeritHold);
 template Reason::Reason(reason::NoRoomTogether);
 template Reason::Reason(reason::TurnHold);
+template Reason::Reason(reason::ShareHold);
 template Reason::Reason(reason::Started);
 template Reason::Reason(reason::ExploreUp);
 template Reason::Reason(reason::ExploreDown);

@@ -23,7 +23,7 @@ using AnyReason = std::variant<
     reason::PinnedByUser, reason::EfficiencySettled, reason::UtilitySettled, reason::AtMax, reason::AtMin,
     reason::NoSlotsToGrow, reason::PriceCap, reason::BatchTooSmall, reason::NoMeasurements, reason::TransitionTooDear,
     reason::StragglerWatched, reason::StragglerInData, reason::StragglerEased, reason::PriceHold, reason::Unclaimed,
-    reason::MeritHold, reason::NoRoomTogether, reason::TurnHold,
+    reason::MeritHold, reason::NoRoomTogether, reason::TurnHold, reason::ShareHold,
     // why a job starts, grows, shrinks, is replaced
     reason::Started, reason::ExploreUp, reason::ExploreDown, reason::EfficientUp, reason::InefficientDown,
     reason::UtilityUp, reason::UtilityDown, reason::GatherEvidence, reason::PriceGrow, reason::PriceShrink,

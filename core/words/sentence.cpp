@@ -261,6 +261,10 @@ std::string text_of(const PinnedByUser& why) {
 std::string text_of(const AtMax& why) {
   return "keeps " + workers(why.size) + ": it may not have more";
 }
+
+std::string text_of(const ShareHold& why) {
+  return "keeps " + workers(why.size) + ": tenant " + why.word + " may have " + slots(why.share) + " now";
+}
 std::string text_of(const AtMin& why) {
   return "keeps " + workers(why.size) + ": it may not have fewer";
 }

@@ -230,6 +230,9 @@ Lines lines_of(const NoMeasurements&, JobId job) {
 Lines lines_of(const AtMax&, JobId) {
   return {"raise elastic.max"};
 }
+Lines lines_of(const ShareHold& why, JobId) {
+  return {"a larger guarantee for tenant " + why.word + ": schedctl tenants apply FILE"};
+}
 Lines lines_of(const AtMin&, JobId) {
   return {"lower elastic.min"};
 }

@@ -40,6 +40,17 @@ struct AtMax : OfSize {
 struct AtMin : OfSize {
   static constexpr Traits kTraits{"AtMin", ReasonCategory::kHolding};
 };
+// Its tenant may have no more slots than its jobs hold. Told in place of AtMax where the share is what binds.
+struct ShareHold {
+  int size = 0;
+  int share = 0;          // slots that the tenant may have
+  std::string word = {};  // the tenant
+  static constexpr Traits kTraits{"ShareHold", ReasonCategory::kHolding};
+  bool operator==(const ShareHold&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("size", self.size, kIdentity | kSize), at("share", self.share);
+  }
+};
 // Its policy gives it nothing, and no other job needs its slots.
 struct Unclaimed : OfSize {
   static constexpr Traits kTraits{"Unclaimed", ReasonCategory::kHolding};

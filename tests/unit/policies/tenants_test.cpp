@@ -221,6 +221,33 @@ TEST_CASE("a job that waits is told its tenant's share, and only jobs of its ten
   for (const std::string& line : told.unblocks) CHECK(line.find("add a node") == std::string::npos);
 }
 
+TEST_CASE("a job that its tenant's share keeps from growing is told the share, and not to raise its own maximum") {
+  SharedPool pool({{.name = "vision", .guarantee = 4}, {.name = "speech", .guarantee = 4}});
+  core::JobSpec elastic = SharedPool::spec("vision", 8);
+  elastic.elastic.min = 4;
+  elastic.elastic.sizes = {4, 8};
+  const JobId mine = pool.running(elastic);
+  (void)pool.submit(SharedPool::spec("speech", 4));
+  pool.settle_all();
+  REQUIRE(pool.story.job(mine).size() == 4);
+  pool.story.pass(Duration::seconds(600));
+  pool.story.decide();
+  const core::Explanation told = core::explain(pool.story.state(), mine);
+  CHECK(core::sentence(told.reason) == "keeps 4 workers: tenant vision may have 4 slots now");
+  CHECK_THAT(told.unblocks,
+             Catch::VectorContains(std::string("a larger guarantee for tenant vision: schedctl tenants apply FILE")));
+  CHECK_THAT(told.unblocks, !Catch::VectorContains(std::string("raise elastic.max")));
+}
+
+TEST_CASE("a job that waits is told how many slots are free in the pool, whatever its tenant may have of them") {
+  SharedPool pool({{.name = "vision", .guarantee = 6}, {.name = "speech"}});
+  (void)pool.running("vision", 6);
+  const JobId waits = pool.submit(SharedPool::spec("speech", 4));
+  pool.story.decide();
+  CHECK(core::sentence(core::current_reason(pool.story.state(), pool.story.job(waits))) ==
+        "waits for 4 slots; 2 are free");
+}
+
 TEST_CASE("what a tenant has used is what its jobs have, to the microsecond") {
   SharedPool pool({{.name = "vision"}, {.name = "speech"}});
   const JobId one = pool.running("vision", 2);
