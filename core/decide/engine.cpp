@@ -281,10 +281,11 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   follow_pool_use(change);
   change.settle_budgets();
   StateChange::Left left = change.let_ended_go();
-  impl_->work.learn(change.touched(), speaks_of_node(fact.fact));
+  const bool of_nodes = speaks_of_node(fact.fact);
+  impl_->work.learn(change.touched(), of_nodes);
   impl_->forget(std::move(left));
-  if (speaks_of_node(fact.fact)) impl_->draining = draining_nodes(impl_->state);
-  if (impl_->planner && speaks_of_node(fact.fact)) impl_->nodes = digest_of_nodes(impl_->state);
+  if (of_nodes) impl_->draining = draining_nodes(impl_->state);
+  if (impl_->planner && (of_nodes || change.touched().closed)) impl_->nodes = digest_of_nodes(impl_->state);
   for (const JobId id : change.touched().jobs) impl_->follow(id, {.until = fact.at});
   const bool is_shared = !impl_->state.tenants->empty();
   if (impl_->planned_by != impl_->parts.name_in_charge(impl_->state) || impl_->is_shared != is_shared) {

@@ -61,6 +61,11 @@ bool measured_otherwise(const std::map<int, double>& before, const Job& job) {
 
 }  // namespace
 
+int slots_held(const Node& node) {
+  const auto is_held = [](WorkerId owner) { return !!owner; };
+  return static_cast<int>(std::count_if(node.owners.begin(), node.owners.end(), is_held));
+}
+
 std::uint64_t digest_of_wishes(const Job& job) {
   const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   const JobSpec& spec = job.spec;
@@ -118,6 +123,7 @@ std::uint64_t digest_of_nodes(const ClusterState& state) {
   for (const auto& [id, node] : state.nodes) {
     if (node.state != NodeState::kUp) continue;
     digest.mix(id.number()).mix(std::uint64_t{node.owners.size()}).mix(std::uint64_t{node.is_closed() ? 1U : 0U});
+    if (node.is_closed()) digest.mix(static_cast<std::uint64_t>(slots_held(node)));
     digest.mix(static_cast<std::uint64_t>(node.price_per_slot_hour.count_micros())).mix(node.slot_type);
     for (const auto& [key, value] : labels_of(node)) digest.mix(key).mix(value);
   }

@@ -4,8 +4,8 @@
 //   when a size has been measured for the first time, or takes a tenth longer or shorter than the plan counted with,
 //   when a job's size can change again that could not when the plan was made,
 //   when a policy file, which had not been asked about a job, can be,
-//   when nodes come or go, when tenants share them otherwise, when the policy asked to be woken, and after
-//   EngineConfig::plan_every.
+//   when nodes come or go, or a worker leaves one that takes no others,
+//   when tenants share them otherwise, when the policy asked to be woken, and after EngineConfig::plan_every.
 // A report of steps that says nothing new does none of it. Neither does a job that arrives at a size at which it was
 // measured before: the plan that sent it there counted with what it does there, so the same would be planned again.
 #pragma once
@@ -37,9 +37,12 @@ inline constexpr double kNoticeable = 1.1;
 
 [[nodiscard]] PlanInputs inputs_of(const Job& job, Instant now);
 
-// Of the nodes that a plan may count with: their ids, slots and prices, and which are cordoned; and of how tenants
-// share them.
+// Of the nodes that a plan may count with: their ids, slots and prices, which are cordoned, and how many slots of those
+// jobs hold; and of how tenants share them.
 [[nodiscard]] std::uint64_t digest_of_nodes(const ClusterState& state);
+
+// Of the node, by workers that have not exited.
+[[nodiscard]] int slots_held(const Node& node);
 
 // The newest plan does not rest on what is known of the job now.
 [[nodiscard]] bool inputs_have_changed(const Job& job, Instant now);

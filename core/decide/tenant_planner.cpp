@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/decide/cluster_planner.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "core/state/budget_hold.hpp"
 
 namespace tidepool::core {
@@ -25,8 +26,7 @@ int slots_to_share(const ClusterState& state) {
   int slots = 0;
   for (const auto& [id, node] : state.nodes) {
     if (node.state != NodeState::kUp) continue;
-    const auto held = std::count_if(node.owners.begin(), node.owners.end(), [](WorkerId owner) { return !!owner; });
-    slots += static_cast<int>(node.is_closed() ? held : static_cast<std::ptrdiff_t>(node.owners.size()));
+    slots += node.is_closed() ? slots_held(node) : static_cast<int>(node.owners.size());
   }
   return slots;
 }

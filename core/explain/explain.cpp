@@ -313,18 +313,21 @@ class Refresh {
   const Job& job_;
 };
 
+// Names the share of the job's tenant, if that and not the job's own maximum is what binds.
+Reason bound_by_share(const ClusterState& state, const Job& job, Reason reason) {
+  if (!is_any_of<reason::AtMax>(reason) || job.size() >= job.spec.elastic.sizes.back()) return reason;
+  const auto share = binding_share(state, job.spec.tenant);
+  if (!share) return reason;
+  return reason::ShareHold{.size = job.size(), .share = *share, .word = job.spec.tenant};
+}
+
 }  // namespace
 
 Reason current_reason(const ClusterState& state, const Job& job) {
   Reason reason = job.verdict.reason;
   const Refresh refresh(state, job);
   visit_reason(refresh, reason);
-  if (is_any_of<reason::AtMax>(reason) && job.size() < job.spec.elastic.sizes.back()) {
-    if (const auto share = binding_share(state, job.spec.tenant)) {
-      return reason::ShareHold{.size = job.size(), .share = *share, .word = job.spec.tenant};
-    }
-  }
-  return reason;
+  return bound_by_share(state, job, std::move(reason));
 }
 
 Explanation explain(const ClusterState& state, JobId id) {
@@ -345,6 +348,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
     out.lost = target.lost;
     if (same_kind(out.reason, target.reason)) out.reason = target.reason;
   }
+  if (out.chosen) out.chosen->reason = bound_by_share(state, job, out.chosen->reason);
   const bool judged = static_cast<bool>(job.verdict.job);
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";
   if (job.state() == JobState::kFailed && !job.recovery.last_error.empty())

@@ -78,6 +78,7 @@ void StateChange::remove_worker(WorkerId id) {
   std::erase(owner.membership.workers, id);
   state_.workers.erase(id);
   capacity_changed();
+  touched_.closed = touched_.closed || host.is_closed();
   if (host.is_drained()) emit("node.drained", host, {{"name", host.name}});
 }
 

@@ -17,10 +17,12 @@ namespace tidepool::core {
 struct Touched {
   IdSet<JobId> jobs;
   bool capacity = false;  // free slots or the queue changed
+  bool closed = false;    // a worker has left a node that takes no others: the pool has fewer slots than before
 
   void add(const Touched& other) {
     jobs.insert(other.jobs);
     capacity = capacity || other.capacity;
+    closed = closed || other.closed;
   }
 };
 

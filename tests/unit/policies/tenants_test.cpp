@@ -51,6 +51,29 @@ TEST_CASE("a guarantee is had back for a job with a price cap, too, where no nod
   }
 }
 
+TEST_CASE("a guarantee is had back as soon as its job has saved its state and left a node that is being drained") {
+  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "guests"}}, 2);
+  const JobId claims = pool.running("vision", 2);
+  const NodeId leaves = pool.story.worker(pool.story.job(claims).membership.workers.front()).node;
+  pool.story.node(4);
+  core::JobSpec elastic = SharedPool::spec("guests", 4);
+  elastic.elastic.min = 2;
+  elastic.elastic.sizes = {2, 4};
+  const JobId borrows = pool.running(elastic);
+  pool.story.learn(core::NodeDrainRequested{leaves, Duration::seconds(60), "a new disk"});
+  pool.story.decide();
+  pool.story.pass(Duration::seconds(60) - pool.story.job(claims).spec.elastic.grace);
+  CHECK(preempted_in(pool.story.decide()) == 1);
+  const core::Membership& left = pool.story.job(claims).membership;
+  const std::vector<WorkerId> workers = left.workers;
+  pool.story.learn(core::StateParked{claims, workers.front(), left.generation, 2, 1000, 2});
+  for (const WorkerId worker : workers) pool.story.exit(worker);
+  pool.story.decide();
+  pool.settle_all();
+  CHECK(pool.story.job(claims).size() == 2);
+  CHECK(pool.story.job(borrows).size() == 2);
+}
+
 TEST_CASE("what is beyond guarantees is shared by weight") {
   SharedPool pool({{.name = "vision", .weight = 3}, {.name = "speech", .weight = 1}});
   for (int i = 0; i < 8; ++i) (void)pool.submit(SharedPool::spec("vision", 1));
@@ -230,7 +253,7 @@ TEST_CASE("a job that its tenant's share keeps from growing is told the share, a
   (void)pool.submit(SharedPool::spec("speech", 4));
   pool.settle_all();
   REQUIRE(pool.story.job(mine).size() == 4);
-  pool.story.pass(Duration::seconds(600));
+  pool.story.steps(mine, 600);
   pool.story.decide();
   const core::Explanation told = core::explain(pool.story.state(), mine);
   CHECK(core::sentence(told.reason) == "keeps 4 workers: tenant vision may have 4 slots now");
