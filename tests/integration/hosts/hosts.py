@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -150,13 +151,14 @@ def why_not():
 
 
 class Hosts(Cluster):
-    """The daemon on host 0, agents on hosts 1 to `hosts`, each with `slots`; all links by TLS."""
+    """The daemon on host 0, agents on hosts 1 to `hosts`, each with `slots`; all links by TLS. `words` are for the
+    daemon, those of an agent are given by `agent_words(host, folder)`."""
 
-    def __init__(self, hosts, slots, ipv6=False, patience="5s"):
+    def __init__(self, hosts, slots, ipv6=False, patience="5s", words=(), agent_words=lambda host, folder: ()):
         self.network = Network(hosts + 1)
         self.home = os.open("/proc/self/ns/net", os.O_RDONLY)
         self.agents, self.ipv6, self.patience = {}, ipv6, patience
-        self.slots = slots
+        self.slots, self.words, self.agent_words = slots, words, agent_words
         try:
             self._open(hosts)
         except Exception:
@@ -167,9 +169,7 @@ class Hosts(Cluster):
         self.network.enter(0)  # where the daemon's loopback is
         host = f"[{self.network.address6(0)}]" if self.ipv6 else self.network.address(0)
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
-            json.dump({"agents": {"listen": host + ":0", "patience": self.patience}, "tls": {}}, config)
-            config.flush()
-            super().__init__(str(BIN), slots=0, arguments=("--config", config.name))
+            super().__init__(str(BIN), slots=0, arguments=self._arguments(config, host + ":0"))
         ready = json.loads(self.ready_line)
         self.agents_at = f"{host}:{ready['agents_port']}"
         self.ca = ready["ca"]
@@ -177,13 +177,24 @@ class Hosts(Cluster):
         for number in range(1, hosts + 1):
             self.start_agent(number)
 
+    def _arguments(self, config, listen):
+        json.dump({"agents": {"listen": listen, "patience": self.patience}, "tls": {}}, config)
+        config.flush()
+        return ("--config", config.name, *self.words)
+
+    def kill_daemon(self):
+        """Starts it again on the same state, where its agents look for it."""
+        self.network.enter(0)
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+            self.restart(self._arguments(config, self.agents_at), by=signal.SIGKILL)
+
     def start_agent(self, host, *words):
         with open(self.folder / f"agent{host}.log", "a") as log:
             self.agents[host] = subprocess.Popen(
                 [*self.network.inside(host), str(BIN / "agentd"), "--daemon", self.agents_at, "--ca", self.ca,
                  "--state-dir", str(self.folder / f"host{host}"), "--node", f"host{host}",
                  "--slots", str(self.slots), "--isolation", "none",
-                 "--token-file", str(self.folder / "state/agent.token"), *words],
+                 "--token-file", str(self.folder / "state/agent.token"), *self.agent_words(host, self.folder), *words],
                 stdout=log, stderr=log)
 
     def agent_log(self, host):
