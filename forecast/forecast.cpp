@@ -112,6 +112,7 @@ class Run {
     const auto is_due = [&](const std::optional<Instant>& at) { return at && *at <= now_; };
     while (is_due(world_.next_at()) && has_events_left()) learn(world_.take(engine_.view(), now_));
     while (is_due(pools_.next_at()) && has_events_left()) learn(pools_.take(engine_.view()));
+    if (is_due(engine_.clock_due()) && has_events_left()) learn({core::ClockAdvanced{}});
   }
 
   void learn(const std::vector<core::Fact>& facts) {

@@ -33,6 +33,11 @@ class Scene {
     return spec;
   }
 
+  void share(std::vector<core::Tenant> tenants) {
+    core::TenantTree tree;
+    tree.tenants = std::move(tenants);
+    learn(core::TenantsConfigured{std::move(tree)});
+  }
   // It runs and has reported `steps` steps of a second.
   JobId run(const core::JobSpec& spec, std::int64_t steps) {
     const JobId id = submit(spec);
@@ -130,6 +135,28 @@ TEST_CASE("of a job of which nothing is known no end is told, only before what i
   REQUIRE(told.not_before);
   CHECK(*told.not_before == plan.told.until);
   CHECK(*told.not_before >= other.now() + Duration::seconds(7 * 86'400));
+}
+
+TEST_CASE("a job whose tenant has spent its budget starts when the next window begins") {
+  Scene scene("fixed", 4);
+  core::Tenant tenant{.name = "demo", .guarantee = 4};
+  // What two slots cost in half an hour.
+  tenant.budget = {.limit = Money::micros(3'600'000),
+                   .window = core::BudgetWindow::kDay,
+                   .thresholds = {{100, core::BudgetAction::kPause}}};
+  scene.share({tenant});
+  const JobId running = scene.run(Scene::job(2, 7'200), 30);
+  const auto made = scene.forecast();
+  CHECK_FALSE(made.cut_short);
+  CHECK(made.events < 500);
+  const Instant midnight = Instant() + Duration::seconds(86'400);
+  REQUIRE(made.jobs.contains(running));
+  const auto& told = made.jobs.at(running);
+  REQUIRE(told.sizes.size() > 2);
+  CHECK(told.sizes[1].size == 0);
+  CHECK(told.sizes[1].at < scene.now() + Duration::seconds(1'900));
+  CHECK(told.sizes[2].at >= midnight);
+  CHECK(told.sizes[2].at < midnight + Duration::seconds(60));
 }
 
 TEST_CASE("a plan says when the job starts and that those behind it do not mind") {
