@@ -64,7 +64,7 @@ void Calibration::Tails::learn(bool was_below, bool was_above) {
 }
 
 Calibration::Calibration()
-    : logs_(kMoments.size() * kBases * kDistances), tails_(logs_.size()), quotients_(logs_.size()) {
+    : settled_(kMoments.size() * kBases * kDistances), tails_(settled_.size()), quotients_(settled_.size()) {
   reckon(Instant());
 }
 
@@ -117,17 +117,19 @@ void Calibration::learn(const core::ClusterState& state, Instant now) {
 void Calibration::settle(const std::vector<Open>& said, Instant happened) {
   for (const Open& one : said) {
     const double took = std::max(kTick, happened - one.at).to_seconds();
-    std::deque<double>& logs = logs_[one.of.index()];
     const double left = std::max(kTick, one.left).to_seconds();
-    logs.push_back(std::log(took / left));
-    if (logs.size() > kKept) logs.pop_front();
     const double tick = kTick.to_seconds();
-    tails_[one.of.index()].learn(took<left * std::exp(one.log_low) - tick, took> left * std::exp(one.log_high) + tick);
+    const bool below = took < left * std::exp(one.log_low) - tick;
+    const bool above = took > left * std::exp(one.log_high) + tick;
+    std::deque<Settled>& settled = settled_[one.of.index()];
+    settled.push_back({.log = std::log(took / left), .within = !below && !above});
+    if (settled.size() > kKept) settled.pop_front();
+    tails_[one.of.index()].learn(below, above);
   }
 }
 
 void Calibration::reckon(Instant now) {
-  std::vector<std::vector<double>> overdue(logs_.size());
+  std::vector<std::vector<double>> overdue(settled_.size());
   for (const auto& [key, all] : open_) {
     for (const Open& one : all) {
       if (now <= one.at + one.left) continue;
@@ -148,7 +150,7 @@ Calibration::Quotients Calibration::quotients_of(const Class& of,
                                                  const std::vector<std::vector<double>>& overdue) const {
   std::vector<double> logs;
   const auto add = [&](const Class& from) {
-    logs.insert(logs.end(), logs_[from.index()].begin(), logs_[from.index()].end());
+    for (const Settled& each : settled_[from.index()]) logs.push_back(each.log);
     logs.insert(logs.end(), overdue[from.index()].begin(), overdue[from.index()].end());
   };
   add(of);
@@ -177,9 +179,22 @@ Expected Calibration::expect(Moment moment, Basis basis, Instant now, Instant wh
 std::size_t Calibration::known(Moment moment, Basis basis) const {
   std::size_t count = 0;
   for (std::size_t distance = 0; distance < kDistances; ++distance) {
-    count += logs_[Class{moment, basis, distance}.index()].size();
+    count += settled_[Class{moment, basis, distance}.index()].size();
   }
   return count;
+}
+
+Observed Calibration::observed(Moment moment) const {
+  Observed sum;
+  for (const Basis basis : kAllBases) {
+    for (std::size_t distance = 0; distance < kDistances; ++distance) {
+      for (const Settled& each : settled_[Class{moment, basis, distance}.index()]) {
+        ++sum.all;
+        sum.within += each.within ? 1 : 0;
+      }
+    }
+  }
+  return sum;
 }
 
 }  // namespace tidepool::forecast

@@ -26,6 +26,13 @@ namespace tidepool::forecast {
 
 enum class Moment { kStart, kEnd };
 
+// Of forecasts that have come about: how many there are, and how many of them lay in their intervals.
+struct Observed {
+  std::size_t all = 0;
+  std::size_t within = 0;
+  bool operator==(const Observed&) const = default;
+};
+
 // Eight of ten times it lies between `early` and `late`. early <= at <= late.
 struct Expected {
   Instant early;
@@ -47,6 +54,8 @@ class Calibration {
   [[nodiscard]] Expected expect(Moment moment, Basis basis, Instant now, Instant when) const;
   // How many quotients there are.
   [[nodiscard]] std::size_t known(Moment moment, Basis basis) const;
+  // Of those that are kept, whatever they rest on.
+  [[nodiscard]] Observed observed(Moment moment) const;
 
  private:
   static constexpr double kTail = 0.1;
@@ -64,6 +73,10 @@ class Calibration {
     Class of;
     double log_low = 0;  // logarithms of the quotients between which it was told to lie
     double log_high = 0;
+  };
+  struct Settled {
+    double log = 0;  // of the quotient
+    bool within = false;
   };
   struct Quotients {
     double low = 1;
@@ -83,9 +96,9 @@ class Calibration {
   [[nodiscard]] Quotients quotients_of(const Class& of, const std::vector<std::vector<double>>& overdue) const;
 
   std::map<Key, std::vector<Open>> open_;
-  std::vector<std::deque<double>> logs_;  // of the quotients, by class, the newest last
-  std::vector<Tails> tails_;              // by class
-  std::vector<Quotients> quotients_;      // by class, as of the newest learn()
+  std::vector<std::deque<Settled>> settled_;  // by class, the newest last
+  std::vector<Tails> tails_;                  // by class
+  std::vector<Quotients> quotients_;          // by class, as of the newest learn()
 };
 
 }  // namespace tidepool::forecast

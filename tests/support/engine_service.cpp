@@ -322,11 +322,12 @@ std::shared_ptr<const live::Published> EngineService::published() const {
 std::shared_ptr<const live::ForecastPicture> EngineService::forecasts() const {
   const std::lock_guard lock(mutex_);
   if (forecasts_ != nullptr && forecasts_->of == published_) return forecasts_;
-  const forecast::Calibration nothing_learnt;
+  const auto nothing_learnt = std::make_shared<const forecast::Calibration>();
   const auto made = forecast::forecast(make_parts(policy_), published_->state, published_->now);
   auto next = std::make_shared<live::ForecastPicture>();
   next->of = published_;
-  next->told = forecast::tell(published_->state, made, nothing_learnt);
+  next->told = forecast::tell(published_->state, made, *nothing_learnt);
+  next->calibration = nothing_learnt;
   forecasts_ = std::move(next);
   return forecasts_;
 }

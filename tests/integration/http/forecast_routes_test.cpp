@@ -66,6 +66,7 @@ TEST_CASE("the list of forecasts has the caller's own jobs, page by page") {
   CHECK(all.at("items").at(0).at("job") == scene.running.text());
   CHECK(all.at("policy") == "fifo");
   CHECK(all.at("cut_short") == false);
+  CHECK(all.at("observed").at("end") == json{{"all", 0}, {"within", 0}});
   const json first = scene.get("/v1/forecast?limit=1", scene.fixture.admin);
   REQUIRE(first.at("items").size() == 1);
   const json second =

@@ -94,6 +94,23 @@ TEST_CASE("four in five of what comes later lie in the interval, however far off
   }
 }
 
+TEST_CASE("it is counted how many forecasts lay in the interval that was told") {
+  Rng rng(11);
+  Outcomes outcomes(Basis::kKin);
+  std::size_t within = 0;
+  for (std::size_t all = 1; all <= 200; ++all) {
+    const Instant now = outcomes.now();
+    const auto expected = outcomes.calibration().expect(Moment::kEnd, Basis::kKin, now, now + kHour);
+    const Duration took = Duration::from_seconds(3'600 * std::exp(rng.normal()));
+    if (now + took >= expected.early && now + took <= expected.late) ++within;
+    outcomes.add(kHour, took);
+    CHECK(outcomes.calibration().observed(Moment::kEnd) == forecast::Observed{.all = all, .within = within});
+  }
+  CHECK(within > 100);
+  CHECK(within < 200);
+  CHECK(outcomes.calibration().observed(Moment::kStart) == forecast::Observed{});
+}
+
 TEST_CASE("what should have happened and has not counts by the time that has passed") {
   Calibration calibration;
   core::ClusterState state;

@@ -11,6 +11,20 @@ namespace tidepool::live::http {
 
 using nlohmann::json;
 
+namespace {
+
+// Null while no forecast was made yet.
+json render_observed(const ForecastPicture* newest) {
+  if (newest == nullptr) return nullptr;
+  const auto of = [&](forecast::Moment moment) -> json {
+    const forecast::Observed observed = newest->calibration->observed(moment);
+    return {{"all", observed.all}, {"within", observed.within}};
+  };
+  return {{"start", of(forecast::Moment::kStart)}, {"end", of(forecast::Moment::kEnd)}};
+}
+
+}  // namespace
+
 void list_forecasts(Rest& rest, Call call) {
   const auto page = read_page(call, "forecast");
   if (!page) return call.fail(bad_parameter(page.error()));
@@ -30,6 +44,7 @@ void list_forecasts(Rest& rest, Call call) {
   body["until"] = newest == nullptr ? json(nullptr) : json(clock.text(newest->told.until));
   body["cut_short"] = newest != nullptr && newest->told.cut_short;
   body["policy"] = newest == nullptr ? json(nullptr) : json(newest->told.policy);
+  body["observed"] = render_observed(newest.get());
   call.reply(200, body);
 }
 
