@@ -1,63 +1,19 @@
 // The dashboard on a real daemon with a real agent and a real job, in a real browser.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { launch, openTab, shoot } from "./browser.mjs";
+import { eventually, source, startDaemon } from "./daemon.mjs";
 
-const bin = process.env.TIDEPOOL_BIN_DIR;
-const source = process.env.TIDEPOOL_SOURCE_DIR;
-const kReadyMs = 60_000;
 const kLearnMs = 120_000; // for the engine to have tried a second size
 let daemon;
-let ready;
 let browser;
 let job;
-const late = []; // jobs that wait behind it
-
-// The daemon's promise: one line "ready {…}" when it serves.
-async function startDaemon() {
-  const program = join(bin, "schedulerd");
-  assert.ok(existsSync(program), `${program} is missing: build the target schedulerd`);
-  daemon = spawn(program, ["--dev", "--listen", "127.0.0.1:0", "--local-slots", "4", "--policy", "tidal"], { stdio: ["ignore", "pipe", "pipe"] });
-  let complaint = "";
-  daemon.stderr.on("data", (text) => { complaint = (complaint + text).slice(-4000); });
-  const lines = createInterface({ input: daemon.stdout });
-  const found = new Promise((resolve, reject) => {
-    lines.on("line", (line) => { if (line.startsWith("ready ")) resolve(JSON.parse(line.slice(6))); });
-    daemon.once("exit", (code) => reject(new Error(`schedulerd ended with ${code}: ${complaint}`)));
-    setTimeout(() => reject(new Error(`schedulerd was not ready in ${kReadyMs} ms: ${complaint}`)), kReadyMs).unref();
-  });
-  ready = await found;
-}
-
-async function api(method, path, body) {
-  const response = await fetch(ready.url + path, {
-    method, headers: { Authorization: `Bearer ${ready.token}`, ...(body ? { "Content-Type": "application/json" } : {}) },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  const text = await response.text();
-  assert.ok(response.ok, `${method} ${path}: ${response.status} ${text}`);
-  return text ? JSON.parse(text) : null;
-}
-
-// Waits until `check` gives something true; asks again every 100 ms, for at most `limit`.
-async function eventually(what, check, limit = 30_000) {
-  const end = Date.now() + limit;
-  for (;;) {
-    const found = await check();
-    if (found) return found;
-    if (Date.now() > end) assert.fail(`not within ${limit} ms: ${what}`);
-    await new Promise((resolve) => { setTimeout(resolve, 100); });
-  }
-}
+const api = (...request) => daemon.api(...request);
 
 before(async () => {
-  assert.ok(bin && source, "TIDEPOOL_BIN_DIR and TIDEPOOL_SOURCE_DIR must be set; ctest sets them");
   browser = await launch();
-  await startDaemon();
+  daemon = await startDaemon({ slots: 4 });
   const made = await api("POST", "/v1/jobs", {
     name: "charlm-demo", tenant: "demo",
     run: { trainer: "charlm", args: { data: [join(source, "README.md"), join(source, "docs")], steps: 100_000, hidden: 64 } },
@@ -68,22 +24,12 @@ before(async () => {
 });
 
 after(async () => {
-  // A daemon leaves its agent alone while a job runs, so that it can come back to it.
-  for (const id of ready ? [...late, job].filter(Boolean) : []) {
-    if ((await api("GET", `/v1/jobs/${id}`)).finished_at === null) await api("DELETE", `/v1/jobs/${id}`);
-    await eventually("the end of the jobs", async () => (await api("GET", `/v1/jobs/${id}`)).finished_at !== null);
-  }
+  await daemon?.stop();
   await browser?.close();
-  if (daemon && daemon.exitCode === null) {
-    daemon.kill("SIGTERM");
-    await new Promise((ended) => { daemon.once("exit", ended); });
-  }
 });
 
-const dashboard = (hash = "#/") => `${ready.dashboard}${hash}&token=${encodeURIComponent(ready.token)}`;
-
 async function onPage(look, body) {
-  const tab = await openTab(browser, { url: dashboard(look.hash), ...look });
+  const tab = await openTab(browser, { url: daemon.address(look.hash ?? "#/"), ...look });
   try {
     await body(tab.page);
     assert.deepEqual(tab.faults, []);
@@ -126,7 +72,6 @@ test("a job that waits says what a slot is worth to it, and what came nearest", 
     run: { trainer: "charlm", args: { data: [join(source, "README.md")], steps: 100_000, hidden: 64 } },
     resources: { gpus_per_worker: 1 }, elastic: { min: 4, max: 4, preferred: 4 }, batch: { global: 256, per_worker_max: 256 },
   })).id;
-  late.push(waiting);
   const explained = () => api("GET", `/v1/jobs/${waiting}/explain`);
   await onPage({ hash: `#/jobs/${waiting}` }, async (page) => {
     await eventually("a plan that gives the job nothing", async () => { const why = await explained(); return why.state === "pending" && why.chosen?.size === 0 && why.alternatives.length > 0; });
