@@ -39,5 +39,6 @@ export async function openTab(browser, { url, size = "wide", theme = "light", al
 
 export async function shoot(page, name) {
   mkdirSync(screenshots, { recursive: true });
+  await page.evaluate(() => scrollTo(0, 0));
   await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
 }

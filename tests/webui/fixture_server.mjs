@@ -22,6 +22,8 @@ class World {
     this.workers = new Map();
     this.explanations = new Map();
     this.decisions = [];
+    this.tenants = example("tenants"); // null: a daemon that knows none
+    this.observed = { start: { all: 40, within: 33 }, end: { all: 200, within: 162 } };
     this.streams = new Set();
   }
 
@@ -35,6 +37,13 @@ class World {
   page(items) { return { ...example("job_list"), items, next_cursor: null, as_of_seq: this.seq }; }
 }
 
+// Seconds from now on.
+const expected = (early, middle, late, basis = "declared") => {
+  const from = (seconds) => new Date(Date.now() + seconds * 1000).toISOString();
+  return { early: from(early), expected: from(middle), late: from(late), basis };
+};
+const forecastOf = (start, end) => ({ ...example("job").forecast, start, end, computed_at: new Date().toISOString() });
+
 const reasonOf = (code, text, numbers = {}) => ({ code, numbers, text });
 const kSpeed = { 1: 5626, 2: 9121, 3: 9260, 4: 9010 };
 
@@ -44,15 +53,16 @@ export function demoWorld({ straggler = false } = {}) {
   const job = { ...example("job"), state: "running", size: 2, target_size: 2, generation: 4, submitted_at: at(0), started_at: at(1.4) };
   job.progress = { ...job.progress, step: 2370, steps_total: 4000, fraction: 2370 / 4000, samples: 1213440, loss: 1.94, samples_per_second: 9121, first_loss: 4.52 };
   job.cost = { amount: "0.0831", currency: "USD", slot_seconds: 299, per_hour: "2.00" };
+  job.forecast = forecastOf(null, expected(150, 215, 330));
   job.sizes = [1, 2, 3].map((size) => ({ size, steps: 300 + 10 * size, step_ms: 512_000 / kSpeed[size], samples_per_second: kSpeed[size], efficiency: [null, 0.62, 0.04][size - 1] }));
   const why = example("explain");
   why.as_of_seq = 0;
   job.reason = why.reason;
   world.jobs.set(job.id, job);
   const other = { ...structuredClone(job), id: "job-2", name: "mlp-wine", tenant: "research", state: "pending", size: 0, target_size: 0, min: 2, max: 4, sizes: [], started_at: null, generation: 0, labels: {},
-    submitted_at: at(120), reason: reasonOf("WaitingForSlots", "waits for 2 slots: 2 are free, and 1 job is ahead"), cost: { ...job.cost, amount: "0", per_hour: "0", slot_seconds: 0 },
+    submitted_at: at(120), reason: reasonOf("WaitingForSlots", "waits for 2 slots: 2 are free, and 1 job is ahead"), forecast: forecastOf(expected(470, 725, 1490), expected(6600, 7800, 10_800, "kin")), cost: { ...job.cost, amount: "0", per_hour: "0", slot_seconds: 0 },
     progress: { ...job.progress, step: 0, fraction: 0, samples: 0, loss: null, first_loss: null, samples_per_second: 0 } };
-  const done = { ...structuredClone(job), id: "job-3", name: "charlm-small", state: "succeeded", size: 0, target_size: 0, finished_at: at(60), submitted_at: at(-400), reason: reasonOf("Finished", "finished after 4,000 steps"),
+  const done = { ...structuredClone(job), id: "job-3", name: "charlm-small", state: "succeeded", size: 0, target_size: 0, finished_at: at(60), submitted_at: at(-400), forecast: null, reason: reasonOf("Finished", "finished after 4,000 steps"),
     cost: { ...job.cost, amount: "0.0412", per_hour: "0" }, progress: { ...job.progress, step: 4000, fraction: 1, loss: 1.41 } };
   world.jobs.set(other.id, other).set(done.id, done);
   world.nodes = [example("node")];
@@ -144,11 +154,11 @@ export function bigWorld({ nodes = 1000, slots = 8 } = {}) {
     world.jobs.set(id, { ...structuredClone(template), id, name: `${["llm-7b", "vit-l", "whisper", "gnn-mol", "dlrm"][size % 5]}-run-${id.slice(4)}`, tenant: ["vision", "language", "search", "bio"][size % 4], state: "running", size, target_size: size, min: 1, max: size * 2,
       submitted_at: at(-seconds), cost: { amount: String(seconds * size * 0.0009), currency: "USD", slot_seconds: seconds * size, per_hour: String(size * 3.2) },
       progress: { ...template.progress, fraction, step: Math.round(fraction * 40000), steps_total: 40000, samples_per_second: size * 812.4, loss: 2.1 + fraction },
-      reason: reasonOf("EfficiencySettled", `keeps ${size} workers: one more would add 6 % of a worker's throughput, less than the 10 % asked for`) });
+      forecast: null, reason: reasonOf("EfficiencySettled", `keeps ${size} workers: one more would add 6 % of a worker's throughput, less than the 10 % asked for`) });
   }
   for (let n = 1; n <= 40; ++n) {
     const id = `job-${number + n}`;
-    world.jobs.set(id, { ...structuredClone(template), id, name: `sweep-${n}`, state: "pending", size: 0, target_size: 0, min: 8, max: 64, submitted_at: at(-n * 20), sizes: [],
+    world.jobs.set(id, { ...structuredClone(template), id, name: `sweep-${n}`, state: "pending", size: 0, target_size: 0, min: 8, max: 64, submitted_at: at(-n * 20), sizes: [], forecast: null,
       reason: reasonOf("WaitingForSlots", `waits for 8 slots together: ${n % 7} are free, and ${n} jobs are ahead`), cost: { ...template.cost, amount: "0", per_hour: "0" },
       progress: { ...template.progress, step: 0, fraction: 0, loss: null, samples_per_second: 0 } });
   }
@@ -201,6 +211,9 @@ function answer(world, url, request, response) {
     const rest = from + limit < world.decisions.length ? String(from + limit) : null;
     return send(response, 200, { ...world.page(world.decisions.slice(from, from + limit)), next_cursor: rest });
   }
+  if (what === "forecast") return send(response, 200, forecasts(world));
+  if (what === "tenants" && world.tenants !== null) return send(response, 200, world.tenants);
+  if (what === "usage" && world.tenants !== null) return send(response, 200, usageOf(url.searchParams.get("window")));
   if (what !== "jobs") return problem(404, "NotFound", `there is no ${url.pathname}`);
   if (id === undefined) return send(response, 200, world.page([...world.jobs.values()].map(({ spec, ...listed }) => listed)));
   const job = world.jobs.get(id);
@@ -216,6 +229,49 @@ function answer(world, url, request, response) {
     events: () => world.page(world.events.filter((event) => event.job === id)),
   };
   return answers[sub] ? send(response, 200, answers[sub]()) : problem(404, "NotFound", `there is no ${url.pathname}`);
+}
+
+function forecasts(world) {
+  const items = [...world.jobs.values()].flatMap(({ id, name, forecast }) => (forecast ? [{ job: id, name, forecast }] : []));
+  return { ...world.page(items), computed_at: new Date().toISOString(), until: null, cut_short: false, policy: "tidal", observed: world.observed };
+}
+
+// Of the days up to today, the same each time.
+function usageOf(window) {
+  const today = new Date();
+  const monday = today.getUTCDate() - ((today.getUTCDay() + 6) % 7);
+  const [first, last] = window === "week" ? [monday, monday + 6] : [1, new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1, 0)).getUTCDate()];
+  const day = (number) => new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), number)).toISOString().slice(0, 10);
+  const rows = [];
+  for (let number = first; number <= today.getUTCDate(); ++number) {
+    const hours = 40 + ((number * 37) % 60);
+    rows.push({ by: { tenant: "vision", day: day(number) }, jobs: 2 + (number % 5), slot_seconds: hours * 3600, cost: (hours * 2).toFixed(2) });
+    if (number % 3 === 0) rows.push({ by: { tenant: "guests", day: day(number) }, jobs: 1, slot_seconds: 7200, cost: "4.00" });
+  }
+  return { ...example("usage"), by: ["tenant", "day"], from: day(first), to: day(last), rows };
+}
+
+// A tree whose tenants show all that a tree can: borrowed, lent and owed slots, budgets that last, near their end, spent.
+export function sharedWorld() {
+  const world = demoWorld();
+  const [lab, vision, guests] = world.tenants.tenants;
+  const now = (more) => ({ ...guests.now, ...more });
+  const budget = (limit, spent, rate, more = {}) => ({ budget: { ...lab.budget, limit }, now: { spent, rate_per_hour: rate, expected: spent, window_ends_at: lab.now.budget.window_ends_at, limit_reached_at: null, action: null, ...more } });
+  const spent = budget("800.00", "803.20", "0.00", { action: "pause" });
+  const near = budget("2000.00", "1720.00", "12.00", { limit_reached_at: "2026-11-29T21:40:00.000Z" });
+  const made = (name, parent, more, held) => ({ ...guests, name, parent, path: parent ? [parent, name] : [name], weight: 1, ...more, now: now(held) });
+  world.tenants.tenants = [
+    { ...lab, now: { ...lab.now, held: 9, entitled: 11, wanted: 14 } },
+    { ...vision, now: { ...vision.now, held: 7, entitled: 7, wanted: 10 } },
+    made("speech", "lab", { guarantee: 4 }, { held: 2, entitled: 4, wanted: 4, sated: false, jobs_running: 1, jobs_waiting: 1, slot_hours: 310, cost: "620.00" }),
+    made("search", null, { guarantee: 6, weight: 3, budget: near.budget }, { held: 3, entitled: 3, wanted: 3, jobs_running: 2, slot_hours: 860, cost: "1720.00", budget: near.now }),
+    made("bio", null, { guarantee: 2, budget: spent.budget }, { jobs_waiting: 3, slot_hours: 401.6, cost: "803.20", budget: spent.now }),
+    guests,
+  ];
+  world.nodes = [0, 1].map((n) => ({ ...example("node"), id: `node-${n + 1}`, name: `gpu-${n + 1}`, slots: Array.from({ length: 8 }, (_, index) => ({ index, job: null, worker: null, busy: n * 8 + index < 12 })) }));
+  Object.assign(world.jobs.get("job-1"), { tenant: "vision" });
+  Object.assign(world.jobs.get("job-2"), { tenant: "speech" });
+  return world;
 }
 
 function stream(world, after, request, response) {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { launch, openTab, shoot } from "./browser.mjs";
-import { bigWorld, demoWorld, kSecret, pricedWorld, serve } from "./fixture_server.mjs";
+import { bigWorld, demoWorld, kSecret, pricedWorld, serve, sharedWorld } from "./fixture_server.mjs";
 
 const dist = process.env.TIDEPOOL_WEBUI_DIST;
 let browser;
@@ -27,6 +27,7 @@ async function onPage(world, { hash = "#/", ...look }, body) {
 
 const noSidewaysScroll = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 const loaded = (page) => page.locator('[data-testid="slots-used"]').waitFor();
+const tenantsLoaded = (page) => page.locator('[data-testid="usage-sum"]').waitFor();
 const jobLoaded = (page) => page.locator('[data-testid="why-summary"]').waitFor();
 
 test("the token leaves the address and survives a reload", () => onPage(demoWorld(), {}, async (page, server) => {
@@ -161,13 +162,118 @@ test("what was changed stays in the feed behind decisions that only weighed anew
   assert.equal(await page.locator('[data-testid="decisions"] .feed-line').count(), 3);
 }));
 
+const lineOf = (page, tenant) => page.locator(`[data-testid="tenants"] tr[data-tenant="${tenant}"]`);
+
+test("a tenant's bar, jobs and budget say what it has, and all bars have one scale", () => onPage(sharedWorld(), { hash: "#/tenants" }, async (page) => {
+  await page.getByText("bars: 0 to 16 slots, the same for all").waitFor();
+  const labels = await page.locator(".slot-bar").evaluateAll((bars) => bars.map((bar) => bar.getAttribute("aria-label")));
+  assert.deepEqual(labels.slice(0, 4), [
+    "9 in use · 8 guaranteed · 11 entitled · 1 borrowed · 2 slots owed", "7 in use · 4 guaranteed · 7 entitled · 3 borrowed",
+    "2 in use · 4 guaranteed · 4 entitled · 2 slots owed", "3 in use · 6 guaranteed · 3 entitled · 3 lent"]);
+  const widths = await lineOf(page, "vision").locator(".slot-bar").evaluate((bar) => ["held", "borrowed", "guaranteed"].map((kind) => Math.round((16 * bar.querySelector(`.${kind}`).offsetWidth) / bar.offsetWidth)));
+  assert.deepEqual(widths, [4, 3, 4]);
+  await lineOf(page, "bio").getByText("paused until 1 Dec 00:00 UTC").waitFor();
+  await lineOf(page, "lab").getByText("reaches its limit 28 Nov 19:23 UTC at $16.00 an hour").waitFor();
+  assert.equal(await lineOf(page, "lab").locator(".budget-bar .tick").count(), 2);
+}));
+
+test("the tree is walked, folded and chosen from with the keys alone", () => onPage(sharedWorld(), { hash: "#/tenants" }, async (page) => {
+  const fold = page.getByRole("button", { name: "tenants below lab" });
+  await fold.focus();
+  await page.keyboard.press("Enter");
+  await lineOf(page, "vision").waitFor({ state: "detached" });
+  assert.equal(await fold.getAttribute("aria-expanded"), "false");
+  await page.keyboard.press("Space");
+  await lineOf(page, "vision").waitFor();
+  for (const key of ["Tab", "Tab", "Enter"]) await page.keyboard.press(key);
+  await page.locator(".tenant-panel").getByRole("heading", { name: "vision" }).waitFor();
+  assert.equal(await lineOf(page, "vision").locator("a").getAttribute("aria-current"), "true");
+  assert.deepEqual(await page.locator('[data-testid="tenant-jobs"] a').allInnerTexts(), ["charlm-demo"]);
+  assert.match(await page.locator('[data-testid="tenant-jobs"] li').first().innerText(), /ends in ~4 min \(2–6\)/);
+  await page.getByRole("link", { name: "All tenants" }).click();
+  await page.locator(".tenant-panel").waitFor({ state: "detached" });
+}));
+
+test("the chart of use and its table have the same days, of the month and of the week", () => onPage(sharedWorld(), { hash: "#/tenants/guests" }, async (page) => {
+  const sum = page.locator('[data-testid="usage-sum"]');
+  const today = new Date().getUTCDate();
+  await sum.getByText("this month").waitFor();
+  assert.match(await sum.innerText(), new RegExp(`^${2 * Math.floor(today / 3)}(\\.0+)? slot-hours`));
+  await page.getByText("As a table").click();
+  assert.equal(await page.locator('[data-testid="usage-days"] tbody tr').count(), today);
+  assert.equal(await page.locator(".days .day:not(.to-come)").count(), today);
+  await page.getByRole("button", { name: "Week" }).click();
+  await sum.getByText("this week").waitFor();
+  assert.equal(await page.locator(".days .day").count(), 7);
+}));
+
+test("however many events come, the page of tenants asks for the tree at its own pace", () => {
+  const world = sharedWorld();
+  return onPage(world, { hash: "#/tenants" }, async (page) => {
+    await lineOf(page, "lab").waitFor();
+    await page.locator(".link-state.live").waitFor();
+    const asked = { tenants: 0, usage: 0, forecast: 0 };
+    page.on("request", (request) => { const what = new URL(request.url()).pathname.split("/")[2]; if (what in asked) asked[what] += 1; });
+    const began = Date.now();
+    world.tenants.tenants[0].now.held = 10;
+    for (let n = 0; n < 120; ++n) {
+      world.emit(n % 2 === 0 ? "job.progressed" : "job.resized", { job: "job-1" }, { step: 2400 + n, size: 2, from: 2, to: 2 });
+      await page.waitForTimeout(25);
+    }
+    await lineOf(page, "lab").getByText("10 in use").waitFor();
+    const most = Math.ceil((Date.now() - began) / 2000) + 1;
+    assert.ok(asked.tenants >= 1 && asked.tenants <= most, `asked ${asked.tenants} times for the tree in ${Date.now() - began} ms`);
+    assert.ok(asked.usage <= 1 && asked.forecast <= 2, JSON.stringify(asked));
+  });
+});
+
+test("without a tree the page says how to begin, and a tree that is set appears by itself", () => {
+  const world = sharedWorld();
+  const { tenants } = world.tenants;
+  world.tenants.tenants = [];
+  return onPage(world, { hash: "#/tenants" }, async (page) => {
+    await page.getByText("schedctl tenants apply tenants.yaml").waitFor();
+    await page.locator(".link-state.live").waitFor();
+    world.tenants.tenants = tenants;
+    world.emit("tenants.configured", {}, { tenants: tenants.map((tenant) => tenant.name) });
+    await lineOf(page, "lab").waitFor();
+  });
+});
+
+test("what a token may not see, and what a daemon does not have, is said in a sentence", async () => {
+  const old = sharedWorld();
+  old.tenants = null;
+  await onPage(old, { hash: "#/tenants", allow: /status of 404/ }, (page) => page.getByText("This daemon does not share slots by tenants").waitFor());
+  const inner = sharedWorld();
+  inner.tenants.tenants = inner.tenants.tenants.slice(0, 2);
+  inner.tenants.tenants[0].now = null;
+  await onPage(inner, { hash: "#/tenants/search" }, async (page) => {
+    await lineOf(page, "lab").getByText("8 guaranteed; what it has is not shown to this token").waitFor();
+    await page.getByText("There is no tenant search in the tree, or this token may not see it.").waitFor();
+  });
+});
+
+test("a forecast is told in the list and on the job's page, with how good forecasts were", async () => {
+  await onPage(demoWorld(), {}, async (page) => {
+    await page.locator('tbody[data-job="job-2"] .forecast', { hasText: /^starts in ~12 min \(7–25\)$/ }).waitFor();
+    await page.locator('tbody[data-job="job-1"] .forecast', { hasText: /^ends in ~4 min \(2–6\)$/ }).waitFor();
+  });
+  await onPage(demoWorld(), { hash: "#/jobs/job-1" }, async (page) => {
+    await page.locator('[data-testid="forecast"]', { hasText: /^Ends in ~4 min \(2–6\)$/ }).waitFor();
+    await page.getByText("Of the last 200 forecasts of ends, 81 % came true within their interval; 80 % is aimed at.").waitFor();
+  });
+  const none = demoWorld();
+  none.jobs.get("job-1").forecast = null;
+  await onPage(none, { hash: "#/jobs/job-1" }, (page) => page.locator('[data-testid="forecast"]', { hasText: "None yet." }).waitFor());
+});
+
 for (const size of ["wide", "narrow"]) {
   for (const theme of ["light", "dark"]) {
     test(`pictures, ${size} and ${theme}: nothing is wider than the screen`, async () => {
-      for (const [name, world, hash, ready] of [["overview", demoWorld(), "#/", loaded], ["job-straggler", demoWorld({ straggler: true }), "#/jobs/job-1", jobLoaded], ["job-waiting", pricedWorld(), "#/jobs/job-2", jobLoaded], ["big", bigWorld(), "#/", loaded]]) {
+      for (const [name, world, hash, ready] of [["overview", demoWorld(), "#/", loaded], ["job-straggler", demoWorld({ straggler: true }), "#/jobs/job-1", jobLoaded], ["job-waiting", pricedWorld(), "#/jobs/job-2", jobLoaded], ["big", bigWorld(), "#/", loaded], ["tenants", sharedWorld(), "#/tenants/lab", tenantsLoaded]]) {
         await onPage(world, { hash, size, theme }, async (page) => {
           await ready(page);
-          await page.locator("canvas, .cell, .why-part").first().waitFor();
+          await page.locator("canvas, .cell, .why-part, .days").first().waitFor();
           await page.locator(".link-state.live").waitFor();
           assert.ok(await noSidewaysScroll(page), `${name} scrolls sideways at ${size}`);
           await shoot(page, `fixture-${name}-${size}-${theme}`);

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { Client } from "./api/client";
 import { Boundary } from "./parts/boundary";
-import { parseRoute, type Route } from "./router";
+import { pageKey, parseRoute, type Route } from "./router";
 import { adoptFragment, forgetToken, keepToken, storedToken } from "./session";
 import { Session } from "./state/session";
 import { store, useSelect } from "./state/store";
@@ -10,6 +10,7 @@ import { LinkBanner } from "./views/link_banner";
 import { JobPage } from "./views/job/job_page";
 import { Overview } from "./views/overview/overview";
 import { SignIn } from "./views/sign_in";
+import { TenantsPage } from "./views/tenants/tenants_page";
 import { TopBar } from "./views/top_bar";
 
 interface Live {
@@ -20,10 +21,13 @@ interface Live {
 function useRoute(): Route {
   const [route, setRoute] = useState(parseRoute(location.hash));
   useEffect(() => {
+    let shown = pageKey(parseRoute(location.hash));
     const follow = () => {
       adoptFragment();
-      setRoute(parseRoute(location.hash));
-      scrollTo(0, 0);
+      const next = parseRoute(location.hash);
+      setRoute(next);
+      if (pageKey(next) !== shown) scrollTo(0, 0);
+      shown = pageKey(next);
     };
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
@@ -57,7 +61,7 @@ export function App() {
       <TopBar route={route} signedIn={auth.token !== null} onSignOut={signOut} />
       <LinkBanner onRetry={() => live?.session.retryNow()} />
       <main id="main" tabIndex={-1}>
-        {live && <Boundary key={location.hash}><Page route={route} live={live} loading={link.kind === "loading"} /></Boundary>}
+        {live && <Boundary key={pageKey(route)}><Page route={route} live={live} loading={link.kind === "loading"} /></Boundary>}
       </main>
     </div>
   );
@@ -65,6 +69,7 @@ export function App() {
 
 function Page({ route, live, loading }: { route: Route; live: Live; loading: boolean }) {
   if (route.page === "job") return <JobPage key={route.id} id={route.id} client={live.client} session={live.session} />;
+  if (route.page === "tenants") return <TenantsPage chosen={route.chosen} session={live.session} />;
   if (route.page === "unknown") {
     return (
       <section class="empty">

@@ -5,6 +5,7 @@ import "./styles/shell.css";
 import "./styles/overview.css";
 import "./styles/job.css";
 import "./styles/charts.css";
+import "./styles/tenants.css";
 import { App } from "./app";
 import { adoptFragment } from "./session";
 import { applyTheme } from "./theme";

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { contrast, inkOn, jobColour, jobHue, kDark, kLight } from "~/palette";
 
 // Linear RGB seen by people without one kind of cone: Machado, Oliveira, Fernandes, "A Physiologically-based Model
@@ -49,4 +51,20 @@ test("a job's colour follows from its number and neighbours in number differ", (
   expect(jobColour("job-9", false)).toBe(jobColour("job-1", false));
   expect(jobColour("job-2", true)).not.toBe(jobColour("job-1", true));
   expect(jobHue("no number")).toBe(jobHue("no number"));
+});
+
+// "--ink: light-dark(#141a20, #e9eef1);"
+const tokens = new Map([...readFileSync(fileURLToPath(new URL("../../../webui/src/styles/base.css", import.meta.url)), "utf8")
+  .matchAll(/--([a-z0-9-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g)].map(([, name, light, dark]) => [name ?? "", [light ?? "", dark ?? ""]]));
+
+test.each([
+  ["texts", 4.5, [["ink-3", "surface"], ["ink-3", "bg"], ["ink-3", "surface-2"], ["ink-2", "accent-soft"], ["accent", "surface"], ["warn", "warn-soft"], ["bad", "bad-soft"], ["good", "good-soft"]]],
+  ["bars", 3, [["accent", "slot-free"], ["warn", "slot-free"], ["bad", "slot-free"], ["ink-3", "slot-free"], ["ink", "slot-free"]]],
+] as const)("%s stand out from what they lie on, light and dark", (_, least, pairs) => {
+  for (const [front, back] of pairs) {
+    for (const look of [0, 1]) {
+      const [a, b] = [tokens.get(front)?.[look], tokens.get(back)?.[look]];
+      expect(contrast(a ?? "", b ?? ""), `${front} on ${back}, ${look === 0 ? "light" : "dark"}`).toBeGreaterThanOrEqual(least);
+    }
+  }
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { parseRoute, jobHref } from "~/router";
+import { jobHref, pageKey, parseRoute, tenantHref } from "~/router";
 import { splitFragment } from "~/session";
 import { describe as sentence } from "~/text/event_text";
 import { ago, compact, duration, money, percent, quantity, rate, sizeText } from "~/text/format";
@@ -44,6 +44,10 @@ test("addresses name pages, and a job's id may hold anything", () => {
   expect(parseRoute(jobHref("job-1"))).toEqual({ page: "job", id: "job-1" });
   expect(parseRoute(jobHref("a/b c"))).toEqual({ page: "job", id: "a/b c" });
   expect(parseRoute("#/jobs/%E0%A4%A")).toMatchObject({ page: "unknown" });
+  expect(parseRoute("#/tenants/")).toEqual({ page: "tenants", chosen: null });
+  expect(parseRoute(tenantHref("vision"))).toEqual({ page: "tenants", chosen: "vision" });
+  expect(pageKey(parseRoute("#/tenants/a"))).toBe(pageKey(parseRoute("#/tenants")));
+  expect(pageKey(parseRoute("#/jobs/job-1"))).not.toBe(pageKey(parseRoute("#/jobs/job-2")));
   expect(parseRoute("#/nodes")).toEqual({ page: "unknown", path: "/nodes" });
 });
 

@@ -1,6 +1,7 @@
 // The only file that asks the daemon for anything. Every failure is an ApiError with a sentence.
 import type {
-  ClusterNode, Decision, Explanation, Job, JobMetrics, Page, Policy, Problem, TideEvent, Worker,
+  ClusterNode, Decision, Explanation, ForecastPage, Job, JobMetrics, Page, Policy, Problem, TenantTree, TideEvent, Usage,
+  UsageWindow, Worker,
 } from "./types";
 
 export class ApiError extends Error {
@@ -95,9 +96,9 @@ export class Client {
 
   // Walks the cursor to the end. `as_of_seq` is the first page's: events after it repeat nothing harmful,
   // while the last page's could skip one that changed an item of the first.
-  private async all<T>(path: string): Promise<Page<T>> {
+  private async all<T, P extends Page<T> = Page<T>>(path: string): Promise<P> {
     const separator = path.includes("?") ? "&" : "?";
-    const first = await this.get<Page<T>>(`${path}${separator}limit=${kPageLimit}`);
+    const first = await this.get<P>(`${path}${separator}limit=${kPageLimit}`);
     const items = [...first.items];
     let cursor = first.next_cursor;
     while (cursor !== null) {
@@ -105,7 +106,7 @@ export class Client {
       items.push(...next.items);
       cursor = next.next_cursor;
     }
-    return { items, next_cursor: null, as_of_seq: first.as_of_seq };
+    return { ...first, items, next_cursor: null };
   }
 
   jobs(): Promise<Page<Job>> { return this.all<Job>("/v1/jobs"); }
@@ -120,6 +121,10 @@ export class Client {
   }
   jobEvents(job: string, after: number): Promise<Page<TideEvent>> { return this.all<TideEvent>(`/v1/jobs/${encodeURIComponent(job)}/events?after=${after}`); }
   eventsAfter(seq: number): Promise<Page<TideEvent>> { return this.get<Page<TideEvent>>(`/v1/events?after=${seq}&limit=${kPageLimit}`); }
+
+  forecasts(): Promise<ForecastPage> { return this.all<ForecastPage["items"][number], ForecastPage>("/v1/forecast"); }
+  tenants(): Promise<TenantTree> { return this.get<TenantTree>("/v1/tenants"); }
+  usageByDay(window: UsageWindow): Promise<Usage> { return this.get<Usage>(`/v1/usage?by=tenant,day&window=${window}`); }
 
   resize(job: string, size: number): Promise<void> { return this.command("POST", `/v1/jobs/${encodeURIComponent(job)}/resize`, { size }); }
   suspend(job: string): Promise<void> { return this.command("POST", `/v1/jobs/${encodeURIComponent(job)}/suspend`); }

@@ -51,18 +51,35 @@ export interface Cost {
 }
 
 // In eight of ten cases it lies between early and late.
+export type ForecastBasis = "declared" | "told" | "kin" | "unknown";
+
 export interface ExpectedTime {
   expected: string;
   early: string;
   late: string;
-  basis: 'declared' | 'told' | 'kin' | 'unknown';
+  basis: ForecastBasis;
 }
 
 export interface Forecast {
   start: ExpectedTime | null;
   end: ExpectedTime | null;
+  basis: ForecastBasis;
   not_before: string | null;
+  outcome: string | null;
+  cost: { low: string; expected: string; high: string };
   computed_at: string;
+}
+
+// Of forecasts that have come about, how many lay in their interval.
+export interface ForecastObserved {
+  all: number;
+  within: number;
+}
+
+export interface ForecastPage extends Page<{ job: string; name: string; forecast: Forecast }> {
+  computed_at: string | null; // null: none was made yet
+  policy: string | null;
+  observed: { start: ForecastObserved; end: ForecastObserved } | null;
 }
 
 export interface Job {
@@ -249,6 +266,79 @@ export interface TideEvent {
   tenant: string | null;
   decision: string | null;
   data: Record<string, unknown>;
+}
+
+export type BudgetAction = "warn" | "shrink" | "pause" | "stop";
+
+export interface Budget {
+  limit: string;
+  window: "day" | "week" | "month";
+  thresholds: { percent: number; action: BudgetAction }[];
+}
+
+export interface BudgetNow {
+  spent: string;
+  rate_per_hour: string;
+  expected: string;
+  window_ends_at: string;
+  limit_reached_at: string | null; // null: it has been reached, or is not in this window
+  action: BudgetAction | null; // in force
+}
+
+// Of its jobs and those of the tenants below it.
+export interface TenantNow {
+  entitled: number | null; // null where the policy that decides does not ask the tree, as the three that follow
+  wanted: number | null;
+  sated: boolean | null;
+  loan: number | null;
+  held: number;
+  jobs_waiting: number;
+  jobs_running: number;
+  slot_hours: number;
+  cost: string;
+  currency: string;
+  budget: BudgetNow | null;
+}
+
+export interface Tenant {
+  name: string;
+  parent: string | null;
+  path: string[];
+  guarantee: number;
+  weight: number;
+  borrow: number | null;
+  lend: number | null;
+  priority_max: number | null;
+  job_slots_max: number | null;
+  job_price_max: string | null;
+  budget: Budget | null;
+  now: TenantNow | null; // null: above the token's own tenant
+}
+
+export interface TenantTree {
+  half_life: string;
+  rebalance_every: string;
+  tenants: Tenant[]; // each after its parent
+  warnings: string[];
+  as_of_seq: number;
+}
+
+export type UsageWindow = "week" | "month";
+
+export interface UsageRow {
+  by: Record<string, string>;
+  jobs: number;
+  slot_seconds: number;
+  cost: string;
+}
+
+export interface Usage {
+  from: string; // first day, in UTC
+  to: string; // last day
+  by: string[];
+  rows: UsageRow[];
+  currency: string;
+  as_of_seq: number;
 }
 
 export interface Page<T> {

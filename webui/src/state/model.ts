@@ -1,6 +1,7 @@
 // What one tab knows. Replaced, never changed in place; every change goes through reduce().
 import type {
-  ClusterNode, Explanation, Job, MeasuredSize, MetricPoint, Policy, ThroughputFit, TideEvent, Worker,
+  ClusterNode, Explanation, ForecastPage, Job, MeasuredSize, MetricPoint, Policy, TenantTree, ThroughputFit, TideEvent,
+  Usage, UsageWindow, Worker,
 } from "../api/types";
 
 export interface SizePoint {
@@ -42,6 +43,23 @@ export interface Detail {
   eventsAfter: number; // none up to this one was read; 0 = all of them
 }
 
+export interface Refusal {
+  status: number;
+  message: string;
+}
+
+// The page of tenants while it is open.
+export interface TenantPage {
+  tree: TenantTree | null; // null: not read yet
+  problem: Refusal | null; // why the tree cannot be shown
+  window: UsageWindow;
+  usage: Usage | null; // of the window, by tenant and day
+  usageProblem: Refusal | null;
+}
+
+// What the newest forecasts as a whole say; each job has its own.
+export type ForecastWhole = Pick<ForecastPage, "computed_at" | "policy" | "observed">;
+
 // What events have made out of date; the loader fetches it and takes it off the list.
 export interface Needs {
   jobs: ReadonlySet<string>;
@@ -64,6 +82,8 @@ export interface State {
   sizeHistory: ReadonlyMap<string, readonly SizePoint[]>;
   arrivals: readonly number[]; // when the newest events happened, ms since 1970
   detail: Detail | null;
+  tenants: TenantPage | null;
+  forecasts: ForecastWhole | null; // null: not read yet, or the daemon gives none
   needs: Needs;
 }
 
@@ -74,7 +94,8 @@ export const kNoNeeds: Needs = {
 
 export const kEmptyState: State = {
   link: { kind: "loading" }, seq: 0, lastEventAt: null, jobs: new Map(), nodes: new Map(), policies: [],
-  decisions: [], sizeHistory: new Map(), arrivals: [], detail: null, needs: kNoNeeds,
+  decisions: [], sizeHistory: new Map(), arrivals: [], detail: null, tenants: null, forecasts: null,
+  needs: kNoNeeds,
 };
 
 export function emptyDetail(job: string): Detail {
@@ -83,6 +104,8 @@ export function emptyDetail(job: string): Detail {
     events: [], eventsAfter: 0,
   };
 }
+
+export const kEmptyTenantPage: TenantPage = { tree: null, problem: null, window: "month", usage: null, usageProblem: null };
 
 export function isOver(state: Job["state"]): boolean {
   return state === "succeeded" || state === "failed" || state === "cancelled";

@@ -1,13 +1,15 @@
 // (state, action) -> state, pure: no clock, no fetch. Events that the lists already hold change nothing.
 import type {
-  ClusterNode, Decision, Explanation, Job, JobMetrics, Policy, TideEvent, Worker,
+  ClusterNode, Decision, Explanation, ForecastPage, Job, JobMetrics, Policy, TideEvent, Worker,
 } from "../api/types";
 import { intents, texts } from "./event_data";
 import {
   type DecisionLine, emptyDetail, isTold, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint, type State,
 } from "./model";
 import { patchDetail } from "./reduce_detail";
+import { withForecasts } from "./reduce_forecasts";
 import { changesMoreThanItSays, patchJob, sizeAfter } from "./reduce_job";
+import { reduceTenants, type TenantAction } from "./reduce_tenants";
 
 export type Action =
   | { type: "link"; link: Link }
@@ -22,6 +24,8 @@ export type Action =
   | { type: "metrics"; metrics: JobMetrics }
   | { type: "workers"; job: string; workers: Worker[] }
   | { type: "explanation"; explanation: Explanation }
+  | { type: "forecasts"; page: ForecastPage }
+  | { type: "tenants"; action: TenantAction }
   | { type: "needs"; needs: Partial<Needs> }
   | { type: "signed_out" };
 
@@ -45,6 +49,10 @@ export function reduce(state: State, action: Action): State {
       return withDecisions(state, action.decisions);
     case "open":
       return { ...state, detail: action.job === null ? null : emptyDetail(action.job) };
+    case "forecasts":
+      return withForecasts(state, action.page);
+    case "tenants":
+      return { ...state, tenants: reduceTenants(state.tenants, action.action) };
     case "needs":
       return { ...state, needs: { ...state.needs, ...action.needs } };
     case "signed_out":

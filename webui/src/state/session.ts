@@ -4,7 +4,9 @@ import { ApiError, type Client } from "../api/client";
 import { EventStream } from "../api/event_stream";
 import type { Decision, Page, TideEvent } from "../api/types";
 import { isTold, kNoNeeds } from "./model";
+import { PacedRead } from "./paced_read";
 import type { Store } from "./store";
+import { TenantFeed } from "./tenant_feed";
 
 const kBatchMs = 80; // events are shown together, at most twelve times a second
 const kRefetchMs = 400; // the pause before what events made stale is fetched
@@ -16,9 +18,14 @@ const kDecisionsRead = 40;
 const kDecisionsToTell = 12; // of those that changed something; under a policy for the whole cluster few do
 const kDecisionsPage = 200;
 const kDecisionPages = 5; // and so many larger pages are read back for them at most
+// No event says that a forecast was made: the daemon makes one 5 s after something has changed, and rests after it.
+const kForecastPatienceMs = 6_000;
+const kForecastPaceMs = 15_000;
 const kJobEvents = 10_000; // how far back a job's page reads: a long job has reports without end
 
 export class Session {
+  readonly tenants: TenantFeed;
+  private readonly forecasts: PacedRead;
   private readonly client: Client;
   private readonly store: Store;
   private stream: EventStream | undefined;
@@ -36,12 +43,16 @@ export class Session {
   constructor(client: Client, store: Store) {
     this.client = client;
     this.store = store;
+    this.tenants = new TenantFeed(client, store);
+    this.forecasts = new PacedRead(() => this.fetchForecasts(), kForecastPaceMs);
     void this.start();
   }
 
   stop(): void {
     this.stopped = true;
     this.stream?.close();
+    this.tenants.stop();
+    this.forecasts.stop();
     clearTimeout(this.batch);
     clearTimeout(this.refetch);
     clearTimeout(this.relist);
@@ -73,6 +84,8 @@ export class Session {
       this.listed = true;
       const open = this.store.state.detail?.job;
       if (open !== undefined) void this.load(open);
+      this.forecasts.want();
+      this.tenants.refresh();
       this.follow(seq);
     } catch (failure) {
       this.failedToList(failure);
@@ -100,6 +113,7 @@ export class Session {
       onOpen: () => {
         this.store.dispatch({ type: "link", link: { kind: "live" } });
         if (this.wasDown) this.refreshOpenJob();
+        if (this.wasDown) this.tenants.refresh();
         this.wasDown = false;
       },
       onEvents: (events) => this.collect(events),
@@ -119,6 +133,8 @@ export class Session {
       const batch = this.pending;
       this.pending = [];
       if (batch.length > 0) this.store.dispatch({ type: "events", events: batch });
+      this.tenants.notice(batch);
+      this.forecasts.want(kForecastPatienceMs);
       this.refetchSoon();
     }, kBatchMs);
   }
@@ -196,6 +212,15 @@ export class Session {
     this.put({ type: "workers", job: id, workers: (await this.client.workers(id)).items });
   }
   private async fetchMetrics(id: string): Promise<void> { this.put({ type: "metrics", metrics: await this.client.metrics(id) }); }
+
+  // Jobs go without forecasts where there are none; an outage the stream notices and shows.
+  private async fetchForecasts(): Promise<void> {
+    try {
+      this.put({ type: "forecasts", page: await this.client.forecasts() });
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure;
+    }
+  }
 
   // Opens a job's page (null closes it). What only that page shows is read after the lists, never before:
   // otherwise an event between the two would be in neither.

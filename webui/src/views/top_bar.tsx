@@ -19,7 +19,8 @@ export function TopBar({ route, signedIn, onSignOut }: Props) {
       <a class="brand" href="#/" aria-label="Tidepool, overview"><Logo /><span>Tidepool</span></a>
       <nav aria-label="Where you are">
         <a href="#/" aria-current={route.page === "overview" ? "page" : undefined}>Overview</a>
-        {jobName !== null && <><span class="crumb" aria-hidden="true">/</span><span class="here" aria-current="page">{jobName}</span></>}
+        <a href="#/tenants" aria-current={route.page === "tenants" ? "page" : undefined}>Tenants</a>
+        {jobName !== null && <span class="here" aria-current="page">{jobName}</span>}
       </nav>
       <LinkState />
       <button class="icon-button" type="button" onClick={() => chooseTheme(isDark() ? "light" : "dark")}

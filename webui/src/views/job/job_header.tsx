@@ -3,6 +3,7 @@ import type { Job } from "../../api/types";
 import { jobColour } from "../../palette";
 import { StateChip } from "../../parts/state_chip";
 import { When } from "../../parts/when";
+import { tenantHref } from "../../router";
 import { secondsLeft } from "../../state/cost";
 import { holdsSlots } from "../../state/model";
 import { count, duration, money, percent, quantity, share, sizeText } from "../../text/format";
@@ -19,7 +20,7 @@ export function JobHeader({ job, client }: { job: Job; client: Client }) {
         {job.pinned_size !== null && <span class="tag">held at {job.pinned_size} by request</span>}
       </div>
       <p class="quiet job-sub">
-        {job.id} · tenant {job.tenant} · submitted <When at={job.submitted_at} />
+        {job.id} · tenant <a href={tenantHref(job.tenant)}>{job.tenant}</a> · submitted <When at={job.submitted_at} />
         {job.finished_at !== null && <> · ended <When at={job.finished_at} /></>}
         {Object.entries(job.labels).map(([key, value]) => <span class="tag" key={key}>{key}: {value}</span>)}
       </p>

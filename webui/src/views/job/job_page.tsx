@@ -5,6 +5,7 @@ import type { Session } from "../../state/session";
 import { useSelect } from "../../state/store";
 import { CostPanel } from "./cost_panel";
 import { EventList } from "./event_list";
+import { ForecastPanel } from "./forecast_panel";
 import { Generations } from "./generations";
 import { HistoryCharts } from "./history_charts";
 import { JobFigures, JobHeader } from "./job_header";
@@ -46,6 +47,7 @@ export function JobPage({ id, client, session }: Props) {
         </div>
         <aside class="column side">
           <WhyPanel explanation={detail.explanation} />
+          <ForecastPanel job={job} />
           <CostPanel job={job} sizes={sizes} fit={detail.fit} />
           <EventList events={detail.events} older={detail.eventsAfter > 0} />
         </aside>

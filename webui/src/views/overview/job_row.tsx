@@ -10,6 +10,7 @@ import { jobHref } from "../../router";
 import { holdsSlots } from "../../state/model";
 import { useSelect } from "../../state/store";
 import { count, money, quantity, share, sizeText } from "../../text/format";
+import { forecastLine } from "../../text/forecast_text";
 import { useDark } from "../../theme";
 
 interface Props {
@@ -21,7 +22,6 @@ interface Props {
 function Row({ job, dimmed, onLight }: Props) {
   const dark = useDark();
   const colour = jobColour(job.id, dark);
-  const text = job.error ?? job.reason?.text;
   return (
     <tbody class={dimmed ? "dimmed" : undefined} data-job={job.id}
       onPointerEnter={() => onLight(job.id)} onPointerLeave={() => onLight(null)}>
@@ -38,8 +38,22 @@ function Row({ job, dimmed, onLight }: Props) {
         <td class="number" data-title="Cost">{money(job.cost.amount, job.cost.currency)}</td>
         <td class="number" data-title="Age"><When at={job.submitted_at} /></td>
       </tr>
-      {text && <tr class="why"><td colSpan={7} class={job.error ? "bad" : undefined}>{text}</td></tr>}
+      <SecondLine job={job} />
     </tbody>
+  );
+}
+
+// Why it is as it is, and beside it when it starts or ends.
+function SecondLine({ job }: { job: Job }) {
+  const now = useNow();
+  const text = job.error ?? job.reason?.text;
+  const forecast = forecastLine(job, now);
+  if (!text && forecast === null) return null;
+  return (
+    <tr class="why">
+      <td colSpan={forecast === null ? 7 : 4} class={job.error ? "bad" : undefined}>{text}</td>
+      {forecast !== null && <td colSpan={3} class="forecast" title="In eight of ten cases it lies between the times in brackets">{forecast}</td>}
+    </tr>
   );
 }
 

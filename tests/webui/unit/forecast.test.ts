@@ -1,0 +1,61 @@
+import type { ExpectedTime, Forecast } from "~/api/types";
+import { withForecasts } from "~/state/reduce_forecasts";
+import { forecastLine, noEndText, observedText, whenExpected } from "~/text/forecast_text";
+import { job, listed } from "./samples";
+
+process.env.TZ = "UTC";
+const now = Date.parse("2026-11-20T12:00:00Z");
+const at = (seconds: number) => new Date(now + seconds * 1000).toISOString();
+const expected = (early: number, middle: number, late: number): ExpectedTime => ({ early: at(early), expected: at(middle), late: at(late), basis: "declared" });
+const forecast = (more: Partial<Forecast> = {}): Forecast => ({
+  start: null, end: null, basis: "declared", not_before: null, outcome: "succeeded", cost: { low: "1", expected: "2", high: "3" }, computed_at: at(-5), ...more,
+});
+const line = (state: "pending" | "running" | "succeeded", more: Partial<Forecast> | null) =>
+  forecastLine({ state, forecast: more && forecast(more) }, now);
+
+test("what is near is told as a time to go, what is far by the clock", () => {
+  expect(whenExpected(expected(20, 41, 70), now)).toBe("in ~41 s (20–70)");
+  expect(whenExpected(expected(8 * 60, 12 * 60, 24.2 * 60), now)).toBe("in ~12 min (8–25)");
+  expect(whenExpected(expected(6600, 7800, 10_800), now)).toBe("~14:10 (13:50–15:00)");
+  expect(whenExpected(expected(60_000, 90_000, 180_000), now)).toBe("~21 Nov 13:00 (04:40–22 Nov 14:00)");
+});
+
+test("an interval that is no wider than its words is left out, and one that has begun or passed says so", () => {
+  expect(whenExpected(expected(40, 40, 40), now)).toBe("in ~40 s");
+  expect(whenExpected(expected(7200, 7200, 7200), now)).toBe("~14:00");
+  expect(whenExpected(expected(-60, -10, 90), now)).toBe("now (by 12:01)");
+  expect(whenExpected(expected(-60, -30, -10), now)).toBe("was expected by 11:59");
+  expect(whenExpected(expected(-60, 5, 40), now)).toBe("in ~5 s (0–40)");
+});
+
+test("a job's line tells its start while it waits, then its end, and nothing that nobody knows", () => {
+  expect(line("pending", { start: expected(480, 720, 1500), end: expected(6600, 7800, 10_800) })).toBe("starts in ~12 min (8–25)");
+  expect(line("running", { end: expected(6600, 7800, 10_800) })).toBe("ends ~14:10 (13:50–15:00)");
+  expect(line("running", { end: expected(6600, 7800, 10_800), outcome: "failed" })).toMatch(/^is ended at a limit ~14:10/);
+  expect(line("running", { not_before: at(7200) })).toBe("no end before 14:00");
+  expect(line("pending", { not_before: at(7200) })).toBe("no start before 14:00");
+  expect(line("running", { basis: "unknown", not_before: at(-5) })).toBeNull();
+  expect(line("running", null)).toBeNull();
+  expect(line("succeeded", { end: expected(1, 2, 3) })).toBeNull();
+});
+
+test("why there is no end, and how good forecasts were, is told in words", () => {
+  expect(noEndText(forecast({ basis: "unknown", not_before: at(7200) }), now)).toMatch(/^When it ends nothing tells/);
+  expect(noEndText(forecast({ not_before: at(7200) }), now)).toBe("It is not expected to end before 14:00.");
+  expect(observedText("end", { all: 200, within: 162 })).toBe("Of the last 200 forecasts of ends, 81 % came true within their interval; 80 % is aimed at.");
+  expect(observedText("start", { all: 3, within: 1 })).toBe("Of 3 forecasts of starts since the daemon was started, 1 came true within the interval; so few say little.");
+  expect(observedText("end", { all: 0, within: 0 })).toBe(observedText("end", null));
+  expect(observedText("end", undefined)).toMatch(/^No forecast of an end has come about/);
+});
+
+test("the newest forecasts reach the jobs they are of, and one of another job is no job's", () => {
+  const before = listed();
+  const made = forecast({ end: expected(60, 90, 120) });
+  const page = { items: [{ job: "job-1", name: "x", forecast: made }, { job: "job-77", name: "y", forecast: made }], next_cursor: null, as_of_seq: 90, computed_at: at(-5), policy: "tidal", observed: null };
+  const after = withForecasts(before, page);
+  expect(after.jobs.get("job-1")?.forecast).toBe(made);
+  expect(after.jobs.size).toBe(1);
+  expect(withForecasts(after, page).jobs.get("job-1")).toBe(after.jobs.get("job-1"));
+  expect(withForecasts(after, { ...page, items: [] }).jobs.get("job-1")?.forecast).toBeNull();
+  expect(job().forecast).not.toBeNull();
+});

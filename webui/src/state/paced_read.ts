@@ -1,0 +1,51 @@
+// Reads one thing from the daemon no more often than its pace, however often somebody wants it. Wants that come while
+// it waits or reads are one; without a want nothing is asked.
+export class PacedRead {
+  private readonly read: () => Promise<void>;
+  private readonly leastMs: number;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private dueAt = Infinity;
+  private beganAt = -Infinity;
+  private reading = false;
+  private stopped = false;
+
+  // `read` answers for its own failures.
+  constructor(read: () => Promise<void>, leastMs: number) {
+    this.read = read;
+    this.leastMs = leastMs;
+  }
+
+  // Within `patienceMs`, or as soon after that as the pace allows.
+  want(patienceMs = 0): void {
+    if (this.stopped) return;
+    const at = Math.max(Date.now() + patienceMs, this.beganAt + this.leastMs);
+    if (at >= this.dueAt) return;
+    this.dueAt = at;
+    if (!this.reading) this.arm();
+  }
+
+  // Forgets the pace: what is asked for next is another question than the last one.
+  restart(): void {
+    this.beganAt = -Infinity;
+    this.want();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    clearTimeout(this.timer);
+  }
+
+  private arm(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => { void this.run(); }, Math.max(0, this.dueAt - Date.now()));
+  }
+
+  private async run(): Promise<void> {
+    this.dueAt = Infinity;
+    this.beganAt = Date.now();
+    this.reading = true;
+    await this.read();
+    this.reading = false;
+    if (this.dueAt < Infinity && !this.stopped) this.arm();
+  }
+}

@@ -1,0 +1,94 @@
+// Keeps the page of tenants true while it is open; while it is closed nothing is asked.
+//
+// How often: the tree at most every 2 s, and only after an event that may have moved slots, jobs or budgets; while jobs
+// only make steps, which changes what is spent, every 10 s. Usage at most once a minute, because the daemon sums it over
+// all jobs of the window, ended ones too. Without events both rest, unless money is being spent on a budget: time alone
+// moves that, so the tree is read again after 30 s.
+import { ApiError, type Client } from "../api/client";
+import type { TideEvent, UsageWindow } from "../api/types";
+import type { Refusal } from "./model";
+import { PacedRead } from "./paced_read";
+import type { Store } from "./store";
+
+const kTreePaceMs = 2_000;
+const kStepsPatienceMs = 10_000;
+const kSpendingPatienceMs = 30_000;
+const kUsagePaceMs = 60_000;
+
+export class TenantFeed {
+  private readonly client: Client;
+  private readonly store: Store;
+  private readonly tree: PacedRead;
+  private readonly usage: PacedRead;
+
+  constructor(client: Client, store: Store) {
+    this.client = client;
+    this.store = store;
+    this.tree = new PacedRead(() => this.readTree(), kTreePaceMs);
+    this.usage = new PacedRead(() => this.readUsage(), kUsagePaceMs);
+  }
+
+  open(): void {
+    this.store.dispatch({ type: "tenants", action: { type: "opened" } });
+    this.tree.restart();
+    this.usage.restart();
+  }
+
+  close(): void { this.store.dispatch({ type: "tenants", action: { type: "closed" } }); }
+
+  choose(window: UsageWindow): void {
+    this.store.dispatch({ type: "tenants", action: { type: "window", window } });
+    this.usage.restart();
+  }
+
+  // The events that the stream has brought.
+  notice(events: readonly TideEvent[]): void {
+    if (this.store.state.tenants === null || events.length === 0) return;
+    this.tree.want(events.every((event) => event.type === "job.progressed") ? kStepsPatienceMs : 0);
+    this.usage.want();
+  }
+
+  // What events had said may have been missed.
+  refresh(): void {
+    if (this.store.state.tenants === null) return;
+    this.tree.want();
+    this.usage.want();
+  }
+
+  stop(): void {
+    this.tree.stop();
+    this.usage.stop();
+  }
+
+  private async readTree(): Promise<void> {
+    if (this.store.state.tenants === null) return;
+    try {
+      const tree = await this.client.tenants();
+      this.store.dispatch({ type: "tenants", action: { type: "tree", tree } });
+      if (!tree.tenants.some(({ now }) => Number(now?.budget?.rate_per_hour ?? 0) > 0)) return;
+      this.tree.want(kSpendingPatienceMs);
+      this.usage.want(kSpendingPatienceMs);
+    } catch (failure) {
+      const problem = refusal(failure);
+      if (problem !== null) this.store.dispatch({ type: "tenants", action: { type: "no_tree", problem } });
+    }
+  }
+
+  private async readUsage(): Promise<void> {
+    const window = this.store.state.tenants?.window;
+    if (window === undefined) return;
+    try {
+      const usage = await this.client.usageByDay(window);
+      this.store.dispatch({ type: "tenants", action: { type: "usage", window, usage } });
+    } catch (failure) {
+      const problem = refusal(failure);
+      if (problem !== null) this.store.dispatch({ type: "tenants", action: { type: "no_usage", window, problem } });
+    }
+  }
+}
+
+// Null: the daemon did not answer, which the stream notices and shows; what was read before stays.
+function refusal(failure: unknown): Refusal | null {
+  if (!(failure instanceof ApiError)) throw failure;
+  return failure.status === 0 ? null : { status: failure.status, message: failure.message };
+}

@@ -1,0 +1,82 @@
+// When a job starts and ends, as people say it. In eight of ten cases it lies between the two times in brackets.
+import type { ExpectedTime, Forecast, ForecastBasis, ForecastObserved, Job } from "../api/types";
+import { isOver } from "../state/model";
+import { count, percent } from "./format";
+
+const kMinuteMs = 60_000;
+const kRelativeMs = 60 * kMinuteMs; // what is over within this is told as "in 12 min", else by the clock
+const kEnough = 16; // forecasts that came about, to tell a share of them
+const kSecondsMs = 100_000; // and what is over within this in seconds
+
+// "14:10", of another day than `besideMs` "25 Nov 14:10".
+export function moment(ms: number, besideMs: number): string {
+  const at = new Date(ms);
+  const time = at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  if (at.toDateString() === new Date(besideMs).toDateString()) return time;
+  return `${at.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${time}`;
+}
+
+// "in ~12 min (8–25)", "~14:10 (13:50–15:00)"
+export function whenExpected(time: ExpectedTime, now: number): string {
+  const [expected, early, late] = [time.expected, time.early, time.late].map((text) => Date.parse(text)) as [number, number, number];
+  if (late <= now) return `was expected by ${moment(late, now)}`;
+  if (expected <= now) return `now (by ${moment(late, now)})`;
+  if (late - now > kRelativeMs) {
+    const [from, to] = [moment(Math.max(early, now), expected), moment(late, expected)];
+    return `~${moment(expected, now)}${from === to ? "" : ` (${from}–${to})`}`;
+  }
+  const [unit, word] = late - now < kSecondsMs ? [1_000, "s"] : [kMinuteMs, "min"];
+  const from = Math.max(0, Math.floor((early - now) / unit));
+  const to = Math.ceil((late - now) / unit);
+  return `in ~${Math.max(1, Math.round((expected - now) / unit))} ${word}${to - from <= 1 ? "" : ` (${from}–${to})`}`;
+}
+
+function endsVerb(forecast: Forecast): string {
+  return forecast.outcome === "failed" ? "is ended at a limit" : "ends";
+}
+
+// Of a job without an end: before when it does not come, if that tells anything.
+export function notBefore(forecast: Forecast, now: number): string | null {
+  const { not_before } = forecast;
+  if (not_before === null || (forecast.basis === "unknown" && not_before === forecast.computed_at)) return null;
+  const at = Date.parse(not_before);
+  return at > now ? moment(at, now) : null;
+}
+
+// The one line of a job in a list; null: nothing to say.
+export function forecastLine(job: Pick<Job, "state" | "forecast">, now: number): string | null {
+  const forecast = job.forecast;
+  if (!forecast || isOver(job.state)) return null;
+  if (forecast.start) return `starts ${whenExpected(forecast.start, now)}`;
+  if (forecast.end) return `${endsVerb(forecast)} ${whenExpected(forecast.end, now)}`;
+  const at = notBefore(forecast, now);
+  const what = job.state === "pending" ? "no start" : "no end";
+  return at === null ? null : `${what} before ${at}`;
+}
+
+const kRests: Record<ForecastBasis, string> = {
+  declared: "by the work that its job file declares",
+  told: "by the length that its program tells",
+  kin: "by what jobs like it took",
+  unknown: "by nothing that tells how long jobs before it take",
+};
+
+export function restsOn(basis: ForecastBasis): string { return kRests[basis] ?? ""; }
+
+// Why a forecast has no end.
+export function noEndText(forecast: Forecast, now: number): string {
+  const at = forecast.start ? null : notBefore(forecast, now);
+  if (forecast.basis !== "unknown") return at === null ? "No end is in sight." : `It is not expected to end before ${at}.`;
+  return "When it ends nothing tells: neither its job file (work.samples), nor its program, nor jobs like it.";
+}
+
+// How good forecasts were; `observed` null = none has been made since the daemon was started, or it keeps no count.
+export function observedText(what: "start" | "end", observed: ForecastObserved | undefined | null): string {
+  const many = what === "start" ? "starts" : "ends";
+  if (!observed || observed.all === 0) return `No forecast of ${what === "start" ? "a start" : "an end"} has come about since the daemon was started, so the interval is a wide one.`;
+  if (observed.all < kEnough) {
+    const some = `${count(observed.all)} ${observed.all === 1 ? "forecast" : "forecasts"}`;
+    return `Of ${some} of ${many} since the daemon was started, ${count(observed.within)} came true within the interval; so few say little.`;
+  }
+  return `Of the last ${count(observed.all)} forecasts of ${many}, ${percent(observed.within / observed.all)} came true within their interval; 80 % is aimed at.`;
+}

@@ -1,0 +1,91 @@
+// Tenants, their slots and their budgets in words.
+import type { Budget, BudgetAction, BudgetNow, Tenant } from "../api/types";
+import type { Refusal } from "../state/model";
+import type { BudgetInForce, SlotShares } from "../state/tenant_rows";
+import { count, money } from "./format";
+
+export const slots = (n: number): string => `${count(n)} ${n === 1 ? "slot" : "slots"}`;
+
+// "1 Dec 00:00 UTC": windows of budgets are those of the calendar in UTC, wherever one reads this.
+export function utcMoment(at: string): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return "–";
+  const day = date.toLocaleDateString("en-GB", { timeZone: "UTC", day: "numeric", month: "short" });
+  return `${day} ${date.toISOString().slice(11, 16)} UTC`;
+}
+
+// "5 in use: 4 guaranteed and 1 borrowed"
+export function sharesText({ held, guarantee, borrowed, lent, entitled }: SlotShares): string {
+  const parts = [`${count(held)} in use`, `${count(guarantee)} guaranteed`];
+  if (entitled !== null) parts.push(`${count(entitled)} entitled`);
+  if (borrowed > 0) parts.push(`${count(borrowed)} borrowed`);
+  if (lent > 0) parts.push(`${count(lent)} lent`);
+  return parts.join(" · ");
+}
+
+const kEffects: Record<BudgetAction, string> = {
+  warn: "warned", shrink: "at smallest sizes", pause: "paused", stop: "stopped",
+};
+
+// "paused until 1 Dec 00:00 UTC", of a budget above it "paused by lab's budget until …"
+export function inForceText(inForce: BudgetInForce, tenant: string): string {
+  const whose = inForce.tenant === tenant ? "" : ` by ${inForce.tenant}'s budget`;
+  return `${kEffects[inForce.action]}${whose} until ${utcMoment(inForce.until)}`;
+}
+
+export function spentText(budget: Budget, now: BudgetNow, currency: string): string {
+  return `${money(now.spent, currency)} of ${money(budget.limit, currency)} a ${budget.window}`;
+}
+
+// What comes of the budget if its jobs go on costing what they cost now.
+export function outlookText(budget: Budget, now: BudgetNow, currency: string): string {
+  const rate = Number(now.rate_per_hour);
+  const spentAll = Number(now.spent) >= Number(budget.limit);
+  if (spentAll) return `spent; renewed ${utcMoment(now.window_ends_at)}`;
+  if (!(rate > 0)) return "nothing is being spent now";
+  const pace = `at ${money(now.rate_per_hour, currency)} an hour`;
+  if (now.limit_reached_at !== null) return `reaches its limit ${utcMoment(now.limit_reached_at)} ${pace}`;
+  return `lasts this ${budget.window}: ${money(now.expected, currency)} by its end ${pace}`;
+}
+
+const kThresholds: Record<BudgetAction, string> = {
+  warn: "a warning", shrink: "jobs go to their smallest sizes", pause: "jobs save their state and wait", stop: "jobs are cancelled",
+};
+
+export function thresholdText({ percent, action }: { percent: number; action: BudgetAction }): string {
+  return `at ${count(percent)} %: ${kThresholds[action]}`;
+}
+
+// What is set of a tenant, as pairs of a name and a value.
+export function limitPairs(tenant: Tenant, currency: string): [string, string][] {
+  const own = (value: number | null, say: (n: number) => string) => (value === null ? "no limit of its own" : say(value));
+  return [
+    ["Guarantee", slots(tenant.guarantee)],
+    ["Weight", tenant.weight === 0 ? "0, only what no other wants" : count(tenant.weight)],
+    ["May borrow", tenant.borrow === null ? "as many as there are" : slots(tenant.borrow)],
+    ["Lends", tenant.lend === null ? "all it does not use" : `at most ${slots(tenant.lend)}`],
+    ["Priority of a job", own(tenant.priority_max, (n) => `at most ${n}`)],
+    ["Slots of a job", own(tenant.job_slots_max, (n) => `at most ${count(n)}`)],
+    ["Price of a job", tenant.job_price_max === null ? "no limit of its own" : `at most ${money(tenant.job_price_max, currency)} an hour`],
+  ];
+}
+
+// Why there is no tree to show.
+export function tenantsProblem({ status, message }: Refusal): string {
+  if (status === 403) return `This token may not see tenants: ${message}`;
+  if (status === 404) return "This daemon does not share slots by tenants: it has no list of them";
+  return `The tenants could not be read: ${message}`;
+}
+
+export function usageProblem({ status, message }: Refusal): string {
+  if (status === 403) return `This token may not see what was used: ${message}`;
+  if (status === 404) return "This daemon does not sum what was used by day";
+  return `What was used could not be read: ${message}`;
+}
+
+// "2026-11-03" as "Tue 3 Nov"
+export function dayText(day: string): string {
+  const date = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(date.getTime())) return day;
+  return date.toLocaleDateString("en-GB", { timeZone: "UTC", weekday: "short", day: "numeric", month: "short" }).replace(",", "");
+}

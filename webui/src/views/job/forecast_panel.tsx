@@ -1,0 +1,66 @@
+// When the job is expected to start and end, between which times in eight of ten cases, and how good that was of late.
+import type { ExpectedTime, Forecast, Job } from "../../api/types";
+import { useNow } from "../../now";
+import { isOver } from "../../state/model";
+import { useSelect } from "../../state/store";
+import { forecastLine, moment, noEndText, observedText, restsOn, whenExpected } from "../../text/forecast_text";
+import { ago, money } from "../../text/format";
+
+export function ForecastPanel({ job }: { job: Job }) {
+  const now = useNow();
+  if (isOver(job.state)) return null;
+  return (
+    <section class="card forecast-panel" aria-labelledby="forecast-title">
+      <header class="card-head">
+        <h2 id="forecast-title">Forecast</h2>
+        {job.forecast && <span class="quiet">made {ago(job.forecast.computed_at, now)}</span>}
+      </header>
+      {job.forecast
+        ? <Body job={job} forecast={job.forecast} now={now} />
+        : <p class="empty-line" data-testid="forecast">None yet. The daemon makes forecasts a few seconds after something has changed; a job that is suspended has none.</p>}
+    </section>
+  );
+}
+
+function Body({ job, forecast, now }: { job: Job; forecast: Forecast; now: number }) {
+  const observed = useSelect((state) => state.forecasts?.observed);
+  const { start, end, cost } = forecast;
+  const what = start ? "start" : "end";
+  const show = (amount: string) => money(amount, job.cost.currency);
+  return (
+    <>
+      <p class="forecast-main" data-testid="forecast">{upper(forecastLine(job, now) ?? "no time can be told")}</p>
+      {start && end && <p>Ends {whenExpected(end, now)}.</p>}
+      <Lanes start={start} end={end} now={now} />
+      {end === null
+        ? <p class="quiet small">{noEndText(forecast, now)}</p>
+        : <p class="quiet small">It will have cost {show(cost.expected)} by then ({show(cost.low)}–{show(cost.high)}), {restsOn(end.basis)}.</p>}
+      {(start || end) && <p class="quiet small" data-testid="observed">{observedText(what, observed?.[what])}</p>}
+    </>
+  );
+}
+
+const upper = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
+// From now to the latest time: the band holds eight of ten cases, the mark is the expected time.
+function Lanes({ start, end, now }: { start: ExpectedTime | null; end: ExpectedTime | null; now: number }) {
+  const last = Math.max(...[start, end].map((time) => (time ? Date.parse(time.late) : 0)));
+  if (last <= now) return null;
+  const place = (at: string) => `${Math.min(100, Math.max(0, (100 * (Date.parse(at) - now)) / (last - now)))}%`;
+  const lane = (name: string, time: ExpectedTime | null) => time && (
+    <>
+      <span>{name}</span>
+      <span class="lane">
+        <i class="band" style={{ left: place(time.early), right: `calc(100% - ${place(time.late)})` }} />
+        <i class="mark" style={{ left: place(time.expected) }} />
+      </span>
+    </>
+  );
+  return (
+    <div class="lanes" aria-hidden="true">
+      {lane("start", start)}
+      {lane("end", end)}
+      <span /><span class="lane-ends"><span>now</span><span>{moment(last, now)}</span></span>
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+// The chosen tenant: what is set of it, and its jobs.
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { Job, Tenant, TenantTree } from "../../api/types";
+import { useNow } from "../../now";
+import { jobColour } from "../../palette";
+import { StateChip } from "../../parts/state_chip";
+import { jobHref } from "../../router";
+import { sorted } from "../../state/job_order";
+import { isOver } from "../../state/model";
+import { useSelect } from "../../state/store";
+import { withBelow } from "../../state/tenant_rows";
+import { forecastLine } from "../../text/forecast_text";
+import { count, money, quantity, sizeText } from "../../text/format";
+import { limitPairs, thresholdText } from "../../text/tenant_text";
+import { useDark } from "../../theme";
+
+const kShown = 12;
+const kOneColumn = matchMedia("(max-width: 1080px)");
+
+export function TenantPanel({ tree, name }: { tree: TenantTree; name: string }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  // Where the panel lies below the tree, choosing a tenant brings it into view; beside the tree nothing moves.
+  useEffect(() => { if (kOneColumn.matches) heading.current?.focus(); }, []);
+  const tenant = tree.tenants.find((other) => other.name === name);
+  return (
+    <section class="card tenant-panel" aria-labelledby="tenant-title">
+      <header class="card-head">
+        <h2 id="tenant-title" ref={heading} tabIndex={-1}>{name}</h2>
+        {tenant && tenant.parent !== null && <span class="quiet">in {tenant.path.slice(0, -1).join(" / ")}</span>}
+        <a class="close" href="#/tenants">All tenants</a>
+      </header>
+      {tenant ? <Body tree={tree} tenant={tenant} /> : <p class="empty-line">There is no tenant {name} in the tree, or this token may not see it.</p>}
+    </section>
+  );
+}
+
+function Body({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
+  const currency = tenant.now?.currency ?? "USD";
+  return (
+    <>
+      <dl class="pairs">
+        {limitPairs(tenant, currency).map(([what, value]) => <><dt key={what}>{what}</dt><dd>{value}</dd></>)}
+        {tenant.now !== null && <><dt>Used since it was set up</dt><dd>{quantity(tenant.now.slot_hours)} slot-hours, {money(tenant.now.cost, currency)}</dd></>}
+      </dl>
+      {(tenant.now?.loan ?? 0) >= 0.05 && (
+        <p class="quiet small loan">Of late it held {quantity(tenant.now?.loan)} slots beyond its guarantee while others waited, which counts against it.</p>
+      )}
+      {tenant.budget !== null && (
+        <div class="why-part">
+          <h3>Budget of {money(tenant.budget.limit, currency)} a {tenant.budget.window}</h3>
+          <ul class="lines">{tenant.budget.thresholds.map((each) => <li key={each.percent}>{thresholdText(each)}</li>)}</ul>
+        </div>
+      )}
+      <Jobs tree={tree} tenant={tenant} />
+    </>
+  );
+}
+
+function Jobs({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
+  const all = useSelect((state) => state.jobs);
+  const jobs = useMemo(() => {
+    const names = withBelow(tree, tenant.name);
+    return sorted([...all.values()].filter((job) => names.has(job.tenant) && !isOver(job.state)), { column: "state", descending: false });
+  }, [all, tree, tenant.name]);
+  return (
+    <div class="why-part">
+      <h3>Jobs that run or wait</h3>
+      {jobs.length === 0 && <p class="quiet small">None. Its jobs name it as <code>tenant: {tenant.name}</code>.</p>}
+      <ul class="tenant-job-list" data-testid="tenant-jobs">{jobs.slice(0, kShown).map((job) => <JobItem key={job.id} job={job} />)}</ul>
+      {jobs.length > kShown && <p class="quiet small">{count(jobs.length - kShown)} more; the overview's filter finds them by “{tenant.name}”.</p>}
+    </div>
+  );
+}
+
+function JobItem({ job }: { job: Job }) {
+  const dark = useDark();
+  const now = useNow();
+  const when = forecastLine(job, now);
+  return (
+    <li>
+      <i class="swatch" style={{ background: jobColour(job.id, dark) }} aria-hidden="true" />
+      <a href={jobHref(job.id)}>{job.name}</a>
+      <StateChip state={job.state} />
+      <span class="quiet small">{sizeText(job)}{when !== null && ` · ${when}`}</span>
+    </li>
+  );
+}

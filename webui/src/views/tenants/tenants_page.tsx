@@ -1,0 +1,61 @@
+// The tenants that share the pool: what each has of its slots and its budget; of the chosen one its limits, jobs and use.
+import { useEffect } from "preact/hooks";
+import type { TenantTree } from "../../api/types";
+import type { Refusal } from "../../state/model";
+import type { Session } from "../../state/session";
+import { useSelect } from "../../state/store";
+import { tenantsProblem } from "../../text/tenant_text";
+import { TenantPanel } from "./tenant_panel";
+import { TenantTable } from "./tenant_table";
+import { UsagePanel } from "./usage_panel";
+
+interface Props {
+  chosen: string | null;
+  session: Session;
+}
+
+export function TenantsPage({ chosen, session }: Props) {
+  const page = useSelect((state) => state.tenants);
+  useEffect(() => {
+    session.tenants.open();
+    return () => session.tenants.close();
+  }, [session]);
+  return (
+    <div class="tenants-page">
+      <h1 class="visually-hidden">Tenants</h1>
+      {page?.problem && <Problem refusal={page.problem} />}
+      {page?.tree && (page.tree.tenants.length === 0 ? <NoTree /> : <Tree tree={page.tree} chosen={chosen} session={session} />)}
+      {!page?.problem && !page?.tree && <div aria-busy="true"><p class="visually-hidden" role="status">Loading tenants</p><div class="skeleton tall" /></div>}
+    </div>
+  );
+}
+
+function Tree({ tree, chosen, session }: Props & { tree: TenantTree }) {
+  return (
+    <>
+      {tree.warnings.map((warning) => <p class="notice warn" key={warning}>{warning}</p>)}
+      <div class="columns">
+        <div class="column"><TenantTable tree={tree} chosen={chosen} /></div>
+        <aside class="column side">
+          {chosen !== null && <TenantPanel key={chosen} tree={tree} name={chosen} />}
+          <UsagePanel tree={tree} name={chosen} session={session} />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+function Problem({ refusal }: { refusal: Refusal }) {
+  return <section class="empty" role="alert"><h2>No tenants to show</h2><p>{tenantsProblem(refusal)}.</p></section>;
+}
+
+function NoTree() {
+  return (
+    <section class="empty" data-testid="no-tenants">
+      <h2>Slots are not shared by tenants</h2>
+      <p>A tree of tenants gives each a guaranteed part of the slots, a weight for the rest and, if it is to have one, a budget.</p>
+      <p>Write <code>tenants.yaml</code> and set it with <code>schedctl tenants apply tenants.yaml</code>; it appears here by itself.</p>
+      <p class="quiet">A token of a tenant that is not in the tree sees none of it.</p>
+    </section>
+  );
+}
