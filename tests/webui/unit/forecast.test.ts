@@ -14,7 +14,8 @@ const line = (state: "pending" | "running" | "succeeded", more: Partial<Forecast
   forecastLine({ state, forecast: more && forecast(more) }, now);
 
 test("what is near is told as a time to go, what is far by the clock", () => {
-  expect(whenExpected(expected(20, 41, 70), now)).toBe("in ~41 s (20–70)");
+  expect(whenExpected(expected(20, 41, 59), now)).toBe("in ~41 s (20–59)");
+  expect(whenExpected(expected(57, 94, 131), now)).toBe("in ~90 s (50–140)");
   expect(whenExpected(expected(8 * 60, 12 * 60, 24.2 * 60), now)).toBe("in ~12 min (8–25)");
   expect(whenExpected(expected(6600, 7800, 10_800), now)).toBe("~14:10 (13:50–15:00)");
   expect(whenExpected(expected(60_000, 90_000, 180_000), now)).toBe("~21 Nov 13:00 (04:40–22 Nov 14:00)");
@@ -24,7 +25,7 @@ test("an interval that is no wider than its words is left out, and one that has 
   expect(whenExpected(expected(40, 40, 40), now)).toBe("in ~40 s");
   expect(whenExpected(expected(7200, 7200, 7200), now)).toBe("~14:00");
   expect(whenExpected(expected(-60, -10, 90), now)).toBe("now (by 12:01)");
-  expect(whenExpected(expected(-60, -30, -10), now)).toBe("was expected by 11:59");
+  expect(whenExpected(expected(-60, -30, -10), now)).toBe("late: was expected by 11:59");
   expect(whenExpected(expected(-60, 5, 40), now)).toBe("in ~5 s (0–40)");
 });
 
@@ -32,6 +33,8 @@ test("a job's line tells its start while it waits, then its end, and nothing tha
   expect(line("pending", { start: expected(480, 720, 1500), end: expected(6600, 7800, 10_800) })).toBe("starts in ~12 min (8–25)");
   expect(line("running", { end: expected(6600, 7800, 10_800) })).toBe("ends ~14:10 (13:50–15:00)");
   expect(line("running", { end: expected(6600, 7800, 10_800), outcome: "failed" })).toMatch(/^is ended at a limit ~14:10/);
+  // It has started since the forecast was made.
+  expect(line("running", { start: expected(480, 720, 1500), end: expected(6600, 7800, 10_800) })).toBe("ends ~14:10 (13:50–15:00)");
   expect(line("running", { not_before: at(7200) })).toBe("no end before 14:00");
   expect(line("pending", { not_before: at(7200) })).toBe("no start before 14:00");
   expect(line("running", { basis: "unknown", not_before: at(-5) })).toBeNull();

@@ -63,3 +63,16 @@ test("another question does not wait for the pace of the last one, and none is a
   await vi.advanceTimersByTimeAsync(600_000);
   expect(times).toEqual([0, 1000]);
 });
+
+test("a read that fails is not the last one", async () => {
+  let reads = 0;
+  const failing = new PacedRead(() => { reads += 1; return Promise.reject(new Error("no")); }, 100);
+  const noted = vi.fn();
+  process.on("unhandledRejection", noted);
+  failing.want();
+  await vi.advanceTimersByTimeAsync(1_000);
+  failing.want();
+  await vi.advanceTimersByTimeAsync(1_000);
+  process.off("unhandledRejection", noted);
+  expect(reads).toBe(2);
+});

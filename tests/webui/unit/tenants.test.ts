@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Tenant, TenantTree, Usage } from "~/api/types";
 import { kEmptyTenantPage } from "~/state/model";
 import { reduceTenants } from "~/state/reduce_tenants";
-import { budgetInForce, budgetMeter, owedTo, rowsOf, scaleOf, sharesOf, withBelow } from "~/state/tenant_rows";
+import { budgetInForce, budgetMeter, rowsOf, scaleOf, sharesOf, withBelow } from "~/state/tenant_rows";
 import { daysOf, usageDays } from "~/state/usage_days";
 import { dayText, inForceText, limitPairs, outlookText, sharesText, spentText, tenantsProblem, thresholdText, usageProblem, utcMoment } from "~/text/tenant_text";
 
@@ -40,9 +40,22 @@ test("a tenant is owed what it wants and may have and does not hold, one by one 
   const vision = holding("vision", { held: 7, entitled: 9, wanted: 12 });
   const speech = { ...holding("vision", { held: 3, entitled: 2, wanted: 3 }), name: "speech", path: ["lab", "speech"] };
   const all = { ...tree(), tenants: [find("lab"), vision, speech, find("guests")] };
-  expect(["lab", "vision", "speech", "guests"].map((name) => owedTo(all, name))).toEqual([2, 2, 0, 0]);
+  const owed = (from: TenantTree) => rowsOf(from, new Set()).map((row) => row.owed);
+  expect(owed(all)).toEqual([2, 2, 0, 0]);
   const unknown = { ...tree(), tenants: [holding("guests", { entitled: null, wanted: null })] };
-  expect(owedTo(unknown, "guests")).toBe(0);
+  expect(owed(unknown)).toEqual([0]);
+});
+
+test("a tree of ten thousand tenants is made into rows at once", () => {
+  const tenants = Array.from({ length: 10_000 }, (_, n) => {
+    const parent = n < 100 ? null : `t-${n % 100}`;
+    return { ...find("guests"), name: `t-${n}`, parent, path: parent === null ? [`t-${n}`] : [parent, `t-${n}`] };
+  });
+  const began = performance.now();
+  const rows = rowsOf({ ...tree(), tenants }, new Set());
+  expect(rows.slice(0, 100).every((row) => row.children === 99)).toBe(true);
+  expect(scaleOf({ ...tree(), tenants }, 0)).toBe(1);
+  expect(performance.now() - began).toBeLessThan(3000);
 });
 
 test("bars have the scale of the pool, or a larger one where more is guaranteed or held", () => {
@@ -119,4 +132,6 @@ test("what arrives late, or of a window that is no longer shown, changes nothing
   const refused = reduceTenants(reduceTenants(open, { type: "tree", tree: tree() }), { type: "no_tree", problem: { status: 403, message: "no" } });
   expect(refused).toMatchObject({ tree: null, problem: { status: 403 } });
   expect(reduceTenants(refused, { type: "tree", tree: tree() })?.problem).toBeNull();
+  const shown = reduceTenants(open, { type: "tree", tree: tree() });
+  expect(reduceTenants(shown, { type: "no_tree", problem: { status: 503, message: "busy" } })).toMatchObject({ tree: { tenants: [{}, {}, {}] }, problem: { status: 503 } });
 });

@@ -9,7 +9,7 @@ export class PacedRead {
   private reading = false;
   private stopped = false;
 
-  // `read` answers for its own failures.
+  // `read` deals with its own failures; one that it does not ends that read alone.
   constructor(read: () => Promise<void>, leastMs: number) {
     this.read = read;
     this.leastMs = leastMs;
@@ -44,8 +44,11 @@ export class PacedRead {
     this.dueAt = Infinity;
     this.beganAt = Date.now();
     this.reading = true;
-    await this.read();
-    this.reading = false;
-    if (this.dueAt < Infinity && !this.stopped) this.arm();
+    try {
+      await this.read();
+    } finally {
+      this.reading = false;
+      if (this.dueAt < Infinity && !this.stopped) this.arm();
+    }
   }
 }

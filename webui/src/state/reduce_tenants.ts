@@ -11,6 +11,9 @@ export type TenantAction =
   | { type: "usage"; window: UsageWindow; usage: Usage }
   | { type: "no_usage"; window: UsageWindow; problem: Refusal };
 
+// There is nothing to see, then; after any other failure what was read before stays.
+function isFinal({ status }: Refusal): boolean { return status === 403 || status === 404; }
+
 export function reduceTenants(page: TenantPage | null, action: TenantAction): TenantPage | null {
   if (action.type === "opened") return kEmptyTenantPage;
   if (action.type === "closed" || page === null) return null;
@@ -18,12 +21,12 @@ export function reduceTenants(page: TenantPage | null, action: TenantAction): Te
     case "tree":
       return { ...page, tree: action.tree, problem: null };
     case "no_tree":
-      return { ...page, tree: null, problem: action.problem };
+      return { ...page, tree: isFinal(action.problem) ? null : page.tree, problem: action.problem };
     case "window":
       return { ...page, window: action.window, usage: null, usageProblem: null };
     case "usage":
       return action.window === page.window ? { ...page, usage: action.usage, usageProblem: null } : page;
     case "no_usage":
-      return action.window === page.window ? { ...page, usage: null, usageProblem: action.problem } : page;
+      return action.window === page.window ? { ...page, usage: isFinal(action.problem) ? null : page.usage, usageProblem: action.problem } : page;
   }
 }

@@ -112,8 +112,7 @@ export class Session {
     this.stream = new EventStream(this.client, after, {
       onOpen: () => {
         this.store.dispatch({ type: "link", link: { kind: "live" } });
-        if (this.wasDown) this.refreshOpenJob();
-        if (this.wasDown) this.tenants.refresh();
+        if (this.wasDown) this.refreshOpenPage();
         this.wasDown = false;
       },
       onEvents: (events) => this.collect(events),
@@ -139,7 +138,8 @@ export class Session {
     }, kBatchMs);
   }
 
-  private refreshOpenJob(): void {
+  private refreshOpenPage(): void {
+    this.tenants.refresh();
     if (!this.store.state.detail) return;
     this.store.dispatch({ type: "needs", needs: { explanation: true, workers: true, metrics: true } });
     this.refetchSoon();
@@ -213,12 +213,11 @@ export class Session {
   }
   private async fetchMetrics(id: string): Promise<void> { this.put({ type: "metrics", metrics: await this.client.metrics(id) }); }
 
-  // Jobs go without forecasts where there are none; an outage the stream notices and shows.
   private async fetchForecasts(): Promise<void> {
     try {
       this.put({ type: "forecasts", page: await this.client.forecasts() });
-    } catch (failure) {
-      if (!(failure instanceof ApiError)) throw failure;
+    } catch {
+      // The jobs keep the forecasts that came with them.
     }
   }
 

@@ -89,6 +89,6 @@ export class TenantFeed {
 
 // Null: the daemon did not answer, which the stream notices and shows; what was read before stays.
 function refusal(failure: unknown): Refusal | null {
-  if (!(failure instanceof ApiError)) throw failure;
+  if (!(failure instanceof ApiError)) return { status: 0, message: String(failure) };
   return failure.status === 0 ? null : { status: failure.status, message: failure.message };
 }

@@ -6,17 +6,35 @@ export interface TenantRow {
   tenant: Tenant;
   depth: number;
   children: number; // directly below it
+  owed: number; // slots that it wants, may have and does not hold yet
 }
 
 // Each after its parent; what lies below a tenant of `closed` is left out.
 export function rowsOf(tree: TenantTree, closed: ReadonlySet<string>): TenantRow[] {
+  const children = childrenOf(tree);
+  const owed = owedTo(tree, children);
   return tree.tenants
     .filter((tenant) => !tenant.path.slice(0, -1).some((above) => closed.has(above)))
-    .map((tenant) => ({ tenant, depth: tenant.path.length - 1, children: childrenOf(tree, tenant.name) }));
+    .map((tenant) => ({
+      tenant, depth: tenant.path.length - 1, children: children.get(tenant.name) ?? 0, owed: owed.get(tenant.name) ?? 0,
+    }));
 }
 
-function childrenOf(tree: TenantTree, name: string): number {
-  return tree.tenants.filter((tenant) => tenant.parent === name).length;
+function childrenOf(tree: TenantTree): ReadonlyMap<string, number> {
+  const children = new Map<string, number>();
+  for (const { parent } of tree.tenants) if (parent !== null) children.set(parent, (children.get(parent) ?? 0) + 1);
+  return children;
+}
+
+// Those of the tenants below are a tenant's own, one by one: what one of them has too much another has not.
+function owedTo(tree: TenantTree, children: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const owed = new Map<string, number>();
+  for (const { name, path, now } of tree.tenants) {
+    if (children.has(name) || now === null || now.entitled === null || now.wanted === null) continue;
+    const slots = Math.max(0, Math.min(now.entitled, now.wanted) - now.held);
+    for (const each of path) owed.set(each, (owed.get(each) ?? 0) + slots);
+  }
+  return owed;
 }
 
 // The tenant and all below it.
@@ -43,19 +61,10 @@ export function sharesOf(tenant: Tenant): SlotShares | null {
   };
 }
 
-// Slots that it wants, may have and does not hold yet. Those of the tenants below are its own, one by one: what one of
-// them has too much another has not.
-export function owedTo(tree: TenantTree, name: string): number {
-  return tree.tenants
-    .filter((tenant) => tenant.path.includes(name) && childrenOf(tree, tenant.name) === 0)
-    .reduce((sum, { now }) => sum + (now === null || now.entitled === null || now.wanted === null ? 0
-      : Math.max(0, Math.min(now.entitled, now.wanted) - now.held)), 0);
-}
-
 // All bars of the page have this one scale: the slots of the pool, or more where guarantees or holdings are more.
 export function scaleOf(tree: TenantTree, poolSlots: number): number {
-  const most = tree.tenants.flatMap(({ guarantee, now }) => [guarantee, now?.held ?? 0, now?.entitled ?? 0]);
-  return Math.max(1, poolSlots, ...most);
+  const most = (tenant: Tenant) => Math.max(tenant.guarantee, tenant.now?.held ?? 0, tenant.now?.entitled ?? 0);
+  return tree.tenants.reduce((scale, tenant) => Math.max(scale, most(tenant)), Math.max(1, poolSlots));
 }
 
 const kStrength: Record<BudgetAction, number> = { warn: 0, shrink: 1, pause: 2, stop: 3 };

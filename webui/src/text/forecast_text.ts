@@ -6,7 +6,12 @@ import { count, percent } from "./format";
 const kMinuteMs = 60_000;
 const kRelativeMs = 60 * kMinuteMs; // what is over within this is told as "in 12 min", else by the clock
 const kEnough = 16; // forecasts that came about, to tell a share of them
-const kSecondsMs = 100_000; // and what is over within this in seconds
+
+// How exactly a time to go is told: below a minute to the second, below three to ten seconds.
+const kMinutes = { below: kRelativeMs, step: kMinuteMs, unit: kMinuteMs, word: "min" };
+const kScales = [
+  { below: kMinuteMs, step: 1_000, unit: 1_000, word: "s" }, { below: 3 * kMinuteMs, step: 10_000, unit: 1_000, word: "s" },
+];
 
 // "14:10", of another day than `besideMs` "25 Nov 14:10".
 export function moment(ms: number, besideMs: number): string {
@@ -19,16 +24,18 @@ export function moment(ms: number, besideMs: number): string {
 // "in ~12 min (8–25)", "~14:10 (13:50–15:00)"
 export function whenExpected(time: ExpectedTime, now: number): string {
   const [expected, early, late] = [time.expected, time.early, time.late].map((text) => Date.parse(text)) as [number, number, number];
-  if (late <= now) return `was expected by ${moment(late, now)}`;
+  if (late <= now) return `late: was expected by ${moment(late, now)}`;
   if (expected <= now) return `now (by ${moment(late, now)})`;
   if (late - now > kRelativeMs) {
     const [from, to] = [moment(Math.max(early, now), expected), moment(late, expected)];
     return `~${moment(expected, now)}${from === to ? "" : ` (${from}–${to})`}`;
   }
-  const [unit, word] = late - now < kSecondsMs ? [1_000, "s"] : [kMinuteMs, "min"];
-  const from = Math.max(0, Math.floor((early - now) / unit));
-  const to = Math.ceil((late - now) / unit);
-  return `in ~${Math.max(1, Math.round((expected - now) / unit))} ${word}${to - from <= 1 ? "" : ` (${from}–${to})`}`;
+  const { step, unit, word } = kScales.find(({ below }) => late - now < below) ?? kMinutes;
+  const from = Math.max(0, Math.floor((early - now) / step));
+  const to = Math.ceil((late - now) / step);
+  const middle = Math.max(1, Math.round((expected - now) / step));
+  const shown = (steps: number) => (steps * step) / unit;
+  return `in ~${shown(middle)} ${word}${to - from <= 1 ? "" : ` (${shown(from)}–${shown(to)})`}`;
 }
 
 function endsVerb(forecast: Forecast): string {
@@ -43,11 +50,17 @@ export function notBefore(forecast: Forecast, now: number): string | null {
   return at > now ? moment(at, now) : null;
 }
 
+// A job that has begun to step since its forecast was made starts no more.
+export function startOf(job: Pick<Job, "state" | "forecast">): ExpectedTime | null {
+  return job.state === "running" || job.state === "resizing" ? null : job.forecast?.start ?? null;
+}
+
 // The one line of a job in a list; null: nothing to say.
 export function forecastLine(job: Pick<Job, "state" | "forecast">, now: number): string | null {
   const forecast = job.forecast;
   if (!forecast || isOver(job.state)) return null;
-  if (forecast.start) return `starts ${whenExpected(forecast.start, now)}`;
+  const start = startOf(job);
+  if (start) return `starts ${whenExpected(start, now)}`;
   if (forecast.end) return `${endsVerb(forecast)} ${whenExpected(forecast.end, now)}`;
   const at = notBefore(forecast, now);
   const what = job.state === "pending" ? "no start" : "no end";

@@ -3,7 +3,7 @@ import type { ExpectedTime, Forecast, Job } from "../../api/types";
 import { useNow } from "../../now";
 import { isOver } from "../../state/model";
 import { useSelect } from "../../state/store";
-import { forecastLine, moment, noEndText, observedText, restsOn, whenExpected } from "../../text/forecast_text";
+import { forecastLine, moment, noEndText, observedText, restsOn, startOf, whenExpected } from "../../text/forecast_text";
 import { ago, money } from "../../text/format";
 
 export function ForecastPanel({ job }: { job: Job }) {
@@ -24,7 +24,8 @@ export function ForecastPanel({ job }: { job: Job }) {
 
 function Body({ job, forecast, now }: { job: Job; forecast: Forecast; now: number }) {
   const observed = useSelect((state) => state.forecasts?.observed);
-  const { start, end, cost } = forecast;
+  const start = startOf(job);
+  const { end, cost } = forecast;
   const what = start ? "start" : "end";
   const show = (amount: string) => money(amount, job.cost.currency);
   return (

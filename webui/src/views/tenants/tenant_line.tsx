@@ -1,7 +1,7 @@
 // One tenant: its place in the tree, its slots, its jobs, its budget.
 import type { Tenant, TenantTree } from "../../api/types";
 import { tenantHref } from "../../router";
-import { owedTo, sharesOf, type TenantRow } from "../../state/tenant_rows";
+import { sharesOf, type TenantRow } from "../../state/tenant_rows";
 import { count } from "../../text/format";
 import { sharesText, slots } from "../../text/tenant_text";
 import { BudgetCell } from "./budget_cell";
@@ -16,9 +16,8 @@ interface Props {
   onToggle(name: string): void;
 }
 
-export function TenantLine({ tree, row: { tenant, depth, children }, scale, chosen, closed, onToggle }: Props) {
+export function TenantLine({ tree, row: { tenant, depth, children, owed }, scale, chosen, closed, onToggle }: Props) {
   const shares = sharesOf(tenant);
-  const owed = owedTo(tree, tenant.name);
   return (
     <tr class={chosen ? "chosen" : undefined} data-tenant={tenant.name}>
       <th scope="row" style={{ "--depth": depth }}>

@@ -1,4 +1,5 @@
 // The chosen tenant: what is set of it, and its jobs.
+import { Fragment } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Job, Tenant, TenantTree } from "../../api/types";
 import { useNow } from "../../now";
@@ -39,7 +40,7 @@ function Body({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
   return (
     <>
       <dl class="pairs">
-        {limitPairs(tenant, currency).map(([what, value]) => <><dt key={what}>{what}</dt><dd>{value}</dd></>)}
+        {limitPairs(tenant, currency).map(([what, value]) => <Fragment key={what}><dt>{what}</dt><dd>{value}</dd></Fragment>)}
         {tenant.now !== null && <><dt>Used since it was set up</dt><dd>{quantity(tenant.now.slot_hours)} slot-hours, {money(tenant.now.cost, currency)}</dd></>}
       </dl>
       {(tenant.now?.loan ?? 0) >= 0.05 && (

@@ -4,14 +4,18 @@ import type { TenantTree } from "../../api/types";
 import { sumPool } from "../../state/pool";
 import { useSelect } from "../../state/store";
 import { rowsOf, scaleOf } from "../../state/tenant_rows";
+import { count } from "../../text/format";
 import { slots } from "../../text/tenant_text";
 import { SlotLegend } from "./slot_bar";
 import { TenantLine } from "./tenant_line";
+
+const kPageRows = 100;
 
 export function TenantTable({ tree, chosen }: { tree: TenantTree; chosen: string | null }) {
   const nodes = useSelect((state) => state.nodes);
   const pool = useMemo(() => sumPool(nodes.values()).total, [nodes]);
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const [shown, setShown] = useState(kPageRows);
   const rows = useMemo(() => rowsOf(tree, closed), [tree, closed]);
   const scale = scaleOf(tree, pool);
   const toggle = (name: string) => setClosed((now) => {
@@ -27,13 +31,18 @@ export function TenantTable({ tree, chosen }: { tree: TenantTree; chosen: string
         <table class="tenant-table" data-testid="tenants">
           <thead><tr><th scope="col">Tenant</th><th scope="col">Slots</th><th scope="col">Jobs</th><th scope="col">Budget</th></tr></thead>
           <tbody>
-            {rows.map((row) => (
+            {rows.slice(0, shown).map((row) => (
               <TenantLine key={row.tenant.name} tree={tree} row={row} scale={scale} chosen={row.tenant.name === chosen}
                 closed={closed.has(row.tenant.name)} onToggle={toggle} />
             ))}
           </tbody>
         </table>
       </div>
+      {rows.length > shown && (
+        <button class="button more" type="button" onClick={() => setShown(shown + kPageRows)}>
+          Show {Math.min(kPageRows, rows.length - shown)} more of {count(rows.length)}
+        </button>
+      )}
     </section>
   );
 }

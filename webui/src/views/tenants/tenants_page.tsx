@@ -23,7 +23,7 @@ export function TenantsPage({ chosen, session }: Props) {
   return (
     <div class="tenants-page">
       <h1 class="visually-hidden">Tenants</h1>
-      {page?.problem && <Problem refusal={page.problem} />}
+      {page?.problem && <Problem refusal={page.problem} alone={page.tree === null} />}
       {page?.tree && (page.tree.tenants.length === 0 ? <NoTree /> : <Tree tree={page.tree} chosen={chosen} session={session} />)}
       {!page?.problem && !page?.tree && <div aria-busy="true"><p class="visually-hidden" role="status">Loading tenants</p><div class="skeleton tall" /></div>}
     </div>
@@ -45,8 +45,10 @@ function Tree({ tree, chosen, session }: Props & { tree: TenantTree }) {
   );
 }
 
-function Problem({ refusal }: { refusal: Refusal }) {
-  return <section class="empty" role="alert"><h2>No tenants to show</h2><p>{tenantsProblem(refusal)}.</p></section>;
+function Problem({ refusal, alone }: { refusal: Refusal; alone: boolean }) {
+  const text = `${tenantsProblem(refusal)}.`;
+  if (!alone) return <p class="notice warn" role="alert">{text} What you see was read before.</p>;
+  return <section class="empty" role="alert"><h2>No tenants to show</h2><p>{text}</p></section>;
 }
 
 function NoTree() {
