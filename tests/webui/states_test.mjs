@@ -227,6 +227,21 @@ test("however many events come, the page of tenants asks for the tree at its own
   });
 });
 
+test("a deep tree of long names fits a phone", () => {
+  const world = sharedWorld();
+  const path = [];
+  world.tenants.tenants = Array.from({ length: 9 }, (_, n) => {
+    path.push(`${"very-long-name-".repeat(4)}${n}`);
+    return { ...world.tenants.tenants[1], name: path[n], parent: path[n - 1] ?? null, path: [...path] };
+  });
+  return onPage(world, { hash: `#/tenants/${path[0]}`, size: "narrow" }, async (page) => {
+    await tenantsLoaded(page);
+    assert.equal(await page.locator('[data-testid="tenants"] tbody tr').count(), 9);
+    assert.ok(await noSidewaysScroll(page), "the page is wider than a phone");
+    await shoot(page, "fixture-tenants-deep-narrow-light");
+  });
+});
+
 test("without a tree the page says how to begin, and a tree that is set appears by itself", () => {
   const world = sharedWorld();
   const { tenants } = world.tenants;

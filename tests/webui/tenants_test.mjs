@@ -84,6 +84,7 @@ test("a budget that is spent says until when its jobs are paused, and the job sa
   await page.evaluate((id) => { location.hash = `#/jobs/${id}`; }, ranker);
   await page.locator('[data-testid="forecast"]', { hasText: /^Starts / }).waitFor({ timeout: 40_000 });
   await page.locator('[data-testid="observed"]').waitFor();
+  await page.getByText(/^tenant product may have \d+ slots? now/).waitFor();
   await page.getByRole("link", { name: "product" }).click();
   await page.locator(".tenant-panel").getByRole("heading", { name: "product" }).waitFor();
 }));

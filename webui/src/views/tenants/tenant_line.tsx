@@ -7,6 +7,8 @@ import { sharesText, slots } from "../../text/tenant_text";
 import { BudgetCell } from "./budget_cell";
 import { SlotBar } from "./slot_bar";
 
+const kDeepest = 5; // what lies deeper is not indented further
+
 interface Props {
   tree: TenantTree;
   row: TenantRow;
@@ -20,7 +22,7 @@ export function TenantLine({ tree, row: { tenant, depth, children, owed }, scale
   const shares = sharesOf(tenant);
   return (
     <tr class={chosen ? "chosen" : undefined} data-tenant={tenant.name}>
-      <th scope="row" style={{ "--depth": depth }}>
+      <th scope="row" style={{ "--depth": Math.min(depth, kDeepest) }}>
         <span class="tenant-name">
           {children > 0
             ? <button class="fold" type="button" aria-expanded={!closed} aria-label={`tenants below ${tenant.name}`} onClick={() => onToggle(tenant.name)}><i aria-hidden="true" /></button>

@@ -59,14 +59,13 @@ function Body({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
 
 function Jobs({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
   const all = useSelect((state) => state.jobs);
-  const jobs = useMemo(() => {
-    const names = withBelow(tree, tenant.name);
-    return sorted([...all.values()].filter((job) => names.has(job.tenant) && !isOver(job.state)), { column: "state", descending: false });
-  }, [all, tree, tenant.name]);
+  const names = useMemo(() => withBelow(tree, tenant.name), [tree, tenant.name]);
+  const jobs = useMemo(
+    () => sorted([...all.values()].filter((job) => names.has(job.tenant) && !isOver(job.state)), { column: "state", descending: false }), [all, names]);
   return (
     <div class="why-part">
       <h3>Jobs that run or wait</h3>
-      {jobs.length === 0 && <p class="quiet small">None. Its jobs name it as <code>tenant: {tenant.name}</code>.</p>}
+      {jobs.length === 0 && <p class="quiet small">None. {names.size > 1 ? "Jobs name one of the tenants below it." : <>Its jobs name it as <code>tenant: {tenant.name}</code>.</>}</p>}
       <ul class="tenant-job-list" data-testid="tenant-jobs">{jobs.slice(0, kShown).map((job) => <JobItem key={job.id} job={job} />)}</ul>
       {jobs.length > kShown && <p class="quiet small">{count(jobs.length - kShown)} more; the overview's filter finds them by “{tenant.name}”.</p>}
     </div>
