@@ -32,7 +32,7 @@ export function JobHeader({ job, client }: { job: Job; client: Client }) {
 
 export function JobFigures({ job }: { job: Job }) {
   const { progress } = job;
-  const left = secondsLeft(job);
+  const left = job.forecast?.end ? null : secondsLeft(job); // beside a forecast another time would contradict it
   const fallen = progress.first_loss !== null && progress.loss !== null && progress.first_loss > 0 ? progress.loss / progress.first_loss - 1 : null;
   const total = progress.steps_total === null ? "" : ` of ${count(progress.steps_total)}`;
   return (
