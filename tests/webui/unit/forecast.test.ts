@@ -29,7 +29,7 @@ test("an interval that is no wider than its words is left out, and one that has 
   expect(whenExpected(expected(-60, 5, 40), now)).toBe("in ~5 s (0–40)");
 });
 
-test("a job's line tells its start while it waits, then its end, and nothing that nobody knows", () => {
+test("a job's line tells its start while it waits, then its end, and nothing that is not known", () => {
   expect(line("pending", { start: expected(480, 720, 1500), end: expected(6600, 7800, 10_800) })).toBe("starts in ~12 min (8–25)");
   expect(line("running", { end: expected(6600, 7800, 10_800) })).toBe("ends ~14:10 (13:50–15:00)");
   expect(line("running", { end: expected(6600, 7800, 10_800), outcome: "failed" })).toMatch(/^is ended at a limit ~14:10/);

@@ -23,7 +23,7 @@ test("however often it is wanted, it reads no more often than its pace", async (
   expect(times).toEqual([0, 2000, 4000, 6000, 8000, 10_000]);
 });
 
-test("nobody wants it, nothing is read", async () => {
+test("without a want nothing is read", async () => {
   const { read, times } = reader(2_000);
   read.want();
   await vi.advanceTimersByTimeAsync(60_000);

@@ -1,4 +1,4 @@
-// Reads one thing from the daemon no more often than its pace, however often somebody wants it. Wants that come while
+// Reads one thing from the daemon no more often than its pace, however often it is wanted. Wants that come while
 // it waits or reads are one; without a want nothing is asked.
 export class PacedRead {
   private readonly read: () => Promise<void>;
