@@ -6,10 +6,26 @@
 
 namespace tidepool::core {
 
+void fields(auto& archive, codec::Like<Used> auto& used) {
+  archive("slot_time", used.slot_time);
+  archive("cost", used.cost);
+}
+
+void fields(auto& archive, codec::Like<Overheads> auto& overheads) {
+  for (const Overhead overhead : kOverheads) archive(to_text(overhead), overheads[overhead]);
+}
+
+void fields(auto& archive, codec::Like<SavedMark> auto& mark) {
+  archive("step", mark.step);
+  archive("useful", mark.useful);
+  archive("restarts", mark.restarts);
+}
+
 void fields(auto& archive, codec::Like<DayMark> auto& mark) {
   archive("day", mark.day);
   archive("slot_time", mark.slot_time);
   archive("cost", mark.cost);
+  archive("overheads", mark.overheads);
 }
 
 void account_fields(auto& archive, codec::Like<Account> auto& account) {
@@ -18,13 +34,24 @@ void account_fields(auto& archive, codec::Like<Account> auto& account) {
   archive("cost", account.cost);
   archive("cost_remainder", account.cost_remainder);
   archive("days", account.days);
+  archive("overheads", account.overheads);
+  archive("boot_remainder", account.boot_remainder);
+  archive("saved", account.saved);
 }
 
-// States of earlier versions know no budgets, and what jobs cost only in all.
+// States of earlier versions know no budgets, what jobs cost only in all, and nothing of overheads: all that a job had
+// used by then counts as useful.
 inline void tell_no_money(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("budget_hold", nullptr);
   job.emplace("days", nlohmann::json::array());
+  job.emplace("overheads", codec::encode(Overheads()));
+  job.emplace("boot_remainder", 0);
+  job.emplace("saved", codec::encode(SavedMark()));
+  if (!job["days"].is_array()) return;
+  for (nlohmann::json& mark : job["days"]) {
+    if (mark.is_object()) mark.emplace("overheads", codec::encode(Overheads()));
+  }
 }
 
 }  // namespace tidepool::core

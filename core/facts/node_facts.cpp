@@ -7,6 +7,7 @@
 #include "core/facts/pool_facts.hpp"
 #include "core/facts/state_moves.hpp"
 #include "core/facts/worker_exit.hpp"
+#include "core/state/ledger.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_labels.hpp"
 #include "core/state/node_speed.hpp"
@@ -322,7 +323,8 @@ Status apply(StateChange& change, const WorkerStuck& fact) {
   TP_TRY(check_worker(change.state(), fact.worker));
   const Worker* worker = change.state().find_worker(fact.worker);
   if (worker == nullptr || worker->stuck || fact.lasted < Duration()) return ok_status();
-  const Job& job = change.job(worker->job);
+  Job& job = change.job(worker->job);
+  book_wait(change.state(), job, fact.lasted, Overhead::kIdle);
   change.worker(fact.worker).stuck = StuckNotice{fact.step, fact.lasted};
   change.emit("worker.stuck", job,
               {{"worker", fact.worker.text()},

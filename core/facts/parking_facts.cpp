@@ -4,6 +4,7 @@
 
 #include "core/facts/job_facts.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/ledger.hpp"
 #include "core/state/membership.hpp"
 
 namespace tidepool::core {
@@ -55,6 +56,7 @@ Status apply(StateChange& change, const StateParked& fact) {
   Job& job = change.job(fact.job);
   count_up_to(job, fact.step);
   job.recovery.suspended = kept_by(change, job, *writer, fact);
+  book_saved(job, fact.step);
   change.emit("job.parked", job,
               {{"generation", fact.generation},
                {"step", fact.step},
@@ -75,6 +77,7 @@ Status apply(StateChange& change, const CheckpointTaken& fact) {
   Job& job = change.job(fact.job);
   job.requests.checkpoint = false;
   job.recovery.checkpoint = kept_by(change, job, *writer, fact);
+  book_saved(job, fact.step);
   change.emit("job.checkpointed", job,
               {{"generation", fact.generation},
                {"step", fact.step},
@@ -99,6 +102,7 @@ void go_on_from(StateChange& change, Job& job, const Restart& restart) {
   const std::int64_t samples = samples_at(job, restart.step);
   const std::int64_t steps_lost = std::max<std::int64_t>(0, job.progress.step - restart.step);
   const std::int64_t samples_lost = std::max<std::int64_t>(0, job.progress.samples - samples);
+  book_lost_steps(job, restart.step);
   job.progress.step = restart.step;
   job.progress.samples = samples;
   change.emit("job.restored", job,

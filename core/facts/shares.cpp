@@ -7,6 +7,7 @@
 #include "core/facts/event_data.hpp"
 #include "core/facts/job_facts.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/ledger.hpp"
 #include "core/state/membership.hpp"
 
 namespace tidepool::core {
@@ -70,6 +71,8 @@ Status apply(StateChange& change, const SharesChanged& fact) {
   if (job.shares.used.number < fact.number) use_told_shares(change, job);
   TransitionCost& cost = job.measurements.rebalance_cost;
   ++cost.count;
+  book_wait(change.state(), job, Duration::micros(static_cast<std::int64_t>(fact.stall_ms * 1e3)),
+            Overhead::kBootAndResize);
   cost.mean_stall_ms += (fact.stall_ms - cost.mean_stall_ms) / static_cast<double>(cost.count);
   change.emit("job.rebalanced", job, rebalanced_data(job, fact));
   return ok_status();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/facts/shares.hpp"
+#include "core/state/ledger.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/straggler_diagnosis.hpp"
 
@@ -88,6 +89,30 @@ void take_in(StragglerTrack& track, const StragglerFinding& found, double waited
   track.slow_steps = std::max(found.steps, track.slow_steps + 1);
 }
 
+// One step of all ranks.
+struct JudgedStep {
+  const std::vector<std::int64_t>& compute_us;
+  const std::vector<std::int64_t>& samples;
+  const std::vector<StragglerFinding>& findings;
+};
+
+// Returns for how long the others waited for the slowest straggler, in slot-seconds.
+double take_in_step(Job& job, const std::vector<StragglerTrack*>& tracks, const JudgedStep& step) {
+  double longest_s = 0;
+  for (std::size_t rank = 0; rank < tracks.size(); ++rank) {
+    StragglerTrack& track = *tracks[rank];
+    take_in_time(track, step.findings[rank], step.compute_us[rank]);
+    const double before_s = track.slow_steps > 0 ? track.waited_s : 0;
+    take_in(track, step.findings[rank], waited_for(step.compute_us, rank, job.spec.gpus_per_worker));
+    longest_s = std::max(longest_s, track.waited_s - before_s);
+    const auto rebalanced = job.shares.rebalanced.find(job.membership.members[rank]);
+    if (rebalanced != job.shares.rebalanced.end()) {
+      take_in_eased(rebalanced->second, rank, step.compute_us, step.samples, job.spec.gpus_per_worker);
+    }
+  }
+  return longest_s;
+}
+
 }  // namespace
 
 void judge_members(StateChange& change, Job& job, const StepsMeasured& report, std::int64_t counted,
@@ -109,18 +134,15 @@ void judge_members(StateChange& change, Job& job, const StepsMeasured& report, s
   for (const StragglerTrack* track : tracks) before.push_back({.steps = track->steps, .slow_steps = track->slow_steps});
   const std::vector<std::int64_t> samples =
       shares_of(report.samples / report.steps, weights_of(job.shares.used, ranks));
+  double waited_s = 0;  // slot-seconds
   for (std::size_t step = steps - static_cast<std::size_t>(counted); step < steps; ++step) {
     const auto begin = report.compute_us.begin() + static_cast<std::ptrdiff_t>(step * ranks);
     const std::vector<std::int64_t> compute_us(begin, begin + static_cast<std::ptrdiff_t>(ranks));
     const auto findings = detector.judge(compute_us, samples, memories);
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      take_in_time(*tracks[rank], findings[rank], compute_us[rank]);
-      take_in(*tracks[rank], findings[rank], waited_for(compute_us, rank, job.spec.gpus_per_worker));
-      const auto rebalanced = job.shares.rebalanced.find(job.membership.members[rank]);
-      if (rebalanced != job.shares.rebalanced.end())
-        take_in_eased(rebalanced->second, rank, compute_us, samples, job.spec.gpus_per_worker);
-    }
+    waited_s += take_in_step(job, tracks, {compute_us, samples, findings});
   }
+  const double each_s = waited_s / static_cast<double>(ranks) / job.spec.gpus_per_worker;
+  book_wait(change.state(), job, Duration::micros(static_cast<std::int64_t>(each_s * 1e6)), Overhead::kStragglers);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     tracks[rank]->detector = detector.name();
     if (changed_its_look(*tracks[rank], before[rank]))

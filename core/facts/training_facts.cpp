@@ -8,6 +8,7 @@
 #include "core/facts/throughput.hpp"
 #include "core/facts/worker_exit.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/ledger.hpp"
 #include "core/state/membership.hpp"
 
 namespace tidepool::core {
@@ -43,6 +44,17 @@ void record_cost(Job& job, double stall_ms, Instant at) {
                                             : job.measurements.grow_cost,
              stall_ms);
   }
+}
+
+// What a change of size has cost the members, beside the boots of those that have joined.
+void book_stall(StateChange& change, Job& job, const GenerationSwitched& fact) {
+  const Commit& commit = job.membership.commit;
+  const Duration stalled = Duration::micros(static_cast<std::int64_t>(fact.stall_ms * 1e3));
+  book_wait(change.state(), job, stalled, commit.after_failure ? Overhead::kLostToFailure : Overhead::kBootAndResize);
+  const auto known = job.measurements.sizes.find(commit.from_size);
+  if (fact.steps_redone <= 0 || known == job.measurements.sizes.end()) return;
+  const double redone_s = known->second.step_seconds * static_cast<double>(fact.steps_redone);
+  book_wait(change.state(), job, Duration::micros(static_cast<std::int64_t>(redone_s * 1e6)), Overhead::kLostToFailure);
 }
 
 void emit_replaced(StateChange& change, const Job& job) {
@@ -88,6 +100,7 @@ void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact
   // A program that has said its end before has it, also when its word came by a detour.
   if (lost && !job.progress.finished) go_on_from(change, job, {.step = switch_step - 1, .bytes = 0, .path = ""});
   job.membership.switched = true;
+  book_stepping(job);
   job.membership.stepping_generation = job.membership.generation;
   job.membership.stepping_size = job.size();
   job.membership.switch_step = switch_step;
@@ -138,6 +151,7 @@ Status apply(StateChange& change, const GenerationSwitched& fact) {
   if (!is_current(**known, fact.generation) || (*known)->membership.switched) return ok_status();
   Job& job = change.job(fact.job);
   record_cost(job, fact.stall_ms, change.at());
+  book_stall(change, job, fact);
   mark_switched(change, job, fact, true);
   return ok_status();
 }

@@ -6,6 +6,7 @@
 
 #include "base/accrual.hpp"
 #include "base/calendar.hpp"
+#include "core/state/ledger.hpp"
 #include "core/state/utc_time.hpp"
 
 namespace tidepool::core {
@@ -20,19 +21,32 @@ void for_budgets(ClusterState& state, const Job& job, auto&& change) {
 }
 
 struct Held {
-  std::int64_t slots = 0;
-  Money rate;  // an hour
+  HeldSlots all;
+  HeldSlots booting;  // of those
 };
 
 Held held_by(const ClusterState& state, const Job& job) {
-  return {.slots = slots_in_use(state, job), .rate = price_per_hour(state, job)};
+  const Stepping steps(job);
+  return {.all = held_slots(state, job, [](const Worker&) { return true; }),
+          .booting = held_slots(state, job, [&](const Worker& worker) { return !steps(worker); })};
 }
 
 void charge_part(Account& account, const Held& held, Instant until) {
   const Duration passed = until - account.charged_until;
   account.charged_until = until;
-  account.slot_time += passed * held.slots;
-  accrue(held.rate, passed, account.cost, account.cost_remainder);
+  account.slot_time += passed * held.all.slots;
+  accrue(held.all.rate, passed, account.cost, account.cost_remainder);
+  if (held.booting.slots == 0) return;
+  Used& booting = account.overheads[Overhead::kBootAndResize];
+  booting.slot_time += passed * held.booting.slots;
+  accrue(held.booting.rate, passed, booting.cost, account.boot_remainder);
+}
+
+// What the account came to when a day ended; null: nothing yet.
+const DayMark* mark_at(const Account& account, std::int64_t day) {
+  const auto after = std::upper_bound(account.days.begin(), account.days.end(), day,
+                                      [](std::int64_t wanted, const DayMark& mark) { return wanted < mark.day; });
+  return after == account.days.begin() ? nullptr : &*std::prev(after);
 }
 
 // The day up to which, or in which, it is charged: what comes next is of this one.
@@ -53,19 +67,24 @@ void charge(const ClusterState& state, Job& job, Instant until) {
     charge_part(account, held, end);
     const Duration marked = account.days.empty() ? Duration() : account.days.back().slot_time;
     if (account.slot_time > marked) {
-      account.days.push_back({.day = day, .slot_time = account.slot_time, .cost = account.cost});
+      account.days.push_back(
+          {.day = day, .slot_time = account.slot_time, .cost = account.cost, .overheads = account.overheads});
     }
-    if (held.slots == 0) break;  // the days that follow are alike
+    if (held.all.slots == 0) break;  // the days that follow are alike
   }
   charge_part(account, held, until);
 }
 
 Used used_until(const ClusterState& state, const Account& account, std::int64_t day) {
   if (day >= charged_day(state, account)) return {account.slot_time, account.cost};
-  const auto after = std::upper_bound(account.days.begin(), account.days.end(), day,
-                                      [](std::int64_t wanted, const DayMark& mark) { return wanted < mark.day; });
-  if (after == account.days.begin()) return {};
-  return {std::prev(after)->slot_time, std::prev(after)->cost};
+  const DayMark* mark = mark_at(account, day);
+  return mark == nullptr ? Used() : Used{mark->slot_time, mark->cost};
+}
+
+Overheads overheads_until(const ClusterState& state, const Account& account, std::int64_t day) {
+  if (day >= charged_day(state, account)) return account.overheads;
+  const DayMark* mark = mark_at(account, day);
+  return mark == nullptr ? Overheads() : mark->overheads;
 }
 
 void charge_with_tenant(ClusterState& state, Job& job, Instant until) {
@@ -78,12 +97,7 @@ void charge_with_tenant(ClusterState& state, Job& job, Instant until) {
 }
 
 int slots_in_use(const ClusterState& state, const Job& job) {
-  std::size_t slots = 0;
-  for (const WorkerId id : job.membership.workers) {
-    const Worker* worker = state.find_worker(id);
-    if (worker != nullptr && !worker->node_lost) slots += worker->slots.size();
-  }
-  return static_cast<int>(slots);
+  return static_cast<int>(held_slots(state, job, [](const Worker&) { return true; }).slots);
 }
 
 void leave_budgets(ClusterState& state, const Job& job, Instant at) {
@@ -98,14 +112,7 @@ void join_budgets(ClusterState& state, const Job& job) {
 }
 
 Money price_per_hour(const ClusterState& state, const Job& job) {
-  Money sum;
-  for (const WorkerId id : job.membership.workers) {
-    const Worker* worker = state.find_worker(id);
-    const Node* node = worker == nullptr ? nullptr : state.find_node(worker->node);
-    if (node == nullptr || worker->node_lost) continue;
-    sum += Money::micros(node->price_per_slot_hour.count_micros() * static_cast<std::int64_t>(worker->slots.size()));
-  }
-  return sum;
+  return held_slots(state, job, [](const Worker&) { return true; }).rate;
 }
 
 }  // namespace tidepool::core

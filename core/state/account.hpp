@@ -15,11 +15,9 @@ void charge_with_tenant(ClusterState& state, Job& job, Instant until);
 // Slots of the job's present workers, those on lost nodes left out.
 [[nodiscard]] int slots_in_use(const ClusterState& state, const Job& job);
 // What the account came to when the day in UTC ended, in days since 1970; or as far as it is charged.
-struct Used {
-  Duration slot_time;
-  Money cost;
-};
 [[nodiscard]] Used used_until(const ClusterState& state, const Account& account, std::int64_t day);
+// What of that was overhead.
+[[nodiscard]] Overheads overheads_until(const ClusterState& state, const Account& account, std::int64_t day);
 
 // Budgets count what a job holds by its rate. Before what it holds changes it leaves them, charged up to that moment;
 // after that it joins them again. Nothing where its tenants have no budget.

@@ -14,6 +14,7 @@
 #include "core/state/budget.hpp"
 #include "core/state/job_phase.hpp"
 #include "core/state/job_spec.hpp"
+#include "core/state/overheads.hpp"
 #include "core/state/plan.hpp"
 #include "core/state/reason.hpp"
 
@@ -221,6 +222,14 @@ struct DayMark {
   std::int64_t day = 0;  // since 1970
   Duration slot_time;
   Money cost;
+  Overheads overheads = {};  // of that
+};
+
+// When the state that a restart would go on from was saved.
+struct SavedMark {
+  std::int64_t step = 0;
+  Used useful;       // by then
+  int restarts = 0;  // Recovery::restarts when the job last began to step
 };
 
 // What the job has used, charged up to a time (account.hpp).
@@ -230,6 +239,9 @@ struct Account {
   Money cost;
   std::int64_t cost_remainder = 0;  // of cost, in millionths x microseconds / hour, so that sums are exact
   std::vector<DayMark> days;        // ascending
+  Overheads overheads;              // parts of the above (ledger.hpp)
+  std::int64_t boot_remainder = 0;  // of the cost of Overhead::kBootAndResize, likewise
+  SavedMark saved;
 };
 
 struct Job {

@@ -132,7 +132,7 @@ void add_file_commands(CLI::App& tenants, Chosen& chosen) {
 void add_usage_command(CLI::App& app, Chosen& chosen) {
   const auto wanted = std::make_shared<Wanted>();
   CLI::App* used = app.add_subcommand("usage", "Slot-hours and cost: by tenant since it was set up, or of days in UTC");
-  used->add_option("--by", wanted->by, "tenant, job, name, label, label:KEY, day, type; several with commas");
+  used->add_option("--by", wanted->by, "tenant, job, name, label, label:KEY, day, type, class; several with commas");
   used->add_option("--window", wanted->window, "this day, week or month");
   used->add_option("--from", wanted->from, "first day, such as 2026-11-01");
   used->add_option("--to", wanted->to, "last day; without it today");

@@ -79,6 +79,10 @@ class Budgets(unittest.TestCase):
         self.assertTrue(0 <= Decimal(budget["spent"]) - used < Decimal("0.000002"), rows)
         self.assertEqual({row["job"] for row in rows}, {first, other})
         self.assertIn("vision", self.schedctl("usage", "--by", "tenant,day")[1])
+        by_class = list(csv.DictReader(self.schedctl("usage", "--by", "job,class", "--csv")[1].splitlines()))
+        parts = {row["class"]: Decimal(row["cost"]) for row in by_class if row["job"] == first}
+        self.assertEqual(sum(parts.values()), sum(Decimal(row["cost"]) for row in rows if row["job"] == first))
+        self.assertTrue(0 < parts["boot_and_resize"] < parts["useful"], parts)
 
         cluster.restart(self.arguments, by=signal.SIGKILL)
         self.assertEqual(self.budget()["spent"], budget["spent"])

@@ -9,6 +9,7 @@
 #include "core/state/account.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/ledger.hpp"
 #include "policies/registry.hpp"
 #include "tests/support/decision_laws.hpp"
 #include "tests/support/policy_parts.hpp"
@@ -100,6 +101,50 @@ class Ledger {
   std::size_t turns_ = 0;
 };
 
+// Slots of the job that do not step: of workers that boot, wait for a switch, or leave.
+std::int64_t slots_that_wait(const core::ClusterState& state, const core::Job& job) {
+  std::int64_t slots = 0;
+  for (const auto& [id, worker] : state.workers) {
+    if (worker.job != job.id || worker.node_lost) continue;
+    const core::Membership& membership = job.membership;
+    const core::Transition* transition = job.phase.transition();
+    const auto is_in = [&](const std::vector<WorkerId>& some) { return std::count(some.begin(), some.end(), id) > 0; };
+    const bool joins = transition != nullptr && is_in(transition->joining_workers);
+    const bool leaves = transition != nullptr && is_in(transition->leaving_workers);
+    const bool goes_on = worker.phase == core::WorkerPhase::kMember || leaves;
+    const bool had_members = membership.commit.from_size > 0 && !membership.parking;
+    const bool steps = goes_on && (membership.switched || (had_members && !joins));
+    if (!steps) slots += static_cast<std::int64_t>(worker.slots.size());
+  }
+  return slots;
+}
+
+// The parts of each account are not negative and add up to it, and time that passes by itself is useful but for the
+// workers that wait.
+void require_parts(const core::ClusterState& state, Instant now) {
+  for (const auto& [id, job] : state.jobs) {
+    INFO(id.text());
+    const core::Account& account = job->account;
+    const core::Used useful = core::useful_of(account);
+    REQUIRE(useful.slot_time >= Duration());
+    REQUIRE(useful.cost >= Money());
+    core::Used sum = useful;
+    for (const core::Overhead overhead : core::kOverheads) {
+      REQUIRE(account.overheads[overhead].slot_time >= Duration());
+      REQUIRE(account.overheads[overhead].cost >= Money());
+      sum = sum + account.overheads[overhead];
+    }
+    REQUIRE(sum == core::Used{account.slot_time, account.cost});
+    core::Job later = *job;
+    core::charge(state, later, now + Duration::seconds(10));
+    const core::Overheads grown = later.account.overheads - account.overheads;
+    const Duration passed = now + Duration::seconds(10) - account.charged_until;
+    const std::int64_t booted_us = grown[core::Overhead::kBootAndResize].slot_time.count_us();
+    REQUIRE(booted_us == passed.count_us() * slots_that_wait(state, *job));
+    REQUIRE(grown.total().slot_time.count_us() == booted_us);
+  }
+}
+
 // After a decision. Gives the number of jobs that a budget holds.
 std::size_t require_held(const core::ClusterState& state, Instant now) {
   std::size_t held = 0;
@@ -142,6 +187,7 @@ TEST_CASE("whatever budgets tenants have and whatever policy decides, every law 
         if (rng.chance(0.02)) (void)world.share_among(draw());
         decide_and_check(world);
         held += require_held(world.state(), world.now());
+        require_parts(world.state(), world.now());
         ledger.require_agrees(world);
       }
     }

@@ -80,6 +80,21 @@ TEST_CASE("usage is summed by what is asked for, within the days") {
     {"by": {"day": "1970-01-15"}, "jobs": 1, "slot_seconds": 3600.0, "cost": "0.00005"}])"));
 }
 
+TEST_CASE("usage is told by what slots were held for, and what is useful is the rest") {
+  const core::ClusterState state;
+  core::DayMark before = mark(10, 2, 100);
+  before.overheads[core::Overhead::kBootAndResize] = {Duration::seconds(3'600), Money::micros(50)};
+  core::Job job = job_of(1, "vision", {before, mark(11, 5, 250)});
+  job.account.overheads = before.overheads;
+  job.account.overheads[core::Overhead::kLostToFailure] = {Duration::seconds(1'800), Money::micros(25)};
+  UsageSums sums({11, 11}, {"class", "tenant"});
+  sums.add(state, job);
+  CHECK(sums.body().at("rows") == json::parse(R"([
+    {"by": {"class": "lost_to_failure", "tenant": "vision"}, "jobs": 1, "slot_seconds": 1800.0, "cost": "0.000025"},
+    {"by": {"class": "useful", "tenant": "vision"}, "jobs": 1, "slot_seconds": 9000.0, "cost": "0.000125"}])"));
+  CHECK(sums.body().at("total") == json::parse(R"({"jobs": 1, "slot_seconds": 10800.0, "cost": "0.00015"})"));
+}
+
 TEST_CASE("ranges that follow each other add up to the whole, and so do days") {
   const core::ClusterState state;
   test::for_each_seed("usage sums", 100, [&](std::uint64_t, Rng& rng) {

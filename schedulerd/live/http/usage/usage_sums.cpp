@@ -15,7 +15,15 @@ using nlohmann::json;
 
 constexpr std::string_view kLabel = "label:";
 constexpr std::size_t kKeysMost = 6;
-constexpr std::array<std::string_view, 6> kKeys = {"tenant", "job", "name", "label", "day", "type"};
+constexpr std::string_view kClass = "class";  // of what slots were held for: an overhead, or
+constexpr std::string_view kUseful = "useful";
+constexpr std::array kKeys = {std::string_view("tenant"),
+                              std::string_view("job"),
+                              std::string_view("name"),
+                              std::string_view("label"),
+                              std::string_view("day"),
+                              std::string_view("type"),
+                              kClass};
 
 // "project=x,team=y"
 std::string all_labels(const core::Job& job) {
@@ -31,12 +39,13 @@ std::string value_of(const core::Job& job, const std::string& key, std::int64_t 
   if (key == "day") return date_text(day);
   if (key == "type") return job.measurements.slot_type;
   if (key == "label") return all_labels(job);
+  if (key == kClass) return {};  // told apart where the row is made
   const auto label = job.spec.labels.find(key.substr(kLabel.size()));
   return label == job.spec.labels.end() ? std::string() : label->second;
 }
 
-json sum_body(std::int64_t jobs, Duration slot_time, Money cost) {
-  return {{"jobs", jobs}, {"slot_seconds", slot_time.to_seconds()}, {"cost", to_text(cost)}};
+json sum_body(std::int64_t jobs, const core::Used& used) {
+  return {{"jobs", jobs}, {"slot_seconds", used.slot_time.to_seconds()}, {"cost", to_text(used.cost)}};
 }
 
 Result<DayRange> window_of(const std::string& window, std::int64_t today) {
@@ -69,7 +78,7 @@ Result<std::vector<std::string>> read_keys(std::string_view text) {
     const bool is_label = key.starts_with(kLabel) && key.size() > kLabel.size();
     if (!is_label && std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
       return invalid_argument("by \"" + key +
-                              "\" is not known; it is of tenant, job, name, label, label:KEY, day, type");
+                              "\" is not known; it is of tenant, job, name, label, label:KEY, day, type, class");
     }
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) return invalid_argument("by has " + key + " twice");
     keys.push_back(std::move(key));
@@ -80,41 +89,52 @@ Result<std::vector<std::string>> read_keys(std::string_view text) {
 }
 
 void UsageSums::add(const core::ClusterState& state, const core::Job& job) {
-  using core::Used;
+  const auto until = [&](std::int64_t day) {
+    return Slice{core::used_until(state, job.account, day), core::overheads_until(state, job.account, day)};
+  };
   const bool by_day = std::find(keys_.begin(), keys_.end(), "day") != keys_.end();
-  const Used first = core::used_until(state, job.account, range_.from - 1);
-  Used before = first;
-  const auto count = [&](std::int64_t day, const Used& until) {
-    const Sum used{.jobs = 1, .slot_time = until.slot_time - before.slot_time, .cost = until.cost - before.cost};
-    if (used.slot_time > Duration()) add(job, day, used);
-    before = until;
+  const Slice first = until(range_.from - 1);
+  Slice before = first;
+  const auto count = [&](std::int64_t day, const Slice& now) {
+    const Slice slice{now.used - before.used, now.overheads - before.overheads};
+    if (slice != Slice()) add(job, day, slice);
+    before = now;
   };
   for (const core::DayMark& mark : job.account.days) {
-    if (by_day && mark.day >= range_.from && mark.day < range_.to) count(mark.day, {mark.slot_time, mark.cost});
+    if (by_day && mark.day >= range_.from && mark.day < range_.to) count(mark.day, until(mark.day));
   }
-  const Used last = core::used_until(state, job.account, range_.to);
-  const std::int64_t charged = core::day_in_utc(state, job.account.charged_until);
-  count(std::min(range_.to, charged), last);
-  if (last.slot_time == first.slot_time) return;
+  const Slice last = until(range_.to);
+  count(std::min(range_.to, core::day_in_utc(state, job.account.charged_until)), last);
+  if (last.used.slot_time == first.used.slot_time) return;
   ++total_.jobs;
-  total_.slot_time += last.slot_time - first.slot_time;
-  total_.cost += last.cost - first.cost;
+  total_.used = total_.used + (last.used - first.used);
 }
 
-void UsageSums::add(const core::Job& job, std::int64_t day, const Sum& used) {
+void UsageSums::add(const core::Job& job, std::int64_t day, const Slice& slice) {
   std::vector<std::string> values;
   values.reserve(keys_.size());
   for (const std::string& key : keys_) values.push_back(value_of(job, key, day));
-  Sum& row = rows_[std::move(values)];
-  row.jobs += used.jobs;
-  row.slot_time += used.slot_time;
-  row.cost += used.cost;
+  const auto class_at = std::find(keys_.begin(), keys_.end(), kClass);
+  if (class_at == keys_.end()) return add(values, slice.used);
+  std::string& name = values[static_cast<std::size_t>(class_at - keys_.begin())];
+  for (const core::Overhead overhead : core::kOverheads) {
+    name = core::to_text(overhead);
+    if (slice.overheads[overhead] != core::Used()) add(values, slice.overheads[overhead]);
+  }
+  name = kUseful;
+  add(values, slice.used - slice.overheads.total());
+}
+
+void UsageSums::add(const std::vector<std::string>& values, core::Used used) {
+  Sum& row = rows_[values];
+  ++row.jobs;
+  row.used = row.used + used;
 }
 
 json UsageSums::body() const {
   json rows = json::array();
   for (const auto& [values, sum] : rows_) {
-    json row = sum_body(sum.jobs, sum.slot_time, sum.cost);
+    json row = sum_body(sum.jobs, sum.used);
     json& by = row["by"] = json::object();
     for (std::size_t i = 0; i < keys_.size(); ++i) by[keys_[i]] = values[i];
     rows.push_back(std::move(row));
@@ -123,7 +143,7 @@ json UsageSums::body() const {
           {"to", date_text(range_.to)},
           {"by", keys_},
           {"rows", std::move(rows)},
-          {"total", sum_body(total_.jobs, total_.slot_time, total_.cost)}};
+          {"total", sum_body(total_.jobs, total_.used)}};
 }
 
 }  // namespace tidepool::live::http

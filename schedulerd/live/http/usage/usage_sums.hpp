@@ -30,7 +30,7 @@ struct AskedRange {
 };
 [[nodiscard]] Result<DayRange> read_range(const AskedRange& asked, std::int64_t today);
 
-// "tenant,label:project,job,day,type": by what rows are told apart; without any by tenant.
+// "tenant,label:project,job,day,type,class": by what rows are told apart; without any by tenant.
 [[nodiscard]] Result<std::vector<std::string>> read_keys(std::string_view text);
 
 class UsageSums {
@@ -48,10 +48,16 @@ class UsageSums {
  private:
   struct Sum {
     std::int64_t jobs = 0;
-    Duration slot_time;
-    Money cost;
+    core::Used used;
   };
-  void add(const core::Job& job, std::int64_t day, const Sum& used);
+  // What a job has used up to some day, and what of that was overhead.
+  struct Slice {
+    core::Used used;
+    core::Overheads overheads;
+    bool operator==(const Slice&) const = default;
+  };
+  void add(const core::Job& job, std::int64_t day, const Slice& slice);
+  void add(const std::vector<std::string>& values, core::Used used);
 
   DayRange range_;
   std::vector<std::string> keys_;

@@ -1,0 +1,56 @@
+// What the slots of a job were held for: useful steps, or an overhead (overheads.hpp). Workers that do not step are
+// booked as they are charged; what only a report tells (a stall, steps that were lost) is moved from what was booked as
+// useful before, never more than that. So the parts of an account are never negative and add up to its whole.
+#pragma once
+
+#include <cstdint>
+
+#include "base/id_set.hpp"
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+// Slots of workers, those on lost nodes left out, and what they cost an hour.
+struct HeldSlots {
+  std::int64_t slots = 0;
+  Money rate;
+};
+[[nodiscard]] HeldSlots held_slots(const ClusterState& state, const Job& job, auto&& takes) {
+  HeldSlots held;
+  for (const WorkerId id : job.membership.workers) {
+    const Worker* worker = state.find_worker(id);
+    const Node* node = worker == nullptr ? nullptr : state.find_node(worker->node);
+    if (node == nullptr || worker->node_lost || !takes(*worker)) continue;
+    const auto slots = static_cast<std::int64_t>(worker->slots.size());
+    held.slots += slots;
+    held.rate += Money::micros(node->price_per_slot_hour.count_micros() * slots);
+  }
+  return held;
+}
+
+// Tells which workers take part in the steps of their job now. The job outlives it and does not change.
+class Stepping {
+ public:
+  explicit Stepping(const Job& job);
+  [[nodiscard]] bool operator()(const Worker& worker) const;
+
+ private:
+  const Membership& membership_;
+  IdSet<WorkerId> joining_;
+  IdSet<WorkerId> leaving_;
+};
+
+// What of the account is no overhead.
+[[nodiscard]] Used useful_of(const Account& account);
+
+// The workers that step stood still, or waited, for that long: it was not useful, but the overhead.
+void book_wait(const ClusterState& state, Job& job, Duration lasted, Overhead overhead);
+
+// The state of so many steps was saved: what is lost later was done after it.
+void book_saved(Job& job, std::int64_t step);
+// The job goes on from `step`, and has counted more before. Requires: progress.step is what it had counted.
+void book_lost_steps(Job& job, std::int64_t step);
+// The members step together: a restart after this is of a new cause.
+void book_stepping(Job& job);
+
+}  // namespace tidepool::core
