@@ -454,7 +454,7 @@ void TidalPlanner::add_words(const core::Job& job, const Terms& terms, core::Tar
 
 void TidalPlanner::weigh_others(const Weighed& weighed, const Terms& terms, core::Target& target) {
   target.score = score_of(*weighed.curve, weighed.given, terms);
-  if (!std::isfinite(target.score)) target.score = 0;
+  if (!std::isfinite(target.score) || target.score == 0) target.score = 0;  // a zero has no sign
   target.lost = lost_for(*weighed.row, *weighed.curve, weighed.given, terms);
   if (target.lost.size() > kAlternativesMax) target.lost.resize(kAlternativesMax);
   const int each = weighed.row->slots_per_worker;
