@@ -109,9 +109,19 @@ struct EndedMessage {
   int signal = 0;
   std::string detail;
 };
-using FromWorker =
-    std::variant<ReadyMessage, AddressMessage, SwitchedMessage, StepsMessage, EpochAuditedMessage, FinishedMessage,
-                 ParkedMessage, CheckpointedMessage, RestoredMessage, StartedMessage, EndedMessage, RebalancedMessage>;
+// What the program says to a notice that it is to end.
+enum class NoticeAnswer { kSaving, kDone, kUntil, kRefuse };
+[[nodiscard]] const char* to_text(NoticeAnswer answer);
+[[nodiscard]] std::optional<NoticeAnswer> notice_answer_of(std::string_view text);
+struct AnswerMessage {
+  DecisionId decision;      // of the notice
+  std::int64_t number = 1;  // counts the answers to it; one that has been heard changes nothing
+  NoticeAnswer answer = NoticeAnswer::kSaving;
+  std::int64_t needs_ms = 0;  // kUntil: from now on
+};
+using FromWorker = std::variant<ReadyMessage, AddressMessage, SwitchedMessage, StepsMessage, EpochAuditedMessage,
+                                FinishedMessage, ParkedMessage, CheckpointedMessage, RestoredMessage, StartedMessage,
+                                EndedMessage, RebalancedMessage, AnswerMessage>;
 
 // --- worker -> agent, not passed on ---------------------------------------------------------------
 // What a worker is busy with.
@@ -145,7 +155,18 @@ struct AddressesMessage {
   GenerationNumber generation = 0;
   std::vector<std::string> blobs;  // raw bytes here, base64 on the wire; rank order
 };
-using ToWorker = std::variant<GenerationMessage, AddressesMessage, CheckpointOrder, SharesMessage>;
+// The worker, or its program, is to end. Told before the order by which it ends, and again with what its answers have
+// changed. Only where the agent's and the worker's hello say that they know it.
+struct NoticeMessage {
+  DecisionId decision;
+  std::string reason;            // the code of the decision's reason
+  std::string sentence;          // the same in words
+  std::int64_t in_ms = 0;        // from now on until it is ended by force
+  std::int64_t extended_ms = 0;  // so much of that was granted to answers
+  std::int64_t answers = 0;      // number of the newest answer that has been heard; 0 = none
+  bool granted = false;          // that one got what it asked for
+};
+using ToWorker = std::variant<GenerationMessage, AddressesMessage, CheckpointOrder, SharesMessage, NoticeMessage>;
 
 // --- agent -> daemon ----------------------------------------------------------------------------
 inline constexpr int kNodeSlotsMax = 1'024;  // that a node may offer
@@ -162,6 +183,7 @@ struct AgentHello {
   std::optional<std::string> data_address;  // at which its workers meet those of other nodes; older agents tell none
   std::optional<std::vector<std::string>> isolation;  // which of kIsolationParts it keeps; older agents tell none
   std::optional<bool> moves_states;  // it brings and hands over saved states; older agents tell nothing
+  std::optional<bool> gives_notice;  // it tells programs that they are to end; older agents tell nothing
 };
 struct AgentHeartbeat {};
 struct WorkerExitedReport {
@@ -344,6 +366,7 @@ struct WorkerHello {
   int protocol = kWorkerProtocol;
   WorkerId worker;
   std::int64_t pid = 0;
+  std::optional<bool> hears_notices;  // older libraries tell nothing
 };
 using WorkerToAgent = std::variant<WorkerHello, PulseMessage, FromWorker>;
 

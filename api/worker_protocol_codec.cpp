@@ -112,6 +112,26 @@ const char* to_text(PulsePhase phase) {
   return "waiting";
 }
 
+inline auto names_of(NoticeAnswer) {
+  using Name = codec::EnumName<NoticeAnswer>;
+  return std::array{Name{NoticeAnswer::kSaving, "saving"}, Name{NoticeAnswer::kDone, "done"},
+                    Name{NoticeAnswer::kUntil, "until"}, Name{NoticeAnswer::kRefuse, "refuse"}};
+}
+
+const char* to_text(NoticeAnswer answer) {
+  for (const auto& entry : names_of(answer)) {
+    if (entry.value == answer) return entry.name;
+  }
+  return "saving";
+}
+
+std::optional<NoticeAnswer> notice_answer_of(std::string_view text) {
+  for (const auto& entry : names_of(NoticeAnswer())) {
+    if (entry.name == text) return entry.value;
+  }
+  return std::nullopt;
+}
+
 // --- worker -> daemon ---------------------------------------------------------------------------
 
 void fields(auto& archive, Like<ReadyMessage> auto& m) {
@@ -207,6 +227,14 @@ void fields(auto& archive, Like<RebalancedMessage> auto& m) {
   archive("stall_ms", m.stall_ms, kMillis);
 }
 
+void fields(auto& archive, Like<AnswerMessage> auto& m) {
+  archive.type("notice_answer");
+  archive("decision", m.decision, kId);
+  archive("number", m.number, kPositive);
+  archive("answer", m.answer);
+  archive("needs_ms", m.needs_ms, kGraceMs);
+}
+
 // --- worker -> agent ----------------------------------------------------------------------------
 
 void fields(auto& archive, Like<WorkerHello> auto& m) {
@@ -214,6 +242,7 @@ void fields(auto& archive, Like<WorkerHello> auto& m) {
   archive("protocol", m.protocol, kVersion);
   archive("worker", m.worker, kId);
   archive("pid", m.pid, kNatural);
+  archive.if_any("hears_notices", m.hears_notices, kYesOrNo);
 }
 void fields(auto& archive, Like<PulseMessage> auto& m) {
   archive.type("pulse");
@@ -248,6 +277,17 @@ void fields(auto& archive, Like<SharesMessage> auto& m) {
   archive.check(!m.weights.empty(), "weights", "must hold a weight for each rank");
 }
 
+void fields(auto& archive, Like<NoticeMessage> auto& m) {
+  archive.type("notice");
+  archive("decision", m.decision, kId);
+  archive("reason", m.reason);
+  archive("sentence", m.sentence);
+  archive("in_ms", m.in_ms, kNatural);
+  archive("extended_ms", m.extended_ms, kNatural);
+  archive("answers", m.answers, kNatural);
+  archive("granted", m.granted);
+}
+
 // --- agent -> daemon ----------------------------------------------------------------------------
 
 void fields(auto& archive, Like<AgentHello> auto& m) {
@@ -262,6 +302,7 @@ void fields(auto& archive, Like<AgentHello> auto& m) {
   archive.if_any("data_address", m.data_address, kHostAddress);
   archive.if_any("isolation", m.isolation, kIsolation);
   archive.if_any("moves_states", m.moves_states, kYesOrNo);
+  archive.if_any("gives_notice", m.gives_notice, kYesOrNo);
 }
 void fields(auto& archive, Like<AgentHeartbeat> auto&) {
   archive.type("heartbeat");

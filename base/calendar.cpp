@@ -84,4 +84,12 @@ std::string utc_text(std::int64_t unix_seconds) {
   return date_text(day) + text.data();
 }
 
+std::string utc_clock_text(std::int64_t unix_seconds) {
+  const std::int64_t second = unix_seconds - floor_divided(unix_seconds, kDaySeconds) * kDaySeconds;
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%02d:%02d:%02d UTC", static_cast<int>(second / 3'600),
+                static_cast<int>(second / 60 % 60), static_cast<int>(second % 60));
+  return text.data();
+}
+
 }  // namespace tidepool

@@ -35,5 +35,7 @@ struct Date {
 [[nodiscard]] Result<std::int64_t> parse_date(std::string_view text);
 // "2026-12-01 00:00 UTC".
 [[nodiscard]] std::string utc_text(std::int64_t unix_seconds);
+// "14:02:10 UTC".
+[[nodiscard]] std::string utc_clock_text(std::int64_t unix_seconds);
 
 }  // namespace tidepool

@@ -173,6 +173,7 @@ const std::map<std::string, Sentence>& event_sentences() {
        [](const json& d) {
          return "state of step " + whole_at(d, "/step") + " kept in " + rate(number_at(d, "/write_ms")) + " ms";
        }},
+      {"job.notice_answered", [](const json& d) { return text_at(d, "/text"); }},
       {"job.checkpointed",
        [](const json& d) {
          return "checkpoint of step " + whole_at(d, "/step") + " written in " + rate(number_at(d, "/write_ms")) + " ms";

@@ -115,13 +115,14 @@ void Fleet::link_closed(int node, Instant now) {
 void Fleet::greet(int node, std::vector<WorkerId> running) {
   const NodeKind& kind = at(node).kind;
   const std::string price = to_text(setup_.cluster.price_per_slot_hour);
-  setup_.to_daemon(node, FromNode{node, api::AgentHello{.node = at(node).name,
-                                                        .slots = kind.slots,
-                                                        .slot_type = kind.slot_type,
-                                                        .price_per_slot_hour = price,
-                                                        .running = std::move(running),
-                                                        .moves_states = setup_.state_rate > 0 ? std::optional(true)
-                                                                                              : std::nullopt}});
+  setup_.to_daemon(
+      node, FromNode{node, api::AgentHello{.node = at(node).name,
+                                           .slots = kind.slots,
+                                           .slot_type = kind.slot_type,
+                                           .price_per_slot_hour = price,
+                                           .running = std::move(running),
+                                           .moves_states = setup_.state_rate > 0 ? std::optional(true) : std::nullopt,
+                                           .gives_notice = true}});
 }
 
 void Fleet::relink(int node, Instant now) {

@@ -29,6 +29,8 @@ void Fleet::on_message(WorkerId worker, const api::ToWorker& message, Instant no
                  // Modelled workers find each other, and the cost of checkpoints is not modelled.
                  [](const api::AddressesMessage&) {},
                  [](const api::CheckpointOrder&) {},
+                 // They leave as soon as they can, and answer nothing.
+                 [](const api::NoticeMessage&) {},
              },
              message);
 }

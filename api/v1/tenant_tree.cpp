@@ -19,6 +19,7 @@ constexpr std::int64_t kWeightMost = 1'000'000;
 constexpr std::int64_t kPriorityMost = 1'000;  // of a job
 constexpr std::size_t kThresholdsMost = 16;
 constexpr std::int64_t kPercentMost = 1'000;
+constexpr Duration kExtensionMost = Duration::seconds(std::int64_t{24} * 3600);
 
 // As job files write a tenant.
 bool is_name(const std::string& text) {
@@ -56,6 +57,20 @@ Duration read_duration(ObjectReader& in, std::string_view field, Duration fallba
     return fallback;
   }
   if (*duration <= Duration()) in.fail(field, "OutOfRange", "must be above 0");
+  return *duration;
+}
+
+// 0s up to a day.
+std::optional<Duration> read_extension(ObjectReader& in, std::string_view field) {
+  const json& value = in.raw(field);
+  if (value.is_null()) return std::nullopt;
+  const auto duration = parse_duration(value.is_string() ? value.get<std::string>() : std::string());
+  if (!duration.ok()) {
+    in.fail(field, value.is_string() ? "Invalid" : "WrongType", "must be a duration with a unit, such as \"2m\"");
+    return std::nullopt;
+  }
+  const bool fits = *duration >= Duration() && *duration <= kExtensionMost;
+  if (!fits) in.fail(field, "OutOfRange", "must be from 0s to 24h; leave it out for no limit of its own");
   return *duration;
 }
 
@@ -166,6 +181,7 @@ class TreeReading {
     tenant.priority_max = optional_integer(in, "priority_max", {.low = -kPriorityMost, .high = kPriorityMost});
     tenant.job_slots_max = optional_integer(in, "job_slots_max", {.low = 1, .high = kSlotsMost});
     tenant.job_price_max = read_price(in, "job_price_max");
+    tenant.notice_extension = read_extension(in, "notice_extension");
     return tenant;
   }
 

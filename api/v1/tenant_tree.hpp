@@ -36,6 +36,7 @@ struct TenantFields {
   std::optional<int> job_slots_max;
   std::optional<Money> job_price_max;  // an hour
   std::optional<BudgetFields> budget;
+  std::optional<Duration> notice_extension;
 };
 
 struct TenantTreeV1 {

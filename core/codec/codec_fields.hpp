@@ -5,6 +5,7 @@
 #include "base/codec/text_writer.hpp"
 #include "core/state/device_speed.hpp"
 #include "core/state/job_spec.hpp"
+#include "core/state/leave_notice.hpp"
 #include "core/state/plan.hpp"
 #include "core/state/policy_deployment.hpp"
 #include "core/state/reason.hpp"
@@ -14,6 +15,12 @@ namespace tidepool::core {
 inline auto names_of(ResizeMode) {
   using Name = codec::EnumName<ResizeMode>;
   return std::array{Name{ResizeMode::kLive, "live"}, Name{ResizeMode::kRestart, "restart"}};
+}
+
+inline auto names_of(NoticeAnswer) {
+  const auto name = [](NoticeAnswer answer) { return codec::EnumName<NoticeAnswer>{answer, to_text(answer)}; };
+  return std::array{name(NoticeAnswer::kNone), name(NoticeAnswer::kSaving), name(NoticeAnswer::kDone),
+                    name(NoticeAnswer::kUntil), name(NoticeAnswer::kRefuse)};
 }
 
 inline auto names_of(OnResize) {

@@ -44,6 +44,7 @@ void fields(auto& archive, codec::Like<NodeJoined> auto& fact) {
   archive("isolation", fact.isolation);
   archive("labels", fact.labels);
   archive("moves_states", fact.moves_states);
+  archive("gives_notice", fact.gives_notice);
 }
 void fields(auto& archive, codec::Like<NodeLost> auto& fact) {
   archive("node", fact.node);
@@ -98,6 +99,13 @@ void fields(auto& archive, codec::Like<ProgramEnded> auto& fact) {
   archive("exit_code", fact.exit_code);
   archive("signal", fact.signal);
   archive("detail", fact.detail);
+}
+void fields(auto& archive, codec::Like<NoticeAnswered> auto& fact) {
+  archive("worker", fact.worker);
+  archive("decision", fact.decision);
+  archive("number", fact.number);
+  archive("answer", fact.answer);
+  archive("needs", fact.needs);
 }
 void fields(auto& archive, codec::Like<WorkerExited> auto& fact) {
   archive("worker", fact.worker);
@@ -266,6 +274,7 @@ std::string_view name_of(const Fact& fact) {
                         [](const WorkerStuck&) { return "worker_stuck"; },
                         [](const ProgramStarted&) { return "program_started"; },
                         [](const ProgramEnded&) { return "program_ended"; },
+                        [](const NoticeAnswered&) { return "notice_answered"; },
                         [](const WorkerExited&) { return "worker_exited"; },
                         [](const GenerationSwitched&) { return "generation_switched"; },
                         [](const StepsMeasured&) { return "steps_measured"; },
@@ -359,7 +368,8 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (*name == name_of(NodeJoined{})) body.emplace("isolation", nullptr);
   if (*name == name_of(NodeJoined{})) body.emplace("labels", nlohmann::json::object());
   if (*name == name_of(NodeJoined{})) body.emplace("moves_states", false);
-  if (*name == name_of(TenantsConfigured{}) && body.contains("tree")) tell_no_budgets(body["tree"]);
+  if (*name == name_of(NodeJoined{})) body.emplace("gives_notice", false);
+  if (*name == name_of(TenantsConfigured{}) && body.contains("tree")) tell_no_later_fields(body["tree"]);
   return decode_named(name->get<std::string>(), body);
 }
 

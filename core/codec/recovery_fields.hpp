@@ -53,4 +53,14 @@ inline void tell_no_moves(nlohmann::json& job) {
   }
 }
 
+void fields(auto& archive, codec::Like<LeaveNotice> auto& notice) {
+  archive("decision", notice.decision);
+  archive("reason", notice.reason);
+  archive("due", notice.due);
+  archive("by", notice.by);
+  archive("answer", notice.answer);
+  archive("answers", notice.answers);
+  archive("granted", notice.granted);
+}
+
 }  // namespace tidepool::core

@@ -78,6 +78,7 @@ void fields(auto& archive, codec::Like<Worker> auto& worker) {
   archive("stop_due", worker.stop_due);
   archive("kill_at", worker.kill_at);
   archive("stopped_for", worker.stopped_for);
+  archive("notice", worker.notice);
   archive("joining", worker.joining);
   archive("stuck", worker.stuck);
   archive("launched", worker.launched);
@@ -114,6 +115,7 @@ void fields(auto& archive, codec::Like<Node> auto& node) {
   archive("labels_given", node.labels_given);
   archive("labels_set", node.labels_set);
   archive("moves_states", node.moves_states);
+  archive("gives_notice", node.gives_notice);
   archive("drain", node.drain);
 }
 
@@ -367,6 +369,7 @@ Status take_node(nlohmann::json element, const std::string& where, ClusterState&
     element.emplace("labels_given", nlohmann::json::object());
     element.emplace("labels_set", nlohmann::json::object());
     element.emplace("moves_states", false);
+    element.emplace("gives_notice", false);
     if (element["drain"].is_object()) element["drain"].emplace("reclaim", nullptr);
   }
   auto node = decode_named(element, where, state.nodes, std::make_unique<Node>());
@@ -376,7 +379,8 @@ Status take_node(nlohmann::json element, const std::string& where, ClusterState&
   return ok_status();
 }
 
-Status take_worker(const nlohmann::json& element, const std::string& where, ClusterState& state) {
+Status take_worker(nlohmann::json element, const std::string& where, ClusterState& state) {
+  if (element.is_object()) element.emplace("notice", nullptr);  // likewise
   auto worker = decode_named(element, where, state.workers, std::make_unique<Worker>());
   if (!worker.ok()) return worker.error();
   const WorkerId id = (*worker)->id;
@@ -429,7 +433,7 @@ nlohmann::json encode_head(const ClusterState& state) {
 Status take_tenants(nlohmann::json value, ClusterState& state) {
   StoredTenants stored;
   if (value.is_object()) value.emplace("budgets", nlohmann::json::object());
-  if (value.contains("tree")) tell_no_budgets(value["tree"]);
+  if (value.contains("tree")) tell_no_later_fields(value["tree"]);
   TP_TRY(codec::decode(value, "/tenants", stored));
   TP_TRY(check_tenants(stored.tree));
   state.tenants = std::move(stored.tree);

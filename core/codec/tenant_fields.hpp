@@ -64,6 +64,7 @@ void fields(auto& archive, codec::Like<Tenant> auto& tenant) {
   archive("job_slots_max", tenant.job_slots_max);
   archive("job_price_max", tenant.job_price_max);
   archive("budget", tenant.budget);
+  archive("notice_extension", tenant.notice_extension);
 }
 
 void fields(auto& archive, codec::Like<TenantTree> auto& tree) {
@@ -108,10 +109,12 @@ void fields(auto& archive, codec::Like<StoredTenants> auto& stored) {
 }
 
 // Trees of earlier versions have none.
-inline void tell_no_budgets(nlohmann::json& tree) {
+inline void tell_no_later_fields(nlohmann::json& tree) {
   if (!tree.is_object() || !tree.contains("tenants") || !tree["tenants"].is_array()) return;
   for (auto& tenant : tree["tenants"]) {
-    if (tenant.is_object()) tenant.emplace("budget", nullptr);
+    if (!tenant.is_object()) continue;
+    tenant.emplace("budget", nullptr);
+    tenant.emplace("notice_extension", nullptr);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "base/overloaded.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/facts/event_data.hpp"
+#include "core/facts/notice_facts.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "core/facts/shares.hpp"
 #include "core/facts/state_moves.hpp"
@@ -189,6 +190,9 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
       .from_size = job.membership.members.empty() ? 0 : before,
       .after_failure = intent.after_failure};
   for (const WorkerId id : job.membership.workers) {
+    const bool program_ends = job.spec.resize == ResizeMode::kRestart && change.worker(id).launched > 0;
+    const bool ends = contains(job.membership.members, id) && (program_ends || !contains(intent.members, id));
+    if (ends) (void)give_notice(change, id, reason, job.spec.elastic.grace);
     if (contains(intent.members, id)) {
       change.worker(id).phase = WorkerPhase::kMember;
     } else if (contains(job.membership.members, id)) {
@@ -236,7 +240,12 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
     const Worker& worker = change.worker(id);
     if (worker.phase == WorkerPhase::kLeaving && worker.stop_due) continue;  // has its own time to leave
     const bool parks = job.membership.parking && may_hold_state(worker);
-    mark_leaving(change, id, parks ? std::optional(change.at() + job.spec.elastic.grace) : std::nullopt);
+    std::optional<Instant> due;
+    if (parks) {
+      const LeaveNotice& notice = give_notice(change, id, reason, job.spec.elastic.grace);
+      due = std::max(notice.by, change.at() + job.spec.elastic.grace);
+    }
+    mark_leaving(change, id, due);
   }
 }
 
@@ -258,6 +267,7 @@ void apply(StateChange& change, const StopWorkerIntent& intent, const Reason& re
   Worker& worker = change.worker(intent.worker);
   worker.kill_at = change.at() + intent.grace;
   worker.stopped_for = reason;
+  if (intent.grace > Duration()) (void)give_notice(change, intent.worker, reason, intent.grace);
   if (counts_as_lost(job, worker, intent.cause)) return;
   worker.phase = WorkerPhase::kLeaving;
   drop_from_transition(change, job, intent.worker);

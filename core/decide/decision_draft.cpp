@@ -117,7 +117,11 @@ void DecisionDraft::note_leavers(const Intent& intent) {
 
 void DecisionDraft::stop(StopWorkerIntent intent, const Reason& reason) {
   if (!stopped_.insert(intent.worker)) return;
-  const auto& drain = state_.find_node(state_.find_worker(intent.worker)->node)->drain;
+  const Worker& worker = *state_.find_worker(intent.worker);
+  // What a notice has promised it stands, whatever it is stopped for now.
+  const bool keeps_promise = intent.grace > Duration() && worker.notice && worker.notice->by > now_;
+  if (keeps_promise) intent.grace = std::max(intent.grace, worker.notice->by - now_);
+  const auto& drain = state_.find_node(worker.node)->drain;
   if (drain) intent.grace = std::min(intent.grace, std::max(Duration(), drain->deadline - now_));
   carry_out(intent, reason);
 }

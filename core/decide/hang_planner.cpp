@@ -13,11 +13,21 @@ namespace {
 // While the old generation still steps, a switch that is being prepared beside it may take this many timeouts.
 constexpr std::int64_t kTimeoutsBesideSteps = 5;
 
+// By then no program of the generation before runs any more.
+Instant programs_end_by(const ClusterState& state, const Job& job) {
+  Instant by = job.membership.commit.at + job.spec.elastic.grace;
+  for (const WorkerId id : job.membership.workers) {
+    const auto& notice = state.find_worker(id)->notice;
+    if (notice) by = std::max(by, notice->by);
+  }
+  return by;
+}
+
 // When a committed generation in which no member steps counts as hung.
-std::optional<Instant> switch_deadline(const Job& job, const EngineConfig& config) {
+std::optional<Instant> switch_deadline(const ClusterState& state, const Job& job, const EngineConfig& config) {
   if (!awaits_switch(job)) return std::nullopt;
   if (job.spec.resize == ResizeMode::kRestart) {
-    const Instant from_commit = job.membership.commit.at + job.spec.elastic.grace + pause_before_launch(job);
+    const Instant from_commit = programs_end_by(state, job) + pause_before_launch(job);
     const bool launched =
         job.membership.restart_state.launched == job.membership.generation && job.membership.restart_state.launched_at;
     // The programs get the whole timeout from their launch on, however late that was.
@@ -86,7 +96,7 @@ void stop_late_newcomers(DecisionDraft& draft, const Job& job) {
 }
 
 void stop_hung_switch(DecisionDraft& draft, const Job& job) {
-  const auto deadline = switch_deadline(job, draft.parts().config);
+  const auto deadline = switch_deadline(draft.state(), job, draft.parts().config);
   // A member that is being ended already, or is dead, changes the membership by itself.
   if (!deadline || draft.now() < *deadline || !all_members_stay(draft.state(), job)) return;
   const Duration lasted = draft.now() - job.membership.commit.at;
@@ -119,7 +129,7 @@ std::optional<Instant> next_hang(const ClusterState& state, const Job& job, cons
     const bool boots = worker.phase == WorkerPhase::kStarting && !worker.node_lost && !worker.kill_at;
     if (boots) first.consider(start_deadline(job, worker, config));
   }
-  first.consider(switch_deadline(job, config));
+  first.consider(switch_deadline(state, job, config));
   return first.found();
 }
 

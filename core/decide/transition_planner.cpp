@@ -50,6 +50,11 @@ void stop_all(DecisionDraft& draft, const Job& job, const Reason& reason) {
   }
 }
 
+// Its program has nothing left to do.
+bool needs_no_more(const Worker& worker) {
+  return worker.notice && worker.notice->answer == NoticeAnswer::kDone;
+}
+
 // Workers that should have left by now, or that came back after the job went on without them.
 void stop_left_behind(DecisionDraft& draft, const Job& job) {
   for (const WorkerId id : job.membership.workers) {
@@ -60,6 +65,10 @@ void stop_left_behind(DecisionDraft& draft, const Job& job) {
     const bool waits_for_switch =
         under_way != nullptr && (under_way->committed ? contains(under_way->leaving_workers, id) : first_of_two);
     if (worker.phase != WorkerPhase::kLeaving || worker.node_lost || worker.kill_at) continue;
+    if (worker.stop_due && needs_no_more(worker)) {
+      draft.stop({job.id, id, Duration()}, worker.notice->reason);
+      continue;
+    }
     if (worker.stop_due ? draft.now() < *worker.stop_due : waits_for_switch) continue;
     draft.stop({job.id, id, Duration()}, reason::LeftBehind{{.worker = id}});
   }
@@ -81,7 +90,20 @@ std::int64_t steps_at_risk(const Job& job) {
   return std::max<std::int64_t>(0, job.progress.step - (kept == nullptr ? 0 : kept->step));
 }
 
-// Workers that keep state have their grace for that; the others, and those that stay beyond it, are stopped.
+// Its state lies where a later start finds it, as far as the engine hears of that at all.
+bool has_parked(const Job& job) {
+  if (!job.membership.parking || job.spec.resize == ResizeMode::kRestart) return true;
+  return job.recovery.suspended && job.recovery.suspended->at >= job.membership.commit.at;
+}
+
+// How long it had from its notice on, with what it was granted.
+Duration time_to_park(const Job& job, const Worker& worker) {
+  const Duration granted = worker.notice ? worker.notice->by - worker.notice->due : Duration();
+  return job.spec.elastic.grace + granted;
+}
+
+// Workers that keep state have their grace for that; the others, and those that stay beyond it, are stopped. So are
+// those that need no more of it.
 void stop_parkers(DecisionDraft& draft, const Job& job) {
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *draft.state().find_worker(id);
@@ -90,7 +112,9 @@ void stop_parkers(DecisionDraft& draft, const Job& job) {
       draft.stop({job.id, id, job.spec.elastic.grace}, job.verdict.reason);
     } else if (draft.now() >= *worker.stop_due) {
       draft.stop({job.id, id, Duration()},
-                 reason::ParkTimeout{{.worker = id}, job.spec.elastic.grace, steps_at_risk(job)});
+                 reason::ParkTimeout{{.worker = id}, time_to_park(job, worker), steps_at_risk(job)});
+    } else if (needs_no_more(worker) && has_parked(job)) {
+      draft.stop({job.id, id, Duration()}, worker.notice->reason);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include "core/decide/size_planner.hpp"
 #include "core/decide/state_wait.hpp"
 #include "core/decide/straggler_planner.hpp"
+#include "core/explain/notice_evidence.hpp"
 #include "core/explain/pool_evidence.hpp"
 #include "core/explain/tenant_evidence.hpp"
 #include "core/explain/type_evidence.hpp"
@@ -362,6 +363,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
     out.evidence.push_back("lost workers " + counted(job.recovery.restarts, "time") +
                            " so far; newest: " + job.recovery.last_error);
   }
+  append(notice_evidence(state, job), out.evidence);
   add_kept_state(state, job, out);
   if (job.state() == JobState::kPending) {
     const std::vector<std::string> types = evidence_of_types(state, job);

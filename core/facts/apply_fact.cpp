@@ -7,6 +7,7 @@
 #include "core/facts/budget_facts.hpp"
 #include "core/facts/job_facts.hpp"
 #include "core/facts/node_facts.hpp"
+#include "core/facts/notice_facts.hpp"
 #include "core/facts/parking_facts.hpp"
 #include "core/facts/policy_facts.hpp"
 #include "core/facts/pool_facts.hpp"

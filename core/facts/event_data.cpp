@@ -5,6 +5,7 @@
 #include "core/facts/throughput.hpp"
 #include "core/state/node_speed.hpp"
 #include "core/state/state_move.hpp"
+#include "core/words/notice_words.hpp"
 #include "core/words/sentence.hpp"
 
 namespace tidepool::core {
@@ -146,6 +147,19 @@ nlohmann::json straggling_data(const Reason& reason, const std::string& detector
   auto data = straggler_json(reason);
   data["detector"] = detector;
   return data;
+}
+
+nlohmann::json answered_data(const ClusterState& state, const NoticeAnswered& fact, Instant before) {
+  const Worker& worker = *state.find_worker(fact.worker);
+  const LeaveNotice& notice = *worker.notice;
+  return {{"worker", fact.worker.text()},
+          {"notice", fact.decision.text()},
+          {"answer", to_text(notice.answer)},
+          {"granted", notice.granted},
+          {"asked_seconds", fact.needs.to_seconds()},
+          {"added_seconds", (notice.by - before).to_seconds()},
+          {"by_unix", (notice.by.count_us() + state.utc_us_at_zero) / 1'000'000},
+          {"text", answer_text(state, worker)}};
 }
 
 nlohmann::json decision_data(const Decision& decision, const ClusterState& state) {

@@ -24,6 +24,8 @@ namespace tidepool::core {
 [[nodiscard]] nlohmann::json probed_data(const ClusterState& state, const Node& node);
 // From the reason of a straggler's replacement, or of its being kept.
 [[nodiscard]] nlohmann::json straggling_data(const Reason& reason, const std::string& detector);
+// Of an answer that has been taken into the state; `before`: by when its worker had to be gone until then.
+[[nodiscard]] nlohmann::json answered_data(const ClusterState& state, const NoticeAnswered& fact, Instant before);
 [[nodiscard]] nlohmann::json decision_data(const Decision& decision, const ClusterState& state);
 
 }  // namespace tidepool::core

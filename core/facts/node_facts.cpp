@@ -139,6 +139,7 @@ Status apply(StateChange& change, const NodeJoined& fact) {
   node.isolation = fact.isolation;
   node.labels_given = fact.labels;
   node.moves_states = fact.moves_states;
+  node.gives_notice = fact.gives_notice;
   join_pool(change, node, fact.slots);
   remove_exited_workers(change, gone, {.detail = "its agent came back without it"});
   IdSet<JobId> jobs;
@@ -315,7 +316,9 @@ Status apply(StateChange& change, const WorkerJoining& fact) {
   const Job& job = *change.state().find_job(worker->job);
   if (fact.generation <= worker->joining || fact.generation > job.membership.generation) return ok_status();
   (void)change.job(worker->job);
-  change.worker(fact.worker).joining = fact.generation;
+  Worker& joining = change.worker(fact.worker);
+  joining.joining = fact.generation;
+  if (joining.phase == WorkerPhase::kMember) joining.notice.reset();  // its program has ended
   return ok_status();
 }
 

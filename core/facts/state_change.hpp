@@ -59,6 +59,8 @@ class StateChange {
 
   // Events carry the decision from here on.
   void follow(DecisionId decision) { decision_ = decision; }
+  // Requires: one is being carried out.
+  [[nodiscard]] DecisionId decision() const { return decision_.value(); }
   void emit(std::string type, nlohmann::json data);
   void emit(std::string type, const Job& job, nlohmann::json data);
   void emit_of_tenant(std::string type, const std::string& tenant, nlohmann::json data);

@@ -108,7 +108,8 @@ void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = change.worker(id);
     const bool leaves = worker.phase == WorkerPhase::kLeaving && !worker.stop_due && !worker.kill_at;
-    if (leaves) change.worker(id).stop_due = change.at() + job.spec.elastic.grace;
+    const Instant after_grace = change.at() + job.spec.elastic.grace;
+    if (leaves) change.worker(id).stop_due = worker.notice ? std::max(after_grace, worker.notice->by) : after_grace;
     const bool first_of_two = job.phase.transition() && !job.phase.transition()->committed;
     if (leaves && first_of_two && job.membership.commit.replaces) {
       change.emit("worker.replaced", job, {{"worker", id.text()}, {"by", job.membership.members.back().text()}});

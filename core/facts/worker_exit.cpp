@@ -177,6 +177,7 @@ void take_back(StateChange& change, Job& job) {
     Worker& worker = change.worker(id);
     worker.phase = WorkerPhase::kMember;
     worker.stop_due.reset();
+    worker.notice.reset();
   }
   job.membership.switched = true;
   become(job, phase::Running{});

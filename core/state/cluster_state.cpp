@@ -35,6 +35,17 @@ const char* to_text(WorkerPhase phase) {
   return "unknown";
 }
 
+const char* to_text(NoticeAnswer answer) {
+  switch (answer) {
+    case NoticeAnswer::kNone: return "none";
+    case NoticeAnswer::kSaving: return "saving";
+    case NoticeAnswer::kDone: return "done";
+    case NoticeAnswer::kUntil: return "until";
+    case NoticeAnswer::kRefuse: return "refuse";
+  }
+  return "unknown";
+}
+
 const Job* ClusterState::find_job(JobId id) const {
   const auto found = jobs.find(id);
   return found == jobs.end() ? nullptr : found->second.get();

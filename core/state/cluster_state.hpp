@@ -16,6 +16,7 @@
 #include "base/time.hpp"
 #include "core/state/device_speed.hpp"
 #include "core/state/job.hpp"
+#include "core/state/leave_notice.hpp"
 #include "core/state/node_pools.hpp"
 #include "core/state/policy_deployment.hpp"
 #include "core/state/reason.hpp"
@@ -62,6 +63,7 @@ struct Worker {
   std::optional<Instant> stop_due;    // it should have left by itself by then; after that it is stopped
   std::optional<Instant> kill_at;     // set once a stop has been accepted: when force follows notice
   std::optional<Reason> stopped_for;  // why, with kill_at
+  std::optional<LeaveNotice> notice;  // it, or its program, has been told to end
   GenerationNumber joining = 0;       // newest generation that it has said it listens in
   std::optional<StuckNotice> stuck;   // its agent saw no progress
   GenerationNumber launched = 0;      // newest generation that its program was started in (ResizeMode::kRestart)
@@ -116,6 +118,7 @@ struct Node {
   Labels labels_given;        // by the node token with which it joined
   LabelChanges labels_set;    // by operators since, over these (node_labels.hpp)
   bool moves_states = false;  // its agent brings saved states and hands them over
+  bool gives_notice = false;  // its agent tells programs that they are to end, and brings their answers
 
   // Keeps the workers that it has for now, and gets no new ones.
   [[nodiscard]] bool is_closed() const { return cordoned || drain.has_value(); }

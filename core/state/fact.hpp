@@ -15,6 +15,7 @@
 #include "base/time.hpp"
 #include "core/state/device_speed.hpp"
 #include "core/state/job_spec.hpp"
+#include "core/state/leave_notice.hpp"
 #include "core/state/node_pools.hpp"
 #include "core/state/policy_deployment.hpp"
 #include "core/state/tenants.hpp"
@@ -69,6 +70,7 @@ struct NodeJoined {
       isolation{};                              // what it keeps of its jobs, by the protocol's names; none: not told
   std::map<std::string, std::string> labels{};  // of the node token with which it was let in
   bool moves_states = false;                    // its agent brings saved states and hands them over
+  bool gives_notice = false;                    // its agent tells programs that they are to end
 };
 // The agent's connection is gone beyond its patience. Its slots keep their owners (a slot leaves an
 // owner only on proof of death), but its workers are no longer counted on.
@@ -138,6 +140,14 @@ struct ProgramEnded {
   int exit_code = -1;  // -1 if ended by a signal or unknown
   int signal = 0;      // 0 if it exited by itself
   std::string detail;  // last line of its output, or why it could not start
+};
+// The program of a worker that has been told to leave answers.
+struct NoticeAnswered {
+  WorkerId worker;
+  DecisionId decision;      // the notice's
+  std::int64_t number = 1;  // counts the answers to one notice
+  NoticeAnswer answer = NoticeAnswer::kSaving;
+  Duration needs;  // kUntil: from now on
 };
 // Proof of death: the agent has reaped the process. Frees its slots.
 struct WorkerExited {
@@ -324,11 +334,11 @@ using Fact =
     std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
                  JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged, NodeLabelled,
                  NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed, WorkerReady, WorkerJoining, WorkerStuck,
-                 ProgramStarted, ProgramEnded, WorkerExited, GenerationSwitched, StepsMeasured, SharesChanged,
-                 DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken, StateRestored, StateBrought,
-                 StateLeft, PolicyActivated, PolicyRolledBack, PolicyShadowed, PolicyAnswered, PoolsConfigured,
-                 PoolNodeCreated, PoolNodeCreateFailed, PoolNodeDeleted, PoolNodeDeleteFailed, PoolListed,
-                 PoolListFailed, TenantsConfigured, UtcSet, ClockAdvanced>;
+                 ProgramStarted, ProgramEnded, NoticeAnswered, WorkerExited, GenerationSwitched, StepsMeasured,
+                 SharesChanged, DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken, StateRestored,
+                 StateBrought, StateLeft, PolicyActivated, PolicyRolledBack, PolicyShadowed, PolicyAnswered,
+                 PoolsConfigured, PoolNodeCreated, PoolNodeCreateFailed, PoolNodeDeleted, PoolNodeDeleteFailed,
+                 PoolListed, PoolListFailed, TenantsConfigured, UtcSet, ClockAdvanced>;
 
 struct TimedFact {
   Instant at;  // never before the previous fact's

@@ -36,6 +36,10 @@ Status check_numbers(const Tenant& tenant) {
   if (!is_count(tenant.lend)) return wrong(tenant, "lend is a number of slots, 0 or more; leave it out to lend all");
   if (tenant.job_slots_max && *tenant.job_slots_max < 1) return wrong(tenant, "job_slots_max is 1 or more");
   if (tenant.job_price_max && *tenant.job_price_max <= Money()) return wrong(tenant, "job_price_max is above 0");
+  if (tenant.notice_extension &&
+      (*tenant.notice_extension < Duration() || *tenant.notice_extension > kNoticeExtensionMost)) {
+    return wrong(tenant, "notice_extension is from 0s to 24h");
+  }
   if (tenant.budget) {
     if (const Status fits = check_budget(*tenant.budget); !fits.ok()) return wrong(tenant, fits.error().message);
   }
@@ -77,6 +81,14 @@ std::vector<const Tenant*> TenantTree::path_to(std::string_view name) const {
   }
   std::reverse(path.begin(), path.end());
   return path;
+}
+
+Duration TenantTree::notice_extension_of(std::string_view name) const {
+  std::optional<Duration> least;
+  for (const Tenant* tenant : path_to(name)) {
+    if (tenant->notice_extension) least = std::min(*tenant->notice_extension, least.value_or(kNoticeExtensionMost));
+  }
+  return least.value_or(Duration());
 }
 
 Status check_tenants(const TenantTree& tree) {

@@ -32,8 +32,12 @@ struct Tenant {
   std::optional<int> job_slots_max{};
   std::optional<Money> job_price_max{};  // an hour: a job must set a price cap of at most that
   std::optional<Budget> budget{};        // of its jobs and those of tenants below it
+  // By how much programs of its jobs, and of tenants below it, may put off their end. None = no limit of its own.
+  std::optional<Duration> notice_extension{};
   bool operator==(const Tenant&) const = default;
 };
+
+inline constexpr Duration kNoticeExtensionMost = Duration::seconds(std::int64_t{24} * 3600);
 
 struct TenantTree {
   std::vector<Tenant> tenants;  // each after its parent
@@ -48,6 +52,8 @@ struct TenantTree {
   [[nodiscard]] bool is_leaf(std::string_view name) const;
   // From the one directly under the pool to this one; empty if it does not exist. They live as long as the tree.
   [[nodiscard]] std::vector<const Tenant*> path_to(std::string_view name) const;
+  // The least that a tenant on its path sets; none of them does, or it does not exist: nothing.
+  [[nodiscard]] Duration notice_extension_of(std::string_view name) const;
   bool operator==(const TenantTree&) const = default;
 };
 

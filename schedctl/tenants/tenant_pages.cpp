@@ -16,11 +16,11 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr const char* kNone = "no tenants are set; docs/operations.md shows a file for: schedctl tenants apply FILE\n";
-constexpr std::array<const char*, 7> kSettings = {"guarantee",    "weight",        "borrow",       "lend",
-                                                  "priority_max", "job_slots_max", "job_price_max"};
+constexpr std::array<const char*, 8> kSettings = {"guarantee",    "weight",        "borrow",        "lend",
+                                                  "priority_max", "job_slots_max", "job_price_max", "notice_extension"};
 constexpr std::array<const char*, 9> kNumbers = {"entitled",     "held",         "wanted",     "sated", "loan",
                                                  "jobs_waiting", "jobs_running", "slot_hours", "cost"};
-constexpr std::size_t kFieldColumns = 16;  // columns
+constexpr std::size_t kFieldColumns = 18;  // columns
 
 std::string indented_name(const json& tenant) {
   const std::size_t depth = list_at(tenant, "/path").size();

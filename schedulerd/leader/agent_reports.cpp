@@ -76,6 +76,8 @@ void take_message(const FromWorkerItem& item, TurnBatch& batch) {
   Executor& executor = batch.leader().executor;
   if (const auto* address = std::get_if<api::AddressMessage>(&item.report.message)) {
     batch.order(executor.on_address(id, *address, batch.state()));
+  } else if (std::holds_alternative<api::AnswerMessage>(item.report.message)) {
+    batch.order(Executor::on_answer(id, batch.state()));
   } else if (const auto* ready = std::get_if<api::ReadyMessage>(&item.report.message)) {
     batch.order(executor.on_relink(id, ready->generation, batch.state()));
   } else if (std::holds_alternative<api::SwitchedMessage>(item.report.message)) {

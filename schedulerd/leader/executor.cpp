@@ -1,8 +1,11 @@
 #include "schedulerd/leader/executor.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/overloaded.hpp"
+#include "core/facts/event_data.hpp"
+#include "core/facts/notice_facts.hpp"
 
 namespace tidepool::leader {
 namespace {
@@ -17,6 +20,20 @@ api::GenerationMessage generation_of(const core::Job& job) {
           .members = job.membership.members,
           .after_failure = job.membership.commit.after_failure,
           .park = job.membership.parking};
+}
+
+// None: it has no notice, or its agent is of a version that gives none.
+std::optional<api::NoticeMessage> notice_of(const core::ClusterState& state, const core::Worker& worker, Instant now) {
+  if (!worker.notice || !state.find_node(worker.node)->gives_notice) return std::nullopt;
+  const core::LeaveNotice& notice = *worker.notice;
+  const auto told = core::reason_data(notice.reason);
+  return api::NoticeMessage{.decision = notice.decision,
+                            .reason = told.at("code").get<std::string>(),
+                            .sentence = told.at("text").get<std::string>(),
+                            .in_ms = std::max(Duration(), notice.by - now).count_ms(),
+                            .extended_ms = (notice.by - notice.due).count_ms(),
+                            .answers = notice.answers,
+                            .granted = notice.granted};
 }
 
 // The newest shares, if they are not even ones.
@@ -79,6 +96,21 @@ class Orders {
     }
   }
 
+  // Those of the decision, before the orders by which the workers end.
+  void tell_notices(const core::Decision& decision) {
+    std::set<JobId> jobs;
+    for (const auto& planned : decision.plan) jobs.insert(core::job_of(planned.intent));
+    for (const JobId id : jobs) {
+      const core::Job* job = state_.find_job(id);
+      if (job == nullptr) continue;
+      for (const WorkerId each : core::noticed_by(state_, *job, decision.id)) {
+        const core::Worker& worker = *state_.find_worker(each);
+        const auto notice = notice_of(state_, worker, decision.at);
+        if (notice) send(worker.node, api::ToWorkerOrder{.worker = each, .message = *notice});
+      }
+    }
+  }
+
   // Where rank 0 listens; the agents start the programs when they get it (ResizeMode::kRestart).
   void launch(const core::Job& job, const api::AddressesMessage& addresses) {
     for (const WorkerId id : job.membership.members) {
@@ -108,6 +140,7 @@ Effects Executor::carry_out(const core::Decision& decision, const core::ClusterS
   const auto start_all = [&](const std::vector<core::WorkerPlacement>& joining_workers) {
     for (const auto& placement : joining_workers) orders.start(placement);
   };
+  orders.tell_notices(decision);
   for (const auto& planned : decision.plan) {
     std::visit(Overloaded{
                    [&](const core::StartIntent& intent) { start_all(intent.joining_workers); },
@@ -158,6 +191,7 @@ std::vector<Order> Executor::catch_up(NodeId node, const std::vector<WorkerId>& 
     if (worker.phase == core::WorkerPhase::kStarting && !worker.kill_at) {
       orders.emplace_back(StartOrder{id});
     }
+    if (const auto notice = notice_of(state, worker, state.now)) orders.emplace_back(api::ToWorkerOrder{id, *notice});
     if (knows_generations && has_generation(job)) {
       orders.emplace_back(api::ToWorkerOrder{.worker = id, .message = generation_of(job)});
       if (job.requests.checkpoint) orders.emplace_back(api::ToWorkerOrder{id, api::CheckpointOrder{}});
@@ -178,6 +212,9 @@ std::vector<NodeOrder> Executor::on_relink(WorkerId id, GenerationNumber generat
   const core::Job& job = *state.find_job(worker->job);
   const bool member = contains(job.membership.members, id);
   if (!member && worker->phase != core::WorkerPhase::kLeaving) return orders;
+  if (const auto notice = notice_of(state, *worker, state.now)) {
+    orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, *notice}});
+  }
   if (job.membership.generation > generation && has_generation(job)) {
     orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, generation_of(job)}});
   }
@@ -188,6 +225,19 @@ std::vector<NodeOrder> Executor::on_relink(WorkerId id, GenerationNumber generat
   }
   const auto shares = shares_of(job);
   if (shares && member) orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, *shares}});
+  return orders;
+}
+
+std::vector<NodeOrder> Executor::on_answer(WorkerId id, const core::ClusterState& state) {
+  std::vector<NodeOrder> orders;
+  const core::Worker* speaker = state.find_worker(id);
+  if (speaker == nullptr || !speaker->notice) return orders;
+  const core::Job& job = *state.find_job(speaker->job);
+  for (const WorkerId each : core::noticed_by(state, job, speaker->notice->decision)) {
+    const core::Worker& worker = *state.find_worker(each);
+    const auto notice = notice_of(state, worker, state.now);
+    if (notice) orders.emplace_back(NodeOrder{worker.node, api::ToWorkerOrder{each, *notice}});
+  }
   return orders;
 }
 

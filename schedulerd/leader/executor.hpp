@@ -38,6 +38,8 @@ class Executor {
   // A worker's link is back and it is in `generation`: if there is a newer one, it is told.
   [[nodiscard]] std::vector<NodeOrder> on_relink(WorkerId worker, GenerationNumber generation,
                                                  const core::ClusterState& state) const;
+  // Its program has answered a notice: all that leave with it are told by when they have to be gone now.
+  [[nodiscard]] static std::vector<NodeOrder> on_answer(WorkerId worker, const core::ClusterState& state);
   // The members are to take a checkpoint. Requires: the job exists.
   [[nodiscard]] static std::vector<NodeOrder> order_checkpoint(JobId job, const core::ClusterState& state);
   // The order to forget the states of a job that has ended at that time.

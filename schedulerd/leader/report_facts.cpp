@@ -34,6 +34,24 @@ core::SharesChanged fact_of_shares(const api::RebalancedMessage& said, const cor
           .stall_ms = said.stall_ms};
 }
 
+core::NoticeAnswer to_core(api::NoticeAnswer answer) {
+  switch (answer) {
+    case api::NoticeAnswer::kSaving: return core::NoticeAnswer::kSaving;
+    case api::NoticeAnswer::kDone: return core::NoticeAnswer::kDone;
+    case api::NoticeAnswer::kUntil: return core::NoticeAnswer::kUntil;
+    case api::NoticeAnswer::kRefuse: return core::NoticeAnswer::kRefuse;
+  }
+  return core::NoticeAnswer::kSaving;
+}
+
+core::NoticeAnswered fact_of_answer(const api::AnswerMessage& said, const core::Worker& worker) {
+  return {.worker = worker.id,
+          .decision = said.decision,
+          .number = said.number,
+          .answer = to_core(said.answer),
+          .needs = Duration::millis(said.needs_ms)};
+}
+
 }  // namespace
 
 bool is_node_name(const std::string& name) {
@@ -63,7 +81,8 @@ Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node, std:
                                      .data_address = hello.data_address.value_or(""),
                                      .isolation = hello.isolation,
                                      .labels = std::move(labels),
-                                     .moves_states = hello.moves_states.value_or(false)});
+                                     .moves_states = hello.moves_states.value_or(false),
+                                     .gives_notice = hello.gives_notice.value_or(false)});
 }
 
 core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report) {
@@ -150,6 +169,7 @@ std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const c
             return core::ProgramEnded{worker.id, said.generation, said.exit_code, said.signal, said.detail};
           },
           [&](const api::RebalancedMessage& said) -> Answer { return fact_of_shares(said, worker); },
+          [&](const api::AnswerMessage& said) -> Answer { return fact_of_answer(said, worker); },
           [&](const api::RestoredMessage& said) -> Answer {
             return core::StateRestored{.job = worker.job,
                                        .generation = said.generation,

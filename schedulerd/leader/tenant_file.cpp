@@ -37,7 +37,8 @@ core::TenantTree to_core(const api::v1::TenantTreeV1& file) {
                             .priority_max = fields.priority_max,
                             .job_slots_max = fields.job_slots_max,
                             .job_price_max = fields.job_price_max,
-                            .budget = fields.budget ? std::optional(to_core(*fields.budget)) : std::nullopt});
+                            .budget = fields.budget ? std::optional(to_core(*fields.budget)) : std::nullopt,
+                            .notice_extension = fields.notice_extension});
   }
   return tree;
 }

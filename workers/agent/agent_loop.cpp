@@ -25,6 +25,7 @@
 #include "workers/agent/log_cuts.hpp"
 #include "workers/agent/memory_tier.hpp"
 #include "workers/agent/node_isolation.hpp"
+#include "workers/agent/notice_files.hpp"
 #include "workers/agent/process_runner.hpp"
 #include "workers/agent/program_offers.hpp"
 #include "workers/agent/restart_files.hpp"
@@ -72,7 +73,6 @@ class Loop : public AgentLoop {
   void feed(Fact fact);
   void arm_timer();
   void watch_signals();
-  [[nodiscard]] Status watch_lifeline();
   void adopt_workers();
   void adopt_empty_seat(SeatRecord record);
   void on_process_end(const ProcessEnd& end);
@@ -85,7 +85,7 @@ class Loop : public AgentLoop {
   void carry_out(const CloseLink& action) { link_.close(action.why); }
   void carry_out(const SendHello& action);
   void carry_out(const SendToDaemon& action) { link_.send(action.message); }
-  void carry_out(const SendToWorker& action) { socket_.send(action.worker, action.message); }
+  void carry_out(const SendToWorker& action);
   void carry_out(const CloseWorkerLinks&) { socket_.close_links(); }
   void carry_out(const SpawnWorker& action);
   void carry_out(const SpawnProgram& action);
@@ -135,6 +135,7 @@ class Loop : public AgentLoop {
   WorkerSocket socket_;
   ProcessRunner runner_;
   LogCuts log_cuts_;
+  NoticeFiles notices_;
   StateMover states_;
 
   std::deque<Fact> facts_;
@@ -148,12 +149,6 @@ class Loop : public AgentLoop {
   std::jthread prober_;  // the last member: it ends before anything that it uses
 };
 
-AgentTimes times_of(const AgentOptions& options) {
-  AgentTimes times;
-  times.exit_when_idle = options.exit_when_idle;
-  return times;
-}
-
 Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
     : options_(parts.options),
       slots_(parts.slots),
@@ -164,7 +159,7 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
                .jobs = options_.state_dir / "jobs",
                .say = [](const std::string& line) { spdlog::info("{}", line); }}),
       rooms_(io_, std::move(parts.rooms)),
-      state_(times_of(options_), ledger_.history(), std::random_device{}(), monotonic_now()),
+      state_({.exit_when_idle = options_.exit_when_idle}, ledger_.history(), std::random_device{}(), monotonic_now()),
       address_(options_.data_address),
       link_(io_, options_.daemon,
             {.on_opened = [this] { on_link_opened(); },
@@ -184,6 +179,8 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
                     .on_trouble = [](const std::string& sentence) { spdlog::warn("worker socket: {}", sentence); }}),
       runner_(io_, [this](const ProcessEnd& end) { on_process_end(end); }),
       log_cuts_(io_, logs_, runner_),
+      notices_(io_, {.on_answer = [this](WorkerId id, api::AnswerMessage said) { feed(WorkerSaid{id, said}); },
+                     .on_trouble = [](const std::string& sentence) { spdlog::warn("{}", sentence); }}),
       states_({.memory = find_memory_folder(), .jobs = options_.state_dir / "jobs"}, options_.state_rate,
               {.post = [this](std::function<void()> what) { asio::post(io_, std::move(what)); },
                .send = [this](const api::AgentToDaemon& message) { link_.send(message); },
@@ -196,7 +193,11 @@ Status Loop::prepare() {
   adopt_workers();
   memory_.join_cluster(state_.cluster());
   states_.join_cluster(state_.cluster());
-  return options_.lifeline ? watch_lifeline() : ok_status();
+  if (!options_.lifeline) return ok_status();
+  return lifeline_.watch(*options_.lifeline, [this] {
+    spdlog::info("the process that started this agent is gone: its workers are stopped");
+    feed(QuitAsked{.stop_workers = true});
+  });
 }
 
 void Loop::adopt_workers() {
@@ -283,13 +284,6 @@ void Loop::watch_signals() {
   });
 }
 
-Status Loop::watch_lifeline() {
-  return lifeline_.watch(*options_.lifeline, [this] {
-    spdlog::info("the process that started this agent is gone: its workers are stopped");
-    feed(QuitAsked{.stop_workers = true});
-  });
-}
-
 void Loop::on_process_end(const ProcessEnd& end) {
   WorkerEnded fact{.worker = end.worker, .exit_code = end.exit_code, .signal = end.signal};
   fact.detail = end.known ? logs_.last_line(end.worker) : "exited while adopted; exit code unknown";
@@ -299,6 +293,7 @@ void Loop::on_process_end(const ProcessEnd& end) {
       WorkerEnded told = fact;
       if (!why.empty()) told.detail = why;
       socket_.forget(told.worker);
+      notices_.forget(told.worker, work_folder(told.worker));
       job_has_left(told.worker);
       feed(std::move(told));
     });
@@ -319,7 +314,14 @@ void Loop::carry_out(const SendHello& action) {
                              .running = action.running,
                              .data_address = address_.host(),
                              .isolation = rooms_.confinement().kept(),
-                             .moves_states = states_.ready() ? std::optional(true) : std::nullopt});
+                             .moves_states = states_.ready() ? std::optional(true) : std::nullopt,
+                             .gives_notice = true});
+}
+
+void Loop::carry_out(const SendToWorker& action) {
+  const auto* notice = rooms_.confinement().on() ? nullptr : std::get_if<api::NoticeMessage>(&action.message);
+  if (notice != nullptr) notices_.tell(action.worker, work_folder(action.worker), *notice);
+  socket_.send(action.worker, action.message);
 }
 
 void Loop::carry_out(const SpawnWorker& action) {
@@ -405,6 +407,7 @@ Status Loop::spawn(const api::StartWorker& order) {
                     .data = address_.now(),
                     .agent_environment = environment_};
   rooms_.name_places(place);
+  notices_.forget(order.worker, folder);
   auto spec = plan_launch(order, place, slots_);
   if (!spec) return spec.error();
   TP_TRY(make_private_folder(folder));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/comm_address.hpp"
+#include "workers/agent/notice_files.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -100,6 +101,10 @@ Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& 
   environment["TIDEPOOL_JOB"] = order.job.text();
   environment["TIDEPOOL_JOB_FILE"] = place.job_file.string();
   environment["TIDEPOOL_CLUSTER"] = place.cluster;
+  environment["TIDEPOOL_NOTICES"] = "1";
+  const fs::path own = place.confined ? fs::path() : place.job_file.parent_path();
+  environment["TIDEPOOL_NOTICE_FILE"] = own.empty() ? "" : NoticeFiles::notice_in(own).string();
+  environment["TIDEPOOL_ANSWER_FILE"] = own.empty() ? "" : NoticeFiles::answer_in(own).string();
   environment.emplace("TIDEPOOL_CHECKPOINT_DIR", place.checkpoint_folder.string());
   say_where_to_meet(place.data, environment);
   environment.erase("TIDEPOOL_PARK_DIR");

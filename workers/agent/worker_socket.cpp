@@ -144,6 +144,11 @@ void WorkerSocket::greet(const Stream& stream, const std::string& line) {
   unknown_links_.erase(stream);
   retire(hello->worker);
   links_[hello->worker] = stream;
+  if (hello->hears_notices.value_or(false)) {
+    hearing_.insert(hello->worker);
+  } else {
+    hearing_.erase(hello->worker);
+  }
   for (auto& text : std::exchange(waiting_[hello->worker], {})) stream->send(std::move(text));
   waiting_.erase(hello->worker);
 }
@@ -190,6 +195,10 @@ void WorkerSocket::lost(const Stream& stream) {
 }
 
 void WorkerSocket::send(WorkerId worker, const api::ToWorker& message) {
+  // A library of an older version closes its link at what it does not know. The daemon tells it again to one that
+  // connects later.
+  const bool tells_notice = std::holds_alternative<api::NoticeMessage>(message);
+  if (tells_notice && !(links_.contains(worker) && hearing_.contains(worker))) return;
   std::string line = api::encode(message);
   if (const auto link = links_.find(worker); link != links_.end()) {
     link->second->send(std::move(line));
@@ -232,6 +241,7 @@ void WorkerSocket::look_at_drains() {
 
 void WorkerSocket::forget(WorkerId worker) {
   waiting_.erase(worker);
+  hearing_.erase(worker);
 }
 
 }  // namespace tidepool::agent

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "api/accept_loop.hpp"
@@ -64,6 +65,7 @@ class WorkerSocket {
   api::AcceptLoop<boost::asio::local::stream_protocol::acceptor> arriving_;
   std::map<Stream, uid_t> unknown_links_;  // have not said hello yet; of that user
   std::map<WorkerId, Stream> links_;
+  std::set<WorkerId> hearing_;          // whose library knows notices to leave
   std::map<Stream, WorkerId> leaving_;  // ended or replaced links, read to their end
   std::map<WorkerId, std::deque<std::string>> waiting_;
   std::map<WorkerId, std::shared_ptr<Drain>> drains_;

@@ -16,10 +16,11 @@
 namespace tidepool::runtime {
 namespace {}  // namespace
 
-AgentLink::AgentLink(AgentLinkOptions options, Membership& membership, const PulseBoard& pulse)
+AgentLink::AgentLink(AgentLinkOptions options, Boards boards)
     : options_(std::move(options)),
-      membership_(membership),
-      pulse_(pulse),
+      membership_(boards.membership),
+      pulse_(boards.pulse),
+      notices_(boards.notices),
       wake_fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       thread_([this] { run(); }) {}
 
@@ -130,7 +131,9 @@ void AgentLink::queue_greeting() {
   queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(greeting_));
   std::vector<Outgoing> greeting;
   const auto add = [&](const api::WorkerToAgent& message) { greeting.push_back({api::encode(message)}); };
-  add(api::WorkerHello{.worker = options_.worker, .pid = ::getpid()});
+  add(api::WorkerHello{.worker = options_.worker,
+                       .pid = ::getpid(),
+                       .hears_notices = options_.hears_notices ? std::optional(true) : std::nullopt});
   add(api::FromWorker{api::ReadyMessage{
       .generation = generation_, .work_steps = options_.work_steps, .work_samples = options_.work_samples}});
   const auto repeat = [&](const api::FromWorker& message) {
@@ -140,6 +143,7 @@ void AgentLink::queue_greeting() {
   if (address_ && !membership_.has_addresses(address_->generation)) repeat(*address_);
   for (const auto& audit : audits_) repeat(audit);
   if (finished_) repeat(*finished_);
+  if (const auto answer = notices_.unheard(std::chrono::system_clock::now())) repeat(*answer);
   greeting_ = greeting.size();
   queue_.insert(queue_.begin(), greeting.begin(), greeting.end());
   connected_ = true;
@@ -248,22 +252,23 @@ bool AgentLink::obey(const std::string& line) {
     log_warning("closing the link to the agent: " + message.error().message);
     return false;
   }
-  std::visit(Overloaded{[this](const api::GenerationMessage& news) {
-                          membership_.announce({.number = news.number,
-                                                .members = news.members,
-                                                .after_failure = news.after_failure,
-                                                .park = news.park});
-                          repeat_address(news.number);
-                        },
-                        [this](const api::AddressesMessage& news) {
-                          membership_.announce_addresses(news.generation, news.blobs);
-                        },
-                        [this](const api::CheckpointOrder&) { membership_.ask_checkpoint(); },
-                        [this](const api::SharesMessage& news) {
-                          membership_.announce_shares(
-                              news.generation, SampleWeights(news.number, {news.weights.begin(), news.weights.end()}));
-                        }},
-             *message);
+  std::visit(
+      Overloaded{
+          [this](const api::GenerationMessage& news) {
+            membership_.announce({.number = news.number,
+                                  .members = news.members,
+                                  .after_failure = news.after_failure,
+                                  .park = news.park});
+            repeat_address(news.number);
+          },
+          [this](const api::AddressesMessage& news) { membership_.announce_addresses(news.generation, news.blobs); },
+          [this](const api::CheckpointOrder&) { membership_.ask_checkpoint(); },
+          [this](const api::NoticeMessage& news) { notices_.tell(news, std::chrono::system_clock::now()); },
+          [this](const api::SharesMessage& news) {
+            membership_.announce_shares(news.generation,
+                                        SampleWeights(news.number, {news.weights.begin(), news.weights.end()}));
+          }},
+      *message);
   return true;
 }
 

@@ -18,6 +18,7 @@
 #include "base/ids.hpp"
 #include "workers/runtime/comm/clock.hpp"
 #include "workers/runtime/membership.hpp"
+#include "workers/runtime/notice_board.hpp"
 #include "workers/runtime/pulse_board.hpp"
 
 namespace tidepool::runtime {
@@ -35,12 +36,19 @@ struct AgentLinkOptions {
   // How long the training is, as `ready` tells it; at most one of them.
   std::optional<std::int64_t> work_steps = std::nullopt;
   std::optional<std::int64_t> work_samples = std::nullopt;
+  bool hears_notices = false;  // the agent is of a version that knows them
 };
 
 class AgentLink {
  public:
-  // Starts connecting; `membership` and `pulse` must outlive the link.
-  AgentLink(AgentLinkOptions options, Membership& membership, const PulseBoard& pulse);
+  // What the link's thread tells the worker, and what it reads of it.
+  struct Boards {
+    Membership& membership;
+    const PulseBoard& pulse;
+    NoticeBoard& notices;
+  };
+  // Starts connecting; the boards must outlive the link.
+  AgentLink(AgentLinkOptions options, Boards boards);
   ~AgentLink();
   AgentLink(const AgentLink&) = delete;
   AgentLink& operator=(const AgentLink&) = delete;
@@ -81,6 +89,7 @@ class AgentLink {
   AgentLinkOptions options_;
   Membership& membership_;
   const PulseBoard& pulse_;
+  NoticeBoard& notices_;
   TimePoint next_pulse_;  // of the link's thread
   int wake_fd_ = -1;
   std::mutex mutex_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <exception>
@@ -92,6 +93,26 @@ tidepool::Status read_options(const tidepool_options& given, tidepool::runtime::
   settings.noise_every = given.noise_every;
   if (given.resize_rule != nullptr) settings.batch_rule = rule_of(given);
   return tidepool::ok_status();
+}
+
+std::int64_t unix_ms_of(tidepool::runtime::WallTime at) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count();
+}
+
+// Times beyond any that a clock shows are kept within what it can hold.
+tidepool::runtime::WallTime wall_time_of(std::int64_t unix_ms) {
+  constexpr std::int64_t kMost = 9'000'000'000'000;  // in the year 2255
+  const auto since = std::chrono::milliseconds(std::clamp<std::int64_t>(unix_ms, 0, kMost));
+  return tidepool::runtime::WallTime(std::chrono::duration_cast<tidepool::runtime::WallTime::duration>(since));
+}
+
+// Whole characters of UTF-8 only, ended by a 0.
+template <std::size_t kSize>
+void copy_text(const std::string& text, char (&out)[kSize]) {
+  std::size_t length = std::min(text.size(), kSize - 1);
+  while (length < text.size() && length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) --length;
+  std::memcpy(out, text.data(), length);
+  out[length] = '\0';
 }
 
 int ending_code(const Session& session) {
@@ -275,6 +296,41 @@ int tidepool_finish(tidepool_session* session) {
     }
     session->session->finish();
     return TIDEPOOL_OK;
+  });
+}
+
+int tidepool_notice(tidepool_session* session, tidepool_leave_notice* notice) {
+  return guarded([&] {
+    if (session == nullptr || notice == nullptr) return fail(TIDEPOOL_INVALID, "session and notice must not be NULL");
+    const auto told = session->session->notice();
+    if (!told) return TIDEPOOL_OK;
+    tidepool_leave_notice filled{.struct_size = 0,
+                                 .by_unix_ms = unix_ms_of(told->by),
+                                 .said = static_cast<std::int32_t>(told->said),
+                                 .heard = static_cast<std::int32_t>(told->heard),
+                                 .granted = told->granted ? 1 : 0,
+                                 .decision = {},
+                                 .reason = {},
+                                 .sentence = {}};
+    copy_text(told->decision.text(), filled.decision);
+    copy_text(told->reason, filled.reason);
+    copy_text(told->sentence, filled.sentence);
+    const int given = give(filled, notice);
+    return given == TIDEPOOL_OK ? TIDEPOOL_NOTICE : given;
+  });
+}
+
+int tidepool_answer(tidepool_session* session, int32_t answer, int64_t until_unix_ms) {
+  return guarded([&] {
+    if (session == nullptr) return fail(TIDEPOOL_INVALID, "session must not be NULL");
+    if (answer < TIDEPOOL_ANSWER_SAVING || answer > TIDEPOOL_ANSWER_REFUSE) {
+      return fail(TIDEPOOL_INVALID,
+                  "the answer is " + std::to_string(answer) + "; use one of the TIDEPOOL_ANSWER_ values");
+    }
+    // The values follow those of the protocol from 1 on.
+    const auto said = static_cast<tidepool::api::NoticeAnswer>(answer - TIDEPOOL_ANSWER_SAVING);
+    const auto status = session->session->answer(said, wall_time_of(until_unix_ms));
+    return status.ok() ? TIDEPOOL_OK : fail(TIDEPOOL_INVALID, status.error().message);
   });
 }
 

@@ -94,6 +94,9 @@ class LiveSession final : public Session {
   void commit() override;
   void finish() override;
 
+  [[nodiscard]] std::optional<LeaveNotice> notice() const override { return notices_.read(); }
+  Status answer(api::NoticeAnswer answer, WallTime until) override;
+
   [[nodiscard]] const StepTotals& totals() const override { return totals_; }
   [[nodiscard]] Ending ending() const override { return ending_; }
   [[nodiscard]] const Error& failure() const override { return failure_; }
@@ -159,6 +162,7 @@ class LiveSession final : public Session {
   Progress progress_;  // its ledger part is filled in from ledger_ when a generation is entered
   Membership membership_;
   PulseBoard pulse_;
+  NoticeBoard notices_;
   std::unique_ptr<AgentLink> link_;  // none when running alone
   KeptStates kept_;                  // its writer reports through the link
   StateGate gate_;

@@ -90,4 +90,15 @@ void LiveSession::prepare_switch_report(const CommBuilder::Built& built, const H
   switch_ = next;
 }
 
+Status LiveSession::answer(api::NoticeAnswer answer, WallTime until) {
+  const WallTime now = std::chrono::system_clock::now();
+  if (answer == api::NoticeAnswer::kUntil && until <= now) {
+    return invalid_argument("the time until which the worker needs to stay has passed; name one that is to come");
+  }
+  const auto message = link_ ? notices_.answer(answer, until, now) : std::nullopt;
+  if (!message) return invalid_argument("there is no notice to answer: this worker has not been told to leave");
+  link_->send(*message);
+  return ok_status();
+}
+
 }  // namespace tidepool::runtime

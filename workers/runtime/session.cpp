@@ -31,6 +31,7 @@ Result<SessionOptions> SessionOptions::from_environment() {
         "first to run alone");
   }
   options.worker = *worker;
+  options.hears_notices = std::getenv("TIDEPOOL_NOTICES") != nullptr;
   if (const char* host = std::getenv("TIDEPOOL_DATA_ADDRESS"); host != nullptr && *host != '\0') {
     if (!api::is_host_address(host)) {
       return invalid_argument("TIDEPOOL_DATA_ADDRESS is \"" + std::string(host) + "\", which is no IP address");

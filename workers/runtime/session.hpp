@@ -28,6 +28,7 @@
 #include "workers/runtime/backend.hpp"
 #include "workers/runtime/comm/clock.hpp"
 #include "workers/runtime/keep_options.hpp"
+#include "workers/runtime/notice_board.hpp"
 #include "workers/runtime/numerics/batch_rules.hpp"
 
 namespace tidepool::runtime {
@@ -78,12 +79,13 @@ struct SessionOptions {
   // A state of at least so many bytes is sent ahead of the switch where it stands still.
   std::int64_t ahead_min_bytes = 16 << 20;
 
-  KeepOptions keep;       // checkpoints and parked states
-  Millis stuck_after{0};  // a computation that lasts longer is taken for stuck; 0 = from the usual step
+  KeepOptions keep;            // checkpoints and parked states
+  Millis stuck_after{0};       // a computation that lasts longer is taken for stuck; 0 = from the usual step
+  bool hears_notices = false;  // the agent gives notices to leave
 
   // The same with agent_socket, worker, backend, host, keep and stuck_after from the environment:
-  // TIDEPOOL_AGENT_SOCKET, TIDEPOOL_WORKER, TIDEPOOL_BACKEND, TIDEPOOL_DATA_ADDRESS, TIDEPOOL_STUCK_AFTER_MS and those
-  // of KeepOptions.
+  // TIDEPOOL_AGENT_SOCKET, TIDEPOOL_WORKER, TIDEPOOL_BACKEND, TIDEPOOL_DATA_ADDRESS, TIDEPOOL_STUCK_AFTER_MS,
+  // TIDEPOOL_NOTICES and those of KeepOptions.
   [[nodiscard]] static Result<SessionOptions> from_environment();
 };
 
@@ -166,6 +168,12 @@ class Session {
 
   // For a program without a fixed number of steps: this was the last one, on every worker alike.
   virtual void finish() = 0;
+
+  // That this worker is to leave, by when and why; none: it is to stay. From any thread, also when it has left.
+  [[nodiscard]] virtual std::optional<LeaveNotice> notice() const = 0;
+  // What the program says to it; `until` counts for kUntil. An error: there is no notice. Whether it is granted shows
+  // notice() once `heard` has come up to `said`.
+  [[nodiscard]] virtual Status answer(api::NoticeAnswer answer, WallTime until) = 0;
 
   [[nodiscard]] virtual Ending ending() const = 0;
   [[nodiscard]] virtual const Error& failure() const = 0;

@@ -22,6 +22,7 @@ AgentLinkOptions link_options(const SessionOptions& options) {
   AgentLinkOptions link{.socket_path = options.agent_socket, .worker = options.worker};
   link.work_steps = told_length(options.steps);
   if (options.steps == 0) link.work_samples = told_length(options.work_samples);
+  link.hears_notices = options.hears_notices;
   return link;
 }
 
@@ -64,7 +65,7 @@ Status LiveSession::join() {
   if (options_.agent_socket.empty()) {
     membership_.announce({.number = 1, .members = {options_.worker}});
   } else {
-    link_ = std::make_unique<AgentLink>(link_options(options_), membership_, pulse_);
+    link_ = std::make_unique<AgentLink>(link_options(options_), AgentLink::Boards{membership_, pulse_, notices_});
   }
   enter_newest();
   if (ending_ == Ending::kFailed) return failure_;

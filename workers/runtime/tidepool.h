@@ -47,6 +47,7 @@ extern "C" {
 #define TIDEPOOL_LEFT 3     /* next_step, close: the job goes on without this worker, as told; exit with 0 */
 #define TIDEPOOL_COMMIT 4   /* reduce: apply the step, then call commit */
 #define TIDEPOOL_RETRY 5    /* reduce: a worker died; call next_step again */
+#define TIDEPOOL_NOTICE 6   /* notice: the struct holds one */
 #define TIDEPOOL_INVALID (-1)
 #define TIDEPOOL_FAILED (-2)
 
@@ -115,6 +116,23 @@ typedef struct tidepool_totals {
   double mean_loss;
 } tidepool_totals;
 
+/* That this worker is to leave. */
+typedef struct tidepool_leave_notice {
+  size_t struct_size;
+  int64_t by_unix_ms; /* the process is ended by force then; it moves to later as answers are granted */
+  int32_t said;       /* answers of this worker so far */
+  int32_t heard;      /* of these the daemon has decided on */
+  int32_t granted;    /* 1: the newest that was heard got what it asked for */
+  char decision[24];  /* id of the decision, as `schedctl decisions` shows it */
+  char reason[48];    /* its reason as a code: "Preempted", "SuspendedByUser", "DrainSuspend", ... */
+  char sentence[256]; /* the same in words, cut off where it is longer */
+} tidepool_leave_notice;
+
+#define TIDEPOOL_ANSWER_SAVING 1 /* for people to see; it changes nothing */
+#define TIDEPOOL_ANSWER_DONE 2   /* this worker may be ended at once, if the library has kept the job's state */
+#define TIDEPOOL_ANSWER_UNTIL 3  /* it needs until then: granted up to the notice_extension of the job's tenant */
+#define TIDEPOOL_ANSWER_REFUSE 4 /* for people to see; it is denied and the notice stands */
+
 TIDEPOOL_API int tidepool_abi_version(void);
 
 /* What the last failed call of this thread had to say; never NULL. */
@@ -156,6 +174,16 @@ TIDEPOOL_API int tidepool_commit(tidepool_session* session);
 /* For programs without a fixed number of steps: the last step is committed, on every worker alike. Then
  * call next_step until it says FINISHED or LEFT. */
 TIDEPOOL_API int tidepool_finish(tidepool_session* session);
+
+/* Says whether this worker has been told to leave: TIDEPOOL_NOTICE and the newest word, or TIDEPOOL_OK. Costs no more
+ * than a lock, so ask once a step, and after next_step has said LEFT. The state that was registered is kept by the
+ * library; a notice is for what the program keeps by itself. */
+TIDEPOOL_API int tidepool_notice(tidepool_session* session, tidepool_leave_notice* notice);
+
+/* Answers the notice, as often as there is something new to say. `until_unix_ms` counts for TIDEPOOL_ANSWER_UNTIL, by
+ * this machine's clock. OK: it is said; what became of it shows tidepool_notice() when `heard` has come up to `said`.
+ * INVALID: there is no notice, the answer is none of the above, or the time has passed. */
+TIDEPOOL_API int tidepool_answer(tidepool_session* session, int32_t answer, int64_t until_unix_ms);
 
 /* Frees the session and says how it ended: FINISHED, LEFT, OK if it was still training, or an error. */
 TIDEPOOL_API int tidepool_close(tidepool_session* session);

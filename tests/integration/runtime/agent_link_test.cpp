@@ -75,13 +75,14 @@ struct Linked {
   std::string path = (folder / "agent.sock").string();
   runtime::Membership membership;
   runtime::PulseBoard pulse;
+  runtime::NoticeBoard notices;
   std::unique_ptr<runtime::AgentLink> link;
 
   void connect() {
     link = std::make_unique<runtime::AgentLink>(
         runtime::AgentLinkOptions{
             .socket_path = path, .worker = WorkerId(1), .flush_at_end = runtime::Millis{kPatienceMs * patience()}},
-        membership, pulse);
+        runtime::AgentLink::Boards{membership, pulse, notices});
   }
   // Its link, on which it has said that training is over.
   int finish(const Listener& agent) {
@@ -128,12 +129,40 @@ TEST_CASE("a link tells each agent how long the training is") {
   const Listener agent(worker.path);
   worker.link = std::make_unique<runtime::AgentLink>(
       runtime::AgentLinkOptions{.socket_path = worker.path, .worker = WorkerId(1), .work_steps = 300},
-      worker.membership, worker.pulse);
+      runtime::AgentLink::Boards{worker.membership, worker.pulse, worker.notices});
   const int first = agent.accept();
   CHECK(holds(first, "\"work_steps\":300"));
   ::close(first);
   const int second = agent.accept();
   CHECK(holds(second, "\"work_steps\":300"));
+  ::close(second);
+}
+
+TEST_CASE("an answer to a notice that an agent has lost is said to the next one, until it has been heard") {
+  Linked worker;
+  const Listener agent(worker.path);
+  worker.connect();
+  const int first = agent.accept();
+  const auto tell = [](int fd, std::int64_t answers) {
+    const std::string line = api::encode(api::ToWorker(
+        api::NoticeMessage{.decision = DecisionId(7), .reason = "Preempted", .in_ms = 60'000, .answers = answers}));
+    REQUIRE(::send(fd, line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size()));
+  };
+  const auto said_by = [&](std::int64_t answers) {
+    const auto told = worker.notices.read();
+    return told && told->heard == answers;
+  };
+  tell(first, 0);
+  while (!said_by(0)) std::this_thread::yield();
+  const auto now = std::chrono::system_clock::now();
+  worker.link->send(*worker.notices.answer(api::NoticeAnswer::kUntil, now + std::chrono::seconds(40), now));
+  REQUIRE(holds(first, "notice_answer"));
+  ::close(first);
+  const int second = agent.accept();
+  CHECK(holds(second, "notice_answer"));
+  tell(second, 1);
+  while (!said_by(1)) std::this_thread::yield();
+  CHECK_FALSE(worker.notices.unheard(now));
   ::close(second);
 }
 

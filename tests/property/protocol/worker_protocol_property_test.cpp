@@ -52,7 +52,10 @@ ReadyMessage any_ready(Rng& rng) {
 }
 
 FromWorker any_from_worker(Rng& rng) {
-  switch (rng.below(12)) {
+  switch (rng.below(13)) {
+    case 12:
+      return AnswerMessage{DecisionId(1 + rng.below(99)), rng.between(1, 999), static_cast<NoticeAnswer>(rng.below(4)),
+                           rng.between(0, 86'400'000)};
     case 11: return RebalancedMessage{any_generation(rng), any_natural(rng), any_natural(rng), rng.uniform() * 1e6};
     case 0: return any_ready(rng);
     case 1: return AddressMessage{any_generation(rng), static_cast<int>(rng.below(INT32_MAX)), any_bytes(rng)};
@@ -82,7 +85,15 @@ PulsePhase any_phase(Rng& rng) {
 }
 
 ToWorker any_to_worker(Rng& rng) {
-  switch (rng.below(5)) {
+  switch (rng.below(6)) {
+    case 5:
+      return NoticeMessage{.decision = DecisionId(1 + rng.below(99)),
+                           .reason = any_text(rng),
+                           .sentence = any_text(rng),
+                           .in_ms = any_natural(rng),
+                           .extended_ms = any_natural(rng),
+                           .answers = any_natural(rng),
+                           .granted = rng.chance(0.5)};
     case 3: {
       SharesMessage shares{any_generation(rng), rng.between(1, 1'000'000), {rng.between(1, kShareWeightMax)}};
       while (rng.chance(0.6)) shares.weights.push_back(rng.between(1, kShareWeightMax));

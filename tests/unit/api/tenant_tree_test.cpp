@@ -16,7 +16,7 @@ json tenants_document() {
     "tenants": [
       {"name": "lab", "guarantee": 8, "weight": 2, "tenants": [
         {"name": "vision", "guarantee": 4, "borrow": 8, "lend": 2, "priority_max": 10, "job_slots_max": 16,
-         "job_price_max": 12.50},
+         "job_price_max": 12.50, "notice_extension": "2m"},
         {"name": "speech", "weight": 0}]},
       {"name": "guests"}]
   })");
@@ -57,6 +57,7 @@ TEST_CASE("tenants are read with their parents before them, and without a field 
   CHECK(vision.priority_max == 10);
   CHECK(vision.job_slots_max == 16);
   CHECK(vision.job_price_max == Money::micros(12'500'000));
+  CHECK(vision.notice_extension == Duration::seconds(120));
   CHECK(tree.tenants[2].parent == "lab");
   CHECK(tree.tenants[2].weight == 0);
   const TenantFields& guests = tree.tenants[3];
@@ -97,6 +98,9 @@ TEST_CASE("a finding says where it is and what is right") {
   (void)finding(tree_with("/tenants/1/weight", 1'000'001), "/tenants/1/weight", "OutOfRange");
   (void)finding(tree_with("/tenants/1/lend", 0.5), "/tenants/1/lend", "WrongType");
   (void)finding(tree_with("/tenants/1/job_slots_max", 0), "/tenants/1/job_slots_max", "OutOfRange");
+  (void)finding(tree_with("/tenants/1/notice_extension", "25h"), "/tenants/1/notice_extension", "OutOfRange");
+  (void)finding(tree_with("/tenants/1/notice_extension", "long"), "/tenants/1/notice_extension", "Invalid");
+  (void)finding(tree_with("/tenants/1/notice_extension", 120), "/tenants/1/notice_extension", "WrongType");
   (void)finding(tree_with("/tenants/1/job_price_max", 0), "/tenants/1/job_price_max", "OutOfRange");
   (void)finding(tree_with("/tenants/1/job_price_max", "much"), "/tenants/1/job_price_max", "Invalid");
 }

@@ -88,6 +88,7 @@ std::vector<core::Fact> one_of_each() {
           core::WorkerStuck{WorkerId(4), 31, "computing", Duration::seconds(70)},
           core::ProgramStarted{WorkerId(4), 7},
           core::ProgramEnded{WorkerId(4), 7, 1, 0, "no such file"},
+          core::NoticeAnswered{WorkerId(4), DecisionId(31), 2, core::NoticeAnswer::kUntil, Duration::seconds(40)},
           core::WorkerExited{WorkerId(4), -1, 9, "killed \"hard\"\n"},
           core::GenerationSwitched{JobId(2), 7, 120, 1.5, 2.25, 1, 64, 1 << 20},
           core::StepsMeasured{
@@ -117,7 +118,8 @@ std::vector<core::Fact> one_of_each() {
                                                 .priority_max = -1,
                                                 .job_slots_max = 16,
                                                 .job_price_max = Money::micros(2'500'000),
-                                                .budget = full_budget()}},
+                                                .budget = full_budget(),
+                                                .notice_extension = Duration::seconds(120)}},
                                    .half_life = Duration::seconds(60),
                                    .rebalance_every = Duration::seconds(7)}},
           core::UtcSet{1'700'000'000'000'000},
@@ -151,8 +153,8 @@ TEST_CASE("A fact with a field missing, a field too many, or a value out of rang
       missing.erase(name);
       // Facts of earlier versions lack these.
       const bool is_new = name == "labels" && std::holds_alternative<core::NodeJoined>(fact);
-      CHECK(core::fact_from_json(missing).ok() ==
-            (name == "data_address" || name == "isolation" || name == "moves_states" || is_new));
+      CHECK(core::fact_from_json(missing).ok() == (name == "data_address" || name == "isolation" ||
+                                                   name == "moves_states" || name == "gives_notice" || is_new));
       auto wrong = good;
       wrong[name] = {{"no", {"such"}}};
       CHECK_FALSE(core::fact_from_json(wrong).ok());

@@ -31,19 +31,19 @@ TEST_CASE("one tenant is shown with what is set and what it has") {
   const json tree = example("tenants.json");
   const std::string text = tenant_page(tree.at("tenants").at(1), {.width = 80});
   INFO(text);
-  CHECK(text.starts_with("lab / vision\n  guarantee       4\n  weight          1\n  borrow          8\n"));
-  CHECK(text.find("  job_price_max   12.50\n") != std::string::npos);
-  CHECK(text.find("  slot_hours      1,234\n") != std::string::npos);
+  CHECK(text.starts_with("lab / vision\n  guarantee         4\n  weight            1\n  borrow            8\n"));
+  CHECK(text.find("  job_price_max     12.50\n") != std::string::npos);
+  CHECK(text.find("  slot_hours        1,234\n") != std::string::npos);
   const std::string lab = tenant_page(tree.at("tenants").at(0), {.width = 80});
   INFO(lab);
-  CHECK(lab.find("  budget          5000.00 a month: warn at 80 %, pause at 100 %\n") != std::string::npos);
-  CHECK(lab.find("  spent           3120.50\n  spending        16.00 an hour\n") != std::string::npos);
-  CHECK(lab.find("  limit reached   2026-11-28T19:23:08.300Z\n") != std::string::npos);
-  CHECK(lab.find("  expected        5841.83 when the window ends, 2026-12-01T00:00:00.000Z\n") != std::string::npos);
+  CHECK(lab.find("  budget            5000.00 a month: warn at 80 %, pause at 100 %\n") != std::string::npos);
+  CHECK(lab.find("  spent             3120.50\n  spending          16.00 an hour\n") != std::string::npos);
+  CHECK(lab.find("  limit reached     2026-11-28T19:23:08.300Z\n") != std::string::npos);
+  CHECK(lab.find("  expected          5841.83 when the window ends, 2026-12-01T00:00:00.000Z\n") != std::string::npos);
   json above = tree.at("tenants").at(0);
   above["now"] = nullptr;
   CHECK(tenant_page(above, {}).find("entitled") == std::string::npos);
-  CHECK(tenant_page(above, {}).find("  lend            none\n") != std::string::npos);
+  CHECK(tenant_page(above, {}).find("  lend              none\n") != std::string::npos);
 }
 
 TEST_CASE("changes are a line each, and what the daemon says against them follows") {
@@ -62,12 +62,14 @@ TEST_CASE("changes are a line each, and what the daemon says against them follow
 }
 
 TEST_CASE("the file of what is set says no more than it must, with the name first") {
-  CHECK(tenants_document(example("tenants.json")).dump() ==
-        R"({"half_life":"24h","rebalance_every":"5m","tenants":[{"name":"lab","guarantee":8,"weight":2,"budget":)"
-        R"({"limit":"5000.00","thresholds":[{"action":"warn","percent":80},{"action":"pause","percent":100}],)"
-        R"("window":"month"},"tenants":[)"
-        R"({"name":"vision","guarantee":4,"borrow":8,"lend":2,"priority_max":10,"job_slots_max":16,)"
-        R"("job_price_max":"12.50"}]},{"name":"guests","weight":0,"priority_max":0,"job_slots_max":4}]})");
+  CHECK(
+      tenants_document(example("tenants.json")).dump() ==
+      R"({"half_life":"24h","rebalance_every":"5m","tenants":[{"name":"lab","guarantee":8,"weight":2,)"
+      R"("notice_extension":"5m","budget":)"
+      R"({"limit":"5000.00","thresholds":[{"action":"warn","percent":80},{"action":"pause","percent":100}],)"
+      R"("window":"month"},"tenants":[)"
+      R"({"name":"vision","guarantee":4,"borrow":8,"lend":2,"priority_max":10,"job_slots_max":16,)"
+      R"("job_price_max":"12.50","notice_extension":"2m"}]},{"name":"guests","weight":0,"priority_max":0,"job_slots_max":4}]})");
 }
 
 TEST_CASE("usage is a table, or lines of values for a program") {

@@ -90,6 +90,42 @@ TEST_CASE("a switch is told to members and leavers, never to a newcomer that is 
   CHECK(told == std::vector{WorkerId(1), WorkerId(2), WorkerId(3)});
 }
 
+TEST_CASE("a notice is told before the generation by which its worker leaves, and only where agents know it") {
+  auto state = small_world();
+  state.nodes[NodeId(1)].gives_notice = true;
+  core::LeaveNotice notice{.decision = DecisionId(5), .reason = core::reason::SuspendedByUser{}};
+  notice.due = Instant::from_micros(30'000'000);
+  notice.by = Instant::from_micros(40'000'000);
+  for (const std::uint64_t leaver : {2U, 3U}) state.workers[WorkerId(leaver)].notice = notice;
+  state.workers[WorkerId(4)].notice = core::LeaveNotice{.decision = DecisionId(4), .reason = {}};
+  core::Decision decision{.id = DecisionId(5), .at = Instant::from_micros(10'000'000)};
+  decision.plan.push_back({core::SwitchIntent{JobId(1), 3, {WorkerId(1)}, false}, {}});
+  const auto told = [&] {
+    Executor executor;
+    std::vector<WorkerId> workers;
+    bool notices_over = false;
+    for (const auto& order : of_kind<api::ToWorkerOrder>(executor.carry_out(decision, state).orders)) {
+      const auto* message = std::get_if<api::NoticeMessage>(&order.message);
+      CHECK_FALSE((message != nullptr && notices_over));
+      notices_over = message == nullptr;
+      if (message == nullptr) continue;
+      workers.push_back(order.worker);
+      CHECK(message->reason == "SuspendedByUser");
+      CHECK(message->in_ms == 30'000);
+      CHECK(message->extended_ms == 10'000);
+    }
+    return workers;
+  };
+  CHECK(told() == std::vector{WorkerId(2), WorkerId(3)});
+  state.now = Instant::from_micros(39'000'000);
+  const auto answered = of_kind<api::ToWorkerOrder>(Executor::on_answer(WorkerId(3), state));
+  REQUIRE(answered.size() == 2);
+  CHECK(std::get<api::NoticeMessage>(answered[0].message).in_ms == 1'000);
+  CHECK(Executor::on_answer(WorkerId(1), state).empty());
+  state.nodes[NodeId(1)].gives_notice = false;
+  CHECK(told().empty());
+}
+
 TEST_CASE("after a reconnect strangers are killed, starts and the newest generation are said again") {
   const auto state = small_world();
   const Executor executor;

@@ -48,13 +48,23 @@ std::vector<FromWorker> from_worker() {
           RestoredMessage{.generation = 5, .step = 128, .bytes = 4'096, .path = "/kept"},
           StartedMessage{.generation = 5},
           EndedMessage{.generation = 5, .exit_code = 1, .signal = 0, .detail = "no such file"},
-          RebalancedMessage{.generation = 5, .number = 2, .step = 140, .stall_ms = 0.75}};
+          RebalancedMessage{.generation = 5, .number = 2, .step = 140, .stall_ms = 0.75},
+          AnswerMessage{.decision = DecisionId(31), .number = 2, .answer = NoticeAnswer::kUntil, .needs_ms = 40'000}};
 }
 
 std::vector<ToWorker> to_worker() {
   return {GenerationMessage{.number = 5, .members = {WorkerId(1), WorkerId(3)}, .after_failure = true},
-          GenerationMessage{.number = 6, .park = true}, AddressesMessage{.generation = 5, .blobs = {"foob", ""}},
-          CheckpointOrder{}, SharesMessage{.generation = 5, .number = 2, .weights = {1'000'000, 600}}};
+          GenerationMessage{.number = 6, .park = true},
+          AddressesMessage{.generation = 5, .blobs = {"foob", ""}},
+          CheckpointOrder{},
+          SharesMessage{.generation = 5, .number = 2, .weights = {1'000'000, 600}},
+          NoticeMessage{.decision = DecisionId(31),
+                        .reason = "Preempted",
+                        .sentence = "preempted for job-4",
+                        .in_ms = 30'000,
+                        .extended_ms = 10'000,
+                        .answers = 2,
+                        .granted = true}};
 }
 
 std::vector<AgentToDaemon> agent_to_daemon() {
@@ -75,6 +85,7 @@ std::vector<AgentToDaemon> agent_to_daemon() {
           ReclaimReport{.in_ms = 90'000},
           ReclaimReport{},
           AgentHello{.node = "n2", .moves_states = true},
+          AgentHello{.node = "n2", .gives_notice = true},
           StateWantedReport{.job = JobId(3), .step = 130, .key = "sha256:aa"},
           StateOfferedReport{.request = 4, .ticket = "t", .host = "10.0.0.7", .port = 4'321, .key = "sha256:bb"},
           StateRefusedReport{.request = 4, .why = "no such state"},
@@ -114,6 +125,7 @@ std::vector<DaemonToAgent> daemon_to_agent() {
 
 std::vector<WorkerToAgent> worker_to_agent() {
   return {WorkerHello{.protocol = 1, .worker = WorkerId(7), .pid = 4'711},
+          WorkerHello{.protocol = 1, .worker = WorkerId(7), .pid = 4'711, .hears_notices = true},
           PulseMessage{.step = 31, .phase = PulsePhase::kWaiting, .stuck_after_ms = 60'000},
           PulseMessage{.step = 32, .phase = PulsePhase::kReducing, .stuck_after_ms = 0},
           PulseMessage{.step = 33, .phase = PulsePhase::kSwitching, .stuck_after_ms = 1}};

@@ -22,6 +22,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.rebalanced": (e) => rebalanced(e),
   "job.changed": (e) => `changed: ${num(e, "min")} to ${workers(num(e, "max"))}, priority ${num(e, "priority")}`,
   "job.parked": (e) => `state of step ${count(num(e, "step"))} kept in ${milliseconds(num(e, "write_ms"))}`,
+  "job.notice_answered": (e) => str(e, "text") ?? `worker ${str(e, "worker")} answered its notice: ${str(e, "answer")}`,
   "job.checkpointed": (e) => `checkpoint of step ${count(num(e, "step"))} written in ${milliseconds(num(e, "write_ms"))}`,
   "job.restored": (e) => `goes on from step ${count(num(e, "step"))}, ${count(num(e, "steps_lost"))} steps lost`,
   "job.state_brought": (e) => `state of step ${count(num(e, "step"))} brought from ${str(e, "from")} to ${str(e, "to")}`,

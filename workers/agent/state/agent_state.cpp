@@ -101,6 +101,7 @@ void AgentState::on(DaemonSaid& fact) {
 }
 
 void AgentState::on(WorkerSaid& fact) {
+  if (const auto* answer = std::get_if<api::AnswerMessage>(&fact.message)) hear_answer(fact.worker, *answer);
   if (const auto* finished = std::get_if<api::FinishedMessage>(&fact.message)) {
     finished_[fact.worker] = *finished;
     if (!welcomed()) return;
@@ -142,6 +143,7 @@ void AgentState::on(const WorkerEnded& fact) {
   if (found == living_.end()) return;
   if (found->second.restartable) {
     found->second.kill_at.reset();
+    found->second.granted_until.reset();
     RestartableWorker::Steps steps = found->second.restartable->program_ended(fact.exit_code, fact.signal, fact.detail);
     const bool leaves = !steps.empty() && std::holds_alternative<RestartableWorker::Leave>(steps.back());
     if (!leaves) {
@@ -371,8 +373,26 @@ void AgentState::handle(api::ReportAck& order) {
 void AgentState::handle(api::ToWorkerOrder& order) {
   const auto found = living_.find(order.worker);
   if (found == living_.end()) return;
+  if (const auto* notice = std::get_if<api::NoticeMessage>(&order.message)) return hear_notice(order.worker, *notice);
   if (found->second.restartable) return take_steps(order.worker, found->second.restartable->on_message(order.message));
   act(SendToWorker{order.worker, std::move(order.message)});
+}
+
+// The process is told when this agent ends it, which only time that was granted moves.
+void AgentState::hear_notice(WorkerId worker, api::NoticeMessage notice) {
+  Living& living = living_.at(worker);
+  const Instant by = now_ + Duration::millis(notice.in_ms);
+  if (notice.extended_ms > 0) living.granted_until = by;
+  if (living.kill_at && living.granted_until) living.kill_at = std::max(*living.kill_at, *living.granted_until);
+  if (living.kill_at) notice.in_ms = std::clamp<std::int64_t>((*living.kill_at - now_).count_ms(), 0, notice.in_ms);
+  act(SendToWorker{worker, std::move(notice)});
+}
+
+// One that has been told to end, and needs no more time for it, ends now.
+void AgentState::hear_answer(WorkerId worker, const api::AnswerMessage& answer) {
+  const auto found = living_.find(worker);
+  const bool ends = found != living_.end() && found->second.kill_at && answer.answer == api::NoticeAnswer::kDone;
+  if (ends) end_process(worker, Duration());
 }
 
 void AgentState::handle(api::LogRead& order) {
@@ -490,7 +510,7 @@ void AgentState::end_process(WorkerId worker, Duration grace) {
     act(SignalWorker{worker, SIGKILL});
     return;
   }
-  const Instant kill_at = now_ + grace;
+  const Instant kill_at = std::max(now_ + grace, living.granted_until.value_or(now_));
   // A second stop may shorten the grace, never lengthen it.
   if (!living.kill_at || kill_at < *living.kill_at) living.kill_at = kill_at;
   act(SignalWorker{worker, SIGTERM});

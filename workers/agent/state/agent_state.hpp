@@ -218,6 +218,7 @@ class AgentState {
   };
   struct Living {
     std::optional<Instant> kill_at;
+    std::optional<Instant> granted_until;          // by a notice: it is not ended by force before
     std::optional<Heartbeat> heart;                // once it has given a pulse
     std::optional<RestartableWorker> restartable;  // it is one: its program comes and goes
   };
@@ -253,6 +254,8 @@ class AgentState {
   void handle(api::FetchState& order);
   void handle(api::NoState& order);
 
+  void hear_notice(WorkerId worker, api::NoticeMessage notice);
+  void hear_answer(WorkerId worker, const api::AnswerMessage& answer);
   [[nodiscard]] bool belongs_to(const std::string& cluster);
   [[nodiscard]] Instant stuck_at(const Heartbeat& heart) const;
   void look_at_heart(WorkerId worker, Heartbeat& heart);

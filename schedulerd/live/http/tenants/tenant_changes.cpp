@@ -69,6 +69,7 @@ json tenant_settings(const core::Tenant& tenant) {
           {"priority_max", or_null(tenant.priority_max)},
           {"job_slots_max", or_null(tenant.job_slots_max)},
           {"job_price_max", tenant.job_price_max ? json(to_text(*tenant.job_price_max)) : json(nullptr)},
+          {"notice_extension", tenant.notice_extension ? json(to_text(*tenant.notice_extension)) : json(nullptr)},
           {"budget", tenant.budget ? budget_settings(*tenant.budget) : json(nullptr)}};
 }
 

@@ -1,0 +1,37 @@
+#include "core/explain/notice_evidence.hpp"
+
+#include <algorithm>
+
+#include "core/words/notice_words.hpp"
+#include "core/words/wording.hpp"
+
+namespace tidepool::core {
+namespace {
+
+constexpr std::size_t kAnswersTold = 4;
+
+}  // namespace
+
+std::vector<std::string> notice_evidence(const ClusterState& state, const Job& job) {
+  std::vector<std::string> lines;
+  int silent = 0;
+  Instant first;
+  for (const WorkerId id : job.membership.workers) {
+    const Worker& worker = *state.find_worker(id);
+    if (!worker.notice || worker.node_lost) continue;
+    if (worker.notice->answer == NoticeAnswer::kNone) {
+      first = silent == 0 ? worker.notice->by : std::min(first, worker.notice->by);
+      ++silent;
+    } else if (lines.size() < kAnswersTold) {
+      lines.push_back(answer_text(state, worker));
+    }
+  }
+  if (silent > 0) {
+    lines.push_back(counted(silent, "worker") + (silent == 1 ? " has" : " have") + " until " +
+                    clock_text(state, first) + " to leave, and no answer to that has come from " +
+                    (silent == 1 ? "its program" : "their programs"));
+  }
+  return lines;
+}
+
+}  // namespace tidepool::core

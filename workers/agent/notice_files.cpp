@@ -1,0 +1,131 @@
+#include "workers/agent/notice_files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/json.hpp"
+#include "workers/agent/system/state_files.hpp"
+#include "workers/agent/system/unique_fd.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kLookEvery = std::chrono::milliseconds(200);
+constexpr std::size_t kAnswersBytesMost = 16'384;
+constexpr std::int64_t kNeedsMostMs = 86'400'000;
+constexpr JsonLimits kLineLimits{.bytes_max = 4'096, .depth_max = 4, .values_max = 16};
+
+std::int64_t unix_ms_now() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+}
+
+// The last whole line; empty: there is none. A program's file: whatever else lies there is left alone.
+std::string newest_line(const fs::path& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat facts{};
+  if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return {};
+  std::string text(kAnswersBytesMost, '\0');
+  const off_t begin = std::max<off_t>(0, facts.st_size - static_cast<off_t>(text.size()));
+  const ssize_t length = ::pread(file.get(), text.data(), text.size(), begin);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  const std::size_t end = text.rfind('\n');
+  if (end == std::string::npos) return {};
+  const std::size_t before = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
+  const std::size_t first = before == std::string::npos ? 0 : before + 1;
+  return text.substr(first, end - first);
+}
+
+}  // namespace
+
+Result<WrittenAnswer> answer_of_line(const std::string& line) {
+  const auto parsed = parse_json(line, kLineLimits);
+  if (!parsed) return parsed.error();
+  std::vector<FieldError> errors;
+  ObjectReader in(*parsed, "", errors);
+  const std::string word = in.required_text("answer");
+  WrittenAnswer written;
+  const auto answer = api::notice_answer_of(word);
+  if (!answer && !word.empty()) in.fail("answer", "Invalid", "must be saving, done, until or refuse");
+  written.answer = answer.value_or(api::NoticeAnswer::kSaving);
+  if (written.answer == api::NoticeAnswer::kUntil) {
+    written.until_unix_ms = in.required_integer("until_unix_ms", {.low = 1, .high = INT64_MAX / 2});
+  }
+  in.finish();
+  if (!errors.empty()) return invalid_argument(errors.front().pointer + " " + errors.front().message);
+  return written;
+}
+
+NoticeFiles::NoticeFiles(boost::asio::io_context& io, Handlers handlers) : timer_(io), handlers_(std::move(handlers)) {}
+
+fs::path NoticeFiles::notice_in(const fs::path& folder) {
+  return folder / "notice.json";
+}
+
+fs::path NoticeFiles::answer_in(const fs::path& folder) {
+  return folder / "answer.jsonl";
+}
+
+void NoticeFiles::tell(WorkerId worker, const fs::path& folder, const api::NoticeMessage& notice) {
+  const bool looks = !standing_.empty();
+  Standing& standing = standing_[worker];
+  if (standing.decision != notice.decision) {
+    std::error_code ignored;
+    fs::remove(answer_in(folder), ignored);  // to an earlier notice
+    standing = {.folder = folder, .decision = notice.decision, .answers = 0, .read = {}};
+  }
+  standing.answers = std::max(standing.answers, notice.answers);
+  const nlohmann::json told = {{"decision", notice.decision.text()}, {"reason", notice.reason},
+                               {"sentence", notice.sentence},        {"by_unix_ms", unix_ms_now() + notice.in_ms},
+                               {"extended_ms", notice.extended_ms},  {"answers", notice.answers},
+                               {"granted", notice.granted}};
+  const Status written = replace_file(notice_in(folder), canonical_json(told) + "\n");
+  if (!written.ok()) handlers_.on_trouble("no notice for " + worker.text() + ": " + written.error().message);
+  if (!looks) look_later();
+}
+
+void NoticeFiles::forget(WorkerId worker, const fs::path& folder) {
+  standing_.erase(worker);
+  std::error_code ignored;
+  fs::remove(notice_in(folder), ignored);
+  fs::remove(answer_in(folder), ignored);
+}
+
+void NoticeFiles::look_later() {
+  timer_.expires_after(kLookEvery);
+  timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error || standing_.empty()) return;
+    // What is told meanwhile may change the list.
+    std::vector<WorkerId> workers;
+    for (const auto& [worker, standing] : standing_) workers.push_back(worker);
+    for (const WorkerId worker : workers) {
+      if (const auto found = standing_.find(worker); found != standing_.end()) look(worker, found->second);
+    }
+    if (!standing_.empty()) look_later();
+  });
+}
+
+void NoticeFiles::look(WorkerId worker, Standing& standing) {
+  const std::string line = newest_line(answer_in(standing.folder));
+  if (line.empty() || line == standing.read) return;
+  standing.read = line;
+  const auto written = answer_of_line(line);
+  if (!written) {
+    return handlers_.on_trouble("what " + worker.text() +
+                                " wrote in its answer file is no answer: " + written.error().message);
+  }
+  const std::int64_t needs = std::clamp<std::int64_t>(written->until_unix_ms - unix_ms_now(), 0, kNeedsMostMs);
+  handlers_.on_answer(worker, {.decision = standing.decision,
+                               .number = ++standing.answers,
+                               .answer = written->answer,
+                               .needs_ms = written->answer == api::NoticeAnswer::kUntil ? needs : 0});
+}
+
+}  // namespace tidepool::agent

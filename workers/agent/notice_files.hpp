@@ -1,0 +1,55 @@
+// Notices to leave for programs without the library: a file that says that the worker is to end, and one in which its
+// program answers. Both lie in the worker's own folder, which a confined program does not see; a notice is replaced
+// whole, and of an answer the newest whole line counts.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "api/worker_protocol.hpp"
+
+namespace tidepool::agent {
+
+class NoticeFiles {
+ public:
+  struct Handlers {
+    std::function<void(WorkerId, api::AnswerMessage)> on_answer;
+    std::function<void(const std::string& sentence)> on_trouble;  // for the log
+  };
+  NoticeFiles(boost::asio::io_context& io, Handlers handlers);
+
+  // Writes the notice, and looks for answers to it from now on. `folder`: the worker's, which exists.
+  void tell(WorkerId worker, const std::filesystem::path& folder, const api::NoticeMessage& notice);
+  // It has ended, or its program starts anew: no notice stands, that of an earlier agent neither.
+  void forget(WorkerId worker, const std::filesystem::path& folder);
+
+  [[nodiscard]] static std::filesystem::path notice_in(const std::filesystem::path& folder);
+  [[nodiscard]] static std::filesystem::path answer_in(const std::filesystem::path& folder);
+
+ private:
+  struct Standing {
+    std::filesystem::path folder;
+    DecisionId decision;
+    std::int64_t answers = 0;  // said so far
+    std::string read;          // the newest line of the answers that was taken
+  };
+  void look_later();
+  void look(WorkerId worker, Standing& standing);
+
+  boost::asio::steady_timer timer_;
+  Handlers handlers_;
+  std::map<WorkerId, Standing> standing_;
+};
+
+// The answer that a program has written as one line: {"answer": "until", "until_unix_ms": 1767225600000}.
+struct WrittenAnswer {
+  api::NoticeAnswer answer = api::NoticeAnswer::kSaving;
+  std::int64_t until_unix_ms = 0;  // kUntil
+};
+[[nodiscard]] Result<WrittenAnswer> answer_of_line(const std::string& line);
+
+}  // namespace tidepool::agent
