@@ -15,14 +15,15 @@ Alone (`python train.py`) this is an ordinary loop with one worker. As the `run.
 any number of them. The batch size is the step's over all workers, so the result does not depend on their number.
 """
 
-from tidepool._abi import BatchQuestion, TidepoolError
+from tidepool._abi import BatchQuestion, Notice, TidepoolError
 from tidepool._job import Job
 from tidepool._loader import Loader
 from tidepool._library import LibraryNotFound
 from tidepool._settings import JobOptions
 from tidepool._stepping import Resize
 
-__all__ = ["BatchQuestion", "Job", "JobOptions", "LibraryNotFound", "Loader", "Resize", "TidepoolError", "init"]
+__all__ = ["BatchQuestion", "Job", "JobOptions", "LibraryNotFound", "Loader", "Notice", "Resize", "TidepoolError",
+           "init"]
 __version__ = "0.1.0"
 
 

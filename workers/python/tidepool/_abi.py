@@ -12,7 +12,8 @@ from typing import Any, Callable, Optional
 
 from tidepool import _library
 
-OK, STEP, FINISHED, LEFT, COMMIT, RETRY = range(6)
+OK, STEP, FINISHED, LEFT, COMMIT, RETRY, NOTICE = range(7)
+_ANSWERS = {"saving": 1, "done": 2, "until": 3, "refuse": 4}
 _ON_RESIZE = ("constant", "linear", "sqrt", "adascale", "callback", "fixed_local")
 
 
@@ -46,6 +47,27 @@ class _Step(ctypes.Structure):
 
 class _Totals(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("samples", ctypes.c_uint64), ("mean_loss", ctypes.c_double)]
+
+
+class _LeaveNotice(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("by_unix_ms", ctypes.c_int64), ("said", ctypes.c_int32),
+                ("heard", ctypes.c_int32), ("granted", ctypes.c_int32), ("decision", ctypes.c_char * 24),
+                ("reason", ctypes.c_char * 48), ("sentence", ctypes.c_char * 256)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Notice:
+    """This worker is to leave. `by`: in seconds since 1970, when its process is ended by force; answers that are
+    granted move it to later. `reason` is a code such as "Preempted", `sentence` the same in words, `decision` the id of
+    the decision. `said` counts this worker's answers, `heard` those that the daemon has decided on, and `granted` says
+    whether the newest of these got what it asked for."""
+    by: float
+    reason: str
+    sentence: str
+    decision: str
+    said: int
+    heard: int
+    granted: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,6 +149,8 @@ def _give_types(library: ctypes.CDLL) -> None:
     library.tidepool_reduce.argtypes = [session, ctypes.c_double, ctypes.POINTER(_Totals)]
     for name in ("join", "commit", "finish", "close"):
         getattr(library, f"tidepool_{name}").argtypes = [session]
+    library.tidepool_notice.argtypes = [session, ctypes.POINTER(_LeaveNotice)]
+    library.tidepool_answer.argtypes = [session, ctypes.c_int32, ctypes.c_int64]
     library.tidepool_bucket_ready.argtypes = [session, ctypes.c_size_t, ctypes.c_size_t]
 
 
@@ -224,6 +248,24 @@ class Session:
     def finish(self) -> None:
         """The last step is committed, on every worker alike."""
         self._checked(self._library.tidepool_finish(self._handle))
+
+    def notice(self) -> Optional[Notice]:
+        """That this worker has been told to leave, with the newest word on it."""
+        told = _LeaveNotice(struct_size=ctypes.sizeof(_LeaveNotice))
+        if self._checked(self._library.tidepool_notice(self._handle, ctypes.byref(told))) != NOTICE:
+            return None
+        return Notice(by=told.by_unix_ms / 1000, reason=told.reason.decode(errors="replace"),
+                      sentence=told.sentence.decode(errors="replace"), decision=told.decision.decode(), said=told.said,
+                      heard=told.heard, granted=bool(told.granted))
+
+    def answer(self, answer: str, until: Optional[float] = None) -> None:
+        """To the notice: "saving", "done", "until" with a time in seconds since 1970, or "refuse"."""
+        if answer not in _ANSWERS:
+            raise TidepoolError(f"the answer to a notice is {answer}: use one of {', '.join(_ANSWERS)}")
+        if (until is None) == (answer == "until"):
+            raise TidepoolError('"until" comes with a time in seconds since 1970, and no other answer does')
+        until_ms = 0 if until is None else int(until * 1000)
+        self._checked(self._library.tidepool_answer(self._handle, _ANSWERS[answer], until_ms))
 
     def close(self) -> int:
         """Frees the session: OK if it was still training, FINISHED or LEFT. A second call does nothing."""

@@ -78,6 +78,12 @@ class Job:
         self._stepper.on_resize.append(function)
         return function
 
+    def on_notice(self, function: Callable[[_abi.Notice], Any]) -> Callable[[_abi.Notice], Any]:
+        """`function` is called with a Notice between two steps when this worker is told to leave, at the latest before
+        it leaves; usable as a decorator. It may answer, and save what the job does not hold."""
+        self._stepper.on_notice.append(function)
+        return function
+
     def batch_rule(self, function: _abi.BatchRule) -> _abi.BatchRule:
         """For `batch.on_resize: callback` of the job file: `function` is given a BatchQuestion when a generation begins
         and answers with the samples a step and the factor of the learning rate. Rank 0 is asked, and its answer holds
@@ -166,12 +172,23 @@ class Job:
             raise RuntimeError("job.finish() comes after opt.step()")
         self._stepper.finish_asked = self._stepper.phase is Phase.APPLIED  # else asked again after the repeated step
 
+    def answer_notice(self, answer: str, *, until: Optional[float] = None) -> None:
+        """What this worker says to its notice: "saving", "done" (it may be ended at once), "until" with the time in
+        seconds since 1970 until which it needs to stay, granted up to the limit of the job's tenant, or "refuse", which
+        is told and denied. job.notice shows what became of it once `heard` has come up to `said`."""
+        self._stepper.answer(answer, until)
+
     # --- what there is to know ----------------------------------------------------------------------------------
 
     @property
     def has_daemon(self) -> bool:
         """Started by an agent, with a job file; false when the script runs alone."""
         return self._file.global_batch is not None
+
+    @property
+    def notice(self) -> Optional[_abi.Notice]:
+        """That this worker has been told to leave; None: it is to stay."""
+        return self._stepper.notice()
 
     @property
     def rank(self) -> int:

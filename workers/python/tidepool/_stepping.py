@@ -63,12 +63,15 @@ class Stepper:
         self.with_steps: list[Piece] = []  # those of schedulers and learning rates: one change a step
         self.batch_rule: Optional[_abi.BatchRule] = None
         self.on_resize: list[Callable[[Resize], Any]] = []
+        self.on_notice: list[Callable[[_abi.Notice], Any]] = []
         self.phase = Phase.OUTSIDE
         self.step: Optional[_abi.Step] = None  # under way, or the last
         self.totals: Optional[_abi.Totals] = None
         self.ending: Optional[int] = None
         self.committed = 0  # steps
         self.finish_asked = False
+        self._notice: Optional[_abi.Notice] = None  # newest word of it
+        self._told_notice = ""  # decision of the one that the program has been told of
         self._options = options
         self._file = file
         self._length = LoopLength(0, 0)
@@ -156,6 +159,7 @@ class Stepper:
             return True  # begun for the loop over epochs, not yet seen by the loop over batches
         retried = self.phase is Phase.RETRY
         self._settle()
+        self.look_for_notice()
         if self.finish_asked:
             return self.finish()
         result, step = self._session.next_step()
@@ -315,10 +319,31 @@ class Stepper:
     def _end(self, result: int) -> bool:
         self.phase = Phase.OUTSIDE
         self.ending = result
+        self.look_for_notice()
         self.close()
         if result == _abi.LEFT and self._options.exit_when_left:
             sys.exit(0)
         return False
+
+    def look_for_notice(self) -> None:
+        """Tells the program of a notice to leave that it has not been told of."""
+        notice = self.notice()
+        if notice is None or notice.decision == self._told_notice:
+            return
+        self._told_notice = notice.decision
+        for function in self.on_notice:
+            function(notice)
+
+    def notice(self) -> Optional[_abi.Notice]:
+        """The newest word on this worker's leaving; after the loop the last that was read."""
+        if self._session is not None and self._closer.alive:
+            self._notice = self._session.notice()
+        return self._notice
+
+    def answer(self, answer: str, until: Optional[float]) -> None:
+        if self._session is None or not self._closer.alive:
+            raise RuntimeError("a notice is answered inside the loop, or by a function given to job.on_notice()")
+        self._session.answer(answer, until)
 
     def close(self) -> None:
         if self._session is None or not self._closer.alive:
