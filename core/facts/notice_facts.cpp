@@ -9,7 +9,7 @@
 namespace tidepool::core {
 namespace {
 
-// Answers of one program to one notice; a program that says more is of no use to anybody.
+// Answers of one program to one notice; what a program says beyond that is not heard.
 constexpr std::int64_t kAnswersMost = 1'000;
 
 Instant within_drain(const ClusterState& state, const Worker& worker, Instant by) {
