@@ -22,11 +22,13 @@ struct Given {
   bool yes = false;
 };
 
-json put_tree(Session& session, const NamedFile& file, bool dry_run) {
-  return session.send({.method = "PUT",
-                       .path = std::string("/v1/tenants") + (dry_run ? "?dry_run=true" : ""),
-                       .body = file.document.dump()},
-                      {.file = file.shown, .lines = &file.lines, .entries = {}});
+json put_tree(Session& session, const NamedFile& file, HttpRequest request) {
+  request.method = "PUT";
+  request.body = file.document.dump();
+  return session.send(request, {.file = file.shown, .lines = &file.lines, .entries = {}});
+}
+json try_tree(Session& session, const NamedFile& file) {
+  return put_tree(session, file, {.path = "/v1/tenants?dry_run=true", .body = {}, .headers = {}});
 }
 
 int show_tree(Session& session) {
@@ -42,7 +44,7 @@ int show_tenant(Session& session, const std::string& name) {
 }
 
 int diff(Session& session, const std::string& name) {
-  const json answer = put_tree(session, read_named_file(name), true);
+  const json answer = try_tree(session, read_named_file(name));
   session.print(answer, [&] { return tenant_changes_text(answer, session.style()); });
   return answer.at("refused").is_null() ? kExitOk : kExitNegative;
 }
@@ -59,7 +61,7 @@ bool is_wanted(const Session& session, const Given& given) {
 
 int apply(Session& session, const Given& given) {
   const NamedFile file = read_named_file(given.file);
-  const json planned = put_tree(session, file, true);
+  const json planned = try_tree(session, file);
   const bool in_words = session.format() == OutputFormat::kTable;
   if (in_words) write_out(tenant_changes_text(planned, session.style()));
   const bool refused = !planned.at("refused").is_null();
@@ -69,7 +71,9 @@ int apply(Session& session, const Given& given) {
     const std::string next = refused ? "" : "; to apply it: schedctl tenants apply " + given.file + " --yes";
     fail(refused ? kExitApi : kExitNegative, "nothing was changed" + next);
   }
-  const json done = put_tree(session, file, false);
+  // Only in place of the tree beside which the changes were shown: another operator may have set one meanwhile.
+  const std::string shown = "If-Match: " + planned.at("etag").get<std::string>();
+  const json done = put_tree(session, file, {.path = "/v1/tenants", .body = {}, .headers = {shown}});
   session.print(done, [] { return std::string("applied\n"); });
   return kExitOk;
 }

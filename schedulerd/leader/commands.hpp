@@ -63,6 +63,7 @@ struct UndrainNode {
 // The tree of tenants from now on; an empty one ends sharing by tenants.
 struct ConfigureTenants {
   core::TenantTree tree;
+  std::optional<core::TenantTree> instead_of = std::nullopt;  // refused if another one is set by then; none: of any
 };
 struct CreateToken {
   std::string id;  // made where the request comes in, because chance is an input

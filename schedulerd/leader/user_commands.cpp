@@ -42,7 +42,12 @@ class Carrying {
     return batch_.learn(core::NodeDrainRequested{body.node, body.within, body.reason});
   }
   Status operator()(const UndrainNode& body) { return batch_.learn(core::NodeDrainCancelled{body.node}); }
-  Status operator()(const ConfigureTenants& body) { return batch_.learn(core::TenantsConfigured{body.tree}); }
+  Status operator()(const ConfigureTenants& body) {
+    if (body.instead_of && *body.instead_of != *batch_.state().tenants) {
+      return conflict("the tenants have changed since they were read");
+    }
+    return batch_.learn(core::TenantsConfigured{body.tree});
+  }
 
   Status operator()(const CreateToken& body) {
     receipt_.token_id = body.id;

@@ -61,7 +61,15 @@ TEST_CASE("a tree of tenants is set as a whole and read as it was set") {
   std::size_t told = 0;
   for (const auto& event : events) told += event.at("type") == "tenants.configured" ? 1U : 0U;
   CHECK(told == 1);
-  CHECK(fixture.json_of(put(fixture, {{"tenants", json::array()}})).at("changes").size() == 5);
+  // It is set only in place of the tree that was read.
+  const auto guarded = [&](const json& etag) {
+    auto request = put(fixture, {{"tenants", json::array()}});
+    request.headers = "If-Match: " + etag.get<std::string>() + "\r\n";
+    return request;
+  };
+  const json planned = fixture.json_of(put(fixture, {{"tenants", json::array()}}, "?dry_run=true"));
+  CHECK(fixture.json_of(guarded(set.at("etag")), 412).at("code") == "Changed");
+  CHECK(fixture.json_of(guarded(planned.at("etag"))).at("changes").size() == 5);
   CHECK(tenants_of(fixture, fixture.admin).empty());
 }
 

@@ -21,6 +21,9 @@ TEST_CASE("tenants are set as a whole, and a batch for one of them is refused be
   const auto set = daemon.take(command(ConfigureTenants{tree}, "k"));
   REQUIRE(facts<core::TenantsConfigured>(set).size() == 1);
   CHECK(*daemon.turn.state().tenants == tree);
+  const auto late = daemon.take(command(ConfigureTenants{{}, core::TenantTree()}, "late"));
+  CHECK(late.answers.front().receipt.error().code == ErrorCode::kConflict);
+  CHECK(*daemon.turn.state().tenants == tree);
   const auto again = daemon.take(command(ConfigureTenants{tree}, "before"));
   CHECK(again.answers.front().receipt->replayed);
   core::JobSpec good = two_workers();

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/digest.hpp"
+#include "base/json.hpp"
 #include "base/time.hpp"
 
 namespace tidepool::live::http {
@@ -71,6 +73,12 @@ json tenant_settings(const core::Tenant& tenant) {
           {"job_price_max", tenant.job_price_max ? json(to_text(*tenant.job_price_max)) : json(nullptr)},
           {"notice_extension", tenant.notice_extension ? json(to_text(*tenant.notice_extension)) : json(nullptr)},
           {"budget", tenant.budget ? budget_settings(*tenant.budget) : json(nullptr)}};
+}
+
+std::string tenants_etag(const core::TenantTree& tree) {
+  Digest digest;
+  digest.mix(canonical_json(tenant_changes({}, tree)));
+  return "\"" + digest.text() + "\"";
 }
 
 json tenant_changes(const core::TenantTree& before, const core::TenantTree& after) {

@@ -1,6 +1,8 @@
 // How two trees of tenants differ, field by field, as JSON. Pure.
 #pragma once
 
+#include <string>
+
 #include <nlohmann/json.hpp>
 
 #include "core/state/tenants.hpp"
@@ -9,6 +11,9 @@ namespace tidepool::live::http {
 
 // The tenant's fields but its name, as files call them; null = none.
 [[nodiscard]] nlohmann::json tenant_settings(const core::Tenant& tenant);
+
+// Another one for another tree; with its quotes.
+[[nodiscard]] std::string tenants_etag(const core::TenantTree& tree);
 
 // A list of {tenant, change, fields: {name: {from, to}}}: what is "removed", then in the order of `after` what is
 // "added" or "changed". Tenant null: of all of them, with "order" if the same tenants stand in another order. Empty:

@@ -133,6 +133,14 @@ std::variant<core::TenantTree, Problem> read_tree(const Call& call) {
                  .errors = std::move(findings.errors)};
 }
 
+// The tree that the request was made for, as its If-Match says; none: of any. False: it has changed since.
+bool read_condition(const Call& call, std::optional<core::TenantTree>& instead_of) {
+  const auto wanted = call.request.header("if-match");
+  if (wanted.empty() || wanted == "*") return true;
+  instead_of = *call.seen->state.tenants;
+  return wanted == tenants_etag(*instead_of);
+}
+
 // Why this tree would be refused now.
 Status try_out(const Published& seen, const core::TenantTree& tree) {
   core::ClusterState copy = seen.state;
@@ -151,11 +159,13 @@ void list_tenants(Rest& rest, Call call) {
   }
   json warnings = json::array();
   if (const auto why = rest.why_not_shared(*call.seen); why && !tree.empty()) warnings.push_back(*why);
-  call.reply(200, {{"half_life", to_text(tree.half_life)},
-                   {"rebalance_every", to_text(tree.rebalance_every)},
-                   {"tenants", std::move(tenants)},
-                   {"warnings", std::move(warnings)},
-                   {"as_of_seq", call.seen->as_of_seq}});
+  HttpResponse response = json_response(200, {{"half_life", to_text(tree.half_life)},
+                                              {"rebalance_every", to_text(tree.rebalance_every)},
+                                              {"tenants", std::move(tenants)},
+                                              {"warnings", std::move(warnings)},
+                                              {"as_of_seq", call.seen->as_of_seq}});
+  response.headers.emplace_back("ETag", tenants_etag(tree));
+  call.reply(std::move(response));
 }
 
 void get_tenant(Rest& rest, Call call) {
@@ -174,17 +184,26 @@ void put_tenants(Rest& rest, Call call) {
   auto read = read_tree(call);
   if (const auto* problem = std::get_if<Problem>(&read)) return call.fail(*problem);
   const auto& tree = std::get<core::TenantTree>(read);
+  std::optional<core::TenantTree> instead_of;
+  if (!read_condition(call, instead_of)) {
+    return call.fail({.status = 412,
+                      .code = "Changed",
+                      .detail = "the tenants have changed since they were read",
+                      .hint = "look at the changes again (dry_run), and repeat with their etag"});
+  }
   json body = {{"dry_run", dry_run.value()},
                {"changes", tenant_changes(*call.seen->state.tenants, tree)},
                {"refused", nullptr},
                {"warnings", warnings_of(rest, *call.seen, tree)},
+               {"etag", tenants_etag(*call.seen->state.tenants)},
                {"as_of_seq", call.seen->as_of_seq}};
   if (!dry_run.value()) {
-    return rest.command(std::move(call), ConfigureTenants{tree}, [body](const Receipt& receipt, const Published&) {
-      json answer = body;
-      answer["as_of_seq"] = receipt.as_of_seq;
-      return json_response(200, answer);
-    });
+    return rest.command(std::move(call), ConfigureTenants{tree, std::move(instead_of)},
+                        [body](const Receipt& receipt, const Published&) {
+                          json answer = body;
+                          answer["as_of_seq"] = receipt.as_of_seq;
+                          return json_response(200, answer);
+                        });
   }
   if (const Status taken = try_out(*call.seen, tree); !taken.ok()) body["refused"] = taken.error().message;
   call.reply(200, body);
