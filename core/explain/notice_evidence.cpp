@@ -28,8 +28,7 @@ std::vector<std::string> notice_evidence(const ClusterState& state, const Job& j
   }
   if (silent > 0) {
     lines.push_back(counted(silent, "worker") + (silent == 1 ? " has" : " have") + " until " +
-                    clock_text(state, first) + " to leave, and no answer to that has come from " +
-                    (silent == 1 ? "its program" : "their programs"));
+                    clock_text(state, first) + " to leave");
   }
   return lines;
 }

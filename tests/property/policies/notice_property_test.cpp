@@ -130,6 +130,14 @@ TEST_CASE("a state with notices that is written and read back goes on as the eng
     INFO((read.ok() ? std::string() : read.error().message));
     REQUIRE(read.ok());
     REQUIRE(core::digest_of(*read) == core::digest_of(world.state()));
+    for (const auto& [id, worker] : world.state().workers) {
+      const auto& notice = read->find_worker(id)->notice;
+      REQUIRE(notice.has_value() == worker.notice.has_value());
+      if (!notice) continue;
+      REQUIRE(notice->due == worker.notice->due);
+      REQUIRE(notice->by == worker.notice->by);
+      REQUIRE(notice->answers == worker.notice->answers);
+    }
     core::Engine again(parts_of("tidal"), *read);
     REQUIRE(again.clock_due() == world.engine().clock_due());
     REQUIRE(Story::text_of(again.decide(world.now())) == Story::text_of(world.engine().decide(world.now())));

@@ -56,6 +56,8 @@ void drop_words(nlohmann::json& value) {
       value.erase(name);
     }
     if (value.contains("allotment")) value["allotment"].erase("score");
+    // Which decision it was: those that only say something count, too.
+    if (value.contains("notice") && value["notice"].is_object()) value["notice"].erase("decision");
   }
   if (!value.is_structured()) return;
   for (auto& each : value) drop_words(each);

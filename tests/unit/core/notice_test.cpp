@@ -106,7 +106,7 @@ TEST_CASE("a program that refuses is told that it may not, and is ended as it wa
   Leaving leaving(Duration::seconds(60));
   leaving.suspend();
   const Instant due = leaving.notice().due;
-  leaving.answer(NoticeAnswer::kRefuse, 1);
+  leaving.answer(NoticeAnswer::kRefuse, 1, Duration::seconds(80));
   CHECK(leaving.notice().by == due);
   CHECK_FALSE(leaving.notice().granted);
   CHECK(leaving.told().at("text") == "w-1 refuses to leave, which is denied; it has until 00:00:31 UTC");
@@ -117,7 +117,10 @@ TEST_CASE("a program that refuses is told that it may not, and is ended as it wa
 TEST_CASE("a program that is done is stopped at once, but not before the job's state is kept") {
   Leaving leaving({});
   leaving.suspend();
-  leaving.answer(NoticeAnswer::kDone, 1);
+  const Instant due = leaving.notice().due;
+  leaving.answer(NoticeAnswer::kSaving, 1, Duration::seconds(80));
+  leaving.answer(NoticeAnswer::kDone, 2, Duration::seconds(80));
+  CHECK(leaving.notice().by == due);
   CHECK(names_of(leaving.story.decide()).empty());
   leaving.story.learn(
       core::StateParked{leaving.job, WorkerId(2), leaving.story.job(leaving.job).membership.generation, 5, 100, 1});
@@ -172,7 +175,7 @@ TEST_CASE("an explanation says what has been answered, and an answer without sen
   const auto& lines = core::explain(leaving.story.state(), leaving.job).evidence;
   const auto has = [&](const std::string& line) { return std::count(lines.begin(), lines.end(), line) == 1; };
   CHECK(has("w-1 is saving, until 00:00:41 UTC granted"));
-  CHECK(has("1 worker has until 00:00:41 UTC to leave, and no answer to that has come from its program"));
+  CHECK(has("1 worker has until 00:00:41 UTC to leave"));
   const DecisionId decision = leaving.notice().decision;
   CHECK_FALSE(leaving.story.refuses(core::NoticeAnswered{WorkerId(1), decision, 0, NoticeAnswer::kSaving, {}}).empty());
   CHECK_FALSE(

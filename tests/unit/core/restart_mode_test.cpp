@@ -61,6 +61,29 @@ struct Restarting : Story {
 
 }  // namespace
 
+TEST_CASE("a program that ends for another size has a notice, and the time that it is granted is no hung switch") {
+  Restarting story;
+  const core::Tenant demo{.name = "demo", .guarantee = 4, .notice_extension = Duration::seconds(600)};
+  story.learn(core::TenantsConfigured{{.tenants = {demo}}});
+  story.run_at(1);
+  story.learn(core::JobResizeRequested{story.job_id, 2});
+  CHECK(names_of(story.decide()) == "grow");
+  CHECK_FALSE(story.worker(WorkerId(1)).notice);
+  story.ready(WorkerId(2));
+  CHECK(names_of(story.decide()) == "switch");
+  const core::LeaveNotice notice = story.worker(WorkerId(1)).notice.value();
+  CHECK(notice.by == story.now() + Duration::seconds(10));
+  CHECK_FALSE(story.worker(WorkerId(2)).notice);  // its program has not run yet
+  story.learn(
+      core::NoticeAnswered{WorkerId(1), notice.decision, 1, core::NoticeAnswer::kUntil, Duration::seconds(500)});
+  story.waits(WorkerId(2));
+  story.pass(Duration::seconds(499));
+  CHECK(names_of(story.decide()).empty());
+  story.waits(WorkerId(1));
+  CHECK_FALSE(story.worker(WorkerId(1)).notice);  // its program has ended
+  CHECK(names_of(story.decide()) == "launch");
+}
+
 TEST_CASE("programs start together, once every worker waits for its generation") {
   Restarting story;
   story.node(2);

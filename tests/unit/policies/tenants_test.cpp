@@ -19,6 +19,34 @@ std::string refusal(SharedPool& pool, core::JobSpec spec) {
 
 }  // namespace
 
+TEST_CASE("a guarantee is had back within the grace and the extension, whatever the borrower's programs answer") {
+  constexpr Duration kExtension = Duration::seconds(60);
+  SharedPool pool(
+      {{.name = "vision", .guarantee = 8}, {.name = "speech", .guarantee = 0, .notice_extension = kExtension}});
+  const JobId borrower = pool.running("speech", 8);
+  const JobId claimant = pool.submit(SharedPool::spec("vision", 4));
+  REQUIRE(preempted_in(pool.story.decide()) == 1);
+  const Instant end = pool.story.now() + pool.story.job(borrower).spec.elastic.grace + kExtension;
+  const std::vector<WorkerId> workers = pool.story.job(borrower).membership.workers;
+  const DecisionId decision = pool.story.worker(workers.front()).notice.value().decision;
+  // Each asks for an hour, again and again.
+  for (std::int64_t number = 1; pool.story.now() < end; ++number) {
+    REQUIRE(names_of(pool.story.decide()).empty());
+    for (const WorkerId id : workers) {
+      const Duration hour = Duration::seconds(3'600);
+      pool.story.learn(core::NoticeAnswered{id, decision, number, core::NoticeAnswer::kUntil, hour});
+    }
+    pool.story.pass(Duration::seconds(10));
+  }
+  pool.story.pass(end - pool.story.now());
+  const auto stopped = pool.story.decide();
+  REQUIRE(stopped.plan.size() == workers.size());
+  CHECK(std::get<core::StopWorkerIntent>(stopped.plan[0].intent).grace == Duration());
+  for (const WorkerId id : workers) pool.story.exit(id, -1);
+  pool.story.settle(claimant);
+  CHECK(pool.story.job(claimant).size() == 4);
+}
+
 TEST_CASE("a tenant borrows what others do not use, and a guarantee is had back in one decision") {
   SharedPool pool({{.name = "vision", .guarantee = 4}, {.name = "speech", .guarantee = 4}});
   for (int i = 0; i < 4; ++i) (void)pool.running("vision", 2);

@@ -105,6 +105,23 @@ TEST_CASE("an agent's socket without a worker id is a mistake, not a worker alon
   ::unsetenv("TIDEPOOL_AGENT_SOCKET");
 }
 
+TEST_CASE("a worker that has not been told to leave has no notice, and none to answer") {
+  const tidepool_options options = options_for(5);
+  tidepool_session* job = nullptr;
+  REQUIRE(tidepool_open(&options, &job) == TIDEPOOL_OK);
+  tidepool_leave_notice notice{.struct_size = sizeof(tidepool_leave_notice)};
+  CHECK(tidepool_notice(job, nullptr) == TIDEPOOL_INVALID);
+  CHECK(tidepool_notice(job, &notice) == TIDEPOOL_OK);
+  CHECK(tidepool_answer(job, 5, 0) == TIDEPOOL_INVALID);
+  CHECK(says("TIDEPOOL_ANSWER_"));
+  CHECK(tidepool_answer(job, TIDEPOOL_ANSWER_UNTIL, 1'000) == TIDEPOOL_INVALID);
+  CHECK(says("has passed"));
+  CHECK(tidepool_answer(job, TIDEPOOL_ANSWER_UNTIL, INT64_MAX) == TIDEPOOL_INVALID);
+  CHECK(says("has not been told to leave"));
+  CHECK(tidepool_answer(job, TIDEPOOL_ANSWER_DONE, 0) == TIDEPOOL_INVALID);
+  CHECK(tidepool_close(job) == TIDEPOOL_OK);
+}
+
 TEST_CASE("a caller built with an older, shorter struct is served within its length") {
   const tidepool_options options = options_for(5);
   tidepool_session* job = nullptr;
