@@ -122,8 +122,10 @@ std::optional<Refusal> check_origin(const RequestHead& head, const std::vector<s
   const auto origins = count_of(head, "origin");
   if (origins == 0) return std::nullopt;
   const std::string origin = lower_case(head.first("origin"));
-  const bool ours = origins == 1 && std::any_of(hosts.begin(), hosts.end(),
-                                                [&](const std::string& host) { return origin == "http://" + host; });
+  // By either scheme: TLS may end here, or at a proxy that was told of with its name.
+  const bool ours = origins == 1 && std::any_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
+                      return origin == "http://" + host || origin == "https://" + host;
+                    });
   if (ours) return std::nullopt;
   return Refusal{403, "ForeignOrigin", "pages of other sites may not call this API"};
 }

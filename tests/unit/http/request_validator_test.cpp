@@ -57,6 +57,19 @@ TEST_CASE("an ordinary request is read with its values") {
   CHECK(head.first("x-thing") == "a b");
 }
 
+TEST_CASE("the daemon's own pages may call it over TLS, too, and other sites by neither scheme") {
+  const auto judged = [](const std::string& origin) {
+    return judge("GET /v1/jobs HTTP/1.1\r\nHost: localhost:7480\r\nOrigin: " + origin + "\r\n\r\n");
+  };
+  CHECK_FALSE(judged("https://localhost:7480"));
+  for (const char* foreign :
+       {"https://localhost:7481", "https://localhost", "https://example.org", "ws://localhost:7480"}) {
+    const auto refusal = judged(foreign);
+    REQUIRE(refusal);
+    CHECK(refusal->code == "ForeignOrigin");
+  }
+}
+
 TEST_CASE("a head may come in pieces, and is complete at its empty line") {
   const std::string whole = "GET / HTTP/1.1\r\nHost: localhost:7480\r\n\r\n";
   const HttpLimits limits;
