@@ -10,6 +10,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
@@ -25,6 +26,10 @@ tenants:
   - {name: speech, guarantee: 2}
   - {name: guests}
 """
+# Where the dashboard is built and a browser is there, it is read, too.
+HAS_BROWSER = os.path.exists(os.environ.get("TIDEPOOL_CHROMIUM", "/usr/bin/chromium"))
+HAS_PACKAGES = (SOURCE / "webui/node_modules/playwright-core").exists()
+READ_PAGE = ["node", str(SOURCE / "tests/webui/read_page.mjs")] if HAS_BROWSER and HAS_PACKAGES else []
 # What differs from run to run: times of day, amounts, durations and other numbers with a fraction.
 VARIES = re.compile(r"\d[\d,]*(\.\d+)?( (ms|s|min|h)\b)*|\b0\.\d+\b")
 
@@ -34,6 +39,11 @@ def job(name, tenant, least, most):
     return {"name": name, "tenant": tenant, "run": {"command": [WORKER, "-1", "5000"]},
             "elastic": {"min": least, "max": most, "cooldown": "1s", "grace": "5s"},
             "batch": {"global": 48, "per_worker_max": 48}}
+
+
+def masked(text):
+    """With columns as wide as they must be."""
+    return re.sub(" +", " ", VARIES.sub("#", text))
 
 
 class Quotes:
@@ -54,7 +64,7 @@ class Quotes:
         if os.environ.get("TIDEPOOL_REWRITE"):
             self.parts[at] = told
             self.PATH.write_text("```\n".join(self.parts))
-        return VARIES.sub("#", self.parts[at]), VARIES.sub("#", told)
+        return masked(self.parts[at]), masked(told)
 
 
 class TourTest(HostsCase):
@@ -83,6 +93,16 @@ class TourTest(HostsCase):
         self.assertTrue(lines, f"schedctl {command} never said {patterns}\n" + self.schedctl(*command.split()))
         quoted, told = self.quotes.take(command, lines)
         self.assertEqual(quoted, told)
+
+    def dashboard(self, page, *texts):
+        """All of the texts stand on the page at once."""
+        if not READ_PAGE:
+            return
+        token = urllib.parse.quote(self.pool.token)
+        done = subprocess.run(
+            [*self.pool.network.inside(0), *READ_PAGE, f"{self.pool.url}/#/{page}&token={token}", *texts],
+            capture_output=True, text=True, timeout=120, env={**os.environ, "TIDEPOOL_SOURCE_DIR": str(SOURCE)})
+        self.assertEqual(done.returncode, 0, f"{texts} on the page {page}:\n{done.stdout}{done.stderr}")
 
     def wait_sizes(self, **sizes):
         def now():
@@ -120,6 +140,7 @@ class TourTest(HostsCase):
         self.quote("tenants", "TENANT", "vision", "speech", "guests")
         self.quote(f"why {self.sweep}", "keeps 8 workers: it may not have more", "Evidence", "  - 4 workers:",
                    "  - 8 workers:", "may have 8 slots")
+        self.dashboard("tenants", "8 in use · 0 guaranteed · 8 entitled · 8 borrowed")
 
     def reclaim_by_shrinking(self):
         self.train = self.pool.submit(job("train", "vision", 4, 4))
@@ -128,6 +149,8 @@ class TourTest(HostsCase):
         self.quote(f"why {self.train}", "keeps 4 workers: it may not have more", "vision may have 4 slots now, 4 of them guaranteed")
         self.quote(f"why {self.sweep}", "keeps 4 workers: tenant guests may have 4 slots now", "its jobs hold 4", "What would",
                    "larger guarantee")
+        self.dashboard("tenants", "4 in use · 4 guaranteed · 4 entitled", "4 in use · 0 guaranteed · 4 entitled")
+        self.dashboard(f"jobs/{self.sweep}", "tenant guests may have 4 slots now")
 
     def preempt(self):
         self.wait_steps(self.sweep)
@@ -138,6 +161,7 @@ class TourTest(HostsCase):
         self.quote(f"why {self.sweep}", "is pending", "its state of step", "tenant guests", "What would change it",
                    "larger guarantee")
         self.quote("tenants", "TENANT", "vision", "speech", "guests")
+        self.dashboard("tenants", "2 in use · 2 guaranteed · 2 entitled", "1 waiting")
 
     def resume_elsewhere(self):
         saved = self.pool.events("job.parked")[-1]["data"]["step"]
@@ -160,6 +184,7 @@ class TourTest(HostsCase):
         self.wait_sizes(listen=0)
         self.wait_for(self.pool, "the pause", lambda: self.pool.job(self.listen)["state"] == "pending")
         self.quote(f"why {self.listen}", "is pending", "budget")
+        self.dashboard("tenants", "paused until")
         self.schedctl("tenants", "apply", "-", "--yes", stdin=TREE)
         self.wait_sizes(listen=2)
         self.wait_steps(self.listen)
