@@ -322,13 +322,16 @@ Reason bound_by_share(const ClusterState& state, const Job& job, Reason reason) 
   return reason::ShareHold{.size = job.size(), .share = *share, .word = job.spec.tenant};
 }
 
-}  // namespace
-
-Reason current_reason(const ClusterState& state, const Job& job) {
-  Reason reason = job.verdict.reason;
+Reason refreshed(const ClusterState& state, const Job& job, Reason reason) {
   const Refresh refresh(state, job);
   visit_reason(refresh, reason);
   return bound_by_share(state, job, std::move(reason));
+}
+
+}  // namespace
+
+Reason current_reason(const ClusterState& state, const Job& job) {
+  return refreshed(state, job, job.verdict.reason);
 }
 
 Explanation explain(const ClusterState& state, JobId id) {
@@ -347,9 +350,9 @@ Explanation explain(const ClusterState& state, const Job& job) {
     const Target& target = job.planned->target;
     out.chosen = Alternative{target.size, target.score, target.reason};
     out.lost = target.lost;
-    if (same_kind(out.reason, target.reason)) out.reason = target.reason;
+    if (same_kind(out.reason, target.reason)) out.reason = refreshed(state, job, target.reason);
   }
-  if (out.chosen) out.chosen->reason = bound_by_share(state, job, out.chosen->reason);
+  if (out.chosen) out.chosen->reason = refreshed(state, job, out.chosen->reason);
   const bool judged = static_cast<bool>(job.verdict.job);
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";
   if (job.state() == JobState::kFailed && !job.recovery.last_error.empty())

@@ -166,8 +166,8 @@ json render_job_to_all(const Published& seen, const core::Job& job, const std::s
 
 json render_job(const SeenBy& seen_by, const core::Job& job, const std::string& currency) {
   json out = render_job_to_all(seen_by.seen, job, currency);
-  json& reason = out["reason"];
-  reason = without_foreign_jobs(std::move(reason), seen_by);
+  if (job.verdict.job) out["reason"] = render_reason(core::current_reason(seen_by.seen.state, job));
+  out["reason"] = without_foreign_jobs(std::move(out["reason"]), seen_by);
   out["forecast"] = render_forecast(seen_by, job.id);
   return out;
 }
