@@ -1,0 +1,54 @@
+// What the scenarios of threads ask of a pool that tenants share: who gives way in a decision, what its user reads, and
+// that nothing moves afterwards.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/explain/explain.hpp"
+#include "core/words/sentence.hpp"
+#include "tests/support/shared_pool.hpp"
+
+namespace tidepool::test {
+
+// Two tenants who are each guaranteed half of eight slots.
+inline std::vector<core::Tenant> two_halves() {
+  return {{.name = "vision", .guarantee = 4}, {.name = "speech", .guarantee = 4}};
+}
+
+// So many jobs of this size, each running.
+inline std::vector<JobId> run_jobs(SharedPool& pool, const std::string& tenant, int jobs, int size) {
+  std::vector<JobId> ids;
+  for (int i = 0; i < jobs; ++i) ids.push_back(pool.running(tenant, size));
+  return ids;
+}
+
+inline std::vector<JobId> submit_jobs(SharedPool& pool, const std::string& tenant, int jobs, int size) {
+  std::vector<JobId> ids;
+  for (int i = 0; i < jobs; ++i) ids.push_back(pool.submit(SharedPool::spec(tenant, size)));
+  return ids;
+}
+
+// The jobs that a decision preempts, in its order.
+inline std::vector<JobId> victims_of(const core::Decision& decision) {
+  std::vector<JobId> victims;
+  for (const auto& planned : decision.plan) {
+    if (const auto* intent = std::get_if<core::PreemptIntent>(&planned.intent)) victims.push_back(intent->job);
+  }
+  return victims;
+}
+
+// Time passes without an outside event, for longer than any pause between changes: no job starts, stops or changes.
+inline void require_still(SharedPool& pool) {
+  for (int i = 0; i < 6; ++i) {
+    pool.story.pass(Duration::seconds(61));
+    REQUIRE(names_of(pool.story.decide()).empty());
+  }
+}
+
+// The sentence that lists and the job's own page show.
+inline std::string told(const SharedPool& pool, JobId id) {
+  return core::sentence(core::current_reason(pool.story.state(), pool.story.job(id)));
+}
+
+}  // namespace tidepool::test
