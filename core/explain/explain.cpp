@@ -12,6 +12,7 @@
 #include "core/explain/pool_evidence.hpp"
 #include "core/explain/tenant_evidence.hpp"
 #include "core/explain/type_evidence.hpp"
+#include "core/explain/victim_evidence.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/job_work.hpp"
@@ -373,6 +374,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
     out.evidence.insert(out.evidence.end(), types.begin(), types.end());
     add_ahead(state, job, out);
   }
+  append(victim_evidence(state, job), out.evidence);
   append(tenant_evidence(state, job), out.evidence);
   append(pool_evidence(state, job), out.evidence);
   if (judged && !is_final(job.state())) add_unblocks(state, job, out);

@@ -48,9 +48,10 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
   const Tenant* tenant = state.tenants->find(job.spec.tenant);
   const TenantPlan* plan = plan_of(state, job.spec.tenant);
   if (tenant == nullptr || plan == nullptr || is_final(job.state())) return {};
-  std::vector<std::string> lines{share(*tenant, *plan) + "; its jobs hold " +
-                                 grouped(slots_of_tenant(state, tenant->name)) +
-                                 (plan->sated ? " and could use no more" : "")};
+  const int held = slots_of_tenant(state, tenant->name);
+  const std::string could_use = plan->wanted > held ? grouped(plan->wanted) : "no more";
+  std::vector<std::string> lines{share(*tenant, *plan) + "; its jobs hold " + grouped(held) +
+                                 (plan->sated ? " and could use " + could_use : "")};
   if (plan->loan >= 0.05 && !plan->sated) {
     lines.push_back("of late tenant " + tenant->name + " held " + decimal(plan->loan) +
                     " slots beyond its guarantee while others waited, which counts against it");

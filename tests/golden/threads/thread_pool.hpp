@@ -11,9 +11,9 @@
 
 namespace tidepool::test {
 
-// Two tenants who are each guaranteed half of eight slots.
+// Two tenants who are each guaranteed half of eight slots; of more than that vision would have most.
 inline std::vector<core::Tenant> two_halves() {
-  return {{.name = "vision", .guarantee = 4}, {.name = "speech", .guarantee = 4}};
+  return {{.name = "vision", .guarantee = 4, .weight = 100}, {.name = "speech", .guarantee = 4}};
 }
 
 // So many jobs of this size, each running.
@@ -38,10 +38,14 @@ inline std::vector<JobId> victims_of(const core::Decision& decision) {
   return victims;
 }
 
-// Time passes without an outside event, for longer than any pause between changes: no job starts, stops or changes.
-inline void require_still(SharedPool& pool) {
-  for (int i = 0; i < 6; ++i) {
+// Jobs step and time passes without an outside event, for longer than any pause between changes and, in twenty minutes,
+// until loans have been counted several times: no job starts, stops or changes.
+inline void require_still(SharedPool& pool, int minutes = 20) {
+  for (int i = 0; i < minutes; ++i) {
     pool.story.pass(Duration::seconds(61));
+    for (const auto& [id, job] : IdTable(pool.story.state().jobs)) {
+      if (job->membership.switched && !job->membership.members.empty()) pool.story.steps(id, 1);
+    }
     REQUIRE(names_of(pool.story.decide()).empty());
   }
 }

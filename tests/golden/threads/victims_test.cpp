@@ -93,6 +93,10 @@ TEST_CASE("kueue#3909: both sides of a preemption read which job it was for, who
   REQUIRE(victims.size() == 2);
   CHECK(told(pool, victims.front()) == "preempted for " + claims.text());
   CHECK(told(pool, claims) == "waits for 4 slots; none is free");
+  const std::vector<std::string> waits = core::explain(pool.story.state(), claims).evidence;
+  CHECK_THAT(waits, Catch::VectorContains(victims[1].text() + " and " + victims[0].text() + " give up 4 slots for it"));
+  CHECK_THAT(waits, Catch::VectorContains(std::string(
+                        "tenant speech may have 4 slots now, 4 of them guaranteed; its jobs hold 0 and could use 4")));
   pool.settle_all();
   CHECK(told(pool, victims.front()) == "waits for 2 slots: other jobs come first");
   const core::Explanation why = core::explain(pool.story.state(), victims.front());
