@@ -155,6 +155,7 @@ bool SimulatedDaemon::write(const std::vector<leader::TurnRow>& rows) {
   const bool is_asked_for = crash.has_value() || (setup_.crash_plan && setup_.crash_plan(writes_ + 1).has_value());
   committed_digest_ = is_asked_for ? core::digest_of(state()) : 0;
   if (crash == CrashPoint::kAfterCommit) {
+    for (const auto& row : rows) show(row);  // whoever follows the journal reads them when the daemon is back
     die();
     return false;
   }
