@@ -239,6 +239,25 @@ TEST_CASE("a budget that is spent acts once and is not forgotten whichever journ
   CHECK(stopped > 0);
 }
 
+TEST_CASE("the books of tenants and budgets are right however often the daemon dies among failing nodes and workers") {
+  std::int64_t crashes = 0;
+  for_each_seed("tenants among failures", 40, [&](std::uint64_t seed, Rng&) {
+    for (const BudgetAction last : {BudgetAction::kPause, BudgetAction::kStop}) {
+      SimSetup setup = troubled(budget_world(seed, last), seed);
+      setup.limit = kDay * 90;  // there are days on which the daemon is away for as long as the budget lasts
+      const auto told = listen_to_budgets(setup);
+      const SimResult result = run(setup);
+      auto broken = broken_promise(result, last == BudgetAction::kStop);
+      if (!broken) broken = broken_budget(result, *told, *setup.tenants.tenants[1].budget);
+      INFO(core::to_text(last) << ": " << (broken ? words(result, *broken) : std::string()));
+      REQUIRE_FALSE(broken);
+      crashes += result.crashes;
+    }
+    crashes += run_soundly(troubled(claiming_world(seed, seed % 2 == 0), seed)).crashes;
+  });
+  WARN(crashes << " crashes survived");
+}
+
 TEST_CASE("planted: slots of a borrower that has not left, given to the claim, are seen") {
   int noticed = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
