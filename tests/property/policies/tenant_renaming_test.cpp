@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/codec/codec.hpp"
+#include "core/state/job_state.hpp"
 #include "tests/support/policy_parts.hpp"
 #include "tests/support/random_tenants.hpp"
 #include "tests/support/seeds.hpp"
@@ -24,7 +25,7 @@ std::string name_of_tenant(const char* world, std::size_t number) {
 // Two pools in which the same happens; only the tenants' names differ.
 class TwinPools {
  public:
-  explicit TwinPools(Rng& rng) {
+  explicit TwinPools(Rng& rng) : all_alike_(rng.chance(0.3)) {
     for (Story* story : {&one_, &other_}) story->engine() = core::Engine(parts_of("tidal"));
     for (std::int64_t nodes = rng.between(1, 4); nodes > 0; --nodes) {
       const int slots = static_cast<int>(rng.between(1, 8));
@@ -35,6 +36,7 @@ class TwinPools {
   }
 
   void submit(Rng& rng) {
+    if (all_alike_) return submit(job_spec({.min = 1, .max = 2}), rng);
     JobSketch sketch{.min = static_cast<int>(rng.between(1, 3)), .gpus = rng.chance(0.2) ? 2 : 1};
     sketch.max = rng.chance(0.5) ? sketch.min : sketch.min + static_cast<int>(rng.between(0, 5));
     sketch.preferred = static_cast<int>(rng.between(sketch.min, sketch.max));
@@ -42,19 +44,15 @@ class TwinPools {
     sketch.cooldown = Duration::seconds(rng.between(0, 20));
     core::JobSpec spec = job_spec(sketch);
     spec.preemptible = !rng.chance(0.1);
-    spec.tenant = leaves_[rng.below(leaves_.size())];
-    const JobId id = one_.engine().next_job_id();
-    const core::Tenant& tenant = *one_.state().tenants->find(spec.tenant);
-    if (!spec.preemptible && spec.elastic.min * spec.gpus_per_worker > tenant.guarantee) spec.preemptible = true;
-    one_.learn(core::JobSubmitted{id, spec});
-    spec.tenant = renamed_.at(spec.tenant);
-    other_.learn(core::JobSubmitted{id, spec});
+    submit(std::move(spec), rng);
   }
   void cancel(Rng& rng) {
-    if (one_.state().jobs.empty()) return;
-    auto job = one_.state().jobs.begin();
-    std::advance(job, static_cast<std::ptrdiff_t>(rng.below(one_.state().jobs.size())));
-    const JobId id = job->first;
+    std::vector<JobId> going_on;
+    for (const auto& [id, job] : one_.state().jobs) {
+      if (!core::is_final(job->state())) going_on.push_back(id);
+    }
+    if (going_on.empty()) return;
+    const JobId id = going_on[rng.below(going_on.size())];
     for (Story* story : {&one_, &other_}) story->learn(core::JobCancelRequested{id});
   }
   void lose_node(Rng& rng) {
@@ -72,10 +70,11 @@ class TwinPools {
   // Workers do what they are told, some of them late.
   void workers_act(Rng& rng) {
     for (const auto& [id, worker] : IdTable(one_.state().workers)) {
+      const bool starts = worker.phase == core::WorkerPhase::kStarting;
       const bool leaves = worker.phase == core::WorkerPhase::kLeaving && (worker.stop_due || worker.kill_at);
       if (worker.node_lost || rng.chance(0.2)) continue;
       for (Story* story : {&one_, &other_}) {
-        if (worker.phase == core::WorkerPhase::kStarting) story->ready(id);
+        if (starts) story->ready(id);
         if (leaves) story->exit(id);
       }
     }
@@ -87,7 +86,6 @@ class TwinPools {
         if (!switched) story->switched(id);
         story->steps(id, steps);
       }
-      // What one job's steps take passes in both worlds.
     }
   }
   // Both decide; how many jobs give way or start.
@@ -99,9 +97,27 @@ class TwinPools {
   }
 
  private:
+  void submit(core::JobSpec spec, Rng& rng) {
+    spec.tenant = leaves_[rng.below(leaves_.size())];
+    const JobId id = one_.engine().next_job_id();
+    const core::Tenant& tenant = *one_.state().tenants->find(spec.tenant);
+    if (!spec.preemptible && spec.elastic.min * spec.gpus_per_worker > tenant.guarantee) spec.preemptible = true;
+    one_.learn(core::JobSubmitted{id, spec});
+    spec.tenant = renamed_.at(spec.tenant);
+    other_.learn(core::JobSubmitted{id, spec});
+  }
+  // Wherever one could be preferred to another, nothing but its name says which.
+  static void make_alike(core::TenantTree& tree) {
+    for (core::Tenant& tenant : tree.tenants) {
+      tenant.weight = 1;
+      tenant.guarantee = 0;
+      tenant.borrow = tenant.lend = std::nullopt;
+    }
+  }
   // A tree, and the same with other names in the same places. Half of them stand in reverse alphabetical order.
   void set_tree(Rng& rng) {
     core::TenantTree tree = random_tenants(rng, slots_);
+    if (all_alike_) make_alike(tree);
     std::vector<std::size_t> places(tree.tenants.size());
     std::iota(places.begin(), places.end(), std::size_t{0});
     if (rng.chance(0.5)) {
@@ -155,6 +171,7 @@ class TwinPools {
 
   Story one_;
   Story other_;
+  bool all_alike_ = false;  // tenants and their jobs
   int slots_ = 0;
   std::map<std::string, std::string> renamed_;
   std::vector<std::string> leaves_;
