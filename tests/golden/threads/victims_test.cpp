@@ -184,6 +184,7 @@ TEST_CASE(
   SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "speech", .guarantee = 6}});
   core::JobSpec firm = SharedPool::spec("vision", 2);
   firm.preemptible = false;
+  firm.priority = -10;  // any other would go on in its place
   const JobId keeps = pool.running(firm);
   for (int round = 0; round < 3; ++round) {
     run_jobs(pool, "vision", 3, 2);
