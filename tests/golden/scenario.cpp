@@ -76,6 +76,7 @@ class Scenario {
         {"policy", [this](const Line& line) { engine_ = core::Engine(real_parts(line.word(0))); }},
         {"pass", [this](const Line& line) { pass(line); }},
         {"node", [this](const Line& line) { node(line); }},
+        {"tenant", [this](const Line& line) { tenant(line); }},
         {"submit", [this](const Line& line) { submit(line); }},
         {"ready", [this](const Line& line) { ready(line); }},
         {"switched", [this](const Line& line) { switched(line); }},
@@ -133,6 +134,15 @@ class Scenario {
     learn(core::NodeJoined{engine_.node_id_for(name), name, std::stoi(line.word(1)), "cpu",
                            parse_money(line.option("price", "1")).value(), running});
   }
+  // One more tenant in the tree, after those that are there.
+  void tenant(const Line& line) {
+    core::TenantTree tree = *engine_.view().tenants;
+    core::Tenant added{.name = line.word(0), .parent = line.option("parent", "")};
+    added.guarantee = line.number("guarantee", 0);
+    added.weight = line.number("weight", 1);
+    tree.tenants.push_back(added);
+    learn(core::TenantsConfigured{tree});
+  }
   void submit(const Line& line) {
     JobSketch sketch;
     sketch.min = line.number("min", 1);
@@ -145,6 +155,7 @@ class Scenario {
     sketch.grace = line.time("grace", "10s");
     core::JobSpec spec = job_spec(sketch);
     spec.name = line.word(0);
+    spec.tenant = line.option("tenant", spec.tenant);
     spec.priority = line.number("priority", 0);
     spec.scaling.policy = line.option("policy", "default");
     spec.scaling.every_steps = line.number("every_steps", 20);
