@@ -24,6 +24,8 @@ constexpr int kSlots = 6;
 constexpr Duration kDay = Duration::seconds(86'400);
 // From the moment at which a daemon that died is back: agents connect, the victim saves its state, the claimant boots.
 constexpr Duration kBackAgain = Duration::seconds(12);
+// In millionths, at a dollar an hour for each slot: until all have left that hold slots when the budget is spent.
+constexpr std::int64_t kSpentLate = kSlots * 8 * 1'000'000 / 3'600;
 
 sim::SimJob tenant_job(const std::string& name, const std::string& tenant, std::pair<int, int> sizes, Rng& rng) {
   SimSetup none;
@@ -94,6 +96,7 @@ SimSetup budget_world(std::uint64_t seed, BudgetAction last) {
 struct Told {
   std::map<std::pair<std::int64_t, std::int64_t>, int> reached;  // by end of the window and percent
   std::int64_t renewed = 0;                                      // millionths spent in windows that have ended
+  std::int64_t most = 0;                                         // in one of them
 };
 
 std::shared_ptr<Told> listen_to_budgets(SimSetup& setup) {
@@ -102,7 +105,9 @@ std::shared_ptr<Told> listen_to_budgets(SimSetup& setup) {
     const auto number = [&](const char* field) { return event.data.at(field).get<std::int64_t>(); };
     if (event.type == "budget.reached") ++told->reached[{number("window_ends_unix"), number("percent")}];
     if (event.type == "budget.renewed") {
-      told->renewed += parse_money(event.data.at("spent").get<std::string>())->count_micros();
+      const std::int64_t spent = parse_money(event.data.at("spent").get<std::string>())->count_micros();
+      told->renewed += spent;
+      told->most = std::max(told->most, spent);
     }
   };
   return told;
@@ -231,7 +236,9 @@ TEST_CASE("a budget that is spent acts once and is not forgotten whichever journ
             const bool stops = last == BudgetAction::kStop;
             if (auto broken = broken_promise(result, stops)) return broken;
             for (const auto& row : result.rows) stopped += row.state == core::JobState::kCancelled ? 1 : 0;
-            return broken_budget(result, told, *budget_world(seed, last).tenants.tenants[1].budget);
+            const core::Budget budget = *budget_world(seed, last).tenants.tenants[1].budget;
+            if (told.most > budget.limit.count_micros() + kSpentLate) return "the budget was held up too late";
+            return broken_budget(result, told, budget);
           });
     }
   });
