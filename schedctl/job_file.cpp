@@ -200,6 +200,15 @@ void fill_workdir(json& document) {
 
 }  // namespace
 
+std::string findings_text(const std::string& shown, const FieldLines& lines, const std::vector<FieldError>& errors) {
+  std::string text;
+  for (const FieldError& error : errors) {
+    text += (text.empty() ? "" : "\n") + shown + " line " + std::to_string(lines.line_of(error.pointer)) +
+            (error.pointer.empty() ? "" : ", " + error.pointer) + ": " + error.message;
+  }
+  return text;
+}
+
 int FieldLines::line_of(std::string_view pointer) const {
   while (true) {
     if (const auto found = lines_.find(pointer); found != lines_.end()) return found->second;

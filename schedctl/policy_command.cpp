@@ -64,12 +64,7 @@ std::vector<host::PolicyTest> tests_of(const std::filesystem::path& path) {
   if (!parsed) fail(kExitUsage, path.string() + ": " + parsed.error().message);
   std::vector<FieldError> errors;
   auto tests = host::read_tests(*parsed, errors);
-  std::string message;
-  for (const FieldError& error : errors) {
-    message += (message.empty() ? "" : "\n") + path.string() + " line " + std::to_string(lines.line_of(error.pointer)) +
-               (error.pointer.empty() ? "" : ", " + error.pointer) + ": " + error.message;
-  }
-  if (!errors.empty()) fail(kExitUsage, message);
+  if (!errors.empty()) fail(kExitUsage, findings_text(path.string(), lines, errors));
   return tests;
 }
 

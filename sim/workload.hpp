@@ -19,6 +19,7 @@ struct SimJob {
   core::JobSpec spec;
   GroundTruth truth;
   std::string application;  // group in reports; "generated" if none
+  std::string user;         // who submits it; empty = not known
 };
 
 struct Workload {

@@ -25,6 +25,7 @@
 #include "studies/replay/trace_source.hpp"
 #include "studies/replay/typed_cluster.hpp"
 #include "studies/run_outcome.hpp"
+#include "studies/tenant_split.hpp"
 #include "studies/traces/trace_workload.hpp"
 
 namespace tidepool::sim {
@@ -182,34 +183,49 @@ std::string cluster_text(const SimOptions& options) {
   return text;
 }
 
-// What of the cluster a job may use.
+// What of a cluster a job may use.
 struct Room {
   std::int64_t slots = 0;
-  int largest_node = 0;
+  std::int64_t workers = 0;  // of this job: none lies on two nodes
 };
 
-Room room_for(const std::vector<std::string>& types, const std::vector<NodeKind>& kinds) {
+Room room_for(const core::JobSpec& spec, const std::vector<NodeKind>& kinds) {
   Room room;
   for (const NodeKind& kind : kinds) {
-    if (!types.empty() && std::ranges::find(types, kind.slot_type) == types.end()) continue;
+    if (!spec.slot_types.empty() && std::ranges::find(spec.slot_types, kind.slot_type) == spec.slot_types.end()) {
+      continue;
+    }
     room.slots += kind.slots;
-    room.largest_node = std::max(room.largest_node, kind.slots);
+    room.workers += kind.slots / spec.gpus_per_worker;
   }
   return room;
 }
 
+// Whose nodes they are, and what to do where a job does not fit on them, in words.
+struct Supply {
+  std::string has = "the cluster has";
+  std::string remedy;
+};
+
 // A job that never fits would wait for ever and hold up those behind it.
-Status check_fits(const Workload& workload, const std::vector<NodeKind>& kinds, const char* option) {
-  std::map<std::vector<std::string>, Room> rooms;  // by what is asked for
+Status check_fits(const Workload& workload, const std::vector<NodeKind>& kinds, const Supply& supply) {
+  std::map<std::pair<std::vector<std::string>, int>, Room> rooms;  // by what is asked for
   for (const SimJob& job : workload.jobs) {
-    const std::vector<std::string>& types = job.spec.slot_types;
-    const auto [found, added] = rooms.try_emplace(types);
-    if (added) found->second = room_for(types, kinds);
-    const std::int64_t needs = std::int64_t{job.spec.elastic.min} * job.spec.gpus_per_worker;
-    if (needs <= found->second.slots && job.spec.gpus_per_worker <= found->second.largest_node) continue;
-    return invalid_argument("the job " + job.spec.name + " needs " + std::to_string(needs) + " slots" +
-                            (types.empty() ? "" : " of the type " + types.front()) + ", the cluster has " +
-                            std::to_string(found->second.slots) + "; give a larger " + option);
+    const core::JobSpec& spec = job.spec;
+    const auto [found, added] = rooms.try_emplace({spec.slot_types, spec.gpus_per_worker});
+    if (added) found->second = room_for(spec, kinds);
+    const Room& room = found->second;
+    if (spec.elastic.min <= room.workers) continue;
+    const std::int64_t needs = std::int64_t{spec.elastic.min} * spec.gpus_per_worker;
+    const bool slots = needs > room.slots;
+    const std::string what =
+        slots ? std::to_string(needs) + " slots"
+              : std::to_string(spec.elastic.min) + " workers of " + std::to_string(spec.gpus_per_worker) + " slots";
+    return invalid_argument("the job " + spec.name + " needs " + what +
+                            (spec.slot_types.empty() ? "" : " of the type " + spec.slot_types.front()) + ", " +
+                            supply.has +
+                            (slots ? " " + std::to_string(room.slots) : " room for " + std::to_string(room.workers)) +
+                            "; " + supply.remedy);
   }
   return ok_status();
 }
@@ -282,6 +298,68 @@ void watch(SimSetup& setup, Duration every, studies::ForecastStudy& study) {
       setup.stopwatch_ns);
 }
 
+Status check_laws(const SimResult& result) {
+  if (result.violations.empty()) return ok_status();
+  return Error{ErrorCode::kInternal, "the run broke a law, which is a bug: " + result.violations.front()};
+}
+
+// Those next to the pool have what those below them are guaranteed as parts of theirs.
+Status check_guaranteed(const core::TenantTree& tree, int slots) {
+  std::int64_t guaranteed = 0;
+  for (const core::Tenant& tenant : tree.tenants) guaranteed += tenant.parent.empty() ? tenant.guarantee : 0;
+  if (guaranteed <= slots) return ok_status();
+  return invalid_argument("the tenants are guaranteed " + std::to_string(guaranteed) +
+                          " slots together, the cluster has " + std::to_string(slots) +
+                          "; give smaller guarantees, or a larger --cluster");
+}
+
+// The tree by which the pool is shared, and every job of one of its leaves; empty = it is shared by no rule.
+Result<core::TenantTree> tenants_of(const SimOptions& options, const std::vector<NodeKind>& kinds, Workload& workload) {
+  core::TenantTree tree = options.tenants;
+  if (options.split != 0) {
+    auto equal = equal_tenants(options.split, slots_of(kinds));
+    if (!equal) return equal.error();
+    tree = *std::move(equal);
+  }
+  if (tree.empty()) return tree;
+  TP_TRY(core::check_tenants(tree));
+  TP_TRY(check_guaranteed(tree, slots_of(kinds)));
+  const std::string unit = options.split != 0 && options.deal.empty() ? "job" : options.deal;
+  if (!unit.empty()) TP_TRY(deal_jobs(workload, tree, {.unit = unit, .seed = options.seed}));
+  TP_TRY(check_jobs(workload, tree));
+  return tree;
+}
+
+// Mean completion times by tenant, each with its jobs on its own part.
+Result<std::map<std::string, double>> run_alone(const SimOptions& options, const SimSetup& shared) {
+  std::map<std::string, double> means;
+  if (!options.alone) return means;
+  const auto is_like_first = [&](const NodeKind& kind) {
+    return kind.slots == shared.kinds.front().slots && kind.slot_type == shared.kinds.front().slot_type;
+  };
+  if (!shared.pools.pools.empty() || !std::ranges::all_of(shared.kinds, is_like_first)) {
+    return invalid_argument("--alone needs nodes that are alike: give --cluster NODESxSLOTS, no --pool");
+  }
+  for (const core::Tenant& tenant : shared.tenants.tenants) {
+    if (tenant.guarantee == 0 || !shared.tenants.is_leaf(tenant.name)) continue;
+    SimSetup own = own_part(shared, tenant);
+    if (own.workload.jobs.empty()) continue;
+    TP_TRY(check_fits(own.workload, own.kinds,
+                      {.has = "its tenant " + tenant.name + " alone has",
+                       .remedy = "raise its guarantee, allow smaller sizes with --elastic-max, or leave out --alone"}));
+    own.limit = end_of(options, own.workload, undisturbed_rest(own.workload, own.kinds)) - Instant();
+    const SimResult result = Simulator(std::move(own)).run();
+    TP_TRY(check_laws(result));
+    const auto mean = mean_completion_s(result.rows);
+    if (!result.complete || !mean) {
+      return invalid_argument("the jobs of the tenant " + tenant.name + " do not all complete alone on its " +
+                              std::to_string(tenant.guarantee) + " slots; raise the guarantee, or leave out --alone");
+    }
+    means[tenant.name] = *mean;
+  }
+  return means;
+}
+
 Result<SimReport> run_live(const SimOptions& options) {
   const auto cluster = fixed_cluster(options);
   if (!cluster) return cluster.error();
@@ -297,8 +375,11 @@ Result<SimReport> run_live(const SimOptions& options) {
   auto jobs = jobs_of(options, *cluster, most);
   if (!jobs) return jobs.error();
   Workload* const workload = &jobs->workload;
-  TP_TRY(check_fits(*workload, most, pools->pools.empty() ? "--cluster" : "--pool"));
+  TP_TRY(check_fits(*workload, most,
+                    {.remedy = pools->pools.empty() ? "give a larger --cluster" : "give a larger --pool"}));
   apply_overrides(options, *workload);
+  const auto tenants = tenants_of(options, most, *workload);
+  if (!tenants) return tenants.error();
 
   const auto detectors = core::detectors_of(straggler::kDetectors);
   core::Engine::Parts parts{
@@ -313,6 +394,7 @@ Result<SimReport> run_live(const SimOptions& options) {
   SimSetup setup{.workload = *workload,
                  .cluster = {.nodes = static_cast<int>(kinds->size()), .slots_per_node = largest(*kinds)},
                  .pools = *pools,
+                 .tenants = *tenants,
                  .kinds = *kinds,
                  .parts = [parts] { return parts; },
                  .seed = options.seed,
@@ -322,14 +404,14 @@ Result<SimReport> run_live(const SimOptions& options) {
                  .limit = end_of(options, *workload, rest) - Instant(),
                  .keep_decisions = options.keep_decisions,
                  .stopwatch_ns = options.stopwatch_ns};
+  const auto alone = run_alone(options, setup);
+  if (!alone) return alone.error();
   studies::ForecastStudy study({.parts = setup.parts, .limits = {}, .stopwatch_ns = options.stopwatch_ns});
   if (options.forecast_every) watch(setup, *options.forecast_every, study);
   const std::int64_t begin = options.stopwatch_ns ? options.stopwatch_ns() : 0;
   const SimResult result = Simulator(std::move(setup)).run();
   const std::int64_t end = options.stopwatch_ns ? options.stopwatch_ns() : 0;
-  if (!result.violations.empty()) {
-    return Error{ErrorCode::kInternal, "the run broke a law, which is a bug: " + result.violations.front()};
-  }
+  TP_TRY(check_laws(result));
   SimReport report = report_of({.result = result,
                                 .cluster = pools->pools.empty() ? cluster->whole() : shape_of(most),
                                 .fixed_slots = slots_of(*kinds),
@@ -339,6 +421,11 @@ Result<SimReport> run_live(const SimOptions& options) {
                                 .wall_s = static_cast<double>(end - begin) * 1e-9});
   report.score.cluster = cluster_text(options);
   report.notes = workload->notes;
+  if (!tenants->empty()) report.sharing = sharing_of(*tenants, result, *alone);
+  if (!tenants->empty() && policies->at("default")->planner() == nullptr) {
+    report.notes.push_back("the policy " + options.policy +
+                           " sizes each job by itself, so slots are not shared by rule");
+  }
   if (options.forecast_every) report.forecasts_json = studies::to_json(study.report(result)).dump();
   return report;
 }

@@ -15,6 +15,7 @@
 #include "schedctl/studies/file_text.hpp"
 #include "schedctl/studies/frontier_command.hpp"
 #include "schedctl/studies/sim_inputs.hpp"
+#include "schedctl/studies/tenant_inputs.hpp"
 #include "schedctl/text_table.hpp"
 #include "studies/baselines/registry.hpp"
 #include "studies/traces/importers.hpp"
@@ -25,6 +26,7 @@ namespace {
 
 struct RunAsked {
   SimAsked sim;
+  TenantsAsked tenants;
   std::string per_job_file;
   std::string decisions_file;
   std::string seed = "1";
@@ -52,6 +54,7 @@ int run_sim(const RunAsked& asked, const Settings& settings) {
   sim::SimOptions options = sim_options(asked.sim);
   options.seed = seed_of(asked.seed);
   options.forecast_every = forecast_every(asked.forecast_every);
+  read_tenants(asked.tenants, asked.sim.given, options);
   require_generated(asked.sim, {options.workload});
   require_policy(options.policy, options.simulator);
   for (const std::string& file : {asked.per_job_file, asked.decisions_file}) require_writable(file);
@@ -62,6 +65,7 @@ int run_sim(const RunAsked& asked, const Settings& settings) {
   if (!asked.per_job_file.empty()) write_text_file(asked.per_job_file, run.report.per_job_csv);
   if (!asked.decisions_file.empty()) write_text_file(asked.decisions_file, run.report.decisions_jsonl);
   nlohmann::ordered_json score = sim::to_json(run.report.score);
+  if (run.report.sharing) score["sharing"] = sim::to_json(*run.report.sharing);
   if (!run.report.forecasts_json.empty()) {
     score["forecasts"] = nlohmann::ordered_json::parse(run.report.forecasts_json);
   }
@@ -134,6 +138,7 @@ void add_sim_commands(CLI::App& app, Chosen& chosen) {
   run->add_option("--policy", options.policy, "see: schedctl sim ls")->capture_default_str();
   run->add_option("--seed", asked->seed, "of everything that is drawn")->capture_default_str();
   add_sim_options(*run, asked->sim);
+  add_tenant_options(*run, asked->tenants);
   run->add_option("--per-job", asked->per_job_file, "write a CSV row per job to this file");
   run->add_option("--decisions", asked->decisions_file, "write a JSON line per decision to this file");
   run->add_option("--forecast", asked->forecast_every,

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/time.hpp"
+#include "core/state/tenants.hpp"
 #include "policies/cluster/allocation_policy.hpp"
 #include "sim/fault_mix.hpp"
 #include "sim/pool_provider.hpp"
@@ -73,6 +74,13 @@ struct SimOptions {
   FaultMix faults;                   // none by default; `until` = 0: until all jobs would have ended undisturbed
   // The end of simulated time, after the first submission; none = kUsualEnd, live at least so long after the last one.
   std::optional<Duration> until;
+  // live: who shares the pool; empty and no `split` = jobs of any tenant, by no rule.
+  core::TenantTree tenants;
+  int split = 0;  // live, in place of `tenants`: between so many tenants, with equal parts of the pool
+  // live, with tenants: what of the workload goes to one of them together, such as "job" (tenant_split.hpp); empty =
+  // jobs are of the tenants that they name.
+  std::string deal;
+  bool alone = false;  // live, with tenants: the jobs of each also run alone on what it is guaranteed (sim/sharing.hpp)
   // live: how often all jobs are forecast and held against what happens (forecasts/forecast_study.hpp); none = never.
   std::optional<Duration> forecast_every;
   bool keep_decisions = false;

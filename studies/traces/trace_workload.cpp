@@ -81,6 +81,7 @@ Workload workload_of(const Trace& trace, const std::string& name, const TraceRul
     made.arrives = Duration::from_seconds(job.submit_s);
     made.truth = truth_of(job, asked, size_max, rules);
     made.application = job.application.empty() ? job.tenant : job.application;
+    made.user = job.user;
     core::JobSpec& spec = made.spec;
     spec.name = job.name;
     spec.tenant = job.tenant;

@@ -51,7 +51,8 @@ MAY_INCLUDE = {
     "schedulerd/live/http": ["base", "tls", "api", *CORE, "policies", "policies/host", "forecast", "straggler", "schedulerd/leader",
                              *LIVE, "webui"],
     "schedctl": ["base", "tls", "api", *CORE, "policies", "policies/host"],
-    "schedctl/studies": ["base", "api", *CORE, "policies", "policies/host", "sim", "studies", "schedctl", "webui"],
+    "schedctl/studies": ["base", "api", *CORE, "policies", "policies/host", "schedulerd/leader", "sim", "studies",
+                         "schedctl", "webui"],
     "workers": ["base", "tls", "api", "workers/runtime/numerics", "workers/agent/state"],
     "workers/agent/state": ["base", "api"],              # what an agent decides, pure; the simulator's nodes hold it
     "workers/runtime/numerics": ["base"],

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/sharing.hpp"
 #include "tests/sim/laws.hpp"
 #include "tests/support/seeds.hpp"
 
@@ -56,12 +57,7 @@ Parts random_parts(std::uint64_t seed, Rng& rng) {
   return parts;
 }
 
-SimResult run(sim::Workload workload, int nodes, core::TenantTree tenants) {
-  SimSetup setup;
-  setup.parts = [] { return engine_parts("tidal"); };
-  setup.cluster = {.nodes = nodes, .slots_per_node = kSlotsPerNode};
-  setup.workload = std::move(workload);
-  setup.tenants = std::move(tenants);
+SimResult sound_run(SimSetup setup) {
   SimResult result = sim::Simulator(std::move(setup)).run();
   for (const std::string& violation : result.violations) UNSCOPED_INFO(violation);
   REQUIRE(result.violations.empty());
@@ -69,19 +65,17 @@ SimResult run(sim::Workload workload, int nodes, core::TenantTree tenants) {
   return result;
 }
 
-// Seconds from submission to the end, by tenant and for all ("").
-std::map<std::string, double> mean_completion(const SimResult& result) {
-  std::map<std::string, double> sums;
-  std::map<std::string, int> jobs;
-  for (const sim::JobRow& row : result.rows) {
-    REQUIRE(row.finished_s);
-    for (const std::string& group : {row.tenant, std::string()}) {
-      sums[group] += *row.finished_s - row.submitted_s;
-      ++jobs[group];
-    }
+// Of all tenants, each with its nodes guaranteed.
+SimSetup in_one_pool(const Parts& parts) {
+  SimSetup setup;
+  setup.parts = [] { return engine_parts("tidal"); };
+  setup.cluster = {.nodes = 0, .slots_per_node = kSlotsPerNode};
+  setup.workload = parts.workload;
+  for (const auto& [name, own] : parts.nodes) {
+    setup.tenants.tenants.push_back({.name = name, .guarantee = own * kSlotsPerNode, .weight = own});
+    setup.cluster.nodes += own;
   }
-  for (auto& [group, sum] : sums) sum /= jobs[group];
-  return sums;
+  return setup;
 }
 
 }  // namespace
@@ -90,26 +84,17 @@ TEST_CASE("in a shared pool each tenant's jobs complete about as soon as on its 
   std::vector<double> of_tenants;
   std::vector<double> of_pools;
   for_each_seed("sharing incentive", 20, [&](std::uint64_t seed, Rng& rng) {
-    const Parts parts = random_parts(seed, rng);
-    core::TenantTree tree;
-    int nodes = 0;
-    for (const auto& [name, own] : parts.nodes) {
-      tree.tenants.push_back({.name = name, .guarantee = own * kSlotsPerNode, .weight = own});
-      nodes += own;
+    const SimSetup setup = in_one_pool(random_parts(seed, rng));
+    std::map<std::string, double> alone;
+    for (const core::Tenant& tenant : setup.tenants.tenants) {
+      alone[tenant.name] = *sim::mean_completion_s(sound_run(sim::own_part(setup, tenant)).rows);
     }
-    const auto shared = mean_completion(run(parts.workload, nodes, tree));
-    double alone_sum = 0;
-    std::size_t jobs = 0;
-    for (const auto& [name, own] : parts.nodes) {
-      sim::Workload workload = parts.workload;
-      std::erase_if(workload.jobs, [&](const sim::SimJob& job) { return job.spec.tenant != name; });
-      const double alone = mean_completion(run(workload, own, {})).at("");
-      alone_sum += alone * static_cast<double>(workload.jobs.size());
-      jobs += workload.jobs.size();
-      of_tenants.push_back(shared.at(name) / alone);
-      std::printf("%s: %.3f of its time alone\n", name.c_str(), of_tenants.back());
+    const sim::Sharing sharing = sim::sharing_of(setup.tenants, sound_run(setup), alone);
+    for (const sim::TenantTimes& tenant : sharing.tenants) {
+      of_tenants.push_back(tenant.ratio().value());
+      std::printf("%s: %.3f of its time alone\n", tenant.tenant.c_str(), of_tenants.back());
     }
-    of_pools.push_back(shared.at("") / (alone_sum / static_cast<double>(jobs)));
+    of_pools.push_back(sharing.jobs_ratio.value());
     std::printf("all: %.3f\n", of_pools.back());
   });
   const auto mean = [](const std::vector<double>& all) {

@@ -239,6 +239,41 @@ class Offline(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("it ends in the middle", done.stderr)
 
+    def test_tenants_of_a_file_share_the_pool_of_a_run(self):
+        self.trace.write_text("name,tenant,submit_s,gpus,duration_s\na,vision,0,4,100\nb,vision,0,4,100\n"
+                              "c,speech,300,1,100\n")
+        tree = self.folder / "tenants.yaml"
+        tree.write_text("tenants:\n  - {name: vision, guarantee: 4}\n  - {name: speech, guarantee: 4}\n")
+        words = ["sim", "run", "--workload", self.trace, "--cluster", "2x4"]
+        done = call(*words, "--tenants", tree, "--alone")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        sharing = json.loads(done.stdout)["sharing"]
+        self.assertEqual([tenant["tenant"] for tenant in sharing["tenants"]], ["vision", "speech"])
+        self.assertAlmostEqual(sharing["tenants"][0]["ratio"], 2 / 3, places=2)
+        split = json.loads(call(*words, "--split", 2, "--deal", "job").stdout)["sharing"]
+        self.assertEqual([tenant["guarantee"] for tenant in split["tenants"]], [4, 4])
+        self.assertIsNone(split["mean_ratio"])
+        self.assertNotIn("sharing", json.loads(call(*words).stdout))
+
+    def test_a_file_of_tenants_that_cannot_be_used_is_told_with_what_to_do(self):
+        self.trace.write_text("submit_s,gpus,duration_s\n0,2,3600\n")
+        tree = self.folder / "tenants.yaml"
+        words = ["sim", "run", "--workload", self.trace]
+        for text, extra, told in (
+            ("tenants:\n  - {name: a, guarante: 4}\n", [], 'tenants.yaml line 2, /tenants/0/guarante: '),
+            ("tenants: []\n", [], "names no tenant"),
+            ("tenants:\n  - {name: a, guarantee: 65}\n", [], "guaranteed 65 slots together, the cluster has 64"),
+            ("tenants:\n  - {name: a}\n", [], 'is of the tenant "default", which is not there'),
+            ("tenants:\n  - {name: a}\n", ["--deal", "user"], "names no user; deal by job or by hour"),
+            ("tenants:\n  - {name: a}\n", ["--split", 2], "--tenants excludes --split"),
+            ("tenants:\n  - {name: a}\n", ["--alone", "--until", "1h"], "leave out --until"),
+        ):
+            tree.write_text(text)
+            done = call(*words, "--tenants", tree, *extra)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(told, done.stderr)
+        self.assertIn("give --tenants FILE or --split N", call(*words, "--deal", "job").stderr)
+
     def test_a_timeline_still_needs_the_name_of_its_job(self):
         done = call("trace")
         self.assertEqual(done.returncode, 2)
