@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <tuple>
 
 namespace tidepool::policies::tidal {
@@ -61,8 +62,24 @@ bool take(Free& free, const GangRoom::Change& change) {
 // Jobs that may leave, the one that gains least from a slot first, and which of them have been told to.
 struct Leavers {
   std::vector<GangRoom::Stayer> jobs;
+  std::vector<std::vector<std::size_t>> on;  // by node, those that hold slots there; in the order of `jobs`
   std::vector<bool> leave;
 };
+
+Leavers leavers_of(const std::vector<GangRoom::Stayer>& stayers, std::size_t nodes) {
+  Leavers leavers{
+      .jobs = stayers, .on = std::vector<std::vector<std::size_t>>(nodes), .leave = std::vector<bool>(stayers.size())};
+  std::sort(leavers.jobs.begin(), leavers.jobs.end(), [](const GangRoom::Stayer& a, const GangRoom::Stayer& b) {
+    return std::pair(a.worth, a.row->id) < std::pair(b.worth, b.row->id);
+  });
+  for (std::size_t i = 0; i < leavers.jobs.size(); ++i) {
+    for (const Share& share : leavers.jobs[i].row->placement) {
+      auto& here = leavers.on[static_cast<std::size_t>(share.node)];
+      if (here.empty() || here.back() != i) here.push_back(i);
+    }
+  }
+  return leavers;
+}
 
 // What leaves one node for a worker.
 struct Leaving {
@@ -70,32 +87,39 @@ struct Leaving {
   int slots = 0;  // that they give up, on all nodes
 };
 
-// `below`: only jobs that gain less from a slot.
-std::optional<Leaving> leaving_from(int node, int needed, double below, const Leavers& leavers) {
+// What a worker asks of a node for which others leave.
+struct Lack {
+  int slots = 0;     // that it lacks there
+  double worth = 0;  // only jobs leave that gain less from a slot
+  int most = 0;      // and fewer slots than these are given up
+};
+
+std::optional<Leaving> leaving_from(std::size_t node, Lack lack, const Leavers& leavers) {
   Leaving leaving;
-  for (std::size_t i = 0; i < leavers.jobs.size() && needed > 0 && leavers.jobs[i].worth < below; ++i) {
+  for (const std::size_t i : leavers.on[node]) {
+    if (lack.slots <= 0 || !(leavers.jobs[i].worth < lack.worth)) break;
     if (leavers.leave[i]) continue;
     const Placement& held = leavers.jobs[i].row->placement;
-    const auto here = std::find_if(held.begin(), held.end(), [&](const Share& share) { return share.node == node; });
-    if (here == held.end()) continue;
-    needed -= here->slots;
     leaving.slots += size_of(held);
+    if (leaving.slots >= lack.most) return std::nullopt;
+    for (const Share& share : held) lack.slots -= static_cast<std::size_t>(share.node) == node ? share.slots : 0;
     leaving.jobs.push_back(i);
   }
-  return needed > 0 ? std::nullopt : std::optional(std::move(leaving));
+  return lack.slots > 0 ? std::nullopt : std::optional(std::move(leaving));
 }
 
 // Room for one more worker, where others give up the fewest slots for it.
 bool make_room(Free& free, Leavers& leavers, const GangRoom::Change& change) {
   const int slots = change.row->slots_per_worker;
-  std::optional<Leaving> best;
+  Leaving best{.jobs = {}, .slots = std::numeric_limits<int>::max()};
   for_each_node(free, change, [&](std::size_t node) {
     if (!free[node]) return;
-    auto leaving = leaving_from(static_cast<int>(node), slots - slots_for(*free[node], change), change.worth, leavers);
-    if (leaving && (!best || leaving->slots < best->slots)) best = std::move(leaving);
+    const Lack lack{.slots = slots - slots_for(*free[node], change), .worth = change.worth, .most = best.slots};
+    if (lack.slots >= best.slots) return;  // at least as many leave as it lacks
+    if (auto leaving = leaving_from(node, lack, leavers)) best = *std::move(leaving);
   });
-  if (!best) return false;
-  for (const std::size_t i : best->jobs) {
+  if (best.jobs.empty()) return false;
+  for (const std::size_t i : best.jobs) {
     leavers.leave[i] = true;
     give_up(free, leavers.jobs[i].row->placement, 0, leavers.jobs[i].moves);
   }
@@ -105,12 +129,13 @@ bool make_room(Free& free, Leavers& leavers, const GangRoom::Change& change) {
 // All workers of a job that holds nothing, or none.
 bool enter(Free& free, Leavers& leavers, const GangRoom::Change& change) {
   Free tried = free;
-  Leavers told = leavers;
+  const std::vector<bool> told = leavers.leave;
   for (int found = 0; found < change.size; found += change.row->slots_per_worker) {
-    if (!take(tried, change) && !make_room(tried, told, change)) return false;
+    if (take(tried, change) || make_room(tried, leavers, change)) continue;
+    leavers.leave = told;
+    return false;
   }
   free = std::move(tried);
-  leavers = std::move(told);
   return true;
 }
 
@@ -142,10 +167,7 @@ GangRoom::Fit GangRoom::fit(const std::vector<Change>& changes, const std::vecto
     }
   }
   std::sort(growing.begin(), growing.end());
-  Leavers leavers{.jobs = stayers, .leave = std::vector<bool>(stayers.size())};
-  std::sort(leavers.jobs.begin(), leavers.jobs.end(), [](const Stayer& a, const Stayer& b) {
-    return std::pair(a.worth, a.row->id) < std::pair(b.worth, b.row->id);
-  });
+  Leavers leavers = leavers_of(stayers, free.size());
   for (const auto& [width, most, submitted, id, i] : growing) {
     const JobRow& row = *changes[i].row;
     const int held = size_of(row.placement);

@@ -69,7 +69,7 @@ def of_virtual_clusters(folder):
             for name in VIRTUAL}
     nodes = {name: max(1, math.ceil(seconds / span / LOAD / 8)) for name, seconds in work.items() if seconds}
     tree = folder / "tenants.yaml"
-    tree.write_text("tenants:\n" + "".join(f"  - {{name: {name}, guarantee: {8 * count}, weight: {count}}}\n"
+    tree.write_text("tenants:\n" + "".join(f"  - {{name: \"{name}\", guarantee: {8 * count}, weight: {count}}}\n"
                                            for name, count in nodes.items()))
     cluster = f"{sum(nodes.values())}x8"
     tell_sharing(f"jct_philly_vcs_{len(nodes)}_tenants", [run(workload, cluster, "--tenants", tree, "--alone")])

@@ -1,7 +1,7 @@
 // What it costs to share a pool between tenants, under tidal: whole decisions of an engine, with every fact that leads
 // to them. The shapes are those of the scale tests of KAI-Scheduler (500 nodes of 8 GPUs, 4,000 jobs of one queue that
-// run and 4,000 of another that wait), and a tree of 1,000 tenants. Each figure stands beside the same one at half the
-// size, measured in the same call.
+// run and 4,000 of another that wait; 41 gangs for which jobs have to be brought together), and a tree of 1,000
+// tenants. Each figure stands beside the same one at half the size, measured in the same call.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -35,17 +35,24 @@ class SharedCluster {
     learn(core::TenantsConfigured{{.tenants = std::move(tenants)}});
   }
 
-  JobId submit(const std::string& tenant, int workers) {
+  struct Asks {
+    int slots_of_worker = 1;
+    int priority = 0;
+  };
+  JobId submit(const std::string& tenant, int workers, Asks asks) {
     core::JobSpec spec;
     spec.name = "train";
     spec.tenant = tenant;
     spec.batch.global = 8'192;
+    spec.gpus_per_worker = asks.slots_of_worker;
+    spec.priority = asks.priority;
     spec.elastic.min = spec.elastic.max = spec.elastic.preferred = workers;
     spec.elastic.sizes = {workers};
     const JobId job = engine_.next_job_id();
     learn(core::JobSubmitted{.job = job, .spec = std::move(spec)});
     return job;
   }
+  JobId submit(const std::string& tenant, int workers) { return submit(tenant, workers, {}); }
   // In microseconds: one decision, recorded.
   double decide() {
     const double begin = now_us();
@@ -55,15 +62,15 @@ class SharedCluster {
     newest_intents_ = decision.plan.size();
     return now_us() - begin;
   }
-  // Every worker that was started comes up, and its job steps and is measured.
-  void bring_up() {
-    decide();
+  // Every worker that was started comes up, and its job steps and is measured. In microseconds: the decisions.
+  double bring_up() {
+    double took = decide();
     std::vector<WorkerId> booting;
     for (const auto& [id, worker] : engine_.view().workers) {
       if (worker.phase == core::WorkerPhase::kStarting) booting.push_back(id);
     }
     for (const WorkerId worker : booting) learn(core::WorkerReady{worker});
-    decide();
+    took += decide();
     std::vector<JobId> starting;
     for (const auto& [id, job] : engine_.view().jobs) {
       if (!job->membership.members.empty() && !job->membership.switched) starting.push_back(id);
@@ -74,7 +81,7 @@ class SharedCluster {
     }
     for (const JobId job : starting) learn(report_of(*engine_.view().find_job(job)));
     pass(Duration::seconds(60));
-    decide();
+    return took + decide();
   }
   // Workers that were told to go are gone.
   void let_go() {
@@ -85,6 +92,17 @@ class SharedCluster {
     for (const WorkerId worker : leaving) learn(core::WorkerExited{worker, 0, 0, {}});
   }
   void cancel(JobId job) { learn(core::JobCancelRequested{job}); }
+  // So many of the jobs with a worker on it.
+  void cancel_on_each_node(int jobs) {
+    std::vector<JobId> ending;
+    for (const auto& [id, node] : engine_.view().nodes) {
+      for (int slot = 0; slot < jobs; ++slot) {
+        ending.push_back(engine_.view().find_worker(node.owners[static_cast<std::size_t>(slot)])->job);
+      }
+    }
+    for (const JobId job : ending) cancel(job);
+    decide();
+  }
   void pass(Duration time) { now_ = now_ + time; }
   void learn(core::Fact fact) {
     now_ = now_ + Duration::micros(100);
@@ -158,6 +176,36 @@ double reclaim_for_one(int nodes) {
   return took;
 }
 
+// Gangs with workers of six slots, and five slots free on each node beside three jobs of one slot: on some nodes jobs
+// have to leave before the gangs, of a higher priority, can start; then all run. What all decisions take from the
+// moment at which the gangs come until then; a gang is served at a time, when the workers that left for it are gone.
+double consolidate(int nodes) {
+  constexpr int kWorkers = 10;
+  constexpr int kSlotsOfWorker = 6;
+  constexpr int kFree = 5;  // on each node
+  SharedCluster cluster(nodes, {});
+  for (int i = 0; i < nodes * kSlotsPerNode; ++i) (void)cluster.submit("speech", 1);
+  cluster.bring_up();
+  cluster.cancel_on_each_node(kFree);
+  cluster.let_go();
+  cluster.decide();
+  const int gangs = nodes * kFree / (kWorkers * kSlotsOfWorker);
+  for (int i = 0; i < gangs; ++i) {
+    (void)cluster.submit("vision", kWorkers, {.slots_of_worker = kSlotsOfWorker, .priority = 100});
+  }
+  const auto all_run = [&] {
+    return cluster.held_by("vision") == gangs * kWorkers &&
+           cluster.held_by("speech") == nodes * (kSlotsPerNode - kFree);
+  };
+  double took = cluster.decide();
+  for (int round = 0; round < 2 * gangs && !all_run(); ++round) {
+    cluster.let_go();
+    took += cluster.bring_up();
+  }
+  TP_CHECK(all_run(), "all gangs have started, and the jobs that left run elsewhere");
+  return took;
+}
+
 // Four levels: 10 x 10 x 10 leaves under as many that have others below them.
 std::vector<core::Tenant> wide_tree(int first_level, std::vector<std::string>& leaves) {
   std::vector<core::Tenant> tenants{{.name = "all", .guarantee = 0}};
@@ -206,7 +254,7 @@ Times events_of_many_tenants(int nodes, int first_level) {
 }  // namespace
 }  // namespace tidepool
 
-// Which figures: "many", "gang", "one", "tree"; none = all.
+// Which figures: "many", "gang", "one", "consolidate", "tree"; none = all.
 int main(int argc, char** argv) {
   using namespace tidepool;
   const std::vector<std::string> asked(argv + 1, argv + argc);
@@ -217,6 +265,9 @@ int main(int argc, char** argv) {
   if (is_asked("gang")) print("tenancy_hopeless_gang_500x8_vs_half", hopeless_gang(500), hopeless_gang(250));
   if (is_asked("one"))
     print("tenancy_reclaim_for_one_job_of_4000_slots_vs_half", reclaim_for_one(500), reclaim_for_one(250));
+  if (is_asked("consolidate")) {
+    print("tenancy_consolidate_41_gangs_500x8_vs_half", consolidate(500), consolidate(250));
+  }
   if (is_asked("tree")) {
     const Times full = events_of_many_tenants(1'250, 10);
     const Times half = events_of_many_tenants(625, 5);
