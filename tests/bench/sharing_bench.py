@@ -17,7 +17,7 @@ from public_traces import DATA, TRACES, imported, in_own_form, missing, rows_of,
 RULES = ["--elastic-max", 8, "--restart-penalty", "30s", "--switch-stall", "2s"]
 SPLITS = [2, 4, 8]
 SEEDS = [1, 2, 3]
-UNITS = ["job", "hour"]
+UNITS = {"tiresias_60": ["job"]}  # whose jobs all come within an hour; of the others job and hour
 # Virtual clusters that were busy for weeks, over the two weeks from this day on, on nodes of 8.
 VIRTUAL = ["0e4a51", "103959", "11cb48", "2869ce", "6c71a0", "b436b2", "e13805", "ed69ec"]
 FROM, TO = "2017-11-01", "2017-11-15"
@@ -46,7 +46,7 @@ def tell_sharing(name, boards):
 
 def of_a_trace(name, folder):
     workload, cluster = imported(folder, name), TRACES[name][3]
-    for unit in UNITS:
+    for unit in UNITS.get(name, ["job", "hour"]):
         for split in SPLITS:
             tell_sharing(f"jct_{name}_{split}_tenants_by_{unit}",
                          [run(workload, cluster, "--split", split, "--deal", unit, "--seed", seed, "--alone")
