@@ -13,7 +13,7 @@
 namespace tidepool::live {
 namespace {
 
-constexpr std::size_t kItemsPerTurn = 200;  // one fsync for at most so many acknowledgements
+constexpr std::size_t kItemsPerTurn = 1'000;  // one fsync for at most so many acknowledgements
 constexpr std::chrono::microseconds kIdleWait = std::chrono::seconds(1);
 constexpr Duration kFreshness = Duration::seconds(1);  // of the time that readers see
 constexpr std::chrono::microseconds kShortestWait = std::chrono::milliseconds(10);
