@@ -3,9 +3,11 @@ by job (then all tenants are busy at the same times) or hour by hour of submissi
 of users are), and virtual clusters of Philly as the tenants that they were. Live, jobs of 1 to 8 GPUs. One JSON line a
 case: `value` is the mean completion time of all jobs in the shared pool over the same with each tenant alone on what it
 is guaranteed, `worst` the highest such ratio of a tenant, `above` how many are above 1.05, `tenants` the ratios.
-Metrics that begin with one_tenant: one tenant that is guaranteed everything, over no tenants at all.
+Metrics that begin with one_tenant: one tenant that is guaranteed everything, over no tenants at all. The last lines are
+over all traces and numbers of tenants: means, and the highest ratio of a tenant.
 
 Arguments: names of traces; none = all. Traces that are not there are skipped (public_traces.py)."""
+import collections
 import json
 import math
 import pathlib
@@ -37,22 +39,36 @@ def tell(metric, value, **more):
 
 
 def tell_sharing(name, boards):
+    """Gives the mean of the boards and the ratios of their tenants."""
     of = [board["sharing"] for board in boards]
     tenants = [round(tenant["ratio"], 3) for sharing in of for tenant in sharing["tenants"] if tenant["ratio"]]
-    tell(name, sum(sharing["jobs_ratio"] for sharing in of) / len(of), worst=max(tenants),
-         mean=round(sum(tenants) / len(tenants), 4), above=sum(ratio > 1.05 for ratio in tenants), tenants=tenants,
+    value = sum(sharing["jobs_ratio"] for sharing in of) / len(of)
+    tell(name, value, worst=max(tenants), mean=round(sum(tenants) / len(tenants), 4),
+         above=sum(ratio > 1.05 for ratio in tenants), tenants=tenants,
          avg_jct_s=[round(board["avg_jct_s"]) for board in boards])
+    return value, tenants
 
 
-def of_a_trace(name, folder):
+def of_a_trace(name, folder, sums):
     workload, cluster = imported(folder, name), TRACES[name][3]
     for unit in UNITS.get(name, ["job", "hour"]):
         for split in SPLITS:
-            tell_sharing(f"jct_{name}_{split}_tenants_by_{unit}",
-                         [run(workload, cluster, "--split", split, "--deal", unit, "--seed", seed, "--alone")
-                          for seed in SEEDS])
-    alone, none = run(workload, cluster, "--split", 1)["avg_jct_s"], run(workload, cluster)["avg_jct_s"]
-    tell(f"one_tenant_{name}", alone / none, avg_jct_s=[round(alone), round(none)])
+            boards = [run(workload, cluster, "--split", split, "--deal", unit, "--seed", seed, "--alone")
+                      for seed in SEEDS]
+            sums[unit].append(tell_sharing(f"jct_{name}_{split}_tenants_by_{unit}", boards))
+    one, none = run(workload, cluster, "--split", 1)["avg_jct_s"], run(workload, cluster)["avg_jct_s"]
+    tell(f"one_tenant_{name}", one / none, avg_jct_s=[round(one), round(none)])
+    sums["one_tenant"].append(one / none)
+
+
+def tell_sums(sums):
+    """Over all traces and numbers of tenants."""
+    for unit in ("job", "hour"):
+        if sums[unit]:
+            tell(f"jct_all_by_{unit}", sum(value for value, _ in sums[unit]) / len(sums[unit]))
+            tell(f"worst_tenant_by_{unit}", max(max(tenants) for _, tenants in sums[unit]))
+    if sums["one_tenant"]:
+        tell("one_tenant_most", max(sums["one_tenant"]))
 
 
 def of_virtual_clusters(folder):
@@ -76,6 +92,7 @@ def of_virtual_clusters(folder):
 
 
 def main():
+    sums = collections.defaultdict(list)
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         for name in sys.argv[1:] or [*TRACES, "philly_vcs"]:
@@ -85,7 +102,8 @@ def main():
             elif name == "philly_vcs":
                 of_virtual_clusters(folder)
             else:
-                of_a_trace(name, folder)
+                of_a_trace(name, folder, sums)
+    tell_sums(sums)
 
 
 if __name__ == "__main__":
