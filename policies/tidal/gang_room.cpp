@@ -108,16 +108,28 @@ std::optional<Leaving> leaving_from(std::size_t node, Lack lack, const Leavers& 
   return lack.slots > 0 ? std::nullopt : std::optional(std::move(leaving));
 }
 
-// Room for one more worker, where others give up the fewest slots for it.
-bool make_room(Free& free, Leavers& leavers, const GangRoom::Change& change) {
+// The fewest slots that others give up for a worker on one of the nodes where it lacks at most so many.
+Leaving fewest_leaving(const Free& free, const Leavers& leavers, const GangRoom::Change& change, int lacks_most) {
   const int slots = change.row->slots_per_worker;
   Leaving best{.jobs = {}, .slots = std::numeric_limits<int>::max()};
   for_each_node(free, change, [&](std::size_t node) {
     if (!free[node]) return;
     const Lack lack{.slots = slots - slots_for(*free[node], change), .worth = change.worth, .most = best.slots};
-    if (lack.slots >= best.slots) return;  // at least as many leave as it lacks
+    if (lack.slots > lacks_most || lack.slots >= best.slots) return;  // at least as many leave as it lacks
     if (auto leaving = leaving_from(node, lack, leavers)) best = *std::move(leaving);
   });
+  return best;
+}
+
+// Room for one more worker, where others give up the fewest slots for it. No node is better than one where it lacks
+// least and no more leave, so these are looked at first.
+bool make_room(Free& free, Leavers& leavers, const GangRoom::Change& change) {
+  int least = change.row->slots_per_worker;
+  for_each_node(free, change, [&](std::size_t node) {
+    if (free[node]) least = std::min(least, change.row->slots_per_worker - slots_for(*free[node], change));
+  });
+  Leaving best = fewest_leaving(free, leavers, change, least);
+  if (best.slots > least) best = fewest_leaving(free, leavers, change, std::numeric_limits<int>::max());
   if (best.jobs.empty()) return false;
   for (const std::size_t i : best.jobs) {
     leavers.leave[i] = true;
