@@ -4,7 +4,7 @@ of users are), and virtual clusters of Philly as the tenants that they were. Liv
 case: `value` is the mean completion time of all jobs in the shared pool over the same with each tenant alone on what it
 is guaranteed, `worst` the highest such ratio of a tenant, `above` how many are above 1.05, `tenants` the ratios.
 Metrics that begin with one_tenant: one tenant that is guaranteed everything, over no tenants at all. The last lines are
-over all traces and numbers of tenants: means, and the highest ratio of a tenant.
+over all traces and numbers of tenants: means, and the highest ratio of a tenant; only if all are run.
 
 Arguments: names of traces; none = all. Traces that are not there are skipped (public_traces.py)."""
 import collections
@@ -103,7 +103,8 @@ def main():
                 of_virtual_clusters(folder)
             else:
                 of_a_trace(name, folder, sums)
-    tell_sums(sums)
+    if len(sys.argv) == 1:
+        tell_sums(sums)
 
 
 if __name__ == "__main__":
