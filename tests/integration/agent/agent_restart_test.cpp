@@ -3,9 +3,12 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 #include <fstream>
 
 #include "tests/integration/agent/daemon_stand_in.hpp"
@@ -43,6 +46,13 @@ struct Node {
   test::TemporaryFolder folder;
   DaemonStandIn daemon{folder / "d.sock"};
 };
+
+// Since boot, as /proc tells start times.
+std::int64_t clock_ticks() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return (std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec) / (1'000'000'000 / ::sysconf(_SC_CLK_TCK));
+}
 
 // While it lives, orphans become children of this test, which decides when they are reaped.
 struct AdoptOrphans {
@@ -215,13 +225,14 @@ TEST_CASE("a process that has a former worker's pid is neither taken for it nor 
   const pid_t worker = node.start_waiting_worker("exit 0");
   kill_hard(first);
   REQUIRE(::kill(worker, SIGKILL) == 0);
-  // An innocent process, under the pid that the record names, with another start time.
+  const auto path = node.folder / "s/workers/w-1.json";
+  auto record = nlohmann::json::parse(std::ifstream(path));
+  // An innocent process, under the pid that the record names, with another start time, which counts clock ticks.
+  eventually("a later clock tick", [&] { return clock_ticks() > record.at("start_time").get<std::int64_t>(); });
   const agent::UniqueFd output(::open((node.folder / "innocent.log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   const agent::ChildSpec innocent{.program = "/bin/sleep", .argv = {"sleep", "600"}, .output = output.get()};
   const auto other = agent::start_child(innocent, [](pid_t) { return ok_status(); });
   REQUIRE(other.ok());
-  const auto path = node.folder / "s/workers/w-1.json";
-  auto record = nlohmann::json::parse(std::ifstream(path));
   record["pid"] = other->pid;
   std::ofstream(path) << record;
 
