@@ -143,8 +143,10 @@ double ScalingEvidence::best_gain_seconds(int from, int to) const {
 core::reason::Efficiency ScalingEvidence::efficiency_of(const PairVerdict& pair) const {
   core::reason::Efficiency told{.efficiency = pair.efficiency, .threshold = pair.asked};
   if (pair.efficiency >= 0) return told;
-  told.throughput = find(pair.small)->rate;
-  told.next_throughput = find(pair.large)->rate;
+  // As they were compared: the mean of the larger one may be of a better time.
+  const double small = find(pair.small)->rate;
+  told.throughput = small;
+  told.next_throughput = small * (1 + pair.efficiency * (pair.large - pair.small) / pair.small);
   return told;
 }
 

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/words/sentence.hpp"
 #include "tests/support/job_records.hpp"
 #include "tests/support/reasons.hpp"
 
@@ -80,6 +81,17 @@ TEST_CASE("a size that did not pay stays out of reach when the smaller one turns
         .from = 2, .from_rate = 190, .rate = 120, .at = world.now + Duration::seconds(1)};
     CHECK(sizes(world).back() >= 2);
   }
+}
+
+TEST_CASE("a larger size that lowered throughput is told with the rates that were compared") {
+  JobWorld world({1, 2});
+  world.at(2).measured(1, 100).measured(2, 120);  // most of that before others came to the same machine
+  world.job.measurements.sizes[2].entered = {.from = 1, .from_rate = 100, .rate = 75, .at = world.now};
+  world.job.progress.reported_at = world.now;
+  const core::Reason reason = told(world, 1, RestsOn::kNoPrice);
+  CHECK(test::number_in(reason, "throughput") == Approx(100));
+  CHECK(test::number_in(reason, "next_throughput") == Approx(75));
+  CHECK(core::sentence(reason) == "shrinking 2 -> 1: the last worker lowered throughput (100 -> 75 samples/s)");
 }
 
 TEST_CASE("what a job holds is given up when it did not pay, unless that stalls it for longer than it brings") {
