@@ -201,7 +201,7 @@ TEST_CASE("a guarantee that is claimed is had back whichever journal write the d
   int runs = 0;
   std::int64_t shrunk = 0;
   std::int64_t taken = 0;
-  for_each_seed("crash in a reclaim", 10, [&](std::uint64_t seed, Rng&) {
+  for_each_seed("crash in a reclaim", 5, [&](std::uint64_t seed, Rng&) {
     for (const bool shrinks : {true, false}) {
       INFO((shrinks ? "shrinks" : "is preempted"));
       runs += crash_at_each_write(
@@ -227,7 +227,7 @@ TEST_CASE("a guarantee that is claimed is had back whichever journal write the d
 TEST_CASE("a budget that is spent acts once and is not forgotten whichever journal write the daemon dies at") {
   int runs = 0;
   int stopped = 0;
-  for_each_seed("crash at a budget's end", 10, [&](std::uint64_t seed, Rng&) {
+  for_each_seed("crash at a budget's end", 5, [&](std::uint64_t seed, Rng&) {
     for (const BudgetAction last : {BudgetAction::kPause, BudgetAction::kStop}) {
       INFO(core::to_text(last));
       runs += crash_at_each_write(
@@ -248,7 +248,7 @@ TEST_CASE("a budget that is spent acts once and is not forgotten whichever journ
 
 TEST_CASE("the books of tenants and budgets are right however often the daemon dies among failing nodes and workers") {
   std::int64_t crashes = 0;
-  for_each_seed("tenants among failures", 40, [&](std::uint64_t seed, Rng&) {
+  for_each_seed("tenants among failures", 20, [&](std::uint64_t seed, Rng&) {
     for (const BudgetAction last : {BudgetAction::kPause, BudgetAction::kStop}) {
       SimSetup setup = troubled(budget_world(seed, last), seed);
       setup.limit = kDay * 90;  // there are days on which the daemon is away for as long as the budget lasts
