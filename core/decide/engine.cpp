@@ -12,7 +12,6 @@
 #include "core/decide/decision_draft.hpp"
 #include "core/decide/drain_planner.hpp"
 #include "core/decide/plan_inputs.hpp"
-#include "core/decide/plan_validator.hpp"
 #include "core/decide/reconciler.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/state_wait.hpp"
@@ -26,6 +25,7 @@
 #include "core/provision/provision_stage.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/cluster_invariants.hpp"
+#include "core/validate/plan_validator.hpp"
 
 namespace tidepool::core {
 namespace {

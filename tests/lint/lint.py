@@ -11,8 +11,8 @@ import sys
 
 # Folder -> folders it may include besides itself, each with what lies below it. The most specific prefix wins. Between
 # any two folders, whatever their depth, arrows go one way only: cycle_findings().
-CORE = ["core/state", "core/words", "core/codec", "core/facts", "core/place", "core/provision", "core/decide",
-        "core/explain"]
+CORE = ["core/state", "core/words", "core/codec", "core/tenants", "core/facts", "core/place", "core/provision",
+        "core/validate", "core/decide", "core/explain"]
 LIVE = [f"schedulerd/live/{part}" for part in ("setup", "service", "store", "policies", "agents", "providers")]
 MAY_INCLUDE = {
     "base": [],
@@ -22,11 +22,15 @@ MAY_INCLUDE = {
     "core/state": ["base"],
     "core/words": ["base", "core/state"],
     "core/codec": ["base", "core/state"],
-    "core/facts": ["base", "core/state", "core/words", "core/codec"],
+    "core/tenants": ["base", "core/state"],
+    "core/facts": ["base", "core/state", "core/words", "core/codec", "core/tenants"],
     "core/place": ["base", "core/state"],
     "core/provision": ["base", "core/state"],
-    "core/decide": ["base", "core/state", "core/words", "core/facts", "core/place", "core/provision"],
-    "core/explain": ["base", "core/state", "core/words", "core/facts", "core/place", "core/provision", "core/decide"],
+    "core/validate": ["base", "core/state", "core/provision"],
+    "core/decide": ["base", "core/state", "core/words", "core/tenants", "core/facts", "core/place", "core/provision",
+                    "core/validate"],
+    "core/explain": ["base", "core/state", "core/words", "core/tenants", "core/facts", "core/place", "core/provision",
+                     "core/decide"],
     "straggler": ["base"],
     "policies": ["base", *CORE],
     "policies/host": ["base", *CORE, "policies"],       # impure: it starts and watches a process
@@ -86,7 +90,8 @@ READS_REASONS = (
     "tests/",
 )
 REASON_TEXT = re.compile(r"\bcore/(words/(sentence|unblock|straggler_words)|codec/codec\w*)\.hpp$")
-DECIDES = ("core/decide/", "core/place/", "core/provision/", "policies/", "schedulerd/leader/", "studies/baselines/")
+DECIDES = ("core/decide/", "core/place/", "core/provision/", "core/tenants/", "core/validate/", "policies/",
+           "schedulerd/leader/", "studies/baselines/")
 REASON_PARTS = re.compile(
     r"\bReasonAccess\b|\bAnyReason\b|\bsays_the_same\(.*\breason::[A-Z]|[!=]=\s*(core::)?reason::[A-Z]")
 

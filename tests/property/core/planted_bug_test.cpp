@@ -1,6 +1,6 @@
 // Bugs planted on purpose, to show that the laws would catch them: a planner that gives a slot twice, one
 // that forgets a worker's release, one that loses a member, and one that repeats a worker's id.
-#include "core/decide/plan_validator.hpp"
+#include "core/validate/plan_validator.hpp"
 #include "tests/support/seeds.hpp"
 #include "tests/support/simulated_world.hpp"
 

@@ -2,7 +2,7 @@
 // books that do not agree: both are shown to fail.
 #include <functional>
 
-#include "core/decide/plan_validator.hpp"
+#include "core/validate/plan_validator.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {

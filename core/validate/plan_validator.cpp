@@ -1,4 +1,4 @@
-#include "core/decide/plan_validator.hpp"
+#include "core/validate/plan_validator.hpp"
 
 #include <algorithm>
 #include <map>
