@@ -189,7 +189,8 @@ inline auto names_of(BlockedOn) {
                     Name{BlockedOn::kQueue, "queue"},
                     Name{BlockedOn::kClusterSize, "cluster_size"},
                     Name{BlockedOn::kSavedState, "saved_state"},
-                    Name{BlockedOn::kMoreSlots, "more_slots"}};
+                    Name{BlockedOn::kMoreSlots, "more_slots"},
+                    Name{BlockedOn::kNodesCleared, "nodes_cleared"}};
 }
 
 void fields(auto& archive, codec::Like<Blocked> auto& blocked) {

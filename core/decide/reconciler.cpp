@@ -4,11 +4,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/drain_planner.hpp"
+#include "core/decide/node_clearing.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/decide/preemption.hpp"
 #include "core/decide/size_planner.hpp"
@@ -132,6 +134,7 @@ class Reconciler {
     const Job& job = *entry.job;
     const bool starts = job.state() == JobState::kPending;
     const bool barred = !starts && growth_barred(draft_, job, entry.target->size);
+    if (starts && is_cleared_for(job) && (start_job(draft_, job, *entry.target) || waits_for_nodes(entry))) return;
     // Dearer nodes may be all there is: no job waits, moves or is preempted for one that they do not suit.
     if (barred || draft_.may_be_above_cap(job, entry.target->size)) return take(entry);
     if (is_choosy(job.spec)) return take_choosy(entry);
@@ -144,7 +147,7 @@ class Reconciler {
       if (draft_.changed(job.id) || !starts) return;
     }
     if (may_take(claim) && !preemption_.reservations().reserve(claim) && !preemption_.make_room(job, claim)) {
-      return take(entry);
+      return starts ? start_or_clear(entry) : take(entry);
     }
     reserve(claim);
     if (starts && claim.types) return leave(entry, lacks_slots(job));  // on another type it would start smaller
@@ -203,6 +206,20 @@ class Reconciler {
     return {.needed = needed_by(job), .free = free};
   }
 
+  // Where it could not start even at its smallest size, workers of other jobs leave nodes for it, if that makes room.
+  void start_or_clear(const TargetedJob& entry) {
+    const Job& job = *entry.job;
+    if (start_job(draft_, job, *entry.target)) return;
+    if (!waits_for_nodes(entry)) leave(entry, lacks_slots(job));
+  }
+
+  bool waits_for_nodes(const TargetedJob& entry) {
+    const Job& job = *entry.job;
+    if (!clear_nodes_for(draft_, job, preemption_.reservations())) return false;
+    left_.push_back({&job, waits_for_cleared(job), entry.target});
+    return true;
+  }
+
   // If it finds no room, it waits for slots of the nodes that it asks for, and other jobs move away for it; slots of
   // other nodes go to those behind it.
   void take_choosy(const TargetedJob& entry) {
@@ -214,6 +231,7 @@ class Reconciler {
     if (start_job(draft_, job, *entry.target)) return;
     const reason::WaitingForSlots lacks = lacks_slots(job);
     const TypeRoom room = preemption_.make_room_on_nodes(job);
+    if (!room.coming && room.movers.empty() && waits_for_nodes(entry)) return;
     if (!room.coming) draft_.set_unsettled();
     leave(entry, told_of_room(draft_, room, job, lacks));
     const bool comes = room.coming || !room.movers.empty();
@@ -233,7 +251,8 @@ class Reconciler {
   std::set<std::pair<std::vector<std::string>, PlacementSpec>> closed_for_;  // nodes asked for, of which none is open
 };
 
-// In the plan's order: those that do not have what it gives them. Running jobs of a pinned policy are its rule's.
+// In the plan's order: those that do not have what it gives them. First are jobs for which others have left nodes, so
+// that none takes the slots that were left for them. Running jobs of a pinned policy are its rule's.
 std::vector<TargetedJob> line_of(const DecisionDraft& draft, const IdSet<JobId>& to_reconcile) {
   std::vector<TargetedJob> line;
   for (const JobId id : to_reconcile) {
@@ -244,7 +263,8 @@ std::vector<TargetedJob> line_of(const DecisionDraft& draft, const IdSet<JobId>&
     if (needs_reconcile(job, *target)) line.push_back({&job, target});
   }
   std::sort(line.begin(), line.end(), [](const TargetedJob& a, const TargetedJob& b) {
-    return std::pair(a.target->place, a.job->id) < std::pair(b.target->place, b.job->id);
+    return std::tuple(!is_cleared_for(*a.job), a.target->place, a.job->id) <
+           std::tuple(!is_cleared_for(*b.job), b.target->place, b.job->id);
   });
   return line;
 }

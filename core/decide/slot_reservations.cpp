@@ -1,8 +1,10 @@
 #include "core/decide/slot_reservations.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
+#include "base/check.hpp"
 #include "core/decide/open_slots.hpp"
 #include "core/state/membership.hpp"
 
@@ -104,6 +106,18 @@ bool SlotReservations::reserve(const SlotClaim& claim) {
   }
   if (claim.slots_each == 1) reserved_ += claim.workers;
   return true;
+}
+
+void SlotReservations::keep(NodeId node, int slots) {
+  const int now = std::min(slots, static_cast<int>(draft_.free_slots().free_on(node)));
+  std::uint64_t no_worker = 0;
+  if (now > 0) (void)draft_.free_slots().take_on({{node, 1}}, now, no_worker);
+  if (slots == now) return;
+  const auto coming = coming_.find(node);
+  TP_CHECK(coming != coming_.end() && coming->second >= slots - now, "what is kept is free or comes free");
+  coming->second -= slots - now;
+  all_coming_ -= slots - now;
+  coming_of_[draft_.state().find_node(node)->slot_type] -= slots - now;
 }
 
 int SlotReservations::room_on(NodeId node) const {

@@ -46,12 +46,15 @@ class SlotReservations {
   [[nodiscard]] int workers_of(const Job& job) const;
   // Keeps room for the claim, if there is any.
   [[nodiscard]] bool reserve(const SlotClaim& claim);
+  // Slots of the node that are free or come free.
+  [[nodiscard]] int room_on(NodeId node) const;
+  // Keeps so many of them, free ones first, from all that this decision still places. Requires: there are as many.
+  void keep(NodeId node, int slots);
   // Where the newest claim of types was given room.
   [[nodiscard]] const std::string& type_reserved() const { return type_reserved_; }
 
  private:
   void close_where(const std::function<bool(const Node&)>& is_closed);
-  [[nodiscard]] int room_on(NodeId node) const;
   [[nodiscard]] std::optional<std::string> type_with_room(const SlotClaim& claim) const;
 
   DecisionDraft& draft_;

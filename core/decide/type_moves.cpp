@@ -224,7 +224,7 @@ bool move(DecisionDraft& draft, const Job& job, const Worker& worker, const Job&
 }
 
 // How often its waiting has doubled, from a second on.
-int looks_for_type(const Job& waiting, Instant now) {
+int looks_for_room(const Job& waiting, Instant now) {
   const Duration waited = now - waiting_since(waiting);
   int looks = 0;
   for (Duration next = Duration::seconds(1); looks < kLooksMax && next <= waited; next = next * 2) ++looks;
@@ -279,7 +279,7 @@ int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room) {
 Reason told_of_room(const DecisionDraft& draft, const TypeRoom& room, const Job& waiting,
                     reason::WaitingForSlots lacks) {
   const int movers = static_cast<int>(room.movers.size());
-  const int looks = looks_for_type(waiting, draft.now());
+  const int looks = looks_for_room(waiting, draft.now());
   if (waiting.spec.placement.selector.empty()) {
     lacks.type = reason::TypeWait{.movers = movers, .cost_s = room.cost_s, .holder = room.holder, .looks = looks};
     return lacks;
@@ -293,9 +293,10 @@ Reason told_of_room(const DecisionDraft& draft, const TypeRoom& room, const Job&
   return told;
 }
 
-std::optional<Instant> next_look_for_type(const Job& waiting, Instant after) {
-  if (waiting.state() != JobState::kPending || !is_choosy(waiting.spec)) return std::nullopt;
-  const int looks = looks_for_type(waiting, after);
+std::optional<Instant> next_look_for_room(const Job& waiting, Instant after) {
+  const bool is_gang = waiting.spec.gpus_per_worker > 1 && waiting.planned && waiting.planned->target.size > 0;
+  if (waiting.state() != JobState::kPending || !(is_choosy(waiting.spec) || is_gang)) return std::nullopt;
+  const int looks = looks_for_room(waiting, after);
   if (looks == kLooksMax) return std::nullopt;
   return waiting_since(waiting) + Duration::seconds(std::int64_t{1} << looks);
 }

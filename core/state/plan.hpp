@@ -201,11 +201,12 @@ struct Replan {
 // What keeps a job from slots that it is to have, as far as the engine goes by it later.
 enum class BlockedOn {
   kNothing,
-  kSlots,        // waits to start: there is no room
-  kQueue,        // waits to start behind others in a strict queue
-  kClusterSize,  // needs more than the whole cluster has
-  kSavedState,   // waits for room where its newest state lies
-  kMoreSlots,    // runs and would grow: there is no room
+  kSlots,         // waits to start: there is no room
+  kQueue,         // waits to start behind others in a strict queue
+  kClusterSize,   // needs more than the whole cluster has
+  kSavedState,    // waits for room where its newest state lies
+  kMoreSlots,     // runs and would grow: there is no room
+  kNodesCleared,  // waits to start: workers of other jobs leave nodes for it
 };
 // What the engine remembers of a verdict. Reasons are for people: nothing is decided by them.
 struct Blocked {

@@ -115,6 +115,7 @@ bool same_kind(const Reason& one, const Reason& other) {
 // One for each of the list; the linker misses the one that is forgotten.
 template Reason::Reason(reason::Measuring);
 template Reason::Reason(reason::WaitingForSlots);
+template Reason::Reason(reason::NodesBeingCleared);
 template Reason::Reason(reason::NeverFits);
 template Reason::Reason(reason::NoNodeMatches);
 template Reason::Reason(reason::WaitingForNodes);

@@ -14,10 +14,10 @@ namespace tidepool::core {
 using AnyReason = std::variant<
     reason::Measuring,
     // why a job waits, and what a policy file says
-    reason::WaitingForSlots, reason::NeverFits, reason::NoNodeMatches, reason::WaitingForNodes, reason::BeyondGuarantee,
-    reason::BudgetSpent, reason::BehindOlderJob, reason::SuspendedByUser, reason::NoNodes, reason::WaitsForState,
-    reason::PriceWait, reason::PolicyFailed, reason::MeritWait, reason::DeadlineLost, reason::TurnWait,
-    reason::AwaitsPolicy, reason::PolicyWord,
+    reason::WaitingForSlots, reason::NodesBeingCleared, reason::NeverFits, reason::NoNodeMatches,
+    reason::WaitingForNodes, reason::BeyondGuarantee, reason::BudgetSpent, reason::BehindOlderJob,
+    reason::SuspendedByUser, reason::NoNodes, reason::WaitsForState, reason::PriceWait, reason::PolicyFailed,
+    reason::MeritWait, reason::DeadlineLost, reason::TurnWait, reason::AwaitsPolicy, reason::PolicyWord,
     // why a size is held
     reason::Cooldown, reason::MinRuntime, reason::EndsSoon, reason::TransitionInProgress, reason::FixedSize,
     reason::PinnedByUser, reason::EfficiencySettled, reason::UtilitySettled, reason::AtMax, reason::AtMin,

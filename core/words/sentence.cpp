@@ -83,6 +83,11 @@ std::string text_of(const WaitingForSlots& why) {
   return why.type->holder ? text + "; " + why.type->holder.text() + " holds most of the others" : text;
 }
 
+std::string text_of(const NodesBeingCleared& why) {
+  const std::string each = slots(why.slots_each) + " of one node";
+  return "waits for " + each + (why.workers == 1 ? "" : " for each of its " + workers(why.workers)) +
+         "; workers of other jobs leave nodes for it";
+}
 std::string text_of(const NeverFits& why) {
   const std::string needs = "cannot start: it needs " + slots(why.needed);
   if (why.typed) {
@@ -466,6 +471,9 @@ std::string text_of(const ParkTimeout& why) {
                          : counted(static_cast<double>(why.steps), "step") + " since the last kept state are lost");
 }
 std::string text_of(const Preempted& why) {
+  if (why.restarts) {
+    return "leaves its nodes, so that " + why.for_job.text() + " finds room on them, and starts again on others";
+  }
   return why.for_job ? "preempted for " + why.for_job.text() : "preempted by its policy";
 }
 std::string text_of(const MovedForType& why) {
@@ -477,8 +485,10 @@ std::string text_of(const MovedTogether& why) {
          grouped(why.from_nodes) + "; the move costs " + decimal(why.cost_s) + " slot-seconds";
 }
 std::string text_of(const MovedForRoom& why) {
-  return "moving away from " + why.node.text() + ", so that " + why.for_job.text() + " has room for " +
-         workers(why.size) + " together; the move costs " + decimal(why.cost_s) + " slot-seconds";
+  const std::string room = why.slots_each ? " finds " + slots(*why.slots_each) + " of one node for a worker"
+                                          : " has room for " + workers(why.size) + " together";
+  return "moving away from " + why.node.text() + ", so that " + why.for_job.text() + room + "; the move costs " +
+         decimal(why.cost_s) + " slot-seconds";
 }
 
 // --- why a job ended ----------------------------------------------------------------------------

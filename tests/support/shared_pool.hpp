@@ -44,6 +44,13 @@ struct SharedPool {
     story.pass(Duration::seconds(60));
     return id;
   }
+  // Its user cancels it, and its workers go.
+  void end(JobId id) {
+    story.learn(core::JobCancelRequested{id});
+    story.decide();
+    for (const WorkerId worker : std::vector<WorkerId>(story.job(id).membership.workers)) story.exit(worker);
+    story.decide();
+  }
   [[nodiscard]] const core::TenantPlan& plan(const std::string& tenant) const {
     return story.state().plan.tenants.at(tenant);
   }

@@ -43,6 +43,17 @@ struct WaitingForSlots {
   }
 };
 
+// Slots enough are free, but on too few nodes as many as each of its workers needs: other jobs leave nodes for it.
+struct NodesBeingCleared {
+  int workers = 0;
+  int slots_each = 0;
+  static constexpr Traits kTraits{"NodesBeingCleared", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
+  bool operator==(const NodesBeingCleared&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("workers", self.workers), at("slots_each", self.slots_each);
+  }
+};
+
 // It needs more than the whole cluster has.
 struct NeverFits {
   int needed = 0;

@@ -150,10 +150,11 @@ struct ParkTimeout : OfWorker {
   }
 };
 struct Preempted {
-  JobId for_job = {};  // none = for no job in particular
+  JobId for_job = {};     // none = for no job in particular
+  bool restarts = false;  // at once, elsewhere: it is not its slots that the other job lacks, but where they lie
   static constexpr Traits kTraits{"Preempted", ReasonCategory::kWorker};
   bool operator==(const Preempted&) const = default;
-  static constexpr void fields(auto& self, auto&& at) { at("for_job", self.for_job); }
+  static constexpr void fields(auto& self, auto&& at) { at("for_job", self.for_job), at("restarts", self.restarts); }
 };
 // Workers of the job, which are on more nodes than they need, go to other slots, so that they are on fewer.
 struct MovedTogether {
@@ -168,16 +169,18 @@ struct MovedTogether {
     at("cost_s", self.cost_s);
   }
 };
-// Another job finds room for its workers together on the node that this one leaves.
+// Another job finds room on the node that this one leaves.
 struct MovedForRoom {
   JobId for_job = {};
-  int size = 0;  // of that job, in workers
+  int size = 0;                        // of that job, in workers
+  std::optional<int> slots_each = {};  // of one node, that each of them needs; none = they are to be together
   NodeId node = {};
   double cost_s = 0;  // slot-seconds
   static constexpr Traits kTraits{"MovedForRoom", ReasonCategory::kWorker};
   bool operator==(const MovedForRoom&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
-    at("for_job", self.for_job), at("size", self.size), at("node", self.node), at("cost_s", self.cost_s);
+    at("for_job", self.for_job), at("size", self.size), at("slots_each", self.slots_each), at("node", self.node);
+    at("cost_s", self.cost_s);
   }
 };
 // Another job waits for the type of its slot, and this one takes others, too.

@@ -104,8 +104,8 @@ TEST_CASE("time alone has an engine look again at a job that waits for a type, e
   const JobId typed = submit_typed(story, {.min = 1, .max = 1}, {"new"});
   story.decide();
   const core::Job& job = story.job(typed);
-  CHECK(core::next_look_for_type(job, story.now()) == job.submitted_at + Duration::seconds(1));
-  CHECK(core::next_look_for_type(job, job.submitted_at + Duration::seconds(5)) ==
+  CHECK(core::next_look_for_room(job, story.now()) == job.submitted_at + Duration::seconds(1));
+  CHECK(core::next_look_for_room(job, job.submitted_at + Duration::seconds(5)) ==
         job.submitted_at + Duration::seconds(8));
   for (int look = 0; look < 12 && !names_of(story.decide()).starts_with("move"); ++look) {
     const auto due = story.engine().next_due();
