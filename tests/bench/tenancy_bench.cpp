@@ -206,6 +206,32 @@ double consolidate(int nodes) {
   return took;
 }
 
+// The same shape between two tenants without priorities: each gang has its guarantee back, while the jobs of the other
+// tenant go on elsewhere and stay within theirs.
+double consolidate_between_tenants(int nodes) {
+  constexpr int kWorkers = 10;
+  constexpr int kSlotsOfWorker = 6;
+  constexpr int kFree = 5;  // on each node
+  const int held = nodes * (kSlotsPerNode - kFree);
+  SharedCluster cluster(nodes, {{.name = "speech", .guarantee = nodes * kSlotsPerNode}});
+  for (int i = 0; i < nodes * kSlotsPerNode; ++i) (void)cluster.submit("speech", 1);
+  cluster.bring_up();
+  cluster.cancel_on_each_node(kFree);
+  cluster.let_go();
+  cluster.learn(core::TenantsConfigured{
+      {.tenants = {{.name = "vision", .guarantee = nodes * kFree}, {.name = "speech", .guarantee = held}}}});
+  cluster.decide();
+  const int gangs = nodes * kFree / (kWorkers * kSlotsOfWorker);
+  for (int i = 0; i < gangs; ++i) (void)cluster.submit("vision", kWorkers, {.slots_of_worker = kSlotsOfWorker});
+  double took = cluster.decide();
+  const std::size_t told_to_leave = cluster.newest_intents();
+  cluster.let_go();
+  took += cluster.bring_up();
+  TP_CHECK(told_to_leave == static_cast<std::size_t>(gangs * kWorkers), "one job leaves for each worker, at once");
+  TP_CHECK(cluster.held_by("vision") == gangs * kWorkers && cluster.held_by("speech") == held, "all jobs run");
+  return took;
+}
+
 // Four levels: 10 x 10 x 10 leaves under as many that have others below them.
 std::vector<core::Tenant> wide_tree(int first_level, std::vector<std::string>& leaves) {
   std::vector<core::Tenant> tenants{{.name = "all", .guarantee = 0}};
@@ -267,6 +293,8 @@ int main(int argc, char** argv) {
     print("tenancy_reclaim_for_one_job_of_4000_slots_vs_half", reclaim_for_one(500), reclaim_for_one(250));
   if (is_asked("consolidate")) {
     print("tenancy_consolidate_41_gangs_500x8_vs_half", consolidate(500), consolidate(250));
+    print("tenancy_consolidate_41_gangs_of_another_tenant_500x8_vs_half", consolidate_between_tenants(500),
+          consolidate_between_tenants(250));
   }
   if (is_asked("tree")) {
     const Times full = events_of_many_tenants(1'250, 10);
