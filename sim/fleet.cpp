@@ -7,14 +7,13 @@
 #include "base/check.hpp"
 #include "base/digest.hpp"
 #include "base/overloaded.hpp"
+#include "core/state/membership.hpp"
 #include "sim/daemon.hpp"
 
 namespace tidepool::sim {
 namespace {
 
-bool contains(const std::vector<WorkerId>& list, WorkerId id) {
-  return std::find(list.begin(), list.end(), id) != list.end();
-}
+using core::contains;
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/state/membership.hpp"
 #include "sim/fleet.hpp"
 
 namespace tidepool::sim {
@@ -10,9 +11,7 @@ namespace {
 constexpr double kNoisyStddev = 0.3;            // noise of a step's compute time on a noisy machine
 constexpr std::int64_t kStuckAfterMs = 10'000;  // until an agent says so
 
-bool contains(const std::vector<WorkerId>& list, WorkerId id) {
-  return std::find(list.begin(), list.end(), id) != list.end();
-}
+using core::contains;
 
 }  // namespace
 

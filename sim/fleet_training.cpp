@@ -5,14 +5,13 @@
 #include <utility>
 
 #include "base/overloaded.hpp"
+#include "core/state/membership.hpp"
 #include "sim/fleet.hpp"
 
 namespace tidepool::sim {
 namespace {
 
-bool contains(const std::vector<WorkerId>& list, WorkerId id) {
-  return std::find(list.begin(), list.end(), id) != list.end();
-}
+using core::contains;
 
 }  // namespace
 

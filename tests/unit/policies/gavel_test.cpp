@@ -32,11 +32,11 @@ class ByType final : public SpeedModel {
 };
 
 // Two types, "fast" and "slow", on nodes of one slot.
-struct World {
+struct GavelWorld {
   View view;
   std::vector<std::unique_ptr<ByType>> speeds;
 
-  World(int fast, int slow) {
+  GavelWorld(int fast, int slow) {
     view.now = Instant::from_micros(1'000'000);
     view.types = {{.name = "fast", .price_per_hour = 4}, {.name = "slow", .price_per_hour = 1}};
     for (int node = 0; node < fast + slow; ++node) {
@@ -182,7 +182,7 @@ TEST_CASE("a program without an answer has no path's end, and the reason is that
 }
 
 TEST_CASE("gavel_las_perf gives the fast slot to the job that gains most from it") {
-  World world(1, 1);
+  GavelWorld world(1, 1);
   world.job(4, 1);  // four times as fast there
   world.job(2, 1);
   const Allocation allocation = world.ask(GavelLasPerf());
@@ -194,7 +194,7 @@ TEST_CASE("gavel_las_perf gives the fast slot to the job that gains most from it
 }
 
 TEST_CASE("gavel_max_sum gives the fast slot to the job for which it is faster, whichever waits") {
-  World world(1, 0);
+  GavelWorld world(1, 0);
   world.job(3, 0);
   world.job(5, 0);
   const Allocation allocation = world.ask(GavelMaxSum());
@@ -205,7 +205,7 @@ TEST_CASE("gavel_max_sum gives the fast slot to the job for which it is faster, 
 }
 
 TEST_CASE("gavel_cost leaves a slot that costs four times as much and is twice as fast") {
-  World world(1, 1);
+  GavelWorld world(1, 1);
   world.job(2, 1);
   const Allocation allocation = world.ask(GavelCost());
   CHECK(world.share(allocation, 0, 1) == Approx(1));
@@ -213,7 +213,7 @@ TEST_CASE("gavel_cost leaves a slot that costs four times as much and is twice a
 }
 
 TEST_CASE("gavel_makespan divides one slot by the work that is left") {
-  World world(1, 0);
+  GavelWorld world(1, 0);
   world.job(1, 0).steps_left = 3'000;
   world.job(1, 0).steps_left = 1'000;
   const Allocation allocation = world.ask(GavelMakespan());
@@ -222,7 +222,7 @@ TEST_CASE("gavel_makespan divides one slot by the work that is left") {
 }
 
 TEST_CASE("gavel_ftf gives more time to the job that has waited longer for the same work") {
-  World world(1, 0);
+  GavelWorld world(1, 0);
   world.view.now = Instant::from_micros(4'000'000'000);
   world.job(1, 0).submitted = Instant::from_micros(0);
   world.job(1, 0).submitted = Instant::from_micros(3'999'000'000);
@@ -232,7 +232,7 @@ TEST_CASE("gavel_ftf gives more time to the job that has waited longer for the s
 }
 
 TEST_CASE("with one slot and equal shares two jobs take turns") {
-  World world(1, 0);
+  GavelWorld world(1, 0);
   world.job(1, 0);
   world.job(1, 0);
   std::vector<int> runs(2, 0);
@@ -245,7 +245,7 @@ TEST_CASE("with one slot and equal shares two jobs take turns") {
 }
 
 TEST_CASE("a job that arrives between two plans waits for the next one, and is owed nothing for it") {
-  World world(2, 0);
+  GavelWorld world(2, 0);
   world.job(1, 0);
   Allocation allocation = world.ask(GavelLasPerf());
   const Instant planned = world.view.now;
@@ -265,7 +265,7 @@ TEST_CASE("a job that arrives between two plans waits for the next one, and is o
 }
 
 TEST_CASE("grants must all name a slot type or none, one that exists, and no more slots of it than there are") {
-  World world(1, 2);
+  GavelWorld world(1, 2);
   world.job(1, 1);
   world.job(1, 1);
   Allocation allocation{.grants = std::vector<Grant>(2), .order = {0, 1}, .placements = {}};
@@ -281,7 +281,7 @@ TEST_CASE("grants must all name a slot type or none, one that exists, and no mor
 }
 
 TEST_CASE("a job that is granted another slot type moves, and lands on that type alone") {
-  World world(2, 2);
+  GavelWorld world(2, 2);
   world.job(1, 1, 2).placement = {{.node = 0, .slots = 1}, {.node = 1, .slots = 1}};
   Allocation allocation{.grants = {{.size = 2, .type = 1}}, .order = {0}, .placements = {}};
   const auto placements = MostFree().place(world.view, allocation);
