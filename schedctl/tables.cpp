@@ -8,6 +8,7 @@
 
 #include "schedctl/forecast_words.hpp"
 #include "schedctl/text_table.hpp"
+#include "schedctl/timestamp.hpp"
 
 namespace tidepool::ctl {
 namespace {
@@ -77,6 +78,21 @@ std::string isolation_of(const json& node) {
   return "some";
 }
 
+// "3 losses in 10 min", "1 loss, 2 failed starts in 90 s"
+std::string faults_of(const json& node) {
+  const auto count = [&](const char* pointer) { return number_at(node, pointer).value_or(0); };
+  const double losses = count("/faults/losses");
+  const double starts = count("/faults/failed_starts");
+  std::string text = losses > 0 ? whole(losses) + (losses == 1 ? " loss" : " losses") : "";
+  if (starts > 0) text += (text.empty() ? "" : ", ") + count_of(starts, "failed start");
+  const auto first = micros_of(text_at(node, "/faults/first_at"));
+  const auto newest = micros_of(text_at(node, "/faults/newest_at"));
+  if (first && newest && losses + starts > 1) {
+    text += " in " + seconds_in_words(static_cast<double>(*newest - *first) / 1e6);
+  }
+  return text;
+}
+
 std::string node_state(const json& node) {
   if (!text_at(node, "/access/revoked_at").empty()) return text_at(node, "/state") + ", revoked";
   if (text_at(node, "/state") != "up") return text_at(node, "/state");
@@ -87,7 +103,9 @@ std::string node_state(const json& node) {
       return (drained ? "drained, reclaimed at " : "reclaimed at ") + until;
     return drained ? "drained" : "draining until " + until;
   }
-  return node.value("cordoned", false) ? "cordoned" : "up";
+  if (node.value("cordoned", false)) return "cordoned";
+  const std::string until = text_at(node, "/faults/unsteady_until");
+  return until.empty() ? "up" : "unsteady until " + clock_of(until) + " (" + faults_of(node) + ")";
 }
 
 std::string nodes_table(const json& nodes, const Style& style) {

@@ -3,6 +3,7 @@
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
+#include "core/codec/node_fields.hpp"
 #include "core/codec/pool_fields.hpp"
 #include "core/codec/row_texts.hpp"
 #include "core/codec/tenant_fields.hpp"
@@ -73,6 +74,12 @@ void fields(auto& archive, codec::Like<NodeDrainCancelled> auto& fact) {
 void fields(auto& archive, codec::Like<NodeReclaimNoticed> auto& fact) {
   archive("node", fact.node);
   archive("within", fact.within);
+}
+void fields(auto& archive, codec::Like<NodeDampingConfigured> auto& fact) {
+  archive("damping", fact.damping);
+}
+void fields(auto& archive, codec::Like<NodeFaultsCleared> auto& fact) {
+  archive("node", fact.node);
 }
 void fields(auto& archive, codec::Like<WorkerReady> auto& fact) {
   archive("worker", fact.worker);
@@ -269,6 +276,8 @@ std::string_view name_of(const Fact& fact) {
                         [](const NodeDrainRequested&) { return "node_drain_requested"; },
                         [](const NodeDrainCancelled&) { return "node_drain_cancelled"; },
                         [](const NodeReclaimNoticed&) { return "node_reclaim_noticed"; },
+                        [](const NodeDampingConfigured&) { return "node_damping_configured"; },
+                        [](const NodeFaultsCleared&) { return "node_faults_cleared"; },
                         [](const WorkerReady&) { return "worker_ready"; },
                         [](const WorkerJoining&) { return "worker_joining"; },
                         [](const WorkerStuck&) { return "worker_stuck"; },

@@ -7,6 +7,7 @@
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
 #include "core/codec/measurement_fields.hpp"
+#include "core/codec/node_fields.hpp"
 #include "core/codec/pool_fields.hpp"
 #include "core/codec/recovery_fields.hpp"
 #include "core/codec/state_rows.hpp"
@@ -89,18 +90,6 @@ void fields(auto& archive, codec::Like<Worker> auto& worker) {
   archive("replaced_on", worker.replaced_on);
 }
 
-void fields(auto& archive, codec::Like<NodeReclaim> auto& reclaim) {
-  archive("at", reclaim.at);
-  archive("asked", reclaim.asked);
-}
-
-void fields(auto& archive, codec::Like<NodeDrain> auto& drain) {
-  archive("since", drain.since);
-  archive("deadline", drain.deadline);
-  archive("reason", drain.reason);
-  archive("reclaim", drain.reclaim);
-}
-
 void fields(auto& archive, codec::Like<Node> auto& node) {
   archive("id", node.id);
   archive("name", node.name);
@@ -117,6 +106,7 @@ void fields(auto& archive, codec::Like<Node> auto& node) {
   archive("moves_states", node.moves_states);
   archive("gives_notice", node.gives_notice);
   archive("drain", node.drain);
+  archive("faults", node.faults);
 }
 
 void fields(auto& archive, codec::Like<ProgramLength> auto& length) {
@@ -370,6 +360,7 @@ Status take_node(nlohmann::json element, const std::string& where, ClusterState&
     element.emplace("labels_set", nlohmann::json::object());
     element.emplace("moves_states", false);
     element.emplace("gives_notice", false);
+    element.emplace("faults", nullptr);
     if (element["drain"].is_object()) element["drain"].emplace("reclaim", nullptr);
   }
   auto node = decode_named(element, where, state.nodes, std::make_unique<Node>());
@@ -425,7 +416,8 @@ nlohmann::json encode_head(const ClusterState& state) {
     out["tenants"] = codec::encode(
         StoredTenants{*state.tenants, state.tenant_uses, state.plan.tenants, state.plan.loans_counted, state.budgets});
   }
-  // And while it is not set.
+  // And while they are not set.
+  if (state.damping != NodeDamping{}) out["node_damping"] = codec::encode(state.damping);
   if (state.utc_us_at_zero != 0) out["utc_us_at_zero"] = state.utc_us_at_zero;
   return out;
 }
@@ -458,6 +450,7 @@ Status take_head(nlohmann::json document, ClusterState& state) {
   TP_TRY(take("tenants", [&](const auto& found) { return take_tenants(found, state); }));
   TP_TRY(take_into("utc_us_at_zero", state.utc_us_at_zero));
   TP_TRY(take_into("pools", state.pools));
+  TP_TRY(take_into("node_damping", state.damping));
   TP_TRY(take_into("desk", state.deployment));
   return codec::decode(document, "", state);
 }

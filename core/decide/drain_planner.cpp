@@ -231,21 +231,4 @@ std::optional<Instant> next_drain_due(const ClusterState& state, const IdSet<Nod
   return first.found();
 }
 
-std::optional<Reason> kept_waiting_by_drain(DecisionDraft& draft, const Job& job) {
-  const int slots = job.spec.gpus_per_worker;
-  int workers = draft.capacity(job);
-  const int open = workers;
-  NodeId first;
-  for (const auto& [id, node] : draft.state().nodes) {
-    const bool counts = node.drain && node.state == NodeState::kUp && !node.cordoned;
-    if (!counts || !may_run_on(job, node)) continue;
-    workers += static_cast<int>(node.owners.size()) / slots;
-    if (!first) first = id;
-  }
-  const int needed = job.spec.elastic.sizes.front();
-  if (!first || workers < needed) return std::nullopt;
-  const bool reclaimed = draft.state().find_node(first)->drain->reclaim.has_value();
-  return reason::NodesDrain{.needed = needed * slots, .cluster = open * slots, .node = first, .reclaimed = reclaimed};
-}
-
 }  // namespace tidepool::core

@@ -36,7 +36,4 @@ void plan_drains(DecisionDraft& draft, const IdSet<JobId>& jobs);
 [[nodiscard]] std::optional<Instant> next_drain_due(const ClusterState& state, const IdSet<NodeId>& nodes,
                                                     std::optional<Instant> after);
 
-// Why a job that is too large for the other nodes waits, if it would fit with those that are being drained.
-[[nodiscard]] std::optional<Reason> kept_waiting_by_drain(DecisionDraft& draft, const Job& job);
-
 }  // namespace tidepool::core

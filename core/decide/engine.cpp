@@ -21,6 +21,7 @@
 #include "core/decide/worklist.hpp"
 #include "core/facts/apply_fact.hpp"
 #include "core/facts/budget_facts.hpp"
+#include "core/facts/node_steadiness.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "core/provision/provision_stage.hpp"
 #include "core/state/budget_hold.hpp"
@@ -54,6 +55,7 @@ struct Engine::Impl {
   bool is_shared = false;                         // by tenants
   std::uint64_t nodes = 0;                        // digest of the nodes that a plan may count with
   IdSet<NodeId> draining;                         // nodes that are being drained
+  IdSet<NodeId> unsteady;                         // nodes that get no workers until a moment
   std::optional<Instant> decided_at;              // newest decision accepted
 
   // Results of a reconciliation that changed nothing, reused until an input changes. A decision from scratch neither
@@ -88,6 +90,7 @@ struct Engine::Impl {
     if (!planner) line.emplace(default_policy().line_rule() == LineRule::kStrict);
     nodes = digest_of_nodes(state);
     draining = draining_nodes(state);
+    unsteady = unsteady_nodes(state);
     work.reset(state);
     for (const auto& [id, job] : state.jobs) follow(id, {.until = state.now});
     if (planner) follow_ended(*planner);
@@ -278,13 +281,15 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   TP_TRY(apply_fact(change, fact.fact, impl_->parts.stragglers));
   change.advance_time();
   impl_->state.now = fact.at;
+  follow_steadiness(change, impl_->unsteady);
   follow_pool_use(change);
   change.settle_budgets();
   StateChange::Left left = change.let_ended_go();
-  const bool of_nodes = speaks_of_node(fact.fact);
+  const bool of_nodes = speaks_of_node(fact.fact) || change.touched().nodes;
   impl_->work.learn(change.touched(), of_nodes);
   impl_->forget(std::move(left));
   if (of_nodes) impl_->draining = draining_nodes(impl_->state);
+  if (of_nodes) impl_->unsteady = unsteady_nodes(impl_->state);
   if (impl_->planner && (of_nodes || change.touched().closed)) impl_->nodes = digest_of_nodes(impl_->state);
   for (const JobId id : change.touched().jobs) impl_->follow(id, {.until = fact.at});
   const bool is_shared = !impl_->state.tenants->empty();
@@ -366,7 +371,10 @@ std::optional<Instant> Engine::next_due() const {
 }
 
 std::optional<Instant> Engine::clock_due() const {
-  return next_budget_due(impl_->state);
+  FirstAfter first;
+  first.consider(next_budget_due(impl_->state));
+  first.consider(next_steady(impl_->state, impl_->unsteady));
+  return first.found();
 }
 
 std::optional<std::int64_t> Engine::question(Instant now) const {

@@ -118,11 +118,21 @@ PlanInputs inputs_of(const Job& job, Instant now) {
   return inputs;
 }
 
+namespace {
+
+// What closes it, because jobs that wait for it are told; 0: nothing does.
+std::uint64_t closed_by(const Node& node) {
+  if (!node.is_closed()) return 0;
+  return 1U + (node.drain ? 2U : 0U) + (node.is_unsteady() ? 4U : 0U) + (node.cordoned ? 8U : 0U);
+}
+
+}  // namespace
+
 std::uint64_t digest_of_nodes(const ClusterState& state) {
   Digest digest;
   for (const auto& [id, node] : state.nodes) {
     if (node.state != NodeState::kUp) continue;
-    digest.mix(id.number()).mix(std::uint64_t{node.owners.size()}).mix(std::uint64_t{node.is_closed() ? 1U : 0U});
+    digest.mix(id.number()).mix(std::uint64_t{node.owners.size()}).mix(closed_by(node));
     if (node.is_closed()) digest.mix(static_cast<std::uint64_t>(slots_held(node)));
     digest.mix(static_cast<std::uint64_t>(node.price_per_slot_hour.count_micros())).mix(node.slot_type);
     for (const auto& [key, value] : labels_of(node)) digest.mix(key).mix(value);

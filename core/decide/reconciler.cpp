@@ -96,10 +96,6 @@ class Reconciler {
       draft_.find(job, reason::NoNodes{});
       return true;
     }
-    if (const auto drains = kept_waiting_by_drain(draft_, job)) {
-      draft_.find(job, Finding{*drains, {BlockedOn::kClusterSize}});
-      return true;
-    }
     const int cluster = capacity * job.spec.gpus_per_worker;
     const Reason never = never_fits(draft_.state(), job, cluster, !job.spec.slot_types.empty());
     draft_.find(job, Finding{never, {BlockedOn::kClusterSize}});

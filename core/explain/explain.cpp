@@ -198,6 +198,11 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   for (const auto& [id, node] : state.nodes) {
     if (node.cordoned && node.state == NodeState::kUp) out.unblocks.push_back("uncordon " + node.name);
     if (node.drain && node.state == NodeState::kUp) out.unblocks.push_back("schedctl undrain " + node.name);
+    if (node.is_unsteady() && node.state == NodeState::kUp) {
+      const double left = (*node.faults->until - state.now).to_seconds();
+      out.unblocks.push_back(node.name + " stays without a fault for " + waiting_time(std::max(1.0, left)) +
+                             ", or: schedctl node clear-faults " + node.name);
+    }
     if (node.state == NodeState::kLost) out.unblocks.push_back("bring back " + node.name + ", whose agent is away");
   }
 }

@@ -7,6 +7,7 @@
 #include "core/facts/budget_facts.hpp"
 #include "core/facts/job_facts.hpp"
 #include "core/facts/node_facts.hpp"
+#include "core/facts/node_steadiness.hpp"
 #include "core/facts/notice_facts.hpp"
 #include "core/facts/parking_facts.hpp"
 #include "core/facts/policy_facts.hpp"
@@ -44,7 +45,7 @@ concept OutsideChange =
     std::same_as<F, JobSuspendRequested> || std::same_as<F, JobResumeRequested> || std::same_as<F, JobChanged> ||
     std::same_as<F, TrainingFinished> || std::same_as<F, NodeCordonChanged> || std::same_as<F, NodeLabelled> ||
     std::same_as<F, NodeDrainRequested> || std::same_as<F, NodeDrainCancelled> || std::same_as<F, NodeReclaimNoticed> ||
-    std::same_as<F, TenantsConfigured>;
+    std::same_as<F, NodeFaultsCleared> || std::same_as<F, TenantsConfigured>;
 
 // A node of a pool comes because it was asked for, and one that holds nothing goes because it was given back.
 bool is_outside_change(const ClusterState& state, const NodeJoined& fact) {

@@ -4,6 +4,7 @@
 
 #include "base/id_set.hpp"
 #include "core/facts/event_data.hpp"
+#include "core/facts/node_steadiness.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "core/facts/state_moves.hpp"
 #include "core/facts/worker_exit.hpp"
@@ -166,6 +167,7 @@ Status apply(StateChange& change, const NodeLost& fact) {
   node.state = NodeState::kLost;
   change.capacity_changed();
   change.emit("node.lost", node, {{"name", node.name}, {"why", fact.why}});
+  note_loss(change, fact.node);
   mark_node_lost(change, workers_on(node), fact.why);
   return ok_status();
 }
@@ -295,6 +297,7 @@ Status apply(StateChange& change, const WorkerReady& fact) {
   TP_TRY(check_length(fact));
   const Worker* worker = change.state().find_worker(fact.worker);
   if (worker == nullptr || worker->phase != WorkerPhase::kStarting) return ok_status();
+  note_start(change, worker->node);
   Job& job = change.job(worker->job);
   // Its agent may have been started anew since, and know no more of what it has brought.
   if (job.recovery.moving && awaits(*job.recovery.moving, *worker)) {
@@ -339,7 +342,9 @@ Status apply(StateChange& change, const WorkerStuck& fact) {
 
 Status apply(StateChange& change, const WorkerExited& fact) {
   TP_TRY(check_worker(change.state(), fact.worker));
-  if (change.state().find_worker(fact.worker) == nullptr) return ok_status();
+  const Worker* worker = change.state().find_worker(fact.worker);
+  if (worker == nullptr) return ok_status();
+  note_exit(change, *worker, fact);
   remove_exited_workers(change, {fact.worker}, {fact.exit_code, fact.signal, fact.detail});
   return ok_status();
 }

@@ -318,6 +318,7 @@ void join_pool(StateChange& change, Node& node, int slots) {
   node.drain.reset();
   node.cordoned = false;  // of an earlier machine of this name
   node.labels_set.clear();
+  node.faults.reset();
   Backoff& backoff = pool_of(change, mine).backoff;
   if (backoff.failed_at < mine.asked_at) backoff = {};
   become(change, mine, PoolNodeState::kJoined);

@@ -18,11 +18,13 @@ struct Touched {
   IdSet<JobId> jobs;
   bool capacity = false;  // free slots or the queue changed
   bool closed = false;    // a worker has left a node that takes no others: the pool has fewer slots than before
+  bool nodes = false;     // which nodes take workers, whatever fact has changed that
 
   void add(const Touched& other) {
     jobs.insert(other.jobs);
     capacity = capacity || other.capacity;
     closed = closed || other.closed;
+    nodes = nodes || other.nodes;
   }
 };
 
@@ -56,6 +58,8 @@ class StateChange {
   void remove_worker(WorkerId id);
 
   void capacity_changed() { touched_.capacity = true; }
+  // A node takes workers from now on, or takes none any more.
+  void nodes_changed() { touched_.capacity = touched_.nodes = true; }
 
   // Events carry the decision from here on.
   void follow(DecisionId decision) { decision_ = decision; }

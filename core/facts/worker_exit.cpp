@@ -15,9 +15,6 @@
 namespace tidepool::core {
 namespace {
 
-// Exit code of a worker that found the job's own settings wrong (api/worker_protocol.md).
-constexpr int kExitMisconfigured = 2;
-
 bool was_expected(const Worker& worker, const Job& job) {
   // A lost node has been counted when it was lost.
   return worker.phase == WorkerPhase::kLeaving || worker.node_lost || winds_down(job) || !is_active(job.state());

@@ -8,6 +8,9 @@
 
 namespace tidepool::core {
 
+// Exit code of a worker that found the job's own settings wrong (api/worker_protocol.md).
+inline constexpr int kExitMisconfigured = 2;
+
 struct ExitNotice {
   int exit_code = -1;  // -1 if unknown or ended by a signal
   int signal = 0;

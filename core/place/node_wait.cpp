@@ -1,11 +1,50 @@
 #include "core/place/node_wait.hpp"
 
 #include <map>
+#include <optional>
 
 #include "core/state/node_constraints.hpp"
 #include "core/state/node_labels.hpp"
 
 namespace tidepool::core {
+namespace {
+
+// Nodes of one sort that are up and would take workers of the job, but for what closes them.
+struct Closed {
+  int workers = 0;  // that they would hold
+  NodeId first;
+
+  void add(const Node& node, const Job& job) {
+    workers += static_cast<int>(node.owners.size()) / job.spec.gpus_per_worker;
+    if (!first) first = node.id;
+  }
+};
+
+// The nodes that take workers hold `open` slots for it, and that is too few.
+std::optional<Reason> kept_waiting_by_closed(const ClusterState& state, const Job& job, int open) {
+  Closed draining;
+  Closed unsteady;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.state != NodeState::kUp || node.cordoned || !may_run_on(job, node)) continue;
+    if (node.drain) draining.add(node, job);
+    if (!node.drain && node.is_unsteady()) unsteady.add(node, job);
+  }
+  const int slots = job.spec.gpus_per_worker;
+  const int needed = job.spec.elastic.sizes.front();
+  const int without = open / slots;
+  if (draining.first && without + draining.workers >= needed) {
+    return reason::NodesDrain{.needed = needed * slots,
+                              .cluster = open,
+                              .node = draining.first,
+                              .reclaimed = state.find_node(draining.first)->drain->reclaim.has_value()};
+  }
+  if (unsteady.first && without + draining.workers + unsteady.workers >= needed) {
+    return reason::NodesUnsteady{.needed = needed * slots, .cluster = open, .node = unsteady.first};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 NodesAskedFor nodes_asked_for(const ClusterState& state, const Job& job) {
   NodesAskedFor asked;
@@ -40,6 +79,7 @@ NodesAskedFor nodes_asked_for(const ClusterState& state, const Job& job) {
 }
 
 Reason never_fits(const ClusterState& state, const Job& job, int cluster, bool typed) {
+  if (auto closed = kept_waiting_by_closed(state, job, cluster)) return *std::move(closed);
   const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
   const Selector& selector = job.spec.placement.selector;
   if (selector.empty()) {

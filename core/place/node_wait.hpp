@@ -17,6 +17,7 @@ struct NodesAskedFor {
 [[nodiscard]] NodesAskedFor nodes_asked_for(const ClusterState& state, const Job& job);
 
 // It would not start on an empty cluster, of whose slots it could have so many; `typed`: as its types of slot bound it.
+// It may be that it would on one with the nodes that are being drained, or that are unsteady.
 [[nodiscard]] Reason never_fits(const ClusterState& state, const Job& job, int cluster, bool typed);
 
 // Brings up to date what tells of the nodes.

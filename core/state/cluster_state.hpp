@@ -17,6 +17,7 @@
 #include "core/state/device_speed.hpp"
 #include "core/state/job.hpp"
 #include "core/state/leave_notice.hpp"
+#include "core/state/node_faults.hpp"
 #include "core/state/node_pools.hpp"
 #include "core/state/policy_deployment.hpp"
 #include "core/state/reason.hpp"
@@ -115,13 +116,15 @@ struct Node {
   std::string data_address;          // at which its workers meet those of other nodes; empty = its agent told none
   // What it keeps of its jobs (user, view, bounds), by the protocol's names; none: its agent did not tell.
   std::optional<std::vector<std::string>> isolation;
-  Labels labels_given;        // by the node token with which it joined
-  LabelChanges labels_set;    // by operators since, over these (node_labels.hpp)
-  bool moves_states = false;  // its agent brings saved states and hands them over
-  bool gives_notice = false;  // its agent tells programs that they are to end, and brings their answers
+  Labels labels_given;               // by the node token with which it joined
+  LabelChanges labels_set;           // by operators since, over these (node_labels.hpp)
+  bool moves_states = false;         // its agent brings saved states and hands them over
+  bool gives_notice = false;         // its agent tells programs that they are to end, and brings their answers
+  std::optional<NodeFaults> faults;  // none: it has had none lately, or they are not counted
 
   // Keeps the workers that it has for now, and gets no new ones.
-  [[nodiscard]] bool is_closed() const { return cordoned || drain.has_value(); }
+  [[nodiscard]] bool is_closed() const { return cordoned || drain.has_value() || is_unsteady(); }
+  [[nodiscard]] bool is_unsteady() const { return faults && faults->until; }
   [[nodiscard]] bool takes_workers() const { return state == NodeState::kUp && !is_closed(); }
   [[nodiscard]] bool is_drained() const;  // is being drained, and no worker is left
 };
@@ -183,6 +186,7 @@ struct ClusterState {
   SharedValue<TenantTree> tenants;
   TenantUses tenant_uses;  // of its leaves
   BudgetAccounts budgets;
+  NodeDamping damping;              // off unless the daemon has told it
   std::int64_t utc_us_at_zero = 0;  // the time line's 0, in microseconds since 1970
 
   [[nodiscard]] const Job* find_job(JobId id) const;  // null: it has ended and left, or there was none

@@ -198,6 +198,7 @@ template Reason::Reason(reason::DrainSuspend);
 template Reason::Reason(reason::DrainHold);
 template Reason::Reason(reason::DrainStop);
 template Reason::Reason(reason::NodesDrain);
+template Reason::Reason(reason::NodesUnsteady);
 template Reason::Reason(reason::NodeForGang);
 template Reason::Reason(reason::NodeForGrowth);
 template Reason::Reason(reason::NodeForMinimum);

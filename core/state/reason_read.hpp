@@ -35,7 +35,7 @@ using AnyReason = std::variant<
     reason::MovedForRoom,
     // a node is being drained
     reason::DrainMove, reason::DrainShrink, reason::DrainGrow, reason::DrainSuspend, reason::DrainHold,
-    reason::DrainStop, reason::NodesDrain,
+    reason::DrainStop, reason::NodesDrain, reason::NodesUnsteady,
     // why a node comes or goes
     reason::NodeForGang, reason::NodeForGrowth, reason::NodeForMinimum, reason::NodeIdle, reason::NodeNotWorth,
     reason::NodeEmptied, reason::NodeNeverJoined, reason::NodeAway, reason::NodeLifetimeEnds, reason::NodeSurplus,

@@ -41,5 +41,9 @@ std::string text_of(const NodesDrain& why) {
   return "needs " + counted(why.needed, "slot") + ", and without the nodes that are " + left_out + ", such as " +
          why.node.text() + ", there are " + grouped(why.cluster);
 }
+std::string text_of(const NodesUnsteady& why) {
+  return "needs " + counted(why.needed, "slot") + ", and without the nodes that fail again and again, such as " +
+         why.node.text() + ", there are " + grouped(why.cluster);
+}
 
 }  // namespace tidepool::core::reason

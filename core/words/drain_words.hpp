@@ -14,5 +14,6 @@ namespace tidepool::core::reason {
 [[nodiscard]] std::string text_of(const DrainHold& why);
 [[nodiscard]] std::string text_of(const DrainStop& why);
 [[nodiscard]] std::string text_of(const NodesDrain& why);
+[[nodiscard]] std::string text_of(const NodesUnsteady& why);
 
 }  // namespace tidepool::core::reason

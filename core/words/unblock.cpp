@@ -209,6 +209,11 @@ Lines lines_of(const NodesDrain& why, JobId) {
   const std::string more = "add a node with " + counted(why.needed - why.cluster, "slot");
   return why.reclaimed ? Lines{more} : Lines{"schedctl undrain " + why.node.text(), more};
 }
+Lines lines_of(const NodesUnsteady& why, JobId) {
+  return {why.node.text() + " stays without a fault for a while: schedctl nodes says until when",
+          "schedctl node clear-faults " + why.node.text(),
+          "add a node with " + counted(why.needed - why.cluster, "slot")};
+}
 Lines lines_of(const NoSlotsToGrow& why, JobId) {
   return {"add a node with " + counted(std::max(1, why.wanted), "free slot")};
 }

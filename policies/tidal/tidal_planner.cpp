@@ -39,6 +39,14 @@ double worth_of_slot(const Market& market, JobId job) {
   return choice.size > least.size ? (choice.worth - least.worth) / (choice.size - least.size) : 0;
 }
 
+// Of which jobs that wait are told.
+bool has_nodes_closed_for_a_while(const core::ClusterState& state) {
+  return std::any_of(state.nodes.begin(), state.nodes.end(), [](const auto& entry) {
+    const core::Node& node = entry.second;
+    return node.state == core::NodeState::kUp && !node.cordoned && (node.drain || node.is_unsteady());
+  });
+}
+
 class TidalPolicy final : public cluster::WholeClusterPolicy {
  public:
   explicit TidalPolicy(std::string_view name)
@@ -380,9 +388,6 @@ cluster::Told TidalPlanner::why(JobId job, int given, const Terms& terms) const 
   const int bought = market_state_->market().choice(job).size;
   if (given == 0 && row.placement.empty()) {
     if (capacity() == 0) return {core::reason::NoNodes{}};
-    if (row.size_min > capacity()) {
-      return {core::reason::NeverFits{.needed = row.size_min, .cluster = capacity()}};
-    }
   }
   if (given == 0 && bought == 0) {
     if (const auto late = PromiseBook::lateness(promises_.mark(job))) {
@@ -411,7 +416,10 @@ core::Target TidalPlanner::sized(const core::ClusterView& view, const core::Job&
   const int size = given == 0 || may_have(row, given) ? given : std::max(row.size_min, largest_size(row, given));
   core::Target out{
       .size = size / row.slots_per_worker, .place = -size, .reason = {}, .lost = {}, .mark = promises_.mark(job.id)};
-  cluster::Told told = why(job.id, given, terms);
+  const bool never = given == 0 && row.placement.empty() && row.size_min > capacity();
+  const bool tells_nodes = never && (capacity() > 0 || has_nodes_closed_for_a_while(view.state));
+  cluster::Told told =
+      tells_nodes ? cluster::Told{core::never_fits(view.state, job, capacity(), false)} : why(job.id, given, terms);
   out.reason = core::in_workers(std::move(told.reason), row.slots_per_worker);
   cluster::tell_by_measurements(view.state, job, told.rests_on, out);
   return out;
@@ -424,13 +432,8 @@ core::Target TidalPlanner::shut_out(const core::Job& job) const {
 }
 
 core::Target TidalPlanner::misfit(const core::ClusterState& state, const core::Job& job) const {
-  const int each = job.spec.gpus_per_worker;
-  const int needed = job.spec.elastic.sizes.front() * each;
-  const int cluster = gangs_held_.at(asked_by(job.spec)) * each;
-  if (core::is_choosy(job.spec)) {
-    return {.reason = core::never_fits(state, job, cluster, true), .lost = {}, .mark = {}};
-  }
-  return {.reason = core::reason::NeverFits{.needed = needed, .cluster = cluster}, .lost = {}, .mark = {}};
+  const int cluster = gangs_held_.at(asked_by(job.spec)) * job.spec.gpus_per_worker;
+  return {.reason = core::never_fits(state, job, cluster, core::is_choosy(job.spec)), .lost = {}, .mark = {}};
 }
 
 core::Target TidalPlanner::target_of(const core::ClusterView& view, const core::Job& job, const Terms& terms) const {

@@ -60,6 +60,10 @@ struct DrainNode {
 struct UndrainNode {
   NodeId node;
 };
+// Its faults count no more.
+struct ClearNodeFaults {
+  NodeId node;
+};
 // The tree of tenants from now on; an empty one ends sharing by tenants.
 struct ConfigureTenants {
   core::TenantTree tree;
@@ -116,10 +120,11 @@ struct RollBackPolicy {
 struct ShadowPolicy {
   std::optional<core::PolicyFileRef> file;
 };
-using CommandBody = std::variant<SubmitJob, SubmitJobs, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob,
-                                 ChangeJob, CordonNode, LabelNode, DrainNode, UndrainNode, ConfigureTenants,
-                                 CreateToken, RevokeToken, CreateNodeToken, RevokeNodeToken, RevokeNode,
-                                 StorePolicyVersion, NotePolicyChecks, ActivatePolicy, RollBackPolicy, ShadowPolicy>;
+using CommandBody =
+    std::variant<SubmitJob, SubmitJobs, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob, ChangeJob,
+                 CordonNode, LabelNode, DrainNode, UndrainNode, ClearNodeFaults, ConfigureTenants, CreateToken,
+                 RevokeToken, CreateNodeToken, RevokeNodeToken, RevokeNode, StorePolicyVersion, NotePolicyChecks,
+                 ActivatePolicy, RollBackPolicy, ShadowPolicy>;
 
 struct Idempotency {
   std::string key;           // as the client sent it

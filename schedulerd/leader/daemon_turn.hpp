@@ -46,6 +46,9 @@ class DaemonTurn {
   // Where the time line lies in UTC, in microseconds since 1970 at its 0; told to the engine with the next turn.
   void set_utc(std::int64_t unix_us_at_zero) { utc_us_at_zero_ = unix_us_at_zero; }
 
+  // How faults of nodes count; told to the engine with the next turn if it differs.
+  void set_damping(const core::NodeDamping& damping) { damping_ = damping; }
+
   [[nodiscard]] const core::ClusterState& state() const { return engine_.view(); }
   [[nodiscard]] const NewestMeasurements& newest() const { return newest_; }
   // There is more to decide at once: the last turn ran out of rounds, or there was none yet.
@@ -60,6 +63,7 @@ class DaemonTurn {
   void give_up_late_round(TurnBatch& batch);
   void give_up_late_moves(TurnBatch& batch);
   void learn_utc(TurnBatch& batch);
+  void learn_damping(TurnBatch& batch);
   void learn_clock(TurnBatch& batch);
   void decide(TurnBatch& batch, core::StageTimes* times);
   // False: the plan breaks a law.
@@ -72,6 +76,7 @@ class DaemonTurn {
   StateMoves moves_;
   std::optional<AwaitedRound> awaited_;
   std::optional<std::int64_t> utc_us_at_zero_;  // none: as the state has it
+  std::optional<core::NodeDamping> damping_;    // likewise
   std::string last_invalid_;                    // so that one bad plan is told once
   bool more_to_decide_ = true;
 };

@@ -42,6 +42,7 @@ class Carrying {
     return batch_.learn(core::NodeDrainRequested{body.node, body.within, body.reason});
   }
   Status operator()(const UndrainNode& body) { return batch_.learn(core::NodeDrainCancelled{body.node}); }
+  Status operator()(const ClearNodeFaults& body) { return batch_.learn(core::NodeFaultsCleared{body.node}); }
   Status operator()(const ConfigureTenants& body) {
     if (body.instead_of && *body.instead_of != *batch_.state().tenants) {
       return conflict("the tenants have changed since they were read");

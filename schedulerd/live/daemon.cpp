@@ -155,6 +155,11 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
   warn_of_sharing(recovered.engine.view(), setup);
   loop_ = std::make_unique<Loop>(std::move(recovered), setup.active_policy,
                                  Loop::Links{journal_, clock_, inbox_, *gateway_, publisher_, asker_.get()});
+  const UnsteadyNodes& unsteady = config_.unsteady_nodes;
+  loop_->set_damping({.half_life = unsteady.half_life,
+                      .suppress = unsteady.suppress,
+                      .reuse = unsteady.reuse,
+                      .longest = unsteady.longest});
   TP_TRY(pools_.prepare(config_.pools, cluster_id, publisher_, inbox_));
   return config_.policy_file.empty() ? ok_status() : prepare_policy_file();
 }

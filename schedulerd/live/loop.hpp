@@ -46,6 +46,8 @@ class Loop {
 
   // Publishes the recovered picture at once. `policy` is the name shown as the active one.
   Loop(Recovered recovered, std::string policy, const Links& links);
+  // How faults of nodes count. Before the first turn.
+  void set_damping(const core::NodeDamping& damping) { turn_.set_damping(damping); }
   // For measurements; called on the loop's thread. Set it before the first turn.
   void observe(OnTurn on_turn) { on_turn_ = std::move(on_turn); }
 

@@ -225,6 +225,24 @@ NodeId EngineService::join_node(int slots) {
   return {};
 }
 
+void EngineService::lose_for_a_moment(NodeId node) {
+  const std::lock_guard lock(mutex_);
+  turn_.set_damping(core::kUsualDamping);
+  const core::Node lost = *turn_.state().find_node(node);
+  std::vector<WorkerId> running;
+  for (const auto& [id, worker] : turn_.state().workers) {
+    if (worker.node == node) running.push_back(id);
+  }
+  (void)take(leader::AgentLostItem{lost.name, "no heartbeat"});
+  (void)take(leader::AgentHelloItem{1,
+                                    {.token = "t",
+                                     .node = lost.name,
+                                     .slots = static_cast<int>(lost.owners.size()),
+                                     .slot_type = lost.slot_type,
+                                     .price_per_slot_hour = "1.00",
+                                     .running = std::move(running)}});
+}
+
 void EngineService::report(leader::PoolReport report) {
   const std::lock_guard lock(mutex_);
   (void)take(leader::PoolReportItem{std::move(report)});

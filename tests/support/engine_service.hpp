@@ -26,6 +26,8 @@ class EngineService final : public live::Service, private live::History {
   void exit(WorkerId worker);
   // A node "n<k>" with this many slots.
   NodeId join_node(int slots);
+  // Its agent is lost, and comes back with all its workers.
+  void lose_for_a_moment(NodeId node);
   // What a provider of nodes answers, or the configuration says of pools.
   void report(leader::PoolReport report);
   // Brings the job's workers up: ready, switched, and `steps` steps measured.

@@ -126,6 +126,7 @@ class SimulatedWorld {
       learn(core::NodeReclaimNoticed{id, {}});
       learn(core::NodeDrainCancelled{id});
     }
+    learn(core::NodeDampingConfigured{});
     // An agent sees sooner or later that a worker makes no progress.
     for (const auto& [id, process] : std::map(processes_)) {
       if (process.hangs) learn(core::WorkerStuck{id, 0, "computing", Duration::seconds(90)});
@@ -209,7 +210,12 @@ class SimulatedWorld {
     return names;
   }
 
+  // In two thirds of the worlds nodes that fail again and again get no workers for a while.
   void add_nodes() {
+    if (rng_.chance(0.67)) {
+      const Duration half_life = Duration::seconds(rng_.between(1, 20));
+      learn(core::NodeDampingConfigured{{.half_life = half_life, .suppress = 1.3, .longest = half_life * 4}});
+    }
     const auto nodes = rng_.between(1, 5);
     for (std::int64_t i = 0; i < nodes; ++i) add_node();
   }
@@ -307,7 +313,8 @@ class SimulatedWorld {
     if (submitted() == 0) return;
     const JobId job = pick_job();
     const auto& sizes = job_of(job).spec.elastic.sizes;
-    switch (rng_.below(9)) {
+    switch (rng_.below(10)) {
+      case 9: learn(core::NodeFaultsCleared{pick(agents_)}); break;
       case 8: drain(pick(agents_)); break;
       case 6: learn(core::JobCheckpointRequested{job}); break;
       case 7: change(job); break;

@@ -1,4 +1,4 @@
-// Why a job changes, or waits, because a node is being drained.
+// Why a job changes, or waits, because a node is being drained; and waits because one is unsteady.
 #pragma once
 
 #include "core/state/reasons/worker.hpp"
@@ -71,6 +71,18 @@ struct NodesDrain {
   static constexpr void fields(auto& self, auto&& at) {
     at("needed", self.needed), at("cluster", self.cluster), at("node", self.node, kIdentity);
     at("reclaimed", self.reclaimed);
+  }
+};
+
+// It waits: without the nodes that have failed again and again, and get no workers for a while, the pool is too small.
+struct NodesUnsteady {
+  int needed = 0;
+  int cluster = 0;   // slots that it may be on, without those nodes and those that are being drained
+  NodeId node = {};  // the first of them
+  static constexpr Traits kTraits{"NodesUnsteady", ReasonCategory::kWaiting};
+  bool operator==(const NodesUnsteady&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("needed", self.needed), at("cluster", self.cluster), at("node", self.node, kIdentity);
   }
 };
 

@@ -48,6 +48,7 @@ void uncordon_node(Rest& rest, Call call);
 void label_node(Rest& rest, Call call);
 void drain_node(Rest& rest, Call call);
 void undrain_node(Rest& rest, Call call);
+void clear_node_faults(Rest& rest, Call call);
 void list_policies(Rest& rest, Call call);
 void add_policy_version(Rest& rest, Call call);
 void list_policy_versions(Rest& rest, Call call);

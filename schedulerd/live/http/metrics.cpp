@@ -31,6 +31,13 @@ constexpr std::array kStates = {core::JobState::kPending,   core::JobState::kSta
                                 core::JobState::kResizing,  core::JobState::kSuspending, core::JobState::kSuspended,
                                 core::JobState::kSucceeded, core::JobState::kFailed,     core::JobState::kCancelled};
 
+const char* state_of(const core::Node& node) {
+  if (node.state != core::NodeState::kUp) return "lost";
+  if (node.drain) return "draining";
+  if (node.cordoned) return "cordoned";
+  return node.is_unsteady() ? "unsteady" : "up";
+}
+
 Family<Gauge>& gauges(prometheus::Registry& registry, const char* name, const char* help) {
   return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
 }
@@ -176,10 +183,10 @@ void Metrics::Series::set_gauges(const Published& seen) {
   for (const auto& [reason, count] : by_reason) pending.Add({{"reason", reason}}).Set(count);
   int used = 0;
   int away = 0;
-  std::map<std::string, int> by_node = {{"up", 0}, {"cordoned", 0}, {"draining", 0}, {"lost", 0}};
+  std::map<std::string, int> by_node = {{"up", 0}, {"cordoned", 0}, {"draining", 0}, {"unsteady", 0}, {"lost", 0}};
   for (const auto& [id, node] : seen.state.nodes) {
     const bool up = node.state == core::NodeState::kUp;
-    ++by_node[!up ? "lost" : node.drain ? "draining" : node.cordoned ? "cordoned" : "up"];
+    ++by_node[state_of(node)];
     if (!up) away += static_cast<int>(node.owners.size());
     for (const WorkerId owner : node.owners) used += up && owner ? 1 : 0;
   }

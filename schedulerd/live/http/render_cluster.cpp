@@ -188,6 +188,17 @@ json render_drain(const Published& seen, const core::Node& node) {
           {"drained", node.is_drained()}};
 }
 
+// Those that count now.
+json render_faults(const Published& seen, const core::Node& node) {
+  if (!node.faults) return nullptr;
+  const core::NodeFaults& faults = *node.faults;
+  return {{"losses", faults.losses},
+          {"failed_starts", faults.failed_starts},
+          {"first_at", seen.clock.text(faults.first_at)},
+          {"newest_at", seen.clock.text(faults.newest_at)},
+          {"unsteady_until", faults.until ? json(seen.clock.text(*faults.until)) : json(nullptr)}};
+}
+
 }  // namespace
 
 json render_access(const Published& seen, const NodeCredential* known) {
@@ -243,6 +254,7 @@ json render_node(const SeenBy& seen_by, const core::Node& node) {
           {"state", node.state == core::NodeState::kUp ? "up" : "lost"},
           {"cordoned", node.cordoned},
           {"drain", render_drain(seen, node)},
+          {"faults", render_faults(seen, node)},
           {"slot_type", node.slot_type},
           {"price_per_slot_hour", to_text(node.price_per_slot_hour)},
           {"data_address", node.data_address.empty() ? json(nullptr) : json(node.data_address)},

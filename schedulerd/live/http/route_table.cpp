@@ -36,6 +36,7 @@ constexpr std::array kRoutes{
     Route{"POST", "/v1/nodes/{id}/uncordon", Access::kAdmin, kAll, "", uncordon_node},
     Route{"POST", "/v1/nodes/{id}/drain", Access::kAdmin, kAll, "", drain_node},
     Route{"POST", "/v1/nodes/{id}/undrain", Access::kAdmin, kAll, "", undrain_node},
+    Route{"POST", "/v1/nodes/{id}/clear-faults", Access::kAdmin, kAll, "", clear_node_faults},
     Route{"POST", "/v1/nodes/{id}/revoke", Access::kAdmin, kAll, "", revoke_node},
     Route{"GET", "/v1/node-tokens", Access::kAdmin, kAll, "limit cursor", list_node_tokens},
     Route{"POST", "/v1/node-tokens", Access::kAdmin, kAll, "", create_node_token},

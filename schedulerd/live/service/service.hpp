@@ -34,6 +34,7 @@ using leader::ActivatePolicy;
 using leader::CancelJob;
 using leader::ChangeJob;
 using leader::CheckpointJob;
+using leader::ClearNodeFaults;
 using leader::Command;
 using leader::CommandBody;
 using leader::ConfigureTenants;

@@ -98,6 +98,7 @@ class Reader {
   void agents_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
   void engine_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
   void retention_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
+  void unsteady_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
   void straggler_section(const nlohmann::json& value, const std::vector<std::string>& known,
                          std::vector<FieldError>& findings);
 
@@ -186,6 +187,24 @@ void Reader::retention_section(const nlohmann::json& value, const std::string& p
   in.finish();
 }
 
+void Reader::unsteady_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings) {
+  UnsteadyNodes& asked = config_.unsteady_nodes;
+  if (value.is_string() && value.get<std::string>() == "off") {
+    asked.half_life = Duration();
+    return;
+  }
+  ObjectReader in(value, "/unsteady_nodes", findings);
+  duration(path + "/unsteady_nodes/half_life", in.text("half_life", ""), asked.half_life);
+  duration(path + "/unsteady_nodes/longest", in.text("longest", ""), asked.longest);
+  asked.suppress = in.number("suppress", asked.suppress, 0.1, 1000);
+  asked.reuse = in.number("reuse", asked.reuse, 0.01, 1000);
+  if (asked.suppress <= asked.reuse) in.fail("reuse", "OutOfRange", "must be below suppress");
+  if (asked.longest < asked.half_life) in.fail("longest", "OutOfRange", "must be at least half_life");
+  if (asked.half_life <= Duration())
+    in.fail("half_life", "OutOfRange", "must be above 0; unsteady_nodes: off counts no faults");
+  in.finish();
+}
+
 void Reader::straggler_section(const nlohmann::json& value, const std::vector<std::string>& known,
                                std::vector<FieldError>& findings) {
   ObjectReader in(value, "/straggler", findings);
@@ -221,6 +240,7 @@ void Reader::file(const std::string& path, const ConfigInputs& known) {
   if (in.has("engine")) engine_section(in.raw("engine"), path, findings);
   if (in.has("retention")) retention_section(in.raw("retention"), path, findings);
   if (in.has("straggler")) straggler_section(in.raw("straggler"), known.detectors, findings);
+  if (in.has("unsteady_nodes")) unsteady_section(in.raw("unsteady_nodes"), path, findings);
   if (in.has("pools")) config_.pools = read_pools(in.raw("pools"), findings);
   in.finish();
   for (const auto& finding : findings) complain(path + finding.pointer, finding.message);

@@ -31,6 +31,15 @@ struct TlsConfig {
   std::string ca;
 };
 
+// When nodes that fail again and again get no workers (core/state/node_faults.hpp).
+struct UnsteadyNodes {
+  Duration half_life = Duration::seconds(600);  // zero = never
+  double suppress = 2;
+  double reuse = 0.75;
+  Duration longest = Duration::seconds(3600);
+  bool operator==(const UnsteadyNodes&) const = default;
+};
+
 struct Config {
   Endpoint listen{"127.0.0.1", 7480};
   std::string state_dir;  // empty with --dev = a fresh temporary one
@@ -57,6 +66,7 @@ struct Config {
   Duration retention = Duration::seconds(30 * 24 * 3600);  // of decisions, events and jobs that have ended
   std::int64_t retention_bytes = 0;  // beyond it the oldest go before their time; 0 = as much as there is
   PoolsConfig pools;                 // nodes that come and go by a provider
+  UnsteadyNodes unsteady_nodes;
   std::string log_level = "info";
 };
 

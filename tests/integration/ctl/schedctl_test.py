@@ -253,6 +253,12 @@ class SchedctlTest(SchedctlCase):
             self.assertEqual(self.run_ctl(action, "local")[0], 0)
             self.assertEqual(len(self.daemon.sent("POST", "/v1/nodes/node-1/" + action)), 1)
 
+    def test_the_faults_of_a_node_are_cleared(self):
+        self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
+        self.daemon.routes["POST", "/v1/nodes/node-1/clear-faults"] = (200, example("node.json"))
+        self.assertEqual(self.run_ctl("node", "clear-faults", "local")[:2], (0, "node-1 is up\n"))
+        self.assertEqual(len(self.daemon.sent("POST", "/v1/nodes/node-1/clear-faults")), 1)
+
     def test_labels_of_a_node_are_set_and_taken_away(self):
         self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
         self.daemon.routes["POST", "/v1/nodes/node-1/labels"] = (200, example("node.json"))

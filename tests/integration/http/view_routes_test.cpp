@@ -186,6 +186,24 @@ TEST_CASE("a node can be drained and used again") {
   CHECK(call("drain", "", "node-9").status == 404);
 }
 
+TEST_CASE("a node that fails again and again is shown, and its faults can be cleared") {
+  ViewScene scene;
+  const auto node = [&] { return scene.get("/v1/nodes").at("items").at(0); };
+  CHECK(node().at("faults").is_null());
+  for (int loss = 0; loss < 3; ++loss) scene.fixture.service.lose_for_a_moment(NodeId(1));
+  CHECK(node().at("faults").at("losses") == 3);
+  CHECK(node().at("faults").at("unsteady_until").is_string());
+  CHECK(node().at("cordoned") == false);
+  const std::string metrics = scene.fixture.call({.path = "/metrics", .token = scene.fixture.admin}).body;
+  CHECK(metrics.find("sched_nodes{state=\"unsteady\"} 1") != std::string::npos);
+  const auto clear = [&](const char* id) {
+    return scene.fixture.call(
+        {.method = "POST", .path = std::string("/v1/nodes/") + id + "/clear-faults", .token = scene.fixture.admin});
+  };
+  CHECK(json::parse(clear("node-1").body).at("faults").is_null());
+  CHECK(clear("node-9").status == 404);
+}
+
 TEST_CASE("metrics count jobs, slots and reasons, without an id in any label") {
   ViewScene scene;
   const auto response = scene.fixture.call({.path = "/metrics", .token = scene.fixture.admin});

@@ -79,5 +79,34 @@ TEST_CASE("No drain takes a job below its minimum or counts as a loss of its wor
   });
 }
 
+// Of the decision: no worker starts on a node that is unsteady then, and what is unsteady is so for its time only.
+void require_steady_starts(const SimulatedWorld& world, const std::map<WorkerId, NodeId>& before) {
+  for (const auto& [id, worker] : world.state().workers) {
+    const core::Node& node = *world.state().find_node(worker.node);
+    INFO(id.text() << " on " << worker.node.text());
+    if (!before.contains(id)) REQUIRE_FALSE(node.is_unsteady());
+  }
+  for (const auto& [id, node] : world.state().nodes) {
+    if (node.is_unsteady()) REQUIRE(*node.faults->until > world.now());
+  }
+}
+
+TEST_CASE("An unsteady node gets no new worker, and is steady when its time has come") {
+  std::size_t unsteady = 0;
+  for_each_seed("unsteady nodes", 60, [&](std::uint64_t seed, Rng&) {
+    SimulatedWorld world(seed + 9700, true, restless_parts(true));
+    for (int i = 0; i < 200; ++i) {
+      world.tick();
+      std::map<WorkerId, NodeId> before;
+      for (const auto& [id, worker] : world.state().workers) before.emplace(id, worker.node);
+      decide_and_check(world);
+      require_steady_starts(world, before);
+      for (const auto& [id, node] : world.state().nodes) unsteady += node.is_unsteady() ? 1U : 0U;
+    }
+    check_recovery(world, restless_parts(true));
+  });
+  REQUIRE(unsteady > 0);
+}
+
 }  // namespace
 }  // namespace tidepool::test

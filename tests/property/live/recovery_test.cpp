@@ -44,9 +44,10 @@ live::InboxItem random_wish(const core::ClusterState& state, Rng& rng, Clients& 
   }
   const JobId job(1 + rng.below(state.next_job - 1));
   live::Command command{.body = live::CancelJob{job}, .actor = "t"};
-  switch (rng.below(7)) {
+  switch (rng.below(8)) {
     case 4: command.body = live::DrainNode{NodeId(1), Duration::millis(rng.between(0, 20'000)), "a disk"}; break;
     case 5: command.body = live::UndrainNode{NodeId(1)}; break;
+    case 6: command.body = live::ClearNodeFaults{NodeId(1)}; break;
     case 0: command.body = live::ResizeJob{job, std::array{0, 1, 2, 3, 4}[rng.below(5)]}; break;
     case 1: command.body = live::SuspendJob{job}; break;
     case 2: command.body = live::ResumeJob{job}; break;

@@ -83,6 +83,8 @@ std::vector<core::Fact> one_of_each() {
           core::NodeDrainRequested{NodeId(3), Duration::seconds(600), "a new disk"},
           core::NodeDrainCancelled{NodeId(3)},
           core::NodeReclaimNoticed{NodeId(3), Duration::seconds(90)},
+          core::NodeDampingConfigured{core::kUsualDamping},
+          core::NodeFaultsCleared{NodeId(3)},
           core::WorkerReady{WorkerId(4)},
           core::WorkerJoining{WorkerId(4), 7},
           core::WorkerStuck{WorkerId(4), 31, "computing", Duration::seconds(70)},

@@ -55,6 +55,14 @@ TEST_CASE("a node shows its free slots and the jobs on it once") {
 TEST_CASE("the state of a node says what it takes and until when") {
   json node = example("node.json");
   CHECK(node_state(node) == "up");
+  node["faults"] = {{"losses", 3},
+                    {"failed_starts", 1},
+                    {"first_at", "2026-11-20T21:53:20.100Z"},
+                    {"newest_at", "2026-11-20T22:03:20.100Z"},
+                    {"unsteady_until", nullptr}};
+  CHECK(node_state(node) == "up");
+  node["faults"]["unsteady_until"] = "2026-11-20T22:14:05.000Z";
+  CHECK(node_state(node) == "unsteady until 22:14:05 (3 losses, 1 failed start in 10m 0s)");
   node["cordoned"] = true;
   CHECK(node_state(node) == "cordoned");
   node["drain"] = {{"since", "2026-11-20T21:53:20.100Z"},

@@ -96,6 +96,29 @@ TEST_CASE("UTC is a fact when it is new, and the end of a budget's window is one
   CHECK(daemon.turn.next_due() == turn + Duration::seconds(86'400));
 }
 
+TEST_CASE("how faults of nodes count is a fact when it is new, and the end of a node's unsteadiness is one in time") {
+  Daemon daemon;
+  const core::NodeDamping damping{.half_life = Duration::seconds(10)};
+  daemon.turn.set_damping(damping);
+  CHECK(facts<core::NodeDampingConfigured>(daemon.take()).size() == 1);
+  CHECK(daemon.turn.state().damping == damping);
+  daemon.turn.set_damping(damping);
+  CHECK(facts<core::NodeDampingConfigured>(daemon.take(AgentHelloItem{1, hello_of("n1")})).empty());
+  for (int loss = 0; loss < 3; ++loss)
+    (void)daemon.take(AgentLostItem{"n1", "gone"}, AgentHelloItem{1, hello_of("n1")});
+  const auto takes_workers = [&] { return daemon.turn.state().find_node(NodeId(1))->takes_workers(); };
+  REQUIRE_FALSE(takes_workers());
+  const auto due = daemon.turn.next_due();
+  REQUIRE(due);
+  std::size_t told = 0;
+  while (daemon.now < *due) {
+    const auto result = daemon.take();
+    told += facts<core::ClockAdvanced>(result).size();
+    CHECK(takes_workers() == (*due <= daemon.now));
+  }
+  CHECK(told == 1);
+}
+
 TEST_CASE("the first turn decides though nothing has come in, and then time alone is no ground") {
   Daemon daemon;
   CHECK(daemon.turn.has_more_to_decide());

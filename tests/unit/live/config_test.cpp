@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
+#include "core/state/node_faults.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::live {
@@ -94,6 +95,26 @@ TEST_CASE("how long and how much of the past is kept is asked for by flag or fil
     CHECK(joined(read({"--retention-size", size}).errors).find("MiB or GiB") != std::string::npos);
   }
   CHECK_FALSE(read({"--retention", "soon"}).errors.empty());
+}
+
+TEST_CASE("how faults of nodes count is set in the file, and can be off") {
+  const test::TemporaryFolder dir;
+  const UnsteadyNodes usual = read({}).config.unsteady_nodes;
+  const core::NodeDamping damping{usual.half_life, usual.suppress, usual.reuse, usual.longest};
+  CHECK(damping == core::kUsualDamping);
+  const auto of = [&](const std::string& text) { return read({"--config", write_file(dir, text)}); };
+  CHECK(of("unsteady_nodes: off\n").config.unsteady_nodes.half_life == Duration());
+  const auto set = of("unsteady_nodes: {half_life: 5m, suppress: 3, reuse: 1, longest: 20m}\n");
+  INFO(joined(set.errors));
+  REQUIRE(set.errors.empty());
+  const UnsteadyNodes asked{
+      .half_life = Duration::seconds(300), .suppress = 3, .reuse = 1, .longest = Duration::seconds(1200)};
+  CHECK(set.config.unsteady_nodes == asked);
+  CHECK(joined(of("unsteady_nodes: {reuse: 2}\n").errors).find("must be below suppress") != std::string::npos);
+  CHECK(joined(of("unsteady_nodes: {half_life: 0s}\n").errors).find("unsteady_nodes: off") != std::string::npos);
+  CHECK(joined(of("unsteady_nodes: {longest: 1m}\n").errors).find("at least half_life") != std::string::npos);
+  CHECK_FALSE(of("unsteady_nodes: {suppres: 3}\n").errors.empty());
+  CHECK_FALSE(of("unsteady_nodes: on\n").errors.empty());
 }
 
 TEST_CASE("all errors of command line and file are told at once") {

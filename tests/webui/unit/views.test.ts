@@ -12,6 +12,12 @@ test("slots are counted once: used, free, cordoned or lost", () => {
   expect(sumPool([node(), lost, cordoned])).toEqual({ total: 8, used: 6, free: 1, cordoned: 1, lost: 4, nodesUp: 2, nodesLost: 1, largestFree: 1 });
 });
 
+test("an unsteady node has no free slots", () => {
+  const faults = { losses: 3, failed_starts: 0, first_at: "", newest_at: "", unsteady_until: "2026-11-20T22:14:05.000Z" };
+  expect(sumPool([{ ...node(), faults }])).toMatchObject({ free: 0, cordoned: 1, largestFree: 0 });
+  expect(sumPool([{ ...node(), faults: { ...faults, unsteady_until: null } }])).toMatchObject({ free: 1, cordoned: 0 });
+});
+
 test("a slot that another tenant holds is in use, though its job is not named", () => {
   const slots = [{ index: 0, job: null, worker: null, busy: true }, { index: 1, job: null, worker: null, busy: false }];
   expect(sumPool([{ ...node(), slots }])).toMatchObject({ total: 2, used: 1, free: 1 });

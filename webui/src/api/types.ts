@@ -120,6 +120,7 @@ export interface ClusterNode {
   state: string; // "up", "lost"
   cordoned: boolean;
   drain?: NodeDrain | null; // null: is not being drained
+  faults?: NodeFaults | null; // null: none that counts
   slot_type: string;
   price_per_slot_hour: string;
   labels?: Record<string, string>;
@@ -134,6 +135,15 @@ export interface NodeDrain {
   reason: string;
   cause?: string; // "operator", "reclaim": its provider takes the machine back at the deadline
   drained: boolean;
+}
+
+// What it has done wrong lately; until `unsteady_until` it gets no new workers.
+export interface NodeFaults {
+  losses: number;
+  failed_starts: number;
+  first_at: string;
+  newest_at: string;
+  unsteady_until: string | null;
 }
 
 // By the node's own probe; speed as a share of what may be expected of it.

@@ -17,6 +17,13 @@ export function isHeld(slot: Slot): boolean {
   return slot.job !== null || slot.busy === true;
 }
 
+// It keeps its workers and gets no new ones; why, in a word.
+export function closedBy(node: ClusterNode): "draining" | "cordoned" | "unsteady" | null {
+  if (node.drain) return "draining";
+  if (node.cordoned) return "cordoned";
+  return node.faults?.unsteady_until ? "unsteady" : null;
+}
+
 export function sumPool(nodes: Iterable<ClusterNode>): PoolSums {
   const sums: PoolSums = { total: 0, used: 0, free: 0, cordoned: 0, lost: 0, nodesUp: 0, nodesLost: 0, largestFree: 0 };
   for (const node of nodes) {
@@ -30,7 +37,7 @@ export function sumPool(nodes: Iterable<ClusterNode>): PoolSums {
     sums.total += node.slots.length;
     sums.used += used;
     sums.nodesUp += 1;
-    if (node.cordoned || node.drain) {
+    if (closedBy(node) !== null) {
       sums.cordoned += empty;
     } else {
       sums.free += empty;

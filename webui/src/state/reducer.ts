@@ -121,7 +121,8 @@ function applyToJob(draft: State, event: TideEvent): void {
   (draft.sizeHistory as Map<string, readonly SizePoint[]>).set(event.job, sizes);
 }
 
-const kMovesSlots = /^(worker\.(started|lost|replaced)|job\.(started|resized|suspended|finished)|generation\.switched|node\.(joined|probed|draining|drained|undrained|reclaim_\w+))$/;
+const kMovesSlots = /^(worker\.(started|lost|replaced)|job\.(started|resized|suspended|finished)|generation\.switched)$/;
+const kMovesNodes = /^node\.(joined|probed|draining|drained|undrained|unsteady|steady|reclaim_\w+)$/;
 
 function applyToNodes(draft: State, event: TideEvent): void {
   const node = event.node === null ? undefined : draft.nodes.get(event.node);
@@ -129,7 +130,8 @@ function applyToNodes(draft: State, event: TideEvent): void {
   if (node && event.type === "node.lost") nodes.set(node.id, { ...node, state: "lost" });
   if (node && event.type === "node.cordoned") nodes.set(node.id, { ...node, cordoned: event.data.cordoned === true });
   if (node && event.type === "node.labelled") nodes.set(node.id, { ...node, labels: texts(event, "labels") });
-  if (kMovesSlots.test(event.type) || (event.node !== null && !node)) draft.needs = { ...draft.needs, nodes: true };
+  const moves = kMovesSlots.test(event.type) || kMovesNodes.test(event.type);
+  if (moves || (event.node !== null && !node)) draft.needs = { ...draft.needs, nodes: true };
 }
 
 function applyDecision(draft: State, event: TideEvent): void {

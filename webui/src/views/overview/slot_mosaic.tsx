@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ClusterNode } from "../../api/types";
 import { jobColour } from "../../palette";
-import { isHeld } from "../../state/pool";
+import { closedBy, isHeld } from "../../state/pool";
 import { jobHref } from "../../router";
 import { cssColour, useDark } from "../../theme";
 import { count } from "../../text/format";
@@ -68,7 +68,7 @@ function sentence(nodes: readonly ClusterNode[], names: ReadonlyMap<string, stri
   if (!node || !slot) return "Point at a slot, or use the arrow keys, to see its job and worker.";
   const where = `${node.name}, slot ${slot.index}`;
   if (slot.job === null && slot.busy) return `${where}: held by another tenant`;
-  if (slot.job === null) return `${where}: ${node.state !== "up" ? "node lost" : node.drain ? "draining" : node.cordoned ? "cordoned" : "free"}`;
+  if (slot.job === null) return `${where}: ${node.state !== "up" ? "node lost" : closedBy(node) ?? "free"}`;
   return `${where}: ${names.get(slot.job) ?? slot.job} (${slot.job}), worker ${slot.worker ?? "?"}`;
 }
 
@@ -100,7 +100,7 @@ function draw(canvas: HTMLCanvasElement, layout: MosaicLayout, nodes: readonly C
   nodes.forEach((node, n) => {
     node.slots.forEach((slot, s) => {
       const { x, y } = slotOrigin(layout, n, s);
-      const empty = isHeld(slot) ? colours.other : node.state !== "up" ? colours.lost : node.drain || node.cordoned ? colours.cordoned : colours.free;
+      const empty = isHeld(slot) ? colours.other : node.state !== "up" ? colours.lost : closedBy(node) ? colours.cordoned : colours.free;
       pen.globalAlpha = slot.job !== null && look.lit !== null && look.lit !== slot.job ? 0.22 : 1;
       pen.fillStyle = slot.job === null ? empty : jobColour(slot.job, look.dark);
       pen.fillRect(x, y, layout.cell, layout.cell);

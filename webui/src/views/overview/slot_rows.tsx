@@ -1,6 +1,6 @@
 import type { ClusterNode, Slot } from "../../api/types";
 import { inkOn, jobColour } from "../../palette";
-import { isHeld } from "../../state/pool";
+import { closedBy, isHeld } from "../../state/pool";
 import { jobHref } from "../../router";
 import { useDark } from "../../theme";
 import { money, percent } from "../../text/format";
@@ -29,6 +29,11 @@ function NodeNote({ node }: { node: ClusterNode }) {
     return <span class="tag" title={reason}>{drained ? "drained" : until}</span>;
   }
   if (node.cordoned) return <span class="tag">cordoned</span>;
+  if (node.faults?.unsteady_until) {
+    const { losses, failed_starts, unsteady_until } = node.faults;
+    const title = `${losses} losses, ${failed_starts} failed starts lately: no new workers until then`;
+    return <span class="tag warn" title={title}>unsteady until {unsteady_until.slice(11, 19)}</span>;
+  }
   const used = node.slots.filter(isHeld).length;
   const health = node.health;
   const measured = health ? `, measured at ${percent(health.speed)} of what may be expected` : "";
@@ -50,7 +55,7 @@ const kWords = { other: "held by another tenant", lost: "lost", cordoned: "cordo
 function Cell({ node, slot, names, lit, onLight }: CellProps) {
   const dark = useDark();
   if (slot.job === null) {
-    const word = isHeld(slot) ? "other" : node.state !== "up" ? "lost" : node.drain || node.cordoned ? "cordoned" : "free";
+    const word = isHeld(slot) ? "other" : node.state !== "up" ? "lost" : closedBy(node) ? "cordoned" : "free";
     return <span class={`cell ${word}`} title={`slot ${slot.index}: ${kWords[word]}`}><span class="visually-hidden">{kWords[word]}</span></span>;
   }
   const job = slot.job;

@@ -1,0 +1,153 @@
+#include "core/facts/node_steadiness.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "base/first_after.hpp"
+#include "core/facts/worker_exit.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/membership.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// A penalty this far below that of a steady node is forgotten, and faults are counted anew.
+constexpr double kForgotten = 0.5;
+
+enum class FaultKind { kLoss, kFailedStart };
+
+double penalty_at(const NodeDamping& damping, const NodeFaults& faults, Instant now) {
+  const double passed = (now - faults.newest_at).to_seconds();
+  return faults.penalty * std::exp2(-passed / damping.half_life.to_seconds());
+}
+
+// In whole seconds, so that no rounding of a machine shows.
+Duration until_steady(const NodeDamping& damping, double penalty) {
+  const double seconds = damping.half_life.to_seconds() * std::log2(penalty / damping.reuse);
+  return std::min(damping.longest, Duration::seconds(static_cast<std::int64_t>(std::ceil(seconds))));
+}
+
+NodeFaults one_more(const NodeDamping& damping, const std::optional<NodeFaults>& before, Instant now) {
+  NodeFaults faults = before.value_or(NodeFaults{.first_at = now, .newest_at = now});
+  faults.penalty = penalty_at(damping, faults, now);
+  if (faults.penalty < damping.reuse * kForgotten) faults = {.first_at = now, .newest_at = now};
+  // What more would add is beyond `longest` in any case.
+  const double most = damping.reuse * std::exp2(damping.longest.to_seconds() / damping.half_life.to_seconds());
+  faults.penalty = std::min(faults.penalty + 1, std::max(most, damping.suppress));
+  faults.newest_at = now;
+  if (faults.until || faults.penalty >= damping.suppress) faults.until = now + until_steady(damping, faults.penalty);
+  return faults;
+}
+
+void tell_unsteady(StateChange& change, const Node& node) {
+  const NodeFaults& faults = *node.faults;
+  change.emit("node.unsteady", node,
+              {{"name", node.name},
+               {"losses", faults.losses},
+               {"failed_starts", faults.failed_starts},
+               {"within_seconds", (faults.newest_at - faults.first_at).to_seconds()},
+               {"seconds", (*faults.until - change.at()).to_seconds()}});
+}
+
+void note_fault(StateChange& change, NodeId id, FaultKind kind) {
+  const NodeDamping& damping = change.state().damping;
+  if (!damping.is_on()) return;
+  Node& node = change.node(id);
+  NodeFaults faults = one_more(damping, node.faults, change.at());
+  ++(kind == FaultKind::kLoss ? faults.losses : faults.failed_starts);
+  node.faults = faults;
+  if (!faults.until) return;
+  change.nodes_changed();
+  tell_unsteady(change, node);
+}
+
+// It takes workers again, as far as it is for its faults.
+void become_steady(StateChange& change, NodeId id, bool by_operator) {
+  Node& node = change.node(id);
+  if (by_operator) {
+    node.faults.reset();
+  } else {
+    node.faults->until.reset();
+  }
+  change.nodes_changed();
+  change.emit("node.steady", node, {{"name", node.name}, {"cleared", by_operator}});
+}
+
+}  // namespace
+
+Status apply(StateChange& change, const NodeDampingConfigured& fact) {
+  const NodeDamping& asked = fact.damping;
+  const bool is_lawful = asked.half_life >= Duration() && asked.reuse > 0 && asked.suppress > asked.reuse &&
+                         std::isfinite(asked.suppress) && asked.longest >= asked.half_life;
+  if (asked.is_on() && !is_lawful) {
+    return invalid_argument("the damping of nodes needs 0 < reuse < suppress, and longest at least half_life");
+  }
+  change.state().damping = asked;
+  if (asked.is_on()) return ok_status();
+  for (const NodeId id : unsteady_nodes(change.state())) become_steady(change, id, true);
+  std::vector<NodeId> counted;
+  for (const auto& [id, node] : change.state().nodes) {
+    if (node.faults) counted.push_back(id);
+  }
+  for (const NodeId id : counted) change.node(id).faults.reset();
+  return ok_status();
+}
+
+Status apply(StateChange& change, const NodeFaultsCleared& fact) {
+  const Node* known = change.state().find_node(fact.node);
+  if (known == nullptr) return not_found("there is no " + fact.node.text());
+  if (!known->faults) return ok_status();
+  if (known->is_unsteady()) {
+    become_steady(change, fact.node, true);
+  } else {
+    change.node(fact.node).faults.reset();
+  }
+  return ok_status();
+}
+
+void note_loss(StateChange& change, NodeId node) {
+  const Node& lost = *change.state().find_node(node);
+  if (!lost.cordoned && !lost.drain) note_fault(change, node, FaultKind::kLoss);
+}
+
+void note_exit(StateChange& change, const Worker& worker, const WorkerExited& fact) {
+  const bool failed = fact.exit_code != 0 && fact.exit_code != kExitMisconfigured;
+  if (worker.phase != WorkerPhase::kStarting || worker.kill_at || worker.node_lost || !failed) return;
+  const Job& job = *change.state().find_job(worker.job);
+  const Node& node = *change.state().find_node(worker.node);
+  const bool has_run = job.membership.generation > 0;
+  if (!has_run || !is_active(job.state()) || !change.state().damping.is_on()) return;
+  if (node.faults && node.faults->failed_job == job.id) return;
+  note_fault(change, worker.node, FaultKind::kFailedStart);
+  change.node(worker.node).faults->failed_job = job.id;
+}
+
+void note_start(StateChange& change, NodeId node) {
+  const auto& faults = change.state().find_node(node)->faults;
+  if (faults && faults->failed_job) change.node(node).faults->failed_job = JobId();
+}
+
+IdSet<NodeId> unsteady_nodes(const ClusterState& state) {
+  IdSet<NodeId> nodes;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.is_unsteady()) nodes.insert(id);
+  }
+  return nodes;
+}
+
+void follow_steadiness(StateChange& change, const IdSet<NodeId>& unsteady) {
+  for (const NodeId id : unsteady) {
+    const Node& node = *change.state().find_node(id);
+    if (node.is_unsteady() && *node.faults->until <= change.at()) become_steady(change, id, false);
+  }
+}
+
+std::optional<Instant> next_steady(const ClusterState& state, const IdSet<NodeId>& unsteady) {
+  FirstAfter first;
+  for (const NodeId id : unsteady) first.consider(state.find_node(id)->faults->until);
+  return first.found();
+}
+
+}  // namespace tidepool::core
