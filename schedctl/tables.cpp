@@ -6,9 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/timestamp.hpp"
 #include "schedctl/forecast_words.hpp"
 #include "schedctl/text_table.hpp"
-#include "schedctl/timestamp.hpp"
 
 namespace tidepool::ctl {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/timestamp.hpp"
 #include "schedctl/progress.hpp"
-#include "schedctl/timestamp.hpp"
 #include "schedctl/words.hpp"
 
 namespace tidepool::ctl {

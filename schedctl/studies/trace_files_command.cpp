@@ -8,12 +8,12 @@
 #include <memory>
 
 #include "base/time.hpp"
+#include "base/timestamp.hpp"
 #include "base/word_list.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/job_file.hpp"
 #include "schedctl/studies/file_text.hpp"
 #include "schedctl/text_table.hpp"
-#include "schedctl/timestamp.hpp"
 #include "studies/traces/importers.hpp"
 #include "studies/traces/trace_rows.hpp"
 #include "studies/traces/trace_stats.hpp"

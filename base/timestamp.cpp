@@ -1,8 +1,8 @@
-#include "schedctl/timestamp.hpp"
+#include "base/timestamp.hpp"
 
-#include <chrono>
+#include "base/calendar.hpp"
 
-namespace tidepool::ctl {
+namespace tidepool {
 namespace {
 
 // The digits of `text` from `at` on as a number of at most `most`.
@@ -37,21 +37,14 @@ std::optional<std::int64_t> micros_of(std::string_view text) {
   for (const std::size_t at : {4U, 7U, 10U, 13U, 16U}) {
     if (text[at] != kShape[at]) return std::nullopt;
   }
-  namespace chrono = std::chrono;
-  const auto year = number_in(text, 0, 4, 9999);
-  const auto month = number_in(text, 5, 2, 12);
-  const auto day = number_in(text, 8, 2, 31);
+  const auto day = parse_date(text.substr(0, 10));
   const auto hours = number_in(text, 11, 2, 23);
   const auto minutes = number_in(text, 14, 2, 59);
   const auto seconds = number_in(text, 17, 2, 60);  // a leap second
   const auto fraction = micros_of_fraction(text.substr(kShape.size(), text.size() - kShape.size() - 1));
-  if (!year || !month || !day || !hours || !minutes || !seconds || !fraction) return std::nullopt;
-  const chrono::year_month_day date(chrono::year(*year), chrono::month(static_cast<unsigned>(*month)),
-                                    chrono::day(static_cast<unsigned>(*day)));
-  if (!date.ok()) return std::nullopt;
-  const chrono::microseconds at = chrono::sys_days(date).time_since_epoch() + chrono::hours(*hours) +
-                                  chrono::minutes(*minutes) + chrono::seconds(*seconds);
-  return at.count() + *fraction;
+  if (!day.ok() || !hours || !minutes || !seconds || !fraction) return std::nullopt;
+  const std::int64_t of_day = *hours * 3'600 + *minutes * 60 + *seconds;
+  return *day * kDayMicros + of_day * 1'000'000 + *fraction;
 }
 
-}  // namespace tidepool::ctl
+}  // namespace tidepool

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string_view>
 
-namespace tidepool::ctl {
+namespace tidepool {
 
 // "2026-11-20T21:53:24.120Z" as microseconds since 1970; nothing for anything else.
 [[nodiscard]] std::optional<std::int64_t> micros_of(std::string_view rfc3339);
 
-}  // namespace tidepool::ctl
+}  // namespace tidepool

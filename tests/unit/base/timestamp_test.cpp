@@ -1,8 +1,8 @@
-#include "schedctl/timestamp.hpp"
+#include "base/timestamp.hpp"
 
 #include <catch2/catch.hpp>
 
-namespace tidepool::ctl {
+namespace tidepool {
 namespace {
 
 TEST_CASE("A time is read to the microsecond") {
@@ -24,4 +24,4 @@ TEST_CASE("What the daemon would not write is no time") {
 }
 
 }  // namespace
-}  // namespace tidepool::ctl
+}  // namespace tidepool
