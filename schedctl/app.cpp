@@ -98,6 +98,7 @@ int run(int argc, const char* const* argv, const AddCommands& extra) {
   add_cluster_commands(app, chosen);
   add_node_trust_commands(app, chosen);
   add_pools_command(app, chosen);
+  add_maintenance_command(app, chosen);
   add_tenant_commands(app, chosen);
   if (extra) extra(app, chosen);
   add_completion_command(app, chosen);

@@ -193,7 +193,10 @@ void add_node_action(CLI::App& app, Chosen& chosen, const std::string& action, c
   command->callback([name, action, said, &chosen] {
     chosen.online = [name, action, said](Session& session) {
       const json node = act_on_node(session, find_node(session, *name), action);
-      session.print(node, [&] { return text_at(node, "/id") + " " + said + "\n"; });
+      // A maintenance window goes on when the drain of an operator ends.
+      const bool goes_on = action == "undrain" && node.contains("drain") && !node.at("drain").is_null();
+      session.print(node,
+                    [&] { return text_at(node, "/id") + " " + (goes_on ? "is " + node_state(node) : said) + "\n"; });
       return static_cast<int>(kExitOk);
     };
   });

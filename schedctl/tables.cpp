@@ -101,6 +101,11 @@ std::string node_state(const json& node) {
     const std::string until = clock_of(text_at(node, "/drain/deadline"));
     if (text_at(node, "/drain/cause") == "reclaim")
       return (drained ? "drained, reclaimed at " : "reclaimed at ") + until;
+    if (text_at(node, "/drain/cause") == "maintenance") {
+      const bool begun = node.at("drain").at("maintenance").value("begun", false);
+      return begun ? "maintenance until " + clock_of(text_at(node, "/drain/maintenance/ends"))
+                   : (drained ? "drained, maintenance at " : "draining, maintenance at ") + until;
+    }
     return drained ? "drained" : "draining until " + until;
   }
   if (node.value("cordoned", false)) return "cordoned";

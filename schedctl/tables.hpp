@@ -10,7 +10,8 @@
 namespace tidepool::ctl {
 
 [[nodiscard]] std::string jobs_table(const nlohmann::json& jobs, const Style& style);
-// "up", "cordoned", "draining until 14:05:00", "drained", "unsteady until 14:05:00 (3 losses in 10m 0s)" or "lost".
+// "up", "cordoned", "maintenance until 04:00:00", "draining until 14:05:00", "drained", "unsteady until 14:05:00 (3
+// losses in 10m 0s)" or "lost".
 [[nodiscard]] std::string node_state(const nlohmann::json& node);
 [[nodiscard]] std::string nodes_table(const nlohmann::json& nodes, const Style& style);
 [[nodiscard]] std::string workers_table(const nlohmann::json& workers, const Style& style);

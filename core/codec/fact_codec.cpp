@@ -81,6 +81,12 @@ void fields(auto& archive, codec::Like<NodeDampingConfigured> auto& fact) {
 void fields(auto& archive, codec::Like<NodeFaultsCleared> auto& fact) {
   archive("node", fact.node);
 }
+void fields(auto& archive, codec::Like<MaintenanceAdded> auto& fact) {
+  archive("window", fact.window);
+}
+void fields(auto& archive, codec::Like<MaintenanceRemoved> auto& fact) {
+  archive("window", fact.window);
+}
 void fields(auto& archive, codec::Like<WorkerReady> auto& fact) {
   archive("worker", fact.worker);
   archive("work_steps", fact.work_steps);
@@ -278,6 +284,8 @@ std::string_view name_of(const Fact& fact) {
                         [](const NodeReclaimNoticed&) { return "node_reclaim_noticed"; },
                         [](const NodeDampingConfigured&) { return "node_damping_configured"; },
                         [](const NodeFaultsCleared&) { return "node_faults_cleared"; },
+                        [](const MaintenanceAdded&) { return "maintenance_added"; },
+                        [](const MaintenanceRemoved&) { return "maintenance_removed"; },
                         [](const WorkerReady&) { return "worker_ready"; },
                         [](const WorkerJoining&) { return "worker_joining"; },
                         [](const WorkerStuck&) { return "worker_stuck"; },

@@ -361,7 +361,7 @@ Status take_node(nlohmann::json element, const std::string& where, ClusterState&
     element.emplace("moves_states", false);
     element.emplace("gives_notice", false);
     element.emplace("faults", nullptr);
-    if (element["drain"].is_object()) element["drain"].emplace("reclaim", nullptr);
+    tell_causes(element["drain"]);
   }
   auto node = decode_named(element, where, state.nodes, std::make_unique<Node>());
   if (!node.ok()) return node.error();
@@ -418,6 +418,7 @@ nlohmann::json encode_head(const ClusterState& state) {
   }
   // And while they are not set.
   if (state.damping != NodeDamping{}) out["node_damping"] = codec::encode(state.damping);
+  if (state.maintenance != Maintenance{}) out["maintenance"] = codec::encode(state.maintenance);
   if (state.utc_us_at_zero != 0) out["utc_us_at_zero"] = state.utc_us_at_zero;
   return out;
 }
@@ -451,6 +452,7 @@ Status take_head(nlohmann::json document, ClusterState& state) {
   TP_TRY(take_into("utc_us_at_zero", state.utc_us_at_zero));
   TP_TRY(take_into("pools", state.pools));
   TP_TRY(take_into("node_damping", state.damping));
+  TP_TRY(take_into("maintenance", state.maintenance));
   TP_TRY(take_into("desk", state.deployment));
   return codec::decode(document, "", state);
 }

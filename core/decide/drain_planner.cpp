@@ -7,6 +7,7 @@
 #include "base/first_after.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/transition_planner.hpp"
+#include "core/place/node_wait.hpp"
 #include "core/place/together.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
@@ -35,7 +36,8 @@ struct Leaving {
 reason::OfDrain told_of(const Node& node, Instant now) {
   return {.node = node.id,
           .left = std::max(Duration(), node.drain->deadline - now),
-          .reclaimed = node.drain->reclaim.has_value()};
+          .reclaimed = node.drain->reclaim.has_value(),
+          .window = window_told(node)};
 }
 
 std::optional<Leaving> leaving_of(const ClusterState& state, const Job& job) {

@@ -21,6 +21,7 @@
 #include "core/decide/worklist.hpp"
 #include "core/facts/apply_fact.hpp"
 #include "core/facts/budget_facts.hpp"
+#include "core/facts/maintenance_facts.hpp"
 #include "core/facts/node_steadiness.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "core/provision/provision_stage.hpp"
@@ -37,7 +38,8 @@ bool speaks_of_node(const Fact& fact) {
          std::holds_alternative<NodeCordonChanged>(fact) || std::holds_alternative<NodeLabelled>(fact) ||
          std::holds_alternative<NodeDrainRequested>(fact) || std::holds_alternative<NodeDrainCancelled>(fact) ||
          std::holds_alternative<NodeReclaimNoticed>(fact) || std::holds_alternative<PoolListed>(fact) ||
-         std::holds_alternative<TenantsConfigured>(fact);
+         std::holds_alternative<MaintenanceAdded>(fact) || std::holds_alternative<MaintenanceRemoved>(fact) ||
+         std::holds_alternative<UtcSet>(fact) || std::holds_alternative<TenantsConfigured>(fact);
 }
 
 }  // namespace
@@ -280,8 +282,9 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   change.time_has_passed();
   TP_TRY(apply_fact(change, fact.fact, impl_->parts.stragglers));
   change.advance_time();
-  impl_->state.now = fact.at;
+  const Instant since = std::exchange(impl_->state.now, fact.at);
   follow_steadiness(change, impl_->unsteady);
+  follow_maintenance(change, since, speaks_of_node(fact.fact));
   follow_pool_use(change);
   change.settle_budgets();
   StateChange::Left left = change.let_ended_go();
@@ -374,6 +377,7 @@ std::optional<Instant> Engine::clock_due() const {
   FirstAfter first;
   first.consider(next_budget_due(impl_->state));
   first.consider(next_steady(impl_->state, impl_->unsteady));
+  first.consider(next_maintenance_due(impl_->state));
   return first.found();
 }
 

@@ -61,8 +61,8 @@ class Engine {
   // When decide() could answer differently with no new fact, if ever: the next cooldown or deadline.
   [[nodiscard]] std::optional<Instant> next_due() const;
 
-  // When the state changes by the passing of time alone (budgets of tenants, faults of nodes): a fact is to be learnt
-  // then, whatever it tells, before the next decision. Part of next_due().
+  // When the state changes by the passing of time alone (budgets of tenants, faults of nodes, maintenance
+  // windows): a fact is to be learnt then, whatever it tells, before the next decision. Part of next_due().
   [[nodiscard]] std::optional<Instant> clock_due() const;
 
   // The number of the question that the active policy file is to be asked now: a plan is due, and no answer is at

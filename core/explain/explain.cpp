@@ -197,7 +197,11 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   out.unblocks.push_back("add a node with " + counted(short_by, "free slot"));
   for (const auto& [id, node] : state.nodes) {
     if (node.cordoned && node.state == NodeState::kUp) out.unblocks.push_back("uncordon " + node.name);
-    if (node.drain && node.state == NodeState::kUp) out.unblocks.push_back("schedctl undrain " + node.name);
+    if (node.drain && node.state == NodeState::kUp) {
+      const auto window = node.drain->only_window();
+      out.unblocks.push_back(window ? "schedctl maintenance remove " + window_name(*window)
+                                    : "schedctl undrain " + node.name);
+    }
     if (node.is_unsteady() && node.state == NodeState::kUp) {
       const double left = (*node.faults->until - state.now).to_seconds();
       out.unblocks.push_back(node.name + " stays without a fault for " + waiting_time(std::max(1.0, left)) +

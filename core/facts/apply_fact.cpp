@@ -5,7 +5,9 @@
 
 #include "base/overloaded.hpp"
 #include "core/facts/budget_facts.hpp"
+#include "core/facts/drain_facts.hpp"
 #include "core/facts/job_facts.hpp"
+#include "core/facts/maintenance_facts.hpp"
 #include "core/facts/node_facts.hpp"
 #include "core/facts/node_steadiness.hpp"
 #include "core/facts/notice_facts.hpp"
@@ -45,7 +47,8 @@ concept OutsideChange =
     std::same_as<F, JobSuspendRequested> || std::same_as<F, JobResumeRequested> || std::same_as<F, JobChanged> ||
     std::same_as<F, TrainingFinished> || std::same_as<F, NodeCordonChanged> || std::same_as<F, NodeLabelled> ||
     std::same_as<F, NodeDrainRequested> || std::same_as<F, NodeDrainCancelled> || std::same_as<F, NodeReclaimNoticed> ||
-    std::same_as<F, NodeFaultsCleared> || std::same_as<F, TenantsConfigured>;
+    std::same_as<F, NodeFaultsCleared> || std::same_as<F, MaintenanceAdded> || std::same_as<F, MaintenanceRemoved> ||
+    std::same_as<F, TenantsConfigured>;
 
 // A node of a pool comes because it was asked for, and one that holds nothing goes because it was given back.
 bool is_outside_change(const ClusterState& state, const NodeJoined& fact) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/id_set.hpp"
+#include "core/facts/drain_facts.hpp"
 #include "core/facts/event_data.hpp"
 #include "core/facts/node_steadiness.hpp"
 #include "core/facts/pool_facts.hpp"
@@ -16,14 +17,6 @@
 
 namespace tidepool::core {
 namespace {
-
-constexpr Duration kSameReclaim = Duration::seconds(1);
-
-std::vector<WorkerId> workers_on(const Node& node) {
-  IdSet<WorkerId> owners(node.owners.begin(), node.owners.end());
-  owners.erase(WorkerId());
-  return {owners.begin(), owners.end()};
-}
 
 // A worker whose start may not have reached the agent yet is not dead because the agent lacks it.
 bool may_still_start(const Worker& worker) {
@@ -74,39 +67,7 @@ Status check_length(const WorkerReady& fact) {
                           " tells a length of its training that is none: one of steps or samples, " + "at least 1");
 }
 
-// The planner looks at their jobs again, which what has become of the node concerns.
-std::vector<WorkerId> touch_workers_on(StateChange& change, const Node& node) {
-  std::vector<WorkerId> workers = workers_on(node);
-  for (const WorkerId id : workers) (void)change.job(change.worker(id).job);
-  change.capacity_changed();
-  return workers;
-}
-
-void end_drain(StateChange& change, NodeId id) {
-  Node& node = change.node(id);
-  node.drain.reset();
-  (void)touch_workers_on(change, node);
-  change.emit("node.undrained", node, {{"name", node.name}});
-}
-
-// An operator's drain of the node goes on.
-void withdraw_reclaim(StateChange& change, NodeId id) {
-  Node& node = change.node(id);
-  change.emit("node.reclaim_withdrawn", node, {{"name", node.name}});
-  const std::optional<Instant> asked = node.drain->reclaim->asked;
-  if (!asked) return end_drain(change, id);
-  node.drain->reclaim.reset();
-  node.drain->deadline = *asked;
-  (void)touch_workers_on(change, node);
-}
-
 }  // namespace
-
-bool is_news(const Node& node, const NodeReclaimNoticed& fact, Instant at) {
-  const bool stands = node.drain && node.drain->reclaim;
-  if (!fact.within || !stands) return fact.within.has_value() != stands;
-  return at + *fact.within + kSameReclaim <= node.drain->reclaim->at;
-}
 
 Status check_worker(const ClusterState& state, WorkerId id) {
   if (id && id.number() < state.next_worker) return ok_status();
@@ -231,64 +192,6 @@ Status apply(StateChange& change, const NodeLabelled& fact) {
   if (labels == before) return ok_status();
   change.capacity_changed();
   change.emit("node.labelled", node, {{"name", node.name}, {"labels", std::move(labels)}});
-  return ok_status();
-}
-
-Status apply(StateChange& change, const NodeDrainRequested& fact) {
-  const Node* known = change.state().find_node(fact.node);
-  if (known == nullptr) return not_found("there is no " + fact.node.text());
-  if (fact.within < Duration()) return invalid_argument("a drain has its deadline in the future");
-  Node& node = change.node(fact.node);
-  const Instant asked = change.at() + fact.within;
-  NodeDrain drain{.since = node.drain ? node.drain->since : change.at(),
-                  .deadline = asked,
-                  .reason = fact.reason,
-                  .reclaim = node.drain ? node.drain->reclaim : std::nullopt};
-  if (drain.reclaim) {
-    drain.reclaim->asked = asked;
-    drain.deadline = std::min(asked, drain.reclaim->at);
-  }
-  node.drain = std::move(drain);
-  const std::vector<WorkerId> workers = touch_workers_on(change, node);
-  change.emit("node.draining", node,
-              {{"name", node.name},
-               {"seconds", fact.within.to_seconds()},
-               {"reason", fact.reason},
-               {"workers", workers.size()}});
-  if (node.is_drained()) change.emit("node.drained", node, {{"name", node.name}});
-  return ok_status();
-}
-
-Status apply(StateChange& change, const NodeDrainCancelled& fact) {
-  const Node* known = change.state().find_node(fact.node);
-  if (known == nullptr) return not_found("there is no " + fact.node.text());
-  if (known->drain) end_drain(change, fact.node);
-  return ok_status();
-}
-
-Status apply(StateChange& change, const NodeReclaimNoticed& fact) {
-  const Node* known = change.state().find_node(fact.node);
-  if (known == nullptr) return not_found("there is no " + fact.node.text());
-  if (fact.within && *fact.within < Duration()) return invalid_argument("a node is reclaimed in the future");
-  if (!is_news(*known, fact, change.at())) return ok_status();
-  if (!fact.within) {
-    withdraw_reclaim(change, fact.node);
-    return ok_status();
-  }
-  const Instant at = change.at() + *fact.within;
-  const bool was_drained = known->is_drained();
-  Node& node = change.node(fact.node);
-  if (!node.drain) {
-    node.drain = NodeDrain{.since = change.at(), .deadline = at, .reason = "", .reclaim = NodeReclaim{at, {}}};
-  }
-  NodeDrain& drain = *node.drain;
-  if (!drain.reclaim) drain.reclaim = NodeReclaim{at, drain.deadline};
-  drain.reclaim->at = at;
-  drain.deadline = std::min(drain.deadline, at);
-  const std::vector<WorkerId> workers = touch_workers_on(change, node);
-  change.emit("node.reclaim_notice", node,
-              {{"name", node.name}, {"seconds", fact.within->to_seconds()}, {"workers", workers.size()}});
-  if (node.is_drained() && !was_drained) change.emit("node.drained", node, {{"name", node.name}});
   return ok_status();
 }
 

@@ -11,18 +11,11 @@ namespace tidepool::core {
 // late.
 [[nodiscard]] Status check_worker(const ClusterState& state, WorkerId id);
 
-// Whether the notice, told at `at`, is news of the node. Of one that stands only an end that is a second or more
-// earlier is: clocks and links make what is told again a little different each time.
-[[nodiscard]] bool is_news(const Node& node, const NodeReclaimNoticed& fact, Instant at);
-
 [[nodiscard]] Status apply(StateChange& change, const NodeJoined& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeLost& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeProbed& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeCordonChanged& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeLabelled& fact);
-[[nodiscard]] Status apply(StateChange& change, const NodeDrainRequested& fact);
-[[nodiscard]] Status apply(StateChange& change, const NodeDrainCancelled& fact);
-[[nodiscard]] Status apply(StateChange& change, const NodeReclaimNoticed& fact);
 [[nodiscard]] Status apply(StateChange& change, const WorkerReady& fact);
 [[nodiscard]] Status apply(StateChange& change, const WorkerJoining& fact);
 [[nodiscard]] Status apply(StateChange& change, const WorkerStuck& fact);

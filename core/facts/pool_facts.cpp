@@ -6,6 +6,7 @@
 
 #include "base/id_set.hpp"
 #include "base/overloaded.hpp"
+#include "core/facts/drain_facts.hpp"
 #include "core/facts/event_data.hpp"
 #include "core/facts/worker_exit.hpp"
 
@@ -159,14 +160,7 @@ void apply(StateChange& change, const CreateNodeIntent& intent, const Reason& re
 }
 
 void close(StateChange& change, const PoolNode& planned, Instant deadline, const char* why) {
-  if (change.state().find_node(planned.node) == nullptr) return;
-  Node& node = change.node(planned.node);
-  const Instant since = node.drain ? node.drain->since : change.at();
-  node.drain = {.since = since, .deadline = deadline, .reason = why};
-  for (const WorkerId owner : node.owners) {
-    if (owner) (void)change.job(change.worker(owner).job);
-  }
-  change.capacity_changed();
+  if (change.state().find_node(planned.node) != nullptr) ask_drain(change, planned.node, deadline, why);
 }
 
 // The pool was not to shrink where its provider ends the node: what was on it may need another.
@@ -311,8 +305,7 @@ void join_pool(StateChange& change, Node& node, int slots) {
   node.price_per_slot_hour = spec.price_per_slot_hour;
   mine.node = node.id;
   if (mine.state == PoolNodeState::kReleasing) {
-    node.drain = {
-        .since = change.at(), .deadline = change.at() + kLastMoments, .reason = "its provider is told to end it"};
+    ask_drain(change, node.id, change.at() + kLastMoments, "its provider is told to end it");
   }
   if (!mine.is_coming()) return;
   node.drain.reset();

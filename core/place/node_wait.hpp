@@ -1,6 +1,8 @@
 // What is told of a job that waits and asks for particular nodes: how many there are, and which jobs hold their slots.
 #pragma once
 
+#include <optional>
+
 #include "core/state/cluster_state.hpp"
 
 namespace tidepool::core {
@@ -19,6 +21,9 @@ struct NodesAskedFor {
 // It would not start on an empty cluster, of whose slots it could have so many; `typed`: as its types of slot bound it.
 // It may be that it would on one with the nodes that are being drained, or that are unsteady.
 [[nodiscard]] Reason never_fits(const ClusterState& state, const Job& job, int cluster, bool typed);
+
+// The maintenance window that alone keeps the node drained. Requires: it is being drained.
+[[nodiscard]] std::optional<int> window_told(const Node& node);
 
 // Brings up to date what tells of the nodes.
 void tell_nodes(const NodesAskedFor& asked, reason::WaitingForNodes& why);

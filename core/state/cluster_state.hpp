@@ -17,6 +17,7 @@
 #include "core/state/device_speed.hpp"
 #include "core/state/job.hpp"
 #include "core/state/leave_notice.hpp"
+#include "core/state/maintenance.hpp"
 #include "core/state/node_faults.hpp"
 #include "core/state/node_pools.hpp"
 #include "core/state/policy_deployment.hpp"
@@ -88,15 +89,30 @@ struct NodeHealth {
 // The machine's provider takes it back, as the node's agent has been told.
 struct NodeReclaim {
   Instant at;
-  std::optional<Instant> asked;  // deadline of an operator's drain, which goes on when the notice is withdrawn
 };
 
-// It is to be empty by `deadline`: it gets no new workers, and those that it has move away before that.
+// What the maintenance windows that are due ask of it together.
+struct NodeMaintenance {
+  WindowNumber window = 0;  // the one that begins first
+  Instant begins;
+  Instant ends;  // the last of them
+  bool operator==(const NodeMaintenance&) const = default;
+};
+
+// It is to be empty by `deadline`: it gets no new workers, and those that it has move away before that. For one or more
+// of three causes, which come and go by themselves (drain_facts.hpp).
 struct NodeDrain {
   Instant since;
-  Instant deadline;                    // the earlier of the two, if an operator and a notice each set one
-  std::string reason;                  // as its operator gave it; may be empty
-  std::optional<NodeReclaim> reclaim;  // none: an operator's drain alone
+  Instant deadline = {};              // the earliest of the causes
+  std::string reason = {};            // as its operator, or its pool, gave it; may be empty
+  std::optional<Instant> asked = {};  // deadline that one of these set
+  std::optional<NodeReclaim> reclaim = {};
+  std::optional<NodeMaintenance> maintenance = {};
+
+  // The window that alone keeps the drain going.
+  [[nodiscard]] std::optional<WindowNumber> only_window() const {
+    return maintenance && !asked && !reclaim ? std::optional(maintenance->window) : std::nullopt;
+  }
 };
 
 using Labels = std::map<std::string, std::string>;
@@ -186,7 +202,8 @@ struct ClusterState {
   SharedValue<TenantTree> tenants;
   TenantUses tenant_uses;  // of its leaves
   BudgetAccounts budgets;
-  NodeDamping damping;              // off unless the daemon has told it
+  NodeDamping damping;  // off unless the daemon has told it
+  Maintenance maintenance;
   std::int64_t utc_us_at_zero = 0;  // the time line's 0, in microseconds since 1970
 
   [[nodiscard]] const Job* find_job(JobId id) const;  // null: it has ended and left, or there was none

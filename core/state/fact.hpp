@@ -16,6 +16,7 @@
 #include "core/state/device_speed.hpp"
 #include "core/state/job_spec.hpp"
 #include "core/state/leave_notice.hpp"
+#include "core/state/maintenance.hpp"
 #include "core/state/node_faults.hpp"
 #include "core/state/node_pools.hpp"
 #include "core/state/policy_deployment.hpp"
@@ -117,6 +118,14 @@ struct NodeDampingConfigured {
 // The faults of the node do not count any more.
 struct NodeFaultsCleared {
   NodeId node;
+};
+// The window's number is the next one (Maintenance::next).
+struct MaintenanceAdded {
+  MaintenanceWindow window;
+};
+// Its nodes take workers again, as far as it is for this window.
+struct MaintenanceRemoved {
+  WindowNumber window = 0;
 };
 // Has booted, loaded its data and built its model; waits for a generation. At most one of the lengths of the whole
 // training is given, by a program that knows it.
@@ -339,15 +348,16 @@ struct UtcSet {
 // Nothing but the passing of time, so that waits end.
 struct ClockAdvanced {};
 
-using Fact = std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
-                          JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged,
-                          NodeLabelled, NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed,
-                          NodeDampingConfigured, NodeFaultsCleared, WorkerReady, WorkerJoining, WorkerStuck,
-                          ProgramStarted, ProgramEnded, NoticeAnswered, WorkerExited, GenerationSwitched, StepsMeasured,
-                          SharesChanged, DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken,
-                          StateRestored, StateBrought, StateLeft, PolicyActivated, PolicyRolledBack, PolicyShadowed,
-                          PolicyAnswered, PoolsConfigured, PoolNodeCreated, PoolNodeCreateFailed, PoolNodeDeleted,
-                          PoolNodeDeleteFailed, PoolListed, PoolListFailed, TenantsConfigured, UtcSet, ClockAdvanced>;
+using Fact =
+    std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
+                 JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged, NodeLabelled,
+                 NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed, NodeDampingConfigured, NodeFaultsCleared,
+                 MaintenanceAdded, MaintenanceRemoved, WorkerReady, WorkerJoining, WorkerStuck, ProgramStarted,
+                 ProgramEnded, NoticeAnswered, WorkerExited, GenerationSwitched, StepsMeasured, SharesChanged,
+                 DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken, StateRestored, StateBrought,
+                 StateLeft, PolicyActivated, PolicyRolledBack, PolicyShadowed, PolicyAnswered, PoolsConfigured,
+                 PoolNodeCreated, PoolNodeCreateFailed, PoolNodeDeleted, PoolNodeDeleteFailed, PoolListed,
+                 PoolListFailed, TenantsConfigured, UtcSet, ClockAdvanced>;
 
 struct TimedFact {
   Instant at;  // never before the previous fact's

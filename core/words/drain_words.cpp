@@ -11,6 +11,9 @@ std::string drain(const OfDrain& why) {
   if (why.reclaimed) {
     return why.node.text() + " is to be reclaimed by its provider " + (left > 0 ? "in " + waiting_time(left) : "now");
   }
+  if (why.window) {
+    return why.node.text() + " is to be empty for maintenance " + (left > 0 ? "in " + waiting_time(left) : "now");
+  }
   return why.node.text() + " is being drained" +
          (left > 0 ? " and is to be empty in " + waiting_time(left) : ", and its deadline has passed");
 }
@@ -37,7 +40,7 @@ std::string text_of(const DrainStop& why) {
   return why.worker.text() + " may not stay: " + drain(why);
 }
 std::string text_of(const NodesDrain& why) {
-  const std::string left_out = why.reclaimed ? "to be reclaimed" : "being drained";
+  const std::string left_out = why.reclaimed ? "to be reclaimed" : why.window ? "in maintenance" : "being drained";
   return "needs " + counted(why.needed, "slot") + ", and without the nodes that are " + left_out + ", such as " +
          why.node.text() + ", there are " + grouped(why.cluster);
 }

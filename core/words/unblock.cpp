@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/calendar.hpp"
+#include "core/state/maintenance.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/measure.hpp"
 #include "core/words/wording.hpp"
@@ -200,14 +201,18 @@ Lines lines_of(const TransitionTooDear& why, JobId) {
   return {"more work left, or a change that pauses it for less than " + waiting_time(why.gain_s)};
 }
 
+std::string end_of_drain(NodeId node, std::optional<int> window) {
+  if (!window) return "schedctl undrain " + node.text();
+  return "schedctl maintenance remove " + window_name(static_cast<WindowNumber>(*window));
+}
 Lines lines_of(const DrainHold& why, JobId) {
   Lines lines = {"add a node with " + counted(why.wanted, "free slot")};
-  if (!why.reclaimed) lines.push_back("schedctl undrain " + why.node.text());
+  if (!why.reclaimed) lines.push_back(end_of_drain(why.node, why.window));
   return lines;
 }
 Lines lines_of(const NodesDrain& why, JobId) {
   const std::string more = "add a node with " + counted(why.needed - why.cluster, "slot");
-  return why.reclaimed ? Lines{more} : Lines{"schedctl undrain " + why.node.text(), more};
+  return why.reclaimed ? Lines{more} : Lines{end_of_drain(why.node, why.window), more};
 }
 Lines lines_of(const NodesUnsteady& why, JobId) {
   return {why.node.text() + " stays without a fault for a while: schedctl nodes says until when",

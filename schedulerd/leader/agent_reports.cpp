@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/facts/node_facts.hpp"
+#include "core/facts/drain_facts.hpp"
 #include "schedulerd/leader/node_trust.hpp"
 #include "schedulerd/leader/report_facts.hpp"
 

@@ -60,6 +60,13 @@ struct DrainNode {
 struct UndrainNode {
   NodeId node;
 };
+// Nodes are drained for a window, and again each time that it comes; the engine gives it its number.
+struct AddMaintenance {
+  core::MaintenanceWindow window;
+};
+struct RemoveMaintenance {
+  core::WindowNumber window = 0;
+};
 // Its faults count no more.
 struct ClearNodeFaults {
   NodeId node;
@@ -122,9 +129,9 @@ struct ShadowPolicy {
 };
 using CommandBody =
     std::variant<SubmitJob, SubmitJobs, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob, ChangeJob,
-                 CordonNode, LabelNode, DrainNode, UndrainNode, ClearNodeFaults, ConfigureTenants, CreateToken,
-                 RevokeToken, CreateNodeToken, RevokeNodeToken, RevokeNode, StorePolicyVersion, NotePolicyChecks,
-                 ActivatePolicy, RollBackPolicy, ShadowPolicy>;
+                 CordonNode, LabelNode, DrainNode, UndrainNode, ClearNodeFaults, AddMaintenance, RemoveMaintenance,
+                 ConfigureTenants, CreateToken, RevokeToken, CreateNodeToken, RevokeNodeToken, RevokeNode,
+                 StorePolicyVersion, NotePolicyChecks, ActivatePolicy, RollBackPolicy, ShadowPolicy>;
 
 struct Idempotency {
   std::string key;           // as the client sent it
@@ -141,7 +148,7 @@ struct Command {
 // The durable answer. `replayed` = the key had been used with the same request before.
 struct Receipt {
   std::optional<JobId> job;
-  std::string token_id;  // of CreateToken and CreateNodeToken
+  std::string token_id;  // of CreateToken and CreateNodeToken; of AddMaintenance the window's name
   EventSeq as_of_seq = 0;
   bool replayed = false;
 };

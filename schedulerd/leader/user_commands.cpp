@@ -42,6 +42,13 @@ class Carrying {
     return batch_.learn(core::NodeDrainRequested{body.node, body.within, body.reason});
   }
   Status operator()(const UndrainNode& body) { return batch_.learn(core::NodeDrainCancelled{body.node}); }
+  Status operator()(const AddMaintenance& body) {
+    core::MaintenanceWindow window = body.window;
+    window.number = batch_.state().maintenance.next;
+    receipt_.token_id = core::window_name(window.number);
+    return batch_.learn(core::MaintenanceAdded{std::move(window)});
+  }
+  Status operator()(const RemoveMaintenance& body) { return batch_.learn(core::MaintenanceRemoved{body.window}); }
   Status operator()(const ClearNodeFaults& body) { return batch_.learn(core::NodeFaultsCleared{body.node}); }
   Status operator()(const ConfigureTenants& body) {
     if (body.instead_of && *body.instead_of != *batch_.state().tenants) {

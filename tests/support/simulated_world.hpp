@@ -15,6 +15,7 @@
 #include "core/state/state_move.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/random_tenants.hpp"
+#include "tests/support/random_wishes.hpp"
 #include "tests/support/restless_policy.hpp"
 
 namespace tidepool::test {
@@ -116,6 +117,29 @@ class SimulatedWorld {
     }
   }
 
+  // A node is lost, comes back, or is gone for less time than it would take to miss it.
+  void node_acts() {
+    const NodeId id = pick(agents_);
+    Agent& agent = agents_.at(id);
+    if (agent.has_ended) return;
+    if (!agent.connected) return rejoin(id);
+    if (rng_.chance(0.3)) return rejoin(id);  // a blip: back before it was missed
+    agent.connected = false;
+    learn(core::NodeLost{id, "no heartbeat"});
+  }
+
+  // A window of a node, or of those in a rack; or one is taken away.
+  void plan_maintenance() {
+    const auto& known = state().maintenance;
+    if (!known.windows.empty() && rng_.chance(0.3)) {
+      learn(core::MaintenanceRemoved{pick(known.windows)});
+      return;
+    }
+    core::Selector selector{{"node", {agents_.at(pick(agents_)).name}}};
+    if (labelled_ && rng_.chance(0.5)) selector = {{"rack", {rng_.chance(0.5) ? "r1" : "r2"}}};
+    learn(core::MaintenanceAdded{random_window(state(), now_, std::move(selector), rng_)});
+  }
+
   // No more faults and wishes of users: everything that is away comes back, everything parked goes on.
   void calm_down() {
     faults_ = false;
@@ -127,6 +151,9 @@ class SimulatedWorld {
       learn(core::NodeDrainCancelled{id});
     }
     learn(core::NodeDampingConfigured{});
+    while (!state().maintenance.windows.empty()) {
+      learn(core::MaintenanceRemoved{state().maintenance.windows.begin()->first});
+    }
     // An agent sees sooner or later that a worker makes no progress.
     for (const auto& [id, process] : std::map(processes_)) {
       if (process.hangs) learn(core::WorkerStuck{id, 0, "computing", Duration::seconds(90)});
@@ -200,7 +227,7 @@ class SimulatedWorld {
   void pass(Duration time) { now_ = now_ + time; }
 
   template <class Map>
-  auto pick(const Map& map) {
+  typename Map::key_type pick(const Map& map) {
     return std::next(map.begin(), static_cast<std::ptrdiff_t>(rng_.below(map.size())))->first;
   }
 
@@ -265,8 +292,8 @@ class SimulatedWorld {
     if (!tenants_.empty()) spec.tenant = tenants_[rng_.below(tenants_.size())];
     if (typed_ && rng_.chance(strained_ ? 0.5 : 0.3)) spec.slot_types = {rng_.chance(0.5) ? "slow" : "fast"};
     spec.mixed_types = typed_ && rng_.chance(strained_ ? 0.5 : 0.2);
-    if (labelled_ && rng_.chance(0.5)) spec.placement.selector = random_selector();
-    declare(spec);
+    if (labelled_ && rng_.chance(0.5)) spec.placement.selector = random_selector(rng_);
+    declare(spec, plain_, rng_);
     if (rng_.chance(0.15)) spec.resize = core::ResizeMode::kRestart;
     learn(core::JobSubmitted{engine_.next_job_id(), std::move(spec)});
   }
@@ -285,35 +312,12 @@ class SimulatedWorld {
     return asks && core::empty_cluster_capacity(state(), job) < job.spec.elastic.min;
   }
 
-  core::Selector random_selector() {
-    core::Selector selector;
-    if (rng_.chance(0.8)) selector["rack"] = {rng_.chance(0.5) ? "r1" : "r2"};
-    if (rng_.chance(0.3)) selector["disk"] = {"ssd"};
-    if (rng_.chance(0.2)) selector["rack"] = {"r2", "r1"};
-    if (rng_.chance(0.1)) selector["node"] = {"n1", "n2"};
-    if (rng_.chance(0.1)) selector["slot_type"] = {"fast"};
-    return selector;
-  }
-
-  void declare(core::JobSpec& spec) {
-    if (spec.elastic.max > 1) spec.run = core::RunSpec{.command = {spec.elastic.max == 2 ? "one" : "other"}};
-    if (rng_.chance(0.3)) spec.work_samples = rng_.between(1, 100) * spec.batch.global;
-    if (!plain_ && rng_.chance(0.2)) spec.deadline = Duration::seconds(rng_.between(1, 600));
-    if (rng_.chance(0.2)) spec.scaling.efficiency_threshold = rng_.uniform();
-    if (rng_.chance(0.2)) {
-      spec.scaling.linear_utility =
-          core::LinearUtility{.value = 10 * rng_.uniform(), .zero_at = Duration::seconds(rng_.between(1, 600))};
-    } else if (rng_.chance(0.1)) {
-      spec.scaling.piecewise_utility =
-          core::PiecewiseUtility{{{Duration::seconds(rng_.between(0, 60)), 2}, {Duration::seconds(100), -1}}};
-    }
-  }
-
   void user_acts() {
     if (submitted() == 0) return;
     const JobId job = pick_job();
     const auto& sizes = job_of(job).spec.elastic.sizes;
-    switch (rng_.below(10)) {
+    switch (rng_.below(11)) {
+      case 10: plan_maintenance(); break;
       case 9: learn(core::NodeFaultsCleared{pick(agents_)}); break;
       case 8: drain(pick(agents_)); break;
       case 6: learn(core::JobCheckpointRequested{job}); break;
@@ -378,16 +382,6 @@ class SimulatedWorld {
     } else {
       agent.unsent.push_back(std::move(exit));
     }
-  }
-
-  void node_acts() {
-    const NodeId id = pick(agents_);
-    Agent& agent = agents_.at(id);
-    if (agent.has_ended) return;
-    if (!agent.connected) return rejoin(id);
-    if (rng_.chance(0.3)) return rejoin(id);  // a blip: back before it was missed
-    agent.connected = false;
-    learn(core::NodeLost{id, "no heartbeat"});
   }
 
   // Two thirds of the agents bring saved states.

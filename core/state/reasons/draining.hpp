@@ -9,10 +9,12 @@ namespace tidepool::core::reason {
 struct OfDrain {
   NodeId node;
   Duration left;
-  bool reclaimed = false;  // its provider takes the machine back
+  bool reclaimed = false;          // its provider takes the machine back
+  std::optional<int> window = {};  // the maintenance window for which alone it is drained
   bool operator==(const OfDrain&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("node", self.node, kIdentity), at("seconds_left", self.left), at("reclaimed", self.reclaimed);
+    at("window", self.window);
   }
 };
 
@@ -66,11 +68,12 @@ struct NodesDrain {
   int cluster = 0;   // slots that it may be on, without those that are being drained
   NodeId node = {};  // the first of the nodes that are
   bool reclaimed = false;
+  std::optional<int> window = {};  // as above
   static constexpr Traits kTraits{"NodesDrain", ReasonCategory::kWaiting};
   bool operator==(const NodesDrain&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("needed", self.needed), at("cluster", self.cluster), at("node", self.node, kIdentity);
-    at("reclaimed", self.reclaimed);
+    at("reclaimed", self.reclaimed), at("window", self.window);
   }
 };
 

@@ -181,10 +181,22 @@ json render_drain(const Published& seen, const core::Node& node) {
     const std::string at = seen.clock.text(drain.reclaim->at);  // 2026-11-20T22:03:20.100Z
     reason = "the node is to be reclaimed at " + at.substr(at.find('T') + 1, 8) + (reason.empty() ? "" : "; " + reason);
   }
+  json window = nullptr;
+  if (drain.maintenance) {
+    const auto known = seen.state.maintenance.windows.find(drain.maintenance->window);
+    if (drain.only_window() && known != seen.state.maintenance.windows.end()) reason = known->second.reason;
+    window = {{"window", core::window_name(drain.maintenance->window)},
+              {"begins", seen.clock.text(drain.maintenance->begins)},
+              {"ends", seen.clock.text(drain.maintenance->ends)},
+              {"begun", drain.maintenance->begins <= seen.now}};
+  }
   return {{"since", seen.clock.text(drain.since)},
           {"deadline", seen.clock.text(drain.deadline)},
           {"reason", reason},
-          {"cause", drain.reclaim ? "reclaim" : "operator"},
+          {"cause", drain.reclaim         ? "reclaim"
+                    : drain.only_window() ? "maintenance"
+                                          : "operator"},
+          {"maintenance", std::move(window)},
           {"drained", node.is_drained()}};
 }
 

@@ -31,6 +31,7 @@ namespace tidepool::live {
 // --- commands: see schedulerd/leader/commands.hpp --------------------------------------------------
 
 using leader::ActivatePolicy;
+using leader::AddMaintenance;
 using leader::CancelJob;
 using leader::ChangeJob;
 using leader::CheckpointJob;
@@ -46,6 +47,7 @@ using leader::Idempotency;
 using leader::LabelNode;
 using leader::NotePolicyChecks;
 using leader::Receipt;
+using leader::RemoveMaintenance;
 using leader::ResizeJob;
 using leader::ResumeJob;
 using leader::RevokeNode;

@@ -259,6 +259,28 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual(self.run_ctl("node", "clear-faults", "local")[:2], (0, "node-1 is up\n"))
         self.assertEqual(len(self.daemon.sent("POST", "/v1/nodes/node-1/clear-faults")), 1)
 
+    def test_maintenance_windows_are_added_listed_and_taken_away(self):
+        window = {"id": "mw-1", "state": "planned", "selector": {"rack": ["r1", "r2"]}, "nodes": ["node-1"],
+                  "from": "2026-11-25T02:00:00.000Z", "to": "2026-11-25T04:00:00.000Z", "lead": "10m",
+                  "every": "7d", "reason": "firmware"}
+        self.daemon.routes["POST", "/v1/maintenance"] = (201, window)
+        code, out, err = self.run_ctl("maintenance", "add", "--selector", "rack=r1,r2", "--from", "2026-11-25T02:00",
+                                      "--to", "2026-11-25T04:00Z", "--every", "7d", "--reason", "firmware")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(out, "mw-1 is planned: 1 node, empty at 2026-11-25 02:00:00, "
+                              "back at 2026-11-25 04:00:00 UTC\n")
+        [request] = self.daemon.sent("POST", "/v1/maintenance")
+        self.assertEqual(json.loads(request["body"]), {
+            "selector": {"rack": ["r1", "r2"]}, "from": "2026-11-25T02:00:00Z", "to": "2026-11-25T04:00:00Z",
+            "every": "7d", "reason": "firmware"})
+        for wrong in (["--from", "2026-11-25T02:00"], ["local", "--from", "soon"]):
+            self.assertEqual(self.run_ctl("maintenance", "add", *wrong, "--to", "2026-11-25T04:00")[0], 2)
+        self.daemon.routes["GET", "/v1/maintenance"] = (200, listed([window]))
+        code, out, _ = self.run_ctl("maintenance", "list")
+        self.assertIn("rack=r1,r2", out)
+        self.daemon.routes["DELETE", "/v1/maintenance/mw-1"] = (200, window)
+        self.assertEqual(self.run_ctl("maintenance", "remove", "mw-1")[1], "mw-1 is taken away\n")
+
     def test_labels_of_a_node_are_set_and_taken_away(self):
         self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
         self.daemon.routes["POST", "/v1/nodes/node-1/labels"] = (200, example("node.json"))

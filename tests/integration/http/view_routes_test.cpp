@@ -204,6 +204,54 @@ TEST_CASE("a node that fails again and again is shown, and its faults can be cle
   CHECK(clear("node-9").status == 404);
 }
 
+TEST_CASE("a maintenance window is added, shown with its nodes, and taken away") {
+  ViewScene scene;
+  const auto post = [&](const std::string& body) {
+    return scene.fixture.call(
+        {.method = "POST", .path = "/v1/maintenance", .token = scene.fixture.admin, .body = body});
+  };
+  const std::string far = R"("from":"2999-01-01T02:00:00Z","to":"2999-01-01T04:00:00Z")";
+  const auto added = post(R"({"node":"n1",)" + far + R"(,"every":"7d","reason":"firmware"})");
+  REQUIRE(added.status == 201);
+  const json window = json::parse(added.body);
+  CHECK(window.at("id") == "mw-1");
+  CHECK(window.at("state") == "planned");
+  CHECK(window.at("selector") == json({{"node", {"n1"}}}));
+  CHECK(window.at("nodes") == json({"node-1"}));
+  CHECK(window.at("from") == "2999-01-01T02:00:00.000Z");
+  CHECK(window.at("lead") == "10m");
+  CHECK(window.at("every") == "7d");
+  CHECK(scene.get("/v1/nodes").at("items").at(0).at("drain").is_null());
+  const auto open =
+      post(R"({"selector":{"node":["n1","n2"]},"from":"1970-01-01T00:00:00Z","to":"2999-01-01T00:00:00Z"})");
+  REQUIRE(open.status == 201);
+  CHECK(json::parse(open.body).at("state") == "open");
+  const json drain = scene.get("/v1/nodes").at("items").at(0).at("drain");
+  CHECK(drain.at("cause") == "maintenance");
+  CHECK(drain.at("maintenance").at("window") == "mw-2");
+  CHECK(drain.at("maintenance").at("begun") == true);
+  CHECK(scene.get("/v1/maintenance").at("items").size() == 2);
+  const auto remove = [&](const std::string& id) {
+    return scene.fixture.call({.method = "DELETE", .path = "/v1/maintenance/" + id, .token = scene.fixture.admin});
+  };
+  CHECK(
+      scene.fixture.call({.method = "POST", .path = "/v1/nodes/node-1/undrain", .token = scene.fixture.admin}).status ==
+      409);
+  CHECK(json::parse(remove("mw-2").body).at("id") == "mw-2");
+  CHECK(scene.get("/v1/nodes").at("items").at(0).at("drain").is_null());
+  CHECK(remove("mw-2").status == 404);
+  CHECK(remove("2").status == 404);
+  for (const std::string& bad :
+       {"{" + far + "}", R"({"node":"n9",)" + far + "}", R"({"node":"n1","selector":{"a":"b"},)" + far + "}",
+        R"({"selector":{},)" + far + "}", std::string(R"({"node":"n1","from":"tomorrow","to":"2999-01-01T04:00:00Z"})"),
+        R"({"node":"n1","every":"3s",)" + far + "}", R"({"node":"n1","lead":"soon",)" + far + "}",
+        R"({"node":"n1","until":"x",)" + far + "}"}) {
+    INFO(bad);
+    CHECK(post(bad).status == 422);
+  }
+  CHECK(post("{").status == 400);
+}
+
 TEST_CASE("metrics count jobs, slots and reasons, without an id in any label") {
   ViewScene scene;
   const auto response = scene.fixture.call({.path = "/metrics", .token = scene.fixture.admin});

@@ -8,6 +8,7 @@
 
 #include "core/codec/codec.hpp"
 #include "core/decide/plan_inputs.hpp"
+#include "core/state/utc_time.hpp"
 #include "policies/host/file_policy.hpp"
 #include "schedulerd/live/store/history.hpp"
 #include "tests/support/loop_world.hpp"
@@ -44,9 +45,17 @@ live::InboxItem random_wish(const core::ClusterState& state, Rng& rng, Clients& 
   }
   const JobId job(1 + rng.below(state.next_job - 1));
   live::Command command{.body = live::CancelJob{job}, .actor = "t"};
-  switch (rng.below(8)) {
+  switch (rng.below(9)) {
     case 4: command.body = live::DrainNode{NodeId(1), Duration::millis(rng.between(0, 20'000)), "a disk"}; break;
     case 5: command.body = live::UndrainNode{NodeId(1)}; break;
+    case 7: {
+      core::MaintenanceWindow window{
+          .selector = {{"node", {"n1"}}}, .lead = Duration::seconds(5), .every = {}, .reason = ""};
+      window.from_us = core::utc_us(state, state.now) + rng.between(-5'000'000, 20'000'000);
+      window.to_us = window.from_us + rng.between(1, 20'000'000);
+      command.body = live::AddMaintenance{std::move(window)};
+      break;
+    }
     case 6: command.body = live::ClearNodeFaults{NodeId(1)}; break;
     case 0: command.body = live::ResizeJob{job, std::array{0, 1, 2, 3, 4}[rng.below(5)]}; break;
     case 1: command.body = live::SuspendJob{job}; break;

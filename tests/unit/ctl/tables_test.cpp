@@ -70,6 +70,14 @@ TEST_CASE("the state of a node says what it takes and until when") {
                    {"reason", ""},
                    {"drained", false}};
   CHECK(node_state(node).starts_with("draining until "));
+  node["drain"]["cause"] = "maintenance";
+  node["drain"]["maintenance"] = {{"window", "mw-1"},
+                                  {"begins", "2026-11-20T22:03:20.100Z"},
+                                  {"ends", "2026-11-20T23:00:00.000Z"},
+                                  {"begun", false}};
+  CHECK(node_state(node) == "draining, maintenance at 22:03:20");
+  node["drain"]["maintenance"]["begun"] = true;
+  CHECK(node_state(node) == "maintenance until 23:00:00");
   node["drain"]["cause"] = "reclaim";
   CHECK(node_state(node).starts_with("reclaimed at "));
   node["drain"]["drained"] = true;

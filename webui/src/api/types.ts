@@ -133,7 +133,8 @@ export interface NodeDrain {
   since: string;
   deadline: string;
   reason: string;
-  cause?: string; // "operator", "reclaim": its provider takes the machine back at the deadline
+  cause?: string; // "operator", "reclaim": its provider takes the machine back at the deadline, "maintenance"
+  maintenance?: { window: string; begins: string; ends: string; begun: boolean } | null;
   drained: boolean;
 }
 

@@ -122,7 +122,7 @@ function applyToJob(draft: State, event: TideEvent): void {
 }
 
 const kMovesSlots = /^(worker\.(started|lost|replaced)|job\.(started|resized|suspended|finished)|generation\.switched)$/;
-const kMovesNodes = /^node\.(joined|probed|draining|drained|undrained|unsteady|steady|reclaim_\w+)$/;
+const kMovesNodes = /^(node\.(joined|probed|draining|drained|undrained|unsteady|steady|reclaim_\w+)|maintenance\.\w+)$/;
 
 function applyToNodes(draft: State, event: TideEvent): void {
   const node = event.node === null ? undefined : draft.nodes.get(event.node);

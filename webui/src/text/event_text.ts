@@ -50,6 +50,10 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "node.unsteady": (e) => `node ${str(e, "name") ?? e.node} fails again and again: no new workers for ${count(num(e, "seconds"))} s`,
   "node.steady": (e) => `node ${str(e, "name") ?? e.node} gets new workers again${bool(e, "cleared") ? ": its faults were cleared" : ""}`,
   "node.probed": (e) => `node ${str(e, "name") ?? e.node} measured${num(e, "speed") === null ? "" : `: ${percent(num(e, "speed"))} of what may be expected`}`,
+  "maintenance.added": (e) => `${maintenance(e)} is planned`,
+  "maintenance.began": (e) => `${maintenance(e)} has begun`,
+  "maintenance.ended": (e) => `${maintenance(e)} has ended`,
+  "maintenance.removed": (e) => `${maintenance(e)} was taken away`,
   "pool.configured": () => "pools of nodes were configured",
   "tenants.configured": (e) => {
     const tenants = e.data.tenants;
@@ -90,6 +94,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
     `epoch ${count(num(e, "epoch"))} audited: ${count(num(e, "used"))} of ${count(num(e, "expected"))} samples used once, checksum ${bool(e, "checksum_ok") ? "right" : "wrong"}`,
 };
 
+const maintenance = (e: TideEvent) => `maintenance ${str(e, "window")} of nodes with ${str(e, "nodes")}${str(e, "reason") ? ` (${str(e, "reason")})` : ""}`;
 const poolNode = (e: TideEvent) => `node ${str(e, "name") ?? ""} of pool ${str(e, "pool")}`;
 
 function attempt(e: TideEvent): string {

@@ -24,7 +24,10 @@ export function SlotRows({ nodes, names, lit, onLight }: SlotViewProps) {
 function NodeNote({ node }: { node: ClusterNode }) {
   if (node.state !== "up") return <span class="tag bad">lost</span>;
   if (node.drain) {
-    const { drained, deadline, reason, cause } = node.drain;
+    const { drained, deadline, reason, cause, maintenance } = node.drain;
+    if (cause === "maintenance" && maintenance?.begun) {
+      return <span class="tag" title={reason}>maintenance until {maintenance.ends.slice(11, 19)}</span>;
+    }
     const until = `${cause === "reclaim" ? "reclaimed at" : "draining until"} ${deadline.slice(11, 19)}`;
     return <span class="tag" title={reason}>{drained ? "drained" : until}</span>;
   }

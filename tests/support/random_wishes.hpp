@@ -1,0 +1,51 @@
+// What users and operators of a random world ask for.
+#pragma once
+
+#include <utility>
+
+#include "base/rng.hpp"
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::test {
+
+inline core::Selector random_selector(Rng& rng) {
+  core::Selector selector;
+  if (rng.chance(0.8)) selector["rack"] = {rng.chance(0.5) ? "r1" : "r2"};
+  if (rng.chance(0.3)) selector["disk"] = {"ssd"};
+  if (rng.chance(0.2)) selector["rack"] = {"r2", "r1"};
+  if (rng.chance(0.1)) selector["node"] = {"n1", "n2"};
+  if (rng.chance(0.1)) selector["slot_type"] = {"fast"};
+  return selector;
+}
+
+// What a user may say of a job beside its sizes. `plain`: no deadline.
+inline void declare(core::JobSpec& spec, bool plain, Rng& rng) {
+  if (spec.elastic.max > 1) spec.run = core::RunSpec{.command = {spec.elastic.max == 2 ? "one" : "other"}};
+  if (rng.chance(0.3)) spec.work_samples = rng.between(1, 100) * spec.batch.global;
+  if (!plain && rng.chance(0.2)) spec.deadline = Duration::seconds(rng.between(1, 600));
+  if (rng.chance(0.2)) spec.scaling.efficiency_threshold = rng.uniform();
+  if (rng.chance(0.2)) {
+    spec.scaling.linear_utility =
+        core::LinearUtility{.value = 10 * rng.uniform(), .zero_at = Duration::seconds(rng.between(1, 600))};
+  } else if (rng.chance(0.1)) {
+    spec.scaling.piecewise_utility =
+        core::PiecewiseUtility{{{Duration::seconds(rng.between(0, 60)), 2}, {Duration::seconds(100), -1}}};
+  }
+}
+
+// Of these nodes: begun, due or to come within seconds; some come again.
+inline core::MaintenanceWindow random_window(const core::ClusterState& state, Instant now, core::Selector selector,
+                                             Rng& rng) {
+  core::MaintenanceWindow window{.number = state.maintenance.next,
+                                 .selector = std::move(selector),
+                                 .lead = Duration::millis(rng.between(0, 10'000)),
+                                 .every = {},
+                                 .reason = "firmware"};
+  const Duration length = Duration::millis(rng.between(1, 20'000));
+  window.from_us = (now + Duration::millis(rng.between(-5'000, 20'000))).count_us() + state.utc_us_at_zero;
+  window.to_us = window.from_us + length.count_us();
+  if (rng.chance(0.3)) window.every = length + Duration::millis(rng.between(0, 20'000));
+  return window;
+}
+
+}  // namespace tidepool::test
