@@ -142,6 +142,20 @@ std::string refused_text(const json& problem, const ProblemSource& source) {
   return out;
 }
 
+// "elastic.cooldown 1m (vision), priority 5 (lab)": what the job file left out and a tenant's default has filled.
+std::string defaults_words(const json& job) {
+  std::string words;
+  const json from = job.value("defaults_from", json::object());
+  for (const auto& [field, tenant] : from.items()) {
+    std::string pointer = "/spec/" + field;
+    std::replace(pointer.begin(), pointer.end(), '.', '/');
+    const json value = job.value(json::json_pointer(pointer), json());
+    words += (words.empty() ? "" : ", ") + field + " " + (value.is_string() ? value.get<std::string>() : value.dump()) +
+             " (" + tenant.get<std::string>() + ")";
+  }
+  return words;
+}
+
 }  // namespace
 
 std::string job_page(const json& job, const json& workers, const Style& style) {
@@ -160,6 +174,7 @@ std::string job_page(const json& job, const json& workers, const Style& style) {
   if (const auto batch = number_at(job, "/progress/global_batch")) add("batch", whole(*batch) + " samples a step");
   add("noise", noise_words(job));
   add("cost", cost_words(job));
+  add("defaults", defaults_words(job));
   add("submitted", text_at(job, "/submitted_at"));
   add("started", text_at(job, "/started_at"));
   add("finished", text_at(job, "/finished_at"));

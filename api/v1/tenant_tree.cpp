@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/v1/job_defaults.hpp"
+
 namespace tidepool::api::v1 {
 namespace {
 
@@ -156,6 +158,8 @@ class TreeReading {
     TenantFields tenant = read_fields(in, parent);
     const json budget = in.raw("budget");
     tenant.budget = read_budget(budget, in.pointer_of("budget"), findings_.errors);
+    const json defaults = in.raw("defaults");
+    tenant.defaults = read_job_defaults(defaults, in.pointer_of("defaults"), findings_.errors);
     check_name(in, tenant.name, pointer);
     findings_.tree.tenants.push_back(tenant);
     const json below = in.raw("tenants");

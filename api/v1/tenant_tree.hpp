@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
 #include "base/money.hpp"
@@ -37,6 +37,7 @@ struct TenantFields {
   std::optional<Money> job_price_max;  // an hour
   std::optional<BudgetFields> budget;
   std::optional<Duration> notice_extension;
+  nlohmann::json defaults = nlohmann::json::object();  // a part of a job file, checked (job_defaults.hpp)
 };
 
 struct TenantTreeV1 {

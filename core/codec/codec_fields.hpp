@@ -148,6 +148,7 @@ void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
   archive("max_duration", spec.max_duration);
   archive("max_restarts", spec.max_restarts);
   archive("labels", spec.labels);
+  archive("defaults_from", spec.defaults_from);
 }
 
 // Also what versions up to schema 9 stored (spec_codec.cpp).

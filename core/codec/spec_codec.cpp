@@ -61,6 +61,7 @@ Result<json> spec_of_today(const json& stored) {
   spec["mixed_types"] = false;
   spec["placement"] = codec::encode(PlacementSpec{});
   spec["type_speeds"] = json::object();
+  spec["defaults_from"] = json::object();
   spec["slot_types_as_given"] = is_any && types.size() > 1 ? std::move(types) : json::array();
   json& elastic = spec["elastic"];
   if (elastic.is_null() || elastic.is_object()) elastic["step"] = given("/elastic/step", nullptr);
@@ -69,12 +70,13 @@ Result<json> spec_of_today(const json& stored) {
 
 Status decode_spec(const json& in, const std::string& where, JobSpec& spec, bool sparse) {
   if (!in.is_object() || !in.contains("document")) {
-    const bool is_of_today = in.is_object() && in.contains("mixed_types") && in.contains("placement");
+    const bool is_of_today = in.is_object() && in.contains("defaults_from");
     if (sparse || !in.is_object() || is_of_today) return codec::decode_fields(in, where, spec, sparse);
-    json whole = in;  // of a version that knew no other gangs, or no placement
+    json whole = in;  // of a version that knew no other gangs, no placement, or no defaults of tenants
     whole.emplace("mixed_types", false);
     whole.emplace("type_speeds", json::object());
     whole.emplace("placement", codec::encode(PlacementSpec{}));
+    whole.emplace("defaults_from", json::object());
     return codec::decode_fields(whole, where, spec, sparse);
   }
   const auto today = spec_of_today(in);

@@ -53,6 +53,23 @@ void fields(auto& archive, codec::Like<BudgetHold> auto& hold) {
   archive("pinned_size", hold.pinned_size);
 }
 
+void fields(auto& archive, codec::Like<JobDefaults> auto& defaults) {
+  archive("priority", defaults.priority);
+  archive("preemptible", defaults.preemptible);
+  archive("slot_types", defaults.slot_types);
+  archive("selector", defaults.selector);
+  archive("min_runtime", defaults.min_runtime);
+  archive("cooldown", defaults.cooldown);
+  archive("grace", defaults.grace);
+  archive("efficiency_threshold", defaults.efficiency_threshold);
+  archive("price_cap", defaults.price_cap);
+  archive("checkpoint_every", defaults.checkpoint_every);
+  archive("checkpoint_dir", defaults.checkpoint_dir);
+  archive("checkpoint_keep", defaults.checkpoint_keep);
+  archive("max_duration", defaults.max_duration);
+  archive("max_restarts", defaults.max_restarts);
+}
+
 void fields(auto& archive, codec::Like<Tenant> auto& tenant) {
   archive("name", tenant.name);
   archive("parent", tenant.parent);
@@ -65,6 +82,7 @@ void fields(auto& archive, codec::Like<Tenant> auto& tenant) {
   archive("job_price_max", tenant.job_price_max);
   archive("budget", tenant.budget);
   archive("notice_extension", tenant.notice_extension);
+  archive("defaults", tenant.defaults);
 }
 
 void fields(auto& archive, codec::Like<TenantTree> auto& tree) {
@@ -115,6 +133,7 @@ inline void tell_no_later_fields(nlohmann::json& tree) {
     if (!tenant.is_object()) continue;
     tenant.emplace("budget", nullptr);
     tenant.emplace("notice_extension", nullptr);
+    if (!tenant.contains("defaults")) tenant["defaults"] = codec::encode(JobDefaults{});
   }
 }
 

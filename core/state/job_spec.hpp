@@ -143,6 +143,8 @@ struct JobSpec {
   std::optional<Duration> max_duration;        // from the first start
   int max_restarts = 3;                        // how often the job may lose workers it did not give up by itself
   std::map<std::string, std::string> labels;
+  // Fields that its file left out and a tenant has a default for, such as "elastic.cooldown": whose default it was.
+  std::map<std::string, std::string> defaults_from;
 
   bool operator==(const JobSpec&) const = default;
 };

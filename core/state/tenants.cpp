@@ -59,6 +59,70 @@ Status check_guarantees(const TenantTree& tree) {
   return ok_status();
 }
 
+// What jobs of a tenant take where their files are silent, and what they may ask for: each by the tenant that sets it.
+struct ForJobs {
+  const Tenant* priority = nullptr;
+  const Tenant* preemptible = nullptr;
+  const Tenant* price_cap = nullptr;
+  const Tenant* priority_max = nullptr;
+  const Tenant* job_price_max = nullptr;
+
+  void add(const Tenant& tenant) {
+    if (tenant.defaults->priority) priority = &tenant;
+    if (tenant.defaults->preemptible) preemptible = &tenant;
+    if (tenant.defaults->price_cap) price_cap = &tenant;
+    if (tenant.priority_max && (priority_max == nullptr || *tenant.priority_max < *priority_max->priority_max)) {
+      priority_max = &tenant;
+    }
+    if (tenant.job_price_max && (job_price_max == nullptr || *tenant.job_price_max < *job_price_max->job_price_max)) {
+      job_price_max = &tenant;
+    }
+  }
+};
+
+Error beyond(const std::string& what, const Tenant& sets, const std::string& limit, const Tenant& limits) {
+  return invalid_argument("the default " + what + " of tenant \"" + sets.name + "\" is " + limit + " of tenant \"" +
+                          limits.name + "\": a job file that leaves it out would be refused; set another default");
+}
+
+// A job that takes all defaults of its tenant keeps to all limits of it.
+Status check_for_jobs(const Tenant& tenant, const ForJobs& set, bool is_leaf) {
+  if (set.priority != nullptr && set.priority_max != nullptr) {
+    const int priority = *set.priority->defaults->priority;
+    const int most = *set.priority_max->priority_max;
+    if (priority > most) {
+      return beyond("priority " + std::to_string(priority), *set.priority, "above priority_max " + std::to_string(most),
+                    *set.priority_max);
+    }
+  }
+  if (set.price_cap != nullptr && set.job_price_max != nullptr) {
+    const Money cap = *set.price_cap->defaults->price_cap;
+    const Money most = *set.job_price_max->job_price_max;
+    if (cap > most) {
+      return beyond("scaling.price_cap " + to_text(cap), *set.price_cap, "above job_price_max " + to_text(most),
+                    *set.job_price_max);
+    }
+  }
+  const bool keeps_slots = set.preemptible != nullptr && !*set.preemptible->defaults->preemptible;
+  if (is_leaf && keeps_slots && tenant.guarantee == 0) {
+    return beyond("preemptible: false", *set.preemptible, "beyond the guarantee of 0", tenant);
+  }
+  return ok_status();
+}
+
+Status check_defaults(const TenantTree& tree) {
+  std::set<std::string_view> parents;
+  for (const Tenant& tenant : tree.tenants) parents.insert(tenant.parent);
+  std::map<std::string_view, ForJobs> set;
+  for (const Tenant& tenant : tree.tenants) {
+    ForJobs& of = set[tenant.name];
+    if (const auto above = set.find(tenant.parent); above != set.end()) of = above->second;
+    of.add(tenant);
+    TP_TRY(check_for_jobs(tenant, of, !parents.contains(tenant.name)));
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 const Tenant* TenantTree::find(std::string_view name) const {
@@ -106,7 +170,8 @@ Status check_tenants(const TenantTree& tree) {
     if (at > kDepthMost) return wrong(tenant, "it is more than 8 levels deep");
     if (!depth.emplace(tenant.name, at).second) return wrong(tenant, "there are two of this name");
   }
-  return check_guarantees(tree);
+  TP_TRY(check_guarantees(tree));
+  return check_defaults(tree);
 }
 
 }  // namespace tidepool::core

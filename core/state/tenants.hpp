@@ -14,8 +14,10 @@
 
 #include "base/money.hpp"
 #include "base/result.hpp"
+#include "base/shared_value.hpp"
 #include "base/time.hpp"
 #include "core/state/budget.hpp"
+#include "core/state/job_defaults.hpp"
 #include "core/state/mark.hpp"
 
 namespace tidepool::core {
@@ -34,6 +36,7 @@ struct Tenant {
   std::optional<Budget> budget{};        // of its jobs and those of tenants below it
   // By how much programs of its jobs, and of tenants below it, may put off their end. None = no limit of its own.
   std::optional<Duration> notice_extension{};
+  SharedValue<JobDefaults> defaults{};  // of its jobs and those of tenants below it
   bool operator==(const Tenant&) const = default;
 };
 

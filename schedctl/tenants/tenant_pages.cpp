@@ -82,6 +82,17 @@ std::string budget_text(const json& budget) {
   return text;
 }
 
+// "elastic.cooldown 1m, priority 5": what stands in a part of a job file, field by field. A map of labels is one field.
+std::string job_fields_text(const json& part, const std::string& prefix = "") {
+  std::string text;
+  for (const auto& [name, value] : part.items()) {
+    const bool is_part = value.is_object() && name != "selector";
+    text += (text.empty() ? "" : ", ") +
+            (is_part ? job_fields_text(value, prefix + name + ".") : prefix + name + " " + value_text(value));
+  }
+  return text;
+}
+
 // What a threshold that was reached does to jobs.
 std::string effect_of(const std::string& action) {
   if (action == "shrink") return "leaves its jobs their smallest sizes";
@@ -126,6 +137,7 @@ ordered_json level_of(const Children& children, const std::string& parent) {
       if (!value.is_null() && value != kDefaults.value(field, json())) entry[field] = value;
     }
     if (!tenant->at("budget").is_null()) entry["budget"] = tenant->at("budget");
+    if (!tenant->at("defaults").empty()) entry["defaults"] = tenant->at("defaults");
     ordered_json below = level_of(children, text_at(*tenant, "/name"));
     if (!below.empty()) entry["tenants"] = std::move(below);
     level.push_back(std::move(entry));
@@ -165,6 +177,8 @@ std::string tenant_page(const json& tenant, const Style& style) {
   };
   for (const char* field : kSettings) line(field, value_text(tenant.at(field)));
   line("budget", budget_text(tenant.at("budget")));
+  const std::string defaults = job_fields_text(tenant.at("defaults"));
+  line("defaults", defaults.empty() ? "none" : defaults);
   if (tenant.at("now").is_null()) return page;
   for (const char* field : kNumbers) {
     const json& value = tenant.at("now").at(field);

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "schedulerd/leader/job_defaults.hpp"
+
 namespace tidepool::leader {
 namespace {
 
@@ -38,7 +40,8 @@ core::TenantTree to_core(const api::v1::TenantTreeV1& file) {
                             .job_slots_max = fields.job_slots_max,
                             .job_price_max = fields.job_price_max,
                             .budget = fields.budget ? std::optional(to_core(*fields.budget)) : std::nullopt,
-                            .notice_extension = fields.notice_extension});
+                            .notice_extension = fields.notice_extension,
+                            .defaults = to_core_defaults(fields.defaults)});
   }
   return tree;
 }

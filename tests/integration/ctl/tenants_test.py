@@ -23,6 +23,7 @@ tenants:
   - name: lab
     guarantee: 2
     weight: 2
+    defaults: {elastic: {cooldown: 90s}, limits: {max_restarts: 7}}
     tenants:
       - {name: vision, guarantee: 1, borrow: 2, lend: 1, priority_max: 10, job_slots_max: 2, job_price_max: 12.50}
       - {name: "7"}
@@ -116,8 +117,9 @@ class Tenants(unittest.TestCase):
         cluster = self.cluster("tidal")
         for old, new, line, words in [
                 ("guarantee: 2\n", "guarantee: 0\n", 5, "below are guaranteed 1 slots together; raise it or lower"),
-                ("borrow: 2", "borow: 2", 8, 'did you mean "borrow"'),
-                ('"7"', "vision", 9, 'is "vision", which /tenants/0/tenants/0 has too'),
+                ("borrow: 2", "borow: 2", 9, 'did you mean "borrow"'),
+                ('"7"', "vision", 10, 'is "vision", which /tenants/0/tenants/0 has too'),
+                ("cooldown: 90s", "coldown: 90s", 7, "did you mean elastic.cooldown?"),
                 ("half_life: 12h", "half_life: 12", 1, "must be a duration with a unit")]:
             for command in ("diff", "apply"):
                 code, _, err = self.schedctl(cluster, "tenants", command, self.file(FILE.replace(old, new)))
@@ -181,6 +183,27 @@ class Tenants(unittest.TestCase):
         restored = [event for event in cluster.call("GET", f"/v1/events?job={waits[0]}&limit=1000")["items"]
                     if event["type"] == "job.restored"]
         self.assertEqual([event["data"]["steps_lost"] for event in restored], [0])
+
+    def test_a_job_takes_the_defaults_of_its_tenant_and_get_says_whose_they_were(self):
+        cluster = self.cluster("tidal")
+        self.assertEqual(self.schedctl(cluster, "tenants", "apply", self.file(), "--yes")[0], 0)
+        self.assertIn("  defaults          elastic.cooldown 90s, limits.max_restarts 7\n",
+                      self.schedctl(cluster, "tenants", "show", "lab")[1])
+        job = cluster.submit({"name": "a", "tenant": "7", "limits": {"max_restarts": 1},
+                              "run": {"command": ["/bin/sleep", "600"], "resize": "restart"}})
+        for by in (None, signal.SIGKILL):
+            if by is not None:
+                cluster.restart(("--policy", "tidal"), by=by)
+            self.assertIn("elastic.cooldown 90s (lab)", self.schedctl(cluster, "get", job)[1])
+            shown = cluster.call("GET", f"/v1/jobs/{job}")
+            self.assertEqual(shown["defaults_from"], {"elastic.cooldown": "lab"})
+            self.assertEqual(shown["spec"]["elastic"]["cooldown"], "90s")
+            self.assertEqual(shown["spec"]["limits"]["max_restarts"], 1)
+        wrong = FILE.replace("priority_max: 10", "priority_max: 10, defaults: {priority: 11}")
+        code, out, _ = self.schedctl(cluster, "tenants", "diff", self.file(wrong))
+        self.assertEqual(code, 1)
+        self.assertIn('the default priority 11 of tenant "vision" is above priority_max 10 of tenant "vision"',
+                      out.replace("\n  ", " "))
 
     def test_a_policy_that_does_not_ask_the_tree_is_named(self):
         cluster = self.cluster("fifo")

@@ -245,6 +245,51 @@ TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") 
   CHECK_THAT(more.at("detail").get<std::string>(), Contains("job_slots_max"));
 }
 
+TEST_CASE("a job takes the defaults of its tenant where its file is silent, and keeps what it took") {
+  RestFixture fixture(test_options(), "tidal");
+  json tree = lab_tree();
+  tree["tenants"][0]["defaults"] = {
+      {"priority", 4}, {"elastic", {{"cooldown", "1m"}}}, {"limits", {{"max_restarts", 9}}}};
+  tree["tenants"][0]["tenants"][0]["defaults"] = {{"elastic", {{"cooldown", "2m"}}}};
+  const json set = fixture.json_of(put(fixture, tree));
+  CHECK(set.at("changes").at(1).at("fields").at("defaults.elastic.cooldown") ==
+        json::parse(R"({"from": null, "to": "1m"})"));
+  CHECK(tenants_of(fixture, fixture.admin).at(0).at("defaults") == tree.at("tenants").at(0).at("defaults"));
+  json file = job_file("vision");
+  file["limits"] = {{"max_restarts", 2}};
+  const json expected = {{"elastic.cooldown", "vision"}, {"priority", "lab"}};
+  const auto check = [&](const json& job) {
+    CHECK(job.at("defaults_from") == expected);
+    CHECK(job.at("spec").at("elastic").at("cooldown") == "2m");
+    CHECK(job.at("spec").at("priority") == 4);
+    CHECK(job.at("spec").at("limits").at("max_restarts") == 2);
+  };
+  check(fixture.json_of(submission(fixture, file, "?dry_run=true")));
+  const json job = fixture.json_of(submission(fixture, file), 201);
+  check(job);
+  const json batch = {{"jobs", {file}}};
+  const json ids =
+      fixture.json_of({.method = "POST", .path = "/v1/jobs:batch", .token = fixture.admin, .body = batch.dump()}, 201);
+  check(fixture.json_of({.path = "/v1/jobs/" + ids.at("ids").at(0).get<std::string>(), .token = fixture.admin}));
+
+  // Later defaults are of later jobs, and what a change sets is of no tenant any more.
+  tree["tenants"][0]["defaults"] = nullptr;
+  tree["tenants"][0]["tenants"][0]["defaults"]["elastic"]["cooldown"] = "3m";
+  CHECK(fixture.json_of(put(fixture, tree, "?dry_run=true")).at("changes").at(1).at("fields") ==
+        json::parse(R"({"defaults.elastic.cooldown": {"from": "2m", "to": "3m"}})"));
+  (void)fixture.json_of(put(fixture, tree));
+  const Ask get{.path = "/v1/jobs/" + job.at("id").get<std::string>(), .token = fixture.admin};
+  check(fixture.json_of(get));
+  Ask patch = get;
+  patch.method = "PATCH";
+  patch.body = R"({"priority": 5})";
+  const json changed = fixture.json_of(patch);
+  CHECK(changed.at("defaults_from") == json{{"elastic.cooldown", "vision"}});
+  CHECK(changed.at("spec").at("elastic").at("cooldown") == "2m");
+  CHECK(fixture.json_of(submission(fixture, job_file("vision")), 201).at("defaults_from") ==
+        json{{"elastic.cooldown", "vision"}});
+}
+
 TEST_CASE("what tenants have and want is counted, and added up along the tree") {
   RestFixture fixture(test_options(), "tidal");
   (void)fixture.json_of(put(fixture, lab_tree()));

@@ -105,6 +105,28 @@ TEST_CASE("a finding says where it is and what is right") {
   (void)finding(tree_with("/tenants/1/job_price_max", "much"), "/tenants/1/job_price_max", "Invalid");
 }
 
+TEST_CASE("defaults are a part of a job file, read as strictly as one") {
+  const auto [errors, tree] = read_tenant_tree(
+      tree_with("/tenants/0/defaults", {{"priority", "high"}, {"elastic", {{"cooldown", "1m"}, {"grace", nullptr}}}}));
+  REQUIRE(errors.empty());
+  CHECK(tree.tenants[0].defaults == json{{"priority", "high"}, {"elastic", {{"cooldown", "1m"}}}});
+  CHECK(tree.tenants[1].defaults == json::object());
+  const std::string at = "/tenants/1/defaults";
+  const auto wrong = [&](const json& defaults, const std::string& pointer, const std::string& code) {
+    return finding(tree_with(at.c_str(), defaults), at + pointer, code);
+  };
+  (void)wrong("high", "", "WrongType");
+  CHECK(wrong({{"elastic", {{"coldown", "1m"}}}}, "/elastic/coldown", "UnknownField")
+            .find("did you mean elastic.cooldown?") != std::string::npos);
+  (void)wrong({{"elastic", {{"max", 4}}}}, "/elastic/max", "UnknownField");
+  (void)wrong({{"run", {{"trainer", "mlp"}}}}, "/run", "UnknownField");
+  (void)wrong({{"elastic.cooldown", "1m"}}, "/elastic/cooldown", "UnknownField");
+  (void)wrong({{"elastic", {{"cooldown", "soon"}}}}, "/elastic/cooldown", "Invalid");
+  (void)wrong({{"priority", 2000}}, "/priority", "OutOfRange");
+  (void)wrong({{"resources", {{"gpu", {{"type", {{"h100", 1}}}}}}}}, "/resources/gpu/type", "WrongType");
+  (void)wrong({{"placement", {{"selector", {{"disk", 5}}}}}}, "/placement/selector/disk", "Invalid");
+}
+
 TEST_CASE("a name stands once, and guarantees below are parts of the one above") {
   CHECK(finding(tree_with("/tenants/1/name", "vision"), "/tenants/1/name", "Invalid").find("/tenants/0/tenants/0") !=
         std::string::npos);

@@ -42,6 +42,7 @@ core::JobSpec full_spec() {
   spec.slot_types_as_given = {"any", "h100"};
   spec.cpus = 3;
   spec.labels = {{"team", "vision\n"}, {"", "empty"}};
+  spec.defaults_from = {{"elastic.cooldown", "lab"}};
   return spec;
 }
 

@@ -18,6 +18,7 @@ TEST_CASE("a job's page shows what a user asks first") {
   CHECK(text.find("gradient noise scale 1,930 samples, statistical efficiency 100 %\n") != std::string::npos);
   CHECK(text.find("0.0042 USD for 15.1 slot-seconds, now 2.00 an hour") != std::string::npos);
   CHECK(text.find("project=demo") != std::string::npos);
+  CHECK(text.find("elastic.cooldown 1m (demo)") != std::string::npos);
   CHECK(text.find("w-3") != std::string::npos);
   CHECK(text.find("finished") == std::string::npos);
 }

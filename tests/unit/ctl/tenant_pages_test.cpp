@@ -36,6 +36,9 @@ TEST_CASE("one tenant is shown with what is set and what it has") {
   CHECK(text.find("  slot_hours        1,234\n") != std::string::npos);
   const std::string lab = tenant_page(tree.at("tenants").at(0), {.width = 80});
   INFO(lab);
+  CHECK(text.find("  defaults          elastic.cooldown 1m, priority 5, scaling.price_cap 10.00\n") !=
+        std::string::npos);
+  CHECK(lab.find("  defaults          limits.max_restarts 5\n") != std::string::npos);
   CHECK(lab.find("  budget            5000.00 a month: warn at 80 %, pause at 100 %\n") != std::string::npos);
   CHECK(lab.find("  spent             3120.50\n  spending          16.00 an hour\n") != std::string::npos);
   CHECK(lab.find("  limit reached     2026-11-28T19:23:08.300Z\n") != std::string::npos);
@@ -62,14 +65,14 @@ TEST_CASE("changes are a line each, and what the daemon says against them follow
 }
 
 TEST_CASE("the file of what is set says no more than it must, with the name first") {
-  CHECK(
-      tenants_document(example("tenants.json")).dump() ==
-      R"({"half_life":"24h","rebalance_every":"5m","tenants":[{"name":"lab","guarantee":8,"weight":2,)"
-      R"("notice_extension":"5m","budget":)"
-      R"({"limit":"5000.00","thresholds":[{"action":"warn","percent":80},{"action":"pause","percent":100}],)"
-      R"("window":"month"},"tenants":[)"
-      R"({"name":"vision","guarantee":4,"borrow":8,"lend":2,"priority_max":10,"job_slots_max":16,)"
-      R"("job_price_max":"12.50","notice_extension":"2m"}]},{"name":"guests","weight":0,"priority_max":0,"job_slots_max":4}]})");
+  CHECK(tenants_document(example("tenants.json")).dump() ==
+        R"({"half_life":"24h","rebalance_every":"5m","tenants":[{"name":"lab","guarantee":8,"weight":2,)"
+        R"("notice_extension":"5m","budget":)"
+        R"({"limit":"5000.00","thresholds":[{"action":"warn","percent":80},{"action":"pause","percent":100}],)"
+        R"("window":"month"},"defaults":{"limits":{"max_restarts":5}},"tenants":[)"
+        R"({"name":"vision","guarantee":4,"borrow":8,"lend":2,"priority_max":10,"job_slots_max":16,)"
+        R"("job_price_max":"12.50","notice_extension":"2m","defaults":{"elastic":{"cooldown":"1m"},"priority":5,)"
+        R"("scaling":{"price_cap":"10.00"}}}]},{"name":"guests","weight":0,"priority_max":0,"job_slots_max":4}]})");
 }
 
 TEST_CASE("usage is a table, or lines of values for a program") {

@@ -5,7 +5,7 @@ import { kEmptyTenantPage } from "~/state/model";
 import { reduceTenants } from "~/state/reduce_tenants";
 import { budgetInForce, budgetMeter, rowsOf, scaleOf, sharesOf, withBelow } from "~/state/tenant_rows";
 import { daysOf, usageDays } from "~/state/usage_days";
-import { dayText, inForceText, limitPairs, outlookText, sharesText, spentText, tenantsProblem, thresholdText, usageProblem, utcMoment } from "~/text/tenant_text";
+import { dayText, defaultPairs, inForceText, limitPairs, outlookText, sharesText, spentText, tenantsProblem, thresholdText, usageProblem, utcMoment } from "~/text/tenant_text";
 
 const example = <T>(name: string): T =>
   JSON.parse(readFileSync(fileURLToPath(new URL(`../../../api/examples/${name}.json`, import.meta.url)), "utf8")) as T;
@@ -134,4 +134,10 @@ test("what arrives late, or of a window that is no longer shown, changes nothing
   expect(reduceTenants(refused, { type: "tree", tree: tree() })?.problem).toBeNull();
   const shown = reduceTenants(open, { type: "tree", tree: tree() });
   expect(reduceTenants(shown, { type: "no_tree", problem: { status: 503, message: "busy" } })).toMatchObject({ tree: { tenants: [{}, {}, {}] }, problem: { status: 503 } });
+});
+
+test("defaults of job settings are told field by field", () => {
+  expect(defaultPairs(find("vision").defaults)).toEqual([["priority", "5"], ["elastic.cooldown", "1m"], ["scaling.price_cap", "10.00"]]);
+  expect(defaultPairs({ placement: { selector: { disk: ["ssd"] } } })).toEqual([["placement.selector", '{"disk":["ssd"]}']]);
+  expect(defaultPairs({})).toEqual([]);
 });

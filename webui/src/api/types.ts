@@ -323,6 +323,7 @@ export interface Tenant {
   job_slots_max: number | null;
   job_price_max: string | null;
   budget: Budget | null;
+  defaults: Record<string, unknown>; // a part of a job file
   now: TenantNow | null; // null: above the token's own tenant
 }
 

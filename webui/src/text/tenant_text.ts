@@ -70,6 +70,15 @@ export function limitPairs(tenant: Tenant, currency: string): [string, string][]
   ];
 }
 
+// What its jobs take where their files are silent, as pairs of a field such as "elastic.cooldown" and a value.
+export function defaultPairs(defaults: Record<string, unknown>, prefix = ""): [string, string][] {
+  return Object.entries(defaults).flatMap(([name, value]): [string, string][] => {
+    const isPart = typeof value === "object" && value !== null && !Array.isArray(value) && name !== "selector";
+    if (isPart) return defaultPairs(value as Record<string, unknown>, `${prefix}${name}.`);
+    return [[`${prefix}${name}`, typeof value === "string" ? value : JSON.stringify(value)]];
+  });
+}
+
 // Why there is no tree to show.
 export function tenantsProblem({ status, message }: Refusal): string {
   if (status === 403) return `This token may not see tenants: ${message}`;

@@ -83,7 +83,7 @@ void submit_jobs(Rest& rest, Call call) {
   SubmitJobs command;
   std::vector<RefusedEntry> refused;
   for (auto& file : std::get<json>(files)) {
-    auto read = read_submitted(std::move(file), call.caller, rest.options());
+    auto read = read_submitted(std::move(file), call, rest.options());
     if (auto* spec = std::get_if<core::JobSpec>(&read)) {
       command.specs.push_back(std::move(*spec));
     } else {

@@ -1,9 +1,12 @@
 // PATCH of a job: an RFC 7396 merge patch of its document, as far as it can change while the job lives.
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "api/v1/job_defaults.hpp"
 #include "api/v1/job_spec.hpp"
 #include "base/json.hpp"
 #include "schedulerd/leader/job_file.hpp"
@@ -43,6 +46,18 @@ void loosen_sizes(json& document, const json& patch) {
   }
 }
 
+// Whose defaults the fields still have: those that the change left as they were.
+std::map<std::string, std::string> unchanged_defaults(const core::JobSpec& before, const core::JobSpec& after) {
+  const json was = leader::job_document(before);
+  const json is = leader::job_document(after);
+  auto from = before.defaults_from;
+  std::erase_if(from, [&](const auto& entry) {
+    const auto at = api::v1::pointer_of_field(entry.first);
+    return !was.contains(at) || !is.contains(at) || was.at(at) != is.at(at);
+  });
+  return from;
+}
+
 }  // namespace
 
 void change_job(Rest& rest, Call call) {
@@ -67,6 +82,7 @@ void change_job(Rest& rest, Call call) {
   if (!findings.errors.empty()) return call.fail(job_errors(std::move(findings.errors), "change it"));
   const JobId id = job->id;
   core::JobSpec spec = leader::to_core(findings.spec);
+  spec.defaults_from = unchanged_defaults(job->spec, spec);
   if (dry_run.value()) {
     core::Job changed = *job;
     changed.spec = std::move(spec);

@@ -4,11 +4,27 @@
 #include <utility>
 
 #include "base/word_list.hpp"
+#include "schedulerd/leader/job_defaults.hpp"
 #include "schedulerd/leader/job_file.hpp"
 
 namespace tidepool::live::http {
 
 using nlohmann::json;
+
+namespace {
+
+// Of a job file; empty where it is no text, of which the file's reader complains.
+std::string tenant_of(const json& file) {
+  if (!file.is_object() || !file.contains("tenant") || file["tenant"].is_null()) return core::JobSpec().tenant;
+  return file["tenant"].is_string() ? file["tenant"].get<std::string>() : "";
+}
+
+// Beside a job's file: which of its fields are a tenant's defaults.
+void add_defaults(json& rendered, const core::Job& job) {
+  if (!job.spec.defaults_from.empty()) rendered["defaults_from"] = job.spec.defaults_from;
+}
+
+}  // namespace
 
 Problem job_errors(std::vector<FieldError> errors, const std::string& again) {
   const std::size_t count = errors.size();
@@ -33,18 +49,24 @@ void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std
   check("/straggler/detector", "detector", spec.straggler_detector, detectors);
 }
 
-std::variant<core::JobSpec, Problem> read_submitted(json document, const Caller& caller, const RestOptions& options) {
+std::variant<core::JobSpec, Problem> read_submitted(json document, const Call& call, const RestOptions& options) {
+  const Caller& caller = call.caller;
   if (!caller.tenant.empty() && document.is_object() && !document.contains("tenant")) {
     document["tenant"] = caller.tenant;
   }
+  const std::string tenant = tenant_of(document);
+  auto filled = leader::fill_defaults(document, *call.seen->state.tenants, tenant);
   auto findings = api::v1::read_job_spec(document);
   check_names(findings.spec, options, findings.errors);
   if (!findings.errors.empty()) return job_errors(std::move(findings.errors), "submit");
   if (!caller.sees(findings.spec.tenant)) {
-    return Problem{
-        .status = 403, .code = "ForeignTenant", .detail = "this token may only submit for the tenant " + caller.tenant};
+    return Problem{.status = 403,
+                   .code = "ForeignTenant",
+                   .detail = "this token may only submit for the tenant " + caller.tenant + " and those below it"};
   }
-  return leader::to_core(findings.spec);
+  core::JobSpec spec = leader::to_core(findings.spec);
+  spec.defaults_from = std::move(filled);
+  return spec;
 }
 
 std::variant<json, Problem> read_body(const Call& call) {
@@ -63,7 +85,8 @@ HttpResponse job_response(int status, Rest& rest, const SeenBy& seen_by, JobId i
     return json_response(status, {{"id", id.text()}});  // gone from the picture already: nothing more is known
   }
   const std::string file = file_text(*job);
-  const json rendered = render_job(seen_by, *job, rest.options().currency);
+  json rendered = render_job(seen_by, *job, rest.options().currency);
+  add_defaults(rendered, *job);
   HttpResponse response = json_text_response(status, job_text(rendered, file));
   response.headers.emplace_back("ETag", job_etag(*job, file));
   return response;
@@ -79,6 +102,7 @@ void send_job_command(Rest& rest, Call call, CommandBody body, JobId id) {
 HttpResponse dry_run_response(const Rest& rest, const SeenBy& seen_by, const DryRun& dry_run) {
   json rendered = render_job(seen_by, dry_run.job, rest.options().currency);
   rendered.update(dry_run.changed);
+  add_defaults(rendered, dry_run.job);
   rendered["dry_run"] = true;
   rendered["would"] = dry_run.would;
   return json_text_response(200, job_text(rendered, file_text(dry_run.job)));

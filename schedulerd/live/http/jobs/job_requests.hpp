@@ -21,8 +21,9 @@ namespace tidepool::live::http {
 // Complains of a policy or a straggler detector that is not among those the daemon has.
 void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std::vector<FieldError>& errors);
 
-// The job that a file submits for this caller; a problem if it is refused.
-[[nodiscard]] std::variant<core::JobSpec, Problem> read_submitted(nlohmann::json document, const Caller& caller,
+// The job that a file submits for this call's caller, with what it leaves out filled by the defaults of its tenant; a
+// problem if it is refused.
+[[nodiscard]] std::variant<core::JobSpec, Problem> read_submitted(nlohmann::json document, const Call& call,
                                                                   const RestOptions& options);
 
 // Reads the body's JSON; a problem if it is none.

@@ -2,12 +2,15 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "api/v1/job_defaults.hpp"
 #include "base/digest.hpp"
 #include "base/json.hpp"
 #include "base/time.hpp"
+#include "schedulerd/leader/job_defaults.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -37,6 +40,18 @@ json changed_fields(const json& before, const json& after, bool is_new) {
     if (before.at(name) != value) fields[name] = {{"from", is_new ? json(nullptr) : before.at(name)}, {"to", value}};
   }
   return fields;
+}
+
+// Each default is a field of its own, such as "defaults.elastic.cooldown".
+json flat_settings(const core::Tenant& tenant) {
+  json settings = tenant_settings(tenant);
+  const json defaults = std::move(settings["defaults"]);
+  settings.erase("defaults");
+  for (const std::string_view field : api::v1::kFieldsWithDefaults) {
+    const auto at = api::v1::pointer_of_field(field);
+    settings["defaults." + std::string(field)] = defaults.contains(at) ? defaults.at(at) : json(nullptr);
+  }
+  return settings;
 }
 
 json change_of(json tenant, const char* change, json fields) {
@@ -72,7 +87,8 @@ json tenant_settings(const core::Tenant& tenant) {
           {"job_slots_max", or_null(tenant.job_slots_max)},
           {"job_price_max", tenant.job_price_max ? json(to_text(*tenant.job_price_max)) : json(nullptr)},
           {"notice_extension", tenant.notice_extension ? json(to_text(*tenant.notice_extension)) : json(nullptr)},
-          {"budget", tenant.budget ? budget_settings(*tenant.budget) : json(nullptr)}};
+          {"budget", tenant.budget ? budget_settings(*tenant.budget) : json(nullptr)},
+          {"defaults", leader::defaults_document(*tenant.defaults)}};
 }
 
 std::string tenants_etag(const core::TenantTree& tree) {
@@ -90,11 +106,11 @@ json tenant_changes(const core::TenantTree& before, const core::TenantTree& afte
   for (const core::Tenant& tenant : before.tenants) {
     if (!kept.contains(tenant.name)) changes.push_back(change_of(tenant.name, "removed", json::object()));
   }
-  const json defaults = tenant_settings({});
+  const json defaults = flat_settings({});
   for (const core::Tenant& tenant : after.tenants) {
     const auto found = old.find(tenant.name);
     const bool is_new = found == old.end();
-    fields = changed_fields(is_new ? defaults : tenant_settings(*found->second), tenant_settings(tenant), is_new);
+    fields = changed_fields(is_new ? defaults : flat_settings(*found->second), flat_settings(tenant), is_new);
     if (is_new || !fields.empty()) {
       changes.push_back(change_of(tenant.name, is_new ? "added" : "changed", std::move(fields)));
     }

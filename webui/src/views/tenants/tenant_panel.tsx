@@ -12,7 +12,7 @@ import { useSelect } from "../../state/store";
 import { withBelow } from "../../state/tenant_rows";
 import { forecastLine } from "../../text/forecast_text";
 import { count, money, quantity, sizeText } from "../../text/format";
-import { limitPairs, thresholdText } from "../../text/tenant_text";
+import { defaultPairs, limitPairs, thresholdText } from "../../text/tenant_text";
 import { useDark } from "../../theme";
 
 const kShown = 12;
@@ -37,6 +37,7 @@ export function TenantPanel({ tree, name }: { tree: TenantTree; name: string }) 
 
 function Body({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
   const currency = tenant.now?.currency ?? "USD";
+  const defaults = defaultPairs(tenant.defaults);
   return (
     <>
       <dl class="pairs">
@@ -50,6 +51,14 @@ function Body({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
         <div class="why-part">
           <h3>Budget of {money(tenant.budget.limit, currency)} a {tenant.budget.window}</h3>
           <ul class="lines">{tenant.budget.thresholds.map((each) => <li key={each.percent}>{thresholdText(each)}</li>)}</ul>
+        </div>
+      )}
+      {defaults.length > 0 && (
+        <div class="why-part">
+          <h3>Where a job file is silent</h3>
+          <dl class="pairs" data-testid="tenant-defaults">
+            {defaults.map(([field, value]) => <Fragment key={field}><dt><code>{field}</code></dt><dd>{value}</dd></Fragment>)}
+          </dl>
         </div>
       )}
       <Jobs tree={tree} tenant={tenant} />
