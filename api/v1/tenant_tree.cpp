@@ -206,27 +206,43 @@ class TreeReading {
   std::map<std::string, std::string> places_;  // the pointer of each name
 };
 
+bool is_document(const json& document, TenantTreeFindings& findings) {
+  if (document.is_object()) return true;
+  findings.errors.push_back({"", "WrongType", "the tenants must be an object with the field tenants"});
+  return false;
+}
+
+// The field `tenants`, after which the document has no other.
+void read_tenants(ObjectReader& in, const std::string& above, TenantTreeFindings& findings) {
+  const json tenants = in.raw("tenants");
+  in.finish();
+  if (tenants.is_null()) {
+    const std::string none = above.empty() ? "[] to end sharing by tenants" : "[] to have none below " + above;
+    return in.fail("tenants", "Missing", "is needed: the list of tenants, or " + none);
+  }
+  TreeReading(findings).read_level(tenants, "/tenants", above, 1);
+  if (findings.tree.tenants.size() > kTenantsMost) {
+    in.fail("tenants", "OutOfRange", "has more than " + std::to_string(kTenantsMost) + " tenants");
+  }
+}
+
 }  // namespace
 
 TenantTreeFindings read_tenant_tree(const json& document) {
   TenantTreeFindings findings;
-  if (!document.is_object()) {
-    findings.errors.push_back({"", "WrongType", "the tenants must be an object with the field tenants"});
-    return findings;
-  }
+  if (!is_document(document, findings)) return findings;
   ObjectReader in(document, "", findings.errors);
   findings.tree.half_life = read_duration(in, "half_life", findings.tree.half_life);
   findings.tree.rebalance_every = read_duration(in, "rebalance_every", findings.tree.rebalance_every);
-  const json tenants = in.raw("tenants");
-  in.finish();
-  if (tenants.is_null()) {
-    in.fail("tenants", "Missing", "is needed: the list of tenants, or [] to end sharing by tenants");
-    return findings;
-  }
-  TreeReading(findings).read_level(tenants, "/tenants", "", 1);
-  if (findings.tree.tenants.size() > kTenantsMost) {
-    in.fail("tenants", "OutOfRange", "has more than " + std::to_string(kTenantsMost) + " tenants");
-  }
+  read_tenants(in, "", findings);
+  return findings;
+}
+
+TenantTreeFindings read_tenants_below(const json& document, const std::string& above) {
+  TenantTreeFindings findings;
+  if (!is_document(document, findings)) return findings;
+  ObjectReader in(document, "", findings.errors);
+  read_tenants(in, above, findings);
   return findings;
 }
 

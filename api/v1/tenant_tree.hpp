@@ -53,5 +53,7 @@ struct TenantTreeFindings {
   TenantTreeV1 tree;
 };
 [[nodiscard]] TenantTreeFindings read_tenant_tree(const nlohmann::json& document);
+// Reads {tenants: [...]}: those that are to lie below the tenant `above`.
+[[nodiscard]] TenantTreeFindings read_tenants_below(const nlohmann::json& document, const std::string& above);
 
 }  // namespace tidepool::api::v1

@@ -197,9 +197,10 @@ std::string tenant_changes_text(const json& answer, const Style& style) {
   return text + warnings_text(answer, style);
 }
 
-ordered_json tenants_document(const json& tree) {
+ordered_json tenants_document(const json& tree, const std::string& below) {
   Children children;
   for (const auto& tenant : list_at(tree, "/tenants")) children[text_at(tenant, "/parent")].push_back(&tenant);
+  if (!below.empty()) return {{"tenants", level_of(children, below)}};
   return {{"half_life", text_at(tree, "/half_life")},
           {"rebalance_every", text_at(tree, "/rebalance_every")},
           {"tenants", level_of(children, "")}};

@@ -14,8 +14,9 @@ namespace tidepool::ctl {
 [[nodiscard]] std::string tenant_page(const nlohmann::json& tenant, const Style& style);
 // A line each: "+ new", "- gone", "~ vision: guarantee 4 -> 6"; then why it would be refused, and warnings.
 [[nodiscard]] std::string tenant_changes_text(const nlohmann::json& answer, const Style& style);
-// The file from which the tree can be set again, without the fields that are as by default.
-[[nodiscard]] nlohmann::ordered_json tenants_document(const nlohmann::json& tree);
+// The file from which the tree, or what lies below one tenant, can be set again, without the fields that are as by
+// default.
+[[nodiscard]] nlohmann::ordered_json tenants_document(const nlohmann::json& tree, const std::string& below = "");
 
 // Slot-hours and cost of each tenant since it was set up.
 [[nodiscard]] std::string usage_table(const nlohmann::json& tree, const Style& style);

@@ -76,6 +76,15 @@ struct ConfigureTenants {
   core::TenantTree tree;
   std::optional<core::TenantTree> instead_of = std::nullopt;  // refused if another one is set by then; none: of any
 };
+// What lies below one tenant from now on; all else stays as it is then.
+struct ConfigureTenantsBelow {
+  std::string above;
+  std::vector<core::Tenant> tenants;  // each after its parent, which is `above` or one of them
+  // The tenant to which the caller is limited, which then sets no looser limits than its own. Empty: to none.
+  std::string limited_to = "";
+  std::optional<std::vector<core::Tenant>> instead_of =
+      std::nullopt;  // refused if others are set by then; none: of any
+};
 struct CreateToken {
   std::string id;  // made where the request comes in, because chance is an input
   std::string name;
@@ -130,8 +139,8 @@ struct ShadowPolicy {
 using CommandBody =
     std::variant<SubmitJob, SubmitJobs, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob, ChangeJob,
                  CordonNode, LabelNode, DrainNode, UndrainNode, ClearNodeFaults, AddMaintenance, RemoveMaintenance,
-                 ConfigureTenants, CreateToken, RevokeToken, CreateNodeToken, RevokeNodeToken, RevokeNode,
-                 StorePolicyVersion, NotePolicyChecks, ActivatePolicy, RollBackPolicy, ShadowPolicy>;
+                 ConfigureTenants, ConfigureTenantsBelow, CreateToken, RevokeToken, CreateNodeToken, RevokeNodeToken,
+                 RevokeNode, StorePolicyVersion, NotePolicyChecks, ActivatePolicy, RollBackPolicy, ShadowPolicy>;
 
 struct Idempotency {
   std::string key;           // as the client sent it

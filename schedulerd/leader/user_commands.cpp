@@ -1,10 +1,12 @@
 #include "schedulerd/leader/user_commands.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/overloaded.hpp"
 #include "core/facts/job_facts.hpp"
 #include "core/facts/tenant_facts.hpp"
+#include "core/tenants/tenant_subtree.hpp"
 #include "schedulerd/leader/node_trust.hpp"
 
 namespace tidepool::leader {
@@ -55,6 +57,11 @@ class Carrying {
       return conflict("the tenants have changed since they were read");
     }
     return batch_.learn(core::TenantsConfigured{body.tree});
+  }
+
+  Status operator()(const ConfigureTenantsBelow& body) {
+    auto tree = tree_with(batch_.state(), body);
+    return tree.ok() ? batch_.learn(core::TenantsConfigured{*std::move(tree)}) : Status(tree.error());
   }
 
   Status operator()(const CreateToken& body) {
@@ -152,6 +159,20 @@ std::optional<Result<Receipt>> answer_before(const Idempotency& request, TurnBat
 }
 
 }  // namespace
+
+Result<core::TenantTree> tree_with(const core::ClusterState& state, const ConfigureTenantsBelow& change) {
+  const core::TenantTree& now = *state.tenants;
+  const auto path = now.path_to(change.above);
+  const auto is_limit = [&](const core::Tenant* tenant) { return tenant->name == change.limited_to; };
+  const bool may_set = change.limited_to.empty() || std::any_of(path.begin(), path.end(), is_limit);
+  if (path.empty() || !may_set) return not_found("there is no tenant " + change.above);
+  if (change.instead_of && *change.instead_of != core::tenants_below(now, change.above)) {
+    return conflict("the tenants below " + change.above + " have changed since they were read");
+  }
+  core::TenantTree tree = core::with_tenants_below(now, change.above, change.tenants);
+  if (!change.limited_to.empty()) TP_TRY(core::check_within(tree, change.above));
+  return tree;
+}
 
 void take_command(std::size_t item, const Command& command, TurnBatch& batch) {
   if (command.idempotency) {

@@ -11,4 +11,8 @@ namespace tidepool::leader {
 // nothing; with another request it is refused.
 void take_command(std::size_t item, const Command& command, TurnBatch& batch);
 
+// The whole tree that setting what lies below one tenant would make of the present one; an error says why it is
+// refused. Whether the engine takes that tree is left to core::TenantsConfigured.
+[[nodiscard]] Result<core::TenantTree> tree_with(const core::ClusterState& state, const ConfigureTenantsBelow& change);
+
 }  // namespace tidepool::leader

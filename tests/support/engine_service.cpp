@@ -171,8 +171,9 @@ std::vector<live::EndedRow> EngineService::ended_jobs(const live::EndedQuery& qu
     const bool below = !query.before || job.id < *query.before;
     const bool named = query.name.empty() || query.name == job.spec.name;
     const bool of_tenant = query.tenant.empty() || query.tenant == job.spec.tenant;
-    const bool seen =
-        query.subtree.empty() || query.subtree == job.spec.tenant || job.spec.tenant.starts_with(query.subtree + "/");
+    const bool seen = query.subtree.empty() || query.subtree == job.spec.tenant ||
+                      job.spec.tenant.starts_with(query.subtree + "/") ||
+                      std::count(query.below.begin(), query.below.end(), job.spec.tenant) > 0;
     if (!asked || !below || !named || !of_tenant || !seen) continue;
     found.push_back({job.id, job.spec.tenant, job.spec.name, std::string(core::to_text(job.state())), job.submitted_at,
                      job.phase.ended_at().value_or(Instant()), live::http::listed_fields(job)});

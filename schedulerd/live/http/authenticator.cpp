@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/tenants/tenant_subtree.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 
 namespace tidepool::live::http {
@@ -69,6 +70,21 @@ Result<Caller> Authenticator::identify(std::string_view authorization) {
   Caller caller{record->id, *role, record->tenant, record->expires_unix_s};
   if (expired(caller)) return refusal;
   return caller;
+}
+
+void Authenticator::place(Caller& caller, const SharedValue<core::TenantTree>& tree) {
+  if (caller.tenant.empty()) return;
+  if (&*tree != &*tree_) {
+    tree_ = tree;
+    below_.clear();
+  }
+  auto& below = below_[caller.tenant];
+  if (below == nullptr) {
+    TenantNames names;
+    for (const core::Tenant& tenant : core::tenants_below(*tree, caller.tenant)) names.insert(tenant.name);
+    below = std::make_shared<const TenantNames>(std::move(names));
+  }
+  caller.below = below;
 }
 
 bool Authenticator::expired(const Caller& caller) const {

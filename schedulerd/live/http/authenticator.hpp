@@ -5,11 +5,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "base/result.hpp"
+#include "base/shared_value.hpp"
+#include "core/state/tenants.hpp"
 #include "schedulerd/live/service/service.hpp"
 
 namespace tidepool::live::http {
@@ -18,15 +22,19 @@ namespace tidepool::live::http {
 enum class Role { kViewer, kSubmitter, kAdmin };
 [[nodiscard]] std::optional<Role> parse_role(std::string_view text);
 
+using TenantNames = std::set<std::string, std::less<>>;
+
 struct Caller {
   std::string token_id;
   Role role = Role::kViewer;
   std::string tenant;  // empty = all
   std::optional<std::int64_t> expires_unix_s;
+  std::shared_ptr<const TenantNames> below = nullptr;  // of the tree, those below its tenant; null = none
 
-  // Its own tenant and the teams below it.
+  // Its own tenant, those below it in the tree, and teams in it by name.
   [[nodiscard]] bool sees(const std::string& owner) const {
-    return tenant.empty() || owner == tenant || owner.starts_with(tenant + "/");
+    return tenant.empty() || owner == tenant || (below != nullptr && below->contains(owner)) ||
+           owner.starts_with(tenant + "/");
   }
 };
 
@@ -39,6 +47,9 @@ class Authenticator {
   // Takes the value of the Authorization header. The error never says which part was wrong.
   [[nodiscard]] Result<Caller> identify(std::string_view authorization);
 
+  // From now on the caller sees what lies below its tenant in this tree.
+  void place(Caller& caller, const SharedValue<core::TenantTree>& tree);
+
   [[nodiscard]] bool expired(const Caller& caller) const;
   // After a revocation; the next look reads the journal again.
   void forget_all() { known_.clear(); }
@@ -49,6 +60,8 @@ class Authenticator {
   History& history_;
   std::function<std::int64_t()> unix_now_;
   std::map<std::string, TokenRecord> known_;  // good tokens seen lately, at most kKnownMax
+  SharedValue<core::TenantTree> tree_;        // that `below_` is of
+  std::map<std::string, std::shared_ptr<const TenantNames>> below_;
 };
 
 }  // namespace tidepool::live::http

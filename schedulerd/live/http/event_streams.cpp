@@ -67,6 +67,7 @@ void EventStreams::deliver(Client& client, const core::Event& event) {
   client.last = event.seq;
   if (client.request.job && event.job != client.request.job) return;
   const auto seen = parts_.service.published();
+  parts_.authenticator.place(client.request.caller, seen->state.tenants);
   const nlohmann::json rendered = render_event({*seen, client.request.caller, parts_.service.history()}, event);
   if (rendered.is_null()) return;
   const std::string line = canonical_json(rendered);

@@ -84,7 +84,10 @@ void revoke_node_token(Rest& rest, Call call);
 // tenants/tenant_handlers.cpp
 void list_tenants(Rest& rest, Call call);
 void get_tenant(Rest& rest, Call call);
+
+// tenants/tenant_put_handlers.cpp
 void put_tenants(Rest& rest, Call call);
+void put_tenants_below(Rest& rest, Call call);
 
 // token_handlers.cpp
 void list_tokens(Rest& rest, Call call);

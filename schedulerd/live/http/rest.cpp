@@ -45,6 +45,12 @@ std::optional<Problem> check_query(const Route& route, const HttpRequest& reques
   return std::nullopt;
 }
 
+std::string whole_cluster_hint(const Route& route) {
+  return route.path == "/v1/tenants"
+             ? "an admin of a tenant sets what lies below it with PUT /v1/tenants/TENANT/tenants"
+             : "";
+}
+
 std::optional<Problem> check_access(const Route& route, const Caller& caller) {
   const Role needed = route.access == Access::kAdmin       ? Role::kAdmin
                       : route.access == Access::kSubmitter ? Role::kSubmitter
@@ -56,8 +62,10 @@ std::optional<Problem> check_access(const Route& route, const Caller& caller) {
                                                     : "this needs a token with the role submitter or admin"};
   }
   if (route.whole_cluster && !caller.tenant.empty()) {
-    return Problem{
-        .status = 403, .code = "Forbidden", .detail = "this needs a token that is not limited to one tenant"};
+    return Problem{.status = 403,
+                   .code = "Forbidden",
+                   .detail = "this needs a token that is not limited to one tenant",
+                   .hint = whole_cluster_hint(route)};
   }
   return std::nullopt;
 }
@@ -176,6 +184,7 @@ void Rest::dispatch(HttpRequest request, const Responder& responder) {
   if (!call.seen && !is_public) {
     return call.fail({.status = 503, .code = "NotReady", .detail = "the daemon is still reading its journal"});
   }
+  if (call.seen) authenticator_.place(call.caller, call.seen->state.tenants);
   match.route->handler(*this, std::move(call));
 }
 

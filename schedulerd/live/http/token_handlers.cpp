@@ -37,7 +37,8 @@ NewToken read_new_token(const json& body, const Caller& caller, const core::Tena
     in.fail("role", "Invalid", "is \"" + token.command.role + "\"; it must be admin, submitter or viewer");
   }
   if (!caller.sees(token.command.tenant)) {
-    in.fail("tenant", "Invalid", "must be " + caller.tenant + ", to which your own token is limited");
+    in.fail("tenant", "Invalid",
+            "must be " + caller.tenant + ", to which your own token is limited, or a tenant below it");
   } else {
     check_tenant(in, token.command.tenant, tree);
   }

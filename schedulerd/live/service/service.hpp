@@ -39,6 +39,7 @@ using leader::ClearNodeFaults;
 using leader::Command;
 using leader::CommandBody;
 using leader::ConfigureTenants;
+using leader::ConfigureTenantsBelow;
 using leader::CordonNode;
 using leader::CreateNodeToken;
 using leader::CreateToken;
@@ -101,11 +102,12 @@ struct StoredDecision {
 
 // Jobs that have ended and left the state, the newest first.
 struct EndedQuery {
-  std::optional<JobId> before;         // ids below; none = from the newest
-  std::vector<core::JobState> states;  // final ones; empty = any
-  std::string tenant;                  // empty = any
-  std::string name;                    // empty = any
-  std::string subtree;                 // a tenant: its jobs and those of tenants below it; empty = all
+  std::optional<JobId> before;          // ids below; none = from the newest
+  std::vector<core::JobState> states;   // final ones; empty = any
+  std::string tenant;                   // empty = any
+  std::string name;                     // empty = any
+  std::string subtree;                  // a tenant: its jobs, those of teams in it by name, and of `below`; empty = all
+  std::vector<std::string> below = {};  // tenants of the tree that lie below it
   int limit = 0;
 };
 

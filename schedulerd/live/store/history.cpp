@@ -101,15 +101,18 @@ Status SqliteHistory::Impl::prepare() {
       {&ended_jobs,
        "SELECT id,tenant,name,state,submitted_us,finished_us,listed FROM ended_jobs "
        "WHERE id<?1 AND (?2='' OR tenant=?2)"
-       " AND (?4='' OR tenant=?4 OR substr(tenant,1,length(?4)+1)=?4||'/') ORDER BY id DESC LIMIT ?3"},
+       " AND (?4='' OR tenant=?4 OR substr(tenant,1,length(?4)+1)=?4||'/'"
+       " OR tenant IN (SELECT value FROM json_each(?5))) ORDER BY id DESC LIMIT ?3"},
       {&ended_of_state,
        "SELECT id,tenant,name,state,submitted_us,finished_us,listed FROM ended_jobs "
        "WHERE state=?4 AND id<?1 AND (?2='' OR tenant=?2)"
-       " AND (?5='' OR tenant=?5 OR substr(tenant,1,length(?5)+1)=?5||'/') ORDER BY id DESC LIMIT ?3"},
+       " AND (?5='' OR tenant=?5 OR substr(tenant,1,length(?5)+1)=?5||'/'"
+       " OR tenant IN (SELECT value FROM json_each(?6))) ORDER BY id DESC LIMIT ?3"},
       {&ended_of_name,
        "SELECT id,tenant,name,state,submitted_us,finished_us,listed FROM ended_jobs "
        "WHERE name=?4 AND id<?1 AND (?2='' OR tenant=?2) AND (?5='' OR state=?5)"
-       " AND (?6='' OR tenant=?6 OR substr(tenant,1,length(?6)+1)=?6||'/') ORDER BY id DESC LIMIT ?3"},
+       " AND (?6='' OR tenant=?6 OR substr(tenant,1,length(?6)+1)=?6||'/'"
+       " OR tenant IN (SELECT value FROM json_each(?7))) ORDER BY id DESC LIMIT ?3"},
       {&ended_job, "SELECT id,job FROM ended_jobs WHERE id=?1"},
       {&ended_since, "SELECT id,job FROM ended_jobs WHERE id<?1 AND finished_us>=?2 ORDER BY id DESC LIMIT ?3"},
       {&decisions,
@@ -165,10 +168,11 @@ Status SqliteHistory::Impl::each_ended(const EndedQuery& query, const std::strin
   const auto on_row = [&](const Row& row) { rows.push_back(ended_row_at(row)); };
   const std::int64_t below =
       query.before ? static_cast<std::int64_t>(query.before->number()) : std::numeric_limits<std::int64_t>::max();
-  const auto& [before, states, tenant, name, subtree, limit] = query;
-  if (!name.empty()) return ended_of_name.each(on_row, below, tenant, limit, name, state, subtree);
-  if (state.empty()) return ended_jobs.each(on_row, below, tenant, limit, subtree);
-  return ended_of_state.each(on_row, below, tenant, limit, state, subtree);
+  const auto& [before, states, tenant, name, subtree, names, limit] = query;
+  const std::string in_tree = nlohmann::json(names).dump();
+  if (!name.empty()) return ended_of_name.each(on_row, below, tenant, limit, name, state, subtree, in_tree);
+  if (state.empty()) return ended_jobs.each(on_row, below, tenant, limit, subtree, in_tree);
+  return ended_of_state.each(on_row, below, tenant, limit, state, subtree, in_tree);
 }
 
 std::vector<EndedRow> SqliteHistory::ended_jobs(const EndedQuery& query) {

@@ -205,6 +205,32 @@ class Tenants(unittest.TestCase):
         self.assertIn('the default priority 11 of tenant "vision" is above priority_max 10 of tenant "vision"',
                       out.replace("\n  ", " "))
 
+    def test_an_admin_of_a_tenant_sets_what_lies_below_it_and_nothing_else(self):
+        cluster = self.cluster("tidal")
+        self.assertEqual(self.schedctl(cluster, "tenants", "apply", self.file(), "--yes")[0], 0)
+        made = cluster.call("POST", "/v1/tokens", {"name": "x", "role": "admin", "tenant": "lab"})
+        cluster.token = made["token"]  # of schedctl; cluster.call stays the operator's
+        exported = self.schedctl(cluster, "tenants", "export", "--below", "lab")[1]
+        self.assertTrue(exported.startswith("tenants:\n"), exported)
+        words = ("tenants", "apply", "-", "--below", "lab", "--yes")
+        self.assertEqual(self.schedctl(cluster, *words, stdin=exported), (0, "no change\n", ""))
+        mine = self.folder / "lab.yaml"
+        mine.write_text(exported.replace("priority_max: 10", "priority_max: 7"))
+        code, out, err = self.schedctl(cluster, "tenants", "diff", mine, "--below", "lab")
+        self.assertEqual((code, out, err), (0, "~ vision: priority_max 10 -> 7\n", ""))
+        code, _, err = self.schedctl(cluster, "tenants", "apply", mine, "--below", "lab")
+        self.assertIn("lab.yaml --below lab --yes", err)
+        self.assertEqual(self.schedctl(cluster, "tenants", "apply", mine, "--below", "lab", "--yes")[0], 0)
+        self.assertEqual(cluster.call("GET", "/v1/tenants/vision")["priority_max"], 7)
+        mine.write_text(exported.replace("guarantee: 1", "guarantee: 3"))
+        code, out, _ = self.schedctl(cluster, "tenants", "diff", mine, "--below", "lab")
+        self.assertEqual(code, 1)
+        self.assertIn("the tenants below it are guaranteed 3 slots, it has 2", out.replace("\n  ", " "))
+        for below in (("--below", "guests"), ()):
+            self.assertEqual(self.schedctl(cluster, "tenants", "diff", mine, *below)[0], 3)
+        self.assertEqual([tenant["name"] for tenant in cluster.call("GET", "/v1/tenants")["tenants"]],
+                         ["lab", "vision", "7", "guests"])
+
     def test_a_policy_that_does_not_ask_the_tree_is_named(self):
         cluster = self.cluster("fifo")
         out = self.schedctl(cluster, "tenants", "apply", self.file(), "--yes")[1].replace("\n  ", " ")

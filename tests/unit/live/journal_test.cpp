@@ -104,6 +104,21 @@ TEST_CASE("a tenant's ended jobs are listed with those of the tenants below it")
   CHECK(seen_by("red", "one", {}) == red);
   CHECK(seen_by("red/vision", "", {}) == std::vector<std::string>{"red/vision"});
   CHECK(seen_by("", "", {}).size() == 4);
+  // Those that lie below it in the tree have names of their own.
+  const auto with_blue = [&](const std::string& name, std::vector<core::JobState> states) {
+    return history
+        ->ended_jobs({.before = {},
+                      .states = std::move(states),
+                      .tenant = "",
+                      .name = name,
+                      .subtree = "red",
+                      .below = {"blue", "gr\"een"},
+                      .limit = 5})
+        .size();
+  };
+  CHECK(with_blue("", {}) == 3);
+  CHECK(with_blue("", {core::JobState::kFailed}) == 3);
+  CHECK(with_blue("one", {}) == 3);
 }
 
 TEST_CASE("facts come back in order, with the clock of their batch") {

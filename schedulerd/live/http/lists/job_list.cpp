@@ -80,7 +80,9 @@ std::vector<EndedRow> ended_rows(Rest& rest, const Call& call, const JobsAsked& 
                    .tenant = asked.tenant,
                    .name = asked.name,
                    .subtree = call.caller.tenant,
+                   .below = {},
                    .limit = asked.page.limit + 1};
+  if (call.caller.below != nullptr) query.below.assign(call.caller.below->begin(), call.caller.below->end());
   if (asked.page.after) query.before = JobId(*asked.page.after);
   for (const auto state : {core::JobState::kSucceeded, core::JobState::kFailed, core::JobState::kCancelled}) {
     if (asked.states.contains(core::to_text(state))) query.states.push_back(state);

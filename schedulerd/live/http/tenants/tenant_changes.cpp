@@ -91,6 +91,13 @@ json tenant_settings(const core::Tenant& tenant) {
           {"defaults", leader::defaults_document(*tenant.defaults)}};
 }
 
+Problem unknown_tenant(const std::string& name) {
+  return {.status = 404,
+          .code = "UnknownTenant",
+          .detail = "there is no tenant " + name,
+          .hint = "GET /v1/tenants lists those that this token may see"};
+}
+
 std::string tenants_etag(const core::TenantTree& tree) {
   Digest digest;
   digest.mix(canonical_json(tenant_changes({}, tree)));

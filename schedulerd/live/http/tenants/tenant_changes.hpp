@@ -6,11 +6,15 @@
 #include <nlohmann/json.hpp>
 
 #include "core/state/tenants.hpp"
+#include "schedulerd/live/http/problem.hpp"
 
 namespace tidepool::live::http {
 
 // The tenant's fields but its name, as files call them; null = none.
 [[nodiscard]] nlohmann::json tenant_settings(const core::Tenant& tenant);
+
+// A tenant that does not exist, or that the caller may not see.
+[[nodiscard]] Problem unknown_tenant(const std::string& name);
 
 // Another one for another tree; with its quotes.
 [[nodiscard]] std::string tenants_etag(const core::TenantTree& tree);

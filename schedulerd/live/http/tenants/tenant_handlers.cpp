@@ -1,20 +1,14 @@
-// The tree of tenants: what is set, what each has and wants now, and a new tree in its place.
+// The tree of tenants: what is set, and what each has and wants now.
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "api/v1/tenant_tree.hpp"
-#include "core/facts/tenant_facts.hpp"
-#include "schedulerd/leader/tenant_file.hpp"
 #include "schedulerd/live/http/handlers.hpp"
-#include "schedulerd/live/http/jobs/job_requests.hpp"
 #include "schedulerd/live/http/numbers/budget_numbers.hpp"
 #include "schedulerd/live/http/numbers/tenant_numbers.hpp"
-#include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/tenants/tenant_changes.hpp"
 
 namespace tidepool::live::http {
@@ -109,45 +103,6 @@ class TreeView {
   std::map<std::string, std::size_t> place_;
 };
 
-json warnings_of(Rest& rest, const Published& seen, const core::TenantTree& tree) {
-  json warnings = json::array();
-  if (tree.empty()) return warnings;
-  if (const auto why = rest.why_not_shared(seen)) warnings.push_back(*why);
-  for (const TokenRecord& token : rest.service().history().tokens()) {
-    if (token.revoked || token.tenant.empty() || tree.find(token.tenant) != nullptr) continue;
-    warnings.push_back("the token " + token.id + " (" + token.name + ") is of the tenant " + token.tenant +
-                       ", which the tree lacks: nothing can be submitted with it");
-  }
-  return warnings;
-}
-
-std::variant<core::TenantTree, Problem> read_tree(const Call& call) {
-  auto body = read_body(call);
-  if (auto* problem = std::get_if<Problem>(&body)) return std::move(*problem);
-  auto findings = api::v1::read_tenant_tree(std::get<json>(body));
-  if (findings.errors.empty()) return leader::to_core(findings.tree);
-  return Problem{.status = 422,
-                 .code = "InvalidTenants",
-                 .detail = "the tenants need a change",
-                 .hint = "nothing was stored",
-                 .errors = std::move(findings.errors)};
-}
-
-// The tree that the request was made for, as its If-Match says; none: of any. False: it has changed since.
-bool read_condition(const Call& call, std::optional<core::TenantTree>& instead_of) {
-  const auto wanted = call.request.header("if-match");
-  if (wanted.empty() || wanted == "*") return true;
-  instead_of = *call.seen->state.tenants;
-  return wanted == tenants_etag(*instead_of);
-}
-
-// Why this tree would be refused now.
-Status try_out(const Published& seen, const core::TenantTree& tree) {
-  core::ClusterState copy = seen.state;
-  core::StateChange change(copy, seen.now);
-  return core::apply(change, core::TenantsConfigured{tree});
-}
-
 }  // namespace
 
 void list_tenants(Rest& rest, Call call) {
@@ -172,41 +127,7 @@ void get_tenant(Rest& rest, Call call) {
   const TreeView view(rest, call);
   const auto place = view.find(call.id);
   if (place && view.sight(*place) != Sight::kNone) return call.reply(200, view.render(*place));
-  call.fail({.status = 404,
-             .code = "UnknownTenant",
-             .detail = "there is no tenant " + call.id,
-             .hint = "GET /v1/tenants lists those that this token may see"});
-}
-
-void put_tenants(Rest& rest, Call call) {
-  const auto dry_run = read_flag(call, "dry_run");
-  if (!dry_run) return call.fail(bad_parameter(dry_run.error()));
-  auto read = read_tree(call);
-  if (const auto* problem = std::get_if<Problem>(&read)) return call.fail(*problem);
-  const auto& tree = std::get<core::TenantTree>(read);
-  std::optional<core::TenantTree> instead_of;
-  if (!read_condition(call, instead_of)) {
-    return call.fail({.status = 412,
-                      .code = "Changed",
-                      .detail = "the tenants have changed since they were read",
-                      .hint = "look at the changes again (dry_run), and repeat with their etag"});
-  }
-  json body = {{"dry_run", dry_run.value()},
-               {"changes", tenant_changes(*call.seen->state.tenants, tree)},
-               {"refused", nullptr},
-               {"warnings", warnings_of(rest, *call.seen, tree)},
-               {"etag", tenants_etag(*call.seen->state.tenants)},
-               {"as_of_seq", call.seen->as_of_seq}};
-  if (!dry_run.value()) {
-    return rest.command(std::move(call), ConfigureTenants{tree, std::move(instead_of)},
-                        [body](const Receipt& receipt, const Published&) {
-                          json answer = body;
-                          answer["as_of_seq"] = receipt.as_of_seq;
-                          return json_response(200, answer);
-                        });
-  }
-  if (const Status taken = try_out(*call.seen, tree); !taken.ok()) body["refused"] = taken.error().message;
-  call.reply(200, body);
+  call.fail(unknown_tenant(call.id));
 }
 
 }  // namespace tidepool::live::http

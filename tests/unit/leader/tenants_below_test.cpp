@@ -1,0 +1,113 @@
+// The part of the tree below one tenant, as an admin of that tenant sets it.
+#include "core/tenants/tenant_subtree.hpp"
+#include "schedulerd/leader/user_commands.hpp"
+#include "tests/unit/leader/turn_scene.hpp"
+
+namespace tidepool::leader {
+namespace {
+
+using Catch::Matchers::Contains;
+using core::Tenant;
+using core::TenantTree;
+using Names = std::vector<std::string>;
+
+Names names_of(const std::vector<Tenant>& tenants) {
+  Names names;
+  for (const Tenant& tenant : tenants) names.push_back(tenant.name);
+  return names;
+}
+
+TenantTree lab_tree() {
+  return {.tenants = {{.name = "lab", .guarantee = 8, .borrow = 4, .lend = 6, .priority_max = 10},
+                      {.name = "vision", .parent = "lab", .guarantee = 4, .job_slots_max = 8},
+                      {.name = "faces", .parent = "vision", .guarantee = 2},
+                      {.name = "speech", .parent = "lab"},
+                      {.name = "guests"}}};
+}
+
+// As an admin of the lab.
+ConfigureTenantsBelow by_lab(std::vector<Tenant> below) {
+  return {.above = "lab", .tenants = std::move(below), .limited_to = "lab"};
+}
+
+Tenant in_lab(Tenant tenant) {
+  tenant.parent = "lab";
+  return tenant;
+}
+
+}  // namespace
+
+TEST_CASE("what lies below a tenant is taken out and put in its place, and nothing else moves") {
+  const TenantTree tree = lab_tree();
+  CHECK(names_of(core::tenants_below(tree, "lab")) == Names{"vision", "faces", "speech"});
+  CHECK(core::tenants_below(tree, "faces").empty());
+  CHECK(core::tenants_below(tree, "nowhere").empty());
+  CHECK(core::with_tenants_below(tree, "lab", core::tenants_below(tree, "lab")) == tree);
+  const TenantTree without = core::with_tenants_below(tree, "vision", {});
+  CHECK(names_of(without.tenants) == Names{"lab", "vision", "speech", "guests"});
+  const TenantTree more = core::with_tenants_below(tree, "guests", {{.name = "x", .parent = "guests"}});
+  CHECK(names_of(more.tenants) == Names{"lab", "vision", "faces", "speech", "guests", "x"});
+}
+
+TEST_CASE("an admin of a tenant sets what lies below it, by the newest tree and never beside it") {
+  Daemon daemon;
+  REQUIRE(daemon.take(command(ConfigureTenants{lab_tree()})).answers.front().receipt.ok());
+  const auto refusal = [&](const ConfigureTenantsBelow& change) {
+    const auto result = daemon.take(command(change));
+    const auto& receipt = result.answers.front().receipt;
+    return receipt.ok() ? std::string("taken") : receipt.error().message;
+  };
+  // Another tenant's admin has set something else meanwhile: both stand.
+  REQUIRE(refusal({.above = "guests", .tenants = {{.name = "x", .parent = "guests"}}}) == "taken");
+  const std::vector<Tenant> below = {in_lab({.name = "vision", .guarantee = 8})};
+  CHECK(refusal(by_lab(below)) == "taken");
+  CHECK(names_of(daemon.turn.state().tenants->tenants) == Names{"lab", "vision", "guests", "x"});
+  CHECK(daemon.turn.state().tenants->find("lab")->guarantee == 8);
+  // Only in place of what was read, and only below the caller's own tenant.
+  ConfigureTenantsBelow late = by_lab({});
+  late.instead_of = core::tenants_below(lab_tree(), "lab");
+  CHECK_THAT(refusal(late), Contains("have changed since they were read"));
+  late.instead_of = below;
+  CHECK(refusal(late) == "taken");
+  CHECK(refusal({.above = "guests", .tenants = {}, .limited_to = "lab"}) == "there is no tenant guests");
+  CHECK(refusal({.above = "nowhere", .tenants = {}}) == "there is no tenant nowhere");
+  // A name that stands elsewhere, or slots that the tenant does not have, are refused as in any tree.
+  CHECK_THAT(refusal(by_lab({in_lab({.name = "guests"})})), Contains("there are two of this name"));
+  CHECK_THAT(refusal(by_lab({in_lab({.name = "vision", .guarantee = 9})})), Contains("raise its guarantee"));
+}
+
+TEST_CASE("limits below a tenant are no looser than its own where its admin sets them") {
+  const auto refusal = [](std::vector<Tenant> below) {
+    const auto tree = core::with_tenants_below(lab_tree(), "lab", below);
+    const Status within = core::check_within(tree, "lab");
+    return within.ok() ? std::string() : within.error().message;
+  };
+  CHECK(refusal({in_lab({.name = "a", .priority_max = 10})}).empty());
+  CHECK_THAT(refusal({in_lab({.name = "a", .priority_max = 11})}),
+             Contains("priority_max 11 is looser than the 10 of tenant \"lab\""));
+  const Tenant tight = in_lab({.name = "a",
+                               .priority_max = 3,
+                               .job_slots_max = 4,
+                               .job_price_max = Money::micros(1'000'000),
+                               .notice_extension = Duration::seconds(60)});
+  const auto below_a = [&](Tenant tenant) {
+    tenant.name = "b";
+    tenant.parent = "a";
+    return refusal({tight, tenant});
+  };
+  CHECK(below_a({.priority_max = 3}).empty());
+  CHECK_THAT(below_a({.priority_max = 9}), Contains("the 3 of tenant \"a\""));
+  CHECK_THAT(below_a({.job_slots_max = 5}), Contains("job_slots_max 5 is looser than the 4"));
+  CHECK_THAT(below_a({.job_price_max = Money::micros(2'000'000)}),
+             Contains("job_price_max 2.00 is looser than the 1.00"));
+  CHECK_THAT(below_a({.notice_extension = Duration::seconds(61)}), Contains("is looser than the 1m of tenant \"a\""));
+  // The lab may have 8 + 4 slots, and keeps 2 of its guarantee from others.
+  CHECK(refusal({in_lab({.name = "a", .guarantee = 8, .borrow = 4})}).empty());
+  CHECK_THAT(refusal({in_lab({.name = "a", .guarantee = 8, .borrow = 5})}), Contains("13 slots, looser than the 12"));
+  CHECK(refusal({in_lab({.name = "a", .guarantee = 5, .lend = 3})}).empty());
+  CHECK_THAT(
+      refusal({in_lab({.name = "a", .guarantee = 5, .lend = 3}), in_lab({.name = "b", .guarantee = 1, .lend = 0})}),
+      Contains("would keep 3 slots") && Contains("more than the 2"));
+}
+
+}  // namespace tidepool::leader
