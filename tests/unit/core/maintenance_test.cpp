@@ -10,7 +10,7 @@
 namespace tidepool::test {
 namespace {
 
-constexpr Duration kMinute = Duration::seconds(60);
+constexpr Duration kOneMinute = Duration::seconds(60);
 
 // From and to are so long after now.
 core::MaintenanceWindow window(const Story& story, Duration from, Duration to) {
@@ -18,7 +18,7 @@ core::MaintenanceWindow window(const Story& story, Duration from, Duration to) {
           .selector = {{"rack", {"r1"}}},
           .from_us = (story.now() + from).count_us() + story.state().utc_us_at_zero,
           .to_us = (story.now() + to).count_us() + story.state().utc_us_at_zero,
-          .lead = kMinute * 10,
+          .lead = kOneMinute * 10,
           .every = {},
           .reason = "new firmware"};
 }
@@ -54,12 +54,12 @@ TEST_CASE("a node is drained from the lead on, empty when its window begins, and
   Story& story = racks.story;
   const JobId job = story.running({.min = 2, .max = 2}, 2);
   REQUIRE(story.worker(story.job(job).membership.workers.front()).node == racks.first);
-  racks.add(kMinute * 30, kMinute * 90);
-  const Instant begins = story.now() + kMinute * 30;
+  racks.add(kOneMinute * 30, kOneMinute * 90);
+  const Instant begins = story.now() + kOneMinute * 30;
   CHECK_FALSE(racks.drain(racks.first));
-  CHECK(story.engine().clock_due() == begins - kMinute * 10);
-  CHECK(story.engine().next_due() <= begins - kMinute * 10);
-  pass(story, kMinute * 20);
+  CHECK(story.engine().clock_due() == begins - kOneMinute * 10);
+  CHECK(story.engine().next_due() <= begins - kOneMinute * 10);
+  pass(story, kOneMinute * 20);
   REQUIRE(racks.drain(racks.first));
   CHECK(racks.drain(racks.first)->deadline == begins);
   CHECK(racks.drain(racks.first)->only_window() == 1);
@@ -73,13 +73,13 @@ TEST_CASE("a node is drained from the lead on, empty when its window begins, and
   story.settle(job);
   CHECK(story.count("node.drained") == 1);
   CHECK(story.job(job).recovery.restarts == 0);
-  pass(story, kMinute * 10);
+  pass(story, kOneMinute * 10);
   CHECK(story.count("maintenance.began") == 1);
-  CHECK(story.engine().clock_due() == begins + kMinute * 60);
+  CHECK(story.engine().clock_due() == begins + kOneMinute * 60);
   story.decide();
-  pass(story, kMinute * 59);
+  pass(story, kOneMinute * 59);
   CHECK_FALSE(story.state().find_node(racks.first)->takes_workers());
-  pass(story, kMinute);
+  pass(story, kOneMinute);
   CHECK(story.state().find_node(racks.first)->takes_workers());
   CHECK(story.count("node.undrained") == 1);
   CHECK(story.count("maintenance.ended") == 1);
@@ -91,7 +91,7 @@ TEST_CASE("a job that waits for nodes in maintenance says so, and starts when th
   Story story;
   const NodeId node = story.node(2, "a");
   story.learn(core::NodeLabelled{node, {{"rack", "r1"}}});
-  story.learn(core::MaintenanceAdded{window(story, kMinute * 5, kMinute * 60)});
+  story.learn(core::MaintenanceAdded{window(story, kOneMinute * 5, kOneMinute * 60)});
   const JobId job = story.submit({.min = 2, .max = 2});
   CHECK(names_of(story.decide()).empty());
   const core::Reason waits = story.job(job).verdict.reason;
@@ -103,24 +103,24 @@ TEST_CASE("a job that waits for nodes in maintenance says so, and starts when th
   CHECK(story.refuses(core::NodeDrainCancelled{node}) ==
         "a is drained for the maintenance window mw-1, which goes on; take that away with: schedctl maintenance remove "
         "mw-1");
-  pass(story, kMinute * 60);
+  pass(story, kOneMinute * 60);
   CHECK(names_of(story.decide()) == "start");
 }
 
 TEST_CASE("of two windows that overlap a node is out for both, and each can be taken away") {
   Racks racks;
   Story& story = racks.story;
-  racks.add(kMinute * 20, kMinute * 60);
-  racks.add(kMinute * 50, kMinute * 120);
+  racks.add(kOneMinute * 20, kOneMinute * 60);
+  racks.add(kOneMinute * 50, kOneMinute * 120);
   const Instant zero = story.now();
-  pass(story, kMinute * 10);
-  CHECK(racks.drain(racks.first)->maintenance->ends == zero + kMinute * 60);
-  pass(story, kMinute * 30);  // the second one's lead begins
+  pass(story, kOneMinute * 10);
+  CHECK(racks.drain(racks.first)->maintenance->ends == zero + kOneMinute * 60);
+  pass(story, kOneMinute * 30);  // the second one's lead begins
   CHECK(racks.drain(racks.first)->maintenance->window == 1);
-  CHECK(racks.drain(racks.first)->maintenance->ends == zero + kMinute * 120);
-  pass(story, kMinute * 20);  // the first one ends
+  CHECK(racks.drain(racks.first)->maintenance->ends == zero + kOneMinute * 120);
+  pass(story, kOneMinute * 20);  // the first one ends
   CHECK(racks.drain(racks.first)->maintenance->window == 2);
-  CHECK(racks.drain(racks.first)->since == zero + kMinute * 10);
+  CHECK(racks.drain(racks.first)->since == zero + kOneMinute * 10);
   CHECK(story.count("node.undrained") == 0);
   story.learn(core::MaintenanceRemoved{2});
   CHECK_FALSE(racks.drain(racks.first));
@@ -131,38 +131,38 @@ TEST_CASE("of two windows that overlap a node is out for both, and each can be t
 TEST_CASE("a window that comes again drains its nodes each time, and time that was slept through is made up for") {
   Racks racks;
   Story& story = racks.story;
-  core::MaintenanceWindow weekly = window(story, kMinute * 20, kMinute * 80);
-  weekly.every = kMinute * 60 * 24 * 7;
+  core::MaintenanceWindow weekly = window(story, kOneMinute * 20, kOneMinute * 80);
+  weekly.every = kOneMinute * 60 * 24 * 7;
   story.learn(core::MaintenanceAdded{weekly});
-  pass(story, kMinute * 30);
+  pass(story, kOneMinute * 30);
   CHECK(racks.drain(racks.first));
-  pass(story, kMinute * 60);
+  pass(story, kOneMinute * 60);
   CHECK_FALSE(racks.drain(racks.first));
   CHECK(story.state().maintenance.windows.at(1).from_us == weekly.from_us + weekly.every->count_us());
   // Three weeks without a daemon end in the middle of a window.
-  story.pass(*weekly.every * 3 - kMinute * 50);
+  story.pass(*weekly.every * 3 - kOneMinute * 50);
   story.learn(core::ClockAdvanced{});
   REQUIRE(racks.drain(racks.first));
   CHECK(story.state().maintenance.windows.at(1).from_us == weekly.from_us + 3 * weekly.every->count_us());
-  CHECK(racks.drain(racks.first)->maintenance->begins == story.now() - kMinute * 20);
+  CHECK(racks.drain(racks.first)->maintenance->begins == story.now() - kOneMinute * 20);
   CHECK(story.count("maintenance.ended") == 2);
 }
 
 TEST_CASE("an operator's drain, a notice and a window of one node come and go by themselves") {
   Racks racks;
   Story& story = racks.story;
-  racks.add(kMinute * 20, kMinute * 60);
-  story.learn(core::NodeDrainRequested{racks.first, kMinute * 40, "a new disk"});
-  pass(story, kMinute * 10);
-  CHECK(racks.drain(racks.first)->deadline == story.now() + kMinute * 10);
+  racks.add(kOneMinute * 20, kOneMinute * 60);
+  story.learn(core::NodeDrainRequested{racks.first, kOneMinute * 40, "a new disk"});
+  pass(story, kOneMinute * 10);
+  CHECK(racks.drain(racks.first)->deadline == story.now() + kOneMinute * 10);
   CHECK_FALSE(racks.drain(racks.first)->only_window());
-  story.learn(core::NodeReclaimNoticed{racks.first, kMinute});
-  CHECK(racks.drain(racks.first)->deadline == story.now() + kMinute);
+  story.learn(core::NodeReclaimNoticed{racks.first, kOneMinute});
+  CHECK(racks.drain(racks.first)->deadline == story.now() + kOneMinute);
   story.learn(core::NodeDrainCancelled{racks.first});  // ends the two others
-  CHECK(racks.drain(racks.first)->deadline == story.now() + kMinute * 10);
+  CHECK(racks.drain(racks.first)->deadline == story.now() + kOneMinute * 10);
   CHECK(racks.drain(racks.first)->only_window() == 1);
-  story.learn(core::NodeDrainRequested{racks.first, kMinute * 40, "a new disk"});
-  pass(story, kMinute * 50);
+  story.learn(core::NodeDrainRequested{racks.first, kOneMinute * 40, "a new disk"});
+  pass(story, kOneMinute * 50);
   REQUIRE(racks.drain(racks.first));
   CHECK_FALSE(racks.drain(racks.first)->maintenance);
   CHECK(racks.drain(racks.first)->reason == "a new disk");
@@ -172,10 +172,10 @@ TEST_CASE("an operator's drain, a notice and a window of one node come and go by
 TEST_CASE("a node that is away, joins or is labelled during a window is out until the window ends") {
   Racks racks;
   Story& story = racks.story;
-  racks.add(kMinute * 5, kMinute * 60);
+  racks.add(kOneMinute * 5, kOneMinute * 60);
   REQUIRE(racks.drain(racks.first));
   story.learn(core::NodeLost{racks.first, "switched off"});
-  pass(story, kMinute * 30);
+  pass(story, kOneMinute * 30);
   story.node(2, "a");
   CHECK(racks.drain(racks.first));
   story.learn(core::NodeLabelled{racks.second, {{"rack", "r1"}}});
@@ -183,7 +183,7 @@ TEST_CASE("a node that is away, joins or is labelled during a window is out unti
   story.learn(core::NodeLabelled{racks.second, {{"rack", "r2"}}});
   CHECK_FALSE(racks.drain(racks.second));
   story.learn(core::NodeLost{racks.first, "switched off"});
-  pass(story, kMinute * 30);
+  pass(story, kOneMinute * 30);
   story.node(2, "a");
   CHECK_FALSE(racks.drain(racks.first));
   CHECK(story.state().find_node(racks.first)->takes_workers());
@@ -192,11 +192,11 @@ TEST_CASE("a node that is away, joins or is labelled during a window is out unti
 TEST_CASE("a window whose lead has begun is due at once, and goes by UTC") {
   Racks racks;
   Story& story = racks.story;
-  racks.add(kMinute * 30, kMinute * 60);
+  racks.add(kOneMinute * 30, kOneMinute * 60);
   CHECK_FALSE(racks.drain(racks.first));
-  story.learn(core::UtcSet{(kMinute * 25).count_us()});  // the clock was behind
+  story.learn(core::UtcSet{(kOneMinute * 25).count_us()});  // the clock was behind
   REQUIRE(racks.drain(racks.first));
-  CHECK(racks.drain(racks.first)->deadline == story.now() + kMinute * 5);
+  CHECK(racks.drain(racks.first)->deadline == story.now() + kOneMinute * 5);
   story.learn(core::UtcSet{0});
   CHECK_FALSE(racks.drain(racks.first));
 }
@@ -205,7 +205,7 @@ TEST_CASE("windows that make no sense are refused") {
   Racks racks;
   const Story& story = racks.story;
   const auto refused = [&](auto change) {
-    core::MaintenanceWindow asked = window(story, kMinute, kMinute * 2);
+    core::MaintenanceWindow asked = window(story, kOneMinute, kOneMinute * 2);
     change(asked);
     return racks.story.refuses(core::MaintenanceAdded{asked});
   };
@@ -221,8 +221,8 @@ TEST_CASE("windows that make no sense are refused") {
 TEST_CASE("windows outlive a restart, and drains of earlier versions are read with their causes") {
   Racks racks;
   Story& story = racks.story;
-  racks.add(kMinute * 5, kMinute * 60);
-  racks.add(kMinute * 50, kMinute * 70);
+  racks.add(kOneMinute * 5, kOneMinute * 60);
+  racks.add(kOneMinute * 50, kOneMinute * 70);
   const auto read = core::state_from_json(core::to_json(story.state()));
   REQUIRE(read.ok());
   CHECK(core::digest_of(*read) == core::digest_of(story.state()));
@@ -231,9 +231,9 @@ TEST_CASE("windows outlive a restart, and drains of earlier versions are read wi
 
   story.learn(core::MaintenanceRemoved{1});
   story.learn(core::MaintenanceRemoved{2});
-  story.learn(core::NodeDrainRequested{racks.first, kMinute * 9, "a new disk"});
-  story.learn(core::NodeDrainRequested{racks.second, kMinute * 9, ""});
-  story.learn(core::NodeReclaimNoticed{racks.second, kMinute});
+  story.learn(core::NodeDrainRequested{racks.first, kOneMinute * 9, "a new disk"});
+  story.learn(core::NodeDrainRequested{racks.second, kOneMinute * 9, ""});
+  story.learn(core::NodeReclaimNoticed{racks.second, kOneMinute});
   auto before = core::to_json(story.state());
   for (auto& node : before.at("nodes")) {
     auto& drain = node.at("drain");

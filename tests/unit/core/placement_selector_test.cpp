@@ -32,19 +32,19 @@ bool has_line(const std::vector<std::string>& lines, const std::string& part) {
                      [&](const std::string& line) { return line.find(part) != std::string::npos; });
 }
 
-struct Racks {
+struct LabelledRacks {
   Story story;
   NodeId first = story.node(4, "a");
   NodeId second = story.node(4, "b");
   NodeId third = story.node(4, "c");
-  Racks() {
+  LabelledRacks() {
     story.learn(core::NodeLabelled{first, {{"rack", "r1"}}});
     story.learn(core::NodeLabelled{second, {{"rack", "r2"}, {"disk", "ssd"}}});
   }
 };
 
 TEST_CASE("A job starts only on nodes that match all of its selector") {
-  Racks racks;
+  LabelledRacks racks;
   const JobId job = ask_for(racks.story, {{"rack", {"r1", "r2"}}, {"disk", {"ssd", "nvme"}}});
   racks.story.decide();
   CHECK(nodes_with(racks.story, job) == std::set{racks.second});
@@ -54,7 +54,7 @@ TEST_CASE("A job starts only on nodes that match all of its selector") {
 }
 
 TEST_CASE("A job says that no node matches, and starts once one is labelled") {
-  Racks racks;
+  LabelledRacks racks;
   const JobId job = ask_for(racks.story, {{"rack", {"r7", "r8"}}});
   racks.story.decide();
   CHECK(said_of(racks.story, job) == "cannot start: no node that is up has rack r7 or r8");
@@ -68,7 +68,7 @@ TEST_CASE("A job says that no node matches, and starts once one is labelled") {
 }
 
 TEST_CASE("A job that needs more than the matching nodes have says how much that is") {
-  Racks racks;
+  LabelledRacks racks;
   const JobId job = ask_for(racks.story, {{"rack", {"r1"}}}, {.min = 6, .max = 6, .preferred = 6});
   racks.story.decide();
   CHECK(said_of(racks.story, job) ==
@@ -76,7 +76,7 @@ TEST_CASE("A job that needs more than the matching nodes have says how much that
 }
 
 TEST_CASE("A job that waits for matching nodes says which jobs hold them") {
-  Racks racks;
+  LabelledRacks racks;
   racks.story.learn(core::NodeLabelled{racks.third, {{"rack", "r1"}}});
   const JobSketch all{.min = 4, .max = 4, .preferred = 4};
   const JobId one = ask_for(racks.story, {{"node", {"a"}}}, all);
@@ -92,7 +92,7 @@ TEST_CASE("A job that waits for matching nodes says which jobs hold them") {
 }
 
 TEST_CASE("Running workers stay when the labels of their node change, and new ones follow the new labels") {
-  Racks racks;
+  LabelledRacks racks;
   const JobId job = ask_for(racks.story, {{"rack", {"r1"}}}, {.max = 4, .preferred = 2, .cooldown = {}});
   racks.story.wish(2);
   racks.story.settle(job);
@@ -130,7 +130,7 @@ TEST_CASE("What an operator sets stays when the node joins again, and hides what
 }
 
 TEST_CASE("A plan that places a worker on a node that does not match breaks the law of the selector") {
-  Racks racks;
+  LabelledRacks racks;
   const JobId job = ask_for(racks.story, {{"rack", {"r1"}}});
   core::Decision decision = racks.story.engine().decide(racks.story.now());
   auto& start = std::get<core::StartIntent>(decision.plan.front().intent);
@@ -142,7 +142,7 @@ TEST_CASE("A plan that places a worker on a node that does not match breaks the 
 }
 
 TEST_CASE("A drained node's workers move only to nodes that match") {
-  Racks racks;
+  LabelledRacks racks;
   const JobId job = ask_for(racks.story, {{"rack", {"r1"}}}, {.max = 2, .preferred = 2});
   racks.story.settle(job);
   racks.story.learn(core::NodeDrainRequested{racks.first, Duration::seconds(600), ""});
