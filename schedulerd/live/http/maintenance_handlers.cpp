@@ -29,6 +29,10 @@ const char* standing(const Published& seen, const core::MaintenanceWindow& windo
   return closes <= seen.now ? "draining" : "planned";
 }
 
+std::string utc_text_of(std::int64_t unix_us) {
+  return WallClock{}.text(Instant::from_micros(unix_us));
+}
+
 json render_window(const Published& seen, const core::MaintenanceWindow& window) {
   json nodes = json::array();
   for (const auto& [id, node] : seen.state.nodes) {
@@ -38,8 +42,8 @@ json render_window(const Published& seen, const core::MaintenanceWindow& window)
           {"state", standing(seen, window)},
           {"selector", window.selector},
           {"nodes", std::move(nodes)},
-          {"from", seen.clock.text(core::at_utc(seen.state, window.from_us))},
-          {"to", seen.clock.text(core::at_utc(seen.state, window.to_us))},
+          {"from", utc_text_of(window.from_us)},
+          {"to", utc_text_of(window.to_us)},
           {"lead", to_text(window.lead)},
           {"every", window.every ? json(to_text(*window.every)) : json(nullptr)},
           {"reason", window.reason}};
