@@ -1,5 +1,8 @@
 #include "base/timestamp.hpp"
 
+#include <array>
+#include <cstdio>
+
 #include "base/calendar.hpp"
 
 namespace tidepool {
@@ -45,6 +48,14 @@ std::optional<std::int64_t> micros_of(std::string_view text) {
   if (!day.ok() || !hours || !minutes || !seconds || !fraction) return std::nullopt;
   const std::int64_t of_day = *hours * 3'600 + *minutes * 60 + *seconds;
   return *day * kDayMicros + of_day * 1'000'000 + *fraction;
+}
+
+std::string timestamp_text(std::int64_t unix_seconds) {
+  const std::int64_t day = day_of(unix_seconds * 1'000'000);
+  const auto of_day = static_cast<int>(unix_seconds - day * kDaySeconds);
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "T%02d:%02d:%02dZ", of_day / 3'600, of_day / 60 % 60, of_day % 60);
+  return date_text(day) + text.data();
 }
 
 }  // namespace tidepool

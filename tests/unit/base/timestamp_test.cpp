@@ -12,6 +12,12 @@ TEST_CASE("A time is read to the microsecond") {
   CHECK(micros_of("2024-02-29T23:59:60Z") == micros_of("2024-03-01T00:00:00Z"));
 }
 
+TEST_CASE("A time in whole seconds is written as it is read") {
+  for (const char* text : {"1970-01-01T00:00:00Z", "2024-02-29T23:59:59Z", "2026-12-01T08:30:07Z"}) {
+    CHECK(timestamp_text(micros_of(text).value() / 1'000'000) == text);
+  }
+}
+
 TEST_CASE("What the daemon would not write is no time") {
   for (const char* wrong :
        {"", "Z", "yesterday", "2026-13-40T00:00:00.000Z", "2026-02-29T00:00:00Z", "2026-01-01T24:00:00Z",
