@@ -5,6 +5,7 @@
 #include "core/codec/codec_fields.hpp"
 #include "core/codec/node_fields.hpp"
 #include "core/codec/pool_fields.hpp"
+#include "core/codec/price_fields.hpp"
 #include "core/codec/row_texts.hpp"
 #include "core/codec/tenant_fields.hpp"
 
@@ -260,6 +261,9 @@ void fields(auto& archive, codec::Like<PoolListFailed> auto& fact) {
 void fields(auto& archive, codec::Like<TenantsConfigured> auto& fact) {
   archive("tree", fact.tree);
 }
+void fields(auto& archive, codec::Like<PricesConfigured> auto& fact) {
+  archive("list", fact.list);
+}
 void fields(auto& archive, codec::Like<UtcSet> auto& fact) {
   archive("unix_us_at_zero", fact.unix_us_at_zero);
 }
@@ -315,6 +319,7 @@ std::string_view name_of(const Fact& fact) {
                         [](const PoolListed&) { return "pool_listed"; },
                         [](const PoolListFailed&) { return "pool_list_failed"; },
                         [](const TenantsConfigured&) { return "tenants_configured"; },
+                        [](const PricesConfigured&) { return "prices_configured"; },
                         [](const UtcSet&) { return "utc_set"; },
                         [](const ClockAdvanced&) { return "clock_advanced"; },
                     },

@@ -9,6 +9,7 @@
 #include "core/codec/measurement_fields.hpp"
 #include "core/codec/node_fields.hpp"
 #include "core/codec/pool_fields.hpp"
+#include "core/codec/price_fields.hpp"
 #include "core/codec/recovery_fields.hpp"
 #include "core/codec/state_rows.hpp"
 #include "core/codec/tenant_fields.hpp"
@@ -412,29 +413,14 @@ nlohmann::json encode_head(const ClusterState& state) {
   // Likewise while there have been no pools.
   if (state.pools != NodePools{}) out["pools"] = codec::encode(state.pools);
   // And while the pool is shared by no rule.
-  if (!state.tenants->empty()) {
-    out["tenants"] = codec::encode(
-        StoredTenants{*state.tenants, state.tenant_uses, state.plan.tenants, state.plan.loans_counted, state.budgets});
-  }
+  if (!state.tenants->empty()) out["tenants"] = encode_tenants(state);
+  // And while nodes cost what their tokens and pools say.
+  if (!state.prices->list.empty()) out["prices"] = codec::encode(*state.prices);
   // And while they are not set.
   if (state.damping != NodeDamping{}) out["node_damping"] = codec::encode(state.damping);
   if (state.maintenance != Maintenance{}) out["maintenance"] = codec::encode(state.maintenance);
   if (state.utc_us_at_zero != 0) out["utc_us_at_zero"] = state.utc_us_at_zero;
   return out;
-}
-
-Status take_tenants(nlohmann::json value, ClusterState& state) {
-  StoredTenants stored;
-  if (value.is_object()) value.emplace("budgets", nlohmann::json::object());
-  if (value.contains("tree")) tell_no_later_fields(value["tree"]);
-  TP_TRY(codec::decode(value, "/tenants", stored));
-  TP_TRY(check_tenants(stored.tree));
-  state.tenants = std::move(stored.tree);
-  state.tenant_uses = std::move(stored.uses);
-  state.plan.tenants = std::move(stored.plans);
-  state.plan.loans_counted = stored.loans_counted;
-  state.budgets = std::move(stored.budgets);
-  return ok_status();
 }
 
 Status take_head(nlohmann::json document, ClusterState& state) {
@@ -449,6 +435,7 @@ Status take_head(nlohmann::json document, ClusterState& state) {
     return take(name, [&](const auto& found) { return codec::decode(found, std::string("/") + name, value); });
   };
   TP_TRY(take("tenants", [&](const auto& found) { return take_tenants(found, state); }));
+  TP_TRY(take("prices", [&](const auto& found) { return take_prices(found, state); }));
   TP_TRY(take_into("utc_us_at_zero", state.utc_us_at_zero));
   TP_TRY(take_into("pools", state.pools));
   TP_TRY(take_into("node_damping", state.damping));

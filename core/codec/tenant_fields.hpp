@@ -137,6 +137,25 @@ inline void tell_no_later_fields(nlohmann::json& tree) {
   }
 }
 
+inline nlohmann::json encode_tenants(const ClusterState& state) {
+  return codec::encode(
+      StoredTenants{*state.tenants, state.tenant_uses, state.plan.tenants, state.plan.loans_counted, state.budgets});
+}
+
+inline Status take_tenants(nlohmann::json value, ClusterState& state) {
+  StoredTenants stored;
+  if (value.is_object()) value.emplace("budgets", nlohmann::json::object());
+  if (value.contains("tree")) tell_no_later_fields(value["tree"]);
+  TP_TRY(codec::decode(value, "/tenants", stored));
+  TP_TRY(check_tenants(stored.tree));
+  state.tenants = std::move(stored.tree);
+  state.tenant_uses = std::move(stored.uses);
+  state.plan.tenants = std::move(stored.plans);
+  state.plan.loans_counted = stored.loans_counted;
+  state.budgets = std::move(stored.budgets);
+  return ok_status();
+}
+
 // What a decision changes of them, as one object of it.
 struct StoredTenantChanges {
   std::vector<TenantChange> changes;

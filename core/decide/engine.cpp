@@ -24,6 +24,7 @@
 #include "core/facts/maintenance_facts.hpp"
 #include "core/facts/node_steadiness.hpp"
 #include "core/facts/pool_facts.hpp"
+#include "core/facts/price_facts.hpp"
 #include "core/provision/provision_stage.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/cluster_invariants.hpp"
@@ -288,7 +289,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   follow_pool_use(change);
   change.settle_budgets();
   StateChange::Left left = change.let_ended_go();
-  const bool of_nodes = speaks_of_node(fact.fact) || change.touched().nodes;
+  const bool of_nodes = speaks_of_node(fact.fact) || change.touched().nodes || change.touched().prices;
   impl_->work.learn(change.touched(), of_nodes);
   impl_->forget(std::move(left));
   if (of_nodes) impl_->draining = draining_nodes(impl_->state);
@@ -378,6 +379,7 @@ std::optional<Instant> Engine::clock_due() const {
   first.consider(next_budget_due(impl_->state));
   first.consider(next_steady(impl_->state, impl_->unsteady));
   first.consider(next_maintenance_due(impl_->state));
+  first.consider(next_price_due(impl_->state));
   return first.found();
 }
 

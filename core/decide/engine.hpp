@@ -61,7 +61,7 @@ class Engine {
   // When decide() could answer differently with no new fact, if ever: the next cooldown or deadline.
   [[nodiscard]] std::optional<Instant> next_due() const;
 
-  // When the state changes by the passing of time alone (budgets of tenants, faults of nodes, maintenance
+  // When the state changes by the passing of time alone (budgets of tenants, prices, faults of nodes, maintenance
   // windows): a fact is to be learnt then, whatever it tells, before the next decision. Part of next_due().
   [[nodiscard]] std::optional<Instant> clock_due() const;
 

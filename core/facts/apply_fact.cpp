@@ -14,6 +14,7 @@
 #include "core/facts/parking_facts.hpp"
 #include "core/facts/policy_facts.hpp"
 #include "core/facts/pool_facts.hpp"
+#include "core/facts/price_facts.hpp"
 #include "core/facts/program_facts.hpp"
 #include "core/facts/shares.hpp"
 #include "core/facts/state_moves.hpp"

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/first_after.hpp"
+#include "core/facts/price_facts.hpp"
 #include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/utc_time.hpp"
@@ -106,13 +107,19 @@ void hold_jobs(StateChange& change) {
   }
 }
 
+// Whether any has ended.
+bool end_windows(StateChange& change, const std::string& tenant, BudgetAccount& account, Instant until) {
+  bool has_ended = false;
+  while (at_utc(change.state(), account.window_ends_us) <= until) {
+    end_window(change, tenant, account);
+    has_ended = true;
+  }
+  return has_ended;
+}
+
 // Whether anything was due.
 bool follow_account(StateChange& change, const std::string& tenant, BudgetAccount& account) {
-  bool was_due = false;
-  while (at_utc(change.state(), account.window_ends_us) <= change.at()) {
-    end_window(change, tenant, account);
-    was_due = true;
-  }
+  bool was_due = end_windows(change, tenant, account, change.at());
   for (auto due = next_threshold(account); due && *due <= change.at(); due = next_threshold(account)) {
     reach_next(change, tenant, account);
     was_due = true;
@@ -131,7 +138,9 @@ void count_rates(StateChange& change) {
 }  // namespace
 
 Status apply(StateChange& change, const UtcSet& fact) {
+  prices_until_now(change);
   change.state().utc_us_at_zero = fact.unix_us_at_zero;
+  price_anew(change);
   return ok_status();
 }
 
@@ -154,10 +163,19 @@ void follow_tree(StateChange& change) {
   hold_jobs(change);
 }
 
-void follow_budgets(StateChange& change) {
+bool count_budgets(StateChange& change, Instant until) {
+  bool has_ended = false;
+  for (auto& [tenant, account] : change.state().budgets) {
+    has_ended = end_windows(change, tenant, account, until) || has_ended;
+    count_until(account, until);
+  }
+  return has_ended;
+}
+
+void follow_budgets(StateChange& change, bool window_ended) {
   const auto due = next_budget_due(change.state());
-  if (!due || *due > change.at()) return;
-  bool was_due = false;
+  if (!window_ended && (!due || *due > change.at())) return;
+  bool was_due = window_ended;
   for (auto& [tenant, account] : change.state().budgets) was_due = follow_account(change, tenant, account) || was_due;
   if (was_due) hold_jobs(change);
 }

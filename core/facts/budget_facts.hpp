@@ -15,8 +15,11 @@ namespace tidepool::core {
 
 // The tree has been set: what has been spent stays where the window is as it was, and counts against the new limits.
 void follow_tree(StateChange& change);
+// All of them counted up to then, and the windows that end by then ended. Whether any has: jobs are still to be told,
+// by follow_budgets().
+[[nodiscard]] bool count_budgets(StateChange& change, Instant until);
 // After each fact.
-void follow_budgets(StateChange& change);
+void follow_budgets(StateChange& change, bool window_ended);
 // A new job of a tenant whose budget is spent waits from its first moment on.
 void hold_if_spent(StateChange& change, Job& job);
 

@@ -7,6 +7,7 @@
 #include "core/facts/event_data.hpp"
 #include "core/facts/node_steadiness.hpp"
 #include "core/facts/pool_facts.hpp"
+#include "core/facts/price_facts.hpp"
 #include "core/facts/state_moves.hpp"
 #include "core/facts/worker_exit.hpp"
 #include "core/state/ledger.hpp"
@@ -76,6 +77,7 @@ Status check_worker(const ClusterState& state, WorkerId id) {
 
 Status apply(StateChange& change, const NodeJoined& fact) {
   TP_TRY(check_joined(change.state(), fact));
+  prices_until_now(change);
   const bool known = change.state().find_node(fact.node) != nullptr;
   if (!known) {
     change.state().nodes[fact.node].id = fact.node;
@@ -96,7 +98,7 @@ Status apply(StateChange& change, const NodeJoined& fact) {
     }
   }
   node.slot_type = fact.slot_type;
-  node.price_per_slot_hour = fact.price_per_slot_hour;
+  set_own_price(change, node, fact.price_per_slot_hour);
   node.data_address = fact.data_address;
   node.isolation = fact.isolation;
   node.labels_given = fact.labels;
@@ -113,6 +115,7 @@ Status apply(StateChange& change, const NodeJoined& fact) {
     take_back(change, job);
   }
   node.owners.resize(static_cast<std::size_t>(fact.slots));
+  price_anew(change);
   change.capacity_changed();
   if (!was_up) {
     change.emit("node.joined", node, {{"name", node.name}, {"slots", fact.slots}, {"slot_type", node.slot_type}});
@@ -185,11 +188,13 @@ Status apply(StateChange& change, const NodeLabelled& fact) {
                             std::to_string(kNodeLabelsMax) + " are kept, so take some away first (KEY-)");
   }
   if (set == known->labels_set) return ok_status();
+  prices_until_now(change);
   Node& node = change.node(fact.node);
   const Labels before = labels_of(node);
   node.labels_set = std::move(set);
   Labels labels = labels_of(node);
   if (labels == before) return ok_status();
+  price_anew(change);
   change.capacity_changed();
   change.emit("node.labelled", node, {{"name", node.name}, {"labels", std::move(labels)}});
   return ok_status();

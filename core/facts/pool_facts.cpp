@@ -8,7 +8,9 @@
 #include "base/overloaded.hpp"
 #include "core/facts/drain_facts.hpp"
 #include "core/facts/event_data.hpp"
+#include "core/facts/price_facts.hpp"
 #include "core/facts/worker_exit.hpp"
+#include "core/state/listed_price.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -58,8 +60,10 @@ void forget(StateChange& change, NodeRequest request, const char* why) {
   NodePools& pools = change.state().pools;
   const PoolNode gone = pools.nodes.at(request);
   emit(change, "pool.node_gone", gone, {{"why", why}});
+  prices_until_now(change);
   pools.nodes.erase(request);
   drop_if_empty(pools, gone.pool);
+  price_anew(change);
   const Node* known = change.state().find_node(gone.node);
   if (known == nullptr || known->state == NodeState::kUp) return;
   IdSet<WorkerId> owners(known->owners.begin(), known->owners.end());
@@ -200,6 +204,8 @@ Status apply(StateChange& change, const PoolsConfigured& fact) {
     TP_TRY(check_spec(spec));
     if (!names.insert(spec.name).second) return invalid_argument("two pools are called \"" + spec.name + "\"");
   }
+  prices_until_now(change);
+  restore_own_prices_of_pools(change);
   NodePools& pools = change.state().pools;
   const NodePools before = pools;
   pools.spot_share = fact.spot_share;
@@ -214,7 +220,9 @@ Status apply(StateChange& change, const PoolsConfigured& fact) {
     pool.spec.min = pool.spec.max = 0;
   }
   for (const auto& [name, pool] : before.pools) drop_if_empty(pools, name);
-  if (pools == before) return ok_status();
+  const bool differs = pools != before;
+  price_anew(change);
+  if (!differs) return ok_status();
   note_outside_change(change);
   change.emit("pools.configured", {{"pools", std::vector<std::string>(names.begin(), names.end())}});
   return ok_status();
@@ -302,7 +310,7 @@ void join_pool(StateChange& change, Node& node, int slots) {
   PoolNode& mine = pools.nodes.at(named->request);
   const PoolSpec& spec = pool_of(change, mine).spec;
   if (!spec.slot_type.empty()) node.slot_type = spec.slot_type;
-  node.price_per_slot_hour = spec.price_per_slot_hour;
+  set_own_price(change, node, own_price(change.state(), spec));
   mine.node = node.id;
   if (mine.state == PoolNodeState::kReleasing) {
     ask_drain(change, node.id, change.at() + kLastMoments, "its provider is told to end it");

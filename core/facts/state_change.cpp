@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "core/facts/budget_facts.hpp"
+#include "core/facts/price_facts.hpp"
 #include "core/state/account.hpp"
 #include "core/state/ended_job.hpp"
 
@@ -22,7 +23,9 @@ Job& StateChange::job(JobId id) {
 }
 
 void StateChange::advance_time() {
-  if (std::exchange(time_passes_, false)) follow_budgets(*this);
+  if (!std::exchange(time_passes_, false)) return;
+  const bool window_ended = follow_prices(*this);
+  follow_budgets(*this, window_ended);
 }
 
 void StateChange::settle_budgets() {

@@ -19,12 +19,14 @@ struct Touched {
   bool capacity = false;  // free slots or the queue changed
   bool closed = false;    // a worker has left a node that takes no others: the pool has fewer slots than before
   bool nodes = false;     // which nodes take workers, whatever fact has changed that
+  bool prices = false;    // of nodes or pools
 
   void add(const Touched& other) {
     jobs.insert(other.jobs);
     capacity = capacity || other.capacity;
     closed = closed || other.closed;
     nodes = nodes || other.nodes;
+    prices = prices || other.prices;
   }
 };
 
@@ -35,8 +37,8 @@ class StateChange {
   [[nodiscard]] ClusterState& state() { return state_; }
   [[nodiscard]] Instant at() const { return at_; }
 
-  // A fact tells that time has passed: what budgets make of it comes before what else the fact changes. Of no effect
-  // until advance_time(), or before the first job is written to, whichever is first.
+  // A fact tells that time has passed: what prices and budgets make of it comes before what else the fact changes. Of
+  // no effect until advance_time(), or before the first job is written to, whichever is first.
   void time_has_passed() { time_passes_ = true; }
   void advance_time();
   // Jobs that were written to count in the budgets again with what they hold now. Once, after all else.
@@ -60,6 +62,7 @@ class StateChange {
   void capacity_changed() { touched_.capacity = true; }
   // A node takes workers from now on, or takes none any more.
   void nodes_changed() { touched_.capacity = touched_.nodes = true; }
+  void prices_changed() { touched_.capacity = touched_.prices = true; }
 
   // Events carry the decision from here on.
   void follow(DecisionId decision) { decision_ = decision; }

@@ -7,8 +7,10 @@
 #include "base/id_set.hpp"
 #include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/listed_price.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/state_move.hpp"
+#include "core/state/utc_time.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -123,6 +125,18 @@ Broken budgets_break(const ClusterState& state) {
   return std::nullopt;
 }
 
+// Nodes that are up cost what the list says, at the time of the newest fact.
+Broken prices_break(const ClusterState& state) {
+  const Prices& prices = *state.prices;
+  for (const auto& [id, node] : state.nodes) {
+    if (prices.list.empty() || node.state != NodeState::kUp) continue;
+    const auto by_rule = price_by(price_source(prices.list, state, node), utc_us(state, state.now));
+    const Money price = by_rule ? by_rule->price : own_price(state, node);
+    if (node.price_per_slot_hour != price) return broken("PricesFollowTheList", id.text());
+  }
+  return std::nullopt;
+}
+
 // The other direction: every owner of a slot is a worker that knows the slot.
 Broken slots_break(const ClusterState& state) {
   std::size_t owned = 0;
@@ -173,6 +187,7 @@ Broken broken_invariant(const ClusterState& state) {
   if (listed != state.workers.size()) return broken("WorkerHasAJob", "a worker that no job lists");
   if (auto law = slots_break(state)) return law;
   if (auto law = budgets_break(state)) return law;
+  if (auto law = prices_break(state)) return law;
   return ids_break(state);
 }
 

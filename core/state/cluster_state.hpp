@@ -21,6 +21,7 @@
 #include "core/state/node_faults.hpp"
 #include "core/state/node_pools.hpp"
 #include "core/state/policy_deployment.hpp"
+#include "core/state/prices.hpp"
 #include "core/state/reason.hpp"
 #include "core/state/tenants.hpp"
 
@@ -126,7 +127,7 @@ struct Node {
   bool cordoned = false;
   std::optional<NodeDrain> drain;  // none: it is not being emptied
   std::string slot_type;
-  Money price_per_slot_hour;
+  Money price_per_slot_hour;         // now (prices.hpp)
   std::vector<WorkerId> owners;      // one per slot; none = free
   std::optional<NodeHealth> health;  // none: never measured
   std::string data_address;          // at which its workers meet those of other nodes; empty = its agent told none
@@ -204,6 +205,7 @@ struct ClusterState {
   BudgetAccounts budgets;
   NodeDamping damping;  // off unless the daemon has told it
   Maintenance maintenance;
+  SharedValue<Prices> prices;
   std::int64_t utc_us_at_zero = 0;  // the time line's 0, in microseconds since 1970
 
   [[nodiscard]] const Job* find_job(JobId id) const;  // null: it has ended and left, or there was none

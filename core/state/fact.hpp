@@ -341,7 +341,12 @@ struct PoolListFailed {
 struct TenantsConfigured {
   TenantTree tree;
 };
-// Where the time line lies in UTC, as the daemon's host has it: budgets go by calendar days, weeks and months.
+// The list of prices there is from now on, whole. Empty: each node costs what its token or pool says.
+struct PricesConfigured {
+  PriceList list;
+};
+// Where the time line lies in UTC, as the daemon's host has it: budgets go by calendar days, weeks and months, and
+// prices by hours.
 struct UtcSet {
   std::int64_t unix_us_at_zero = 0;  // since 1970
 };
@@ -357,7 +362,7 @@ using Fact =
                  DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken, StateRestored, StateBrought,
                  StateLeft, PolicyActivated, PolicyRolledBack, PolicyShadowed, PolicyAnswered, PoolsConfigured,
                  PoolNodeCreated, PoolNodeCreateFailed, PoolNodeDeleted, PoolNodeDeleteFailed, PoolListed,
-                 PoolListFailed, TenantsConfigured, UtcSet, ClockAdvanced>;
+                 PoolListFailed, TenantsConfigured, PricesConfigured, UtcSet, ClockAdvanced>;
 
 struct TimedFact {
   Instant at;  // never before the previous fact's

@@ -24,7 +24,7 @@ struct PoolSpec {
   std::string name;
   std::string slot_type;  // of its nodes' slots, whatever their agents report; empty = what they report
   int slots_per_node = 1;
-  Money price_per_slot_hour;
+  Money price_per_slot_hour;  // now (prices.hpp)
   Money worth_per_slot_hour;  // what an hour of a slot that is fully used is worth; not below the price
   int min = 0;                // nodes that are there even if nothing needs them
   int max = 0;

@@ -2,9 +2,6 @@
 // agree with what jobs have cost to the last microsecond, and a spent budget lets nothing start.
 #include <catch2/catch.hpp>
 
-#include <map>
-
-#include "base/accrual.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/state/account.hpp"
 #include "core/state/budget_hold.hpp"
@@ -13,93 +10,14 @@
 #include "policies/registry.hpp"
 #include "tests/support/decision_laws.hpp"
 #include "tests/support/policy_parts.hpp"
-#include "tests/support/random_tenants.hpp"
 #include "tests/support/seeds.hpp"
+#include "tests/support/tenant_budgets.hpp"
 
 namespace tidepool::test {
 namespace {
 
-__extension__ using Wide = __int128;
-
 // On Monday, 1 June 1970 a day, a week and a month begin at once.
 constexpr std::int64_t kTurn_us = std::int64_t{151} * 86'400 * 1'000'000;
-
-core::TenantTree with_budgets(Rng& rng, core::TenantTree tree) {
-  for (core::Tenant& tenant : tree.tenants) {
-    if (rng.chance(0.4)) continue;
-    core::Budget budget{.limit = Money::micros(rng.between(200, 60'000)),
-                        .window = static_cast<core::BudgetWindow>(rng.between(0, 2))};
-    int percent = 0;
-    for (std::int64_t n = rng.between(1, 4); n > 0; --n) {
-      percent += static_cast<int>(rng.between(1, 60));
-      budget.thresholds.push_back({percent, static_cast<core::BudgetAction>(rng.between(0, 3))});
-    }
-    tenant.budget = std::move(budget);
-  }
-  return tree;
-}
-
-// In millionths x microseconds / hour.
-Wide exact(Money whole, std::int64_t remainder) {
-  return static_cast<Wide>(whole.count_micros()) * kUsPerHour + remainder;
-}
-
-// What jobs have cost until now, by tenant, those that have left the state included.
-std::map<std::string, Wide> cost_by_tenant(const SimulatedWorld& world) {
-  std::map<std::string, Wide> cost;
-  const auto add = [&](core::Job job, bool is_there) {
-    if (is_there) core::charge(world.state(), job, world.now());
-    for (const core::Tenant* tenant : world.state().tenants->path_to(job.spec.tenant)) {
-      cost[tenant->name] += exact(job.account.cost, job.account.cost_remainder);
-    }
-  };
-  for (const auto& [id, job] : world.state().jobs) add(*job, true);
-  for (const auto& [id, job] : world.ended()) add(*job, false);
-  return cost;
-}
-
-// What of it lies before an account's present window: the same until that ends, and then whole millionths more.
-class Ledger {
- public:
-  void require_agrees(const SimulatedWorld& world) {
-    // Another tree, which an old fact may bring back, counts other jobs.
-    if (tree_ != *world.state().tenants) entries_.clear();
-    tree_ = *world.state().tenants;
-    const auto cost = cost_by_tenant(world);
-    std::map<std::string, Entry> now;
-    for (const auto& [tenant, account] : world.state().budgets) {
-      INFO(tenant);
-      core::BudgetAccount counted = account;
-      core::count_until(counted, world.now());
-      const auto spent = cost.find(tenant);
-      const Wide all = spent == cost.end() ? 0 : spent->second;
-      const Entry entry{account.window_ends_us, all - exact(counted.spent, counted.remainder)};
-      if (const auto known = entries_.find(tenant); known != entries_.end()) {
-        const Wide more = entry.before - known->second.before;
-        if (entry.window_ends_us == known->second.window_ends_us) {
-          REQUIRE(more == 0);
-        } else {
-          ++turns_;
-          REQUIRE(more >= 0);
-          REQUIRE(more % kUsPerHour == 0);
-        }
-      }
-      now.emplace(tenant, entry);
-    }
-    entries_ = std::move(now);
-  }
-  void forget() { entries_.clear(); }
-  [[nodiscard]] std::size_t turns() const { return turns_; }
-
- private:
-  struct Entry {
-    std::int64_t window_ends_us = 0;
-    Wide before = 0;
-  };
-  core::TenantTree tree_;
-  std::map<std::string, Entry> entries_;
-  std::size_t turns_ = 0;
-};
 
 // Slots of the job that do not step: of workers that boot, wait for a switch, or leave.
 std::int64_t slots_that_wait(const core::ClusterState& state, const core::Job& job) {
@@ -172,7 +90,7 @@ std::size_t require_held(const core::ClusterState& state, Instant now) {
 
 TEST_CASE("whatever budgets tenants have and whatever policy decides, every law holds and accounts are exact") {
   std::size_t held = 0;
-  Ledger ledger;
+  BudgetLedger ledger;
   for_each_seed("budgets", 15, [&](std::uint64_t seed, Rng& rng) {
     for (const policies::KnownPolicy& policy : policies::known_policies()) {
       INFO(policy.name);

@@ -68,6 +68,18 @@ core::Budget full_budget() {
           .thresholds = {{50, core::BudgetAction::kWarn}, {90, core::BudgetAction::kShrink}}};
 }
 
+PriceList full_prices() {
+  const PriceWindow nights{
+      .days = 0x1F, .from_minute = 22 * 60, .to_minute = 6 * 60 + 30, .price = Money::micros(900'000)};
+  return {{{.name = "h100",
+            .slot_type = "H100",
+            .pool = "gpu",
+            .labels = {{"zone", "eu"}},
+            .spot_discount = 60,
+            .entries = {{.from_us = {}, .price = Money::micros(2'500'000)},
+                        {.from_us = 1'800'000'000'000'000, .price = Money::micros(1), .schedule = {nights}}}}}};
+}
+
 std::vector<core::Fact> one_of_each() {
   return {core::JobSubmitted{JobId(1), full_spec()},
           core::JobCancelRequested{JobId(2)},
@@ -133,6 +145,7 @@ std::vector<core::Fact> one_of_each() {
                                                 .notice_extension = Duration::seconds(120)}},
                                    .half_life = Duration::seconds(60),
                                    .rebalance_every = Duration::seconds(7)}},
+          core::PricesConfigured{full_prices()},
           core::UtcSet{1'700'000'000'000'000},
           core::ClockAdvanced{}};
 }
