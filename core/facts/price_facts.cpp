@@ -10,7 +10,6 @@
 #include "core/facts/budget_facts.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "core/state/account.hpp"
-#include "core/state/job_state.hpp"
 #include "core/state/listed_price.hpp"
 #include "core/state/utc_time.hpp"
 
@@ -55,15 +54,6 @@ IdSet<JobId> jobs_that_pay(const ClusterState& state, const Repricing& found) {
   return jobs;
 }
 
-// Jobs with a price cap may have other sizes now, whether they hold slots or wait.
-void look_at_caps(StateChange& change) {
-  std::vector<JobId> capped;
-  for (const auto& [id, job] : change.state().jobs) {
-    if (job->spec.scaling.price_cap && !is_final(job->state())) capped.push_back(id);
-  }
-  for (const JobId id : capped) (void)change.words_of(id);
-}
-
 void set_prices(StateChange& change, Repricing found) {
   for (const auto& [id, price] : found.nodes) change.node(id).price_per_slot_hour = price;
   for (const auto& [name, price] : found.pools) {
@@ -73,7 +63,6 @@ void set_prices(StateChange& change, Repricing found) {
   if (found.nodes.empty() && found.pools.empty()) return;
   change.prices_changed();
   note_outside_change(change);
-  look_at_caps(change);
 }
 
 void set_now(StateChange& change, Repricing found) {
