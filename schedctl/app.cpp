@@ -100,6 +100,7 @@ int run(int argc, const char* const* argv, const AddCommands& extra) {
   add_pools_command(app, chosen);
   add_maintenance_command(app, chosen);
   add_tenant_commands(app, chosen);
+  add_price_commands(app, chosen);
   if (extra) extra(app, chosen);
   add_completion_command(app, chosen);
   try {

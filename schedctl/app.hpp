@@ -33,6 +33,7 @@ void add_cluster_commands(CLI::App& app, Chosen& chosen);     // nodes drain cor
 void add_node_trust_commands(CLI::App& app, Chosen& chosen);  // node token, node revoke
 void add_pools_command(CLI::App& app, Chosen& chosen);
 void add_maintenance_command(CLI::App& app, Chosen& chosen);
+void add_price_commands(CLI::App& app, Chosen& chosen);   // prices
 void add_tenant_commands(CLI::App& app, Chosen& chosen);  // tenants usage
 void add_completion_command(CLI::App& app, Chosen& chosen);
 

@@ -93,6 +93,12 @@ std::string faults_of(const json& node) {
   return text;
 }
 
+// "0.80 by h100" where a rule of the price list sets it.
+std::string price_of(const json& node) {
+  const std::string rule = text_at(node, "/price_rule");
+  return text_at(node, "/price_per_slot_hour", "-") + (rule.empty() ? "" : printable(" by " + rule));
+}
+
 std::string node_state(const json& node) {
   if (!text_at(node, "/access/revoked_at").empty()) return text_at(node, "/state") + ", revoked";
   if (text_at(node, "/state") != "up") return text_at(node, "/state");
@@ -139,9 +145,9 @@ std::string nodes_table(const json& nodes, const Style& style) {
     }
     const auto speed = number_at(node, "/health/speed");
     table.add({text_at(node, "/id"), text_at(node, "/name"), node_state(node),
-               std::to_string(free) + "/" + std::to_string(slots.size()), text_at(node, "/slot_type"),
-               text_at(node, "/price_per_slot_hour", "-"), speed ? percent(*speed) : "-",
-               text_at(node, "/data_address", "-"), isolation_of(node), jobs.empty() ? "-" : jobs});
+               std::to_string(free) + "/" + std::to_string(slots.size()), text_at(node, "/slot_type"), price_of(node),
+               speed ? percent(*speed) : "-", text_at(node, "/data_address", "-"), isolation_of(node),
+               jobs.empty() ? "-" : jobs});
   }
   return table.text(style);
 }

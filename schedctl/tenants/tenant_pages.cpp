@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "schedctl/settings/changes_text.hpp"
 #include "schedctl/text_table.hpp"
 
 namespace tidepool::ctl {
@@ -34,40 +35,6 @@ std::string hours(const json& tenant) {
 std::string cost(const json& tenant) {
   const std::string amount = text_at(tenant, "/now/cost");
   return amount.empty() ? "-" : money(amount, "");
-}
-
-// "none" for what is not set, and texts without quotes.
-std::string value_text(const json& value) {
-  if (value.is_null()) return "none";
-  if (value.is_string()) return printable(value.get<std::string>());
-  if (!value.is_array()) return value.dump();
-  std::string list;
-  for (const auto& each : value) list += (list.empty() ? "" : ", ") + value_text(each);
-  return "[" + list + "]";
-}
-
-std::string fields_text(const json& change, bool is_new) {
-  std::string text;
-  for (const auto& [name, field] : change.at("fields").items()) {
-    text += (text.empty() ? ": " : ", ") + name + " ";
-    if (!is_new) text += value_text(field.at("from")) + " -> ";
-    text += value_text(field.at("to"));
-  }
-  return text;
-}
-
-std::string change_line(const json& change) {
-  const std::string kind = text_at(change, "/change");
-  const std::string mark = kind == "added" ? "+ " : kind == "removed" ? "- " : "~ ";
-  return mark + text_at(change, "/tenant", "all tenants") + fields_text(change, kind == "added");
-}
-
-std::string warnings_text(const json& answer, const Style& style) {
-  std::string lines;
-  for (const auto& warning : list_at(answer, "/warnings")) {
-    lines += wrapped(printable("warning: " + warning.get<std::string>()), 2, style) + "\n";
-  }
-  return lines;
 }
 
 // "500.00 a month: warn at 80 %, pause at 100 %"
@@ -186,15 +153,6 @@ std::string tenant_page(const json& tenant, const Style& style) {
   }
   if (!tenant.at("now").at("budget").is_null()) page += spending_text(tenant);
   return page;
-}
-
-std::string tenant_changes_text(const json& answer, const Style& style) {
-  std::string text;
-  for (const auto& change : list_at(answer, "/changes")) text += wrapped(change_line(change), 2, style) + "\n";
-  if (text.empty()) text = "no change\n";
-  const std::string refused = text_at(answer, "/refused");
-  if (!refused.empty()) text += wrapped(printable("the daemon refuses it: " + refused), 2, style) + "\n";
-  return text + warnings_text(answer, style);
 }
 
 ordered_json tenants_document(const json& tree, const std::string& below) {

@@ -1,4 +1,4 @@
-// Tenants as /v1 sends them, for people: the table, one of them, what would change, and the file of what is set. Pure.
+// Tenants as /v1 sends them, for people: the table, one of them, and the file of what is set. Pure.
 #pragma once
 
 #include <string>
@@ -12,8 +12,6 @@ namespace tidepool::ctl {
 // The tree with each tenant below its parent, and why it does not share, if so.
 [[nodiscard]] std::string tenants_table(const nlohmann::json& tree, const Style& style);
 [[nodiscard]] std::string tenant_page(const nlohmann::json& tenant, const Style& style);
-// A line each: "+ new", "- gone", "~ vision: guarantee 4 -> 6"; then why it would be refused, and warnings.
-[[nodiscard]] std::string tenant_changes_text(const nlohmann::json& answer, const Style& style);
 // The file from which the tree, or what lies below one tenant, can be set again, without the fields that are as by
 // default.
 [[nodiscard]] nlohmann::ordered_json tenants_document(const nlohmann::json& tree, const std::string& below = "");

@@ -85,6 +85,11 @@ struct ConfigureTenantsBelow {
   std::optional<std::vector<core::Tenant>> instead_of =
       std::nullopt;  // refused if others are set by then; none: of any
 };
+// The prices from now on; an empty list leaves them to node tokens and pools.
+struct ConfigurePrices {
+  PriceList list;
+  std::optional<PriceList> instead_of = std::nullopt;  // likewise
+};
 struct CreateToken {
   std::string id;  // made where the request comes in, because chance is an input
   std::string name;
@@ -139,8 +144,9 @@ struct ShadowPolicy {
 using CommandBody =
     std::variant<SubmitJob, SubmitJobs, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob, ChangeJob,
                  CordonNode, LabelNode, DrainNode, UndrainNode, ClearNodeFaults, AddMaintenance, RemoveMaintenance,
-                 ConfigureTenants, ConfigureTenantsBelow, CreateToken, RevokeToken, CreateNodeToken, RevokeNodeToken,
-                 RevokeNode, StorePolicyVersion, NotePolicyChecks, ActivatePolicy, RollBackPolicy, ShadowPolicy>;
+                 ConfigureTenants, ConfigureTenantsBelow, ConfigurePrices, CreateToken, RevokeToken, CreateNodeToken,
+                 RevokeNodeToken, RevokeNode, StorePolicyVersion, NotePolicyChecks, ActivatePolicy, RollBackPolicy,
+                 ShadowPolicy>;
 
 struct Idempotency {
   std::string key;           // as the client sent it

@@ -63,6 +63,12 @@ class Carrying {
     auto tree = tree_with(batch_.state(), body);
     return tree.ok() ? batch_.learn(core::TenantsConfigured{*std::move(tree)}) : Status(tree.error());
   }
+  Status operator()(const ConfigurePrices& body) {
+    if (body.instead_of && *body.instead_of != batch_.state().prices->list) {
+      return conflict("the prices have changed since they were read");
+    }
+    return batch_.learn(core::PricesConfigured{body.list});
+  }
 
   Status operator()(const CreateToken& body) {
     receipt_.token_id = body.id;

@@ -58,10 +58,13 @@ class Cluster:
         self.url = self._url = ready["url"]
         self.token = self._token = ready.get("token") or self._token  # told at the first start only
 
-    def restart(self, arguments: Sequence[str] = (), by: signal.Signals = signal.SIGTERM) -> None:
-        """Ends the daemon and starts it again on the same state; agents and workers live on meanwhile."""
+    def restart(self, arguments: Sequence[str] = (), by: signal.Signals = signal.SIGTERM,
+                when: Callable[[], Any] = lambda: True) -> None:
+        """Ends the daemon and starts it again on the same state, once that is true; agents and workers live on
+        meanwhile."""
         self._daemon.send_signal(by)
         self._daemon.wait(60)
+        eventually(when)
         if self._daemon.stdout is not None:
             self._daemon.stdout.close()
         self._start(arguments)

@@ -89,6 +89,10 @@ void get_tenant(Rest& rest, Call call);
 void put_tenants(Rest& rest, Call call);
 void put_tenants_below(Rest& rest, Call call);
 
+// prices/price_handlers.cpp
+void get_prices(Rest& rest, Call call);
+void put_prices(Rest& rest, Call call);
+
 // token_handlers.cpp
 void list_tokens(Rest& rest, Call call);
 void create_token(Rest& rest, Call call);

@@ -3,6 +3,7 @@
 
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
+#include "schedulerd/live/http/prices/price_view.hpp"
 #include "schedulerd/live/http/render.hpp"
 
 namespace tidepool::live::http {
@@ -37,19 +38,21 @@ json render_pool(const Published& seen, const core::NodePool& pool) {
   for (const auto& [request, mine] : seen.state.pools.nodes) {
     if (mine.pool == pool.spec.name) nodes.push_back(render_pool_node(seen, mine));
   }
-  return {{"name", pool.spec.name},
-          {"slot_type", pool.spec.slot_type.empty() ? json(nullptr) : json(pool.spec.slot_type)},
-          {"slots_per_node", pool.spec.slots_per_node},
-          {"price_per_slot_hour", to_text(pool.spec.price_per_slot_hour)},
-          {"worth_per_slot_hour", to_text(pool.spec.worth_per_slot_hour)},
-          {"min", pool.spec.min},
-          {"max", pool.spec.max},
-          {"idle", to_text(pool.spec.idle)},
-          {"lead_time", to_text(pool.spec.lead_time)},
-          {"spot", pool.spec.spot},
-          {"retired", pool.retired},
-          {"problem", render_problem(seen, pool.backoff)},
-          {"nodes", std::move(nodes)}};
+  json out = {{"name", pool.spec.name},
+              {"slot_type", pool.spec.slot_type.empty() ? json(nullptr) : json(pool.spec.slot_type)},
+              {"slots_per_node", pool.spec.slots_per_node},
+              {"price_per_slot_hour", to_text(pool.spec.price_per_slot_hour)},
+              {"worth_per_slot_hour", to_text(pool.spec.worth_per_slot_hour)},
+              {"min", pool.spec.min},
+              {"max", pool.spec.max},
+              {"idle", to_text(pool.spec.idle)},
+              {"lead_time", to_text(pool.spec.lead_time)},
+              {"spot", pool.spec.spot},
+              {"retired", pool.retired},
+              {"problem", render_problem(seen, pool.backoff)},
+              {"nodes", std::move(nodes)}};
+  add_price_source(seen.state, pool.spec, out);
+  return out;
 }
 
 }  // namespace

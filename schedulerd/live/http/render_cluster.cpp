@@ -1,16 +1,17 @@
 #include <algorithm>
-#include <ctime>
 #include <map>
 
 #include "api/worker_protocol.hpp"
 #include "base/digest.hpp"
 #include "base/overloaded.hpp"
+#include "base/timestamp.hpp"
 #include "core/codec/codec.hpp"
 #include "core/explain/explain.hpp"
 #include "core/state/node_labels.hpp"
 #include "core/state/node_speed.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/unblock.hpp"
+#include "schedulerd/live/http/prices/price_view.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
 
@@ -108,16 +109,7 @@ bool keep_own_intents(json& data, const auto& visible) {
 bool may_see(const core::Event& event, const Caller& caller) {
   if (caller.tenant.empty()) return true;
   if (!event.tenant.empty()) return caller.sees(event.tenant);
-  return event.type.starts_with("node.") || event.type == "decision.made";
-}
-
-std::string rfc3339(std::int64_t unix_seconds) {
-  const std::time_t time = unix_seconds;
-  std::tm parts{};
-  std::array<char, 32> text{};
-  gmtime_r(&time, &parts);
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
+  return event.type.starts_with("node.") || event.type.starts_with("prices.") || event.type == "decision.made";
 }
 
 json render_health(const Published& seen, const core::Node& node) {
@@ -261,20 +253,22 @@ json render_node(const SeenBy& seen_by, const core::Node& node) {
                      {"worker", named ? json(owner.text()) : json(nullptr)},
                      {"busy", static_cast<bool>(owner)}});
   }
-  return {{"id", node.id.text()},
-          {"name", node.name},
-          {"state", node.state == core::NodeState::kUp ? "up" : "lost"},
-          {"cordoned", node.cordoned},
-          {"drain", render_drain(seen, node)},
-          {"faults", render_faults(seen, node)},
-          {"slot_type", node.slot_type},
-          {"price_per_slot_hour", to_text(node.price_per_slot_hour)},
-          {"data_address", node.data_address.empty() ? json(nullptr) : json(node.data_address)},
-          {"labels", core::labels_of(node)},
-          {"access", render_access(seen, credential)},
-          {"isolation", render_isolation(node)},
-          {"slots", std::move(slots)},
-          {"health", render_health(seen, node)}};
+  json out = {{"id", node.id.text()},
+              {"name", node.name},
+              {"state", node.state == core::NodeState::kUp ? "up" : "lost"},
+              {"cordoned", node.cordoned},
+              {"drain", render_drain(seen, node)},
+              {"faults", render_faults(seen, node)},
+              {"slot_type", node.slot_type},
+              {"price_per_slot_hour", to_text(node.price_per_slot_hour)},
+              {"data_address", node.data_address.empty() ? json(nullptr) : json(node.data_address)},
+              {"labels", core::labels_of(node)},
+              {"access", render_access(seen, credential)},
+              {"isolation", render_isolation(node)},
+              {"slots", std::move(slots)},
+              {"health", render_health(seen, node)}};
+  add_price_source(seen.state, node, out);
+  return out;
 }
 
 json render_metric_point(const Published& seen, const MetricPoint& point) {
@@ -353,7 +347,7 @@ json render_token(const TokenRecord& token) {
           {"role", token.role},
           {"tenant", token.tenant.empty() ? json(nullptr) : json(token.tenant)},
           {"created_at", token.created_at},
-          {"expires_at", token.expires_unix_s ? json(rfc3339(*token.expires_unix_s)) : json(nullptr)},
+          {"expires_at", token.expires_unix_s ? json(timestamp_text(*token.expires_unix_s)) : json(nullptr)},
           {"revoked", token.revoked}};
 }
 

@@ -65,6 +65,8 @@ constexpr std::array kRoutes{
     Route{"PUT", "/v1/tenants", Access::kAdmin, kAll, "dry_run", put_tenants},
     Route{"GET", "/v1/tenants/{id}", Access::kViewer, kOwn, "", get_tenant},
     Route{"PUT", "/v1/tenants/{id}/tenants", Access::kAdmin, kOwn, "dry_run", put_tenants_below},
+    Route{"GET", "/v1/prices", Access::kViewer, kOwn, "", get_prices},
+    Route{"PUT", "/v1/prices", Access::kAdmin, kAll, "dry_run", put_prices},
     Route{"GET", "/v1/usage", Access::kViewer, kOwn, "by window from to", get_usage},
     Route{"GET", "/v1/tokens", Access::kAdmin, kOwn, "limit cursor", list_tokens},
     Route{"POST", "/v1/tokens", Access::kAdmin, kOwn, "", create_token},

@@ -38,6 +38,7 @@ using leader::CheckpointJob;
 using leader::ClearNodeFaults;
 using leader::Command;
 using leader::CommandBody;
+using leader::ConfigurePrices;
 using leader::ConfigureTenants;
 using leader::ConfigureTenantsBelow;
 using leader::CordonNode;

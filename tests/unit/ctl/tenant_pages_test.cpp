@@ -1,5 +1,6 @@
 #include "schedctl/tenants/tenant_pages.hpp"
 
+#include "schedctl/settings/changes_text.hpp"
 #include "tests/unit/ctl/examples.hpp"
 
 namespace tidepool::ctl {
@@ -52,16 +53,16 @@ TEST_CASE("one tenant is shown with what is set and what it has") {
 TEST_CASE("changes are a line each, and what the daemon says against them follows") {
   json answer = example("tenant_changes.json");
   answer["warnings"] = json::array();
-  CHECK(tenant_changes_text(answer, {.width = 80}) ==
+  CHECK(changes_text("tenant", answer, {.width = 80}) ==
         "~ all tenants: half_life 24h -> 12h\n"
         "- guests\n"
         "~ vision: borrow 8 -> none, guarantee 4 -> 6\n"
         "+ speech: guarantee 2, parent lab\n");
   answer["refused"] = "tenant \"guests\" has jobs";
   answer["warnings"] = {"careful"};
-  CHECK(tenant_changes_text(answer, {.width = 80})
+  CHECK(changes_text("tenant", answer, {.width = 80})
             .ends_with("the daemon refuses it: tenant \"guests\" has jobs\nwarning: careful\n"));
-  CHECK(tenant_changes_text({{"changes", json::array()}}, {}) == "no change\n");
+  CHECK(changes_text("tenant", {{"changes", json::array()}}, {}) == "no change\n");
 }
 
 TEST_CASE("the file of what is set says no more than it must, with the name first") {

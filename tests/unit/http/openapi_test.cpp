@@ -120,6 +120,8 @@ TEST_CASE("the examples are what the document describes") {
                                      {"plan", "Plan"},
                                      {"policy", "Policy"},
                                      {"pool", "Pool"},
+                                     {"price_changes", "PriceChanges"},
+                                     {"prices", "PriceList"},
                                      {"problem", "Problem"},
                                      {"submit_decision", "SubmitDecision"},
                                      {"tenant_changes", "TenantChanges"},

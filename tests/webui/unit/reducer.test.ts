@@ -48,6 +48,13 @@ test("a node has the labels that its newest event tells", () => {
   expect(without.nodes.get("node-1")?.labels).toEqual({});
 });
 
+test("nodes are asked for again when prices change", () => {
+  const quiet = apply(listed(), event(82, "budget.renewed", { tenant: "lab" }, { job: null }));
+  expect(quiet.needs.nodes).toBe(false);
+  const changed = event(82, "prices.changed", { at_unix: 1, prices: [{ rule: "h100", price: "1.90" }], nodes: 4 }, { job: null });
+  expect(apply(listed(), changed).needs.nodes).toBe(true);
+});
+
 test("a finished job holds nothing and keeps its error", () => {
   const ended = apply(listed(), event(82, "job.finished", { state: "failed", steps: 12, cost: "0.1", error: "exit code 3" }));
   expect(ended.jobs.get("job-1")).toMatchObject({ state: "failed", size: 0, error: "exit code 3", cost: { amount: "0.1" } });

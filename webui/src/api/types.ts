@@ -123,6 +123,7 @@ export interface ClusterNode {
   faults?: NodeFaults | null; // null: none that counts
   slot_type: string;
   price_per_slot_hour: string;
+  price_rule?: string | null; // of the price list, which sets it now
   labels?: Record<string, string>;
   slots: Slot[];
   health?: NodeHealth | null; // null: never measured

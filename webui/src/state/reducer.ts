@@ -121,7 +121,7 @@ function applyToJob(draft: State, event: TideEvent): void {
   (draft.sizeHistory as Map<string, readonly SizePoint[]>).set(event.job, sizes);
 }
 
-const kMovesSlots = /^(worker\.(started|lost|replaced)|job\.(started|resized|suspended|finished)|generation\.switched)$/;
+const kMovesSlots = /^(prices\.(configured|changed)|worker\.(started|lost|replaced)|job\.(started|resized|suspended|finished)|generation\.switched)$/;
 const kMovesNodes = /^(node\.(joined|probed|draining|drained|undrained|unsteady|steady|reclaim_\w+)|maintenance\.\w+)$/;
 
 function applyToNodes(draft: State, event: TideEvent): void {

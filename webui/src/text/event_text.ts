@@ -60,6 +60,15 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
     const names = Array.isArray(tenants) ? tenants.map(String) : [];
     return names.length === 0 ? "the pool is no longer shared by tenants" : `tenants share the pool: ${names.join(", ")}`;
   },
+  "prices.configured": (e) => {
+    const rules = Array.isArray(e.data.rules) ? e.data.rules.map(String) : [];
+    return rules.length === 0 ? "nodes cost what their tokens and pools say" : `prices are listed by rules: ${rules.join(", ")}`;
+  },
+  "prices.changed": (e) => {
+    const list = Array.isArray(e.data.prices) ? e.data.prices : [];
+    const changes = list.map((one) => `${String(one?.rule ?? "")} costs ${String(one?.price ?? "")}`);
+    return `prices changed: ${changes.join(", ")} a slot and hour`;
+  },
   "budget.reached": (e) => {
     const action = str(e, "action") ?? "";
     const effects: Record<string, string> = {

@@ -1,7 +1,9 @@
-// How a tenant's budget stands, and how it will at the rate at which its jobs cost money now. Pure.
+// How a tenant's budget stands, and how it will if its jobs go on holding what they hold, at the prices
+// listed for the times to come. Pure.
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "core/state/cluster_state.hpp"
 
@@ -16,7 +18,7 @@ struct BudgetNumbers {
   std::optional<core::BudgetThreshold> in_force = {};  // none: nothing is done to jobs
 };
 
-[[nodiscard]] BudgetNumbers budget_numbers(const core::ClusterState& state, const core::BudgetAccount& account,
-                                           Instant now);
+[[nodiscard]] BudgetNumbers budget_numbers(const core::ClusterState& state, const std::string& tenant,
+                                           const core::BudgetAccount& account, Instant now);
 
 }  // namespace tidepool::live::http

@@ -63,7 +63,7 @@ void TenantGauges::set_budgets(const core::ClusterState& state, Instant now) {
   std::map<std::string, double> spent;
   std::map<std::string, double> expected;
   for (const auto& [name, account] : state.budgets) {
-    const BudgetNumbers budget = budget_numbers(state, account, now);
+    const BudgetNumbers budget = budget_numbers(state, name, account, now);
     limit[name] = account.budget.limit.to_units();
     spent[name] = budget.spent.to_units();
     expected[name] = budget.expected.to_units();

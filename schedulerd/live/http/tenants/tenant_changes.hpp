@@ -19,9 +19,7 @@ namespace tidepool::live::http {
 // Another one for another tree; with its quotes.
 [[nodiscard]] std::string tenants_etag(const core::TenantTree& tree);
 
-// A list of {tenant, change, fields: {name: {from, to}}}: what is "removed", then in the order of `after` what is
-// "added" or "changed". Tenant null: of all of them, with "order" if the same tenants stand in another order. Empty:
-// the trees are equal.
+// As settings_changes.hpp has it. Tenant null: of all of them.
 [[nodiscard]] nlohmann::json tenant_changes(const core::TenantTree& before, const core::TenantTree& after);
 
 }  // namespace tidepool::live::http

@@ -70,7 +70,7 @@ class TreeView {
   [[nodiscard]] json render_budget(const std::string& tenant) const {
     const auto account = seen_.state.budgets.find(tenant);
     if (account == seen_.state.budgets.end()) return nullptr;
-    const BudgetNumbers budget = budget_numbers(seen_.state, account->second, seen_.now);
+    const BudgetNumbers budget = budget_numbers(seen_.state, tenant, account->second, seen_.now);
     return {{"spent", to_text(budget.spent)},
             {"rate_per_hour", to_text(budget.rate)},
             {"expected", to_text(budget.expected)},

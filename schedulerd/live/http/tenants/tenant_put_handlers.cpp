@@ -12,6 +12,7 @@
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/jobs/job_requests.hpp"
 #include "schedulerd/live/http/paging.hpp"
+#include "schedulerd/live/http/settings/put_settings.hpp"
 #include "schedulerd/live/http/tenants/tenant_changes.hpp"
 
 namespace tidepool::live::http {
@@ -47,24 +48,6 @@ std::variant<core::TenantTree, Problem> read_tree(const Call& call, const std::s
                  .errors = std::move(findings.errors)};
 }
 
-// False: the request was made for another tree than this, as its If-Match says.
-bool is_for(const Call& call, const core::TenantTree& before) {
-  const auto wanted = call.request.header("if-match");
-  return wanted.empty() || wanted == "*" || wanted == tenants_etag(before);
-}
-
-bool has_condition(const Call& call) {
-  const auto wanted = call.request.header("if-match");
-  return !wanted.empty() && wanted != "*";
-}
-
-Problem changed_since() {
-  return {.status = 412,
-          .code = "Changed",
-          .detail = "the tenants have changed since they were read",
-          .hint = "look at the changes again (dry_run), and repeat with their etag"};
-}
-
 // Why this tree would be refused now.
 Status try_out(const Published& seen, const core::TenantTree& tree) {
   core::ClusterState copy = seen.state;
@@ -90,74 +73,54 @@ Status check_new_names(Rest& rest, const Call& call, const core::TenantTree& bel
   return ok_status();
 }
 
-// What is set now, or below one tenant, and what is to be in its place.
-struct Compared {
-  const core::TenantTree& before;
-  const core::TenantTree& after;
-};
-
-json changes_body(const Call& call, const Compared& trees, bool dry_run) {
-  return {{"dry_run", dry_run},
-          {"changes", tenant_changes(trees.before, trees.after)},
-          {"refused", nullptr},
-          {"warnings", json::array()},
-          {"etag", tenants_etag(trees.before)},
-          {"as_of_seq", call.seen->as_of_seq}};
-}
-
-void send(Rest& rest, Call call, CommandBody command, json body) {
-  rest.command(std::move(call), std::move(command), [body](const Receipt& receipt, const Published&) {
-    json answer = body;
-    answer["as_of_seq"] = receipt.as_of_seq;
-    return json_response(200, answer);
-  });
-}
-
 }  // namespace
 
 void put_tenants(Rest& rest, Call call) {
-  const auto dry_run = read_flag(call, "dry_run");
-  if (!dry_run) return call.fail(bad_parameter(dry_run.error()));
   auto read = read_tree(call, "");
   if (const auto* problem = std::get_if<Problem>(&read)) return call.fail(*problem);
   const auto& tree = std::get<core::TenantTree>(read);
-  const core::TenantTree& before = *call.seen->state.tenants;
-  if (!is_for(call, before)) return call.fail(changed_since());
-  json body = changes_body(call, {before, tree}, dry_run.value());
-  body["warnings"] = warnings_of(rest, call, tree);
-  if (!dry_run.value()) {
-    ConfigureTenants command{tree};
-    if (has_condition(call)) command.instead_of = before;
-    return send(rest, std::move(call), std::move(command), std::move(body));
-  }
-  if (const Status taken = try_out(*call.seen, tree); !taken.ok()) body["refused"] = taken.error().message;
-  call.reply(200, body);
+  const auto seen = call.seen;
+  const core::TenantTree& set = *seen->state.tenants;
+  json warnings = warnings_of(rest, call, tree);
+  put_settings(rest, std::move(call),
+               {.what = "the tenants",
+                .changes = tenant_changes(set, tree),
+                .warnings = std::move(warnings),
+                .etag = tenants_etag(set),
+                .try_out = [&] { return try_out(*seen, tree); },
+                .command = [&](bool if_unchanged) -> CommandBody {
+                  return ConfigureTenants{tree, if_unchanged ? std::optional(set) : std::nullopt};
+                }});
 }
 
 void put_tenants_below(Rest& rest, Call call) {
-  const auto dry_run = read_flag(call, "dry_run");
-  if (!dry_run) return call.fail(bad_parameter(dry_run.error()));
-  const core::TenantTree& now = *call.seen->state.tenants;
+  const auto seen = call.seen;
+  const core::TenantTree& now = *seen->state.tenants;
   if (now.find(call.id) == nullptr || !call.caller.sees(call.id)) return call.fail(unknown_tenant(call.id));
   auto read = read_tree(call, call.id);
   if (const auto* problem = std::get_if<Problem>(&read)) return call.fail(*problem);
   const auto& after = std::get<core::TenantTree>(read);
   const core::TenantTree before{.tenants = core::tenants_below(now, call.id)};
-  if (!is_for(call, before)) return call.fail(changed_since());
-  ConfigureTenantsBelow command{.above = call.id, .tenants = after.tenants, .limited_to = call.caller.tenant};
-  json body = changes_body(call, {before, after}, dry_run.value());
-  body["warnings"] = warnings_of(rest, call, core::with_tenants_below(now, call.id, after.tenants));
   const Status named = check_new_names(rest, call, after);
-  if (!dry_run.value()) {
-    if (!named.ok()) return call.fail(problem_of(named.error()));
-    if (has_condition(call)) command.instead_of = before.tenants;
-    return send(rest, std::move(call), std::move(command), std::move(body));
-  }
-  const auto whole = leader::tree_with(call.seen->state, command);
-  Status taken = whole.ok() ? try_out(*call.seen, *whole) : Status(whole.error());
-  if (taken.ok()) taken = named;
-  if (!taken.ok()) body["refused"] = taken.error().message;
-  call.reply(200, body);
+  const auto dry_run = read_flag(call, "dry_run");
+  if (!named.ok() && dry_run && !dry_run.value()) return call.fail(problem_of(named.error()));
+  ConfigureTenantsBelow command{.above = call.id, .tenants = after.tenants, .limited_to = call.caller.tenant};
+  json warnings = warnings_of(rest, call, core::with_tenants_below(now, call.id, after.tenants));
+  put_settings(rest, std::move(call),
+               {.what = "the tenants",
+                .changes = tenant_changes(before, after),
+                .warnings = std::move(warnings),
+                .etag = tenants_etag(before),
+                .try_out =
+                    [&] {
+                      const auto whole = leader::tree_with(seen->state, command);
+                      const Status taken = whole.ok() ? try_out(*seen, *whole) : Status(whole.error());
+                      return taken.ok() ? named : taken;
+                    },
+                .command = [&](bool if_unchanged) -> CommandBody {
+                  if (if_unchanged) command.instead_of = before.tenants;
+                  return command;
+                }});
 }
 
 }  // namespace tidepool::live::http

@@ -41,7 +41,7 @@ function NodeNote({ node }: { node: ClusterNode }) {
   const health = node.health;
   const measured = health ? `, measured at ${percent(health.speed)} of what may be expected` : "";
   return (
-    <span class="quiet" title={`${money(node.price_per_slot_hour)} per slot and hour${measured}`}>
+    <span class="quiet" title={`${money(node.price_per_slot_hour)} per slot and hour${node.price_rule ? `, by ${node.price_rule}` : ""}${measured}`}>
       {used} of {node.slots.length} {node.slot_type}
       {health?.slow && <> <span class="tag warn">slow: {percent(health.speed)}</span></>}
     </span>
