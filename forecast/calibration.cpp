@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <string>
 
 #include "core/state/job_state.hpp"
 
@@ -45,6 +46,13 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<std::size_t>(at) - 1];
 }
 
+// When it is expected, and up to when a calendar alone decides (JobForecast): what counts begins there.
+struct Awaited {
+  const std::optional<Instant>& at;
+  const std::optional<Instant>& fixed;
+  [[nodiscard]] Instant from(Instant now) const { return fixed ? std::max(now, *fixed) : now; }
+};
+
 Duration times(Duration left, double quotient) {
   return Duration::from_seconds(std::min(1e10, left.to_seconds() * quotient));
 }
@@ -72,15 +80,16 @@ void Calibration::remember(const core::ClusterState& state, const Forecast& fore
   for (const auto& [id, told] : forecast.jobs) {
     const core::Job* job = state.find_job(id);
     if (job == nullptr) continue;
-    const auto say = [&](Moment moment, Basis basis, const std::optional<Instant>& when) {
-      if (!when || *when <= forecast.at) return;
-      const Duration left = *when - forecast.at;
+    const auto say = [&](Moment moment, Basis basis, const Awaited& when) {
+      const Instant from = when.from(forecast.at);
+      if (!when.at || *when.at <= from) return;
+      const Duration left = *when.at - from;
       const Class of{moment, basis, distance_of(left)};
       const Quotients& by = quotients_[of.index()];
-      open({id, moment}, {forecast.at, left, of, std::log(by.low), std::log(by.high)});
+      open({id, moment}, {from, left, of, std::log(by.low), std::log(by.high)});
     };
-    if (!job->started_at) say(Moment::kStart, told.start_basis, told.start);
-    say(Moment::kEnd, told.basis, told.end);
+    if (!job->started_at) say(Moment::kStart, told.start_basis, {told.start, told.start_fixed});
+    say(Moment::kEnd, told.basis, {told.end, told.end_fixed});
   }
 }
 
@@ -116,6 +125,8 @@ void Calibration::learn(const core::ClusterState& state, Instant now) {
 
 void Calibration::settle(const std::vector<Open>& said, Instant happened) {
   for (const Open& one : said) {
+    // Before the time that a calendar had fixed: its operator has changed the budget, and no forecast was wrong.
+    if (happened < one.at) continue;
     const double took = std::max(kTick, happened - one.at).to_seconds();
     const double left = std::max(kTick, one.left).to_seconds();
     const double tick = kTick.to_seconds();
@@ -123,6 +134,7 @@ void Calibration::settle(const std::vector<Open>& said, Instant happened) {
     const bool above = took > left * std::exp(one.log_high) + tick;
     std::deque<Settled>& settled = settled_[one.of.index()];
     settled.push_back({.log = std::log(took / left), .within = !below && !above});
+    ++count_;
     if (settled.size() > kKept) settled.pop_front();
     tails_[one.of.index()].learn(below, above);
   }
@@ -165,6 +177,34 @@ Calibration::Quotients Calibration::quotients_of(const Class& of,
   const Tails& tails = tails_[of.index()];
   return {std::exp(quantile(logs, tails.below)), std::exp(quantile(logs, 0.5)),
           std::exp(quantile(logs, 1 - tails.above))};
+}
+
+std::vector<Calibration::Observations> Calibration::observations() const {
+  std::vector<Observations> classes(settled_.size());
+  for (std::size_t i = 0; i < settled_.size(); ++i) {
+    classes[i].settled.assign(settled_[i].begin(), settled_[i].end());
+    classes[i].tail_below = tails_[i].below;
+    classes[i].tail_above = tails_[i].above;
+  }
+  return classes;
+}
+
+Result<Calibration> Calibration::of(std::vector<Observations> observations) {
+  Calibration made;
+  if (observations.size() != made.settled_.size()) return invalid_argument("it has another number of classes");
+  const auto is_tail = [](double tail) { return tail >= kTailLeast && tail <= kTailMost; };
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    const Observations& one = observations[i];
+    const auto is_number = [](const Settled& each) { return std::isfinite(each.log); };
+    const bool is_sound = one.settled.size() <= kKept && is_tail(one.tail_below) && is_tail(one.tail_above) &&
+                          std::all_of(one.settled.begin(), one.settled.end(), is_number);
+    if (!is_sound) return invalid_argument("class " + std::to_string(i) + " is not as it was written");
+    made.settled_[i].assign(one.settled.begin(), one.settled.end());
+    made.count_ += static_cast<std::int64_t>(one.settled.size());
+    made.tails_[i] = {.below = one.tail_below, .above = one.tail_above};
+  }
+  made.reckon(Instant());
+  return made;
 }
 
 Expected Calibration::expect(Moment moment, Basis basis, Instant now, Instant when) const {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
+#include "base/result.hpp"
 #include "base/time.hpp"
 #include "core/state/cluster_state.hpp"
 #include "forecast/forecast.hpp"
@@ -50,10 +51,30 @@ class Calibration {
   // What has become of it: of jobs that have started or succeeded by now. Others that have ended are forgotten.
   void learn(const core::ClusterState& state, Instant now);
 
+  // What has been observed of one class, the newest last; and the shares below and above its intervals, as they are
+  // taken.
+  struct Settled {
+    double log = 0;  // of the quotient
+    bool within = false;
+    bool operator==(const Settled&) const = default;
+  };
+  struct Observations {
+    std::vector<Settled> settled;
+    double tail_below = 0;
+    double tail_above = 0;
+    bool operator==(const Observations&) const = default;
+  };
+  // By class, in an order that stays.
+  [[nodiscard]] std::vector<Observations> observations() const;
+  // One that goes on from them. Fails if they are not what observations() gives.
+  [[nodiscard]] static Result<Calibration> of(std::vector<Observations> observations);
+
   // Requires: `when` is not before `now`.
   [[nodiscard]] Expected expect(Moment moment, Basis basis, Instant now, Instant when) const;
   // How many quotients there are.
   [[nodiscard]] std::size_t known(Moment moment, Basis basis) const;
+  // How many forecasts have come about, ever; those that are no longer kept, too, but for what a restart has dropped.
+  [[nodiscard]] std::int64_t settled() const { return count_; }
   // Of those that are kept, whatever they rest on.
   [[nodiscard]] Observed observed(Moment moment) const;
 
@@ -73,10 +94,6 @@ class Calibration {
     Class of;
     double log_low = 0;  // logarithms of the quotients between which it was told to lie
     double log_high = 0;
-  };
-  struct Settled {
-    double log = 0;  // of the quotient
-    bool within = false;
   };
   struct Quotients {
     double low = 1;
@@ -98,6 +115,7 @@ class Calibration {
   std::map<Key, std::vector<Open>> open_;
   std::vector<std::deque<Settled>> settled_;  // by class, the newest last
   std::vector<Tails> tails_;                  // by class
+  std::int64_t count_ = 0;                    // settled()
   std::vector<Quotients> quotients_;          // by class, as of the newest learn()
 };
 

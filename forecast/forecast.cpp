@@ -8,7 +8,9 @@
 #include "base/first_after.hpp"
 #include "base/id_set.hpp"
 #include "core/decide/engine.hpp"
+#include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/utc_time.hpp"
 #include "forecast/forward_pools.hpp"
 #include "forecast/forward_world.hpp"
 
@@ -79,6 +81,7 @@ class Run {
  private:
   void begin(const core::Job& job) {
     JobForecast& told = made_.jobs[job.id];
+    note_hold(job);
     told.basis = expectations_.work(job.id).basis;
     told.waits = job.membership.workers.empty();
     told.cost = job.account.cost;
@@ -140,11 +143,13 @@ class Run {
     const auto found = made_.jobs.find(id);
     if (job == nullptr || found == made_.jobs.end()) return;
     JobForecast& told = found->second;
+    note_hold(*job);
     if (core::is_final(job->state())) end(*job, told);
     const bool holds = !job->membership.members.empty();
     if (!holds || job->membership.switched) note_size(told, job->size());
     if (holds && job->membership.switched && not_started_.erase(id)) {
       told.start = now_;
+      told.start_fixed = fixed_by_now(id);
       told.start_basis = worst_ended_;
     }
   }
@@ -157,11 +162,22 @@ class Run {
   void end(const core::Job& job, JobForecast& told) {
     if (told.end) return;
     told.end = job.phase.ended_at();
+    told.end_fixed = fixed_by_now(job.id);
     told.outcome = job.state();
     told.cost = job.account.cost;
     note_size(told, 0);
     worst_ended_ = std::max(worst_ended_, told.basis);
     open_.erase(job.id);
+  }
+
+  void note_hold(const core::Job& job) {
+    if (core::is_withheld(job)) held_until_[job.id] = core::at_utc(engine_.view(), job.hold->window_ends_us);
+  }
+
+  // The end of the newest window that it has waited for, if it has.
+  [[nodiscard]] std::optional<Instant> fixed_by_now(JobId id) const {
+    const auto found = held_until_.find(id);
+    return found == held_until_.end() || found->second > now_ ? std::nullopt : std::optional(found->second);
   }
 
   void note_ended() {
@@ -197,6 +213,7 @@ class Run {
   ForwardWorld world_;
   ForwardPools pools_;
   Forecast made_;
+  IdTable<JobId, Instant> held_until_;  // by budgets, the newest time
   IdSet<JobId> not_started_;
   IdSet<JobId> open_;  // that may end
   Basis worst_ended_ = Basis::kDeclared;

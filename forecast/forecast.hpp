@@ -44,6 +44,10 @@ struct JobForecast {
   core::JobState outcome = core::JobState::kSucceeded;  // with `end`
   Money cost;                                           // from its submission to its end, or until then
   std::vector<SizeFrom> sizes;                          // from the beginning on, the first ones
+  // Up to then a calendar holds it, whatever else happens: the last window of a budget that has to end before it
+  // starts, or goes on to its end. Only what comes after is a guess.
+  std::optional<Instant> start_fixed = {};
+  std::optional<Instant> end_fixed = {};
   bool operator==(const JobForecast&) const = default;
 };
 

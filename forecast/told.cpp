@@ -20,9 +20,15 @@ Expected after(const Expected& end, const std::optional<Expected>& start) {
   return {std::max(end.early, start->early), std::max(end.at, start->at), std::max(end.late, start->late)};
 }
 
+// From when on a forecast can be off.
+Instant fixed_or(const std::optional<Instant>& fixed, Instant now) {
+  return fixed ? std::max(now, *fixed) : now;
+}
+
 ToldJob tell_job(const core::Job& job, const JobForecast& made, const Forecast& of, const Calibration& calibration) {
   ToldJob told{.basis = made.basis, .start_basis = made.start_basis, .sizes = made.sizes};
-  if (made.start) told.start = calibration.expect(Moment::kStart, made.start_basis, of.at, *made.start);
+  if (made.start)
+    told.start = calibration.expect(Moment::kStart, made.start_basis, fixed_or(made.start_fixed, of.at), *made.start);
   told.cost_low = told.cost = told.cost_high = made.cost;
   if (!made.end || made.basis == Basis::kUnknown) {
     const bool never_starts = !made.start && made.sizes.back().size == 0 && !made.end;
@@ -30,7 +36,8 @@ ToldJob tell_job(const core::Job& job, const JobForecast& made, const Forecast& 
     if (made.end) told.cost_low = told.cost = told.cost_high = job.account.cost;
     return told;
   }
-  told.end = after(calibration.expect(Moment::kEnd, made.basis, of.at, *made.end), told.start);
+  told.end =
+      after(calibration.expect(Moment::kEnd, made.basis, fixed_or(made.end_fixed, of.at), *made.end), told.start);
   told.outcome = made.outcome;
   const Duration left = *made.end - of.at;
   const Money now = job.account.cost;

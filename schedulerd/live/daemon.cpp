@@ -151,7 +151,8 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
           .parts = setup.parts, .host_program = setup.host_program, .allow_native = config_.allow_native_policies},
       inbox_);
   previews_ = std::make_unique<SubmitPreviews>(setup.parts);
-  forecaster_ = std::make_unique<Forecaster>(setup.parts, publisher_, Forecaster::Duty{});
+  forecaster_ =
+      std::make_unique<Forecaster>(setup.parts, publisher_, Forecaster::Duty{}, state_dir_.file("forecasts.json"));
   warn_of_sharing(recovered.engine.view(), setup);
   loop_ = std::make_unique<Loop>(std::move(recovered), setup.active_policy,
                                  Loop::Links{journal_, clock_, inbox_, *gateway_, publisher_, asker_.get()});

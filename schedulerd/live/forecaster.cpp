@@ -7,7 +7,14 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <fstream>
+#include <iterator>
 #include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "forecast/calibration_text.hpp"
+#include "schedulerd/live/setup/secrets.hpp"
 
 namespace tidepool::live {
 namespace {
@@ -30,8 +37,8 @@ void yield_to_others() {
 
 }  // namespace
 
-Forecaster::Forecaster(core::EngineParts parts, const Publisher& publisher, Duty duty)
-    : parts_(std::move(parts)), publisher_(publisher), duty_(duty) {}
+Forecaster::Forecaster(core::EngineParts parts, const Publisher& publisher, Duty duty, std::string file)
+    : parts_(std::move(parts)), publisher_(publisher), duty_(duty), file_(std::move(file)) {}
 
 void Forecaster::start() {
   thread_ = std::thread([this] { run(); });
@@ -58,8 +65,30 @@ bool Forecaster::rest(Duration time) {
   return !stopping_;
 }
 
+void Forecaster::load() {
+  if (file_.empty()) return;
+  std::ifstream file(file_);
+  if (!file) return;  // the first start
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  auto read = forecast::calibration_from_text(text);
+  if (read.ok()) {
+    calibration_ = *std::move(read);
+    saved_ = calibration_.settled();
+  } else {
+    spdlog::warn("event=forecasts_unreadable file={} why=\"{}\"", file_, read.error().message);
+  }
+}
+
+void Forecaster::save() {
+  if (file_.empty() || calibration_.settled() == saved_) return;
+  saved_ = calibration_.settled();
+  const Status written = write_secret_file(file_, forecast::calibration_text(calibration_));
+  if (!written.ok()) spdlog::warn("event=forecasts_not_kept why=\"{}\"", written.error().message);
+}
+
 void Forecaster::run() {
   yield_to_others();
+  load();
   EventSeq seen = 0;
   Duration pause = duty_.least;
   while (rest(pause)) {
@@ -69,6 +98,7 @@ void Forecaster::run() {
     seen = picture->as_of_seq;
     const Duration begin = processor_time();
     make(std::move(picture));
+    save();
     pause = std::max(duty_.least, (processor_time() - begin) * duty_.rests);
   }
 }

@@ -4,12 +4,16 @@
 // Duty: it rests 50 times as long as the newest forecast has taken of the processor, and 5 s at least, and makes none
 // while nothing has changed. So it takes a fiftieth of one core at most, however many jobs there are; the more there
 // are, the older a forecast may be.
+//
+// How good forecasts were is kept in a file of the state directory, which is written anew whenever one has come about
+// (calibration_text.hpp; within the duty). A file that is lost or cannot be read costs nothing but wide intervals.
 #pragma once
 
 #include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "core/decide/engine_parts.hpp"
@@ -25,8 +29,8 @@ class Forecaster {
     Duration least = Duration::seconds(5);  // between two forecasts
     std::int64_t rests = 50;                // times as long as the newest one took
   };
-  // `publisher` outlives it.
-  Forecaster(core::EngineParts parts, const Publisher& publisher, Duty duty);
+  // `publisher` outlives it. `file`: where it keeps how good forecasts were; empty = nowhere.
+  Forecaster(core::EngineParts parts, const Publisher& publisher, Duty duty, std::string file = {});
   ~Forecaster() { stop(); }
   Forecaster(const Forecaster&) = delete;
   Forecaster& operator=(const Forecaster&) = delete;
@@ -42,6 +46,8 @@ class Forecaster {
 
  private:
   void run();
+  void load();
+  void save();
   void make(std::shared_ptr<const Published> picture);
   // False: it stops.
   [[nodiscard]] bool rest(Duration time);
@@ -49,7 +55,9 @@ class Forecaster {
   core::EngineParts parts_;
   const Publisher& publisher_;
   Duty duty_;
+  std::string file_;
   forecast::Calibration calibration_;  // of the thread alone
+  std::int64_t saved_ = 0;             // likewise: as many forecasts had come about
   ForecastCosts costs_;                // likewise
   mutable std::mutex mutex_;
   std::condition_variable wakes_;

@@ -77,13 +77,14 @@ void ForecastStudy::look(const core::ClusterState& state, Instant now) {
 }
 
 void ForecastStudy::say(const core::Job& job, const forecast::Forecast& made, const forecast::JobForecast& told) {
-  const auto add = [&](Moment moment, Basis basis, const std::optional<Instant>& raw) {
+  const auto add = [&](Moment moment, Basis basis, const std::optional<Instant>& raw,
+                       const std::optional<Instant>& fixed) {
     Said said{.job = job.id, .moment = moment, .basis = basis, .at = made.at, .raw = raw, .expected = {}};
-    if (raw) said.expected = calibration_.expect(moment, basis, made.at, *raw);
+    if (raw) said.expected = calibration_.expect(moment, basis, fixed.value_or(made.at), *raw);
     said_.push_back(said);
   };
-  if (!job.started_at) add(Moment::kStart, told.start_basis, told.start);
-  add(Moment::kEnd, told.basis, told.end);
+  if (!job.started_at) add(Moment::kStart, told.start_basis, told.start, told.start_fixed);
+  add(Moment::kEnd, told.basis, told.end, told.end_fixed);
 }
 
 ForecastStudy::Report ForecastStudy::report(const sim::SimResult& result) const {

@@ -2,6 +2,7 @@
 //   journal.db (+ -wal, -shm, .mark)   the state
 //   agent.sock, agent.token            the socket for agents, and the token that they must show
 //   admin.token                        the first token, made at the first start
+//   forecasts.json                     how good forecasts were; may be removed
 //   cluster.id                         the daemon's identity: a name that no other state directory has
 //   tls/ca.pem, tls/ca.key             with --tls: the authority that signs the daemon's and the nodes' certificates
 //   agent/, agent.log                  the embedded agent's own

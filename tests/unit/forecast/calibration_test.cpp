@@ -2,6 +2,7 @@
 
 #include "base/rng.hpp"
 #include "forecast/calibration.hpp"
+#include "forecast/calibration_text.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {
@@ -73,6 +74,26 @@ TEST_CASE("jobs that take half as long again make the next forecast half as long
   CHECK(other == Calibration().expect(Moment::kEnd, Basis::kKin, now, now + kHour));
   const auto start = outcomes.calibration().expect(Moment::kStart, Basis::kDeclared, now, now + kHour);
   CHECK(start == Calibration().expect(Moment::kStart, Basis::kDeclared, now, now + kHour));
+}
+
+TEST_CASE("what was observed reads back as it was written, and goes on") {
+  Outcomes outcomes(Basis::kDeclared);
+  for (int i = 0; i < 1'200; ++i) outcomes.add(kHour, kHour + Duration::seconds(i % 7 * 600));
+  const std::string text = forecast::calibration_text(outcomes.calibration());
+  const auto read = forecast::calibration_from_text(text);
+  REQUIRE(read.ok());
+  CHECK(read->observations() == outcomes.calibration().observations());
+  CHECK(read->observed(Moment::kEnd) == outcomes.calibration().observed(Moment::kEnd));
+  CHECK(read->observed(Moment::kEnd).all == 1'024);
+  CHECK(forecast::calibration_text(*read) == text);
+  const Instant now = outcomes.now();
+  CHECK(read->expect(Moment::kEnd, Basis::kDeclared, now, now + kHour) ==
+        outcomes.calibration().expect(Moment::kEnd, Basis::kDeclared, now, now + kHour));
+  // What is cut off, or was never written so, is refused.
+  CHECK_FALSE(forecast::calibration_from_text(text.substr(0, text.size() / 2)).ok());
+  CHECK_FALSE(forecast::calibration_from_text("{}").ok());
+  CHECK_FALSE(forecast::calibration_from_text(R"({"classes":[],"version":1})").ok());
+  CHECK_FALSE(forecast::calibration_from_text(R"({"classes":[],"version":2})").ok());
 }
 
 TEST_CASE("four in five of what comes later lie in the interval, however far off forecasts are") {

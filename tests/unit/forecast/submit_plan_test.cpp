@@ -2,6 +2,7 @@
 
 #include "core/codec/codec.hpp"
 #include "forecast/submit_plan.hpp"
+#include "forecast/told.hpp"
 #include "policies/registry.hpp"
 #include "tests/support/cluster_builders.hpp"
 
@@ -70,6 +71,7 @@ class Scene {
     return forecast::forecast(parts_by(policy_), engine_.view(), now_);
   }
   [[nodiscard]] Instant now() const { return now_; }
+  [[nodiscard]] const core::ClusterState& state() const { return engine_.view(); }
 
  private:
   void learn(core::Fact fact) {
@@ -157,6 +159,87 @@ TEST_CASE("a job whose tenant has spent its budget starts when the next window b
   CHECK(told.sizes[1].at < scene.now() + Duration::seconds(1'900));
   CHECK(told.sizes[2].at >= midnight);
   CHECK(told.sizes[2].at < midnight + Duration::seconds(60));
+}
+
+// How long jobs take, as a calibration has seen it: twice as long as was said.
+forecast::Calibration twice_as_long() {
+  core::ClusterState state;
+  forecast::Calibration calibration;
+  for (std::uint64_t n = 1; n <= 100; ++n) {
+    const Instant said = Instant() + Duration::seconds(static_cast<std::int64_t>(n) * 1'000'000);
+    auto job = std::make_shared<core::Job>();
+    job->id = JobId(n);
+    state.jobs.emplace(job->id, job);
+    state.next_job = n + 1;
+    forecast::Forecast made{.at = said};
+    made.jobs[job->id] = {.start = said + Duration::seconds(20'000)};
+    calibration.remember(state, made);
+    auto started = std::make_shared<core::Job>(*job);
+    started->started_at = said + Duration::seconds(40'000);
+    state.jobs.insert_or_assign(job->id, started);
+    calibration.learn(state, *started->started_at);
+  }
+  return calibration;
+}
+
+TEST_CASE("a start that the calendar of a budget fixes is told as it is, whatever forecasts have been off by") {
+  Scene scene("fixed", 4);
+  core::Tenant tenant{.name = "demo", .guarantee = 4};
+  tenant.budget = {
+      .limit = Money::micros(1), .window = core::BudgetWindow::kDay, .thresholds = {{100, core::BudgetAction::kPause}}};
+  scene.share({tenant});
+  (void)scene.run(Scene::job(2, 7'200), 30);
+  const JobId waiting = scene.submit(Scene::job(2, 60));
+  const auto made = scene.forecast();
+  const Instant midnight = Instant() + Duration::seconds(86'400);
+  REQUIRE(made.jobs.at(waiting).start_fixed == midnight);
+  REQUIRE(made.jobs.at(waiting).end_fixed == midnight);
+  const forecast::Calibration calibration = twice_as_long();
+  const Instant scaled = calibration.expect(forecast::Moment::kStart, Basis::kDeclared, scene.now(), midnight).at;
+  REQUIRE(scaled > midnight + Duration::seconds(80'000));
+  const forecast::Told told = forecast::tell(scene.state(), made, calibration);
+  const auto& start = told.jobs.at(waiting).start;
+  REQUIRE(start);
+  CHECK(start->early >= midnight);
+  CHECK(start->at < midnight + Duration::seconds(120));
+  CHECK(start->late < midnight + Duration::seconds(120));
+  REQUIRE(told.jobs.at(waiting).end);
+  CHECK(told.jobs.at(waiting).end->early >= midnight);
+  CHECK(told.jobs.at(waiting).end->at < midnight + Duration::seconds(300));
+  // A job that no budget holds is set right as before.
+  Scene other("fifo", 2);
+  (void)other.run(Scene::job(2, 20'000), 100);
+  const JobId next = other.submit(Scene::job(2, 60));
+  const auto free = other.forecast();
+  CHECK_FALSE(free.jobs.at(next).start_fixed);
+  const auto later = forecast::tell(other.state(), free, calibration).jobs.at(next).start;
+  REQUIRE(later);
+  CHECK(later->at > other.now() + Duration::seconds(35'000));
+}
+
+TEST_CASE("what came after a time that a calendar had fixed is held against the forecast, and nothing else") {
+  forecast::Calibration calibration;
+  const Instant said = Instant() + Duration::seconds(1'000);
+  const Instant midnight = Instant() + Duration::seconds(86'400);
+  const auto job = [](std::uint64_t id, std::optional<Instant> started) {
+    auto made = std::make_shared<core::Job>();
+    made->id = JobId(id);
+    made->started_at = started;
+    return made;
+  };
+  core::ClusterState state;
+  state.next_job = 3;
+  state.jobs.emplace(JobId(1), job(1, {}));
+  state.jobs.emplace(JobId(2), job(2, {}));
+  forecast::Forecast made{.at = said};
+  made.jobs[JobId(1)] = {.start = midnight + Duration::seconds(10), .start_fixed = midnight};
+  made.jobs[JobId(2)] = made.jobs[JobId(1)];
+  calibration.remember(state, made);
+  state.jobs.insert_or_assign(JobId(1), job(1, midnight + Duration::seconds(10)));
+  // Its budget was raised: no forecast was wrong.
+  state.jobs.insert_or_assign(JobId(2), job(2, said + Duration::seconds(50)));
+  calibration.learn(state, midnight + Duration::seconds(20));
+  CHECK(calibration.observed(forecast::Moment::kStart) == forecast::Observed{.all = 1, .within = 1});
 }
 
 TEST_CASE("a plan says when the job starts and that those behind it do not mind") {
