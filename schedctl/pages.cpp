@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/timestamp.hpp"
 #include "schedctl/forecast_words.hpp"
 #include "schedctl/tables.hpp"
 
@@ -156,6 +157,23 @@ std::string defaults_words(const json& job) {
   return words;
 }
 
+// "2026-11-20 21:50:02 to 21:53:20 (3m 18s): waits for 2 slots"
+json waits_in_words(const json& explanation) {
+  json lines = json::array();
+  for (const auto& wait : list_at(explanation, "/waits")) {
+    const std::string from = text_at(wait, "/from");
+    const std::string until = text_at(wait, "/until");
+    const auto begin = micros_of(from);
+    const auto end = micros_of(until);
+    std::string line = moment_of(from) + (until.empty() ? " until now" : " to ");
+    const bool same_day = from.substr(0, from.find('T')) == until.substr(0, until.find('T'));
+    if (!until.empty()) line += same_day ? clock_of(until) : moment_of(until);
+    if (begin && end) line += " (" + seconds_in_words(static_cast<double>(*end - *begin) * 1e-6) + ")";
+    lines.push_back(line + ": " + text_at(wait, "/reason/text"));
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string job_page(const json& job, const json& workers, const Style& style) {
@@ -212,6 +230,7 @@ std::string why_page(const json& explanation, const Style& style, Detail detail)
   section("Considered and not taken", bullets(others, style));
   section("Goes first", bullets(list_at(explanation, "/ahead"), style));
   section("What would change it", bullets(list_at(explanation, "/unblocks"), style));
+  section("Waited", bullets(waits_in_words(explanation), style));
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "core/facts/throughput.hpp"
 #include "policies/models/usl_curve.hpp"
 #include "schedulerd/leader/job_file.hpp"
+#include "schedulerd/live/http/jobs/job_waits.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
 
@@ -204,6 +205,23 @@ std::string job_etag(const core::Job& job, const std::string& file) {
   return "\"" + digest.text() + "\"";
 }
 
+namespace {
+
+// One that goes on is told as the job's own reason is.
+json render_waits(const SeenBy& seen_by, const core::Job& job) {
+  const Published& seen = seen_by.seen;
+  json waits = json::array();
+  for (const JobWait& wait : waits_of(job, seen_by.past.decisions(std::nullopt, job.id, kDecisionsOfWaits))) {
+    const core::Reason reason = wait.until ? wait.reason : core::current_reason(seen.state, job);
+    waits.push_back({{"from", seen.clock.text(wait.from)},
+                     {"until", instant_or_null(seen, wait.until)},
+                     {"reason", render_reason(reason)}});
+  }
+  return waits;
+}
+
+}  // namespace
+
 json render_explanation(const SeenBy& seen_by, const core::Job& job) {
   const Published& seen = seen_by.seen;
   const core::Explanation explanation = core::explain(seen.state, job);
@@ -221,6 +239,7 @@ json render_explanation(const SeenBy& seen_by, const core::Job& job) {
                    {"alternatives", render_alternatives(explanation.lost)},
                    {"ahead", std::move(ahead)},
                    {"forecast", render_forecast(seen_by, job.id)},
+                   {"waits", render_waits(seen_by, job)},
                    {"as_of_seq", seen.as_of_seq}};
   return without_foreign_jobs(std::move(rendered), seen_by);
 }

@@ -4,8 +4,17 @@ import { jobHref, pageKey, parseRoute, tenantHref } from "~/router";
 import { splitFragment } from "~/session";
 import { describe as sentence } from "~/text/event_text";
 import { ago, compact, duration, money, percent, quantity, rate, sizeText } from "~/text/format";
+import { waitText } from "~/text/wait_text";
 import { bytes } from "~/views/job/generations";
 import { event, job } from "./samples";
+
+test("a wait is a line with its beginning and its end", () => {
+  const reason = { code: "WaitingForSlots", numbers: {}, text: "waits for 2 slots" };
+  const from = "2026-11-20T21:50:02.000Z";
+  expect(waitText({ from, until: "2026-11-20T21:53:20.100Z", reason })).toBe("2026-11-20 21:50:02 to 21:53:20: waits for 2 slots");
+  expect(waitText({ from, until: "2026-11-21T01:00:00.000Z", reason })).toBe("2026-11-20 21:50:02 to 2026-11-21 01:00:00: waits for 2 slots");
+  expect(waitText({ from, until: null, reason })).toBe("since 2026-11-20 21:50:02: waits for 2 slots");
+});
 
 test("numbers keep three significant digits, large ones get separators", () => {
   expect([0, 0.0412, 1.234, 41.66, 9120.5].map(quantity)).toEqual(["0", "0.041", "1.23", "41.7", "9,121"]);

@@ -205,6 +205,13 @@ export interface Alternative {
   reason: Reason;
 }
 
+// A time in which the job waited for one thing.
+export interface Wait {
+  from: string;
+  until: string | null; // null: it goes on
+  reason: Reason;
+}
+
 export interface Explanation {
   job: string;
   state: JobState;
@@ -215,6 +222,7 @@ export interface Explanation {
   chosen: Alternative | null;
   alternatives: Alternative[];
   ahead: string[];
+  waits?: Wait[]; // oldest first
   as_of_seq: number;
 }
 

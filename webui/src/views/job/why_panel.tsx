@@ -2,6 +2,7 @@
 import type { Explanation } from "../../api/types";
 import { jobHref } from "../../router";
 import { count, quantity } from "../../text/format";
+import { waitText } from "../../text/wait_text";
 
 export function WhyPanel({ explanation }: { explanation: Explanation | null }) {
   return (
@@ -24,6 +25,7 @@ function Body({ why }: { why: Explanation }) {
           <p>{why.ahead.map((job, index) => <span key={job}>{index > 0 && ", "}<a href={jobHref(job)}>{job}</a></span>)}</p>
         </Part>
       )}
+      {why.waits && why.waits.length > 0 && <Part title="Waited"><ul class="lines" data-testid="why-waits">{why.waits.map((wait) => <li key={wait.from}>{waitText(wait)}</li>)}</ul></Part>}
     </>
   );
 }
