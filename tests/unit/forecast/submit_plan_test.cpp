@@ -185,10 +185,11 @@ forecast::Calibration twice_as_long() {
 TEST_CASE("a start that the calendar of a budget fixes is told as it is, whatever forecasts have been off by") {
   Scene scene("fixed", 4);
   core::Tenant tenant{.name = "demo", .guarantee = 4};
-  tenant.budget = {
-      .limit = Money::micros(1), .window = core::BudgetWindow::kDay, .thresholds = {{100, core::BudgetAction::kPause}}};
+  tenant.budget = {.limit = Money::micros(1'900'000),
+                   .window = core::BudgetWindow::kDay,
+                   .thresholds = {{100, core::BudgetAction::kPause}}};
   scene.share({tenant});
-  (void)scene.run(Scene::job(2, 7'200), 30);
+  (void)scene.run(Scene::job(2, 7'200), 1'000);  // spends it; tomorrow it is enough for what waits
   const JobId waiting = scene.submit(Scene::job(2, 60));
   const auto made = scene.forecast();
   const Instant midnight = Instant() + Duration::seconds(86'400);
