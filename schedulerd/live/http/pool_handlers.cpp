@@ -3,8 +3,8 @@
 
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
-#include "schedulerd/live/http/prices/price_view.hpp"
 #include "schedulerd/live/http/render.hpp"
+#include "schedulerd/live/http/settings/price_view.hpp"
 
 namespace tidepool::live::http {
 namespace {

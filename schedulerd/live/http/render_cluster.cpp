@@ -11,8 +11,8 @@
 #include "core/state/node_speed.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/unblock.hpp"
-#include "schedulerd/live/http/prices/price_view.hpp"
 #include "schedulerd/live/http/render.hpp"
+#include "schedulerd/live/http/settings/price_view.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
 
 namespace tidepool::live::http {

@@ -7,7 +7,7 @@
 #include "core/facts/throughput.hpp"
 #include "policies/models/usl_curve.hpp"
 #include "schedulerd/leader/job_file.hpp"
-#include "schedulerd/live/http/jobs/job_waits.hpp"
+#include "schedulerd/live/http/numbers/job_waits.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
 

@@ -1,4 +1,4 @@
-#include "schedulerd/live/http/jobs/job_waits.hpp"
+#include "schedulerd/live/http/numbers/job_waits.hpp"
 
 #include <catch2/catch.hpp>
 

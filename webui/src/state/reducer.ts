@@ -121,8 +121,8 @@ function applyToJob(draft: State, event: TideEvent): void {
   (draft.sizeHistory as Map<string, readonly SizePoint[]>).set(event.job, sizes);
 }
 
-const kMovesSlots = /^(prices\.(configured|changed)|worker\.(started|lost|replaced)|job\.(started|resized|suspended|finished)|generation\.switched)$/;
-const kMovesNodes = /^(node\.(joined|probed|draining|drained|undrained|unsteady|steady|reclaim_\w+)|maintenance\.\w+)$/;
+const kMovesSlots = /^(worker\.(started|lost|replaced)|job\.(started|resized|suspended|finished)|generation\.switched)$/;
+const kMovesNodes = /^(node\.(joined|probed|draining|drained|undrained|unsteady|steady|reclaim_\w+)|(maintenance|prices)\.\w+)$/;
 
 function applyToNodes(draft: State, event: TideEvent): void {
   const node = event.node === null ? undefined : draft.nodes.get(event.node);

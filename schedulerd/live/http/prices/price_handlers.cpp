@@ -10,8 +10,8 @@
 #include "core/state/utc_time.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/jobs/job_requests.hpp"
-#include "schedulerd/live/http/prices/price_view.hpp"
-#include "schedulerd/live/http/settings/put_settings.hpp"
+#include "schedulerd/live/http/put_settings.hpp"
+#include "schedulerd/live/http/settings/price_view.hpp"
 
 namespace tidepool::live::http {
 namespace {

@@ -12,7 +12,7 @@
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/jobs/job_requests.hpp"
 #include "schedulerd/live/http/paging.hpp"
-#include "schedulerd/live/http/settings/put_settings.hpp"
+#include "schedulerd/live/http/put_settings.hpp"
 #include "schedulerd/live/http/tenants/tenant_changes.hpp"
 
 namespace tidepool::live::http {

@@ -1,4 +1,4 @@
-#include "schedulerd/live/http/settings/put_settings.hpp"
+#include "schedulerd/live/http/put_settings.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "schedulerd/live/http/prices/price_view.hpp"
+#include "schedulerd/live/http/settings/price_view.hpp"
 
 #include <utility>
 
