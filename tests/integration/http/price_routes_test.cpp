@@ -49,7 +49,7 @@ TEST_CASE("prices are set as a whole, read as they were set, and hold at once") 
   CHECK(cpu.at("entries").at(1).at("from") == "2099-12-01T00:00:00Z");
   CHECK(cpu.at("entries").at(1).at("schedule").at(1).at("days") == json({"sat", "sun"}));
   CHECK(cpu.at("now").at("price") == "0.50");
-  CHECK(cpu.at("now").at("changes_at") == "2099-12-01T00:00:00.000Z");
+  CHECK(cpu.at("now").at("changes_at") == "2099-12-01T00:00:00Z");
   CHECK(cpu.at("now").at("nodes") == 1);
   CHECK(priced_node(fixture).at("price_per_slot_hour") == "0.50");
   CHECK(priced_node(fixture).at("price_rule") == "cpu");

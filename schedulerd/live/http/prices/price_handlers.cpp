@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "api/v1/price_list.hpp"
+#include "base/timestamp.hpp"
 #include "core/facts/price_facts.hpp"
 #include "core/state/utc_time.hpp"
 #include "schedulerd/live/http/handlers.hpp"
@@ -31,7 +32,7 @@ json render_rule(const Published& seen, const PriceRule& rule) {
   const auto next = next_change_us(rule, now_us);
   out["name"] = rule.name;
   out["now"] = {{"price", price ? json(to_text(*price)) : json(nullptr)},
-                {"changes_at", next ? json(seen.clock.text(core::at_utc(seen.state, *next))) : json(nullptr)},
+                {"changes_at", next ? json(timestamp_text(*next / 1'000'000)) : json(nullptr)},
                 {"nodes", set_by(rule, prices.nodes)},
                 {"pools", set_by(rule, prices.pools)}};
   return out;
