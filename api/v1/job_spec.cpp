@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "base/word_list.hpp"
+#include "api/v1/word_field.hpp"
 
 namespace tidepool::api::v1 {
 namespace {
@@ -20,7 +20,6 @@ constexpr std::size_t kArgListMax = 256;
 const std::vector<std::string> kTrainers = {"charlm", "mlp"};
 const std::vector<std::string> kResize = {"live", "restart"};
 const std::vector<std::string> kOnResize = {"constant", "linear", "sqrt", "adascale", "callback", "fixed_local"};
-const std::vector<std::string> kPacking = {"none", "node"};
 const std::vector<std::pair<std::string, int>> kPriorityWords = {{"low", -10}, {"normal", 0}, {"high", 10}};
 constexpr std::size_t kGpuTypesMax = 16;
 constexpr double kGpuSpeedMax = 1'000'000;
@@ -28,18 +27,6 @@ constexpr double kGpuSpeedMax = 1'000'000;
 bool is_name(std::string_view text) {
   const auto allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
   return !text.empty() && text.size() <= 63 && std::all_of(text.begin(), text.end(), allowed);
-}
-
-// One of `words`; anything else is a finding that lists them.
-std::string one_of(ObjectReader& in, std::string_view field, const std::vector<std::string>& words,
-                   const std::string& fallback) {
-  std::string word = in.text(field, fallback);
-  if (word == fallback || std::find(words.begin(), words.end(), word) != words.end()) return word;
-  const auto near = nearest_word(word, words);
-  in.fail(
-      field, "Invalid",
-      "is \"" + word + "\"; it must be one of " + word_list(words) + (near ? " (did you mean " + *near + "?)" : ""));
-  return fallback;
 }
 
 std::string bounded_text(ObjectReader& in, std::string_view field) {
@@ -461,9 +448,7 @@ void read_smaller_parts(ObjectReader& in, JobSpecV1& spec, Errors& errors) {
   spec.checkpoint_keep = static_cast<int>(checkpoint.integer("keep", 3, {.low = 1, .high = 1'000}));
   checkpoint.finish();
   if (in.has("budget")) in.fail("budget", "NotBuilt", "is not built yet, and nothing else stands for it; remove it");
-  ObjectReader topology(in.raw("topology"), "/topology", errors);
-  spec.pack_node = one_of(topology, "pack", kPacking, "none") == "node";
-  topology.finish();
+  spec.topology = read_topology(in.raw("topology"), errors);
   spec.placement = read_placement(in.raw("placement"), errors);
   ObjectReader limits(in.raw("limits"), "/limits", errors);
   spec.max_duration = optional_duration(limits, "max_duration");
@@ -592,7 +577,7 @@ json effective_document(const JobSpecV1& spec) {
                         {{"every", or_null(spec.checkpoint_every)},
                          {"dir", or_null(spec.checkpoint_dir)},
                          {"keep", spec.checkpoint_keep}}},
-                       {"topology", {{"pack", spec.pack_node ? "node" : "none"}}},
+                       {"topology", topology_document(spec.topology)},
                        {"limits", {{"max_duration", or_null(spec.max_duration)}, {"max_restarts", spec.max_restarts}}},
                        {"labels", spec.labels}});
 }

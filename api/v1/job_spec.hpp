@@ -80,7 +80,7 @@ struct JobSpecV1 {
   std::optional<Duration> checkpoint_every;  // none = only when asked for and at parking
   std::string checkpoint_dir;  // a folder that every node sees; relative to the workdir; empty = the node's own
   int checkpoint_keep = 3;     // newest ones that stay
-  bool pack_node = false;      // topology: {pack: node}
+  TopologyFields topology;
   PlacementFields placement;
   std::optional<Duration> max_duration;
   int max_restarts = 3;

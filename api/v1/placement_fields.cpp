@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/node_label.hpp"
+#include "api/v1/word_field.hpp"
 
 namespace tidepool::api::v1 {
 namespace {
@@ -11,6 +12,8 @@ namespace {
 using nlohmann::json;
 using Errors = std::vector<FieldError>;
 
+const std::vector<std::string> kStrategies = {"pack", "spread", "strict_pack", "strict_spread"};
+const std::vector<std::string> kPacking = {"none", "node"};
 constexpr std::size_t kKeysMax = 16;
 constexpr std::size_t kValuesMax = 64;
 
@@ -45,6 +48,7 @@ PlacementFields read_placement(const json& value, Errors& errors) {
   PlacementFields placement;
   ObjectReader in(value, "/placement", errors);
   const json selector = in.raw("selector");
+  placement.exclusive = in.boolean("exclusive", false);
   in.finish();
   ObjectReader labels(selector, "/placement/selector", errors);
   if (!selector.is_object()) return placement;
@@ -57,7 +61,33 @@ PlacementFields read_placement(const json& value, Errors& errors) {
 }
 
 json with_placement(const PlacementFields& placement, json document) {
-  if (!placement.selector.empty()) document["placement"] = {{"selector", placement.selector}};
+  if (!placement.selector.empty()) document["placement"]["selector"] = placement.selector;
+  if (placement.exclusive) document["placement"]["exclusive"] = true;
+  return document;
+}
+
+TopologyFields read_topology(const json& value, Errors& errors) {
+  TopologyFields topology;
+  ObjectReader in(value, "/topology", errors);
+  topology.strategy = one_of(in, "strategy", kStrategies, topology.strategy);
+  topology.key = in.text("key", topology.key);
+  if (!is_label_key(topology.key)) {
+    in.fail("key", "Invalid", std::string("is no label: it must be node, rack or another of ") + kLabelRule);
+  }
+  topology.pack_node = one_of(in, "pack", kPacking, "none") == "node";
+  if (topology.pack_node && topology.strategy != "pack" && topology.strategy != "strict_pack") {
+    in.fail("pack", "Invalid",
+            "brings workers together, which strategy " + topology.strategy + " keeps apart; remove it");
+  }
+  in.finish();
+  return topology;
+}
+
+json topology_document(const TopologyFields& topology) {
+  json document = {{"pack", topology.pack_node ? "node" : "none"}};
+  if (topology.strategy == TopologyFields{}.strategy && topology.key == TopologyFields{}.key) return document;
+  document["strategy"] = topology.strategy;
+  document["key"] = topology.key;
   return document;
 }
 

@@ -17,6 +17,13 @@ inline auto names_of(ResizeMode) {
   return std::array{Name{ResizeMode::kLive, "live"}, Name{ResizeMode::kRestart, "restart"}};
 }
 
+inline auto names_of(TopologyStrategy) {
+  using Name = codec::EnumName<TopologyStrategy>;
+  return std::array{Name{TopologyStrategy::kPack, "pack"}, Name{TopologyStrategy::kSpread, "spread"},
+                    Name{TopologyStrategy::kStrictPack, "strict_pack"},
+                    Name{TopologyStrategy::kStrictSpread, "strict_spread"}};
+}
+
 inline auto names_of(NoticeAnswer) {
   const auto name = [](NoticeAnswer answer) { return codec::EnumName<NoticeAnswer>{answer, to_text(answer)}; };
   return std::array{name(NoticeAnswer::kNone), name(NoticeAnswer::kSaving), name(NoticeAnswer::kDone),
@@ -121,6 +128,9 @@ void fields(auto& archive, codec::Like<ScalingSpec> auto& spec) {
 
 void fields(auto& archive, codec::Like<PlacementSpec> auto& placement) {
   archive("selector", placement.selector);
+  archive("strategy", placement.strategy);
+  archive("key", placement.key);
+  archive("exclusive", placement.exclusive);
 }
 
 void fields(auto& archive, codec::Like<JobSpec> auto& spec) {

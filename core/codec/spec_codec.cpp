@@ -70,12 +70,14 @@ Result<json> spec_of_today(const json& stored) {
 
 Status decode_spec(const json& in, const std::string& where, JobSpec& spec, bool sparse) {
   if (!in.is_object() || !in.contains("document")) {
-    const bool is_of_today = in.is_object() && in.contains("defaults_from");
-    if (sparse || !in.is_object() || is_of_today) return codec::decode_fields(in, where, spec, sparse);
-    json whole = in;  // of a version that knew no other gangs, no placement, or no defaults of tenants
+    const auto is_of_today = [&] { return in.contains("defaults_from") && in["placement"].contains("strategy"); };
+    if (sparse || !in.is_object() || is_of_today()) return codec::decode_fields(in, where, spec, sparse);
+    json whole = in;  // of a version that knew no other gangs, no placement or the selector alone, or no defaults
     whole.emplace("mixed_types", false);
     whole.emplace("type_speeds", json::object());
-    whole.emplace("placement", codec::encode(PlacementSpec{}));
+    json placement = codec::encode(PlacementSpec{});
+    if (in.contains("placement") && in["placement"].is_object()) placement.update(in["placement"]);
+    whole["placement"] = std::move(placement);
     whole.emplace("defaults_from", json::object());
     return codec::decode_fields(whole, where, spec, sparse);
   }

@@ -145,7 +145,7 @@ void DecisionDraft::find(const Job& job, const Reason& reason, const Target* tar
 
 FreeSlots& DecisionDraft::free_slots() {
   if (!free_) {
-    free_.emplace(state_);
+    free_.emplace(state_, exclusive_);
     free_->spare(types_asked_for());
   }
   return *free_;

@@ -74,7 +74,9 @@ class DecisionDraft {
 
   // Jobs that have not ended and ask for particular nodes. They outlive the draft.
   void set_asking(const IdSet<JobId>& jobs) { asking_ = &jobs; }
-  // The types that they ask for, of those that nodes have.
+  // Exclusive jobs that hold slots. They outlive the draft.
+  void set_exclusive(const IdSet<JobId>& jobs) { exclusive_ = &jobs; }
+  // The types that those ask for that ask for particular nodes, of those that nodes have.
   [[nodiscard]] const std::set<std::string>& types_asked_for();
   // Jobs with workers on nodes that are being drained. They outlive the draft.
   void set_on_drained(const IdSet<JobId>& jobs) { on_drained_ = &jobs; }
@@ -88,6 +90,10 @@ class DecisionDraft {
   void reserve(int slots) { reserved_ += slots; }
   [[nodiscard]] int reserved() const { return reserved_; }
   [[nodiscard]] int usable() { return free_slots().free() - reserved_; }
+  // With what is free on nodes of an exclusive job.
+  [[nodiscard]] int usable_for(const Job& job) {
+    return usable() + (job.spec.placement.exclusive ? free_slots().kept_free(job.id) : 0);
+  }
   [[nodiscard]] std::uint64_t& next_worker() { return next_worker_; }
   // Of which types of slot further workers of the job may be; empty = all.
   [[nodiscard]] std::vector<std::string> types_for_more(const Job& job);
@@ -139,7 +145,8 @@ class DecisionDraft {
   IdSet<JobId> ended_;
   IdSet<WorkerId> leavers_;
   IdSet<JobId> resized_;
-  const IdSet<JobId>* asking_ = nullptr;  // null = none
+  const IdSet<JobId>* asking_ = nullptr;     // null = none
+  const IdSet<JobId>* exclusive_ = nullptr;  // null = they are looked for
   const IdSet<JobId>* on_drained_ = nullptr;
   std::optional<std::set<std::string>> types_asked_for_;
   int reserved_ = 0;

@@ -7,6 +7,7 @@
 #include "base/first_after.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/transition_planner.hpp"
+#include "core/decide/type_moves.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/place/together.hpp"
 #include "core/state/job_state.hpp"
@@ -71,8 +72,8 @@ std::optional<int> size_without(const Job& job, const Leaving& leaving) {
   return size > 0 && size <= most ? std::optional(size) : std::nullopt;
 }
 
-GangRequest request_for(DecisionDraft& draft, const Job& job) {
-  GangRequest request = gang_beside_members(draft.state(), job, 1);
+GangRequest request_for(DecisionDraft& draft, const Job& job, const std::vector<WorkerId>& leaving = {}) {
+  GangRequest request = gang_beside_members(draft.state(), job, std::max(1, static_cast<int>(leaving.size())), leaving);
   request.slot_types = draft.types_for_more(job);
   return request;
 }
@@ -80,7 +81,7 @@ GangRequest request_for(DecisionDraft& draft, const Job& job) {
 // Boots the successor of the worker that has to leave first. False if there is no room for it.
 bool replace(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   const Worker& worker = *draft.state().find_worker(leaving.workers.front());
-  GangRequest request = request_for(draft, job);
+  GangRequest request = request_for(draft, job, {worker.id});
   // A job with a cap on its price moves to no dearer slot.
   if (job.spec.scaling.price_cap) request.price_max = draft.state().find_node(worker.node)->price_per_slot_hour;
   auto place = draft.free_slots().take(request, draft.next_worker());
@@ -106,6 +107,18 @@ bool grow_by_one(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   }
   if (!gang) return false;
   draft.conclude(job, GrowIntent{job.id, std::move(*gang)}, reason::DrainGrow{{1, 2}, told_of(draft, leaving)});
+  return true;
+}
+
+// All workers of a job that has to be in one domain leave it, where no other room is left for it there.
+bool move_whole(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
+  const auto& members = job.membership.members;
+  const bool may = job.spec.placement.strategy == TopologyStrategy::kStrictPack && can_hand_on(job);
+  if (!may || job.spec.scaling.price_cap || draft.usable_for(job) < job.size() * job.spec.gpus_per_worker) return false;
+  auto places = draft.free_slots().take(request_for(draft, job, members), draft.next_worker());
+  if (!places) return false;
+  const reason::DrainMove reason{told_of(draft, leaving), leaving.workers.front(), places->front().node};
+  draft.conclude(job, MoveIntent{job.id, *std::move(places), members, ReplaceCause::kDrain}, reason);
   return true;
 }
 
@@ -139,6 +152,7 @@ void leave(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   const bool may_replace = boot_ms < left_ms && (all_in_time || !smaller);
   const bool alone = live && job.size() == 1;
   if (may_replace && (alone ? grow_by_one(draft, job, leaving) : replace(draft, job, leaving))) return;
+  if (may_replace && move_whole(draft, job, leaving)) return;
   if (smaller) return shrink(draft, job, leaving, *smaller);
   if (alone && has_room_elsewhere(draft, job)) {
     return preempt(draft, job, reason::DrainSuspend{told_of(draft, leaving)}, nullptr);

@@ -216,6 +216,7 @@ struct Engine::Impl {
     DecisionDraft draft(state, parts, now);
     draft.set_queue_waits(!work[JobSet::kClaiming].empty());
     draft.set_asking(work[JobSet::kAsking]);
+    draft.set_exclusive(work[JobSet::kExclusive]);
     // Workers that could move for a job that waits for particular nodes may be free to do so now.
     scope.queue = scope.queue || (scope.planner == nullptr && !work[JobSet::kPendingChoosy].empty());
     IdSet<JobId>& jobs = scope.jobs;

@@ -12,6 +12,7 @@
 #include "core/place/together.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"
+#include "core/state/node_labels.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -24,7 +25,19 @@ GangRequest gang_of(DecisionDraft& draft, const Job& job, int workers) {
   // A job that takes any slots does not come to those that others ask for.
   const std::set<std::string>& asked = draft.types_asked_for();
   if (job.spec.mixed_types && job.spec.slot_types.empty()) gang.other_than.assign(asked.begin(), asked.end());
+  // Whatever moves stays in the domains in which the job is: it comes to no more of them.
+  const std::string& key = job.spec.placement.key;
+  if (!is_arranged(job.spec)) return gang;
+  for (const auto& [node, count] : nodes_of(draft.state(), job.membership.members)) {
+    gang.domains.insert(domain_of(*draft.state().find_node(node), key));
+  }
   return gang;
+}
+
+// They lie together or apart by what the job asks, which placing alone sees to.
+bool lies_by_itself(const Job& job) {
+  return job.spec.placement.exclusive || job.spec.placement.strategy == TopologyStrategy::kSpread ||
+         job.spec.placement.strategy == TopologyStrategy::kStrictSpread;
 }
 
 TogetherRequest together_request(DecisionDraft& draft, const Job& job, int workers) {
@@ -63,10 +76,11 @@ Regrouping change_to(const DecisionDraft& draft, const Job& job, const WorkersOn
 // have changed.
 bool may_be_gathered(const DecisionDraft& draft, const Job& job) {
   const auto& members = job.membership.members;
-  return !job.spec.scaling.price_cap && std::all_of(members.begin(), members.end(), [&](WorkerId id) {
-    const Worker& worker = *draft.state().find_worker(id);
-    return !worker.replaced && may_run_on(job, *draft.state().find_node(worker.node));
-  });
+  const bool may = !job.spec.scaling.price_cap && !lies_by_itself(job);
+  return may && std::all_of(members.begin(), members.end(), [&](WorkerId id) {
+           const Worker& worker = *draft.state().find_worker(id);
+           return !worker.replaced && may_run_on(job, *draft.state().find_node(worker.node));
+         });
 }
 
 std::optional<Regrouping> way_together(DecisionDraft& draft, const Job& job, int workers) {
@@ -157,7 +171,7 @@ class RoomTogether {
       const auto& workers = other.membership.workers;
       const bool is_here = std::all_of(workers.begin(), workers.end(),
                                        [&](WorkerId id) { return draft_.state().find_worker(id)->node == node; });
-      if (!is_here || !may_move_now(draft_, other)) continue;
+      if (!is_here || is_arranged(other.spec) || !may_move_now(draft_, other)) continue;
       movers.push_back({cost_of_moving(other, other.size()), &other, other.size() * other.spec.gpus_per_worker});
     }
     std::sort(movers.begin(), movers.end(), [](const Neighbour& one, const Neighbour& other) {
@@ -279,7 +293,7 @@ bool is_spread(const ClusterState& state, const Job& job) {
 }
 
 bool is_apart(DecisionDraft& draft, const Job& job) {
-  if (job.size() < 2) return false;
+  if (job.size() < 2 || lies_by_itself(job)) return false;
   const auto nodes = static_cast<int>(nodes_of(draft.state(), job.membership.members).size());
   return nodes > nodes_together(fewest_nodes(draft.free_slots(), job, job.size()));
 }

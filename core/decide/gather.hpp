@@ -6,7 +6,9 @@
 // changes, cools down, has a cap on its price or is about to end, nor while a job waits for slots, nor back to the node
 // of a slow worker whose place it took. A move pays if what
 // it costs all that move, by what such changes have cost them, is no more than what workers that are apart are taken to
-// lose in kGatherWithin; a job with `topology.pack: node` is gathered whatever that costs. A job whose workers are
+// lose in kGatherWithin; a job with `topology.pack: node` is gathered whatever that costs, and one whose workers lie
+// apart by its own wish, or on nodes of their own, never. A job that packs by another label than the node stays within
+// the domains in which it is. A job whose workers are
 // apart waits for what comes free on its nodes, and for jobs that leave them, before more jobs are moved.
 #pragma once
 

@@ -14,6 +14,7 @@
 #include "core/state/change_costs.hpp"
 #include "core/state/job_work.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/node_constraints.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -114,7 +115,8 @@ class NodeClearing {
   }
 
   [[nodiscard]] Way way_of(const Job& job) const {
-    if (job.spec.gpus_per_worker >= gang_.slots_each || job.spec.scaling.price_cap) return Way::kStays;
+    const bool is_bound = has_gang_rule(job.spec) || job.spec.scaling.price_cap;
+    if (job.spec.gpus_per_worker >= gang_.slots_each || is_bound) return Way::kStays;
     if (!can_change(draft_, job) || draft_.alters(job.id) || job.membership.workers != members_of(job)) {
       return Way::kStays;
     }
@@ -235,7 +237,8 @@ bool is_cleared_for(const Job& job) {
 }
 
 bool clear_nodes_for(DecisionDraft& draft, const Job& waiting, SlotReservations& reservations) {
-  if (waiting.spec.gpus_per_worker == 1 || waiting.spec.scaling.price_cap || draft.reserved() > 0) return false;
+  const bool is_bound = has_gang_rule(waiting.spec) || waiting.spec.scaling.price_cap;
+  if (waiting.spec.gpus_per_worker == 1 || is_bound || draft.reserved() > 0) return false;
   const FreeSlots& slots = draft.free_slots();
   std::vector<const std::string*> types{nullptr};
   if (!waiting.spec.mixed_types && slots.has_several_types()) {

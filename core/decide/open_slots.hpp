@@ -1,4 +1,4 @@
-// How many workers of a job that may run only on some nodes fit there on slots that are free or come free. Kept while
+// How many workers of a job that asks for particular nodes fit there on slots that are free or come free. Kept while
 // further workers are thought to leave, so that trying many victims costs one look at the nodes and then one step a
 // worker.
 #pragma once
@@ -27,17 +27,28 @@ class OpenSlots {
   void take_back(const Job& job) { shift(job, -1); }
 
   // The waiting job fits at its smallest size.
-  [[nodiscard]] bool fits() const { return workers_ >= needed_; }
+  [[nodiscard]] bool fits() const { return (has_rule_ ? workers_by_rule() : workers_) >= needed_; }
 
  private:
+  // Slots of a node.
+  struct Place {
+    int open = 0;     // free, or coming free
+    int staying = 0;  // held by workers that stay
+    int kept = 0;     // free once no worker of an exclusive job is left there
+    [[nodiscard]] int all_open() const { return open + (staying == 0 ? kept : 0); }
+  };
   void shift(const Job& job, int sign);
+  [[nodiscard]] int workers_on(const Place& place) const { return place.all_open() / each_; }
+  [[nodiscard]] int workers_by_rule() const;
 
   const ClusterState& state_;
+  const Job& waiting_;
   const IdSet<WorkerId>& leaving_;
-  int each_;                   // slots of a worker
-  int needed_;                 // workers
-  int workers_ = 0;            // that fit
-  IdTable<NodeId, int> open_;  // slots, of nodes that may hold one
+  int each_;                       // slots of a worker
+  int needed_;                     // workers
+  bool has_rule_;                  // for its workers together
+  int workers_ = 0;                // that fit, whatever the rule
+  IdTable<NodeId, Place> places_;  // that may hold one
 };
 
 }  // namespace tidepool::core

@@ -6,6 +6,7 @@
 #include "base/digest.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/facts/throughput.hpp"
+#include "core/place/arrangement.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/node_labels.hpp"
 
@@ -80,6 +81,10 @@ std::uint64_t digest_of_wishes(const Job& job) {
   for (const auto& [key, values] : spec.placement.selector) {
     digest.mix("label").mix(key);
     for (const std::string& value : values) digest.mix(value);
+  }
+  if (is_arranged(spec)) {
+    digest.mix(spec.placement.key).mix(number(static_cast<int>(spec.placement.strategy)));
+    digest.mix(number(spec.placement.exclusive ? 1 : 0));
   }
   if (spec.mixed_types) digest.mix("mixed");
   for (const auto& [type, speed] : spec.type_speeds) digest.mix(std::bit_cast<std::uint64_t>(speed));

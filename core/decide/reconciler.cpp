@@ -17,11 +17,14 @@
 #include "core/decide/start_job.hpp"
 #include "core/decide/state_wait.hpp"
 #include "core/decide/transition_planner.hpp"
+#include "core/place/domain_wait.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/state/type_records.hpp"
 
 namespace tidepool::core {
 namespace {
+
+constexpr std::size_t kDomainsTried = 4;  // to have room made there for a job
 
 // A job that could not start, with what it lacks if that is room alone.
 struct Waiting {
@@ -133,6 +136,7 @@ class Reconciler {
     if (starts && is_cleared_for(job) && (start_job(draft_, job, *entry.target) || waits_for_nodes(entry))) return;
     // Dearer nodes may be all there is: no job waits, moves or is preempted for one that they do not suit.
     if (barred || draft_.may_be_above_cap(job, entry.target->size)) return take(entry);
+    if (has_gang_rule(job.spec)) return take_by_rules(entry);
     if (is_choosy(job.spec)) return take_choosy(entry);
     if (rule_ != LineRule::kReserves) return take(entry);
     const SlotClaim claim{.workers = entry.target->size - job.size(),
@@ -235,6 +239,39 @@ class Reconciler {
     draft_.free_slots().close_for(job);
     preemption_.close_for(job);
     closed_for_.insert(std::move(asked));
+  }
+
+  // One whose workers have rules together. If it finds no room, what there is of it is kept, and other jobs make more.
+  void take_by_rules(const TargetedJob& entry) {
+    const Job& job = *entry.job;
+    if (job.state() != JobState::kPending) return plan_size(draft_, job, *entry.target);
+    if (start_job(draft_, job, *entry.target)) return;
+    draft_.set_unsettled();
+    const Reason lacks = waits_by_rules(draft_.state(), draft_.free_slots(), job);
+    if (job.spec.placement.strategy == TopologyStrategy::kStrictPack) {
+      keep_domain(job);
+    } else {
+      const bool comes = preemption_.make_room_on_nodes(job).coming;
+      if (rule_ == LineRule::kReserves || comes) draft_.free_slots().hold_for(job, job.spec.elastic.sizes.front());
+    }
+    leave(entry, lacks);
+  }
+
+  // For a job that has to be in one domain: that where there will be room, else the one that has most.
+  void keep_domain(const Job& job) {
+    auto domains = domains_by_room(draft_.state(), job, preemption_.reservations().rooms_of(job));
+    if (domains.size() > kDomainsTried) domains.resize(kDomainsTried);
+    std::optional<Job> kept;
+    for (const std::string& domain : domains) {
+      const Job bound = bound_to(draft_.state(), job, domain);
+      const TypeRoom room = preemption_.make_room_on_nodes(bound);
+      const bool comes = room.coming || !room.movers.empty();
+      if (comes || (!kept && rule_ == LineRule::kReserves)) kept = bound;
+      if (comes) break;
+    }
+    if (!kept) return;
+    draft_.free_slots().close_for(*kept);
+    preemption_.close_for(*kept);
   }
 
   DecisionDraft& draft_;

@@ -8,6 +8,7 @@
 #include "core/decide/straggler_planner.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/decide/type_moves.hpp"
+#include "core/place/domain_wait.hpp"
 #include "core/place/together.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
@@ -102,6 +103,15 @@ Finding no_room_together(const Job& job, int next) {
   return {.reason = reason::NoRoomTogether{{.size = job.size(), .next = next}}, .blocked = {BlockedOn::kMoreSlots}};
 }
 
+// What a job is told that finds no room to grow.
+Finding no_room_to_grow(const Job& job, int next, int free) {
+  if (has_gang_rule(job.spec)) {
+    return {.reason = no_room_by_rules(job, next), .blocked = {BlockedOn::kMoreSlots}};
+  }
+  if (job.spec.pack_node) return no_room_together(job, next);
+  return no_slots_to_grow({.wanted = (next - job.size()) * job.spec.gpus_per_worker, .free = free});
+}
+
 // Grows as far as an allowed size goes through; otherwise says why not. What does not depend on free
 // slots is checked first, so that the answer does not change while slots are only taken.
 std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Target& target) {
@@ -114,11 +124,10 @@ std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Target& 
   for (auto size = to; size && is_as_good_together(*size, *to); size = larger_size(job, *size - 1)) {
     if (grow_together(draft, job, target, *size, reason_to_change(job, target, *size))) return std::nullopt;
   }
-  const Finding held =
-      job.spec.pack_node ? no_room_together(job, *to) : no_slots_to_grow({.wanted = wanted, .free = free});
+  const Finding held = no_room_to_grow(job, *to, free);
   if (job.spec.pack_node && make_room_together(draft, job, *to)) return held;
   for (; to; to = larger_size(job, *to - 1)) {
-    if ((*to - job.size()) * job.spec.gpus_per_worker > draft.usable()) continue;
+    if ((*to - job.size()) * job.spec.gpus_per_worker > draft.usable_for(job)) continue;
     auto gang = draft.place_within_cap(job, gang_beside_members(draft.state(), job, *to - job.size()));
     if (!gang) continue;
     const Reason reason = reason_to_change(job, target, *to);  // as far as slots and price allow

@@ -30,9 +30,21 @@ void SlotReservations::add(const Worker& worker) {
   if (!counted_.insert(worker.id)) return;
   const Node& node = *draft_.state().find_node(worker.node);
   if (!node.takes_workers() || draft_.free_slots().is_closed(node.id)) return;
-  coming_[worker.node] += static_cast<int>(worker.slots.size());
-  all_coming_ += static_cast<int>(worker.slots.size());
-  coming_of_[node.slot_type] += static_cast<int>(worker.slots.size());
+  const int slots = static_cast<int>(worker.slots.size()) + freed_with_the_last(node);
+  coming_[worker.node] += slots;
+  all_coming_ += slots;
+  coming_of_[node.slot_type] += slots;
+}
+
+// Of a node that an exclusive job leaves: what is free there already.
+int SlotReservations::freed_with_the_last(const Node& node) const {
+  if (!draft_.free_slots().is_kept(node.id) || draft_.free_slots().taken_on(node.id) > 0) return 0;
+  int free = 0;
+  for (const WorkerId owner : node.owners) {
+    if (owner && !counted_.contains(owner)) return 0;
+    free += owner ? 0 : 1;
+  }
+  return free;
 }
 
 void SlotReservations::close(const std::vector<std::string>& slot_types) {
@@ -74,12 +86,18 @@ int SlotReservations::workers_on(const std::string& type, const SlotClaim& claim
 }
 
 int SlotReservations::workers_of(const Job& job) const {
-  int workers = 0;
+  return workers_by_rules(draft_.state(), job.spec, rooms_of(job));
+}
+
+std::vector<RoomOnNode> SlotReservations::rooms_of(const Job& job) const {
+  std::vector<RoomOnNode> rooms;
   for (const auto& [id, node] : draft_.state().nodes) {
-    const int room = draft_.free_slots().is_closed(id) ? 0 : room_on(id);
-    if (room >= job.spec.gpus_per_worker && may_hold(node, job)) workers += room / job.spec.gpus_per_worker;
+    if (draft_.free_slots().is_closed(id) || !may_hold(node, job)) continue;
+    const bool is_whole = room_on(id) == static_cast<int>(node.owners.size());
+    const int room = job.spec.placement.exclusive && !is_whole ? 0 : room_on(id);
+    rooms.push_back({.node = id, .workers = room / job.spec.gpus_per_worker});
   }
-  return workers;
+  return rooms;
 }
 
 std::optional<std::string> SlotReservations::type_with_room(const SlotClaim& claim) const {

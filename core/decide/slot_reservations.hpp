@@ -44,6 +44,8 @@ class SlotReservations {
   [[nodiscard]] int workers_on(const std::string& type, const SlotClaim& claim) const;
   // How many workers of a job that asks for particular nodes there will be room for on these.
   [[nodiscard]] int workers_of(const Job& job) const;
+  // The same by node, of all nodes on which it may be.
+  [[nodiscard]] std::vector<RoomOnNode> rooms_of(const Job& job) const;
   // Keeps room for the claim, if there is any.
   [[nodiscard]] bool reserve(const SlotClaim& claim);
   // Slots of the node that are free or come free.
@@ -55,6 +57,7 @@ class SlotReservations {
 
  private:
   void close_where(const std::function<bool(const Node&)>& is_closed);
+  [[nodiscard]] int freed_with_the_last(const Node& node) const;
   [[nodiscard]] std::optional<std::string> type_with_room(const SlotClaim& claim) const;
 
   DecisionDraft& draft_;

@@ -36,6 +36,7 @@ void start(DecisionDraft& draft, const Job& job, const Target& target, std::vect
 
 // The largest size up to `most` at which all workers find room together, if that is as good; 0 = there is none.
 int size_together(DecisionDraft& draft, const Job& job, GangRequest gang, int most) {
+  if (is_arranged(job.spec)) return 0;
   for (int size = most; size > 0; size = job.spec.elastic.sizes.front() < size ? allowed_size(job, size - 1) : 0) {
     if (!is_as_good_together(size, most)) return 0;
     gang.workers = size;

@@ -58,7 +58,7 @@ std::optional<StragglerPlan> plan_shares(const DecisionDraft& draft, const Job& 
 }
 
 bool replace(DecisionDraft& draft, const Job& job, const Worker& slow, Follows follows) {
-  GangRequest request = gang_beside_members(draft.state(), job, 1);
+  GangRequest request = gang_beside_members(draft.state(), job, 1, {slow.id});
   request.avoid = slow.node;
   request.avoid_always = follows == Follows::kNode;
   request.slot_types = draft.types_for_more(job);

@@ -116,7 +116,7 @@ class RoomSearch {
     const auto [cost, is_first] = costs_.try_emplace(worker.job);
     if (is_first) {
       const Job& job = *draft_.state().find_job(worker.job);
-      const bool goes_on = is_active(job.state()) && !draft_.ends(job.id);
+      const bool goes_on = is_active(job.state()) && !draft_.ends(job.id) && !has_gang_rule(job.spec);
       if (goes_on && can_hand_on(job) && fits_elsewhere(job)) cost->second = cost_of_moving(job, 1);
     }
     return cost->second;
@@ -204,7 +204,8 @@ int slots_moved(const Job& job) {
 bool move(DecisionDraft& draft, const Job& job, const Worker& worker, const Job& waiting, const Reason& reason) {
   const bool whole = !job.spec.mixed_types;
   if (draft.usable() < slots_moved(job)) return false;
-  GangRequest request = gang_beside_members(draft.state(), job, whole ? job.size() : 1);
+  const std::vector<WorkerId> leaving = whole ? job.membership.members : std::vector{worker.id};
+  GangRequest request = gang_beside_members(draft.state(), job, whole ? job.size() : 1, leaving);
   request.avoid = worker.node;
   request.avoid_always = true;
   request.slot_types = job.spec.slot_types;
@@ -231,6 +232,38 @@ int looks_for_room(const Job& waiting, Instant now) {
   return looks;
 }
 
+// The domains of the members, by rank.
+std::vector<std::string> domains_of(const ClusterState& state, const Job& job) {
+  std::vector<std::string> domains;
+  for (const WorkerId id : job.membership.members) {
+    domains.push_back(domain_of(*state.find_node(state.find_worker(id)->node), job.spec.placement.key));
+  }
+  return domains;
+}
+
+// Of a job that is spread: each time one of the domain with most that are left, from the end of the rank order.
+std::vector<WorkerId> leavers_evenly(const ClusterState& state, const Job& job, int count) {
+  const std::vector<std::string> domains = domains_of(state, job);
+  std::map<std::string, int> left;
+  for (const std::string& domain : domains) ++left[domain];
+  const int first = count < job.size() ? 1 : 0;  // rank 0 stays
+  std::set<int> leaving;
+  while (static_cast<int>(leaving.size()) < count) {
+    int best = -1;
+    for (int rank = job.size(); rank-- > first;) {
+      if (leaving.contains(rank)) continue;
+      if (best < 0 || left[domains[static_cast<std::size_t>(rank)]] > left[domains[static_cast<std::size_t>(best)]]) {
+        best = rank;
+      }
+    }
+    --left[domains[static_cast<std::size_t>(best)]];
+    leaving.insert(best);
+  }
+  std::vector<WorkerId> workers;
+  for (const int rank : leaving) workers.push_back(job.membership.members[static_cast<std::size_t>(rank)]);
+  return workers;
+}
+
 }  // namespace
 
 double cost_of_moving(const Job& job, int workers) {
@@ -255,6 +288,7 @@ bool cools_down(const DecisionDraft& draft, const Job& job) {
 }
 
 TypeRoom room_of_type(DecisionDraft& draft, const Job& waiting, const IdSet<WorkerId>& leaving) {
+  if (has_gang_rule(waiting.spec)) return {.coming = OpenSlots(draft, waiting, leaving).fits()};
   return RoomSearch(draft, waiting, leaving).find();
 }
 
@@ -303,6 +337,7 @@ std::optional<Instant> next_look_for_room(const Job& waiting, Instant after) {
 
 std::vector<WorkerId> leavers_of(DecisionDraft& draft, const Job& job, int count) {
   const ClusterState& state = draft.state();
+  if (job.spec.placement.strategy == TopologyStrategy::kSpread) return leavers_evenly(state, job, count);
   const std::vector<WorkerId>& members = job.membership.members;
   const auto node_of = [&](int rank) { return state.find_worker(members[static_cast<std::size_t>(rank)])->node; };
   const std::set<std::string>& asked = draft.types_asked_for();

@@ -4,7 +4,7 @@
 // Rules. Successors boot elsewhere first, and the job is never smaller than it was. A job is on slots of one type, so
 // all its workers move together; the one that leaves last has handed its state on, and a live job of a single worker
 // that may not have two stays. A job that mixes types moves one worker at a time, as one that is replaced. None moves
-// while it changes, cools down or is about to end.
+// while it changes, cools down or is about to end, nor one whose workers have rules together (place/gang_rules.hpp).
 // Only as many move as the smallest size of the waiting job lacks, those first whose moves cost least by what their
 // jobs' replacements have cost. They move once the job has waited for as long, in slot-seconds, as all these moves
 // cost: no job stands still for longer than another has waited, and none waits for much longer than that either.
@@ -33,7 +33,8 @@ struct TypeRoom {
   double cost_s = 0;             // of all of them, slot-seconds
   JobId holder;                  // holds most slots of these nodes
 };
-// `leaving`: workers whose slots count as free. Requires: the job waits and asks for particular nodes.
+// `leaving`: workers whose slots count as free. Requires: the job waits and asks for particular nodes. For one whose
+// workers have rules together none moves: domain_wait.hpp names the nodes of one domain for it.
 [[nodiscard]] TypeRoom room_of_type(DecisionDraft& draft, const Job& waiting, const IdSet<WorkerId>& leaving);
 
 // Moves the workers that are due to move and can; returns how many slots elsewhere the other due ones lack for that.
@@ -49,8 +50,8 @@ int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room);
 [[nodiscard]] std::optional<Instant> next_look_for_room(const Job& waiting, Instant after);
 
 // The workers that leave when a job gives up so many: those on slots of a type that others ask for, if the job may be
-// elsewhere; then those on nodes with the fewest of its workers, from the end of the rank order. Rank 0 stays. In rank
-// order.
+// elsewhere; then those on nodes with the fewest of its workers, from the end of the rank order. A job that is spread
+// gives up those of the domains with most of its workers. Rank 0 stays. In rank order.
 [[nodiscard]] std::vector<WorkerId> leavers_of(DecisionDraft& draft, const Job& job, int count);
 
 }  // namespace tidepool::core

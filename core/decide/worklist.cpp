@@ -34,6 +34,8 @@ constexpr std::array<Row, kJobSets> kRows{{
     {JobSet::kHeldBack, [](const Known& known) { return waits_for_capacity(known.job); }},
     {JobSet::kSpread, [](const Known& known) { return is_spread(known.state, known.job); }},
     {JobSet::kAsking, [](const Known& known) { return known.asks(); }},
+    {JobSet::kExclusive,
+     [](const Known& known) { return known.job.spec.placement.exclusive && !known.job.membership.workers.empty(); }},
     {JobSet::kPendingChoosy, [](const Known& known) { return known.asks() && known.is_pending(); }},
     {JobSet::kCounted,
      [](const Known& known) { return known.planned && (known.job.planned || counts(known.job, known.until)); }},

@@ -29,6 +29,7 @@ enum class JobSet {
   kHeldBack,       // running jobs that free slots would let change
   kSpread,         // have workers on several nodes, so that room may let them move together
   kAsking,         // have not ended and ask for particular nodes
+  kExclusive,      // hold slots on nodes that are theirs alone
   kPendingChoosy,  // of those, wait
   kCounted,        // a plan may count with them, or the newest one does
   kOffPlan,        // do not have what the plan gives them
@@ -36,7 +37,7 @@ enum class JobSet {
   kReleasing,      // their slots, or some of them, are on their way to being free
   kUnanswered,     // a policy file decides and must be asked about them
 };
-inline constexpr std::size_t kJobSets = 11;
+inline constexpr std::size_t kJobSets = 12;
 
 // What else a decision rests on.
 enum class Input {

@@ -13,6 +13,7 @@
 #include "core/explain/tenant_evidence.hpp"
 #include "core/explain/type_evidence.hpp"
 #include "core/explain/victim_evidence.hpp"
+#include "core/place/domain_wait.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/job_work.hpp"
@@ -220,6 +221,14 @@ void suggest_never_fits(const Job& job, const reason::NeverFits& why, Explanatio
   if (fits == 0 && slots > 1) out.unblocks.push_back("lower resources.gpus_per_worker: no node holds such a worker");
 }
 
+// Of a job whose workers have rules together: as many as find room by these.
+void suggest_smaller(const ClusterState& state, const Job& job, Explanation& out) {
+  const int fits = FreeSlots(state).room_for(job);
+  if (fits >= 1 && fits < job.spec.elastic.min) {
+    out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
+  }
+}
+
 void append(const std::vector<std::string>& lines, std::vector<std::string>& out) {
   for (const auto& line : lines) {
     if (std::find(out.begin(), out.end(), line) == out.end()) out.push_back(line);
@@ -242,6 +251,7 @@ void add_choice(const Job& job, Explanation& out) {
 void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   const Reason& why = out.reason;
   if (const auto* never = reason_as<reason::NeverFits>(why)) suggest_never_fits(job, *never, out);
+  if (is_any_of<reason::DomainsTooSmall, reason::WaitingForDomains>(why)) suggest_smaller(state, job, out);
   if (is_any_of<reason::WaitingForSlots, reason::WaitingForNodes, reason::BehindOlderJob, reason::TurnWait>(why))
     suggest_room(state, job, out);
   append(unblocks_of(why, job.id), out.unblocks);
@@ -308,6 +318,8 @@ class Refresh {
     why.steps = std::min(std::max(seen, *why.steps), why.of.value_or(seen));
   }
   void operator()(reason::WaitingForNodes& why) const { tell_nodes(nodes_asked_for(state_, job_), why); }
+  void operator()(reason::WaitingForDomains& why) const { why = waits_by_rules(state_, FreeSlots(state_), job_, true); }
+  void operator()(reason::DomainsTooSmall& why) const { why = domains_too_small(state_, job_, true); }
   void operator()(reason::StragglerEased& why) const {
     if (!slow_now(why)) return;
     why.share = static_cast<double>(share_of(job_, why.worker)) / static_cast<double>(kFullShare);
@@ -391,6 +403,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
   }
   append(notice_evidence(state, job), out.evidence);
   add_kept_state(state, job, out);
+  if (!is_final(job.state())) append(evidence_of_rules(state, job), out.evidence);
   if (job.state() == JobState::kPending) {
     const std::vector<std::string> types = evidence_of_types(state, job);
     out.evidence.insert(out.evidence.end(), types.begin(), types.end());

@@ -84,4 +84,30 @@ std::vector<std::string> evidence_of_types(const ClusterState& state, const Job&
   return lines;
 }
 
+std::vector<std::string> evidence_of_rules(const ClusterState& state, const Job& job) {
+  const PlacementSpec& placement = job.spec.placement;
+  std::vector<std::string> lines;
+  if (placement.exclusive) lines.emplace_back("no other job is on nodes of its workers: placement.exclusive");
+  const std::string& key = placement.key;
+  std::string rule;
+  switch (placement.strategy) {
+    case TopologyStrategy::kPack: rule = key == kNodeLabel ? "" : "in as few values of " + key + " as are free"; break;
+    case TopologyStrategy::kSpread: rule = "in as many values of " + key + " as are free"; break;
+    case TopologyStrategy::kStrictPack: rule = "all in one " + key; break;
+    case TopologyStrategy::kStrictSpread: rule = "each in a " + key + " of its own"; break;
+  }
+  if (rule.empty()) return lines;
+  std::set<std::string> domains;
+  for (const WorkerId id : job.membership.members) {
+    const Worker* worker = state.find_worker(id);
+    if (worker != nullptr) domains.insert(domain_text(domain_of(*state.find_node(worker->node), key), key));
+  }
+  const std::vector<std::string> names(domains.begin(), domains.end());
+  const std::string now = names.empty()                ? ""
+                          : names.size() > kNodesNamed ? ": " + counted(static_cast<int>(names.size()), "domain")
+                                                       : ": " + listed(names, "and");
+  lines.push_back("its workers are " + rule + now);
+  return lines;
+}
+
 }  // namespace tidepool::core

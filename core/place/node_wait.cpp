@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 
+#include "core/place/domain_wait.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/state/node_labels.hpp"
 
@@ -22,6 +23,7 @@ struct Closed {
 
 // The nodes that take workers hold `open` slots for it, and that is too few.
 std::optional<Reason> kept_waiting_by_closed(const ClusterState& state, const Job& job, int open) {
+  if (has_gang_rule(job.spec)) return std::nullopt;  // how many it would have more follows from its rules
   Closed draining;
   Closed unsteady;
   for (const auto& [id, node] : state.nodes) {
@@ -88,6 +90,10 @@ Reason never_fits(const ClusterState& state, const Job& job, int cluster, bool t
   if (auto closed = kept_waiting_by_closed(state, job, cluster)) return *std::move(closed);
   const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
   const Selector& selector = job.spec.placement.selector;
+  const TopologyStrategy strategy = job.spec.placement.strategy;
+  if (strategy == TopologyStrategy::kStrictPack || strategy == TopologyStrategy::kStrictSpread) {
+    return domains_too_small(state, job);
+  }
   if (selector.empty()) {
     return reason::NeverFits{.needed = needed, .cluster = cluster, .typed = typed};
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "core/state/node_labels.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -21,18 +22,58 @@ std::size_t free_in(const Node& node) {
   return static_cast<std::size_t>(std::count(node.owners.begin(), node.owners.end(), WorkerId()));
 }
 
+bool is_alone_on(const ClusterState& state, const Node& node, JobId job) {
+  return std::all_of(node.owners.begin(), node.owners.end(),
+                     [&](WorkerId owner) { return !owner || state.find_worker(owner)->job == job; });
+}
+
+// Workers of the job on empty nodes, beside those on `stay`.
+int capacity_of(const ClusterState& state, const Job& job, const std::vector<NodeId>& stay) {
+  const int each = job.spec.gpus_per_worker;
+  std::map<std::string, std::vector<RoomOnNode>> rooms;  // by type, or all of them
+  for (const auto& [id, node] : state.nodes) {
+    if (!node.takes_workers() || !may_run_on(job, node)) continue;
+    const std::string kind = job.spec.mixed_types ? std::string() : node.slot_type;
+    rooms[kind].push_back({.node = id, .workers = static_cast<int>(node.owners.size()) / each});
+  }
+  int most = 0;
+  for (const auto& [kind, nodes] : rooms) most = std::max(most, workers_by_rules(state, job.spec, nodes, stay));
+  return most;
+}
+
+bool has_rules(const GangRequest& gang) {
+  return gang.job != nullptr && has_gang_rule(gang.job->spec);
+}
+
 }  // namespace
 
-FreeSlots::FreeSlots(const ClusterState& state) : state_(state) {
+FreeSlots::FreeSlots(const ClusterState& state, const IdSet<JobId>* exclusive) : state_(state) {
+  find_kept(exclusive);
   for (const auto& [id, node] : state.nodes) {
     if (types_.empty() || *types_.rbegin() != node.slot_type) types_.insert(node.slot_type);
     if (!node.takes_workers()) continue;
     largest_ = std::max(largest_, static_cast<int>(node.owners.size()));
+    if (!kept_.empty() && kept_.contains(id)) continue;
     const std::size_t free = free_in(node);
     if (free > 0) free_of_type_[node.slot_type] += static_cast<int>(free);
     if (free >= nodes_with_.size()) nodes_with_.resize(free + 1);
     nodes_with_[free].push_back(id);
     free_ += static_cast<int>(free);
+  }
+}
+
+void FreeSlots::find_kept(const IdSet<JobId>* exclusive) {
+  const auto keep = [&](const Job& job) {
+    if (!job.spec.placement.exclusive) return;
+    for (const WorkerId id : job.membership.workers) {
+      const Node& node = *state_.find_node(state_.find_worker(id)->node);
+      kept_[node.id] = is_alone_on(state_, node, job.id) ? job.id : JobId();
+    }
+  };
+  if (exclusive != nullptr) {
+    for (const JobId id : *exclusive) keep(*state_.find_job(id));
+  } else {
+    for (const auto& [id, job] : state_.jobs) keep(*job);
   }
 }
 
@@ -45,6 +86,15 @@ int FreeSlots::room_for(const Job& job) const {
 }
 
 int FreeSlots::room_for(const GangRequest& gang) const {
+  const auto by_rules = [&](const GangRequest& any) {
+    return workers_by_rules(state_, any.job->spec, rooms_for(any), any.stay);
+  };
+  if (has_rules(gang)) {
+    if (!gang.one_type || !has_several_types()) return by_rules(gang);
+    int most = 0;
+    for (const std::string& type : types_open_to(gang)) most = std::max(most, by_rules(on_type(gang, type)));
+    return most;
+  }
   if (!gang.one_type || !has_several_types()) return room_anywhere(gang);
   int most = 0;
   for (const std::string& type : types_open_to(gang)) most = std::max(most, room_anywhere(on_type(gang, type)));
@@ -133,6 +183,7 @@ int FreeSlots::free_of_type(const std::string& slot_type) const {
 
 std::optional<std::vector<WorkerPlacement>> FreeSlots::take(GangRequest gang, std::uint64_t& next_worker) {
   if (gang.workers < 1) return std::nullopt;
+  if (gang.job != nullptr && is_arranged(gang.job->spec)) return take_arranged(std::move(gang), next_worker);
   if (gang.one_type && has_several_types()) {
     const auto type = type_for(gang);
     if (!type) return std::nullopt;
@@ -149,8 +200,96 @@ std::optional<std::vector<WorkerPlacement>> FreeSlots::take(GangRequest gang, st
   return placements;
 }
 
-WorkerPlacement FreeSlots::take_one(NodeId node, std::size_t slots, std::uint64_t& next_worker) {
+// With those that are used last: the avoided one, and slots of types that others ask for.
+std::vector<RoomOnNode> FreeSlots::rooms_for(const GangRequest& gang) const {
+  const auto need = static_cast<std::size_t>(gang.slots_per_worker);
+  const bool is_exclusive = gang.job->spec.placement.exclusive;
+  const bool is_bound = !gang.slot_types.empty() || !gang.other_than.empty() || gang.not_for != nullptr;
+  std::vector<RoomOnNode> rooms;
+  const auto add = [&](NodeId id, std::size_t free) {
+    const bool is_avoided = id == gang.avoid;
+    if (free < need || (is_avoided && gang.avoid_always) || !suits(id, gang)) return;
+    const bool is_spared = !is_bound && spared_.contains(state_.find_node(id)->slot_type);
+    rooms.push_back({.node = id, .workers = static_cast<int>(free / need), .is_last = is_avoided || is_spared});
+  };
+  for (std::size_t free = need; free < nodes_with_.size(); ++free) {
+    for (const NodeId id : nodes_with_[free]) {
+      if (!is_exclusive || free == state_.find_node(id)->owners.size()) add(id, free);
+    }
+  }
+  for (const auto& [id, job] : kept_) {
+    if (job == gang.job->id) add(id, left_on(id));
+  }
+  std::sort(rooms.begin(), rooms.end(),
+            [](const RoomOnNode& one, const RoomOnNode& other) { return one.node < other.node; });
+  return rooms;
+}
+
+std::optional<std::vector<WorkerPlacement>> FreeSlots::take_arranged(GangRequest gang, std::uint64_t& next_worker) {
+  std::vector<std::vector<std::string>> choices{gang.slot_types};
+  if (gang.one_type && has_several_types()) {
+    choices.clear();
+    const auto types = types_open_to(gang);
+    const bool any_do = gang.slot_types.empty();
+    for (const bool is_last : {false, true}) {
+      for (const std::string& type : types) {
+        if ((any_do && spared_.contains(type)) == is_last) choices.push_back({type});
+      }
+    }
+  }
+  std::optional<std::vector<NodeId>> nodes;
+  for (std::size_t at = 0; at < choices.size() && !nodes; ++at) {
+    gang.slot_types = choices[at];
+    nodes = arrange({.state = state_,
+                     .spec = gang.job->spec,
+                     .rooms = rooms_for(gang),
+                     .stay = gang.stay,
+                     .workers = gang.workers,
+                     .first_on = gang.first_on});
+  }
+  if (!nodes) return std::nullopt;
+  std::vector<WorkerPlacement> placements;
+  for (const NodeId node : *nodes) {
+    placements.push_back(take_one(node, static_cast<std::size_t>(gang.slots_per_worker), next_worker));
+    if (gang.job->spec.placement.exclusive) keep_for(node, gang.job->id);
+  }
+  return placements;
+}
+
+void FreeSlots::hold_for(const Job& job, int workers) {
+  GangRequest gang{.job = &job,
+                   .slots_per_worker = job.spec.gpus_per_worker,
+                   .slot_types = job.spec.slot_types,
+                   .one_type = !job.spec.mixed_types};
+  gang.workers = std::min(workers, room_for(gang));
+  std::uint64_t no_worker = 0;
+  if (gang.workers > 0) (void)take(std::move(gang), no_worker);
+}
+
+// What is left there is no other job's.
+void FreeSlots::keep_for(NodeId node, JobId job) {
   const std::size_t free = free_on(node);
+  if (!kept_.emplace(node, job).second) return;
+  std::erase(nodes_with_[free], node);
+  free_ -= static_cast<int>(free);
+  free_of_type_[state_.find_node(node)->slot_type] -= static_cast<int>(free);
+}
+
+int FreeSlots::taken_on(NodeId node) const {
+  const auto taken = taken_on_.find(node);
+  return taken == taken_on_.end() ? 0 : static_cast<int>(taken->second.size());
+}
+
+int FreeSlots::kept_free(JobId job) const {
+  std::size_t free = 0;
+  for (const auto& [node, owner] : kept_) {
+    if (owner == job) free += left_on(node);
+  }
+  return static_cast<int>(free);
+}
+
+WorkerPlacement FreeSlots::take_one(NodeId node, std::size_t slots, std::uint64_t& next_worker) {
+  const std::size_t free = left_on(node);
   auto& taken = taken_on_[node];
   const auto& owners = state_.find_node(node)->owners;
   WorkerPlacement placement{WorkerId(next_worker++), node, {}};
@@ -160,7 +299,7 @@ WorkerPlacement FreeSlots::take_one(NodeId node, std::size_t slots, std::uint64_
   }
   taken.insert(taken.end(), placement.slots.begin(), placement.slots.end());
   std::sort(taken.begin(), taken.end());
-  move(node, free, free - slots);
+  if (!kept_.contains(node)) move(node, free, free - slots);
   return placement;
 }
 
@@ -240,13 +379,17 @@ bool FreeSlots::suits(NodeId id, const GangRequest& gang) const {
   if (!gang.other_than.empty() && is_of_type(node, gang.other_than)) return false;
   if (gang.not_for != nullptr && may_run_on(*gang.not_for, node)) return false;
   if (gang.job != nullptr && !may_run_on(*gang.job, node)) return false;
+  if (!gang.domains.empty() && !gang.domains.contains(domain_of(node, gang.job->spec.placement.key))) return false;
   return (!gang.price_max || node.price_per_slot_hour <= *gang.price_max) && is_of_type(node, gang.slot_types);
 }
 
 std::size_t FreeSlots::free_on(NodeId node) const {
+  return kept_.contains(node) ? 0 : left_on(node);
+}
+
+std::size_t FreeSlots::left_on(NodeId node) const {
   if (!state_.find_node(node)->takes_workers() || closed_.contains(node)) return 0;
-  const auto taken = taken_on_.find(node);
-  return free_in(*state_.find_node(node)) - (taken == taken_on_.end() ? 0 : taken->second.size());
+  return free_in(*state_.find_node(node)) - static_cast<std::size_t>(taken_on(node));
 }
 
 void FreeSlots::move(NodeId node, std::size_t from, std::size_t to) {
@@ -258,15 +401,17 @@ void FreeSlots::move(NodeId node, std::size_t from, std::size_t to) {
 }
 
 int empty_cluster_capacity(const ClusterState& state, const Job& job) {
-  const int each = job.spec.gpus_per_worker;
-  std::map<std::string, int> workers;  // by type, or all of them
-  int most = 0;
-  for (const auto& [id, node] : state.nodes) {
-    if (!node.takes_workers() || !may_run_on(job, node)) continue;
-    const std::string kind = job.spec.mixed_types ? std::string() : node.slot_type;
-    most = std::max(most, workers[kind] += static_cast<int>(node.owners.size()) / each);
+  return capacity_of(state, job, {});
+}
+
+int capacity_in_place(const ClusterState& state, const Job& job) {
+  std::vector<NodeId> stay;
+  if (job.spec.placement.strategy == TopologyStrategy::kStrictPack) {
+    for (const WorkerId id : job.membership.members) {
+      if (const Worker* worker = state.find_worker(id)) stay.push_back(worker->node);
+    }
   }
-  return most;
+  return capacity_of(state, job, stay);
 }
 
 }  // namespace tidepool::core

@@ -1,6 +1,6 @@
 // Where workers go: each worker's slots on one node, a gang whole or not at all and on few nodes: what is left of it
-// goes to the smallest hole that takes it all, else to the emptiest node. Deterministic: ties end at the lower node id
-// and the lower slot.
+// goes to the smallest hole that takes it all, else to the emptiest node. Where its job says how they lie among
+// domains, arrangement.hpp chooses. Deterministic: ties end at the lower node id and the lower slot.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/place/arrangement.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/state/plan.hpp"
@@ -30,13 +31,17 @@ struct GangRequest {
   std::vector<std::string> other_than = {};  // no nodes whose slots are of one of these
   const Job* not_for = nullptr;              // no nodes on which this job may run; null = all
   bool one_type = false;                     // all workers on slots of one type, whichever it is
+  std::vector<NodeId> stay = {};             // where the job's workers are that stay beside these, one entry each
+  std::set<std::string> domains = {};        // only nodes of these (PlacementSpec::key); empty = all. Needs `job`
 };
 
 // The free slots of nodes that are up and not cordoned, as one decision uses them up. Built once a
 // decision, in O(nodes); the state must outlive it and not change meanwhile.
+// What is free on a node that has workers of an exclusive job is that job's alone: it counts as free for no other.
 class FreeSlots {
  public:
-  explicit FreeSlots(const ClusterState& state);
+  // `exclusive`: the exclusive jobs that hold slots; null = they are looked for.
+  explicit FreeSlots(const ClusterState& state, const IdSet<JobId>* exclusive = nullptr);
 
   // Takes the slots and returns them with worker ids from `next_worker` on, which it advances; nothing
   // is taken if the gang does not fit whole.
@@ -62,6 +67,10 @@ class FreeSlots {
   [[nodiscard]] int room_for(const Job& job) const;
   // Workers of this gang's kind that would fit, wherever it may be placed.
   [[nodiscard]] int room_for(const GangRequest& gang) const;
+  // Where they would be, by node: those of a gang whose job has rules together. Needs its job.
+  [[nodiscard]] std::vector<RoomOnNode> rooms_for(const GangRequest& gang) const;
+  // What the job finds of room for so many workers is no other's.
+  void hold_for(const Job& job, int workers);
   // Others ask for slots of these types: a job that takes any is placed on them last.
   void spare(const std::set<std::string>& slot_types) { spared_ = slot_types; }
   // What is left on nodes whose slots are of these types is not handed out and no longer counts as free.
@@ -79,10 +88,21 @@ class FreeSlots {
   // Of nodes on which the job may run.
   [[nodiscard]] int free_for(const Job& job) const;
   [[nodiscard]] int free_of_type(const std::string& slot_type) const;
-  // 0 on a node that is away, cordoned or closed.
+  // 0 on a node that is away, cordoned or closed, or has workers of an exclusive job.
   [[nodiscard]] std::size_t free_on(NodeId node) const;
+  // The node has workers of an exclusive job.
+  [[nodiscard]] bool is_kept(NodeId node) const { return kept_.contains(node); }
+  // Slots of it that were handed out.
+  [[nodiscard]] int taken_on(NodeId node) const;
+  // Free slots of nodes on which only this exclusive job is.
+  [[nodiscard]] int kept_free(JobId job) const;
 
  private:
+  // Of a gang whose job is_arranged().
+  [[nodiscard]] std::optional<std::vector<WorkerPlacement>> take_arranged(GangRequest gang, std::uint64_t& next_worker);
+  [[nodiscard]] std::size_t left_on(NodeId node) const;  // whichever job it is kept for
+  void find_kept(const IdSet<JobId>* exclusive);
+  void keep_for(NodeId node, JobId job);
   [[nodiscard]] int room_anywhere(const GangRequest& gang) const;  // not all on one type
   [[nodiscard]] std::vector<std::string> types_open_to(const GangRequest& gang) const;
   [[nodiscard]] std::optional<std::string> type_for(const GangRequest& gang) const;
@@ -98,6 +118,7 @@ class FreeSlots {
   std::vector<std::vector<NodeId>> nodes_with_;  // [n] = nodes with n free slots, ascending
   std::map<NodeId, std::vector<int>> taken_on_;  // slots taken since, ascending
   std::set<NodeId> closed_;
+  std::map<NodeId, JobId> kept_;  // for exclusive jobs; none = jobs were there together before one became exclusive
   std::set<std::string> spared_;  // types of slots
   std::set<std::string> types_;   // of all nodes
   std::map<std::string, int> free_of_type_;
@@ -106,7 +127,9 @@ class FreeSlots {
 };
 
 // Workers of the job that the cluster would hold if it were empty: on nodes that are up, not cordoned, and on which it
-// may run, all on slots of one type unless it mixes them.
+// may run, all on slots of one type unless it mixes them, and by its rules.
 [[nodiscard]] int empty_cluster_capacity(const ClusterState& state, const Job& job);
+// The same of a job that stays in the domain in which all its workers have to be.
+[[nodiscard]] int capacity_in_place(const ClusterState& state, const Job& job);
 
 }  // namespace tidepool::core

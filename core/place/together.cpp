@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/state/membership.hpp"
+
 namespace tidepool::core {
 namespace {
 
@@ -156,9 +158,15 @@ WorkersOn nodes_of(const ClusterState& state, const std::vector<WorkerId>& worke
   return nodes;
 }
 
-GangRequest gang_beside_members(const ClusterState& state, const Job& job, int workers) {
+GangRequest gang_beside_members(const ClusterState& state, const Job& job, int workers,
+                                const std::vector<WorkerId>& leaving) {
   GangRequest gang{.job = &job, .workers = workers, .slots_per_worker = job.spec.gpus_per_worker};
   for (const auto& [node, members] : nodes_of(state, job.membership.members)) gang.prefer.insert(node);
+  if (!is_arranged(job.spec)) return gang;
+  for (const WorkerId id : job.membership.members) {
+    const Worker* worker = contains(leaving, id) ? nullptr : state.find_worker(id);
+    if (worker != nullptr) gang.stay.push_back(worker->node);
+  }
   return gang;
 }
 

@@ -15,8 +15,9 @@ namespace tidepool::core {
 using WorkersOn = std::map<NodeId, int>;  // > 0
 
 [[nodiscard]] WorkersOn nodes_of(const ClusterState& state, const std::vector<WorkerId>& workers);
-// So many more workers of the job, on the nodes of its members first.
-[[nodiscard]] GangRequest gang_beside_members(const ClusterState& state, const Job& job, int workers);
+// So many more workers of the job, on the nodes of its members first. `leaving`: members that leave for them.
+[[nodiscard]] GangRequest gang_beside_members(const ClusterState& state, const Job& job, int workers,
+                                              const std::vector<WorkerId>& leaving = {});
 
 // On the largest nodes on which the job may run, if they were empty; 0 = there is none.
 [[nodiscard]] int fewest_nodes(const FreeSlots& slots, const Job& job, int workers);

@@ -22,7 +22,7 @@ int gang_of(const Job& job) {
 
 bool suits(const Job& job, const PoolSpec& pool) {
   return is_within_cap(job, pool.price_per_slot_hour) && pool.slots_per_node >= job.spec.gpus_per_worker &&
-         (!is_choosy(job.spec) || may_run_on(job, node_to_be(pool)));
+         (!is_choosy(job.spec) || (!has_gang_rule(job.spec) && may_run_on(job, node_to_be(pool))));
 }
 
 NodeRoom::NodeRoom(const ClusterState& state) {

@@ -106,9 +106,20 @@ struct ScalingSpec {
 // Labels of a node that a job asks for: each key with the values of which it may have one.
 using Selector = std::map<std::string, std::vector<std::string>>;
 
+// How its workers lie among domains: groups of nodes with the same value of a label, such as the nodes of a rack.
+enum class TopologyStrategy {
+  kPack,          // in as few domains as are free
+  kSpread,        // in as many, evenly
+  kStrictPack,    // all in one, or the job waits
+  kStrictSpread,  // at most one in each, or the job waits
+};
+
 // Where its workers may be.
 struct PlacementSpec {
   Selector selector = {};  // only nodes that match all of it (node_labels.hpp); empty = any
+  TopologyStrategy strategy = TopologyStrategy::kPack;
+  std::string key = "node";  // the label whose values are the domains (node_labels.hpp)
+  bool exclusive = false;    // no node of its workers has workers of other jobs
 
   auto operator<=>(const PlacementSpec&) const = default;
 };
@@ -129,7 +140,7 @@ struct JobSpec {
   bool mixed_types = false;  // its workers may be on slots of several types at a time; else all are on one
   std::vector<std::string> slot_types_as_given;  // that name "any" beside others, which is any; else empty
   std::optional<int> cpus;                       // of a worker; none = it asks for none of its own
-  bool pack_node = false;                        // workers are brought together, whatever moving them costs
+  bool pack_node = false;                        // its workers are gathered on few nodes, whatever moving them costs
   PlacementSpec placement;
   SharedValue<RunSpec> run;
   CheckpointSpec checkpoint;

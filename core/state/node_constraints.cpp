@@ -49,6 +49,7 @@ bool may_run_on(const JobSpec& spec, const Node& node) {
 }
 
 bool is_choosy(const JobSpec& spec) {
+  if (has_gang_rule(spec)) return true;
   return std::any_of(kConstraints.begin(), kConstraints.end(),
                      [&](const NodeConstraint& each) { return each.is_asked(spec); });
 }

@@ -1,6 +1,6 @@
-// Which nodes a job's workers may be on: one table, a row for each thing that a job file can ask of a node. All that
-// places workers, makes room for them or counts slots for a job asks may_run_on(); the validator names the row that a
-// plan breaks.
+// Which nodes a job's workers may be on: one table, a row for each thing that a job file can ask of a node by itself
+// (what it asks of them together is in place/gang_rules.hpp). All that places workers, makes room for them or counts
+// slots for a job asks may_run_on(); the validator names the row that a plan breaks.
 //
 // Rule: a constraint holds when a worker is placed. One that runs stays where it is, whatever becomes of its node.
 #pragma once
@@ -25,7 +25,13 @@ struct NodeConstraint {
 [[nodiscard]] inline bool may_run_on(const Job& job, const Node& node) {
   return may_run_on(job.spec, node);
 }
-// It asks for particular nodes, whatever for.
+// It asks something of the nodes of its workers together (place/gang_rules.hpp).
+[[nodiscard]] inline bool has_gang_rule(const JobSpec& spec) {
+  const TopologyStrategy strategy = spec.placement.strategy;
+  return spec.placement.exclusive || strategy == TopologyStrategy::kStrictPack ||
+         strategy == TopologyStrategy::kStrictSpread;
+}
+// It asks for particular nodes, whatever for, or for nodes that suit each other.
 [[nodiscard]] bool is_choosy(const JobSpec& spec);
 
 // A node such as the pool makes. What labels it will have is not known before it joins.

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace tidepool::core {
+namespace {
+
+constexpr std::string_view kUnlabelled = "\n";  // in no label's value
+
+}  // namespace
 
 bool is_implied_label(const std::string& key) {
   return key == kNodeLabel || key == kSlotTypeLabel;
@@ -28,6 +33,16 @@ Labels labels_of(const Node& node) {
     }
   }
   return labels;
+}
+
+std::string domain_of(const Node& node, const std::string& key) {
+  const std::string* value = label_of(node, key);
+  return value != nullptr ? *value : std::string(kUnlabelled) + node.name;
+}
+
+std::string domain_text(const std::string& domain, const std::string& key) {
+  const bool is_labelled = !domain.starts_with(kUnlabelled);
+  return is_labelled ? key + " " + domain : "node " + domain.substr(kUnlabelled.size());
 }
 
 bool matches(const Node& node, const Selector& selector) {

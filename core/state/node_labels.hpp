@@ -25,6 +25,12 @@ inline constexpr std::size_t kNodeLabelsMax = 32;  // that operators set on one 
 // Every key has one of the values that are asked for.
 [[nodiscard]] bool matches(const Node& node, const Selector& selector);
 
+// The domain that the node is in, of those by this label: its value. A node without the label is one of its own, which
+// no value is called like.
+[[nodiscard]] std::string domain_of(const Node& node, const std::string& key);
+// "rack r1", or "node gpu-3" of a node without the label, too.
+[[nodiscard]] std::string domain_text(const std::string& domain, const std::string& key);
+
 // "disk=ssd and rack=r1 or r2"
 [[nodiscard]] std::string text_of(const Selector& selector);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/id_set.hpp"
+#include "core/place/gang_rules.hpp"
 #include "core/provision/provision_stage.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
@@ -38,7 +39,7 @@ class PlanCheck {
     if (job.hold) return breaks("BudgetHolds", job.id.text() + " would start though a budget is spent");
     TP_TRY(size_allowed(job, static_cast<int>(intent.joining_workers.size())));
     TP_TRY(placements(job, intent.joining_workers));
-    return of_one_type(job, intent.joining_workers, {});
+    return fit_together(job, intent.joining_workers, {});
   }
 
   Status check(const Job& job, const GrowIntent& intent) {
@@ -48,7 +49,7 @@ class PlanCheck {
     if (intent.joining_workers.empty()) return breaks("SizeIsAllowed", job.id.text() + " grows by no worker");
     TP_TRY(size_allowed(job, job.size() + static_cast<int>(intent.joining_workers.size())));
     TP_TRY(placements(job, intent.joining_workers));
-    return of_one_type(job, intent.joining_workers, {});
+    return fit_together(job, intent.joining_workers, {});
   }
 
   Status check(const Job& job, const ShrinkIntent& intent) {
@@ -69,7 +70,7 @@ class PlanCheck {
     if (!contains(job.membership.members, intent.leaver)) return breaks("LeaversAreMembers", intent.leaver.text());
     TP_TRY(hands_on(job, 1));
     TP_TRY(placements(job, {intent.joining_worker}));
-    return of_one_type(job, {intent.joining_worker}, {intent.leaver});
+    return fit_together(job, {intent.joining_worker}, {intent.leaver});
   }
 
   Status check(const Job& job, const MoveIntent& intent) {
@@ -87,7 +88,7 @@ class PlanCheck {
     if (more > 0) TP_TRY(size_allowed(job, job.size() + more));
     TP_TRY(hands_on(job, static_cast<int>(leaving.size())));
     TP_TRY(placements(job, intent.joining_workers));
-    return of_one_type(job, intent.joining_workers, intent.leaving_workers);
+    return fit_together(job, intent.joining_workers, intent.leaving_workers);
   }
 
   Status check(const Job& job, const RebalanceIntent& intent) {
@@ -197,6 +198,23 @@ class PlanCheck {
     return keeps || may_have_two ? ok_status() : breaks("StateIsHandedOn", job.id.text() + " has a single worker");
   }
 
+  // What a job asks of the nodes of its workers together: of those that join, and of those that stay beside them.
+  Status fit_together(const Job& job, const std::vector<WorkerPlacement>& joining,
+                      const std::vector<WorkerId>& leaving) {
+    TP_TRY(of_one_type(job, joining, leaving));
+    GangChange change{.job = job, .join = {}};
+    for (const WorkerPlacement& placement : joining) change.join.push_back(placement.node);
+    for (const WorkerId id : job.membership.members) {
+      const Worker* worker = contains(leaving, id) ? nullptr : state_.find_worker(id);
+      if (worker != nullptr) change.stay.push_back(worker->node);
+    }
+    for (const GangRule& rule : gang_rules()) {
+      if (const auto broken = rule.broken(state_, change, placed_)) return breaks(rule.law, *broken);
+    }
+    for (const NodeId node : change.join) placed_[node].insert(job.id);
+    return ok_status();
+  }
+
   // All workers of a job are on slots of one type, but for a single one that hands its state on. A job of an earlier
   // version may have mixed them: it comes to no further type.
   [[nodiscard]] Status of_one_type(const Job& job, const std::vector<WorkerPlacement>& joining,
@@ -279,6 +297,7 @@ class PlanCheck {
   IdSet<JobId> launched_;
   IdSet<WorkerId> stopped_;
   std::map<JobId, std::vector<WorkerId>> leavers_;
+  JobsOnNodes placed_;
 };
 
 Status check_targets(const ClusterState& state, const Replan& replan) {

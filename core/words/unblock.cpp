@@ -107,6 +107,29 @@ Lines lines_of(const WaitingForNodes& why, JobId) {
   return lines;
 }
 
+Lines of_rules(bool apart, bool exclusive, const std::string& word) {
+  Lines lines;
+  if (!word.empty()) {
+    lines.push_back(apart ? "topology.strategy: spread, so that workers may be in one " + word.substr(0, word.find(' '))
+                          : "topology.strategy: pack, so that workers may be apart");
+  }
+  if (exclusive) lines.emplace_back("placement.exclusive: false, so that they share nodes with other jobs");
+  return lines;
+}
+Lines lines_of(const DomainsTooSmall& why, JobId) {
+  return of_rules(why.apart, false, why.word);
+}
+Lines lines_of(const WaitingForDomains& why, JobId) {
+  Lines lines;
+  if (why.holder) lines.push_back("the end of " + why.holder.text());
+  const Lines others = of_rules(why.apart, why.exclusive, why.word);
+  lines.insert(lines.end(), others.begin(), others.end());
+  return lines;
+}
+Lines lines_of(const NoRoomByRules& why, JobId) {
+  return of_rules(why.apart, why.exclusive, why.word);
+}
+
 Lines lines_of(const BeyondGuarantee&, JobId) {
   return {"submit it with preemptible: true, and without a size or a policy of its own",
           "the end of a job of the tenant that is not preemptible, or has a size or a policy of its own",

@@ -276,6 +276,9 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   row.resize_blocked = core::resize_is_blocked(job, view.now);
   const bool is_bound = core::is_choosy(job.spec) || (has_several_types() && !job.spec.mixed_types);
   if (is_bound) terms.room = std::min(terms.room, reach_of(view.state, job));
+  if (core::has_gang_rule(job.spec)) {
+    terms.room = std::min(terms.room, core::capacity_in_place(view.state, job) * row.slots_per_worker);
+  }
   if (core::is_choosy(job.spec) && terms.lists_nodes) bind_to_nodes(view.state, job, row);
   std::vector<int> sizes = sizes_of(view.state, job, terms);
   const auto at = std::lower_bound(sizes.begin(), sizes.end(), job.size());

@@ -12,6 +12,15 @@ namespace {
 // In the order of core::OnResize.
 constexpr std::array<const char*, 6> kOnResize = {"constant", "linear", "sqrt", "adascale", "callback", "fixed_local"};
 
+// In the order of core::TopologyStrategy.
+constexpr std::array<const char*, 4> kStrategies = {"pack", "spread", "strict_pack", "strict_spread"};
+
+core::TopologyStrategy strategy_of(const std::string& word) {
+  const auto* found = std::find(kStrategies.begin(), kStrategies.end(), word);
+  TP_CHECK(found != kStrategies.end(), "a checked spec has a known strategy");
+  return static_cast<core::TopologyStrategy>(found - kStrategies.begin());
+}
+
 core::OnResize to_core_on_resize(const std::string& word) {
   const auto* found = std::find(kOnResize.begin(), kOnResize.end(), word);
   TP_CHECK(found != kOnResize.end(), "a checked spec has a known on_resize");
@@ -85,8 +94,11 @@ core::JobSpec to_core(const api::v1::JobSpecV1& file) {
   spec.type_speeds = file.resources.gpu_speeds;
   spec.mixed_types = file.resources.mixed_types;
   spec.cpus = file.resources.cpus;
-  spec.pack_node = file.pack_node;
-  spec.placement.selector = file.placement.selector;
+  spec.pack_node = file.topology.pack_node;
+  spec.placement = {.selector = file.placement.selector,
+                    .strategy = strategy_of(file.topology.strategy),
+                    .key = file.topology.key,
+                    .exclusive = file.placement.exclusive};
   spec.run = to_core_run(file.run);
   spec.checkpoint = {.every = file.checkpoint_every, .dir = file.checkpoint_dir, .keep = file.checkpoint_keep};
   spec.resize = file.run.restart ? core::ResizeMode::kRestart : core::ResizeMode::kLive;
@@ -112,8 +124,10 @@ api::v1::JobSpecV1 to_file(const core::JobSpec& spec) {
   file.priority = spec.priority;
   file.preemptible = spec.preemptible;
   file.resources = {spec.gpus_per_worker, types_as_given(spec), spec.type_speeds, spec.mixed_types, spec.cpus};
-  file.pack_node = spec.pack_node;
-  file.placement.selector = spec.placement.selector;
+  file.topology = {.pack_node = spec.pack_node,
+                   .strategy = kStrategies.at(static_cast<std::size_t>(spec.placement.strategy)),
+                   .key = spec.placement.key};
+  file.placement = {.selector = spec.placement.selector, .exclusive = spec.placement.exclusive};
   file.run = {spec.run->trainer,
               spec.run->command,
               spec.resize == core::ResizeMode::kRestart,

@@ -1,6 +1,7 @@
 // What users and operators of a random world ask for.
 #pragma once
 
+#include <array>
 #include <utility>
 
 #include "base/rng.hpp"
@@ -16,6 +17,14 @@ inline core::Selector random_selector(Rng& rng) {
   if (rng.chance(0.1)) selector["node"] = {"n1", "n2"};
   if (rng.chance(0.1)) selector["slot_type"] = {"fast"};
   return selector;
+}
+
+// How workers lie among domains, and whether they share nodes.
+inline void draw_rules(core::PlacementSpec& placement, Rng& rng) {
+  using enum core::TopologyStrategy;
+  placement.strategy = std::array{kPack, kSpread, kStrictPack, kStrictSpread}[rng.below(4)];
+  placement.key = std::array{"node", "rack", "disk"}[rng.below(3)];
+  placement.exclusive = rng.chance(0.3);
 }
 
 // What a user may say of a job beside its sizes. `plain`: no deadline.

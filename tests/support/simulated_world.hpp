@@ -2,6 +2,7 @@
 // Messages can be late, repeated or lost with a connection; the world itself never lies about a death.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -53,6 +54,10 @@ class SimulatedWorld {
     labelled_ = true;
     for (const auto& [id, agent] : agents_) relabel(id);
   }
+
+  // Half of the jobs say how their workers lie among nodes, racks or disks, or want nodes of their own, and change
+  // that.
+  void rule_jobs() { ruled_ = true; }
 
   // Tenants share the cluster; jobs are of its leaves. False: the engine refuses the tree.
   bool share_among(const core::TenantTree& tree) {
@@ -293,6 +298,7 @@ class SimulatedWorld {
     if (typed_ && rng_.chance(strained_ ? 0.5 : 0.3)) spec.slot_types = {rng_.chance(0.5) ? "slow" : "fast"};
     spec.mixed_types = typed_ && rng_.chance(strained_ ? 0.5 : 0.2);
     if (labelled_ && rng_.chance(0.5)) spec.placement.selector = random_selector(rng_);
+    if (ruled_ && rng_.chance(0.5)) draw_rules(spec.placement, rng_);
     declare(spec, plain_, rng_);
     if (rng_.chance(0.15)) spec.resize = core::ResizeMode::kRestart;
     learn(core::JobSubmitted{engine_.next_job_id(), std::move(spec)});
@@ -308,7 +314,7 @@ class SimulatedWorld {
   }
 
   [[nodiscard]] bool lacks_nodes(const core::Job& job) const {
-    const bool asks = !job.spec.placement.selector.empty();
+    const bool asks = !job.spec.placement.selector.empty() || core::has_gang_rule(job.spec);
     return asks && core::empty_cluster_capacity(state(), job) < job.spec.elastic.min;
   }
 
@@ -353,6 +359,7 @@ class SimulatedWorld {
     spec.elastic.sizes.clear();
     for (int size = spec.elastic.min; size <= spec.elastic.max; ++size) spec.elastic.sizes.push_back(size);
     spec.priority = static_cast<int>(rng_.between(-1, 1));
+    if (ruled_ && rng_.chance(0.5)) draw_rules(spec.placement);
     learn(core::JobChanged{job, std::move(spec)});
   }
 
@@ -567,6 +574,7 @@ class SimulatedWorld {
   bool plain_;
   bool strained_ = false;
   bool labelled_ = false;
+  bool ruled_ = false;
   std::vector<std::string> policies_;  // what jobs may ask for by name
   std::vector<std::string> tenants_;   // that jobs are drawn for; empty = of the default one
   core::Engine engine_;

@@ -153,6 +153,18 @@ struct NoRoomTogether : WithNext {
   static constexpr void fields(auto& self, auto&& at) { WithNext::fields(self, at), at("market", self.market); }
 };
 
+// It is to have more, and no slots suit the rules that its workers have together.
+struct NoRoomByRules : WithNext {
+  bool apart = false;      // each worker in a domain of its own, not all in one
+  bool exclusive = false;  // on nodes without other jobs
+  std::string word = {};   // the label of the domains; empty = any nodes do
+  static constexpr Traits kTraits{"NoRoomByRules", ReasonCategory::kHolding};
+  bool operator==(const NoRoomByRules&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    WithNext::fields(self, at), at("apart", self.apart), at("exclusive", self.exclusive);
+  }
+};
+
 // It comes before others by the measure of its policy.
 struct TurnHold : OfSize {
   Judgement by = {};

@@ -272,6 +272,37 @@ TEST_CASE("each rule of a selector is held, with the pointer of the label") {
   check_cases(cases);
 }
 
+TEST_CASE("each rule of how workers lie is held, with the pointer of the field") {
+  const std::vector<RuleCase> cases = {
+      {"/topology", "pack", "/topology", "WrongType"},
+      {"/topology", {{"strategy", "packed"}}, "/topology/strategy", "Invalid"},
+      {"/topology", {{"strategy", "strict_pack"}, {"key", "a rack"}}, "/topology/key", "Invalid"},
+      {"/topology", {{"strategy", "spread"}, {"key", ""}}, "/topology/key", "Invalid"},
+      {"/topology", {{"strategy", "spread"}, {"key", 1}}, "/topology/key", "WrongType"},
+      {"/topology", {{"strategy", "spread"}, {"pack", "node"}}, "/topology/pack", "Invalid"},
+      {"/topology", {{"strategies", "spread"}}, "/topology/strategies", "UnknownField"},
+      {"/placement", {{"exclusive", "yes"}}, "/placement/exclusive", "WrongType"},
+  };
+  check_cases(cases);
+}
+
+TEST_CASE("strategy, key and exclusive are echoed where they are asked for, and not told otherwise") {
+  const auto effective = [](const json& topology, const json& placement) {
+    const auto findings =
+        read_job_spec({{"run", {{"trainer", "mlp"}}}, {"topology", topology}, {"placement", placement}});
+    REQUIRE(findings.errors.empty());
+    return effective_document(findings.spec);
+  };
+  CHECK(effective(nullptr, nullptr).at("topology") == json{{"pack", "none"}});
+  CHECK(effective({{"strategy", "pack"}}, {{"exclusive", false}}).at("topology") == json{{"pack", "none"}});
+  CHECK_FALSE(effective(nullptr, {{"exclusive", false}}).contains("placement"));
+  CHECK(effective({{"key", "rack"}}, nullptr).at("topology") ==
+        json{{"pack", "none"}, {"strategy", "pack"}, {"key", "rack"}});
+  CHECK(effective({{"strategy", "strict_spread"}}, nullptr).at("topology") ==
+        json{{"pack", "none"}, {"strategy", "strict_spread"}, {"key", "node"}});
+  CHECK(effective(nullptr, {{"exclusive", true}}).at("placement") == json{{"exclusive", true}});
+}
+
 TEST_CASE("a selector takes a value or a list of them, and is echoed as lists") {
   const auto findings =
       read_job_spec(with("/placement", {{"selector", {{"rack", "r1"}, {"slot_type", {"NVIDIA H200", "cpu"}}}}}));

@@ -32,8 +32,10 @@ TEST_CASE("a job file reaches the engine with every field in its place") {
     "batch": {"global": 640, "per_worker_max": 64, "on_resize": "sqrt"},
     "scaling": {"policy": "fixed", "every_steps": 7, "spawn_size": 2, "efficiency_threshold": 0.25,
                 "utility": {"piecewise": [["0s", 10], ["1h", 4]]}, "price_cap": "2.50"},
-    "work": {"samples": 99, "deadline": "2h"}, "priority": "high", "preemptible": false, "topology": {"pack": "node"},
-    "placement": {"selector": {"rack": ["r1", "r2"]}}, "limits": {"max_duration": "5m", "max_restarts": 0}})");
+    "work": {"samples": 99, "deadline": "2h"}, "priority": "high", "preemptible": false,
+    "topology": {"strategy": "strict_pack", "key": "rack", "pack": "node"},
+    "placement": {"selector": {"rack": ["r1", "r2"]}, "exclusive": true},
+    "limits": {"max_duration": "5m", "max_restarts": 0}})");
   const auto findings = api::v1::read_job_spec(document);
   REQUIRE(findings.errors.empty());
   const core::JobSpec spec = to_core(findings.spec);
@@ -43,6 +45,9 @@ TEST_CASE("a job file reaches the engine with every field in its place") {
   CHECK(!spec.preemptible);
   CHECK(spec.gpus_per_worker == 2);
   CHECK(spec.pack_node);
+  CHECK(spec.placement.strategy == core::TopologyStrategy::kStrictPack);
+  CHECK(spec.placement.key == "rack");
+  CHECK(spec.placement.exclusive);
   CHECK(spec.placement.selector == core::Selector{{"rack", {"r1", "r2"}}});
   CHECK(spec.elastic ==
         core::ElasticSpec{2, 8, 4, {2, 4, 8}, Duration::seconds(1), Duration::seconds(2), Duration::seconds(3)});
@@ -61,6 +66,8 @@ TEST_CASE("a job file reaches the engine with every field in its place") {
   CHECK(spec.max_duration == Duration::seconds(300));
   CHECK(spec.max_restarts == 0);
   CHECK(job_document(spec).at("elastic").at("sizes") == json({2, 4, 8}));
+  CHECK(job_document(spec).at("topology") == document.at("topology"));
+  CHECK(job_document(spec).at("placement") == document.at("placement"));
 }
 
 TEST_CASE("the file that is shown and sent to workers is to the letter what it was when it was kept as a text") {

@@ -44,6 +44,9 @@ TEST_CASE("what a job's sizes are judged by is grounds for a new plan when it ch
     spec.scaling.piecewise_utility = core::PiecewiseUtility{{{Duration(), 9}, {Duration::seconds(60), 2}}};
   }));
   CHECK(plans_anew([](core::JobSpec& spec) { spec.pack_node = true; }));
+  CHECK(plans_anew([](core::JobSpec& spec) { spec.placement.strategy = core::TopologyStrategy::kStrictPack; }));
+  CHECK(plans_anew([](core::JobSpec& spec) { spec.placement.key = "rack"; }));
+  CHECK(plans_anew([](core::JobSpec& spec) { spec.placement.exclusive = true; }));
 }
 
 TEST_CASE("what no plan depends on is no grounds for a new one") {

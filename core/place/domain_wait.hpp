@@ -1,0 +1,31 @@
+// What is told of a job whose workers have rules together (gang_rules.hpp) and find no room, and as which job it waits.
+//
+// Rule: a job that has to be in one domain waits for one at a time, as a job would whose selector named it: what comes
+// free there is kept for it, and others move away from there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/place/placement.hpp"
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+// Domains that would hold the job at its smallest size if they were empty, those with most room first, then by name; of
+// the rooms' nodes alone. Requires: it has to be in one domain.
+[[nodiscard]] std::vector<std::string> domains_by_room(const ClusterState& state, const Job& job,
+                                                       const std::vector<RoomOnNode>& rooms);
+// The job as it would be if it asked for just this domain.
+[[nodiscard]] Job bound_to(const ClusterState& state, const Job& job, const std::string& domain);
+
+// Why it waits, by what is free now. `names`: it is told to people, with the domain that has most room; else the same
+// lack is always told alike.
+[[nodiscard]] reason::WaitingForDomains waits_by_rules(const ClusterState& state, const FreeSlots& free, const Job& job,
+                                                       bool names = false);
+// Why it would not start on an empty cluster. Requires: a strict strategy.
+[[nodiscard]] reason::DomainsTooSmall domains_too_small(const ClusterState& state, const Job& job, bool names = false);
+// Why it does not grow to its next size.
+[[nodiscard]] reason::NoRoomByRules no_room_by_rules(const Job& job, int next);
+
+}  // namespace tidepool::core
