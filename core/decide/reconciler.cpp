@@ -24,8 +24,6 @@
 namespace tidepool::core {
 namespace {
 
-constexpr std::size_t kDomainsTried = 4;  // to have room made there for a job
-
 // A job that could not start, with what it lacks if that is room alone.
 struct Waiting {
   const Job* job;
@@ -251,27 +249,23 @@ class Reconciler {
     if (job.spec.placement.strategy == TopologyStrategy::kStrictPack) {
       keep_domain(job);
     } else {
-      const bool comes = preemption_.make_room_on_nodes(job).coming;
-      if (rule_ == LineRule::kReserves || comes) draft_.free_slots().hold_for(job, job.spec.elastic.sizes.front());
+      (void)preemption_.make_room_on_nodes(job);
+      if (rule_ == LineRule::kReserves) draft_.free_slots().hold_for(job, job.spec.elastic.sizes.front());
     }
     leave(entry, lacks);
   }
 
-  // For a job that has to be in one domain: that where there will be room, else the one that has most.
+  // For a job that has to be in one domain. Which one follows from what is free, and not from what comes free: so the
+  // next decision finds the same.
   void keep_domain(const Job& job) {
-    auto domains = domains_by_room(draft_.state(), job, preemption_.reservations().rooms_of(job));
-    if (domains.size() > kDomainsTried) domains.resize(kDomainsTried);
-    std::optional<Job> kept;
-    for (const std::string& domain : domains) {
-      const Job bound = bound_to(draft_.state(), job, domain);
-      const TypeRoom room = preemption_.make_room_on_nodes(bound);
-      const bool comes = room.coming || !room.movers.empty();
-      if (comes || (!kept && rule_ == LineRule::kReserves)) kept = bound;
-      if (comes) break;
-    }
-    if (!kept) return;
-    draft_.free_slots().close_for(*kept);
-    preemption_.close_for(*kept);
+    const auto domain = domain_to_wait_for(draft_.state(), draft_.free_slots(), job, draft_.now());
+    if (!domain) return;
+    const Job bound = bound_to(draft_.state(), job, *domain);
+    const TypeRoom room = preemption_.make_room_on_nodes(bound);
+    const bool comes = room.coming || !room.movers.empty();
+    if (rule_ != LineRule::kReserves && !comes) return;  // those behind it may pass
+    draft_.free_slots().close_for(bound);
+    preemption_.close_for(bound);
   }
 
   DecisionDraft& draft_;

@@ -86,10 +86,6 @@ int SlotReservations::workers_on(const std::string& type, const SlotClaim& claim
 }
 
 int SlotReservations::workers_of(const Job& job) const {
-  return workers_by_rules(draft_.state(), job.spec, rooms_of(job));
-}
-
-std::vector<RoomOnNode> SlotReservations::rooms_of(const Job& job) const {
   std::vector<RoomOnNode> rooms;
   for (const auto& [id, node] : draft_.state().nodes) {
     if (draft_.free_slots().is_closed(id) || !may_hold(node, job)) continue;
@@ -97,7 +93,7 @@ std::vector<RoomOnNode> SlotReservations::rooms_of(const Job& job) const {
     const int room = job.spec.placement.exclusive && !is_whole ? 0 : room_on(id);
     rooms.push_back({.node = id, .workers = room / job.spec.gpus_per_worker});
   }
-  return rooms;
+  return workers_by_rules(draft_.state(), job.spec, rooms);
 }
 
 std::optional<std::string> SlotReservations::type_with_room(const SlotClaim& claim) const {

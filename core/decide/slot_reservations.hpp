@@ -44,8 +44,6 @@ class SlotReservations {
   [[nodiscard]] int workers_on(const std::string& type, const SlotClaim& claim) const;
   // How many workers of a job that asks for particular nodes there will be room for on these.
   [[nodiscard]] int workers_of(const Job& job) const;
-  // The same by node, of all nodes on which it may be.
-  [[nodiscard]] std::vector<RoomOnNode> rooms_of(const Job& job) const;
   // Keeps room for the claim, if there is any.
   [[nodiscard]] bool reserve(const SlotClaim& claim);
   // Slots of the node that are free or come free.

@@ -93,7 +93,9 @@ class Arranger {
   NodeId put_one(Domain& domain, int left_here) {
     const auto rank = [&](std::size_t at) {
       const RoomOnNode& room = request_.rooms[at];
-      const bool is_short = room.workers < left_here;
+      // Workers that are spread go to the emptiest node, so that rooms that are held for them stay the same ones when
+      // other jobs take what is beside these.
+      const bool is_short = is_spread() || room.workers < left_here;
       const bool is_first = first_domain_ && room.node == request_.first_on;
       return std::tuple(room.workers == 0, !is_first, room.is_last, !on_.contains(room.node), is_short,
                         is_short ? -room.workers : room.workers, room.node);

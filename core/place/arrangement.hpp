@@ -2,7 +2,8 @@
 // one or in few of them, or apart. Deterministic: ties end at the domain's name and the lower node id.
 //
 // Rule: rooms are used as far as they go; a strict strategy is kept, or nothing is arranged. Within a domain a worker
-// goes to a node that the job is on, else to the smallest room that takes all that are to come there.
+// goes to a node that the job is on, else to the smallest room that takes all that are to come there; one that is
+// spread to the emptiest node.
 #pragma once
 
 #include <optional>

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "core/state/node_labels.hpp"
 
@@ -38,6 +40,13 @@ auto most_of(const Map& map) {
   });
 }
 
+std::optional<std::string> roomiest(const ClusterState& state, const Job& job, const std::vector<RoomOnNode>& rooms) {
+  std::map<std::string, int> room_in;
+  for (const RoomOnNode& room : rooms) room_in[domain_at(state, job, room.node)] += room.workers;
+  const auto most = most_of(room_in);
+  return most == room_in.end() ? std::nullopt : std::optional(most->first);
+}
+
 // Of the nodes of this domain, or of all on which the job may be: that which holds most slots there.
 JobId holder_in(const ClusterState& state, const Job& job, const std::string& domain) {
   std::map<JobId, int> held;
@@ -54,21 +63,38 @@ JobId holder_in(const ClusterState& state, const Job& job, const std::string& do
 
 }  // namespace
 
-std::vector<std::string> domains_by_room(const ClusterState& state, const Job& job,
-                                         const std::vector<RoomOnNode>& rooms) {
-  const std::map<std::string, int> empty = held_by_empty(state, job);
-  std::map<std::string, int> room_in;
-  for (const RoomOnNode& room : rooms) room_in[domain_at(state, job, room.node)] += room.workers;
-  std::vector<std::pair<int, std::string>> order;
-  for (const auto& [domain, workers] : room_in) {
-    const auto all = empty.find(domain);
-    if (all != empty.end() && all->second >= job.spec.elastic.sizes.front()) order.emplace_back(-workers, domain);
+std::optional<std::string> domain_to_wait_for(const ClusterState& state, const FreeSlots& free, const Job& job,
+                                              Instant now) {
+  struct Domain {
+    int all = 0;   // workers of the job that it would hold
+    int kept = 0;  // slots held by jobs that are not preempted
+    int slots = 0;
+    int room = 0;
+  };
+  std::map<std::string, Domain> domains;
+  for (const auto& [id, node] : state.nodes) {
+    if (!node.takes_workers() || !may_run_on(job, node) || free.is_closed(id)) continue;
+    Domain& domain = domains[domain_of(node, job.spec.placement.key)];
+    domain.all += static_cast<int>(node.owners.size()) / job.spec.gpus_per_worker;
+    domain.slots += static_cast<int>(node.owners.size());
+    for (const WorkerId owner : node.owners) {
+      const Worker* worker = owner ? state.find_worker(owner) : nullptr;
+      if (worker == nullptr || worker->started_at >= now) continue;
+      if (!state.find_job(worker->job)->spec.preemptible) ++domain.kept;
+    }
   }
-  std::sort(order.begin(), order.end());
-  std::vector<std::string> domains;
-  domains.reserve(order.size());
-  for (auto& [workers, domain] : order) domains.push_back(std::move(domain));
-  return domains;
+  for (const RoomOnNode& room : free.rooms_for({.job = &job, .slots_per_worker = job.spec.gpus_per_worker})) {
+    domains[domain_at(state, job, room.node)].room += room.workers;
+  }
+  const int smallest = job.spec.elastic.sizes.front();
+  std::optional<std::tuple<bool, int, std::string>> best;
+  for (const auto& [name, domain] : domains) {
+    if (domain.all < smallest) continue;
+    const bool is_kept = domain.slots - domain.kept < smallest * job.spec.gpus_per_worker;
+    const std::tuple rank(is_kept, -domain.room, name);
+    if (!best || rank < *best) best = rank;
+  }
+  return best ? std::optional(std::get<2>(*best)) : std::nullopt;
 }
 
 Job bound_to(const ClusterState& state, const Job& job, const std::string& domain) {
@@ -96,13 +122,9 @@ reason::WaitingForDomains waits_by_rules(const ClusterState& state, const FreeSl
                                 .exclusive = placement.exclusive,
                                 .word = is_apart(job) || is_in_one(job) ? placement.key : std::string()};
   if (!names) return why;
-  std::string domain;
-  const auto domains = is_in_one(job) ? domains_by_room(state, job, rooms) : std::vector<std::string>();
-  if (!domains.empty() && room > 0) {
-    domain = domains.front();
-    why.word = domain_text(domain, placement.key);
-  }
-  why.holder = holder_in(state, job, domain);
+  const auto domain = is_in_one(job) && room > 0 ? roomiest(state, job, rooms) : std::nullopt;
+  if (domain) why.word = domain_text(*domain, placement.key);
+  why.holder = holder_in(state, job, domain.value_or(""));
   return why;
 }
 

@@ -4,18 +4,20 @@
 // free there is kept for it, and others move away from there.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "core/place/placement.hpp"
 #include "core/state/cluster_state.hpp"
 
 namespace tidepool::core {
 
-// Domains that would hold the job at its smallest size if they were empty, those with most room first, then by name; of
-// the rooms' nodes alone. Requires: it has to be in one domain.
-[[nodiscard]] std::vector<std::string> domains_by_room(const ClusterState& state, const Job& job,
-                                                       const std::vector<RoomOnNode>& rooms);
+// Of the domains that would hold the job at its smallest size if they were empty: one where jobs that may be preempted
+// hold the rest, if there is one, and of these the one with most free room, then by name; none where all are closed.
+// Requires: it has to be in one domain. What jobs take elsewhere does not change the answer, nor do workers that were
+// started at `now`: so a decision says the same before and after it was accepted.
+[[nodiscard]] std::optional<std::string> domain_to_wait_for(const ClusterState& state, const FreeSlots& free,
+                                                            const Job& job, Instant now);
 // The job as it would be if it asked for just this domain.
 [[nodiscard]] Job bound_to(const ClusterState& state, const Job& job, const std::string& domain);
 

@@ -8,6 +8,7 @@
 #include "core/state/straggler_diagnosis.hpp"
 #include "core/words/drain_words.hpp"
 #include "core/words/measure.hpp"
+#include "core/words/placement_words.hpp"
 #include "core/words/provision_words.hpp"
 #include "core/words/sentence.hpp"
 
@@ -109,43 +110,6 @@ std::string text_of(const NoNodeMatches& why) {
   return "cannot start: it needs " + slots(why.needed) + ", and the " + counted(why.nodes, "node") +
          (why.nodes == 1 ? " that matches " : " that match ") + why.word + (why.nodes == 1 ? " has" : " have") +
          " room for " + grouped(why.cluster);
-}
-
-// "in one rack", "on one node"
-std::string in_one(const std::string& key) {
-  return (key == "node" ? "on one " : "in one ") + key;
-}
-// Of "rack r1" the label that its domains go by, and whether a domain is named.
-std::string key_of(const std::string& word) {
-  return word.substr(0, word.find(' '));
-}
-bool names_domain(const std::string& word) {
-  return word.find(' ') != std::string::npos;
-}
-std::string text_of(const DomainsTooSmall& why) {
-  if (why.apart) {
-    return "cannot start: each of its " + workers(why.needed) + " needs a " + why.word + " of its own, and " +
-           grouped(why.room) + (why.room == 1 ? " has room for one" : " have room for one");
-  }
-  const std::string largest = names_domain(why.word) ? why.word : "the largest one";
-  return "cannot start: it needs " + slots(why.needed) + " " + in_one(key_of(why.word)) + ", and " + largest + " has " +
-         grouped(why.room);
-}
-std::string text_of(const WaitingForDomains& why) {
-  const std::string alone = why.exclusive ? " on nodes without other jobs" : "";
-  const std::string kept = why.room >= why.needed ? ", but kept for other jobs" : "";
-  if (why.apart) {
-    return "waits until each of its " + workers(why.needed) + " finds room in a " + why.word + " of its own" + alone +
-           ": " + grouped(why.room) + (why.room == 1 ? " has a free slot" : " have a free slot") + kept;
-  }
-  if (why.word.empty()) {
-    return "waits for " + slots(why.needed) + alone + ": such nodes have " + grouped(why.room) + kept;
-  }
-  const std::string key = key_of(why.word);
-  const std::string most = names_domain(why.word) ? why.word : "the one with most";
-  return "waits for " + slots(why.needed) + " " + in_one(key) + alone + ": " +
-         (why.room >= why.needed || why.room == 0 ? "" : "no " + key + " has so many free, ") +
-         (why.room == 0 ? "no " + key + " has any free" : most + " has " + grouped(why.room)) + kept;
 }
 
 std::string text_of(const BeyondGuarantee& why) {
@@ -384,13 +348,6 @@ std::string text_of(const MeritHold& why) {
 std::string text_of(const NoRoomTogether& why) {
   return "keeps " + workers(why.size) + ": it is to have " + grouped(why.next) +
          ", and no nodes have room for them together";
-}
-std::string text_of(const NoRoomByRules& why) {
-  const std::string keeps = "keeps " + workers(why.size) + ": it is to have " + grouped(why.next) + ", and ";
-  const std::string alone = why.exclusive ? " on nodes without other jobs" : "";
-  if (why.word.empty()) return keeps + "too few slots are free" + alone;
-  if (why.apart) return keeps + "no other " + why.word + " has a free slot" + alone;
-  return keeps + "its " + why.word + " has no room for them" + alone;
 }
 std::string text_of(const TurnHold& why) {
   return "keeps " + workers(why.size) + measure::clause(why.by, {.step = Step::kHolds});

@@ -66,7 +66,7 @@ TEST_CASE("the job file of the documentation is read without a finding") {
   CHECK(spec.straggler_detector == "z_score");
   CHECK(spec.work_samples == 2'000'000);
   CHECK(spec.checkpoint_every == Duration::seconds(600));
-  CHECK(spec.pack_node);
+  CHECK(spec.topology.pack_node);
   CHECK(spec.labels.at("project") == "demo");
 }
 

@@ -1,0 +1,58 @@
+#include "core/words/placement_words.hpp"
+
+#include "core/words/wording.hpp"
+
+namespace tidepool::core::reason {
+namespace {
+
+// "in one rack", "on one node"
+std::string in_one(const std::string& key) {
+  return (key == "node" ? "on one " : "in one ") + key;
+}
+std::string each_worker(int workers) {
+  return workers == 1 ? "its worker" : "each of its " + counted(workers, "worker");
+}
+// Of "rack r1" the label that its domains go by, and whether a domain is named.
+std::string key_of(const std::string& word) {
+  return word.substr(0, word.find(' '));
+}
+bool names_domain(const std::string& word) {
+  return word.find(' ') != std::string::npos;
+}
+
+}  // namespace
+
+std::string text_of(const DomainsTooSmall& why) {
+  if (why.apart) {
+    return "cannot start: " + each_worker(why.needed) + " needs a " + why.word + " of its own, and " +
+           grouped(why.room) + (why.room == 1 ? " has room for one" : " have room for one");
+  }
+  const std::string largest = names_domain(why.word) ? why.word : "the largest one";
+  return "cannot start: it needs " + counted(why.needed, "slot") + " " + in_one(key_of(why.word)) + ", and " + largest +
+         " has " + grouped(why.room);
+}
+std::string text_of(const WaitingForDomains& why) {
+  const std::string alone = why.exclusive ? " on nodes without other jobs" : "";
+  const std::string kept = why.room >= why.needed ? ", but kept for other jobs" : "";
+  if (why.apart) {
+    return "waits until " + each_worker(why.needed) + " finds room in a " + why.word + " of its own" + alone + ": " +
+           grouped(why.room) + (why.room == 1 ? " has a free slot" : " have a free slot") + kept;
+  }
+  if (why.word.empty()) {
+    return "waits for " + counted(why.needed, "slot") + alone + ": such nodes have " + grouped(why.room) + kept;
+  }
+  const std::string key = key_of(why.word);
+  const std::string most = names_domain(why.word) ? why.word : "the one with most";
+  return "waits for " + counted(why.needed, "slot") + " " + in_one(key) + alone + ": " +
+         (why.room >= why.needed || why.room == 0 ? "" : "no " + key + " has so many free, ") +
+         (why.room == 0 ? "no " + key + " has any free" : most + " has " + grouped(why.room)) + kept;
+}
+std::string text_of(const NoRoomByRules& why) {
+  const std::string keeps = "keeps " + counted(why.size, "worker") + ": it is to have " + grouped(why.next) + ", and ";
+  const std::string alone = why.exclusive ? " on nodes without other jobs" : "";
+  if (why.word.empty()) return keeps + "too few slots are free" + alone;
+  if (why.apart) return keeps + "no other " + why.word + " has a free slot" + alone;
+  return keeps + "its " + why.word + " has no room for them" + alone;
+}
+
+}  // namespace tidepool::core::reason

@@ -1,0 +1,15 @@
+// What is said of jobs whose workers have rules together. Part of sentence.cpp.
+#pragma once
+
+#include <string>
+
+#include "core/state/reasons/holding.hpp"
+#include "core/state/reasons/waiting.hpp"
+
+namespace tidepool::core::reason {
+
+[[nodiscard]] std::string text_of(const DomainsTooSmall& why);
+[[nodiscard]] std::string text_of(const WaitingForDomains& why);
+[[nodiscard]] std::string text_of(const NoRoomByRules& why);
+
+}  // namespace tidepool::core::reason
