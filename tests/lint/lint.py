@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "core/facts": ["base", "core/state", "core/words", "core/codec", "core/tenants"],
     "core/place": ["base", "core/state"],
     "core/provision": ["base", "core/state"],
-    "core/validate": ["base", "core/state", "core/provision"],
+    "core/validate": ["base", "core/state", "core/place", "core/provision"],
     "core/decide": ["base", "core/state", "core/words", "core/tenants", "core/facts", "core/place", "core/provision",
                     "core/validate"],
     "core/explain": ["base", "core/state", "core/words", "core/tenants", "core/facts", "core/place", "core/provision",

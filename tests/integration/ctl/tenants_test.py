@@ -222,10 +222,13 @@ class Tenants(unittest.TestCase):
         self.assertIn("lab.yaml --below lab --yes", err)
         self.assertEqual(self.schedctl(cluster, "tenants", "apply", mine, "--below", "lab", "--yes")[0], 0)
         self.assertEqual(cluster.call("GET", "/v1/tenants/vision")["priority_max"], 7)
-        mine.write_text(exported.replace("guarantee: 1", "guarantee: 3"))
-        code, out, _ = self.schedctl(cluster, "tenants", "diff", mine, "--below", "lab")
-        self.assertEqual(code, 1)
-        self.assertIn("the tenants below it are guaranteed 3 slots, it has 2", out.replace("\n  ", " "))
+        more = exported.replace("guarantee: 1", "guarantee: 3")
+        for text, words in ((more, 'would keep 2 slots of their guarantees from others'),
+                            (more.replace("lend: 1", "lend: 3"), "below it are guaranteed 3 slots, it has 2")):
+            mine.write_text(text)
+            code, out, _ = self.schedctl(cluster, "tenants", "diff", mine, "--below", "lab")
+            self.assertEqual(code, 1)
+            self.assertIn(words, out.replace("\n  ", " "))
         for below in (("--below", "guests"), ()):
             self.assertEqual(self.schedctl(cluster, "tenants", "diff", mine, *below)[0], 3)
         self.assertEqual([tenant["name"] for tenant in cluster.call("GET", "/v1/tenants")["tenants"]],

@@ -30,12 +30,12 @@ void pass(Story& story, Duration time) {
 }
 
 // Two racks of one node each.
-struct Racks {
+struct TwoRacks {
   Story story;
   NodeId first;
   NodeId second;
 
-  explicit Racks(int slots = 2) {
+  explicit TwoRacks(int slots = 2) {
     first = story.node(slots, "a");
     second = story.node(slots, "b");
     story.learn(core::NodeLabelled{first, {{"rack", "r1"}}});
@@ -50,7 +50,7 @@ struct Racks {
 }  // namespace
 
 TEST_CASE("a node is drained from the lead on, empty when its window begins, and back when it has ended") {
-  Racks racks;
+  TwoRacks racks;
   Story& story = racks.story;
   const JobId job = story.running({.min = 2, .max = 2}, 2);
   REQUIRE(story.worker(story.job(job).membership.workers.front()).node == racks.first);
@@ -108,7 +108,7 @@ TEST_CASE("a job that waits for nodes in maintenance says so, and starts when th
 }
 
 TEST_CASE("of two windows that overlap a node is out for both, and each can be taken away") {
-  Racks racks;
+  TwoRacks racks;
   Story& story = racks.story;
   racks.add(kOneMinute * 20, kOneMinute * 60);
   racks.add(kOneMinute * 50, kOneMinute * 120);
@@ -129,7 +129,7 @@ TEST_CASE("of two windows that overlap a node is out for both, and each can be t
 }
 
 TEST_CASE("a window that comes again drains its nodes each time, and time that was slept through is made up for") {
-  Racks racks;
+  TwoRacks racks;
   Story& story = racks.story;
   core::MaintenanceWindow weekly = window(story, kOneMinute * 20, kOneMinute * 80);
   weekly.every = kOneMinute * 60 * 24 * 7;
@@ -149,7 +149,7 @@ TEST_CASE("a window that comes again drains its nodes each time, and time that w
 }
 
 TEST_CASE("an operator's drain, a notice and a window of one node come and go by themselves") {
-  Racks racks;
+  TwoRacks racks;
   Story& story = racks.story;
   racks.add(kOneMinute * 20, kOneMinute * 60);
   story.learn(core::NodeDrainRequested{racks.first, kOneMinute * 40, "a new disk"});
@@ -170,7 +170,7 @@ TEST_CASE("an operator's drain, a notice and a window of one node come and go by
 }
 
 TEST_CASE("a node that is away, joins or is labelled during a window is out until the window ends") {
-  Racks racks;
+  TwoRacks racks;
   Story& story = racks.story;
   racks.add(kOneMinute * 5, kOneMinute * 60);
   REQUIRE(racks.drain(racks.first));
@@ -190,7 +190,7 @@ TEST_CASE("a node that is away, joins or is labelled during a window is out unti
 }
 
 TEST_CASE("a window whose lead has begun is due at once, and goes by UTC") {
-  Racks racks;
+  TwoRacks racks;
   Story& story = racks.story;
   racks.add(kOneMinute * 30, kOneMinute * 60);
   CHECK_FALSE(racks.drain(racks.first));
@@ -202,7 +202,7 @@ TEST_CASE("a window whose lead has begun is due at once, and goes by UTC") {
 }
 
 TEST_CASE("windows that make no sense are refused") {
-  Racks racks;
+  TwoRacks racks;
   const Story& story = racks.story;
   const auto refused = [&](auto change) {
     core::MaintenanceWindow asked = window(story, kOneMinute, kOneMinute * 2);
@@ -219,7 +219,7 @@ TEST_CASE("windows that make no sense are refused") {
 }
 
 TEST_CASE("windows outlive a restart, and drains of earlier versions are read with their causes") {
-  Racks racks;
+  TwoRacks racks;
   Story& story = racks.story;
   racks.add(kOneMinute * 5, kOneMinute * 60);
   racks.add(kOneMinute * 50, kOneMinute * 70);
