@@ -12,6 +12,7 @@
 
 #include "base/ids.hpp"
 #include "base/money.hpp"
+#include "base/price_list.hpp"
 #include "base/time.hpp"
 #include "core/state/device_speed.hpp"
 #include "core/state/job_spec.hpp"
