@@ -22,6 +22,9 @@ core::JobSpec full_spec() {
   spec.slot_types = {"h100", "h200"};
   spec.mixed_types = true;
   spec.placement.selector = {{"disk", {"ssd", "nvme"}}, {"rack", {"r1"}}};
+  spec.placement.strategy = core::TopologyStrategy::kStrictSpread;
+  spec.placement.key = "rack";
+  spec.placement.exclusive = true;
   spec.type_speeds = {{"h100", 1}, {"h200", 1.5}};
   spec.preemptible = false;
   using Plain = core::Argument::Plain;
@@ -167,6 +170,17 @@ TEST_CASE("Every fact reads back as it was written") {
   job.id = JobId(1);
   job.spec = full_spec();
   CHECK((*core::job_from_text(core::job_text(job)))->spec == job.spec);
+}
+
+TEST_CASE("A job stored before it could say how its workers lie packs them, with the selector that it has") {
+  const core::Fact fact = core::JobSubmitted{JobId(1), full_spec()};
+  auto before = core::to_json(fact);
+  for (const char* field : {"strategy", "key", "exclusive"}) before["spec"]["placement"].erase(field);
+  const auto read = core::fact_from_json(before);
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  const core::PlacementSpec& placement = std::get<core::JobSubmitted>(*read).spec.placement;
+  CHECK(placement == core::PlacementSpec{.selector = full_spec().placement.selector});
 }
 
 TEST_CASE("A fact with a field missing, a field too many, or a value out of range is refused") {
