@@ -44,9 +44,10 @@ json selector_of(const std::vector<std::string>& words) {
 }
 
 // Seconds and the zone may be left out: "2026-11-25T02:00" is in UTC, as all times here.
-std::string time_of(const char* flag, std::string text) {
-  for (const char* rest : {"", "Z", ":00Z"}) {
-    if (micros_of(text + rest)) return text + rest;
+std::string time_of(const char* flag, const std::string& text) {
+  const std::string bare = text.ends_with('Z') ? text.substr(0, text.size() - 1) : text;
+  for (const char* rest : {"Z", ":00Z"}) {
+    if (micros_of(bare + rest)) return bare + rest;
   }
   fail(kExitUsage, std::string(flag) + " " + text + ": write it in UTC as 2026-11-25T02:00Z");
 }
