@@ -359,7 +359,7 @@ class SimulatedWorld {
     spec.elastic.sizes.clear();
     for (int size = spec.elastic.min; size <= spec.elastic.max; ++size) spec.elastic.sizes.push_back(size);
     spec.priority = static_cast<int>(rng_.between(-1, 1));
-    if (ruled_ && rng_.chance(0.5)) draw_rules(spec.placement);
+    if (ruled_ && rng_.chance(0.5)) draw_rules(spec.placement, rng_);
     learn(core::JobChanged{job, std::move(spec)});
   }
 

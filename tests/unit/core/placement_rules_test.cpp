@@ -1,11 +1,11 @@
 // Jobs that say how their workers lie among domains of nodes, and jobs that want nodes of their own.
 #include <set>
 
-#include "core/decide/plan_validator.hpp"
 #include "core/explain/explain.hpp"
 #include "core/place/arrangement.hpp"
 #include "core/place/together.hpp"
 #include "core/state/node_labels.hpp"
+#include "core/validate/plan_validator.hpp"
 #include "core/words/sentence.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
