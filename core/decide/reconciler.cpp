@@ -213,7 +213,8 @@ class Reconciler {
 
   bool waits_for_nodes(const TargetedJob& entry) {
     const Job& job = *entry.job;
-    if (!clear_nodes_for(draft_, job, preemption_.reservations())) return false;
+    // A rule's target is gone when this is told, and its jobs follow no plan.
+    if (rule_ != LineRule::kReserves || !clear_nodes_for(draft_, job, preemption_.reservations())) return false;
     left_.push_back({&job, waits_for_cleared(job), entry.target});
     return true;
   }
