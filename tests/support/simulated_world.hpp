@@ -59,6 +59,13 @@ class SimulatedWorld {
   // that.
   void rule_jobs() { ruled_ = true; }
 
+  // Nodes that fail again and again get no workers for a while, and operators plan maintenance.
+  void close_nodes() {
+    closes_nodes_ = true;
+    const Duration half_life = Duration::seconds(rng_.between(1, 20));
+    learn(core::NodeDampingConfigured{{.half_life = half_life, .suppress = 1.3, .longest = half_life * 4}});
+  }
+
   // Tenants share the cluster; jobs are of its leaves. False: the engine refuses the tree.
   bool share_among(const core::TenantTree& tree) {
     if (!learn(core::TenantsConfigured{tree})) return false;
@@ -242,12 +249,7 @@ class SimulatedWorld {
     return names;
   }
 
-  // In two thirds of the worlds nodes that fail again and again get no workers for a while.
   void add_nodes() {
-    if (rng_.chance(0.67)) {
-      const Duration half_life = Duration::seconds(rng_.between(1, 20));
-      learn(core::NodeDampingConfigured{{.half_life = half_life, .suppress = 1.3, .longest = half_life * 4}});
-    }
     const auto nodes = rng_.between(1, 5);
     for (std::int64_t i = 0; i < nodes; ++i) add_node();
   }
@@ -322,7 +324,7 @@ class SimulatedWorld {
     if (submitted() == 0) return;
     const JobId job = pick_job();
     const auto& sizes = job_of(job).spec.elastic.sizes;
-    switch (rng_.below(11)) {
+    switch (rng_.below(closes_nodes_ ? 11 : 9)) {
       case 10: plan_maintenance(); break;
       case 9: learn(core::NodeFaultsCleared{pick(agents_)}); break;
       case 8: drain(pick(agents_)); break;
@@ -575,6 +577,7 @@ class SimulatedWorld {
   bool strained_ = false;
   bool labelled_ = false;
   bool ruled_ = false;
+  bool closes_nodes_ = false;
   std::vector<std::string> policies_;  // what jobs may ask for by name
   std::vector<std::string> tenants_;   // that jobs are drawn for; empty = of the default one
   core::Engine engine_;

@@ -113,6 +113,7 @@ TEST_CASE("A node is drained for the windows that are due, by the laws of drains
   std::size_t closed = 0;
   for_each_seed("maintenance windows", 60, [&](std::uint64_t seed, Rng& rng) {
     SimulatedWorld world(seed + 9800, true, restless_parts(true));
+    world.close_nodes();
     if (rng.chance(0.5)) world.label_nodes();
     for (int i = 0; i < 200; ++i) {
       world.tick();
@@ -144,6 +145,7 @@ TEST_CASE("An unsteady node gets no new worker, and is steady when its time has 
   std::size_t unsteady = 0;
   for_each_seed("unsteady nodes", 60, [&](std::uint64_t seed, Rng& rng) {
     SimulatedWorld world(seed + 9700, true, restless_parts(true));
+    world.close_nodes();
     for (int i = 0; i < 200; ++i) {
       world.tick();
       if (rng.chance(0.15)) world.node_acts();

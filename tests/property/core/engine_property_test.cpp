@@ -28,6 +28,7 @@ TEST_CASE("Whatever happens, all workers of a job are on one type of slot, unles
   int moves = 0;
   for_each_seed("random life on two types", 90, [&](std::uint64_t seed, Rng& rng) {
     SimulatedWorld world(3 * seed, true);
+    if (rng.chance(0.5)) world.close_nodes();
     std::map<JobId, int> seen;
     for (int i = 0; i < 250; ++i) {
       world.tick();
