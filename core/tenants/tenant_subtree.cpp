@@ -67,7 +67,7 @@ int unlent(const Tenant& tenant) {
   return tenant.lend ? std::max(0, tenant.guarantee - *tenant.lend) : 0;
 }
 
-// Slots of its guarantee that nobody else may have, be it that the tenant does not lend them or one below it does not.
+// Slots of guarantees that no other tenant may have: the tenant does not lend them, or one below it does not.
 std::int64_t kept_below(const TenantTree& tree, std::string_view above) {
   std::map<std::string_view, std::int64_t> below;  // by parent
   for (auto tenant = tree.tenants.rbegin(); tenant != tree.tenants.rend(); ++tenant) {

@@ -93,7 +93,7 @@ TEST_CASE("a token of an inner tenant sees the jobs of its whole subtree, those 
     (void)scene.fixture.json_of({.method = "DELETE", .path = "/v1/jobs/" + job.text(), .token = scene.fixture.admin});
   }
   CHECK(scene.jobs_of(lab) == job_ids({scene.faces, scene.speech}));
-  // Nobody is in a subtree once the tree has another shape.
+  // No token sees a subtree that the newest tree does not have.
   const json flat = json::parse(R"({"tenants": [{"name": "lab"}, {"name": "vision", "tenants": [{"name": "faces"}]},
                                                  {"name": "speech"}, {"name": "guests"}]})");
   (void)scene.fixture.json_of(
