@@ -230,14 +230,14 @@ Status check_fits(const Workload& workload, const std::vector<NodeKind>& kinds, 
   return ok_status();
 }
 
-int slots_of(const std::vector<NodeKind>& kinds) {
+int slots_in(const std::vector<NodeKind>& kinds) {
   int slots = 0;
   for (const NodeKind& kind : kinds) slots += kind.slots;
   return slots;
 }
 
 ClusterShape shape_of(const std::vector<NodeKind>& kinds) {
-  return {.nodes = 1, .slots_per_node = slots_of(kinds)};
+  return {.nodes = 1, .slots_per_node = slots_in(kinds)};
 }
 
 // How long after the last arrival all jobs would have ended at the sizes that their users prefer, were no slot left
@@ -317,13 +317,13 @@ Status check_guaranteed(const core::TenantTree& tree, int slots) {
 Result<core::TenantTree> tenants_of(const SimOptions& options, const std::vector<NodeKind>& kinds, Workload& workload) {
   core::TenantTree tree = options.tenants;
   if (options.split != 0) {
-    auto equal = equal_tenants(options.split, slots_of(kinds));
+    auto equal = equal_tenants(options.split, slots_in(kinds));
     if (!equal) return equal.error();
     tree = *std::move(equal);
   }
   if (tree.empty()) return tree;
   TP_TRY(core::check_tenants(tree));
-  TP_TRY(check_guaranteed(tree, slots_of(kinds)));
+  TP_TRY(check_guaranteed(tree, slots_in(kinds)));
   const std::string unit = options.split != 0 && options.deal.empty() ? "job" : options.deal;
   if (!unit.empty()) TP_TRY(deal_jobs(workload, tree, {.unit = unit, .seed = options.seed}));
   TP_TRY(check_jobs(workload, tree));
@@ -414,7 +414,7 @@ Result<SimReport> run_live(const SimOptions& options) {
   TP_TRY(check_laws(result));
   SimReport report = report_of({.result = result,
                                 .cluster = pools->pools.empty() ? cluster->whole() : shape_of(most),
-                                .fixed_slots = slots_of(*kinds),
+                                .fixed_slots = slots_in(*kinds),
                                 .workload = workload->name,
                                 .policy = options.policy,
                                 .alone_seconds = jobs->alone_seconds ? jobs->alone_seconds : alone_in(*workload),

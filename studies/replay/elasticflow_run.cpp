@@ -47,7 +47,7 @@ struct SizeCap {
 constexpr std::array kSizeCaps{SizeCap{"bert", 16}, SizeCap{"ncf", 1}};
 
 // Steps a second by model and batch.
-using SpeedTable = std::map<std::pair<std::string, int>, TypeSpeeds>;
+using SizedSpeeds = std::map<std::pair<std::string, int>, TypeSpeeds>;
 
 Result<TypeSpeeds> speeds_of(const CsvRow& row, const std::vector<int>& sizes, const std::string& file) {
   TypeSpeeds speeds;
@@ -77,9 +77,9 @@ Result<std::vector<int>> sizes_in(std::string_view text, const std::string& file
   return sizes;
 }
 
-Result<SpeedTable> read_speeds(const SimOptions& options) {
+Result<SizedSpeeds> read_speeds(const SimOptions& options) {
   constexpr std::string_view kEnding = ".csv";
-  SpeedTable table;
+  SizedSpeeds table;
   for (const auto& [file, text] : options.profile_files) {
     if (!file.ends_with(kEnding)) continue;
     const auto sizes = sizes_in(text, file);
@@ -127,7 +127,7 @@ const TypeSpeeds& seconds_at(int size, std::map<int, TypeSpeeds>& by_size) {
 
 class Jobs {
  public:
-  Jobs(const SimOptions& options, const SpeedTable& table, PublishedRun run)
+  Jobs(const SimOptions& options, const SizedSpeeds& table, PublishedRun run)
       : options_(options), table_(table), run_(run) {}
 
   Result<std::vector<DeadlineJob>> read() {
@@ -192,7 +192,7 @@ class Jobs {
   }
 
   const SimOptions& options_;
-  const SpeedTable& table_;
+  const SizedSpeeds& table_;
   PublishedRun run_;
   std::map<int, TypeSpeeds> declared_;  // by size
   ClampedJobs clamped_;

@@ -11,13 +11,14 @@
 namespace tidepool::sim {
 namespace {
 
+namespace cluster = policies::cluster;
 using namespace policies::cluster;  // NOLINT(google-build-using-namespace): the words of its views
 
-bool is_bound(const JobRow& job) {
+bool is_bound(const cluster::JobRow& job) {
   return job.nodes.has_value();
 }
 
-bool may_be_on(const JobRow& job, int node) {
+bool may_be_on(const cluster::JobRow& job, int node) {
   return !job.nodes || std::ranges::binary_search(*job.nodes, node);
 }
 

@@ -18,10 +18,6 @@
 namespace tidepool::sim {
 namespace {
 
-int whole_seconds(const std::optional<Duration>& given, int usual) {
-  return given ? static_cast<int>(given->count_ms() / 1'000) : usual;
-}
-
 // What a run's jobs have in common.
 struct JobRules {
   policies::cluster::Knowledge knowledge = policies::cluster::Knowledge::kOracle;

@@ -16,10 +16,6 @@ namespace {
 constexpr int kRoundS = 60;
 constexpr int kRestartS = 30;
 
-int whole_seconds(const std::optional<Duration>& given, int usual) {
-  return given ? static_cast<int>(given->count_ms() / 1'000) : usual;
-}
-
 // Ten times what all would take one after the other on full slots: only a policy that lets jobs starve needs as long.
 double limit_s(const Trace& trace, const ClusterShape& cluster) {
   double slot_seconds = 0;

@@ -87,4 +87,9 @@ struct SimOptions {
   std::function<std::int64_t()> stopwatch_ns;  // a running clock in nanoseconds; none = times are printed as 0
 };
 
+// `given` in whole seconds, for rules that count these; `usual` where nothing is given.
+[[nodiscard]] inline int whole_seconds(const std::optional<Duration>& given, int usual) {
+  return given ? static_cast<int>(given->count_ms() / 1'000) : usual;
+}
+
 }  // namespace tidepool::sim

@@ -10,7 +10,7 @@
 namespace tidepool::sim {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNoEvent = std::numeric_limits<double>::infinity();
 constexpr int kSchedulesPerRestart = 60;
 
 // What a schedule costs the jobs it is charged to.
@@ -111,7 +111,7 @@ class Slots {
   }
 
   [[nodiscard]] double next_arrival() const {
-    return arrived_ < setup_.jobs.size() ? setup_.jobs[arrived_].submitted_s : kNever;
+    return arrived_ < setup_.jobs.size() ? setup_.jobs[arrived_].submitted_s : kNoEvent;
   }
 
   [[nodiscard]] bool runs(std::size_t i) const {
@@ -124,7 +124,7 @@ class Slots {
   }
 
   void charge() {
-    const bool free_of_charge = setup_.charge == Charge::kArrivals && next_arrival() == kNever;
+    const bool free_of_charge = setup_.charge == Charge::kArrivals && next_arrival() == kNoEvent;
     for (std::size_t i = 0; i < arrived_; ++i) {
       const policies::cluster::Placement& placement = account_.jobs()[i].row.placement;
       Progress& job = progress_[i];
@@ -171,14 +171,14 @@ class Slots {
 
   // The first arrival to come, and the last, which stands for all others.
   [[nodiscard]] std::set<double> next_arrivals() const {
-    if (next_arrival() == kNever) return {};
+    if (next_arrival() == kNoEvent) return {};
     return {next_arrival(), setup_.jobs.back().submitted_s};
   }
 
   [[nodiscard]] std::set<double> planned(std::optional<double> wake_s) const {
     std::set<double> events;
     double planned_s = next_arrival();
-    if (planned_s < kNever) events.insert(planned_s);
+    if (planned_s < kNoEvent) events.insert(planned_s);
     for (std::size_t i = 0; i < arrived_; ++i) {
       if (!runs(i)) continue;
       events.insert(end_event(i));

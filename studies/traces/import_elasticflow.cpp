@@ -7,9 +7,12 @@
 namespace tidepool::sim {
 namespace {
 
-enum Column : std::size_t { kId, kSubmit, kSteps, kModel, kDeadline, kBatch, kGpus, kDuration };
+struct ElasticFlowRow {
+  enum Column : std::size_t { kId, kSubmit, kSteps, kModel, kDeadline, kBatch, kGpus, kDuration };
+  static TraceJob read(TraceRow& row);
+};
 
-TraceJob read_row(TraceRow& row) {
+TraceJob ElasticFlowRow::read(TraceRow& row) {
   return {.name = row.text(kId),
           .submit_s = row.time(kSubmit),
           .gpus = static_cast<int>(row.whole(kGpus, 1, kTraceGpusMax)),
@@ -23,7 +26,8 @@ TraceJob read_row(TraceRow& row) {
 }  // namespace
 
 Result<Trace> import_elasticflow(const TraceText& input) {
-  return read_trace_rows(input, {.names = {kElasticFlowColumns.begin(), kElasticFlowColumns.end()}}, read_row);
+  return read_trace_rows(input, {.names = {kElasticFlowColumns.begin(), kElasticFlowColumns.end()}},
+                         ElasticFlowRow::read);
 }
 
 }  // namespace tidepool::sim

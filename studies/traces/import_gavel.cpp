@@ -10,7 +10,10 @@ namespace {
 
 using nlohmann::json;
 
-enum Column : std::size_t { kType, kCommand, kFolder, kArgument, kNeedsData, kSteps, kGpus, kWeight, kSlo, kArrival };
+struct GavelRow {
+  enum Column : std::size_t { kType, kCommand, kFolder, kArgument, kNeedsData, kSteps, kGpus, kWeight, kSlo, kArrival };
+  static TraceJob read(TraceRow& row, const json& of_type, const std::string& gpu_type);
+};
 
 // Steps a second of a job alone; 0 = the table does not tell.
 double speed_of(const json& of_type, const std::string& job_type, std::int64_t gpus) {
@@ -19,7 +22,7 @@ double speed_of(const json& of_type, const std::string& job_type, std::int64_t g
   return alone && entry->at("null").is_number() ? entry->at("null").get<double>() : 0;
 }
 
-TraceJob read_row(TraceRow& row, const json& of_type, const std::string& gpu_type) {
+TraceJob GavelRow::read(TraceRow& row, const json& of_type, const std::string& gpu_type) {
   TraceJob job{.name = "job-" + std::to_string(row.line() - 1), .application = row.text(kType)};
   job.gpus = static_cast<int>(row.whole(kGpus, 1, kTraceGpusMax));
   job.steps = row.whole(kSteps, 1, std::int64_t{1} << 52);
@@ -52,7 +55,7 @@ Result<Trace> import_gavel(const TraceText& input) {
                                        "workers", "weight", "SLO", "arrival"},
                              .separator = '\t',
                              .header = false};
-  return read_trace_rows(input, columns, [&](TraceRow& row) { return read_row(row, table.at(type), type); });
+  return read_trace_rows(input, columns, [&](TraceRow& row) { return GavelRow::read(row, table.at(type), type); });
 }
 
 }  // namespace tidepool::sim

@@ -5,9 +5,12 @@
 namespace tidepool::sim {
 namespace {
 
-enum Column : std::size_t { kId, kUser, kCluster, kGpus, kState, kSubmit, kDuration };
+struct HeliosRow {
+  enum Column : std::size_t { kId, kUser, kCluster, kGpus, kState, kSubmit, kDuration };
+  static TraceJob read(TraceRow& row);
+};
 
-TraceJob read_row(TraceRow& row) {
+TraceJob HeliosRow::read(TraceRow& row) {
   const auto gpus = static_cast<int>(row.whole(kGpus, 0, kTraceGpusMax));
   const double duration = row.number(kDuration, 0, kTraceSecondsMax);
   if (gpus == 0) row.leave_out("asks for no GPU");
@@ -25,7 +28,7 @@ TraceJob read_row(TraceRow& row) {
 
 Result<Trace> import_helios(const TraceText& input) {
   return read_trace_rows(input, {.names = {"job_id", "user", "vc", "gpu_num", "state", "submit_time", "duration"}},
-                         read_row);
+                         HeliosRow::read);
 }
 
 }  // namespace tidepool::sim

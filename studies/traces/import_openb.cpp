@@ -6,9 +6,12 @@
 namespace tidepool::sim {
 namespace {
 
-enum Column : std::size_t { kName, kGpus, kMilli, kSpec, kClass, kPhase, kCreated, kDeleted, kScheduled };
+struct OpenbRow {
+  enum Column : std::size_t { kName, kGpus, kMilli, kSpec, kClass, kPhase, kCreated, kDeleted, kScheduled };
+  static TraceJob read(TraceRow& row);
+};
 
-TraceJob read_row(TraceRow& row) {
+TraceJob OpenbRow::read(TraceRow& row) {
   const auto gpus = static_cast<int>(row.whole(kGpus, 0, kTraceGpusMax));
   const auto milli = row.whole(kMilli, 0, 1'000);
   if (gpus == 0 || milli == 0) row.leave_out("asks for no GPU");
@@ -29,7 +32,7 @@ Result<Trace> import_openb(const TraceText& input) {
   return read_trace_rows(input,
                          {.names = {"name", "num_gpu", "gpu_milli", "gpu_spec", "qos", "pod_phase", "creation_time",
                                     "deletion_time", "scheduled_time"}},
-                         read_row);
+                         OpenbRow::read);
 }
 
 }  // namespace tidepool::sim

@@ -11,9 +11,12 @@
 namespace tidepool::sim {
 namespace {
 
-enum Column : std::size_t { kJob, kTask, kInstances, kStatus, kStart, kEnd, kGpu, kType };
+struct PaiRow {
+  enum Column : std::size_t { kJob, kTask, kInstances, kStatus, kStart, kEnd, kGpu, kType };
+  static TraceJob read(TraceRow& row);
+};
 
-TraceJob read_row(TraceRow& row) {
+TraceJob PaiRow::read(TraceRow& row) {
   const double percent = row.empty(kGpu) ? 0 : row.number(kGpu, 0, 100.0 * kTraceGpusMax);
   if (percent == 0) row.leave_out("asks for no GPU");
   if (row.empty(kStart) || row.empty(kEnd)) row.leave_out("has no start or no end");
@@ -41,7 +44,7 @@ Result<Trace> import_pai(const TraceText& input) {
       .names = {"job_name", "task_name", "inst_num", "status", "start_time", "end_time", "plan_gpu", "gpu_type"}};
   std::string_view rest = input.text;
   if (take_line(rest).find("job_name") == std::string_view::npos) columns.named_by = kColumns;
-  return read_trace_rows(input, columns, read_row);
+  return read_trace_rows(input, columns, PaiRow::read);
 }
 
 }  // namespace tidepool::sim

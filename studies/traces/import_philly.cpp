@@ -12,9 +12,12 @@ namespace {
 
 using nlohmann::json;
 
-enum Column : std::size_t { kTimestamp, kDuration, kGpus, kCluster };
+struct PhillyRow {
+  enum Column : std::size_t { kTimestamp, kDuration, kGpus, kCluster };
+  static TraceJob read(TraceRow& row);
+};
 
-TraceJob read_row(TraceRow& row) {
+TraceJob PhillyRow::read(TraceRow& row) {
   return {.name = "philly-" + std::to_string(row.line() - 1),
           .tenant = row.text(kCluster),
           .submit_s = row.time(kTimestamp),
@@ -22,7 +25,7 @@ TraceJob read_row(TraceRow& row) {
           .duration_s = row.number(kDuration, 0, kTraceSecondsMax)};
 }
 
-std::string text_of(const json& object, const char* field) {
+std::string philly_text(const json& object, const char* field) {
   const auto found = object.find(field);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
@@ -44,18 +47,19 @@ TraceEntry read_object(const json& object, std::string place) {
     return entry;
   }
   TraceJob& job = entry.job;
-  job = {.name = text_of(object, "jobid"), .tenant = text_of(object, "vc"), .user = text_of(object, "user")};
-  const auto submitted = seconds_of(text_of(object, "submitted_time"));
+  job = {
+      .name = philly_text(object, "jobid"), .tenant = philly_text(object, "vc"), .user = philly_text(object, "user")};
+  const auto submitted = seconds_of(philly_text(object, "submitted_time"));
   if (!submitted) entry.refused = "submitted_time is no time such as 2017-10-09 07:01:55";
   if (job.name.empty()) entry.refused = "it has no jobid";
   job.submit_s = submitted.value_or(0);
-  job.status = status_of(text_of(object, "status"));
+  job.status = status_of(philly_text(object, "status"));
   job.gpus = 0;
   if (object.contains("attempts") && object.at("attempts").is_array()) {
     for (const json& attempt : object.at("attempts")) {
       if (!attempt.is_object()) continue;
-      const auto start = seconds_of(text_of(attempt, "start_time"));
-      const auto end = seconds_of(text_of(attempt, "end_time"));
+      const auto start = seconds_of(philly_text(attempt, "start_time"));
+      const auto end = seconds_of(philly_text(attempt, "end_time"));
       if (start && end && *end > *start) job.duration_s += *end - *start;
       job.gpus = std::max(job.gpus, gpus_of(attempt));
     }
@@ -80,7 +84,7 @@ Result<Trace> read_log(const TraceText& input) {
 Result<Trace> import_philly(const TraceText& input) {
   const std::size_t begin = input.text.find_first_not_of(" \t\r\n");
   if (begin != std::string_view::npos && input.text[begin] == '[') return read_log(input);
-  return read_trace_rows(input, {.names = {"timestamp", "duration", "num_gpus", "cluster"}}, read_row);
+  return read_trace_rows(input, {.names = {"timestamp", "duration", "num_gpus", "cluster"}}, PhillyRow::read);
 }
 
 }  // namespace tidepool::sim

@@ -8,7 +8,10 @@
 namespace tidepool::sim {
 namespace {
 
-enum Column : std::size_t { kId, kSubmit, kStart, kEnd, kState, kResources, kUser, kAccount, kElapsed };
+struct SacctRow {
+  enum Column : std::size_t { kId, kSubmit, kStart, kEnd, kState, kResources, kUser, kAccount, kElapsed };
+  static TraceJob read(TraceRow& row);
+};
 
 struct Gpus {
   int count = 0;
@@ -33,7 +36,7 @@ Gpus gpus_in(std::string_view resources) {
   return gpus;
 }
 
-TraceJob read_row(TraceRow& row) {
+TraceJob SacctRow::read(TraceRow& row) {
   TraceJob job{.name = row.text(kId), .user = row.text(kUser)};
   if (job.name.find('.') != std::string::npos) row.leave_out("is a step of a job");
   const Gpus gpus = gpus_in(row.raw(kResources));
@@ -60,7 +63,7 @@ Result<Trace> import_sacct(const TraceText& input) {
       input,
       {.names = {"JobID", "Submit", "Start", "End", "State", "AllocTRES|ReqTRES", "User?", "Account?", "ElapsedRaw?"},
        .separator = '|'},
-      read_row);
+      SacctRow::read);
 }
 
 }  // namespace tidepool::sim

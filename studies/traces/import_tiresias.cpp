@@ -5,9 +5,12 @@
 namespace tidepool::sim {
 namespace {
 
-enum Column : std::size_t { kId, kGpus, kSubmit, kSteps, kModel, kDuration };
+struct TiresiasRow {
+  enum Column : std::size_t { kId, kGpus, kSubmit, kSteps, kModel, kDuration };
+  static TraceJob read(TraceRow& row);
+};
 
-TraceJob read_row(TraceRow& row) {
+TraceJob TiresiasRow::read(TraceRow& row) {
   return {.name = row.text(kId),
           .submit_s = row.time(kSubmit),
           .gpus = static_cast<int>(row.whole(kGpus, 1, kTraceGpusMax)),
@@ -20,7 +23,7 @@ TraceJob read_row(TraceRow& row) {
 
 Result<Trace> import_tiresias(const TraceText& input) {
   return read_trace_rows(input, {.names = {"job_id", "num_gpu", "submit_time", "iterations", "model_name", "duration"}},
-                         read_row);
+                         TiresiasRow::read);
 }
 
 }  // namespace tidepool::sim

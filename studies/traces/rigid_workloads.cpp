@@ -17,10 +17,10 @@ constexpr double kMinute = 60;
 constexpr double kHour = 3'600;
 constexpr double kDay = 86'400;
 
-using Jobs = std::vector<TraceJob>;
+using TraceJobs = std::vector<TraceJob>;
 
 // Whole seconds, as recorded traces have them.
-void add(Jobs& jobs, double submit_s, int gpus, double duration_s) {
+void add(TraceJobs& jobs, double submit_s, int gpus, double duration_s) {
   TraceJob job;
   job.submit_s = std::floor(submit_s);
   job.gpus = gpus;
@@ -53,8 +53,8 @@ double bounded_pareto(double low, double high, Rng& rng) {
   return std::pow(near - rng.uniform() * (near - std::pow(high, -kTail)), -1 / kTail);
 }
 
-Jobs heavy(Rng& rng) {
-  Jobs jobs;
+TraceJobs heavy(Rng& rng) {
+  TraceJobs jobs;
   double at = 0;
   for (int i = 0; i < 1'200; ++i) {
     const int gpus = drawn(
@@ -65,8 +65,8 @@ Jobs heavy(Rng& rng) {
   return jobs;
 }
 
-Jobs gangs(Rng& rng) {
-  Jobs jobs;
+TraceJobs gangs(Rng& rng) {
+  TraceJobs jobs;
   double at = 0;
   for (int i = 0; i < 500; ++i) {
     add(jobs, at += rng.exponential(950), 1 << rng.below(6), log_normal(kHour / 2, 1.5, rng));
@@ -74,8 +74,8 @@ Jobs gangs(Rng& rng) {
   return jobs;
 }
 
-Jobs floods(Rng& rng) {
-  Jobs jobs;
+TraceJobs floods(Rng& rng) {
+  TraceJobs jobs;
   double at = 0;
   for (int i = 0; i < 120; ++i) {
     add(jobs, at += rng.exponential(1'300), 2 << rng.below(4), log_normal(1.5 * kHour, 1, rng));
@@ -89,8 +89,8 @@ Jobs floods(Rng& rng) {
   return jobs;
 }
 
-Jobs backlog(Rng& rng) {
-  Jobs jobs;
+TraceJobs backlog(Rng& rng) {
+  TraceJobs jobs;
   double at = 0;
   for (int i = 0; i < 700; ++i) {
     const int gpus = drawn({{.share = 0.5, .gpus = 1},

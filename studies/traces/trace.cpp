@@ -11,20 +11,24 @@ namespace {
 constexpr std::array<std::string_view, 13> kNames{"name",        "tenant",   "user",       "submit_s",   "gpus",
                                                   "gpu_share",   "gpu_type", "duration_s", "deadline_s", "status",
                                                   "application", "batch",    "steps"};
-enum Column : std::size_t {
-  kName,
-  kTenant,
-  kUser,
-  kSubmit,
-  kGpus,
-  kShare,
-  kType,
-  kDuration,
-  kDeadline,
-  kStatus,
-  kApplication,
-  kBatch,
-  kSteps
+struct OwnRow {
+  enum Column : std::size_t {
+    kName,
+    kTenant,
+    kUser,
+    kSubmit,
+    kGpus,
+    kShare,
+    kType,
+    kDuration,
+    kDeadline,
+    kStatus,
+    kApplication,
+    kBatch,
+    kSteps
+  };
+  static TraceStatus status(TraceRow& row);
+  static TraceJob read(TraceRow& row);
 };
 
 constexpr std::array kStatuses{TraceStatus::kUnknown, TraceStatus::kSucceeded, TraceStatus::kFailed,
@@ -32,7 +36,7 @@ constexpr std::array kStatuses{TraceStatus::kUnknown, TraceStatus::kSucceeded, T
 
 constexpr std::int64_t kCountMax = std::int64_t{1} << 52;
 
-TraceStatus own_status(TraceRow& row) {
+TraceStatus OwnRow::status(TraceRow& row) {
   if (row.empty(kStatus)) return TraceStatus::kUnknown;
   for (const TraceStatus status : kStatuses) {
     if (row.raw(kStatus) == to_text(status)) return status;
@@ -41,7 +45,7 @@ TraceStatus own_status(TraceRow& row) {
   return TraceStatus::kUnknown;
 }
 
-TraceJob read_own(TraceRow& row) {
+TraceJob OwnRow::read(TraceRow& row) {
   TraceJob job{.name = row.empty(kName) ? "job-" + std::to_string(row.line() - 1) : row.text(kName)};
   if (!row.empty(kTenant)) job.tenant = row.text(kTenant);
   job.user = row.text(kUser);
@@ -51,7 +55,7 @@ TraceJob read_own(TraceRow& row) {
   job.gpu_type = row.text(kType);
   job.duration_s = row.number(kDuration, 0, kTraceSecondsMax);
   if (!row.empty(kDeadline)) job.deadline_s = row.number(kDeadline, -kTraceSecondsMax, 2 * kTraceSecondsMax);
-  job.status = own_status(row);
+  job.status = OwnRow::status(row);
   job.application = row.text(kApplication);
   if (!row.empty(kBatch)) job.batch = row.whole(kBatch, 1, kCountMax);
   if (!row.empty(kSteps)) job.steps = row.whole(kSteps, 1, kCountMax);
@@ -94,7 +98,7 @@ Result<Trace> read_trace_csv(const TraceText& input) {
   const TraceColumns columns{.names = {"name?", "tenant?", "user?", "submit_s", "gpus", "gpu_share?", "gpu_type?",
                                        "duration_s", "deadline_s?", "status?", "application?", "batch?", "steps?"},
                              .strict = true};
-  return read_trace_rows(input, columns, read_own);
+  return read_trace_rows(input, columns, OwnRow::read);
 }
 
 std::string write_trace_csv(const std::vector<TraceJob>& jobs) {

@@ -4,6 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -14,28 +18,42 @@
 
 namespace tidepool::bench {
 
-using net::ip::tcp;
+namespace net = boost::asio;
+namespace http = boost::beast::http;
 
-Client::Client(unsigned short port, std::string token, Headers headers)
-    : socket_(context_), token_(std::move(token)), headers_(std::move(headers)) {
-  socket_.connect({net::ip::make_address("127.0.0.1"), port});
-  socket_.set_option(tcp::no_delay(true));
-  host_ = "127.0.0.1:" + std::to_string(port);
+struct Client::Connection {
+  net::io_context context;
+  net::ip::tcp::socket socket{context};
+  boost::beast::flat_buffer buffer;
+  std::string token;
+  Headers headers;
+  std::string host;
+};
+
+Client::Client(unsigned short port, std::string token, Headers headers) : connection_(std::make_unique<Connection>()) {
+  connection_->token = std::move(token);
+  connection_->headers = std::move(headers);
+  connection_->host = "127.0.0.1:" + std::to_string(port);
+  connection_->socket.connect({net::ip::make_address("127.0.0.1"), port});
+  connection_->socket.set_option(net::ip::tcp::no_delay(true));
 }
 
-http::response<http::string_body> Client::call(http::verb method, const std::string& target, const std::string& body) {
-  http::request<http::string_body> request{method, target, 11};
-  request.set(http::field::host, host_);
-  if (!token_.empty()) request.set(http::field::authorization, "Bearer " + token_);
-  for (const auto& [name, value] : headers_) request.set(name, value);
+Client::~Client() = default;
+
+Answer Client::call(const std::string& method, const std::string& target, const std::string& body) {
+  http::request<http::string_body> request{http::string_to_verb(method), target, 11};
+  request.set(http::field::host, connection_->host);
+  if (!connection_->token.empty()) request.set(http::field::authorization, "Bearer " + connection_->token);
+  for (const auto& [name, value] : connection_->headers) request.set(name, value);
   if (!body.empty()) request.set(http::field::content_type, "application/json");
   request.body() = body;
   request.prepare_payload();
-  http::write(socket_, request);
+  http::write(connection_->socket, request);
   http::response_parser<http::string_body> parser;
   parser.body_limit(boost::none);  // a page of 500 jobs is larger than the default allows
-  http::read(socket_, buffer_, parser);
-  return parser.release();
+  http::read(connection_->socket, connection_->buffer, parser);
+  auto response = parser.release();
+  return {.status = response.result_int(), .body = std::move(response.body())};
 }
 
 Daemon::Daemon(std::string program, std::vector<std::string> arguments)

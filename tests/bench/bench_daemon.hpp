@@ -4,34 +4,35 @@
 
 #include <sys/types.h>
 
-#include <boost/asio/connect.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::bench {
 
-namespace net = boost::asio;
-namespace http = boost::beast::http;
+struct Answer {
+  unsigned status = 0;
+  std::string body;
+};
 
-// One keep-alive connection to a server on loopback.
+// One keep-alive connection to a server on loopback. Throws where the connection breaks.
 class Client {
  public:
   using Headers = std::vector<std::pair<std::string, std::string>>;
   Client(unsigned short port, std::string token, Headers headers = {});
-  http::response<http::string_body> call(http::verb method, const std::string& target, const std::string& body = {});
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // `method` as HTTP spells it, such as "GET".
+  Answer call(const std::string& method, const std::string& target, const std::string& body = {});
 
  private:
-  net::io_context context_;
-  net::ip::tcp::socket socket_;
-  boost::beast::flat_buffer buffer_;
-  std::string token_;
-  Headers headers_;
-  std::string host_;
+  struct Connection;
+  std::unique_ptr<Connection> connection_;
 };
 
 // schedulerd with these arguments; ended when this goes out of scope, and with --dev its workers, too. Throws with its

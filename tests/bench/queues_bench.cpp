@@ -160,8 +160,8 @@ json job_of(const Arrival& arrival, std::size_t number, const std::string& min_r
   return job;
 }
 
-void expect(const http::response<http::string_body>& answer, unsigned status) {
-  if (answer.result_int() != status) throw std::runtime_error("the daemon answered " + answer.body());
+void expect(const Answer& answer, unsigned status) {
+  if (answer.status != status) throw std::runtime_error("the daemon answered " + answer.body);
 }
 
 // What each job's life came to, by its number.
@@ -194,7 +194,7 @@ class Submitters {
         const std::size_t end = std::min(first + batch_, arrivals_.size());
         std::this_thread::sleep_until(books_.start + std::chrono::milliseconds(arrivals_[end - 1].at_ms));
         auto answer = send(client, first, end);
-        while (answer.result_int() == 503) {  // its queue is full, and nothing was stored
+        while (answer.status == 503) {  // its queue is full, and nothing was stored
           std::this_thread::sleep_for(std::chrono::milliseconds(100));
           answer = send(client, first, end);
         }
@@ -207,12 +207,12 @@ class Submitters {
     }
   }
 
-  http::response<http::string_body> send(Client& client, std::size_t first, std::size_t end) {
+  Answer send(Client& client, std::size_t first, std::size_t end) {
     if (batch_ == 1)
-      return client.call(http::verb::post, "/v1/jobs", job_of(arrivals_[first], first, scenario_.min_runtime).dump());
+      return client.call("POST", "/v1/jobs", job_of(arrivals_[first], first, scenario_.min_runtime).dump());
     json jobs = json::array();
     for (std::size_t i = first; i < end; ++i) jobs.push_back(job_of(arrivals_[i], i, scenario_.min_runtime));
-    return client.call(http::verb::post, "/v1/jobs:batch", json{{"jobs", std::move(jobs)}}.dump());
+    return client.call("POST", "/v1/jobs:batch", json{{"jobs", std::move(jobs)}}.dump());
   }
 
   const Daemon& daemon_;
@@ -237,9 +237,9 @@ void wait_for_end(const Daemon& daemon, const PlayedNodes& nodes, std::size_t jo
   }
   Client client(daemon.port(), daemon.token());
   const auto is_any = [&](const std::string& states) {
-    const auto answer = client.call(http::verb::get, "/v1/jobs?limit=1&state=" + states);
+    const auto answer = client.call("GET", "/v1/jobs?limit=1&state=" + states);
     expect(answer, 200);
-    return !json::parse(answer.body()).at("items").empty();
+    return !json::parse(answer.body).at("items").empty();
   };
   while (is_any("pending,starting,running")) std::this_thread::sleep_for(kBetween);
   if (is_any("failed,cancelled")) throw std::runtime_error("some jobs did not succeed; the figure is void");
@@ -287,7 +287,7 @@ void measure(const std::string& program, const Scenario& scenario) {
   });
   {
     Client client(daemon.port(), daemon.token());
-    expect(client.call(http::verb::put, "/v1/tenants", tenants_of(scenario).dump()), 200);
+    expect(client.call("PUT", "/v1/tenants", tenants_of(scenario).dump()), 200);
   }
   books.start = Clock::now();
   Submitters(daemon, scenario, arrivals, books).run(kClients);

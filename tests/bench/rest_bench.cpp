@@ -24,6 +24,8 @@
 namespace {
 
 using namespace tidepool::bench;
+namespace net = boost::asio;
+namespace http = boost::beast::http;
 using net::ip::tcp;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
@@ -118,7 +120,7 @@ double submits_per_second(const Daemon& daemon) {
     clients.emplace_back([&] {
       Client client(daemon.port(), daemon.token());
       for (int n = 0; n < kSubmitsPerClient; ++n) {
-        if (client.call(http::verb::post, "/v1/jobs", job).result_int() != 201) ++refused;
+        if (client.call("POST", "/v1/jobs", job).status != 201) ++refused;
       }
     });
   }
@@ -132,8 +134,8 @@ double read_p50_us(Client& client, const std::string& target) {
   std::vector<double> times;
   for (int i = 0; i < kReads; ++i) {
     const auto start = Clock::now();
-    const auto response = client.call(http::verb::get, target);
-    if (response.result_int() != 200) throw std::runtime_error(target + " answered " + response.body());
+    const auto response = client.call("GET", target);
+    if (response.status != 200) throw std::runtime_error(target + " answered " + response.body);
     times.push_back(seconds_since(start) * 1e6);
   }
   return median(std::move(times));
@@ -148,7 +150,7 @@ void run(const std::string& program) {
   double get_p50 = 0;
   {
     Client client(daemon.port(), daemon.token());
-    body = client.call(http::verb::get, "/v1/jobs/job-1").body();
+    body = client.call("GET", "/v1/jobs/job-1").body;
     get_p50 = read_p50_us(client, "/v1/jobs/job-1");
   }
   BareEcho echo(body);

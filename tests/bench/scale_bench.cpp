@@ -85,7 +85,7 @@ double submit(const Target& target, int clients, int jobs) {
     threads.emplace_back([&] {
       Client client(target.port, target.token, target.headers);
       while (left.fetch_sub(1) > 0) {
-        if (client.call(http::verb::post, target.path, target.job).result_int() != target.stored) ++refused;
+        if (client.call("POST", target.path, target.job).status != target.stored) ++refused;
       }
     });
   }
@@ -104,11 +104,11 @@ void occupy(const Daemon& daemon) {
                     {"resources", {{"gpus_per_worker", 1}}},
                     {"elastic", {{"min", kSlots}, {"max", kSlots}, {"preferred", kSlots}}}};
   Client client(daemon.port(), daemon.token());
-  const auto answer = client.call(http::verb::post, "/v1/jobs", job.dump());
-  if (answer.result_int() != 201) throw std::runtime_error("the holder was refused: " + answer.body());
+  const auto answer = client.call("POST", "/v1/jobs", job.dump());
+  if (answer.status != 201) throw std::runtime_error("the holder was refused: " + answer.body);
   const auto start = Clock::now();
   while (seconds_since(start) < 30) {
-    const auto seen = json::parse(client.call(http::verb::get, "/v1/jobs/job-1").body());
+    const auto seen = json::parse(client.call("GET", "/v1/jobs/job-1").body);
     if (seen.at("state") == "running") return;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
@@ -180,9 +180,9 @@ void end_jobs(const Daemon& daemon, int jobs) {
     threads.emplace_back([&] {
       Client client(daemon.port(), daemon.token());
       while (left.fetch_sub(1) > 0) {
-        const auto stored = client.call(http::verb::post, "/v1/jobs", job);
-        const std::string id = stored.result_int() == 201 ? json::parse(stored.body()).at("id") : "none";
-        if (client.call(http::verb::delete_, "/v1/jobs/" + id).result_int() != 200) ++refused;
+        const auto stored = client.call("POST", "/v1/jobs", job);
+        const std::string id = stored.status == 201 ? json::parse(stored.body).at("id") : "none";
+        if (client.call("DELETE", "/v1/jobs/" + id).status != 200) ++refused;
       }
     });
   }
@@ -212,9 +212,9 @@ double page_ms(const Daemon& daemon, int pages) {
   std::string cursor;
   for (int i = 0; i < pages; ++i) {
     const auto start = Clock::now();
-    const auto page = client.call(http::verb::get, "/v1/jobs?limit=500" + cursor);
+    const auto page = client.call("GET", "/v1/jobs?limit=500" + cursor);
     times.push_back(seconds_since(start) * 1e3);
-    const auto next = json::parse(page.body()).at("next_cursor");
+    const auto next = json::parse(page.body).at("next_cursor");
     cursor = next.is_null() ? "" : "&cursor=" + next.get<std::string>();
   }
   std::sort(times.begin(), times.end());

@@ -8,25 +8,25 @@
 namespace tidepool::test {
 namespace {
 
-constexpr std::size_t kMegabyte = 1U << 20U;
+constexpr std::size_t kMiB = 1U << 20U;
 constexpr std::int64_t kSmallState = 2 * 64 * 4 + 8;
 
 }  // namespace
 
 TEST_CASE("what stands still is sent ahead: at the switch only the rest moves") {
-  Scene scene({.steps = 60, .step_us = 1'000, .moving_bytes = kMegabyte, .standing_bytes = 24 * kMegabyte});
+  Scene scene({.steps = 60, .step_us = 1'000, .moving_bytes = kMiB, .standing_bytes = 24 * kMiB});
   scene.start(2);
   scene.workers.push_back(scene.boot());
   scene.leader.commit(scene.workers);
   REQUIRE(scene.enters(scene.workers[2], 2));
   scene.finish();
   const auto moved = scene.leader.received<api::SwitchedMessage>().at(1).bytes_moved;
-  CHECK(moved == static_cast<std::int64_t>(kMegabyte) + kSmallState);
+  CHECK(moved == static_cast<std::int64_t>(kMiB) + kSmallState);
 }
 
 TEST_CASE("what changes after it was sent ahead is sent again: newcomers are replicas, whatever the moment") {
   for (int i = 0; i < 6; ++i) {
-    Scene scene({.steps = 250, .step_us = 1'000, .seldom_bytes = 2 * kMegabyte, .ahead_min_bytes = 0});
+    Scene scene({.steps = 250, .step_us = 1'000, .seldom_bytes = 2 * kMiB, .ahead_min_bytes = 0});
     scene.start(1);
     scene.workers.push_back(scene.boot());
     scene.leader.commit(scene.workers);
@@ -37,14 +37,14 @@ TEST_CASE("what changes after it was sent ahead is sent again: newcomers are rep
 }
 
 TEST_CASE("a state that every step changes is sent at the switch, whole") {
-  Scene scene({.steps = 150, .step_us = 1'000, .moving_bytes = 17 * kMegabyte});
+  Scene scene({.steps = 150, .step_us = 1'000, .moving_bytes = 17 * kMiB});
   scene.start(1);
   scene.workers.push_back(scene.boot());
   scene.leader.commit(scene.workers);
   REQUIRE(scene.enters(scene.workers[1], 2));
   scene.finish();
   const auto moved = scene.leader.received<api::SwitchedMessage>().at(1).bytes_moved;
-  CHECK(moved == static_cast<std::int64_t>(17 * kMegabyte) + kSmallState);
+  CHECK(moved == static_cast<std::int64_t>(17 * kMiB) + kSmallState);
 }
 
 TEST_CASE("a newcomer that dies while the state is on its way costs the others no step") {
@@ -52,8 +52,8 @@ TEST_CASE("a newcomer that dies while the state is on its way costs the others n
     CAPTURE(at_the_switch);
     Scene scene({.steps = 60,
                  .step_us = 1'000,
-                 .moving_bytes = at_the_switch ? 20 * kMegabyte : 0,
-                 .standing_bytes = at_the_switch ? 0 : 32 * kMegabyte});
+                 .moving_bytes = at_the_switch ? 20 * kMiB : 0,
+                 .standing_bytes = at_the_switch ? 0 : 32 * kMiB});
     scene.start(2);
     const WorkerId newcomer = scene.boot();
     auto members = scene.workers;
@@ -72,7 +72,7 @@ TEST_CASE("a newcomer that dies while the state is on its way costs the others n
 TEST_CASE("a job ends well while its state is being sent ahead, and nothing reads the state afterwards") {
   for (std::int64_t steps = 250; steps <= 650; steps += 50) {
     CAPTURE(steps);
-    Scene scene({.steps = steps, .step_us = 500, .standing_bytes = 256 * kMegabyte, .keeps_digests = false});
+    Scene scene({.steps = steps, .step_us = 500, .standing_bytes = 256 * kMiB, .keeps_digests = false});
     scene.start(1);
     const WorkerId newcomer = scene.boot();
     scene.leader.commit({scene.workers[0], newcomer});
@@ -84,7 +84,7 @@ TEST_CASE("a job ends well while its state is being sent ahead, and nothing read
 }
 
 TEST_CASE("both newcomers and a member die in one switch, and the last replica carries the job on") {
-  Scene scene({.steps = 150, .step_us = 500, .moving_bytes = 8 * kMegabyte});
+  Scene scene({.steps = 150, .step_us = 500, .moving_bytes = 8 * kMiB});
   scene.start(2);
   const WorkerId first = scene.boot();
   const WorkerId second = scene.boot();

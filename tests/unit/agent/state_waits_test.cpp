@@ -8,14 +8,14 @@ namespace tidepool::agent {
 namespace {
 
 const WorkerId kW1(1);
-const JobId kJob(3);
+const JobId kWaitingJob(3);
 
 struct Bench : AgentBench {
   std::vector<Action> start(WorkerId worker = kW1) {
-    return order(api::StartWorker{.worker = worker, .job = kJob, .program = "p", .state_step = 40});
+    return order(api::StartWorker{.worker = worker, .job = kWaitingJob, .program = "p", .state_step = 40});
   }
   static api::FetchState place() {
-    return {.job = kJob, .step = 40, .ticket = "t", .host = "10.0.0.1", .port = 1, .key = "k"};
+    return {.job = kWaitingJob, .step = 40, .ticket = "t", .host = "10.0.0.1", .port = 1, .key = "k"};
   }
 };
 
@@ -31,7 +31,7 @@ TEST_CASE("a worker that waits for a state starts when it is here, after the dae
   const auto fetch = bench.order(Bench::place());
   REQUIRE(all<FetchSavedState>(fetch).size() == 1);
   CHECK(all<FetchSavedState>(bench.order(Bench::place())).empty());  // one at a time
-  const auto here = bench.tell(StateIsHere{kJob, 40, 4'096});
+  const auto here = bench.tell(StateIsHere{kWaitingJob, 40, 4'096});
   REQUIRE(told<api::StateBroughtReport>(here).size() == 1);
   REQUIRE(all<SpawnWorker>(here).size() == 1);
   CHECK(std::holds_alternative<SendToDaemon>(here.front()));
@@ -45,8 +45,8 @@ TEST_CASE(
   for (int attempt = 0; attempt < 5; ++attempt) {
     (void)bench.order(Bench::place());
     (void)bench.pass(Duration::seconds(20));
-    (void)bench.tell(StateBytesCame{kJob});
-    (void)bench.tell(StateFetchBroke{kJob, "cable"});
+    (void)bench.tell(StateBytesCame{kWaitingJob});
+    (void)bench.tell(StateFetchBroke{kWaitingJob, "cable"});
     CHECK(all<AskForState>(bench.pass(kAskForStateAgain)).size() == 1);
   }
   (void)bench.order(Bench::place());
@@ -56,17 +56,17 @@ TEST_CASE(
   CHECK(told<api::StateLeftReport>(left)[0].why.find("cable") != std::string::npos);
   CHECK(all<AbandonFetch>(left).size() == 1);
   CHECK(all<SpawnWorker>(left).size() == 1);
-  CHECK(all<SpawnWorker>(bench.tell(StateIsHere{kJob, 40, 1})).empty());
+  CHECK(all<SpawnWorker>(bench.tell(StateIsHere{kWaitingJob, 40, 1})).empty());
 }
 
 TEST_CASE("a word that is final ends the wait at once, and one that is not asks again") {
   Bench bench;
   (void)bench.join();
   (void)bench.start();
-  CHECK(all<SpawnWorker>(bench.order(api::NoState{kJob, 40, "away", false})).empty());
+  CHECK(all<SpawnWorker>(bench.order(api::NoState{kWaitingJob, 40, "away", false})).empty());
   CHECK(all<AskForState>(bench.pass(kAskForStateAgain)).size() == 1);
-  CHECK(all<SpawnWorker>(bench.order(api::NoState{kJob, 39, "another", true})).empty());
-  const auto left = bench.order(api::NoState{kJob, 40, "gone", true});
+  CHECK(all<SpawnWorker>(bench.order(api::NoState{kWaitingJob, 39, "another", true})).empty());
+  const auto left = bench.order(api::NoState{kWaitingJob, 40, "gone", true});
   CHECK(told<api::StateLeftReport>(left)[0].why == "gone");
   CHECK(all<SpawnWorker>(left).size() == 1);
 }
@@ -75,7 +75,7 @@ TEST_CASE("what became of a state is told again after each welcome while its wor
   Bench bench;
   (void)bench.join();
   (void)bench.start();
-  (void)bench.tell(StateIsHere{kJob, 40, 4'096});
+  (void)bench.tell(StateIsHere{kWaitingJob, 40, 4'096});
   (void)bench.tell(LinkClosed{"cut"});
   CHECK(told<api::StateBroughtReport>(bench.join()).size() == 1);
   (void)bench.tell(WorkerEnded{.worker = kW1, .exit_code = 0});
@@ -93,7 +93,7 @@ TEST_CASE("orders end with their link, what is fetched goes on, and an order tha
   const auto welcomed = bench.join();
   CHECK(all<SpawnWorker>(welcomed).empty());
   CHECK(all<AskForState>(bench.start()).empty());  // it is still being fetched
-  CHECK(all<SpawnWorker>(bench.tell(StateIsHere{kJob, 40, 1})).size() == 1);
+  CHECK(all<SpawnWorker>(bench.tell(StateIsHere{kWaitingJob, 40, 1})).size() == 1);
 }
 
 TEST_CASE("a worker that is not ordered again after a link was lost is not started, and its state is dropped") {
@@ -103,7 +103,7 @@ TEST_CASE("a worker that is not ordered again after a link was lost is not start
   (void)bench.order(Bench::place());
   (void)bench.tell(LinkClosed{"cut"});
   (void)bench.join();
-  CHECK(all<SpawnWorker>(bench.tell(StateIsHere{kJob, 40, 1})).empty());
+  CHECK(all<SpawnWorker>(bench.tell(StateIsHere{kWaitingJob, 40, 1})).empty());
   const auto dropped = bench.pass(kOrdersAgain);
   CHECK(all<AbandonFetch>(dropped).size() == 1);
   CHECK(all<SpawnWorker>(dropped).empty());
@@ -119,7 +119,7 @@ TEST_CASE("a worker that is stopped while it waits has an end, and the fetch end
   CHECK(told<api::WorkerExitedReport>(first).size() == 1);
   CHECK(all<AbandonFetch>(first).empty());
   CHECK(all<AbandonFetch>(bench.order(api::StopWorker{.worker = WorkerId(2)})).size() == 1);
-  CHECK(all<SpawnWorker>(bench.tell(StateIsHere{kJob, 40, 1})).empty());
+  CHECK(all<SpawnWorker>(bench.tell(StateIsHere{kWaitingJob, 40, 1})).empty());
 }
 
 }  // namespace

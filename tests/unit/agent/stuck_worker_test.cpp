@@ -10,19 +10,19 @@ namespace {
 
 using api::PulsePhase;
 
-const WorkerId kW1(1);
-const WorkerId kW2(2);
+const WorkerId kFirst(1);
+const WorkerId kSecond(2);
 
 History with_two_workers() {
   History history;
   history.cluster = "here";
-  history.started = {kW1, kW2};
+  history.started = {kFirst, kSecond};
   return history;
 }
 
 // An agent whose two workers live and pulse.
-struct Bench : AgentBench {
-  Bench() : AgentBench(with_two_workers()) { (void)join(); }
+struct StuckBench : AgentBench {
+  StuckBench() : AgentBench(with_two_workers()) { (void)join(); }
 
   std::vector<Action> pulse(WorkerId worker, std::int64_t step, PulsePhase phase,
                             std::int64_t stuck_after_ms = 60'000) {
@@ -49,69 +49,69 @@ std::vector<api::WorkerStuckReport> stuck(const std::vector<Action>& actions) {
 }  // namespace
 
 TEST_CASE("a worker that computes at one step for longer than it may is told once") {
-  Bench bench;
+  StuckBench bench;
   std::vector<Action> actions;
   for (int second = 0; second < 70; ++second) {
-    for (auto& action : bench.pulse(kW1, 7, PulsePhase::kComputing)) actions.push_back(std::move(action));
-    for (auto& action : bench.pulse(kW2, 7, PulsePhase::kReducing)) actions.push_back(std::move(action));
+    for (auto& action : bench.pulse(kFirst, 7, PulsePhase::kComputing)) actions.push_back(std::move(action));
+    for (auto& action : bench.pulse(kSecond, 7, PulsePhase::kReducing)) actions.push_back(std::move(action));
     for (auto& action : bench.wait(Duration::seconds(1))) actions.push_back(std::move(action));
   }
   const auto reports = stuck(actions);
   REQUIRE(reports.size() == 1);  // and not the one that waits for it in the sum
-  CHECK(reports[0].worker == kW1);
+  CHECK(reports[0].worker == kFirst);
   CHECK(reports[0].step == 7);
   CHECK(reports[0].phase == PulsePhase::kComputing);
   CHECK(reports[0].for_ms == 60'000);
 }
 
 TEST_CASE("a worker that makes steps, however slow, is not stuck") {
-  Bench bench;
+  StuckBench bench;
   for (int step = 0; step < 10; ++step) {
     for (int second = 0; second < 50; ++second) {
-      CHECK(stuck(bench.pulse(kW1, step, PulsePhase::kComputing)).empty());
+      CHECK(stuck(bench.pulse(kFirst, step, PulsePhase::kComputing)).empty());
       CHECK(stuck(bench.wait(Duration::seconds(1))).empty());
     }
   }
 }
 
 TEST_CASE("a worker whose pulse stops is told, and again only after it has come back") {
-  Bench bench;
-  (void)bench.pulse(kW1, 3, PulsePhase::kReducing);
+  StuckBench bench;
+  (void)bench.pulse(kFirst, 3, PulsePhase::kReducing);
   CHECK(stuck(bench.wait(Duration::millis(9'900))).empty());
   const auto reports = stuck(bench.wait(Duration::millis(200)));
   REQUIRE(reports.size() == 1);
   CHECK(reports[0].phase == PulsePhase::kReducing);
   CHECK(reports[0].for_ms >= 10'000);
   CHECK(stuck(bench.wait(Duration::seconds(60))).empty());
-  (void)bench.pulse(kW1, 4, PulsePhase::kComputing);
+  (void)bench.pulse(kFirst, 4, PulsePhase::kComputing);
   CHECK(stuck(bench.wait(Duration::seconds(11))).size() == 1);
 }
 
 TEST_CASE("a worker that has never pulsed, or has hung up by itself, is not watched") {
-  Bench bench;
-  (void)bench.pulse(kW1, 3, PulsePhase::kComputing);
-  (void)bench.tell(WorkerHungUp{kW1});
+  StuckBench bench;
+  (void)bench.pulse(kFirst, 3, PulsePhase::kComputing);
+  (void)bench.tell(WorkerHungUp{kFirst});
   CHECK(stuck(bench.wait(Duration::seconds(3'600))).empty());
 }
 
 TEST_CASE("an agent that was itself stopped does not blame its workers") {
-  Bench bench;
-  (void)bench.pulse(kW1, 3, PulsePhase::kReducing);
+  StuckBench bench;
+  (void)bench.pulse(kFirst, 3, PulsePhase::kReducing);
   bench.now = bench.now + Duration::seconds(600);
   CHECK(stuck(bench.tell(TimePassed{})).empty());
-  CHECK(stuck(bench.pulse(kW1, 3, PulsePhase::kReducing)).empty());
+  CHECK(stuck(bench.pulse(kFirst, 3, PulsePhase::kReducing)).empty());
 }
 
 TEST_CASE("a worker that got stuck while no daemon listened is told to the next one") {
-  Bench bench;
-  (void)bench.pulse(kW1, 3, PulsePhase::kReducing);
+  StuckBench bench;
+  (void)bench.pulse(kFirst, 3, PulsePhase::kReducing);
   (void)bench.tell(LinkClosed{"gone"});
   CHECK(stuck(bench.wait(Duration::seconds(15))).empty());
   CHECK(stuck(bench.join()).size() == 1);
 }
 
 TEST_CASE("workers of another cluster are ended before this node joins a new one, and their records forgotten") {
-  Bench bench;
+  StuckBench bench;
   (void)bench.tell(LinkClosed{"gone"});
   const auto first = bench.join("there");
   CHECK(all<SignalWorker>(first).size() == 2);
@@ -119,7 +119,7 @@ TEST_CASE("workers of another cluster are ended before this node joins a new one
   CHECK_THAT(all<CloseLink>(first)[0].why, Catch::Contains("2 workers of cluster here"));
   CHECK(all<ForgetRecords>(first).empty());
   (void)bench.tell(LinkClosed{"as asked"});
-  for (const WorkerId worker : {kW1, kW2}) {
+  for (const WorkerId worker : {kFirst, kSecond}) {
     CHECK(all<SendToDaemon>(bench.tell(WorkerEnded{.worker = worker, .signal = SIGKILL})).empty());
   }
   const auto second = bench.join("there");
@@ -132,12 +132,12 @@ TEST_CASE("workers of another cluster are ended before this node joins a new one
   CHECK(all<RecordCluster>(third)[0].cluster == "there");
   CHECK(all<SendToDaemon>(third).empty());  // no exit of a worker that this daemon never started
   // The same id is a new worker now.
-  const auto started = bench.tell(DaemonSaid{api::StartWorker{.worker = kW1, .job = JobId(1), .program = "p"}});
+  const auto started = bench.tell(DaemonSaid{api::StartWorker{.worker = kFirst, .job = JobId(1), .program = "p"}});
   CHECK(all<SpawnWorker>(started).size() == 1);
 }
 
 TEST_CASE("a cluster that could not be the name of a folder is refused") {
-  Bench bench;
+  StuckBench bench;
   (void)bench.tell(LinkClosed{"gone"});
   for (const char* name : {"", "../x", "a/b", "a b"}) {
     const auto welcomed = bench.join(name);

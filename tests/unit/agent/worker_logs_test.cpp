@@ -11,17 +11,17 @@
 namespace tidepool::agent {
 namespace {
 
-const WorkerId kWorker(5);
+const WorkerId kLogged(5);
 
 struct Logged {
   explicit Logged(LogLimits limits = {}) : logs(std::move(WorkerLogs::open(folder / "logs", limits).value())) {}
-  void write(std::string_view text, WorkerId worker = kWorker) const {
+  void write(std::string_view text, WorkerId worker = kLogged) const {
     const auto file = logs.writer(worker);
     REQUIRE(file.ok());
     REQUIRE(write_all(file->get(), text).ok());
   }
   [[nodiscard]] api::LogChunk read(std::int64_t offset, std::int64_t limit = 65'536, bool lives = true) const {
-    return logs.read({.request = 1, .worker = kWorker, .offset = offset, .limit = limit}, lives);
+    return logs.read({.request = 1, .worker = kLogged, .offset = offset, .limit = limit}, lives);
   }
 
   test::TemporaryFolder folder;
@@ -81,17 +81,17 @@ TEST_CASE("a page is never cut inside a character, unless nothing else could com
 
 TEST_CASE("the last line that says anything is found, in one bounded line without control characters") {
   const Logged log;
-  CHECK(log.logs.last_line(kWorker).empty());
+  CHECK(log.logs.last_line(kLogged).empty());
   log.write("first\n  ValueError: \x1b[31mno file\r\n \n\n");
-  CHECK(log.logs.last_line(kWorker) == "ValueError:  [31mno file");
+  CHECK(log.logs.last_line(kLogged) == "ValueError:  [31mno file");
   log.write(std::string(20'000, 'x'));
-  CHECK(log.logs.last_line(kWorker) == std::string(300, 'x'));
+  CHECK(log.logs.last_line(kLogged) == std::string(300, 'x'));
 }
 
 TEST_CASE("a log above its cap loses its front and keeps its offsets") {
   const Logged log({.bytes_max = 64 * 1024});
   for (int i = 0; i < 100; ++i) log.write(std::string(4'095, static_cast<char>('a' + i % 26)) + "\n");
-  REQUIRE(log.logs.cut(kWorker).ok());
+  REQUIRE(log.logs.cut(kLogged).ok());
   const auto page = log.read(0);
   CHECK(page.offset == 409'600 - 64 * 1024);
   CHECK(page.data.find('\0') == std::string::npos);

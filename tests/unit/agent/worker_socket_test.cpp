@@ -18,7 +18,7 @@ namespace asio = boost::asio;
 using Local = asio::local::stream_protocol;
 using Clock = std::chrono::steady_clock;
 
-struct Scene {
+struct SocketScene {
   test::TemporaryFolder folder;
   asio::io_context io{1};
   std::vector<std::string> troubles;
@@ -34,7 +34,7 @@ struct Scene {
   // Of the same user as this test.
   uid_t user = ::geteuid();
 
-  Scene() { REQUIRE(socket.listen(folder / "worker.sock").ok()); }
+  SocketScene() { REQUIRE(socket.listen(folder / "worker.sock").ok()); }
 
   Local::socket knock() {
     Local::socket link(io);
@@ -52,7 +52,7 @@ void speak(Local::socket& link) {
 }  // namespace
 
 TEST_CASE("without a free descriptor the agent pauses, says so, and hears the worker when there is one") {
-  Scene scene;
+  SocketScene scene;
   test::meet_classes_of_failures();
   std::optional<Local::socket> worker;
   bool failed_often = false;
@@ -74,7 +74,7 @@ TEST_CASE("without a free descriptor the agent pauses, says so, and hears the wo
 }
 
 TEST_CASE("a process of another user than the worker's does not get in under its name") {
-  Scene scene;
+  SocketScene scene;
   scene.user = ::geteuid() + 1;
   Local::socket link = scene.knock();
   speak(link);

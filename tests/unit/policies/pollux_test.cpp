@@ -16,10 +16,7 @@
 namespace tidepool::policies::cluster {
 namespace {
 
-using test::decide;
 using test::GoodputTable;
-using test::sizes_of;
-using test::view_of;
 using Sizes = std::vector<int>;
 
 const GoodputTable kLinear({1, 2, 3, 4, 5, 6, 7, 8});
@@ -41,7 +38,7 @@ double best_fitness(const PolluxFitness& fitness) {
 }  // namespace
 
 TEST_CASE("pollux: the fitness is the harmonic mean of scaled speed-ups over the fair share") {
-  View view = view_of(2, 4, 2, kSquareRoot);
+  View view = test::view_of(2, 4, 2, kSquareRoot);
   const PolluxFitness fitness(view);
   // Two nodes of eight slots: c = 1/4. The fair share is four slots, worth 2. No job holds anything, so age counts:
   // r = 600 / 600 without a delay.
@@ -52,7 +49,7 @@ TEST_CASE("pollux: the fitness is the harmonic mean of scaled speed-ups over the
 }
 
 TEST_CASE("pollux: a change costs what past changes and this one cost of the job's age") {
-  View view = view_of(1, 4, 1, kLinear);
+  View view = test::view_of(1, 4, 1, kLinear);
   view.jobs[0].placement = {{.node = 0, .slots = 2}};
   view.jobs[0].transition = Duration::seconds(30);
   view.jobs[0].resizes = 2;
@@ -60,23 +57,23 @@ TEST_CASE("pollux: a change costs what past changes and this one cost of the job
   // c = 1/4, fair share four slots. Unchanged 2 / 4; else times (600 - 60) / 630.
   CHECK(fitness.burden(0, std::vector<int>{2}) == Approx(1 / (0.25 * 0.5 + 0.001)));
   CHECK(fitness.burden(0, std::vector<int>{3}) == Approx(1 / (0.25 * 0.75 * 540 / 630 + 0.001)));
-  CHECK(sizes_of(decide(Pollux(), view)) == Sizes{4});
+  CHECK(test::sizes_of(test::decide(Pollux(), view)) == Sizes{4});
   view.jobs[0].resizes = 19;  // (600 - 570) / 630: nothing is worth another change
-  CHECK(sizes_of(decide(Pollux(), view)) == Sizes{2});
+  CHECK(test::sizes_of(test::decide(Pollux(), view)) == Sizes{2});
 }
 
 TEST_CASE("pollux: a job at most doubles what it was measured at") {
-  View view = view_of(1, 8, 1, kLinear);
+  View view = test::view_of(1, 8, 1, kLinear);
   view.jobs[0].largest_seen = 0;
-  CHECK(sizes_of(decide(Pollux(), view)) == Sizes{1});
+  CHECK(test::sizes_of(test::decide(Pollux(), view)) == Sizes{1});
   view.jobs[0].largest_seen = 3;
-  CHECK(sizes_of(decide(Pollux(), view)) == Sizes{6});
+  CHECK(test::sizes_of(test::decide(Pollux(), view)) == Sizes{6});
   view.jobs[0].size_max = 5;
-  CHECK(sizes_of(decide(Pollux(), view)) == Sizes{5});
+  CHECK(test::sizes_of(test::decide(Pollux(), view)) == Sizes{5});
 }
 
 TEST_CASE("pollux: laws of a matrix") {
-  View view = view_of(3, 4, 2, kLinear);
+  View view = test::view_of(3, 4, 2, kLinear);
   const PolluxFitness fitness(view);
   CHECK(fitness.lawful(matrix_of({{4, 0, 1}, {0, 4, 0}})));
   CHECK(fitness.lawful(matrix_of({{2, 2, 0}, {2, 0, 0}})));        // one of several nodes, one alone
@@ -87,21 +84,21 @@ TEST_CASE("pollux: laws of a matrix") {
 
 TEST_CASE("pollux: a job that is slower across nodes makes others move") {
   const GoodputTable local({1, 2, 3, 4}, 0.2);
-  View view = view_of(2, 2, 3, local);
+  View view = test::view_of(2, 2, 3, local);
   view.jobs[0].size_max = view.jobs[1].size_max = 1;
   view.jobs[2].size_max = 2;
   view.jobs[0].placement = {{.node = 0, .slots = 1}};
   view.jobs[1].placement = {{.node = 1, .slots = 1}};
   // The third, which grew first, wants two slots, which only moving one of the others gives it.
   view.jobs[2].placement = {{.node = 0, .slots = 1}, {.node = 1, .slots = 1}};
-  const Allocation allocation = decide(Pollux(), view);
-  CHECK(sizes_of(allocation) == Sizes{1, 1, 2});
+  const Allocation allocation = test::decide(Pollux(), view);
+  CHECK(test::sizes_of(allocation) == Sizes{1, 1, 2});
   CHECK(check_placements(view, allocation, allocation.placements).ok());
   CHECK(allocation.placements[2].size() == 1);
 }
 
 TEST_CASE("pollux: what jobs hold against the laws is not kept, however dear a change") {
-  View view = view_of(2, 4, 2, kLinear);
+  View view = test::view_of(2, 4, 2, kLinear);
   for (JobRow& job : view.jobs) {
     job.placement = {{.node = 0, .slots = 2}, {.node = 1, .slots = 2}};  // both on both nodes
     job.transition = Duration::seconds(30);
@@ -110,13 +107,13 @@ TEST_CASE("pollux: what jobs hold against the laws is not kept, however dear a c
   const PolluxFitness fitness(view);
   CHECK_FALSE(fitness.lawful(fitness.held()));
   CHECK(best_fitness(fitness) > 0);
-  const Allocation allocation = decide(Pollux(), view);
+  const Allocation allocation = test::decide(Pollux(), view);
   CHECK((allocation.placements[0] == view.jobs[0].placement) != (allocation.placements[1] == view.jobs[1].placement));
 }
 
 TEST_CASE("pollux: the search finds the best of all matrices of a small cluster") {
   const GoodputTable across({1, 1.8, 2.4, 2.8, 3, 3.1, 3.1, 3.1}, 0.8);
-  View view = view_of(2, 3, 3, across);
+  View view = test::view_of(2, 3, 3, across);
   view.jobs[1].speed = &kLinear;
   view.jobs[2].speed = &kSquareRoot;
   const PolluxFitness fitness(view);
@@ -134,7 +131,7 @@ TEST_CASE("pollux: the search finds the best of all matrices of a small cluster"
 TEST_CASE("pollux: the search is at least as good as the genetic one, from nothing and from where jobs are") {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     Rng rng(seed);
-    View view = view_of(6, 4, 10, kLinear);
+    View view = test::view_of(6, 4, 10, kLinear);
     std::vector<std::unique_ptr<GoodputTable>> tables;
     for (JobRow& job : view.jobs) {
       std::vector<double> goodputs;
@@ -157,7 +154,7 @@ TEST_CASE("pollux: the search is at least as good as the genetic one, from nothi
 }
 
 TEST_CASE("sia: the program of a view") {
-  View view = view_of(2, 4, 2, kLinear);
+  View view = test::view_of(2, 4, 2, kLinear);
   view.jobs[0].largest_seen = 0;
   view.jobs[1].placement = {{.node = 0, .slots = 2}};
   view.jobs[1].transition = Duration::seconds(60);
@@ -183,16 +180,16 @@ TEST_CASE("sia: the program of a view") {
 }
 
 TEST_CASE("sia: a job that needs several slots counts by as many, and has a size whatever it may have") {
-  View view = view_of(2, 4, 1, kLinear);
+  View view = test::view_of(2, 4, 1, kLinear);
   view.jobs[0].size_min = 2;
   CHECK(Sia::program_of(view).jobs[0][0].cost == Approx(1 / std::sqrt(2.0) - 1.1));
   view.jobs[0].size_min = view.jobs[0].size_max = 3;  // no power of two, no whole node
-  CHECK(sizes_of(decide(Sia(), view)) == Sizes{3});
+  CHECK(test::sizes_of(test::decide(Sia(), view)) == Sizes{3});
   view.jobs[0].sizes = {3, 6};
   view.jobs[0].size_max = 6;
   view.jobs[0].placement = {{.node = 0, .slots = 4}, {.node = 1, .slots = 2}};
   view.jobs[0].resize_blocked = true;
-  CHECK(sizes_of(decide(Sia(), view)) == Sizes{6});
+  CHECK(test::sizes_of(test::decide(Sia(), view)) == Sizes{6});
 }
 
 TEST_CASE("sia: the type of slot on which a job gains most, while there are such") {
@@ -208,12 +205,12 @@ TEST_CASE("sia: the type of slot on which a job gains most, while there are such
   };
   const Typed eager(3);
   const Typed mild(1.2);
-  View view = view_of(2, 1, 2, mild);
+  View view = test::view_of(2, 1, 2, mild);
   view.types = {{.name = "fast"}, {.name = "slow"}};
   view.nodes[1].type = 1;
   view.jobs[1].speed = &eager;
-  const Allocation allocation = decide(Sia(), view);
-  CHECK(sizes_of(allocation) == Sizes{1, 1});
+  const Allocation allocation = test::decide(Sia(), view);
+  CHECK(test::sizes_of(allocation) == Sizes{1, 1});
   CHECK(allocation.grants[0].type == 1);
   CHECK(allocation.grants[1].type == 0);
   CHECK(allocation.placements[1] == Placement{{.node = 0, .slots = 1}});
@@ -222,15 +219,15 @@ TEST_CASE("sia: the type of slot on which a job gains most, while there are such
 }
 
 TEST_CASE("sia: worked examples of how much each job gets") {
-  View view = view_of(1, 4, 2, kLinear);
+  View view = test::view_of(1, 4, 2, kLinear);
   // Costs by size 1, 2, 4: -0.1, -0.393, -0.6. 2 + 2 is -0.786, 4 alone -0.6.
-  CHECK(sizes_of(decide(Sia(), view)) == Sizes{2, 2});
-  view = view_of(1, 4, 3, kLinear);  // 2 + 1 + 1 is -0.593, 2 + 2 and a job that waits -0.786
-  const Sizes three = sizes_of(decide(Sia(), view));
+  CHECK(test::sizes_of(test::decide(Sia(), view)) == Sizes{2, 2});
+  view = test::view_of(1, 4, 3, kLinear);  // 2 + 1 + 1 is -0.593, 2 + 2 and a job that waits -0.786
+  const Sizes three = test::sizes_of(test::decide(Sia(), view));
   CHECK(std::accumulate(three.begin(), three.end(), 0) == 4);
   CHECK(std::ranges::count(three, 2) == 2);
-  view = view_of(1, 4, 2, kSquareRoot);  // -0.1, -0.259, -0.393: 2 + 2 before 4
-  CHECK(sizes_of(decide(Sia(), view)) == Sizes{2, 2});
+  view = test::view_of(1, 4, 2, kSquareRoot);  // -0.1, -0.259, -0.393: 2 + 2 before 4
+  CHECK(test::sizes_of(test::decide(Sia(), view)) == Sizes{2, 2});
 }
 
 TEST_CASE("the binary program is solved to the optimum that dynamic programming finds") {
@@ -277,7 +274,7 @@ TEST_CASE("the binary program keeps each kind's capacity apart, and chooses noth
 }
 
 TEST_CASE("regroup: smaller jobs make room, the rest stay") {
-  View view = view_of(3, 4, 5, kLinear);
+  View view = test::view_of(3, 4, 5, kLinear);
   view.jobs[0].placement = {{.node = 0, .slots = 1}};
   view.jobs[1].placement = {{.node = 1, .slots = 2}};
   view.jobs[2].placement = {{.node = 2, .slots = 2}};
@@ -293,7 +290,7 @@ TEST_CASE("regroup: smaller jobs make room, the rest stay") {
 }
 
 TEST_CASE("regroup: a job does not make room for its equal, it lies on what is free") {
-  View view = view_of(2, 3, 3, kLinear);
+  View view = test::view_of(2, 3, 3, kLinear);
   view.jobs[0].placement = {{.node = 0, .slots = 2}};
   view.jobs[1].placement = {{.node = 1, .slots = 2}};
   Allocation allocation{.grants = std::vector<Grant>(3), .order = {0, 1, 2}};

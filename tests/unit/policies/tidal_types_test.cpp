@@ -63,7 +63,7 @@ std::vector<int> types_of(const Allocation& allocation) {
   return types;
 }
 
-Allocation decide(const View& view) {
+Allocation decide_typed(const View& view) {
   return test::decide(Tidal(), view);
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("the worked example with types: the slow slot goes to the job that los
   CHECK(first.curve().back() == Choice{.size = 1, .worth = first.in({}, false)});
   CHECK(first.curve().back().worth == Approx(5.8));
 
-  const Allocation allocation = decide(view);
+  const Allocation allocation = decide_typed(view);
   CHECK(types_of(allocation) == std::vector<int>{0, 1});
   CHECK(allocation.worth == Approx(7.4));
   CHECK(allocation.bound == Approx(7.4));
@@ -98,12 +98,12 @@ TEST_CASE("a job stays on its type when moving to the better one costs more than
   JobRow& job = add(view, speed, 1'000'000);
   job.placement = {{.node = 1, .slots = 1}};
   job.transition = Duration::seconds(35);  // a tenth of the horizon, for a fifth more speed
-  CHECK(types_of(decide(view)) == std::vector<int>{0});
+  CHECK(types_of(decide_typed(view)) == std::vector<int>{0});
   job.transition = Duration::seconds(120);
-  CHECK(types_of(decide(view)) == std::vector<int>{1});
+  CHECK(types_of(decide_typed(view)) == std::vector<int>{1});
   job.transition = Duration();
   job.resize_blocked = true;
-  CHECK(types_of(decide(view)) == std::vector<int>{1});
+  CHECK(types_of(decide_typed(view)) == std::vector<int>{1});
 }
 
 TEST_CASE("where a job was never measured, it is taken for what others gain by that type") {
@@ -124,7 +124,7 @@ TEST_CASE("a type on which a job cannot run is none of its choices") {
   View view = typed_view({1, 4});
   add(view, neither, 1'000);
   add(view, neither, 2'000);
-  CHECK(types_of(decide(view)) == std::vector<int>{0, -1});
+  CHECK(types_of(decide_typed(view)) == std::vector<int>{0, -1});
 }
 
 TEST_CASE("prices of types: no job is left without what it would pay for, and the gap is told") {
@@ -156,10 +156,10 @@ TEST_CASE("the worked example with deadlines: what ends in time with two slots h
   const Promises promises = promises_of(view, {}, budget);
   CHECK(promises.sizes == std::vector<int>{2});
   CHECK(promises.accepted[0]);
-  CHECK(test::sizes_of(decide(view)) == std::vector<int>{4});
+  CHECK(test::sizes_of(decide_typed(view)) == std::vector<int>{4});
   // A short job outbids it for the other two, and no more.
   add(view, linear, 10, 4).weight = 1e6;
-  const Allocation allocation = decide(view);
+  const Allocation allocation = decide_typed(view);
   CHECK(test::sizes_of(allocation) == std::vector<int>{2, 2});
   CHECK(allocation.grants[0].mark.level == kAccepted);
 }
@@ -171,7 +171,7 @@ TEST_CASE("a newcomer that would make another job late is declined; of several, 
   for (const double work : {2'000.0, 1'500.0, 600.0, 9'000.0}) {
     add(view, linear, work, 4).deadline = view.now + Duration::seconds(600);
   }
-  const Allocation allocation = decide(view);
+  const Allocation allocation = decide_typed(view);
   std::vector<bool> declined;
   for (const cluster::Grant& grant : allocation.grants) declined.push_back(grant.declined);
   CHECK(declined == std::vector<bool>{true, false, false, true});
@@ -188,7 +188,7 @@ TEST_CASE("an accepted job is never declined, and one that is late anyway takes 
   view.jobs[0].deadline = view.now + Duration::seconds(600);
   view.jobs[0].mark.level = kAccepted;
   add(view, linear, 2'000, 4).deadline = view.now + Duration::seconds(600);
-  const Allocation allocation = decide(view);
+  const Allocation allocation = decide_typed(view);
   CHECK(!allocation.grants[0].declined);
   CHECK(allocation.grants[1].size == 4);
 }
@@ -200,7 +200,7 @@ TEST_CASE("a plan that will change its size asks to be woken") {
   // The first has all slots until its deadline; the second waits for them.
   add(view, linear, 4 * 580, 4).deadline = view.now + Duration::seconds(600);
   add(view, linear, 400, 4).deadline = view.now + Duration::seconds(1'200);
-  const Allocation allocation = decide(view);
+  const Allocation allocation = decide_typed(view);
   CHECK(test::sizes_of(allocation) == std::vector<int>{4, 0});
   REQUIRE(allocation.wake);
   CHECK(*allocation.wake > view.now);

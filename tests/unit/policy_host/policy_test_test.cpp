@@ -15,7 +15,7 @@ json small_test() {
           {"expect", {{"sizes", {{"a", 2}}}}}};
 }
 
-std::string finding_of(const json& test) {
+std::string test_finding(const json& test) {
   std::vector<FieldError> errors;
   (void)read_tests(json::array({test}), errors);
   return errors.empty() ? "" : errors.front().pointer;
@@ -56,12 +56,12 @@ TEST_CASE("a test states tenants, the types of its nodes, their prices, and whic
   CHECK(view.price_per_hour(view.jobs[0].placement) == 4 * 4 + 2 * 2.5);
   CHECK(view.types_held(view.jobs[0].placement) == std::map<std::string_view, int>{{"a100", 2}, {"h100", 4}});
   test["cluster"]["prices"] = {{"v100", 4}};
-  CHECK(finding_of(test) == "/0/cluster/prices");
+  CHECK(test_finding(test) == "/0/cluster/prices");
   test["cluster"]["prices"] = {{"h100", "dear"}};
-  CHECK(finding_of(test) == "/0/cluster/prices");
+  CHECK(test_finding(test) == "/0/cluster/prices");
   test["cluster"].erase("prices");
   test["jobs"][1]["types_asked"] = "a100";
-  CHECK(finding_of(test) == "/0/jobs/1/types_asked");
+  CHECK(test_finding(test) == "/0/jobs/1/types_asked");
 }
 
 TEST_CASE("speeds between stated sizes lie on straight lines, beyond them they stay") {
@@ -72,51 +72,51 @@ TEST_CASE("speeds between stated sizes lie on straight lines, beyond them they s
 }
 
 TEST_CASE("each mistake is found where it stands") {
-  CHECK(finding_of(small_test()).empty());
+  CHECK(test_finding(small_test()).empty());
   json test = small_test();
   test["jobs"][1]["wantd"] = 1;
-  CHECK(finding_of(test) == "/0/jobs/1/wantd");
+  CHECK(test_finding(test) == "/0/jobs/1/wantd");
   test = small_test();
   test["expect"]["sizes"]["c"] = 1;
-  CHECK(finding_of(test) == "/0/expect/sizes");
+  CHECK(test_finding(test) == "/0/expect/sizes");
   test = small_test();
   test["expect"]["fault"] = "policy.unheard_of";
-  CHECK(finding_of(test) == "/0/expect/fault");
+  CHECK(test_finding(test) == "/0/expect/fault");
   test = small_test();
   test.erase("jobs");
-  CHECK(finding_of(test) == "/0/jobs");
+  CHECK(test_finding(test) == "/0/jobs");
   test = small_test();
   test["jobs"][0]["goodput"] = {{"one", 1}};
-  CHECK(finding_of(test) == "/0/jobs/0/goodput");
+  CHECK(test_finding(test) == "/0/jobs/0/goodput");
   test = small_test();
   test["jobs"][0]["goodput"] = {{"1", -1}};
-  CHECK(finding_of(test) == "/0/jobs/0/goodput");
+  CHECK(test_finding(test) == "/0/jobs/0/goodput");
 }
 
 TEST_CASE("a test that says something else than its author meant is no test") {
   json test = small_test();
   test["jobs"][1]["name"] = "a";
-  CHECK(finding_of(test) == "/0/jobs/1/name");
+  CHECK(test_finding(test) == "/0/jobs/1/name");
   test = small_test();
   test["jobs"][0]["holds"] = 9;  // of 8
-  CHECK(finding_of(test) == "/0/jobs/0/holds");
+  CHECK(test_finding(test) == "/0/jobs/0/holds");
   test = small_test();
   test["jobs"][0]["max"] = 1;  // and wants 2
-  CHECK(finding_of(test) == "/0/jobs/0/max");
+  CHECK(test_finding(test) == "/0/jobs/0/max");
   test = small_test();
   test["params"] = 5;
-  CHECK(finding_of(test) == "/0/params");
+  CHECK(test_finding(test) == "/0/params");
   test = small_test();
   test["expect"]["order"] = "a";
-  CHECK(finding_of(test) == "/0/expect/order");
+  CHECK(test_finding(test) == "/0/expect/order");
 }
 
 TEST_CASE("a test that expects nothing could not fail, and is refused") {
   json test = small_test();
   test["expect"] = json::object();
-  CHECK(finding_of(test) == "/0/expect");
+  CHECK(test_finding(test) == "/0/expect");
   test.erase("expect");
-  CHECK(finding_of(test) == "/0/expect");
+  CHECK(test_finding(test) == "/0/expect");
 }
 
 }  // namespace tidepool::policies::host
