@@ -60,27 +60,34 @@ bool holds_nothing(const Job& job) {
 
 void TenantPlanner::follow(const ClusterState& state, JobId id) {
   followed_.insert(id);
-  if (const Job* job = state.find_job(id)) return tell(job->spec.tenant, state, id);
+  const JobNeed* need = needs_.find(id);
+  if (const Job* job = state.find_job(id)) {
+    return tell(need == nullptr ? place_of(job->spec.tenant) : need->tenant, state, id);
+  }
   if (const EndedJob* ended = state.find_ended(id)) {
     tenants_of_ended_[id] = ended->tenant;
-    return tell(ended->tenant, state, id);
+    return tell(place_of(ended->tenant), state, id);
   }
-  if (const JobNeed* need = needs_.find(id)) tell(need->tenant, state, id);
+  if (need != nullptr) tell(need->tenant, state, id);
   const auto forgotten = tenants_of_ended_.find(id);
   if (forgotten == tenants_of_ended_.end()) return;
-  tell(forgotten->second, state, id);
+  tell(place_of(forgotten->second), state, id);
   tenants_of_ended_.erase(forgotten);
 }
 
-void TenantPlanner::tell(const std::string& tenant, const ClusterState& state, JobId job) {
-  const auto leaf = leaves_.find(tenant);
-  if (leaf == leaves_.end()) return;
-  leaf->second.planner->follow(state, job);
-  leaf->second.changed = true;
+std::optional<std::size_t> TenantPlanner::place_of(const std::string& tenant) const {
+  const auto found = index_.find(tenant);
+  return found == index_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void TenantPlanner::tell(std::optional<std::size_t> tenant, const ClusterState& state, JobId job) {
+  if (!tenant || !leaves_[*tenant].planner) return;
+  leaves_[*tenant].planner->follow(state, job);
+  leaves_[*tenant].changed = true;
 }
 
 void TenantPlanner::booked() {
-  for (auto& [tenant, leaf] : leaves_) leaf.planner->booked();
+  for (Leaf* leaf : with_jobs_) leaf->planner->booked();
 }
 
 Result<PlanAnswer> TenantPlanner::plan(const PlanRequest& request, StepBudget& budget) {
@@ -94,7 +101,7 @@ Result<PlanAnswer> TenantPlanner::plan(const PlanRequest& request, StepBudget& b
   // What is counted follows from the request, as the answer does; which planners are asked depends on what is kept.
   StepBudget of_planners = budget;
   TP_TRY(share_out(request, of_planners));
-  budget.spend(static_cast<std::int64_t>(leaves_.size() + request.looked_at.size()));
+  budget.spend(static_cast<std::int64_t>(with_jobs_.size() + request.looked_at.size()));
   return joined(request);
 }
 
@@ -117,7 +124,10 @@ void TenantPlanner::look_at_tree(const PlanRequest& request) {
                       .borrow = tenant.borrow,
                       .lend = tenant.lend});
   }
-  leaves_.clear();
+  leaves_ = std::vector<Leaf>(nodes_.size());
+  for (const auto& [name, node] : index_) leaves_[node] = {.node = node, .name = &name};
+  with_jobs_.clear();
+  needs_.reset(nodes_.size());
   held_back_.clear();
   for (const auto& [id, job] : request.view.state.jobs) followed_.insert(id);
 }
@@ -130,7 +140,9 @@ void TenantPlanner::read(const PlanRequest& request, const IdSet<JobId>& jobs) {
       needs_.put(id, nullptr);
       continue;
     }
-    JobNeed need{.tenant = job->spec.tenant, .counts = request.counts(*job)};
+    const JobNeed* known = needs_.find(id);
+    JobNeed need{.tenant = known == nullptr ? place_of(job->spec.tenant) : known->tenant,
+                 .counts = request.counts(*job)};
     if (need.counts) {
       const bool has_own_policy = request.has_own_policy(*job);
       const bool is_claim = is_fixed_claim(*job, has_own_policy);
@@ -147,33 +159,50 @@ void TenantPlanner::read(const PlanRequest& request, const IdSet<JobId>& jobs) {
   }
 }
 
-// One for each tenant with jobs; planners of new ones learn all that there is to know.
 void TenantPlanner::set_leaves(const PlanRequest& request) {
-  const ClusterState& state = request.view.state;
-  std::erase_if(leaves_, [&](const auto& leaf) { return !needs_.by_tenant().contains(leaf.first); });
-  auto newest = state.plan.tenants.begin();
-  for (const auto& [tenant, sums] : needs_.by_tenant()) {
-    const auto node = index_.find(tenant);
-    if (node == index_.end()) continue;
-    const auto [found, is_new] = leaves_.try_emplace(tenant);
-    Leaf& leaf = found->second;
-    leaf.node = node->second;
-    leaf.needs = &sums;
-    while (newest != state.plan.tenants.end() && newest->first < tenant) ++newest;
-    leaf.newest = newest != state.plan.tenants.end() && newest->first == tenant ? &newest->second : nullptr;
-    leaf.looked_at = {};
-    if (!is_new) continue;
-    leaf.planner = policy_.planner();
-    for (const JobId id : sums.jobs) leaf.planner->follow(state, id);
-    for (const auto& [id, ended] : state.ended) {
-      if (ended->tenant == tenant) leaf.planner->follow(state, id);
-    }
-  }
+  if (needs_revision_ != needs_.revision()) find_leaves_with_jobs(request.view.state);
+  needs_revision_ = needs_.revision();
+  look_up_newest(request.view.state);
   for (const JobId id : request.looked_at) {
     const JobNeed* need = needs_.find(id);
-    const auto leaf = need == nullptr ? leaves_.end() : leaves_.find(need->tenant);
-    if (leaf != leaves_.end()) leaf->second.looked_at.insert(id);
+    if (need != nullptr && need->tenant) leaves_[*need->tenant].looked_at.insert(id);
   }
+}
+
+// Planners of new ones learn all that there is to know.
+void TenantPlanner::find_leaves_with_jobs(const ClusterState& state) {
+  with_jobs_.clear();
+  for (const auto& [name, node] : index_) {
+    Leaf& leaf = leaves_[node];
+    const TenantNeeds::Sums& needs = needs_.by_tenant()[node];
+    if (needs.jobs.empty()) {
+      if (leaf.planner) leaf = {.node = node, .name = &name};
+      continue;
+    }
+    leaf.needs = &needs;
+    with_jobs_.push_back(&leaf);
+    if (leaf.planner) continue;
+    leaf.planner = policy_.planner();
+    for (const JobId id : leaf.needs->jobs) leaf.planner->follow(state, id);
+    for (const auto& [id, ended] : state.ended) {
+      if (ended->tenant == name) leaf.planner->follow(state, id);
+    }
+  }
+}
+
+// Both are in the order of names.
+void TenantPlanner::look_up_newest(const ClusterState& state) {
+  without_.clear();
+  auto newest = state.plan.tenants.begin();
+  const auto end = state.plan.tenants.end();
+  for (Leaf* leaf : with_jobs_) {
+    for (; newest != end && newest->first < *leaf->name; ++newest) without_.push_back(newest->first);
+    const bool is_known = newest != end && newest->first == *leaf->name;
+    leaf->newest = is_known ? &newest->second : nullptr;
+    leaf->looked_at = {};
+    if (is_known) ++newest;
+  }
+  for (; newest != end; ++newest) without_.push_back(newest->first);
 }
 
 std::map<JobId, Reason> TenantPlanner::beyond_guarantees(const ClusterState& state) const {
@@ -184,13 +213,13 @@ std::map<JobId, Reason> TenantPlanner::beyond_guarantees(const ClusterState& sta
     }
   };
   std::vector<std::tuple<int, Instant, JobId>> waiting;
-  for (const auto& [tenant, leaf] : leaves_) {
-    for (const JobId id : leaf.needs->firm) {
+  for (Leaf* leaf : with_jobs_) {
+    for (const JobId id : leaf->needs->firm) {
       const Job& job = *state.find_job(id);
       if (holds_nothing(job)) {
         waiting.emplace_back(-job.spec.priority, job.submitted_at, id);
       } else {
-        above(leaf.node, [&](std::size_t node) { firm[node] += needs_.find(id)->firm; });
+        above(leaf->node, [&](std::size_t node) { firm[node] += needs_.find(id)->firm; });
       }
     }
   }
@@ -198,7 +227,7 @@ std::map<JobId, Reason> TenantPlanner::beyond_guarantees(const ClusterState& sta
   std::map<JobId, Reason> beyond;
   for (const auto& [priority, submitted, id] : waiting) {
     const JobNeed& need = *needs_.find(id);
-    const std::size_t leaf = leaves_.at(need.tenant).node;
+    const std::size_t leaf = need.tenant.value();
     std::optional<std::size_t> full;
     above(leaf, [&](std::size_t node) {
       if (!full && firm[node] + need.firm > nodes_[node].guarantee) full = node;
@@ -232,25 +261,25 @@ void TenantPlanner::count_loans(const PlanRequest& request) {
   const ClusterState& state = request.view.state;
   const auto counted = state.plan.loans_counted;
   counts_loans_ = !counted || request.view.now >= *counted + state.tenants->rebalance_every;
-  for (auto& [tenant, leaf] : leaves_) {
-    leaf.loan = leaf.before().loan;
-    leaf.counted_use = leaf.before().counted_use;
+  for (Leaf* leaf : with_jobs_) {
+    leaf->loan = leaf->before().loan;
+    leaf->counted_use = leaf->before().counted_use;
   }
   if (!counts_loans_) return;
   const auto wanting = std::count_if(state.plan.tenants.begin(), state.plan.tenants.end(),
                                      [](const auto& any) { return !any.second.sated; });
   const double passed = counted ? (request.view.now - *counted).to_seconds() : 0;
   const double kept = std::exp2(-passed / state.tenants->half_life.to_seconds());
-  for (auto& [tenant, leaf] : leaves_) {
-    const auto used = state.tenant_uses.find(tenant);
+  for (Leaf* leaf : with_jobs_) {
+    const auto used = state.tenant_uses.find(*leaf->name);
     const Duration use = used == state.tenant_uses.end() ? Duration() : used->second.slot_time;
-    if (leaf.newest != nullptr && passed > 0) {
-      const bool is_wanted = wanting > (leaf.newest->sated ? 0 : 1);
-      const double held = (use - leaf.counted_use).to_seconds() / passed;
-      const double beyond = is_wanted ? std::max(0.0, held - nodes_[leaf.node].guarantee) : 0;
-      leaf.loan = leaf.loan * kept + beyond * (1 - kept);
+    if (leaf->newest != nullptr && passed > 0) {
+      const bool is_wanted = wanting > (leaf->newest->sated ? 0 : 1);
+      const double held = (use - leaf->counted_use).to_seconds() / passed;
+      const double beyond = is_wanted ? std::max(0.0, held - nodes_[leaf->node].guarantee) : 0;
+      leaf->loan = leaf->loan * kept + beyond * (1 - kept);
     }
-    leaf.counted_use = use;
+    leaf->counted_use = use;
   }
 }
 
@@ -259,19 +288,19 @@ void TenantPlanner::set_wishes() {
     node.wanted = 0;
     node.loan = 0;
   }
-  for (auto& [tenant, leaf] : leaves_) {
-    leaf.part = {};
-    leaf.stuck = false;
-    leaf.expects_sated = leaf.before().sated;
-    TenantNode& node = nodes_[leaf.node];
-    node.wanted = leaf.expects_sated ? leaf.newest->wanted : as_slots(leaf.needs->most);
-    node.loan = leaf.loan * kLoanWeight;
+  for (Leaf* leaf : with_jobs_) {
+    leaf->part = {};
+    leaf->stuck = false;
+    leaf->expects_sated = leaf->before().sated;
+    TenantNode& node = nodes_[leaf->node];
+    node.wanted = leaf->expects_sated ? leaf->newest->wanted : as_slots(leaf->needs->most);
+    node.loan = leaf->loan * kLoanWeight;
   }
 }
 
 void TenantPlanner::set_demands() {
-  for (const auto& [tenant, leaf] : leaves_) {
-    nodes_[leaf.node].wanted = as_slots(leaf.part.sated ? leaf.part.used : leaf.needs->most);
+  for (Leaf* leaf : with_jobs_) {
+    nodes_[leaf->node].wanted = as_slots(leaf->part.sated ? leaf->part.used : leaf->needs->most);
   }
 }
 
@@ -283,8 +312,8 @@ Status TenantPlanner::share_out(const PlanRequest& request, StepBudget& budget) 
   set_demands();
   const FairShares fair = fair_shares(nodes_, slots_, used_by_node());
   TP_TRY(offer_rest(fair, request, budget));
-  const bool moves = std::any_of(leaves_.begin(), leaves_.end(),
-                                 [](const auto& any) { return any.second.part.share != any.second.before().entitled; });
+  const bool moves = std::any_of(with_jobs_.begin(), with_jobs_.end(),
+                                 [](const Leaf* leaf) { return leaf->part.share != leaf->before().entitled; });
   if (moves) {
     const Division anew = division();
     const std::vector<std::int64_t> used_anew = used_by_node();
@@ -293,25 +322,26 @@ Status TenantPlanner::share_out(const PlanRequest& request, StepBudget& budget) 
     if (*stands) TP_TRY(offer_rest(fair, request, budget));
     if (!*stands || is_fairer(fair, used_anew, used_by_node())) {
       auto part = anew.begin();
-      for (auto& [tenant, leaf] : leaves_) leaf.part = *part++;
+      for (Leaf* leaf : with_jobs_) leaf->part = *part++;
     }
   }
-  for (auto& [tenant, leaf] : leaves_) {
-    const auto most = leaf.part.sated ? std::nullopt : std::optional(leaf.part.share);
-    if (!leaf.most || *leaf.most != most) TP_TRY(ask(leaf, request, most, budget));
+  for (Leaf* leaf : with_jobs_) {
+    const auto most = leaf->part.sated ? std::nullopt : std::optional(leaf->part.share);
+    if (!leaf->most || *leaf->most != most) TP_TRY(ask(*leaf, request, most, budget));
   }
   return ok_status();
 }
 
 void TenantPlanner::forget_answers(const PlanRequest& request) {
-  for (auto& [tenant, leaf] : leaves_) {
-    const bool rests = !leaf.changed && leaf.looked_at.empty() && leaf.planner->rests(request.view.now);
-    leaf.changed = false;
-    leaf.targets = {};
-    leaf.mark = leaf.before().mark;
+  for (Leaf* leaf : with_jobs_) {
+    const bool rests = !leaf->changed && leaf->looked_at.empty() && leaf->planner->rests(request.view.now);
+    leaf->changed = false;
+    leaf->targets = {};
+    leaf->mark = leaf->before().mark;
     if (rests) continue;
-    leaf.used_within.clear();
-    leaf.most.reset();
+    leaf->used_unbounded.reset();
+    leaf->used_within.clear();
+    leaf->most.reset();
   }
 }
 
@@ -321,18 +351,18 @@ Status TenantPlanner::divide(const PlanRequest& request, StepBudget& budget) {
   bool is_settled = false;
   for (int round = 0; round < kRoundsMost && !is_settled; ++round) {
     is_settled = true;
-    for (auto& [tenant, leaf] : leaves_) {
-      leaf.part.share = (*shares)[leaf.node];
-      const auto moved = ask_within(leaf, request, budget);
+    for (Leaf* leaf : with_jobs_) {
+      leaf->part.share = (*shares)[leaf->node];
+      const auto moved = ask_within(*leaf, request, budget);
       if (!moved) return moved.error();
       is_settled = is_settled && !*moved;
     }
     if (!is_settled) shares = entitlements(nodes_, slots_);
   }
-  for (auto& [tenant, leaf] : leaves_) {
-    const auto part = take(leaf, (*shares)[leaf.node], request, budget);
+  for (Leaf* leaf : with_jobs_) {
+    const auto part = take(*leaf, (*shares)[leaf->node], request, budget);
     if (!part) return part.error();
-    leaf.part = *part;
+    leaf->part = *part;
   }
   return ok_status();
 }
@@ -344,13 +374,13 @@ Result<std::vector<int>> TenantPlanner::check_expectations(const PlanRequest& re
   for (bool is_right = false; !is_right;) {
     shares = entitlements(nodes_, slots_);
     is_right = true;
-    for (auto& [tenant, leaf] : leaves_) {
-      if (!leaf.expects_sated) continue;
-      const auto all = used(leaf, request, std::nullopt, budget);
+    for (Leaf* leaf : with_jobs_) {
+      if (!leaf->expects_sated) continue;
+      const auto all = used(*leaf, request, std::nullopt, budget);
       if (!all) return all.error();
-      int& wanted = nodes_[leaf.node].wanted;
-      leaf.expects_sated = *all <= shares[leaf.node] || wanted < *all;  // asked for less, it got no more
-      const int wants = as_slots(leaf.expects_sated ? *all : leaf.needs->most);
+      int& wanted = nodes_[leaf->node].wanted;
+      leaf->expects_sated = *all <= shares[leaf->node] || wanted < *all;  // asked for less, it got no more
+      const int wants = as_slots(leaf->expects_sated ? *all : leaf->needs->most);
       is_right = std::exchange(wanted, wants) == wants && is_right;
     }
   }
@@ -386,14 +416,14 @@ Result<TenantPlanner::Part> TenantPlanner::take(Leaf& leaf, int share, const Pla
 }
 
 Result<bool> TenantPlanner::divide_as_before(const PlanRequest& request, StepBudget& budget) {
-  for (const auto& [tenant, leaf] : leaves_) nodes_[leaf.node].wanted = leaf.before().entitled;
+  for (Leaf* leaf : with_jobs_) nodes_[leaf->node].wanted = leaf->before().entitled;
   const std::vector<int> shares = entitlements(nodes_, slots_);
-  for (auto& [tenant, leaf] : leaves_) {
-    const int before = leaf.before().entitled;
-    if (shares[leaf.node] < before) return false;
-    const auto part = take(leaf, before, request, budget);
+  for (Leaf* leaf : with_jobs_) {
+    const int before = leaf->before().entitled;
+    if (shares[leaf->node] < before) return false;
+    const auto part = take(*leaf, before, request, budget);
     if (!part) return part.error();
-    leaf.part = *part;
+    leaf->part = *part;
   }
   return true;
 }
@@ -407,22 +437,23 @@ Status TenantPlanner::offer_rest(const FairShares& fair, const PlanRequest& requ
     return leaf.part.used < leaf.needs->given || (!steps.empty() && steps.begin()->first <= left);
   };
   std::vector<std::tuple<double, std::size_t, Leaf*>> behind;  // those alike in the order of the tree
-  for (auto& [tenant, leaf] : leaves_) {
-    if (!could_use(leaf)) continue;
-    behind.emplace_back(static_cast<double>(leaf.part.used) - fair.even[leaf.node], leaf.node, &leaf);
+  for (Leaf* leaf : with_jobs_) {
+    if (!could_use(*leaf)) continue;
+    behind.emplace_back(static_cast<double>(leaf->part.used) - fair.even[leaf->node], leaf->node, leaf);
   }
+  if (behind.empty()) return ok_status();
   std::sort(behind.begin(), behind.end());
+  ChangingShares shares(nodes_, slots_);
   int in_vain = 0;
   bool has_moved = false;
   for (const auto& [by, node, leaf] : behind) {
     if (!could_use(*leaf)) continue;
-    int& wanted = nodes_[node].wanted;
-    wanted = as_slots(std::min(leaf->needs->most, leaf->part.used + left));
-    const auto part = take(*leaf, entitlements(nodes_, slots_)[node], request, budget);
+    shares.want(node, as_slots(std::min(leaf->needs->most, leaf->part.used + left)));
+    const auto part = take(*leaf, shares.of(node), request, budget);
     if (!part) return part.error();
     const std::int64_t more = part->used - leaf->part.used;
     if (more > 0) leaf->part = *part;
-    wanted = as_slots(leaf->part.used);
+    shares.want(node, as_slots(leaf->part.used));
     left -= std::max<std::int64_t>(0, more);
     in_vain += more > 0 ? 0 : 1;
     has_moved = has_moved || more > 0;
@@ -433,9 +464,9 @@ Status TenantPlanner::offer_rest(const FairShares& fair, const PlanRequest& requ
 }
 
 std::int64_t TenantPlanner::entitle_to_used() {
-  for (const auto& [tenant, leaf] : leaves_) nodes_[leaf.node].wanted = as_slots(leaf.part.used);
+  for (Leaf* leaf : with_jobs_) nodes_[leaf->node].wanted = as_slots(leaf->part.used);
   const std::vector<int> shares = entitlements(nodes_, slots_);
-  for (auto& [tenant, leaf] : leaves_) leaf.part.share = shares[leaf.node];
+  for (Leaf* leaf : with_jobs_) leaf->part.share = shares[leaf->node];
   std::int64_t left = slots_;
   for (std::size_t i = 0; i < nodes_.size(); ++i) left -= nodes_[i].parent < 0 ? shares[i] : 0;
   return left;
@@ -443,26 +474,28 @@ std::int64_t TenantPlanner::entitle_to_used() {
 
 TenantPlanner::Division TenantPlanner::division() const {
   Division parts;
-  parts.reserve(leaves_.size());
-  for (const auto& [tenant, leaf] : leaves_) parts.push_back(leaf.part);
+  parts.reserve(with_jobs_.size());
+  for (Leaf* leaf : with_jobs_) parts.push_back(leaf->part);
   return parts;
 }
 
 std::vector<std::int64_t> TenantPlanner::used_by_node() const {
   std::vector<std::int64_t> used(nodes_.size(), 0);
-  for (const auto& [tenant, leaf] : leaves_) used[leaf.node] = leaf.part.used;
+  for (Leaf* leaf : with_jobs_) used[leaf->node] = leaf->part.used;
   return summed_up(nodes_, std::move(used));
 }
 
 Result<std::int64_t> TenantPlanner::used(Leaf& leaf, const PlanRequest& request, std::optional<int> most,
                                          StepBudget& budget) {
-  const auto known = [&] {
-    return std::find_if(leaf.used_within.begin(), leaf.used_within.end(),
-                        [&](const auto& any) { return any.first == most; });
+  const auto known = [&]() -> std::optional<std::int64_t> {
+    if (!most) return leaf.used_unbounded;
+    const auto found = std::find_if(leaf.used_within.begin(), leaf.used_within.end(),
+                                    [&](const auto& any) { return any.first == *most; });
+    return found == leaf.used_within.end() ? std::nullopt : std::optional(found->second);
   };
-  if (const auto found = known(); found != leaf.used_within.end()) return found->second;
+  if (const auto found = known()) return *found;
   TP_TRY(ask(leaf, request, most, budget));
-  return known()->second;
+  return known().value();
 }
 
 Status TenantPlanner::ask(Leaf& leaf, const PlanRequest& request, std::optional<int> most, StepBudget& budget) {
@@ -488,8 +521,12 @@ Status TenantPlanner::ask(Leaf& leaf, const PlanRequest& request, std::optional<
   leaf.targets = std::move(answer->targets);
   leaf.mark = std::move(answer->mark);
   leaf.wake = answer->wake;
-  std::erase_if(leaf.used_within, [&](const auto& any) { return any.first == most; });
-  leaf.used_within.emplace_back(most, used);
+  if (!most) {
+    leaf.used_unbounded = used;
+  } else {
+    std::erase_if(leaf.used_within, [&](const auto& any) { return any.first == *most; });
+    leaf.used_within.emplace_back(*most, used);
+  }
   return ok_status();
 }
 
@@ -498,22 +535,20 @@ PlanAnswer TenantPlanner::joined(const PlanRequest& request) {
   PlanAnswer joined{.targets = {}, .whole = false, .mark = {}, .wake = {}};
   joined.by_tenants = true;
   joined.counts_loans = counts_loans_;
-  for (auto& [tenant, leaf] : leaves_) {
-    for (auto& [id, target] : leaf.targets) joined.targets.emplace(id, std::move(target));
-    if (leaf.wake && (!joined.wake || *leaf.wake < *joined.wake)) joined.wake = leaf.wake;
-    TenantPlan now{.entitled = leaf.part.share,
-                   .wanted = as_slots(leaf.part.sated ? leaf.part.used : leaf.needs->most),
-                   .sated = leaf.part.sated,
-                   .loan = leaf.loan,
-                   .counted_use = leaf.counted_use,
-                   .mark = std::move(leaf.mark)};
-    if (leaf.newest == nullptr || now != *leaf.newest) {
-      joined.tenants.push_back({.tenant = tenant, .now = std::move(now)});
+  for (Leaf* leaf : with_jobs_) {
+    for (auto& [id, target] : leaf->targets) joined.targets.emplace(id, std::move(target));
+    if (leaf->wake && (!joined.wake || *leaf->wake < *joined.wake)) joined.wake = leaf->wake;
+    TenantPlan now{.entitled = leaf->part.share,
+                   .wanted = as_slots(leaf->part.sated ? leaf->part.used : leaf->needs->most),
+                   .sated = leaf->part.sated,
+                   .loan = leaf->loan,
+                   .counted_use = leaf->counted_use,
+                   .mark = std::move(leaf->mark)};
+    if (leaf->newest == nullptr || now != *leaf->newest) {
+      joined.tenants.push_back({.tenant = *leaf->name, .now = std::move(now)});
     }
   }
-  for (const auto& [tenant, plan] : state.plan.tenants) {
-    if (!leaves_.contains(tenant)) joined.tenants.push_back({.tenant = tenant, .now = std::nullopt});
-  }
+  for (const std::string& tenant : without_) joined.tenants.push_back({.tenant = tenant, .now = std::nullopt});
   std::sort(joined.tenants.begin(), joined.tenants.end(),
             [](const TenantChange& a, const TenantChange& b) { return a.tenant < b.tenant; });
   for (const auto& [id, reason] : held_back_) {

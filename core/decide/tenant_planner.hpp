@@ -11,8 +11,9 @@
 // the state. What could not be had back, of fixed claims and of jobs that must not be preempted, starts only within the
 // guarantees of its tenant and those above it (tenant_needs.hpp).
 //
-// An event costs the tenants that it touches, and a little for each other one with jobs: a planner that rests
-// (Planner::rests) is not asked again with a bound for which it has answered. Tenants learn from their own jobs alone.
+// An event costs the tenants that it touches, and a few steps along a row for each other one with jobs: a planner that
+// rests (Planner::rests) is not asked again with a bound for which it has answered. Tenants learn from their own jobs
+// alone.
 #pragma once
 
 #include <cstdint>
@@ -47,17 +48,19 @@ class TenantPlanner final : public Planner {
     std::int64_t used = 0;  // of those, by its planner's word
     bool sated = false;     // it could use no more
   };
-  using Division = std::vector<Part>;  // in the order of leaves_
+  using Division = std::vector<Part>;  // in the order of with_jobs_
 
-  // A leaf with jobs.
+  // A tenant of the tree. All but its node is of no account while it has no jobs.
   struct Leaf {
-    std::size_t node = 0;  // in nodes_
-    std::unique_ptr<Planner> planner;
+    std::size_t node = 0;                   // in nodes_
+    const std::string* name = nullptr;      // in index_
+    std::unique_ptr<Planner> planner = {};  // null = it has no jobs
     const TenantNeeds::Sums* needs = nullptr;
     const TenantPlan* newest = nullptr;  // of the state; null = none yet
     bool changed = true;                 // a job of it has been followed since its planner was asked
-    // What its planner has answered since then; all of it stands while the leaf rests.
-    std::vector<std::pair<std::optional<int>, std::int64_t>> used_within = {};  // slots, by bound
+    // What its planner has answered since then, in slots; all of it stands while the leaf rests.
+    std::optional<std::int64_t> used_unbounded = {};
+    std::vector<std::pair<int, std::int64_t>> used_within = {};  // by bound
     std::optional<std::optional<int>> most = {};  // the bound of its planner's newest answer; none = it was not asked
     std::optional<Instant> wake = {};
     // Of the plan that is being made.
@@ -76,8 +79,12 @@ class TenantPlanner final : public Planner {
   void look_at_tree(const PlanRequest& request);
   void read(const PlanRequest& request, const IdSet<JobId>& jobs);
   void set_leaves(const PlanRequest& request);
+  // After tenants have got their first jobs or lost their last ones.
+  void find_leaves_with_jobs(const ClusterState& state);
+  void look_up_newest(const ClusterState& state);
+  [[nodiscard]] std::optional<std::size_t> place_of(const std::string& tenant) const;
   // The tenant's planner looks at the job again, if the tenant has one.
-  void tell(const std::string& tenant, const ClusterState& state, JobId job);
+  void tell(std::optional<std::size_t> tenant, const ClusterState& state, JobId job);
   // Jobs that wait since they would keep more for good than their tenant, or one above it, is guaranteed.
   [[nodiscard]] std::map<JobId, Reason> beyond_guarantees(const ClusterState& state) const;
   // Planners do not count with those.
@@ -111,9 +118,12 @@ class TenantPlanner final : public Planner {
   const Policy& policy_;
   std::optional<std::uint64_t> tree_;  // PlanRequest::nodes for which the rest was made
   std::vector<TenantNode> nodes_;
-  std::map<std::string, std::size_t> index_;  // of leaves and others, in nodes_
-  std::map<std::string, Leaf> leaves_;
+  std::map<std::string, std::size_t> index_;  // in nodes_
+  std::vector<Leaf> leaves_;                  // by node; those of inner tenants have no jobs
+  std::vector<Leaf*> with_jobs_;              // by name
+  std::vector<std::string> without_;          // that have a plan in the state and no jobs any more
   TenantNeeds needs_;
+  std::uint64_t needs_revision_ = 0;  // for which with_jobs_ was found
   IdSet<JobId> followed_;
   std::map<JobId, Reason> held_back_;
   IdTable<JobId, std::string> tenants_of_ended_;  // of jobs that have left the state and are remembered

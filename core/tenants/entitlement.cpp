@@ -18,7 +18,7 @@ constexpr double kNoise = 1e-6;      // that sums of doubles leave
 class Tree {
  public:
   explicit Tree(std::vector<TenantNode> nodes)
-      : nodes_(std::move(nodes)), first_child_(nodes_.size() + 2, 0), set_aside_(nodes_.size(), 0) {
+      : nodes_(std::move(nodes)), first_child_(nodes_.size() + 2, 0), wishes_(nodes_.size()) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       TP_CHECK(nodes_[i].parent < static_cast<int>(i), "a tenant stands after its parent");
       ++first_child_[index_of_parent(i) + 1];
@@ -28,6 +28,20 @@ class Tree {
     std::vector<std::size_t> next = first_child_;
     for (std::size_t i = 0; i < nodes_.size(); ++i) children_[next[index_of_parent(i)]++] = i;
     for (std::size_t i = nodes_.size(); i-- > 0;) add_up(i);
+  }
+
+  void want(std::size_t leaf, int wanted) {
+    nodes_[leaf].wanted = wanted;
+    for (int at = static_cast<int>(leaf); at >= 0; at = nodes_[static_cast<std::size_t>(at)].parent) {
+      add_up(static_cast<std::size_t>(at));
+    }
+  }
+
+  // What share_out() gives to one node. `shares` has room for all of them.
+  [[nodiscard]] int share_of(std::size_t node, int slots, std::vector<int>& shares) const {
+    const std::size_t above = index_of_parent(node);
+    divide(above, above == nodes_.size() ? slots : share_of(above, slots, shares), shares);
+    return shares[node];
   }
 
   // In whole slots, or exactly.
@@ -49,22 +63,32 @@ class Tree {
     return std::span(children_).subspan(first_child_[i], first_child_[i + 1] - first_child_[i]);
   }
 
-  // What it wants, has held and is set aside, once that is known of the tenants below it.
+  // Of a node, with those below it.
+  struct Wish {
+    int wanted = 0;
+    int set_aside = 0;
+    double loan = 0;
+  };
+
+  // Once that is known of the tenants below it.
   void add_up(std::size_t i) {
-    TenantNode& node = nodes_[i];
+    const TenantNode& node = nodes_[i];
     std::int64_t wanted = node.wanted;
+    double loan = node.loan;
     std::int64_t kept_below = 0;
     for (const std::size_t child : children_of(i)) {
-      wanted += std::max(nodes_[child].wanted, set_aside_[child]);
-      node.loan += nodes_[child].loan;
-      kept_below += set_aside_[child];
+      wanted += std::max(wishes_[child].wanted, wishes_[child].set_aside);
+      loan += wishes_[child].loan;
+      kept_below += wishes_[child].set_aside;
     }
     const std::int64_t most =
         node.borrow ? std::int64_t{node.guarantee} + *node.borrow : std::int64_t{std::numeric_limits<int>::max()};
     const std::int64_t unlent = node.lend ? std::int64_t{node.guarantee} - *node.lend : 0;
-    node.wanted = static_cast<int>(std::min(wanted, most));
-    set_aside_[i] = static_cast<int>(std::clamp(std::max({std::int64_t{node.wanted}, unlent, kept_below}),
-                                                std::int64_t{0}, std::int64_t{node.guarantee}));
+    Wish& wish = wishes_[i];
+    wish.wanted = static_cast<int>(std::min(wanted, most));
+    wish.loan = loan;
+    wish.set_aside = static_cast<int>(std::clamp(std::max({std::int64_t{wish.wanted}, unlent, kept_below}),
+                                                 std::int64_t{0}, std::int64_t{node.guarantee}));
   }
 
   [[nodiscard]] static std::vector<int> fill_with(const std::vector<Basin>& basins, int slots) {
@@ -81,15 +105,16 @@ class Tree {
     std::vector<Basin> promised;
     promised.reserve(children.size());
     for (const std::size_t i : children) {
-      promised.push_back({.cap = set_aside_[i], .weight = nodes_[i].guarantee});
+      promised.push_back({.cap = wishes_[i].set_aside, .weight = nodes_[i].guarantee});
     }
     const std::vector<Amount> first = fill_with(promised, slots);
     std::vector<Basin> wishes;
     wishes.reserve(children.size());
     for (std::size_t at = 0; at < children.size(); ++at) {
-      const TenantNode& node = nodes_[children[at]];
+      const Wish& wish = wishes_[children[at]];
       const int had = static_cast<int>(std::ceil(first[at]));
-      wishes.push_back({.cap = std::max(0, node.wanted - had), .weight = node.weight, .offset = node.loan});
+      wishes.push_back(
+          {.cap = std::max(0, wish.wanted - had), .weight = nodes_[children[at]].weight, .offset = wish.loan});
     }
     const Amount left = slots - std::accumulate(first.begin(), first.end(), Amount{});
     const std::vector<Amount> second = fill_with(wishes, std::max(Amount{}, left));
@@ -99,13 +124,33 @@ class Tree {
   std::vector<TenantNode> nodes_;
   std::vector<std::size_t> first_child_;  // in children_, by node and the pool
   std::vector<std::size_t> children_;
-  std::vector<int> set_aside_;
+  std::vector<Wish> wishes_;
 };
 
 }  // namespace
 
 std::vector<int> entitlements(std::vector<TenantNode> nodes, int slots) {
   return Tree(std::move(nodes)).share_out(std::max(0, slots));
+}
+
+struct ChangingShares::Impl {
+  Tree tree;
+  int slots;
+  std::vector<int> shares;
+};
+
+ChangingShares::ChangingShares(std::vector<TenantNode> nodes, int slots) {
+  const std::size_t count = nodes.size();
+  impl_ = std::make_unique<Impl>(Impl{Tree(std::move(nodes)), std::max(0, slots), std::vector<int>(count, 0)});
+}
+ChangingShares::~ChangingShares() = default;
+
+void ChangingShares::want(std::size_t leaf, int wanted) {
+  impl_->tree.want(leaf, wanted);
+}
+
+int ChangingShares::of(std::size_t leaf) const {
+  return impl_->tree.share_of(leaf, impl_->slots, impl_->shares);
 }
 
 FairShares fair_shares(std::vector<TenantNode> nodes, int slots, std::vector<std::int64_t> used_within) {

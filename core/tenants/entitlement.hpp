@@ -11,7 +11,9 @@
 // it may have, unless another does not lend it. Follows from its input alone; the names of tenants decide nothing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -29,6 +31,23 @@ struct TenantNode {
 
 // By node, in slots. `slots`: what the pool has. Requires: each node stands after its parent.
 [[nodiscard]] std::vector<int> entitlements(std::vector<TenantNode> nodes, int slots);
+
+// The same where leaves come to want something else one by one: what one has is worked out along its way to the pool.
+class ChangingShares {
+ public:
+  ChangingShares(std::vector<TenantNode> nodes, int slots);
+  ~ChangingShares();
+  ChangingShares(const ChangingShares&) = delete;
+  ChangingShares& operator=(const ChangingShares&) = delete;
+
+  void want(std::size_t leaf, int wanted);
+  // As entitlements() says of a tree in which leaves want that.
+  [[nodiscard]] int of(std::size_t leaf) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 // What divisions of the pool are measured against, by node.
 struct FairShares {

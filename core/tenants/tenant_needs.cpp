@@ -27,6 +27,12 @@ int slots_kept(const ClusterState& state, const Job& job) {
   return slots;
 }
 
+void TenantNeeds::reset(std::size_t tenants) {
+  needs_.clear();
+  sums_.assign(tenants, {});
+  ++revision_;
+}
+
 void TenantNeeds::put(JobId job, const JobNeed* need) {
   if (const auto known = needs_.find(job); known != needs_.end()) {
     add(job, known->second, -1);
@@ -43,7 +49,8 @@ const JobNeed* TenantNeeds::find(JobId job) const {
 }
 
 void TenantNeeds::add(JobId job, const JobNeed& need, int sign) {
-  Sums& sums = sums_[need.tenant];
+  if (!need.tenant) return;
+  Sums& sums = sums_[*need.tenant];
   sums.most += std::int64_t{sign} * need.most;
   sums.given += std::int64_t{sign} * need.given;
   if (need.step > 0) {
@@ -52,13 +59,14 @@ void TenantNeeds::add(JobId job, const JobNeed& need, int sign) {
     if (jobs->second == 0) sums.steps.erase(jobs);
   }
   if (sign > 0) {
+    revision_ += sums.jobs.empty() ? 1 : 0;
     sums.jobs.insert(job);
     if (need.counts && need.firm > 0) sums.firm.insert(job);
     return;
   }
   sums.jobs.erase(job);
   sums.firm.erase(job);
-  if (sums.jobs.empty()) sums_.erase(need.tenant);
+  revision_ += sums.jobs.empty() ? 1 : 0;
 }
 
 }  // namespace tidepool::core

@@ -2,9 +2,11 @@
 // that an event costs the jobs that it changes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <string>
+#include <optional>
+#include <vector>
 
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
@@ -14,13 +16,13 @@ namespace tidepool::core {
 
 // Of one job, in slots.
 struct JobNeed {
-  std::string tenant;
-  bool counts = false;  // a plan counts with it
-  bool claims = false;  // it is a fixed claim that runs
-  int firm = 0;         // firm_slots()
-  int most = 0;         // at its largest size; of a fixed claim what it holds or is to hold
-  int given = 0;        // by the newest plan; of a fixed claim that runs what it holds
-  int step = 0;         // slots more that would bring it to its next size; 0 = it has its largest
+  std::optional<std::size_t> tenant = {};  // its place in the tree; none = the tree does not name it
+  bool counts = false;                     // a plan counts with it
+  bool claims = false;                     // it is a fixed claim that runs
+  int firm = 0;                            // firm_slots()
+  int most = 0;                            // at its largest size; of a fixed claim what it holds or is to hold
+  int given = 0;                           // by the newest plan; of a fixed claim that runs what it holds
+  int step = 0;                            // slots more that would bring it to its next size; 0 = it has its largest
 };
 
 // A fixed claim: its size is its own policy's or its user's (policy.hpp), and no plan takes anything from it.
@@ -41,16 +43,22 @@ class TenantNeeds {
     std::map<int, int> steps;  // jobs by JobNeed::step, those without one left out
   };
 
+  // Another tree of so many tenants: nothing is known of any job.
+  void reset(std::size_t tenants);
   // As the job is now; one that has left the state is taken out.
   void put(JobId job, const JobNeed* need);
   [[nodiscard]] const JobNeed* find(JobId job) const;
-  [[nodiscard]] const std::map<std::string, Sums>& by_tenant() const { return sums_; }
+  // By place in the tree. They stay where they are until reset().
+  [[nodiscard]] const std::vector<Sums>& by_tenant() const { return sums_; }
+  // Rises whenever a tenant gets its first job or loses its last one.
+  [[nodiscard]] std::uint64_t revision() const { return revision_; }
 
  private:
   void add(JobId job, const JobNeed& need, int sign);
 
   IdTable<JobId, JobNeed> needs_;
-  std::map<std::string, Sums> sums_;  // of tenants with jobs
+  std::vector<Sums> sums_;
+  std::uint64_t revision_ = 0;
 };
 
 }  // namespace tidepool::core

@@ -154,6 +154,29 @@ TEST_CASE("in any tree guarantees come first, nothing is wasted, and what is lef
   });
 }
 
+TEST_CASE("where leaves come to want something else one by one, each has what a division from nothing gives it") {
+  for_each_seed("changing shares", 10, [](std::uint64_t, Rng& rng) {
+    int moved = 0;
+    for (int i = 0; i < 500; ++i) {
+      World world = random_world(rng);
+      core::ChangingShares changing(world.nodes, world.slots);
+      std::vector<std::size_t> leaves;
+      for (std::size_t node = 0; node < world.nodes.size(); ++node) {
+        if (world.is_leaf(node)) leaves.push_back(node);
+      }
+      for (int change = 0; change < 8; ++change) {
+        const std::size_t leaf = leaves[rng.below(leaves.size())];
+        world.nodes[leaf].wanted = static_cast<int>(rng.between(0, 40));
+        changing.want(leaf, world.nodes[leaf].wanted);
+        const std::vector<int> anew = core::entitlements(world.nodes, world.slots);
+        moved += anew == world.shares ? 0 : 1;
+        for (const std::size_t any : leaves) REQUIRE(changing.of(any) == anew[any]);
+      }
+    }
+    REQUIRE(moved > 500);
+  });
+}
+
 TEST_CASE("what is even adds up to what is shared, and whole slots are less than one from it") {
   for_each_seed("even shares", 10, [](std::uint64_t, Rng& rng) {
     for (int i = 0; i < 1'000; ++i) {
