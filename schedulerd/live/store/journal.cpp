@@ -21,10 +21,11 @@ namespace tidepool::live {
 namespace {
 
 constexpr std::int64_t kIdempotencyKept_s = 24 * 3600;
-constexpr int kDroppedAtOnce = 256;     // rows of each kind of the past, with one batch
-constexpr std::size_t kIdleRows = 256;  // of a snapshot, in a batch of their own
-constexpr std::size_t kAddedRows = 16;  // of a snapshot, in a batch that has something else to do
-constexpr int kLogPagesMax = 2'000;     // 8 MB
+constexpr int kDroppedAtOnce = 256;        // rows of each kind of the past, with one batch
+constexpr std::size_t kIdleRows = 256;     // of a snapshot, in a batch of their own
+constexpr std::size_t kAddedRows = 16;     // of a snapshot, in a batch that has something else to do
+constexpr std::uint64_t kRowsPerLook = 4;  // of the journal, for each row that the newest snapshot had to look at
+constexpr int kLogPagesMax = 2'000;        // 8 MB
 
 std::uint64_t digest_of_row(std::uint64_t seq, Instant at, std::string_view kind, std::string_view body) {
   return Digest().mix(seq).mix(static_cast<std::uint64_t>(at.count_us())).mix(kind).mix(body).value();
@@ -402,7 +403,9 @@ bool Journal::has_upkeep() const {
 }
 
 bool Journal::snapshot_due() const {
-  return impl_->last_seq >= impl_->snapshots.newest() + impl_->options.snapshot_every;
+  const SnapshotStore& snapshots = impl_->snapshots;
+  return impl_->last_seq >=
+         snapshots.newest() + std::max(impl_->options.snapshot_every, kRowsPerLook * snapshots.looked_at());
 }
 
 Status Journal::add_upkeep(const core::ClusterState& state, const StoredClock& clock) {

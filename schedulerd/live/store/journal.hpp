@@ -28,7 +28,7 @@ namespace tidepool::live {
 
 struct JournalOptions {
   std::string vfs;                                          // empty = the system's own
-  std::uint64_t snapshot_every = 2'000;                     // rows between two snapshots
+  std::uint64_t snapshot_every = 2'000;                     // rows between two snapshots, at least
   Duration retention = Duration::seconds(30 * 24 * 3600);   // of decisions, events and what they followed from
   std::int64_t bytes_max = 0;                               // beyond it the oldest go before their time; 0 = none
   Duration snapshots_apart = Duration::seconds(24 * 3600);  // of older ones that are kept for replays of the past
@@ -93,7 +93,8 @@ class Journal {
   [[nodiscard]] Result<std::optional<ShadowReport>> shadow_report();
 
   // --- upkeep ------------------------------------------------------------------------------------
-  // There is a snapshot to write, or something of the past to drop.
+  // There is a snapshot to write, or something of the past to drop. Where much changes snapshots lie farther apart, by
+  // what the newest one cost: they take a bounded part of the disk's time, and a restart replays more rows.
   [[nodiscard]] bool has_upkeep() const;
   // Adds a piece of it to the batch, so that no answer waits for more than that; opens one if nothing else is to be
   // written. `state` is that of the rows so far.

@@ -133,6 +133,7 @@ Status SnapshotStore::go_on_from(std::uint64_t seq, const core::ClusterState& st
         sum_ = static_cast<std::uint64_t>(row.integer(1));
       },
       seq));
+  looked_at_ = 0;
   base_ = state;
   return ok_status();
 }
@@ -175,6 +176,7 @@ Status SnapshotStore::finish() {
   TP_TRY(add_head_.run(taken_->seq, taken_->state.now.count_us(), live_, sum_, head,
                        digest_of_head(taken_->seq, live_, sum_, head)));
   heads_.insert(heads_.begin(), {taken_->seq, taken_->state.now});
+  looked_at_ = taken_->rows.size();
   base_ = std::move(taken_->state);
   taken_.reset();
   return ok_status();

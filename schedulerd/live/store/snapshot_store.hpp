@@ -39,6 +39,9 @@ class SnapshotStore {
   // The journal's rows up to here are in every one that is kept.
   [[nodiscard]] std::uint64_t oldest() const { return heads_.empty() ? 0 : heads_.back().seq; }
 
+  // Rows that the newest one had to look at, since they might have changed; 0 = it was there before the store.
+  [[nodiscard]] std::uint64_t looked_at() const { return looked_at_; }
+
   // The one that the journal was taken up with, and its state, which the next one is compared with; 0 and an empty
   // state = none. Newer ones are damaged or were never finished, and go. Requires: a batch is open.
   [[nodiscard]] Status go_on_from(std::uint64_t seq, const core::ClusterState& state);
@@ -77,6 +80,7 @@ class SnapshotStore {
   // Rows that the newest one sees, or is going to see, and the sum of their digests.
   std::uint64_t live_ = 0;
   std::uint64_t sum_ = 0;
+  std::uint64_t looked_at_ = 0;
   GoneRow gone_until_;  // looked at since a snapshot that lies farther back was dropped
   Statement add_row_, newest_version_, drop_hidden_, add_head_, drop_head_, find_gone_, drop_gone_;
   Statement drop_newer_rows_, drop_newer_heads_, sum_of_head_;

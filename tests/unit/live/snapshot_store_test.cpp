@@ -103,6 +103,28 @@ TEST_CASE("a snapshot is written in pieces beside the rows, counts once it is wh
   CHECK(book.digest(10) == begun);
 }
 
+TEST_CASE("snapshots that look at much lie so far apart that they stay a part of what is written") {
+  const test::TemporaryFolder dir;
+  Book book(dir / "j.db");
+  for (std::uint64_t number = 1; number <= 100; ++number) book.submit(number);
+  const auto live = [&](std::uint64_t from, std::uint64_t to, std::uint64_t rows) {
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      for (std::uint64_t number = from; number <= to; ++number)
+        book.state.mutable_job(JobId(number)).progress.step += 1;
+      book.turn();
+    }
+  };
+  const auto newest = [&] { return book.heads().empty() ? 0 : book.heads().front().seq; };
+  live(1, 100, 50);
+  CHECK(newest() == 10);
+  live(1, 100, 400);
+  CHECK(newest() == 410);  // the one of row 10 had looked at 100 jobs
+  live(1, 1, 500);
+  CHECK(newest() == 810);
+  live(1, 1, 300);
+  CHECK(newest() >= 1'230);  // that of row 1210 has looked at one job: ten rows are enough again
+}
+
 TEST_CASE("a crash in the middle of a snapshot leaves the one before, and the next one is whole") {
   const test::TemporaryFolder dir;
   Book book(dir / "j.db");
@@ -110,6 +132,8 @@ TEST_CASE("a crash in the middle of a snapshot leaves the one before, and the ne
   book.snapshot();
   const std::uint64_t whole = book.heads().front().seq;
   const auto before = book.digest(whole);
+  book.open();  // from now on it is not known that the snapshot looked at much
+  REQUIRE(book.journal().go_on_from(whole, book.state).ok());
   for (std::uint64_t number = 1; number <= kJobs; ++number) book.state.mutable_job(JobId(number)).progress.step = 9;
   for (int i = 0; i < 15; ++i) book.turn();
   REQUIRE(book.ask("SELECT count(*) FROM snapshot_rows WHERE seq>1") > 0);
