@@ -28,6 +28,7 @@ void EventStreams::open(std::shared_ptr<StreamWriter> writer, StreamRequest requ
   client->last = request.after;
   client->request = std::move(request);
   clients_.push_back(client);
+  is_heard_ = true;  // before it reads the journal
   const std::weak_ptr<Client> weak = client;
   client->writer->on_drained([this, weak] {
     const auto drained = weak.lock();
@@ -131,6 +132,7 @@ void EventStreams::drop_token(const std::string& token_id) {
 
 void EventStreams::forget_closed() {
   std::erase_if(clients_, [](const auto& client) { return !client->writer->open(); });
+  is_heard_ = !clients_.empty();
   parts_.metrics.set_streams(clients_.size());
 }
 

@@ -3,9 +3,10 @@
 // falls behind goes back to the journal, so a burst costs no memory, and one that stops reading is cut
 // by the server's write deadline. Reading the journal takes turns with other requests, a page each. Nothing is left out
 // silently: if events are no longer kept, the stream ends in a "reset", after which a reader lists again. I/O thread
-// only.
+// only, but for is_heard().
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -40,6 +41,8 @@ class EventStreams {
   void open(std::shared_ptr<StreamWriter> writer, StreamRequest request);
   // A batch of new events, in order.
   void publish(const std::vector<core::Event>& events);
+  // Thread-safe. False: no stream is open, and one that is opened later finds in the journal what is durable now.
+  [[nodiscard]] bool is_heard() const { return is_heard_; }
   // To be called every heartbeat period: keeps idle connections alive and ends those whose token expired.
   void beat();
   // Ends the streams of a revoked token.
@@ -54,6 +57,7 @@ class EventStreams {
 
   Parts parts_;
   std::vector<std::shared_ptr<Client>> clients_;
+  std::atomic<bool> is_heard_ = false;
 };
 
 }  // namespace tidepool::live::http

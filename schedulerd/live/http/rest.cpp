@@ -118,6 +118,7 @@ Result<std::string> Rest::start() {
     const auto rest = weak.lock();
     if (!rest) return;
     rest->metrics_.observe_events(events);
+    if (!rest->streams_.is_heard()) return;
     rest->server_.post([raw = rest.get(), events] { raw->streams_.publish(events); });
   });
   auto url = server_.start();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <deque>
+#include <functional>
 #include <string>
 
 #include "base/check.hpp"
@@ -17,6 +18,7 @@ class KeptEvents final : public test::NoHistory {
  public:
   std::vector<core::Event> events(EventSeq after, std::optional<JobId>, int limit) override {
     ++pages_read;
+    on_read();
     std::vector<core::Event> page;
     for (const core::Event& event : kept) {
       if (event.seq > after && static_cast<int>(page.size()) < limit) page.push_back(event);
@@ -26,6 +28,7 @@ class KeptEvents final : public test::NoHistory {
 
   std::vector<core::Event> kept;
   int pages_read = 0;
+  std::function<void()> on_read = [] {};
 };
 
 class QuietService final : public Service {
@@ -61,10 +64,10 @@ class KeptWriter final : public StreamWriter {
     return true;
   }
   void finish() override {}
-  [[nodiscard]] bool open() const override { return true; }
+  [[nodiscard]] bool open() const override { return is_open; }
   [[nodiscard]] std::size_t queued() const override { return waiting; }
   void on_drained(std::function<void()> callback) override { drained = std::move(callback); }
-  void on_closed(std::function<void()>) override {}
+  void on_closed(std::function<void()> callback) override { closed = std::move(callback); }
 
   // The client reads all that waits for it.
   void drain() {
@@ -76,6 +79,8 @@ class KeptWriter final : public StreamWriter {
   std::size_t waiting = 0;
   std::size_t most_waiting = 0;
   std::function<void()> drained;
+  std::function<void()> closed;
+  bool is_open = true;
 };
 
 struct World {
@@ -151,6 +156,21 @@ TEST_CASE("large events wait in the journal, not in memory, and all arrive") {
   }
   CHECK(world.got() == up_to(40));
   CHECK(world.writer->most_waiting < 256U * 1024U + 2 * large);
+}
+
+TEST_CASE("streams are heard from before the first one reads the journal until the last one is closed") {
+  World world;
+  CHECK_FALSE(world.streams.is_heard());
+  const auto other = std::make_shared<KeptWriter>();
+  world.service.journal.on_read = [&] { CHECK(world.streams.is_heard()); };
+  for (const auto& writer : {world.writer, other}) world.streams.open(writer, {.caller = {.token_id = "t"}});
+  CHECK(world.service.journal.pages_read == 2);
+  for (const auto& writer : {world.writer, other}) {
+    CHECK(world.streams.is_heard());
+    writer->is_open = false;
+    writer->closed();
+  }
+  CHECK_FALSE(world.streams.is_heard());
 }
 
 TEST_CASE("what happens while a reader catches up comes once, in its place") {
