@@ -3,8 +3,9 @@
 // only slots, so all others wait and are decided about. Then jobs that have ended, 100,000 of them: a page of 500,
 // memory and disk of each, and the start after SIGKILL, each beside its goal.
 // Submits of 8 clients stand beside those to a slurmrestd of Debian's packages, started by hand in the same run
-// (slurm_by_hand), whose jobs wait as well; where it is not installed that is skipped.
-// The same clients then submit in batches of 100 (jobs:batch), beside the same slurmrestd, which has no such request.
+// (slurm_by_hand): once where all jobs wait, and once where they start on 32 free slots of either; where it is not
+// installed that is skipped. The same clients then submit in batches of 100 (jobs:batch), beside the same slurmrestd,
+// which has no such request.
 // Arguments: how many jobs wait, one figure each; ended=N; slurm=N submits to it, 0 = none.
 #include <algorithm>
 #include <atomic>
@@ -33,6 +34,7 @@ constexpr int kMeasured = 2'048;  // submits of one figure
 constexpr int kBatch = 100;       // jobs of one request to jobs:batch
 constexpr int kBatched = 16'000;  // jobs of one figure, in batches
 constexpr int kFillers = 64;      // clients that fill the queue up
+constexpr int kSlurmSlots = 32;   // processors of the nodes of slurm_by_hand
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -147,27 +149,36 @@ void batches_beside_single_submits(const std::string& program) {
   print("jobs_in_batches_of_100_8_clients", submit_batches(daemon, 8), "1/s", "single_submits", single);
 }
 
-void submits_beside_slurm(const std::string& program, int jobs) {
-  const auto slurm = SlurmByHand::start();
+Target target_of(const SlurmByHand& slurm) {
+  return {.port = slurm.port(),
+          .token = "",
+          .headers = {{"X-SLURM-USER-NAME", "root"}, {"X-SLURM-USER-TOKEN", slurm.token()}},
+          .path = "/slurm/v0.0.38/job/submit",
+          .job = R"({"script":"#!/bin/sh\ntrue\n","job":{"name":"job","nodes":1,"standard_output":"/dev/null",)"
+                 R"("environment":{"PATH":"/bin"},"current_working_directory":"/tmp"}})",
+          .stored = 200};
+}
+
+void submits_beside_slurm(const std::string& program, int jobs, const std::string& mode) {
+  const auto slurm = SlurmByHand::start(mode);
   if (!slurm) {
     std::fprintf(stderr,
                  "scale_bench: submits beside slurmrestd: skipped, Slurm is not installed or this is not root\n");
     return;
   }
-  const Target theirs{.port = slurm->port(),
-                      .token = "",
-                      .headers = {{"X-SLURM-USER-NAME", "root"}, {"X-SLURM-USER-TOKEN", slurm->token()}},
-                      .path = "/slurm/v0.0.38/job/submit",
-                      .job = R"({"script":"#!/bin/sh\ntrue\n","job":{"name":"job","nodes":1,)"
-                             R"("environment":{"PATH":"/bin"},"current_working_directory":"/tmp"}})",
-                      .stored = 200};
-  Daemon daemon(program, {"--dev"});
-  occupy(daemon);
+  const bool they_run = mode == "run";
+  Daemon daemon(program, they_run ? std::vector<std::string>{"--dev", "--local-slots", std::to_string(kSlurmSlots)}
+                                  : std::vector<std::string>{"--dev"});
+  if (!they_run) occupy(daemon);
+  const Target theirs = target_of(*slurm);
   submit(theirs, 8, jobs / 8);  // what is paid once is paid
   submit(target_of(daemon), 8, jobs / 8);
   const double their_rate = submit(theirs, 8, jobs);
-  print("submits_8_clients_vs_slurmrestd", submit(target_of(daemon), 8, jobs), "1/s", "slurmrestd", their_rate);
-  print("jobs_in_batches_of_100_8_clients_vs_slurmrestd", submit_batches(daemon, 8), "1/s", "slurmrestd", their_rate);
+  const std::string suffix = they_run ? "_while_jobs_run" : "";
+  print("submits_8_clients_vs_slurmrestd" + suffix, submit(target_of(daemon), 8, jobs), "1/s", "slurmrestd",
+        their_rate);
+  print("jobs_in_batches_of_100_8_clients_vs_slurmrestd" + suffix, submit_batches(daemon, 8), "1/s", "slurmrestd",
+        their_rate);
 }
 
 // Submits and cancels so many.
@@ -274,7 +285,9 @@ int main(int count, char** arguments) {
     }
     submits_with_a_queue(program, queues.empty() ? std::vector<int>{0, 10'000, 50'000} : queues);
     batches_beside_single_submits(program);
-    if (slurm > 0) submits_beside_slurm(program, slurm);
+    for (const char* mode : {"wait", "run"}) {
+      if (slurm > 0) submits_beside_slurm(program, slurm, mode);
+    }
     if (ended > 0) past(program, ended);
     return 0;
   } catch (const std::exception& error) {

@@ -23,15 +23,15 @@ bool is_installed() {
 
 }  // namespace
 
-std::unique_ptr<SlurmByHand> SlurmByHand::start() {
+std::unique_ptr<SlurmByHand> SlurmByHand::start(const std::string& mode) {
   const char* source = std::getenv("TIDEPOOL_SOURCE_DIR");
   if (!is_installed() || geteuid() != 0) return nullptr;
   std::unique_ptr<SlurmByHand> slurm(new SlurmByHand);
-  slurm->launch(std::string(source == nullptr ? "." : source) + "/tests/bench/slurm_by_hand");
+  slurm->launch(std::string(source == nullptr ? "." : source) + "/tests/bench/slurm_by_hand", mode);
   return slurm;
 }
 
-void SlurmByHand::launch(const std::string& script) {
+void SlurmByHand::launch(const std::string& script, const std::string& mode) {
   int in[2];
   int out[2];
   if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) throw std::runtime_error("pipe failed");
@@ -42,7 +42,7 @@ void SlurmByHand::launch(const std::string& script) {
   if (pid_ == 0) {
     dup2(in[0], STDIN_FILENO);
     dup2(out[1], STDOUT_FILENO);
-    execl(script.c_str(), script.c_str(), folder.c_str(), std::to_string(kPort).c_str(), nullptr);
+    execl(script.c_str(), script.c_str(), folder.c_str(), std::to_string(kPort).c_str(), mode.c_str(), nullptr);
     _exit(127);
   }
   close(in[0]);

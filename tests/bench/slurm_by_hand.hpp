@@ -12,8 +12,9 @@ namespace tidepool::bench {
 
 class SlurmByHand {
  public:
-  // Null: it is not installed, or may not be started. Throws with its output if it is and does not start.
-  [[nodiscard]] static std::unique_ptr<SlurmByHand> start();
+  // `mode`: whether jobs "wait" or "run", as the script says. Null: it is not installed, or may not be started. Throws
+  // if it is and does not start.
+  [[nodiscard]] static std::unique_ptr<SlurmByHand> start(const std::string& mode);
   SlurmByHand(const SlurmByHand&) = delete;
   SlurmByHand& operator=(const SlurmByHand&) = delete;
   ~SlurmByHand();
@@ -23,7 +24,7 @@ class SlurmByHand {
 
  private:
   SlurmByHand() = default;
-  void launch(const std::string& script);
+  void launch(const std::string& script, const std::string& mode);
 
   tidepool::test::TemporaryFolder folder_;
   pid_t pid_ = -1;
