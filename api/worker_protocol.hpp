@@ -212,6 +212,16 @@ struct WorkerStuckReport {
   PulsePhase phase = PulsePhase::kWaiting;
   std::int64_t for_ms = 0;
 };
+// The worker's program has ended, and its slots are not free yet: told once, after seconds of waiting, and after each
+// welcome while it lasts. worker_exited follows when they are.
+struct SlotsHeldReport {
+  WorkerId worker;
+  std::int64_t for_ms = 0;
+  std::string why;  // what holds them
+  int exit_code = -1;
+  int signal = 0;
+  std::string detail;
+};
 // What the node's devices really do: after each welcome, if they have been measured, and after a `probe`.
 struct DeviceFigure {
   std::string device;  // "cpu", or the GPU's id
@@ -275,8 +285,8 @@ struct StateLeftReport {
 };
 using AgentToDaemon =
     std::variant<AgentHello, AgentHeartbeat, WorkerExitedReport, FromWorkerReport, LogChunk, WorkerStuckReport,
-                 ProbedReport, KeptJobsReport, CertificateRequest, ReclaimReport, StateWantedReport, StateOfferedReport,
-                 StateRefusedReport, StateBroughtReport, StateLeftReport>;
+                 SlotsHeldReport, ProbedReport, KeptJobsReport, CertificateRequest, ReclaimReport, StateWantedReport,
+                 StateOfferedReport, StateRefusedReport, StateBroughtReport, StateLeftReport>;
 
 // --- daemon -> agent ----------------------------------------------------------------------------
 struct AgentWelcome {

@@ -336,6 +336,15 @@ void fields(auto& archive, Like<WorkerStuckReport> auto& m) {
   archive("phase", m.phase);
   archive("for_ms", m.for_ms, kNatural);
 }
+void fields(auto& archive, Like<SlotsHeldReport> auto& m) {
+  archive.type("slots_held");
+  archive("worker", m.worker, kId);
+  archive("for_ms", m.for_ms, kNatural);
+  archive("why", m.why);
+  archive("exit_code", m.exit_code);
+  archive("signal", m.signal);
+  archive("detail", m.detail);
+}
 void fields(auto& archive, Like<DeviceFigure> auto& figure) {
   archive("device", figure.device);
   archive("matmul_gflops", figure.matmul_gflops, kFigure);

@@ -28,7 +28,7 @@ bool restarts(const Job& job) {
 
 // It has been told to go, or its job has no place for it.
 bool goes(const Job& job, const Worker& worker) {
-  if (worker.node_lost) return false;
+  if (worker.is_gone()) return false;
   if (worker.kill_at) return true;
   return worker.phase == WorkerPhase::kLeaving && (worker.stop_due || restarts(job));
 }
@@ -79,7 +79,7 @@ void ForwardWorld::follow_workers(const core::ClusterState& state, const Job& jo
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
     const bool waits = job.recovery.moving && core::awaits(*job.recovery.moving, worker);
-    const bool boots = worker.phase == WorkerPhase::kStarting && !worker.node_lost && !worker.kill_at && !waits;
+    const bool boots = worker.phase == WorkerPhase::kStarting && !worker.is_gone() && !worker.kill_at && !waits;
     if (boots && booting_.insert(id)) {
       heap_.push(std::max(now, worker.started_at + expectations_->boot(job)), core::Fact(core::WorkerReady{id}));
     }
@@ -150,7 +150,7 @@ void ForwardWorld::follow_programs(const core::ClusterState& state, const Job& j
   const bool launched = job.membership.restart_state.launched == generation;
   for (const WorkerId id : job.membership.members) {
     const Worker* worker = state.find_worker(id);
-    if (worker == nullptr || worker->node_lost || worker->kill_at) continue;
+    if (worker == nullptr || worker->is_gone() || worker->kill_at) continue;
     if (worker->joining < generation && waits_.insert({id, generation}).second) {
       heap_.push(now + (worker->launched > 0 ? kLeave : Duration()), core::Fact(core::WorkerJoining{id, generation}));
     }

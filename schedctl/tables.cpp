@@ -99,7 +99,8 @@ std::string price_of(const json& node) {
   return text_at(node, "/price_per_slot_hour", "-") + (rule.empty() ? "" : printable(" by " + rule));
 }
 
-std::string node_state(const json& node) {
+// Whether it takes workers, and why not.
+std::string availability(const json& node) {
   if (!text_at(node, "/access/revoked_at").empty()) return text_at(node, "/state") + ", revoked";
   if (text_at(node, "/state") != "up") return text_at(node, "/state");
   if (!text_at(node, "/drain/deadline").empty()) {
@@ -119,6 +120,36 @@ std::string node_state(const json& node) {
   return until.empty() ? "up" : "unsteady until " + clock_of(until) + " (" + faults_of(node) + ")";
 }
 
+bool is_quarantined(const json& slot) {
+  const auto found = slot.find("quarantine");
+  return found != slot.end() && found->is_object();
+}
+
+std::string node_state(const json& node) {
+  const json& slots = list_at(node, "/slots");
+  const auto held = std::count_if(slots.begin(), slots.end(), is_quarantined);
+  return availability(node) + (held == 0 ? "" : ", " + count_of(static_cast<double>(held), "slot") + " quarantined");
+}
+
+// One line for each worker whose slots are quarantined.
+std::string quarantine_notes(const json& node) {
+  std::map<std::string, std::string> slots_by_why;
+  for (const json& slot : list_at(node, "/slots")) {
+    if (!is_quarantined(slot)) continue;
+    const std::string worker = text_at(slot, "/worker");
+    const std::string who = worker.empty() ? "" : " of " + worker + " (" + text_at(slot, "/job") + ")";
+    std::string& slots = slots_by_why[who + " quarantined since " + clock_of(text_at(slot, "/quarantine/since")) +
+                                      ": " + text_at(slot, "/quarantine/why")];
+    slots += (slots.empty() ? "" : ",") + slot.at("index").dump();
+  }
+  std::string notes;
+  for (const auto& [why, slots] : slots_by_why) {
+    notes += text_at(node, "/id") + ": slots " + slots + why + "; if you know that they are free: schedctl node " +
+             "release-slots " + text_at(node, "/id") + "\n";
+  }
+  return notes;
+}
+
 std::string nodes_table(const json& nodes, const Style& style) {
   if (nodes.empty()) return "no nodes; start an agent, or the daemon with --local-slots 4\n";
   TextTable table({{.title = "NODE"},
@@ -131,6 +162,7 @@ std::string nodes_table(const json& nodes, const Style& style) {
                    {.title = "ADDRESS"},
                    {.title = "ISOLATION"},
                    {.title = "JOBS", .flexible = true}});
+  std::string notes;
   for (const auto& node : nodes) {
     const json& slots = list_at(node, "/slots");
     std::size_t free = 0;
@@ -148,8 +180,9 @@ std::string nodes_table(const json& nodes, const Style& style) {
                std::to_string(free) + "/" + std::to_string(slots.size()), text_at(node, "/slot_type"), price_of(node),
                speed ? percent(*speed) : "-", text_at(node, "/data_address", "-"), isolation_of(node),
                jobs.empty() ? "-" : jobs});
+    notes += quarantine_notes(node);
   }
-  return table.text(style);
+  return table.text(style) + (notes.empty() ? "" : "\n" + notes);
 }
 
 std::string workers_table(const json& workers, const Style& style) {

@@ -280,7 +280,7 @@ void SimulatedDaemon::free_leavers(Instant now, std::vector<Outgoing>& out) {
   for (bool lives = true; lives;) {
     std::vector<leader::TurnItem> exits;
     for (const auto& [id, worker] : state().workers) {
-      const bool leaves = worker.phase == core::WorkerPhase::kLeaving && !worker.node_lost;
+      const bool leaves = worker.phase == core::WorkerPhase::kLeaving && !worker.is_gone();
       if (leaves) exits.emplace_back(leader::WorkerExitedItem{worker.node, {.report = 0, .worker = id}});
     }
     if (exits.empty()) return;

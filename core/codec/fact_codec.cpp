@@ -103,6 +103,17 @@ void fields(auto& archive, codec::Like<WorkerStuck> auto& fact) {
   archive("phase", fact.phase);
   archive("lasted", fact.lasted);
 }
+void fields(auto& archive, codec::Like<SlotsHeld> auto& fact) {
+  archive("worker", fact.worker);
+  archive("lasted", fact.lasted);
+  archive("why", fact.why);
+  archive("exit_code", fact.exit_code);
+  archive("signal", fact.signal);
+  archive("detail", fact.detail);
+}
+void fields(auto& archive, codec::Like<SlotsReleased> auto& fact) {
+  archive("node", fact.node);
+}
 void fields(auto& archive, codec::Like<ProgramStarted> auto& fact) {
   archive("worker", fact.worker);
   archive("generation", fact.generation);
@@ -296,6 +307,8 @@ std::string_view name_of(const Fact& fact) {
                         [](const ProgramStarted&) { return "program_started"; },
                         [](const ProgramEnded&) { return "program_ended"; },
                         [](const NoticeAnswered&) { return "notice_answered"; },
+                        [](const SlotsHeld&) { return "slots_held"; },
+                        [](const SlotsReleased&) { return "slots_released"; },
                         [](const WorkerExited&) { return "worker_exited"; },
                         [](const GenerationSwitched&) { return "generation_switched"; },
                         [](const StepsMeasured&) { return "steps_measured"; },

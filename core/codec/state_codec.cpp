@@ -34,6 +34,11 @@ inline auto names_of(NodeState) {
   return std::array{Name{NodeState::kUp, "up"}, Name{NodeState::kLost, "lost"}};
 }
 
+void fields(auto& archive, codec::Like<SlotHold> auto& hold) {
+  archive("since", hold.since);
+  archive("why", hold.why);
+}
+
 void fields(auto& archive, codec::Like<StuckNotice> auto& notice) {
   archive("step", notice.step);
   archive("lasted", notice.lasted);
@@ -86,6 +91,7 @@ void fields(auto& archive, codec::Like<Worker> auto& worker) {
   archive("launched", worker.launched);
   archive("program_ended", worker.program_ended);
   archive("node_lost", worker.node_lost);
+  archive("held", worker.held);
   archive("track", worker.track);
   archive("replaced", worker.replaced);
   archive("replaced_on", worker.replaced_on);
@@ -372,7 +378,10 @@ Status take_node(nlohmann::json element, const std::string& where, ClusterState&
 }
 
 Status take_worker(nlohmann::json element, const std::string& where, ClusterState& state) {
-  if (element.is_object()) element.emplace("notice", nullptr);  // likewise
+  if (element.is_object()) {  // likewise
+    element.emplace("notice", nullptr);
+    element.emplace("held", nullptr);
+  }
   auto worker = decode_named(element, where, state.workers, std::make_unique<Worker>());
   if (!worker.ok()) return worker.error();
   const WorkerId id = (*worker)->id;

@@ -20,7 +20,7 @@ namespace {
 // Of the node that the worker is on; null: it is not being drained, or out of sight.
 const NodeDrain* drain_of(const ClusterState& state, const Worker& worker) {
   const Node& node = *state.find_node(worker.node);
-  return worker.node_lost || !node.drain ? nullptr : &*node.drain;
+  return worker.is_gone() || !node.drain ? nullptr : &*node.drain;
 }
 
 bool boots(const Worker& worker) {
@@ -239,7 +239,7 @@ std::optional<Instant> next_drain_due(const ClusterState& state, const IdSet<Nod
     const Node& node = *state.find_node(id);
     for (const WorkerId owner : node.owners) {
       const Worker* worker = owner ? state.find_worker(owner) : nullptr;
-      if (worker == nullptr || worker->node_lost || worker->kill_at) continue;
+      if (worker == nullptr || worker->is_gone() || worker->kill_at) continue;
       first.consider(node.drain->deadline - state.find_job(worker->job)->spec.elastic.grace);
       first.consider(node.drain->deadline);
     }

@@ -52,7 +52,7 @@ std::vector<WorkerId> laggards(const ClusterState& state, const Job& job) {
   std::vector<WorkerId> late;
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
-    if (worker.node_lost || worker.kill_at) continue;
+    if (worker.is_gone() || worker.kill_at) continue;
     const bool silent = (launched ? worker.launched : worker.joining) < job.membership.generation;
     if (worker.phase == WorkerPhase::kLeaving || (worker.phase == WorkerPhase::kMember && silent)) late.push_back(id);
   }
@@ -67,7 +67,7 @@ std::vector<WorkerId> suspects(const ClusterState& state, const Job& job) {
   std::vector<WorkerId> joining_workers;
   for (const WorkerId id : job.membership.members) {
     const Worker* worker = state.find_worker(id);
-    if (worker == nullptr || worker->node_lost) continue;
+    if (worker == nullptr || worker->is_gone()) continue;
     if (worker->joining < job.membership.generation) silent.push_back(id);
     if (is_newcomer(job, id)) joining_workers.push_back(id);
   }
@@ -111,7 +111,7 @@ void stop_hung_switch(DecisionDraft& draft, const Job& job) {
 void stop_stuck(DecisionDraft& draft, const Job& job) {
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *draft.state().find_worker(id);
-    if (!worker.stuck || worker.node_lost || worker.kill_at) continue;
+    if (!worker.stuck || worker.is_gone() || worker.kill_at) continue;
     draft.stop({job.id, id, Duration(), StopCause::kStuck},
                reason::WorkerStuck{{.worker = id}, worker.stuck->step, worker.stuck->lasted});
   }
@@ -126,7 +126,7 @@ std::optional<Instant> next_hang(const ClusterState& state, const Job& job, cons
   FirstAfter first(after);
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
-    const bool boots = worker.phase == WorkerPhase::kStarting && !worker.node_lost && !worker.kill_at;
+    const bool boots = worker.phase == WorkerPhase::kStarting && !worker.is_gone() && !worker.kill_at;
     if (boots) first.consider(start_deadline(job, worker, config));
   }
   first.consider(switch_deadline(state, job, config));

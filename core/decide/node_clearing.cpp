@@ -108,7 +108,7 @@ class NodeClearing {
   }
 
   [[nodiscard]] Way way_of(const Worker& worker) {
-    if (worker.node_lost || comes_free(draft_.state(), worker, draft_.leaving_workers())) return Way::kStays;
+    if (worker.is_gone() || comes_free(draft_.state(), worker, draft_.leaving_workers())) return Way::kStays;
     const auto [way, is_first] = ways_.try_emplace(worker.job);
     if (is_first) way->second = way_of(*draft_.state().find_job(worker.job));
     return way->second;

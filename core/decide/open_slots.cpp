@@ -14,7 +14,7 @@ bool may_hold(const Node& node, const Job& job) {
 }
 
 bool comes_free(const ClusterState& state, const Worker& worker, const IdSet<WorkerId>& leaving) {
-  return (leaving.contains(worker.id) && !worker.node_lost) || is_on_its_way_out(*state.find_job(worker.job), worker);
+  return (leaving.contains(worker.id) && !worker.is_gone()) || is_on_its_way_out(*state.find_job(worker.job), worker);
 }
 
 OpenSlots::OpenSlots(DecisionDraft& draft, const Job& waiting, const IdSet<WorkerId>& leaving)
@@ -59,7 +59,7 @@ void OpenSlots::shift(const Job& job, int sign) {
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state_.find_worker(id);
     const auto found = places_.find(worker.node);
-    if (found == places_.end() || worker.node_lost || comes_free(state_, worker, leaving_)) continue;
+    if (found == places_.end() || worker.is_gone() || comes_free(state_, worker, leaving_)) continue;
     Place& place = found->second;
     workers_ -= workers_on(place);
     place.open += sign * static_cast<int>(worker.slots.size());

@@ -64,7 +64,7 @@ void stop_left_behind(DecisionDraft& draft, const Job& job) {
         !job.membership.members.empty() && !job.membership.switched && job.membership.commit.replaces;
     const bool waits_for_switch =
         under_way != nullptr && (under_way->committed ? contains(under_way->leaving_workers, id) : first_of_two);
-    if (worker.phase != WorkerPhase::kLeaving || worker.node_lost || worker.kill_at) continue;
+    if (worker.phase != WorkerPhase::kLeaving || worker.is_gone() || worker.kill_at) continue;
     if (worker.stop_due && needs_no_more(worker)) {
       draft.stop({job.id, id, Duration()}, worker.notice->reason);
       continue;
@@ -107,7 +107,7 @@ Duration time_to_park(const Job& job, const Worker& worker) {
 void stop_parkers(DecisionDraft& draft, const Job& job) {
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *draft.state().find_worker(id);
-    if (worker.node_lost || worker.kill_at) continue;
+    if (worker.is_gone() || worker.kill_at) continue;
     if (!worker.stop_due) {
       draft.stop({job.id, id, job.spec.elastic.grace}, job.verdict.reason);
     } else if (draft.now() >= *worker.stop_due) {
@@ -128,7 +128,7 @@ void park(DecisionDraft& draft, const Job& job, const Reason& reason) {
   draft.conclude(job, PreemptIntent{job.id, keeps ? job.membership.generation + 1 : 0, keeps && after_failure}, reason);
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *draft.state().find_worker(id);
-    const bool stops = !worker.node_lost && !worker.kill_at && !(keeps && may_hold_state(worker));
+    const bool stops = !worker.is_gone() && !worker.kill_at && !(keeps && may_hold_state(worker));
     if (stops) draft.stop({job.id, id, job.spec.elastic.grace}, reason);
   }
 }
@@ -246,7 +246,7 @@ std::optional<Instant> next_due(const ClusterState& state, const Job& job, const
   FirstAfter first(after);
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
-    if (worker.node_lost || worker.kill_at) continue;
+    if (worker.is_gone() || worker.kill_at) continue;
     if (worker.stop_due) first.consider(*worker.stop_due);
   }
   first.consider(next_hang(state, job, config, after));

@@ -112,7 +112,7 @@ class RoomSearch {
   // Sooner or later: what keeps its job from a change now passes. One that was started a moment ago is left alone, so
   // that a decision says the same before and after it was accepted.
   [[nodiscard]] std::optional<double> cost_if_it_may_move(const Worker& worker) {
-    if (worker.node_lost || worker.started_at >= draft_.now()) return std::nullopt;
+    if (worker.is_gone() || worker.started_at >= draft_.now()) return std::nullopt;
     const auto [cost, is_first] = costs_.try_emplace(worker.job);
     if (is_first) {
       const Job& job = *draft_.state().find_job(worker.job);

@@ -183,6 +183,21 @@ void suggest_share(const ClusterState& state, const Job& job, int needed, Explan
   out.unblocks.push_back("a larger guarantee for tenant " + job.spec.tenant + ": schedctl tenants apply FILE");
 }
 
+// What is left of workers that have ended goes, or its operator knows that nothing is.
+void suggest_quarantined(const ClusterState& state, const Node& node, Explanation& out) {
+  const SlotHold* hold = nullptr;
+  int slots = 0;
+  for (const WorkerId id : node.owners) {
+    const Worker* owner = state.find_worker(id);
+    if (owner == nullptr || !owner->held) continue;
+    hold = &*owner->held;
+    ++slots;
+  }
+  if (hold == nullptr || node.state != NodeState::kUp) return;
+  out.unblocks.push_back(counted(slots, "slot") + " of " + node.name + " must leave quarantine (" + hold->why +
+                         "); if you know that nothing is left there: schedctl node release-slots " + node.name);
+}
+
 void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   const int slots = job.spec.gpus_per_worker;
   const int needed = job.spec.elastic.sizes.front() * slots;
@@ -208,6 +223,7 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
       out.unblocks.push_back(node.name + " stays without a fault for " + waiting_time(std::max(1.0, left)) +
                              ", or: schedctl node clear-faults " + node.name);
     }
+    suggest_quarantined(state, node, out);
     if (node.state == NodeState::kLost) out.unblocks.push_back("bring back " + node.name + ", whose agent is away");
   }
 }

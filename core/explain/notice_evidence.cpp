@@ -18,7 +18,7 @@ std::vector<std::string> notice_evidence(const ClusterState& state, const Job& j
   Instant first;
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
-    if (!worker.notice || worker.node_lost) continue;
+    if (!worker.notice || worker.is_gone()) continue;
     if (worker.notice->answer == NoticeAnswer::kNone) {
       first = silent == 0 ? worker.notice->by : std::min(first, worker.notice->by);
       ++silent;

@@ -17,6 +17,7 @@
 #include "core/facts/price_facts.hpp"
 #include "core/facts/program_facts.hpp"
 #include "core/facts/shares.hpp"
+#include "core/facts/slot_holds.hpp"
 #include "core/facts/state_moves.hpp"
 #include "core/facts/tenant_facts.hpp"
 #include "core/facts/training_facts.hpp"
@@ -48,8 +49,8 @@ concept OutsideChange =
     std::same_as<F, JobSuspendRequested> || std::same_as<F, JobResumeRequested> || std::same_as<F, JobChanged> ||
     std::same_as<F, TrainingFinished> || std::same_as<F, NodeCordonChanged> || std::same_as<F, NodeLabelled> ||
     std::same_as<F, NodeDrainRequested> || std::same_as<F, NodeDrainCancelled> || std::same_as<F, NodeReclaimNoticed> ||
-    std::same_as<F, NodeFaultsCleared> || std::same_as<F, MaintenanceAdded> || std::same_as<F, MaintenanceRemoved> ||
-    std::same_as<F, TenantsConfigured>;
+    std::same_as<F, NodeFaultsCleared> || std::same_as<F, SlotsReleased> || std::same_as<F, MaintenanceAdded> ||
+    std::same_as<F, MaintenanceRemoved> || std::same_as<F, TenantsConfigured>;
 
 // A node of a pool comes because it was asked for, and one that holds nothing goes because it was given back.
 bool is_outside_change(const ClusterState& state, const NodeJoined& fact) {

@@ -114,7 +114,7 @@ void note_loss(StateChange& change, NodeId node) {
 
 void note_exit(StateChange& change, const Worker& worker, const WorkerExited& fact) {
   const bool failed = fact.exit_code != 0 && fact.exit_code != kExitMisconfigured;
-  if (worker.phase != WorkerPhase::kStarting || worker.kill_at || worker.node_lost || !failed) return;
+  if (worker.phase != WorkerPhase::kStarting || worker.kill_at || worker.is_gone() || !failed) return;
   const Job& job = *change.state().find_job(worker.job);
   const Node& node = *change.state().find_node(worker.node);
   const bool has_run = job.membership.generation > 0;

@@ -14,7 +14,7 @@ namespace {
 // The worker whose program of the newest generation the fact speaks of; nullptr if it is late or about to be stopped.
 const Worker* speaker_of(const ClusterState& state, WorkerId id, GenerationNumber generation) {
   const Worker* worker = state.find_worker(id);
-  if (worker == nullptr || worker->phase != WorkerPhase::kMember || worker->node_lost) return nullptr;
+  if (worker == nullptr || worker->phase != WorkerPhase::kMember || worker->is_gone()) return nullptr;
   const Job& job = *state.find_job(worker->job);
   const bool current = job.spec.resize == ResizeMode::kRestart && is_active(job.state()) &&
                        generation == job.membership.generation && generation == job.membership.restart_state.launched &&

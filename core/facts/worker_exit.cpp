@@ -16,8 +16,8 @@ namespace tidepool::core {
 namespace {
 
 bool was_expected(const Worker& worker, const Job& job) {
-  // A lost node has been counted when it was lost.
-  return worker.phase == WorkerPhase::kLeaving || worker.node_lost || winds_down(job) || !is_active(job.state());
+  // One that was gone before has been counted then.
+  return worker.phase == WorkerPhase::kLeaving || worker.is_gone() || winds_down(job) || !is_active(job.state());
 }
 
 std::string describe(const Worker& worker, const ExitNotice& notice) {
@@ -77,7 +77,13 @@ void count_failed_program(StateChange& change, Job& job, const Worker& worker, c
   emit_lost(change, job, worker.id, notice);
 }
 
-void remove_exited_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice) {
+namespace {
+
+// One loss for a job, except of workers that were to end. `take(id, job)` makes the worker gone and says how it was
+// lost; `may_be_quiet`: its program has ended, maybe because it had finished.
+template <class Take>
+void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice, bool may_be_quiet,
+                  const Take& take) {
   IdSet<JobId> counted;
   IdSet<JobId> jobs;
   for (const WorkerId id : ids) {
@@ -85,16 +91,15 @@ void remove_exited_workers(StateChange& change, const std::vector<WorkerId>& ids
     Job& job = change.job(worker.job);
     jobs.insert(job.id);
     const bool lost = !was_expected(worker, job) || (counted.contains(job.id) && worker.phase != WorkerPhase::kLeaving);
-    const bool quiet = lost && may_have_finished(change.state(), job, worker, notice);
-    if (contains(job.membership.on_lost_nodes, id)) job.membership.on_lost_nodes.clear();
-    change.remove_worker(id);
+    const bool quiet = lost && may_be_quiet && may_have_finished(change.state(), job, worker, notice);
+    const bool first_worker = worker.phase != WorkerPhase::kMember && job.membership.members.empty();
+    const std::string how = take(worker, job);
     if (quiet) {
       job.recovery.unconfirmed_exits.push_back(id);
       if (!job.recovery.unconfirmed_since) job.recovery.unconfirmed_since = change.at();
     } else if (lost) {
-      const bool first_worker = worker.phase != WorkerPhase::kMember && job.membership.members.empty();
       if (first_worker && notice.exit_code == kExitMisconfigured) job.recovery.misconfigured = true;
-      count_loss(job, counted, describe(worker, notice));
+      count_loss(job, counted, how);
       emit_lost(change, job, id, notice);
     }
     drop_from_transition(change, job, id);
@@ -105,28 +110,51 @@ void remove_exited_workers(StateChange& change, const std::vector<WorkerId>& ids
   }
 }
 
+// A worker that keeps its slots and was about to join does not any more.
+void leave_if_joining(StateChange& change, const Job& job, WorkerId id) {
+  const auto& transition = job.phase.transition();
+  if (transition && !transition->committed && contains(transition->joining_workers, id)) {
+    mark_leaving(change, id, std::nullopt);
+  }
+}
+
+void free_held_slots(StateChange& change, const Worker& worker) {
+  Node& node = change.node(worker.node);
+  change.emit("slots.released", node,
+              {{"worker", worker.id.text()},
+               {"slots", worker.slots},
+               {"seconds", (change.at() - worker.held->since).to_seconds()}});
+}
+
+}  // namespace
+
+void remove_exited_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice) {
+  lose_workers(change, ids, notice, true, [&](const Worker& worker, Job& job) {
+    if (contains(job.membership.on_lost_nodes, worker.id)) job.membership.on_lost_nodes.clear();
+    if (worker.held) free_held_slots(change, worker);
+    change.remove_worker(worker.id);
+    return describe(worker, notice);
+  });
+}
+
 void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const std::string& why) {
-  IdSet<JobId> counted;
-  IdSet<JobId> jobs;
-  for (const WorkerId id : ids) {
-    Worker& worker = change.worker(id);
-    Job& job = change.job(worker.job);
-    jobs.insert(job.id);
-    const bool lost = !was_expected(worker, job) || (counted.contains(job.id) && worker.phase != WorkerPhase::kLeaving);
-    worker.node_lost = true;
-    if (lost) {
-      count_loss(job, counted, id.text() + " was on a node that was lost: " + why);
-      emit_lost(change, job, id, {.detail = why});
-    }
-    const bool on_its_way = job.phase.transition() && !job.phase.transition()->committed &&
-                            contains(job.phase.transition()->joining_workers, id);
-    if (on_its_way) mark_leaving(change, id, std::nullopt);
-    drop_from_transition(change, job, id);
-  }
-  for (const JobId job : jobs) {
-    end_move_if_pointless(change, change.job(job));
-    reset_job_without_workers(change, change.job(job));
-  }
+  lose_workers(change, ids, {.detail = why}, false, [&](const Worker& worker, Job& job) {
+    change.worker(worker.id).node_lost = true;
+    leave_if_joining(change, job, worker.id);
+    return worker.id.text() + " was on a node that was lost: " + why;
+  });
+}
+
+void hold_slots(StateChange& change, WorkerId id, const SlotHold& hold, const ExitNotice& notice) {
+  lose_workers(change, {id}, notice, true, [&](const Worker& worker, Job& job) {
+    if (contains(job.membership.on_lost_nodes, id)) job.membership.on_lost_nodes.clear();
+    change.worker(id).held = hold;
+    leave_if_joining(change, job, id);
+    change.capacity_changed();
+    change.emit("slots.quarantined", change.node(worker.node),
+                {{"worker", id.text()}, {"slots", worker.slots}, {"why", hold.why}});
+    return describe(worker, notice);
+  });
 }
 
 void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
@@ -156,7 +184,7 @@ bool may_return(const ClusterState& state, const Job& job) {
   if (job.shares.ordered.number != 0 || !job.recovery.unconfirmed_exits.empty()) return false;
   return std::all_of(job.membership.members.begin(), job.membership.members.end(), [&](WorkerId id) {
     const Worker* worker = state.find_worker(id);
-    return worker != nullptr && worker->node_lost && !worker->kill_at;
+    return worker != nullptr && worker->node_lost && !worker->held && !worker->kill_at;
   });
 }
 

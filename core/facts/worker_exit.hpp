@@ -24,6 +24,10 @@ void remove_exited_workers(StateChange& change, const std::vector<WorkerId>& ids
 // A program that was restarted with each generation has ended badly: one loss, and the worker keeps its slots.
 void count_failed_program(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice);
 
+// The worker's program has ended, and its slots are not free: they are quarantined, and it is no longer counted on.
+// Requires: the worker exists.
+void hold_slots(StateChange& change, WorkerId id, const SlotHold& hold, const ExitNotice& notice);
+
 // The workers' node is away: they keep their slots and are no longer counted on. One loss for a job.
 void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const std::string& why);
 

@@ -40,6 +40,13 @@ struct StuckNotice {
   Duration lasted;
 };
 
+// Its program has ended and its slots are not free, since processes of it cannot be ended or a GPU's memory is not
+// back. They are quarantined: no job gets them until the agent has proved them free, or an operator says so.
+struct SlotHold {
+  Instant since;
+  std::string why;
+};
+
 // How fast a worker is beside the others of its job; straggler_facts.hpp brings it up to date.
 struct StragglerTrack {
   double score = 1;             // its speed as a share of the others'
@@ -71,10 +78,14 @@ struct Worker {
   std::optional<StuckNotice> stuck;   // its agent saw no progress
   GenerationNumber launched = 0;      // newest generation that its program was started in (ResizeMode::kRestart)
   bool program_ended = false;         // the program of that generation has ended well
-  bool node_lost = false;             // its node is away; not counted on, slots still owned
+  bool node_lost = false;             // its node is away
+  std::optional<SlotHold> held;       // none: its program lives, or nothing is known of its end
   StragglerTrack track;
   WorkerId replaced;   // the straggler whose place it took; none = no straggler's
   NodeId replaced_on;  // where that one ran
+
+  // Not counted on any more; its slots are its own still.
+  [[nodiscard]] bool is_gone() const { return node_lost || held.has_value(); }
 };
 
 enum class NodeState { kUp, kLost };

@@ -168,6 +168,20 @@ struct NoticeAnswered {
   NoticeAnswer answer = NoticeAnswer::kSaving;
   Duration needs;  // kUntil: from now on
 };
+// Its program has ended, and its agent has not been able to prove its slots free since: they are quarantined until
+// WorkerExited.
+struct SlotsHeld {
+  WorkerId worker;
+  Duration lasted;     // since the program has ended
+  std::string why;     // what holds them, such as "memory of GPU-1 is still held"
+  int exit_code = -1;  // this and the rest as of WorkerExited
+  int signal = 0;
+  std::string detail;
+};
+// An operator says that all slots of the node that are quarantined are free.
+struct SlotsReleased {
+  NodeId node;
+};
 // Proof of death: the agent has reaped the process. Frees its slots.
 struct WorkerExited {
   WorkerId worker;
@@ -354,16 +368,16 @@ struct UtcSet {
 // Nothing but the passing of time, so that waits end.
 struct ClockAdvanced {};
 
-using Fact =
-    std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
-                 JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged, NodeLabelled,
-                 NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed, NodeDampingConfigured, NodeFaultsCleared,
-                 MaintenanceAdded, MaintenanceRemoved, WorkerReady, WorkerJoining, WorkerStuck, ProgramStarted,
-                 ProgramEnded, NoticeAnswered, WorkerExited, GenerationSwitched, StepsMeasured, SharesChanged,
-                 DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken, StateRestored, StateBrought,
-                 StateLeft, PolicyActivated, PolicyRolledBack, PolicyShadowed, PolicyAnswered, PoolsConfigured,
-                 PoolNodeCreated, PoolNodeCreateFailed, PoolNodeDeleted, PoolNodeDeleteFailed, PoolListed,
-                 PoolListFailed, TenantsConfigured, PricesConfigured, UtcSet, ClockAdvanced>;
+using Fact = std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
+                          JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged,
+                          NodeLabelled, NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed,
+                          NodeDampingConfigured, NodeFaultsCleared, MaintenanceAdded, MaintenanceRemoved, WorkerReady,
+                          WorkerJoining, WorkerStuck, ProgramStarted, ProgramEnded, NoticeAnswered, SlotsHeld,
+                          SlotsReleased, WorkerExited, GenerationSwitched, StepsMeasured, SharesChanged,
+                          DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken, StateRestored, StateBrought,
+                          StateLeft, PolicyActivated, PolicyRolledBack, PolicyShadowed, PolicyAnswered, PoolsConfigured,
+                          PoolNodeCreated, PoolNodeCreateFailed, PoolNodeDeleted, PoolNodeDeleteFailed, PoolListed,
+                          PoolListFailed, TenantsConfigured, PricesConfigured, UtcSet, ClockAdvanced>;
 
 struct TimedFact {
   Instant at;  // never before the previous fact's

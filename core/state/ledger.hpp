@@ -20,7 +20,7 @@ struct HeldSlots {
   for (const WorkerId id : job.membership.workers) {
     const Worker* worker = state.find_worker(id);
     const Node* node = worker == nullptr ? nullptr : state.find_node(worker->node);
-    if (node == nullptr || worker->node_lost || !takes(*worker)) continue;
+    if (node == nullptr || worker->is_gone() || !takes(*worker)) continue;
     const auto slots = static_cast<std::int64_t>(worker->slots.size());
     held.slots += slots;
     held.rate += Money::micros(node->price_per_slot_hour.count_micros() * slots);

@@ -6,7 +6,7 @@ namespace tidepool::core {
 
 bool is_live(const ClusterState& state, WorkerId id) {
   const Worker* worker = state.find_worker(id);
-  return worker != nullptr && !worker->node_lost;
+  return worker != nullptr && !worker->is_gone();
 }
 
 bool has_live_workers(const ClusterState& state, const Job& job) {
@@ -29,14 +29,14 @@ std::size_t survivor_count(const ClusterState& state, const Job& job) {
 }
 
 bool may_hold_state(const Worker& worker) {
-  if (worker.kill_at || worker.node_lost) return false;
+  if (worker.kill_at || worker.is_gone()) return false;
   return worker.phase == WorkerPhase::kMember || worker.phase == WorkerPhase::kLeaving;
 }
 
 bool all_members_stay(const ClusterState& state, const Job& job) {
   return std::all_of(job.membership.members.begin(), job.membership.members.end(), [&](WorkerId id) {
     const Worker* worker = state.find_worker(id);
-    return worker != nullptr && !worker->node_lost && !worker->kill_at;
+    return worker != nullptr && !worker->is_gone() && !worker->kill_at;
   });
 }
 
@@ -44,12 +44,12 @@ std::optional<WorkerId> still_running(const ClusterState& state, const Job& job)
   for (const WorkerId id : job.membership.members) {
     const Worker* worker = state.find_worker(id);
     const bool waits =
-        worker != nullptr && !worker->node_lost && !worker->kill_at && worker->joining == job.membership.generation;
+        worker != nullptr && !worker->is_gone() && !worker->kill_at && worker->joining == job.membership.generation;
     if (!waits) return id;
   }
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
-    if (worker.phase == WorkerPhase::kLeaving && !worker.node_lost) return id;
+    if (worker.phase == WorkerPhase::kLeaving && !worker.is_gone()) return id;
   }
   return std::nullopt;
 }
@@ -64,7 +64,7 @@ bool winds_down(const Job& job) {
 }
 
 bool is_on_its_way_out(const Job& job, const Worker& worker) {
-  if (worker.node_lost) return false;
+  if (worker.is_gone()) return false;
   if (worker.phase == WorkerPhase::kLeaving || worker.kill_at) return true;
   return job.phase.transition() && contains(job.phase.transition()->leaving_workers, worker.id);
 }

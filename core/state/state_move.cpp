@@ -56,7 +56,7 @@ std::optional<StateMove> move_for(const ClusterState& state, const Job& job, con
 }
 
 bool awaits(const StateMove& move, const Worker& worker) {
-  return worker.node == move.to && worker.phase == WorkerPhase::kStarting && !worker.node_lost;
+  return worker.node == move.to && worker.phase == WorkerPhase::kStarting && !worker.is_gone();
 }
 
 Duration longest_move(std::int64_t bytes) {

@@ -22,7 +22,7 @@ int slots_kept(const ClusterState& state, const Job& job) {
   int slots = 0;
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
-    if (!worker.node_lost && !is_on_its_way_out(job, worker)) slots += static_cast<int>(worker.slots.size());
+    if (!worker.is_gone() && !is_on_its_way_out(job, worker)) slots += static_cast<int>(worker.slots.size());
   }
   return slots;
 }

@@ -274,7 +274,7 @@ class PlanCheck {
 
   [[nodiscard]] bool can_step(const Job& job, WorkerId id) const {
     const Worker* worker = state_.find_worker(id);
-    if (worker == nullptr || worker->job != job.id || worker->node_lost) return false;
+    if (worker == nullptr || worker->job != job.id || worker->is_gone()) return false;
     if (contains(job.membership.members, id)) return worker->phase == WorkerPhase::kMember;
     return worker->phase == WorkerPhase::kReady && job.phase.transition() &&
            contains(job.phase.transition()->joining_workers, id);

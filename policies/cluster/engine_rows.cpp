@@ -240,7 +240,7 @@ Placement EngineRows::placement_of(const core::ClusterState& state, const core::
     const bool leaves = worker.phase == core::WorkerPhase::kLeaving || worker.kill_at ||
                         (job.phase.transition() && core::contains(job.phase.transition()->leaving_workers, id));
     const auto node = index_.find(worker.node);
-    if (leaves || worker.node_lost || node == index_.end()) continue;
+    if (leaves || worker.is_gone() || node == index_.end()) continue;
     const auto share = std::find_if(placement.begin(), placement.end(),
                                     [&](const Share& entry) { return entry.node == node->second; });
     const int slots = static_cast<int>(worker.slots.size());

@@ -176,6 +176,21 @@ void add_clear_faults(CLI::App& node, Chosen& chosen) {
   });
 }
 
+void add_release_slots(CLI::App& node, Chosen& chosen) {
+  const auto name = std::make_shared<std::string>();
+  CLI::App* command =
+      node.add_subcommand("release-slots", "Say that the quarantined slots of a node are free: jobs get them at once");
+  command->add_option("node", *name, "id or name")->required();
+  command->callback([name, &chosen] {
+    chosen.online = [name](Session& session) {
+      const std::string path = "/v1/nodes/" + escape_url(id_of(session, *name)) + "/release-slots";
+      const json answer = session.send({.method = "POST", .path = path});
+      session.print(answer, [&] { return text_at(answer, "/id") + " is " + node_state(answer) + "\n"; });
+      return static_cast<int>(kExitOk);
+    };
+  });
+}
+
 }  // namespace
 
 void add_node_trust_commands(CLI::App& app, Chosen& chosen) {
@@ -184,6 +199,7 @@ void add_node_trust_commands(CLI::App& app, Chosen& chosen) {
   add_node_token_commands(*node, chosen);
   add_label(*node, chosen);
   add_clear_faults(*node, chosen);
+  add_release_slots(*node, chosen);
   const auto asked = std::make_shared<RevokeAsked>();
   CLI::App* revoke = node->add_subcommand("revoke", "Shut a node out at once: its certificate is good no more");
   revoke->add_option("node", asked->node, "id or name")->required();

@@ -94,6 +94,15 @@ void take_stuck(const WorkerStuckItem& item, TurnBatch& batch) {
   learn_or_note(fact_of_stuck(item.report), {Of::kStuck, item.report.worker, item.node, {}}, batch);
 }
 
+// Repeated after each welcome, of which only the first is news.
+void take_held(const SlotsHeldItem& item, TurnBatch& batch) {
+  const core::Worker* worker = worker_of(item.node, item.report.worker, batch);
+  if (worker == nullptr || worker->held) return;
+  batch.leader().newest.forget(item.report.worker);
+  batch.note(SlotsHeldNote{item.report});
+  learn_or_note(fact_of_held(item.report), {Of::kHeld, item.report.worker, item.node, {}}, batch);
+}
+
 void take_probe(const NodeProbedItem& item, TurnBatch& batch) {
   learn_or_note(fact_of_probe(item.report, item.node), {Of::kProbe, {}, item.node, {}}, batch);
 }

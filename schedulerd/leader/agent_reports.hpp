@@ -13,6 +13,7 @@ void take_loss(const AgentLostItem& item, TurnBatch& batch);
 void take_exit(const WorkerExitedItem& item, TurnBatch& batch);
 void take_message(const FromWorkerItem& item, TurnBatch& batch);
 void take_stuck(const WorkerStuckItem& item, TurnBatch& batch);
+void take_held(const SlotsHeldItem& item, TurnBatch& batch);
 void take_probe(const NodeProbedItem& item, TurnBatch& batch);
 // What is told again, as after each welcome, is no fact.
 void take_reclaim(const NodeReclaimItem& item, TurnBatch& batch);

@@ -71,6 +71,10 @@ struct RemoveMaintenance {
 struct ClearNodeFaults {
   NodeId node;
 };
+// All of its quarantined slots are free, by its operator's word.
+struct ReleaseSlots {
+  NodeId node;
+};
 // The tree of tenants from now on; an empty one ends sharing by tenants.
 struct ConfigureTenants {
   core::TenantTree tree;
@@ -143,10 +147,10 @@ struct ShadowPolicy {
 };
 using CommandBody =
     std::variant<SubmitJob, SubmitJobs, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob, ChangeJob,
-                 CordonNode, LabelNode, DrainNode, UndrainNode, ClearNodeFaults, AddMaintenance, RemoveMaintenance,
-                 ConfigureTenants, ConfigureTenantsBelow, ConfigurePrices, CreateToken, RevokeToken, CreateNodeToken,
-                 RevokeNodeToken, RevokeNode, StorePolicyVersion, NotePolicyChecks, ActivatePolicy, RollBackPolicy,
-                 ShadowPolicy>;
+                 CordonNode, LabelNode, DrainNode, UndrainNode, ClearNodeFaults, ReleaseSlots, AddMaintenance,
+                 RemoveMaintenance, ConfigureTenants, ConfigureTenantsBelow, ConfigurePrices, CreateToken, RevokeToken,
+                 CreateNodeToken, RevokeNodeToken, RevokeNode, StorePolicyVersion, NotePolicyChecks, ActivatePolicy,
+                 RollBackPolicy, ShadowPolicy>;
 
 struct Idempotency {
   std::string key;           // as the client sent it

@@ -71,6 +71,7 @@ void DaemonTurn::take(std::size_t place, TurnItem& item, TurnBatch& batch) {
                  [&](const WorkerExitedItem& exited) { take_exit(exited, batch); },
                  [&](const FromWorkerItem& said) { take_message(said, batch); },
                  [&](const WorkerStuckItem& stuck) { take_stuck(stuck, batch); },
+                 [&](const SlotsHeldItem& held) { take_held(held, batch); },
                  [&](const NodeProbedItem& probed) { take_probe(probed, batch); },
                  [&](const KeptJobsItem& kept) { take_kept_jobs(kept, batch); },
                  [&](const NodeReclaimItem& reclaim) { take_reclaim(reclaim, batch); },

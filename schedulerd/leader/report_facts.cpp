@@ -89,6 +89,15 @@ core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report) {
   return {.worker = report.worker, .exit_code = report.exit_code, .signal = report.signal, .detail = report.detail};
 }
 
+core::SlotsHeld fact_of_held(const api::SlotsHeldReport& report) {
+  return {.worker = report.worker,
+          .lasted = Duration::millis(report.for_ms),
+          .why = report.why,
+          .exit_code = report.exit_code,
+          .signal = report.signal,
+          .detail = report.detail};
+}
+
 core::WorkerStuck fact_of_stuck(const api::WorkerStuckReport& report) {
   return {.worker = report.worker,
           .step = report.step,

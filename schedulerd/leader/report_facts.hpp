@@ -21,6 +21,7 @@ inline constexpr const char* kNodeNameRule = "a node's name has 1 to 63 letters,
 
 [[nodiscard]] core::NodeProbed fact_of_probe(const api::ProbedReport& report, NodeId node);
 [[nodiscard]] core::NodeReclaimNoticed fact_of_reclaim(const api::ReclaimReport& report, NodeId node);
+[[nodiscard]] core::SlotsHeld fact_of_held(const api::SlotsHeldReport& report);
 [[nodiscard]] core::WorkerStuck fact_of_stuck(const api::WorkerStuckReport& report);
 
 // None for messages that are no facts (an address told again, a link that is back).

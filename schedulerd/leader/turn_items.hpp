@@ -57,6 +57,10 @@ struct WorkerStuckItem {
   NodeId node;
   api::WorkerStuckReport report;
 };
+struct SlotsHeldItem {
+  NodeId node;
+  api::SlotsHeldReport report;
+};
 struct NodeProbedItem {
   NodeId node;
   api::ProbedReport report;
@@ -88,7 +92,7 @@ struct PoolReportItem {
   PoolReport report;
 };
 using TurnItem = std::variant<Command, AgentHelloItem, AgentLostItem, WorkerExitedItem, FromWorkerItem, WorkerStuckItem,
-                              NodeProbedItem, KeptJobsItem, NodeReclaimItem, PolicyRoundItem, NodeJoinItem,
-                              NodeRenewalItem, PoolReportItem, StateReportItem>;
+                              SlotsHeldItem, NodeProbedItem, KeptJobsItem, NodeReclaimItem, PolicyRoundItem,
+                              NodeJoinItem, NodeRenewalItem, PoolReportItem, StateReportItem>;
 
 }  // namespace tidepool::leader

@@ -32,7 +32,7 @@ struct ReportIgnoredNote {
 };
 // The engine has refused what a report says.
 struct ReportRefusedNote {
-  enum class Of { kExit, kMessage, kStuck, kProbe, kReclaim };
+  enum class Of { kExit, kMessage, kStuck, kHeld, kProbe, kReclaim };
   Of of = Of::kMessage;
   WorkerId worker;  // none for kProbe and kReclaim
   NodeId node;
@@ -40,6 +40,9 @@ struct ReportRefusedNote {
 };
 struct WorkerStuckNote {
   api::WorkerStuckReport report;
+};
+struct SlotsHeldNote {
+  api::SlotsHeldReport report;
 };
 // The engine's own plan breaks a law: nothing of it is done.
 struct PlanDroppedNote {
@@ -80,7 +83,7 @@ struct PoolReportRefusedNote {
 };
 using TurnNote =
     std::variant<AgentJoinedNote, AgentRefusedNote, NodeLostNote, ReportIgnoredNote, ReportRefusedNote, WorkerStuckNote,
-                 PlanDroppedNote, StartImpossibleNote, PolicyAnswerLateNote, PolicyFailedNote, NodeCertifiedNote,
-                 NodeJoinRefusedNote, NodeRevokedNote, PoolReportRefusedNote>;
+                 SlotsHeldNote, PlanDroppedNote, StartImpossibleNote, PolicyAnswerLateNote, PolicyFailedNote,
+                 NodeCertifiedNote, NodeJoinRefusedNote, NodeRevokedNote, PoolReportRefusedNote>;
 
 }  // namespace tidepool::leader

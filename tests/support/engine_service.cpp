@@ -254,6 +254,12 @@ void EngineService::say(WorkerId worker, api::FromWorker message) {
   (void)take(leader::FromWorkerItem{turn_.state().find_worker(worker)->node, {worker, std::move(message)}});
 }
 
+void EngineService::hold_slots(WorkerId worker, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  (void)take(leader::SlotsHeldItem{turn_.state().find_worker(worker)->node,
+                                   {.worker = worker, .for_ms = 5'000, .why = why, .exit_code = 1}});
+}
+
 void EngineService::exit(WorkerId worker) {
   const std::lock_guard lock(mutex_);
   (void)take(leader::WorkerExitedItem{turn_.state().find_worker(worker)->node, {.worker = worker, .exit_code = 0}});

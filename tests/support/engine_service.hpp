@@ -24,6 +24,8 @@ class EngineService final : public live::Service, private live::History {
   // A worker says this, or has exited.
   void say(WorkerId worker, api::FromWorker message);
   void exit(WorkerId worker);
+  // Its program has ended, and its slots are not free.
+  void hold_slots(WorkerId worker, const std::string& why);
   // A node "n<k>" with this many slots.
   NodeId join_node(int slots);
   // Its agent is lost, and comes back with all its workers.

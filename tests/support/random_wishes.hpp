@@ -6,6 +6,7 @@
 
 #include "base/rng.hpp"
 #include "core/state/cluster_state.hpp"
+#include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {
 
@@ -25,6 +26,28 @@ inline void draw_rules(core::PlacementSpec& placement, Rng& rng) {
   placement.strategy = std::array{kPack, kSpread, kStrictPack, kStrictSpread}[rng.below(4)];
   placement.key = std::array{"node", "rack", "disk"}[rng.below(3)];
   placement.exclusive = rng.chance(0.3);
+}
+
+// Sizes, times and bounds of a job. `plain`: each worker holds one slot.
+inline JobSketch random_sketch(bool plain, Rng& rng) {
+  JobSketch sketch;
+  sketch.gpus = !plain && rng.chance(0.2) ? 2 : 1;
+  sketch.min = static_cast<int>(rng.between(1, 3));
+  sketch.max = sketch.min + static_cast<int>(rng.between(0, 4));
+  sketch.preferred = static_cast<int>(rng.between(sketch.min, sketch.max));
+  for (int size = sketch.min; size <= sketch.max; ++size) {
+    if (size == sketch.min || rng.chance(0.7)) sketch.sizes.push_back(size);
+  }
+  sketch.pack = rng.chance(0.5);
+  sketch.priority = static_cast<int>(rng.between(-1, 1));
+  sketch.max_restarts = static_cast<int>(rng.between(0, 5));
+  sketch.cooldown = Duration::millis(rng.between(0, 6000));
+  sketch.min_runtime = Duration::millis(rng.between(0, 3000));
+  sketch.grace = Duration::millis(rng.between(0, 5000));
+  if (rng.chance(0.1)) sketch.price_cap = Money::micros(rng.between(1, 9'000'000));
+  if (rng.chance(0.1)) sketch.max_duration = Duration::seconds(rng.between(1, 60));
+  if (rng.chance(0.1)) sketch.batch = 2;
+  return sketch;
 }
 
 // What a user may say of a job beside its sizes. `plain`: no deadline.

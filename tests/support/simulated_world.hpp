@@ -59,7 +59,8 @@ class SimulatedWorld {
   // that.
   void rule_jobs() { ruled_ = true; }
 
-  // Nodes that fail again and again get no workers for a while, and operators plan maintenance.
+  // Nodes that fail again and again get no workers for a while, slots stay held after their worker's end, and operators
+  // plan maintenance.
   void close_nodes() {
     closes_nodes_ = true;
     const Duration half_life = Duration::seconds(rng_.between(1, 20));
@@ -168,7 +169,8 @@ class SimulatedWorld {
     }
     // An agent sees sooner or later that a worker makes no progress.
     for (const auto& [id, process] : std::map(processes_)) {
-      if (process.hangs) learn(core::WorkerStuck{id, 0, "computing", Duration::seconds(90)});
+      if (process.held && state().find_worker(id) != nullptr) die(id, 1);
+      if (process.hangs && !process.held) learn(core::WorkerStuck{id, 0, "computing", Duration::seconds(90)});
     }
     for (const auto& [id, job] : IdTable(state().jobs)) {
       if (core::is_final(job->state())) continue;
@@ -234,6 +236,7 @@ class SimulatedWorld {
     JobId job;
     bool told_to_stop = false;
     bool hangs = false;  // does nothing more until it is killed
+    bool held = false;   // it has ended, and its slots are not free
   };
 
   void pass(Duration time) { now_ = now_ + time; }
@@ -274,24 +277,7 @@ class SimulatedWorld {
 
   void submit() {
     if (submitted() >= (strained_ ? 50U : 25U)) return;
-    JobSketch sketch;
-    sketch.gpus = !plain_ && rng_.chance(0.2) ? 2 : 1;
-    sketch.min = static_cast<int>(rng_.between(1, 3));
-    sketch.max = sketch.min + static_cast<int>(rng_.between(0, 4));
-    sketch.preferred = static_cast<int>(rng_.between(sketch.min, sketch.max));
-    for (int size = sketch.min; size <= sketch.max; ++size) {
-      if (size == sketch.min || rng_.chance(0.7)) sketch.sizes.push_back(size);
-    }
-    sketch.pack = rng_.chance(0.5);
-    sketch.priority = static_cast<int>(rng_.between(-1, 1));
-    sketch.max_restarts = static_cast<int>(rng_.between(0, 5));
-    sketch.cooldown = Duration::millis(rng_.between(0, 6000));
-    sketch.min_runtime = Duration::millis(rng_.between(0, 3000));
-    sketch.grace = Duration::millis(rng_.between(0, 5000));
-    if (rng_.chance(0.1)) sketch.price_cap = Money::micros(rng_.between(1, 9'000'000));
-    if (rng_.chance(0.1)) sketch.max_duration = Duration::seconds(rng_.between(1, 60));
-    if (rng_.chance(0.1)) sketch.batch = 2;
-    core::JobSpec spec = job_spec(sketch);
+    core::JobSpec spec = job_spec(random_sketch(plain_, rng_));
     if (!policies_.empty()) {
       if (rng_.chance(0.2)) spec.scaling.policy = policies_[rng_.below(policies_.size())];
       spec.preemptible = !rng_.chance(0.1);
@@ -326,7 +312,10 @@ class SimulatedWorld {
     const auto& sizes = job_of(job).spec.elastic.sizes;
     switch (rng_.below(closes_nodes_ ? 11 : 9)) {
       case 10: plan_maintenance(); break;
-      case 9: learn(core::NodeFaultsCleared{pick(agents_)}); break;
+      case 9:
+        if (!rng_.chance(0.2) || !learn(core::SlotsReleased{pick(agents_)}))
+          learn(core::NodeFaultsCleared{pick(agents_)});
+        break;
       case 8: drain(pick(agents_)); break;
       case 6: learn(core::JobCheckpointRequested{job}); break;
       case 7: change(job); break;
@@ -367,6 +356,7 @@ class SimulatedWorld {
 
   void process_dies() {
     if (processes_.empty()) return;
+    if (closes_nodes_ && rng_.chance(0.3)) return hold(pick(processes_));
     const auto draw = rng_.below(10);
     die(pick(processes_), draw == 0 ? 2 : draw < 4 ? 0 : 1);
     if (draw > 7 && !processes_.empty()) die(pick(processes_), 1);
@@ -379,6 +369,17 @@ class SimulatedWorld {
     processes_.at(id).hangs = true;
     if (!agents_.at(processes_.at(id).node).connected || rng_.chance(0.3)) return;
     learn(core::WorkerStuck{id, rng_.between(0, 50), "computing", Duration::seconds(rng_.between(0, 90))});
+  }
+
+  // Its program ends, and something of it stays.
+  void hold(WorkerId id) {
+    processes_.at(id).hangs = processes_.at(id).held = true;
+    if (agents_.at(processes_.at(id).node).connected) tell_held(id);
+  }
+  void tell_held(WorkerId id) {
+    const int code = static_cast<int>(id.number() % 3);
+    learn(core::SlotsHeld{id, Duration::millis(rng_.between(0, 9'000)), "memory of GPU-1 is still held", code, 0,
+                          "died"});
   }
 
   void die(WorkerId id, int code) {
@@ -422,6 +423,9 @@ class SimulatedWorld {
     }
     start(again);
     for (auto& exit : std::exchange(agent.unsent, {})) learn(std::move(exit));
+    for (const auto& [worker, process] : processes_) {
+      if (process.node == id && process.held) tell_held(worker);
+    }
   }
 
   void start(const std::vector<core::WorkerPlacement>& placements) {
@@ -544,6 +548,10 @@ class SimulatedWorld {
     const core::Worker* seen = state().find_worker(id);
     if (seen == nullptr || !agents_.at(process.node).connected) return;
     const core::Job& job = *state().find_job(process.job);
+    if (process.held) {
+      if (rng_.chance(0.1)) die(id, 1);
+      return;
+    }
     if (process.hangs && !(process.told_to_stop && seen->kill_at && now_ >= *seen->kill_at)) return;
     const bool restarts = job.spec.resize == core::ResizeMode::kRestart;
     const bool parks = job.membership.parking && seen->stop_due && !restarts && rng_.chance(0.8);

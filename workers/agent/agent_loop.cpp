@@ -76,6 +76,7 @@ class Loop : public AgentLoop {
   void adopt_workers();
   void adopt_empty_seat(SeatRecord record);
   void on_process_end(const ProcessEnd& end);
+  [[nodiscard]] WorkerRooms::Told end_of(const WorkerEnded& fact);
   void on_worker_message(WorkerId worker, api::FromWorker message);
   void on_daemon_message(api::DaemonToAgent message);
   void on_link_opened();
@@ -220,12 +221,9 @@ void Loop::adopt_workers() {
       continue;
     }
     if (record) rooms_.adopt(*record);
-    const char* detail = record ? "exited while no agent watched it; exit code unknown"
-                                : "the agent ended before this worker could start";
-    rooms_.close(worker, [this, worker, detail](const std::string& why) {
-      rooms_.release(worker);
-      feed(WorkerEnded{.worker = worker, .detail = why.empty() ? detail : why});
-    });
+    const char* why = record ? "exited while no agent watched it; exit code unknown"
+                             : "the agent ended before this worker could start";
+    rooms_.close(worker, end_of({.worker = worker, .detail = why}));
   }
 }
 
@@ -284,20 +282,23 @@ void Loop::watch_signals() {
   });
 }
 
+WorkerRooms::Told Loop::end_of(const WorkerEnded& fact) {
+  const auto done = [this, fact](const std::string& why) {
+    WorkerEnded told = fact;
+    if (!why.empty()) told.detail = why;
+    socket_.forget(told.worker);
+    notices_.forget(told.worker, work_folder(told.worker));
+    job_has_left(told.worker);
+    feed(std::move(told));
+  };
+  return {done, [this, fact](const std::string& what, Duration lasted) { feed(SlotsStillHeld{fact, what, lasted}); }};
+}
+
 void Loop::on_process_end(const ProcessEnd& end) {
   WorkerEnded fact{.worker = end.worker, .exit_code = end.exit_code, .signal = end.signal};
   fact.detail = end.known ? logs_.last_line(end.worker) : "exited while adopted; exit code unknown";
   // What it said before it ended comes first: `finished` before its exit.
-  socket_.when_drained(end.worker, [this, fact] {
-    rooms_.close(fact.worker, [this, fact](const std::string& why) {
-      WorkerEnded told = fact;
-      if (!why.empty()) told.detail = why;
-      socket_.forget(told.worker);
-      notices_.forget(told.worker, work_folder(told.worker));
-      job_has_left(told.worker);
-      feed(std::move(told));
-    });
-  });
+  socket_.when_drained(end.worker, [this, fact] { rooms_.close(fact.worker, end_of(fact)); });
 }
 
 void Loop::carry_out(const SendHello& action) {
@@ -383,10 +384,7 @@ void Loop::carry_out(const OfferProgramAddress& action) {
   const WorkerId worker = action.order.worker;
   const auto blob =
       offers_.offer(worker, action.what, {.node = options_.node, .host = address_.host(), .slots = action.order.slots});
-  if (!blob) {
-    spdlog::error("{}: {}", worker.text(), blob.error().message);
-    return;
-  }
+  if (!blob) return spdlog::error("{}: {}", worker.text(), blob.error().message);
   feed(WorkerSaid{worker, api::AddressMessage{action.what.generation, action.what.rank, *blob}});
 }
 

@@ -15,7 +15,6 @@ namespace tidepool::agent {
 namespace {
 
 constexpr auto kLookAgain = std::chrono::milliseconds(100);
-constexpr auto kTellAfter = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -23,7 +22,8 @@ WorkerRooms::WorkerRooms(boost::asio::io_context& io, Parts parts)
     : io_(io),
       confinement_(std::move(parts.confinement)),
       work_(std::move(parts.work)),
-      gpu_processes_(std::move(parts.gpu_processes)) {}
+      gpu_processes_(std::move(parts.gpu_processes)),
+      held_after_(parts.held_after) {}
 
 void WorkerRooms::name_places(LaunchPlace& place) const {
   place.confined = confinement_.on();
@@ -79,9 +79,9 @@ uid_t WorkerRooms::user_of(WorkerId worker) const {
   return found == users_.end() ? ::geteuid() : found->second;
 }
 
-void WorkerRooms::close(WorkerId worker, std::function<void(const std::string& why)> done) {
+void WorkerRooms::close(WorkerId worker, Told told) {
   auto closing = std::make_shared<Closing>(io_);
-  closing->done = std::move(done);
+  closing->told = std::move(told);
   look(worker, closing);
 }
 
@@ -89,13 +89,15 @@ void WorkerRooms::look(WorkerId worker, const std::shared_ptr<Closing>& closing)
   if (!closing->why) closing->why = proof_of_end(worker);
   if (!closing->why) return look_again(worker, closing, "processes of it live on and cannot be ended");
   if (gpus_.contains(worker)) return look_at_gpus(worker, closing);
-  closing->done(*closing->why);
+  closing->told.done(*closing->why);
 }
 
 void WorkerRooms::look_again(WorkerId worker, const std::shared_ptr<Closing>& closing, const std::string& what) {
-  if (!closing->told && std::chrono::steady_clock::now() - closing->since > kTellAfter) {
-    closing->told = true;
-    spdlog::warn("{} has ended, but {}: its slots stay taken until that is over", worker.text(), what);
+  const auto lasted =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - closing->since);
+  if (closing->told.held && lasted.count() > held_after_.count_us()) {
+    spdlog::warn("{} has ended, but {}: its slots are quarantined until that is over", worker.text(), what);
+    std::exchange(closing->told.held, nullptr)(what, Duration::micros(lasted.count()));
   }
   closing->timer.expires_after(kLookAgain);
   closing->timer.async_wait([this, worker, closing](const boost::system::error_code& error) {
@@ -112,7 +114,7 @@ void WorkerRooms::look_at_gpus(WorkerId worker, const std::shared_ptr<Closing>& 
                         if (gpu_processes_(gpu).value_or(0) > 0) held += (held.empty() ? "" : ", ") + gpu;
                       }
                       boost::asio::post(io_, [this, worker, closing, held] {
-                        if (held.empty()) return closing->done(*closing->why);
+                        if (held.empty()) return closing->told.done(*closing->why);
                         look_again(worker, closing, "memory of " + held + " is still held");
                       });
                     });

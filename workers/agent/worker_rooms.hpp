@@ -36,6 +36,7 @@ class WorkerRooms {
     Confinement confinement;
     std::filesystem::path work;
     GpuProcesses gpu_processes;
+    Duration held_after = Duration::seconds(5);
   };
   WorkerRooms(boost::asio::io_context& io, Parts parts);
 
@@ -58,9 +59,13 @@ class WorkerRooms {
   // The user that it runs as.
   [[nodiscard]] uid_t user_of(WorkerId worker) const;
 
-  // Its first process has ended. Ends what is left of it, and calls `done` when nothing is, in its GPUs' memory
-  // neither: with a word on why it ended, if the kernel had to end it for its memory.
-  void close(WorkerId worker, std::function<void(const std::string& why)> done);
+  struct Told {
+    std::function<void(const std::string& why)> done;  // nothing is left; why it ended, if for its memory
+    // Something is after so long, and what; at most once, before `done`.
+    std::function<void(const std::string& what, Duration lasted)> held;
+  };
+  // Its first process has ended. Ends what is left of it, in its GPUs' memory, too.
+  void close(WorkerId worker, Told told);
   void release(WorkerId worker);
   // No worker of the job is left here: its /tmp and its memory files go, in a thread of its own.
   void job_left(JobId job);
@@ -70,9 +75,8 @@ class WorkerRooms {
     explicit Closing(boost::asio::io_context& io) : timer(io), since(std::chrono::steady_clock::now()) {}
     boost::asio::steady_timer timer;
     std::chrono::steady_clock::time_point since;
-    bool told = false;
     std::optional<std::string> why;  // all its processes are dead
-    std::function<void(const std::string&)> done;
+    Told told;
   };
   void look(WorkerId worker, const std::shared_ptr<Closing>& closing);
   [[nodiscard]] std::filesystem::path job_file_of(WorkerId worker) const { return work_ / worker.text() / "job.json"; }
@@ -85,6 +89,7 @@ class WorkerRooms {
   std::filesystem::path work_;
   CpuPool cpus_{usable_cpus()};
   GpuProcesses gpu_processes_;
+  Duration held_after_;
   std::map<WorkerId, uid_t> users_;  // of the confined
   std::map<WorkerId, std::vector<std::string>> gpus_;
   boost::asio::thread_pool sweeper_{1};

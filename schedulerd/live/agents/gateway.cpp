@@ -187,6 +187,7 @@ void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message
           [&](api::WorkerExitedReport& report) { inbox.push(WorkerExitedItem{session.node, std::move(report)}); },
           [&](api::FromWorkerReport& report) { inbox.push(FromWorkerItem{session.node, std::move(report)}); },
           [&](api::WorkerStuckReport& report) { inbox.push(WorkerStuckItem{session.node, std::move(report)}); },
+          [&](api::SlotsHeldReport& report) { inbox.push(SlotsHeldItem{session.node, std::move(report)}); },
           [&](api::KeptJobsReport& report) { inbox.push(KeptJobsItem{session.node, std::move(report)}); },
           [&](const api::ReclaimReport& report) { inbox.push(NodeReclaimItem{session.node, report}); },
           [&](api::StateWantedReport& said) { inbox.push(StateReportItem{session.node, std::move(said)}); },

@@ -148,6 +148,11 @@ void clear_node_faults(Rest& rest, Call call) {
   if (id) send_node_command(rest, std::move(call), ClearNodeFaults{*id}, *id);
 }
 
+void release_slots(Rest& rest, Call call) {
+  const auto id = node_to_change(call);
+  if (id) send_node_command(rest, std::move(call), ReleaseSlots{*id}, *id);
+}
+
 void list_policies(Rest& rest, Call call) {
   const auto page = read_page(call, "policies");
   if (!page) return call.fail(bad_parameter(page.error()));

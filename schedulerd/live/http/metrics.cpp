@@ -182,16 +182,21 @@ void Metrics::Series::set_gauges(const Published& seen) {
   }
   for (const auto& [reason, count] : by_reason) pending.Add({{"reason", reason}}).Set(count);
   int used = 0;
+  int quarantined = 0;
   int away = 0;
   std::map<std::string, int> by_node = {{"up", 0}, {"cordoned", 0}, {"draining", 0}, {"unsteady", 0}, {"lost", 0}};
   for (const auto& [id, node] : seen.state.nodes) {
     const bool up = node.state == core::NodeState::kUp;
     ++by_node[state_of(node)];
     if (!up) away += static_cast<int>(node.owners.size());
-    for (const WorkerId owner : node.owners) used += up && owner ? 1 : 0;
+    for (const WorkerId owner : node.owners) {
+      if (!up || !owner) continue;
+      ++(seen.state.find_worker(owner)->held ? quarantined : used);
+    }
   }
   for (const auto& [state, count] : by_node) nodes.Add({{"state", state}}).Set(count);
   slots.Add({{"state", "used"}}).Set(used);
+  slots.Add({{"state", "quarantined"}}).Set(quarantined);
   slots.Add({{"state", "free"}}).Set(seen.state.slots_free());
   slots.Add({{"state", "lost"}}).Set(away);
 }

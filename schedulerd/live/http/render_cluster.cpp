@@ -238,6 +238,11 @@ json render_node_token(const Published& seen, const NodeToken& token) {
                                                    : "good"}};
 }
 
+json render_quarantine(const Published& seen, const core::Worker* worker) {
+  if (worker == nullptr || !worker->held) return nullptr;
+  return {{"since", seen.clock.text(worker->held->since)}, {"why", worker->held->why}};
+}
+
 json render_node(const SeenBy& seen_by, const core::Node& node) {
   const Published& seen = seen_by.seen;
   const auto known = seen_by.past.node_credentials(node.name);
@@ -251,7 +256,8 @@ json render_node(const SeenBy& seen_by, const core::Node& node) {
     slots.push_back({{"index", index},
                      {"job", named ? json(worker->job.text()) : json(nullptr)},
                      {"worker", named ? json(owner.text()) : json(nullptr)},
-                     {"busy", static_cast<bool>(owner)}});
+                     {"busy", static_cast<bool>(owner)},
+                     {"quarantine", render_quarantine(seen, worker)}});
   }
   json out = {{"id", node.id.text()},
               {"name", node.name},

@@ -37,6 +37,7 @@ constexpr std::array kRoutes{
     Route{"POST", "/v1/nodes/{id}/drain", Access::kAdmin, kAll, "", drain_node},
     Route{"POST", "/v1/nodes/{id}/undrain", Access::kAdmin, kAll, "", undrain_node},
     Route{"POST", "/v1/nodes/{id}/clear-faults", Access::kAdmin, kAll, "", clear_node_faults},
+    Route{"POST", "/v1/nodes/{id}/release-slots", Access::kAdmin, kAll, "", release_slots},
     Route{"POST", "/v1/nodes/{id}/revoke", Access::kAdmin, kAll, "", revoke_node},
     Route{"GET", "/v1/maintenance", Access::kViewer, kOwn, "limit cursor", list_maintenance},
     Route{"POST", "/v1/maintenance", Access::kAdmin, kAll, "", add_maintenance},

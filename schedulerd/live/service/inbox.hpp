@@ -32,6 +32,7 @@ using leader::NodeRenewalItem;
 using leader::PolicyRoundItem;
 using leader::PoolReportItem;
 using leader::SessionNumber;
+using leader::SlotsHeldItem;
 using leader::StateReportItem;
 using leader::WorkerExitedItem;
 using leader::WorkerStuckItem;
@@ -45,9 +46,10 @@ struct PolicyComparedItem {
   core::PolicyFileRef file;
   policies::host::RoundComparison comparison;
 };
-using InboxItem = std::variant<CommandItem, AgentHelloItem, AgentLostItem, WorkerExitedItem, FromWorkerItem,
-                               WorkerStuckItem, NodeProbedItem, KeptJobsItem, NodeReclaimItem, PolicyRoundItem,
-                               PolicyComparedItem, NodeJoinItem, NodeRenewalItem, PoolReportItem, StateReportItem>;
+using InboxItem =
+    std::variant<CommandItem, AgentHelloItem, AgentLostItem, WorkerExitedItem, FromWorkerItem, WorkerStuckItem,
+                 SlotsHeldItem, NodeProbedItem, KeptJobsItem, NodeReclaimItem, PolicyRoundItem, PolicyComparedItem,
+                 NodeJoinItem, NodeRenewalItem, PoolReportItem, StateReportItem>;
 using Inbox = EventQueue<InboxItem>;
 
 // --- out (schedulerd/leader/turn_result.hpp) -------------------------------------------------------

@@ -49,6 +49,7 @@ using leader::Idempotency;
 using leader::LabelNode;
 using leader::NotePolicyChecks;
 using leader::Receipt;
+using leader::ReleaseSlots;
 using leader::RemoveMaintenance;
 using leader::ResizeJob;
 using leader::ResumeJob;

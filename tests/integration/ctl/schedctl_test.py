@@ -259,6 +259,12 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual(self.run_ctl("node", "clear-faults", "local")[:2], (0, "node-1 is up\n"))
         self.assertEqual(len(self.daemon.sent("POST", "/v1/nodes/node-1/clear-faults")), 1)
 
+    def test_the_quarantined_slots_of_a_node_are_released(self):
+        self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
+        self.daemon.routes["POST", "/v1/nodes/node-1/release-slots"] = (200, example("node.json"))
+        self.assertEqual(self.run_ctl("node", "release-slots", "local")[:2], (0, "node-1 is up\n"))
+        self.assertEqual(len(self.daemon.sent("POST", "/v1/nodes/node-1/release-slots")), 1)
+
     def test_maintenance_windows_are_added_listed_and_taken_away(self):
         window = {"id": "mw-1", "state": "planned", "selector": {"rack": ["r1", "r2"]}, "nodes": ["node-1"],
                   "from": "2026-11-25T02:00:00.000Z", "to": "2026-11-25T04:00:00.000Z", "lead": "10m",

@@ -204,6 +204,29 @@ TEST_CASE("a node that fails again and again is shown, and its faults can be cle
   CHECK(clear("node-9").status == 404);
 }
 
+TEST_CASE("slots that are not free after their worker's end are shown as quarantined, and can be released") {
+  ViewScene scene;
+  const auto slots = [&] { return scene.get("/v1/nodes").at("items").at(0).at("slots"); };
+  const auto release = [&](const std::string& id) {
+    return scene.fixture.call(
+        {.method = "POST", .path = "/v1/nodes/" + id + "/release-slots", .token = scene.fixture.admin});
+  };
+  const std::string worker = slots().at(0).at("worker");
+  CHECK(slots().at(0).at("quarantine").is_null());
+  CHECK(release("node-1").status == 409);
+  scene.fixture.service.hold_slots(*WorkerId::parse(worker), "memory of GPU-1 is still held");
+  CHECK(slots().at(0).at("quarantine").at("why") == "memory of GPU-1 is still held");
+  CHECK(slots().at(0).at("quarantine").at("since").is_string());
+  CHECK(slots().at(0).at("worker") == worker);
+  const auto metrics = [&] { return scene.fixture.call({.path = "/metrics", .token = scene.fixture.admin}).body; };
+  CHECK(metrics().find("sched_slots{state=\"quarantined\"} 1") != std::string::npos);
+  const auto released = release("node-1");
+  REQUIRE(released.status == 200);
+  CHECK(json::parse(released.body).at("slots").at(0).at("quarantine").is_null());
+  CHECK(metrics().find("sched_slots{state=\"quarantined\"} 0") != std::string::npos);
+  CHECK(release("node-9").status == 404);
+}
+
 TEST_CASE("a maintenance window is added, shown with its nodes, and taken away") {
   ViewScene scene;
   const auto post = [&](const std::string& body) {

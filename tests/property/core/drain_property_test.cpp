@@ -19,7 +19,7 @@ void require_drain_laws(const SimulatedWorld& world) {
       INFO(owner.text() << " on " << id.text() << ", " << core::to_text(worker.phase));
       REQUIRE(worker.started_at <= node.drain->since);
       // One that was told to stop before the drain was asked for has the time that it was given then.
-      if (world.now() >= node.drain->deadline) REQUIRE((worker.kill_at || worker.node_lost));
+      if (world.now() >= node.drain->deadline) REQUIRE((worker.kill_at || worker.is_gone()));
     }
   }
 }

@@ -16,7 +16,7 @@ std::vector<core::WorkerPlacement>* newcomers_of(core::Intent& intent) {
 // Some slot of the cluster that a worker owns.
 std::optional<std::pair<NodeId, int>> owned_slot(const core::ClusterState& state) {
   for (const auto& [id, worker] : state.workers) {
-    if (!worker.node_lost) return std::pair(worker.node, worker.slots.front());
+    if (!worker.is_gone()) return std::pair(worker.node, worker.slots.front());
   }
   return std::nullopt;
 }

@@ -23,7 +23,7 @@ constexpr std::int64_t kTurn_us = std::int64_t{151} * 86'400 * 1'000'000;
 std::int64_t slots_that_wait(const core::ClusterState& state, const core::Job& job) {
   std::int64_t slots = 0;
   for (const auto& [id, worker] : state.workers) {
-    if (worker.job != job.id || worker.node_lost) continue;
+    if (worker.job != job.id || worker.is_gone()) continue;
     const core::Membership& membership = job.membership;
     const core::Transition* transition = job.phase.transition();
     const auto is_in = [&](const std::vector<WorkerId>& some) { return std::count(some.begin(), some.end(), id) > 0; };

@@ -26,7 +26,7 @@ core::TenantTree with_extensions(Rng& rng, core::TenantTree tree) {
 void answer_some(SimulatedWorld& world, Rng& rng) {
   std::map<WorkerId, core::LeaveNotice> standing;
   for (const auto& [id, worker] : world.state().workers) {
-    if (worker.notice && !worker.node_lost && rng.chance(0.3)) standing.emplace(id, *worker.notice);
+    if (worker.notice && !worker.is_gone() && rng.chance(0.3)) standing.emplace(id, *worker.notice);
   }
   for (const auto& [id, notice] : standing) {
     const DecisionId decision = rng.chance(0.9) ? notice.decision : DecisionId(1 + rng.below(50));
@@ -56,10 +56,10 @@ class Promises {
       if (before != promises_.end()) REQUIRE(notice.by >= before->second.by);
       const bool is_stopped = worker.kill_at && (before == promises_.end() || !before->second.stopped);
       // Its job may have gone on without one whose node was away.
-      const bool was_away = worker.node_lost || (before != promises_.end() && before->second.was_away);
+      const bool was_away = worker.is_gone() || (before != promises_.end() && before->second.was_away);
       if (is_stopped && !was_away && *worker.kill_at < notice.by) require_excused(world.state(), worker);
       now.emplace(id, Promise{notice.by, worker.kill_at.has_value(), was_away});
-      if (!job.membership.parking || !worker.stop_due || worker.node_lost) continue;
+      if (!job.membership.parking || !worker.stop_due || worker.is_gone()) continue;
       ++parking_;
       REQUIRE(*worker.stop_due <= job.membership.commit.at + job.spec.elastic.grace + most);
       if (world.now() >= *worker.stop_due) REQUIRE(worker.kill_at);

@@ -87,7 +87,7 @@ class Recount {
   void add(const core::ClusterState& state, Instant from, Instant until) {
     const PriceList& list = state.prices->list;
     for (const auto& [id, worker] : state.workers) {
-      if (worker.node_lost) continue;
+      if (worker.is_gone()) continue;
       const core::Node& node = *state.find_node(worker.node);
       Instant at = from;
       for (const std::int64_t us : boundaries(list, core::utc_us(state, from), core::utc_us(state, until))) {

@@ -72,7 +72,7 @@ class TwinPools {
     for (const auto& [id, worker] : IdTable(one_.state().workers)) {
       const bool starts = worker.phase == core::WorkerPhase::kStarting;
       const bool leaves = worker.phase == core::WorkerPhase::kLeaving && (worker.stop_due || worker.kill_at);
-      if (worker.node_lost || rng.chance(0.2)) continue;
+      if (worker.is_gone() || rng.chance(0.2)) continue;
       for (Story* story : {&one_, &other_}) {
         if (starts) story->ready(id);
         if (leaves) story->exit(id);

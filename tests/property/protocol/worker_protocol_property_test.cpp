@@ -109,7 +109,7 @@ ToWorker any_to_worker(Rng& rng) {
 
 AgentToDaemon any_agent_to_daemon(Rng& rng) {
   const auto number = static_cast<std::uint64_t>(any_natural(rng)) | 1U;
-  switch (rng.below(15)) {
+  switch (rng.below(16)) {
     case 10: return StateWantedReport{JobId(number), any_natural(rng), any_text(rng)};
     case 11:
       return StateOfferedReport{number, any_text(rng), any_text(rng), 1 + static_cast<int>(rng.below(65'535)),
@@ -138,6 +138,13 @@ AgentToDaemon any_agent_to_daemon(Rng& rng) {
       return WorkerExitedReport{number, any_worker(rng), static_cast<int>(rng.between(-1, 255)),
                                 static_cast<int>(rng.below(65)), any_text(rng)};
     case 3: return FromWorkerReport{any_worker(rng), any_from_worker(rng)};
+    case 15:
+      return SlotsHeldReport{any_worker(rng),
+                             any_natural(rng),
+                             any_text(rng),
+                             static_cast<int>(rng.between(-1, 255)),
+                             static_cast<int>(rng.below(65)),
+                             any_text(rng)};
     case 4: return WorkerStuckReport{any_worker(rng), any_natural(rng), any_phase(rng), any_natural(rng)};
     default:
       return LogChunk{number, any_worker(rng), any_natural(rng), any_text(rng), any_natural(rng), rng.chance(0.5)};

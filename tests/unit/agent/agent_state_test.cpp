@@ -47,6 +47,33 @@ TEST_CASE("a start is on disk before the process exists") {
   CHECK(std::get<SpawnWorker>(actions[1]).order.worker == kW1);
 }
 
+TEST_CASE("slots that are not free after a worker's end are told, again after each welcome, until its exit is") {
+  const auto held = [](const std::vector<Action>& actions) { return told<api::SlotsHeldReport>(actions); };
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  const SlotsStillHeld fact{ended(kW1, 7), "memory of GPU-1 is still held", Duration::seconds(5)};
+  const auto first = held(bench.tell(fact));
+  REQUIRE(first.size() == 1);
+  CHECK(first[0].worker == kW1);
+  CHECK(first[0].for_ms == 5'000);
+  CHECK(first[0].why == "memory of GPU-1 is still held");
+  CHECK(first[0].exit_code == 7);
+  CHECK(first[0].detail == "bye");
+  CHECK(bench.state.lives(kW1));  // its slots are not free
+  (void)bench.tell(LinkClosed{"gone"});
+  const Instant before = bench.now;
+  const auto again = held(bench.join());
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].for_ms == 5'000 + (bench.now - before).count_ms());
+  const auto exit = reports(bench.tell(ended(kW1, 7)));
+  REQUIRE(exit.size() == 1);
+  (void)bench.order(api::ReportAck{.report = exit[0].report});
+  (void)bench.tell(LinkClosed{"gone"});
+  CHECK(held(bench.join()).empty());
+  CHECK(held(bench.tell(fact)).empty());  // it comes too late
+}
+
 TEST_CASE("the states of an ended job go at once or after the time told, and a later word replaces an earlier one") {
   Bench bench;
   CHECK(all<TellKeptJobs>(bench.join()).size() == 1);

@@ -94,6 +94,23 @@ TEST_CASE("a program that could not be started is an end like any other, and a s
   CHECK(text_of(other.program_ended(-1, SIGTERM, "")) == "leave");
 }
 
+TEST_CASE("a restartable worker whose program left something behind leaves when that is gone") {
+  Instant now = Instant::from_micros(1'000'000);
+  AgentState state(AgentTimes{}, History{}, 7, now);
+  now = now + Duration::seconds(3);
+  (void)state.step(now, TimePassed{});
+  (void)state.step(now, LinkOpened{});
+  const auto tell = [&](api::DaemonToAgent message) { return state.step(now, DaemonSaid{std::move(message)}); };
+  (void)tell(api::AgentWelcome{.node = NodeId(1), .cluster = "here"});
+  (void)tell(order_of(kW1));
+  (void)tell(api::ToWorkerOrder{kW1, generation(1, {kW1})});
+  REQUIRE(all<SpawnProgram>(tell(api::ToWorkerOrder{kW1, addresses(1)})).size() == 1);
+  const WorkerEnded ended{.worker = kW1, .signal = SIGKILL};
+  (void)state.step(now, SlotsStillHeld{ended, "processes of it live on", Duration::seconds(5)});
+  CHECK(all<RecordExit>(state.step(now, ended)).size() == 1);
+  CHECK_FALSE(state.lives(kW1));
+}
+
 TEST_CASE("an agent stops a seat's program with the grace of its order and reports its exit when it leaves") {
   Instant now = Instant::from_micros(1'000'000);
   AgentState state(AgentTimes{}, History{}, 7, now);

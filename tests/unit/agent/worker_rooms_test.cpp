@@ -25,11 +25,18 @@ struct Scene {
                        ++asked;
                        if (uuid == "GPU-a") return std::nullopt;  // the driver does not tell
                        return holders.load();
-                     }}};
+                     },
+                     .held_after = Duration::millis(150)}};
   bool free = false;
+  std::vector<std::string> held;
 
   void close(WorkerId worker) {
-    rooms.close(worker, [this](const std::string&) { free = true; });
+    rooms.close(worker, {.done = [this](const std::string&) { free = true; },
+                         .held =
+                             [this](const std::string& what, Duration lasted) {
+                               CHECK(lasted >= Duration::millis(150));
+                               held.push_back(what);
+                             }});
   }
   void open(WorkerId worker, std::vector<int> slots) {
     const api::StartWorker order{.worker = worker, .job = JobId(1), .slots = std::move(slots), .gpus = true};
@@ -45,8 +52,9 @@ TEST_CASE("a slot is taken until the memory of its GPU is back") {
   scene.open(WorkerId(1), {0, 1});
   CHECK(scene.rooms.gpus_of_worker(WorkerId(1)) == std::vector<std::string>{"GPU-a", "GPU-b"});
   scene.close(WorkerId(1));
-  REQUIRE(test::turns_until(scene.io, [&] { return scene.asked >= 6; }));
+  REQUIRE(test::turns_until(scene.io, [&] { return scene.asked >= 12; }));
   CHECK_FALSE(scene.free);
+  CHECK(scene.held == std::vector<std::string>{"memory of GPU-b is still held"});  // told once
   scene.holders = 0;
   CHECK(test::turns_until(scene.io, [&] { return scene.free; }));
 }

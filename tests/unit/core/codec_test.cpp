@@ -112,6 +112,8 @@ std::vector<core::Fact> one_of_each() {
           core::WorkerReady{WorkerId(4)},
           core::WorkerJoining{WorkerId(4), 7},
           core::WorkerStuck{WorkerId(4), 31, "computing", Duration::seconds(70)},
+          core::SlotsHeld{WorkerId(4), Duration::seconds(5), "memory of GPU-1 is still held", -1, 9, "killed"},
+          core::SlotsReleased{NodeId(3)},
           core::ProgramStarted{WorkerId(4), 7},
           core::ProgramEnded{WorkerId(4), 7, 1, 0, "no such file"},
           core::NoticeAnswered{WorkerId(4), DecisionId(31), 2, core::NoticeAnswer::kUntil, Duration::seconds(40)},

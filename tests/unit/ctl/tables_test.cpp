@@ -52,6 +52,23 @@ TEST_CASE("a node shows its free slots and the jobs on it once") {
   CHECK(nodes_table(json::array({shared}), {}).find("  none  ") != std::string::npos);
 }
 
+TEST_CASE("quarantined slots are told with their worker, since when, why and the way out") {
+  json node = example("node.json");
+  const json quarantine = {{"since", "2026-11-20T21:53:20.100Z"}, {"why", "memory of GPU-1 is still held"}};
+  node["slots"][0]["quarantine"] = quarantine;
+  CHECK(node_state(node) == "up, 1 slot quarantined");
+  node["slots"][1]["quarantine"] = quarantine;
+  node["slots"][1]["worker"] = "w-1";
+  CHECK(node_state(node) == "up, 2 slots quarantined");
+  const std::string text = nodes_table(json::array({node}), {});
+  INFO(text);
+  CHECK(text.ends_with("\nnode-1: slots 0,1 of w-1 (job-1) quarantined since " + clock_of("2026-11-20T21:53:20.100Z") +
+                       ": memory of GPU-1 is still held; if you know that they are free: schedctl node release-slots "
+                       "node-1\n"));
+  node["slots"][0]["worker"] = node["slots"][0]["job"] = nullptr;  // another tenant's
+  CHECK(nodes_table(json::array({node}), {}).find("\nnode-1: slots 0 quarantined since ") != std::string::npos);
+}
+
 TEST_CASE("the state of a node says what it takes and until when") {
   json node = example("node.json");
   CHECK(node_state(node) == "up");

@@ -91,6 +91,19 @@ TEST_CASE("an exit is learnt once and acknowledged each time") {
   CHECK(messages<api::ReportAck>(again).size() == 1);
 }
 
+TEST_CASE("slots that stay held are a fact once, of a worker of that node alone") {
+  Daemon daemon;
+  daemon.start();
+  const SlotsHeldItem item{
+      NodeId(1), {.worker = WorkerId(2), .for_ms = 5'000, .why = "memory of GPU-1 is still held", .exit_code = 1}};
+  const auto held = daemon.take(item);
+  REQUIRE(facts<core::SlotsHeld>(held).size() == 1);
+  CHECK(facts<core::SlotsHeld>(held).front().lasted == Duration::seconds(5));
+  CHECK(all<SlotsHeldNote>(held.notes).size() == 1);
+  check_nothing(daemon.take(item));  // the agent has been welcomed again
+  check_nothing(daemon.take(SlotsHeldItem{NodeId(2), {.worker = WorkerId(1)}}));
+}
+
 TEST_CASE("a stuck worker and a node's figures are facts") {
   Daemon daemon;
   daemon.start();

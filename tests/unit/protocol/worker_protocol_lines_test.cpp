@@ -90,7 +90,13 @@ std::vector<AgentToDaemon> agent_to_daemon() {
           StateOfferedReport{.request = 4, .ticket = "t", .host = "10.0.0.7", .port = 4'321, .key = "sha256:bb"},
           StateRefusedReport{.request = 4, .why = "no such state"},
           StateBroughtReport{.job = JobId(3), .step = 130, .bytes = 4'096, .took_ms = 12},
-          StateLeftReport{.job = JobId(3), .step = 130, .why = "no byte came"}};
+          StateLeftReport{.job = JobId(3), .step = 130, .why = "no byte came"},
+          SlotsHeldReport{.worker = WorkerId(7),
+                          .for_ms = 5'100,
+                          .why = "memory of GPU-1 is still held",
+                          .exit_code = -1,
+                          .signal = 9,
+                          .detail = "killed"}};
 }
 
 std::vector<DaemonToAgent> daemon_to_agent() {

@@ -23,6 +23,16 @@ test("a slot that another tenant holds is in use, though its job is not named", 
   expect(sumPool([{ ...node(), slots }])).toMatchObject({ total: 2, used: 1, free: 1 });
 });
 
+test("quarantined slots are neither in use nor free", () => {
+  const quarantine = { since: "2026-11-20T22:14:05.000Z", why: "memory of GPU-1 is still held" };
+  const slots = [
+    { index: 0, job: "job-1", worker: "w-1", busy: true, quarantine },
+    { index: 1, job: "job-1", worker: "w-2", busy: true, quarantine: null },
+    { index: 2, job: null, worker: null, busy: false, quarantine: null },
+  ];
+  expect(sumPool([{ ...node(), slots }])).toMatchObject({ total: 3, used: 1, free: 1, quarantined: 1 });
+});
+
 test("the event rate counts only the window", () => {
   expect(eventRate([0, 41_000, 50_000, 99_000], 100_000)).toBeCloseTo(3 / 60);
 });

@@ -112,6 +112,7 @@ export interface Slot {
   job: string | null;
   worker: string | null;
   busy?: boolean; // held; job and worker are null where the job is another tenant's
+  quarantine?: { since: string; why: string } | null; // its worker has ended and something of it is left there
 }
 
 export interface ClusterNode {

@@ -7,6 +7,7 @@ export interface PoolSums {
   used: number;
   free: number; // may be given out now
   cordoned: number; // empty, on a node that takes no workers
+  quarantined: number; // their worker has ended, and something of it is left there
   lost: number; // on nodes that do not answer
   nodesUp: number;
   nodesLost: number;
@@ -17,6 +18,10 @@ export function isHeld(slot: Slot): boolean {
   return slot.job !== null || slot.busy === true;
 }
 
+export function quarantinedOn(node: ClusterNode): number {
+  return node.slots.reduce((n, slot) => n + (slot.quarantine ? 1 : 0), 0);
+}
+
 // It keeps its workers and gets no new ones; why, in a word.
 export function closedBy(node: ClusterNode): "draining" | "cordoned" | "unsteady" | null {
   if (node.drain) return "draining";
@@ -25,15 +30,17 @@ export function closedBy(node: ClusterNode): "draining" | "cordoned" | "unsteady
 }
 
 export function sumPool(nodes: Iterable<ClusterNode>): PoolSums {
-  const sums: PoolSums = { total: 0, used: 0, free: 0, cordoned: 0, lost: 0, nodesUp: 0, nodesLost: 0, largestFree: 0 };
+  const sums: PoolSums = { total: 0, used: 0, free: 0, cordoned: 0, quarantined: 0, lost: 0, nodesUp: 0, nodesLost: 0, largestFree: 0 };
   for (const node of nodes) {
     if (node.state !== "up") {
       sums.lost += node.slots.length;
       sums.nodesLost += 1;
       continue;
     }
-    const used = node.slots.reduce((n, slot) => n + (isHeld(slot) ? 1 : 0), 0);
-    const empty = node.slots.length - used;
+    const quarantined = quarantinedOn(node);
+    const used = node.slots.reduce((n, slot) => n + (isHeld(slot) ? 1 : 0), 0) - quarantined;
+    const empty = node.slots.length - used - quarantined;
+    sums.quarantined += quarantined;
     sums.total += node.slots.length;
     sums.used += used;
     sums.nodesUp += 1;

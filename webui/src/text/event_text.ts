@@ -38,6 +38,8 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "worker.lost": (e) => lost(e),
   "worker.straggling": (e) => straggling(e),
   "worker.replaced": (e) => `worker ${str(e, "worker")} replaced by ${str(e, "by")}`,
+  "slots.quarantined": (e) => `slots of worker ${str(e, "worker")}, which has ended, are quarantined: ${str(e, "why")}`,
+  "slots.released": (e) => `slots of worker ${str(e, "worker")} are free after ${count(num(e, "seconds"))} s`,
   "node.joined": (e) => `node ${str(e, "name") ?? e.node} joined with ${count(num(e, "slots"))} ${str(e, "slot_type") ?? ""} slots`,
   "node.lost": (e) => `node ${str(e, "name") ?? e.node} lost: ${str(e, "why") ?? "no answer"}`,
   "node.cordoned": (e) => `node ${str(e, "name") ?? e.node} ${bool(e, "cordoned") ? "cordoned: no new workers" : "takes workers again"}`,
@@ -153,6 +155,7 @@ export function toneOf(event: TideEvent): "good" | "warn" | "bad" | "change" | "
       return "bad";
     case "worker.straggling":
     case "worker.stuck":
+    case "slots.quarantined":
       return "warn";
     case "job.finished":
       return str(event, "state") === "failed" ? "bad" : "good";

@@ -141,7 +141,7 @@ void AgentState::on(const WorkerHungUp& fact) {
 void AgentState::on(const WorkerEnded& fact) {
   const auto found = living_.find(fact.worker);
   if (found == living_.end()) return;
-  if (found->second.restartable) {
+  if (found->second.restartable && !found->second.held) {
     found->second.kill_at.reset();
     found->second.granted_until.reset();
     RestartableWorker::Steps steps = found->second.restartable->program_ended(fact.exit_code, fact.signal, fact.detail);
@@ -153,6 +153,27 @@ void AgentState::on(const WorkerEnded& fact) {
   }
   living_.erase(found);
   end(fact);
+}
+
+void AgentState::on(const SlotsStillHeld& fact) {
+  const auto found = living_.find(fact.ended.worker);
+  if (found == living_.end()) return;
+  Living& living = found->second;
+  living.held = fact;
+  living.held_at = now_;
+  living.kill_at.reset();
+  living.heart.reset();
+  tell_held(living);
+}
+
+void AgentState::tell_held(const Living& living) {
+  const WorkerEnded& ended = living.held->ended;
+  send(api::SlotsHeldReport{.worker = ended.worker,
+                            .for_ms = (living.held->lasted + (now_ - living.held_at)).count_ms(),
+                            .why = living.held->why,
+                            .exit_code = ended.exit_code,
+                            .signal = ended.signal,
+                            .detail = ended.detail});
 }
 
 void AgentState::on(const RestartableAdopted& fact) {
@@ -288,6 +309,9 @@ void AgentState::handle(api::AgentWelcome& order) {
   heartbeat_ = Duration::millis(order.heartbeat_ms);
   heartbeat_at_ = now_ + heartbeat_;
   if (probed_) act(SendToDaemon{*probed_});
+  for (const auto& [worker, living] : living_) {
+    if (living.held) tell_held(living);
+  }
   if (reclaim_) tell_reclaim();
   act(TellKeptJobs{});
   for (auto& report : state_waits_.told()) act(SendToDaemon{std::move(report)});

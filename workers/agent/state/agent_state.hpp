@@ -61,6 +61,12 @@ struct WorkerEnded {
   int signal = 0;
   std::string detail;
 };
+// Its process has ended, and what it held is not free, for so long that the daemon is told.
+struct SlotsStillHeld {
+  WorkerEnded ended;
+  std::string why;
+  Duration lasted;  // since it has ended
+};
 // An earlier agent had started this restartable worker's program, which goes on.
 struct RestartableAdopted {
   RestartableWorker restartable;
@@ -92,7 +98,7 @@ struct QuitAsked {
   bool stop_workers = false;
 };
 using Fact = std::variant<LinkOpened, LinkClosed, DaemonSaid, WorkerSaid, WorkerPulsed, WorkerHungUp, WorkerEnded,
-                          RestartableAdopted, DevicesProbed, ReclaimLooked, StateBytesCame, StateIsHere,
+                          SlotsStillHeld, RestartableAdopted, DevicesProbed, ReclaimLooked, StateBytesCame, StateIsHere,
                           StateFetchBroke, TimePassed, QuitAsked>;
 
 // --- actions ------------------------------------------------------------------------------------
@@ -221,6 +227,8 @@ class AgentState {
     std::optional<Instant> granted_until;          // by a notice: it is not ended by force before
     std::optional<Heartbeat> heart;                // once it has given a pulse
     std::optional<RestartableWorker> restartable;  // it is one: its program comes and goes
+    std::optional<SlotsStillHeld> held;            // it will not come back
+    Instant held_at;                               // when that was found
   };
 
   void on(const LinkOpened& fact);
@@ -230,6 +238,7 @@ class AgentState {
   void on(const WorkerPulsed& fact);
   void on(const WorkerHungUp& fact);
   void on(const WorkerEnded& fact);
+  void on(const SlotsStillHeld& fact);
   void on(const RestartableAdopted& fact);
   void on(DevicesProbed& fact);
   void on(const ReclaimLooked& fact);
@@ -272,6 +281,7 @@ class AgentState {
   void report_again(WorkerId worker);
   void send(api::AgentToDaemon message);
   void tell_reclaim();
+  void tell_held(const Living& living);
   void look_at_idleness();
   void act(Action action) { actions_.push_back(std::move(action)); }
 

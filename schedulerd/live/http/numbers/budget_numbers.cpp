@@ -39,7 +39,7 @@ class HeldByPrice {
     for (const WorkerId id : job.membership.workers) {
       const core::Worker* worker = state_.find_worker(id);
       const core::Node* node = worker == nullptr ? nullptr : state_.find_node(worker->node);
-      if (node == nullptr || worker->node_lost) continue;
+      if (node == nullptr || worker->is_gone()) continue;
       slots_[{core::price_source(state_.prices->list, state_, *node), core::own_price(state_, *node)}] +=
           static_cast<std::int64_t>(worker->slots.size());
     }

@@ -22,6 +22,7 @@ export function PoolStrip() {
           <Key kind="used" label="in use" slots={pool.used} />
           <Key kind="free" label="free" slots={pool.free} />
           {pool.cordoned > 0 && <Key kind="cordoned" label="cordoned" slots={pool.cordoned} />}
+          {pool.quarantined > 0 && <Key kind="quarantined" label="quarantined" slots={pool.quarantined} />}
           {pool.lost > 0 && <Key kind="lost" label="lost" slots={pool.lost} />}
         </ul>
       </div>
@@ -38,7 +39,7 @@ export function PoolStrip() {
 
 function PoolBar({ pool }: { pool: PoolSums }) {
   const all = pool.total + pool.lost;
-  const parts = [["used", pool.used], ["free", pool.free], ["cordoned", pool.cordoned], ["lost", pool.lost]] as const;
+  const parts = [["used", pool.used], ["free", pool.free], ["cordoned", pool.cordoned], ["quarantined", pool.quarantined], ["lost", pool.lost]] as const;
   const text = parts.filter(([, slots]) => slots > 0).map(([kind, slots]) => `${slots} ${kind}`).join(", ");
   return (
     <div class="pool-bar" role="img" aria-label={`Slots: ${text || "none"}`}>

@@ -67,9 +67,21 @@ function sentence(nodes: readonly ClusterNode[], names: ReadonlyMap<string, stri
   const slot = node?.slots[spot?.slot ?? 0];
   if (!node || !slot) return "Point at a slot, or use the arrow keys, to see its job and worker.";
   const where = `${node.name}, slot ${slot.index}`;
+  if (slot.quarantine) return `${where}: quarantined since ${slot.quarantine.since.slice(11, 19)}: ${slot.quarantine.why}`;
   if (slot.job === null && slot.busy) return `${where}: held by another tenant`;
   if (slot.job === null) return `${where}: ${node.state !== "up" ? "node lost" : closedBy(node) ?? "free"}`;
   return `${where}: ${names.get(slot.job) ?? slot.job} (${slot.job}), worker ${slot.worker ?? "?"}`;
+}
+
+function cross(pen: CanvasRenderingContext2D, x: number, y: number, size: number, colour: string): void {
+  pen.strokeStyle = colour;
+  pen.lineWidth = 1.5;
+  pen.beginPath();
+  pen.moveTo(x, y);
+  pen.lineTo(x + size, y + size);
+  pen.moveTo(x + size, y);
+  pen.lineTo(x, y + size);
+  pen.stroke();
 }
 
 function stepBy(key: string, from: Spot, layout: MosaicLayout, nodes: readonly ClusterNode[]): Spot | null {
@@ -102,8 +114,9 @@ function draw(canvas: HTMLCanvasElement, layout: MosaicLayout, nodes: readonly C
       const { x, y } = slotOrigin(layout, n, s);
       const empty = isHeld(slot) ? colours.other : node.state !== "up" ? colours.lost : closedBy(node) ? colours.cordoned : colours.free;
       pen.globalAlpha = slot.job !== null && look.lit !== null && look.lit !== slot.job ? 0.22 : 1;
-      pen.fillStyle = slot.job === null ? empty : jobColour(slot.job, look.dark);
+      pen.fillStyle = slot.quarantine ? colours.cordoned : slot.job === null ? empty : jobColour(slot.job, look.dark);
       pen.fillRect(x, y, layout.cell, layout.cell);
+      if (slot.quarantine) cross(pen, x, y, layout.cell, colours.lost);
     });
   });
   pen.globalAlpha = 1;

@@ -1,6 +1,6 @@
 import type { ClusterNode, Slot } from "../../api/types";
 import { inkOn, jobColour } from "../../palette";
-import { closedBy, isHeld } from "../../state/pool";
+import { closedBy, isHeld, quarantinedOn } from "../../state/pool";
 import { jobHref } from "../../router";
 import { useDark } from "../../theme";
 import { money, percent } from "../../text/format";
@@ -37,12 +37,14 @@ function NodeNote({ node }: { node: ClusterNode }) {
     const title = `${losses} losses, ${failed_starts} failed starts lately: no new workers until then`;
     return <span class="tag warn" title={title}>unsteady until {unsteady_until.slice(11, 19)}</span>;
   }
-  const used = node.slots.filter(isHeld).length;
+  const quarantined = quarantinedOn(node);
+  const used = node.slots.filter(isHeld).length - quarantined;
   const health = node.health;
   const measured = health ? `, measured at ${percent(health.speed)} of what may be expected` : "";
   return (
     <span class="quiet" title={`${money(node.price_per_slot_hour)} per slot and hour${node.price_rule ? `, by ${node.price_rule}` : ""}${measured}`}>
       {used} of {node.slots.length} {node.slot_type}
+      {quarantined > 0 && <> <span class="tag warn">{quarantined} quarantined</span></>}
       {health?.slow && <> <span class="tag warn">slow: {percent(health.speed)}</span></>}
     </span>
   );
@@ -57,6 +59,11 @@ const kWords = { other: "held by another tenant", lost: "lost", cordoned: "cordo
 
 function Cell({ node, slot, names, lit, onLight }: CellProps) {
   const dark = useDark();
+  if (slot.quarantine) {
+    const since = slot.quarantine.since.slice(11, 19);
+    const words = `slot ${slot.index}: quarantined since ${since}: worker ${slot.worker ?? "?"} has ended, and ${slot.quarantine.why}`;
+    return <span class="cell quarantined" title={words}><span class="visually-hidden">{words}</span></span>;
+  }
   if (slot.job === null) {
     const word = isHeld(slot) ? "other" : node.state !== "up" ? "lost" : closedBy(node) ? "cordoned" : "free";
     return <span class={`cell ${word}`} title={`slot ${slot.index}: ${kWords[word]}`}><span class="visually-hidden">{kWords[word]}</span></span>;
