@@ -22,6 +22,10 @@ constexpr std::int64_t kPriorityMost = 1'000;  // of a job
 constexpr std::size_t kThresholdsMost = 16;
 constexpr std::int64_t kPercentMost = 1'000;
 constexpr Duration kExtensionMost = Duration::seconds(std::int64_t{24} * 3600);
+constexpr Duration kPreemptAfterMost = Duration::seconds(std::int64_t{24} * 3600);
+constexpr Duration kChurnWindowMost = Duration::seconds(std::int64_t{24} * 3600);
+constexpr std::int64_t kChurnPerJobMost = 100;
+constexpr std::int64_t kChurnOfPoolMost = 1000;
 
 // As job files write a tenant.
 bool is_name(const std::string& text) {
@@ -62,8 +66,8 @@ Duration read_duration(ObjectReader& in, std::string_view field, Duration fallba
   return *duration;
 }
 
-// 0s up to a day.
-std::optional<Duration> read_extension(ObjectReader& in, std::string_view field) {
+// 0s up to the most.
+std::optional<Duration> read_up_to(ObjectReader& in, std::string_view field, Duration most, const std::string& hint) {
   const json& value = in.raw(field);
   if (value.is_null()) return std::nullopt;
   const auto duration = parse_duration(value.is_string() ? value.get<std::string>() : std::string());
@@ -71,8 +75,8 @@ std::optional<Duration> read_extension(ObjectReader& in, std::string_view field)
     in.fail(field, value.is_string() ? "Invalid" : "WrongType", "must be a duration with a unit, such as \"2m\"");
     return std::nullopt;
   }
-  const bool fits = *duration >= Duration() && *duration <= kExtensionMost;
-  if (!fits) in.fail(field, "OutOfRange", "must be from 0s to 24h; leave it out for no limit of its own");
+  const bool fits = *duration >= Duration() && *duration <= most;
+  if (!fits) in.fail(field, "OutOfRange", "must be from 0s to " + to_text(most) + hint);
   return *duration;
 }
 
@@ -120,6 +124,22 @@ std::optional<BudgetFields> read_budget(const json& value, const std::string& po
   if (!thresholds.is_null()) budget.thresholds = read_thresholds(thresholds, in, errors);
   in.finish();
   return budget;
+}
+
+std::optional<ChurnFields> read_churn(const json& value, const std::string& pointer, std::vector<FieldError>& errors) {
+  if (value.is_null()) return std::nullopt;
+  ObjectReader in(value, pointer, errors);
+  ChurnFields churn;
+  if (!value.is_object()) return churn;
+  churn.per_job = optional_integer(in, "per_job", {.low = 1, .high = kChurnPerJobMost});
+  churn.pool = optional_integer(in, "pool", {.low = 1, .high = kChurnOfPoolMost});
+  churn.window = read_duration(in, "window", churn.window);
+  if (churn.window > kChurnWindowMost) in.fail("window", "OutOfRange", "must be at most 24h");
+  if (!in.has("per_job") && !in.has("pool")) {
+    in.fail("per_job", "Missing", "is needed, or pool: how many preemptions there may be in a window");
+  }
+  in.finish();
+  return churn;
 }
 
 class TreeReading {
@@ -185,7 +205,9 @@ class TreeReading {
     tenant.priority_max = optional_integer(in, "priority_max", {.low = -kPriorityMost, .high = kPriorityMost});
     tenant.job_slots_max = optional_integer(in, "job_slots_max", {.low = 1, .high = kSlotsMost});
     tenant.job_price_max = read_price(in, "job_price_max");
-    tenant.notice_extension = read_extension(in, "notice_extension");
+    tenant.notice_extension =
+        read_up_to(in, "notice_extension", kExtensionMost, "; leave it out for no limit of its own");
+    tenant.preempt_after = read_up_to(in, "preempt_after", kPreemptAfterMost, "").value_or(Duration());
     return tenant;
   }
 
@@ -234,6 +256,9 @@ TenantTreeFindings read_tenant_tree(const json& document) {
   ObjectReader in(document, "", findings.errors);
   findings.tree.half_life = read_duration(in, "half_life", findings.tree.half_life);
   findings.tree.rebalance_every = read_duration(in, "rebalance_every", findings.tree.rebalance_every);
+  findings.tree.preempt_after = read_up_to(in, "preempt_after", kPreemptAfterMost, "").value_or(Duration());
+  const json churn = in.raw("churn");
+  findings.tree.churn = read_churn(churn, in.pointer_of("churn"), findings.errors);
   read_tenants(in, "", findings);
   return findings;
 }

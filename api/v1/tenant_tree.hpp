@@ -37,17 +37,26 @@ struct TenantFields {
   std::optional<Money> job_price_max;  // an hour
   std::optional<BudgetFields> budget;
   std::optional<Duration> notice_extension;
+  Duration preempt_after;
   nlohmann::json defaults = nlohmann::json::object();  // a part of a job file, checked (job_defaults.hpp)
+};
+
+struct ChurnFields {
+  std::optional<int> per_job;
+  std::optional<int> pool;
+  Duration window = Duration::seconds(3600);
 };
 
 struct TenantTreeV1 {
   std::vector<TenantFields> tenants;  // each after its parent; empty = the pool is not shared by rule
   Duration half_life = Duration::seconds(std::int64_t{24} * 3600);
   Duration rebalance_every = Duration::seconds(300);
+  Duration preempt_after;
+  std::optional<ChurnFields> churn;
 };
 
-// Reads {half_life, rebalance_every, tenants: [{name, guarantee, ..., tenants: [...]}]}; on failure every finding with
-// its JSON pointer: unknown fields, wrong types, names twice, guarantees that do not add up.
+// Reads {half_life, rebalance_every, preempt_after, churn, tenants: [{name, guarantee, ..., tenants: [...]}]}; on
+// failure every finding with its JSON pointer: unknown fields, wrong types, names twice, guarantees that do not add up.
 struct TenantTreeFindings {
   std::vector<FieldError> errors;  // empty = tree is good
   TenantTreeV1 tree;

@@ -82,6 +82,7 @@ void fields(auto& archive, codec::Like<PreemptIntent> auto& intent) {
   archive("job", intent.job);
   archive("number", intent.number);
   archive("after_failure", intent.after_failure);
+  archive("for_job", intent.for_job);
 }
 void fields(auto& archive, codec::Like<StopWorkerIntent> auto& intent) {
   archive("job", intent.job);
@@ -201,6 +202,7 @@ Status decode_planned(const nlohmann::json& in, const std::string& where, auto& 
   auto body = in;
   body.erase("intent");
   body.erase("reason");
+  if (in["intent"] == "preempt") body.emplace("for_job", nullptr);  // those of earlier versions have none
   return decode_intent(in["intent"].get<std::string>(), body, where, planned.intent);
 }
 

@@ -1,4 +1,5 @@
-// How what a job goes on from is stored: its saved states, the one that is on its way, and what it has lost.
+// How what a job goes on from is stored: its saved states, the one that is on its way, and what it has lost; and its
+// preemptions.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -39,6 +40,20 @@ void recovery_fields(auto& archive, auto& recovery) {
   archive("shrunk_for_straggler", recovery.shrunk_for_straggler);
   archive("last_replacement_at", recovery.last_replacement_at);
   archive("last_error", recovery.last_error);
+}
+
+void preemption_fields(auto& archive, auto& preemption) {
+  archive("pending_since", preemption.pending_since);
+  archive("preempted_at", preemption.times);
+  archive("room_made", preemption.room_made);
+}
+
+// Jobs of earlier versions have none of these.
+inline void tell_no_preemptions(nlohmann::json& job) {
+  if (!job.is_object()) return;
+  job.emplace("pending_since", nullptr);
+  job.emplace("preempted_at", nlohmann::json::array());
+  job.emplace("room_made", false);
 }
 
 // Jobs of earlier versions do not know of states that are moved.

@@ -236,6 +236,10 @@ void part_fields(auto& archive, codec::Like<Recovery> auto& recovery) {
   recovery_fields(archive, recovery);
 }
 
+void part_fields(auto& archive, codec::Like<PreemptionRecord> auto& preemption) {
+  preemption_fields(archive, preemption);
+}
+
 void part_fields(auto& archive, codec::Like<Account> auto& account) {
   account_fields(archive, account);
 }
@@ -298,6 +302,7 @@ void fields(auto& archive, codec::Like<Job> auto& job) {
   part_fields(archive, job.progress);
   part_fields(archive, job.measurements);
   part_fields(archive, job.recovery);
+  part_fields(archive, job.preemption);
   part_fields(archive, job.account);
   archive("verdict", job.verdict);
   archive("allotted", job.planned);
@@ -393,6 +398,7 @@ Status take_job(nlohmann::json element, const std::string& where, ClusterState& 
   tell_no_types(element);
   tell_no_starts(element);
   tell_no_moves(element);
+  tell_no_preemptions(element);
   tell_no_money(element);
   auto job = decode_named(element, where, state.jobs, std::make_shared<Job>());
   if (!job.ok()) return job.error();
@@ -421,13 +427,14 @@ nlohmann::json encode_head(const ClusterState& state) {
   if (state.deployment != PolicyDeployment{}) out["desk"] = codec::encode(state.deployment);
   // Likewise while there have been no pools.
   if (state.pools != NodePools{}) out["pools"] = codec::encode(state.pools);
-  // And while the pool is shared by no rule.
-  if (!state.tenants->empty()) out["tenants"] = encode_tenants(state);
+  // And while the pool is shared by no rule and nothing limits preemption.
+  if (*state.tenants != TenantTree{}) out["tenants"] = encode_tenants(state);
   // And while nodes cost what their tokens and pools say.
   if (!state.prices->list.empty()) out["prices"] = codec::encode(*state.prices);
   // And while they are not set.
   if (state.damping != NodeDamping{}) out["node_damping"] = codec::encode(state.damping);
   if (state.maintenance != Maintenance{}) out["maintenance"] = codec::encode(state.maintenance);
+  if (!state.preempted_at.empty()) out["preempted_at"] = codec::encode(state.preempted_at);
   if (state.utc_us_at_zero != 0) out["utc_us_at_zero"] = state.utc_us_at_zero;
   return out;
 }
@@ -446,6 +453,7 @@ Status take_head(nlohmann::json document, ClusterState& state) {
   TP_TRY(take("tenants", [&](const auto& found) { return take_tenants(found, state); }));
   TP_TRY(take("prices", [&](const auto& found) { return take_prices(found, state); }));
   TP_TRY(take_into("utc_us_at_zero", state.utc_us_at_zero));
+  TP_TRY(take_into("preempted_at", state.preempted_at));
   TP_TRY(take_into("pools", state.pools));
   TP_TRY(take_into("node_damping", state.damping));
   TP_TRY(take_into("maintenance", state.maintenance));

@@ -82,13 +82,22 @@ void fields(auto& archive, codec::Like<Tenant> auto& tenant) {
   archive("job_price_max", tenant.job_price_max);
   archive("budget", tenant.budget);
   archive("notice_extension", tenant.notice_extension);
+  archive("preempt_after", tenant.preempt_after);
   archive("defaults", tenant.defaults);
+}
+
+void fields(auto& archive, codec::Like<ChurnLimit> auto& churn) {
+  archive("per_job", churn.per_job);
+  archive("pool", churn.pool);
+  archive("window", churn.window);
 }
 
 void fields(auto& archive, codec::Like<TenantTree> auto& tree) {
   archive("tenants", tree.tenants);
   archive("half_life", tree.half_life);
   archive("rebalance_every", tree.rebalance_every);
+  archive("preempt_after", tree.preempt_after);
+  archive("churn", tree.churn);
 }
 
 void fields(auto& archive, codec::Like<TenantUse> auto& use) {
@@ -129,10 +138,13 @@ void fields(auto& archive, codec::Like<StoredTenants> auto& stored) {
 // Trees of earlier versions have none.
 inline void tell_no_later_fields(nlohmann::json& tree) {
   if (!tree.is_object() || !tree.contains("tenants") || !tree["tenants"].is_array()) return;
+  tree.emplace("preempt_after", codec::encode(Duration()));
+  tree.emplace("churn", nullptr);
   for (auto& tenant : tree["tenants"]) {
     if (!tenant.is_object()) continue;
     tenant.emplace("budget", nullptr);
     tenant.emplace("notice_extension", nullptr);
+    tenant.emplace("preempt_after", codec::encode(Duration()));
     if (!tenant.contains("defaults")) tenant["defaults"] = codec::encode(JobDefaults{});
   }
 }

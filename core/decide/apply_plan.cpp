@@ -16,6 +16,7 @@
 #include "core/state/state_move.hpp"
 #include "core/state/straggler_patience.hpp"
 #include "core/state/type_records.hpp"
+#include "core/tenants/preemption_limits.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -70,6 +71,7 @@ void apply(StateChange& change, const StartIntent& intent, const Reason& reason)
   const int size = static_cast<int>(intent.joining_workers.size());
   job.last_start_at = change.at();
   job.recovery.cooldown_waived = false;
+  job.preemption.room_made = false;
   job.membership.parking = false;
   job.membership.on_lost_nodes.clear();
   job.recovery.waits_near_since.reset();
@@ -91,6 +93,7 @@ void apply(StateChange& change, const GrowIntent& intent, const Reason& reason) 
   Job& job = change.job(intent.job);
   conclude(job, reason);
   job.recovery.shrunk_for_straggler = false;
+  job.preemption.room_made = false;
   const int size = job.size() + static_cast<int>(intent.joining_workers.size());
   Transition transition;
   transition.joining_workers = place(change, job.id, intent.joining_workers, size);
@@ -143,7 +146,10 @@ void apply(StateChange& change, const MoveIntent& intent, const Reason& reason) 
   transition.leaving_workers = intent.leaving_workers;
   transition.reason = reason;
   transition.replaces = true;
-  if (size > job.size()) job.recovery.shrunk_for_straggler = false;
+  if (size > job.size()) {
+    job.recovery.shrunk_for_straggler = false;
+    job.preemption.room_made = false;
+  }
   begin_resize(change, job, std::move(transition));
 }
 
@@ -226,6 +232,11 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
   count_quiet_exits(change, job);
   give_up_move(change, job, "the job gives up its workers");
   become(job, phase::Suspending{});
+  job.preemption.room_made = false;
+  if (intent.for_job && change.state().tenants->limits_preemption()) {
+    count_preemption(change.state(), job, change.at());
+    change.job(intent.for_job).preemption.room_made = true;
+  }
   job.membership.parking = intent.number > 0;
   job.membership.restart_state.failed = WorkerId();
   if (job.membership.parking) {
@@ -334,6 +345,7 @@ void apply(StateChange& change, const Replan& replan, const Decision& decision, 
     }
     Job& job = change.job(id);
     job.planned.reset();
+    if (!now || now->size <= job.size()) job.preemption.room_made = false;
     if (now) job.planned = {.target = *now, .inputs = inputs_of(job, decision.at)};
   }
 }

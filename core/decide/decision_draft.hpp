@@ -60,6 +60,8 @@ class DecisionDraft {
     find(job, found.reason, target, found.blocked);
   }
 
+  // The intents, so far.
+  [[nodiscard]] const Plan& plan() const { return decision_.plan; }
   // No intent and no new plan, so far.
   [[nodiscard]] bool changes_nothing() const { return decision_.plan.empty() && !decision_.replan; }
   // How much has been found so far that is news.

@@ -28,6 +28,7 @@
 #include "core/provision/provision_stage.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/cluster_invariants.hpp"
+#include "core/tenants/preemption_limits.hpp"
 #include "core/validate/plan_validator.hpp"
 
 namespace tidepool::core {
@@ -203,6 +204,7 @@ struct Engine::Impl {
   // Neither time nor reports of other jobs have changed what a reconciliation looks at.
   [[nodiscard]] bool stands_still(Instant now) const {
     if (!work[JobSet::kSlowOffPlan].empty()) return false;
+    if (const auto due = next_churn_due(state, decided_at); due && *due <= now) return false;
     return !work.any_due(JobSet::kOffPlan, now) && !work.any_due(JobSet::kReleasing, now);
   }
   // Whether it changes anything.
@@ -366,6 +368,7 @@ std::optional<Instant> Engine::next_due() const {
   FirstAfter first;
   first.consider(impl_->work.next_due());
   first.consider(next_drain_due(impl_->state, impl_->draining, impl_->decided_at));
+  first.consider(next_churn_due(impl_->state, impl_->decided_at));
   first.consider(impl_->parts.provision->next_due(impl_->state, impl_->decided_at));
   first.consider(clock_due());
   const ClusterPlan& plan = impl_->state.plan;

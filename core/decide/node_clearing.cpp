@@ -30,20 +30,27 @@ struct Departure {
   Way way = Way::kStays;
 };
 
+// What a clearing uses up, beside the slots of the draft.
+struct Room {
+  SlotReservations& reservations;
+  PreemptionLimits& limits;
+};
+
 class NodeClearing {
  public:
   // `type`: of slots, where all workers have to be on one; null = any.
-  NodeClearing(DecisionDraft& draft, const Job& waiting, SlotReservations& reservations, const std::string* type)
+  NodeClearing(DecisionDraft& draft, const Job& waiting, Room room, const std::string* type)
       : draft_(draft),
         waiting_(waiting),
-        reservations_(reservations),
+        reservations_(room.reservations),
+        limits_(room.limits),
         gang_{.workers = waiting.spec.elastic.sizes.front(), .slots_each = waiting.spec.gpus_per_worker} {
     for (const auto& [id, node] : draft.state().nodes) {
       if (!may_hold(node, waiting) || draft.free_slots().is_closed(id)) continue;
       if (type != nullptr && node.slot_type != *type) continue;
       free_[id] = static_cast<int>(draft.free_slots().free_on(id));
       // What comes free is for others, unless it was left for this job.
-      open_[id] = is_cleared_for(waiting) ? reservations.room_on(id) : free_[id];
+      open_[id] = is_cleared_for(waiting) ? reservations_.room_on(id) : free_[id];
     }
   }
 
@@ -61,7 +68,8 @@ class NodeClearing {
       const WorkersOn kept = nodes_kept(*leave);
       std::map<JobId, Departure> leaving;
       for (const std::size_t i : *leave) join(leaving[departures_[i].job->id], departures_[i]);
-      const Job* stays = without_room_elsewhere(leaving, kept);
+      const Job* stays = beyond_limit(leaving);
+      if (stays == nullptr) stays = without_room_elsewhere(leaving, kept);
       if (stays == nullptr) {
         carry_out(leaving, kept);
         return true;
@@ -114,6 +122,8 @@ class NodeClearing {
     return way->second;
   }
 
+  [[nodiscard]] SlotsFor claim() const { return {waiting_, gang_.workers * gang_.slots_each}; }
+
   [[nodiscard]] Way way_of(const Job& job) const {
     const bool is_bound = has_gang_rule(job.spec) || job.spec.scaling.price_cap;
     if (job.spec.gpus_per_worker >= gang_.slots_each || is_bound) return Way::kStays;
@@ -123,7 +133,8 @@ class NodeClearing {
     if (can_hand_on(job) && !cools_down(draft_, job)) return Way::kMoves;
     const bool outranks = job.spec.tenant == waiting_.spec.tenant && job.spec.priority > waiting_.spec.priority;
     if (outranks || !draft_.follows_plan(job) || job.requests.pinned_size > 0) return Way::kStays;
-    return preemption_barred(draft_, job) || ends_soon(job, draft_.now()) ? Way::kStays : Way::kStartsAgain;
+    if (preemption_barred(draft_, job) || ends_soon(job, draft_.now())) return Way::kStays;
+    return limits_.allow(claim(), job) ? Way::kStartsAgain : Way::kStays;
   }
 
   // Ascending.
@@ -148,6 +159,17 @@ class NodeClearing {
       }
     }
     return nodes_kept_for(open, free_, gang_);
+  }
+
+  // The last that is preempted beyond what the pool's limit leaves; null = none is.
+  [[nodiscard]] const Job* beyond_limit(const std::map<JobId, Departure>& leaving) const {
+    std::optional<int> left = limits_.none() ? std::nullopt : limits_.left();
+    const Job* last = nullptr;
+    for (const auto& [id, each] : leaving) {
+      if (!left || each.way != Way::kStartsAgain || limits_.covers(claim(), *each.job)) continue;
+      if (--*left < 0) last = each.job;
+    }
+    return last;
   }
 
   // The first that finds none on free slots beside those that are kept; null = each finds some.
@@ -195,8 +217,7 @@ class NodeClearing {
       if (each.way == Way::kMoves) {
         move(each);
       } else {
-        preempt(draft_, *each.job, reason::Preempted{.for_job = waiting_.id, .restarts = true},
-                draft_.planned_target(*each.job));
+        preempt_for(draft_, *each.job, waiting_.id, true);
       }
     }
   }
@@ -221,6 +242,7 @@ class NodeClearing {
   DecisionDraft& draft_;
   const Job& waiting_;
   SlotReservations& reservations_;
+  PreemptionLimits& limits_;
   GangSize gang_;
   SlotsOn open_;
   SlotsOn free_;
@@ -236,7 +258,8 @@ bool is_cleared_for(const Job& job) {
   return job.state() == JobState::kPending && job.verdict.blocked.on == BlockedOn::kNodesCleared;
 }
 
-bool clear_nodes_for(DecisionDraft& draft, const Job& waiting, SlotReservations& reservations) {
+bool clear_nodes_for(DecisionDraft& draft, const Job& waiting, SlotReservations& reservations,
+                     PreemptionLimits& limits) {
   const bool is_bound = has_gang_rule(waiting.spec) || waiting.spec.scaling.price_cap;
   if (waiting.spec.gpus_per_worker == 1 || is_bound || draft.reserved() > 0) return false;
   const FreeSlots& slots = draft.free_slots();
@@ -246,7 +269,7 @@ bool clear_nodes_for(DecisionDraft& draft, const Job& waiting, SlotReservations&
     for (const std::string& type : slots.types()) types.push_back(&type);
   }
   for (const std::string* type : types) {
-    NodeClearing clearing(draft, waiting, reservations, type);
+    NodeClearing clearing(draft, waiting, Room{reservations, limits}, type);
     if (!clearing.has_slots_enough()) continue;
     draft.set_unsettled();
     if (clearing.clear()) return true;

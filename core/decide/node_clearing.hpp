@@ -5,12 +5,14 @@
 // leave, so no two jobs clear nodes for each other in turn. It counts with free slots alone: what else comes free is
 // for the job for which it was given up. All that leave find room elsewhere, on slots that are free and kept for no
 // other. A job that can hand its state on moves, and is never smaller than it was; another one gives up its slots with
-// its state saved, and starts again, unless it may not be preempted, ends soon, follows no plan or has a higher
-// priority in the same tenant. Until the gang starts the nodes are kept for it, and it is first in line.
+// its state saved, and starts again, unless it may not be preempted, is spared by the operators' limits, ends soon,
+// follows no plan or has a higher priority in the same tenant. Until the gang starts the nodes are kept for it, and it
+// is first in line.
 #pragma once
 
 #include "core/decide/decision_draft.hpp"
 #include "core/decide/slot_reservations.hpp"
+#include "core/tenants/preemption_limits.hpp"
 
 namespace tidepool::core {
 
@@ -19,7 +21,8 @@ namespace tidepool::core {
 
 // Has others leave, if not enough comes free without that, and keeps the nodes. False: none leaves, as they would not
 // make room. Requires: the job waits, and its plan gives it slots.
-[[nodiscard]] bool clear_nodes_for(DecisionDraft& draft, const Job& waiting, SlotReservations& reservations);
+[[nodiscard]] bool clear_nodes_for(DecisionDraft& draft, const Job& waiting, SlotReservations& reservations,
+                                   PreemptionLimits& limits);
 
 // What is found of a job for which it was so.
 [[nodiscard]] Finding waits_for_cleared(const Job& job);

@@ -9,8 +9,24 @@
 #include "core/decide/size_planner.hpp"
 #include "core/decide/state_wait.hpp"
 #include "core/state/job_work.hpp"
+#include "core/state/utc_time.hpp"
 
 namespace tidepool::core {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000;  // in microseconds
+
+// In whole seconds, not before the moment.
+std::int64_t told_in_utc(const ClusterState& state, Instant at) {
+  return (utc_us(state, at) + kSecond - 1) / kSecond;
+}
+
+// In slots.
+int smallest_claim(const Job& job) {
+  return job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+}
+
+}  // namespace
 
 SlotReservations& Preemption::reservations() {
   if (!reservations_) reservations_.emplace(draft_, releasing_);
@@ -42,19 +58,36 @@ bool Preemption::make_room(const Job& claimant, const SlotClaim& claim) {
     return false;
   }
   const SlotReservations before = reservations();
-  std::vector<TargetedJob> chosen;
-  for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
-    if (!may_be_preempted(*victim->job, claimant)) continue;
-    chosen.push_back(*victim);
-    add_workers(*victim, reservations());
-    if (!reservations().fits(claim)) continue;
-    drop_unneeded(chosen, claim, before);
+  const SlotsFor wanted{claimant, claim.slots()};
+  std::vector<TargetedJob> chosen = choose(wanted, claim, By::kLimits);
+  if (!chosen.empty()) {
     TP_CHECK(reservations().reserve(claim), "the victims that are left make room for the claim");
-    for (const TargetedJob& each : chosen) preempt_for(each, claimant);
+    for (const TargetedJob& each : chosen) take_all(each, claimant);
     return true;
   }
   reservations_.emplace(before);
   return false;
+}
+
+std::vector<TargetedJob> Preemption::choose(const SlotsFor& claimant, const SlotClaim& claim, By by) {
+  const SlotReservations before = reservations();
+  std::vector<TargetedJob> chosen;
+  for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
+    if (!may_be_chosen(*victim->job, claimant, by)) continue;
+    chosen.push_back(*victim);
+    add_workers(*victim, reservations());
+    if (!reservations().fits(claim)) continue;
+    drop_unneeded(chosen, claim, before);
+    return is_within_limit(chosen, claimant, by) ? chosen : std::vector<TargetedJob>{};
+  }
+  return {};
+}
+
+int Preemption::covered_workers(const Job& claimant, const SlotClaim& claim) {
+  const auto& sizes = claimant.spec.elastic.sizes;
+  const int most = std::min(claim.workers, limits().covered(claimant) / claim.slots_each);
+  const auto above = std::upper_bound(sizes.begin(), sizes.end(), claimant.size() + most);
+  return above == sizes.begin() ? 0 : std::max(0, *std::prev(above) - claimant.size());
 }
 
 bool Preemption::is_hopeless(const SlotClaim& claim) {
@@ -90,21 +123,23 @@ TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
   TypeRoom room = room_of_type(draft_, claimant, draft_.leaving_workers());
   if (room.coming) return room;
   const IdSet<WorkerId> leaving = draft_.leaving_workers();
+  const SlotsFor wanted{claimant, smallest_claim(claimant)};
   std::optional<OpenSlots> open;
   std::vector<TargetedJob> chosen;
   for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
-    if (!is_in_way(*victim->job, claimant) || !may_be_preempted(*victim->job, claimant)) continue;
+    if (!is_in_way(*victim->job, claimant) || !may_be_chosen(*victim->job, wanted, By::kLimits)) continue;
     chosen.push_back(*victim);
     if (!open) open.emplace(draft_, claimant, leaving);
     open->release(*victim->job);
     if (!open->fits()) continue;
     drop_unneeded(chosen, *open);
+    if (!is_within_limit(chosen, wanted, By::kLimits)) break;
     IdSet<WorkerId> with_them = leaving;
     for (const TargetedJob& each : chosen) {
       with_them.insert(each.job->membership.workers.begin(), each.job->membership.workers.end());
     }
     room = room_of_type(draft_, claimant, with_them);
-    for (const TargetedJob& each : chosen) preempt_for(each, claimant);
+    for (const TargetedJob& each : chosen) take_all(each, claimant);
     return room;
   }
   if (room.movers.empty()) return room;
@@ -123,14 +158,17 @@ void Preemption::make_room_elsewhere(const Job& claimant, int lacking) {
     for (const TargetedJob& each : victims) slots += each.job->size() * each.job->spec.gpus_per_worker;
     return slots;
   };
+  const SlotsFor wanted{claimant, smallest_claim(claimant)};
   std::vector<TargetedJob> chosen;
   for (auto victim = victims_.rbegin(); victim != victims_.rend() && held_by(chosen) < lacking; ++victim) {
-    if (may_be_preempted(*victim->job, claimant)) chosen.push_back(*victim);
+    if (!may_be_chosen(*victim->job, wanted, By::kLimits)) continue;
+    chosen.push_back(*victim);
+    if (!is_within_limit(chosen, wanted, By::kLimits)) chosen.pop_back();
   }
   if (held_by(chosen) >= lacking) {
     drop_unneeded(chosen, [&](const std::vector<TargetedJob>& fewer) { return held_by(fewer) >= lacking; });
   }
-  for (const TargetedJob& victim : chosen) preempt_for(victim, claimant);
+  for (const TargetedJob& victim : chosen) take_all(victim, claimant);
 }
 
 // It holds slots on a node on which the claimant may run.
@@ -195,18 +233,97 @@ bool Preemption::may_be_preempted(const Job& job, const Job& claimant) {
   return false;
 }
 
-void Preemption::preempt_for(const TargetedJob& victim, const Job& claimant) {
-  const reason::Preempted reason{.for_job = claimant.id};
-  preempt(draft_, *victim.job, reason, victim.target);
+bool Preemption::may_be_chosen(const Job& job, const SlotsFor& claimant, By by) {
+  if (!may_be_preempted(job, claimant.job)) return false;
+  if (by == By::kLimits) return limits().allow(claimant, job);
+  // One of which a member is stopped now cannot give way to others a decision later.
+  const auto& members = job.membership.members;
+  return !draft_.alters(job.id) && std::none_of(members.begin(), members.end(),
+                                                [&](WorkerId id) { return draft_.leaving_workers().contains(id); });
+}
+
+// The pool's limit leaves as many preemptions as these are beside those that a guarantee covers.
+bool Preemption::is_within_limit(const std::vector<TargetedJob>& chosen, const SlotsFor& claimant, By by) {
+  if (by == By::kNeed || limits_.none() || !limits().left()) return true;
+  return std::count_if(chosen.begin(), chosen.end(), [&](const TargetedJob& each) {
+           return !limits().covers(claimant, *each.job);
+         }) <= *limits().left();
+}
+
+bool Preemption::is_held_up(const Job& claimant, const SlotClaim& claim) {
+  const SlotReservations before = reservations();
+  const bool would_fit = !choose({claimant, claim.slots()}, claim, By::kNeed).empty();
+  reservations_.emplace(before);
+  return would_fit;
+}
+
+std::optional<Reason> Preemption::why_held_up(const Job& claimant, int free) {
+  if (limits_.none()) return std::nullopt;
+  const SlotsFor wanted{claimant, smallest_claim(claimant)};
+  std::optional<BarredUntil> first;
+  JobId victim;
+  for (const TargetedJob& each : victims_) {
+    const bool is_of_use = !is_choosy(claimant.spec) || is_in_way(*each.job, claimant);
+    if (!is_of_use || !may_be_chosen(*each.job, wanted, By::kNeed)) continue;
+    if (limits().allow(wanted, *each.job)) return std::nullopt;
+    const BarredUntil bar = bar_between(claimant, *each.job);
+    if (first && first->until <= bar.until) continue;
+    first = bar;
+    victim = bar.by == PreemptionBar::kOften ? each.job->id : JobId();
+  }
+  if (!first) return std::nullopt;
+  const std::int64_t until = told_in_utc(draft_.state(), first->until);
+  if (first->by == PreemptionBar::kClaimantWaits) {
+    return reason::PreemptsLater{.needed = wanted.slots,
+                                 .free = free,
+                                 .since_unix = utc_us(draft_.state(), waits_since(claimant)) / kSecond,
+                                 .from_unix = until};
+  }
+  const ChurnLimit& churn = *draft_.state().tenants->churn;
+  return reason::PreemptionLimit{.needed = wanted.slots,
+                                 .free = free,
+                                 .job = victim,
+                                 .limit = victim ? *churn.per_job : *churn.pool,
+                                 .window = churn.window,
+                                 .again_unix = until};
+}
+
+// The last of the bars that are not lifted yet. Requires: the limits do not allow the preemption.
+BarredUntil Preemption::bar_between(const Job& claimant, const Job& victim) {
+  const BarredUntil pool{PreemptionBar::kPoolOften, limits().allows_one()};
+  const auto bar = limits().bar(claimant, victim);
+  return bar && bar->until >= pool.until ? *bar : pool;
+}
+
+PreemptionLimits& Preemption::limits() {
+  limits_.follow(draft_.plan());
+  return limits_;
+}
+
+void Preemption::take_all(const TargetedJob& victim, const Job& claimant) {
+  preempt_for(draft_, *victim.job, claimant.id);
   std::erase_if(victims_, [&](const TargetedJob& each) { return each.job == victim.job; });
   forget_sums();
 }
 
 void Preemption::keep_the_others() {
   for (const auto& [job, target] : victims_) {
-    const auto barred = is_missed(*job) ? std::optional(end_of(*job)) : preemption_barred(draft_, *job);
-    keep_size(draft_, *job, *target, barred ? *barred : Reason(reason::Unclaimed{{.size = job->size()}}));
+    const auto kept = why_kept(*job);
+    keep_size(draft_, *job, *target, kept ? *kept : Reason(reason::Unclaimed{{.size = job->size()}}));
   }
+}
+
+std::optional<Reason> Preemption::why_kept(const Job& job) {
+  if (is_missed(job)) return end_of(job);
+  if (auto barred = preemption_barred(draft_, job)) return barred;
+  const auto often = limits().bar_of(job);
+  if (!often) return std::nullopt;
+  const ChurnLimit& churn = *draft_.state().tenants->churn;
+  const bool of_pool = often->by == PreemptionBar::kPoolOften;
+  return reason::PreemptedOften{.pool = of_pool,
+                                .limit = of_pool ? *churn.pool : *churn.per_job,
+                                .window = churn.window,
+                                .again_unix = told_in_utc(draft_.state(), often->until)};
 }
 
 // Some job that needed its slots has no intent in this decision: it still lacks them, unless it waits for its state now

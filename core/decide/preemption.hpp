@@ -3,8 +3,9 @@
 // Safe rules. One is preempted only if another job needs its slots, and no more of them than that job needs: those last
 // in the plan's order are looked at first, and each that the others make up for is left alone. One that may not be
 // preempted, or not yet, stays, and so does one that ends sooner than it could be started again (job_work.hpp), unless
-// for a higher priority. For a job that asks for particular nodes only those are preempted that hold slots there; else
-// workers of others move elsewhere (type_moves.hpp).
+// for a higher priority. The operators' limits on preemption hold up what no guarantee covers (preemption_limits.hpp).
+// For a job that asks for particular nodes only those are preempted that hold slots there; else workers of others move
+// elsewhere (type_moves.hpp).
 #pragma once
 
 #include <map>
@@ -18,6 +19,7 @@
 #include "core/decide/open_slots.hpp"
 #include "core/decide/slot_reservations.hpp"
 #include "core/decide/type_moves.hpp"
+#include "core/tenants/preemption_limits.hpp"
 
 namespace tidepool::core {
 
@@ -30,17 +32,28 @@ struct TargetedJob {
 class Preemption {
  public:
   // `releasing` outlives it: every job of which releases_slots() holds.
-  Preemption(DecisionDraft& draft, const IdSet<JobId>& releasing) : draft_(draft), releasing_(releasing) {}
+  Preemption(DecisionDraft& draft, const IdSet<JobId>& releasing)
+      : draft_(draft), releasing_(releasing), limits_(draft.state(), draft.now()) {}
 
   // In the plan's order. Requires: it runs, can change now, and its target is 0.
   void add(const TargetedJob& victim);
 
   // Preempts as few as the claim needs and reserves the room; none if all of them were not enough.
   bool make_room(const Job& claimant, const SlotClaim& claim);
+  // Of the workers that the job is to have more, as many as a guarantee covers, to one of its sizes.
+  [[nodiscard]] int covered_workers(const Job& claimant, const SlotClaim& claim);
   // The same for a job that asks for particular nodes and waits.
   TypeRoom make_room_on_nodes(const Job& claimant);
   // Slots are kept for workers that move.
   [[nodiscard]] bool keeps_for_movers() const { return keeps_for_movers_; }
+
+  // The claim has no room because of the limits alone.
+  [[nodiscard]] bool is_held_up(const Job& claimant, const SlotClaim& claim);
+  // Why nobody is preempted for a job that waits, though there are jobs that could be: the limit that is lifted first.
+  // None: some may be, or there are none. Follows from the jobs, and not from what slots are free or come free.
+  [[nodiscard]] std::optional<Reason> why_held_up(const Job& claimant, int free);
+  // As this decision has used them up so far.
+  [[nodiscard]] PreemptionLimits& limits();
 
   // Jobs that were not preempted keep their slots for now.
   void keep_the_others();
@@ -52,6 +65,13 @@ class Preemption {
   void close_for(const Job& job);
 
  private:
+  // Whom the limits let it preempt, or whoever it could without them.
+  enum class By { kLimits, kNeed };
+  // Those that together make room, as few as the claim needs; none: all are not enough. Changes the reservations.
+  [[nodiscard]] std::vector<TargetedJob> choose(const SlotsFor& claimant, const SlotClaim& claim, By by);
+  [[nodiscard]] bool may_be_chosen(const Job& job, const SlotsFor& claimant, By by);
+  [[nodiscard]] bool is_within_limit(const std::vector<TargetedJob>& chosen, const SlotsFor& claimant, By by);
+  [[nodiscard]] BarredUntil bar_between(const Job& claimant, const Job& victim);
   // Not even all victims hold enough single slots of one of its types, so none of them is tried.
   [[nodiscard]] bool is_hopeless(const SlotClaim& claim);
   [[nodiscard]] const std::vector<TargetedJob>& ending_victims();
@@ -64,9 +84,10 @@ class Preemption {
   void add_workers(const TargetedJob& victim, SlotReservations& reservations) const;
   [[nodiscard]] bool is_in_way(const Job& job, const Job& claimant) const;
   [[nodiscard]] bool may_be_preempted(const Job& job, const Job& claimant);
-  void preempt_for(const TargetedJob& victim, const Job& claimant);
+  void take_all(const TargetedJob& victim, const Job& claimant);
   [[nodiscard]] bool is_missed(const Job& job) const;
   [[nodiscard]] Reason end_of(const Job& job) const;
+  [[nodiscard]] std::optional<Reason> why_kept(const Job& job);
 
   DecisionDraft& draft_;
   const IdSet<JobId>& releasing_;
@@ -74,6 +95,7 @@ class Preemption {
   IdTable<JobId, IdSet<JobId>> ending_;           // that end soon, each with the jobs that needed its slots
   std::optional<SlotReservations> reservations_;  // looked up when first a job does not fit
   bool keeps_for_movers_ = false;
+  PreemptionLimits limits_;
   // Of victims_, where they were asked for since these changed: slots by type, and those that end soon.
   std::optional<std::map<std::string, int>> victim_slots_;
   std::optional<std::vector<TargetedJob>> ending_victims_;

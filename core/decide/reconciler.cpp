@@ -1,6 +1,7 @@
 #include "core/decide/reconciler.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,6 +32,19 @@ struct Waiting {
   const Target* target;  // a plan's, which is told with it; null = nothing
 };
 
+// A claim without room, while preemption is limited.
+struct HeldUp {
+  const Job* job;
+  SlotClaim claim;
+};
+
+// Room that is kept for a job in line until it is its turn.
+struct KeptRoom {
+  SlotClaim claim;
+  std::string type;    // of slots, where the claim is for one of several
+  int free_slots = 0;  // of it, as many do not come
+};
+
 class Reconciler {
  public:
   Reconciler(DecisionDraft& draft, const IdSet<JobId>& releasing)
@@ -45,9 +59,32 @@ class Reconciler {
     plan_size(draft_, job, *entry.target);
   }
 
+  // Room for a job for which others were preempted and that has not started since: those before it in line, which the
+  // limits on preemption may hold up, do not take it.
+  void keep_room(const TargetedJob& entry) {
+    const Job& job = *entry.job;
+    const bool claims =
+        job.preemption.room_made && job.spec.gpus_per_worker == 1 && !is_choosy(job.spec) && !has_gang_rule(job.spec);
+    if (!claims || entry.target->size <= job.size()) return;
+    SlotReservations& reservations = preemption_.reservations();
+    KeptRoom room{.claim = claim_of(entry), .type = {}};
+    if (!reservations.reserve(room.claim)) {
+      room.claim.workers = preemption_.covered_workers(job, room.claim);
+      if (room.claim.workers == 0 || !reservations.reserve(room.claim)) return;
+    }
+    room.type = reservations.type_reserved();
+    room.free_slots = std::max(0, room.claim.slots() - reservations.coming_for(room.claim));
+    draft_.reserve(room.free_slots);
+    kept_rooms_.emplace(job.id, std::move(room));
+  }
+
   // What a job of the plan is to have more.
   void allocate(const TargetedJob& entry) {
     const Job& job = *entry.job;
+    if (const auto kept = kept_rooms_.find(job.id); kept != kept_rooms_.end()) {
+      preemption_.reservations().release(kept->second.claim, kept->second.type);
+      draft_.reserve(-kept->second.free_slots);
+    }
     if (entry.target->size <= job.size()) return;
     if (job.state() == JobState::kPending) return start(entry);
     if (can_change(draft_, job)) serve(entry);
@@ -73,6 +110,7 @@ class Reconciler {
   // Once all slots are handed out: which jobs did not start, and why. Only now it is known which lack room at their
   // state.
   void record_pending_reasons() {
+    tell_held_up();
     for (const auto& [job, lacks, target] : left_) {
       const auto held = waits_for_state(draft_, *job);
       const Finding& why = held ? *held : lacks;
@@ -137,19 +175,50 @@ class Reconciler {
     if (has_gang_rule(job.spec)) return take_by_rules(entry);
     if (is_choosy(job.spec)) return take_choosy(entry);
     if (rule_ != LineRule::kReserves) return take(entry);
-    const SlotClaim claim{.workers = entry.target->size - job.size(),
-                          .slots_each = job.spec.gpus_per_worker,
-                          .types = types_claimed_by(job)};
+    SlotClaim claim = claim_of(entry);
     if (may_take(claim) && fits_now(claim)) {
       take(entry);
       if (draft_.changed(job.id) || !starts) return;
     }
-    if (may_take(claim) && !preemption_.reservations().reserve(claim) && !preemption_.make_room(job, claim)) {
-      return starts ? start_or_clear(entry) : take(entry);
+    if (may_take(claim) && !preemption_.reservations().reserve(claim) && !make_room(job, claim)) {
+      starts ? start_or_clear(entry) : take(entry);
+      if (!draft_.alters(job.id) && !preemption_.limits().none()) held_up_.push_back({&job, claim});
+      return;
     }
     reserve(claim);
+    preemption_.limits().keep_for({job, claim.slots()});
     if (starts && claim.types) return leave(entry, lacks_slots(job));  // on another type it would start smaller
     take(entry);                                                       // nothing is left to take: this says why
+  }
+
+  SlotClaim claim_of(const TargetedJob& entry) {
+    return {.workers = entry.target->size - entry.job->size(),
+            .slots_each = entry.job->spec.gpus_per_worker,
+            .types = types_claimed_by(*entry.job)};
+  }
+
+  // By preemption. Where the limits on that hold it up, at least for what a guarantee covers, which `claim` is then.
+  bool make_room(const Job& job, SlotClaim& claim) {
+    if (!preemption_.make_room(job, claim)) {
+      if (preemption_.limits().none()) return false;
+      SlotClaim part = claim;
+      part.workers = preemption_.covered_workers(job, claim);
+      if (part.workers == 0 || fits_now(part) || !preemption_.is_held_up(job, claim)) return false;
+      if (!preemption_.reservations().reserve(part) && !preemption_.make_room(job, part)) return false;
+      claim = part;
+    }
+    serve_held_up();
+    return true;
+  }
+
+  // Jobs before it that the limits hold up have what its victims leave over, as they come before it in line.
+  void serve_held_up() {
+    std::erase_if(held_up_, [&](const HeldUp& each) {
+      if (may_take(each.claim) && !preemption_.reservations().reserve(each.claim)) return false;
+      reserve(each.claim);
+      preemption_.limits().keep_for({*each.job, each.claim.slots()});
+      return true;
+    });
   }
 
   // Where all its workers have to be on slots of one type and there are several: those that it may be on.
@@ -199,9 +268,24 @@ class Reconciler {
     left_.push_back({entry.job, {lacks, {BlockedOn::kSlots}}, told});
   }
 
+  // Those for which nobody is preempted because of the limits. Of one that room is kept for only how long it waits.
+  void tell_held_up() {
+    if (preemption_.limits().none()) return;
+    for (Waiting& left : left_) {
+      const Job& job = *left.job;
+      if (left.lacks.blocked.on != BlockedOn::kSlots || has_gang_rule(job.spec)) continue;
+      const bool lacks_room =
+          std::any_of(held_up_.begin(), held_up_.end(), [&](const HeldUp& any) { return any.job == &job; });
+      if (!lacks_room && draft_.now() >= may_preempt_from(draft_.state(), job)) continue;
+      if (auto why = preemption_.why_held_up(job, free_for(job))) left.lacks.reason = *std::move(why);
+    }
+  }
+
+  [[nodiscard]] int free_for(const Job& job) {
+    return std::max(0, std::min(draft_.usable(), draft_.free_slots().free_for(job)));
+  }
   [[nodiscard]] reason::WaitingForSlots lacks_slots(const Job& job) {
-    const int free = std::max(0, std::min(draft_.usable(), draft_.free_slots().free_for(job)));
-    return {.needed = needed_by(job), .free = free};
+    return {.needed = needed_by(job), .free = free_for(job)};
   }
 
   // Where it could not start even at its smallest size, workers of other jobs leave nodes for it, if that makes room.
@@ -214,9 +298,13 @@ class Reconciler {
   bool waits_for_nodes(const TargetedJob& entry) {
     const Job& job = *entry.job;
     // A rule's target is gone when this is told, and its jobs follow no plan.
-    if (rule_ != LineRule::kReserves || !clear_nodes_for(draft_, job, preemption_.reservations())) return false;
+    if (rule_ != LineRule::kReserves || !clears_nodes(job)) return false;
     left_.push_back({&job, waits_for_cleared(job), entry.target});
     return true;
+  }
+
+  bool clears_nodes(const Job& job) {
+    return clear_nodes_for(draft_, job, preemption_.reservations(), preemption_.limits());
   }
 
   // If it finds no room, it waits for slots of the nodes that it asks for, and other jobs move away for it; slots of
@@ -235,6 +323,7 @@ class Reconciler {
     leave(entry, told_of_room(draft_, room, job, lacks));
     const bool comes = room.coming || !room.movers.empty();
     if (rule_ != LineRule::kReserves && !comes) return;  // those behind it may pass
+    if (comes) preemption_.limits().keep_for({job, needed_by(job)});
     draft_.free_slots().close_for(job);
     preemption_.close_for(job);
     closed_for_.insert(std::move(asked));
@@ -265,6 +354,7 @@ class Reconciler {
     const TypeRoom room = preemption_.make_room_on_nodes(bound);
     const bool comes = room.coming || !room.movers.empty();
     if (rule_ != LineRule::kReserves && !comes) return;  // those behind it may pass
+    if (comes) preemption_.limits().keep_for({job, needed_by(job)});
     draft_.free_slots().close_for(bound);
     preemption_.close_for(bound);
   }
@@ -273,14 +363,17 @@ class Reconciler {
   LineRule rule_;
   Preemption preemption_;
   std::vector<Waiting> left_;
+  std::vector<HeldUp> held_up_;
+  std::map<JobId, KeptRoom> kept_rooms_;
   int waiting_ = 0;          // could not start and do not wait for their state
   bool reserves_ = false;    // room is kept for a job in line
   bool gang_waits_ = false;  // one that needs several slots of a node
   std::set<std::pair<std::vector<std::string>, PlacementSpec>> closed_for_;  // nodes asked for, of which none is open
 };
 
-// In the plan's order: those that do not have what it gives them. First are jobs for which others have left nodes, so
-// that none takes the slots that were left for them. Running jobs of a pinned policy are its rule's.
+// In the plan's order: those that do not have what it gives them. First are jobs for which others have left nodes, and
+// gangs for which others were preempted within limits, so that none takes the slots that were left for them. Running
+// jobs of a pinned policy are its rule's.
 std::vector<TargetedJob> line_of(const DecisionDraft& draft, const IdSet<JobId>& to_reconcile) {
   std::vector<TargetedJob> line;
   for (const JobId id : to_reconcile) {
@@ -291,8 +384,11 @@ std::vector<TargetedJob> line_of(const DecisionDraft& draft, const IdSet<JobId>&
     if (needs_reconcile(job, *target)) line.push_back({&job, target});
   }
   std::sort(line.begin(), line.end(), [](const TargetedJob& a, const TargetedJob& b) {
-    return std::tuple(!is_cleared_for(*a.job), a.target->place, a.job->id) <
-           std::tuple(!is_cleared_for(*b.job), b.target->place, b.job->id);
+    const auto rank = [](const TargetedJob& any) {
+      const bool is_gang_with_room = any.job->preemption.room_made && any.job->spec.gpus_per_worker > 1;
+      return std::tuple(!is_cleared_for(*any.job), !is_gang_with_room, any.target->place, any.job->id);
+    };
+    return rank(a) < rank(b);
   });
   return line;
 }
@@ -341,6 +437,7 @@ IdSet<JobId> reconcile(DecisionDraft& draft, const OffPlan& to_reconcile) {
   const std::vector<TargetedJob> line = line_of(draft, to_reconcile.jobs);
   Reconciler reconciler(draft, to_reconcile.releasing);
   for (const TargetedJob& entry : line) reconciler.shrink_over_target(entry);
+  for (const TargetedJob& entry : line) reconciler.keep_room(entry);
   for (const TargetedJob& entry : line) reconciler.allocate(entry);
   reconciler.keep_running();
   reconciler.record_pending_reasons();

@@ -204,6 +204,11 @@ void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, const T
   draft.conclude(job, PreemptIntent{job.id, job.membership.generation + 1, false}, reason, target);
 }
 
+void preempt_for(DecisionDraft& draft, const Job& job, JobId claimant, bool restarts) {
+  const PreemptIntent intent{.job = job.id, .number = job.membership.generation + 1, .for_job = claimant};
+  draft.conclude(job, intent, reason::Preempted{.for_job = claimant, .restarts = restarts}, draft.planned_target(job));
+}
+
 void plan_size(DecisionDraft& draft, const Job& job) {
   if (!can_change(draft, job) || draft.resizes(job.id)) return;
   const Target* planned = draft.follows_plan(job) ? draft.planned_target(job) : nullptr;

@@ -23,6 +23,8 @@ void keep_size(DecisionDraft& draft, const Job& job, const Target& target, const
 [[nodiscard]] std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& job);
 // Takes all slots from a job that can change and whose preemption is not barred.
 void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, const Target* target);
+// The same for another job, which is to have the slots. `restarts`: it finds others to start again on at once.
+void preempt_for(DecisionDraft& draft, const Job& job, JobId claimant, bool restarts = false);
 
 // Whether free slots or the queue decide what becomes of the job: it is looked at again when they change.
 [[nodiscard]] bool waits_for_capacity(const Job& job);

@@ -122,6 +122,20 @@ bool SlotReservations::reserve(const SlotClaim& claim) {
   return true;
 }
 
+void SlotReservations::release(const SlotClaim& claim, const std::string& type) {
+  if (claim.types) reserved_of_[type] -= claim.workers;
+  reserved_ -= claim.workers;
+}
+
+int SlotReservations::coming_for(const SlotClaim& claim) const {
+  if (!claim.types) return all_coming_;
+  int slots = 0;
+  for (const std::string& type : *claim.types) {
+    if (const auto coming = coming_of_.find(type); coming != coming_of_.end()) slots += coming->second;
+  }
+  return slots;
+}
+
 void SlotReservations::keep(NodeId node, int slots) {
   const int now = std::min(slots, static_cast<int>(draft_.free_slots().free_on(node)));
   std::uint64_t no_worker = 0;

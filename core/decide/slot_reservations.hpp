@@ -46,6 +46,10 @@ class SlotReservations {
   [[nodiscard]] int workers_of(const Job& job) const;
   // Keeps room for the claim, if there is any.
   [[nodiscard]] bool reserve(const SlotClaim& claim);
+  // Gives back what reserve() has kept for a claim of single slots; `type`: type_reserved() then.
+  void release(const SlotClaim& claim, const std::string& type);
+  // Single slots that come free where the claim may have them, whoever has reserved them.
+  [[nodiscard]] int coming_for(const SlotClaim& claim) const;
   // Slots of the node that are free or come free.
   [[nodiscard]] int room_on(NodeId node) const;
   // Keeps so many of them, free ones first, from all that this decision still places. Requires: there are as many.

@@ -15,6 +15,7 @@
 #include "core/state/membership.hpp"
 #include "core/state/state_move.hpp"
 #include "core/state/straggler_patience.hpp"
+#include "core/tenants/preemption_limits.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -255,6 +256,7 @@ std::optional<Instant> next_due(const ClusterState& state, const Job& job, const
   if (job.spec.max_duration && job.started_at) first.consider(*job.started_at + *job.spec.max_duration);
   first.consider(state_wait_ends(job));
   first.consider(next_look_for_room(job, after));
+  first.consider(next_preemption_due(state, job, after));
   if (!is_active(job.state())) return first.found();
   if (job.recovery.unconfirmed_since) first.consider(*job.recovery.unconfirmed_since + config.finish_patience);
   if (job.last_resize_at && !job.recovery.cooldown_waived)

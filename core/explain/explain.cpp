@@ -268,7 +268,8 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   const Reason& why = out.reason;
   if (const auto* never = reason_as<reason::NeverFits>(why)) suggest_never_fits(job, *never, out);
   if (is_any_of<reason::DomainsTooSmall, reason::WaitingForDomains>(why)) suggest_smaller(state, job, out);
-  if (is_any_of<reason::WaitingForSlots, reason::WaitingForNodes, reason::BehindOlderJob, reason::TurnWait>(why))
+  if (is_any_of<reason::WaitingForSlots, reason::PreemptsLater, reason::PreemptionLimit, reason::WaitingForNodes,
+                reason::BehindOlderJob, reason::TurnWait>(why))
     suggest_room(state, job, out);
   append(unblocks_of(why, job.id), out.unblocks);
   if (out.chosen && !same_kind(out.chosen->reason, why)) {

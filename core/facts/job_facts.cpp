@@ -146,6 +146,7 @@ Status apply(StateChange& change, const JobResumeRequested& fact) {
   changed.requests.suspend = false;
   if (changed.state() == JobState::kSuspended) {
     become(changed, phase::Pending{});
+    changed.preemption.pending_since = change.at();
     change.capacity_changed();
     change.emit("job.resumed", changed, {{"size", 0}});
   }

@@ -72,6 +72,13 @@ Status keeps_tenants_of_jobs(const ClusterState& state, const TenantTree& tree) 
   return ok_status();
 }
 
+// When a job is due depends on the limits on preemption.
+void look_at_all_jobs(StateChange& change) {
+  std::vector<JobId> ids;
+  for (const auto& [id, job] : change.state().jobs) ids.push_back(id);
+  for (const JobId id : ids) (void)change.job(id);
+}
+
 // Slots kept for good by other jobs that hold some, of each tenant and of those below it.
 std::map<std::string, int, std::less<>> kept_by_others(const ClusterState& state, const Job& job) {
   std::map<std::string, int, std::less<>> kept;
@@ -117,6 +124,7 @@ Status apply(StateChange& change, const TenantsConfigured& fact) {
   TP_TRY(keeps_tenants_of_jobs(state, fact.tree));
   if (*state.tenants == fact.tree) return ok_status();
   change.advance_time();
+  if (state.tenants->limits_preemption() || fact.tree.limits_preemption()) look_at_all_jobs(change);
   state.tenants = fact.tree;
   const auto has_left = [&](const auto& entry) { return fact.tree.find(entry.first) == nullptr; };
   std::erase_if(state.tenant_uses, has_left);

@@ -227,6 +227,7 @@ void reset_job_without_workers(StateChange& change, Job& job) {
                     job.recovery.restarts > job.spec.max_restarts;
   if (ends) return;
   become(job, job.requests.suspend ? JobPhase(phase::Suspended{}) : phase::Pending{});
+  job.preemption.pending_since = change.at();
   if (job.state() == JobState::kSuspended) change.emit("job.suspended", job, suspended_data(job));
 }
 

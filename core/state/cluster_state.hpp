@@ -214,7 +214,8 @@ struct ClusterState {
   SharedValue<TenantTree> tenants;
   TenantUses tenant_uses;  // of its leaves
   BudgetAccounts budgets;
-  NodeDamping damping;  // off unless the daemon has told it
+  std::vector<Instant> preempted_at;  // newest preemptions for other jobs, as many as the pool's limit is about
+  NodeDamping damping;                // off unless the daemon has told it
   Maintenance maintenance;
   SharedValue<Prices> prices;
   std::int64_t utc_us_at_zero = 0;  // the time line's 0, in microseconds since 1970

@@ -244,6 +244,13 @@ struct Account {
   SavedMark saved;
 };
 
+// What the limits on preemption go by (tenants/preemption_limits.hpp).
+struct PreemptionRecord {
+  std::optional<Instant> pending_since;  // when it came to wait again; none = since it was submitted
+  std::vector<Instant> times;            // its newest preemptions for other jobs, as many as a limit is about
+  bool room_made = false;                // others were preempted for it, and it has not started or grown since
+};
+
 struct Job {
   JobId id;
   JobSpec spec;
@@ -260,6 +267,7 @@ struct Job {
   Progress progress;
   Measurements measurements;
   Recovery recovery;
+  PreemptionRecord preemption;
   Account account;
 
   Verdict verdict;                       // newest; names no job until the first decision about it

@@ -91,6 +91,7 @@ struct PreemptIntent {
   JobId job;
   GenerationNumber number = 0;  // 0 = nothing to keep: the job has not stepped since the last start
   bool after_failure = false;   // there is no step to agree on; every survivor keeps what it has
+  JobId for_job = {};           // that is to have the slots; none = it is not preempted for another job
 };
 // Ends one worker process: with notice until `grace` has passed, then by force.
 enum class StopCause {

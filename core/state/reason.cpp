@@ -115,6 +115,8 @@ bool same_kind(const Reason& one, const Reason& other) {
 // One for each of the list; the linker misses the one that is forgotten.
 template Reason::Reason(reason::Measuring);
 template Reason::Reason(reason::WaitingForSlots);
+template Reason::Reason(reason::PreemptsLater);
+template Reason::Reason(reason::PreemptionLimit);
 template Reason::Reason(reason::NodesBeingCleared);
 template Reason::Reason(reason::NeverFits);
 template Reason::Reason(reason::NoNodeMatches);
@@ -137,6 +139,7 @@ template Reason::Reason(reason::PolicyWord);
 template Reason::Reason(reason::Cooldown);
 template Reason::Reason(reason::MinRuntime);
 template Reason::Reason(reason::EndsSoon);
+template Reason::Reason(reason::PreemptedOften);
 template Reason::Reason(reason::TransitionInProgress);
 template Reason::Reason(reason::FixedSize);
 template Reason::Reason(reason::PinnedByUser);

@@ -14,17 +14,18 @@ namespace tidepool::core {
 using AnyReason = std::variant<
     reason::Measuring,
     // why a job waits, and what a policy file says
-    reason::WaitingForSlots, reason::NodesBeingCleared, reason::NeverFits, reason::NoNodeMatches,
-    reason::WaitingForNodes, reason::DomainsTooSmall, reason::WaitingForDomains, reason::BeyondGuarantee,
-    reason::BudgetSpent, reason::BehindOlderJob, reason::SuspendedByUser, reason::NoNodes, reason::WaitsForState,
-    reason::PriceWait, reason::PolicyFailed, reason::MeritWait, reason::DeadlineLost, reason::TurnWait,
-    reason::AwaitsPolicy, reason::PolicyWord,
+    reason::WaitingForSlots, reason::PreemptsLater, reason::PreemptionLimit, reason::NodesBeingCleared,
+    reason::NeverFits, reason::NoNodeMatches, reason::WaitingForNodes, reason::DomainsTooSmall,
+    reason::WaitingForDomains, reason::BeyondGuarantee, reason::BudgetSpent, reason::BehindOlderJob,
+    reason::SuspendedByUser, reason::NoNodes, reason::WaitsForState, reason::PriceWait, reason::PolicyFailed,
+    reason::MeritWait, reason::DeadlineLost, reason::TurnWait, reason::AwaitsPolicy, reason::PolicyWord,
     // why a size is held
-    reason::Cooldown, reason::MinRuntime, reason::EndsSoon, reason::TransitionInProgress, reason::FixedSize,
-    reason::PinnedByUser, reason::EfficiencySettled, reason::UtilitySettled, reason::AtMax, reason::AtMin,
-    reason::NoSlotsToGrow, reason::PriceCap, reason::BatchTooSmall, reason::NoMeasurements, reason::TransitionTooDear,
-    reason::StragglerWatched, reason::StragglerInData, reason::StragglerEased, reason::PriceHold, reason::Unclaimed,
-    reason::MeritHold, reason::NoRoomTogether, reason::NoRoomByRules, reason::TurnHold, reason::ShareHold,
+    reason::Cooldown, reason::MinRuntime, reason::EndsSoon, reason::PreemptedOften, reason::TransitionInProgress,
+    reason::FixedSize, reason::PinnedByUser, reason::EfficiencySettled, reason::UtilitySettled, reason::AtMax,
+    reason::AtMin, reason::NoSlotsToGrow, reason::PriceCap, reason::BatchTooSmall, reason::NoMeasurements,
+    reason::TransitionTooDear, reason::StragglerWatched, reason::StragglerInData, reason::StragglerEased,
+    reason::PriceHold, reason::Unclaimed, reason::MeritHold, reason::NoRoomTogether, reason::NoRoomByRules,
+    reason::TurnHold, reason::ShareHold,
     // why a job starts, grows, shrinks, is replaced
     reason::Started, reason::ExploreUp, reason::ExploreDown, reason::EfficientUp, reason::InefficientDown,
     reason::UtilityUp, reason::UtilityDown, reason::GatherEvidence, reason::PriceGrow, reason::PriceShrink,

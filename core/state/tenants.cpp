@@ -27,6 +27,24 @@ bool is_count(const std::optional<int>& slots) {
   return !slots || (*slots >= 0 && *slots <= kSlotsMost);
 }
 
+bool is_delay(Duration delay) {
+  return delay >= Duration() && delay <= kPreemptAfterMost;
+}
+
+Status check_churn(const ChurnLimit& churn) {
+  if (!churn.per_job && !churn.pool) return invalid_argument("churn limits per_job, pool or both");
+  if (churn.per_job && (*churn.per_job < 1 || *churn.per_job > kChurnPerJobMost)) {
+    return invalid_argument("churn: per_job is from 1 to 100");
+  }
+  if (churn.pool && (*churn.pool < 1 || *churn.pool > kChurnOfPoolMost)) {
+    return invalid_argument("churn: pool is from 1 to 1,000");
+  }
+  if (churn.window <= Duration() || churn.window > kChurnWindowMost) {
+    return invalid_argument("churn: window is above 0s and at most 24h");
+  }
+  return ok_status();
+}
+
 Status check_numbers(const Tenant& tenant) {
   if (!is_name(tenant.name)) return wrong(tenant, "a name has 1 to 63 letters, digits, '-', '_' or '.'");
   if (!is_count(tenant.guarantee)) return wrong(tenant, "guarantee is a number of slots, 0 or more");
@@ -40,6 +58,7 @@ Status check_numbers(const Tenant& tenant) {
       (*tenant.notice_extension < Duration() || *tenant.notice_extension > kNoticeExtensionMost)) {
     return wrong(tenant, "notice_extension is from 0s to 24h");
   }
+  if (!is_delay(tenant.preempt_after)) return wrong(tenant, "preempt_after is from 0s to 24h");
   if (tenant.budget) {
     if (const Status fits = check_budget(*tenant.budget); !fits.ok()) return wrong(tenant, fits.error().message);
   }
@@ -155,10 +174,23 @@ Duration TenantTree::notice_extension_of(std::string_view name) const {
   return least.value_or(Duration());
 }
 
+Duration TenantTree::preempt_after_of(std::string_view name) const {
+  Duration most = preempt_after;
+  for (const Tenant* tenant : path_to(name)) most = std::max(most, tenant->preempt_after);
+  return most;
+}
+
+bool TenantTree::limits_preemption() const {
+  return churn || preempt_after > Duration() ||
+         std::any_of(tenants.begin(), tenants.end(), [](const Tenant& any) { return any.preempt_after > Duration(); });
+}
+
 Status check_tenants(const TenantTree& tree) {
   if (tree.tenants.size() > kTenantsMost) return invalid_argument("there can be at most 10,000 tenants");
   if (tree.half_life <= Duration()) return invalid_argument("half_life is above 0");
   if (tree.rebalance_every <= Duration()) return invalid_argument("rebalance_every is above 0");
+  if (!is_delay(tree.preempt_after)) return invalid_argument("preempt_after is from 0s to 24h");
+  if (tree.churn) TP_TRY(check_churn(*tree.churn));
   std::map<std::string, std::size_t> depth;
   for (const Tenant& tenant : tree.tenants) {
     TP_TRY(check_numbers(tenant));

@@ -36,11 +36,26 @@ struct Tenant {
   std::optional<Budget> budget{};        // of its jobs and those of tenants below it
   // By how much programs of its jobs, and of tenants below it, may put off their end. None = no limit of its own.
   std::optional<Duration> notice_extension{};
+  // How long its jobs, and those of tenants below it, wait before others are preempted for them; likewise the tree's.
+  Duration preempt_after{};
   SharedValue<JobDefaults> defaults{};  // of its jobs and those of tenants below it
   bool operator==(const Tenant&) const = default;
 };
 
 inline constexpr Duration kNoticeExtensionMost = Duration::seconds(std::int64_t{24} * 3600);
+
+// How often jobs are preempted for others: at most so many times within any window, one job and all of them together.
+struct ChurnLimit {
+  std::optional<int> per_job{};  // none = no limit, likewise below
+  std::optional<int> pool{};
+  Duration window = Duration::seconds(3600);
+  bool operator==(const ChurnLimit&) const = default;
+};
+
+inline constexpr Duration kPreemptAfterMost = Duration::seconds(std::int64_t{24} * 3600);
+inline constexpr Duration kChurnWindowMost = Duration::seconds(std::int64_t{24} * 3600);
+inline constexpr int kChurnPerJobMost = 100;
+inline constexpr int kChurnOfPoolMost = 1000;
 
 struct TenantTree {
   std::vector<Tenant> tenants;  // each after its parent
@@ -48,6 +63,9 @@ struct TenantTree {
   Duration half_life = Duration::seconds(std::int64_t{24} * 3600);
   // How often what tenants have held is counted anew. Between that, entitlements move only with what tenants ask for.
   Duration rebalance_every = Duration::seconds(300);
+  // Limits on preemption, of all jobs, whether tenants share the pool or not (core/tenants/preemption_limits.hpp).
+  Duration preempt_after{};
+  std::optional<ChurnLimit> churn{};
 
   [[nodiscard]] bool empty() const { return tenants.empty(); }
   [[nodiscard]] const Tenant* find(std::string_view name) const;
@@ -57,6 +75,9 @@ struct TenantTree {
   [[nodiscard]] std::vector<const Tenant*> path_to(std::string_view name) const;
   // The least that a tenant on its path sets; none of them does, or it does not exist: nothing.
   [[nodiscard]] Duration notice_extension_of(std::string_view name) const;
+  // The greatest that the tree or a tenant on its path sets.
+  [[nodiscard]] Duration preempt_after_of(std::string_view name) const;
+  [[nodiscard]] bool limits_preemption() const;
   bool operator==(const TenantTree&) const = default;
 };
 

@@ -84,6 +84,27 @@ std::string text_of(const WaitingForSlots& why) {
   return why.type->holder ? text + "; " + why.type->holder.text() + " holds most of the others" : text;
 }
 
+std::string text_of(const PreemptsLater& why) {
+  return "waits for " + slots(why.needed) + "; " + are_free_for(why.free, why.needed) + "; it waits since " +
+         utc_clock_text(why.since_unix) + ", and other jobs may be preempted for it from " +
+         utc_clock_text(why.from_unix) + " on";
+}
+
+// "job-4 was preempted 3 times within the last 1 h, which is the most that is allowed"
+std::string often_text(const std::string& who, int limit, Duration window) {
+  return who + " preempted " + counted(limit, "time") + " within the last " + time(window) +
+         ", which is the most that is allowed";
+}
+std::string text_of(const PreemptionLimit& why) {
+  const std::string waits = "waits for " + slots(why.needed) + "; " + are_free_for(why.free, why.needed) + "; ";
+  if (why.job) {
+    return waits + often_text(why.job.text() + " was", why.limit, why.window) + "; it may be preempted again at " +
+           utc_clock_text(why.again_unix);
+  }
+  return waits + often_text("jobs were", why.limit, why.window) + "; one may be preempted for it at " +
+         utc_clock_text(why.again_unix);
+}
+
 std::string text_of(const NodesBeingCleared& why) {
   const std::string each = slots(why.slots_each) + " of one node";
   return "waits for " + each + (why.workers == 1 ? "" : " for each of its " + workers(why.workers)) +
@@ -254,6 +275,10 @@ std::string text_of(const MinRuntime& why) {
 }
 std::string text_of(const EndsSoon& why) {
   return "keeps its slots: it ends in about " + time(why.left) + ", sooner than it could be started again";
+}
+std::string text_of(const PreemptedOften& why) {
+  return "keeps its slots: " + often_text(why.pool ? "jobs were" : "it was", why.limit, why.window) +
+         "; it may be preempted " + (why.pool ? "" : "again ") + "at " + utc_clock_text(why.again_unix);
 }
 std::string text_of(const TransitionInProgress& why) {
   return "is changing its size, " + from_to(why);

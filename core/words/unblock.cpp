@@ -75,6 +75,14 @@ Lines lines_of(const WaitingForSlots& why, JobId) {
   return lines;
 }
 
+Lines lines_of(const PreemptsLater& why, JobId) {
+  return {"wait until " + utc_clock_text(why.from_unix), "a shorter preempt_after: schedctl tenants apply FILE"};
+}
+Lines lines_of(const PreemptionLimit& why, JobId) {
+  return {"wait until " + utc_clock_text(why.again_unix),
+          std::string("a larger churn.") + (why.job ? "per_job" : "pool") + ": schedctl tenants apply FILE"};
+}
+
 // The labels that are asked for, as schedctl takes them: of each key the first value.
 std::string first_labels(const std::string& word) {
   std::string text;

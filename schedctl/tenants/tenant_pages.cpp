@@ -17,8 +17,9 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr const char* kNone = "no tenants are set; docs/operations.md shows a file for: schedctl tenants apply FILE\n";
-constexpr std::array<const char*, 8> kSettings = {"guarantee",    "weight",        "borrow",        "lend",
-                                                  "priority_max", "job_slots_max", "job_price_max", "notice_extension"};
+constexpr std::array<const char*, 9> kSettings = {"guarantee",     "weight",           "borrow",
+                                                  "lend",          "priority_max",     "job_slots_max",
+                                                  "job_price_max", "notice_extension", "preempt_after"};
 constexpr std::array<const char*, 9> kNumbers = {"entitled",     "held",         "wanted",     "sated", "loan",
                                                  "jobs_waiting", "jobs_running", "slot_hours", "cost"};
 constexpr std::size_t kFieldColumns = 18;  // columns
@@ -96,7 +97,7 @@ ordered_json level_of(const Children& children, const std::string& parent) {
   ordered_json level = ordered_json::array();
   const auto found = children.find(parent);
   if (found == children.end()) return level;
-  static const json kDefaults = {{"guarantee", 0}, {"weight", 1}};
+  static const json kDefaults = {{"guarantee", 0}, {"weight", 1}, {"preempt_after", "0s"}};
   for (const json* tenant : found->second) {
     ordered_json entry = {{"name", text_at(*tenant, "/name")}};
     for (const char* field : kSettings) {
@@ -159,9 +160,17 @@ ordered_json tenants_document(const json& tree, const std::string& below) {
   Children children;
   for (const auto& tenant : list_at(tree, "/tenants")) children[text_at(tenant, "/parent")].push_back(&tenant);
   if (!below.empty()) return {{"tenants", level_of(children, below)}};
-  return {{"half_life", text_at(tree, "/half_life")},
-          {"rebalance_every", text_at(tree, "/rebalance_every")},
-          {"tenants", level_of(children, "")}};
+  ordered_json document = {{"half_life", text_at(tree, "/half_life")},
+                           {"rebalance_every", text_at(tree, "/rebalance_every")}};
+  if (const std::string after = text_at(tree, "/preempt_after"); after != "0s") document["preempt_after"] = after;
+  if (!tree.at("churn").is_null()) {
+    ordered_json& churn = document["churn"];
+    for (const char* field : {"per_job", "pool", "window"}) {
+      if (!tree.at("churn").at(field).is_null()) churn[field] = tree.at("churn").at(field);
+    }
+  }
+  document["tenants"] = level_of(children, "");
+  return document;
 }
 
 std::string usage_table(const json& tree, const Style& style) {

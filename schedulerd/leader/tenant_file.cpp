@@ -29,6 +29,10 @@ core::TenantTree to_core(const api::v1::TenantTreeV1& file) {
   core::TenantTree tree;
   tree.half_life = file.half_life;
   tree.rebalance_every = file.rebalance_every;
+  tree.preempt_after = file.preempt_after;
+  if (const auto& churn = file.churn) {
+    tree.churn = {.per_job = churn->per_job, .pool = churn->pool, .window = churn->window};
+  }
   for (const api::v1::TenantFields& fields : file.tenants) {
     tree.tenants.push_back({.name = fields.name,
                             .parent = fields.parent,
@@ -41,6 +45,7 @@ core::TenantTree to_core(const api::v1::TenantTreeV1& file) {
                             .job_price_max = fields.job_price_max,
                             .budget = fields.budget ? std::optional(to_core(*fields.budget)) : std::nullopt,
                             .notice_extension = fields.notice_extension,
+                            .preempt_after = fields.preempt_after,
                             .defaults = to_core_defaults(fields.defaults)});
   }
   return tree;

@@ -24,6 +24,19 @@ struct MinRuntime : Left {
 struct EndsSoon : Left {
   static constexpr Traits kTraits{"EndsSoon", ReasonCategory::kHolding};
 };
+// Other jobs come first, and it, or the pool's jobs together, have been preempted as often as is allowed (churn).
+struct PreemptedOften {
+  bool pool = false;
+  int limit = 0;  // preemptions within the window
+  Duration window;
+  std::int64_t again_unix = 0;  // seconds since 1970; it may be preempted again then
+  static constexpr Traits kTraits{"PreemptedOften", ReasonCategory::kHolding};
+  bool operator==(const PreemptedOften&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("pool", self.pool, kIdentity), at("limit", self.limit, kIdentity), at("window_s", self.window);
+    at("again_unix", self.again_unix, kIdentity);
+  }
+};
 
 struct TransitionInProgress : Change {
   static constexpr Traits kTraits{"TransitionInProgress", ReasonCategory::kHolding};

@@ -43,6 +43,37 @@ struct WaitingForSlots {
   }
 };
 
+// Jobs could be preempted for it, and are not before it has waited for long enough (preempt_after).
+struct PreemptsLater {
+  int needed = 0;
+  int free = 0;
+  std::int64_t since_unix = 0;  // seconds since 1970; it waits since then
+  std::int64_t from_unix = 0;   // they may be preempted for it from then on
+  static constexpr Traits kTraits{"PreemptsLater", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
+  bool operator==(const PreemptsLater&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("needed", self.needed), at("free", self.free);
+    at("since_unix", self.since_unix, kIdentity), at("from_unix", self.from_unix, kIdentity);
+  }
+};
+
+// The jobs that could be preempted for it have been preempted as often as is allowed (churn).
+struct PreemptionLimit {
+  int needed = 0;
+  int free = 0;
+  JobId job = {};  // that has been, and whose slots it needs; none = the pool's jobs together
+  int limit = 0;   // preemptions within the window
+  Duration window;
+  std::int64_t again_unix = 0;  // seconds since 1970; it, or one of them, may be preempted then
+  static constexpr Traits kTraits{"PreemptionLimit", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
+  bool operator==(const PreemptionLimit&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("needed", self.needed), at("free", self.free), at("job", self.job, kIdentity),
+        at("limit", self.limit, kIdentity);
+    at("window_s", self.window), at("again_unix", self.again_unix, kIdentity);
+  }
+};
+
 // Slots enough are free, but on too few nodes as many as each of its workers needs: other jobs leave nodes for it.
 struct NodesBeingCleared {
   int workers = 0;

@@ -25,10 +25,13 @@ tenants:
     weight: 2
     defaults: {elastic: {cooldown: 90s}, limits: {max_restarts: 7}}
     tenants:
-      - {name: vision, guarantee: 1, borrow: 2, lend: 1, priority_max: 10, job_slots_max: 2, job_price_max: 12.50}
+      - {name: vision, guarantee: 1, borrow: 2, lend: 1, priority_max: 10, job_slots_max: 2, job_price_max: 12.50,
+         preempt_after: 10m}
       - {name: "7"}
   - name: guests
     weight: 0
+preempt_after: 5m
+churn: {per_job: 3, window: 30m}
 """
 
 
@@ -88,6 +91,8 @@ class Tenants(unittest.TestCase):
         self.assertEqual(settings, [{key: value for key, value in tenant.items() if key != "now"}
                                     for tenant in before["tenants"]])
         self.assertEqual((after["half_life"], after["rebalance_every"]), ("12h", "1m"))
+        self.assertEqual((after["preempt_after"], after["churn"]),
+                         ("5m", {"per_job": 3, "pool": None, "window": "30m"}))
 
         for form in ((), ("-o", "json")):
             exported = self.schedctl(cluster, "tenants", "export", *form)[1]
@@ -118,7 +123,7 @@ class Tenants(unittest.TestCase):
         for old, new, line, words in [
                 ("guarantee: 2\n", "guarantee: 0\n", 5, "below are guaranteed 1 slots together; raise it or lower"),
                 ("borrow: 2", "borow: 2", 9, 'did you mean "borrow"'),
-                ('"7"', "vision", 10, 'is "vision", which /tenants/0/tenants/0 has too'),
+                ('"7"', "vision", 11, 'is "vision", which /tenants/0/tenants/0 has too'),
                 ("cooldown: 90s", "coldown: 90s", 7, "did you mean elastic.cooldown?"),
                 ("half_life: 12h", "half_life: 12", 1, "must be a duration with a unit")]:
             for command in ("diff", "apply"):

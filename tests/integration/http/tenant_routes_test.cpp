@@ -146,6 +146,31 @@ TEST_CASE("metrics have a series for each leaf of the tree and no other") {
   CHECK_THAT(metrics(), !Contains("guests") && Contains("tenant=\"vision\""));
 }
 
+TEST_CASE("limits on preemption are set with the tree, or without tenants, and are read as they were set") {
+  RestFixture fixture(test_options(), "tidal");
+  json tree = lab_tree();
+  tree["preempt_after"] = "5m";
+  tree["churn"] = {{"per_job", 3}, {"window", "30m"}};
+  tree["tenants"][0]["preempt_after"] = "10m";
+  (void)fixture.json_of(put(fixture, tree));
+  json read = fixture.json_of({.path = "/v1/tenants", .token = fixture.admin});
+  CHECK(read.at("preempt_after") == "5m");
+  CHECK(read.at("churn") == json::parse(R"({"per_job": 3, "pool": null, "window": "30m"})"));
+  CHECK(read.at("tenants").at(0).at("preempt_after") == "10m");
+  CHECK(read.at("tenants").at(1).at("preempt_after") == "0s");
+  tree["churn"] = {{"pool", 20}};
+  const json changes = fixture.json_of(put(fixture, tree, "?dry_run=true")).at("changes");
+  REQUIRE(changes.size() == 1);
+  CHECK(changes.at(0).at("fields") == json::parse(R"({"churn.per_job": {"from": 3, "to": null},
+                                                       "churn.pool": {"from": null, "to": 20},
+                                                       "churn.window": {"from": "30m", "to": "1h"}})"));
+  (void)fixture.json_of(put(fixture, {{"preempt_after", "1m"}, {"tenants", json::array()}}));
+  read = fixture.json_of({.path = "/v1/tenants", .token = fixture.admin});
+  CHECK(read.at("preempt_after") == "1m");
+  CHECK(read.at("churn").is_null());
+  CHECK(read.at("tenants").empty());
+}
+
 TEST_CASE("a dry run says field by field what would change, and whether it would be refused") {
   RestFixture fixture(test_options(), "tidal");
   (void)fixture.json_of(put(fixture, lab_tree()));

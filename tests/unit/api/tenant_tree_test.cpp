@@ -12,11 +12,12 @@ using nlohmann::json;
 // The file of docs/operations.md, as JSON.
 json tenants_document() {
   return json::parse(R"({
-    "half_life": "12h", "rebalance_every": "1m",
+    "half_life": "12h", "rebalance_every": "1m", "preempt_after": "5m",
+    "churn": {"per_job": 3, "pool": 20, "window": "30m"},
     "tenants": [
       {"name": "lab", "guarantee": 8, "weight": 2, "tenants": [
         {"name": "vision", "guarantee": 4, "borrow": 8, "lend": 2, "priority_max": 10, "job_slots_max": 16,
-         "job_price_max": 12.50, "notice_extension": "2m"},
+         "job_price_max": 12.50, "notice_extension": "2m", "preempt_after": "10m"},
         {"name": "speech", "weight": 0}]},
       {"name": "guests"}]
   })");
@@ -46,6 +47,10 @@ TEST_CASE("tenants are read with their parents before them, and without a field 
   REQUIRE(errors.empty());
   CHECK(tree.half_life == Duration::seconds(12 * 3600));
   CHECK(tree.rebalance_every == Duration::seconds(60));
+  CHECK(tree.preempt_after == Duration::seconds(300));
+  CHECK(tree.churn.value().per_job == 3);
+  CHECK(tree.churn.value().pool == 20);
+  CHECK(tree.churn.value().window == Duration::seconds(1800));
   REQUIRE(tree.tenants.size() == 4);
   CHECK(tree.tenants[0].name == "lab");
   CHECK(tree.tenants[0].weight == 2);
@@ -58,6 +63,7 @@ TEST_CASE("tenants are read with their parents before them, and without a field 
   CHECK(vision.job_slots_max == 16);
   CHECK(vision.job_price_max == Money::micros(12'500'000));
   CHECK(vision.notice_extension == Duration::seconds(120));
+  CHECK(vision.preempt_after == Duration::seconds(600));
   CHECK(tree.tenants[2].parent == "lab");
   CHECK(tree.tenants[2].weight == 0);
   const TenantFields& guests = tree.tenants[3];
@@ -75,6 +81,8 @@ TEST_CASE("no tenants must be said, and the times have defaults") {
   CHECK(none.tree.tenants.empty());
   CHECK(none.tree.half_life == Duration::seconds(24 * 3600));
   CHECK(none.tree.rebalance_every == Duration::seconds(300));
+  CHECK(none.tree.preempt_after == Duration());
+  CHECK_FALSE(none.tree.churn.has_value());
   CHECK(finding(json::object(), "/tenants", "Missing").find("[] to end sharing") != std::string::npos);
   (void)finding(json{{"tenants", nullptr}}, "/tenants", "Missing");
   (void)finding(json::array(), "", "WrongType");
@@ -98,6 +106,12 @@ TEST_CASE("a finding says where it is and what is right") {
   (void)finding(tree_with("/tenants/1/weight", 1'000'001), "/tenants/1/weight", "OutOfRange");
   (void)finding(tree_with("/tenants/1/lend", 0.5), "/tenants/1/lend", "WrongType");
   (void)finding(tree_with("/tenants/1/job_slots_max", 0), "/tenants/1/job_slots_max", "OutOfRange");
+  (void)finding(tree_with("/preempt_after", "25h"), "/preempt_after", "OutOfRange");
+  (void)finding(tree_with("/tenants/1/preempt_after", 10), "/tenants/1/preempt_after", "WrongType");
+  (void)finding(tree_with("/churn", json::object()), "/churn/per_job", "Missing");
+  (void)finding(tree_with("/churn/pool", 0), "/churn/pool", "OutOfRange");
+  (void)finding(tree_with("/churn/window", "25h"), "/churn/window", "OutOfRange");
+  (void)finding(tree_with("/churn/often", 1), "/churn/often", "UnknownField");
   (void)finding(tree_with("/tenants/1/notice_extension", "25h"), "/tenants/1/notice_extension", "OutOfRange");
   (void)finding(tree_with("/tenants/1/notice_extension", "long"), "/tenants/1/notice_extension", "Invalid");
   (void)finding(tree_with("/tenants/1/notice_extension", 120), "/tenants/1/notice_extension", "WrongType");

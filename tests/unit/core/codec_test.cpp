@@ -83,6 +83,22 @@ PriceList full_prices() {
                         {.from_us = 1'800'000'000'000'000, .price = Money::micros(1), .schedule = {nights}}}}}};
 }
 
+core::TenantTree full_tree() {
+  return {.tenants = {{.name = "lab", .guarantee = 8, .weight = 0, .borrow = 4, .lend = 0},
+                      {.name = "vision",
+                       .parent = "lab",
+                       .priority_max = -1,
+                       .job_slots_max = 16,
+                       .job_price_max = Money::micros(2'500'000),
+                       .budget = full_budget(),
+                       .notice_extension = Duration::seconds(120),
+                       .preempt_after = Duration::seconds(30)}},
+          .half_life = Duration::seconds(60),
+          .rebalance_every = Duration::seconds(7),
+          .preempt_after = Duration::seconds(9),
+          .churn = core::ChurnLimit{.per_job = 3, .pool = 20}};
+}
+
 std::vector<core::Fact> one_of_each() {
   return {core::JobSubmitted{JobId(1), full_spec()},
           core::JobCancelRequested{JobId(2)},
@@ -140,16 +156,7 @@ std::vector<core::Fact> one_of_each() {
           core::PoolNodeDeleteFailed{12, core::ProviderFault::kTimeout, "no answer"},
           core::PoolListed{"gpu", 13, {{12, "i-0a1", std::nullopt}}},
           core::PoolListFailed{"gpu", core::ProviderFault::kGarbage, "<html>"},
-          core::TenantsConfigured{{.tenants = {{.name = "lab", .guarantee = 8, .weight = 0, .borrow = 4, .lend = 0},
-                                               {.name = "vision",
-                                                .parent = "lab",
-                                                .priority_max = -1,
-                                                .job_slots_max = 16,
-                                                .job_price_max = Money::micros(2'500'000),
-                                                .budget = full_budget(),
-                                                .notice_extension = Duration::seconds(120)}},
-                                   .half_life = Duration::seconds(60),
-                                   .rebalance_every = Duration::seconds(7)}},
+          core::TenantsConfigured{full_tree()},
           core::PricesConfigured{full_prices()},
           core::UtcSet{1'700'000'000'000'000},
           core::ClockAdvanced{}};

@@ -14,6 +14,10 @@ namespace {
 
 using nlohmann::json;
 
+json or_null(const auto& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
 // Each default is a field of its own, such as "defaults.elastic.cooldown".
 json flat_settings(const core::Tenant& tenant) {
   json settings = tenant_settings(tenant);
@@ -27,9 +31,12 @@ json flat_settings(const core::Tenant& tenant) {
 }
 
 SettingsDocument document_of(const core::TenantTree& tree) {
-  SettingsDocument document{
-      .of_all = {{"half_life", to_text(tree.half_life)}, {"rebalance_every", to_text(tree.rebalance_every)}},
-      .entries = {}};
+  SettingsDocument document{.of_all = tree_settings(tree), .entries = {}};
+  const json churn = std::move(document.of_all["churn"]);
+  document.of_all.erase("churn");
+  for (const char* field : {"per_job", "pool", "window"}) {
+    document.of_all[std::string("churn.") + field] = churn.is_null() ? json(nullptr) : churn.at(field);
+  }
   for (const core::Tenant& tenant : tree.tenants) document.entries.push_back({tenant.name, flat_settings(tenant)});
   return document;
 }
@@ -46,8 +53,20 @@ json budget_settings(const core::Budget& budget) {
           {"thresholds", std::move(thresholds)}};
 }
 
+json tree_settings(const core::TenantTree& tree) {
+  json churn = nullptr;
+  if (tree.churn) {
+    churn = {{"per_job", or_null(tree.churn->per_job)},
+             {"pool", or_null(tree.churn->pool)},
+             {"window", to_text(tree.churn->window)}};
+  }
+  return {{"half_life", to_text(tree.half_life)},
+          {"rebalance_every", to_text(tree.rebalance_every)},
+          {"preempt_after", to_text(tree.preempt_after)},
+          {"churn", std::move(churn)}};
+}
+
 json tenant_settings(const core::Tenant& tenant) {
-  const auto or_null = [](const auto& value) { return value ? json(*value) : json(nullptr); };
   return {{"parent", tenant.parent.empty() ? json(nullptr) : json(tenant.parent)},
           {"guarantee", tenant.guarantee},
           {"weight", tenant.weight},
@@ -57,6 +76,7 @@ json tenant_settings(const core::Tenant& tenant) {
           {"job_slots_max", or_null(tenant.job_slots_max)},
           {"job_price_max", tenant.job_price_max ? json(to_text(*tenant.job_price_max)) : json(nullptr)},
           {"notice_extension", tenant.notice_extension ? json(to_text(*tenant.notice_extension)) : json(nullptr)},
+          {"preempt_after", to_text(tenant.preempt_after)},
           {"budget", tenant.budget ? budget_settings(*tenant.budget) : json(nullptr)},
           {"defaults", leader::defaults_document(*tenant.defaults)}};
 }

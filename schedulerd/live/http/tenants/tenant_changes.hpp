@@ -13,6 +13,9 @@ namespace tidepool::live::http {
 // The tenant's fields but its name, as files call them; null = none.
 [[nodiscard]] nlohmann::json tenant_settings(const core::Tenant& tenant);
 
+// What counts for all of them: the fields of the file beside `tenants`.
+[[nodiscard]] nlohmann::json tree_settings(const core::TenantTree& tree);
+
 // A tenant that does not exist, or that the caller may not see.
 [[nodiscard]] Problem unknown_tenant(const std::string& name);
 

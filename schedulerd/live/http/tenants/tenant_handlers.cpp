@@ -114,11 +114,11 @@ void list_tenants(Rest& rest, Call call) {
   }
   json warnings = json::array();
   if (const auto why = rest.why_not_shared(*call.seen); why && !tree.empty()) warnings.push_back(*why);
-  HttpResponse response = json_response(200, {{"half_life", to_text(tree.half_life)},
-                                              {"rebalance_every", to_text(tree.rebalance_every)},
-                                              {"tenants", std::move(tenants)},
-                                              {"warnings", std::move(warnings)},
-                                              {"as_of_seq", call.seen->as_of_seq}});
+  json document = tree_settings(tree);
+  document["tenants"] = std::move(tenants);
+  document["warnings"] = std::move(warnings);
+  document["as_of_seq"] = call.seen->as_of_seq;
+  HttpResponse response = json_response(200, std::move(document));
   response.headers.emplace_back("ETag", tenants_etag(tree));
   call.reply(std::move(response));
 }

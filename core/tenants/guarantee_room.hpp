@@ -1,0 +1,32 @@
+// How many slots more each tenant's guarantee covers, as a decision hands slots out: what it is guaranteed less what
+// its jobs hold and are given.
+//
+// Rule: a claim is within a guarantee as a whole or not at all, and a guarantee is one against others: that of a tenant
+// above both jobs covers nothing between them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+class GuaranteeRoom {
+ public:
+  // Of what jobs hold now, or are about to. The state outlives it.
+  explicit GuaranteeRoom(const ClusterState& state);
+
+  // The tenant's jobs are given so many more; below 0: they give them up.
+  void add(const std::string& tenant, std::int64_t slots);
+  // Slots that some guarantee covers, of the tenant or of one above it, against jobs of `other`; empty: against all.
+  [[nodiscard]] std::int64_t beside(std::string_view tenant, std::string_view other) const;
+
+ private:
+  const ClusterState& state_;
+  std::map<std::string, std::int64_t, std::less<>> held_;  // by a tenant and those below it
+};
+
+}  // namespace tidepool::core
