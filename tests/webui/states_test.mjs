@@ -37,6 +37,23 @@ test("the token leaves the address and survives a reload", () => onPage(demoWorl
   await loaded(page);
 }));
 
+test("quarantined slots are told apart from those in use, with why", () => {
+  const world = demoWorld();
+  const quarantine = { since: "2026-11-20T21:53:20.100Z", why: "memory of GPU-1 is still held" };
+  world.nodes[0].slots[1].quarantine = quarantine;
+  return onPage(world, {}, async (page) => {
+    await loaded(page);
+    const cell = page.locator(".cell.quarantined");
+    assert.equal(await cell.count(), 1);
+    assert.match(await cell.getAttribute("title"), /^slot 1: quarantined since 21:53:20: worker w-2 has ended, and memory of GPU-1 is still held$/);
+    assert.equal(await page.locator('[data-testid="slots-used"]').innerText(), "1");
+    assert.match(await page.locator(".legend").innerText(), /1\s+quarantined/);
+    const [note, slots] = await Promise.all([".node-name .tag", ".cells"].map((part) => page.locator(part).boundingBox()));
+    assert.ok(note.x + note.width <= slots.x, "the note lies beside the slots");
+    await shoot(page, "quarantine");
+  });
+});
+
 test("a wrong token asks for another one and takes it", () => onPage(demoWorld(), { hash: "#token=wrong", allow: /status of 401/ }, async (page) => {
   await page.getByLabel("Access token").fill(kSecret);
   assert.match(await page.getByRole("alert").innerText(), /this token is unknown/);

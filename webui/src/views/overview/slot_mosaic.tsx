@@ -116,7 +116,7 @@ function draw(canvas: HTMLCanvasElement, layout: MosaicLayout, nodes: readonly C
       pen.globalAlpha = slot.job !== null && look.lit !== null && look.lit !== slot.job ? 0.22 : 1;
       pen.fillStyle = slot.quarantine ? colours.cordoned : slot.job === null ? empty : jobColour(slot.job, look.dark);
       pen.fillRect(x, y, layout.cell, layout.cell);
-      if (slot.quarantine) cross(pen, x, y, layout.cell, colours.lost);
+      if (slot.quarantine) cross(pen, x, y, layout.cell, colours.ink);
     });
   });
   pen.globalAlpha = 1;

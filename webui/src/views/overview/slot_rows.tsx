@@ -39,12 +39,14 @@ function NodeNote({ node }: { node: ClusterNode }) {
   }
   const quarantined = quarantinedOn(node);
   const used = node.slots.filter(isHeld).length - quarantined;
+  if (quarantined > 0) {
+    return <span class="tag warn" title={`${used} of ${node.slots.length} slots in use`}>{quarantined} quarantined</span>;
+  }
   const health = node.health;
   const measured = health ? `, measured at ${percent(health.speed)} of what may be expected` : "";
   return (
     <span class="quiet" title={`${money(node.price_per_slot_hour)} per slot and hour${node.price_rule ? `, by ${node.price_rule}` : ""}${measured}`}>
       {used} of {node.slots.length} {node.slot_type}
-      {quarantined > 0 && <> <span class="tag warn">{quarantined} quarantined</span></>}
       {health?.slow && <> <span class="tag warn">slow: {percent(health.speed)}</span></>}
     </span>
   );
