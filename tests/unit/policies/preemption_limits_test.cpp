@@ -154,6 +154,24 @@ TEST_CASE("a job that is held up does not take what others leave for one behind 
   CHECK(says<core::reason::WaitingForSlots>(pool.story.job(young).verdict.reason));
 }
 
+TEST_CASE(
+    "what a preemption leaves over is for the job before it in line, and one behind makes room for itself at once") {
+  LimitedPool pool({12}, waits_for(minutes(10)));
+  const JobId runs = pool.running(gang(6), 6);
+  const JobId other = pool.running(gang(2), 2);
+  const JobId stays = pool.running({.min = 4, .max = 4, .min_runtime = minutes(600)}, 4);
+  const JobId old = pool.submit(gang(4), 0);
+  const JobId small = pool.submit(gang(2), 0);
+  pool.story.decide();
+  pool.story.pass(minutes(11));
+  const JobId young = pool.submit(gang(2), 2);
+  pool.said->sizes[old] = 4;
+  pool.said->sizes[small] = 2;
+  pool.said->sizes[runs] = pool.said->sizes[other] = pool.said->sizes[stays] = 0;
+  pool.said->order = {young, old, small, other, runs, stays};
+  CHECK(preempted(pool.story.decide()) == Victims{runs, other});
+}
+
 TEST_CASE("a job that was preempted as often as is allowed is spared until the window has moved on") {
   LimitedPool pool({4}, limited({.per_job = 2, .window = minutes(60)}));
   const JobId one = pool.running(gang(4), 4);
@@ -225,9 +243,25 @@ TEST_CASE("limits that are set, loosened or lifted hold for jobs that wait alrea
   const JobId waits = pool.submit(gang(4), 4);
   const Instant since = pool.story.now();
   CHECK(pool.preempted_for(waits, {runs}).empty());
-  pool.story.learn(core::TenantsConfigured{waits_for(minutes(7))});
+  // Not a moment at which the plan is made anew anyway.
+  const Duration shorter = minutes(7) + Duration::seconds(17);
+  pool.story.learn(core::TenantsConfigured{waits_for(shorter)});
   CHECK(preempted(pool.story.decide()).empty());
-  CHECK(pool.next_preemption() == since + minutes(7));
+  CHECK(pool.next_preemption() == since + shorter);
+}
+
+TEST_CASE("a job that runs and is to have more waits from its last change on, by the limits as they are now") {
+  LimitedPool pool({4}, waits_for(minutes(60)));
+  const JobId grows = pool.running({.min = 2, .max = 4, .sizes = {2, 4}, .cooldown = {}}, 2);
+  const JobId gives = pool.running(gang(2), 2);
+  pool.story.pass(minutes(2));
+  pool.said->sizes[grows] = 4;
+  CHECK(pool.preempted_for(grows, {gives}).empty());
+  const Duration shorter = minutes(7) + Duration::seconds(17);
+  pool.story.learn(core::TenantsConfigured{waits_for(shorter)});
+  CHECK(preempted(pool.story.decide()).empty());
+  CHECK(pool.next_preemption() == core::waits_since(pool.story.job(grows)) + shorter);
+  CHECK(pool.story.job(grows).preemption.room_made);
 }
 
 TEST_CASE("a guarantee is had back at once whatever the limits are, and counts; what is beyond it waits") {
