@@ -6,10 +6,10 @@ import { layOut, slotAt, slotOrigin } from "~/views/overview/mosaic_layout";
 import { columnsOf } from "~/views/job/history_data";
 import { event, job, metrics, node } from "./samples";
 
-test("slots are counted once: used, free, cordoned or lost", () => {
+test("slots are counted once: used, free, cordoned, quarantined or lost", () => {
   const lost = { ...node(), id: "node-2", state: "lost" };
   const cordoned = { ...node(), id: "node-3", cordoned: true };
-  expect(sumPool([node(), lost, cordoned])).toEqual({ total: 8, used: 6, free: 1, cordoned: 1, lost: 4, nodesUp: 2, nodesLost: 1, largestFree: 1 });
+  expect(sumPool([node(), lost, cordoned])).toEqual({ total: 8, used: 6, free: 1, cordoned: 1, quarantined: 0, lost: 4, nodesUp: 2, nodesLost: 1, largestFree: 1 });
 });
 
 test("an unsteady node has no free slots", () => {
