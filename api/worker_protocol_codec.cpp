@@ -307,13 +307,17 @@ void fields(auto& archive, Like<AgentHello> auto& m) {
 void fields(auto& archive, Like<AgentHeartbeat> auto&) {
   archive.type("heartbeat");
 }
+// How a worker has ended.
+void exit_fields(auto& archive, auto& m) {
+  archive("exit_code", m.exit_code, kExitCode);
+  archive("signal", m.signal, kSignal);
+  archive("detail", m.detail);
+}
 void fields(auto& archive, Like<WorkerExitedReport> auto& m) {
   archive.type("worker_exited");
   archive("report", m.report, kPositive);
   archive("worker", m.worker, kId);
-  archive("exit_code", m.exit_code, kExitCode);
-  archive("signal", m.signal, kSignal);
-  archive("detail", m.detail);
+  exit_fields(archive, m);
 }
 void fields(auto& archive, Like<FromWorkerReport> auto& m) {
   archive.type("from_worker");
@@ -341,9 +345,7 @@ void fields(auto& archive, Like<SlotsHeldReport> auto& m) {
   archive("worker", m.worker, kId);
   archive("for_ms", m.for_ms, kNatural);
   archive("why", m.why);
-  archive("exit_code", m.exit_code);
-  archive("signal", m.signal);
-  archive("detail", m.detail);
+  exit_fields(archive, m);
 }
 void fields(auto& archive, Like<DeviceFigure> auto& figure) {
   archive("device", figure.device);

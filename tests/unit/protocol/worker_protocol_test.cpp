@@ -152,6 +152,10 @@ TEST_CASE("a wrong line is refused with the place and what would be right") {
   CHECK_THAT(refusal(decode_agent_to_daemon(
                  R"({"type":"worker_exited","report":1,"worker":"w-1","exit_code":256,"signal":0,"detail":""})")),
              Catch::Contains("between -1 and 255"));
+  CHECK_THAT(
+      refusal(decode_agent_to_daemon(
+          R"({"type":"slots_held","worker":"w-1","for_ms":5000,"why":"","exit_code":256,"signal":0,"detail":""})")),
+      Catch::Contains("between -1 and 255"));
 }
 
 }  // namespace tidepool::api
