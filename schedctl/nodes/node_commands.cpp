@@ -162,28 +162,14 @@ void add_label(CLI::App& node, Chosen& chosen) {
   });
 }
 
-void add_clear_faults(CLI::App& node, Chosen& chosen) {
+// A command of this name that asks for what POST /v1/nodes/{id}/NAME does, and says what state the node is in then.
+void add_node_request(CLI::App& node, Chosen& chosen, const std::string& request, const std::string& summary) {
   const auto name = std::make_shared<std::string>();
-  CLI::App* command = node.add_subcommand("clear-faults", "Count a node's losses no more: it gets workers at once");
+  CLI::App* command = node.add_subcommand(request, summary);
   command->add_option("node", *name, "id or name")->required();
-  command->callback([name, &chosen] {
-    chosen.online = [name](Session& session) {
-      const std::string path = "/v1/nodes/" + escape_url(id_of(session, *name)) + "/clear-faults";
-      const json answer = session.send({.method = "POST", .path = path});
-      session.print(answer, [&] { return text_at(answer, "/id") + " is " + node_state(answer) + "\n"; });
-      return static_cast<int>(kExitOk);
-    };
-  });
-}
-
-void add_release_slots(CLI::App& node, Chosen& chosen) {
-  const auto name = std::make_shared<std::string>();
-  CLI::App* command =
-      node.add_subcommand("release-slots", "Say that the quarantined slots of a node are free: jobs get them at once");
-  command->add_option("node", *name, "id or name")->required();
-  command->callback([name, &chosen] {
-    chosen.online = [name](Session& session) {
-      const std::string path = "/v1/nodes/" + escape_url(id_of(session, *name)) + "/release-slots";
+  command->callback([name, request, &chosen] {
+    chosen.online = [name, request](Session& session) {
+      const std::string path = "/v1/nodes/" + escape_url(id_of(session, *name)) + "/" + request;
       const json answer = session.send({.method = "POST", .path = path});
       session.print(answer, [&] { return text_at(answer, "/id") + " is " + node_state(answer) + "\n"; });
       return static_cast<int>(kExitOk);
@@ -198,8 +184,9 @@ void add_node_trust_commands(CLI::App& app, Chosen& chosen) {
   node->require_subcommand(1);
   add_node_token_commands(*node, chosen);
   add_label(*node, chosen);
-  add_clear_faults(*node, chosen);
-  add_release_slots(*node, chosen);
+  add_node_request(*node, chosen, "clear-faults", "Count a node's losses no more: it gets workers at once");
+  add_node_request(*node, chosen, "release-slots",
+                   "Say that the quarantined slots of a node are free: jobs get them at once");
   const auto asked = std::make_shared<RevokeAsked>();
   CLI::App* revoke = node->add_subcommand("revoke", "Shut a node out at once: its certificate is good no more");
   revoke->add_option("node", asked->node, "id or name")->required();
