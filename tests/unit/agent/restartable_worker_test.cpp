@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "tests/support/agent_actions.hpp"
+#include "tests/support/agent_bench.hpp"
 #include "workers/agent/torchrun.hpp"
 
 // The agent speaks for a program that knows nothing of generations.
@@ -95,50 +96,38 @@ TEST_CASE("a program that could not be started is an end like any other, and a s
 }
 
 TEST_CASE("a restartable worker whose program left something behind leaves when that is gone") {
-  Instant now = Instant::from_micros(1'000'000);
-  AgentState state(AgentTimes{}, History{}, 7, now);
-  now = now + Duration::seconds(3);
-  (void)state.step(now, TimePassed{});
-  (void)state.step(now, LinkOpened{});
-  const auto tell = [&](api::DaemonToAgent message) { return state.step(now, DaemonSaid{std::move(message)}); };
-  (void)tell(api::AgentWelcome{.node = NodeId(1), .cluster = "here"});
-  (void)tell(order_of(kW1));
-  (void)tell(api::ToWorkerOrder{kW1, generation(1, {kW1})});
-  REQUIRE(all<SpawnProgram>(tell(api::ToWorkerOrder{kW1, addresses(1)})).size() == 1);
+  AgentBench bench;
+  (void)bench.join();
+  (void)bench.order(order_of(kW1));
+  (void)bench.order(api::ToWorkerOrder{kW1, generation(1, {kW1})});
+  REQUIRE(all<SpawnProgram>(bench.order(api::ToWorkerOrder{kW1, addresses(1)})).size() == 1);
   const WorkerEnded ended{.worker = kW1, .signal = SIGKILL};
-  (void)state.step(now, SlotsStillHeld{ended, "processes of it live on", Duration::seconds(5)});
-  CHECK(all<RecordExit>(state.step(now, ended)).size() == 1);
-  CHECK_FALSE(state.lives(kW1));
+  (void)bench.tell(SlotsStillHeld{ended, "processes of it live on", Duration::seconds(5)});
+  CHECK(all<RecordExit>(bench.tell(ended)).size() == 1);
+  CHECK_FALSE(bench.state.lives(kW1));
 }
 
 TEST_CASE("an agent stops a seat's program with the grace of its order and reports its exit when it leaves") {
-  Instant now = Instant::from_micros(1'000'000);
-  AgentState state(AgentTimes{}, History{}, 7, now);
-  now = now + Duration::seconds(3);
-  (void)state.step(now, TimePassed{});
-  (void)state.step(now, LinkOpened{});
-  (void)state.step(now, DaemonSaid{api::AgentWelcome{.node = NodeId(1), .cluster = "here"}});
-  const auto tell = [&](api::DaemonToAgent message) { return state.step(now, DaemonSaid{std::move(message)}); };
-  CHECK(all<SpawnWorker>(tell(order_of(kW1))).empty());
-  CHECK(all<OfferProgramAddress>(tell(api::ToWorkerOrder{kW1, generation(1, {kW1})})).size() == 1);
-  CHECK(all<SpawnProgram>(tell(api::ToWorkerOrder{kW1, addresses(1)})).size() == 1);
-  const auto ending = all<SignalWorker>(tell(api::ToWorkerOrder{kW1, generation(2, {kW1})}));
+  AgentBench bench;
+  (void)bench.join();
+  CHECK(all<SpawnWorker>(bench.order(order_of(kW1))).empty());
+  CHECK(all<OfferProgramAddress>(bench.order(api::ToWorkerOrder{kW1, generation(1, {kW1})})).size() == 1);
+  CHECK(all<SpawnProgram>(bench.order(api::ToWorkerOrder{kW1, addresses(1)})).size() == 1);
+  const auto ending = all<SignalWorker>(bench.order(api::ToWorkerOrder{kW1, generation(2, {kW1})}));
   REQUIRE(ending.size() == 1);
   CHECK(ending[0].signal == SIGTERM);
-  now = now + Duration::millis(3'999);
-  CHECK(all<SignalWorker>(state.step(now, TimePassed{})).empty());
-  now = now + Duration::millis(1);
-  const auto killing = all<SignalWorker>(state.step(now, TimePassed{}));
+  CHECK(all<SignalWorker>(bench.pass(Duration::millis(3'999))).empty());
+  const auto killing = all<SignalWorker>(bench.pass(Duration::millis(1)));
   REQUIRE(killing.size() == 1);
   CHECK(killing[0].signal == SIGKILL);
-  const auto ended = state.step(now, WorkerEnded{.worker = kW1, .signal = SIGKILL});
+  const auto ended = bench.tell(WorkerEnded{.worker = kW1, .signal = SIGKILL});
   CHECK(all<RecordExit>(ended).empty());  // the restartable worker stays
   CHECK(all<OfferProgramAddress>(ended).size() == 1);
-  CHECK(state.lives(kW1));
-  const auto left = tell(api::StopWorker{.worker = kW1, .grace_ms = 1'000});
+  CHECK(bench.state.lives(kW1));
+  const auto left = bench.order(api::StopWorker{.worker = kW1, .grace_ms = 1'000});
   REQUIRE(all<RecordExit>(left).size() == 1);
   CHECK(all<RecordExit>(left)[0].report.exit_code == 0);
-  CHECK_FALSE(state.lives(kW1));
+  CHECK_FALSE(bench.state.lives(kW1));
 }
 
 TEST_CASE("each rank finds torchrun's environment around it") {
