@@ -49,7 +49,7 @@ class Preemption {
 
   // The claim has no room because of the limits alone.
   [[nodiscard]] bool is_held_up(const Job& claimant, const SlotClaim& claim);
-  // Why nobody is preempted for a job that waits, though there are jobs that could be: the limit that is lifted first.
+  // Why no job is preempted for one that waits, though some could be: the limit that is lifted first.
   // None: some may be, or there are none. Follows from the jobs, and not from what slots are free or come free.
   [[nodiscard]] std::optional<Reason> why_held_up(const Job& claimant, int free);
   // As this decision has used them up so far.
@@ -65,7 +65,7 @@ class Preemption {
   void close_for(const Job& job);
 
  private:
-  // Whom the limits let it preempt, or whoever it could without them.
+  // Jobs that the limits let it preempt, or all that it could preempt without them.
   enum class By { kLimits, kNeed };
   // Those that together make room, as few as the claim needs; none: all are not enough. Changes the reservations.
   [[nodiscard]] std::vector<TargetedJob> choose(const SlotsFor& claimant, const SlotClaim& claim, By by);

@@ -268,7 +268,7 @@ class Reconciler {
     left_.push_back({entry.job, {lacks, {BlockedOn::kSlots}}, told});
   }
 
-  // Those for which nobody is preempted because of the limits. Of one that room is kept for only how long it waits.
+  // Jobs for which no other is preempted because of the limits. Of one that room is kept for only how long it waits.
   void tell_held_up() {
     if (preemption_.limits().none()) return;
     for (Waiting& left : left_) {
@@ -298,13 +298,10 @@ class Reconciler {
   bool waits_for_nodes(const TargetedJob& entry) {
     const Job& job = *entry.job;
     // A rule's target is gone when this is told, and its jobs follow no plan.
-    if (rule_ != LineRule::kReserves || !clears_nodes(job)) return false;
+    if (rule_ != LineRule::kReserves) return false;
+    if (!clear_nodes_for(draft_, job, preemption_.reservations(), preemption_.limits())) return false;
     left_.push_back({&job, waits_for_cleared(job), entry.target});
     return true;
-  }
-
-  bool clears_nodes(const Job& job) {
-    return clear_nodes_for(draft_, job, preemption_.reservations(), preemption_.limits());
   }
 
   // If it finds no room, it waits for slots of the nodes that it asks for, and other jobs move away for it; slots of

@@ -48,7 +48,7 @@ class SlotReservations {
   [[nodiscard]] bool reserve(const SlotClaim& claim);
   // Gives back what reserve() has kept for a claim of single slots; `type`: type_reserved() then.
   void release(const SlotClaim& claim, const std::string& type);
-  // Single slots that come free where the claim may have them, whoever has reserved them.
+  // Single slots that come free where the claim may have them, reserved ones too.
   [[nodiscard]] int coming_for(const SlotClaim& claim) const;
   // Slots of the node that are free or come free.
   [[nodiscard]] int room_on(NodeId node) const;
