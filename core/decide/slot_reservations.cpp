@@ -27,7 +27,7 @@ SlotReservations::SlotReservations(DecisionDraft& draft, const IdSet<JobId>& rel
 }
 
 void SlotReservations::add(const Worker& worker) {
-  if (!counted_.insert(worker.id)) return;
+  if (worker.is_gone() || !counted_.insert(worker.id)) return;
   const Node& node = *draft_.state().find_node(worker.node);
   if (!node.takes_workers() || draft_.free_slots().is_closed(node.id)) return;
   const int slots = static_cast<int>(worker.slots.size()) + freed_with_the_last(node);

@@ -166,9 +166,13 @@ void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
   const auto joining_workers = static_cast<int>(transition.joining_workers.size());
   const auto leaving_workers = static_cast<int>(transition.leaving_workers.size());
   transition.to_size = transition.from_size + joining_workers - leaving_workers;
-  if (joining_workers > 0 || job.membership.members.empty()) return;
+  if (job.membership.members.empty()) return;
+  const bool is_too_few = was_newcomer && leaving_workers > 0 && transition.to_size < job.spec.elastic.min;
+  if (joining_workers > 0 && !is_too_few) return;
   // What has come to another type goes on there; the worker that handed the state on leaves all the same.
   if (leaving_workers > 0 && is_split(change.state(), job)) return;
+  // Of a move that would leave too few, those that have come already have come in vain.
+  for (const WorkerId other : transition.joining_workers) mark_leaving(change, other, std::nullopt);
   drop_transition(job);
   job.last_resize_at = change.at();  // a cooldown before the next try
 }

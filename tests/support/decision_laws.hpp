@@ -28,10 +28,10 @@ inline void decide_and_check(SimulatedWorld& world) {
   REQUIRE(Story::text_of(decision) == Story::text_of(engine.decide_anew(world.now())));
   const auto valid = engine.validate(decision);
   INFO((valid.ok() ? std::string() : valid.error().message));
+  INFO("after " << text(decision));
   REQUIRE(valid.ok());
   std::map<JobId, GenerationNumber> generations;
   for (const auto& [id, job] : world.state().jobs) generations[id] = job->membership.generation;
-  INFO("after " << text(decision));
   REQUIRE(core::decision_text(decision) == decision_by_tree(decision));
   const auto as_a_row = core::decision_from_text(core::decision_text(decision));
   REQUIRE(as_a_row.ok());

@@ -265,6 +265,45 @@ TEST_CASE("a newcomer that dies between the two switches of a move leaves the jo
   CHECK(std::count(nodes.begin(), nodes.end(), scene.common) == static_cast<std::ptrdiff_t>(nodes.size()));
 }
 
+TEST_CASE("a move that would leave a job too small is given up when a newcomer dies") {
+  Scene scene(2, {.min = 2, .max = 4, .cooldown = Duration()});
+  Story& story = scene.story;
+  const std::vector<WorkerId> before = story.job(scene.any).membership.members;
+  (void)submit_typed(story, {.min = 1, .max = 1}, {"new"});
+  story.decide();
+  story.pass(Duration::seconds(3'600));
+  REQUIRE(names_of(story.decide()) == "move");
+  const std::vector<WorkerId> joining = story.job(scene.any).phase.transition()->joining_workers;
+  REQUIRE(joining.size() == 2);
+  story.ready(joining[0]);
+  story.exit(joining[1], 1);
+  CHECK(story.job(scene.any).phase.transition() == nullptr);
+  CHECK(story.worker(joining[0]).phase == core::WorkerPhase::kLeaving);
+  story.decide();
+  CHECK(story.worker(joining[0]).kill_at.has_value());
+  CHECK(story.job(scene.any).membership.members == before);
+  CHECK(story.job(scene.any).state() == core::JobState::kRunning);
+}
+
+TEST_CASE("slots that are quarantined are none that come free for a waiting job: others move for it at once") {
+  Story story;
+  (void)typed_node(story, "new", 4);
+  const JobId large = story.running({.min = 3, .max = 3, .cooldown = Duration()}, 3);
+  const JobId any = story.running({.min = 1, .max = 2, .cooldown = Duration()}, 1);
+  (void)typed_node(story, "old", 2);
+  (void)submit_typed(story, {.min = 3, .max = 3}, {"new"});
+  story.decide();
+  story.pass(Duration::seconds(3'600));
+  story.learn(core::SlotsHeld{.worker = story.job(large).membership.members.back(),
+                              .lasted = Duration::seconds(5),
+                              .why = "memory of GPU-1 is still held",
+                              .exit_code = 1});
+  story.decide();
+  const core::Transition* move = story.job(any).phase.transition();
+  REQUIRE(move != nullptr);
+  CHECK(move->leaving_workers == story.job(any).membership.members);
+}
+
 TEST_CASE("all workers of a job are on one type of slot, unless it says that it mixes them") {
   for (const bool mixed : {false, true}) {
     Story story;
