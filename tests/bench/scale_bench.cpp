@@ -163,7 +163,8 @@ void submits_beside_slurm(const std::string& program, int jobs, const std::strin
   const auto slurm = SlurmByHand::start(mode);
   if (!slurm) {
     std::fprintf(stderr,
-                 "scale_bench: submits beside slurmrestd: skipped, Slurm is not installed or this is not root\n");
+                 "scale_bench: submits beside slurmrestd: skipped, this is not root or Debian's packages slurmctld, "
+                 "slurmd, slurm-client, slurmrestd, slurm-wlm-jwt-plugin and munge are not all installed\n");
     return;
   }
   const bool they_run = mode == "run";

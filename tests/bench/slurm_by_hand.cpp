@@ -52,7 +52,8 @@ void SlurmByHand::launch(const std::string& script, const std::string& mode) {
   char c = 0;
   while (read(out[0], &c, 1) == 1 && c != '\n') line += c;
   close(out[0]);
-  if (line.empty()) throw std::runtime_error("Slurm is installed and did not start");
+  if (line.empty())
+    throw std::runtime_error("Slurm has not started; of Debian's packages it needs slurm-wlm-jwt-plugin, too");
   const auto ready = nlohmann::json::parse(line);
   port_ = ready.at("port").get<unsigned short>();
   token_ = ready.at("token").get<std::string>();
