@@ -3,6 +3,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
@@ -21,18 +22,25 @@ using TcpSocket = asio::ip::tcp::socket;
 
 constexpr std::size_t kUnsentMax = 64U << 20U;
 constexpr auto kConnectPatience = std::chrono::seconds(10);
-constexpr int kSilencePatienceMs = 15'000;
+constexpr std::int64_t kSilenceMs = 15'000;  // until the daemon has said how long it waits for this node
+constexpr std::int64_t kSilenceLeastMs = 1'000;
+
+// What this end sends and nobody confirms for so long ends the link.
+void bound_silence(int socket, std::int64_t ms) {
+  const int value = static_cast<int>(ms);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &value, sizeof value);
+}
 
 // A daemon whose machine is gone sends no close: let the kernel find out within seconds.
 void watch_for_silence(TcpSocket& socket) {
   error_code ignored;
   socket.set_option(asio::ip::tcp::no_delay(true), ignored);
   socket.set_option(asio::socket_base::keep_alive(true), ignored);
-  const int values[][2] = {
-      {TCP_KEEPIDLE, 5}, {TCP_KEEPINTVL, 3}, {TCP_KEEPCNT, 3}, {TCP_USER_TIMEOUT, kSilencePatienceMs}};
+  const int values[][2] = {{TCP_KEEPIDLE, 5}, {TCP_KEEPINTVL, 3}, {TCP_KEEPCNT, 3}};
   for (const auto& [option, value] : values) {
     ::setsockopt(socket.native_handle(), IPPROTO_TCP, option, &value, sizeof value);
   }
+  bound_silence(socket.native_handle(), kSilenceMs);
 }
 
 }  // namespace
@@ -129,12 +137,19 @@ void DaemonLink::agree_on_tls(std::shared_ptr<LineStream::Stream> stream, const 
   });
 }
 
+// A link that is dead has to be found so early that a new one is there before the daemon gives the node up.
+void DaemonLink::heed(const api::AgentWelcome& welcome) {
+  if (!std::holds_alternative<TcpAddress>(address_)) return;
+  bound_silence(stream_->socket().native_handle(), std::clamp(welcome.patience_ms / 2, kSilenceLeastMs, kSilenceMs));
+}
+
 void DaemonLink::connected(LineStream::Stream stream) {
   stream_ = std::make_shared<LineStream>(std::move(stream), kUnsentMax);
   stream_->start({.on_line =
                       [this](const std::string& line) {
                         auto message = api::decode_daemon_to_agent(line);
                         if (message) {
+                          if (const auto* welcome = std::get_if<api::AgentWelcome>(&*message)) heed(*welcome);
                           handlers_.on_message(std::move(*message));
                         } else {
                           close("the daemon's line was not understood: " + message.error().message);

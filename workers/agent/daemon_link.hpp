@@ -58,6 +58,7 @@ class DaemonLink {
   // The daemon must prove to be the host that was asked for.
   void agree_on_tls(std::shared_ptr<LineStream::Stream> stream, const TcpAddress& address);
   void connected(LineStream::Stream stream);
+  void heed(const api::AgentWelcome& welcome);
   void failed(const std::string& why);
 
   boost::asio::io_context& io_;

@@ -56,7 +56,7 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
   struct Link {
     std::shared_ptr<AgentSession> session;
     std::shared_ptr<AgentSession> joining;  // has said hello, and the loop has not answered
-    std::int64_t away_ticks = 0;
+    std::int64_t away_ticks = 0;  // since it was heard last
     std::int64_t patience_ticks = 0;
     bool lost = false;   // the loop has been told
     bool known = false;  // admitted once, or expected: its absence matters
@@ -288,7 +288,7 @@ void Gateway::Impl::on_closed(AgentSession& session, const std::string& why) {
     if (link->second.joining.get() == &session) link->second.joining.reset();
     if (link->second.session.get() == &session) {
       link->second.session.reset();
-      link->second.away_ticks = 0;
+      link->second.away_ticks = session.silent_ticks;  // one that fell silent has been away for as long
     }
     const bool was_a_node = link->second.known || link->second.session != nullptr || link->second.joining != nullptr;
     if (!was_a_node) links.erase(link);

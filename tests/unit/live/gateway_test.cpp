@@ -21,6 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int kPatienceBeats = 50;
+
 Clock::duration long_enough() {
   return std::chrono::seconds(20 * test::patience());
 }
@@ -44,11 +46,12 @@ struct Door {
   Inbox inbox{100};
   Gateway gateway;
 
-  explicit Door(std::size_t unnamed_max)
+  explicit Door(std::size_t unnamed_max, Duration heartbeat = Duration::seconds(60))
       : gateway({.socket_path = (folder / "agent.sock").string(),
                  .token = "secret",
                  .cluster = "c",
-                 .heartbeat = Duration::seconds(60),
+                 .heartbeat = heartbeat,
+                 .patience = heartbeat * kPatienceBeats,
                  .unnamed_max = unnamed_max},
                 inbox) {
     const Status started = gateway.start();
@@ -68,19 +71,26 @@ struct Door {
         .token = "secret", .node = "n", .slots = 1, .slot_type = "cpu", .price_per_slot_hour = "1", .running = {}});
     REQUIRE(::send(link.number(), line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size()));
   }
+  [[nodiscard]] std::optional<InboxItem> next_item(Clock::duration within = long_enough()) {
+    auto items = inbox.take(1, std::chrono::duration_cast<std::chrono::microseconds>(within));
+    return items.empty() ? std::nullopt : std::optional(std::move(items.front()));
+  }
   // The next thing that an agent has said is its hello.
   [[nodiscard]] bool hears_hello() {
-    const auto items = inbox.take(1, std::chrono::duration_cast<std::chrono::microseconds>(long_enough()));
-    return items.size() == 1 && std::holds_alternative<AgentHelloItem>(items.front());
+    const auto item = next_item();
+    return item && std::holds_alternative<AgentHelloItem>(*item);
   }
 };
 
-// Whether the daemon closes the link before the test's patience ends.
+// Whether the daemon closes the link before the test's patience ends, whatever it says before that.
 bool is_closed(const Descriptor& link) {
   const timeval wait{.tv_sec = 20 * test::patience(), .tv_usec = 0};
   ::setsockopt(link.number(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
-  char byte = 0;
-  return ::recv(link.number(), &byte, 1, 0) == 0;
+  char bytes[256];
+  ssize_t read = 0;
+  do read = ::recv(link.number(), bytes, sizeof bytes, 0);
+  while (read > 0);
+  return read == 0;
 }
 
 // Counts the log's lines about connections that could not be taken. The log may only be turned elsewhere while no other
@@ -121,6 +131,23 @@ TEST_CASE("silent unknown clients do not keep an agent out") {
   CHECK(is_closed(unknown_workers.front()));  // the one that has said nothing for longest
   Door::say_hello(agent);
   CHECK(door.hears_hello());
+}
+
+// The link that fell silent is closed and the node given up in one: not only after as long again without a link.
+TEST_CASE("a node that falls silent is lost after the patience, and not after twice as long") {
+  const Duration heartbeat = Duration::millis(40);
+  Door door(4, heartbeat);
+  const Descriptor agent = door.knock();
+  Door::say_hello(agent);
+  const auto hello = door.next_item();
+  REQUIRE(hello);
+  std::vector<OutboxItem> admission;
+  admission.emplace_back(Admission{.session = std::get<AgentHelloItem>(*hello).session, .node = NodeId(1)});
+  door.gateway.post(std::move(admission));
+  REQUIRE(is_closed(agent));
+  const auto lost = door.next_item(std::chrono::microseconds(heartbeat.count_us()) * (kPatienceBeats / 2));
+  REQUIRE(lost);
+  CHECK(std::get<AgentLostItem>(*lost).node == "n");
 }
 
 TEST_CASE("without a free descriptor the gateway pauses, and takes the agent when there is one") {
