@@ -1,6 +1,7 @@
 #include "core/state/membership.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tidepool::core {
 
@@ -14,18 +15,24 @@ bool has_live_workers(const ClusterState& state, const Job& job) {
                      [&](WorkerId id) { return is_live(state, id); });
 }
 
+namespace {
+
+bool survives(const ClusterState& state, WorkerId id) {
+  return is_live(state, id) && state.find_worker(id)->phase != WorkerPhase::kLeaving;
+}
+
+}  // namespace
+
 std::vector<WorkerId> survivors(const ClusterState& state, const Job& job) {
   std::vector<WorkerId> alive;
-  for (const WorkerId id : job.membership.members) {
-    if (is_live(state, id)) alive.push_back(id);
-  }
+  std::copy_if(job.membership.members.begin(), job.membership.members.end(), std::back_inserter(alive),
+               [&](WorkerId id) { return survives(state, id); });
   return alive;
 }
 
 std::size_t survivor_count(const ClusterState& state, const Job& job) {
-  const auto alive = std::count_if(job.membership.members.begin(), job.membership.members.end(),
-                                   [&](WorkerId id) { return is_live(state, id); });
-  return static_cast<std::size_t>(alive);
+  return static_cast<std::size_t>(std::count_if(job.membership.members.begin(), job.membership.members.end(),
+                                                [&](WorkerId id) { return survives(state, id); }));
 }
 
 bool may_hold_state(const Worker& worker) {

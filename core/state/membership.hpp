@@ -13,7 +13,7 @@ namespace tidepool::core {
 [[nodiscard]] bool is_live(const ClusterState& state, WorkerId id);
 [[nodiscard]] bool has_live_workers(const ClusterState& state, const Job& job);
 
-// Members that still run, in rank order.
+// Members that still run and have not been told to end, in rank order.
 [[nodiscard]] std::vector<WorkerId> survivors(const ClusterState& state, const Job& job);
 [[nodiscard]] std::size_t survivor_count(const ClusterState& state, const Job& job);
 

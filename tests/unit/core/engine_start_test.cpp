@@ -197,6 +197,22 @@ TEST_CASE("A job that outlives its limit is ended") {
   CHECK(test::says<core::reason::MaxDuration>(story.job(job).verdict.reason));
 }
 
+TEST_CASE("A job that may go on after all goes on without the workers that were told to end before") {
+  Story story;
+  story.node(2);
+  const JobId job = story.running({.max = 2, .max_duration = Duration::seconds(60)}, 2);
+  story.pass(Duration::seconds(60));
+  CHECK(names_of(story.decide()) == "stop_worker stop_worker");
+  core::JobSpec longer = story.job(job).spec;
+  longer.max_duration = Duration::seconds(3'600);
+  story.learn(core::JobChanged{job, longer});
+  story.exit(WorkerId(1), -1);
+  CHECK(names_of(story.decide()) == "preempt");  // the other one ends as well, and is none to go on with
+  story.exit(WorkerId(2), -1);
+  story.decide();
+  CHECK(story.job(job).state() == JobState::kStarting);
+}
+
 TEST_CASE("A suspended job holds nothing, and starts again when it is resumed") {
   Story story;
   story.node(2);
