@@ -18,8 +18,9 @@ bool must_keep(const JobRow& job) {
   return !job.preemptible && !job.placement.empty();
 }
 
+// With fewer workers than its least it cannot go on as it is, and gives them up.
 int least_kept(const JobRow& job) {
-  return must_keep(job) ? std::min(size_of(job.placement), job.size_min) : 0;
+  return must_keep(job) && size_of(job.placement) >= job.size_min ? job.size_min : 0;
 }
 
 class Plan {
@@ -92,10 +93,9 @@ class Plan {
     std::sort(order.begin(), order.end());
     for (const auto& [slots, is_free, place, row] : order) {
       if (!is_particular(job(row))) continue;
-      const int held = std::min(sizes_[row], size_of(job(row).placement));
-      int found = held;
+      int found = std::min(sizes_[row], size_of(job(row).placement));
       while (found < sizes_[row] && take(rooms, job(row))) found += job(row).slots_per_worker;
-      if (found < sizes_[row]) sizes_[row] = std::max(held, largest_size(job(row), found));
+      if (found < sizes_[row]) sizes_[row] = largest_size(job(row), found);  // 0 for what is left of one that ends
     }
   }
 

@@ -309,4 +309,24 @@ TEST_CASE("a policy that needs to know what no daemon knows is refused as such")
   }
 }
 
+TEST_CASE("what is left of a job that has fewer workers than its least is no size for it") {
+  View view;
+  view.nodes = {{.id = NodeId(1), .slots = 3}, {.id = NodeId(2), .slots = 1}};
+  JobRow job;
+  job.id = JobId(1);
+  job.placement = {{.node = 0, .slots = 2}};
+  job.sizes = {4, 8};
+  job.size_wanted = job.size_min = 4;
+  job.size_max = 8;
+  job.slots_per_worker = 2;
+  Allocation allocation;
+  allocation.order = {0};
+  allocation.grants = {Grant{.size = 4}};
+  view.jobs = {job};
+  CHECK(lawful_plan(view, allocation, 4).front().size == 0);  // no node has room for the second worker
+  view.nodes = {{.id = NodeId(1), .slots = 2}};
+  view.jobs.front().preemptible = false;
+  CHECK(lawful_plan(view, allocation, 4).front().size == 0);
+}
+
 }  // namespace tidepool::policies::cluster
