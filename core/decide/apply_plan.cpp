@@ -254,7 +254,8 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
     std::optional<Instant> due;
     if (parks) {
       const LeaveNotice& notice = give_notice(change, id, reason, job.spec.elastic.grace);
-      due = std::max(notice.by, change.at() + job.spec.elastic.grace);
+      // Without any grace, too, it is due after this decision: nothing that is due already follows from one.
+      due = std::max({notice.by, change.at() + job.spec.elastic.grace, change.at() + Duration::micros(1)});
     }
     mark_leaving(change, id, due);
   }

@@ -131,6 +131,20 @@ TEST_CASE("After a failure every survivor keeps the state, and the one with the 
   CHECK(story.count("job.parked") == 2);
 }
 
+TEST_CASE("a job without any grace is told to leave in one decision, and its workers are stopped in the next") {
+  Story story;
+  story.node(1);
+  core::JobSpec spec = job_spec({.min = 1, .max = 1});
+  spec.elastic.grace = Duration();
+  const JobId job = story.engine().next_job_id();
+  story.learn(core::JobSubmitted{job, spec});
+  story.settle(job);
+  story.learn(core::JobSuspendRequested{job});
+  CHECK(names_of(story.decide()) == "preempt");
+  story.pass(story.engine().next_due().value() - story.now());
+  CHECK(names_of(story.decide()) == "stop_worker");
+}
+
 TEST_CASE("A policy preempts with notice, but no job within its minimum run time and none that is not preemptible") {
   struct Nothing final : core::Policy, core::JobRule {
     [[nodiscard]] std::string_view name() const override { return "nothing"; }
