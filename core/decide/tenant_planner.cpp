@@ -169,13 +169,17 @@ void TenantPlanner::set_leaves(const PlanRequest& request) {
   }
 }
 
-// Planners of new ones learn all that there is to know.
+// Planners of new ones learn all that there is to know. A tenant that was a leaf before may have jobs that have ended.
 void TenantPlanner::find_leaves_with_jobs(const ClusterState& state) {
+  std::vector<bool> is_inner(nodes_.size(), false);
+  for (const TenantNode& node : nodes_) {
+    if (node.parent >= 0) is_inner[static_cast<std::size_t>(node.parent)] = true;
+  }
   with_jobs_.clear();
   for (const auto& [name, node] : index_) {
     Leaf& leaf = leaves_[node];
     const TenantNeeds::Sums& needs = needs_.by_tenant()[node];
-    if (needs.jobs.empty()) {
+    if (needs.jobs.empty() || is_inner[node]) {
       if (leaf.planner) leaf = {.node = node, .name = &name};
       continue;
     }
