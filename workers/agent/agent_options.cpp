@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/worker_protocol.hpp"
+#include "base/byte_size.hpp"
 #include "base/money.hpp"
 #include "tls/certificate.hpp"
 #include "workers/agent/system/state_files.hpp"
@@ -94,15 +95,12 @@ void check_rest(const Texts& texts, AgentOptions& options, std::vector<std::stri
 
 // "12GiB", "500MiB" or bytes; 0 = unbounded.
 std::optional<std::int64_t> bytes_of(const std::string& text) {
+  if (const auto size = parse_byte_size(text)) return *size;
   std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || number < 0 || number > (std::int64_t{1} << 40)) return std::nullopt;
-  const std::string unit(end, text.data() + text.size());
-  if (unit.empty()) return number;
-  if (number > (std::int64_t{1} << 20)) return std::nullopt;
-  if (unit == "MiB") return number << 20;
-  if (unit == "GiB") return number << 30;
-  return std::nullopt;
+  const char* all = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), all, number);
+  const bool fits = error == std::errc{} && end == all && number >= 0 && number <= kBytesMax;
+  return fits ? std::optional(number) : std::nullopt;
 }
 
 void check_isolation(const Texts& texts, AgentOptions& options, std::vector<std::string>& mistakes) {
