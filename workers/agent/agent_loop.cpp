@@ -316,7 +316,8 @@ void Loop::carry_out(const SendHello& action) {
                              .data_address = address_.host(),
                              .isolation = rooms_.confinement().kept(),
                              .moves_states = states_.ready() ? std::optional(true) : std::nullopt,
-                             .gives_notice = true});
+                             .gives_notice = true,
+                             .memory_per_slot = rooms_.confinement().memory_per_slot()});
 }
 
 void Loop::carry_out(const SendToWorker& action) {

@@ -50,6 +50,7 @@ Result<uid_t> WorkerRooms::open(const Need& need, ChildSpec& spec) {
                              .job = order.job,
                              .cluster = need.cluster,
                              .slots = static_cast<int>(order.slots.size()),
+                             .memory = order.memory,
                              .cpus = spec.cpus,
                              .job_file = job_file_of(order.worker),
                              .states = need.states,

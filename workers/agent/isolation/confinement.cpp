@@ -133,9 +133,15 @@ fs::path Confinement::memory_of(JobId job) const {
   return place_.memory_folder / ".shm" / (key_ + "-" + job.text());
 }
 
-std::optional<std::int64_t> Confinement::memory_bound(int slots) const {
-  const std::int64_t share = options_.memory_per_slot.value_or(memory_of_host() / 10 * 9 / std::max(1, place_.slots));
-  return share > 0 ? std::optional(share * slots) : std::nullopt;
+std::int64_t Confinement::memory_per_slot() const {
+  const std::int64_t share = memory_of_host() / 10 * 9 / std::max(1, place_.slots);
+  return options_.memory_per_slot.value_or(std::max<std::int64_t>(0, share));
+}
+
+std::optional<std::int64_t> Confinement::memory_bound(const Worker& worker) const {
+  if (worker.memory) return worker.memory;
+  const std::int64_t share = memory_per_slot();
+  return share > 0 ? std::optional(share * worker.slots) : std::nullopt;
 }
 
 // Below a folder that only root may change, so no job can have put a link in its place.
@@ -153,7 +159,7 @@ Result<fs::path> Confinement::own_folder(const fs::path& path, uid_t uid) const 
 Result<uid_t> Confinement::confine(const Worker& worker, ChildSpec& spec) const {
   const auto uid = JobUids(options_.uids, kClaims).claim(worker.cluster, worker.job);
   if (!uid) return uid.error();
-  const auto bytes = memory_bound(worker.slots);
+  const auto bytes = memory_bound(worker);
   auto groups = groups_->make(worker.id,
                               {.memory_bytes = bytes, .processes = options_.processes_per_worker, .cpus = worker.cpus});
   if (!groups) return groups.error();
