@@ -22,6 +22,7 @@ WorkerRooms::WorkerRooms(boost::asio::io_context& io, Parts parts)
     : io_(io),
       confinement_(std::move(parts.confinement)),
       work_(std::move(parts.work)),
+      cpus_(std::move(parts.cpus)),
       gpu_processes_(std::move(parts.gpu_processes)),
       held_after_(parts.held_after) {}
 

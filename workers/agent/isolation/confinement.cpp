@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <sstream>
 #include <utility>
 
 #include "workers/agent/system/state_files.hpp"
@@ -27,15 +26,6 @@ namespace fs = std::filesystem;
 constexpr const char* kClaims = "/run/tidepool/uids";
 constexpr const char* kGone = ".gone-";
 constexpr const char* kGroupsRoot = "/sys/fs/cgroup";
-
-// FNV-1a: the same for the same folder, in every run.
-std::string key_of(const fs::path& state_dir) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : state_dir.string()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  std::ostringstream text;
-  text << std::hex << hash;
-  return text.str();
-}
 
 // Whether this process may make what a confined worker needs; the child only tries it.
 bool can_make_namespaces() {
@@ -90,7 +80,7 @@ void remove_gone(const fs::path& folder) {
 }  // namespace
 
 Confinement::Confinement(const IsolationOptions& options, IsolationPlace place)
-    : options_(options), place_(std::move(place)), key_(key_of(place_.state_dir)) {}
+    : options_(options), place_(std::move(place)), key_(folder_key(place_.state_dir)) {}
 
 Result<Confinement> Confinement::open(const IsolationOptions& options, IsolationPlace place) {
   Confinement confinement(options, std::move(place));

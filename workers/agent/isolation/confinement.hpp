@@ -34,8 +34,8 @@ struct IsolationPlace {
   std::filesystem::path confiner;  // tidepool-confine
   std::vector<std::filesystem::path> hidden;
   std::filesystem::path memory_folder;  // on a tmpfs, for /dev/shm of jobs; empty = on disk
-  int slots = 1;
-  bool devices_known = true;  // which device file is which GPU's
+  int slots = 1;                        // of the host, among which its memory is divided
+  bool devices_known = true;            // which device file is which GPU's
 };
 
 class Confinement {
