@@ -184,6 +184,8 @@ struct AgentHello {
   std::optional<std::vector<std::string>> isolation;  // which of kIsolationParts it keeps; older agents tell none
   std::optional<bool> moves_states;  // it brings and hands over saved states; older agents tell nothing
   std::optional<bool> gives_notice;  // it tells programs that they are to end; older agents tell nothing
+  // Bytes that a slot's share of the node's memory is; 0: workers are bounded by none. Older agents tell nothing.
+  std::optional<std::int64_t> memory_per_slot;
 };
 struct AgentHeartbeat {};
 struct WorkerExitedReport {
@@ -310,6 +312,8 @@ struct StartWorker {
   std::string workdir;
   nlohmann::json spec = nlohmann::json::object();
   std::optional<int> cpus;  // CPUs that the worker is to have to itself; none = it asks for none
+  // Bytes that bound it, in the place of its slots' shares. Only to agents whose hello tells their memory.
+  std::optional<std::int64_t> memory;
   // None: starts the program now. Else the worker is a seat: its agent starts the program anew for each generation, and
   // ends that of the one before within this time.
   std::optional<std::int64_t> restart_grace_ms;

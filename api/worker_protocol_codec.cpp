@@ -9,6 +9,7 @@
 #include "api/base64.hpp"
 #include "api/comm_address.hpp"
 #include "api/worker_protocol.hpp"
+#include "base/byte_size.hpp"
 #include "base/codec/archive.hpp"
 #include "base/json.hpp"
 
@@ -303,6 +304,7 @@ void fields(auto& archive, Like<AgentHello> auto& m) {
   archive.if_any("isolation", m.isolation, kIsolation);
   archive.if_any("moves_states", m.moves_states, kYesOrNo);
   archive.if_any("gives_notice", m.gives_notice, kYesOrNo);
+  archive.if_any("memory_per_slot", m.memory_per_slot, codec::Range{0, kBytesMax});
 }
 void fields(auto& archive, Like<AgentHeartbeat> auto&) {
   archive.type("heartbeat");
@@ -432,6 +434,7 @@ void fields(auto& archive, Like<StartWorker> auto& m) {
   archive("workdir", m.workdir);
   archive("spec", m.spec, kJobDocument);
   archive.optional("cpus", m.cpus, codec::Range{1, 1024});
+  archive.if_any("memory", m.memory, codec::Range{kMebibyte, kBytesMax});
   archive.optional("restart_grace_ms", m.restart_grace_ms, kGraceMs);
   archive.if_any("state_step", m.state_step, kNatural);
 }

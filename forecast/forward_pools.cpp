@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/state/node_constraints.hpp"
+
 namespace tidepool::forecast {
 namespace {
 
@@ -30,7 +32,8 @@ core::NodeJoined joining(const core::ClusterState& state, const core::PoolNode& 
           .name = mine.name,
           .slots = spec.slots_per_node,
           .slot_type = slot_type_of(state, spec),
-          .price_per_slot_hour = spec.price_per_slot_hour};
+          .price_per_slot_hour = spec.price_per_slot_hour,
+          .memory_per_slot = core::node_to_be(spec).memory_per_slot};
 }
 
 core::PoolListed list_without(const core::ClusterState& state, const core::PoolNode& gone) {

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/byte_size.hpp"
 #include "base/timestamp.hpp"
 #include "schedctl/forecast_words.hpp"
 #include "schedctl/text_table.hpp"
@@ -76,6 +77,13 @@ std::string isolation_of(const json& node) {
   if (kept.empty()) return "none";
   if (list_at(node, "/isolation/missing").empty()) return "all";
   return "some";
+}
+
+// A slot's share.
+std::string memory_of(const json& node) {
+  const auto bytes = number_at(node, "/memory_per_slot");
+  if (!bytes) return "-";
+  return *bytes == 0 ? "no bound" : rounded_byte_size(static_cast<std::int64_t>(*bytes));
 }
 
 // "3 losses in 10 min", "1 loss, 2 failed starts in 90 s"
@@ -158,6 +166,7 @@ std::string nodes_table(const json& nodes, const Style& style) {
                    {.title = "FREE", .right = true},
                    {.title = "TYPE"},
                    {.title = "PRICE/H", .right = true},
+                   {.title = "MEM/SLOT", .right = true},
                    {.title = "SPEED", .right = true},
                    {.title = "ADDRESS"},
                    {.title = "ISOLATION"},
@@ -178,7 +187,7 @@ std::string nodes_table(const json& nodes, const Style& style) {
     const auto speed = number_at(node, "/health/speed");
     table.add({text_at(node, "/id"), text_at(node, "/name"), node_state(node),
                std::to_string(free) + "/" + std::to_string(slots.size()), text_at(node, "/slot_type"), price_of(node),
-               speed ? percent(*speed) : "-", text_at(node, "/data_address", "-"), isolation_of(node),
+               memory_of(node), speed ? percent(*speed) : "-", text_at(node, "/data_address", "-"), isolation_of(node),
                jobs.empty() ? "-" : jobs});
     notes += quarantine_notes(node);
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "api/v1/text_fields.hpp"
 #include "api/v1/word_field.hpp"
 
 namespace tidepool::api::v1 {
@@ -13,29 +14,16 @@ using nlohmann::json;
 using Errors = std::vector<FieldError>;
 
 constexpr int kWorkersMax = 4096;
-constexpr int kCpusMax = 1024;
 constexpr std::int64_t kSamplesMax = std::int64_t{1} << 48;
-constexpr std::size_t kTextMax = 4096;
 constexpr std::size_t kArgListMax = 256;
 const std::vector<std::string> kTrainers = {"charlm", "mlp"};
 const std::vector<std::string> kResize = {"live", "restart"};
 const std::vector<std::string> kOnResize = {"constant", "linear", "sqrt", "adascale", "callback", "fixed_local"};
 const std::vector<std::pair<std::string, int>> kPriorityWords = {{"low", -10}, {"normal", 0}, {"high", 10}};
-constexpr std::size_t kGpuTypesMax = 16;
-constexpr double kGpuSpeedMax = 1'000'000;
 
 bool is_name(std::string_view text) {
   const auto allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
   return !text.empty() && text.size() <= 63 && std::all_of(text.begin(), text.end(), allowed);
-}
-
-std::string bounded_text(ObjectReader& in, std::string_view field) {
-  std::string text = in.text(field, "");
-  if (text.size() > kTextMax || text.find('\0') != std::string::npos) {
-    in.fail(field, "OutOfRange", "must be at most 4096 bytes and hold no NUL");
-    return {};
-  }
-  return text;
 }
 
 std::optional<Duration> optional_duration(ObjectReader& in, std::string_view field) {
@@ -105,26 +93,6 @@ json read_args(ObjectReader& in) {
   return value;
 }
 
-std::vector<std::string> read_texts(ObjectReader& in, std::string_view field, std::size_t entries_max) {
-  std::vector<std::string> texts;
-  const json& value = in.raw(field);
-  if (value.is_null()) return texts;
-  if (!value.is_array() || value.empty() || value.size() > entries_max) {
-    in.fail(field, "WrongType", "must be a list of 1 to " + std::to_string(entries_max) + " texts");
-    return texts;
-  }
-  for (const auto& entry : value) {
-    const bool fits = entry.is_string() && entry.get_ref<const std::string&>().size() <= kTextMax &&
-                      entry.get_ref<const std::string&>().find('\0') == std::string::npos;
-    if (!fits) {
-      in.fail(field, "WrongType", "has an entry that is no text of at most 4096 bytes; quote numbers");
-      return {};
-    }
-    texts.push_back(entry.get<std::string>());
-  }
-  return texts;
-}
-
 // Names that each start of a restarted program sets anew.
 bool is_rank_env(std::string_view name) {
   static constexpr std::array<std::string_view, 12> kOwn = {
@@ -175,48 +143,6 @@ RunSpec read_run(const json& value, Errors& errors) {
   if (has_command && !run.args.empty()) in.fail("args", "Invalid", "belong to a trainer; put them into command");
   in.finish();
   return run;
-}
-
-// A name, a list of names, or names with how fast a worker is on each beside the others.
-void read_gpu_types(ObjectReader& gpu, ResourcesSpec& resources) {
-  const json& value = gpu.raw("type");
-  if (value.is_string()) {
-    resources.gpu_types = {bounded_text(gpu, "type")};
-    return;
-  }
-  if (!value.is_object()) {
-    resources.gpu_types = read_texts(gpu, "type", kGpuTypesMax);
-    return;
-  }
-  resources.gpu_types.clear();
-  bool fits = !value.empty() && value.size() <= kGpuTypesMax;
-  for (const auto& [name, speed] : value.items()) {
-    fits = fits && !name.empty() && name.size() <= kTextMax && name != "any" && speed.is_number();
-    if (!fits || speed.get<double>() <= 0 || speed.get<double>() > kGpuSpeedMax) break;
-    resources.gpu_speeds[name] = speed.get<double>();
-    resources.gpu_types.push_back(name);
-  }
-  if (!fits || resources.gpu_types.size() != value.size()) {
-    return gpu.fail("type", "Invalid",
-                    "must name 1 to 16 types, none of them \"any\", each with a speed above 0 and up to 1000000, such "
-                    "as {\"a100\": 1, \"v100\": 0.4}");
-  }
-  std::sort(resources.gpu_types.begin(), resources.gpu_types.end(), [&](const auto& one, const auto& other) {
-    return std::pair(-resources.gpu_speeds.at(one), one) < std::pair(-resources.gpu_speeds.at(other), other);
-  });
-}
-
-ResourcesSpec read_resources(const json& value, Errors& errors) {
-  ResourcesSpec resources;
-  ObjectReader in(value, "/resources", errors);
-  resources.gpus_per_worker = static_cast<int>(in.integer("gpus_per_worker", 1, {.low = 1, .high = 64}));
-  if (in.has("cpus")) resources.cpus = static_cast<int>(in.integer("cpus", 1, {.low = 1, .high = kCpusMax}));
-  ObjectReader gpu(in.raw("gpu"), "/resources/gpu", errors);
-  if (gpu.has("type")) read_gpu_types(gpu, resources);
-  resources.mixed_types = gpu.boolean("mixed", false);
-  gpu.finish();
-  in.finish();
-  return resources;
 }
 
 std::vector<int> read_sizes(ObjectReader& in) {
@@ -497,13 +423,6 @@ json run_document(const RunSpec& run) {
   return document;
 }
 
-// One that may not mix types is told as before there were others.
-json gpu_document(const ResourcesSpec& resources) {
-  json gpu = {{"type", resources.gpu_speeds.empty() ? json(resources.gpu_types) : json(resources.gpu_speeds)}};
-  if (resources.mixed_types) gpu["mixed"] = true;
-  return gpu;
-}
-
 json elastic_document(const ElasticFields& elastic) {
   return {{"min", elastic.min},
           {"max", elastic.max},
@@ -558,10 +477,7 @@ json effective_document(const JobSpecV1& spec) {
       spec.placement, {{"name", spec.name},
                        {"tenant", spec.tenant},
                        {"run", run_document(spec.run)},
-                       {"resources",
-                        {{"gpus_per_worker", spec.resources.gpus_per_worker},
-                         {"gpu", gpu_document(spec.resources)},
-                         {"cpus", spec.resources.cpus ? json(*spec.resources.cpus) : json(nullptr)}}},
+                       {"resources", resources_document(spec.resources)},
                        {"elastic", elastic_document(spec.elastic)},
                        {"batch",
                         {{"global", spec.batch.global},

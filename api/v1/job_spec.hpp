@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/v1/placement_fields.hpp"
+#include "api/v1/resource_fields.hpp"
 #include "base/json.hpp"
 #include "base/money.hpp"
 #include "base/result.hpp"
@@ -25,13 +26,6 @@ struct RunSpec {
   nlohmann::json args = nlohmann::json::object();  // of the trainer: texts, numbers, booleans, lists of them
   std::map<std::string, std::string> env;
   std::string workdir;  // absolute, or empty = the agent's own
-};
-struct ResourcesSpec {
-  int gpus_per_worker = 1;
-  std::vector<std::string> gpu_types = {"any"};  // where speeds are told, the fastest first
-  std::map<std::string, double> gpu_speeds;  // of a worker on each of the types, beside the others; empty = not told
-  bool mixed_types = false;                  // its workers may be on slots of several types at a time
-  std::optional<int> cpus;                   // of a worker; none = it asks for none of its own
 };
 struct ElasticFields {
   int min = 1;

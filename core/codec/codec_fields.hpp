@@ -144,6 +144,7 @@ void fields(auto& archive, codec::Like<JobSpec> auto& spec) {
   archive("mixed_types", spec.mixed_types);
   archive("type_speeds", spec.type_speeds);
   archive("cpus", spec.cpus);
+  archive("memory", spec.memory);
   archive("pack_node", spec.pack_node);
   archive("placement", spec.placement);
   archive("run", spec.run);

@@ -47,6 +47,7 @@ void fields(auto& archive, codec::Like<NodeJoined> auto& fact) {
   archive("labels", fact.labels);
   archive("moves_states", fact.moves_states);
   archive("gives_notice", fact.gives_notice);
+  archive("memory_per_slot", fact.memory_per_slot);
 }
 void fields(auto& archive, codec::Like<NodeLost> auto& fact) {
   archive("node", fact.node);
@@ -404,6 +405,8 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (*name == name_of(NodeJoined{})) body.emplace("labels", nlohmann::json::object());
   if (*name == name_of(NodeJoined{})) body.emplace("moves_states", false);
   if (*name == name_of(NodeJoined{})) body.emplace("gives_notice", false);
+  if (*name == name_of(NodeJoined{})) body.emplace("memory_per_slot", nullptr);
+  if (*name == name_of(PoolsConfigured{})) tell_no_memory(body);
   if (*name == name_of(TenantsConfigured{}) && body.contains("tree")) tell_no_later_fields(body["tree"]);
   return decode_named(name->get<std::string>(), body);
 }

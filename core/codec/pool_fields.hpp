@@ -1,6 +1,7 @@
 // The fields of pools and of what is planned for their nodes. Private to the core's codecs.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include "base/codec/archive.hpp"
 #include "base/codec/text_writer.hpp"
 #include "core/state/node_pools.hpp"
@@ -25,6 +26,16 @@ void fields(auto& archive, codec::Like<PoolSpec> auto& spec) {
   archive("idle", spec.idle);
   archive("lead_time", spec.lead_time);
   archive("spot", spec.spot);
+  archive("memory_per_slot", spec.memory_per_slot);
+}
+
+// Pools of earlier versions tell none. `in`: what has them, by name or as a list of specifications.
+inline void tell_no_memory(nlohmann::json& in) {
+  if (!in.is_object() || !in.contains("pools") || !in["pools"].is_structured()) return;
+  for (auto& pool : in["pools"]) {
+    auto& spec = pool.is_object() && pool.contains("spec") ? pool["spec"] : pool;
+    if (spec.is_object()) spec.emplace("memory_per_slot", nullptr);
+  }
 }
 
 inline auto names_of(PoolNodeState) {

@@ -58,6 +58,7 @@ Result<json> spec_of_today(const json& stored) {
   spec["cpus"] = given("/resources/cpus", nullptr);
   json types = given("/resources/gpu/type", json::array());
   const bool is_any = std::find(types.begin(), types.end(), "any") != types.end();
+  spec["memory"] = nullptr;
   spec["mixed_types"] = false;
   spec["placement"] = codec::encode(PlacementSpec{});
   spec["type_speeds"] = json::object();
@@ -70,9 +71,13 @@ Result<json> spec_of_today(const json& stored) {
 
 Status decode_spec(const json& in, const std::string& where, JobSpec& spec, bool sparse) {
   if (!in.is_object() || !in.contains("document")) {
-    const auto is_of_today = [&] { return in.contains("defaults_from") && in["placement"].contains("strategy"); };
+    const auto is_of_today = [&] {
+      return in.contains("memory") && in.contains("defaults_from") && in["placement"].contains("strategy");
+    };
     if (sparse || !in.is_object() || is_of_today()) return codec::decode_fields(in, where, spec, sparse);
-    json whole = in;  // of a version that knew no other gangs, no placement or the selector alone, or no defaults
+    // Of a version that knew no other gangs, no placement or the selector alone, no defaults, or no memory.
+    json whole = in;
+    whole.emplace("memory", nullptr);
     whole.emplace("mixed_types", false);
     whole.emplace("type_speeds", json::object());
     json placement = codec::encode(PlacementSpec{});

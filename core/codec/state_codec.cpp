@@ -112,6 +112,7 @@ void fields(auto& archive, codec::Like<Node> auto& node) {
   archive("labels_set", node.labels_set);
   archive("moves_states", node.moves_states);
   archive("gives_notice", node.gives_notice);
+  archive("memory_per_slot", node.memory_per_slot);
   archive("drain", node.drain);
   archive("faults", node.faults);
 }
@@ -373,6 +374,7 @@ Status take_node(nlohmann::json element, const std::string& where, ClusterState&
     element.emplace("moves_states", false);
     element.emplace("gives_notice", false);
     element.emplace("faults", nullptr);
+    element.emplace("memory_per_slot", nullptr);
     tell_causes(element["drain"]);
   }
   auto node = decode_named(element, where, state.nodes, std::make_unique<Node>());
@@ -454,6 +456,7 @@ Status take_head(nlohmann::json document, ClusterState& state) {
   TP_TRY(take("prices", [&](const auto& found) { return take_prices(found, state); }));
   TP_TRY(take_into("utc_us_at_zero", state.utc_us_at_zero));
   TP_TRY(take_into("preempted_at", state.preempted_at));
+  if (const auto pools = document.find("pools"); pools != document.end()) tell_no_memory(*pools);
   TP_TRY(take_into("pools", state.pools));
   TP_TRY(take_into("node_damping", state.damping));
   TP_TRY(take_into("maintenance", state.maintenance));

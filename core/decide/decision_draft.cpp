@@ -167,8 +167,7 @@ const std::set<std::string>& DecisionDraft::types_asked_for() {
 
 int DecisionDraft::capacity(const Job& job) {
   const JobSpec& spec = job.spec;
-  const auto [found, is_new] =
-      capacity_.try_emplace({spec.gpus_per_worker, spec.slot_types, spec.mixed_types, spec.placement}, 0);
+  const auto [found, is_new] = capacity_.try_emplace({spec.gpus_per_worker, spec.mixed_types, node_demand(spec)}, 0);
   if (is_new) found->second = empty_cluster_capacity(state_, job);
   return found->second;
 }

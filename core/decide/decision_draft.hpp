@@ -137,8 +137,8 @@ class DecisionDraft {
   Decision decision_;
   std::optional<FreeSlots> free_;
   IdSet<WorkerId> stopped_;
-  std::map<std::tuple<int, std::vector<std::string>, bool, PlacementSpec>, int> capacity_;  // by what decides it
-  std::optional<SlotPrices> slot_prices_;                                                   // none = not looked up yet
+  std::map<std::tuple<int, bool, NodeDemand>, int> capacity_;  // by what decides it
+  std::optional<SlotPrices> slot_prices_;                      // none = not looked up yet
   std::uint64_t next_worker_;
   bool queue_waits_ = false;
   bool is_unsettled_ = false;

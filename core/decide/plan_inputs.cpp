@@ -82,6 +82,7 @@ std::uint64_t digest_of_wishes(const Job& job) {
     digest.mix("label").mix(key);
     for (const std::string& value : values) digest.mix(value);
   }
+  if (spec.memory) digest.mix("memory").mix(number(*spec.memory));
   if (is_arranged(spec)) {
     digest.mix(spec.placement.key).mix(number(static_cast<int>(spec.placement.strategy)));
     digest.mix(number(spec.placement.exclusive ? 1 : 0));
@@ -140,6 +141,7 @@ std::uint64_t digest_of_nodes(const ClusterState& state) {
     digest.mix(id.number()).mix(std::uint64_t{node.owners.size()}).mix(closed_by(node));
     if (node.is_closed()) digest.mix(static_cast<std::uint64_t>(slots_held(node)));
     digest.mix(static_cast<std::uint64_t>(node.price_per_slot_hour.count_micros())).mix(node.slot_type);
+    if (node.memory_per_slot) digest.mix("memory").mix(static_cast<std::uint64_t>(*node.memory_per_slot));
     for (const auto& [key, value] : labels_of(node)) digest.mix(key).mix(value);
   }
   if (!state.tenants->empty()) mix_tenants(*state.tenants, digest);

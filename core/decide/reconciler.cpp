@@ -309,7 +309,7 @@ class Reconciler {
   void take_choosy(const TargetedJob& entry) {
     const Job& job = *entry.job;
     if (job.state() != JobState::kPending) return plan_size(draft_, job, *entry.target);
-    auto asked = std::pair(job.spec.slot_types, job.spec.placement);
+    NodeDemand asked = node_demand(job.spec);
     // Behind one that asks for the same it finds every node closed.
     if (closed_for_.contains(asked)) return leave(entry, told_of_room(draft_, {}, job, {.needed = needed_by(job)}));
     if (start_job(draft_, job, *entry.target)) return;
@@ -362,10 +362,10 @@ class Reconciler {
   std::vector<Waiting> left_;
   std::vector<HeldUp> held_up_;
   std::map<JobId, KeptRoom> kept_rooms_;
-  int waiting_ = 0;          // could not start and do not wait for their state
-  bool reserves_ = false;    // room is kept for a job in line
-  bool gang_waits_ = false;  // one that needs several slots of a node
-  std::set<std::pair<std::vector<std::string>, PlacementSpec>> closed_for_;  // nodes asked for, of which none is open
+  int waiting_ = 0;                  // could not start and do not wait for their state
+  bool reserves_ = false;            // room is kept for a job in line
+  bool gang_waits_ = false;          // one that needs several slots of a node
+  std::set<NodeDemand> closed_for_;  // nodes asked for, of which none is open
 };
 
 // In the plan's order: those that do not have what it gives them. First are jobs for which others have left nodes, and

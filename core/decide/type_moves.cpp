@@ -132,7 +132,7 @@ class RoomSearch {
 
   // How many workers of the job an empty cluster holds on nodes that the waiting job does not ask for, by type.
   const std::map<std::string, int>& workers_elsewhere(const Job& job) {
-    const Asked asked{job.spec.gpus_per_worker, job.spec.slot_types, job.spec.placement};
+    const Asked asked{job.spec.gpus_per_worker, node_demand(job.spec)};
     const auto [workers, is_first] = workers_elsewhere_.try_emplace(asked);
     if (!is_first) return workers->second;
     for (const auto& [id, node] : draft_.state().nodes) {
@@ -191,7 +191,7 @@ class RoomSearch {
   std::vector<std::pair<NodeId, NodeRoom>> places_;  // by id
   IdTable<JobId, int> held_by_;
   IdTable<JobId, std::optional<double>> costs_;  // of moving a worker of the job; none = it stays
-  using Asked = std::tuple<int, std::vector<std::string>, PlacementSpec>;  // of nodes, with their slots
+  using Asked = std::pair<int, NodeDemand>;      // of nodes, with their slots
   std::map<Asked, std::map<std::string, int>> workers_elsewhere_;
 };
 
@@ -314,7 +314,7 @@ Reason told_of_room(const DecisionDraft& draft, const TypeRoom& room, const Job&
                     reason::WaitingForSlots lacks) {
   const int movers = static_cast<int>(room.movers.size());
   const int looks = looks_for_room(waiting, draft.now());
-  if (waiting.spec.placement.selector.empty()) {
+  if (!asks_by_labels_or_memory(waiting.spec)) {
     lacks.type = reason::TypeWait{.movers = movers, .cost_s = room.cost_s, .holder = room.holder, .looks = looks};
     return lacks;
   }
@@ -322,6 +322,7 @@ Reason told_of_room(const DecisionDraft& draft, const TypeRoom& room, const Job&
                                .movers = movers,
                                .cost_s = room.cost_s,
                                .looks = looks,
+                               .memory = memory_told(waiting.spec),
                                .word = text_of(waiting.spec.placement.selector)};
   tell_nodes(nodes_asked_for(draft.state(), waiting), told);
   return told;

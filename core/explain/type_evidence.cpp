@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "base/byte_size.hpp"
 #include "base/json.hpp"
+#include "core/state/node_constraints.hpp"
 #include "core/state/node_labels.hpp"
 #include "core/state/type_records.hpp"
 #include "core/words/wording.hpp"
@@ -52,11 +54,34 @@ std::vector<std::string> evidence_of_labels(const ClusterState& state, const Job
   return lines;
 }
 
+// What a slot has to bring, and the most that one of a node brings which is told to have less.
+std::vector<std::string> evidence_of_memory(const ClusterState& state, const Job& job) {
+  if (!job.spec.memory) return {};
+  const std::int64_t each = memory_asked_per_slot(job.spec);
+  std::int64_t most = 0;
+  for (const auto& [id, node] : state.nodes) {
+    const std::int64_t share = node.memory_per_slot.value_or(0);
+    if (share < each) most = std::max(most, share);
+  }
+  const int slots = job.spec.gpus_per_worker;
+  std::string text = "a worker asks for " + rounded_byte_size(*job.spec.memory) + " of memory";
+  if (slots > 1) text += " with " + counted(slots, "slot") + ", " + rounded_byte_size(each) + " of each";
+  if (most > 0) text += "; of the nodes that give less, the largest gives " + rounded_byte_size(most) + " a slot";
+  return {std::move(text)};
+}
+
+// Beside their types.
+std::vector<std::string> evidence_of_nodes(const ClusterState& state, const Job& job) {
+  std::vector<std::string> lines = evidence_of_labels(state, job);
+  for (std::string& line : evidence_of_memory(state, job)) lines.push_back(std::move(line));
+  return lines;
+}
+
 }  // namespace
 
 std::vector<std::string> evidence_of_types(const ClusterState& state, const Job& job) {
   const auto& asked = job.spec.slot_types;
-  if (asked.empty()) return evidence_of_labels(state, job);
+  if (asked.empty()) return evidence_of_nodes(state, job);
   std::set<std::string> known;
   for (const auto& [id, node] : state.nodes) known.insert(node.slot_type);
   std::vector<std::string> others;
@@ -80,7 +105,7 @@ std::vector<std::string> evidence_of_types(const ClusterState& state, const Job&
     lines.push_back("no node has slots of type " + type +
                     (near && !near->empty() ? "; did you mean " + *near + "?" : ""));
   }
-  for (std::string& line : evidence_of_labels(state, job)) lines.push_back(std::move(line));
+  for (std::string& line : evidence_of_nodes(state, job)) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -1,4 +1,4 @@
-// What is to be said of the nodes that a job asks for, by types of slot and labels.
+// What is to be said of the nodes that a job asks for, by types of slot, labels and memory.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace tidepool::core {
 
 // Which types a job that waits may be on, what each is expected to bring, which ones of the cluster are not among them,
-// and which ones no node has. Likewise of labels. Nothing of one that takes any node.
+// and which ones no node has. Likewise of labels and memory. Nothing of one that takes any node.
 [[nodiscard]] std::vector<std::string> evidence_of_types(const ClusterState& state, const Job& job);
 // How its workers lie by its own wish, and in which domains they are. Nothing of one that says nothing of that.
 [[nodiscard]] std::vector<std::string> evidence_of_rules(const ClusterState& state, const Job& job);

@@ -60,7 +60,8 @@ Status check_spec(const JobSpec& spec) {
                      elastic.sizes.front() >= elastic.min && elastic.sizes.back() <= elastic.max;
   const bool times = elastic.cooldown >= Duration() && elastic.grace >= Duration() && elastic.min_runtime >= Duration();
   const bool batch = spec.batch.global >= 1 && spec.batch.global_max.value_or(spec.batch.global) >= spec.batch.global;
-  if (bounds && sizes && times && batch && spec.gpus_per_worker >= 1 && spec.max_restarts >= 0) {
+  if (bounds && sizes && times && batch && spec.gpus_per_worker >= 1 && spec.memory.value_or(1) >= 1 &&
+      spec.max_restarts >= 0) {
     return ok_status();
   }
   return invalid_argument("the specification of job \"" + spec.name +

@@ -104,6 +104,7 @@ Status apply(StateChange& change, const NodeJoined& fact) {
   node.labels_given = fact.labels;
   node.moves_states = fact.moves_states;
   node.gives_notice = fact.gives_notice;
+  node.memory_per_slot = fact.memory_per_slot;
   join_pool(change, node, fact.slots);
   remove_exited_workers(change, gone, {.detail = "its agent came back without it"});
   IdSet<JobId> jobs;

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/byte_size.hpp"
 #include "base/id_set.hpp"
 #include "base/overloaded.hpp"
 #include "core/facts/drain_facts.hpp"
@@ -90,6 +91,7 @@ Status check_spec(const PoolSpec& spec) {
   const auto wrong = [&](const char* what) { return invalid_argument("pool \"" + spec.name + "\": " + what); };
   if (spec.name.empty()) return invalid_argument("a pool needs a name");
   if (spec.slots_per_node < 1) return wrong("its nodes need at least one slot");
+  if (spec.memory_per_slot.value_or(1) < 1) return wrong("memory_per_slot is above zero");
   if (spec.min < 0 || spec.max < spec.min) return wrong("min is from 0 to max");
   if (spec.idle < Duration() || spec.lead_time < Duration()) return wrong("times are not negative");
   if (spec.worth_per_slot_hour < spec.price_per_slot_hour) return wrong("a slot is worth at least its price");
@@ -324,11 +326,17 @@ void join_pool(StateChange& change, Node& node, int slots) {
   if (backoff.failed_at < mine.asked_at) backoff = {};
   become(change, mine, PoolNodeState::kJoined);
   emit(change, "pool.node_joined", mine, {{"seconds", (change.at() - mine.asked_at).to_seconds()}});
-  if (slots >= spec.slots_per_node) return;
-  // Else a gang that needs them all would make one node after another.
-  create_failed(change, mine, "too_few_slots",
-                node.name + " has " + std::to_string(slots) + " of the " + std::to_string(spec.slots_per_node) +
-                    " slots that slots_per_node says");
+  // Else a gang that needs what it lacks would make one node after another.
+  if (slots < spec.slots_per_node) {
+    return create_failed(change, mine, "too_few_slots",
+                         node.name + " has " + std::to_string(slots) + " of the " +
+                             std::to_string(spec.slots_per_node) + " slots that slots_per_node says");
+  }
+  const std::int64_t memory = node.memory_per_slot.value_or(0);
+  if (memory == 0 || memory >= spec.memory_per_slot.value_or(0)) return;
+  create_failed(change, mine, "too_little_memory",
+                node.name + " has " + rounded_byte_size(memory) + " of memory a slot, and memory_per_slot says " +
+                    rounded_byte_size(*spec.memory_per_slot));
 }
 
 void follow_pool_use(StateChange& change) {

@@ -86,22 +86,30 @@ NodesAskedFor nodes_asked_for(const ClusterState& state, const Job& job) {
   return asked;
 }
 
+bool asks_by_labels_or_memory(const JobSpec& spec) {
+  return !spec.placement.selector.empty() || spec.memory;
+}
+
+std::optional<std::int64_t> memory_told(const JobSpec& spec) {
+  return spec.memory ? std::optional(memory_asked_per_slot(spec)) : std::nullopt;
+}
+
 Reason never_fits(const ClusterState& state, const Job& job, int cluster, bool typed) {
   if (auto closed = kept_waiting_by_closed(state, job, cluster)) return *std::move(closed);
   const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
-  const Selector& selector = job.spec.placement.selector;
   const TopologyStrategy strategy = job.spec.placement.strategy;
   if (strategy == TopologyStrategy::kStrictPack || strategy == TopologyStrategy::kStrictSpread) {
     return domains_too_small(state, job);
   }
-  if (selector.empty()) {
+  if (!asks_by_labels_or_memory(job.spec)) {
     return reason::NeverFits{.needed = needed, .cluster = cluster, .typed = typed};
   }
   return reason::NoNodeMatches{.needed = needed,
                                .nodes = nodes_asked_for(state, job).nodes,
                                .cluster = cluster,
                                .typed = !job.spec.slot_types.empty(),
-                               .word = text_of(selector)};
+                               .memory = memory_told(job.spec),
+                               .word = text_of(job.spec.placement.selector)};
 }
 
 void tell_nodes(const NodesAskedFor& asked, reason::WaitingForNodes& why) {

@@ -1,6 +1,7 @@
 // What is told of a job that waits and asks for particular nodes: how many there are, and which jobs hold their slots.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "core/state/cluster_state.hpp"
@@ -24,6 +25,11 @@ struct NodesAskedFor {
 
 // The maintenance window that alone keeps the node drained. Requires: it is being drained.
 [[nodiscard]] std::optional<int> window_told(const Node& node);
+
+// It asks for nodes by what they are, beside their type: by labels or memory.
+[[nodiscard]] bool asks_by_labels_or_memory(const JobSpec& spec);
+// Bytes a slot that it asks for; none: it asks for none.
+[[nodiscard]] std::optional<std::int64_t> memory_told(const JobSpec& spec);
 
 // Brings up to date what tells of the nodes.
 void tell_nodes(const NodesAskedFor& asked, reason::WaitingForNodes& why);

@@ -144,6 +144,8 @@ struct Node {
   std::string data_address;          // at which its workers meet those of other nodes; empty = its agent told none
   // What it keeps of its jobs (user, view, bounds), by the protocol's names; none: its agent did not tell.
   std::optional<std::vector<std::string>> isolation;
+  // Bytes that a slot's share of its memory is; 0: it bounds none, so no job finds too little there; none: not told.
+  std::optional<std::int64_t> memory_per_slot;
   Labels labels_given;               // by the node token with which it joined
   LabelChanges labels_set;           // by operators since, over these (node_labels.hpp)
   bool moves_states = false;         // its agent brings saved states and hands them over

@@ -74,6 +74,8 @@ struct NodeJoined {
   std::map<std::string, std::string> labels{};  // of the node token with which it was let in
   bool moves_states = false;                    // its agent brings saved states and hands them over
   bool gives_notice = false;                    // its agent tells programs that they are to end
+  // Bytes that a slot's share of its memory is; 0: it bounds none; none: not told.
+  std::optional<std::int64_t> memory_per_slot{};
 };
 // The agent's connection is gone beyond its patience. Its slots keep their owners (a slot leaves an
 // owner only on proof of death), but its workers are no longer counted on.

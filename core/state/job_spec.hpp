@@ -140,6 +140,7 @@ struct JobSpec {
   bool mixed_types = false;  // its workers may be on slots of several types at a time; else all are on one
   std::vector<std::string> slot_types_as_given;  // that name "any" beside others, which is any; else empty
   std::optional<int> cpus;                       // of a worker; none = it asks for none of its own
+  std::optional<std::int64_t> memory;            // bytes, of a worker; none = what its slots' shares are
   bool pack_node = false;                        // its workers are gathered on few nodes, whatever moving them costs
   PlacementSpec placement;
   SharedValue<RunSpec> run;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/byte_size.hpp"
 #include "core/state/node_labels.hpp"
 
 namespace tidepool::core {
@@ -11,6 +12,12 @@ namespace {
 bool has_type_asked(const JobSpec& spec, const Node& node) {
   const auto& types = spec.slot_types;
   return types.empty() || std::find(types.begin(), types.end(), node.slot_type) != types.end();
+}
+
+// Nothing bounds a worker on a node that does not tell, or that bounds none.
+bool has_memory_asked(const JobSpec& spec, const Node& node) {
+  const std::int64_t share = node.memory_per_slot.value_or(0);
+  return share == 0 || memory_asked_per_slot(spec) <= share;
 }
 
 std::string labels_told(const Node& node) {
@@ -29,7 +36,16 @@ const std::array kConstraints{
         .is_asked = [](const JobSpec& spec) { return !spec.placement.selector.empty(); },
         .is_met = [](const JobSpec& spec, const Node& node) { return matches(node, spec.placement.selector); },
         .told = labels_told},
+    NodeConstraint{
+        .law = "SlotsBringTheMemoryAskedFor",
+        .is_asked = [](const JobSpec& spec) { return spec.memory.has_value(); },
+        .is_met = has_memory_asked,
+        .told =
+            [](const Node& node) { return rounded_byte_size(node.memory_per_slot.value_or(0)) + " of memory a slot"; }},
 };
+
+// Less than any job asks for.
+constexpr std::int64_t kNoMemory = 1;
 
 }  // namespace
 
@@ -54,10 +70,20 @@ bool is_choosy(const JobSpec& spec) {
                      [&](const NodeConstraint& each) { return each.is_asked(spec); });
 }
 
+std::int64_t memory_asked_per_slot(const JobSpec& spec) {
+  const std::int64_t slots = spec.gpus_per_worker;
+  return spec.memory ? (*spec.memory + slots - 1) / slots : 0;
+}
+
+NodeDemand node_demand(const JobSpec& spec) {
+  return {spec.slot_types, spec.placement, memory_asked_per_slot(spec)};
+}
+
 Node node_to_be(const PoolSpec& pool) {
   Node node;
   node.slot_type = pool.slot_type;
   node.price_per_slot_hour = pool.price_per_slot_hour;
+  node.memory_per_slot = pool.memory_per_slot.value_or(kNoMemory);
   return node;
 }
 

@@ -5,7 +5,10 @@
 // Rule: a constraint holds when a worker is placed. One that runs stays where it is, whatever becomes of its node.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "core/state/cluster_state.hpp"
 
@@ -34,7 +37,21 @@ struct NodeConstraint {
 // It asks for particular nodes, whatever for, or for nodes that suit each other.
 [[nodiscard]] bool is_choosy(const JobSpec& spec);
 
-// A node such as the pool makes. What labels it will have is not known before it joins.
+// Bytes that each slot of a worker has to bring, so that the worker has the memory that its job asks for; 0: any do.
+[[nodiscard]] std::int64_t memory_asked_per_slot(const JobSpec& spec);
+
+// All by which the rows above tell nodes apart: jobs with the same one may be on the same nodes.
+struct NodeDemand {
+  std::vector<std::string> slot_types;
+  PlacementSpec placement;
+  std::int64_t memory_per_slot = 0;
+
+  auto operator<=>(const NodeDemand&) const = default;
+};
+[[nodiscard]] NodeDemand node_demand(const JobSpec& spec);
+
+// A node such as the pool makes. What labels it will have is not known before it joins, nor its memory where the pool
+// does not tell it: it has neither.
 [[nodiscard]] Node node_to_be(const PoolSpec& pool);
 
 }  // namespace tidepool::core

@@ -31,6 +31,8 @@ struct PoolSpec {
   Duration idle;       // for so long a node holds nothing before it is given back
   Duration lead_time;  // from asking for a node to its agent's joining, as expected
   bool spot = false;   // its nodes may be taken away at any time
+  // Bytes of memory that its nodes have for each slot, at least; none: not told, so none is made for a job that asks.
+  std::optional<std::int64_t> memory_per_slot = {};
   bool operator==(const PoolSpec&) const = default;
 };
 

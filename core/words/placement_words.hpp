@@ -1,4 +1,4 @@
-// What is said of jobs whose workers have rules together. Part of sentence.cpp.
+// What is said of jobs that ask for particular nodes, or whose workers have rules together. Part of sentence.cpp.
 #pragma once
 
 #include <string>
@@ -8,6 +8,8 @@
 
 namespace tidepool::core::reason {
 
+[[nodiscard]] std::string text_of(const NoNodeMatches& why);
+[[nodiscard]] std::string text_of(const WaitingForNodes& why);
 [[nodiscard]] std::string text_of(const DomainsTooSmall& why);
 [[nodiscard]] std::string text_of(const WaitingForDomains& why);
 [[nodiscard]] std::string text_of(const NoRoomByRules& why);

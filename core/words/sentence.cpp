@@ -11,8 +11,6 @@
 #include "core/words/placement_words.hpp"
 #include "core/words/provision_words.hpp"
 #include "core/words/sentence.hpp"
-
-#include <algorithm>
 #include "core/words/straggler_words.hpp"
 #include "core/words/wording.hpp"
 
@@ -118,21 +116,6 @@ std::string text_of(const NeverFits& why) {
   return needs + ", and the whole cluster has room for " + grouped(why.cluster);
 }
 
-// "rack=r1 or r2" as "rack r1 or r2"
-std::string without_equals(std::string labels) {
-  std::replace(labels.begin(), labels.end(), '=', ' ');
-  return labels;
-}
-std::string text_of(const NoNodeMatches& why) {
-  if (why.nodes == 0) {
-    return "cannot start: no node that is up has " + without_equals(why.word) +
-           (why.typed ? " and slots of a type that it asks for" : "");
-  }
-  return "cannot start: it needs " + slots(why.needed) + ", and the " + counted(why.nodes, "node") +
-         (why.nodes == 1 ? " that matches " : " that match ") + why.word + (why.nodes == 1 ? " has" : " have") +
-         " room for " + grouped(why.cluster);
-}
-
 std::string text_of(const BeyondGuarantee& why) {
   return "waits: it would keep " + slots(why.needed) + " for good, and of the " + grouped(why.guarantee) +
          " that tenant " + why.word + " is guaranteed " + grouped(why.held) + (why.held == 1 ? " is" : " are") +
@@ -150,32 +133,6 @@ std::string text_of(const BudgetSpent& why) {
 }
 std::string text_of(const BudgetShrunk& why) {
   return "has its smallest size: " + spent_text(why);
-}
-
-std::string holders_of(const WaitingForNodes& why) {
-  if (!why.holder) return "";
-  std::string text = " held by " + why.holder.text();
-  if (why.holders == 2) return text + " and " + why.holder_after.text();
-  const int others = why.holders - 2;
-  if (others > 0) text += ", " + why.holder_after.text() + " and " + counted(others, "other job");
-  return text;
-}
-std::string text_of(const WaitingForNodes& why) {
-  std::string text = "waits for " + slots(why.needed) + ": " + counted(why.nodes, "node") +
-                     (why.nodes == 1 ? " matches " : " match ") + why.word + ", and ";
-  const std::string theirs = std::string(why.nodes == 1 ? "its " : "their ") + slots(why.slots);
-  if (why.free > 0) {
-    text += grouped(why.free) + " of " + theirs + (why.free == 1 ? " is free" : " are free") +
-            (why.free >= why.needed ? ", but scattered or kept for other jobs" : "");
-    if (why.holder) text += "; the others are" + holders_of(why);
-  } else {
-    const std::string all = why.slots == 2 ? "both of " : why.slots == 1 ? "" : "all " + grouped(why.slots) + " of ";
-    text += all + (why.nodes == 1 ? "its slot" : "their slot") + (why.slots == 1 ? " is" : "s are") + holders_of(why);
-  }
-  if (why.movers == 0) return text;
-  return text + "; " + workers(why.movers) + " that may be elsewhere " + (why.movers == 1 ? "moves" : "move") +
-         " when there is room elsewhere and waiting has cost as much as moving: " + decimal(why.cost_s) +
-         " slot-seconds";
 }
 
 std::string text_of(const BehindOlderJob& why) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/byte_size.hpp"
 #include "base/calendar.hpp"
 #include "core/state/maintenance.hpp"
 #include "core/state/reason_read.hpp"
@@ -103,14 +104,22 @@ Lines of_selector(const std::string& word) {
   lines.emplace_back("ask for other nodes, too, in placement.selector");
   return lines;
 }
+// What helps one that asks for nodes by labels, memory or both.
+Lines of_nodes(const std::string& word, const std::optional<std::int64_t>& memory) {
+  Lines lines = word.empty() ? Lines{} : of_selector(word);
+  if (!memory) return lines;
+  lines.push_back("a node that gives " + rounded_byte_size(*memory) + " of memory a slot");
+  lines.emplace_back("less in resources.memory, or more slots for each worker in resources.gpus_per_worker");
+  return lines;
+}
 Lines lines_of(const NoNodeMatches& why, JobId) {
-  return of_selector(why.word);
+  return of_nodes(why.word, why.memory);
 }
 Lines lines_of(const WaitingForNodes& why, JobId) {
   Lines lines;
   if (why.movers > 0) lines.emplace_back("free slots elsewhere, so that jobs that may be there move away");
   if (why.holder) lines.push_back("the end of " + why.holder.text());
-  const Lines others = of_selector(why.word);
+  const Lines others = of_nodes(why.word, why.memory);
   lines.insert(lines.end(), others.begin(), others.end());
   return lines;
 }

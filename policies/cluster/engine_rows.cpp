@@ -202,7 +202,7 @@ void EngineRows::count_types(const core::ClusterState& state) {
 }
 
 const EngineRows::Asked& EngineRows::asked(const core::ClusterState& state, const core::Job& job) {
-  const auto [found, is_new] = asked_.try_emplace({job.spec.slot_types, job.spec.placement});
+  const auto [found, is_new] = asked_.try_emplace(core::node_demand(job.spec));
   for (std::size_t i = 0; is_new && i < nodes_.size(); ++i) {
     const core::Node& node = *state.find_node(nodes_[i]);
     if (!core::may_run_on(job, node)) continue;
@@ -372,7 +372,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   const auto slots_on = [&](const Share& share) -> int& {
     return view.nodes[static_cast<std::size_t>(share.node)].slots;
   };
-  std::map<std::tuple<int, std::vector<std::string>, bool, core::PlacementSpec>, int> capacity;  // by what decides it
+  std::map<std::tuple<int, bool, core::NodeDemand>, int> capacity;  // by what decides it
   std::vector<std::tuple<Instant, JobId>> order;
   IdSet<JobId> own_policies;
   for (const JobId id : request.jobs) {
@@ -388,7 +388,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
     const core::JobSpec& spec = job.spec;
     const int each = spec.gpus_per_worker;
     if ((core::is_choosy(spec) || (has_several_types() && !job.spec.mixed_types)) && held.empty()) {
-      const auto [kind, is_new] = capacity.try_emplace({each, spec.slot_types, spec.mixed_types, spec.placement}, 0);
+      const auto [kind, is_new] = capacity.try_emplace({each, spec.mixed_types, core::node_demand(spec)}, 0);
       if (is_new) kind->second = core::empty_cluster_capacity(state, job);
       const int fits = kind->second;
       if (fits < job.spec.elastic.sizes.front()) {

@@ -21,6 +21,7 @@
 
 #include "base/id_table.hpp"
 #include "core/decide/policy.hpp"
+#include "core/state/node_constraints.hpp"
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/cluster/job_speed.hpp"
 #include "policies/cluster/kin_sizes.hpp"
@@ -104,7 +105,7 @@ class EngineRows {
   std::vector<NodeId> nodes_;        // that are up, by id
   IdTable<NodeId, int> index_;       // into nodes_
   std::map<std::string, int> open_;  // slots of nodes that take jobs, by type
-  std::map<std::pair<std::vector<std::string>, core::PlacementSpec>, Asked> asked_;
+  std::map<core::NodeDemand, Asked> asked_;
   void follow_ended(const core::ClusterState& state, JobId id);
   void forget(JobId id);
   void note_end(JobId id, Duration slot_time);

@@ -246,7 +246,7 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
 }
 
 TidalPlanner::Asked TidalPlanner::asked_by(const core::JobSpec& spec) {
-  return {spec.gpus_per_worker, spec.mixed_types, spec.slot_types, spec.placement};
+  return {spec.gpus_per_worker, spec.mixed_types, core::node_demand(spec)};
 }
 
 bool TidalPlanner::fits(const core::ClusterState& state, const core::Job& job) {

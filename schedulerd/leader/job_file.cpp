@@ -94,6 +94,7 @@ core::JobSpec to_core(const api::v1::JobSpecV1& file) {
   spec.type_speeds = file.resources.gpu_speeds;
   spec.mixed_types = file.resources.mixed_types;
   spec.cpus = file.resources.cpus;
+  spec.memory = file.resources.memory;
   spec.pack_node = file.topology.pack_node;
   spec.placement = {.selector = file.placement.selector,
                     .strategy = strategy_of(file.topology.strategy),
@@ -123,7 +124,12 @@ api::v1::JobSpecV1 to_file(const core::JobSpec& spec) {
   file.tenant = spec.tenant;
   file.priority = spec.priority;
   file.preemptible = spec.preemptible;
-  file.resources = {spec.gpus_per_worker, types_as_given(spec), spec.type_speeds, spec.mixed_types, spec.cpus};
+  file.resources = {.gpus_per_worker = spec.gpus_per_worker,
+                    .gpu_types = types_as_given(spec),
+                    .gpu_speeds = spec.type_speeds,
+                    .mixed_types = spec.mixed_types,
+                    .cpus = spec.cpus,
+                    .memory = spec.memory};
   file.topology = {.pack_node = spec.pack_node,
                    .strategy = kStrategies.at(static_cast<std::size_t>(spec.placement.strategy)),
                    .key = spec.placement.key};

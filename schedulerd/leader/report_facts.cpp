@@ -82,7 +82,8 @@ Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node, std:
                                      .isolation = hello.isolation,
                                      .labels = std::move(labels),
                                      .moves_states = hello.moves_states.value_or(false),
-                                     .gives_notice = hello.gives_notice.value_or(false)});
+                                     .gives_notice = hello.gives_notice.value_or(false),
+                                     .memory_per_slot = hello.memory_per_slot});
 }
 
 core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report) {

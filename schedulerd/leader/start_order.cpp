@@ -55,6 +55,7 @@ Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job
   order.workdir = run.workdir;
   order.env.merge(checkpoint_environment(job.spec.checkpoint, run.workdir));
   order.cpus = job.spec.cpus;
+  if (node.memory_per_slot) order.memory = job.spec.memory;  // an agent that tells none knows no such field
   if (job.spec.resize == core::ResizeMode::kRestart) {
     order.restart_grace_ms = job.spec.elastic.grace.count_ms();
     order.env["TORCHELASTIC_RUN_ID"] = job.id.text();

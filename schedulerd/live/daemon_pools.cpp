@@ -18,7 +18,8 @@ core::PoolSpec spec_of(const PoolConfig& config) {
           .max = config.max,
           .idle = config.idle,
           .lead_time = config.lead_time,
-          .spot = config.spot};
+          .spot = config.spot,
+          .memory_per_slot = config.memory_per_slot};
 }
 
 std::chrono::milliseconds millis(Duration time) {

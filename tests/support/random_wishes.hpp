@@ -2,6 +2,9 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "base/rng.hpp"
@@ -18,6 +21,20 @@ inline core::Selector random_selector(Rng& rng) {
   if (rng.chance(0.1)) selector["node"] = {"n1", "n2"};
   if (rng.chance(0.1)) selector["slot_type"] = {"fast"};
   return selector;
+}
+
+inline core::LabelChanges random_labels(Rng& rng) {
+  const auto draw = [&](std::initializer_list<const char*> values) -> std::optional<std::string> {
+    if (rng.chance(0.2)) return std::nullopt;
+    return std::string(*(values.begin() + rng.below(values.size())));
+  };
+  return {{"rack", draw({"r1", "r2"})}, {"disk", draw({"hdd", "ssd"})}};
+}
+
+// Bytes that a slot's share of a node is; some agents tell none, and some bound none.
+inline std::optional<std::int64_t> random_share(Rng& rng) {
+  if (rng.chance(0.1)) return std::nullopt;
+  return rng.chance(0.1) ? 0 : rng.between(1, 4) * 1'000;
 }
 
 // How workers lie among domains, and whether they share nodes.

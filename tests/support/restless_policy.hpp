@@ -42,4 +42,10 @@ inline core::Engine::Parts restless_parts(bool strict) {
           {.start_timeout = Duration::seconds(40), .switch_timeout = Duration::seconds(15)}};
 }
 
+inline std::vector<std::string> policy_names(const core::Engine::Parts& parts) {
+  std::vector<std::string> names;
+  for (const auto& [name, policy] : parts.policies) names.push_back(name);
+  return names;
+}
+
 }  // namespace tidepool::test

@@ -40,7 +40,7 @@ class SimulatedWorld {
         faults_(faults),
         typed_(seed % 3 == 0),
         plain_(seed % 3 == 1),
-        policies_(names_of(parts)),
+        policies_(policy_names(parts)),
         engine_(std::move(parts)) {
     add_nodes();
   }
@@ -53,6 +53,12 @@ class SimulatedWorld {
   void label_nodes() {
     labelled_ = true;
     for (const auto& [id, agent] : agents_) relabel(id);
+  }
+
+  // Nodes bring shares of memory that differ, and again when they rejoin, and half of the jobs ask for some.
+  void share_memory() {
+    shares_memory_ = true;
+    for (const auto& [id, agent] : agents_) rejoin(id);
   }
 
   // Half of the jobs say how their workers lie among nodes, racks or disks, or want nodes of their own, and change
@@ -246,12 +252,6 @@ class SimulatedWorld {
     return std::next(map.begin(), static_cast<std::ptrdiff_t>(rng_.below(map.size())))->first;
   }
 
-  static std::vector<std::string> names_of(const core::Engine::Parts& parts) {
-    std::vector<std::string> names;
-    for (const auto& [name, policy] : parts.policies) names.push_back(name);
-    return names;
-  }
-
   void add_nodes() {
     const auto nodes = rng_.between(1, 5);
     for (std::int64_t i = 0; i < nodes; ++i) add_node();
@@ -286,6 +286,7 @@ class SimulatedWorld {
     if (typed_ && rng_.chance(strained_ ? 0.5 : 0.3)) spec.slot_types = {rng_.chance(0.5) ? "slow" : "fast"};
     spec.mixed_types = typed_ && rng_.chance(strained_ ? 0.5 : 0.2);
     if (labelled_ && rng_.chance(0.5)) spec.placement.selector = random_selector(rng_);
+    if (shares_memory_ && rng_.chance(0.5)) spec.memory = rng_.between(1, 6) * 1'000;
     if (ruled_ && rng_.chance(0.5)) draw_rules(spec.placement, rng_);
     declare(spec, plain_, rng_);
     if (rng_.chance(0.15)) spec.resize = core::ResizeMode::kRestart;
@@ -293,16 +294,10 @@ class SimulatedWorld {
   }
 
   void relabel_one() { relabel(pick(agents_)); }
-  void relabel(NodeId id) {
-    const auto draw = [&](std::initializer_list<const char*> values) -> std::optional<std::string> {
-      if (rng_.chance(0.2)) return std::nullopt;
-      return std::string(*(values.begin() + rng_.below(values.size())));
-    };
-    learn(core::NodeLabelled{id, {{"rack", draw({"r1", "r2"})}, {"disk", draw({"hdd", "ssd"})}}});
-  }
+  void relabel(NodeId id) { learn(core::NodeLabelled{id, random_labels(rng_)}); }
 
   [[nodiscard]] bool lacks_nodes(const core::Job& job) const {
-    const bool asks = !job.spec.placement.selector.empty() || core::has_gang_rule(job.spec);
+    const bool asks = !job.spec.placement.selector.empty() || job.spec.memory || core::has_gang_rule(job.spec);
     return asks && core::empty_cluster_capacity(state(), job) < job.spec.elastic.min;
   }
 
@@ -395,15 +390,16 @@ class SimulatedWorld {
   }
 
   // Two thirds of the agents bring saved states.
-  static core::NodeJoined joined(NodeId id, const std::string& name, int slots, const std::string& type, Money price,
-                                 const std::vector<WorkerId>& running) {
+  core::NodeJoined joined(NodeId id, const std::string& name, int slots, const std::string& type, Money price,
+                          const std::vector<WorkerId>& running) {
     return {.node = id,
             .name = name,
             .slots = slots,
             .slot_type = type,
             .price_per_slot_hour = price,
             .running = running,
-            .moves_states = id.number() % 3 != 0};
+            .moves_states = id.number() % 3 != 0,
+            .memory_per_slot = shares_memory_ ? random_share(rng_) : std::nullopt};
   }
 
   void rejoin(NodeId id) {
@@ -584,6 +580,7 @@ class SimulatedWorld {
   bool plain_;
   bool strained_ = false;
   bool labelled_ = false;
+  bool shares_memory_ = false;
   bool ruled_ = false;
   bool closes_nodes_ = false;
   std::vector<std::string> policies_;  // what jobs may ask for by name

@@ -156,7 +156,7 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
       measure_(std::move(parts.measure)),
       ledger_(std::move(ledger)),
       logs_(std::move(logs)),
-      memory_({.root = find_memory_folder(),
+      memory_({.root = options_.memory_folder(),
                .jobs = options_.state_dir / "jobs",
                .say = [](const std::string& line) { spdlog::info("{}", line); }}),
       rooms_(io_, std::move(parts.rooms)),
@@ -182,7 +182,7 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
       log_cuts_(io_, logs_, runner_),
       notices_(io_, {.on_answer = [this](WorkerId id, api::AnswerMessage said) { feed(WorkerSaid{id, said}); },
                      .on_trouble = [](const std::string& sentence) { spdlog::warn("{}", sentence); }}),
-      states_({.memory = find_memory_folder(), .jobs = options_.state_dir / "jobs"}, options_.state_rate,
+      states_({.memory = options_.memory_folder(), .jobs = options_.state_dir / "jobs"}, options_.state_rate,
               {.post = [this](std::function<void()> what) { asio::post(io_, std::move(what)); },
                .send = [this](const api::AgentToDaemon& message) { link_.send(message); },
                .feed = [this](Fact fact) { feed(std::move(fact)); },
@@ -316,7 +316,8 @@ void Loop::carry_out(const SendHello& action) {
                              .data_address = address_.host(),
                              .isolation = rooms_.confinement().kept(),
                              .moves_states = states_.ready() ? std::optional(true) : std::nullopt,
-                             .gives_notice = true});
+                             .gives_notice = true,
+                             .memory_per_slot = rooms_.confinement().memory_per_slot()});
 }
 
 void Loop::carry_out(const SendToWorker& action) {
@@ -588,7 +589,8 @@ Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, 
   if (!confinement) return confinement.error();
   WorkerRooms::Parts rooms{.confinement = std::move(*confinement),
                            .work = options.state_dir / "work",
-                           .gpu_processes = std::move(senses.gpu_processes)};
+                           .gpu_processes = std::move(senses.gpu_processes),
+                           .cpus = cpus_of(slots, usable_cpus())};
   auto loop = std::make_unique<Loop>(Loop::Parts{options, slots, std::move(senses.measure), std::move(rooms)},
                                      std::move(*ledger), std::move(*logs));
   TP_TRY(loop->prepare());

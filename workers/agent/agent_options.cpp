@@ -15,8 +15,10 @@
 #include <vector>
 
 #include "api/worker_protocol.hpp"
+#include "base/byte_size.hpp"
 #include "base/money.hpp"
 #include "tls/certificate.hpp"
+#include "workers/agent/memory_tier.hpp"
 #include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {
@@ -83,6 +85,8 @@ void check_rest(const Texts& texts, AgentOptions& options, std::vector<std::stri
   if (const auto price = parse_money(options.price_per_slot_hour); !price) {
     mistakes.push_back("--price: " + price.error().message);
   }
+  if (options.cpu_slots && !options.gpus.empty())
+    mistakes.emplace_back("give --slots for CPU slots or --gpus, not both");
   if (texts.exit_when_idle.empty()) return;
   const auto idle = parse_duration(texts.exit_when_idle);
   if (idle) {
@@ -94,15 +98,12 @@ void check_rest(const Texts& texts, AgentOptions& options, std::vector<std::stri
 
 // "12GiB", "500MiB" or bytes; 0 = unbounded.
 std::optional<std::int64_t> bytes_of(const std::string& text) {
+  if (const auto size = parse_byte_size(text)) return *size;
   std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || number < 0 || number > (std::int64_t{1} << 40)) return std::nullopt;
-  const std::string unit(end, text.data() + text.size());
-  if (unit.empty()) return number;
-  if (number > (std::int64_t{1} << 20)) return std::nullopt;
-  if (unit == "MiB") return number << 20;
-  if (unit == "GiB") return number << 30;
-  return std::nullopt;
+  const char* all = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), all, number);
+  const bool fits = error == std::errc{} && end == all && number >= 0 && number <= kBytesMax;
+  return fits ? std::optional(number) : std::nullopt;
 }
 
 void check_isolation(const Texts& texts, AgentOptions& options, std::vector<std::string>& mistakes) {
@@ -162,6 +163,9 @@ void add_notice(CLI::App& app, NoticeTexts& texts) {
 void add_node_options(CLI::App& app, Texts& texts, AgentOptions& options) {
   app.add_option("--slots", texts.slots, "offer N CPU slots instead of this node's GPUs")
       ->check(CLI::Range(1, api::kNodeSlotsMax));
+  app.add_option("--gpus", options.gpus,
+                 "offer only these of the host's GPUs: a type, such as nvidia-h200, or UUIDs or their beginnings with "
+                 "commas between");
   app.add_option("--data-address", options.data_address,
                  "where workers of other nodes meet this node's: ADDRESS, INTERFACE or CIDR (default: the address from "
                  "which the daemon is reached)");
@@ -253,6 +257,11 @@ void check_plain(const CLI::App& app, const Texts& texts, AgentOptions& options,
 }
 
 }  // namespace
+
+std::filesystem::path AgentOptions::memory_folder() const {
+  const std::filesystem::path all = find_memory_folder();
+  return all.empty() || gpus.empty() ? all : std::filesystem::path(all.string() + "-" + folder_key(state_dir));
+}
 
 std::string host_name() {
   std::array<char, HOST_NAME_MAX + 1> name{};

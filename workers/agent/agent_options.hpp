@@ -23,6 +23,7 @@ struct AgentOptions {
   std::string node;
   std::optional<int> cpu_slots;
   std::string slot_type;  // empty = from what is found
+  std::string gpus;       // a type, or UUIDs or their beginnings with commas between; empty = all of the host
   std::string price_per_slot_hour = "1.00";
   std::filesystem::path token_file;  // empty = no token
   // By what a daemon with TLS is known: one of them, or neither for a plain link.
@@ -39,6 +40,10 @@ struct AgentOptions {
   IsolationOptions isolation;
   NoticeOptions notice;
   Probe probe = Probe::kGpus;  // which devices are measured before the node joins
+
+  // Where states are left in the node's memory. An agent that offers a part of its host has a folder of its own,
+  // because it moves away whatever lies there when it starts.
+  [[nodiscard]] std::filesystem::path memory_folder() const;
 };
 
 // The options; or the exit code, after help or the mistakes have been printed.

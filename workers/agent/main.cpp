@@ -67,6 +67,10 @@ int run_agent(AgentOptions options) {
     // A daemon that starts its own agent each time is served by the one that still runs.
     return options.exit_when_idle && lock.error().code == ErrorCode::kConflict ? 0 : code;
   }
+  NvmlGpuProbe probe;
+  const auto found = find_slots({options.cpu_slots, options.gpus, options.slot_type}, probe);
+  if (!found) return fail(found.error());  // before a token is used
+  const NodeSlots& slots = *found;
   if (const Status joined = take_up_identity(options); !joined.ok()) return fail(joined.error());
   if (const auto token = read_token(options.token_file); !token) return fail(token.error());
   if (!options.data_address.empty()) {
@@ -74,8 +78,6 @@ int run_agent(AgentOptions options) {
     if (!chosen) return fail(chosen.error());
     options.data_address = chosen->host;
   }
-  NvmlGpuProbe probe;
-  const NodeSlots slots = find_slots(options.cpu_slots, options.slot_type, probe);
   spdlog::info("node {}: {}", options.node, slots.note);
   const auto before = processes_before(slots, probe);
   auto loop =

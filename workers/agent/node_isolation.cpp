@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "workers/agent/memory_tier.hpp"
-
 namespace tidepool::agent {
 namespace {
 
@@ -17,8 +15,8 @@ IsolationPlace place_of(const AgentOptions& options, const NodeSlots& slots) {
   IsolationPlace place{.state_dir = options.state_dir,
                        .confiner = fs::read_symlink("/proc/self/exe", error).parent_path() / "tidepool-confine",
                        .hidden = {options.state_dir},
-                       .memory_folder = find_memory_folder(),
-                       .slots = slots.count};
+                       .memory_folder = options.memory_folder(),
+                       .slots = slots.slots_of_host()};
   place.devices_known =
       std::all_of(slots.gpus.begin(), slots.gpus.end(), [](const Gpu& gpu) { return gpu.minor.has_value(); });
   if (!options.token_file.empty()) place.hidden.push_back(fs::absolute(options.token_file));

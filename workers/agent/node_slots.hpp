@@ -1,4 +1,5 @@
-// What a node offers: its GPUs, or declared CPU slots. Slot i is the i-th of them.
+// What a node offers: GPUs of its host that are of one type, or declared CPU slots. Slot i is the i-th of them. A host
+// with several types has one agent for each; what belongs to the host as a whole they divide by its GPUs.
 #pragma once
 
 #include <optional>
@@ -11,9 +12,14 @@ namespace tidepool::agent {
 
 struct NodeSlots {
   int count = 0;
-  std::string type;       // "cpu", "nvidia-h200"
-  std::vector<Gpu> gpus;  // empty = CPU slots
-  std::string note;       // for the log: what was found, or why there are no GPUs
+  std::string type;           // "cpu", "nvidia-h200"
+  std::vector<Gpu> gpus;      // empty = CPU slots
+  std::string note;           // for the log: what was found, or why there are no GPUs
+  std::vector<int> places{};  // of each of its GPUs among all of the host, ascending
+  int of_host = 0;            // GPUs of the host; 0: CPU slots, which are taken to be all of it
+
+  // Slots by which the host's memory is divided.
+  [[nodiscard]] int slots_of_host() const { return of_host > count ? of_host : count; }
 };
 
 // Of these slots; none on a node without.
@@ -23,7 +29,17 @@ struct NodeSlots {
 // whose.
 [[nodiscard]] std::vector<std::string> device_files(const NodeSlots& node, const std::vector<int>& slots);
 
-// With `cpu_slots` the probe is not asked; without, GPUs if there are any, else four CPU slots.
-[[nodiscard]] NodeSlots find_slots(std::optional<int> cpu_slots, const std::string& type, GpuProbe& probe);
+// Of the CPUs that the agent may use those that its workers may have to themselves: the host's CPUs, in order, are
+// divided among its GPUs, so that agents of one host give none away twice.
+[[nodiscard]] std::vector<int> cpus_of(const NodeSlots& node, const std::vector<int>& usable);
+
+struct SlotsAsked {
+  std::optional<int> cpu_slots;
+  std::string gpus;  // a type, or UUIDs or their beginnings with commas between; empty = all
+  std::string type;  // what to call them; empty = as the driver does
+};
+// With `cpu_slots` the probe is not asked; without, GPUs if there are any, else four CPU slots. Fails in words if the
+// GPUs are of several types, or those that are named are not there.
+[[nodiscard]] Result<NodeSlots> find_slots(const SlotsAsked& asked, GpuProbe& probe);
 
 }  // namespace tidepool::agent

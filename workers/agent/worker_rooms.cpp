@@ -22,6 +22,7 @@ WorkerRooms::WorkerRooms(boost::asio::io_context& io, Parts parts)
     : io_(io),
       confinement_(std::move(parts.confinement)),
       work_(std::move(parts.work)),
+      cpus_(std::move(parts.cpus)),
       gpu_processes_(std::move(parts.gpu_processes)),
       held_after_(parts.held_after) {}
 
@@ -50,6 +51,7 @@ Result<uid_t> WorkerRooms::open(const Need& need, ChildSpec& spec) {
                              .job = order.job,
                              .cluster = need.cluster,
                              .slots = static_cast<int>(order.slots.size()),
+                             .memory = order.memory,
                              .cpus = spec.cpus,
                              .job_file = job_file_of(order.worker),
                              .states = need.states,

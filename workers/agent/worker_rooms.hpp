@@ -37,6 +37,7 @@ class WorkerRooms {
     std::filesystem::path work;
     GpuProcesses gpu_processes;
     Duration held_after = Duration::seconds(5);
+    std::vector<int> cpus = usable_cpus();  // that workers may have to themselves
   };
   WorkerRooms(boost::asio::io_context& io, Parts parts);
 
@@ -87,7 +88,7 @@ class WorkerRooms {
   boost::asio::io_context& io_;
   Confinement confinement_;
   std::filesystem::path work_;
-  CpuPool cpus_{usable_cpus()};
+  CpuPool cpus_;
   GpuProcesses gpu_processes_;
   Duration held_after_;
   std::map<WorkerId, uid_t> users_;  // of the confined

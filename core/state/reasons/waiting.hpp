@@ -1,6 +1,8 @@
 // Why a job waits, and what a policy file says of it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -97,21 +99,23 @@ struct NeverFits {
   }
 };
 
-// It asks for nodes by their labels, and those that are up would not hold it if they were empty.
+// It asks for nodes by their labels or their memory, and those that are up would not hold it if they were empty.
 struct NoNodeMatches {
   int needed = 0;
-  int nodes = 0;          // that match
-  int cluster = 0;        // slots of them that it could have
-  bool typed = false;     // of the types that it asks for, too
-  std::string word = {};  // what it asks for
+  int nodes = 0;                            // that match
+  int cluster = 0;                          // slots of them that it could have
+  bool typed = false;                       // of the types that it asks for, too
+  std::optional<std::int64_t> memory = {};  // bytes a slot that it asks for; none = any will do
+  std::string word = {};                    // the labels that it asks for; empty = any will do
   static constexpr Traits kTraits{"NoNodeMatches", ReasonCategory::kWaiting};
   bool operator==(const NoNodeMatches&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("needed", self.needed), at("nodes", self.nodes), at("cluster", self.cluster), at("typed", self.typed);
+    at("memory", self.memory);
   }
 };
 
-// It asks for nodes by their labels, and waits for slots there (place/node_wait.hpp).
+// It asks for nodes by their labels or their memory, and waits for slots there (place/node_wait.hpp).
 struct WaitingForNodes {
   int needed = 0;
   int free = 0;   // on the nodes that match
@@ -120,16 +124,18 @@ struct WaitingForNodes {
   int holders = 0;
   JobId holder = {};
   JobId holder_after = {};
-  int movers = 0;         // likewise as in TypeWait
-  double cost_s = 0;      // of all of them, in slot-seconds
-  int looks = 0;          // how often its waiting has doubled
-  std::string word = {};  // what it asks for
+  int movers = 0;                           // likewise as in TypeWait
+  double cost_s = 0;                        // of all of them, in slot-seconds
+  int looks = 0;                            // how often its waiting has doubled
+  std::optional<std::int64_t> memory = {};  // likewise as in NoNodeMatches
+  std::string word = {};
   static constexpr Traits kTraits{"WaitingForNodes", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
   bool operator==(const WaitingForNodes&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("needed", self.needed), at("free", self.free), at("nodes", self.nodes), at("slots", self.slots);
     at("holders", self.holders), at("holder", self.holder), at("holder_after", self.holder_after);
     at("movers", self.movers), at("cost_s", self.cost_s), at("looks", self.looks, kIdentity);
+    at("memory", self.memory);
   }
 };
 

@@ -48,6 +48,7 @@ json render_pool(const Published& seen, const core::NodePool& pool) {
               {"idle", to_text(pool.spec.idle)},
               {"lead_time", to_text(pool.spec.lead_time)},
               {"spot", pool.spec.spot},
+              {"memory_per_slot", pool.spec.memory_per_slot ? json(*pool.spec.memory_per_slot) : json(nullptr)},
               {"retired", pool.retired},
               {"problem", render_problem(seen, pool.backoff)},
               {"nodes", std::move(nodes)}};

@@ -271,6 +271,7 @@ json render_node(const SeenBy& seen_by, const core::Node& node) {
               {"labels", core::labels_of(node)},
               {"access", render_access(seen, credential)},
               {"isolation", render_isolation(node)},
+              {"memory_per_slot", node.memory_per_slot ? json(*node.memory_per_slot) : json(nullptr)},
               {"slots", std::move(slots)},
               {"health", render_health(seen, node)}};
   add_price_source(seen.state, node, out);

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "api/worker_protocol.hpp"
+#include "base/byte_size.hpp"
 #include "base/json.hpp"
 #include "base/word_list.hpp"
 #include "schedulerd/live/setup/yaml_document.hpp"
@@ -73,19 +74,14 @@ class Reader {
     into = *parsed;
   }
 
-  // "20GiB"; MiB and GiB are known.
+  // Such as "20GiB".
   void bytes(const std::string& what, const std::string& text, std::int64_t& into) {
     if (text.empty()) return;
-    constexpr std::int64_t kMib = 1 << 20;
-    std::int64_t count = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, count);
-    const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
-    const std::int64_t size = unit == "MiB" ? kMib : unit == "GiB" ? 1024 * kMib : 0;
-    if (error != std::errc{} || size == 0 || count > INT64_MAX / size || count * size < 64 * kMib) {
-      return complain(what, text + " must be a whole number of MiB or GiB, at least 64MiB, such as 20GiB");
+    const auto size = parse_byte_size(text);
+    if (!size.ok() || *size < 64 * kMebibyte) {
+      return complain(what, text + " must be a whole number of MiB, GiB or TiB, at least 64MiB, such as 20GiB");
     }
-    into = count * size;
+    into = *size;
   }
 
   void file(const std::string& path, const ConfigInputs& known);

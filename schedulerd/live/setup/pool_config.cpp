@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/byte_size.hpp"
 #include "base/word_list.hpp"
 
 namespace tidepool::live {
@@ -28,6 +29,7 @@ class PoolReader {
     provider(pool);
     pool.slot_type = in_.text("slot_type", "");
     pool.slots_per_node = static_cast<int>(in_.required_integer("slots_per_node", {.low = 1, .high = kSlotsMax}));
+    pool.memory_per_slot = memory("memory_per_slot");
     pool.price_per_slot_hour = money("price_per_slot_hour", Money::micros(1'000'000));
     const Money worth = Money::micros(pool.price_per_slot_hour.count_micros() * kWorthPerPrice);
     pool.worth_per_slot_hour = money("worth_per_slot_hour", worth);
@@ -95,6 +97,13 @@ class PoolReader {
     if (read.ok()) return *read;
     in_.fail(name, "Invalid", read.error().message + "; write it as a text such as \"1.00\"");
     return fallback;
+  }
+
+  std::optional<std::int64_t> memory(const char* name) {
+    if (!in_.has(name)) return std::nullopt;
+    const auto read = parse_byte_size(in_.text(name, ""));
+    if (!read.ok()) in_.fail(name, "Invalid", "is wrong: " + read.error().message);
+    return read.ok() ? std::optional(*read) : std::nullopt;
   }
 
   Duration time(const char* name, Duration fallback) {

@@ -1,6 +1,8 @@
 // The section "pools" of the configuration file: pools of nodes that a provider gives and takes back.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,7 @@ struct PoolConfig {
   nlohmann::json settings = nlohmann::json::object();
   std::string slot_type;
   int slots_per_node = 1;
+  std::optional<std::int64_t> memory_per_slot;  // bytes; none = not known
   Money price_per_slot_hour;
   Money worth_per_slot_hour;  // what an hour of a slot that is fully used is worth
   int min = 0;

@@ -284,6 +284,28 @@ class IsolationTest(unittest.TestCase):
         self.assertEqual(pool.job(job)["state"], "succeeded", pool.logs())
         self.assertFalse(pool.events("worker.lost"), pool.logs())
 
+    def bomb(self, pool, name, mebibytes, **resources):
+        job = pool.run(name, pool.hostile, "memory_bomb", f"mebibytes={mebibytes}", **resources)
+        answered = lambda: "memory_bomb succeeded" in pool.output(job) or self.lost_by_memory(pool, job)  # noqa: E731
+        self.assertTrue(eventually(answered, 90), pool.logs())
+        return job
+
+    def test_the_memory_that_a_job_asks_for_is_its_bound_and_what_it_is_placed_by(self):
+        pool = self.open("required")
+        if "memory" in pool.node()["isolation"]["missing"]:
+            self.skipTest("this host bounds no memory")
+        self.assertEqual(pool.node()["memory_per_slot"], 256 << 20)
+        within = self.bomb(pool, "within", 128, memory="192MiB")
+        beyond = self.bomb(pool, "beyond", 128, memory="64MiB")  # less than its share, and it takes more than that
+        self.assertTrue(self.lost_by_memory(pool, beyond), pool.logs())
+        pool.cancel(beyond)
+        wide = self.bomb(pool, "wide", 320, memory="448MiB", gpus_per_worker=2)
+        self.assertFalse(self.lost_by_memory(pool, within) or self.lost_by_memory(pool, wide), pool.logs())
+        self.assertEqual(len(pool.busy()), 3, pool.logs())  # one of `within`, two of `wide`
+        nowhere = pool.run("nowhere", pool.hostile, "memory_bomb", "mebibytes=16", memory="257MiB")
+        why = "cannot start: no node that is up gives 257MiB of memory a slot"
+        self.assertTrue(eventually(lambda: pool.job(nowhere)["reason"]["text"] == why, 30), pool.job(nowhere))
+
     def test_a_program_that_its_user_cannot_reach_is_a_mistake_of_the_job(self):
         pool = self.open("required")
         closed = pool.folder / "closed.sh"

@@ -179,6 +179,7 @@ DaemonToAgent any_daemon_to_agent(Rng& rng) {
       start.slots = some(rng, [](Rng& r) { return static_cast<int>(r.below(64)); });
       for (const auto& name : some(rng, any_text)) start.env[name] = any_text(rng);
       if (rng.chance(0.5)) start.cpus = static_cast<int>(rng.between(1, 1024));
+      if (rng.chance(0.5)) start.memory = rng.between(std::int64_t{1} << 20U, std::int64_t{1} << 50U);
       if (rng.chance(0.5)) start.restart_grace_ms = rng.between(0, 600'000);
       if (rng.chance(0.5)) start.state_step = any_natural(rng);
       start.spec = {{"name", any_text(rng)}, {"depth", {{"list", {1, 2.5, nullptr, any_text(rng)}}}}};

@@ -47,6 +47,21 @@ TEST_CASE("an agent with a lifeline stops its workers at SIGTERM, too") {
   CHECK(std::get<AgentOptions>(parsed).stop_workers);
 }
 
+TEST_CASE("an agent that offers a part of its host keeps states in a folder of memory of its own") {
+  const auto options = [](Arguments more) {
+    Arguments all{"--daemon-socket", "/d"};
+    all.insert(all.end(), more.begin(), more.end());
+    return std::get<AgentOptions>(parse(all));
+  };
+  const AgentOptions whole = options({"--state-dir", "/s"});
+  const AgentOptions one = options({"--state-dir", "/s/one", "--gpus", "nvidia-h200"});
+  const AgentOptions two = options({"--state-dir", "/s/two", "--gpus", "GPU-1,GPU-2"});
+  CHECK(two.gpus == "GPU-1,GPU-2");
+  if (whole.memory_folder().empty()) return;  // no memory to keep them in
+  CHECK(one.memory_folder() != whole.memory_folder());
+  CHECK(one.memory_folder() != two.memory_folder());
+}
+
 TEST_CASE("isolation is asked for by mode, users and bounds") {
   const auto plain = parse({"--daemon-socket", "/d", "--state-dir", "/s"});
   CHECK(std::get<AgentOptions>(plain).isolation.mode == IsolationOptions::Mode::kAuto);
@@ -75,6 +90,7 @@ TEST_CASE("a wrong command line ends with exit code 2") {
       {"--state-dir", "/s", "--daemon-socket", "/d", "--exit-when-idle", "soon"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--slot", "1"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--isolation", "some"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--slots", "2", "--gpus", "nvidia-h200"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--job-uids", "0-99"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--job-uids", "3000-2000"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--memory-per-slot", "12GB"},

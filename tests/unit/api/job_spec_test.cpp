@@ -247,6 +247,10 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
       {"/preemptible", "yes", "/preemptible", "WrongType"},
       {"/resources/cpus", 0, "/resources/cpus", "OutOfRange"},
       {"/resources/cpus", "all", "/resources/cpus", "WrongType"},
+      {"/resources/memory", 64, "/resources/memory", "WrongType"},
+      {"/resources/memory", "64", "/resources/memory", "Invalid"},
+      {"/resources/memory", "0MiB", "/resources/memory", "Invalid"},
+      {"/resources/memory", "1025TiB", "/resources/memory", "Invalid"},
       {"/budget", {{"ref", "demo-monthly"}, {"on_exhaust", "shrink"}}, "/budget", "NotBuilt"},
       {"/budget", json::object(), "/budget", "NotBuilt"},
       {"/topology/pack", "rack", "/topology/pack", "Invalid"},
@@ -332,6 +336,18 @@ TEST_CASE("a worker asks for CPUs of its own only where the job file says so") {
   const auto silent = read_job_spec({{"run", {{"trainer", "mlp"}}}});
   CHECK_FALSE(silent.spec.resources.cpus);
   CHECK(effective_document(silent.spec)["resources"]["cpus"].is_null());
+}
+
+TEST_CASE("a worker's memory is a size, echoed where it is asked for and not told otherwise") {
+  const auto asks = read_job_spec(with("/resources/memory", "65536MiB"));
+  REQUIRE(asks.errors.empty());
+  CHECK(asks.spec.resources.memory == std::int64_t{64} << 30U);
+  CHECK(effective_document(asks.spec)["resources"]["memory"] == "64GiB");
+  CHECK(read_job_spec(effective_document(asks.spec)).spec.resources.memory == asks.spec.resources.memory);
+  const auto silent = read_job_spec(with("/resources/memory", nullptr));
+  REQUIRE(silent.errors.empty());
+  CHECK_FALSE(silent.spec.resources.memory);
+  CHECK_FALSE(effective_document(silent.spec)["resources"].contains("memory"));
 }
 
 TEST_CASE("a deadline is a time after submission, and needs to know how much work there is") {

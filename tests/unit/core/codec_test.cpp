@@ -44,6 +44,7 @@ core::JobSpec full_spec() {
   spec.elastic.step = 2;
   spec.slot_types_as_given = {"any", "h100"};
   spec.cpus = 3;
+  spec.memory = std::int64_t{64} << 30U;
   spec.labels = {{"team", "vision\n"}, {"", "empty"}};
   spec.defaults_from = {{"elastic.cooldown", "lab"}};
   return spec;
@@ -192,6 +193,35 @@ TEST_CASE("A job stored before it could say how its workers lie packs them, with
   CHECK(placement == core::PlacementSpec{.selector = full_spec().placement.selector});
 }
 
+TEST_CASE("What was stored before there was memory asks for none and tells none") {
+  auto submitted = core::to_json(core::Fact(core::JobSubmitted{JobId(1), full_spec()}));
+  submitted["spec"].erase("memory");
+  const auto job = core::fact_from_json(submitted);
+  INFO((job.ok() ? std::string() : job.error().message));
+  REQUIRE(job.ok());
+  core::JobSpec without = full_spec();
+  without.memory.reset();
+  CHECK(std::get<core::JobSubmitted>(*job).spec == without);
+
+  Story story;
+  story.learn(core::PoolsConfigured{1, {{.name = "gpu", .max = 2, .memory_per_slot = 4'000}}});
+  story.node(4);
+  story.submit({});
+  auto state = core::to_json(story.state());
+  auto pools = core::to_json(core::Fact(core::PoolsConfigured{1, {{.name = "gpu", .max = 2}}}));
+  state["nodes"][0].erase("memory_per_slot");
+  state["jobs"][0]["spec"].erase("memory");
+  state["pools"]["pools"]["gpu"]["spec"].erase("memory_per_slot");
+  pools["pools"][0].erase("memory_per_slot");
+  const auto read = core::state_from_json(state);
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  CHECK_FALSE(read->find_node(NodeId(1))->memory_per_slot);
+  CHECK_FALSE(read->find_job(JobId(1))->spec.memory);
+  CHECK_FALSE(read->pools.pools.at("gpu").spec.memory_per_slot);
+  CHECK(core::fact_from_json(pools).ok());
+}
+
 TEST_CASE("A fact with a field missing, a field too many, or a value out of range is refused") {
   for (const auto& fact : one_of_each()) {
     const auto good = core::to_json(fact);
@@ -200,8 +230,9 @@ TEST_CASE("A fact with a field missing, a field too many, or a value out of rang
       missing.erase(name);
       // Facts of earlier versions lack these.
       const bool is_new = name == "labels" && std::holds_alternative<core::NodeJoined>(fact);
-      CHECK(core::fact_from_json(missing).ok() == (name == "data_address" || name == "isolation" ||
-                                                   name == "moves_states" || name == "gives_notice" || is_new));
+      CHECK(core::fact_from_json(missing).ok() ==
+            (name == "data_address" || name == "isolation" || name == "moves_states" || name == "gives_notice" ||
+             name == "memory_per_slot" || is_new));
       auto wrong = good;
       wrong[name] = {{"no", {"such"}}};
       CHECK_FALSE(core::fact_from_json(wrong).ok());

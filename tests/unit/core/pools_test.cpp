@@ -174,6 +174,35 @@ TEST_CASE("a node that does not join is given back, one whose agent is away late
   CHECK(again.front().starts_with("gpu-1: one more node for job-1"));
 }
 
+TEST_CASE("a node that joins with less memory than its pool tells is a failure, and not followed by another at once") {
+  core::PoolSpec pool = gpu_pool();
+  pool.memory_per_slot = 4'000;
+  PoolStory story({pool});
+  core::JobSpec spec = job_spec({.min = 1, .max = 1});
+  spec.memory = 4'000;
+  story.learn(core::JobSubmitted{story.engine().next_job_id(), spec});
+  REQUIRE(story.plan().size() == 1);
+  core::NodeJoined small{story.engine().node_id_for("gpu-1"), "gpu-1", 2, "cpu", Money::micros(1'000'000), {}};
+  small.memory_per_slot = 3'999;
+  story.learn(small);
+  CHECK(story.last("pool.create_failed").data["fault"] == "too_little_memory");
+  CHECK(story.last("pool.create_failed").data["detail"] ==
+        "gpu-1 has 3999 bytes of memory a slot, and memory_per_slot says 4000 bytes");
+  CHECK(story.plan().empty());
+}
+
+TEST_CASE("no node is made for a job that asks for more memory than any pool tells") {
+  core::PoolSpec told = gpu_pool();
+  told.memory_per_slot = 4'000;
+  core::PoolSpec silent = gpu_pool();
+  silent.name = "other";
+  PoolStory story({told, silent});
+  core::JobSpec spec = job_spec({.min = 1, .max = 1});
+  spec.memory = 4'001;
+  story.learn(core::JobSubmitted{story.engine().next_job_id(), spec});
+  CHECK(story.plan().empty());
+}
+
 TEST_CASE(
     "the end of a node that was given back is no reason to ask for another, and one that is too small is a failure") {
   PoolStory story;

@@ -67,6 +67,19 @@ TEST_CASE("the CPUs that a job asks for are in the order that starts its worker"
   CHECK_FALSE(order_for(std::nullopt).cpus);
 }
 
+TEST_CASE("the memory that a job asks for is in the order, if the agent is one that knows of memory") {
+  auto state = small_world();
+  state.mutable_job(JobId(1)).spec.memory = std::int64_t{64} << 20U;
+  const auto order = [&] {
+    return start_order(state.workers.at(WorkerId(4)), *state.find_job(JobId(1)), state.nodes.at(NodeId(1))).value();
+  };
+  CHECK_FALSE(order().memory);
+  state.nodes[NodeId(1)].memory_per_slot = 0;
+  CHECK(order().memory == std::int64_t{64} << 20U);
+  state.mutable_job(JobId(1)).spec.memory.reset();
+  CHECK_FALSE(order().memory);
+}
+
 TEST_CASE("a command is started as it is written") {
   auto state = small_world();
   state.mutable_job(JobId(1)).spec.run = core::RunSpec{.command = {"python3", "train.py"}};

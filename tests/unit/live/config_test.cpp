@@ -92,7 +92,7 @@ TEST_CASE("how long and how much of the past is kept is asked for by flag or fil
   CHECK(reading.config.retention_bytes == std::int64_t{2} << 30);
   for (const char* size : {"2", "GiB", "-1GiB", "1MiB", "2TB", "99999999999GiB"}) {
     INFO(size);
-    CHECK(joined(read({"--retention-size", size}).errors).find("MiB or GiB") != std::string::npos);
+    CHECK(joined(read({"--retention-size", size}).errors).find("MiB, GiB or TiB") != std::string::npos);
   }
   CHECK_FALSE(read({"--retention", "soon"}).errors.empty());
 }

@@ -119,23 +119,27 @@ TEST_CASE("a pool's configuration is complete, or every mistake in it is told") 
   };
   std::vector<FieldError> findings;
   const auto good = read(R"({"list": [{"name": "gpu", "provider": "exec", "command": ["x"], "slots_per_node": 8,
-                                       "price_per_slot_hour": "2.50", "max": 4, "idle": "5m"}]})",
+                                       "memory_per_slot": "64GiB", "price_per_slot_hour": "2.50",
+                                       "max": 4, "idle": "5m"}]})",
                          findings);
   CHECK(findings.empty());
   REQUIRE(good.pools.size() == 1);
   CHECK(good.pools.front().worth_per_slot_hour == Money::micros(5'000'000));
   CHECK(good.pools.front().idle == Duration::seconds(300));
+  CHECK(good.pools.front().memory_per_slot == std::int64_t{64} << 30U);
   (void)read(R"({"spot_share": 2, "list": [
       {"name": "GPU", "provider": "ec2", "slots_per_node": 0, "max": 1, "min": 2, "idle": "0s", "colour": "red"},
       {"name": "s", "provider": "slurm", "slots_per_node": 1, "max": 1, "settings": {"walltime": "1", "start2": "x"}},
-      {"name": "s", "provider": "exec", "slots_per_node": 1, "max": 1, "worth_per_slot_hour": "0.10"}]})",
+      {"name": "s", "provider": "exec", "slots_per_node": 1, "max": 1, "worth_per_slot_hour": "0.10",
+       "memory_per_slot": "64GB"}]})",
              findings);
   std::vector<std::string> where;
   for (const auto& finding : findings) where.push_back(finding.pointer);
   for (const char* each :
        {"/pools/spot_share", "/pools/list/0/name", "/pools/list/0/provider", "/pools/list/0/slots_per_node",
         "/pools/list/0/min", "/pools/list/0/idle", "/pools/list/0/colour", "/pools/list/1/settings",
-        "/pools/list/2/name", "/pools/list/2/command", "/pools/list/2/worth_per_slot_hour"}) {
+        "/pools/list/2/name", "/pools/list/2/command", "/pools/list/2/worth_per_slot_hour",
+        "/pools/list/2/memory_per_slot"}) {
     INFO(each);
     CHECK(std::find(where.begin(), where.end(), each) != where.end());
   }

@@ -86,6 +86,7 @@ std::vector<AgentToDaemon> agent_to_daemon() {
           ReclaimReport{},
           AgentHello{.node = "n2", .moves_states = true},
           AgentHello{.node = "n2", .gives_notice = true},
+          AgentHello{.node = "n2", .memory_per_slot = 15'461'882'265},
           StateWantedReport{.job = JobId(3), .step = 130, .key = "sha256:aa"},
           StateOfferedReport{.request = 4, .ticket = "t", .host = "10.0.0.7", .port = 4'321, .key = "sha256:bb"},
           StateRefusedReport{.request = 4, .why = "no such state"},
@@ -112,6 +113,7 @@ std::vector<DaemonToAgent> daemon_to_agent() {
   StartWorker seat = start;
   seat.cpus = 3;
   seat.restart_grace_ms = 30'000;
+  StartWorker bounded{.worker = WorkerId(9), .job = JobId(2), .memory = std::int64_t{64} << 30U};
   StartWorker waits{.worker = WorkerId(8), .job = JobId(2), .state_step = 130};
   return {AgentWelcome{.protocol = 1, .node = NodeId(2), .heartbeat_ms = 1'000, .patience_ms = 5'000, .cluster = "c-1"},
           AgentRefuse{.why = "the token is wrong"},
@@ -124,6 +126,7 @@ std::vector<DaemonToAgent> daemon_to_agent() {
           ProbeNode{},
           ForgetJob{.job = JobId(2), .after_s = 86'400},
           waits,
+          bounded,
           OfferState{.request = 4, .job = JobId(3), .step = 130, .key = "sha256:aa"},
           FetchState{.job = JobId(3), .step = 130, .ticket = "t", .host = "::1", .port = 4'321, .key = "sha256:bb"},
           NoState{.job = JobId(3), .step = 130, .why = "its node is away", .final = true}};

@@ -56,6 +56,27 @@ TEST_CASE("a hello tells what the node keeps of its jobs, or nothing in older ve
   }
 }
 
+TEST_CASE("memory is told within the bounds of a size") {
+  const auto hello = [](const std::string& bytes) {
+    return decode_agent_to_daemon(R"({"type":"hello","protocol":1,"token":"t","node":"n","slots":2,"slot_type":"cpu",)"
+                                  R"("price_per_slot_hour":"1.00","running":[],"memory_per_slot":)" +
+                                  bytes + "}");
+  };
+  CHECK(std::get<AgentHello>(*hello("0")).memory_per_slot == 0);
+  CHECK(std::get<AgentHello>(*hello("1125899906842624")).memory_per_slot == std::int64_t{1} << 50U);
+  for (const char* bad : {"-1", "1125899906842625", "1.5", "\"64GiB\""}) {
+    CHECK_THAT(refusal(hello(bad)), Catch::Contains("memory_per_slot"));
+  }
+  StartWorker start{.worker = WorkerId(1), .job = JobId(1), .memory = std::int64_t{1} << 20U};
+  const auto line = nlohmann::json::parse(encode(DaemonToAgent{start}));
+  CHECK(std::get<StartWorker>(*decode_daemon_to_agent(line.dump())).memory == start.memory);
+  for (const std::int64_t bad : {std::int64_t{0}, std::int64_t{1'048'575}, (std::int64_t{1} << 50U) + 1}) {
+    auto wrong = line;
+    wrong["memory"] = bad;
+    CHECK_THAT(refusal(decode_daemon_to_agent(wrong.dump())), Catch::Contains("memory"));
+  }
+}
+
 TEST_CASE("a ready without a generation is in none") {
   const auto decoded = decode_worker_to_agent(R"({"type":"ready","protocol":1})");
   REQUIRE(decoded.ok());

@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <sstream>
 #include <utility>
 
 #include "workers/agent/system/state_files.hpp"
@@ -27,15 +26,6 @@ namespace fs = std::filesystem;
 constexpr const char* kClaims = "/run/tidepool/uids";
 constexpr const char* kGone = ".gone-";
 constexpr const char* kGroupsRoot = "/sys/fs/cgroup";
-
-// FNV-1a: the same for the same folder, in every run.
-std::string key_of(const fs::path& state_dir) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : state_dir.string()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  std::ostringstream text;
-  text << std::hex << hash;
-  return text.str();
-}
 
 // Whether this process may make what a confined worker needs; the child only tries it.
 bool can_make_namespaces() {
@@ -90,7 +80,7 @@ void remove_gone(const fs::path& folder) {
 }  // namespace
 
 Confinement::Confinement(const IsolationOptions& options, IsolationPlace place)
-    : options_(options), place_(std::move(place)), key_(key_of(place_.state_dir)) {}
+    : options_(options), place_(std::move(place)), key_(folder_key(place_.state_dir)) {}
 
 Result<Confinement> Confinement::open(const IsolationOptions& options, IsolationPlace place) {
   Confinement confinement(options, std::move(place));
@@ -133,9 +123,15 @@ fs::path Confinement::memory_of(JobId job) const {
   return place_.memory_folder / ".shm" / (key_ + "-" + job.text());
 }
 
-std::optional<std::int64_t> Confinement::memory_bound(int slots) const {
-  const std::int64_t share = options_.memory_per_slot.value_or(memory_of_host() / 10 * 9 / std::max(1, place_.slots));
-  return share > 0 ? std::optional(share * slots) : std::nullopt;
+std::int64_t Confinement::memory_per_slot() const {
+  const std::int64_t share = memory_of_host() / 10 * 9 / std::max(1, place_.slots);
+  return options_.memory_per_slot.value_or(std::max<std::int64_t>(0, share));
+}
+
+std::optional<std::int64_t> Confinement::memory_bound(const Worker& worker) const {
+  if (worker.memory) return worker.memory;
+  const std::int64_t share = memory_per_slot();
+  return share > 0 ? std::optional(share * worker.slots) : std::nullopt;
 }
 
 // Below a folder that only root may change, so no job can have put a link in its place.
@@ -153,7 +149,7 @@ Result<fs::path> Confinement::own_folder(const fs::path& path, uid_t uid) const 
 Result<uid_t> Confinement::confine(const Worker& worker, ChildSpec& spec) const {
   const auto uid = JobUids(options_.uids, kClaims).claim(worker.cluster, worker.job);
   if (!uid) return uid.error();
-  const auto bytes = memory_bound(worker.slots);
+  const auto bytes = memory_bound(worker);
   auto groups = groups_->make(worker.id,
                               {.memory_bytes = bytes, .processes = options_.processes_per_worker, .cpus = worker.cpus});
   if (!groups) return groups.error();

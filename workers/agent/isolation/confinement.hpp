@@ -34,8 +34,8 @@ struct IsolationPlace {
   std::filesystem::path confiner;  // tidepool-confine
   std::vector<std::filesystem::path> hidden;
   std::filesystem::path memory_folder;  // on a tmpfs, for /dev/shm of jobs; empty = on disk
-  int slots = 1;
-  bool devices_known = true;  // which device file is which GPU's
+  int slots = 1;                        // of the host, among which its memory is divided
+  bool devices_known = true;            // which device file is which GPU's
 };
 
 class Confinement {
@@ -46,6 +46,8 @@ class Confinement {
   [[nodiscard]] bool on() const { return !kept_.empty(); }
   // Of api::kIsolationParts, in their order.
   [[nodiscard]] const std::vector<std::string>& kept() const { return kept_; }
+  // Bytes that a slot's share of the memory is, by the options, whether or not this host can bound it; 0: no share.
+  [[nodiscard]] std::int64_t memory_per_slot() const;
   // Why there is none; empty where there is.
   [[nodiscard]] const std::string& why_none() const { return why_none_; }
 
@@ -54,8 +56,9 @@ class Confinement {
     JobId job;
     std::string cluster;
     int slots = 1;
-    std::vector<int> cpus;             // that it has to itself
-    std::vector<std::string> devices;  // files of its own GPUs
+    std::optional<std::int64_t> memory;  // bytes that bound it, as its job asks; none: the share of its slots
+    std::vector<int> cpus;               // that it has to itself
+    std::vector<std::string> devices;    // files of its own GPUs
     std::filesystem::path job_file;
     std::filesystem::path states;           // the agent's own folder for the job's states
     std::optional<std::string> own_folder;  // that the job names for its states, in the place of that one
@@ -75,7 +78,7 @@ class Confinement {
   [[nodiscard]] Result<std::filesystem::path> own_folder(const std::filesystem::path& path, uid_t uid) const;
   [[nodiscard]] std::filesystem::path tmp_of(JobId job) const;
   [[nodiscard]] std::filesystem::path memory_of(JobId job) const;
-  [[nodiscard]] std::optional<std::int64_t> memory_bound(int slots) const;
+  [[nodiscard]] std::optional<std::int64_t> memory_bound(const Worker& worker) const;
 
   IsolationOptions options_;
   IsolationPlace place_;

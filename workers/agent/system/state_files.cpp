@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <sstream>
 #include <system_error>
 
 #include "workers/agent/system/unique_fd.hpp"
@@ -51,6 +53,15 @@ Status replace_file(const std::filesystem::path& path, std::string_view text) {
   const UniqueFd folder(::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder || ::fsync(folder.get()) != 0) return errno_error("flush " + path.parent_path().string());
   return ok_status();
+}
+
+// FNV-1a.
+std::string folder_key(const std::filesystem::path& folder) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : folder.string()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  std::ostringstream text;
+  text << std::hex << hash;
+  return text.str();
 }
 
 Status make_private_folder(const std::filesystem::path& path) {

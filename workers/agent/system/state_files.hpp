@@ -19,6 +19,9 @@ namespace tidepool::agent {
 
 [[nodiscard]] Status write_all(int fd, std::string_view bytes);
 
+// A short name for the folder, the same in every run: tells agents of one machine apart.
+[[nodiscard]] std::string folder_key(const std::filesystem::path& folder);
+
 // Creates `path` with mode 0700 where it is missing; refuses what belongs to another user or is open to all.
 [[nodiscard]] Status make_private_folder(const std::filesystem::path& path);
 

@@ -1,0 +1,36 @@
+#include "api/v1/text_fields.hpp"
+
+namespace tidepool::api::v1 {
+
+using nlohmann::json;
+
+std::string bounded_text(ObjectReader& in, std::string_view field) {
+  std::string text = in.text(field, "");
+  if (text.size() > kTextMax || text.find('\0') != std::string::npos) {
+    in.fail(field, "OutOfRange", "must be at most 4096 bytes and hold no NUL");
+    return {};
+  }
+  return text;
+}
+
+std::vector<std::string> read_texts(ObjectReader& in, std::string_view field, std::size_t entries_max) {
+  std::vector<std::string> texts;
+  const json& value = in.raw(field);
+  if (value.is_null()) return texts;
+  if (!value.is_array() || value.empty() || value.size() > entries_max) {
+    in.fail(field, "WrongType", "must be a list of 1 to " + std::to_string(entries_max) + " texts");
+    return texts;
+  }
+  for (const auto& entry : value) {
+    const bool fits = entry.is_string() && entry.get_ref<const std::string&>().size() <= kTextMax &&
+                      entry.get_ref<const std::string&>().find('\0') == std::string::npos;
+    if (!fits) {
+      in.fail(field, "WrongType", "has an entry that is no text of at most 4096 bytes; quote numbers");
+      return {};
+    }
+    texts.push_back(entry.get<std::string>());
+  }
+  return texts;
+}
+
+}  // namespace tidepool::api::v1

@@ -1,0 +1,19 @@
+// Fields of a job file that are texts, or lists of texts: 4096 bytes each at most, without NUL.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.hpp"
+
+namespace tidepool::api::v1 {
+
+inline constexpr std::size_t kTextMax = 4096;
+
+[[nodiscard]] std::string bounded_text(ObjectReader& in, std::string_view field);
+// Null = none; else 1 to `entries_max`.
+[[nodiscard]] std::vector<std::string> read_texts(ObjectReader& in, std::string_view field, std::size_t entries_max);
+
+}  // namespace tidepool::api::v1
