@@ -30,7 +30,7 @@ class PolicyCommands(unittest.TestCase):
         return path
 
     def test_the_examples_pass_their_tests(self):
-        for name in ("cost_cap", "deadline_first", "elastic_tiresias", "night_borrowing"):
+        for name in ("cost_cap", "deadline_first", "elastic_tiresias", "night_borrowing", "tenant_priority"):
             with self.subTest(name):
                 result = schedctl("policy", "test", EXAMPLES / name)
                 self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
@@ -142,6 +142,15 @@ class PolicyCommands(unittest.TestCase):
         result = schedctl("policy", "validate", self.folder / "p")
         self.assertEqual(result.returncode, 1)
         self.assertIn("lists the hook admit", result.stderr)
+
+    def test_the_hook_share_is_listed_in_the_manifest_or_refused(self):
+        text = "return {share = function() return {} end}"
+        result = schedctl("policy", "validate", self.write("alone.lua", text))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('write "hooks: [share]" there', result.stderr)
+        self.write("p/policy.yaml", "hooks: [share]\n")
+        self.write("p/policy.lua", text)
+        self.assertEqual(schedctl("policy", "validate", self.folder / "p").returncode, 0)
 
     def test_a_wrong_manifest_is_refused(self):
         self.write("p/policy.lua", "return {size = function() return {} end}")
