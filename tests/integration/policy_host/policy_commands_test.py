@@ -152,6 +152,16 @@ class PolicyCommands(unittest.TestCase):
         self.write("p/policy.lua", text)
         self.assertEqual(schedctl("policy", "validate", self.folder / "p").returncode, 0)
 
+    def test_a_test_with_tenants_is_for_a_policy_that_shares_between_them(self):
+        folder = self.folder / "p"
+        schedctl("policy", "new", folder)
+        tests = folder / "tests" / "basic.yaml"
+        text = tests.read_text().replace("slots_per_node: 4}", "slots_per_node: 4, tenants: [{name: default}]}")
+        tests.write_text("\n".join(line for line in text.splitlines() if "grants" not in line) + "\n")
+        result = schedctl("policy", "test", folder)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn("policy.yaml does not list the hook share", result.stdout)
+
     def test_a_wrong_manifest_is_refused(self):
         self.write("p/policy.lua", "return {size = function() return {} end}")
         for manifest, words in {
