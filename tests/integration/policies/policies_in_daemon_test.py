@@ -239,12 +239,21 @@ class PoliciesInDaemon(unittest.TestCase):
         self.schedctl(cluster, "tenants", "apply", tree, "--yes")
         for tenant in ("vision", "speech"):
             cluster.submit({**job("wide"), "tenant": tenant})
+        # With a hook that gives each job all that it may have, so that no measured speed says what a tenant wants.
+        folder = self.folder() / "tenant_priority"
+        shutil.copytree(SOURCE / "examples/policies/tenant_priority", folder)
+        for name, before, after in (("policy.yaml", "hooks: [share]", "hooks: [size, share]"),
+                                    ("policy.lua", "return P\n",
+                                     "function P.size(view) return view.size_max end\nreturn P\n")):
+            text = (folder / name).read_text()
+            self.assertIn(before, text)
+            (folder / name).write_text(text.replace(before, after))
 
         def entitled():
             return [tenant["now"]["entitled"] for tenant in cluster.call("GET", "/v1/tenants")["tenants"]]
 
         # Of the three beyond the guarantee `speech` gets two by its weight, all of them by priority.
-        for how, slots in ((("activate", SOURCE / "examples/policies/tenant_priority"), [1, 3]),
+        for how, slots in ((("activate", folder), [1, 3]),
                            (("activate", "tenant_priority", "--param", "day_to=0"), [2, 2]),
                            (("activate", self.write_capped(most=4)), [None, None]),
                            (("rollback",), [2, 2]),
