@@ -41,6 +41,7 @@ void fields(auto& archive, codec::Like<PolicyFileRef> auto& file) {
   archive("name", file.name);
   archive("version", file.version);
   archive("params", file.params);
+  archive("shares", file.shares);
 }
 
 void fields(auto& archive, codec::Like<ReasonNumber> auto& number) {
@@ -59,12 +60,26 @@ void fields(auto& archive, codec::Like<PolicyWish> auto& wish) {
   archive("numbers", wish.numbers);
 }
 
+void fields(auto& archive, codec::Like<TenantClaim> auto& claim) {
+  archive("tenant", claim.tenant);
+  archive("slots", claim.slots);
+}
+
 void fields(auto& archive, codec::Like<PolicyRound> auto& round) {
   archive("number", round.number);
   archive("asked_at", round.asked_at);
   archive("wishes", round.wishes);
+  archive("claims", round.claims);
   archive("fault", round.fault);
   archive("message", round.message);
+}
+
+// Policy files of earlier versions divided nothing between tenants. Each may be null.
+inline void tell_no_shares(nlohmann::json& file) {
+  if (file.is_object()) file.emplace("shares", false);
+}
+inline void tell_no_claims(nlohmann::json& round) {
+  if (round.is_object()) round.emplace("claims", nlohmann::json::array());
 }
 
 void fields(auto& archive, codec::Like<ElasticSpec> auto& spec) {

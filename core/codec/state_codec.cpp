@@ -6,6 +6,7 @@
 #include "core/codec/account_fields.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/codec_fields.hpp"
+#include "core/codec/desk_fields.hpp"
 #include "core/codec/measurement_fields.hpp"
 #include "core/codec/node_fields.hpp"
 #include "core/codec/pool_fields.hpp"
@@ -159,18 +160,6 @@ void fields(auto& archive, codec::Like<ClusterPlan> auto& plan) {
   archive("mark", plan.mark);
   archive("wake", plan.wake);
   archive("error", plan.error);
-}
-
-void fields(auto& archive, codec::Like<PolicyDeployment> auto& deployment) {
-  archive("active", deployment.active);
-  archive("earlier", deployment.earlier);
-  archive("shadow", deployment.shadow);
-  archive("since", deployment.since);
-  archive("next_round", deployment.next_round);
-  archive("rounds", deployment.rounds);
-  archive("failures", deployment.failures);
-  archive("answer", deployment.answer);
-  archive("job_ended", deployment.job_ended);
 }
 
 void fields(auto& archive, codec::Like<RestartState> auto& restart_state) {
@@ -460,7 +449,10 @@ Status take_head(nlohmann::json document, ClusterState& state) {
   TP_TRY(take_into("pools", state.pools));
   TP_TRY(take_into("node_damping", state.damping));
   TP_TRY(take_into("maintenance", state.maintenance));
-  TP_TRY(take_into("desk", state.deployment));
+  TP_TRY(take("desk", [&](auto& found) {
+    tell_no_later_fields_of_desk(found);
+    return codec::decode(found, "/desk", state.deployment);
+  }));
   return codec::decode(document, "", state);
 }
 

@@ -77,10 +77,8 @@ struct Engine::Impl {
 
   [[nodiscard]] const Policy& default_policy() const { return parts.active_policy(state); }
 
-  // A policy file sees the tenants of jobs and shares the slots itself.
   [[nodiscard]] std::unique_ptr<Planner> make_planner() const {
-    const bool by_tenants = !state.tenants->empty() && !parts.file_decides(state) && default_policy().rule() == nullptr;
-    if (by_tenants) return std::make_unique<TenantPlanner>(default_policy());
+    if (parts.tenants_share(state)) return make_tenant_planner(parts, state);
     return default_policy().planner();
   }
 

@@ -6,6 +6,11 @@ bool EngineParts::file_decides(const ClusterState& state) const {
   return state.deployment.active && file_policy != nullptr;
 }
 
+bool EngineParts::tenants_share(const ClusterState& state) const {
+  if (state.tenants->empty() || active_policy(state).rule() != nullptr) return false;
+  return !file_decides(state) || state.deployment.active->shares;
+}
+
 const Policy& EngineParts::active_policy(const ClusterState& state) const {
   return file_decides(state) ? *file_policy : *policies.at("default");
 }

@@ -39,6 +39,9 @@ struct EngineParts {
 
   // A policy file decides, and not the policy called "default".
   [[nodiscard]] bool file_decides(const ClusterState& state) const;
+  // Tenants share the pool by the tree (tenant_planner.hpp): there is one, and the policy that decides plans for all
+  // jobs. Of files those do that have the hook share; the others share the slots themselves.
+  [[nodiscard]] bool tenants_share(const ClusterState& state) const;
   // The policy that decides, and its name: "tidal", or "capped@0123456789ab" of a file.
   [[nodiscard]] const Policy& active_policy(const ClusterState& state) const;
   [[nodiscard]] std::string name_in_charge(const ClusterState& state) const;

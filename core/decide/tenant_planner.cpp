@@ -13,9 +13,8 @@
 namespace tidepool::core {
 namespace {
 
-constexpr int kRoundsMost = 6;       // of entitlements that follow from what jobs would take
-constexpr int kOffersInVain = 16;    // after so many the rest is left
-constexpr double kLoanWeight = 0.5;  // slots of a loan that count as had already
+constexpr int kRoundsMost = 6;     // of entitlements that follow from what jobs would take
+constexpr int kOffersInVain = 16;  // after so many the rest is left
 
 int as_slots(std::int64_t slots) {
   return static_cast<int>(std::min<std::int64_t>(slots, std::numeric_limits<int>::max()));
@@ -34,22 +33,6 @@ int slots_to_share(const ClusterState& state) {
 // What a job counts for if its target is this one.
 int given_by(const JobNeed& need, const Job& job, int size) {
   return need.claims ? need.given : size * job.spec.gpus_per_worker;
-}
-
-// Slots more that would bring it to the next of its sizes.
-int step_of(const Job& job, int given) {
-  const auto& sizes = job.spec.elastic.sizes;
-  const int size = given / job.spec.gpus_per_worker;
-  const auto next = std::upper_bound(sizes.begin(), sizes.end(), size);
-  const bool has_all = next == sizes.end() || (is_shrunk(job) && size >= sizes.front());
-  return has_all ? 0 : (*next - size) * job.spec.gpus_per_worker;
-}
-
-// In slots.
-int most_of(const Job& job, int held) {
-  const auto& sizes = job.spec.elastic.sizes;
-  const int each = job.spec.gpus_per_worker;
-  return is_shrunk(job) ? std::max(held, sizes.front() * each) : sizes.back() * each;
 }
 
 bool holds_nothing(const Job& job) {
@@ -141,20 +124,9 @@ void TenantPlanner::read(const PlanRequest& request, const IdSet<JobId>& jobs) {
       continue;
     }
     const JobNeed* known = needs_.find(id);
-    JobNeed need{.tenant = known == nullptr ? place_of(job->spec.tenant) : known->tenant,
-                 .counts = request.counts(*job)};
-    if (need.counts) {
-      const bool has_own_policy = request.has_own_policy(*job);
-      const bool is_claim = is_fixed_claim(*job, has_own_policy);
-      const int each = job->spec.gpus_per_worker;
-      const int held = slots_kept(state, *job);
-      need.firm = firm_slots(*job, has_own_policy);
-      need.claims = is_claim && held > 0;
-      need.given = need.claims ? held : job->planned ? job->planned->target.size * each : 0;
-      const int claimed = job->requests.pinned_size > 0 ? job->requests.pinned_size : job->spec.elastic.preferred;
-      need.step = is_claim ? 0 : step_of(*job, need.given);
-      need.most = is_claim ? std::max(held, claimed * each) : most_of(*job, held);
-    }
+    JobNeed need;
+    if (request.counts(*job)) need = need_of(state, *job, request.has_own_policy(*job));
+    need.tenant = known == nullptr ? place_of(job->spec.tenant) : known->tenant;
     needs_.put(id, &need);
   }
 }
@@ -287,6 +259,15 @@ void TenantPlanner::count_loans(const PlanRequest& request) {
   }
 }
 
+void TenantPlanner::set_claims(const ClusterState& state) {
+  if (claims_of_ == ClaimsOf::kNobody) return;
+  for (TenantNode& node : nodes_) node.claim.reset();
+  if (!state.deployment.answer) return;
+  for (const TenantClaim& claim : state.deployment.answer->claims) {
+    if (const auto place = place_of(claim.tenant)) nodes_[*place].claim = claim.slots;
+  }
+}
+
 void TenantPlanner::set_wishes() {
   for (TenantNode& node : nodes_) {
     node.wanted = 0;
@@ -311,6 +292,7 @@ void TenantPlanner::set_demands() {
 Status TenantPlanner::share_out(const PlanRequest& request, StepBudget& budget) {
   forget_answers(request);
   slots_ = slots_to_share(request.view.state);
+  set_claims(request.view.state);
   set_wishes();
   TP_TRY(divide(request, budget));
   set_demands();
@@ -561,6 +543,12 @@ PlanAnswer TenantPlanner::joined(const PlanRequest& request) {
     if (request.counts(job) && is_news(job, target, request.view.now)) joined.targets.emplace(id, std::move(target));
   }
   return joined;
+}
+
+std::unique_ptr<TenantPlanner> make_tenant_planner(const EngineParts& parts, const ClusterState& state) {
+  using ClaimsOf = TenantPlanner::ClaimsOf;
+  const ClaimsOf claims = parts.file_decides(state) ? ClaimsOf::kPolicyFile : ClaimsOf::kNobody;
+  return std::make_unique<TenantPlanner>(parts.active_policy(state), claims);
 }
 
 }  // namespace tidepool::core

@@ -7,6 +7,9 @@
 // not fit in, wants no more than that, and the rest goes to the others. So no slot that a job of any tenant would take
 // is left.
 //
+// A policy file in charge may claim parts of the surplus for tenants (PolicyRound::claims). They are read by the names
+// of tenants, for the plan that is made of the file's answer.
+//
 // Rules. The answer follows from the state and the time: what is remembered from plan to plan (TenantPlan) is part of
 // the state. What could not be had back, of fixed claims and of jobs that must not be preempted, starts only within the
 // guarantees of its tenant and those above it (tenant_needs.hpp).
@@ -26,6 +29,7 @@
 
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
+#include "core/decide/engine_parts.hpp"
 #include "core/decide/policy.hpp"
 #include "core/tenants/entitlement.hpp"
 #include "core/tenants/tenant_needs.hpp"
@@ -34,8 +38,9 @@ namespace tidepool::core {
 
 class TenantPlanner final : public Planner {
  public:
+  enum class ClaimsOf { kNobody, kPolicyFile };
   // The policy outlives it and has planners.
-  explicit TenantPlanner(const Policy& policy) : policy_(policy) {}
+  TenantPlanner(const Policy& policy, ClaimsOf claims) : policy_(policy), claims_of_(claims) {}
 
   void follow(const ClusterState& state, JobId job) override;
   void booked() override;
@@ -90,6 +95,8 @@ class TenantPlanner final : public Planner {
   // Planners do not count with those.
   void hold_back(const ClusterState& state);
   void count_loans(const PlanRequest& request);
+  // Those of the policy file's answer, where one is in charge; of tenants that the tree does not have they are nothing.
+  void set_claims(const ClusterState& state);
   // What each wants by what its newest plan has found.
   void set_wishes();
   // By what it takes in the division that is being made. For one that is not sated: all that its jobs may have.
@@ -116,6 +123,7 @@ class TenantPlanner final : public Planner {
   [[nodiscard]] PlanAnswer joined(const PlanRequest& request);
 
   const Policy& policy_;
+  const ClaimsOf claims_of_;
   std::optional<std::uint64_t> tree_;  // PlanRequest::nodes for which the rest was made
   std::vector<TenantNode> nodes_;
   std::map<std::string, std::size_t> index_;  // in nodes_
@@ -130,5 +138,8 @@ class TenantPlanner final : public Planner {
   int slots_ = 0;                                 // that are shared
   bool counts_loans_ = false;
 };
+
+// Of the policy that decides. Requires: parts.tenants_share(state); `parts` outlives it.
+[[nodiscard]] std::unique_ptr<TenantPlanner> make_tenant_planner(const EngineParts& parts, const ClusterState& state);
 
 }  // namespace tidepool::core

@@ -24,6 +24,15 @@ Status check_ref(const PolicyFileRef& file) {
   return invalid_argument("a policy file has a name, a version of 64 hexadecimal digits and parameters");
 }
 
+Status check_claims(const std::vector<TenantClaim>& claims) {
+  const auto out_of_order = std::adjacent_find(
+      claims.begin(), claims.end(), [](const TenantClaim& a, const TenantClaim& b) { return a.tenant >= b.tenant; });
+  const bool any_negative =
+      std::any_of(claims.begin(), claims.end(), [](const TenantClaim& claim) { return claim.slots < 0; });
+  if (out_of_order == claims.end() && !any_negative) return ok_status();
+  return invalid_argument("the claims of a policy's round must be sorted by tenant, one for each, and not below 0");
+}
+
 // The policy file that decides from now on. What the one before was asked no longer counts.
 void put_in_charge(StateChange& change, std::optional<PolicyFileRef> file) {
   PolicyDeployment& deployment = change.state().deployment;
@@ -115,6 +124,7 @@ Status apply(StateChange& change, const PolicyAnswered& fact) {
                       [](const PolicyWish& one, const PolicyWish& other) { return one.job < other.job; })) {
     return invalid_argument("the wishes of a policy's round must be sorted by job");
   }
+  TP_TRY(check_claims(round.claims));
   if (!deployment.active || round.number != deployment.next_round)
     return ok_status();  // it was asked before another file was activated
   ++deployment.next_round;

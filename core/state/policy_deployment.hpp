@@ -27,6 +27,8 @@ struct PolicyFileRef {
   std::string name;
   std::string version;        // 64 hexadecimal digits
   std::string params = "{}";  // canonical JSON: the parameters that are not as the file declares them
+  // It has the hook share: where tenants share the pool they do so while it decides, too, with its claims.
+  bool shares = false;
   bool operator==(const PolicyFileRef&) const = default;
 };
 // "capped@0123456789ab"
@@ -45,13 +47,22 @@ struct PolicyWish {
   bool operator==(const PolicyWish&) const = default;
 };
 
+// Slots that a tenant should have beyond its guarantee, by a policy file (core/tenants/surplus.hpp).
+struct TenantClaim {
+  std::string tenant;
+  int slots = 0;  // >= 0
+  bool operator==(const TenantClaim&) const = default;
+};
+
 // One question and what came of it.
 struct PolicyRound {
   std::int64_t number = 0;
   Instant asked_at;                // time of the state that it was asked about
   std::vector<PolicyWish> wishes;  // by job
-  std::string fault;               // "policy.deadline", ...; empty = it has answered
-  std::string message;             // of the fault, for its author
+  // By tenant; for one that is missing, and for those that the tree has got since, the built-in rule decides.
+  std::vector<TenantClaim> claims;
+  std::string fault;    // "policy.deadline", ...; empty = it has answered
+  std::string message;  // of the fault, for its author
   bool operator==(const PolicyRound&) const = default;
 
   // Null if it says nothing about the job.

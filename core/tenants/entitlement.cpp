@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/check.hpp"
+#include "core/tenants/surplus.hpp"
 #include "core/tenants/water_level.hpp"
 
 namespace tidepool::core {
@@ -22,6 +23,7 @@ class Tree {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       TP_CHECK(nodes_[i].parent < static_cast<int>(i), "a tenant stands after its parent");
       ++first_child_[index_of_parent(i) + 1];
+      has_claims_ = has_claims_ || nodes_[i].claim;
     }
     std::partial_sum(first_child_.begin(), first_child_.end(), first_child_.begin());
     children_.resize(nodes_.size());
@@ -97,6 +99,23 @@ class Tree {
   [[nodiscard]] static std::vector<double> fill_with(const std::vector<Basin>& basins, double slots) {
     return fill_exactly(basins, slots);
   }
+  [[nodiscard]] static std::vector<int> fill_with(const std::vector<Basin>& basins, const Claims& claims, int slots) {
+    return fill_by_claims(basins, claims, slots);
+  }
+  [[nodiscard]] static std::vector<double> fill_with(const std::vector<Basin>& basins, const Claims& claims,
+                                                     double slots) {
+    return fill_exactly_by_claims(basins, claims, slots);
+  }
+
+  template <class Amount>
+  [[nodiscard]] std::vector<Amount> divide_surplus(std::span<const std::size_t> children,
+                                                   const std::vector<Basin>& wishes, Amount surplus) const {
+    if (!has_claims_) return fill_with(wishes, surplus);
+    Claims claims;
+    claims.reserve(children.size());
+    for (const std::size_t i : children) claims.push_back(nodes_[i].claim);
+    return fill_with(wishes, claims, surplus);
+  }
 
   template <class Amount>
   void divide(std::size_t parent, Amount slots, std::vector<Amount>& shares) const {
@@ -117,7 +136,7 @@ class Tree {
           {.cap = std::max(0, wish.wanted - had), .weight = nodes_[children[at]].weight, .offset = wish.loan});
     }
     const Amount left = slots - std::accumulate(first.begin(), first.end(), Amount{});
-    const std::vector<Amount> second = fill_with(wishes, std::max(Amount{}, left));
+    const std::vector<Amount> second = divide_surplus(children, wishes, std::max(Amount{}, left));
     for (std::size_t at = 0; at < children.size(); ++at) shares[children[at]] = first[at] + second[at];
   }
 
@@ -125,6 +144,7 @@ class Tree {
   std::vector<std::size_t> first_child_;  // in children_, by node and the pool
   std::vector<std::size_t> children_;
   std::vector<Wish> wishes_;
+  bool has_claims_ = false;  // any node; else none is looked for
 };
 
 }  // namespace

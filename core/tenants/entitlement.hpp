@@ -3,7 +3,8 @@
 // From the pool down, at each level, of what the parent has:
 //   1. each child is set aside what it wants of its guarantee, and what it does not lend of it;
 //   2. the surplus goes by water level (water_level.hpp) to what each wants beyond that, as far as it may borrow; what
-//      it held beyond its guarantee of late (TenantPlan::loan) counts as filled already.
+//      it held beyond its guarantee of late (TenantPlan::loan) counts as filled already. Parts of it that a policy file
+//      claims for some go to these first (surplus.hpp).
 // A child wants no more than the tenants below it may have together. If nodes are gone and guarantees cannot all be
 // met, they shrink in proportion.
 //
@@ -19,14 +20,17 @@
 
 namespace tidepool::core {
 
+inline constexpr double kLoanWeight = 0.5;  // the part of TenantPlan::loan that counts as filled
+
 struct TenantNode {
   int parent = -1;  // index of an earlier node; -1 = directly under the pool
   int guarantee = 0;
   std::int64_t weight = 1;
   std::optional<int> borrow = std::nullopt;
   std::optional<int> lend = std::nullopt;
-  int wanted = 0;   // slots; of nodes that have children it is worked out
-  double loan = 0;  // slots held beyond the guarantee of late; likewise
+  int wanted = 0;                           // slots; of nodes that have children it is worked out
+  double loan = 0;                          // slots held beyond the guarantee of late that count; likewise
+  std::optional<int> claim = std::nullopt;  // of the surplus, by a policy file; none = the water level decides
 };
 
 // By node, in slots. `slots`: what the pool has. Requires: each node stands after its parent.

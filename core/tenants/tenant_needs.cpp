@@ -2,10 +2,30 @@
 
 #include <algorithm>
 
+#include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 
 namespace tidepool::core {
+namespace {
+
+// Slots more that would bring it to the next of its sizes.
+int step_of(const Job& job, int given) {
+  const auto& sizes = job.spec.elastic.sizes;
+  const int size = given / job.spec.gpus_per_worker;
+  const auto next = std::upper_bound(sizes.begin(), sizes.end(), size);
+  const bool has_all = next == sizes.end() || (is_shrunk(job) && size >= sizes.front());
+  return has_all ? 0 : (*next - size) * job.spec.gpus_per_worker;
+}
+
+// In slots.
+int most_of(const Job& job, int held) {
+  const auto& sizes = job.spec.elastic.sizes;
+  const int each = job.spec.gpus_per_worker;
+  return is_shrunk(job) ? std::max(held, sizes.front() * each) : sizes.back() * each;
+}
+
+}  // namespace
 
 bool is_fixed_claim(const Job& job, bool has_own_policy) {
   return has_own_policy || job.requests.pinned_size > 0;
@@ -25,6 +45,19 @@ int slots_kept(const ClusterState& state, const Job& job) {
     if (!worker.is_gone() && !is_on_its_way_out(job, worker)) slots += static_cast<int>(worker.slots.size());
   }
   return slots;
+}
+
+JobNeed need_of(const ClusterState& state, const Job& job, bool has_own_policy) {
+  const bool is_claim = is_fixed_claim(job, has_own_policy);
+  const int each = job.spec.gpus_per_worker;
+  const int held = slots_kept(state, job);
+  JobNeed need{.counts = true, .firm = firm_slots(job, has_own_policy)};
+  need.claims = is_claim && held > 0;
+  need.given = need.claims ? held : job.planned ? job.planned->target.size * each : 0;
+  const int claimed = job.requests.pinned_size > 0 ? job.requests.pinned_size : job.spec.elastic.preferred;
+  need.step = is_claim ? 0 : step_of(job, need.given);
+  need.most = is_claim ? std::max(held, claimed * each) : most_of(job, held);
+  return need;
 }
 
 void TenantNeeds::reset(std::size_t tenants) {

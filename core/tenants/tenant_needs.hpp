@@ -32,6 +32,8 @@ struct JobNeed {
 [[nodiscard]] int firm_slots(const Job& job, bool has_own_policy);
 // What it holds, or is about to: slots of workers that are not on their way out are counted.
 [[nodiscard]] int slots_kept(const ClusterState& state, const Job& job);
+// What a plan that counts with the job has to know of it. Its tenant is the caller's to find.
+[[nodiscard]] JobNeed need_of(const ClusterState& state, const Job& job, bool has_own_policy);
 
 class TenantNeeds {
  public:

@@ -3,6 +3,7 @@
 // simulator. Everything it must remember from round to round is in `JobRow::mark`, which its caller stores.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -125,6 +126,21 @@ struct JobRow {
 // The smallest size that the job may have and that is not below `least`; 0 = none.
 [[nodiscard]] int smallest_size(const JobRow& job, int least);
 
+// A tenant of those that share the pool, for a policy file that divides it between them. Slots of one with others below
+// it are sums.
+struct TenantRow {
+  std::string name;
+  int parent = -1;  // index of an earlier row; -1 = directly under the pool
+  int guarantee = 0;
+  std::int64_t weight = 1;
+  std::optional<int> borrow = std::nullopt;  // none = no limit
+  std::optional<int> lend = std::nullopt;    // none = all
+  std::int64_t wanted = 0;                   // slots that its jobs could use, as far as that is known
+  int held = 0;
+  double loan = 0;  // slots held beyond the guarantee of late while others wanted more
+  bool is_leaf = true;
+};
+
 struct View {
   Instant now;
   std::vector<NodeRow> nodes;   // by id
@@ -133,7 +149,8 @@ struct View {
   Mark mark;                    // the policy's own note on the cluster
   // What each job that has ended took, in any order. Not owned: ever more have ended, so the view's maker keeps them.
   std::span<const double> ended_slot_seconds;
-  bool explained = true;  // false: scores and losing sizes are not read, so none need be worked out
+  std::vector<TenantRow> tenants = {};  // each after its parent; empty where nobody divides the pool between them
+  bool explained = true;                // false: scores and losing sizes are not read, so none need be worked out
 
   [[nodiscard]] int slots() const;
   [[nodiscard]] int slots_of_type(int type) const;

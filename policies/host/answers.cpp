@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -14,6 +15,7 @@ namespace tidepool::policies::host {
 namespace {
 
 constexpr int kMarkMax = 1'000'000;
+constexpr std::size_t kNoJob = std::numeric_limits<std::size_t>::max();  // as a row: of no job in particular
 
 // A fixed field as text: up to its first 0, printable characters only.
 template <std::size_t kBytes>
@@ -50,15 +52,18 @@ std::string shown(double value) {
 class Reader {
  public:
   Reader(const cluster::View& view, const std::vector<std::byte>& region)
-      : view_(view), region_(region), layout_(static_cast<std::uint32_t>(view.jobs.size())) {}
+      : view_(view), region_(region), layout_(layout_of(view)) {}
 
   Judged read() {
     const auto header = read_at<AnswersHeader>(region_, 0);
     answers_.instructions = header.instructions;
     answers_.memory_peak = header.memory_peak;
     using Step = bool (Reader::*)();
-    const std::pair<Hook, Step> steps[] = {
-        {kAdmit, &Reader::admit}, {kOrder, &Reader::order}, {kSizes, &Reader::sizes}, {kMarks, &Reader::marks}};
+    const std::pair<Hook, Step> steps[] = {{kAdmit, &Reader::admit},
+                                           {kOrder, &Reader::order},
+                                           {kSizes, &Reader::sizes},
+                                           {kMarks, &Reader::marks},
+                                           {kShare, &Reader::share}};
     for (const auto& [hook, step] : steps) {
       if ((header.hooks & hook) != 0 && !(this->*step)()) return fault_;
     }
@@ -128,6 +133,23 @@ class Reader {
                     "a mark is a whole number from 0 to " + std::to_string(kMarkMax) + ", not " + shown(value));
       }
       mark = static_cast<int>(value);
+    }
+    return true;
+  }
+
+  bool share() {
+    for (std::size_t row = 0; row < view_.tenants.size(); ++row) {
+      const auto value = read_at<double>(region_, layout_.share + 8 * row);
+      std::optional<int>& claim = answers_.claims.emplace_back();
+      const std::string& tenant = view_.tenants[row].name;
+      if (value == kUnset) return fail("policy.missing_answer", "share", kNoJob, "tenant " + tenant + " has no answer");
+      if (std::isnan(value)) continue;
+      if (!(value >= 0 && value <= kClaimMax)) {
+        return fail("policy.invalid_number", "share", kNoJob,
+                    "what tenant " + tenant + " should have beyond its guarantee is a number from 0 to " +
+                        std::to_string(kClaimMax) + ", not " + shown(value));
+      }
+      claim = static_cast<int>(value);
     }
     return true;
   }
@@ -205,8 +227,12 @@ core::Reason reason_of(const cluster::JobRow& job, int wish, int size, int free)
 
 }  // namespace
 
+AnswersLayout layout_of(const cluster::View& view) {
+  return {static_cast<std::uint32_t>(view.jobs.size()), static_cast<std::uint32_t>(view.tenants.size())};
+}
+
 Judged read_answers(const cluster::View& view, const std::vector<std::byte>& region) {
-  if (region.size() < AnswersLayout(static_cast<std::uint32_t>(view.jobs.size())).end) {
+  if (region.size() < layout_of(view).end) {
     return PolicyFault{.code = "policy.bad_reply", .message = "the answers are shorter than the view"};
   }
   return Reader(view, region).read();
@@ -251,6 +277,7 @@ cluster::Allocation allocate(const cluster::View& view, const Answers& answers, 
                                  .mark = view.mark};
   int free = view.slots();
   for (const cluster::JobRow& job : view.jobs) free -= sure_of(job);
+  int left = view.slots();  // of a tenant's part, which may be less than its jobs hold: they give it up when they can
   for (const std::size_t row : allocation.order) {
     const cluster::JobRow& job = view.jobs[row];
     cluster::Grant& grant = allocation.grants[row];
@@ -261,6 +288,8 @@ cluster::Allocation allocate(const cluster::View& view, const Answers& answers, 
     const int sure = sure_of(job);
     const int room = std::max(free, 0) + sure;
     grant.size = job.resize_blocked ? sure : std::max(sure, largest_size(job, std::min(wish, room)));
+    if (grant.size > left) grant.size = largest_size(job, left);
+    left -= grant.size;
     grant.reason = reason_of(job, wish, grant.size, room);
     if (stand_in != nullptr && stand_in->size == grant.size) {
       grant.reason = stand_in->reason;

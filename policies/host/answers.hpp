@@ -1,5 +1,6 @@
 // What a policy has answered for one round, copied out of the shared memory and checked: every number finite and in its
-// range, every size one that the job may take, every job answered for. And what follows from it: an allocation.
+// range, every size one that the job may take, every job and tenant answered for. And what follows from it: an
+// allocation.
 // Pure. A policy ranks and wishes; that wishes never exceed the cluster is this file's business.
 #pragma once
 
@@ -26,14 +27,21 @@ struct Answers {
   std::vector<int> sizes;
   std::vector<std::optional<int>> marks;  // nothing = keep the one it has
   std::vector<Said> why;                  // one per job
+  // One per tenant row: slots beyond its guarantee; none = the built-in rule decides. Rounded down to whole ones.
+  std::vector<std::optional<int>> claims;
   // What the round took, as the host says.
   std::uint64_t instructions = 0;
   std::uint64_t memory_peak = 0;
 };
 
+// More is not asked for: a claim beyond what a tenant can use is met as far as it can.
+inline constexpr int kClaimMax = 1'000'000'000;
+
 using Judged = std::variant<Answers, PolicyFault>;
 
-// `region` is a private copy of the answers, `jobs` long; nothing in it is trusted.
+// Where answers to the view lie.
+[[nodiscard]] AnswersLayout layout_of(const cluster::View& view);
+// `region` is a private copy of the answers to the view; nothing in it is trusted.
 [[nodiscard]] Judged read_answers(const cluster::View& view, const std::vector<std::byte>& region);
 
 // The fault that a failed round or load reports. Unknown names become policy.bad_reply.

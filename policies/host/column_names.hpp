@@ -11,6 +11,7 @@ enum class ColumnKind {
   kNumber,
   kOptional,  // NaN = not declared; false in Lua
   kBoolean,   // 0 or 1
+  kRow,       // of the same table, from 0, NaN = none; from 1 or false in Lua
   kTenant,    // an index into the names of tenants; the name in Lua
   kSlotType,  // an index into the names of slot types, NaN = not known; the name or false in Lua
 };
@@ -43,6 +44,19 @@ inline constexpr std::array<Column, TIDEPOOL_NODE_COLUMNS> kNodeColumns{{
     {"node_slots", ColumnKind::kNumber},
     {"node_type", ColumnKind::kSlotType},
     {"node_price", ColumnKind::kNumber},
+}};
+
+inline constexpr std::array<Column, TIDEPOOL_TENANT_COLUMNS> kTenantColumns{{
+    {"tenant_name", ColumnKind::kTenant},
+    {"tenant_parent", ColumnKind::kRow},
+    {"tenant_guarantee", ColumnKind::kNumber},
+    {"tenant_weight", ColumnKind::kNumber},
+    {"tenant_borrow", ColumnKind::kOptional},
+    {"tenant_lend", ColumnKind::kOptional},
+    {"tenant_wanted", ColumnKind::kNumber},
+    {"tenant_held", ColumnKind::kNumber},
+    {"tenant_loan", ColumnKind::kNumber},
+    {"tenant_is_leaf", ColumnKind::kBoolean},
 }};
 
 }  // namespace tidepool::policies::host

@@ -56,6 +56,7 @@ class Names {
 struct Types {
   explicit Types(const cluster::View& view) {
     for (const cluster::NodeRow& node : view.nodes) types.add(node.slot_type);
+    for (const cluster::TenantRow& row : view.tenants) tenants.add(row.name);
     for (const cluster::JobRow& job : view.jobs) {
       tenants.add(job.tenant);
       for (const std::string& type : job.types_asked) types.add(type);
@@ -109,6 +110,22 @@ std::array<double, TIDEPOOL_JOB_COLUMNS> cells_of(const cluster::View& view, con
   cells[TIDEPOOL_JOB_STEPS_DONE] = job.steps_done;
   cells[TIDEPOOL_JOB_TENANT] = job.tenant.empty() ? or_nan(std::nullopt) : types.tenants.at(job.tenant);
   cells[TIDEPOOL_JOB_PRICE] = view.price_per_hour(job.placement);
+  return cells;
+}
+
+std::array<double, TIDEPOOL_TENANT_COLUMNS> cells_of(const cluster::TenantRow& row, const Names& names) {
+  const auto limit = [](const std::optional<int>& slots) { return slots ? double(*slots) : or_nan(std::nullopt); };
+  std::array<double, TIDEPOOL_TENANT_COLUMNS> cells{};
+  cells[TIDEPOOL_TENANT_NAME] = names.at(row.name);
+  cells[TIDEPOOL_TENANT_PARENT] = row.parent < 0 ? or_nan(std::nullopt) : row.parent;
+  cells[TIDEPOOL_TENANT_GUARANTEE] = row.guarantee;
+  cells[TIDEPOOL_TENANT_WEIGHT] = static_cast<double>(row.weight);
+  cells[TIDEPOOL_TENANT_BORROW] = limit(row.borrow);
+  cells[TIDEPOOL_TENANT_LEND] = limit(row.lend);
+  cells[TIDEPOOL_TENANT_WANTED] = static_cast<double>(row.wanted);
+  cells[TIDEPOOL_TENANT_HELD] = row.held;
+  cells[TIDEPOOL_TENANT_LOAN] = row.loan;
+  cells[TIDEPOOL_TENANT_LEAF] = row.is_leaf ? 1 : 0;
   return cells;
 }
 
@@ -227,14 +244,20 @@ Status write_facts(const cluster::View& view, std::span<const Param> params, std
                      .tenants = types.tenants.size(),
                      .types = types.types.size(),
                      .asked = static_cast<std::uint32_t>(types.asked.size()),
-                     .held = static_cast<std::uint32_t>(types.held.size())};
+                     .held = static_cast<std::uint32_t>(types.held.size()),
+                     .tenant_rows = static_cast<std::uint32_t>(view.tenants.size())};
   Room room(region);
   auto* matrix = room.array<double>(std::uint64_t{jobs} * TIDEPOOL_JOB_COLUMNS, header.job_matrix);
   auto* node_matrix = room.array<double>(std::uint64_t{nodes} * TIDEPOOL_NODE_COLUMNS, header.node_matrix);
-  if (matrix == nullptr || node_matrix == nullptr) return full;
-  for (std::uint32_t row = 0; row < jobs; ++row) {
-    const auto cells = cells_of(view, view.jobs[row], types);
-    for (std::size_t column = 0; column < cells.size(); ++column) matrix[column * jobs + row] = cells[column];
+  auto* tenant_matrix =
+      room.array<double>(std::uint64_t{header.tenant_rows} * TIDEPOOL_TENANT_COLUMNS, header.tenant_matrix);
+  if (matrix == nullptr || node_matrix == nullptr || tenant_matrix == nullptr) return full;
+  const auto put = [](double* into, std::uint32_t rows, std::uint32_t row, const auto& cells) {
+    for (std::size_t column = 0; column < cells.size(); ++column) into[column * rows + row] = cells[column];
+  };
+  for (std::uint32_t row = 0; row < jobs; ++row) put(matrix, jobs, row, cells_of(view, view.jobs[row], types));
+  for (std::uint32_t row = 0; row < header.tenant_rows; ++row) {
+    put(tenant_matrix, header.tenant_rows, row, cells_of(view.tenants[row], types.tenants));
   }
   for (std::uint32_t row = 0; row < nodes; ++row) {
     const cluster::NodeRow& node = view.nodes[row];

@@ -5,6 +5,8 @@
 
 #include "core/decide/decision_draft.hpp"
 #include "core/decide/plan_inputs.hpp"
+#include "core/decide/tenant_planner.hpp"
+#include "policies/host/tenant_rows.hpp"
 
 namespace tidepool::policies::host {
 namespace {
@@ -27,7 +29,7 @@ class Setting {
 
   [[nodiscard]] core::ClusterState& state() { return state_; }
   [[nodiscard]] core::PlanRequest request() const {
-    return {{state_, now_}, jobs_, jobs_, counts_, has_own_policy_, 0, state_.plan.mark};
+    return {{state_, now_}, jobs_, jobs_, counts_, has_own_policy_, core::digest_of_nodes(state_), state_.plan.mark};
   }
   [[nodiscard]] const IdSet<JobId>& own_policies() const { return own_policies_; }
 
@@ -108,7 +110,8 @@ core::PolicyRound FileRounds::ask(PolicyHost& host, std::span<const Param> param
   const FollowedJobs::News news = asked_of_.catch_up(asked.state);
   Setting setting(asked, parts_, news.going_on);
   follow(setting.state(), news, rows_);
-  const cluster::View view = rows_.rows(setting.request()).view;
+  cluster::View view = rows_.rows(setting.request()).view;
+  if (parts_.tenants_share(setting.state())) view.tenants = tenant_rows(setting.request());
   core::PolicyRound round{.number = asked.number, .asked_at = asked.now};
   if (view.slots() == 0 || view.jobs.empty()) return round;  // nothing to ask about
   const Judged judged = host.ask(view, params);
@@ -118,19 +121,35 @@ core::PolicyRound FileRounds::ask(PolicyHost& host, std::span<const Param> param
     core::PolicyWish& wish = round.wishes.emplace_back(wish_at(view, answers, row));
     wish.asked = core::digest_of_wishes(*setting.state().find_job(wish.job));
   }
+  for (std::size_t row = 0; row < answers.claims.size(); ++row) {
+    if (answers.claims[row]) round.claims.push_back({view.tenants[row].name, *answers.claims[row]});
+  }
+  std::sort(round.claims.begin(), round.claims.end(),
+            [](const core::TenantClaim& one, const core::TenantClaim& other) { return one.tenant < other.tenant; });
   std::sort(round.wishes.begin(), round.wishes.end(),
             [](const core::PolicyWish& one, const core::PolicyWish& other) { return one.job < other.job; });
   return round;
+}
+
+// One for tenants that share the pool learns all there is to know of the jobs, as one for the whole pool does.
+void FileRounds::choose_planner(const RoundAsked& asked) {
+  core::ClusterState state = asked.state;
+  state.deployment.active = asked.file;
+  const bool by_tenants = parts_.tenants_share(state);
+  if (planner_ && by_tenants == by_tenants_) return;
+  compared_ = {};
+  by_tenants_ = by_tenants;
+  planner_ = by_tenants ? core::make_tenant_planner(parts_, state) : parts_.file_policy->planner();
 }
 
 RoundComparison FileRounds::compare(const core::PolicyRound& round, const RoundAsked& asked) {
   RoundComparison comparison{.at = asked.now, .fault = round.fault, .message = round.message};
   if (!round.fault.empty()) return comparison;
   const bool planned = parts_.active_policy(asked.state).rule() == nullptr;
+  choose_planner(asked);
   const FollowedJobs::News news = compared_.catch_up(asked.state);
   Setting setting(asked, parts_, news.going_on);
   setting.state().deployment.answer = round;
-  if (!planner_) planner_ = parts_.file_policy->planner();
   follow(setting.state(), news, *planner_);
   core::StepBudget budget(parts_.config.step_budget);
   const auto plan = planner_->plan(setting.request(), budget);

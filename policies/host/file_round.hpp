@@ -73,11 +73,15 @@ class FileRounds {
   [[nodiscard]] RoundComparison compare(const core::PolicyRound& round, const RoundAsked& asked);
 
  private:
+  // The planner that compares the file.
+  void choose_planner(const RoundAsked& asked);
+
   const core::Engine::Parts& parts_;
   // Questions and comparisons may be of different states.
   FollowedJobs asked_of_, compared_;
   cluster::EngineRows rows_;
   std::unique_ptr<core::Planner> planner_;  // the file's; made with the first comparison
+  bool by_tenants_ = false;                 // what planner_ does
 };
 
 }  // namespace tidepool::policies::host

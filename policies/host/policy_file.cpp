@@ -26,6 +26,8 @@ constexpr std::int64_t kMemoryMibMax = 1'024;
 constexpr Duration kWallMax = Duration::seconds(10);
 constexpr std::int64_t kMib = 1 << 20;
 
+constexpr const char* kShareHook = "share";
+
 constexpr const char* kOldVersion =
     "is 1, and this is version 2: write \"api: 2\" in this line of policy.yaml. view.node_type has names now, such as "
     "\"h100\", where it had numbers; view.tenant, view.price, view.types_asked and view.types_held are new "
@@ -192,7 +194,7 @@ Manifest read_manifest(const json& value, const std::string& name, std::vector<F
   if (!hooks.is_null() && !hooks.is_array()) in.fail("hooks", "WrongType", "must be a list, such as [order, size]");
   for (const json& hook : hooks.is_array() ? hooks : json::array()) {
     const std::string text = hook.is_string() ? hook.get<std::string>() : "";
-    const auto known = hook_names(kAdmit | kOrder | kSizes);
+    const auto known = hook_names(kAdmit | kOrder | kSizes | kShare);
     if (std::find(known.begin(), known.end(), text) == known.end()) {
       in.fail("hooks", "Invalid", "may list " + word_list(known));
     }
@@ -219,6 +221,10 @@ Manifest read_manifest(const json& value, const std::string& name, std::vector<F
   return manifest;
 }
 
+bool Manifest::shares() const {
+  return std::find(hooks.begin(), hooks.end(), kShareHook) != hooks.end();
+}
+
 json to_json(const Manifest& manifest) {
   json params = json::object();
   for (const ParamRule& rule : manifest.params) {
@@ -242,7 +248,7 @@ json to_json(const Manifest& manifest) {
 
 std::vector<std::string> hook_names(std::uint32_t hooks) {
   const std::pair<Hook, const char*> known[] = {
-      {kAdmit, "admit"}, {kOrder, "order"}, {kSizes, "size"}, {kMarks, "marks"}};
+      {kAdmit, "admit"}, {kOrder, "order"}, {kSizes, "size"}, {kShare, kShareHook}, {kMarks, "marks"}};
   std::vector<std::string> names;
   for (const auto& [hook, name] : known) {
     if ((hooks & hook) != 0) names.emplace_back(name);
@@ -282,6 +288,12 @@ std::variant<std::vector<std::string>, PolicyFault> look_over(const PolicyFile& 
     return PolicyFault{
         .code = "policy.wrong_shape",
         .message = "policy.yaml lists the hook " + wanted + ", and the policy has only " + word_list(hooks)};
+  }
+  if ((std::get<std::uint32_t>(loaded) & kShare) != 0 && !file.manifest.shares()) {
+    return PolicyFault{.code = "policy.wrong_shape",
+                       .message =
+                           "the policy has the hook share, and policy.yaml does not list it: write \"hooks: "
+                           "[share]\" there, with its other hooks, since it decides how tenants share the pool"};
   }
   return hooks;
 }

@@ -30,9 +30,12 @@ struct Manifest {
   std::string name;   // small letters, digits, _ and -
   std::string about;  // one line
   EngineKind engine = EngineKind::kLua;
-  std::vector<std::string> hooks;  // those that must be there; empty = whatever there is
+  std::vector<std::string> hooks;  // those that must be there; empty = whatever there is but `share`
   std::vector<ParamRule> params;
   Budgets budgets;
+
+  // It lists the hook `share`: while it decides, tenants share the pool with its claims (PolicyFileRef::shares).
+  [[nodiscard]] bool shares() const;
 };
 
 // Reads the content of a policy.yaml; `name` if it tells none. Findings go to `errors`.

@@ -247,7 +247,7 @@ Judged PolicyHost::ask(const cluster::View& view, std::span<const Param> params)
   if (process_ == nullptr) {
     if (auto fault = start()) return *std::move(fault);
   }
-  const AnswersLayout layout(static_cast<std::uint32_t>(view.jobs.size()));
+  const AnswersLayout layout = layout_of(view);
   const Status written = write_facts(view, params, process_->facts());
   if (!written || layout.end > kAnswersBytes) {
     return PolicyFault{.code = "policy.view_too_large",

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "policies/host/file_policy.hpp"
+#include "policies/host/test_tenants.hpp"
 
 namespace tidepool::policies::host {
 namespace {
@@ -115,6 +116,11 @@ class TestReader {
     for (const json& job : jobs.is_array() ? jobs : json::array()) {
       read_job(job, in.pointer_of("jobs") + "/" + std::to_string(test_.jobs.size()));
     }
+    if (const auto job = add_jobs_to_tenants(test_.view)) {
+      errors_.push_back({in.pointer_of("jobs") + "/" + std::to_string(*job) + "/tenant", "Invalid",
+                         "tenant is \"" + test_.view.jobs[*job].tenant +
+                             "\"; where the cluster has tenants each job is of one that has none below it"});
+    }
     read_expectation(in.raw("expect"), in.pointer_of("expect"));
     in.finish();
     return std::move(test_);
@@ -129,6 +135,7 @@ class TestReader {
     test_.view.now = Instant() + read_time(in, "now", "1h");
     const auto types = read_names(in, "types");
     const auto prices = read_prices(in, types);
+    test_.view.tenants = read_tenants(in.raw("tenants"), in.pointer_of("tenants"), errors_);
     in.finish();
     for (std::int64_t i = 1; i <= nodes; ++i) {
       cluster::NodeRow& node = test_.view.nodes.emplace_back();
@@ -195,21 +202,25 @@ class TestReader {
     return nodes;
   }
 
-  // A table of job names and values that `take` reads; false from it = the wrong type.
+  // A table of names and values that `take` reads; false from it = the wrong type. `what`: "job" or "tenant".
   template <class Take>
-  void each_job(ObjectReader& in, const char* name, Take take) {
+  void each_of(ObjectReader& in, const char* name, const std::string& what, Take take) {
     const json& table = in.raw(name);
     if (table.is_null()) return;
-    if (!table.is_object())
-      return in.fail(name, "WrongType", "must be a table of job names and values, such as {a: 4}");
-    bool right = true;
-    for (const auto& [job, value] : table.items()) {
-      if (std::find(test_.jobs.begin(), test_.jobs.end(), job) == test_.jobs.end()) {
-        in.fail(name, "Invalid", "names the job \"" + job + "\", which the test has not");
-      }
-      right = right && take(job, value);
+    bool right = table.is_object();
+    const json entries = right ? table : json::object();
+    for (const auto& [of, value] : entries.items()) {
+      if (!is_there(what, of))
+        in.fail(name, "Invalid", "names the " + what + " \"" + of + "\", which the test has not");
+      right = right && take(of, value);
     }
-    if (!right) in.fail(name, "WrongType", "must be a table of job names and values, such as {a: 4}");
+    if (!right) in.fail(name, "WrongType", "must be a table of " + what + " names and values, such as {a: 4}");
+  }
+
+  [[nodiscard]] bool is_there(const std::string& what, const std::string& name) const {
+    if (what == "job") return std::find(test_.jobs.begin(), test_.jobs.end(), name) != test_.jobs.end();
+    const auto& tenants = test_.view.tenants;
+    return std::any_of(tenants.begin(), tenants.end(), [&](const auto& tenant) { return tenant.name == name; });
   }
 
   void read_expectation(const json& value, const std::string& pointer) {
@@ -221,13 +232,24 @@ class TestReader {
         return number.is_number_integer();
       };
     };
-    each_job(in, "sizes", integers(expect.sizes));
-    each_job(in, "grants", integers(expect.grants));
-    each_job(in, "admitted", [&](const std::string& job, const json& flag) {
+    each_of(in, "sizes", "job", integers(expect.sizes));
+    each_of(in, "grants", "job", integers(expect.grants));
+    if (!expect.grants.empty() && !test_.view.tenants.empty()) {
+      in.fail("grants", "Invalid",
+              "are worked out for a cluster without tenants only; expect what tenants may have: entitled");
+    }
+    each_of(in, "entitled", "tenant", integers(expect.entitled));
+    each_of(in, "shares", "tenant", [&](const std::string& tenant, const json& claim) {
+      const bool by_rule = claim.is_boolean() && !claim.get<bool>();
+      if (claim.is_number_integer()) expect.shares[tenant] = claim.get<int>();
+      if (by_rule) expect.shares[tenant] = std::nullopt;
+      return by_rule || claim.is_number_integer();
+    });
+    each_of(in, "admitted", "job", [&](const std::string& job, const json& flag) {
       if (flag.is_boolean()) expect.admitted[job] = flag.get<bool>();
       return flag.is_boolean();
     });
-    each_job(in, "why", [&](const std::string& job, const json& code) {
+    each_of(in, "why", "job", [&](const std::string& job, const json& code) {
       if (code.is_string()) expect.why[job] = code.get<std::string>();
       return code.is_string();
     });
@@ -244,7 +266,8 @@ class TestReader {
       in.fail("fault", "Invalid", "is \"" + expect.fault + "\", which is no fault; docs/policies.md lists them");
     }
     if (value.is_null() || (value.is_object() && value.empty())) {
-      errors_.push_back({pointer, "Missing", "a test expects something: sizes, grants, admitted, why, order or fault"});
+      errors_.push_back({pointer, "Missing",
+                         "a test expects something: sizes, grants, shares, entitled, admitted, why, order or fault"});
     }
     in.finish();
   }
@@ -279,6 +302,7 @@ class Comparison {
     for (const auto& [job, size] : test_.expect.grants) {
       equal("what " + job + " gets", allocation_.grants[row_of(job)].size, size);
     }
+    compare_tenants();
     for (const auto& [job, admitted] : test_.expect.admitted) {
       const bool is = answers_.admitted.empty() || answers_.admitted[row_of(job)];
       if (is != admitted) differ(job + (is ? " was admitted" : " was not admitted"));
@@ -301,6 +325,25 @@ class Comparison {
   void differ(std::string what) { differences_.push_back(std::move(what)); }
   void equal(const std::string& what, int is, int expected) {
     if (is != expected) differ(what + " is " + std::to_string(is) + ", not " + std::to_string(expected));
+  }
+
+  void compare_tenants() {
+    const auto row_of_tenant = [&](const std::string& name) {
+      const auto& tenants = test_.view.tenants;
+      const auto row = std::find_if(tenants.begin(), tenants.end(), [&](const auto& any) { return any.name == name; });
+      return static_cast<std::size_t>(row - tenants.begin());
+    };
+    const auto shown = [](const std::optional<int>& claim) { return claim ? std::to_string(*claim) : "false"; };
+    for (const auto& [tenant, claim] : test_.expect.shares) {
+      if (answers_.claims.empty()) return differ("the policy has no share hook");
+      const std::optional<int>& is = answers_.claims[row_of_tenant(tenant)];
+      if (is != claim) differ("the share of " + tenant + " is " + shown(is) + ", not " + shown(claim));
+    }
+    if (test_.expect.entitled.empty()) return;
+    const std::vector<int> slots = entitled(test_.view, answers_.claims);
+    for (const auto& [tenant, expected] : test_.expect.entitled) {
+      equal("what " + tenant + " is entitled to", slots[row_of_tenant(tenant)], expected);
+    }
   }
 
   void compare_order() {
@@ -348,6 +391,11 @@ std::vector<PolicyTest> read_tests(const json& value, std::vector<FieldError>& e
 std::vector<std::string> run_test(const PolicyTest& test, const Manifest& manifest, PolicyHost& host) {
   const auto params = choose_params(manifest, test.params);
   if (!params) return {params.error().message};
+  if (!test.view.tenants.empty() && !manifest.shares()) {
+    return {
+        "the cluster has tenants, and policy.yaml does not list the hook share: under this policy the tree divides "
+        "nothing; leave tenants out of the test, or write the hook"};
+  }
   const Judged judged = host.ask(test.view, *params);
   if (const auto* fault = std::get_if<PolicyFault>(&judged)) {
     if (fault->code == test.expect.fault) return {};

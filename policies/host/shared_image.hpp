@@ -30,6 +30,7 @@ enum Hook : std::uint32_t {
   kOrder = 1U << 1U,
   kSizes = 1U << 2U,
   kMarks = 1U << 3U,
+  kShare = 1U << 4U,
 };
 
 inline constexpr std::size_t kCodeBytes = 32;
@@ -79,6 +80,9 @@ struct FactsHeader {
   std::uint64_t first_held;     // uint32[jobs + 1]
   std::uint64_t held_types;     // uint32[held], and so the next one
   std::uint64_t held_slots;
+  std::uint64_t tenant_matrix;  // double[TIDEPOOL_TENANT_COLUMNS][tenant_rows]
+  std::uint32_t tenant_rows;
+  std::uint32_t unused;
 };
 
 struct NumberRecord {
@@ -108,16 +112,17 @@ struct AnswersHeader {
   std::int64_t row;  // -1 = no job in particular
 };
 
-// After the header: double[jobs] for admit, order, sizes and marks, then WhyRecord[jobs].
+// After the header: double[jobs] for admit, order, sizes and marks, double[tenants] for share, then WhyRecord[jobs].
 struct AnswersLayout {
-  explicit constexpr AnswersLayout(std::uint32_t jobs)
+  constexpr AnswersLayout(std::uint32_t jobs, std::uint32_t tenants)
       : admit(sizeof(AnswersHeader)),
         order(admit + 8ULL * jobs),
         sizes(order + 8ULL * jobs),
         marks(sizes + 8ULL * jobs),
-        why(marks + 8ULL * jobs),
+        share(marks + 8ULL * jobs),
+        why(share + 8ULL * tenants),
         end(why + sizeof(WhyRecord) * std::uint64_t{jobs}) {}
-  std::uint64_t admit, order, sizes, marks, why, end;
+  std::uint64_t admit, order, sizes, marks, share, why, end;
 };
 static_assert(sizeof(AnswersHeader) % 8 == 0 && sizeof(FactsHeader) % 8 == 0 && sizeof(WhyRecord) % 8 == 0);
 

@@ -6,7 +6,8 @@
  *   const tidepool_policy* tidepool_policy_v2(uint32_t host_abi);
  *
  * returns a description that stays valid for ever, or NULL if it cannot work with this host. docs/policies.md has a
- * worked example, and what to change in a policy of version 1.
+ * worked example, and what to change in a policy of version 1. Within a version fields are only ever added at the end
+ * of a struct, so a library that was built with an earlier header of it goes on working.
  */
 #ifndef TIDEPOOL_POLICY_H
 #define TIDEPOOL_POLICY_H
@@ -63,6 +64,22 @@ typedef enum tidepool_node_column {
   TIDEPOOL_NODE_COLUMNS
 } tidepool_node_column;
 
+/* What is known of each tenant where tenants share the pool and the policy has the hook share:
+ * view->tenant[COLUMN][row]. Slots of a tenant with others below it are sums. */
+typedef enum tidepool_tenant_column {
+  TIDEPOOL_TENANT_NAME = 0,  /* view->tenant_name[...] */
+  TIDEPOOL_TENANT_PARENT,    /* its row, which stands before; NAN = directly under the pool */
+  TIDEPOOL_TENANT_GUARANTEE, /* slots that it can have at any time */
+  TIDEPOOL_TENANT_WEIGHT,    /* by the built-in rule its part of the surplus; 0 = only what no other wants */
+  TIDEPOOL_TENANT_BORROW,    /* slots that it may have beyond its guarantee; NAN = no limit */
+  TIDEPOOL_TENANT_LEND,      /* unused slots of its guarantee that others may have; NAN = all */
+  TIDEPOOL_TENANT_WANTED,    /* slots that its jobs could use, as far as that is known */
+  TIDEPOOL_TENANT_HELD,      /* slots that its jobs hold */
+  TIDEPOOL_TENANT_LOAN,      /* slots that it has held beyond its guarantee of late while others wanted more */
+  TIDEPOOL_TENANT_LEAF,      /* 1 = no tenant is below it, and jobs may be its */
+  TIDEPOOL_TENANT_COLUMNS
+} tidepool_tenant_column;
+
 /* Ends with a 0 byte. */
 typedef struct tidepool_name {
   char text[256];
@@ -85,15 +102,17 @@ typedef struct tidepool_view {
   const double* option_size;         /* ascending within a job */
   const double* option_goodput;      /* useful steps a second; 0 = cannot run so */
   const double* option_step_seconds; /* INFINITY = cannot run so */
-  uint32_t tenants;
-  uint32_t types;                   /* of slot: those of the nodes and those that jobs ask for */
-  const tidepool_name* tenant_name; /* by name */
-  const tidepool_name* type_name;   /* by name */
-  const uint32_t* first_asked;      /* a job that asks for no type may be on any */
-  const uint32_t* asked_type;       /* index into type_name */
+  uint32_t tenants;                  /* names of them */
+  uint32_t types;                    /* of slot: those of the nodes and those that jobs ask for */
+  const tidepool_name* tenant_name;  /* by name */
+  const tidepool_name* type_name;    /* by name */
+  const uint32_t* first_asked;       /* a job that asks for no type may be on any */
+  const uint32_t* asked_type;        /* index into type_name */
   const uint32_t* first_held;
-  const uint32_t* held_type;  /* index into type_name, each at most once for a job */
-  const uint32_t* held_slots; /* so many of this type */
+  const uint32_t* held_type;   /* index into type_name, each at most once for a job */
+  const uint32_t* held_slots;  /* so many of this type */
+  uint32_t tenant_rows;        /* each after its parent; 0 = tenants do not share the pool by the tree */
+  const double* const* tenant; /* TIDEPOOL_TENANT_COLUMNS of them */
 } tidepool_view;
 
 typedef struct tidepool_number {
@@ -115,7 +134,7 @@ typedef struct tidepool_host {
 } tidepool_host;
 
 /* Each hook returns 0, or another number if it cannot answer. A hook that is NULL is left to the default policy.
- * `answer` has one entry per job, all unset; each must be set. */
+ * `answer` has one entry per job, of `share` one per tenant row, all unset; each must be set. */
 typedef int (*tidepool_hook)(const tidepool_view* view, const tidepool_host* host, double* answer);
 
 typedef struct tidepool_policy {
@@ -127,6 +146,9 @@ typedef struct tidepool_policy {
   tidepool_hook sizes; /* the size it should have; 0 = nothing now */
   tidepool_hook marks; /* the mark it should carry from now on */
   tidepool_hook pool;  /* must be NULL: no daemon rents nodes or gives them back */
+  /* Slots that the tenant should have beyond its guarantee; NAN = the built-in rule decides. Asked only where tenants
+   * share the pool. policy.yaml must list it under hooks. */
+  tidepool_hook share;
 } tidepool_policy;
 
 typedef const tidepool_policy* (*tidepool_policy_entry)(uint32_t host_abi);

@@ -179,7 +179,9 @@ Status Daemon::prepare_policy_file() {
     return inbox_.try_push(
         CommandItem{{.body = std::move(body), .actor = "--policy", .idempotency = {}}, [](const Result<Receipt>&) {}});
   };
-  const core::PolicyFileRef ref{version->name, version->version, "{}"};
+  const auto runnable = make_runnable(*version, nlohmann::json::object());
+  if (!runnable.ok()) return invalid_argument(config_.policy_file + ": " + runnable.error().message);
+  const core::PolicyFileRef& ref = runnable->ref;
   TP_TRY(command(StorePolicyVersion{*version}));
   TP_TRY(command(NotePolicyChecks{ref.name, ref.version, examined->checks}));
   return command(ActivatePolicy{ref});

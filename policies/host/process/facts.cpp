@@ -55,6 +55,8 @@ bool Facts::read(const void* region) {
   const std::uint64_t nodes = header.nodes;
   const auto* matrix = array_at<double>(bytes, header.job_matrix, jobs * TIDEPOOL_JOB_COLUMNS);
   const auto* node_matrix = array_at<double>(bytes, header.node_matrix, nodes * TIDEPOOL_NODE_COLUMNS);
+  const std::uint64_t rows = header.tenant_rows;
+  const auto* tenant_matrix = array_at<double>(bytes, header.tenant_matrix, rows * TIDEPOOL_TENANT_COLUMNS);
   const auto* first = array_at<std::uint32_t>(bytes, header.first_option, jobs + 1);
   const auto* records = array_at<ParamRecord>(bytes, header.param_records, header.params);
   view = {.abi = TIDEPOOL_POLICY_ABI,
@@ -69,13 +71,16 @@ bool Facts::read(const void* region) {
           .first_option = first,
           .option_size = array_at<double>(bytes, header.option_size, header.options),
           .option_goodput = array_at<double>(bytes, header.option_goodput, header.options),
-          .option_step_seconds = array_at<double>(bytes, header.option_step_seconds, header.options)};
-  const bool whole = matrix != nullptr && node_matrix != nullptr && records != nullptr && view.option_size != nullptr &&
-                     view.option_goodput != nullptr && view.option_step_seconds != nullptr &&
-                     header.params <= kParamsMax;
+          .option_step_seconds = array_at<double>(bytes, header.option_step_seconds, header.options),
+          .tenant_rows = header.tenant_rows,
+          .tenant = tenant.data()};
+  const bool has_rows = matrix != nullptr && node_matrix != nullptr && tenant_matrix != nullptr;
+  const bool whole = has_rows && records != nullptr && view.option_size != nullptr && view.option_goodput != nullptr &&
+                     view.option_step_seconds != nullptr && header.params <= kParamsMax;
   if (!whole || !is_index(first, jobs, header.options) || !read_types(bytes, header, view)) return false;
   for (std::size_t column = 0; column < job.size(); ++column) job[column] = matrix + column * jobs;
   for (std::size_t column = 0; column < node.size(); ++column) node[column] = node_matrix + column * nodes;
+  for (std::size_t column = 0; column < tenant.size(); ++column) tenant[column] = tenant_matrix + column * rows;
   params = {records, header.params};
   seed = header.seed;
   return true;

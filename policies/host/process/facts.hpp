@@ -16,6 +16,7 @@ struct Facts {
   std::uint64_t seed = 0;
   std::array<const double*, TIDEPOOL_JOB_COLUMNS> job{};
   std::array<const double*, TIDEPOOL_NODE_COLUMNS> node{};
+  std::array<const double*, TIDEPOOL_TENANT_COLUMNS> tenant{};
 
   // False if the region does not hold what its header says. `view` then means nothing. A Facts must not be moved
   // afterwards: the view points into it.
@@ -25,16 +26,18 @@ struct Facts {
   Facts& operator=(const Facts&) = delete;
 };
 
-// Where answers go, with room for every job of the round.
+// Where answers go, with room for every job and every tenant row of the round.
 class Answers {
  public:
-  Answers(void* region, std::uint32_t jobs) : bytes_(static_cast<std::byte*>(region)), layout_(jobs), jobs_(jobs) {}
+  Answers(void* region, const tidepool_view& view)
+      : bytes_(static_cast<std::byte*>(region)), layout_(view.jobs, view.tenant_rows), jobs_(view.jobs) {}
 
   [[nodiscard]] AnswersHeader& header() const { return *reinterpret_cast<AnswersHeader*>(bytes_); }
   [[nodiscard]] double* admit() const { return at(layout_.admit); }
   [[nodiscard]] double* order() const { return at(layout_.order); }
   [[nodiscard]] double* sizes() const { return at(layout_.sizes); }
   [[nodiscard]] double* marks() const { return at(layout_.marks); }
+  [[nodiscard]] double* share() const { return at(layout_.share); }
   [[nodiscard]] WhyRecord& why(std::uint32_t row) const {
     return reinterpret_cast<WhyRecord*>(bytes_ + layout_.why)[row];
   }

@@ -28,8 +28,10 @@ void push_cell(lua_State* state, double value, ColumnKind kind) {
     push_name(state, view.type_name, view.types, value);
   } else if (kind == ColumnKind::kBoolean) {
     lua_pushboolean(state, value != 0 ? 1 : 0);
-  } else if (kind == ColumnKind::kOptional && std::isnan(value)) {
+  } else if (std::isnan(value) && (kind == ColumnKind::kOptional || kind == ColumnKind::kRow)) {
     lua_pushboolean(state, 0);
+  } else if (kind == ColumnKind::kRow) {
+    lua_pushinteger(state, static_cast<lua_Integer>(value) + 1);
   } else if (std::trunc(value) == value && std::fabs(value) < 0x1p53) {
     lua_pushinteger(state, static_cast<lua_Integer>(value));
   } else {
@@ -163,6 +165,12 @@ int view_column(lua_State* state) {
       push_column(state, view.node[column], view.nodes, kNodeColumns[column].kind);
     }
   }
+  for (std::size_t column = 0; !found && column < kTenantColumns.size(); ++column) {
+    found = name == kTenantColumns[column].name;
+    if (found) {
+      push_column(state, view.tenant[column], view.tenant_rows, kTenantColumns[column].kind);
+    }
+  }
   if (!found) return luaL_error(state, "view has no column called \"%s\"", lua_tostring(state, 2));
   lua_pushvalue(state, 2);
   lua_pushvalue(state, -2);
@@ -217,6 +225,7 @@ void push_view(lua_State* state) {
   set_count(state, "n", view.jobs);
   set_count(state, "nodes", view.nodes);
   set_count(state, "slots", view.slots);
+  set_count(state, "tenants", view.tenant_rows);
   set_count(state, "slots_per_node", view.slots_per_node);
   lua_pushnumber(state, view.now);
   lua_setfield(state, -2, "now");

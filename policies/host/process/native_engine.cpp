@@ -1,5 +1,6 @@
 #include <dlfcn.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 
@@ -17,6 +18,9 @@ constexpr const char* kVersion1 =
 constexpr const char* kOtherVersion =
     "its description is not of version 2: build it anew with this tidepool_policy.h, with .abi = TIDEPOOL_POLICY_ABI "
     "and .size = sizeof(tidepool_policy) (docs/policies.md, \"From version 1 to 2\")";
+
+// Of the description in the first header of this version.
+constexpr std::size_t kFirstSize = offsetof(tidepool_policy, share);
 
 // What the callbacks of one round work on.
 struct Round {
@@ -76,13 +80,14 @@ class NativeEngine final : public PolicyEngine {
       return false;
     }
     policy_ = entry_(TIDEPOOL_POLICY_ABI);
-    if (policy_ == nullptr || policy_->abi != TIDEPOOL_POLICY_ABI || policy_->size < sizeof(tidepool_policy)) {
+    if (policy_ == nullptr || policy_->abi != TIDEPOOL_POLICY_ABI || policy_->size < kFirstSize) {
       policy_ = nullptr;
       write_failure(header, {.code = "policy.wrong_abi"}, kOtherVersion);
       return false;
     }
     hooks = (policy_->admit != nullptr ? kAdmit : 0U) | (policy_->order != nullptr ? kOrder : 0U) |
-            (policy_->sizes != nullptr ? kSizes : 0U) | (policy_->marks != nullptr ? kMarks : 0U);
+            (policy_->sizes != nullptr ? kSizes : 0U) | (policy_->marks != nullptr ? kMarks : 0U) |
+            (share() != nullptr ? kShare : 0U);
     if (policy_->pool != nullptr) {
       write_failure(header, {.code = "policy.wrong_shape"}, kNoPool);
       return false;
@@ -109,7 +114,8 @@ class NativeEngine final : public PolicyEngine {
     const Call calls[] = {{"admit", kAdmit, policy_->admit, answers.admit()},
                           {"order", kOrder, policy_->order, answers.order()},
                           {"sizes", kSizes, policy_->sizes, answers.sizes()},
-                          {"marks", kMarks, policy_->marks, answers.marks()}};
+                          {"marks", kMarks, policy_->marks, answers.marks()},
+                          {"share", kShare, facts.view.tenant_rows > 0 ? share() : nullptr, answers.share()}};
     for (const Call& call : calls) {
       if (call.function == nullptr) continue;
       if (call.function(&facts.view, &host, call.answer) != 0) {
@@ -122,6 +128,11 @@ class NativeEngine final : public PolicyEngine {
   }
 
  private:
+  // Null in a library that was built before there was such a hook.
+  [[nodiscard]] tidepool_hook share() const {
+    return policy_->size >= offsetof(tidepool_policy, share) + sizeof(tidepool_hook) ? policy_->share : nullptr;
+  }
+
   tidepool_policy_entry entry_ = nullptr;
   const tidepool_policy* policy_ = nullptr;
   bool is_old_ = false;  // a library of version 1

@@ -60,7 +60,7 @@ class Host {
   bool round() {
     Facts facts;
     if (!facts.read(facts_)) return refuse({.step = "the facts", .failed = EPROTO});
-    const bool done = engine_->round(facts, Answers(answers_, facts.view.jobs));
+    const bool done = engine_->round(facts, Answers(answers_, facts.view));
     return reply(done ? ReplyStatus::kDone : ReplyStatus::kFailed, header().hooks);
   }
 

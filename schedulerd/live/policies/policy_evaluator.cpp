@@ -107,7 +107,7 @@ Result<RunnablePolicy> make_runnable(const PolicyVersion& version, const nlohman
   if (!file) return file.error();
   auto chosen = choose_params(file->manifest, params);
   if (!chosen) return chosen.error();
-  return RunnablePolicy{.ref = {version.name, version.version, canonical_json(params)},
+  return RunnablePolicy{.ref = {version.name, version.version, canonical_json(params), file->manifest.shares()},
                         .file = *std::move(file),
                         .params = *std::move(chosen)};
 }

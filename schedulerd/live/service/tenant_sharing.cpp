@@ -9,9 +9,10 @@ constexpr const char* kNotApplied =
 }  // namespace
 
 std::optional<std::string> why_not_shared(const core::PolicyDeployment& deployment, const OwnPolicy& own) {
+  if (deployment.active && deployment.active->shares) return std::nullopt;
   if (deployment.active) {
     return "the policy file " + deployment.active->name + " shares the slots itself" + kNotApplied +
-           "`schedctl policy rollback` goes back to the policy before it";
+           "give it the hook share (docs/policies.md), or `schedctl policy rollback` goes back to the policy before it";
   }
   if (own.plans_for_all) return std::nullopt;
   return "the policy " + own.name + " sizes each job by itself" + kNotApplied +

@@ -232,6 +232,41 @@ class PoliciesInDaemon(unittest.TestCase):
             self.wait_size(cluster, jobs[tenant], size)
         self.assertEqual(cluster.events("policy.error"), [])
 
+    def test_a_policy_file_divides_what_is_left_beyond_guarantees_between_tenants(self):
+        cluster = self.start("--policy", "tidal")
+        tree = self.folder() / "tree.yaml"
+        tree.write_text("tenants:\n  - {name: vision, guarantee: 1}\n  - {name: speech, weight: 2}\n")
+        self.schedctl(cluster, "tenants", "apply", tree, "--yes")
+        for tenant in ("vision", "speech"):
+            cluster.submit({**job("wide"), "tenant": tenant})
+        # With a hook that gives each job all that it may have, so that no measured speed says what a tenant wants.
+        folder = self.folder() / "tenant_priority"
+        shutil.copytree(SOURCE / "examples/policies/tenant_priority", folder)
+        for name, before, after in (("policy.yaml", "hooks: [share]", "hooks: [size, share]"),
+                                    ("policy.lua", "return P\n",
+                                     "function P.size(view) return view.size_max end\nreturn P\n")):
+            text = (folder / name).read_text()
+            self.assertIn(before, text)
+            (folder / name).write_text(text.replace(before, after))
+
+        def entitled():
+            return [tenant["now"]["entitled"] for tenant in cluster.call("GET", "/v1/tenants")["tenants"]]
+
+        # Of the three beyond the guarantee `speech` gets two by its weight, all of them by priority.
+        for how, slots in ((("activate", folder), [1, 3]),
+                           (("activate", "tenant_priority", "--param", "day_to=0"), [2, 2]),
+                           (("activate", self.write_capped(most=4)), [None, None]),
+                           (("rollback",), [2, 2]),
+                           (("rollback",), [1, 3])):
+            with self.subTest(how):
+                self.schedctl(cluster, "policy", *how)
+                self.assertTrue(eventually(lambda: entitled() == slots), f"{entitled()}\n{cluster.logs()}")
+                warnings = cluster.call("GET", "/v1/tenants")["warnings"]
+                self.assertEqual(len(warnings), 1 if None in slots else 0)
+        cluster.restart(by=signal.SIGKILL)
+        self.assertTrue(eventually(lambda: entitled() == [1, 3]), cluster.logs())
+        self.assertEqual(cluster.events("policy.error"), [])
+
     def test_native_policies_are_refused_without_the_flag_and_say_so(self):
         cluster = self.start()
         folder = self.folder() / "even_split"

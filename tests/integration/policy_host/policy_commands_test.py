@@ -30,7 +30,7 @@ class PolicyCommands(unittest.TestCase):
         return path
 
     def test_the_examples_pass_their_tests(self):
-        for name in ("cost_cap", "deadline_first", "elastic_tiresias", "night_borrowing"):
+        for name in ("cost_cap", "deadline_first", "elastic_tiresias", "night_borrowing", "tenant_priority"):
             with self.subTest(name):
                 result = schedctl("policy", "test", EXAMPLES / name)
                 self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
@@ -142,6 +142,25 @@ class PolicyCommands(unittest.TestCase):
         result = schedctl("policy", "validate", self.folder / "p")
         self.assertEqual(result.returncode, 1)
         self.assertIn("lists the hook admit", result.stderr)
+
+    def test_the_hook_share_is_listed_in_the_manifest_or_refused(self):
+        text = "return {share = function() return {} end}"
+        result = schedctl("policy", "validate", self.write("alone.lua", text))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('write "hooks: [share]" there', result.stderr)
+        self.write("p/policy.yaml", "hooks: [share]\n")
+        self.write("p/policy.lua", text)
+        self.assertEqual(schedctl("policy", "validate", self.folder / "p").returncode, 0)
+
+    def test_a_test_with_tenants_is_for_a_policy_that_shares_between_them(self):
+        folder = self.folder / "p"
+        schedctl("policy", "new", folder)
+        tests = folder / "tests" / "basic.yaml"
+        text = tests.read_text().replace("slots_per_node: 4}", "slots_per_node: 4, tenants: [{name: default}]}")
+        tests.write_text("\n".join(line for line in text.splitlines() if "grants" not in line) + "\n")
+        result = schedctl("policy", "test", folder)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn("policy.yaml does not list the hook share", result.stdout)
 
     def test_a_wrong_manifest_is_refused(self):
         self.write("p/policy.lua", "return {size = function() return {} end}")

@@ -2,101 +2,17 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
-#include "tests/support/random_tenants.hpp"
 #include "tests/support/seeds.hpp"
+#include "tests/support/tenant_world.hpp"
 
 namespace tidepool::test {
 namespace {
 
-struct World {
-  std::vector<core::TenantNode> nodes;
-  int slots = 0;
-  std::vector<int> shares;
-
-  [[nodiscard]] std::vector<std::size_t> below(int parent) const {
-    std::vector<std::size_t> children;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      if (nodes[i].parent == parent) children.push_back(i);
-    }
-    return children;
-  }
-  [[nodiscard]] bool is_leaf(std::size_t i) const { return below(static_cast<int>(i)).empty(); }
-  [[nodiscard]] int had_by(int parent) const { return parent < 0 ? slots : shares[static_cast<std::size_t>(parent)]; }
-  [[nodiscard]] bool may_have_more(std::size_t i) const {
-    return !nodes[i].borrow || shares[i] < nodes[i].guarantee + *nodes[i].borrow;
-  }
-  // It and all above it may.
-  [[nodiscard]] bool is_open(std::size_t i) const {
-    for (int at = static_cast<int>(i); at >= 0; at = nodes[static_cast<std::size_t>(at)].parent) {
-      if (!may_have_more(static_cast<std::size_t>(at))) return false;
-    }
-    return true;
-  }
-};
-
-World random_world(Rng& rng) {
-  World world;
-  world.slots = static_cast<int>(rng.between(0, 64));
-  // Now and then guarantees are more than what is there, as when nodes are gone.
-  const int guaranteed = rng.chance(0.8) ? static_cast<int>(rng.between(0, world.slots)) : world.slots + 20;
-  world.nodes = random_nodes(rng, guaranteed);
-  world.shares = core::entitlements(world.nodes, world.slots);
-  return world;
-}
-
-int sum_of(const World& world, const std::vector<std::size_t>& nodes) {
-  return std::accumulate(nodes.begin(), nodes.end(), 0, [&](int sum, std::size_t i) { return sum + world.shares[i]; });
-}
-
-void require_sums(const World& world) {
-  for (int parent = -1; parent < static_cast<int>(world.nodes.size()); ++parent) {
-    const auto children = world.below(parent);
-    if (!children.empty()) REQUIRE(sum_of(world, children) <= world.had_by(parent));
-  }
-}
-
-int sum_of_guarantees(const World& world) {
-  int promised = 0;
-  for (const std::size_t i : world.below(-1)) promised += world.nodes[i].guarantee;
-  return promised;
-}
-
-void require_guarantees(const World& world) {
-  if (sum_of_guarantees(world) > world.slots) return;
-  for (std::size_t i = 0; i < world.nodes.size(); ++i) {
-    INFO("tenant " << i);
-    if (world.is_leaf(i)) REQUIRE(world.shares[i] >= std::min(world.nodes[i].guarantee, world.nodes[i].wanted));
-  }
-}
-
-void require_limits(const World& world) {
-  for (std::size_t i = 0; i < world.nodes.size(); ++i) {
-    const core::TenantNode& node = world.nodes[i];
-    INFO("tenant " << i);
-    if (node.borrow) REQUIRE(world.shares[i] <= node.guarantee + *node.borrow);
-    // More than it wants only of its guarantee that it does not lend, or that those below it do not.
-    if (world.is_leaf(i))
-      REQUIRE(world.shares[i] <= std::max(node.wanted, node.guarantee - node.lend.value_or(node.guarantee)));
-  }
-}
-
-// No slot is left while a tenant wants it and may have it.
-void require_no_waste(const World& world) {
-  const bool is_wanted = [&] {
-    for (std::size_t i = 0; i < world.nodes.size(); ++i) {
-      if (world.is_leaf(i) && world.shares[i] < world.nodes[i].wanted && world.is_open(i)) return true;
-    }
-    return false;
-  }();
-  if (is_wanted) REQUIRE(sum_of(world, world.below(-1)) == world.slots);
-}
-
 // Of siblings that want more, none with a weight is behind another that has more than it is set aside, by more than a
 // slot.
-void require_even_levels(const World& world) {
+void require_even_levels(const TenantWorld& world) {
   for (int parent = -1; parent < static_cast<int>(world.nodes.size()); ++parent) {
     for (const std::size_t poor : world.below(parent)) {
       const core::TenantNode& node = world.nodes[poor];
@@ -118,7 +34,7 @@ void require_even_levels(const World& world) {
 }
 
 // Siblings in another order get the same.
-void require_names_decide_nothing(const World& world, Rng& rng) {
+void require_names_decide_nothing(const TenantWorld& world, Rng& rng) {
   std::vector<core::TenantNode> exact = world.nodes;
   // None is as good as another, so that no place in the tree decides.
   if (sum_of_guarantees(world) > world.slots) return;
@@ -143,7 +59,7 @@ void require_names_decide_nothing(const World& world, Rng& rng) {
 TEST_CASE("in any tree guarantees come first, nothing is wasted, and what is left is shared evenly by weight") {
   for_each_seed("entitlements", 20, [](std::uint64_t, Rng& rng) {
     for (int i = 0; i < 5'000; ++i) {
-      const World world = random_world(rng);
+      const TenantWorld world = random_world(rng);
       require_sums(world);
       require_guarantees(world);
       require_limits(world);
@@ -158,7 +74,7 @@ TEST_CASE("where leaves come to want something else one by one, each has what a 
   for_each_seed("changing shares", 10, [](std::uint64_t, Rng& rng) {
     int moved = 0;
     for (int i = 0; i < 500; ++i) {
-      World world = random_world(rng);
+      TenantWorld world = random_world(rng);
       core::ChangingShares changing(world.nodes, world.slots);
       std::vector<std::size_t> leaves;
       for (std::size_t node = 0; node < world.nodes.size(); ++node) {
@@ -180,7 +96,7 @@ TEST_CASE("where leaves come to want something else one by one, each has what a 
 TEST_CASE("what is even adds up to what is shared, and whole slots are less than one from it") {
   for_each_seed("even shares", 10, [](std::uint64_t, Rng& rng) {
     for (int i = 0; i < 1'000; ++i) {
-      const World world = random_world(rng);
+      const TenantWorld world = random_world(rng);
       if (sum_of_guarantees(world) > world.slots) continue;
       const core::FairShares fair = core::fair_shares(world.nodes, world.slots, {});
       double even = 0;
@@ -198,7 +114,7 @@ TEST_CASE("of two divisions that deny nobody at most one is fairer than the othe
   for_each_seed("fairer", 10, [](std::uint64_t, Rng& rng) {
     int fairer = 0;
     for (int i = 0; i < 1'000; ++i) {
-      const World world = random_world(rng);
+      const TenantWorld world = random_world(rng);
       const std::vector<std::int64_t> nothing(world.nodes.size(), 0);
       const core::FairShares fair = core::fair_shares(world.nodes, world.slots, nothing);
       const auto draw = [&] {

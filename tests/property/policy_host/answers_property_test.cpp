@@ -15,8 +15,9 @@ namespace tidepool::policies::host {
 TEST_CASE("any bytes at all give answers that pass the check, or a fault") {
   test::for_each_seed("answers of a policy host", 500, [](std::uint64_t /*seed*/, Rng& rng) {
     const auto jobs = static_cast<int>(rng.between(0, 6));
-    const cluster::View view = test::waiting_jobs(jobs, static_cast<int>(rng.between(1, 2)));
-    test::AnswerRegion region(static_cast<std::uint32_t>(jobs));
+    cluster::View view = test::waiting_jobs(jobs, static_cast<int>(rng.between(1, 2)));
+    view.tenants.resize(rng.below(4));
+    test::AnswerRegion region(static_cast<std::uint32_t>(jobs), static_cast<std::uint32_t>(view.tenants.size()));
     const double numbers[] = {0, 1, 2, 8, -1, 1.5, 9, 1e300, kUnset, NAN, HUGE_VAL};
     for (std::uint64_t at = region.layout().admit; at < region.layout().why; at += 8) {
       region.put(at, rng.chance(0.2) ? numbers[rng.below(std::size(numbers))] : double(rng.between(0, 1)));
@@ -24,9 +25,11 @@ TEST_CASE("any bytes at all give answers that pass the check, or a fault") {
     for (int i = 0; i < 40 && rng.chance(0.9); ++i) {
       region.bytes()[rng.below(region.bytes().size())] = std::byte(rng.below(256));
     }
-    region.hooks(static_cast<std::uint32_t>(rng.below(32)));
+    region.hooks(static_cast<std::uint32_t>(rng.below(64)));
     const Judged judged = read_answers(view, region.bytes());
     if (const auto* answers = std::get_if<Answers>(&judged)) {
+      for (const auto& claim : answers->claims) CHECK(claim.value_or(0) >= 0);
+      CHECK((answers->claims.empty() || answers->claims.size() == view.tenants.size()));
       core::StepBudget budget(1'000'000);
       const auto standard = standard_for(view, *answers, *built_in_fallback(), budget);
       CHECK(check_allocation(view, allocate(view, *answers, standard)).ok());

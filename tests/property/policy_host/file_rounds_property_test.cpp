@@ -6,6 +6,7 @@
 #include "policies/host/file_round.hpp"
 #include "policies/registry.hpp"
 #include "tests/integration/policy_host/hosts.hpp"
+#include "tests/support/random_tenants.hpp"
 #include "tests/support/seeds.hpp"
 #include "tests/support/simulated_world.hpp"
 
@@ -26,6 +27,22 @@ function P.size(view, params)
                           goodput = most > 0 and view.goodput(i, most) or 0, held = view.size[i]})
   end
   return sizes
+end
+return P
+)";
+
+const core::PolicyFileRef kSharing{"by_wants", std::string(64, 'b'), "{}", true};
+
+// Claims follow from all that it is shown of tenants that changes as they live on.
+constexpr const char* kClaiming = R"(
+local P = {}
+function P.share(view, params)
+  local claims = {}
+  for t = 1, view.tenants do
+    local seen = view.tenant_wanted[t] + 3 * view.tenant_held[t] + math.floor(1000 * view.tenant_loan[t])
+    claims[t] = seen % 4 > 0 and seen % 7
+  end
+  return claims
 end
 return P
 )";
@@ -60,9 +77,11 @@ struct Life {
   core::Engine::Parts engine_parts = parts();
   test::SimulatedWorld world;
   PolicyHost& host;
+  core::PolicyFileRef file = kFile;
   FileRounds kept{engine_parts};
   std::int64_t differences = 0;
   std::int64_t expected = 0;  // jobs of which something was expected by what others did
+  std::int64_t claims = 0;
 
   Life(std::uint64_t seed, bool faults, PolicyHost& asked) : world(seed, faults, parts()), host(asked) {}
 
@@ -72,12 +91,13 @@ struct Life {
     world.carry_out(decision);
   }
   void ask(Rng& rng) {
-    const RoundAsked asked{.state = world.state(), .now = world.now(), .file = kFile, .number = 1};
+    const RoundAsked asked{.state = world.state(), .now = world.now(), .file = file, .number = 1};
     FileRounds anew(engine_parts);
     const core::PolicyRound round = kept.ask(host, {}, asked);
     INFO(round.fault + " " + round.message);
     REQUIRE(round.fault.empty());
     REQUIRE(round == anew.ask(host, {}, asked));
+    claims += static_cast<std::int64_t>(round.claims.size());
     for (const core::PolicyWish& wish : round.wishes) {
       expected += std::any_of(wish.numbers.begin(), wish.numbers.end(), [](const core::ReasonNumber& number) {
         return std::string_view(number.name) == "expected" && number.value >= 0;
@@ -116,6 +136,37 @@ TEST_CASE("what is kept between questions changes neither an answer nor what com
   if (!test::all_seeds_run()) return;
   CHECK(differences > 0);
   CHECK(expected > 0);
+}
+
+TEST_CASE("likewise where the file divides the pool between tenants, and the next one does not") {
+  PolicyHost sharing = test::lua_host(kClaiming);
+  PolicyHost telling = test::lua_host(kTelling);
+  std::int64_t differences = 0;
+  std::int64_t claims = 0;
+  test::for_each_seed("file rounds of tenants", 10, [&](std::uint64_t seed, Rng& rng) {
+    Life life(seed, true, sharing);
+    life.file = kSharing;
+    REQUIRE(life.world.share_among(test::random_tenants(rng, 6)));
+    for (int i = 0; i < 120; ++i) {
+      life.world.tick();
+      if (i % 3 == 0) life.go_on();
+      if (rng.chance(0.03)) (void)life.world.share_among(test::random_tenants(rng, 6));
+      if (rng.chance(0.3)) life.ask(rng);
+      if (rng.chance(0.05)) {
+        // One asker serves one version after another.
+        const RoundAsked asked{.state = life.world.state(), .now = life.world.now(), .file = kFile, .number = 1};
+        FileRounds anew(life.engine_parts);
+        const core::PolicyRound round = life.kept.ask(telling, {}, asked);
+        REQUIRE(round.claims.empty());
+        require_same(life.kept.compare(round, asked), anew.compare(round, asked));
+      }
+    }
+    differences += life.differences;
+    claims += life.claims;
+  });
+  if (!test::all_seeds_run()) return;
+  CHECK(differences > 0);
+  CHECK(claims > 0);
 }
 
 TEST_CASE("a job that has left is followed once, and again where something else is remembered of it") {

@@ -62,6 +62,7 @@ core::PolicyRound full_round() {
                       .word = "Capped",
                       .numbers = {{"most", 4}}},
                      {.job = JobId(3), .asked = 1, .rank = {}, .size = {}, .mark = {}, .word = "", .numbers = {}}},
+          .claims = {{"lab", 0}, {"vision", 12}},
           .fault = "policy.deadline",
           .message = "it took \"too\" long"};
 }
@@ -220,6 +221,34 @@ TEST_CASE("What was stored before there was memory asks for none and tells none"
   CHECK_FALSE(read->find_job(JobId(1))->spec.memory);
   CHECK_FALSE(read->pools.pools.at("gpu").spec.memory_per_slot);
   CHECK(core::fact_from_json(pools).ok());
+}
+
+TEST_CASE("What earlier versions stored of policy files says that they divide nothing between tenants") {
+  auto activated = core::to_json(core::Fact(core::PolicyActivated{core::PolicyFileRef{"capped", "v", "{}", true}}));
+  activated["file"].erase("shares");
+  const auto file = core::fact_from_json(activated);
+  REQUIRE(file.ok());
+  CHECK_FALSE(std::get<core::PolicyActivated>(*file).file->shares);
+  auto answered = core::to_json(core::Fact(core::PolicyAnswered{full_round()}));
+  answered["round"].erase("claims");
+  const auto round = core::fact_from_json(answered);
+  REQUIRE(round.ok());
+  CHECK(std::get<core::PolicyAnswered>(*round).round.claims.empty());
+
+  core::ClusterState state;
+  const core::PolicyFileRef ref{"capped", std::string(64, 'a'), "{}"};
+  state.deployment = {.active = ref, .earlier = {ref}, .shadow = ref, .since = {}, .answer = full_round()};
+  auto written = core::to_json(state);
+  REQUIRE(core::digest_of(*core::state_from_json(written)) == core::digest_of(state));
+  for (const char* each : {"active", "shadow"}) written["desk"][each].erase("shares");
+  written["desk"]["earlier"][0].erase("shares");
+  written["desk"]["answer"].erase("claims");
+  const auto read = core::state_from_json(written);
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  CHECK(read->deployment.active == ref);
+  CHECK(read->deployment.earlier == std::vector{ref});
+  CHECK(read->deployment.answer->claims.empty());
 }
 
 TEST_CASE("A fact with a field missing, a field too many, or a value out of range is refused") {

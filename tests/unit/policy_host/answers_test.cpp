@@ -2,7 +2,9 @@
 #include "policies/host/answers.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/host/facts_image.hpp"
@@ -55,6 +57,33 @@ TEST_CASE("an unknown fault's name is a bad reply, and unprintable words are sho
   CHECK(fault.code == "policy.runtime_error");
   CHECK(fault.message == std::string(sizeof header.message, '?'));
   CHECK_FALSE(fault.job);
+}
+
+TEST_CASE("each tenant is answered for: a number that is rounded down, or none, which is NaN") {
+  cluster::View view = waiting_jobs(1, 1);
+  view.tenants.resize(3);
+  for (std::size_t i = 0; i < 3; ++i) view.tenants[i].name = std::string("t") + std::to_string(i);
+  const auto answered = [&](double second) {
+    Region region(1, 3);
+    region.put(region.layout().share, 2.75);
+    region.put(region.layout().share + 8, second);
+    region.put(region.layout().share + 16, std::nan(""));
+    region.hooks(kShare);
+    return read_answers(view, region.bytes());
+  };
+  const auto fault = [&](double second) {
+    const Judged judged = answered(second);
+    REQUIRE(std::holds_alternative<PolicyFault>(judged));
+    CHECK(std::get<PolicyFault>(judged).hook == "share");
+    return std::string(std::get<PolicyFault>(judged).code);
+  };
+  CHECK(std::get<Answers>(answered(kClaimMax)).claims == std::vector<std::optional<int>>{2, kClaimMax, std::nullopt});
+  CHECK(fault(kUnset) == "policy.missing_answer");
+  for (const double wrong : {-1.0, kClaimMax + 1.0, std::numeric_limits<double>::infinity()}) {
+    CHECK(fault(wrong) == "policy.invalid_number");
+  }
+  CHECK(std::get<PolicyFault>(answered(-1)).message ==
+        "what tenant t1 should have beyond its guarantee is a number from 0 to 1000000000, not -1");
 }
 
 TEST_CASE("a count of numbers beyond the record is no reason") {
@@ -138,6 +167,18 @@ TEST_CASE("what the engine will not change keeps its size, whatever the policy w
   CHECK(granted(view, answers) == std::vector<int>{4, 2, 2});
   view.jobs[0].resize_blocked = false;
   CHECK(granted(view, answers) == std::vector<int>{0, 2, 5});
+}
+
+TEST_CASE("in a part of the pool that is less than what its jobs cannot give up now, the first of them keep theirs") {
+  cluster::View view = waiting_jobs(3, 1);
+  view.nodes[0].slots = 5;
+  for (const std::size_t row : {0U, 1U}) {
+    view.jobs[row].placement = {{0, 4}};
+    view.jobs[row].resize_blocked = true;
+  }
+  CHECK(granted(view, wishing({4, 4, 4})) == std::vector<int>{4, 1, 0});
+  view.jobs[1].size_min = 4;
+  CHECK(granted(view, wishing({4, 4, 4})) == std::vector<int>{4, 0, 1});
 }
 
 TEST_CASE("a mark that stays keeps its time, a new one gets the round's") {

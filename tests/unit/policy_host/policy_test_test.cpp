@@ -64,6 +64,44 @@ TEST_CASE("a test states tenants, the types of its nodes, their prices, and whic
   CHECK(test_finding(test) == "/0/jobs/1/types_asked");
 }
 
+TEST_CASE("a test states the tenants of its cluster; what they want and hold follows from its jobs") {
+  json test = small_test();
+  test["cluster"]["tenants"] = {{{"name", "lab"}, {"guarantee", 4}},
+                                {{"name", "vision"}, {"parent", "lab"}, {"guarantee", 2}, {"weight", 3}, {"loan", 1.5}},
+                                {{"name", "speech"}, {"borrow", 2}, {"lend", 0}}};
+  test["jobs"][0]["tenant"] = "vision";
+  test["jobs"][1]["tenant"] = "speech";
+  test["expect"] = {{"shares", {{"vision", 6}, {"speech", false}}}, {"entitled", {{"lab", 8}}}};
+  std::vector<FieldError> errors;
+  const auto tests = read_tests(json::array({test}), errors);
+  for (const auto& error : errors) UNSCOPED_INFO(error.pointer + ": " + error.message);
+  REQUIRE(errors.empty());
+  const auto& tenants = tests[0].view.tenants;
+  REQUIRE(tenants.size() == 3);
+  CHECK(tenants[0].is_leaf == false);
+  CHECK(tenants[1].parent == 0);
+  CHECK(tenants[1].held == 6);
+  CHECK(tenants[0].held == 6);
+  CHECK(tenants[0].loan == 1.5);
+  CHECK(tenants[2].wanted == 3);
+  CHECK(tests[0].expect.shares.at("speech") == std::nullopt);
+  const auto finding = [&](const char* where, const json& value) {
+    json wrong = test;
+    wrong[json::json_pointer(where)] = value;
+    return test_finding(wrong);
+  };
+  CHECK(finding("/cluster/tenants/1/parent", "labs") == "/0/cluster/tenants");
+  CHECK(finding("/cluster/tenants/1/guarantee", 5) == "/0/cluster/tenants");  // more than its parent's
+  CHECK(finding("/cluster/tenants/0/loan", 1) == "/0/cluster/tenants/0/loan");
+  CHECK(finding("/cluster/tenants/0/colour", 1) == "/0/cluster/tenants/0/colour");
+  CHECK(finding("/cluster/tenants", json::array()) == "/0/cluster/tenants");
+  CHECK(finding("/jobs/0/tenant", "lab") == "/0/jobs/0/tenant");
+  CHECK(finding("/expect/shares/images", 3) == "/0/expect/shares");
+  CHECK(finding("/expect/shares/vision", true) == "/0/expect/shares");
+  CHECK(finding("/expect/entitled/vision", "all") == "/0/expect/entitled");
+  CHECK(finding("/expect/grants", {{"a", 2}}) == "/0/expect/grants");
+}
+
 TEST_CASE("speeds between stated sizes lie on straight lines, beyond them they stay") {
   const StatedSpeed speed({{1, 1}, {4, 2.5}});
   CHECK(speed.goodput({1, 2}) == Approx(1.5));
