@@ -7,7 +7,7 @@ import { launch, openTab, shoot } from "./browser.mjs";
 import { eventually, source, startDaemon } from "./daemon.mjs";
 
 const kTree = {
-  half_life: "24h", rebalance_every: "5m",
+  half_life: "24h", rebalance_every: "5m", churn: { per_job: 9, window: "1h" },
   tenants: [
     { name: "lab", guarantee: 4, weight: 2, budget: { limit: "500.00", window: "month", thresholds: [{ percent: 80, action: "warn" }, { percent: 95, action: "shrink" }, { percent: 100, action: "pause" }] },
       tenants: [{ name: "vision", guarantee: 2, weight: 3, lend: 1, job_slots_max: 4 }, { name: "speech", guarantee: 2 }] },
@@ -53,6 +53,7 @@ test("a tree that is set appears without a reload on the page that says how to b
   await api("PUT", "/v1/tenants", kTree);
   await line(page, "speech").waitFor();
   assert.equal(await page.locator('[data-testid="tenants"] tbody tr').count(), 5);
+  assert.equal(await page.getByTestId("preemption-limits").innerText(), "Beyond guarantees: a job is preempted at most 9 times in 1h.");
 }));
 
 test("each line says what the API says while jobs come, borrow and wait", async () => {

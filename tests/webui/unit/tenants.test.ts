@@ -5,7 +5,7 @@ import { kEmptyTenantPage } from "~/state/model";
 import { reduceTenants } from "~/state/reduce_tenants";
 import { budgetInForce, budgetMeter, rowsOf, scaleOf, sharesOf, withBelow } from "~/state/tenant_rows";
 import { daysOf, usageDays } from "~/state/usage_days";
-import { dayText, defaultPairs, inForceText, limitPairs, outlookText, sharesText, spentText, tenantsProblem, thresholdText, usageProblem, utcMoment } from "~/text/tenant_text";
+import { dayText, defaultPairs, inForceText, limitPairs, outlookText, preemptionText, sharesText, spentText, tenantsProblem, thresholdText, usageProblem, utcMoment } from "~/text/tenant_text";
 
 const example = <T>(name: string): T =>
   JSON.parse(readFileSync(fileURLToPath(new URL(`../../../api/examples/${name}.json`, import.meta.url)), "utf8")) as T;
@@ -99,7 +99,14 @@ test("a budget says what comes of it", () => {
 test("limits and shares are told in words", () => {
   expect(sharesText({ held: 5, guarantee: 4, entitled: 6, borrowed: 1, lent: 0 })).toBe("5 in use · 4 guaranteed · 6 entitled · 1 borrowed");
   expect(Object.fromEntries(limitPairs(find("vision"), "USD"))).toMatchObject({ "May borrow": "8 slots", Lends: "at most 2 slots", "Price of a job": "at most $12.50 an hour" });
-  expect(Object.fromEntries(limitPairs(find("guests"), "USD"))).toMatchObject({ Weight: "0, only what no other wants", "May borrow": "as many as there are", "Priority of a job": "at most 0" });
+  expect(Object.fromEntries(limitPairs(find("guests"), "USD"))).toMatchObject({ Weight: "0, only what no other wants", "May borrow": "as many as there are", "Priority of a job": "at most 0", "Preempts others": "no wait of its own" });
+  expect(Object.fromEntries(limitPairs(find("vision"), "USD"))).toMatchObject({ "Preempts others": "after 10m of waiting", "Puts off an end": "by at most 2m" });
+});
+
+test("what holds preemptions up in the whole pool is told in a sentence, and nothing where nothing does", () => {
+  expect(preemptionText(tree())).toBe("Beyond guarantees: a job waits 5m before others are preempted for it; a job is preempted at most 3 times in 1h; all jobs together at most 20 times in 1h.");
+  expect(preemptionText({ ...tree(), preempt_after: "0s", churn: { per_job: 1, pool: null, window: "30m" } })).toBe("Beyond guarantees: a job is preempted at most once in 30m.");
+  expect(preemptionText({ ...tree(), preempt_after: "0s", churn: null })).toBeNull();
 });
 
 test("what cannot be shown is said in a plain sentence", () => {

@@ -332,14 +332,24 @@ export interface Tenant {
   priority_max: number | null;
   job_slots_max: number | null;
   job_price_max: string | null;
+  notice_extension: string | null;
+  preempt_after: string; // "0s": not set
   budget: Budget | null;
   defaults: Record<string, unknown>; // a part of a job file
   now: TenantNow | null; // null: above the token's own tenant
 }
 
+export interface Churn {
+  per_job: number | null;
+  pool: number | null;
+  window: string;
+}
+
 export interface TenantTree {
   half_life: string;
   rebalance_every: string;
+  preempt_after: string; // "0s": at once
+  churn: Churn | null; // null: preemptions are not limited
   tenants: Tenant[]; // each after its parent
   warnings: string[];
   as_of_seq: number;

@@ -1,5 +1,5 @@
 // Tenants, their slots and their budgets in words.
-import type { Budget, BudgetAction, BudgetNow, Tenant } from "../api/types";
+import type { Budget, BudgetAction, BudgetNow, Tenant, TenantTree } from "../api/types";
 import type { Refusal } from "../state/model";
 import type { BudgetInForce, SlotShares } from "../state/tenant_rows";
 import { count, money } from "./format";
@@ -56,6 +56,8 @@ export function thresholdText({ percent, action }: { percent: number; action: Bu
   return `at ${count(percent)} %: ${kThresholds[action]}`;
 }
 
+const kAtOnce = "0s";
+
 // What is set of a tenant, as pairs of a name and a value.
 export function limitPairs(tenant: Tenant, currency: string): [string, string][] {
   const own = (value: number | null, say: (n: number) => string) => (value === null ? "no limit of its own" : say(value));
@@ -67,7 +69,20 @@ export function limitPairs(tenant: Tenant, currency: string): [string, string][]
     ["Priority of a job", own(tenant.priority_max, (n) => `at most ${n}`)],
     ["Slots of a job", own(tenant.job_slots_max, (n) => `at most ${count(n)}`)],
     ["Price of a job", tenant.job_price_max === null ? "no limit of its own" : `at most ${money(tenant.job_price_max, currency)} an hour`],
+    ["Preempts others", tenant.preempt_after === kAtOnce ? "no wait of its own" : `after ${tenant.preempt_after} of waiting`],
+    ["Puts off an end", tenant.notice_extension === null ? "no limit of its own" : `by at most ${tenant.notice_extension}`],
   ];
+}
+
+// When jobs are preempted for others, by what is set of the whole tree; null: nothing holds it up.
+export function preemptionText({ preempt_after, churn }: TenantTree): string | null {
+  const times = (count: number) => (count === 1 ? "once" : `${count} times`);
+  const parts: string[] = [];
+  if (preempt_after !== kAtOnce) parts.push(`a job waits ${preempt_after} before others are preempted for it`);
+  if (churn?.per_job != null) parts.push(`a job is preempted at most ${times(churn.per_job)} in ${churn.window}`);
+  if (churn?.pool != null) parts.push(`all jobs together at most ${times(churn.pool)} in ${churn.window}`);
+  if (parts.length === 0) return null;
+  return `Beyond guarantees: ${parts.join("; ")}.`;
 }
 
 // What its jobs take where their files are silent, as pairs of a field such as "elastic.cooldown" and a value.

@@ -4,7 +4,7 @@ import type { TenantTree } from "../../api/types";
 import type { Refusal } from "../../state/model";
 import type { Session } from "../../state/session";
 import { useSelect } from "../../state/store";
-import { tenantsProblem } from "../../text/tenant_text";
+import { preemptionText, tenantsProblem } from "../../text/tenant_text";
 import { TenantPanel } from "./tenant_panel";
 import { TenantTable } from "./tenant_table";
 import { UsagePanel } from "./usage_panel";
@@ -31,11 +31,15 @@ export function TenantsPage({ chosen, session }: Props) {
 }
 
 function Tree({ tree, chosen, session }: Props & { tree: TenantTree }) {
+  const preemption = preemptionText(tree);
   return (
     <>
       {tree.warnings.map((warning) => <p class="notice warn" key={warning}>{warning}</p>)}
       <div class="columns">
-        <div class="column"><TenantTable tree={tree} chosen={chosen} /></div>
+        <div class="column">
+          <TenantTable tree={tree} chosen={chosen} />
+          {preemption !== null && <p class="quiet" data-testid="preemption-limits">{preemption}</p>}
+        </div>
         <aside class="column side">
           {chosen !== null && <TenantPanel key={chosen} tree={tree} name={chosen} />}
           <UsagePanel tree={tree} name={chosen} session={session} />
