@@ -222,10 +222,11 @@ void follow_through(DecisionDraft& draft, const Job& job) {
     if (job.state() == JobState::kPending && is_withheld(job)) draft.find(job, why_withheld(job));
     return;
   }
+  // What would give up its workers waits, too: it may have finished.
+  if (awaits_end(draft, job)) return stop_left_behind(draft, job);
   if (job.requests.suspend) return park(draft, job, suspended);
   if (is_withheld(job)) return park(draft, job, why_withheld(job));
   stop_left_behind(draft, job);
-  if (awaits_end(draft, job)) return;
   if (const auto reason = suspended_by_drain(draft, job)) return park(draft, job, *reason);
   if (const auto reason = too_few_left(draft, job)) return park(draft, job, *reason);
   stop_late(draft, job);

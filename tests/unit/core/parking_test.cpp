@@ -277,6 +277,24 @@ TEST_CASE("A member that exits well and no end is reported was lost after all") 
   CHECK(story.last("worker.lost").data["worker"] == "w-2");
 }
 
+TEST_CASE("A job that may have finished is not suspended before that is known") {
+  Story story({.finish_patience = Duration::seconds(3)});
+  story.node(2);
+  core::JobSpec spec = job_spec({.min = 2, .max = 2});
+  spec.max_restarts = 0;
+  const JobId job = story.engine().next_job_id();
+  story.learn(core::JobSubmitted{job, spec});
+  story.settle(job);
+  story.exit(WorkerId(2), 0);
+  story.learn(core::JobSuspendRequested{job});
+  CHECK(names_of(story.decide()).empty());
+  story.pass(Duration::seconds(3));
+  CHECK(names_of(story.decide()) == "stop_worker");  // it was lost, and the job has no restart left
+  story.exit(WorkerId(1), -1);
+  story.decide();
+  CHECK(story.job(job).state() == JobState::kFailed);
+}
+
 TEST_CASE("A report tells the samples of all steps, so that lost reports do not count") {
   Story story;
   story.node(1);
