@@ -56,7 +56,7 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
   struct Link {
     std::shared_ptr<AgentSession> session;
     std::shared_ptr<AgentSession> joining;  // has said hello, and the loop has not answered
-    std::int64_t away_ticks = 0;  // since it was heard last
+    std::int64_t away_ticks = 0;            // since it was heard last
     std::int64_t patience_ticks = 0;
     bool lost = false;   // the loop has been told
     bool known = false;  // admitted once, or expected: its absence matters

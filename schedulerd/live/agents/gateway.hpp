@@ -3,8 +3,8 @@
 // loop's messages to the node's session.
 //
 // One live session a node name: a newer one with the same key, or without one like the older, ends the older; others
-// are refused. A node is lost once nothing has been heard of it for `patience`, whether its link is open or not, counted
-// in heartbeats of this process, so that a paused daemon loses no node.
+// are refused. A node is lost once nothing has been heard of it for `patience`, be its link open or not, counted in
+// heartbeats of this process, so that a paused daemon loses no node.
 #pragma once
 
 #include <functional>

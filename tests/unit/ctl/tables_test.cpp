@@ -50,8 +50,19 @@ TEST_CASE("a node shows its free slots and the jobs on it once") {
   CHECK(nodes_table(json::array({shared}), {}).find("  some  ") != std::string::npos);
   shared["isolation"]["kept"].clear();
   CHECK(nodes_table(json::array({shared}), {}).find("  none  ") != std::string::npos);
-  shared["memory_per_slot"] = 0;
-  CHECK(nodes_table(json::array({shared}), {}).find("  no bound  ") != std::string::npos);
+}
+
+TEST_CASE("what slots bring of the memory of their nodes is told below the nodes, once where they are alike") {
+  const json node = example("node.json");
+  CHECK(nodes_table(json::array({node, node}), {}).ends_with("\nmemory a slot: 14.4GiB\n"));
+  json unbounded = node;
+  unbounded["id"] = "node-2";
+  unbounded["memory_per_slot"] = 0;
+  json older = node;
+  older["memory_per_slot"] = nullptr;
+  const json all = json::array({node, node, unbounded, older});
+  CHECK(nodes_table(all, {}).ends_with("\nmemory a slot: no bound on node-2, 14.4GiB on 2 nodes\n"));
+  CHECK(nodes_table(json::array({older}), {}).find("memory") == std::string::npos);
 }
 
 TEST_CASE("quarantined slots are told with their worker, since when, why and the way out") {
