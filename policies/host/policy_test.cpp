@@ -210,8 +210,10 @@ class TestReader {
     bool right = table.is_object();
     const json entries = right ? table : json::object();
     for (const auto& [of, value] : entries.items()) {
-      if (!is_there(what, of))
-        in.fail(name, "Invalid", "names the " + what + " \"" + of + "\", which the test has not");
+      if (!is_there(what, of)) {
+        std::string why = "names the ";
+        in.fail(name, "Invalid", why.append(what).append(" \"").append(of).append("\", which the test has not"));
+      }
       right = right && take(of, value);
     }
     if (!right) in.fail(name, "WrongType", "must be a table of " + what + " names and values, such as {a: 4}");
