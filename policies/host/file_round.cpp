@@ -110,8 +110,9 @@ core::PolicyRound FileRounds::ask(PolicyHost& host, std::span<const Param> param
   const FollowedJobs::News news = asked_of_.catch_up(asked.state);
   Setting setting(asked, parts_, news.going_on);
   follow(setting.state(), news, rows_);
-  cluster::View view = rows_.rows(setting.request()).view;
-  if (parts_.tenants_share(setting.state())) view.tenants = tenant_rows(setting.request());
+  const core::PlanRequest request = setting.request();
+  cluster::View view = rows_.rows(request).view;
+  if (parts_.tenants_share(setting.state())) view.tenants = tenant_rows(request);
   core::PolicyRound round{.number = asked.number, .asked_at = asked.now};
   if (view.slots() == 0 || view.jobs.empty()) return round;  // nothing to ask about
   const Judged judged = host.ask(view, params);
