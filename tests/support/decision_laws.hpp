@@ -52,6 +52,16 @@ inline void decide_and_check(SimulatedWorld& world) {
   world.carry_out(decision);
 }
 
+// Faults have ended: decides and works until nothing is left to do, which comes to an end.
+inline void come_to_rest(SimulatedWorld& world) {
+  world.calm_down();
+  decide_and_check(world);
+  for (int rounds = 0; world.work_a_round(); ++rounds) {
+    decide_and_check(world);
+    REQUIRE(rounds < 3000);
+  }
+}
+
 // An engine of these parts, made from the written state, is due when this world's is, and decides what it does.
 inline void check_recovery(SimulatedWorld& world, core::Engine::Parts parts) {
   const auto read = core::state_from_json(nlohmann::json::parse(core::to_json(world.state()).dump()));

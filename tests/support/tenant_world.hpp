@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -93,6 +94,18 @@ inline void require_no_waste(const TenantWorld& world) {
     return false;
   }();
   if (is_wanted) REQUIRE(sum_of(world, world.below(-1)) == world.slots);
+}
+
+// What is even adds up to what is shared, and whole slots are less than one from it. Requires: guarantees fit together.
+inline void require_even_shares(const TenantWorld& world) {
+  const core::FairShares fair = core::fair_shares(world.nodes, world.slots, {});
+  double even = 0;
+  for (const std::size_t top : world.below(-1)) {
+    INFO("tenant " << top);
+    even += fair.even[top];
+    REQUIRE(std::abs(fair.even[top] - world.shares[top]) < 1 + 1e-6);
+  }
+  REQUIRE(std::abs(even - sum_of(world, world.below(-1))) < 1e-6);
 }
 
 }  // namespace tidepool::test

@@ -2,8 +2,6 @@
 // claimed, and claims are met as core/tenants/surplus.hpp says.
 #include <catch2/catch.hpp>
 
-#include <cmath>
-
 #include "tests/support/seeds.hpp"
 #include "tests/support/tenant_world.hpp"
 
@@ -161,14 +159,7 @@ TEST_CASE("with claims, too, what is even adds up to what is shared, and whole s
       TenantWorld world = random_world(rng);
       if (sum_of_guarantees(world) > world.slots) continue;
       claim_at_random(world, rng);
-      const core::FairShares fair = core::fair_shares(world.nodes, world.slots, {});
-      double even = 0;
-      for (const std::size_t top : world.below(-1)) {
-        INFO("tenant " << top);
-        even += fair.even[top];
-        REQUIRE(std::abs(fair.even[top] - world.shares[top]) < 1 + 1e-6);
-      }
-      REQUIRE(std::abs(even - sum_of(world, world.below(-1))) < 1e-6);
+      require_even_shares(world);
     }
   });
 }

@@ -98,14 +98,7 @@ TEST_CASE("what is even adds up to what is shared, and whole slots are less than
     for (int i = 0; i < 1'000; ++i) {
       const TenantWorld world = random_world(rng);
       if (sum_of_guarantees(world) > world.slots) continue;
-      const core::FairShares fair = core::fair_shares(world.nodes, world.slots, {});
-      double even = 0;
-      for (const std::size_t top : world.below(-1)) {
-        INFO("tenant " << top);
-        even += fair.even[top];
-        REQUIRE(std::abs(fair.even[top] - world.shares[top]) < 1 + 1e-6);
-      }
-      REQUIRE(std::abs(even - sum_of(world, world.below(-1))) < 1e-6);
+      require_even_shares(world);
     }
   });
 }

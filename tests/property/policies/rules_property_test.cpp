@@ -158,13 +158,8 @@ TEST_CASE("When faults end, every job whose rules can be kept comes to its end, 
       SimulatedWorld world(seed + 32'000, true, parts_of(policy.name));
       world.label_nodes();
       live_by_rules(world, 120, seen);
-      world.calm_down();
-      decide_and_check(world);
-      for (int rounds = 0; world.work_a_round(); ++rounds) {
-        decide_and_check(world);
-        INFO("under " << policy.name);
-        REQUIRE(rounds < 3000);
-      }
+      INFO("under " << policy.name);
+      come_to_rest(world);
     });
   }
 }
