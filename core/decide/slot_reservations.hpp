@@ -29,8 +29,8 @@ class SlotReservations {
   // `releasing`: every job of which releases_slots() holds.
   SlotReservations(DecisionDraft& draft, const IdSet<JobId>& releasing);
 
-  // The worker's slots come free, too, unless it is gone: then nobody knows when. Counted once, however it is found: a
-  // job that gives up everything may have leaving workers on their way already.
+  // The worker's slots come free, too, unless it is gone: when those do is not known. Counted once, however it is
+  // found: a job that gives up everything may have leaving workers on their way already.
   void add(const Worker& worker);
   // What comes free there is for another job.
   void close(const std::vector<std::string>& slot_types);

@@ -149,7 +149,7 @@ struct View {
   Mark mark;                    // the policy's own note on the cluster
   // What each job that has ended took, in any order. Not owned: ever more have ended, so the view's maker keeps them.
   std::span<const double> ended_slot_seconds;
-  std::vector<TenantRow> tenants = {};  // each after its parent; empty where nobody divides the pool between them
+  std::vector<TenantRow> tenants = {};  // each after its parent; empty where they do not share the pool
   bool explained = true;                // false: scores and losing sizes are not read, so none need be worked out
 
   [[nodiscard]] int slots() const;

@@ -25,7 +25,7 @@ constexpr auto kConnectPatience = std::chrono::seconds(10);
 constexpr std::int64_t kSilenceMs = 15'000;  // until the daemon has said how long it waits for this node
 constexpr std::int64_t kSilenceLeastMs = 1'000;
 
-// What this end sends and nobody confirms for so long ends the link.
+// Data that is not acknowledged for so long ends the link.
 void bound_silence(int socket, std::int64_t ms) {
   const int value = static_cast<int>(ms);
   ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &value, sizeof value);

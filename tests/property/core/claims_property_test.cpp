@@ -37,7 +37,7 @@ void require_claims_first(const TenantWorld& world, std::size_t poor, std::size_
   REQUIRE((surplus_of(world, rich) - 1) / static_cast<double>(*other.claim) <= met + 1e-6);
 }
 
-// `poor` lacks something and no claim stands behind that: nobody has more than a claim of its own, or is above the
+// `poor` lacks something, and not because of a claim: no tenant has more than a claim of its own, or is above the
 // level.
 void require_rest_by_level(const TenantWorld& world, std::size_t poor, std::size_t rich) {
   const core::TenantNode& node = world.nodes[poor];
