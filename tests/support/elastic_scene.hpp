@@ -17,9 +17,9 @@ inline constexpr std::int64_t kSecond = 1'000'000;
 inline constexpr std::int64_t kFarBelowTimeouts = 10 * kSecond;
 
 struct Scene {
-  // `prepare` runs in each worker's process first.
+  // `prepare` runs in each worker's process first. The job lingers until the scene waits for its end.
   explicit Scene(TinyJobOptions options, std::function<void(const WorkerPlace&)> prepare = {})
-      : job(std::move(options)), leader([this, prepare = std::move(prepare)](const WorkerPlace& place) {
+      : job(lingering(std::move(options))), leader([this, prepare = std::move(prepare)](const WorkerPlace& place) {
           if (prepare) prepare(place);
           return job.work(place);
         }) {}
@@ -48,6 +48,7 @@ struct Scene {
     workers.erase(workers.begin() + static_cast<std::ptrdiff_t>(index));
   }
   [[nodiscard]] bool all_have_left() {
+    job.hurry();
     return leader.run_until([&] { return leader.living() == 0; });
   }
   void finish() {
@@ -58,6 +59,11 @@ struct Scene {
     for (const auto& end : ends) CHECK(end.last_step == job.options().steps);
     const auto last = static_cast<std::size_t>(job.options().steps);
     CHECK(job.diary(workers.front()).digest_after[last] == job.reference_digest());
+  }
+
+  static TinyJobOptions lingering(TinyJobOptions options) {
+    options.lingers = true;
+    return options;
   }
 
   TinyJob job;

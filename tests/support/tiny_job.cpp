@@ -16,6 +16,7 @@
 namespace tidepool::test {
 
 inline constexpr std::size_t kNumbers = 64;
+inline constexpr std::size_t kSharedBytes = kDiaryWorkers * sizeof(Diary) + sizeof(std::atomic<bool>);
 
 struct TinyModel {
   explicit TinyModel(const TinyJobOptions& options)
@@ -150,15 +151,20 @@ struct TinyJob::Trained {
 
 TinyJob::TinyJob(TinyJobOptions options) : options_(options) {
   TP_CHECK(static_cast<std::size_t>(options.steps) < kDiarySteps, "the diary holds every step");
-  void* memory =
-      ::mmap(nullptr, kDiaryWorkers * sizeof(Diary), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* memory = ::mmap(nullptr, kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   TP_CHECK(memory != MAP_FAILED, "the test has shared memory");
   diaries_ = static_cast<Diary*>(memory);
   for (std::size_t i = 0; i < kDiaryWorkers; ++i) new (diaries_ + i) Diary;
+  hurried_ = new (diaries_ + kDiaryWorkers) std::atomic<bool>(false);
 }
 
 TinyJob::~TinyJob() {
-  ::munmap(diaries_, kDiaryWorkers * sizeof(Diary));
+  ::munmap(diaries_, kSharedBytes);
+}
+
+// What a test does to a job must reach it before its end, however slow the machine is.
+bool TinyJob::lingers_at(std::int64_t step) const {
+  return options_.lingers && step >= options_.steps - kLingeringSteps && !hurried_->load();
 }
 
 int TinyJob::work(const WorkerPlace& place) const {
@@ -206,6 +212,7 @@ int TinyJob::train(const Trained& trained, Diary* diary, double slowness) const 
     std::array<float, kNumbers> gradient{};
     for (const std::uint64_t sample : step->samples) TinyModel::add_gradient(sample, gradient);
     if (diary != nullptr) pretend_to_compute(options_, slowness, step->samples.size());
+    if (diary != nullptr && lingers_at(step->number)) std::this_thread::sleep_for(kLingering);
     trained.where.put_gradient(gradient);
     if (diary != nullptr && step->number == options_.hang_at && session.rank() == 0) ::pause();
     if (options_.in_buckets && !session.bucket_ready(kNumbers / 2, kNumbers / 2).ok()) return 1;

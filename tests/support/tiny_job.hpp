@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -36,10 +37,13 @@ struct TinyJobOptions {
   runtime::Millis build_deadline{20'000};
   runtime::Millis end_grace{5'000};
   bool keeps_digests = true;            // of the state after each step; costs a pass over it
+  bool lingers = false;                 // the last steps take kLingering each until hurry()
   std::int64_t hang_at = -1;            // the first worker computes for ever at this step
   std::set<std::uint64_t> desert = {};  // workers that are gone, with code 0, once they have committed the last step
 };
 
+inline constexpr std::int64_t kLingeringSteps = 40;
+inline constexpr std::chrono::milliseconds kLingering{250};
 inline constexpr std::size_t kDiarySteps = 8'192;
 inline constexpr std::size_t kDiaryWorkers = 64;
 
@@ -71,15 +75,20 @@ class TinyJob {
   [[nodiscard]] Diary& diary(WorkerId worker) const { return diaries_[worker.number()]; }
   [[nodiscard]] const TinyJobOptions& options() const { return options_; }
 
+  // From here on nothing keeps a job that lingers from its last step.
+  void hurry() { hurried_->store(true); }
+
   // The state's digest after all steps, from one worker in this process with no events at all.
   [[nodiscard]] std::uint64_t reference_digest() const;
 
  private:
   struct Trained;
+  [[nodiscard]] bool lingers_at(std::int64_t step) const;
   [[nodiscard]] int train(const Trained& trained, Diary* diary, double slowness) const;
 
   TinyJobOptions options_;
-  Diary* diaries_;  // kDiaryWorkers of them, shared with the children
+  Diary* diaries_;               // kDiaryWorkers of them, shared with the children
+  std::atomic<bool>* hurried_;  // shared with them, too
 };
 
 }  // namespace tidepool::test

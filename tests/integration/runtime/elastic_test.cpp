@@ -251,6 +251,7 @@ TEST_CASE("a build that is never completed does not keep a rank that has committ
   scene.start(2);
   static_cast<void>(commit_with_silent_newcomer(scene));
   const WorkerId left = scene.workers.front();
+  scene.job.hurry();
   REQUIRE(scene.leader.run_until([&] { return !scene.leader.alive(left); }));
   CHECK(scene.leader.exits().at(left) == 0);
   CHECK(scene.job.diary(left).final_digest == scene.job.reference_digest());

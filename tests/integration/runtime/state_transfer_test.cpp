@@ -76,6 +76,7 @@ TEST_CASE("a job ends well while its state is being sent ahead, and nothing read
     scene.start(1);
     const WorkerId newcomer = scene.boot();
     scene.leader.commit({scene.workers[0], newcomer});
+    scene.job.hurry();
     REQUIRE(scene.leader.run_until([&] { return scene.leader.exits().contains(scene.workers[0]); }));
     CHECK(scene.leader.exits().at(scene.workers[0]) == 0);
     scene.leader.kill(newcomer);
