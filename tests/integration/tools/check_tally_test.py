@@ -51,6 +51,16 @@ class CheckTallyTest(unittest.TestCase):
         for name in ("bad", "absent", "endless"):
             self.assertIn(f"failed   some: {name}", text)
 
+    def test_what_failed_and_passes_alone_is_flaky_and_no_failure(self):
+        some = self.results("good|bad|absent")
+        alone = pathlib.Path(some).with_suffix(".alone.xml")
+        alone.write_text('<testsuite><testcase name="bad" status="run"/><testcase name="absent" status="fail"/>'
+                         '</testsuite>')
+        code, text = self.tally(some)
+        self.assertEqual((code, text.splitlines()[-1]), (1, "2 passed, 1 failed, 0 skipped"))
+        self.assertIn("flaky    some: bad: failed beside others and passed alone", text)
+        self.assertIn("failed   some: absent", text)
+
     def test_a_run_that_left_nothing_is_a_failure(self):
         code, text = self.tally(self.results("good"), self.folder / "other.xml")
         self.assertEqual((code, text.splitlines()[-1]), (1, "1 passed, 1 failed, 0 skipped"))

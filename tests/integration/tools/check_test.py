@@ -62,6 +62,26 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(self.closing(done), (1, "3 passed, 1 failed, 0 skipped"))
         self.assertIn("failed   sanitizers: bad", done.stdout)
 
+    def flaky(self, label):
+        """A test that fails the first time."""
+        return ('add_test(flaky "sh" "-c" "test -e ran || { touch ran; false; }")\n'
+                f'set_tests_properties(flaky PROPERTIES LABELS {label} WORKING_DIRECTORY {self.root})\n')
+
+    def test_a_test_of_real_processes_that_passes_alone_is_named_as_flaky(self):
+        self.built("dev", 'add_test(good "true")\n' + self.flaky("integration"))
+        done = self.check()
+        self.assertEqual(self.closing(done), (0, "4 passed, 0 failed, 0 skipped"))
+        self.assertIn("flaky    sanitizers: flaky: failed beside others and passed alone", done.stdout)
+
+    def test_a_test_that_computes_is_not_run_again(self):
+        self.built("dev", 'add_test(good "true")\n' + self.flaky("unit"))
+        self.assertEqual(self.closing(self.check()), (1, "3 passed, 1 failed, 0 skipped"))
+
+    def test_where_more_than_three_fail_none_is_run_again(self):
+        bad = "".join(f'add_test(bad{i} "false")\n' for i in range(3))
+        self.built("dev", bad + self.flaky("integration"))
+        self.assertEqual(self.closing(self.check()), (1, "2 passed, 4 failed, 0 skipped"))
+
     def test_a_skipped_test_is_counted_and_named(self):
         self.built("dev", 'add_test(good "true")\nadd_test(dataless "sh" "-c" "exit 77")\n'
                           'set_tests_properties(dataless PROPERTIES SKIP_RETURN_CODE 77)\n')
