@@ -23,19 +23,30 @@ export function moment(ms: number, besideMs: number): string {
 
 // "in ~12 min (8–25)", "~14:10 (13:50–15:00)"
 export function whenExpected(time: ExpectedTime, now: number): string {
+  const { when, between } = expectedParts(time, now);
+  return between === null ? when : `${when} (${between.from}–${between.to})`;
+}
+
+// The same in parts; `unit` is that of the interval's two numbers, "" where they are times of day.
+export interface ExpectedParts {
+  when: string;
+  between: { from: string; to: string; unit: string } | null; // null: no wider than its words
+}
+
+export function expectedParts(time: ExpectedTime, now: number): ExpectedParts {
   const [expected, early, late] = [time.expected, time.early, time.late].map((text) => Date.parse(text)) as [number, number, number];
-  if (late <= now) return `late: was expected by ${moment(late, now)}`;
-  if (expected <= now) return `now (by ${moment(late, now)})`;
+  if (late <= now) return { when: `late: was expected by ${moment(late, now)}`, between: null };
+  if (expected <= now) return { when: `now (by ${moment(late, now)})`, between: null };
   if (late - now > kRelativeMs) {
     const [from, to] = [moment(Math.max(early, now), expected), moment(late, expected)];
-    return `~${moment(expected, now)}${from === to ? "" : ` (${from}–${to})`}`;
+    return { when: `~${moment(expected, now)}`, between: from === to ? null : { from, to, unit: "" } };
   }
   const { step, unit, word } = kScales.find(({ below }) => late - now < below) ?? kMinutes;
   const from = Math.max(0, Math.floor((early - now) / step));
   const to = Math.ceil((late - now) / step);
   const middle = Math.max(1, Math.round((expected - now) / step));
-  const shown = (steps: number) => (steps * step) / unit;
-  return `in ~${shown(middle)} ${word}${to - from <= 1 ? "" : ` (${shown(from)}–${shown(to)})`}`;
+  const shown = (steps: number) => String((steps * step) / unit);
+  return { when: `in ~${shown(middle)} ${word}`, between: to - from <= 1 ? null : { from: shown(from), to: shown(to), unit: word } };
 }
 
 function endsVerb(forecast: Forecast): string {

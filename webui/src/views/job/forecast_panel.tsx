@@ -1,9 +1,10 @@
 // When the job is expected to start and end, between which times in eight of ten cases, and how good that was of late.
-import type { ExpectedTime, Forecast, Job } from "../../api/types";
+import type { Forecast, Job } from "../../api/types";
 import { useNow } from "../../now";
+import { Lanes } from "../../parts/lanes";
 import { isOver } from "../../state/model";
 import { useSelect } from "../../state/store";
-import { forecastLine, moment, noEndText, observedText, restsOn, startOf, whenExpected } from "../../text/forecast_text";
+import { forecastLine, noEndText, observedText, restsOn, startOf, whenExpected } from "../../text/forecast_text";
 import { ago, money } from "../../text/format";
 
 export function ForecastPanel({ job }: { job: Job }) {
@@ -42,26 +43,3 @@ function Body({ job, forecast, now }: { job: Job; forecast: Forecast; now: numbe
 }
 
 const upper = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-
-// From now to the latest time: the band holds eight of ten cases, the mark is the expected time.
-function Lanes({ start, end, now }: { start: ExpectedTime | null; end: ExpectedTime | null; now: number }) {
-  const last = Math.max(...[start, end].map((time) => (time ? Date.parse(time.late) : 0)));
-  if (last <= now) return null;
-  const place = (at: string) => `${Math.min(100, Math.max(0, (100 * (Date.parse(at) - now)) / (last - now)))}%`;
-  const lane = (name: string, time: ExpectedTime | null) => time && (
-    <>
-      <span>{name}</span>
-      <span class="lane">
-        <i class="band" style={{ left: place(time.early), right: `calc(100% - ${place(time.late)})` }} />
-        <i class="mark" style={{ left: place(time.expected) }} />
-      </span>
-    </>
-  );
-  return (
-    <div class="lanes" aria-hidden="true">
-      {lane("start", start)}
-      {lane("end", end)}
-      <span /><span class="lane-ends"><span>now</span><span>{moment(last, now)}</span></span>
-    </div>
-  );
-}
