@@ -1,4 +1,5 @@
 // The only file that asks the daemon for anything. Every failure is an ApiError with a sentence.
+import type { Plan, SubmitDecision } from "./plan_types";
 import type {
   ClusterNode, Decision, Explanation, ForecastPage, Job, JobMetrics, Page, Policy, Problem, TenantTree, TideEvent, Usage,
   UsageWindow, Worker,
@@ -7,10 +8,12 @@ import type {
 export class ApiError extends Error {
   readonly status: number; // 0 = the daemon did not answer
   readonly code: string;
-  constructor(status: number, code: string, message: string) {
+  readonly problem: Partial<Problem>; // as the daemon has told it, empty if it has not
+  constructor(status: number, code: string, message: string, problem: Partial<Problem> = {}) {
     super(message);
     this.status = status;
     this.code = code;
+    this.problem = problem;
   }
 }
 
@@ -31,11 +34,12 @@ export async function errorOf(response: Response): Promise<ApiError> {
   } catch {
     // A proxy in between may answer with something else than problem+json; the status is enough.
   }
-  return new ApiError(response.status, problem.code ?? "Http", sentence(problem, response.status));
+  return new ApiError(response.status, problem.code ?? "Http", sentence(problem, response.status), problem);
 }
 
-// Not randomUUID(), which browsers only have on https and loopback.
-function freshKey(): string {
+// Of a command: asked twice with one key, the daemon carries it out once. Not randomUUID(), which browsers only have
+// on https and loopback.
+export function freshKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
@@ -94,6 +98,15 @@ export class Client {
     if (!response.ok) throw await errorOf(response);
   }
 
+  // A job file goes as it was written: the daemon reads the very text, and what it says of it fits what its writer sees.
+  private async sendFile<T>(path: string, text: string, init: { signal: AbortSignal; key?: string }): Promise<T> {
+    const headers: Record<string, string> = { Accept: "application/json", "Content-Type": "application/json" };
+    if (init.key !== undefined) headers["Idempotency-Key"] = init.key;
+    const response = await this.send(path, { method: "POST", headers: this.headers(headers), body: text, signal: init.signal });
+    if (!response.ok) throw await errorOf(response);
+    return (await response.json()) as T;
+  }
+
   // Walks the cursor to the end. `as_of_seq` is the first page's: events after it repeat nothing harmful,
   // while the last page's could skip one that changed an item of the first.
   private async all<T, P extends Page<T> = Page<T>>(path: string): Promise<P> {
@@ -125,6 +138,14 @@ export class Client {
   forecasts(): Promise<ForecastPage> { return this.all<ForecastPage["items"][number], ForecastPage>("/v1/forecast"); }
   tenants(): Promise<TenantTree> { return this.get<TenantTree>("/v1/tenants"); }
   usageByDay(window: UsageWindow): Promise<Usage> { return this.get<Usage>(`/v1/usage?by=tenant,day&window=${window}`); }
+
+  plan(file: string, signal: AbortSignal): Promise<Plan> { return this.sendFile<Plan>("/v1/plan", file, { signal }); }
+  decisionOn(file: string, signal: AbortSignal): Promise<SubmitDecision> {
+    return this.sendFile<{ decision: SubmitDecision }>("/v1/jobs?dry_run=true", file, { signal }).then(({ decision }) => decision);
+  }
+  submit(file: string, key: string): Promise<Job> {
+    return this.sendFile<Job>("/v1/jobs", file, { signal: AbortSignal.timeout(kRequestTimeoutMs), key });
+  }
 
   resize(job: string, size: number): Promise<void> { return this.command("POST", `/v1/jobs/${encodeURIComponent(job)}/resize`, { size }); }
   suspend(job: string): Promise<void> { return this.command("POST", `/v1/jobs/${encodeURIComponent(job)}/suspend`); }

@@ -67,6 +67,7 @@ export interface Forecast {
   not_before: string | null;
   outcome: string | null;
   cost: { low: string; expected: string; high: string };
+  sizes: { at: string; size: number }[]; // workers from when on, the first sixteen
   computed_at: string;
 }
 
@@ -105,6 +106,7 @@ export interface Job {
   labels: Record<string, string>;
   forecast?: Forecast | null;
   spec?: { resources?: { gpus_per_worker?: number } }; // the job file, not in lists; only what is drawn is named here
+  defaults_from?: Record<string, string>; // fields of it that a tenant has set where the file was silent
 }
 
 export interface Slot {

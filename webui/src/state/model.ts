@@ -3,6 +3,7 @@ import type {
   ClusterNode, Explanation, ForecastPage, Job, MeasuredSize, MetricPoint, Policy, TenantTree, ThroughputFit, TideEvent,
   Usage, UsageWindow, Worker,
 } from "../api/types";
+import { kEmptyDesk, type PlanDesk } from "./plan_desk";
 
 export interface SizePoint {
   at: number; // ms since 1970
@@ -83,6 +84,7 @@ export interface State {
   arrivals: readonly number[]; // when the newest events happened, ms since 1970
   detail: Detail | null;
   tenants: TenantPage | null;
+  plan: PlanDesk;
   forecasts: ForecastWhole | null; // null: not read yet, or the daemon gives none
   needs: Needs;
 }
@@ -94,7 +96,7 @@ export const kNoNeeds: Needs = {
 
 export const kEmptyState: State = {
   link: { kind: "loading" }, seq: 0, lastEventAt: null, jobs: new Map(), nodes: new Map(), policies: [],
-  decisions: [], sizeHistory: new Map(), arrivals: [], detail: null, tenants: null, forecasts: null,
+  decisions: [], sizeHistory: new Map(), arrivals: [], detail: null, tenants: null, plan: kEmptyDesk, forecasts: null,
   needs: kNoNeeds,
 };
 

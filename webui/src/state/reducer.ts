@@ -6,6 +6,7 @@ import { intents, texts } from "./event_data";
 import {
   type DecisionLine, emptyDetail, isTold, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint, type State,
 } from "./model";
+import { type PlanAction, reducePlan } from "./plan_desk";
 import { patchDetail } from "./reduce_detail";
 import { withForecasts } from "./reduce_forecasts";
 import { changesMoreThanItSays, patchJob, sizeAfter } from "./reduce_job";
@@ -26,6 +27,7 @@ export type Action =
   | { type: "explanation"; explanation: Explanation }
   | { type: "forecasts"; page: ForecastPage }
   | { type: "tenants"; action: TenantAction }
+  | { type: "plan"; action: PlanAction }
   | { type: "needs"; needs: Partial<Needs> }
   | { type: "signed_out" };
 
@@ -53,6 +55,8 @@ export function reduce(state: State, action: Action): State {
       return withForecasts(state, action.page);
     case "tenants":
       return { ...state, tenants: reduceTenants(state.tenants, action.action) };
+    case "plan":
+      return { ...state, plan: reducePlan(state.plan, action.action) };
     case "needs":
       return { ...state, needs: { ...state.needs, ...action.needs } };
     case "signed_out":
