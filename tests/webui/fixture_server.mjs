@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 
 const source = process.env.TIDEPOOL_SOURCE_DIR ?? join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../..");
-const example = (name) => JSON.parse(readFileSync(join(source, "api/examples", `${name}.json`), "utf8"));
+export const example = (name) => JSON.parse(readFileSync(join(source, "api/examples", `${name}.json`), "utf8"));
 const kTypes = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 export const kPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const kStart = Date.now() - 150_000;
@@ -202,6 +202,9 @@ function answer(world, url, request, response) {
   if (request.headers.authorization !== `Bearer ${kSecret}`) return problem(401, "Unauthorized", "this token is unknown");
   const [, , what, id, sub] = url.pathname.split("/");
   const after = Number(url.searchParams.get("after") ?? 0);
+  if (request.method === "POST" && (what === "plan" || (what === "jobs" && id === undefined)) && world.onFile) {
+    return takeFile(world, what === "plan" ? "plan" : url.searchParams.has("dry_run") ? "decision" : "submitted", request, response);
+  }
   if (what === "events" && id === "stream") return stream(world, after, request, response);
   if (what === "events") return send(response, 200, world.page(world.events.filter((event) => event.seq > after)));
   if (what === "nodes") return send(response, 200, world.page(world.nodes));
@@ -229,6 +232,14 @@ function answer(world, url, request, response) {
     events: () => world.page(world.events.filter((event) => event.job === id)),
   };
   return answers[sub] ? send(response, 200, answers[sub]()) : problem(404, "NotFound", `there is no ${url.pathname}`);
+}
+
+// A job file; plan_fixture.mjs says what becomes of it.
+async function takeFile(world, what, request, response) {
+  let text = "";
+  for await (const part of request) text += part;
+  const { status, body } = await world.onFile(what, text, request.headers["idempotency-key"]);
+  if (!response.destroyed) send(response, status, body);
 }
 
 function forecasts(world) {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { launch, openTab, shoot } from "./browser.mjs";
 import { bigWorld, demoWorld, kSecret, pricedWorld, serve, sharedWorld } from "./fixture_server.mjs";
+import { planningWorld } from "./plan_fixture.mjs";
 
 const dist = process.env.TIDEPOOL_WEBUI_DIST;
 let browser;
@@ -28,6 +29,11 @@ async function onPage(world, { hash = "#/", ...look }, body) {
 const noSidewaysScroll = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 const loaded = (page) => page.locator('[data-testid="slots-used"]').waitFor();
 const tenantsLoaded = (page) => page.locator('[data-testid="usage-sum"]').waitFor();
+const planLoaded = async (page) => {
+  await page.getByText("Begun from charlm-demo").waitFor();
+  await page.getByRole("button", { name: "Plan", exact: true }).click();
+  await page.getByTestId("touched").waitFor();
+};
 const jobLoaded = (page) => page.locator('[data-testid="why-summary"]').waitFor();
 
 test("the token leaves the address and survives a reload", () => onPage(demoWorld(), {}, async (page, server) => {
@@ -302,10 +308,10 @@ test("a forecast is told in the list and on the job's page, with how good foreca
 for (const size of ["wide", "narrow"]) {
   for (const theme of ["light", "dark"]) {
     test(`pictures, ${size} and ${theme}: nothing is wider than the screen`, async () => {
-      for (const [name, world, hash, ready] of [["overview", demoWorld(), "#/", loaded], ["job-straggler", demoWorld({ straggler: true }), "#/jobs/job-1", jobLoaded], ["job-waiting", pricedWorld(), "#/jobs/job-2", jobLoaded], ["big", bigWorld(), "#/", loaded], ["tenants", sharedWorld(), "#/tenants/lab", tenantsLoaded]]) {
+      for (const [name, world, hash, ready] of [["overview", demoWorld(), "#/", loaded], ["job-straggler", demoWorld({ straggler: true }), "#/jobs/job-1", jobLoaded], ["job-waiting", pricedWorld(), "#/jobs/job-2", jobLoaded], ["big", bigWorld(), "#/", loaded], ["tenants", sharedWorld(), "#/tenants/lab", tenantsLoaded], ["plan", planningWorld(), "#/plan/job-1", planLoaded]]) {
         await onPage(world, { hash, size, theme }, async (page) => {
           await ready(page);
-          await page.locator("canvas, .cell, .why-part, .days").first().waitFor();
+          await page.locator("canvas, .cell, .why-part, .days, .steps").first().waitFor();
           await page.locator(".link-state.live").waitFor();
           assert.ok(await noSidewaysScroll(page), `${name} scrolls sideways at ${size}`);
           await shoot(page, `fixture-${name}-${size}-${theme}`);

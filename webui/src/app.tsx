@@ -4,11 +4,13 @@ import { Client } from "./api/client";
 import { Boundary } from "./parts/boundary";
 import { pageKey, parseRoute, type Route } from "./router";
 import { adoptFragment, forgetToken, keepToken, storedToken } from "./session";
+import { Planner } from "./state/planner";
 import { Session } from "./state/session";
 import { store, useSelect } from "./state/store";
 import { LinkBanner } from "./views/link_banner";
 import { JobPage } from "./views/job/job_page";
 import { Overview } from "./views/overview/overview";
+import { PlanPage } from "./views/plan/plan_page";
 import { SignIn } from "./views/sign_in";
 import { TenantsPage } from "./views/tenants/tenants_page";
 import { TopBar } from "./views/top_bar";
@@ -16,6 +18,7 @@ import { TopBar } from "./views/top_bar";
 interface Live {
   client: Client;
   session: Session;
+  planner: Planner;
 }
 
 function useRoute(): Route {
@@ -44,8 +47,10 @@ export function App() {
   useEffect(() => {
     const client = new Client(auth.token);
     const session = new Session(client, store);
-    setLive({ client, session });
+    const planner = new Planner(client, store);
+    setLive({ client, session, planner });
     return () => {
+      planner.stop();
       session.stop();
       store.dispatch({ type: "signed_out" });
     };
@@ -70,6 +75,7 @@ export function App() {
 function Page({ route, live, loading }: { route: Route; live: Live; loading: boolean }) {
   if (route.page === "job") return <JobPage key={route.id} id={route.id} client={live.client} session={live.session} />;
   if (route.page === "tenants") return <TenantsPage chosen={route.chosen} session={live.session} />;
+  if (route.page === "plan") return <PlanPage like={route.like} planner={live.planner} />;
   if (route.page === "unknown") {
     return (
       <section class="empty">

@@ -6,6 +6,7 @@ import "./styles/overview.css";
 import "./styles/job.css";
 import "./styles/charts.css";
 import "./styles/tenants.css";
+import "./styles/plan.css";
 import { App } from "./app";
 import { adoptFragment } from "./session";
 import { applyTheme } from "./theme";

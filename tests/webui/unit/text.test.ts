@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { jobHref, pageKey, parseRoute, tenantHref } from "~/router";
+import { jobHref, kPlanHref, pageKey, parseRoute, planLikeHref, tenantHref } from "~/router";
 import { splitFragment } from "~/session";
 import { describe as sentence } from "~/text/event_text";
 import { ago, compact, duration, money, percent, quantity, rate, sizeText } from "~/text/format";
@@ -57,6 +57,9 @@ test("addresses name pages, and a job's id may hold anything", () => {
   expect(parseRoute(tenantHref("vision"))).toEqual({ page: "tenants", chosen: "vision" });
   expect(pageKey(parseRoute("#/tenants/a"))).toBe(pageKey(parseRoute("#/tenants")));
   expect(pageKey(parseRoute("#/jobs/job-1"))).not.toBe(pageKey(parseRoute("#/jobs/job-2")));
+  expect(parseRoute(kPlanHref)).toEqual({ page: "plan", like: null });
+  expect(parseRoute(planLikeHref("job-1"))).toEqual({ page: "plan", like: "job-1" });
+  expect(pageKey(parseRoute("#/plan/job-1"))).toBe(pageKey(parseRoute("#/plan")));
   expect(parseRoute("#/nodes")).toEqual({ page: "unknown", path: "/nodes" });
 });
 

@@ -1,6 +1,6 @@
 import { Logo, ThemeIcon } from "../parts/icons";
 import { useNow } from "../now";
-import type { Route } from "../router";
+import { kPlanHref, type Route } from "../router";
 import { useSelect } from "../state/store";
 import { absolute, ago } from "../text/format";
 import { chooseTheme, isDark, useDark } from "../theme";
@@ -20,6 +20,7 @@ export function TopBar({ route, signedIn, onSignOut }: Props) {
       <nav aria-label="Where you are">
         <a href="#/" aria-current={route.page === "overview" ? "page" : undefined}>Overview</a>
         <a href="#/tenants" aria-current={route.page === "tenants" ? "page" : undefined}>Tenants</a>
+        <a href={kPlanHref} aria-current={route.page === "plan" ? "page" : undefined}>Plan</a>
         {jobName !== null && <span class="here" aria-current="page">{jobName}</span>}
       </nav>
       <LinkState />

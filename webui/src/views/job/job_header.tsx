@@ -3,7 +3,7 @@ import type { Job } from "../../api/types";
 import { jobColour } from "../../palette";
 import { StateChip } from "../../parts/state_chip";
 import { When } from "../../parts/when";
-import { tenantHref } from "../../router";
+import { planLikeHref, tenantHref } from "../../router";
 import { secondsLeft } from "../../state/cost";
 import { holdsSlots } from "../../state/model";
 import { count, duration, money, percent, quantity, share, sizeText } from "../../text/format";
@@ -22,6 +22,7 @@ export function JobHeader({ job, client }: { job: Job; client: Client }) {
       <p class="quiet job-sub">
         {job.id} · tenant <a href={tenantHref(job.tenant)}>{job.tenant}</a> · submitted <When at={job.submitted_at} />
         {job.finished_at !== null && <> · ended <When at={job.finished_at} /></>}
+        {" "}· <a href={planLikeHref(job.id)}>plan one like this</a>
         {Object.entries(job.labels).map(([key, value]) => <span class="tag" key={key}>{key}: {value}</span>)}
       </p>
       <JobActions job={job} client={client} />

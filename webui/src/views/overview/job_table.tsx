@@ -1,6 +1,7 @@
 // The jobs: sortable, filtered as one types, a row is a link to the job.
 import { useMemo, useState } from "preact/hooks";
 import type { Job } from "../../api/types";
+import { kPlanHref } from "../../router";
 import { type Column, inScope, matches, type Order, type Scope, sorted } from "../../state/job_order";
 import { useSelect } from "../../state/store";
 import { count } from "../../text/format";
@@ -45,6 +46,7 @@ export function JobTable({ lit, onLight }: Props) {
         </div>
         <input type="search" class="filter" placeholder="Filter by name, tenant, reason …" aria-label="Filter jobs" value={query}
           onInput={(event) => setQuery(event.currentTarget.value)} />
+        <a class="button" href={kPlanHref}>Plan a job</a>
       </header>
       {list.length === 0 ? <Nothing any={jobs.length > 0} /> : <Table {...{ list: list.slice(0, rows), order, sortBy, lit, onLight }} />}
       {list.length > rows && (
@@ -79,5 +81,5 @@ function Table({ list, order, sortBy, lit, onLight }: Props & { list: Job[]; ord
 
 function Nothing({ any }: { any: boolean }) {
   if (any) return <p class="empty-line">No job matches. Clear the filter or choose All.</p>;
-  return <p class="empty-line">No jobs yet. <code>schedctl submit examples/charlm.yaml</code> starts the first one; it appears here by itself.</p>;
+  return <p class="empty-line">No jobs yet. <code>schedctl submit examples/charlm.yaml</code> starts the first one; it appears here by itself. Or <a href={kPlanHref}>plan one</a> first.</p>;
 }

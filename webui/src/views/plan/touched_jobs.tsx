@@ -1,0 +1,43 @@
+// The jobs that would notice, each with what it would lose or gain and the way to its page.
+import type { Plan, PlanChange } from "../../api/plan_types";
+import { jobColour } from "../../palette";
+import { jobHref } from "../../router";
+import { changeText, delayText, effectText, touchedText } from "../../text/plan_text";
+import { useDark } from "../../theme";
+
+const kGrave = { preempted: "bad", shrunk: "warn", later: "", sooner: "" };
+
+export function TouchedJobs({ plan, old }: { plan: Plan; old: boolean }) {
+  const { changes, forecast } = plan;
+  return (
+    <section class={`card touched${old ? " old" : ""}`} aria-labelledby="touched-title">
+      <header class="card-head"><h2 id="touched-title">Jobs that would notice</h2></header>
+      <p data-testid="touched-sum">{touchedText(plan)}</p>
+      {changes.length > 0 && (
+        <table class="plain touched-table" data-testid="touched">
+          <thead>
+            <tr><th scope="col">Job</th><th scope="col">What becomes of it</th><th scope="col" class="number">Starts</th><th scope="col" class="number">Ends</th></tr>
+          </thead>
+          <tbody>{changes.map((change) => <Row key={change.job} change={change} now={Date.parse(forecast.computed_at)} />)}</tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+function Row({ change, now }: { change: PlanChange; now: number }) {
+  const dark = useDark();
+  return (
+    <tr data-job={change.job}>
+      <th scope="row"><i class="swatch" style={{ background: jobColour(change.job, dark) }} aria-hidden="true" /><a href={jobHref(change.job)}>{change.name}</a> <span class="quiet">{change.job}</span></th>
+      <td><span class={`tag ${kGrave[change.effect] ?? ""}`}>{effectText(change.effect)}</span> {changeText(change, now)}</td>
+      <td class="number" data-title="Starts"><Delay seconds={change.starts_later_s} /></td>
+      <td class="number" data-title="Ends"><Delay seconds={change.ends_later_s} /></td>
+    </tr>
+  );
+}
+
+function Delay({ seconds }: { seconds: number | null }) {
+  const text = delayText(seconds);
+  return text === null ? <span class="quiet">as before</span> : <span class="nowrap">{text}</span>;
+}
