@@ -11,6 +11,7 @@
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/decision_draft.hpp"
 #include "core/decide/drain_planner.hpp"
+#include "core/decide/gather.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/decide/reconciler.hpp"
 #include "core/decide/size_planner.hpp"
@@ -204,6 +205,17 @@ struct Engine::Impl {
     return dealt_with;
   }
 
+  // Running jobs that may change size or come together: `jobs`, and those that free slots would let.
+  IdSet<JobId> to_size(DecisionDraft& draft, const IdSet<JobId>& jobs) const {
+    IdSet<JobId> sized = jobs;
+    sized.insert(work[JobSet::kHeldBack]);
+    const IdSet<JobId>& spread = work[JobSet::kSpread];
+    if (spread.empty() || !may_gather(draft)) return sized;
+    for (const JobId id : spread) {
+      if (gathering_pays(draft, *state.find_job(id))) sized.insert(id);
+    }
+    return sized;
+  }
   // Neither time nor reports of other jobs have changed what a reconciliation looks at.
   [[nodiscard]] bool stands_still(Instant now) const {
     if (!work[JobSet::kSlowOffPlan].empty()) return false;
@@ -251,10 +263,7 @@ struct Engine::Impl {
       reconcile(draft, InLine{.pending = work[JobSet::kPending], .line = scope.line});
     }
     scope.begin(Stage::kSize);
-    IdSet<JobId> sized = jobs;
-    sized.insert(work[JobSet::kHeldBack]);
-    sized.insert(work[JobSet::kSpread]);
-    for (const JobId id : sized) {
+    for (const JobId id : to_size(draft, jobs)) {
       const Job& job = *state.find_job(id);
       const bool at_rest = rests && work[JobSet::kOffPlan].contains(id) && draft.follows_plan(job);
       if (!at_rest && !dealt_with.contains(id)) plan_size(draft, job);
