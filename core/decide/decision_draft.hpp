@@ -11,6 +11,7 @@
 
 #include "base/id_set.hpp"
 #include "core/decide/engine_parts.hpp"
+#include "core/place/move_costs.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/plan.hpp"
 
@@ -80,6 +81,9 @@ class DecisionDraft {
   void set_exclusive(const IdSet<JobId>& jobs) { exclusive_ = &jobs; }
   // The types that those ask for that ask for particular nodes, of those that nodes have.
   [[nodiscard]] const std::set<std::string>& types_asked_for();
+  // As they are kept between decisions. They outlive the draft.
+  void set_move_costs(const MoveCosts& costs) { move_costs_ = &costs; }
+  [[nodiscard]] const MoveCosts* move_costs() const { return move_costs_; }
   // Jobs with workers on nodes that are being drained. They outlive the draft.
   void set_on_drained(const IdSet<JobId>& jobs) { on_drained_ = &jobs; }
   [[nodiscard]] bool is_on_drained(JobId job) const { return on_drained_ != nullptr && on_drained_->contains(job); }
@@ -150,6 +154,7 @@ class DecisionDraft {
   const IdSet<JobId>* asking_ = nullptr;     // null = none
   const IdSet<JobId>* exclusive_ = nullptr;  // null = they are looked for
   const IdSet<JobId>* on_drained_ = nullptr;
+  const MoveCosts* move_costs_ = nullptr;  // null = they are looked up
   std::optional<std::set<std::string>> types_asked_for_;
   int reserved_ = 0;
 };

@@ -11,6 +11,7 @@
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/decision_draft.hpp"
 #include "core/decide/drain_planner.hpp"
+#include "core/decide/gather.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/decide/reconciler.hpp"
 #include "core/decide/size_planner.hpp"
@@ -25,6 +26,7 @@
 #include "core/facts/node_steadiness.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "core/facts/price_facts.hpp"
+#include "core/place/move_costs.hpp"
 #include "core/provision/provision_stage.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/cluster_invariants.hpp"
@@ -55,6 +57,7 @@ struct Engine::Impl {
   std::vector<std::shared_ptr<const Job>> ended;  // have left the state and have not been taken yet
   std::optional<WaitingLine> line;                // the jobs that wait, in order, where the policy in charge is a rule
   std::unique_ptr<Planner> planner;               // of the policy in charge, where it plans
+  MoveCosts move_costs;                           // of all jobs
   std::string planned_by;                         // whose planner, or line, it is
   bool is_shared = false;                         // by tenants
   std::uint64_t nodes = 0;                        // digest of the nodes that a plan may count with
@@ -94,6 +97,7 @@ struct Engine::Impl {
     draining = draining_nodes(state);
     unsteady = unsteady_nodes(state);
     work.reset(state);
+    move_costs = {};
     for (const auto& [id, job] : state.jobs) follow(id, {.until = state.now});
     if (planner) follow_ended(*planner);
   }
@@ -107,6 +111,7 @@ struct Engine::Impl {
     for (auto& job : left.jobs) {
       const JobId id = job->id;
       work.forget(id);
+      move_costs.forget(id);
       if (line) line->leave(id);
       if (planner) planner->follow(state, id);
       ended.push_back(std::move(job));
@@ -124,6 +129,7 @@ struct Engine::Impl {
   void follow(JobId id, Seen seen) {
     const Job& job = *state.find_job(id);
     work.follow(state, parts, job, seen.until);
+    move_costs.follow(state, job);
     if (line) line->follow(job, default_policy().rule()->rank(job), seen.decided);
     if (planner) planner->follow(state, id);
   }
@@ -199,6 +205,17 @@ struct Engine::Impl {
     return dealt_with;
   }
 
+  // Running jobs that may change size or come together: `jobs`, and those that free slots would let.
+  IdSet<JobId> to_size(DecisionDraft& draft, const IdSet<JobId>& jobs) const {
+    IdSet<JobId> sized = jobs;
+    sized.insert(work[JobSet::kHeldBack]);
+    const IdSet<JobId>& spread = work[JobSet::kSpread];
+    if (spread.empty() || !may_gather(draft)) return sized;
+    for (const JobId id : spread) {
+      if (gathering_pays(draft, *state.find_job(id))) sized.insert(id);
+    }
+    return sized;
+  }
   // Neither time nor reports of other jobs have changed what a reconciliation looks at.
   [[nodiscard]] bool stands_still(Instant now) const {
     if (!work[JobSet::kSlowOffPlan].empty()) return false;
@@ -217,6 +234,7 @@ struct Engine::Impl {
     draft.set_queue_waits(!work[JobSet::kClaiming].empty());
     draft.set_asking(work[JobSet::kAsking]);
     draft.set_exclusive(work[JobSet::kExclusive]);
+    if (scope.kept) draft.set_move_costs(move_costs);
     // Workers that could move for a job that waits for particular nodes may be free to do so now.
     scope.queue = scope.queue || (scope.planner == nullptr && !work[JobSet::kPendingChoosy].empty());
     IdSet<JobId>& jobs = scope.jobs;
@@ -245,10 +263,7 @@ struct Engine::Impl {
       reconcile(draft, InLine{.pending = work[JobSet::kPending], .line = scope.line});
     }
     scope.begin(Stage::kSize);
-    IdSet<JobId> sized = jobs;
-    sized.insert(work[JobSet::kHeldBack]);
-    sized.insert(work[JobSet::kSpread]);
-    for (const JobId id : sized) {
+    for (const JobId id : to_size(draft, jobs)) {
       const Job& job = *state.find_job(id);
       const bool at_rest = rests && work[JobSet::kOffPlan].contains(id) && draft.follows_plan(job);
       if (!at_rest && !dealt_with.contains(id)) plan_size(draft, job);

@@ -307,9 +307,17 @@ bool grow_together(DecisionDraft& draft, const Job& job, const Target& target, i
   return true;
 }
 
+bool may_gather(DecisionDraft& draft) {
+  return !draft.queue_waits() && draft.free_slots().free() > 0;
+}
+
+bool gathering_pays(const DecisionDraft& draft, const Job& job) {
+  return !cools_down(draft, job) && pays(job, job.size(), cost_of_moving(job, 1));
+}
+
 bool gather(DecisionDraft& draft, const Job& job) {
-  if (draft.queue_waits() || !may_move_now(draft, job) || !is_apart(draft, job)) return false;
-  if (!pays(job, job.size(), cost_of_moving(job, 1))) return false;  // with room or without, at least one moves
+  if (!may_gather(draft) || !gathering_pays(draft, job)) return false;
+  if (!may_move_now(draft, job) || !is_apart(draft, job)) return false;
   const auto change = way_together(draft, job, job.size());
   if (!change) {
     (void)make_room_together(draft, job, job.size());

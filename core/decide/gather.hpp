@@ -35,6 +35,10 @@ inline constexpr Duration kGatherWithin = Duration::seconds(350);
 // Grows the job to this size, all its workers together; false if they find no room.
 bool grow_together(DecisionDraft& draft, const Job& job, const Target& target, int to, const Reason& reason);
 
+// Workers come together only on slots that are free and that no waiting job needs.
+[[nodiscard]] bool may_gather(DecisionDraft& draft);
+// The job does not cool down, and with room or without at least one of its workers moves: that alone may cost too much.
+[[nodiscard]] bool gathering_pays(const DecisionDraft& draft, const Job& job);
 // The workers move together as they are, or another job makes room for them. False if the job itself does not change.
 bool gather(DecisionDraft& draft, const Job& job);
 

@@ -115,11 +115,6 @@ double cost_of_replacing(const Job& job) {
   return cost_of_replacing(job, job.size());
 }
 
-double cost_of_replacing(const Job& job, int size) {
-  const double pause_s = change_stall(job, &TypeRecords::replace_cost).to_seconds();
-  return job.spec.gpus_per_worker * (boot_cost_of(job.measurements).mean_ms * 1e-3 + size * pause_s);
-}
-
 double cost_of_shrinking(const Job& job) {
   const double pause_s = change_stall(job, &TypeRecords::shrink_cost).to_seconds();
   return job.spec.gpus_per_worker * job.size() * pause_s + cost_of_replacing(job);

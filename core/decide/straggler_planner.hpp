@@ -21,8 +21,6 @@
 namespace tidepool::core {
 
 [[nodiscard]] double cost_of_replacing(const Job& job);
-// At this size.
-[[nodiscard]] double cost_of_replacing(const Job& job, int size);
 [[nodiscard]] double cost_of_shrinking(const Job& job);
 
 // What a slow or rebalanced worker has cost its job so far, in slot-seconds.

@@ -23,24 +23,7 @@
 namespace tidepool::core {
 namespace {
 
-constexpr double kRestartUnknownMs = 30'000;  // of a job whose programs are started anew
 constexpr int kLooksMax = 32;
-
-// Its workers once what is under way is done, so that accepting a decision changes nothing of it.
-std::vector<WorkerId> workers_to_be(const Job& job) {
-  std::vector<WorkerId> workers = job.membership.members;
-  const Transition* under_way = job.phase.transition();
-  if (under_way == nullptr || under_way->committed) return workers;
-  for (const WorkerId id : under_way->joining_workers) {
-    if (!contains(workers, id)) workers.push_back(id);
-  }
-  std::erase_if(workers, [&](WorkerId id) { return contains(under_way->leaving_workers, id); });
-  return workers;
-}
-
-int size_to_be(const Job& job) {
-  return static_cast<int>(workers_to_be(job).size());
-}
 
 Instant waiting_since(const Job& job) {
   Instant since = job.submitted_at;
@@ -65,30 +48,80 @@ struct NodeRoom {
 class RoomSearch {
  public:
   RoomSearch(DecisionDraft& draft, const Job& waiting, const IdSet<WorkerId>& leaving)
-      : draft_(draft), waiting_(waiting), leaving_(leaving), each_(waiting.spec.gpus_per_worker) {
-    for (const auto& [id, node] : draft.state().nodes) {
-      if (may_hold(node, waiting) && !draft.free_slots().is_closed(id)) look_at(node);
-    }
+      : draft_(draft), waiting_(waiting), leaving_(leaving), each_(waiting.spec.gpus_per_worker) {}
+
+  // Of single slots those that are cheapest to move are the cheapest on any node: they need no look at all nodes.
+  TypeRoom find() {
+    const MoveCosts* known = each_ == 1 ? draft_.move_costs() : nullptr;
+    return known != nullptr ? find_by_cost(*known) : find_on_nodes();
   }
 
-  TypeRoom find() {
+ private:
+  [[nodiscard]] bool is_open(const Node& node) const {
+    return may_hold(node, waiting_) && !draft_.free_slots().is_closed(node.id);
+  }
+  [[nodiscard]] bool is_on_open_node(const Worker& worker) const {
+    return is_open(*draft_.state().find_node(worker.node));
+  }
+  [[nodiscard]] int needed() const { return waiting_.spec.elastic.sizes.front(); }
+
+  TypeRoom find_by_cost(const MoveCosts& known) {
+    TypeRoom room;
+    IdSet<WorkerId> coming = leaving_;
+    coming.insert(known.on_their_way_out());
+    int open = draft_.free_slots().free_for(waiting_);
+    for (const WorkerId id : coming) {
+      const Worker& worker = *draft_.state().find_worker(id);
+      if (!worker.is_gone() && is_on_open_node(worker)) open += static_cast<int>(worker.slots.size());
+    }
+    room.coming = open >= needed();
+    room.holder = holder_of_most(known);
+    for (auto mover = known.cheapest_first().begin(); open < needed(); ++mover) {
+      if (mover == known.cheapest_first().end()) return {.movers = {}, .holder = room.holder};
+      const Worker& worker = *draft_.state().find_worker(mover->worker);
+      if (!is_on_open_node(worker) || leaving_.contains(worker.id) || !cost_if_it_may_move(worker)) continue;
+      room.cost_s += mover->cost_s;
+      room.movers.push_back(worker.id);
+      ++open;
+    }
+    add_gangs(room);
+    return room;
+  }
+
+  // Of equals the lowest. One that holds fewer slots in all than another does there is not looked at.
+  [[nodiscard]] JobId holder_of_most(const MoveCosts& known) const {
+    MoveCosts::Held most;
+    for (const MoveCosts::Held& held : known.most_held_first()) {
+      if (most < held) break;
+      int slots = 0;
+      for (const WorkerId id : draft_.state().find_job(held.second)->membership.workers) {
+        const Worker& worker = *draft_.state().find_worker(id);
+        if (is_on_open_node(worker)) slots += static_cast<int>(worker.slots.size());
+      }
+      if (slots > 0) most = std::min(most, {-slots, held.second});
+    }
+    return most.second;
+  }
+
+  TypeRoom find_on_nodes() {
+    for (const auto& [id, node] : draft_.state().nodes) {
+      if (is_open(node)) look_at(node);
+    }
     TypeRoom room;
     int workers = 0;
     for (const auto& [id, place] : places_) workers += place.open / each_;
-    const int needed = waiting_.spec.elastic.sizes.front();
-    room.coming = workers >= needed;
+    room.coming = workers >= needed();
     int most = 0;
     for (const auto& [job, slots] : held_by_) {
       if (slots > most) std::tie(most, room.holder) = std::pair(slots, job);
     }
-    for (; workers < needed; ++workers) {
+    for (; workers < needed(); ++workers) {
       if (!move_cheapest(room)) return {.movers = {}, .holder = room.holder};
     }
     add_gangs(room);
     return room;
   }
 
- private:
   void look_at(const Node& node) {
     NodeRoom place{.open = static_cast<int>(draft_.free_slots().free_on(node.id)), .movers = {}};
     for (auto owner = node.owners.begin(); owner != node.owners.end(); ++owner) {
@@ -116,8 +149,7 @@ class RoomSearch {
     const auto [cost, is_first] = costs_.try_emplace(worker.job);
     if (is_first) {
       const Job& job = *draft_.state().find_job(worker.job);
-      const bool goes_on = is_active(job.state()) && !draft_.ends(job.id) && !has_gang_rule(job.spec);
-      if (goes_on && can_hand_on(job) && fits_elsewhere(job)) cost->second = cost_of_moving(job, 1);
+      if (may_move(job) && !draft_.ends(job.id) && fits_elsewhere(job)) cost->second = cost_of_moving(job, 1);
     }
     return cost->second;
   }
@@ -265,22 +297,6 @@ std::vector<WorkerId> leavers_evenly(const ClusterState& state, const Job& job, 
 }
 
 }  // namespace
-
-double cost_of_moving(const Job& job, int workers) {
-  const int size = size_to_be(job);
-  if (job.spec.resize == ResizeMode::kLive) {
-    const double boots_s = boot_cost_of(job.measurements).mean_ms * 1e-3 * (workers - 1);
-    return cost_of_replacing(job, size) + job.spec.gpus_per_worker * boots_s;
-  }
-  const TransitionCost& restart = cost_of(job.measurements, &TypeRecords::restart_cost);
-  const double pause_ms = restart.count > 0 ? restart.mean_stall_ms : kRestartUnknownMs;
-  return job.spec.gpus_per_worker * size * pause_ms * 1e-3;
-}
-
-bool can_hand_on(const Job& job) {
-  return job.spec.resize == ResizeMode::kRestart || size_to_be(job) > 1 ||
-         (job.spec.elastic.max >= 2 && job.spec.batch.global >= 2);
-}
 
 bool cools_down(const DecisionDraft& draft, const Job& job) {
   return !job.recovery.cooldown_waived && job.last_resize_at &&

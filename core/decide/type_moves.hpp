@@ -17,13 +17,10 @@
 
 #include "base/id_set.hpp"
 #include "core/decide/decision_draft.hpp"
+#include "core/place/move_costs.hpp"
 
 namespace tidepool::core {
 
-// Slot-seconds that moving so many of its workers takes from the job.
-[[nodiscard]] double cost_of_moving(const Job& job, int workers);
-// A live job has its state in its workers: a single one can hand it on only to a second one beside it.
-[[nodiscard]] bool can_hand_on(const Job& job);
 // Its size changed a moment ago.
 [[nodiscard]] bool cools_down(const DecisionDraft& draft, const Job& job);
 

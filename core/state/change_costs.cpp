@@ -44,4 +44,9 @@ Duration resume_cost(const Job& job) {
   return boot_time(job) + change_stall(job, &TypeRecords::shrink_cost);
 }
 
+double cost_of_replacing(const Job& job, int size) {
+  const double pause_s = change_stall(job, &TypeRecords::replace_cost).to_seconds();
+  return job.spec.gpus_per_worker * (boot_cost_of(job.measurements).mean_ms * 1e-3 + size * pause_s);
+}
+
 }  // namespace tidepool::core

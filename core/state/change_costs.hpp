@@ -18,4 +18,7 @@ namespace tidepool::core {
 // done is kept, so none of it is lost.
 [[nodiscard]] Duration resume_cost(const Job& job);
 
+// Slot-seconds that replacing a worker takes from the job when it has so many.
+[[nodiscard]] double cost_of_replacing(const Job& job, int size);
+
 }  // namespace tidepool::core

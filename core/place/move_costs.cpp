@@ -1,0 +1,91 @@
+#include "core/place/move_costs.hpp"
+
+#include <utility>
+
+#include "core/state/change_costs.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/membership.hpp"
+#include "core/state/node_constraints.hpp"
+#include "core/state/type_records.hpp"
+
+namespace tidepool::core {
+namespace {
+
+constexpr double kRestartUnknownMs = 30'000;  // of a job whose programs are started anew
+
+}  // namespace
+
+std::vector<WorkerId> workers_to_be(const Job& job) {
+  std::vector<WorkerId> workers = job.membership.members;
+  const Transition* under_way = job.phase.transition();
+  if (under_way == nullptr || under_way->committed) return workers;
+  for (const WorkerId id : under_way->joining_workers) {
+    if (!contains(workers, id)) workers.push_back(id);
+  }
+  std::erase_if(workers, [&](WorkerId id) { return contains(under_way->leaving_workers, id); });
+  return workers;
+}
+
+int size_to_be(const Job& job) {
+  return static_cast<int>(workers_to_be(job).size());
+}
+
+double cost_of_moving(const Job& job, int workers) {
+  const int size = size_to_be(job);
+  if (job.spec.resize == ResizeMode::kLive) {
+    const double boots_s = boot_cost_of(job.measurements).mean_ms * 1e-3 * (workers - 1);
+    return cost_of_replacing(job, size) + job.spec.gpus_per_worker * boots_s;
+  }
+  const TransitionCost& restart = cost_of(job.measurements, &TypeRecords::restart_cost);
+  const double pause_ms = restart.count > 0 ? restart.mean_stall_ms : kRestartUnknownMs;
+  return job.spec.gpus_per_worker * size * pause_ms * 1e-3;
+}
+
+bool can_hand_on(const Job& job) {
+  return job.spec.resize == ResizeMode::kRestart || size_to_be(job) > 1 ||
+         (job.spec.elastic.max >= 2 && job.spec.batch.global >= 2);
+}
+
+bool may_move(const Job& job) {
+  return is_active(job.state()) && !has_gang_rule(job.spec) && can_hand_on(job);
+}
+
+void MoveCosts::follow(const ClusterState& state, const Job& job) {
+  OfJob found = found_of(state, job);
+  const auto known = jobs_.find(job.id);
+  if (known != jobs_.end() && known->second == found) return;
+  forget(job.id);
+  if (found.held == 0) return;
+  cheapest_first_.insert(found.movers.begin(), found.movers.end());
+  most_held_first_.emplace(-found.held, job.id);
+  on_their_way_out_.insert(found.on_their_way_out.begin(), found.on_their_way_out.end());
+  jobs_.emplace(job.id, std::move(found));
+}
+
+void MoveCosts::forget(JobId job) {
+  const auto known = jobs_.find(job);
+  if (known == jobs_.end()) return;
+  for (const Mover& mover : known->second.movers) cheapest_first_.erase(mover);
+  most_held_first_.erase({-known->second.held, job});
+  for (const WorkerId id : known->second.on_their_way_out) on_their_way_out_.erase(id);
+  jobs_.erase(known);
+}
+
+MoveCosts::OfJob MoveCosts::found_of(const ClusterState& state, const Job& job) {
+  OfJob found;
+  if (job.membership.workers.empty()) return found;
+  const bool moves = may_move(job);
+  const double cost_s = moves ? cost_of_moving(job, 1) : 0;
+  for (const WorkerId id : job.membership.workers) {
+    const Worker& worker = *state.find_worker(id);
+    found.held += static_cast<int>(worker.slots.size());
+    if (is_on_its_way_out(job, worker)) {
+      found.on_their_way_out.push_back(id);
+    } else if (moves && !worker.is_gone()) {
+      found.movers.push_back({cost_s, worker.node, id});
+    }
+  }
+  return found;
+}
+
+}  // namespace tidepool::core

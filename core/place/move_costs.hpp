@@ -1,0 +1,63 @@
+// What it costs to move workers elsewhere as far as their jobs alone decide it, kept between decisions: so who is the
+// cheapest to move is known without a walk over all workers.
+//
+// Rule. What is kept of a job follows from the job and its workers as they are in the state; its owner follows every
+// job that changes and forgets those that leave. It is no part of the state.
+#pragma once
+
+#include <compare>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/id_set.hpp"
+#include "base/id_table.hpp"
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+// Its workers once what is under way is done, so that accepting a decision changes nothing of it.
+[[nodiscard]] std::vector<WorkerId> workers_to_be(const Job& job);
+[[nodiscard]] int size_to_be(const Job& job);
+// Slot-seconds that moving so many of its workers takes from the job.
+[[nodiscard]] double cost_of_moving(const Job& job, int workers);
+// A live job has its state in its workers: a single one can hand it on only to a second one beside it.
+[[nodiscard]] bool can_hand_on(const Job& job);
+// By itself; whether it has room elsewhere is another question.
+[[nodiscard]] bool may_move(const Job& job);
+
+class MoveCosts {
+ public:
+  // A worker that holds its slots, is not on its way out, and whose job may move.
+  struct Mover {
+    double cost_s = 0;  // of moving it alone, slot-seconds
+    NodeId node;
+    WorkerId worker;
+    auto operator<=>(const Mover&) const = default;
+  };
+  using Held = std::pair<int, JobId>;  // slots, below 0 so that most come first
+
+  void follow(const ClusterState& state, const Job& job);
+  void forget(JobId job);
+
+  [[nodiscard]] const std::set<Mover>& cheapest_first() const { return cheapest_first_; }
+  [[nodiscard]] const std::set<Held>& most_held_first() const { return most_held_first_; }
+  // Their slots come free without a further decision.
+  [[nodiscard]] const IdSet<WorkerId>& on_their_way_out() const { return on_their_way_out_; }
+
+ private:
+  struct OfJob {
+    int held = 0;
+    std::vector<Mover> movers;
+    std::vector<WorkerId> on_their_way_out;
+    bool operator==(const OfJob&) const = default;
+  };
+  [[nodiscard]] static OfJob found_of(const ClusterState& state, const Job& job);
+
+  IdTable<JobId, OfJob> jobs_;  // that have workers
+  std::set<Mover> cheapest_first_;
+  std::set<Held> most_held_first_;
+  IdSet<WorkerId> on_their_way_out_;
+};
+
+}  // namespace tidepool::core
