@@ -87,7 +87,7 @@ class TinyJob {
   [[nodiscard]] int train(const Trained& trained, Diary* diary, double slowness) const;
 
   TinyJobOptions options_;
-  Diary* diaries_;               // kDiaryWorkers of them, shared with the children
+  Diary* diaries_;              // kDiaryWorkers of them, shared with the children
   std::atomic<bool>* hurried_;  // shared with them, too
 };
 
