@@ -256,8 +256,13 @@ std::optional<StoredTenantChanges> tenant_changes(const Decision& decision) {
   return StoredTenantChanges{decision.replan->tenants, decision.replan->counts_loans};
 }
 
-Status take_tenant_changes(const nlohmann::json& value, Decision& decision) {
+Status take_tenant_changes(nlohmann::json value, Decision& decision) {
   if (!decision.replan) return codec::wrong("/tenants", "changes of a plan");
+  if (value.is_object() && value.contains("changes")) {
+    for (auto& change : value["changes"]) {
+      if (change.is_object() && change.contains("now")) tell_no_later_plan_fields(change["now"]);
+    }
+  }
   StoredTenantChanges stored;
   TP_TRY(codec::decode(value, "/tenants", stored));
   decision.replan->tenants = std::move(stored.changes);

@@ -74,6 +74,7 @@ void fields(auto& archive, codec::Like<Tenant> auto& tenant) {
   archive("name", tenant.name);
   archive("parent", tenant.parent);
   archive("guarantee", tenant.guarantee);
+  archive("guarantee_by_type", tenant.guarantee_by_type);
   archive("weight", tenant.weight);
   archive("borrow", tenant.borrow);
   archive("lend", tenant.lend);
@@ -109,6 +110,8 @@ void fields(auto& archive, codec::Like<TenantPlan> auto& plan) {
   archive("entitled", plan.entitled);
   archive("wanted", plan.wanted);
   archive("sated", plan.sated);
+  archive("of_types", plan.of_types);
+  archive("lacks_type", plan.lacks_type);
   archive("loan", plan.loan);
   archive("counted_use", plan.counted_use);
   archive("mark", plan.mark);
@@ -143,10 +146,18 @@ inline void tell_no_later_fields(nlohmann::json& tree) {
   for (auto& tenant : tree["tenants"]) {
     if (!tenant.is_object()) continue;
     tenant.emplace("budget", nullptr);
+    tenant.emplace("guarantee_by_type", nlohmann::json::object());
     tenant.emplace("notice_extension", nullptr);
     tenant.emplace("preempt_after", codec::encode(Duration()));
     if (!tenant.contains("defaults")) tenant["defaults"] = codec::encode(JobDefaults{});
   }
+}
+
+// Plans of tenants of earlier versions have none.
+inline void tell_no_later_plan_fields(nlohmann::json& plan) {
+  if (!plan.is_object()) return;
+  plan.emplace("of_types", nlohmann::json::object());
+  plan.emplace("lacks_type", false);
 }
 
 inline nlohmann::json encode_tenants(const ClusterState& state) {
@@ -158,6 +169,9 @@ inline Status take_tenants(nlohmann::json value, ClusterState& state) {
   StoredTenants stored;
   if (value.is_object()) value.emplace("budgets", nlohmann::json::object());
   if (value.contains("tree")) tell_no_later_fields(value["tree"]);
+  if (value.contains("plans")) {
+    for (auto& plan : value["plans"]) tell_no_later_plan_fields(plan);
+  }
   TP_TRY(codec::decode(value, "/tenants", stored));
   TP_TRY(check_tenants(stored.tree));
   state.tenants = std::move(stored.tree);

@@ -43,6 +43,10 @@ void mix_tenants(const TenantTree& tree, Digest& digest) {
   for (const Tenant& tenant : tree.tenants) {
     digest.mix("tenant").mix(tenant.name).mix(tenant.parent);
     mix(tenant.guarantee);
+    for (const auto& [type, slots] : tenant.guarantee_by_type) {
+      digest.mix("type").mix(type);
+      mix(slots);
+    }
     mix(tenant.weight);
     mix(tenant.borrow.value_or(-1));
     mix(tenant.lend.value_or(-1));
@@ -61,11 +65,6 @@ bool measured_otherwise(const std::map<int, double>& before, const Job& job) {
 }
 
 }  // namespace
-
-int slots_held(const Node& node) {
-  const auto is_held = [](WorkerId owner) { return !!owner; };
-  return static_cast<int>(std::count_if(node.owners.begin(), node.owners.end(), is_held));
-}
 
 std::uint64_t digest_of_wishes(const Job& job) {
   const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
@@ -139,7 +138,7 @@ std::uint64_t digest_of_nodes(const ClusterState& state) {
   for (const auto& [id, node] : state.nodes) {
     if (node.state != NodeState::kUp) continue;
     digest.mix(id.number()).mix(std::uint64_t{node.owners.size()}).mix(closed_by(node));
-    if (node.is_closed()) digest.mix(static_cast<std::uint64_t>(slots_held(node)));
+    if (node.is_closed()) digest.mix(static_cast<std::uint64_t>(node.slots_held()));
     digest.mix(static_cast<std::uint64_t>(node.price_per_slot_hour.count_micros())).mix(node.slot_type);
     if (node.memory_per_slot) digest.mix("memory").mix(static_cast<std::uint64_t>(*node.memory_per_slot));
     for (const auto& [key, value] : labels_of(node)) digest.mix(key).mix(value);

@@ -41,9 +41,6 @@ inline constexpr double kNoticeable = 1.1;
 // jobs hold; and of how tenants share them.
 [[nodiscard]] std::uint64_t digest_of_nodes(const ClusterState& state);
 
-// Of the node, by workers that have not exited.
-[[nodiscard]] int slots_held(const Node& node);
-
 // The newest plan does not rest on what is known of the job now.
 [[nodiscard]] bool inputs_have_changed(const Job& job, Instant now);
 

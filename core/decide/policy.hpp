@@ -67,6 +67,9 @@ class JobRule {
   [[nodiscard]] virtual QueueRank rank(const Job& job) const;
 };
 
+// Slots, by type; a type that is not named has no bound.
+using TypeBounds = std::map<std::string, int>;
+
 struct PlanRequest {
   ClusterView view;
   const IdSet<JobId>& jobs;       // that any plan may count with, running or waiting
@@ -79,6 +82,8 @@ struct PlanRequest {
   Mark mark = {};           // the policy's own, of its newest plan
   // The jobs get no more together, however many slots there are: the part of a tenant (tenant_planner.hpp). None = all.
   std::optional<int> slots_most = std::nullopt;
+  // Nor do those that ask for particular nodes, fixed claims that run left out, of these types. Null: no bounds.
+  const TypeBounds* typed_most = nullptr;
 };
 struct PlanAnswer {
   IdTable<JobId, Target> targets;

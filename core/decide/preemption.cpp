@@ -10,6 +10,7 @@
 #include "core/decide/state_wait.hpp"
 #include "core/state/job_work.hpp"
 #include "core/state/utc_time.hpp"
+#include "core/tenants/type_claim.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -142,7 +143,9 @@ TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
     for (const TargetedJob& each : chosen) take_all(each, claimant);
     return room;
   }
-  if (room.movers.empty()) return room;
+  if (room.movers.empty()) {
+    return displace_for(claimant) ? room_of_type(draft_, claimant, draft_.leaving_workers()) : room;
+  }
   const std::uint64_t next_worker = draft_.next_worker();
   make_room_elsewhere(claimant, move_away(draft_, claimant, room));
   const bool none_goes = draft_.next_worker() == next_worker && draft_.leaving_workers().size() == leaving.size();
@@ -151,24 +154,78 @@ TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
 
 // So many slots that movers lack come from victims, or are kept as they come free.
 void Preemption::make_room_elsewhere(const Job& claimant, int lacking) {
-  draft_.reserve(lacking);
-  keeps_for_movers_ = keeps_for_movers_ || lacking > 0;
-  const auto held_by = [](const std::vector<TargetedJob>& victims) {
+  const auto held_by = [&](const std::vector<TargetedJob>& victims) {
     int slots = 0;
-    for (const TargetedJob& each : victims) slots += each.job->size() * each.job->spec.gpus_per_worker;
+    for (const TargetedJob& each : victims) slots += held_elsewhere(*each.job, claimant);
     return slots;
   };
   const SlotsFor wanted{claimant, smallest_claim(claimant)};
   std::vector<TargetedJob> chosen;
   for (auto victim = victims_.rbegin(); victim != victims_.rend() && held_by(chosen) < lacking; ++victim) {
+    if (held_elsewhere(*victim->job, claimant) == 0) continue;
     if (!may_be_chosen(*victim->job, wanted, By::kLimits)) continue;
     chosen.push_back(*victim);
     if (!is_within_limit(chosen, wanted, By::kLimits)) chosen.pop_back();
   }
   if (held_by(chosen) >= lacking) {
     drop_unneeded(chosen, [&](const std::vector<TargetedJob>& fewer) { return held_by(fewer) >= lacking; });
+  } else if (coming_elsewhere(claimant) < lacking && displace_for(claimant)) {
+    return;
   }
+  draft_.reserve(lacking);
+  keeps_for_movers_ = keeps_for_movers_ || lacking > 0;
   for (const TargetedJob& victim : chosen) take_all(victim, claimant);
+}
+
+int Preemption::held_elsewhere(const Job& job, const Job& claimant) const {
+  int slots = 0;
+  for (const WorkerId id : job.membership.workers) {
+    const Worker& worker = *draft_.state().find_worker(id);
+    if (!may_run_on(claimant, *draft_.state().find_node(worker.node))) slots += static_cast<int>(worker.slots.size());
+  }
+  return slots;
+}
+
+int Preemption::coming_elsewhere(const Job& claimant) const {
+  int slots = 0;
+  for (const auto& [id, worker] : draft_.state().workers) {
+    if (!comes_free(draft_.state(), worker, draft_.leaving_workers())) continue;
+    if (!may_run_on(claimant, *draft_.state().find_node(worker.node))) slots += static_cast<int>(worker.slots.size());
+  }
+  return slots;
+}
+
+bool Preemption::displace_for(const Job& claimant) {
+  const SlotsFor wanted{claimant, smallest_claim(claimant)};
+  if (!guarantee_covers_type(draft_.state(), claimant, wanted.slots)) return false;
+  std::vector<TargetedJob> in_way;
+  for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
+    if (is_in_way(*victim->job, claimant) && may_be_chosen(*victim->job, wanted, By::kLimits)) {
+      in_way.push_back(*victim);
+    }
+  }
+  const auto victims = static_cast<std::ptrdiff_t>(in_way.size());
+  for (const auto& [id, job] : draft_.state().jobs) {
+    const bool goes_on = job->planned && job->planned->target.size > 0 && job->requests.pinned_size == 0;
+    if (!goes_on || is_choosy(job->spec) || !is_in_way(*job, claimant) || !can_change(draft_, *job)) continue;
+    if (may_be_chosen(*job, wanted, By::kLimits)) in_way.push_back({job.get(), &job->planned->target});
+  }
+  std::sort(in_way.begin() + victims, in_way.end(), [](const TargetedJob& one, const TargetedJob& other) {
+    return std::pair(one.target->place, one.job->id) > std::pair(other.target->place, other.job->id);
+  });
+  const IdSet<WorkerId> leaving = draft_.leaving_workers();
+  OpenSlots open(draft_, claimant, leaving);
+  std::vector<TargetedJob> chosen;
+  for (const TargetedJob& each : in_way) {
+    chosen.push_back(each);
+    open.release(*each.job);
+    if (!open.fits()) continue;
+    drop_unneeded(chosen, open);
+    if (!is_within_limit(chosen, wanted, By::kLimits)) return false;
+    for (const TargetedJob& one : chosen) take_all(one, claimant);
+    return true;
+  }
+  return false;
 }
 
 // It holds slots on a node on which the claimant may run.

@@ -5,7 +5,8 @@
 // preempted, or not yet, stays, and so does one that ends sooner than it could be started again (job_work.hpp), unless
 // for a higher priority. The operators' limits on preemption hold up what no guarantee covers (preemption_limits.hpp).
 // For a job that asks for particular nodes only those are preempted that hold slots there; else workers of others move
-// elsewhere (type_moves.hpp).
+// elsewhere (type_moves.hpp). Where these find no room, and a guarantee of the type covers the claim, they are
+// preempted.
 #pragma once
 
 #include <map>
@@ -81,6 +82,12 @@ class Preemption {
   void drop_unneeded(std::vector<TargetedJob>& chosen, const SlotClaim& claim, const SlotReservations& before);
   static void drop_unneeded(std::vector<TargetedJob>& chosen, OpenSlots& open);
   void make_room_elsewhere(const Job& claimant, int lacking);
+  // Slots of nodes on which the claimant may not run: that the job holds, and that workers leave.
+  [[nodiscard]] int held_elsewhere(const Job& job, const Job& claimant) const;
+  [[nodiscard]] int coming_elsewhere(const Job& claimant) const;
+  // Where a guarantee of a type covers what the claimant waits for, and moves do not help: jobs that are to go on but
+  // may be anywhere give up slots there, and go on where there is room. False: none does.
+  bool displace_for(const Job& claimant);
   void add_workers(const TargetedJob& victim, SlotReservations& reservations) const;
   [[nodiscard]] bool is_in_way(const Job& job, const Job& claimant) const;
   [[nodiscard]] bool may_be_preempted(const Job& job, const Job& claimant);

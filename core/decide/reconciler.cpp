@@ -21,6 +21,7 @@
 #include "core/place/domain_wait.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/state/type_records.hpp"
+#include "core/tenants/type_claim.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -380,10 +381,13 @@ std::vector<TargetedJob> line_of(const DecisionDraft& draft, const IdSet<JobId>&
     if (target == nullptr || has_rule || draft.ends(id) || !counts(job, draft.now())) continue;
     if (needs_reconcile(job, *target)) line.push_back({&job, target});
   }
-  std::sort(line.begin(), line.end(), [](const TargetedJob& a, const TargetedJob& b) {
-    const auto rank = [](const TargetedJob& any) {
+  std::map<JobId, bool> guaranteed;
+  for (const TargetedJob& each : line) guaranteed[each.job->id] = claims_guaranteed_type(draft.state(), *each.job);
+  std::sort(line.begin(), line.end(), [&](const TargetedJob& a, const TargetedJob& b) {
+    const auto rank = [&](const TargetedJob& any) {
       const bool is_gang_with_room = any.job->preemption.room_made && any.job->spec.gpus_per_worker > 1;
-      return std::tuple(!is_cleared_for(*any.job), !is_gang_with_room, any.target->place, any.job->id);
+      return std::tuple(!is_cleared_for(*any.job), !is_gang_with_room, !guaranteed.at(any.job->id), any.target->place,
+                        any.job->id);
     };
     return rank(a) < rank(b);
   });

@@ -2,30 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/state/budget_hold.hpp"
+#include "core/tenants/firm_claims.hpp"
+#include "core/tenants/scarce_types.hpp"
 
 namespace tidepool::core {
 namespace {
 
-constexpr int kRoundsMost = 6;     // of entitlements that follow from what jobs would take
-constexpr int kOffersInVain = 16;  // after so many the rest is left
-
-int as_slots(std::int64_t slots) {
-  return static_cast<int>(std::min<std::int64_t>(slots, std::numeric_limits<int>::max()));
-}
+constexpr int kRoundsMost = 6;      // of entitlements that follow from what jobs would take
+constexpr int kOffersInVain = 16;   // after so many the rest is left
+constexpr int kTypeRoundsMost = 6;  // of parts of types into which gangs do not fit
 
 // That a plan hands out, or that jobs hold on nodes that take no others.
 int slots_to_share(const ClusterState& state) {
   int slots = 0;
   for (const auto& [id, node] : state.nodes) {
-    if (node.state != NodeState::kUp) continue;
-    slots += node.is_closed() ? slots_held(node) : static_cast<int>(node.owners.size());
+    if (node.state == NodeState::kUp) slots += node.slots_to_plan();
   }
   return slots;
 }
@@ -33,10 +31,6 @@ int slots_to_share(const ClusterState& state) {
 // What a job counts for if its target is this one.
 int given_by(const JobNeed& need, const Job& job, int size) {
   return need.claims ? need.given : size * job.spec.gpus_per_worker;
-}
-
-bool holds_nothing(const Job& job) {
-  return job.state() == JobState::kPending && job.membership.workers.empty();
 }
 
 }  // namespace
@@ -111,6 +105,7 @@ void TenantPlanner::look_at_tree(const PlanRequest& request) {
   for (const auto& [name, node] : index_) leaves_[node] = {.node = node, .name = &name};
   with_jobs_.clear();
   needs_.reset(nodes_.size());
+  types_.reset(request.view.state);
   held_back_.clear();
   for (const auto& [id, job] : request.view.state.jobs) followed_.insert(id);
 }
@@ -125,7 +120,10 @@ void TenantPlanner::read(const PlanRequest& request, const IdSet<JobId>& jobs) {
     }
     const JobNeed* known = needs_.find(id);
     JobNeed need;
-    if (request.counts(*job)) need = need_of(state, *job, request.has_own_policy(*job));
+    if (request.counts(*job)) {
+      need = need_of(state, *job, request.has_own_policy(*job));
+      need.asks = types_.asked_by(state, *job);
+    }
     need.tenant = known == nullptr ? place_of(job->spec.tenant) : known->tenant;
     needs_.put(id, &need);
   }
@@ -143,15 +141,12 @@ void TenantPlanner::set_leaves(const PlanRequest& request) {
 
 // Planners of new ones learn all that there is to know. A tenant that was a leaf before may have jobs that have ended.
 void TenantPlanner::find_leaves_with_jobs(const ClusterState& state) {
-  std::vector<bool> is_inner(nodes_.size(), false);
-  for (const TenantNode& node : nodes_) {
-    if (node.parent >= 0) is_inner[static_cast<std::size_t>(node.parent)] = true;
-  }
+  const std::vector<bool> is_leaf = leaves_of(nodes_);
   with_jobs_.clear();
   for (const auto& [name, node] : index_) {
     Leaf& leaf = leaves_[node];
     const TenantNeeds::Sums& needs = needs_.by_tenant()[node];
-    if (needs.jobs.empty() || is_inner[node]) {
+    if (needs.jobs.empty() || !is_leaf[node]) {
       if (leaf.planner) leaf = {.node = node, .name = &name};
       continue;
     }
@@ -181,47 +176,8 @@ void TenantPlanner::look_up_newest(const ClusterState& state) {
   for (; newest != end; ++newest) without_.push_back(newest->first);
 }
 
-std::map<JobId, Reason> TenantPlanner::beyond_guarantees(const ClusterState& state) const {
-  std::vector<std::int64_t> firm(nodes_.size(), 0);
-  const auto above = [&](std::size_t node, const auto& visit) {
-    for (int at = static_cast<int>(node); at >= 0; at = nodes_[static_cast<std::size_t>(at)].parent) {
-      visit(static_cast<std::size_t>(at));
-    }
-  };
-  std::vector<std::tuple<int, Instant, JobId>> waiting;
-  for (Leaf* leaf : with_jobs_) {
-    for (const JobId id : leaf->needs->firm) {
-      const Job& job = *state.find_job(id);
-      if (holds_nothing(job)) {
-        waiting.emplace_back(-job.spec.priority, job.submitted_at, id);
-      } else {
-        above(leaf->node, [&](std::size_t node) { firm[node] += needs_.find(id)->firm; });
-      }
-    }
-  }
-  std::sort(waiting.begin(), waiting.end());
-  std::map<JobId, Reason> beyond;
-  for (const auto& [priority, submitted, id] : waiting) {
-    const JobNeed& need = *needs_.find(id);
-    const std::size_t leaf = need.tenant.value();
-    std::optional<std::size_t> full;
-    above(leaf, [&](std::size_t node) {
-      if (!full && firm[node] + need.firm > nodes_[node].guarantee) full = node;
-    });
-    if (full) {
-      beyond.emplace(id, reason::BeyondGuarantee{.needed = need.firm,
-                                                 .held = as_slots(firm[*full]),
-                                                 .guarantee = nodes_[*full].guarantee,
-                                                 .word = state.tenants->tenants[*full].name});
-    } else {
-      above(leaf, [&](std::size_t node) { firm[node] += need.firm; });
-    }
-  }
-  return beyond;
-}
-
 void TenantPlanner::hold_back(const ClusterState& state) {
-  const std::map<JobId, Reason> before = std::exchange(held_back_, beyond_guarantees(state));
+  const std::map<JobId, Reason> before = std::exchange(held_back_, beyond_guarantees(state, nodes_, needs_));
   const auto tell_missing = [&](const std::map<JobId, Reason>& these, const std::map<JobId, Reason>& others) {
     for (const auto& [id, reason] : these) {
       const JobNeed* need = needs_.find(id);
@@ -243,14 +199,14 @@ void TenantPlanner::count_loans(const PlanRequest& request) {
   }
   if (!counts_loans_) return;
   const auto wanting = std::count_if(state.plan.tenants.begin(), state.plan.tenants.end(),
-                                     [](const auto& any) { return !any.second.sated; });
+                                     [](const auto& any) { return any.second.wants_more(); });
   const double passed = counted ? (request.view.now - *counted).to_seconds() : 0;
   const double kept = std::exp2(-passed / state.tenants->half_life.to_seconds());
   for (Leaf* leaf : with_jobs_) {
     const auto used = state.tenant_uses.find(*leaf->name);
     const Duration use = used == state.tenant_uses.end() ? Duration() : used->second.slot_time;
     if (leaf->newest != nullptr && passed > 0) {
-      const bool is_wanted = wanting > (leaf->newest->sated ? 0 : 1);
+      const bool is_wanted = wanting > (leaf->newest->wants_more() ? 1 : 0);
       const double held = (use - leaf->counted_use).to_seconds() / passed;
       const double beyond = is_wanted ? std::max(0.0, held - nodes_[leaf->node].guarantee) : 0;
       leaf->loan = leaf->loan * kept + beyond * (1 - kept);
@@ -293,6 +249,16 @@ Status TenantPlanner::share_out(const PlanRequest& request, StepBudget& budget) 
   forget_answers(request);
   slots_ = slots_to_share(request.view.state);
   set_claims(request.view.state);
+  TP_TRY(divide_slots(request, budget));
+  TP_TRY(divide_types(request, budget));
+  for (Leaf* leaf : with_jobs_) {
+    const auto most = leaf->part.sated ? std::nullopt : std::optional(leaf->part.share);
+    if (!leaf->newest_answer || *leaf->newest_answer != most) TP_TRY(ask(*leaf, request, most, budget));
+  }
+  return ok_status();
+}
+
+Status TenantPlanner::divide_slots(const PlanRequest& request, StepBudget& budget) {
   set_wishes();
   TP_TRY(divide(request, budget));
   set_demands();
@@ -300,20 +266,65 @@ Status TenantPlanner::share_out(const PlanRequest& request, StepBudget& budget) 
   TP_TRY(offer_rest(fair, request, budget));
   const bool moves = std::any_of(with_jobs_.begin(), with_jobs_.end(),
                                  [](const Leaf* leaf) { return leaf->part.share != leaf->before().entitled; });
-  if (moves) {
-    const Division anew = division();
-    const std::vector<std::int64_t> used_anew = used_by_node();
-    const auto stands = divide_as_before(request, budget);
-    if (!stands) return stands.error();
-    if (*stands) TP_TRY(offer_rest(fair, request, budget));
-    if (!*stands || is_fairer(fair, used_anew, used_by_node())) {
-      auto part = anew.begin();
-      for (Leaf* leaf : with_jobs_) leaf->part = *part++;
+  if (!moves) return ok_status();
+  const Division anew = division();
+  const std::vector<std::int64_t> used_anew = used_by_node();
+  const auto stands = divide_as_before(request, budget);
+  if (!stands) return stands.error();
+  if (*stands) TP_TRY(offer_rest(fair, request, budget));
+  if (*stands && !is_fairer(fair, used_anew, used_by_node())) return ok_status();
+  auto part = anew.begin();
+  for (Leaf* leaf : with_jobs_) leaf->part = *part++;
+  return ok_status();
+}
+
+std::vector<TypeAsk> TenantPlanner::typed_asks(bool by_plan) const {
+  std::vector<TypeAsk> asks;
+  for (const Leaf* leaf : with_jobs_) {
+    if (leaf->needs->asking.empty()) continue;
+    for (const auto& [set, slots] : by_plan ? leaf->needs->given_typed : leaf->answer(leaf->part.bound)->typed) {
+      asks.push_back({.leaf = leaf->node, .types = types_.sets()[set], .wanted = as_slots(slots)});
     }
   }
+  return asks;
+}
+
+void TenantPlanner::bound_types(const std::vector<int>& scarce, const std::vector<SlotsByType>& parts) {
   for (Leaf* leaf : with_jobs_) {
-    const auto most = leaf->part.sated ? std::nullopt : std::optional(leaf->part.share);
-    if (!leaf->most || *leaf->most != most) TP_TRY(ask(*leaf, request, most, budget));
+    if (leaf->needs->asking.empty()) continue;
+    TypeBounds bounds;
+    for (const int type : scarce) {
+      const auto at = static_cast<std::size_t>(type);
+      bounds.emplace(types_.names()[at], parts[leaf->node][at]);
+    }
+    leaf->bound(std::move(bounds));
+  }
+}
+
+Status TenantPlanner::divide_types(const PlanRequest& request, StepBudget& budget) {
+  std::vector<TypeAsk> asks = typed_asks();
+  if (asks.empty()) return ok_status();
+  const AskedTypes::Supply supply = types_.supply(request.view.state, needs_);
+  const TypedTree tree{.nodes = nodes_, .guarantees = types_.guarantees(), .held = supply.held};
+  const auto divided = [&] { return core::divide_types(tree, supply.slots, asks); };
+  std::vector<SlotsByType> parts = divided();
+  const std::vector<int> scarce = scarce_types(asks, parts);
+  if (scarce.empty()) return ok_status();
+  const std::vector<TypeAsk> wanted = asks;
+  std::vector<TypeAsk> taken;
+  for (int round = 0; round < kTypeRoundsMost; ++round) {
+    bound_types(scarce, parts);
+    TP_TRY(divide_slots(request, budget));
+    taken = typed_asks();
+    const auto leaves = first_to_leave({scarce, parts, asks, taken, typed_asks(true)});
+    if (!leaves) break;
+    std::erase_if(asks, [&](const TypeAsk& ask) { return ask.leaf == *leaves; });
+    std::copy_if(taken.begin(), taken.end(), std::back_inserter(asks),
+                 [&](const TypeAsk& ask) { return ask.leaf == *leaves; });
+    parts = divided();
+  }
+  for (Leaf* leaf : with_jobs_) {
+    leaf->lacks_type = slots_asked(taken, leaf->node, scarce) < slots_asked(wanted, leaf->node, scarce);
   }
   return ok_status();
 }
@@ -324,10 +335,9 @@ void TenantPlanner::forget_answers(const PlanRequest& request) {
     leaf->changed = false;
     leaf->targets = {};
     leaf->mark = leaf->before().mark;
-    if (rests) continue;
-    leaf->used_unbounded.reset();
-    leaf->used_within.clear();
-    leaf->most.reset();
+    leaf->lacks_type = false;
+    if (!rests) leaf->forget_answers();
+    leaf->bound({});
   }
 }
 
@@ -391,14 +401,14 @@ Result<TenantPlanner::Part> TenantPlanner::take(Leaf& leaf, int share, const Pla
   if (!leaf.expects_sated && share < leaf.needs->most) {
     const auto within = used(leaf, request, share, budget);
     if (!within) return within.error();
-    if (*within >= share) return Part{.share = share, .used = *within};
+    if (*within >= share) return Part{.share = share, .used = *within, .bound = share};
   }
   const auto all = used(leaf, request, std::nullopt, budget);
   if (!all) return all.error();
   if (*all <= share) return Part{.share = share, .used = *all, .sated = true};
   const auto within = used(leaf, request, share, budget);
   if (!within) return within.error();
-  return Part{.share = share, .used = *within};
+  return Part{.share = share, .used = *within, .bound = share};
 }
 
 Result<bool> TenantPlanner::divide_as_before(const PlanRequest& request, StepBudget& budget) {
@@ -471,17 +481,26 @@ std::vector<std::int64_t> TenantPlanner::used_by_node() const {
   return summed_up(nodes_, std::move(used));
 }
 
+void TenantPlanner::Leaf::forget_answers() {
+  answers.clear();
+  newest_answer.reset();
+}
+
+void TenantPlanner::Leaf::bound(TypeBounds bounds) {
+  if (bounds == typed_most) return;
+  typed_most = std::move(bounds);
+  forget_answers();
+}
+
+const TenantPlanner::Answer* TenantPlanner::Leaf::answer(std::optional<int> most) const {
+  const auto found = std::find_if(answers.begin(), answers.end(), [&](const Answer& any) { return any.most == most; });
+  return found == answers.end() ? nullptr : &*found;
+}
+
 Result<std::int64_t> TenantPlanner::used(Leaf& leaf, const PlanRequest& request, std::optional<int> most,
                                          StepBudget& budget) {
-  const auto known = [&]() -> std::optional<std::int64_t> {
-    if (!most) return leaf.used_unbounded;
-    const auto found = std::find_if(leaf.used_within.begin(), leaf.used_within.end(),
-                                    [&](const auto& any) { return any.first == *most; });
-    return found == leaf.used_within.end() ? std::nullopt : std::optional(found->second);
-  };
-  if (const auto found = known()) return *found;
-  TP_TRY(ask(leaf, request, most, budget));
-  return known().value();
+  if (leaf.answer(most) == nullptr) TP_TRY(ask(leaf, request, most, budget));
+  return leaf.answer(most)->used;
 }
 
 Status TenantPlanner::ask(Leaf& leaf, const PlanRequest& request, std::optional<int> most, StepBudget& budget) {
@@ -495,24 +514,23 @@ Status TenantPlanner::ask(Leaf& leaf, const PlanRequest& request, std::optional<
                                     .has_own_policy = request.has_own_policy,
                                     .nodes = request.nodes,
                                     .mark = leaf.before().mark,
-                                    .slots_most = most},
+                                    .slots_most = most,
+                                    .typed_most = leaf.typed_most.empty() ? nullptr : &leaf.typed_most},
                                    budget);
   if (!answer) return answer.error();
-  std::int64_t used = leaf.needs->given;
+  Answer told{.most = most, .used = leaf.needs->given, .typed = leaf.needs->given_typed};
   for (const auto& [id, target] : answer->targets) {
     const JobNeed& need = *needs_.find(id);
-    used += given_by(need, *request.view.state.find_job(id), target.size) - need.given;
+    const std::int64_t more = given_by(need, *request.view.state.find_job(id), target.size) - need.given;
+    told.used += more;
+    if (need.asks && !need.claims) told.typed[*need.asks] += more;
   }
-  leaf.most = most;
+  std::erase_if(leaf.answers, [&](const Answer& any) { return any.most == most; });
+  leaf.answers.push_back(std::move(told));
+  leaf.newest_answer = most;
   leaf.targets = std::move(answer->targets);
   leaf.mark = std::move(answer->mark);
   leaf.wake = answer->wake;
-  if (!most) {
-    leaf.used_unbounded = used;
-  } else {
-    std::erase_if(leaf.used_within, [&](const auto& any) { return any.first == *most; });
-    leaf.used_within.emplace_back(*most, used);
-  }
   return ok_status();
 }
 
@@ -527,6 +545,8 @@ PlanAnswer TenantPlanner::joined(const PlanRequest& request) {
     TenantPlan now{.entitled = leaf->part.share,
                    .wanted = as_slots(leaf->part.sated ? leaf->part.used : leaf->needs->most),
                    .sated = leaf->part.sated,
+                   .of_types = leaf->typed_most,
+                   .lacks_type = leaf->lacks_type,
                    .loan = leaf->loan,
                    .counted_use = leaf->counted_use,
                    .mark = std::move(leaf->mark)};

@@ -31,6 +31,7 @@
 #include "base/id_table.hpp"
 #include "core/decide/engine_parts.hpp"
 #include "core/decide/policy.hpp"
+#include "core/tenants/asked_types.hpp"
 #include "core/tenants/entitlement.hpp"
 #include "core/tenants/tenant_needs.hpp"
 
@@ -49,11 +50,18 @@ class TenantPlanner final : public Planner {
  private:
   // What a leaf has in one division of the pool.
   struct Part {
-    int share = 0;          // slots
-    std::int64_t used = 0;  // of those, by its planner's word
-    bool sated = false;     // it could use no more
+    int share = 0;                  // slots
+    std::int64_t used = 0;          // of those, by its planner's word
+    bool sated = false;             // it could use no more
+    std::optional<int> bound = {};  // of the answer that says so
   };
   using Division = std::vector<Part>;  // in the order of with_jobs_
+  // Of a leaf's planner, asked with a bound.
+  struct Answer {
+    std::optional<int> most;                         // slots; none = without
+    std::int64_t used = 0;                           // slots
+    std::map<std::size_t, std::int64_t> typed = {};  // of these, by jobs that ask for types: by JobNeed::asks
+  };
 
   // A tenant of the tree. All but its node is of no account while it has no jobs.
   struct Leaf {
@@ -63,10 +71,10 @@ class TenantPlanner final : public Planner {
     const TenantNeeds::Sums* needs = nullptr;
     const TenantPlan* newest = nullptr;  // of the state; null = none yet
     bool changed = true;                 // a job of it has been followed since its planner was asked
-    // What its planner has answered since then, in slots; all of it stands while the leaf rests.
-    std::optional<std::int64_t> used_unbounded = {};
-    std::vector<std::pair<int, std::int64_t>> used_within = {};  // by bound
-    std::optional<std::optional<int>> most = {};  // the bound of its planner's newest answer; none = it was not asked
+    // What its planner has answered since then; all of it stands while the leaf rests and the bounds of types stay.
+    std::vector<Answer> answers = {};
+    std::optional<std::optional<int>> newest_answer = {};  // its bound; none = it was not asked
+    TypeBounds typed_most = {};                            // what its jobs that ask for types may have of them
     std::optional<Instant> wake = {};
     // Of the plan that is being made.
     IdSet<JobId> looked_at = {};
@@ -77,8 +85,12 @@ class TenantPlanner final : public Planner {
     Part part = {};
     bool expects_sated = false;  // it was, and has not been found to want more
     bool stuck = false;          // takes less than it was offered, and would take more than that if it could
+    bool lacks_type = false;     // it would take more of a type of which there is not enough
 
-    [[nodiscard]] const TenantPlan& before() const;  // the newest plan, or an empty one
+    [[nodiscard]] const TenantPlan& before() const;                     // the newest plan, or an empty one
+    [[nodiscard]] const Answer* answer(std::optional<int> most) const;  // null = it was not asked that
+    void forget_answers();
+    void bound(TypeBounds bounds);
   };
 
   void look_at_tree(const PlanRequest& request);
@@ -90,9 +102,7 @@ class TenantPlanner final : public Planner {
   [[nodiscard]] std::optional<std::size_t> place_of(const std::string& tenant) const;
   // The tenant's planner looks at the job again, if the tenant has one.
   void tell(std::optional<std::size_t> tenant, const ClusterState& state, JobId job);
-  // Jobs that wait since they would keep more for good than their tenant, or one above it, is guaranteed.
-  [[nodiscard]] std::map<JobId, Reason> beyond_guarantees(const ClusterState& state) const;
-  // Planners do not count with those.
+  // Planners do not count with jobs beyond their guarantees (firm_claims.hpp).
   void hold_back(const ClusterState& state);
   void count_loans(const PlanRequest& request);
   // Those of the policy file's answer, where one is in charge; of tenants that the tree does not have they are nothing.
@@ -103,8 +113,15 @@ class TenantPlanner final : public Planner {
   void set_demands();
   [[nodiscard]] Status share_out(const PlanRequest& request, StepBudget& budget);
   void forget_answers(const PlanRequest& request);
+  // The pool among tenants: as it was, or anew where that is fairer.
+  [[nodiscard]] Status divide_slots(const PlanRequest& request, StepBudget& budget);
   // Divides the pool anew, by what tenants turn out to take.
   [[nodiscard]] Status divide(const PlanRequest& request, StepBudget& budget);
+  // Once more, where jobs would have more of a type than there is: those of each tenant have a part of it.
+  [[nodiscard]] Status divide_types(const PlanRequest& request, StepBudget& budget);
+  // What jobs that ask for types have by the division that is being made, or by the newest plan.
+  [[nodiscard]] std::vector<TypeAsk> typed_asks(bool by_plan = false) const;
+  void bound_types(const std::vector<int>& scarce, const std::vector<SlotsByType>& parts);
   [[nodiscard]] Result<std::vector<int>> check_expectations(const PlanRequest& request, StepBudget& budget);
   [[nodiscard]] Result<bool> ask_within(Leaf& leaf, const PlanRequest& request, StepBudget& budget);
   // The division of the newest plan, with what tenants take of it now. False: it cannot stand any more.
@@ -131,6 +148,7 @@ class TenantPlanner final : public Planner {
   std::vector<Leaf*> with_jobs_;              // by name
   std::vector<std::string> without_;          // that have a plan in the state and no jobs any more
   TenantNeeds needs_;
+  AskedTypes types_;
   std::uint64_t needs_revision_ = 0;  // for which with_jobs_ was found
   IdSet<JobId> followed_;
   std::map<JobId, Reason> held_back_;

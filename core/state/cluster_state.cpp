@@ -75,6 +75,10 @@ Job& ClusterState::mutable_job(JobId id) {
   return const_cast<Job&>(*slot);
 }
 
+int Node::slots_held() const {
+  return static_cast<int>(std::count_if(owners.begin(), owners.end(), [](WorkerId owner) { return !!owner; }));
+}
+
 bool Node::is_drained() const {
   return drain && std::all_of(owners.begin(), owners.end(), [](WorkerId owner) { return !owner; });
 }

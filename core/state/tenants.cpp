@@ -65,6 +65,38 @@ Status check_numbers(const Tenant& tenant) {
   return ok_status();
 }
 
+Status check_types(const Tenant& tenant) {
+  std::int64_t promised = 0;
+  for (const auto& [type, slots] : tenant.guarantee_by_type) {
+    if (type.empty() || slots < 0 || slots > kSlotsMost) {
+      return wrong(tenant, "guarantee_by_type gives for each type of slot a number of slots, 0 or more");
+    }
+    promised += slots;
+  }
+  if (promised <= tenant.guarantee) return ok_status();
+  return wrong(tenant, "guarantee_by_type gives " + std::to_string(promised) + " slots, of a guarantee of " +
+                           std::to_string(tenant.guarantee) + "; raise the guarantee or lower these");
+}
+
+// What is promised below a tenant of one type is a part of what it is promised of it itself.
+Status check_guarantees_by_type(const TenantTree& tree) {
+  std::map<std::pair<std::string, std::string>, std::int64_t> below;
+  for (const Tenant& tenant : tree.tenants) {
+    for (const auto& [type, slots] : tenant.guarantee_by_type) below[{tenant.parent, type}] += slots;
+  }
+  for (const auto& [of, promised] : below) {
+    const Tenant* tenant = tree.find(of.first);
+    if (tenant == nullptr) continue;  // directly under the pool
+    const auto own = tenant->guarantee_by_type.find(of.second);
+    const int slots = own == tenant->guarantee_by_type.end() ? 0 : own->second;
+    if (promised <= slots) continue;
+    return wrong(*tenant, "the tenants below it are guaranteed " + std::to_string(promised) + " slots of type " +
+                              of.second + ", it has " + std::to_string(slots) +
+                              "; raise its guarantee_by_type or lower theirs");
+  }
+  return ok_status();
+}
+
 // What is promised below a tenant is a part of what it is promised itself.
 Status check_guarantees(const TenantTree& tree) {
   std::map<std::string, std::int64_t> below;
@@ -194,6 +226,7 @@ Status check_tenants(const TenantTree& tree) {
   std::map<std::string, std::size_t> depth;
   for (const Tenant& tenant : tree.tenants) {
     TP_TRY(check_numbers(tenant));
+    TP_TRY(check_types(tenant));
     const auto parent = depth.find(tenant.parent);
     if (!tenant.parent.empty() && parent == depth.end()) {
       return wrong(tenant, "its parent \"" + tenant.parent + "\" is not there before it");
@@ -203,6 +236,7 @@ Status check_tenants(const TenantTree& tree) {
     if (!depth.emplace(tenant.name, at).second) return wrong(tenant, "there are two of this name");
   }
   TP_TRY(check_guarantees(tree));
+  TP_TRY(check_guarantees_by_type(tree));
   return check_defaults(tree);
 }
 

@@ -23,9 +23,10 @@
 namespace tidepool::core {
 
 struct Tenant {
-  std::string name;             // unique in the tree
-  std::string parent;           // its name; empty = directly under the pool
-  int guarantee = 0;            // slots that it can have at any time, of its parent's if that has one
+  std::string name;    // unique in the tree
+  std::string parent;  // its name; empty = directly under the pool
+  int guarantee = 0;   // slots that it can have at any time, of its parent's if that has one
+  std::map<std::string, int> guarantee_by_type{};  // of `guarantee`: that can be had for jobs that ask for the type
   std::int64_t weight = 1;      // of what is left beyond guarantees; 0 = only what no other tenant wants
   std::optional<int> borrow{};  // slots that it may have beyond its guarantee; none = no limit
   std::optional<int> lend{};    // unused slots of its guarantee that others may have; none = all
@@ -98,9 +99,13 @@ struct TenantPlan {
   int wanted = 0;    // that they could use, as far as that is known
   // It has all that it could use, which is `wanted`. Else `wanted` may be more than its jobs would take.
   bool sated = false;
-  double loan = 0;       // slots held beyond its guarantee while others wanted more: decayed mean over the half-life
-  Duration counted_use;  // TenantUse::slot_time that is in it
-  Mark mark;             // of the policy, which plans for each tenant by itself
+  // Of types that jobs ask for beyond what there is: slots that its jobs that ask for them may have. Not named: all.
+  std::map<std::string, int> of_types{};
+  bool lacks_type = false;  // its jobs would have more of one of these
+  double loan = 0;          // slots held beyond its guarantee while others wanted more: decayed mean over the half-life
+  Duration counted_use;     // TenantUse::slot_time that is in it
+  Mark mark;                // of the policy, which plans for each tenant by itself
+  [[nodiscard]] bool wants_more() const { return !sated || lacks_type; }
   bool operator==(const TenantPlan&) const = default;
 };
 

@@ -149,6 +149,14 @@ class Tree {
 
 }  // namespace
 
+std::vector<bool> leaves_of(const std::vector<TenantNode>& nodes) {
+  std::vector<bool> is_leaf(nodes.size(), true);
+  for (const TenantNode& node : nodes) {
+    if (node.parent >= 0) is_leaf[static_cast<std::size_t>(node.parent)] = false;
+  }
+  return is_leaf;
+}
+
 std::vector<int> entitlements(std::vector<TenantNode> nodes, int slots) {
   return Tree(std::move(nodes)).share_out(std::max(0, slots));
 }
@@ -174,10 +182,7 @@ int ChangingShares::of(std::size_t leaf) const {
 }
 
 FairShares fair_shares(std::vector<TenantNode> nodes, int slots, std::vector<std::int64_t> used_within) {
-  std::vector<bool> is_leaf(nodes.size(), true);
-  for (const TenantNode& node : nodes) {
-    if (node.parent >= 0) is_leaf[static_cast<std::size_t>(node.parent)] = false;
-  }
+  std::vector<bool> is_leaf = leaves_of(nodes);
   return {.even = Tree(std::move(nodes)).share_out(static_cast<double>(std::max(0, slots))),
           .used_within = std::move(used_within),
           .is_leaf = std::move(is_leaf)};

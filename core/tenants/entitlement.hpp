@@ -33,6 +33,9 @@ struct TenantNode {
   std::optional<int> claim = std::nullopt;  // of the surplus, by a policy file; none = the water level decides
 };
 
+// By node: no other is below it.
+[[nodiscard]] std::vector<bool> leaves_of(const std::vector<TenantNode>& nodes);
+
 // By node, in slots. `slots`: what the pool has. Requires: each node stands after its parent.
 [[nodiscard]] std::vector<int> entitlements(std::vector<TenantNode> nodes, int slots);
 

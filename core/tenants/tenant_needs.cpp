@@ -91,14 +91,25 @@ void TenantNeeds::add(JobId job, const JobNeed& need, int sign) {
     jobs->second += sign;
     if (jobs->second == 0) sums.steps.erase(jobs);
   }
+  if (need.asks && !need.claims) {
+    sums.given_typed[*need.asks] += std::int64_t{sign} * need.given;
+    const auto jobs = sums.asking.try_emplace(*need.asks, 0).first;
+    jobs->second += sign;
+    if (jobs->second == 0) {
+      sums.asking.erase(jobs);
+      sums.given_typed.erase(*need.asks);
+    }
+  }
   if (sign > 0) {
     revision_ += sums.jobs.empty() ? 1 : 0;
     sums.jobs.insert(job);
     if (need.counts && need.firm > 0) sums.firm.insert(job);
+    if (need.claims) sums.claims.insert(job);
     return;
   }
   sums.jobs.erase(job);
   sums.firm.erase(job);
+  sums.claims.erase(job);
   revision_ += sums.jobs.empty() ? 1 : 0;
 }
 

@@ -2,8 +2,10 @@
 // that an event costs the jobs that it changes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -22,6 +24,7 @@ struct JobNeed {
   int firm = 0;                            // firm_slots()
   int most = 0;                            // at its largest size; of a fixed claim what it holds or is to hold
   int given = 0;                           // by the newest plan; of a fixed claim that runs what it holds
+  std::optional<std::size_t> asks = {};    // for some types of slots only: their set (asked_types.hpp)
   int step = 0;                            // slots more that would bring it to its next size; 0 = it has its largest
 };
 
@@ -35,14 +38,22 @@ struct JobNeed {
 // What a plan that counts with the job has to know of it. Its tenant is the caller's to find.
 [[nodiscard]] JobNeed need_of(const ClusterState& state, const Job& job, bool has_own_policy);
 
+// A sum over jobs as a number of slots, which is at most the largest int.
+[[nodiscard]] constexpr int as_slots(std::int64_t slots) {
+  return static_cast<int>(std::min<std::int64_t>(slots, std::numeric_limits<int>::max()));
+}
+
 class TenantNeeds {
  public:
   struct Sums {
     IdSet<JobId> jobs;  // that have not left the state
     std::int64_t most = 0;
     std::int64_t given = 0;
-    IdSet<JobId> firm;         // that count and are firm
-    std::map<int, int> steps;  // jobs by JobNeed::step, those without one left out
+    IdSet<JobId> firm;                                // that count and are firm
+    IdSet<JobId> claims;                              // that JobNeed::claims
+    std::map<int, int> steps;                         // jobs by JobNeed::step, those without one left out
+    std::map<std::size_t, int> asking;                // jobs that count, by JobNeed::asks
+    std::map<std::size_t, std::int64_t> given_typed;  // slots, by JobNeed::asks; of fixed claims that run: none
   };
 
   // Another tree of so many tenants: nothing is known of any job.

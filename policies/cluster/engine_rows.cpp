@@ -67,14 +67,16 @@ void set_work(const core::Job& job, const JobSpeed& speed, JobRow& row) {
 }
 
 // Takes slots from nodes until there are no more than `most`: first those that none of the rows holds, from the nodes
-// with the fewest of these, so that whole nodes stay for gangs. `held`: by the rows, by node.
-void limit_slots(View& view, const std::vector<int>& held, int most) {
+// with the fewest of these, so that whole nodes stay for gangs; from nodes that some row asks for last. By node: slots
+// that the rows hold, and whether one asks for it.
+void limit_slots(View& view, const std::vector<int>& held, const std::vector<bool>& asked, int most) {
   int over = view.slots() - most;
   const auto spare = [&](std::size_t node) { return std::max(0, view.nodes[node].slots - held[node]); };
   std::vector<std::size_t> order(view.nodes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return std::pair(spare(a), a) < std::pair(spare(b), b); });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(bool{asked[a]}, spare(a), a) < std::tuple(bool{asked[b]}, spare(b), b);
+  });
   const auto take = [&](std::size_t node, int slots) {
     const int taken = std::min(over, slots);
     view.nodes[node].slots -= taken;
@@ -354,6 +356,16 @@ std::vector<int> EngineRows::slots_by_node(const core::ClusterState& state, cons
   return slots;
 }
 
+std::vector<bool> EngineRows::asked_for(const core::ClusterState& state, const std::vector<JobId>& jobs) {
+  std::vector<bool> found(nodes_.size(), false);
+  for (const JobId id : jobs) {
+    const core::Job& job = *state.find_job(id);
+    if (!core::is_choosy(job.spec)) continue;
+    for (const int node : asked(state, job).nodes) found[static_cast<std::size_t>(node)] = true;
+  }
+  return found;
+}
+
 EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   const core::ClusterState& state = request.view.state;
   follow_nodes(state);
@@ -411,7 +423,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
     others.reserve(order.size());
     for (const auto& [submitted, id] : order) others.push_back(id);
     const int most = *request.slots_most - std::accumulate(claimed.begin(), claimed.end(), 0);
-    limit_slots(view, slots_by_node(state, others), std::max(0, most));
+    limit_slots(view, slots_by_node(state, others), asked_for(state, others), std::max(0, most));
   }
   const int room = view.slots();
   view.jobs.reserve(order.size());

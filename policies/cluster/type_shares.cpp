@@ -62,6 +62,19 @@ Part part_of(const View& whole, const Nodes& nodes) {
   return part;
 }
 
+// Nodes of bounded types have no more slots together, the last ones the fewest.
+void limit_types(View& view, const core::TypeBounds* most) {
+  if (most == nullptr) return;
+  std::map<std::string, int> left;
+  for (NodeRow& row : view.nodes) {
+    const auto bound = most->find(row.slot_type);
+    if (bound == most->end()) continue;
+    int& rest = left.try_emplace(row.slot_type, bound->second).first->second;
+    row.slots = std::min(row.slots, rest);
+    rest -= row.slots;
+  }
+}
+
 bool may_lack_room(const View& view) {
   int wanted = 0;
   for (const JobRow& job : view.jobs) wanted += job.size_max;
@@ -79,10 +92,12 @@ void cut(JobRow& job, int most) {
   if (job.pinned > 0) job.pinned = std::min(job.pinned, job.size_max);
 }
 
-std::map<JobId, core::Target> share_types(View& view, const std::function<Allocation(const View&)>& ask) {
+std::map<JobId, core::Target> share_types(View& view, const std::function<Allocation(const View&)>& ask,
+                                          const core::TypeBounds* bounds) {
   std::map<JobId, core::Target> without;
   for (const Nodes& nodes : sets_of(view)) {
-    const Part part = part_of(view, nodes);
+    Part part = part_of(view, nodes);
+    limit_types(part.view, bounds);
     if (!may_lack_room(part.view)) continue;
     const Allocation allocation = ask(part.view);
     if (!check_allocation(part.view, allocation)) continue;

@@ -17,8 +17,10 @@
 namespace tidepool::policies::cluster {
 
 // Takes the jobs that may have nothing out of the view, and returns what they are told; cuts the sizes of the others.
-// Promises are no part of it: `ask` sees no deadlines. An answer that is not lawful cuts nothing.
-[[nodiscard]] std::map<JobId, core::Target> share_types(View& view, const std::function<Allocation(const View&)>& ask);
+// Promises are no part of it: `ask` sees no deadlines. An answer that is not lawful cuts nothing. `bounds`: of
+// these types there is no more to share out (PlanRequest::typed_most); null = all.
+[[nodiscard]] std::map<JobId, core::Target> share_types(View& view, const std::function<Allocation(const View&)>& ask,
+                                                        const core::TypeBounds* bounds = nullptr);
 
 // To sizes of at most so many slots. What it holds and cannot give up now stays within its reach.
 void cut(JobRow& job, int most);

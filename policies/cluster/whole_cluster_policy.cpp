@@ -76,7 +76,7 @@ Result<core::PlanAnswer> RowPlanner::plan(const core::PlanRequest& request, core
   for (const JobId job : std::exchange(followed_, {})) (void)rows_.follow(request.view.state, job);
   EngineRows::Rows rows = rows_.rows(request);
   const auto ask = [&](const View& view) { return view.slots() > 0 ? allocate(request, view, budget) : nothing(view); };
-  const std::map<JobId, core::Target> without = share_types(rows.view, ask);
+  const std::map<JobId, core::Target> without = share_types(rows.view, ask, request.typed_most);
   Allocation allocation = ask(rows.view);
   if (Status lawful = check_allocation(rows.view, allocation); !lawful) return lawful.error();
   if (const View easier = without_lost_deadlines(rows.view, allocation); !easier.jobs.empty()) {

@@ -33,6 +33,13 @@ void NodeShares::add_slots(int node, int slots) {
   slots_moved_ = true;
 }
 
+void NodeShares::limit_types(const core::TypeBounds* most) {
+  const core::TypeBounds bounds = most == nullptr ? core::TypeBounds() : *most;
+  if (bounds == type_most_) return;
+  type_most_ = bounds;
+  slots_moved_ = true;
+}
+
 void NodeShares::add_held(int node, int slots) {
   held_[static_cast<std::size_t>(node)] += slots;
   slots_moved_ = true;
@@ -147,14 +154,24 @@ void NodeShares::bid(const Entry& entry, Set& set) {
   set.market->put(std::move(row), entry.at);
 }
 
-void NodeShares::count_slots(Set& set, Instant now) const {
-  SlotPool pool{.slots = 0, .slots_per_node = 1, .now = now};
+int NodeShares::slots_of(const Set& set) const {
+  int slots = 0;
+  std::map<std::string, int> bounded;
   for (const int node : set.nodes) {
     const auto at = static_cast<std::size_t>(node);
-    pool.slots += slots_[at] - (set.kind == Kind::kOn ? held_[at] : 0);
-    pool.slots_per_node = std::max(pool.slots_per_node, nodes_[at].all);
+    const bool is_bounded = set.kind == Kind::kAsk && type_most_.contains(nodes_[at].type);
+    int& sum = is_bounded ? bounded[nodes_[at].type] : slots;
+    sum += slots_[at] - (set.kind == Kind::kOn ? held_[at] : 0);
   }
-  pool.slots = std::max(0, pool.slots);
+  for (const auto& [type, there_are] : bounded) slots += std::min(there_are, type_most_.at(type));
+  return std::max(0, slots);
+}
+
+void NodeShares::count_slots(Set& set, Instant now) const {
+  SlotPool pool{.slots = slots_of(set), .slots_per_node = 1, .now = now};
+  for (const int node : set.nodes) {
+    pool.slots_per_node = std::max(pool.slots_per_node, nodes_[static_cast<std::size_t>(node)].all);
+  }
   if (std::exchange(set.slots, pool.slots) != pool.slots) set.market->set_ground(pool);
 }
 

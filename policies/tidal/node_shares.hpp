@@ -15,11 +15,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
+#include "core/decide/policy.hpp"
 #include "policies/tidal/market_state.hpp"
 #include "policies/tidal/reasons.hpp"
 
@@ -31,6 +33,7 @@ class NodeShares {
   struct NodeSlots {
     int all = 0;
     bool open = false;  // it takes jobs
+    std::string type = {};
   };
 
   enum class Kind {
@@ -45,6 +48,8 @@ class NodeShares {
   // Slots that can be shared out beside those of nodes that take jobs: what is held on nodes that take none. Negative:
   // what is held by jobs that do not bid.
   void add_slots(int node, int slots);
+  // Jobs that ask for nodes may have no more of these types together. Null: as many as there are.
+  void limit_types(const core::TypeBounds* most);
   // Held by a job that asks for nodes. Negative: no more.
   void add_held(int node, int slots);
 
@@ -105,6 +110,7 @@ class NodeShares {
   void drop(Set& set);
   void look_around();
   void count_slots(Set& set, Instant now) const;
+  [[nodiscard]] int slots_of(const Set& set) const;
   [[nodiscard]] static bool is_in(const Entry& entry, const Set& set);
   [[nodiscard]] static std::optional<int> share(const Entry& entry, const Set& set);
   [[nodiscard]] static const Set* shut_by(const Entry& entry, const Set* before);
@@ -117,6 +123,7 @@ class NodeShares {
   std::vector<NodeSlots> nodes_;
   std::vector<int> slots_;  // by node, that can be shared out
   std::vector<int> held_;   // of these, by jobs that ask for nodes
+  core::TypeBounds type_most_;
   bool slots_moved_ = false;
   std::map<Key, Set> sets_;
   IdTable<JobId, Entry> entries_;

@@ -69,6 +69,7 @@ bool TidalPlanner::rests(Instant now) {
 Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, core::StepBudget& budget) {
   look_at_nodes(request);
   slots_most_ = request.slots_most.value_or(std::numeric_limits<int>::max());
+  shares_.limit_types(request.typed_most);
   Jobs jobs = stale(request);
   read(request, jobs);
   // Whether a job can never fit is judged by all slots, claims included.
@@ -152,7 +153,7 @@ void TidalPlanner::look_at_nodes(const core::PlanRequest& request) {
     const int slots = static_cast<int>(node.owners.size());
     slots_per_node_ = std::max(slots_per_node_, slots);
     is_open_.push_back(!node.is_closed());
-    shared.push_back({.all = slots, .open = !node.is_closed()});
+    shared.push_back({.all = slots, .open = !node.is_closed(), .type = node.slot_type});
     open.push_back(node.is_closed() ? std::nullopt : std::optional(slots));
     if (!node.is_closed()) node_slots_ += slots;
   }

@@ -1,4 +1,4 @@
-// One node that tenants share, under tidal.
+// One node that tenants share.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace tidepool::test {
 struct SharedPool {
   Story story;
 
-  explicit SharedPool(std::vector<core::Tenant> tenants, int slots = 8) {
-    story.engine() = core::Engine(parts_of("tidal"));
+  explicit SharedPool(std::vector<core::Tenant> tenants, int slots = 8, const std::string& policy = "tidal") {
+    story.engine() = core::Engine(parts_of(policy));
     story.node(slots);
     configure(std::move(tenants));
   }

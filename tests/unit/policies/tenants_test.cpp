@@ -246,6 +246,11 @@ TEST_CASE("a tree of tenants that contradicts itself, or leaves out one with job
   CHECK_THAT(refused({{.name = "a", .parent = "b"}, {.name = "b"}}), Catch::Contains("\"b\" is not there before it"));
   CHECK_THAT(refused({{.name = "a", .guarantee = 3}, {.name = "b", .parent = "a", .guarantee = 4}}),
              Catch::Contains("are guaranteed 4 slots, it has 3"));
+  CHECK_THAT(refused({{.name = "a", .guarantee = 3, .guarantee_by_type = {{"x", 2}, {"y", 2}}}}),
+             Catch::Contains("guarantee_by_type gives 4 slots, of a guarantee of 3"));
+  CHECK_THAT(refused({{.name = "a", .guarantee = 3, .guarantee_by_type = {{"x", 1}}},
+                      {.name = "b", .parent = "a", .guarantee = 3, .guarantee_by_type = {{"x", 2}}}}),
+             Catch::Contains("are guaranteed 2 slots of type x, it has 1"));
   CHECK_THAT(refused({{.name = "a", .weight = -1}}), Catch::Contains("weight is from 0"));
   (void)pool.submit(SharedPool::spec("vision", 2));
   CHECK_THAT(refused({{.name = "speech"}}), Catch::Contains("tenant \"vision\" has jobs that have not ended"));

@@ -1,0 +1,85 @@
+#include "core/tenants/asked_types.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/state/type_records.hpp"
+
+namespace tidepool::core {
+
+void AskedTypes::reset(const ClusterState& state) {
+  std::set<std::string> names;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.state == NodeState::kUp) names.insert(node.slot_type);
+  }
+  names_.assign(names.begin(), names.end());
+  by_demand_.clear();
+  sets_.clear();
+  guarantees_.clear();
+  for (const Tenant& tenant : state.tenants->tenants) {
+    SlotsByType& slots = guarantees_.emplace_back();
+    for (const std::string& name : names_) {
+      const auto promised = tenant.guarantee_by_type.find(name);
+      slots.push_back(promised == tenant.guarantee_by_type.end() ? 0 : promised->second);
+    }
+  }
+}
+
+std::optional<std::size_t> AskedTypes::type_of(const Node& node) const {
+  const auto found = std::lower_bound(names_.begin(), names_.end(), node.slot_type);
+  if (node.state != NodeState::kUp || found == names_.end() || *found != node.slot_type) return std::nullopt;
+  return static_cast<std::size_t>(found - names_.begin());
+}
+
+std::optional<std::size_t> AskedTypes::index_of(std::vector<int> types) {
+  if (types.empty() || types.size() == names_.size()) return std::nullopt;
+  const auto known = std::find(sets_.begin(), sets_.end(), types);
+  if (known != sets_.end()) return static_cast<std::size_t>(known - sets_.begin());
+  sets_.push_back(std::move(types));
+  return sets_.size() - 1;
+}
+
+std::optional<std::size_t> AskedTypes::asked_by(const ClusterState& state, const Job& job) {
+  if (names_.size() < 2 || !is_choosy(job.spec)) return std::nullopt;
+  if (const auto bound = bound_type(state, job)) {
+    const auto found = std::lower_bound(names_.begin(), names_.end(), *bound);
+    if (found != names_.end() && *found == *bound) return index_of({static_cast<int>(found - names_.begin())});
+  }
+  const auto [known, is_new] = by_demand_.try_emplace(node_demand(job.spec));
+  if (is_new) {
+    std::set<int> types;
+    for (const auto& [id, node] : state.nodes) {
+      const auto type = type_of(node);
+      if (type && may_run_on(job, node)) types.insert(static_cast<int>(*type));
+    }
+    known->second = index_of({types.begin(), types.end()});
+  }
+  return known->second;
+}
+
+AskedTypes::Supply AskedTypes::supply(const ClusterState& state, const TenantNeeds& needs) const {
+  Supply supply{.slots = SlotsByType(names_.size(), 0),
+                .held = std::vector<SlotsByType>(guarantees_.size(), SlotsByType(names_.size(), 0))};
+  for (const auto& [id, node] : state.nodes) {
+    const auto type = type_of(node);
+    if (!type) continue;
+    supply.slots[*type] += node.slots_to_plan();
+  }
+  for (std::size_t tenant = 0; tenant < needs.by_tenant().size(); ++tenant) {
+    for (const JobId id : needs.by_tenant()[tenant].claims) {
+      const Job& job = *state.find_job(id);
+      const bool asks = needs.find(id)->asks.has_value();
+      for (const WorkerId worker : job.membership.workers) {
+        const Worker& held = *state.find_worker(worker);
+        const auto type = held.is_gone() ? std::nullopt : type_of(*state.find_node(held.node));
+        if (!type) continue;
+        supply.slots[*type] -= static_cast<int>(held.slots.size());
+        if (asks) supply.held[tenant][*type] += static_cast<int>(held.slots.size());
+      }
+    }
+  }
+  return supply;
+}
+
+}  // namespace tidepool::core

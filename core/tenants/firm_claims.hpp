@@ -1,0 +1,19 @@
+// Jobs whose slots a plan could not have back once they have them (firm_slots()): they start only within the guarantees
+// of their tenant and of those above it.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "core/state/cluster_state.hpp"
+#include "core/tenants/entitlement.hpp"
+#include "core/tenants/tenant_needs.hpp"
+
+namespace tidepool::core {
+
+// The waiting ones for which those guarantees have no room beside the others of that kind, with what they are told. The
+// highest priority comes first, then the longest wait. `nodes`: the state's tree; `needs`: of its jobs.
+[[nodiscard]] std::map<JobId, Reason> beyond_guarantees(const ClusterState& state, const std::vector<TenantNode>& nodes,
+                                                        const TenantNeeds& needs);
+
+}  // namespace tidepool::core

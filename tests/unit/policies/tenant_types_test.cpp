@@ -1,0 +1,138 @@
+// Tenants whose jobs ask for types of slots of which there are not enough for all: guarantees by type, and even parts.
+#include <catch2/catch.hpp>
+
+#include "tests/support/shared_pool.hpp"
+
+namespace tidepool::test {
+namespace {
+
+// So many slots of the type "new" beside as many of the type "cpu".
+struct TypedPool : SharedPool {
+  explicit TypedPool(std::vector<core::Tenant> tenants, int each = 4, const std::string& policy = "tidal")
+      : SharedPool({}, each, policy) {
+    node_of("new", each);
+    configure(std::move(tenants));
+  }
+
+  void node_of(const std::string& type, int slots) {
+    story.learn(core::NodeJoined{story.engine().node_id_for(type), type, slots, type, Money(), {}});
+  }
+  static core::JobSpec typed(const std::string& tenant, int size, std::vector<std::string> types = {"new"}) {
+    core::JobSpec spec = SharedPool::spec(tenant, size);
+    spec.slot_types = std::move(types);
+    return spec;
+  }
+  // Slots of the type that the tenant's jobs hold.
+  [[nodiscard]] int held_of(const std::string& tenant, const std::string& type) const {
+    int slots = 0;
+    for (const auto& [id, worker] : story.state().workers) {
+      const bool is_theirs = story.job(worker.job).spec.tenant == tenant && !worker.is_gone();
+      if (is_theirs && story.state().find_node(worker.node)->slot_type == type) ++slots;
+    }
+    return slots;
+  }
+  [[nodiscard]] int entitled_to(const std::string& tenant, const std::string& type = "new") const {
+    return plan(tenant).of_types.at(type);
+  }
+};
+
+core::Tenant guaranteed(const std::string& name, int slots, int of_new) {
+  return {.name = name, .guarantee = slots, .guarantee_by_type = {{"new", of_new}}};
+}
+
+}  // namespace
+
+TEST_CASE("a guarantee of a type is had back in one decision from jobs that ask for the type") {
+  TypedPool pool({guaranteed("vision", 4, 2), {.name = "speech", .guarantee = 4}});
+  for (int i = 0; i < 2; ++i) (void)pool.running(TypedPool::typed("speech", 2));
+  REQUIRE(pool.held_of("speech", "new") == 4);
+  const JobId claim = pool.submit(TypedPool::typed("vision", 2));
+  CHECK(preempted_in(pool.story.decide()) == 1);
+  CHECK(pool.entitled_to("vision") == 2);
+  CHECK(pool.entitled_to("speech") == 2);
+  CHECK(pool.plan("speech").lacks_type);
+  pool.settle_all();
+  CHECK(pool.story.job(claim).size() == 2);
+  CHECK(pool.held_of("vision", "new") == 2);
+}
+
+TEST_CASE("without guarantees of a type its slots are shared by weight") {
+  TypedPool pool({{.name = "vision", .weight = 3}, {.name = "speech", .weight = 1}});
+  for (int i = 0; i < 4; ++i) (void)pool.submit(TypedPool::typed("vision", 1));
+  for (int i = 0; i < 4; ++i) (void)pool.submit(TypedPool::typed("speech", 1));
+  pool.story.decide();
+  CHECK(pool.entitled_to("vision") == 3);
+  CHECK(pool.entitled_to("speech") == 1);
+  pool.settle_all();
+  CHECK(pool.held_of("vision", "new") == 3);
+  CHECK(pool.held_of("speech", "new") == 1);
+}
+
+TEST_CASE("a type that no two tenants ask for beyond what there is bounds nobody") {
+  TypedPool pool({guaranteed("vision", 4, 4), {.name = "speech", .guarantee = 4}});
+  (void)pool.submit(TypedPool::typed("speech", 4));
+  (void)pool.submit(SharedPool::spec("vision", 4));
+  pool.story.decide();
+  CHECK(pool.plan("vision").of_types.empty());
+  CHECK(pool.plan("speech").of_types.empty());
+  pool.settle_all();
+  CHECK(pool.held_of("speech", "new") == 4);
+  CHECK(pool.held_of("vision", "cpu") == 4);
+}
+
+TEST_CASE("jobs that ask for several types are given what those that ask for one of them alone leave") {
+  TypedPool pool({{.name = "vision"}, {.name = "speech"}});
+  pool.node_of("third", 1);  // else those of vision would take any
+  for (int i = 0; i < 4; ++i) (void)pool.submit(TypedPool::typed("speech", 1));
+  for (int i = 0; i < 6; ++i) (void)pool.submit(TypedPool::typed("vision", 1, {"new", "cpu"}));
+  pool.story.decide();
+  pool.settle_all();
+  CHECK(pool.held_of("speech", "new") == 4);
+  CHECK(pool.held_of("vision", "cpu") == 4);
+}
+
+TEST_CASE("a guarantee of a type holds for jobs that ask for another one, too, where that is taken") {
+  TypedPool pool({guaranteed("vision", 4, 2), {.name = "speech"}, {.name = "guests"}});
+  pool.node_of("third", 1);
+  for (int i = 0; i < 4; ++i) (void)pool.submit(TypedPool::typed("guests", 1, {"cpu"}));
+  for (int i = 0; i < 4; ++i) (void)pool.submit(TypedPool::typed("speech", 1));
+  pool.settle_all();
+  REQUIRE(pool.held_of("speech", "new") == 4);
+  for (int i = 0; i < 2; ++i) (void)pool.submit(TypedPool::typed("vision", 1, {"new", "cpu"}));
+  pool.story.decide();
+  pool.settle_all();
+  CHECK(pool.held_of("vision", "new") + pool.held_of("vision", "cpu") == 2);
+}
+
+TEST_CASE("a tenant's part of the pool is where its jobs ask for it, whatever policy decides") {
+  for (const std::string policy : {"las", "tiresias", "elastic_tiresias", "cluster_autoscaling"}) {
+    INFO(policy);
+    TypedPool pool({{.name = "vision", .guarantee = 4}, {.name = "speech", .guarantee = 4}}, 4, policy);
+    for (int i = 0; i < 6; ++i) (void)pool.submit(TypedPool::typed("vision", 1));
+    for (int i = 0; i < 6; ++i) (void)pool.submit(TypedPool::typed("speech", 1, {"cpu"}));
+    pool.settle_all();
+    CHECK(pool.held_of("vision", "new") == 4);
+    CHECK(pool.held_of("speech", "cpu") == 4);
+  }
+}
+
+TEST_CASE("a guarantee of a type is had back under a policy to which all slots are alike, too") {
+  TypedPool pool({guaranteed("vision", 4, 2), {.name = "speech", .guarantee = 4}}, 4, "las");
+  for (int i = 0; i < 2; ++i) (void)pool.running(TypedPool::typed("speech", 2));
+  REQUIRE(pool.held_of("speech", "new") == 4);
+  (void)pool.submit(TypedPool::typed("vision", 2));
+  pool.settle_all();
+  CHECK(pool.held_of("vision", "new") == 2);
+  CHECK(pool.held_of("speech", "new") == 2);
+}
+
+TEST_CASE("of two gangs that each need all slots of a type one runs") {
+  TypedPool pool({{.name = "vision"}, {.name = "speech"}});
+  const JobId first = pool.running(TypedPool::typed("vision", 4));
+  const JobId second = pool.submit(TypedPool::typed("speech", 4));
+  for (int i = 0; i < 3; ++i) CHECK(preempted_in(pool.story.decide()) == 0);
+  CHECK(pool.story.job(first).size() == 4);
+  CHECK(pool.story.job(second).size() == 0);
+}
+
+}  // namespace tidepool::test
