@@ -142,23 +142,52 @@ std::optional<ChurnFields> read_churn(const json& value, const std::string& poin
   return churn;
 }
 
+// Such as {a100: 4, v100: 2}.
+std::map<std::string, int> read_by_type(ObjectReader& in, std::string_view field) {
+  std::map<std::string, int> slots;
+  const json& value = in.raw(field);
+  if (value.is_null()) return slots;
+  if (!value.is_object()) {
+    in.fail(field, "WrongType", "must name types of slots, each with a number of them, such as {a100: 4}");
+    return slots;
+  }
+  for (const auto& [type, count] : value.items()) {
+    const bool is_count =
+        count.is_number_integer() && count.get<std::int64_t>() >= 0 && count.get<std::int64_t>() <= kSlotsMost;
+    if (type.empty() || !is_count) {
+      in.fail(field, "Invalid", "gives type \"" + type + "\" something else than a number of slots, 0 or more");
+      continue;
+    }
+    slots[type] = static_cast<int>(count.get<std::int64_t>());
+  }
+  return slots;
+}
+
 class TreeReading {
  public:
   explicit TreeReading(TenantTreeFindings& findings) : findings_(findings) {}
 
-  // What stands below a tenant, or below the pool. Gives the slots that these are guaranteed together.
-  std::int64_t read_level(const json& list, const std::string& pointer, const std::string& parent, std::size_t depth) {
+  // Slots that tenants are guaranteed together.
+  struct Promised {
+    std::int64_t slots = 0;
+    std::map<std::string, std::int64_t> by_type = {};
+  };
+
+  // What stands below a tenant, or below the pool.
+  Promised read_level(const json& list, const std::string& pointer, const std::string& parent, std::size_t depth) {
+    Promised promised;
     if (!list.is_array()) {
       fail(pointer, "WrongType", "tenants must be a list such as [{name: vision, guarantee: 4}]");
-      return 0;
+      return promised;
     }
     if (depth > kDepthMost && !list.empty()) {
       fail(pointer, "OutOfRange", "tenants are nested deeper than " + std::to_string(kDepthMost) + " levels");
-      return 0;
+      return promised;
     }
-    std::int64_t promised = 0;
     for (std::size_t i = 0; i < list.size(); ++i) {
-      promised += read_tenant(list[i], pointer + "/" + std::to_string(i), parent, depth);
+      const TenantFields tenant = read_tenant(list[i], pointer + "/" + std::to_string(i), parent, depth);
+      promised.slots += tenant.guarantee;
+      for (const auto& [type, slots] : tenant.guarantee_by_type) promised.by_type[type] += slots;
     }
     return promised;
   }
@@ -168,12 +197,12 @@ class TreeReading {
     findings_.errors.push_back({pointer, std::move(code), std::move(message)});
   }
 
-  std::int64_t read_tenant(const json& value, const std::string& pointer, const std::string& parent,
+  TenantFields read_tenant(const json& value, const std::string& pointer, const std::string& parent,
                            std::size_t depth) {
     ObjectReader in(value, pointer, findings_.errors);
     if (!value.is_object()) {
       if (value.is_null()) fail(pointer, "WrongType", "must be an object with named fields");
-      return 0;
+      return {};
     }
     TenantFields tenant = read_fields(in, parent);
     const json budget = in.raw("budget");
@@ -184,14 +213,37 @@ class TreeReading {
     findings_.tree.tenants.push_back(tenant);
     const json below = in.raw("tenants");
     in.finish();
-    if (below.is_null()) return tenant.guarantee;
-    const std::int64_t promised = read_level(below, pointer + "/tenants", tenant.name, depth + 1);
-    if (promised > tenant.guarantee) {
+    check_by_type(in, tenant);
+    if (!below.is_null()) {
+      check_promised(in, tenant, read_level(below, pointer + "/tenants", tenant.name, depth + 1));
+    }
+    return tenant;
+  }
+
+  static void check_by_type(ObjectReader& in, const TenantFields& tenant) {
+    std::int64_t together = 0;
+    for (const auto& [type, slots] : tenant.guarantee_by_type) together += slots;
+    if (together <= tenant.guarantee) return;
+    in.fail("guarantee_by_type", "Invalid",
+            "gives " + std::to_string(together) + " slots, of a guarantee of " + std::to_string(tenant.guarantee) +
+                "; raise the guarantee or lower these");
+  }
+
+  static void check_promised(ObjectReader& in, const TenantFields& tenant, const Promised& below) {
+    const std::string mend = " slots together; raise it or lower theirs";
+    if (below.slots > tenant.guarantee) {
       in.fail("guarantee", "Invalid",
               "is " + std::to_string(tenant.guarantee) + ", but the tenants below are guaranteed " +
-                  std::to_string(promised) + " slots together; raise it or lower theirs");
+                  std::to_string(below.slots) + mend);
     }
-    return tenant.guarantee;
+    for (const auto& [type, slots] : below.by_type) {
+      const auto own = tenant.guarantee_by_type.find(type);
+      const int has = own == tenant.guarantee_by_type.end() ? 0 : own->second;
+      if (slots <= has) continue;
+      in.fail("guarantee_by_type", "Invalid",
+              "has " + std::to_string(has) + " of type " + type + ", but the tenants below are guaranteed " +
+                  std::to_string(slots) + mend);
+    }
   }
 
   static TenantFields read_fields(ObjectReader& in, const std::string& parent) {
@@ -199,6 +251,7 @@ class TreeReading {
     tenant.name = in.required_text("name");
     tenant.parent = parent;
     tenant.guarantee = static_cast<int>(in.integer("guarantee", 0, {.low = 0, .high = kSlotsMost}));
+    tenant.guarantee_by_type = read_by_type(in, "guarantee_by_type");
     tenant.weight = in.integer("weight", 1, {.low = 0, .high = kWeightMost});
     tenant.borrow = optional_integer(in, "borrow", {.low = 0, .high = kSlotsMost});
     tenant.lend = optional_integer(in, "lend", {.low = 0, .high = kSlotsMost});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,8 +28,9 @@ struct BudgetFields {
 
 struct TenantFields {
   std::string name;
-  std::string parent;  // empty = directly under the pool
-  int guarantee = 0;   // slots
+  std::string parent;                            // empty = directly under the pool
+  int guarantee = 0;                             // slots
+  std::map<std::string, int> guarantee_by_type;  // of these
   std::int64_t weight = 1;
   std::optional<int> borrow;  // slots; none = no limit, as of all that follow
   std::optional<int> lend;

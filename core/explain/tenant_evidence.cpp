@@ -4,6 +4,7 @@
 
 #include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/node_constraints.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {
@@ -22,6 +23,18 @@ std::string share(const Tenant& tenant, const TenantPlan& plan) {
     text += "; it may borrow no more than " + grouped(*tenant.borrow);
   }
   return text;
+}
+
+bool may_be_on(const ClusterState& state, const Job& job, const std::string& type) {
+  return std::any_of(state.nodes.begin(), state.nodes.end(), [&](const auto& entry) {
+    return entry.second.slot_type == type && may_run_on(job, entry.second);
+  });
+}
+
+std::string guaranteed_of(const Tenant& tenant, const std::string& type) {
+  const auto promised = tenant.guarantee_by_type.find(type);
+  if (promised == tenant.guarantee_by_type.end() || promised->second == 0) return ", none of them guaranteed";
+  return "; it is guaranteed " + grouped(promised->second) + " of them";
 }
 
 }  // namespace
@@ -52,6 +65,11 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
   const std::string could_use = plan->wanted > held ? grouped(plan->wanted) : "no more";
   std::vector<std::string> lines{share(*tenant, *plan) + "; its jobs hold " + grouped(held) +
                                  (plan->sated ? " and could use " + could_use : "")};
+  for (const auto& [type, slots] : plan->of_types) {
+    if (!is_choosy(job.spec) || !may_be_on(state, job, type)) continue;
+    lines.push_back("of type " + type + " jobs of all tenants ask for more slots than there are; those of tenant " +
+                    tenant->name + " that ask for it may have " + grouped(slots) + guaranteed_of(*tenant, type));
+  }
   if (plan->loan >= 0.05 && !plan->sated) {
     lines.push_back("of late tenant " + tenant->name + " held " + decimal(plan->loan) +
                     " slots beyond its guarantee while others waited, which counts against it");

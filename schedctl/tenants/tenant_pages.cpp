@@ -17,11 +17,11 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr const char* kNone = "no tenants are set; docs/operations.md shows a file for: schedctl tenants apply FILE\n";
-constexpr std::array<const char*, 9> kSettings = {"guarantee",     "weight",           "borrow",
-                                                  "lend",          "priority_max",     "job_slots_max",
-                                                  "job_price_max", "notice_extension", "preempt_after"};
-constexpr std::array<const char*, 9> kNumbers = {"entitled",     "held",         "wanted",     "sated", "loan",
-                                                 "jobs_waiting", "jobs_running", "slot_hours", "cost"};
+constexpr std::array<const char*, 10> kSettings = {
+    "guarantee",    "guarantee_by_type", "weight",        "borrow",           "lend",
+    "priority_max", "job_slots_max",     "job_price_max", "notice_extension", "preempt_after"};
+constexpr std::array<const char*, 10> kNumbers = {"entitled", "entitled_by_type", "held",         "wanted",     "sated",
+                                                  "loan",     "jobs_waiting",     "jobs_running", "slot_hours", "cost"};
 constexpr std::size_t kFieldColumns = 18;  // columns
 
 std::string indented_name(const json& tenant) {
@@ -61,6 +61,12 @@ std::string job_fields_text(const json& part, const std::string& prefix = "") {
   return text;
 }
 
+// Slots by type as "a100 4, v100 2".
+std::string field_text(const json& value) {
+  if (!value.is_object()) return value_text(value);
+  return value.empty() ? "none" : job_fields_text(value);
+}
+
 // What a threshold that was reached does to jobs.
 std::string effect_of(const std::string& action) {
   if (action == "shrink") return "leaves its jobs their smallest sizes";
@@ -97,7 +103,8 @@ ordered_json level_of(const Children& children, const std::string& parent) {
   ordered_json level = ordered_json::array();
   const auto found = children.find(parent);
   if (found == children.end()) return level;
-  static const json kDefaults = {{"guarantee", 0}, {"weight", 1}, {"preempt_after", "0s"}};
+  static const json kDefaults = {
+      {"guarantee", 0}, {"weight", 1}, {"preempt_after", "0s"}, {"guarantee_by_type", json::object()}};
   for (const json* tenant : found->second) {
     ordered_json entry = {{"name", text_at(*tenant, "/name")}};
     for (const char* field : kSettings) {
@@ -143,14 +150,14 @@ std::string tenant_page(const json& tenant, const Style& style) {
   const auto line = [&](const std::string& name, const std::string& value) {
     page += "  " + name + std::string(kFieldColumns - std::min(kFieldColumns - 1, name.size()), ' ') + value + "\n";
   };
-  for (const char* field : kSettings) line(field, value_text(tenant.at(field)));
+  for (const char* field : kSettings) line(field, field_text(tenant.at(field)));
   line("budget", budget_text(tenant.at("budget")));
   const std::string defaults = job_fields_text(tenant.at("defaults"));
   line("defaults", defaults.empty() ? "none" : defaults);
   if (tenant.at("now").is_null()) return page;
   for (const char* field : kNumbers) {
     const json& value = tenant.at("now").at(field);
-    line(field, value.is_number_float() ? rate(value.get<double>()) : value_text(value));
+    line(field, value.is_number_float() ? rate(value.get<double>()) : field_text(value));
   }
   if (!tenant.at("now").at("budget").is_null()) page += spending_text(tenant);
   return page;

@@ -37,6 +37,7 @@ core::TenantTree to_core(const api::v1::TenantTreeV1& file) {
     tree.tenants.push_back({.name = fields.name,
                             .parent = fields.parent,
                             .guarantee = fields.guarantee,
+                            .guarantee_by_type = fields.guarantee_by_type,
                             .weight = fields.weight,
                             .borrow = fields.borrow,
                             .lend = fields.lend,

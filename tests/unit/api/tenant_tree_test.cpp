@@ -146,6 +146,15 @@ TEST_CASE("a name stands once, and guarantees below are parts of the one above")
         std::string::npos);
   const std::string sum = finding(tree_with("/tenants/0/tenants/1/guarantee", 5), "/tenants/0/guarantee", "Invalid");
   CHECK(sum.find("is 8, but the tenants below are guaranteed 9 slots together") != std::string::npos);
+  const std::string types = finding(tree_with("/tenants/0/tenants/0/guarantee_by_type", json{{"a100", 2}}),
+                                    "/tenants/0/guarantee_by_type", "Invalid");
+  CHECK(types.find("has 0 of type a100, but the tenants below are guaranteed 2 slots together") != std::string::npos);
+  CHECK(finding(tree_with("/tenants/0/guarantee_by_type", json{{"a100", 7}, {"v100", 2}}),
+                "/tenants/0/guarantee_by_type", "Invalid")
+            .find("gives 9 slots, of a guarantee of 8") != std::string::npos);
+  (void)finding(tree_with("/tenants/0/guarantee_by_type", json{{"a100", -1}}), "/tenants/0/guarantee_by_type",
+                "Invalid");
+  (void)finding(tree_with("/tenants/0/guarantee_by_type", "a100"), "/tenants/0/guarantee_by_type", "WrongType");
   json deep = {{"name", "t9"}};
   for (int level = 8; level >= 1; --level) {
     deep = {{"name", "t" + std::to_string(level)}, {"tenants", json::array({deep})}};

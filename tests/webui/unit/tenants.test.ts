@@ -5,7 +5,8 @@ import { kEmptyTenantPage } from "~/state/model";
 import { reduceTenants } from "~/state/reduce_tenants";
 import { budgetInForce, budgetMeter, rowsOf, scaleOf, sharesOf, withBelow } from "~/state/tenant_rows";
 import { daysOf, usageDays } from "~/state/usage_days";
-import { dayText, defaultPairs, inForceText, limitPairs, outlookText, preemptionText, sharesText, spentText, tenantsProblem, thresholdText, usageProblem, utcMoment } from "~/text/tenant_text";
+import { dayText, defaultPairs, inForceText, limitPairs, outlookText, preemptionText,
+  scarceText, sharesText, spentText, tenantsProblem, thresholdText, usageProblem, utcMoment } from "~/text/tenant_text";
 
 const example = <T>(name: string): T =>
   JSON.parse(readFileSync(fileURLToPath(new URL(`../../../api/examples/${name}.json`, import.meta.url)), "utf8")) as T;
@@ -96,9 +97,18 @@ test("a budget says what comes of it", () => {
   expect(utcMoment("nonsense")).toBe("–");
 });
 
+test("a part of a type of which there is not enough is told, and nothing where there is", () => {
+  const { now } = find("vision");
+  expect(now && scarceText(now)).toBe("Jobs ask for more slots of some types than there are; its jobs that do may have 3 of a100 now.");
+  expect(now && scarceText({ ...now, entitled_by_type: {} })).toBeNull();
+  expect(now && scarceText({ ...now, entitled_by_type: null })).toBeNull();
+});
+
 test("limits and shares are told in words", () => {
   expect(sharesText({ held: 5, guarantee: 4, entitled: 6, borrowed: 1, lent: 0 })).toBe("5 in use · 4 guaranteed · 6 entitled · 1 borrowed");
   expect(Object.fromEntries(limitPairs(find("vision"), "USD"))).toMatchObject({ "May borrow": "8 slots", Lends: "at most 2 slots", "Price of a job": "at most $12.50 an hour" });
+  expect(Object.fromEntries(limitPairs(find("vision"), "USD")).Guarantee).toBe("4 slots, of these 4 of a100");
+  expect(Object.fromEntries(limitPairs(find("guests"), "USD")).Guarantee).toBe("0 slots");
   const guests = { Weight: "0, only what no other wants", "May borrow": "as many as there are", "Priority of a job": "at most 0", "Preempts others": "no wait of its own" };
   expect(Object.fromEntries(limitPairs(find("guests"), "USD"))).toMatchObject(guests);
   expect(Object.fromEntries(limitPairs(find("vision"), "USD"))).toMatchObject({ "Preempts others": "after 10m of waiting", "Puts off an end": "by at most 2m" });

@@ -310,7 +310,8 @@ export interface BudgetNow {
 
 // Of its jobs and those of the tenants below it.
 export interface TenantNow {
-  entitled: number | null; // null where the policy that decides does not ask the tree, as the three that follow
+  entitled: number | null; // null where the policy that decides does not ask the tree, as the four that follow
+  entitled_by_type: Record<string, number> | null; // of types of which jobs ask for more than there is
   wanted: number | null;
   sated: boolean | null;
   loan: number | null;
@@ -328,6 +329,7 @@ export interface Tenant {
   parent: string | null;
   path: string[];
   guarantee: number;
+  guarantee_by_type: Record<string, number>;
   weight: number;
   borrow: number | null;
   lend: number | null;

@@ -1,5 +1,5 @@
 // Tenants, their slots and their budgets in words.
-import type { Budget, BudgetAction, BudgetNow, Tenant, TenantTree } from "../api/types";
+import type { Budget, BudgetAction, BudgetNow, Tenant, TenantNow, TenantTree } from "../api/types";
 import type { Refusal } from "../state/model";
 import type { BudgetInForce, SlotShares } from "../state/tenant_rows";
 import { count, money } from "./format";
@@ -58,11 +58,24 @@ export function thresholdText({ percent, action }: { percent: number; action: Bu
 
 const kAtOnce = "0s";
 
+// "8 slots, of these 4 of a100 and 2 of v100"
+function guaranteeText({ guarantee, guarantee_by_type }: Tenant): string {
+  const types = Object.entries(guarantee_by_type).filter(([, n]) => n > 0).map(([type, n]) => `${count(n)} of ${type}`);
+  return types.length === 0 ? slots(guarantee) : `${slots(guarantee)}, of these ${types.join(" and ")}`;
+}
+
+// Its part of types of which there are not enough, such as "3 of a100"; null: there are enough of all.
+export function scarceText({ entitled_by_type }: TenantNow): string | null {
+  const parts = Object.entries(entitled_by_type ?? {}).map(([type, n]) => `${count(n)} of ${type}`);
+  if (parts.length === 0) return null;
+  return `Jobs ask for more slots of some types than there are; its jobs that do may have ${parts.join(" and ")} now.`;
+}
+
 // What is set of a tenant, as pairs of a name and a value.
 export function limitPairs(tenant: Tenant, currency: string): [string, string][] {
   const own = (value: number | null, say: (n: number) => string) => (value === null ? "no limit of its own" : say(value));
   return [
-    ["Guarantee", slots(tenant.guarantee)],
+    ["Guarantee", guaranteeText(tenant)],
     ["Weight", tenant.weight === 0 ? "0, only what no other wants" : count(tenant.weight)],
     ["May borrow", tenant.borrow === null ? "as many as there are" : slots(tenant.borrow)],
     ["Lends", tenant.lend === null ? "all it does not use" : `at most ${slots(tenant.lend)}`],

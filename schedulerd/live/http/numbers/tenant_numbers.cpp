@@ -47,6 +47,7 @@ std::vector<TenantNumbers> tenant_numbers(const core::ClusterState& state) {
     numbers[i].wanted = plan->second.wanted;
     numbers[i].sated = plan->second.sated;
     numbers[i].loan = plan->second.loan;
+    numbers[i].of_types = plan->second.of_types;
   }
   for (const auto& [id, job] : state.jobs) {
     if (const auto at = place.find(job->spec.tenant); at != place.end()) add_job(state, *job, numbers[at->second]);

@@ -1,6 +1,8 @@
 // What tenants have and want now: of leaves from their jobs and the newest plan, of the others as sums. Pure.
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "core/state/cluster_state.hpp"
@@ -17,6 +19,7 @@ struct TenantNumbers {
   int wanted = 0;
   bool sated = true;
   double loan = 0;
+  std::map<std::string, int> of_types = {};  // TenantPlan::of_types; of tenants that have others below them: none
 };
 
 // Of each tenant of the state's tree, in its order.

@@ -69,6 +69,7 @@ json tree_settings(const core::TenantTree& tree) {
 json tenant_settings(const core::Tenant& tenant) {
   return {{"parent", tenant.parent.empty() ? json(nullptr) : json(tenant.parent)},
           {"guarantee", tenant.guarantee},
+          {"guarantee_by_type", tenant.guarantee_by_type},
           {"weight", tenant.weight},
           {"borrow", or_null(tenant.borrow)},
           {"lend", or_null(tenant.lend)},

@@ -83,6 +83,7 @@ class TreeView {
     const TenantNumbers& numbers = numbers_[i];
     const auto planned = [&](const auto& value) { return shared_ ? json(value) : json(nullptr); };
     return {{"entitled", planned(numbers.entitled)},
+            {"entitled_by_type", planned(numbers.of_types)},
             {"wanted", planned(numbers.wanted)},
             {"sated", planned(numbers.sated)},
             {"loan", planned(numbers.loan)},

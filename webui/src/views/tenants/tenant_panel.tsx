@@ -12,7 +12,7 @@ import { useSelect } from "../../state/store";
 import { withBelow } from "../../state/tenant_rows";
 import { forecastLine } from "../../text/forecast_text";
 import { count, money, quantity, sizeText } from "../../text/format";
-import { defaultPairs, limitPairs, thresholdText } from "../../text/tenant_text";
+import { defaultPairs, limitPairs, scarceText, thresholdText } from "../../text/tenant_text";
 import { useDark } from "../../theme";
 
 const kShown = 12;
@@ -38,12 +38,14 @@ export function TenantPanel({ tree, name }: { tree: TenantTree; name: string }) 
 function Body({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
   const currency = tenant.now?.currency ?? "USD";
   const defaults = defaultPairs(tenant.defaults);
+  const scarce = tenant.now === null ? null : scarceText(tenant.now);
   return (
     <>
       <dl class="pairs">
         {limitPairs(tenant, currency).map(([what, value]) => <Fragment key={what}><dt>{what}</dt><dd>{value}</dd></Fragment>)}
         {tenant.now !== null && <><dt>Used since it was set up</dt><dd>{quantity(tenant.now.slot_hours)} slot-hours, {money(tenant.now.cost, currency)}</dd></>}
       </dl>
+      {scarce !== null && <p class="quiet small" data-testid="scarce-types">{scarce}</p>}
       {(tenant.now?.loan ?? 0) >= 0.05 && (
         <p class="quiet small loan">Of late it held {quantity(tenant.now?.loan)} slots beyond its guarantee while others waited, which counts against it.</p>
       )}
