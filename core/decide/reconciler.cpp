@@ -369,9 +369,9 @@ class Reconciler {
   std::set<NodeDemand> closed_for_;  // nodes asked for, of which none is open
 };
 
-// In the plan's order: those that do not have what it gives them. First are jobs for which others have left nodes, and
-// gangs for which others were preempted within limits, so that none takes the slots that were left for them. Running
-// jobs of a pinned policy are its rule's.
+// In the plan's order: those that do not have what it gives them. First are jobs for which others have left nodes,
+// gangs for which others were preempted within limits, and claims of a guaranteed type, so that none takes the slots
+// that were left for them. Running jobs of a pinned policy are its rule's.
 std::vector<TargetedJob> line_of(const DecisionDraft& draft, const IdSet<JobId>& to_reconcile) {
   std::vector<TargetedJob> line;
   for (const JobId id : to_reconcile) {
@@ -381,13 +381,17 @@ std::vector<TargetedJob> line_of(const DecisionDraft& draft, const IdSet<JobId>&
     if (target == nullptr || has_rule || draft.ends(id) || !counts(job, draft.now())) continue;
     if (needs_reconcile(job, *target)) line.push_back({&job, target});
   }
-  std::map<JobId, bool> guaranteed;
-  for (const TargetedJob& each : line) guaranteed[each.job->id] = claims_guaranteed_type(draft.state(), *each.job);
+  IdSet<JobId> guaranteed;
+  if (guarantees_types(*draft.state().tenants)) {
+    for (const TargetedJob& each : line) {
+      if (claims_guaranteed_type(draft.state(), *each.job)) guaranteed.insert(each.job->id);
+    }
+  }
   std::sort(line.begin(), line.end(), [&](const TargetedJob& a, const TargetedJob& b) {
     const auto rank = [&](const TargetedJob& any) {
       const bool is_gang_with_room = any.job->preemption.room_made && any.job->spec.gpus_per_worker > 1;
-      return std::tuple(!is_cleared_for(*any.job), !is_gang_with_room, !guaranteed.at(any.job->id), any.target->place,
-                        any.job->id);
+      return std::tuple(!is_cleared_for(*any.job), !is_gang_with_room, !guaranteed.contains(any.job->id),
+                        any.target->place, any.job->id);
     };
     return rank(a) < rank(b);
   });

@@ -28,6 +28,11 @@ int held_of_type(const ClusterState& state, const Tenant& tenant, const std::str
 
 }  // namespace
 
+bool guarantees_types(const TenantTree& tree) {
+  return std::any_of(tree.tenants.begin(), tree.tenants.end(),
+                     [](const Tenant& tenant) { return !tenant.guarantee_by_type.empty(); });
+}
+
 bool guarantee_covers_type(const ClusterState& state, const Job& job, int slots) {
   for (const Tenant* tenant : state.tenants->path_to(job.spec.tenant)) {
     for (const auto& [type, promised] : tenant->guarantee_by_type) {

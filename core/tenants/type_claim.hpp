@@ -5,6 +5,8 @@
 
 namespace tidepool::core {
 
+// Some tenant is guaranteed slots of a type: else the answers below are no, and need not be asked for.
+[[nodiscard]] bool guarantees_types(const TenantTree& tree);
 // Of a type on which the job may run, so many slots more are guaranteed to its tenant, or to one above it, than jobs of
 // that tenant that ask for particular nodes hold of it.
 [[nodiscard]] bool guarantee_covers_type(const ClusterState& state, const Job& job, int slots);
