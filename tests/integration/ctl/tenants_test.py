@@ -109,6 +109,27 @@ class Tenants(unittest.TestCase):
         self.assertEqual(self.schedctl(cluster, "tenants", "apply", "-", "--yes", stdin="tenants: []\n")[0], 0)
         self.assertEqual(cluster.call("GET", "/v1/tenants")["tenants"], [])
 
+    def test_guarantees_of_types_are_set_shown_and_checked(self):
+        cluster = self.cluster("tidal")
+        tree = ("tenants:\n  - name: lab\n    guarantee: 2\n    guarantee_by_type: {a100: 2}\n    tenants:\n"
+                "      - {name: vision, guarantee: 1, guarantee_by_type: {a100: 1}}\n")
+        code, out, err = self.schedctl(cluster, "tenants", "apply", self.file(tree), "--yes")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("guarantee_by_type", out)
+        page = self.schedctl(cluster, "tenants", "show", "vision")[1]
+        self.assertRegex(page, r"(?m)^  guarantee_by_type +a100 1$")
+        self.assertRegex(page, r"(?m)^  entitled_by_type +none$")
+        code, out, err = self.schedctl(cluster, "tenants", "apply", "-", stdin=self.schedctl(
+            cluster, "tenants", "export")[1])
+        self.assertEqual((code, out, err), (0, "no change\n", ""))
+        for new, words in (("{a100: 3}", "gives 3 slots, of a guarantee of 2"),
+                           ("{v100: 2}", "has 0 of type a100, but the tenants below are guaranteed 1 slots together"),
+                           ("[a100]", "such as {a100: 4}")):
+            code, _, err = self.schedctl(cluster, "tenants", "diff", self.file(tree.replace("{a100: 2}", new)))
+            self.assertEqual(code, 3, err)
+            self.assertIn("tenants.yaml:4: ", err)
+            self.assertIn(words, err)
+
     def test_on_a_terminal_the_answer_decides(self):
         cluster = self.cluster("tidal")
         code, shown = self.on_terminal(cluster, "n", "tenants", "apply", self.file())
