@@ -328,7 +328,10 @@ TEST_CASE("what tenants have and want is counted, and added up along the tree") 
   const auto now = [&](std::size_t i) { return tenants.at(i).at("now"); };
   CHECK(now(2).at("held") == 1);
   CHECK(now(1).at("held").get<int>() >= 1);
-  CHECK(now(3) == json::parse(R"({"entitled": 0, "wanted": 0, "sated": true, "loan": 0.0, "held": 0, "jobs_waiting": 0,
+  CHECK(
+      now(3) ==
+      json::parse(
+          R"({"entitled": 0, "entitled_by_type": {}, "wanted": 0, "sated": true, "loan": 0.0, "held": 0, "jobs_waiting": 0,
                                   "jobs_running": 0, "slot_hours": 0.0, "cost": "0.00", "currency": "USD",
                                   "budget": null})"));
   for (const char* field : {"held", "entitled", "wanted", "jobs_waiting", "jobs_running"}) {
