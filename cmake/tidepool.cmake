@@ -151,9 +151,11 @@ function(tidepool_test name label)
     set(ARG_TIMEOUT 120)
   endif()
   set(cost ${ARG_TIMEOUT})
-  # They compute for as long as a slow machine takes under sanitizers; the limit only ends a hang.
+  # A limit only ends a hang: what computes takes as long as a slow machine does under sanitizers.
   if(label MATCHES "^(property|sim)$" AND ARG_TIMEOUT LESS 900)
     set(ARG_TIMEOUT 900)
+  elseif(ARG_TIMEOUT LESS 300)
+    set(ARG_TIMEOUT 300)
   endif()
   if(TIDEPOOL_SANITIZE MATCHES "thread")
     math(EXPR ARG_TIMEOUT "10 * ${ARG_TIMEOUT}")  # as the preset's TIDEPOOL_PATIENCE
