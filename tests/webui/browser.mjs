@@ -1,4 +1,5 @@
 // A headless Chromium that notes what a good page never does: console errors, foreign requests.
+import assert from "node:assert/strict";
 import { existsSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -21,7 +22,7 @@ export async function launch() {
 // A tab of one look and size. `faults` grows with everything that must not happen; Chromium itself writes a
 // console error for each failed request, so a test that causes one names it in `allow`. `ownAuthority`: the daemon's
 // certificate is of its own authority, which Chromium does not know.
-export async function openTab(browser, { url, size = "wide", theme = "light", allow = null, ownAuthority = false }) {
+async function openTab(browser, { url, size = "wide", theme = "light", allow = null, ownAuthority = false }) {
   const context = await browser.newContext({ viewport: kSizes[size], colorScheme: theme, deviceScaleFactor: 1, reducedMotion: "reduce", ignoreHTTPSErrors: ownAuthority });
   const page = await context.newPage();
   const faults = [];
@@ -36,6 +37,17 @@ export async function openTab(browser, { url, size = "wide", theme = "light", al
   page.setDefaultTimeout(15_000);
   await page.goto(url);
   return { page, faults, close: () => context.close() };
+}
+
+// Runs `body` on the page of such a tab; afterwards nothing may have gone wrong behind it.
+export async function onTab(browser, look, body) {
+  const tab = await openTab(browser, look);
+  try {
+    await body(tab.page);
+    assert.deepEqual(tab.faults, []);
+  } finally {
+    await tab.close();
+  }
 }
 
 export async function shoot(page, name) {

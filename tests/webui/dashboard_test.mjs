@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { launch, openTab, shoot } from "./browser.mjs";
+import { launch, onTab, shoot } from "./browser.mjs";
 import { eventually, source, startDaemon } from "./daemon.mjs";
 
 const kLearnMs = 120_000; // for the engine to have tried a second size
@@ -28,15 +28,7 @@ after(async () => {
   await browser?.close();
 });
 
-async function onPage(look, body) {
-  const tab = await openTab(browser, { url: daemon.address(look.hash ?? "#/"), ...look });
-  try {
-    await body(tab.page);
-    assert.deepEqual(tab.faults, []);
-  } finally {
-    await tab.close();
-  }
-}
+const onPage = ({ hash = "#/", ...look }, body) => onTab(browser, { url: daemon.address(hash), ...look }, body);
 
 test("steps, size and cost move on the overview without a reload", () => onPage({}, async (page) => {
   const row = page.locator(`tbody[data-job="${job}"]`);

@@ -1,29 +1,10 @@
 // The page that plans a job in states that are hard to reach with a real daemon, in a real browser.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { launch, openTab } from "./browser.mjs";
-import { kSecret, serve } from "./fixture_server.mjs";
+import { test } from "node:test";
+import { fixturePages } from "./fixture_pages.mjs";
 import { kWaits, planningWorld, planOf, refusal } from "./plan_fixture.mjs";
 
-const dist = process.env.TIDEPOOL_WEBUI_DIST;
-let browser;
-before(async () => {
-  assert.ok(dist, "TIDEPOOL_WEBUI_DIST must name the built dashboard; ctest sets it");
-  browser = await launch();
-});
-after(() => browser?.close());
-
-async function onPage(world, { hash = "#/plan", ...look }, body) {
-  const server = await serve(world, dist);
-  const tab = await openTab(browser, { url: `${server.url}/${hash}&token=${kSecret}`, ...look });
-  try {
-    await body(tab.page, server);
-    assert.deepEqual(tab.faults, []);
-  } finally {
-    await tab.close();
-    await server.close();
-  }
-}
+const onPage = fixturePages("#/plan");
 
 const area = (page) => page.getByLabel("Job file", { exact: true });
 const planButton = (page) => page.getByRole("button", { name: "Plan", exact: true });

@@ -2,7 +2,7 @@
 // jobs only sleep: their slots count.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { launch, openTab, shoot } from "./browser.mjs";
+import { launch, onTab, shoot } from "./browser.mjs";
 import { eventually, startDaemon } from "./daemon.mjs";
 
 const kSlots = 4;
@@ -25,15 +25,7 @@ after(async () => {
   await browser?.close();
 });
 
-async function onPage({ hash = "#/plan", token, ...look }, body) {
-  const tab = await openTab(browser, { url: daemon.address(hash, token), ...look });
-  try {
-    await body(tab.page);
-    assert.deepEqual(tab.faults, []);
-  } finally {
-    await tab.close();
-  }
-}
+const onPage = ({ hash = "#/plan", token, ...look }, body) => onTab(browser, { url: daemon.address(hash, token), ...look }, body);
 
 const text = (page) => page.getByLabel("Job file", { exact: true });
 const cells = (page) => page.getByTestId("touched").locator("tbody tr").evaluateAll((rows) => rows.map((row) => [row.dataset.job, row.querySelector("a").innerText, row.querySelector(".tag").innerText]));

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { launch, openTab, shoot } from "./browser.mjs";
+import { launch, onTab, shoot } from "./browser.mjs";
 
 const kPolicies = ["fixed", "autoscaling_engine", "las"];
 const kSeeds = 2;
@@ -33,14 +33,10 @@ after(async () => {
 
 // A tab on the file; afterwards nothing may have been asked of a network, and no script may have failed.
 async function onReport(look, body) {
-  const tab = await openTab(browser, { url: pathToFileURL(report).href, ...look });
-  try {
-    await tab.page.locator("canvas").nth(3).waitFor();
-    await body(tab.page);
-    assert.deepEqual(tab.faults, []);
-  } finally {
-    await tab.close();
-  }
+  await onTab(browser, { url: pathToFileURL(report).href, ...look }, async (page) => {
+    await page.locator("canvas").nth(3).waitFor();
+    await body(page);
+  });
 }
 
 // The number of colours that a chart shows; a chart that was not drawn has one.
@@ -77,14 +73,10 @@ test("where jobs have deadlines, the report begins with how many meet them", asy
   const other = join(folder, "deadlines.html");
   execFileSync(join(process.env.TIDEPOOL_BIN_DIR, "schedctl"), ["sim", "compare", "--policies", "fifo,las", "--workloads", workload, "--cluster", "1x4",
     "--html", other], { stdio: "pipe", timeout: 100_000 });
-  const tab = await openTab(browser, { url: pathToFileURL(other).href });
-  try {
-    assert.equal(await tab.page.locator("h1").innerText(), "fifo meets the most deadlines, 1 of 2");
-    assert.match(await tab.page.locator(".remarks").innerText(), /deadlines met: fifo 1 of 2 \(50 %\), las \d of 2/);
-    assert.deepEqual(tab.faults, []);
-  } finally {
-    await tab.close();
-  }
+  await onTab(browser, { url: pathToFileURL(other).href }, async (page) => {
+    assert.equal(await page.locator("h1").innerText(), "fifo meets the most deadlines, 1 of 2");
+    assert.match(await page.locator(".remarks").innerText(), /deadlines met: fifo 1 of 2 \(50 %\), las \d of 2/);
+  });
 });
 
 test("a click on a policy shows which jobs hold its slots", () => onReport({}, async (page) => {

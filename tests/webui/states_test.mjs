@@ -1,30 +1,12 @@
 // The dashboard in states that are hard to reach with a real daemon, in a real browser.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { launch, openTab, shoot } from "./browser.mjs";
-import { bigWorld, demoWorld, kSecret, pricedWorld, serve, sharedWorld } from "./fixture_server.mjs";
+import { test } from "node:test";
+import { shoot } from "./browser.mjs";
+import { fixturePages } from "./fixture_pages.mjs";
+import { bigWorld, demoWorld, kSecret, pricedWorld, sharedWorld } from "./fixture_server.mjs";
 import { planningWorld } from "./plan_fixture.mjs";
 
-const dist = process.env.TIDEPOOL_WEBUI_DIST;
-let browser;
-before(async () => {
-  assert.ok(dist, "TIDEPOOL_WEBUI_DIST must name the built dashboard; ctest sets it");
-  browser = await launch();
-});
-after(() => browser?.close());
-
-// Runs `body` on a tab of `world`; afterwards nothing may have gone wrong behind the page.
-async function onPage(world, { hash = "#/", ...look }, body) {
-  const server = await serve(world, dist);
-  const tab = await openTab(browser, { url: `${server.url}/${hash}${hash.includes("token=") ? "" : `&token=${kSecret}`}`, ...look });
-  try {
-    await body(tab.page, server);
-    assert.deepEqual(tab.faults, []);
-  } finally {
-    await tab.close();
-    await server.close();
-  }
-}
+const onPage = fixturePages("#/");
 
 const noSidewaysScroll = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 const loaded = (page) => page.locator('[data-testid="slots-used"]').waitFor();

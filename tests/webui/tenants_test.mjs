@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { launch, openTab, shoot } from "./browser.mjs";
+import { launch, onTab, shoot } from "./browser.mjs";
 import { eventually, source, startDaemon } from "./daemon.mjs";
 
 const kTree = {
@@ -35,15 +35,7 @@ after(async () => {
   await browser?.close();
 });
 
-async function onPage({ hash = "#/tenants", token, ...look }, body) {
-  const tab = await openTab(browser, { url: daemon.address(hash, token), ...look });
-  try {
-    await body(tab.page);
-    assert.deepEqual(tab.faults, []);
-  } finally {
-    await tab.close();
-  }
-}
+const onPage = ({ hash = "#/tenants", token, ...look }, body) => onTab(browser, { url: daemon.address(hash, token), ...look }, body);
 
 const line = (page, tenant) => page.locator(`[data-testid="tenants"] tr[data-tenant="${tenant}"]`);
 
