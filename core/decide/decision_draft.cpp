@@ -165,6 +165,10 @@ const std::set<std::string>& DecisionDraft::types_asked_for() {
   return *types_asked_for_;
 }
 
+const TypeGuarantees& DecisionDraft::type_guarantees() {
+  return type_guarantees_ ? *type_guarantees_ : type_guarantees_.emplace(state_);
+}
+
 int DecisionDraft::capacity(const Job& job) {
   const JobSpec& spec = job.spec;
   const auto [found, is_new] = capacity_.try_emplace({spec.gpus_per_worker, spec.mixed_types, node_demand(spec)}, 0);

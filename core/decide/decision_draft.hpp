@@ -14,6 +14,7 @@
 #include "core/place/move_costs.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/plan.hpp"
+#include "core/tenants/type_guarantees.hpp"
 
 namespace tidepool::core {
 
@@ -81,6 +82,7 @@ class DecisionDraft {
   void set_exclusive(const IdSet<JobId>& jobs) { exclusive_ = &jobs; }
   // The types that those ask for that ask for particular nodes, of those that nodes have.
   [[nodiscard]] const std::set<std::string>& types_asked_for();
+  [[nodiscard]] const TypeGuarantees& type_guarantees();
   // As they are kept between decisions. They outlive the draft.
   void set_move_costs(const MoveCosts& costs) { move_costs_ = &costs; }
   [[nodiscard]] const MoveCosts* move_costs() const { return move_costs_; }
@@ -156,6 +158,7 @@ class DecisionDraft {
   const IdSet<JobId>* on_drained_ = nullptr;
   const MoveCosts* move_costs_ = nullptr;  // null = they are looked up
   std::optional<std::set<std::string>> types_asked_for_;
+  std::optional<TypeGuarantees> type_guarantees_;  // none = not looked up yet
   int reserved_ = 0;
 };
 

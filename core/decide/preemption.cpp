@@ -10,7 +10,6 @@
 #include "core/decide/state_wait.hpp"
 #include "core/state/job_work.hpp"
 #include "core/state/utc_time.hpp"
-#include "core/tenants/type_claim.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -129,11 +128,8 @@ TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
   std::vector<TargetedJob> chosen;
   for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
     if (!is_in_way(*victim->job, claimant) || !may_be_chosen(*victim->job, wanted, By::kLimits)) continue;
-    chosen.push_back(*victim);
     if (!open) open.emplace(draft_, claimant, leaving);
-    open->release(*victim->job);
-    if (!open->fits()) continue;
-    drop_unneeded(chosen, *open);
+    if (!makes_room(*victim, chosen, *open)) continue;
     if (!is_within_limit(chosen, wanted, By::kLimits)) break;
     IdSet<WorkerId> with_them = leaving;
     for (const TargetedJob& each : chosen) {
@@ -197,7 +193,7 @@ int Preemption::coming_elsewhere(const Job& claimant) const {
 
 bool Preemption::displace_for(const Job& claimant) {
   const SlotsFor wanted{claimant, smallest_claim(claimant)};
-  if (!guarantee_covers_type(draft_.state(), claimant, wanted.slots)) return false;
+  if (!draft_.type_guarantees().cover(claimant, wanted.slots)) return false;
   std::vector<TargetedJob> in_way;
   for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
     if (is_in_way(*victim->job, claimant) && may_be_chosen(*victim->job, wanted, By::kLimits)) {
@@ -217,10 +213,7 @@ bool Preemption::displace_for(const Job& claimant) {
   OpenSlots open(draft_, claimant, leaving);
   std::vector<TargetedJob> chosen;
   for (const TargetedJob& each : in_way) {
-    chosen.push_back(each);
-    open.release(*each.job);
-    if (!open.fits()) continue;
-    drop_unneeded(chosen, open);
+    if (!makes_room(each, chosen, open)) continue;
     if (!is_within_limit(chosen, wanted, By::kLimits)) return false;
     for (const TargetedJob& one : chosen) take_all(one, claimant);
     return true;
@@ -245,6 +238,14 @@ void Preemption::drop_unneeded(std::vector<TargetedJob>& chosen, const Enough& e
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
     if (enough(others)) chosen = std::move(others);
   }
+}
+
+bool Preemption::makes_room(const TargetedJob& next, std::vector<TargetedJob>& chosen, OpenSlots& open) {
+  chosen.push_back(next);
+  open.release(*next.job);
+  if (!open.fits()) return false;
+  drop_unneeded(chosen, open);
+  return true;
 }
 
 // The same where all of them have been released.

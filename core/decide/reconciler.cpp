@@ -21,7 +21,6 @@
 #include "core/place/domain_wait.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/state/type_records.hpp"
-#include "core/tenants/type_claim.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -372,7 +371,7 @@ class Reconciler {
 // In the plan's order: those that do not have what it gives them. First are jobs for which others have left nodes,
 // gangs for which others were preempted within limits, and claims of a guaranteed type, so that none takes the slots
 // that were left for them. Running jobs of a pinned policy are its rule's.
-std::vector<TargetedJob> line_of(const DecisionDraft& draft, const IdSet<JobId>& to_reconcile) {
+std::vector<TargetedJob> line_of(DecisionDraft& draft, const IdSet<JobId>& to_reconcile) {
   std::vector<TargetedJob> line;
   for (const JobId id : to_reconcile) {
     const Job& job = *draft.state().find_job(id);
@@ -382,10 +381,8 @@ std::vector<TargetedJob> line_of(const DecisionDraft& draft, const IdSet<JobId>&
     if (needs_reconcile(job, *target)) line.push_back({&job, target});
   }
   IdSet<JobId> guaranteed;
-  if (guarantees_types(*draft.state().tenants)) {
-    for (const TargetedJob& each : line) {
-      if (claims_guaranteed_type(draft.state(), *each.job)) guaranteed.insert(each.job->id);
-    }
+  for (const TargetedJob& each : line) {
+    if (draft.type_guarantees().are_claimed_by(*each.job)) guaranteed.insert(each.job->id);
   }
   std::sort(line.begin(), line.end(), [&](const TargetedJob& a, const TargetedJob& b) {
     const auto rank = [&](const TargetedJob& any) {

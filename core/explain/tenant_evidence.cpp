@@ -32,9 +32,8 @@ bool may_be_on(const ClusterState& state, const Job& job, const std::string& typ
 }
 
 std::string guaranteed_of(const Tenant& tenant, const std::string& type) {
-  const auto promised = tenant.guarantee_by_type.find(type);
-  if (promised == tenant.guarantee_by_type.end() || promised->second == 0) return ", none of them guaranteed";
-  return "; it is guaranteed " + grouped(promised->second) + " of them";
+  const int promised = tenant.guarantee_of(type);
+  return promised == 0 ? ", none of them guaranteed" : "; it is guaranteed " + grouped(promised) + " of them";
 }
 
 }  // namespace

@@ -87,8 +87,7 @@ Status check_guarantees_by_type(const TenantTree& tree) {
   for (const auto& [of, promised] : below) {
     const Tenant* tenant = tree.find(of.first);
     if (tenant == nullptr) continue;  // directly under the pool
-    const auto own = tenant->guarantee_by_type.find(of.second);
-    const int slots = own == tenant->guarantee_by_type.end() ? 0 : own->second;
+    const int slots = tenant->guarantee_of(of.second);
     if (promised <= slots) continue;
     return wrong(*tenant, "the tenants below it are guaranteed " + std::to_string(promised) + " slots of type " +
                               of.second + ", it has " + std::to_string(slots) +
@@ -175,6 +174,11 @@ Status check_defaults(const TenantTree& tree) {
 }
 
 }  // namespace
+
+int Tenant::guarantee_of(const std::string& slot_type) const {
+  const auto found = guarantee_by_type.find(slot_type);
+  return found == guarantee_by_type.end() ? 0 : found->second;
+}
 
 const Tenant* TenantTree::find(std::string_view name) const {
   const auto found =

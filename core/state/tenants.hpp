@@ -40,6 +40,8 @@ struct Tenant {
   // How long its jobs, and those of tenants below it, wait before others are preempted for them; likewise the tree's.
   Duration preempt_after{};
   SharedValue<JobDefaults> defaults{};  // of its jobs and those of tenants below it
+  // Of slots of a type, 0 where it has none.
+  [[nodiscard]] int guarantee_of(const std::string& slot_type) const;
   bool operator==(const Tenant&) const = default;
 };
 

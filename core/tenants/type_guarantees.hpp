@@ -1,0 +1,30 @@
+// What guarantees of types of slots cover beside what jobs that ask for particular nodes hold: looked up once for a
+// state, so that asking about a job costs the tenants on its path.
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "core/state/cluster_state.hpp"
+
+namespace tidepool::core {
+
+class TypeGuarantees {
+ public:
+  // The state outlives it and stays as it is.
+  explicit TypeGuarantees(const ClusterState& state);
+
+  // Of a type on which the job may run, so many slots more are guaranteed to its tenant, or to one above it, than jobs
+  // of that tenant that ask for particular nodes hold of it.
+  [[nodiscard]] bool cover(const Job& job, int slots) const;
+  // The job waits, asks for particular nodes, and they cover its smallest size.
+  [[nodiscard]] bool are_claimed_by(const Job& job) const;
+
+ private:
+  const ClusterState& state_;
+  // By a tenant and those below it, and type. Empty where no tenant is guaranteed slots of a type.
+  std::map<std::pair<std::string_view, std::string_view>, int> held_;
+};
+
+}  // namespace tidepool::core
