@@ -311,12 +311,13 @@ Status TenantPlanner::divide_types(const PlanRequest& request, StepBudget& budge
   const std::vector<int> scarce = scarce_types(asks, parts);
   if (scarce.empty()) return ok_status();
   const std::vector<TypeAsk> wanted = asks;
+  const std::vector<TypeAsk> given = typed_asks(true);
   std::vector<TypeAsk> taken;
   for (int round = 0; round < kTypeRoundsMost; ++round) {
     bound_types(scarce, parts);
     TP_TRY(divide_slots(request, budget));
     taken = typed_asks();
-    const auto leaves = first_to_leave({scarce, parts, asks, taken, typed_asks(true)});
+    const auto leaves = first_to_leave({scarce, parts, asks, taken, given});
     if (!leaves) break;
     std::erase_if(asks, [&](const TypeAsk& ask) { return ask.leaf == *leaves; });
     std::copy_if(taken.begin(), taken.end(), std::back_inserter(asks),

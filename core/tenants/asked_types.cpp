@@ -19,17 +19,18 @@ void AskedTypes::reset(const ClusterState& state) {
   guarantees_.clear();
   for (const Tenant& tenant : state.tenants->tenants) {
     SlotsByType& slots = guarantees_.emplace_back();
-    for (const std::string& name : names_) {
-      const auto promised = tenant.guarantee_by_type.find(name);
-      slots.push_back(promised == tenant.guarantee_by_type.end() ? 0 : promised->second);
-    }
+    for (const std::string& name : names_) slots.push_back(tenant.guarantee_of(name));
   }
 }
 
-std::optional<std::size_t> AskedTypes::type_of(const Node& node) const {
-  const auto found = std::lower_bound(names_.begin(), names_.end(), node.slot_type);
-  if (node.state != NodeState::kUp || found == names_.end() || *found != node.slot_type) return std::nullopt;
+std::optional<std::size_t> AskedTypes::find(const std::string& type) const {
+  const auto found = std::lower_bound(names_.begin(), names_.end(), type);
+  if (found == names_.end() || *found != type) return std::nullopt;
   return static_cast<std::size_t>(found - names_.begin());
+}
+
+std::optional<std::size_t> AskedTypes::type_of(const Node& node) const {
+  return node.state == NodeState::kUp ? find(node.slot_type) : std::nullopt;
 }
 
 std::optional<std::size_t> AskedTypes::index_of(std::vector<int> types) {
@@ -43,8 +44,7 @@ std::optional<std::size_t> AskedTypes::index_of(std::vector<int> types) {
 std::optional<std::size_t> AskedTypes::asked_by(const ClusterState& state, const Job& job) {
   if (names_.size() < 2 || !is_choosy(job.spec)) return std::nullopt;
   if (const auto bound = bound_type(state, job)) {
-    const auto found = std::lower_bound(names_.begin(), names_.end(), *bound);
-    if (found != names_.end() && *found == *bound) return index_of({static_cast<int>(found - names_.begin())});
+    if (const auto type = find(*bound)) return index_of({static_cast<int>(*type)});
   }
   const auto [known, is_new] = by_demand_.try_emplace(node_demand(job.spec));
   if (is_new) {

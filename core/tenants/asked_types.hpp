@@ -36,6 +36,7 @@ class AskedTypes {
 
  private:
   [[nodiscard]] std::optional<std::size_t> index_of(std::vector<int> types);
+  [[nodiscard]] std::optional<std::size_t> find(const std::string& type) const;
   [[nodiscard]] std::optional<std::size_t> type_of(const Node& node) const;
 
   std::vector<std::string> names_;                              // ascending

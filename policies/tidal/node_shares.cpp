@@ -34,7 +34,8 @@ void NodeShares::add_slots(int node, int slots) {
 }
 
 void NodeShares::limit_types(const core::TypeBounds* most) {
-  const core::TypeBounds bounds = most == nullptr ? core::TypeBounds() : *most;
+  static const core::TypeBounds none;
+  const core::TypeBounds& bounds = most == nullptr ? none : *most;
   if (bounds == type_most_) return;
   type_most_ = bounds;
   slots_moved_ = true;
