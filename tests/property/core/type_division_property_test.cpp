@@ -129,7 +129,7 @@ int require_type_guarantees(const TypedWorld& world) {
   return met;
 }
 
-// Nothing is left of a type while somebody who asks for it alone lacks something, unless it is not lent.
+// Nothing is left of a type while a tenant that asks for it alone lacks slots, unless it is not lent.
 void require_no_type_wasted(const TypedWorld& world) {
   if (!world.all_lend()) return;
   for (const auto& ask : world.asks) {

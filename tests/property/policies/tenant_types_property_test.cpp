@@ -72,7 +72,7 @@ TEST_CASE("whatever guarantees of types tenants have, every law of decisions hol
   if (all_seeds_run()) CHECK(bounded > 10);
 }
 
-TEST_CASE("a guarantee of a type is had back in one decision, whoever holds it, and then nothing moves") {
+TEST_CASE("a guarantee of a type is had back from all that hold it, and then nothing moves") {
   int taken = 0;
   for_each_seed("typed claims", 100, [&](std::uint64_t, Rng& rng) {
     const int each = static_cast<int>(rng.between(2, 6));

@@ -68,7 +68,7 @@ TEST_CASE("without guarantees of a type its slots are shared by weight") {
   CHECK(pool.held_of("speech", "new") == 1);
 }
 
-TEST_CASE("a type that no two tenants ask for beyond what there is bounds nobody") {
+TEST_CASE("where jobs ask for no more of a type than there is, no tenant has a bound") {
   TypedPool pool({guaranteed("vision", 4, 4), {.name = "speech", .guarantee = 4}});
   (void)pool.submit(TypedPool::typed("speech", 4));
   (void)pool.submit(SharedPool::spec("vision", 4));

@@ -48,7 +48,7 @@ test("without an end the cost is at least what is known, and what would tell it 
   expect(planSentence(plan(), starts)).toBe("It would start at once and end ~23:40 (23:20–21 Nov 00:25), for $5.40.");
 });
 
-test("whom it touches is counted by what becomes of them, and others' jobs without a name", () => {
+test("the jobs that it affects are counted by effect, and those of other tenants without names", () => {
   expect(touchedText(plan())).toBe("1 job would have fewer workers, 1 job would start or end later and 1 job of other tenants would be moved or delayed.");
   expect(touchedText(plan({}, { changes: [], others_changed: 0 }))).toBe("No other job would notice.");
   expect(touchedText(plan({}, { changes: [], others_changed: 2 }))).toBe("2 jobs of other tenants would be moved or delayed.");

@@ -6,7 +6,7 @@ type Fields = Record<string, unknown>;
 const kWidth = 72; // what fits into a line stands in one
 const kFirst = ["name", "tenant", "priority", "run", "trainer", "command", "resources", "elastic", "min", "max", "batch", "work"];
 
-// Only sleeps, so that it plans on any pool; whoever submits it as it is does no harm.
+// Only sleeps, so that it plans on any pool and is harmless if it is submitted unchanged.
 export const kExampleText = writeJson({
   name: "my-job",
   priority: "normal",

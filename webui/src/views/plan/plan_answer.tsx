@@ -1,4 +1,4 @@
-// The answer: start, end and cost, sizes over time, whom it touches; and submitting what it is the answer to.
+// The answer: start, end and cost, sizes over time, the jobs that it affects; and submitting the planned job.
 import type { Plan, SubmitDecision } from "../../api/plan_types";
 import { Lanes } from "../../parts/lanes";
 import { When } from "../../parts/when";
