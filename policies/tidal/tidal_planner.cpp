@@ -101,6 +101,11 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
   if (next_in_line_) unsent_updates_.insert(next_in_line_);
 
   const Terms terms = terms_of(market_state_->market(), static_cast<double>(settled.free));
+  // Why a size changes is told otherwise where slots have no price.
+  const bool has_price = terms.price > 0;
+  if (std::exchange(has_price_, has_price) != has_price) {
+    for (const auto& [id, part] : parts_) unsent_updates_.insert(id);
+  }
   core::PlanAnswer answer{.targets = {}, .whole = false, .mark = promises_.of_plan(), .wake = promises_.wake()};
   for (const JobId id : std::exchange(unsent_updates_, {})) {
     const auto part = parts_.find(id);
