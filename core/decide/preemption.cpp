@@ -54,7 +54,7 @@ void Preemption::close_for(const Job& job) {
 bool Preemption::make_room(const Job& claimant, const SlotClaim& claim) {
   if (victims_.empty()) return false;
   if (is_hopeless(claim)) {
-    for (const TargetedJob& each : ending_victims()) (void)may_be_preempted(*each.job, claimant);  // it needed them
+    note_missed(claimant, [](const Job&) { return true; });
     return false;
   }
   const SlotReservations before = reservations();
@@ -66,6 +66,7 @@ bool Preemption::make_room(const Job& claimant, const SlotClaim& claim) {
     return true;
   }
   reservations_.emplace(before);
+  note_missed(claimant, [](const Job&) { return true; });
   return false;
 }
 
@@ -117,35 +118,39 @@ const std::vector<TargetedJob>& Preemption::ending_victims() {
   return *ending_victims_;
 }
 
-// By those that hold slots where the job may run, if they are enough; else by workers that move elsewhere.
+// By those that hold slots where the job may run, if they are enough; else by workers that move elsewhere, and by both.
 TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
   if (reservations().workers_of(claimant) >= claimant.spec.elastic.sizes.front()) return {.coming = true};
-  TypeRoom room = room_of_type(draft_, claimant, draft_.leaving_workers());
+  const auto room_now = [&] { return room_of_type(draft_, claimant, draft_.leaving_workers()); };
+  const TypeRoom room = room_now();
   if (room.coming) return room;
-  const IdSet<WorkerId> leaving = draft_.leaving_workers();
+  if (preempt_in_way(claimant)) return room_now();
+  if (room.movers.empty() && displace_for(claimant)) return room_now();
+  note_missed(claimant, [&](const Job& victim) { return is_in_way(victim, claimant); });
+  if (room.movers.empty()) return room;
+  const std::uint64_t next_worker = draft_.next_worker();
+  const std::size_t leaving = draft_.leaving_workers().size();
+  make_room_elsewhere(claimant, move_away(draft_, claimant, room));
+  if (draft_.next_worker() == next_worker && draft_.leaving_workers().size() == leaving) return room;
+  (void)preempt_in_way(claimant);
+  return room_now();
+}
+
+// As few as make room together with what comes free; false: not even all of them do.
+bool Preemption::preempt_in_way(const Job& claimant) {
   const SlotsFor wanted{claimant, smallest_claim(claimant)};
+  const IdSet<WorkerId> leaving = draft_.leaving_workers();
   std::optional<OpenSlots> open;
   std::vector<TargetedJob> chosen;
   for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
     if (!is_in_way(*victim->job, claimant) || !may_be_chosen(*victim->job, wanted, By::kLimits)) continue;
     if (!open) open.emplace(draft_, claimant, leaving);
     if (!makes_room(*victim, chosen, *open)) continue;
-    if (!is_within_limit(chosen, wanted, By::kLimits)) break;
-    IdSet<WorkerId> with_them = leaving;
-    for (const TargetedJob& each : chosen) {
-      with_them.insert(each.job->membership.workers.begin(), each.job->membership.workers.end());
-    }
-    room = room_of_type(draft_, claimant, with_them);
+    if (!is_within_limit(chosen, wanted, By::kLimits)) return false;
     for (const TargetedJob& each : chosen) take_all(each, claimant);
-    return room;
+    return true;
   }
-  if (room.movers.empty()) {
-    return displace_for(claimant) ? room_of_type(draft_, claimant, draft_.leaving_workers()) : room;
-  }
-  const std::uint64_t next_worker = draft_.next_worker();
-  make_room_elsewhere(claimant, move_away(draft_, claimant, room));
-  const bool none_goes = draft_.next_worker() == next_worker && draft_.leaving_workers().size() == leaving.size();
-  return none_goes ? room : room_of_type(draft_, claimant, draft_.leaving_workers());
+  return false;
 }
 
 // So many slots that movers lack come from victims, or are kept as they come free.
@@ -167,6 +172,8 @@ void Preemption::make_room_elsewhere(const Job& claimant, int lacking) {
     drop_unneeded(chosen, [&](const std::vector<TargetedJob>& fewer) { return held_by(fewer) >= lacking; });
   } else if (coming_elsewhere(claimant) < lacking && displace_for(claimant)) {
     return;
+  } else {
+    note_missed(claimant, [&](const Job& victim) { return held_elsewhere(victim, claimant) > 0; });
   }
   draft_.reserve(lacking);
   keeps_for_movers_ = keeps_for_movers_ || lacking > 0;
@@ -202,9 +209,10 @@ bool Preemption::displace_for(const Job& claimant) {
   }
   const auto victims = static_cast<std::ptrdiff_t>(in_way.size());
   for (const auto& [id, job] : draft_.state().jobs) {
-    const bool goes_on = job->planned && job->planned->target.size > 0 && job->requests.pinned_size == 0;
+    const Target* target = draft_.planned_target(*job);
+    const bool goes_on = target != nullptr && target->size > 0 && job->requests.pinned_size == 0;
     if (!goes_on || is_choosy(job->spec) || !is_in_way(*job, claimant) || !can_change(draft_, *job)) continue;
-    if (may_be_chosen(*job, wanted, By::kLimits)) in_way.push_back({job.get(), &job->planned->target});
+    if (may_be_chosen(*job, wanted, By::kLimits)) in_way.push_back({job.get(), target});
   }
   std::sort(in_way.begin() + victims, in_way.end(), [](const TargetedJob& one, const TargetedJob& other) {
     return std::pair(one.target->place, one.job->id) > std::pair(other.target->place, other.job->id);
@@ -284,11 +292,19 @@ void Preemption::add_workers(const TargetedJob& victim, SlotReservations& reserv
 }
 
 // One that ends sooner than it could be started again is not worth the change, unless for a higher priority.
-bool Preemption::may_be_preempted(const Job& job, const Job& claimant) {
+bool Preemption::may_be_preempted(const Job& job, const Job& claimant) const {
   if (draft_.resizes(job.id) || preemption_barred(draft_, job)) return false;
-  if (claimant.spec.priority > job.spec.priority || !ends_soon(job, draft_.now())) return true;
-  ending_[job.id].insert(claimant.id);
-  return false;
+  return claimant.spec.priority > job.spec.priority || !ends_soon(job, draft_.now());
+}
+
+// The claimant finds no room, and these would be preempted for it if they did not end soon.
+template <class Helps>
+void Preemption::note_missed(const Job& claimant, const Helps& helps) {
+  for (const TargetedJob& each : ending_victims()) {
+    const Job& job = *each.job;
+    if (claimant.spec.priority > job.spec.priority || draft_.resizes(job.id) || !helps(job)) continue;
+    if (!preemption_barred(draft_, job)) ending_[job.id].insert(claimant.id);
+  }
 }
 
 bool Preemption::may_be_chosen(const Job& job, const SlotsFor& claimant, By by) {
@@ -360,6 +376,7 @@ PreemptionLimits& Preemption::limits() {
 
 void Preemption::take_all(const TargetedJob& victim, const Job& claimant) {
   preempt_for(draft_, *victim.job, claimant.id);
+  if (reservations_) add_workers(victim, *reservations_);
   std::erase_if(victims_, [&](const TargetedJob& each) { return each.job == victim.job; });
   forget_sums();
 }

@@ -83,6 +83,7 @@ class Preemption {
   static void drop_unneeded(std::vector<TargetedJob>& chosen, OpenSlots& open);
   // Chooses the next one, too. True: all of them make room; those that are not needed for it are chosen no more.
   static bool makes_room(const TargetedJob& next, std::vector<TargetedJob>& chosen, OpenSlots& open);
+  bool preempt_in_way(const Job& claimant);
   void make_room_elsewhere(const Job& claimant, int lacking);
   // Slots of nodes on which the claimant may not run: that the job holds, and that workers leave.
   [[nodiscard]] int held_elsewhere(const Job& job, const Job& claimant) const;
@@ -92,7 +93,9 @@ class Preemption {
   bool displace_for(const Job& claimant);
   void add_workers(const TargetedJob& victim, SlotReservations& reservations) const;
   [[nodiscard]] bool is_in_way(const Job& job, const Job& claimant) const;
-  [[nodiscard]] bool may_be_preempted(const Job& job, const Job& claimant);
+  [[nodiscard]] bool may_be_preempted(const Job& job, const Job& claimant) const;
+  template <class Helps>
+  void note_missed(const Job& claimant, const Helps& helps);
   void take_all(const TargetedJob& victim, const Job& claimant);
   [[nodiscard]] bool is_missed(const Job& job) const;
   [[nodiscard]] Reason end_of(const Job& job) const;

@@ -126,6 +126,21 @@ TEST_CASE("a guarantee of a type is had back under a policy to which all slots a
   CHECK(pool.held_of("speech", "new") == 2);
 }
 
+TEST_CASE("a job that the plan gives nothing is counted once where it stands in the way of a guarantee of a type") {
+  TypedPool pool({guaranteed("vision", 2, 2), {.name = "speech", .guarantee = 3}}, 2, "las");
+  for (const std::string type : {"cpu", "cpu", "new"}) {
+    core::JobSpec firm = TypedPool::typed("speech", 1, {type});
+    firm.preemptible = false;
+    (void)pool.running(firm);
+  }
+  const JobId loan = pool.running(SharedPool::spec("speech", 1));
+  REQUIRE(pool.held_of("speech", "new") == 2);
+  const JobId claim = pool.submit(TypedPool::typed("vision", 2));
+  CHECK(preempted_in(pool.story.decide()) == 0);  // its slot alone is not enough
+  CHECK(pool.story.job(loan).planned->target.size == 0);
+  CHECK(pool.story.job(claim).size() == 0);
+}
+
 TEST_CASE("of two gangs that each need all slots of a type one runs") {
   TypedPool pool({{.name = "vision"}, {.name = "speech"}});
   const JobId first = pool.running(TypedPool::typed("vision", 4));
