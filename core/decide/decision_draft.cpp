@@ -90,7 +90,9 @@ void DecisionDraft::conclude(const Job& job, Intent intent, const Reason& reason
 
 void DecisionDraft::carry_out(Intent intent, Reason reason) {
   changed_.insert(job_of(intent));
-  if (!std::holds_alternative<StopWorkerIntent>(intent)) altered_.insert(job_of(intent));
+  const bool leaves_it =
+      std::holds_alternative<StopWorkerIntent>(intent) || std::holds_alternative<ProbeIntent>(intent);
+  if (!leaves_it) altered_.insert(job_of(intent));
   if (std::holds_alternative<EndJobIntent>(intent)) ended_.insert(job_of(intent));
   const bool resizes = std::holds_alternative<GrowIntent>(intent) || std::holds_alternative<ShrinkIntent>(intent) ||
                        std::holds_alternative<ReplaceIntent>(intent) || std::holds_alternative<MoveIntent>(intent) ||
@@ -145,7 +147,7 @@ void DecisionDraft::find(const Job& job, const Reason& reason, const Target* tar
 
 FreeSlots& DecisionDraft::free_slots() {
   if (!free_) {
-    free_.emplace(state_, exclusive_);
+    kept_free_ == nullptr ? free_.emplace(state_, exclusive_) : free_.emplace(*kept_free_);
     free_->spare(types_asked_for());
   }
   return *free_;

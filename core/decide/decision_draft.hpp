@@ -70,7 +70,7 @@ class DecisionDraft {
   [[nodiscard]] std::size_t findings() const { return decision_.verdicts.size(); }
   // This decision has an intent for the job, or ends it.
   [[nodiscard]] bool changed(JobId job) const { return changed_.contains(job); }
-  // The same, beside stops of workers: what is left of the job may be changed still.
+  // The same, beside stops and probes of workers: what is left of the job may be changed still.
   [[nodiscard]] bool alters(JobId job) const { return altered_.contains(job); }
   [[nodiscard]] bool ends(JobId job) const { return ended_.contains(job); }
   // Workers whose slots this decision sets free.
@@ -83,6 +83,11 @@ class DecisionDraft {
   // The types that those ask for that ask for particular nodes, of those that nodes have.
   [[nodiscard]] const std::set<std::string>& types_asked_for();
   [[nodiscard]] const TypeGuarantees& type_guarantees();
+  // As a reconciliation left them whose result is used again. They outlive the draft.
+  void set_free_slots(const FreeSlots& kept) {
+    kept_free_ = &kept;
+    free_.reset();
+  }
   // As they are kept between decisions. They outlive the draft.
   void set_move_costs(const MoveCosts& costs) { move_costs_ = &costs; }
   [[nodiscard]] const MoveCosts* move_costs() const { return move_costs_; }
@@ -156,6 +161,7 @@ class DecisionDraft {
   const IdSet<JobId>* asking_ = nullptr;     // null = none
   const IdSet<JobId>* exclusive_ = nullptr;  // null = they are looked for
   const IdSet<JobId>* on_drained_ = nullptr;
+  const FreeSlots* kept_free_ = nullptr;   // null = all that the state has
   const MoveCosts* move_costs_ = nullptr;  // null = they are looked up
   std::optional<std::set<std::string>> types_asked_for_;
   std::optional<TypeGuarantees> type_guarantees_;  // none = not looked up yet

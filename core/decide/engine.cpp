@@ -70,6 +70,7 @@ struct Engine::Impl {
   struct Reconciled {
     bool queue_waits = false;
     int reserved = 0;
+    std::shared_ptr<const FreeSlots> free_slots;  // that it left to others; null = all
   };
   mutable Memo<Reconciled> reconciled;
   // What a reconciliation by a plan looks at, beside what comes due (stands_still).
@@ -194,13 +195,18 @@ struct Engine::Impl {
     if (rests) {
       draft.set_queue_waits(known->queue_waits);
       draft.reserve(known->reserved);
+      if (known->free_slots) draft.set_free_slots(*known->free_slots);
       return {};
     }
     const std::size_t told = draft.findings();
     IdSet<JobId> dealt_with =
         reconcile(draft, OffPlan{.jobs = more.empty() ? to_reconcile : more, .releasing = work[JobSet::kReleasing]});
     if (scope.kept && draft.changes_nothing() && draft.findings() == told && !draft.is_unsettled()) {
-      reconciled.keep({draft.queue_waits(), draft.reserved()}, inputs_of_reconciliation());
+      const FreeSlots& left = draft.free_slots();
+      reconciled.keep({.queue_waits = draft.queue_waits(),
+                       .reserved = draft.reserved(),
+                       .free_slots = left.keeps_some() ? std::make_shared<const FreeSlots>(left) : nullptr},
+                      inputs_of_reconciliation());
     }
     return dealt_with;
   }

@@ -337,9 +337,15 @@ class Reconciler {
       keep_domain(job);
     } else {
       (void)preemption_.make_room_on_nodes(job);
-      if (rule_ == LineRule::kReserves) draft_.free_slots().hold_for(job, job.spec.elastic.sizes.front());
+      if (rule_ == LineRule::kReserves) keep_nodes(job);
     }
     leave(entry, lacks);
+  }
+
+  // Where it will have room, once what leaves is gone; else what room it finds now.
+  void keep_nodes(const Job& job) {
+    const int smallest = job.spec.elastic.sizes.front();
+    if (!preemption_.reservations().keep_for(job, smallest)) draft_.free_slots().hold_for(job, smallest);
   }
 
   // For a job that has to be in one domain. Which one follows from what is free, and not from what comes free: so the

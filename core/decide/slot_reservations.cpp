@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "core/decide/open_slots.hpp"
+#include "core/place/arrangement.hpp"
 #include "core/state/membership.hpp"
 
 namespace tidepool::core {
@@ -85,7 +86,7 @@ int SlotReservations::workers_on(const std::string& type, const SlotClaim& claim
   return workers;
 }
 
-int SlotReservations::workers_of(const Job& job) const {
+std::vector<RoomOnNode> SlotReservations::rooms_for(const Job& job) const {
   std::vector<RoomOnNode> rooms;
   for (const auto& [id, node] : draft_.state().nodes) {
     if (draft_.free_slots().is_closed(id) || !may_hold(node, job)) continue;
@@ -93,14 +94,31 @@ int SlotReservations::workers_of(const Job& job) const {
     const int room = job.spec.placement.exclusive && !is_whole ? 0 : room_on(id);
     rooms.push_back({.node = id, .workers = room / job.spec.gpus_per_worker});
   }
-  return workers_by_rules(draft_.state(), job.spec, rooms);
+  return rooms;
 }
 
+int SlotReservations::workers_of(const Job& job) const {
+  return workers_by_rules(draft_.state(), job.spec, rooms_for(job));
+}
+
+bool SlotReservations::keep_for(const Job& job, int workers) {
+  const auto nodes = arrange({.state = draft_.state(), .spec = job.spec, .rooms = rooms_for(job), .workers = workers});
+  if (!nodes) return false;
+  std::map<NodeId, int> slots;
+  for (const NodeId node : *nodes) slots[node] += job.spec.gpus_per_worker;
+  for (const auto& [node, needed] : slots) keep(node, job.spec.placement.exclusive ? room_on(node) : needed);
+  return true;
+}
+
+// That with most free slots: what comes free beside may be more at the next decision, and the choice stays the same.
 std::optional<std::string> SlotReservations::type_with_room(const SlotClaim& claim) const {
+  std::optional<std::string> best;
+  const FreeSlots& slots = draft_.free_slots();
   for (const std::string& type : *claim.types) {
-    if (workers_on(type, claim) >= claim.workers) return type;
+    if (workers_on(type, claim) < claim.workers) continue;
+    if (!best || slots.free_of_type(type) > slots.free_of_type(*best)) best = type;
   }
-  return std::nullopt;
+  return best;
 }
 
 bool SlotReservations::fits(const SlotClaim& claim) const {

@@ -54,10 +54,13 @@ class SlotReservations {
   [[nodiscard]] int room_on(NodeId node) const;
   // Keeps so many of them, free ones first, from all that this decision still places. Requires: there are as many.
   void keep(NodeId node, int slots);
+  // Likewise on the nodes that so many workers of a job with rules would go to. False: not all would have room there.
+  bool keep_for(const Job& job, int workers);
   // Where the newest claim of types was given room.
   [[nodiscard]] const std::string& type_reserved() const { return type_reserved_; }
 
  private:
+  [[nodiscard]] std::vector<RoomOnNode> rooms_for(const Job& job) const;
   void close_where(const std::function<bool(const Node&)>& is_closed);
   [[nodiscard]] int freed_with_the_last(const Node& node) const;
   [[nodiscard]] std::optional<std::string> type_with_room(const SlotClaim& claim) const;

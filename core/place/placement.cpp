@@ -161,6 +161,7 @@ void FreeSlots::close_where(const std::function<bool(const Node&)>& is_closed) {
       if (!is_closed(*state_.find_node(id))) return false;
       free_ -= static_cast<int>(slots);
       free_of_type_[state_.find_node(id)->slot_type] -= static_cast<int>(slots);
+      closed_slots_ += static_cast<int>(slots);
       closed_.insert(id);
       return true;
     });

@@ -79,6 +79,8 @@ class FreeSlots {
   void close_for(const Job& job);
 
   [[nodiscard]] bool is_closed(NodeId node) const { return closed_.contains(node); }
+  // Slots that the state has free were taken or closed: less is handed out than that.
+  [[nodiscard]] bool keeps_some() const { return closed_slots_ > 0 || !taken_on_.empty(); }
 
   // The nodes, up or not, have slots of more than one type.
   [[nodiscard]] bool has_several_types() const { return types_.size() > 1; }
@@ -118,6 +120,7 @@ class FreeSlots {
   std::vector<std::vector<NodeId>> nodes_with_;  // [n] = nodes with n free slots, ascending
   std::map<NodeId, std::vector<int>> taken_on_;  // slots taken since, ascending
   std::set<NodeId> closed_;
+  int closed_slots_ = 0;          // that were free
   std::map<NodeId, JobId> kept_;  // for exclusive jobs; none = jobs were there together before one became exclusive
   std::set<std::string> spared_;  // types of slots
   std::set<std::string> types_;   // of all nodes

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "policies/cluster/whole_cluster_policy.hpp"
@@ -44,14 +45,16 @@ struct VictimPool {
   std::shared_ptr<SizesInOrder::Said> said = std::make_shared<SizesInOrder::Said>();
   test::Story story;
 
-  explicit VictimPool(const std::vector<int>& slots_of_nodes) {
+  explicit VictimPool(const std::vector<int>& slots_of_nodes, const core::EngineConfig& config = {}) {
     auto policy = std::make_shared<const WholeClusterPolicy>("said", std::make_shared<const SizesInOrder>(said));
-    story.engine() = core::Engine({{{"default", policy}}, {std::make_shared<test::PlainDetector>()}, {}});
+    story.engine() = core::Engine({{{"default", policy}}, {std::make_shared<test::PlainDetector>()}, config});
     for (const int slots : slots_of_nodes) story.node(slots);
   }
 
-  JobId submit(const test::JobSketch& sketch, int size) {
-    const JobId id = story.submit(sketch);
+  JobId submit(const test::JobSketch& sketch, int size) { return submit(test::job_spec(sketch), size); }
+  JobId submit(core::JobSpec spec, int size) {
+    const JobId id = story.engine().next_job_id();
+    story.learn(core::JobSubmitted{id, std::move(spec)});
     said->sizes[id] = size;
     said->order.push_back(id);
     return id;

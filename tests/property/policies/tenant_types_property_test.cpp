@@ -59,6 +59,7 @@ TEST_CASE("whatever guarantees of types tenants have, every law of decisions hol
     for (const std::string policy : {"tidal", "las"}) {
       INFO(policy);
       SimulatedWorld world(3 * seed, true, parts_of(policy));  // of two types of slots
+      if (seed % 3 != 0) world.strain();
       REQUIRE(world.share_among(typed_tree(rng, static_cast<int>(rng.between(0, 20)))));
       for (int i = 0; i < 120; ++i) {
         world.tick();
