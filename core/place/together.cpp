@@ -75,29 +75,32 @@ class Search {
   [[nodiscard]] std::optional<std::vector<std::size_t>> best_to_keep(std::size_t nodes) const {
     const auto all = static_cast<std::size_t>(
         std::accumulate(own_.begin(), own_.end(), 0, [](int sum, const Seats& seats) { return sum + seats.own; }));
-    // best[i][count][own]: of the first i nodes.
-    using Table = std::vector<std::vector<int>>;
-    std::vector<Table> best(own_.size() + 1, Table(nodes + 1, std::vector<int>(all + 1, -1)));
-    best[0][0][0] = 0;
+    const std::size_t row = (nodes + 1) * (all + 1);
+    const auto at = [&](std::size_t i, std::size_t count, std::size_t sum) {
+      return i * row + count * (all + 1) + sum;
+    };
+    std::vector<int> best((own_.size() + 1) * row, -1);  // of the first i nodes, by how many of them and their workers
+    best[0] = 0;
     for (std::size_t i = 0; i < own_.size(); ++i) {
       const auto own = static_cast<std::size_t>(own_[i].own);
-      best[i + 1] = best[i];
+      std::copy_n(best.begin() + static_cast<std::ptrdiff_t>(i * row), row,
+                  best.begin() + static_cast<std::ptrdiff_t>((i + 1) * row));
       for (std::size_t count = 0; count < nodes; ++count) {
         for (std::size_t sum = 0; sum + own <= all; ++sum) {
-          if (best[i][count][sum] < 0) continue;
-          int& room = best[i + 1][count + 1][sum + own];
-          room = std::max(room, best[i][count][sum] + own_[i].room);
+          if (best[at(i, count, sum)] < 0) continue;
+          int& room = best[at(i + 1, count + 1, sum + own)];
+          room = std::max(room, best[at(i, count, sum)] + own_[i].room);
         }
       }
     }
     for (std::size_t sum = all + 1; sum-- > 0;) {
       for (std::size_t count = 0; count <= nodes; ++count) {
-        const int room = best[own_.size()][count][sum];
+        const int room = best[at(own_.size(), count, sum)];
         const auto others = static_cast<std::size_t>(request_.nodes_max) - count;
         if (room < 0 || room + room_elsewhere(others) < request_.gang.workers) continue;
         std::vector<std::size_t> kept;
         for (std::size_t i = own_.size(); i-- > 0;) {
-          if (best[i + 1][count][sum] == best[i][count][sum]) continue;
+          if (best[at(i + 1, count, sum)] == best[at(i, count, sum)]) continue;
           kept.push_back(i);
           --count;
           sum -= static_cast<std::size_t>(own_[i].own);

@@ -17,6 +17,7 @@
 #include "straggler/change_point_detector.hpp"
 #include "tests/bench/decide_engine.hpp"
 #include "tests/bench/decide_figures.hpp"
+#include "tests/bench/decide_place.hpp"
 #include "tests/bench/decide_sia.hpp"
 #include "tests/bench/decide_tidal.hpp"
 #include "tests/bench/percentiles.hpp"
@@ -127,16 +128,14 @@ void print_single_job_decisions() {
 }  // namespace
 }  // namespace tidepool
 
-// Which figures: "job" (autoscaling_engine, which sizes one job at a time), "tidal", "engine", "typed", "sia"; none =
-// all.
+// Which figures: "job" (autoscaling_engine, which sizes one job at a time), "tidal", "engine", "typed", "place", "sia";
+// none = all.
 int main(int argc, char** argv) {
   using namespace tidepool;
   const std::vector<std::string> asked(argv + 1, argv + argc);
-  const std::vector<std::pair<std::string, void (*)()>> parts{{"job", print_single_job_decisions},
-                                                              {"tidal", print_tidal_decisions},
-                                                              {"engine", print_engine_decisions},
-                                                              {"typed", print_typed_decisions},
-                                                              {"sia", print_sia_decisions}};
+  const std::vector<std::pair<std::string, void (*)()>> parts{
+      {"job", print_single_job_decisions}, {"tidal", print_tidal_decisions}, {"engine", print_engine_decisions},
+      {"typed", print_typed_decisions},    {"place", print_placements},      {"sia", print_sia_decisions}};
   for (const auto& [name, print_part] : parts) {
     if (asked.empty() || std::find(asked.begin(), asked.end(), name) != asked.end()) print_part();
   }
