@@ -30,7 +30,8 @@ struct Row {
 };
 constexpr std::array<Row, kJobSets> kRows{{
     {JobSet::kPending, [](const Known& known) { return known.is_pending(); }},
-    {JobSet::kClaiming, [](const Known& known) { return claims_free_slots(known.job); }},
+    {JobSet::kClaiming,
+     [](const Known& known) { return claims_free_slots(known.job) && !is_ending(known.job, known.until); }},
     {JobSet::kHeldBack, [](const Known& known) { return waits_for_capacity(known.job); }},
     {JobSet::kSpread, [](const Known& known) { return is_spread(known.state, known.job); }},
     {JobSet::kAsking, [](const Known& known) { return known.asks(); }},

@@ -109,4 +109,15 @@ TEST_CASE("what was learnt is looked at until a decision is accepted; a new poli
   CHECK(books.work.nodes_have_changed());
 }
 
+TEST_CASE("a job that waits for slots keeps others from growing until it is cancelled, though workers of it still go") {
+  Books books;
+  Job& job = books.job(1);
+  job.verdict.blocked.on = BlockedOn::kSlots;
+  books.follow(job);
+  CHECK(books.work[JobSet::kClaiming].contains(job.id));
+  job.requests.cancel = true;
+  books.follow(job);
+  CHECK_FALSE(books.work[JobSet::kClaiming].contains(job.id));
+}
+
 }  // namespace tidepool::core
