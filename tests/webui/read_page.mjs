@@ -1,21 +1,20 @@
 // usage: read_page.mjs ADDRESS TEXT...     ADDRESS: of a page of the dashboard, with its token
 // Prints what the page says once each of the texts stands on it; exit code 1 with what it says if one never does.
-import { launch, openTab } from "./browser.mjs";
+import { launch, onTab } from "./browser.mjs";
 
 const [address, ...texts] = process.argv.slice(2);
 const browser = await launch();
-const tab = await openTab(browser, { url: address, ownAuthority: true });
-const said = () => tab.page.locator("body").innerText();
-let found = true;
 try {
-  await tab.page.waitForFunction((wanted) => {
-    const shown = document.body.innerText;
-    return wanted.every((text) => shown.includes(text));
-  }, texts);
-} catch {
-  found = false;
+  await onTab(browser, { url: address, ownAuthority: true }, async (page) => {
+    try {
+      await page.waitForFunction((wanted) => wanted.every((text) => document.body.innerText.includes(text)), texts);
+    } finally {
+      console.log(await page.locator("body").innerText());
+    }
+  });
+} catch (fault) {
+  console.error(fault.message);
+  process.exitCode = 1;
+} finally {
+  await browser.close();
 }
-console.log(await said());
-for (const fault of tab.faults) console.error(fault);
-await browser.close();
-process.exit(found && tab.faults.length === 0 ? 0 : 1);
