@@ -39,6 +39,14 @@ def kernel_form(address):
     return "".join(f"{int(part):02X}" for part in reversed(address.split(".")))
 
 
+def told_of(pid, name):
+    """What /proc says of a process; nothing once it has ended."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/{name}").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
 class Network:
     """Namespaces NAME0, NAME1, ... with the addresses 10.77.0.1, .2, ... and fd77::1, ... on `hosts0`."""
 
@@ -202,20 +210,13 @@ class Hosts(Cluster):
 
     def workers(self, host, program="tidepool-trainer"):
         """Process ids of the workers there."""
-        return [pid for pid in self.processes(program)
-                if f"/host{host}/".encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes()]
+        return [pid for pid in self.processes(program) if f"/host{host}/".encode() in told_of(pid, "environ")]
 
     def started_workers(self, host):
         """Those that the present agent there has started; far cheaper to find."""
         agent = self.agents[host].pid
-        found = []
-        try:
-            for pid in pathlib.Path(f"/proc/{agent}/task/{agent}/children").read_text().split():
-                if b"tidepool-trainer" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
-                    found.append(int(pid))
-        except FileNotFoundError:
-            pass  # the agent or a worker has ended meanwhile
-        return found
+        return [int(pid) for pid in told_of(agent, f"task/{agent}/children").split()
+                if b"tidepool-trainer" in told_of(int(pid), "cmdline")]
 
     def logs(self):
         texts = [super().logs()]
