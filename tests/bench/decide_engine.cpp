@@ -23,6 +23,7 @@ namespace {
 constexpr int kSlotsPerNode = 8;
 constexpr std::int64_t kEveryUs = 1'000;  // simulated time between two facts
 const std::vector<std::string> kTypes{"h100", "a100", "v100"};
+constexpr int kMinutes = 120;   // with a plan each
 constexpr int kRoundsMax = 20;  // until all workers that were told to start or leave have done so
 
 struct Scale {
@@ -191,10 +192,11 @@ Measured measure(Scale scale) {
   for (double& time : arrivals) time = cluster.arrival();
   std::vector<double> ends(200);
   for (double& time : ends) time = cluster.end(rng);
-  std::vector<double> regular(10);
+  std::vector<double> regular(kMinutes);
   for (double& time : regular) {
     for (int i = 0; i < scale.jobs / 20; ++i) (void)cluster.report(rng);
     time = cluster.regular_plan();
+    cluster.come_to_rest();
   }
   return {percentiles(std::move(anew)), percentiles(std::move(regular)), percentiles(std::move(reports)),
           percentiles(std::move(arrivals)), percentiles(std::move(ends))};
