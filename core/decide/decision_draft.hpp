@@ -99,6 +99,8 @@ class DecisionDraft {
 
   // Slots as this decision uses them up; built when first asked for.
   [[nodiscard]] FreeSlots& free_slots();
+  // Null = nothing has asked for them.
+  [[nodiscard]] const FreeSlots* free_slots_seen() const { return free_ ? &*free_ : nullptr; }
   // Keeps so many more of them for a job that waits; the others may take what is usable. May be below 0.
   void reserve(int slots) { reserved_ += slots; }
   [[nodiscard]] int reserved() const { return reserved_; }

@@ -202,10 +202,11 @@ struct Engine::Impl {
     IdSet<JobId> dealt_with =
         reconcile(draft, OffPlan{.jobs = more.empty() ? to_reconcile : more, .releasing = work[JobSet::kReleasing]});
     if (scope.kept && draft.changes_nothing() && draft.findings() == told && !draft.is_unsettled()) {
-      const FreeSlots& left = draft.free_slots();
+      const FreeSlots* left = draft.free_slots_seen();
+      const bool keeps_some = left != nullptr && left->keeps_some();
       reconciled.keep({.queue_waits = draft.queue_waits(),
                        .reserved = draft.reserved(),
-                       .free_slots = left.keeps_some() ? std::make_shared<const FreeSlots>(left) : nullptr},
+                       .free_slots = keeps_some ? std::make_shared<const FreeSlots>(*left) : nullptr},
                       inputs_of_reconciliation());
     }
     return dealt_with;

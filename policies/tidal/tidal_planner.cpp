@@ -103,9 +103,7 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
   const Terms terms = terms_of(market_state_->market(), static_cast<double>(settled.free));
   // Why a size changes is told otherwise where slots have no price.
   const bool has_price = terms.price > 0;
-  if (std::exchange(has_price_, has_price) != has_price) {
-    for (const auto& [id, part] : parts_) unsent_updates_.insert(id);
-  }
+  if (std::exchange(has_price_, has_price) != has_price) unsent_updates_.insert(resized_);
   core::PlanAnswer answer{.targets = {}, .whole = false, .mark = promises_.of_plan(), .wake = promises_.wake()};
   for (const JobId id : std::exchange(unsent_updates_, {})) {
     const auto part = parts_.find(id);
@@ -195,6 +193,7 @@ void TidalPlanner::forget(JobId job) {
   if (!part.sized) claimed_ -= size_of(part.held);
   thaws_.erase(job);
   giving_.erase(job);
+  resized_.erase(job);
   wanting_gangs_.erase(job);
   parts_.erase(found);
 }
@@ -273,12 +272,14 @@ int TidalPlanner::bought(JobId job) const {
 
 void TidalPlanner::note_change(JobId job) {
   giving_.erase(job);
+  resized_.erase(job);
   wanting_gangs_.erase(job);
   const auto part = parts_.find(job);
   if (part == parts_.end() || !part->second.sized) return;
   const JobRow& row = row_of(job);
   const int held = size_of(row.placement);
   if (bought(job) < held) giving_.insert(job);
+  if (held > 0 && bought(job) > 0 && bought(job) != held) resized_.insert(job);
   if (bought(job) > held && row.slots_per_worker > 1) wanting_gangs_.insert(job);
 }
 

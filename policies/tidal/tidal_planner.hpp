@@ -113,10 +113,11 @@ class TidalPlanner final : public core::Planner {
   int claimed_ = 0;
   int on_cordoned_ = 0;
   GangRoom gang_room_;
-  // Of the jobs that bid, as of the newest settlement: those that are to have less than they hold, and those whose
-  // workers have several slots and that are to have more. What the latter get there is room for, where that is less;
-  // and nothing for those that leave so that there is.
+  // Of the jobs that bid, as of the newest settlement: those that are to have less than they hold, those that go on at
+  // another size, and those whose workers have several slots and that are to have more. What the last get there is room
+  // for, where that is less; and nothing for those that leave so that there is.
   IdSet<JobId> giving_;
+  IdSet<JobId> resized_;
   IdSet<JobId> wanting_gangs_;
   IdTable<JobId, int> cut_;
   IdSet<JobId> without_;    // of these, those that hold nothing and get nothing: what they bought is sold to others
