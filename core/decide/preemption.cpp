@@ -53,19 +53,16 @@ void Preemption::close_for(const Job& job) {
 
 bool Preemption::make_room(const Job& claimant, const SlotClaim& claim) {
   if (victims_.empty()) return false;
-  if (is_hopeless(claim)) {
-    note_missed(claimant, [](const Job&) { return true; });
-    return false;
+  if (!is_hopeless(claim)) {
+    const SlotReservations before = reservations();
+    const std::vector<TargetedJob> chosen = choose({claimant, claim.slots()}, claim, By::kLimits);
+    if (!chosen.empty()) {
+      TP_CHECK(reservations().reserve(claim), "the victims that are left make room for the claim");
+      for (const TargetedJob& each : chosen) take_all(each, claimant);
+      return true;
+    }
+    reservations_.emplace(before);
   }
-  const SlotReservations before = reservations();
-  const SlotsFor wanted{claimant, claim.slots()};
-  std::vector<TargetedJob> chosen = choose(wanted, claim, By::kLimits);
-  if (!chosen.empty()) {
-    TP_CHECK(reservations().reserve(claim), "the victims that are left make room for the claim");
-    for (const TargetedJob& each : chosen) take_all(each, claimant);
-    return true;
-  }
-  reservations_.emplace(before);
   note_missed(claimant, [](const Job&) { return true; });
   return false;
 }
@@ -124,7 +121,7 @@ TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
   const auto room_now = [&] { return room_of_type(draft_, claimant, draft_.leaving_workers()); };
   const TypeRoom room = room_now();
   if (room.coming) return room;
-  if (preempt_in_way(claimant)) return room_now();
+  if (preempt_of(victims_in_way(claimant), claimant)) return room_now();
   if (room.movers.empty() && displace_for(claimant)) return room_now();
   note_missed(claimant, [&](const Job& victim) { return is_in_way(victim, claimant); });
   if (room.movers.empty()) return room;
@@ -132,22 +129,33 @@ TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
   const std::size_t leaving = draft_.leaving_workers().size();
   make_room_elsewhere(claimant, move_away(draft_, claimant, room));
   if (draft_.next_worker() == next_worker && draft_.leaving_workers().size() == leaving) return room;
-  (void)preempt_in_way(claimant);
+  (void)preempt_of(victims_in_way(claimant), claimant);
   return room_now();
 }
 
-// As few as make room together with what comes free; false: not even all of them do.
-bool Preemption::preempt_in_way(const Job& claimant) {
+// That may be chosen, from the end of the plan's order.
+std::vector<TargetedJob> Preemption::victims_in_way(const Job& claimant) {
   const SlotsFor wanted{claimant, smallest_claim(claimant)};
+  std::vector<TargetedJob> in_way;
+  std::copy_if(victims_.rbegin(), victims_.rend(), std::back_inserter(in_way), [&](const TargetedJob& each) {
+    return is_in_way(*each.job, claimant) && may_be_chosen(*each.job, wanted, By::kLimits);
+  });
+  return in_way;
+}
+
+// As few, the first ones first, as make room together with what comes free; false: not even all of them do.
+bool Preemption::preempt_of(const std::vector<TargetedJob>& in_way, const Job& claimant) {
+  if (in_way.empty()) return false;
   const IdSet<WorkerId> leaving = draft_.leaving_workers();
-  std::optional<OpenSlots> open;
+  OpenSlots open(draft_, claimant, leaving);
   std::vector<TargetedJob> chosen;
-  for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
-    if (!is_in_way(*victim->job, claimant) || !may_be_chosen(*victim->job, wanted, By::kLimits)) continue;
-    if (!open) open.emplace(draft_, claimant, leaving);
-    if (!makes_room(*victim, chosen, *open)) continue;
-    if (!is_within_limit(chosen, wanted, By::kLimits)) return false;
-    for (const TargetedJob& each : chosen) take_all(each, claimant);
+  for (const TargetedJob& each : in_way) {
+    chosen.push_back(each);
+    open.release(*each.job);
+    if (!open.fits()) continue;
+    drop_unneeded(chosen, open);
+    if (!is_within_limit(chosen, {claimant, smallest_claim(claimant)}, By::kLimits)) return false;
+    for (const TargetedJob& one : chosen) take_all(one, claimant);
     return true;
   }
   return false;
@@ -201,12 +209,7 @@ int Preemption::coming_elsewhere(const Job& claimant) const {
 bool Preemption::displace_for(const Job& claimant) {
   const SlotsFor wanted{claimant, smallest_claim(claimant)};
   if (!draft_.type_guarantees().cover(claimant, wanted.slots)) return false;
-  std::vector<TargetedJob> in_way;
-  for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
-    if (is_in_way(*victim->job, claimant) && may_be_chosen(*victim->job, wanted, By::kLimits)) {
-      in_way.push_back(*victim);
-    }
-  }
+  std::vector<TargetedJob> in_way = victims_in_way(claimant);
   const auto victims = static_cast<std::ptrdiff_t>(in_way.size());
   for (const auto& [id, job] : draft_.state().jobs) {
     const Target* target = draft_.planned_target(*job);
@@ -217,16 +220,7 @@ bool Preemption::displace_for(const Job& claimant) {
   std::sort(in_way.begin() + victims, in_way.end(), [](const TargetedJob& one, const TargetedJob& other) {
     return std::pair(one.target->place, one.job->id) > std::pair(other.target->place, other.job->id);
   });
-  const IdSet<WorkerId> leaving = draft_.leaving_workers();
-  OpenSlots open(draft_, claimant, leaving);
-  std::vector<TargetedJob> chosen;
-  for (const TargetedJob& each : in_way) {
-    if (!makes_room(each, chosen, open)) continue;
-    if (!is_within_limit(chosen, wanted, By::kLimits)) return false;
-    for (const TargetedJob& one : chosen) take_all(one, claimant);
-    return true;
-  }
-  return false;
+  return preempt_of(in_way, claimant);
 }
 
 // It holds slots on a node on which the claimant may run.
@@ -246,14 +240,6 @@ void Preemption::drop_unneeded(std::vector<TargetedJob>& chosen, const Enough& e
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
     if (enough(others)) chosen = std::move(others);
   }
-}
-
-bool Preemption::makes_room(const TargetedJob& next, std::vector<TargetedJob>& chosen, OpenSlots& open) {
-  chosen.push_back(next);
-  open.release(*next.job);
-  if (!open.fits()) return false;
-  drop_unneeded(chosen, open);
-  return true;
 }
 
 // The same where all of them have been released.

@@ -81,9 +81,8 @@ class Preemption {
   static void drop_unneeded(std::vector<TargetedJob>& chosen, const Enough& enough);
   void drop_unneeded(std::vector<TargetedJob>& chosen, const SlotClaim& claim, const SlotReservations& before);
   static void drop_unneeded(std::vector<TargetedJob>& chosen, OpenSlots& open);
-  // Chooses the next one, too. True: all of them make room; those that are not needed for it are chosen no more.
-  static bool makes_room(const TargetedJob& next, std::vector<TargetedJob>& chosen, OpenSlots& open);
-  bool preempt_in_way(const Job& claimant);
+  [[nodiscard]] std::vector<TargetedJob> victims_in_way(const Job& claimant);
+  bool preempt_of(const std::vector<TargetedJob>& in_way, const Job& claimant);
   void make_room_elsewhere(const Job& claimant, int lacking);
   // Slots of nodes on which the claimant may not run: that the job holds, and that workers leave.
   [[nodiscard]] int held_elsewhere(const Job& job, const Job& claimant) const;
