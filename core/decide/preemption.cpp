@@ -119,7 +119,7 @@ const std::vector<TargetedJob>& Preemption::ending_victims() {
 TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
   if (reservations().workers_of(claimant) >= claimant.spec.elastic.sizes.front()) return {.coming = true};
   const auto room_now = [&] { return room_of_type(draft_, claimant, draft_.leaving_workers()); };
-  const TypeRoom room = room_now();
+  TypeRoom room = room_now();
   if (room.coming) return room;
   if (preempt_of(victims_in_way(claimant), claimant)) return room_now();
   if (room.movers.empty() && displace_for(claimant)) return room_now();
