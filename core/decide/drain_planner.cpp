@@ -211,16 +211,19 @@ std::optional<Reason> suspended_by_drain(const DecisionDraft& draft, const Job& 
   return reason::DrainSuspend{told_of(draft, *leaving)};
 }
 
+std::optional<Reason> stopped_by_drain(const DecisionDraft& draft, const Worker& worker) {
+  if (drain_of(draft.state(), worker) == nullptr) return std::nullopt;
+  return reason::DrainStop{told_of(*draft.state().find_node(worker.node), draft.now()), worker.id};
+}
+
 void stop_on_drained(DecisionDraft& draft, const Job& job) {
   if (!draft.is_on_drained(job.id)) return;
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *draft.state().find_worker(id);
     const NodeDrain* drain = worker.kill_at ? nullptr : drain_of(draft.state(), worker);
-    if (drain == nullptr) continue;
-    const bool unneeded = boots(worker) && !job.membership.members.empty();
-    if (!unneeded && draft.now() < drain->deadline) continue;
-    const Node& node = *draft.state().find_node(worker.node);
-    draft.stop({job.id, id, Duration()}, reason::DrainStop{told_of(node, draft.now()), id});
+    if (drain != nullptr && draft.now() >= drain->deadline) {
+      draft.stop({job.id, id, Duration()}, *stopped_by_drain(draft, worker));
+    }
   }
 }
 

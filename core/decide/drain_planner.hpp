@@ -1,10 +1,11 @@
 // Empties nodes that are being drained, each until its deadline.
 //
 // Safe rules. Whatever else a decision does, these jobs come first: their workers have to go. A worker that has still
-// to come up there is stopped at once. Of a job that runs, one worker after another is replaced on another node, so
-// that one of its members always hands the state on; where there is no room, or no time for that, the job shrinks to an
-// allowed size; neither cooldown nor minimum run time holds it. A job that can do neither waits for room, and saves its
-// state and gives up its slots early enough to have its grace until the deadline. What is left there then is stopped.
+// to come up there was given up with the drain (core/facts/drain_facts.cpp) and is stopped at once. Of a job that runs,
+// one worker after another is replaced on another node, so that one of its members always hands the state on; where
+// there is no room, or no time for that, the job shrinks to an allowed size; neither cooldown nor minimum run time
+// holds it. A job that can do neither waits for room, and saves its state and gives up its slots early enough to have
+// its grace until the deadline. What is left there then is stopped.
 #pragma once
 
 #include <optional>
@@ -26,7 +27,9 @@ namespace tidepool::core {
 
 // Why the job gives up all its slots now, if it does. Requires: it is active.
 [[nodiscard]] std::optional<Reason> suspended_by_drain(const DecisionDraft& draft, const Job& job);
-// Stops those of its workers whose time there has ended, and those that are not needed there any more.
+// Why the worker may not stay where it is; none: its node is not drained.
+[[nodiscard]] std::optional<Reason> stopped_by_drain(const DecisionDraft& draft, const Worker& worker);
+// Stops those of its workers whose time there has ended.
 void stop_on_drained(DecisionDraft& draft, const Job& job);
 
 // One change for each of the jobs that can change now, towards leaving these nodes.

@@ -71,7 +71,9 @@ void stop_left_behind(DecisionDraft& draft, const Job& job) {
       continue;
     }
     if (worker.stop_due ? draft.now() < *worker.stop_due : waits_for_switch) continue;
-    draft.stop({job.id, id, Duration()}, reason::LeftBehind{{.worker = id}});
+    const bool never_joined = !worker.stop_due && !contains(job.membership.members, id);
+    const auto drained = never_joined ? stopped_by_drain(draft, worker) : std::nullopt;
+    draft.stop({job.id, id, Duration()}, drained.value_or(reason::LeftBehind{{.worker = id}}));
   }
 }
 
@@ -153,8 +155,7 @@ void switch_if_ready(DecisionDraft& draft, const Job& job) {
   if (transition.joining_workers.empty() && transition.leaving_workers.empty()) return;
   for (const WorkerId id : transition.joining_workers) {
     const Worker& worker = *draft.state().find_worker(id);
-    const bool must_go = draft.state().find_node(worker.node)->drain.has_value();
-    if (worker.phase != WorkerPhase::kReady || worker.kill_at || must_go) return;
+    if (worker.phase != WorkerPhase::kReady || worker.kill_at) return;
   }
   std::vector<WorkerId> members;
   for (const WorkerId id : job.membership.members) {

@@ -6,6 +6,8 @@
 
 #include "base/first_after.hpp"
 #include "base/id_set.hpp"
+#include "core/facts/state_moves.hpp"
+#include "core/facts/worker_exit.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -33,10 +35,23 @@ std::optional<Instant> earliest(const NodeDrain& drain) {
   return first.found();
 }
 
+// A worker that boots there to join running members does not any more; their job goes on without it.
+void leave_if_booting(StateChange& change, WorkerId id) {
+  const Worker& worker = change.worker(id);
+  const bool boots = worker.phase == WorkerPhase::kStarting || worker.phase == WorkerPhase::kReady;
+  Job& job = change.job(worker.job);
+  if (!boots || worker.kill_at || job.membership.members.empty()) return;
+  mark_leaving(change, id, std::nullopt);
+  drop_from_transition(change, job, id);
+  end_move_if_pointless(change, job);
+}
+
 // A cause has come or changed. Returns how many workers are there.
 std::size_t follow_causes(StateChange& change, Node& node) {
   node.drain->deadline = earliest(*node.drain).value();
-  return touch_workers_on(change, node).size();
+  const std::vector<WorkerId> workers = touch_workers_on(change, node);
+  for (const WorkerId id : workers) leave_if_booting(change, id);
+  return workers.size();
 }
 
 // A cause has gone.

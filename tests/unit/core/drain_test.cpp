@@ -145,6 +145,43 @@ TEST_CASE("workers that have still to come up on a drained node are stopped at o
   CHECK(places_of(story, job) == std::vector<NodeId>{fresh});
 }
 
+TEST_CASE(
+    "a newcomer on a node that is drained is given up, and its job goes on with the others in the same decision") {
+  Story story;
+  story.node(1);
+  const JobId job = story.running({.min = 1, .max = 3, .cooldown = {}}, 1);
+  story.node(1);
+  story.node(1);
+  story.wish(job, 3);
+  story.steps(job, 1);
+  CHECK(names_of(story.decide()) == "grow");
+  const std::vector<WorkerId> newcomers = story.job(job).phase.transition()->joining_workers;
+  REQUIRE(newcomers.size() == 2);
+  story.ready(newcomers.front());
+  drain(story, story.worker(newcomers.back()).node);
+  const core::Decision decision = story.decide();
+  REQUIRE(names_of(decision) == "stop_worker switch");
+  CHECK(core::sentence(decision.plan.front().reason) ==
+        "w-3 may not stay: node-3 is being drained and is to be empty in 10 min");
+  CHECK(names_of(story.decide()).empty());
+  story.exit(newcomers.back());
+  CHECK(story.job(job).recovery.restarts == 0);
+}
+
+TEST_CASE("a job whose only newcomer is on a node that is drained stays as it is") {
+  Story story;
+  story.node(1);
+  const JobId job = story.running({.min = 1, .max = 2, .cooldown = {}}, 1);
+  const NodeId old = story.node(1);
+  story.wish(job, 2);
+  story.steps(job, 1);
+  CHECK(names_of(story.decide()) == "grow");
+  drain(story, old);
+  CHECK(story.job(job).phase.transition() == nullptr);
+  CHECK(names_of(story.decide()) == "stop_worker");
+  CHECK(story.job(job).size() == 1);
+}
+
 TEST_CASE("a deadline without time for the grace leaves what time there is") {
   OnOldNode scene({.min = 2, .max = 2, .grace = Duration::seconds(30)});
   drain(scene.story, scene.old, Duration::seconds(10));
