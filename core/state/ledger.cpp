@@ -20,7 +20,9 @@ Used share_of(Used used, std::int64_t part, std::int64_t whole) {
 void move_useful(Account& account, Used moved, Overhead overhead) {
   const Used useful = useful_of(account);
   moved.slot_time = std::min(moved.slot_time, useful.slot_time);
-  moved.cost = std::min(moved.cost, useful.cost);
+  // Boots are rounded down by themselves: one begun millionth of theirs may still be taken from what looks useful.
+  const Money begun = Money::micros(account.cost_remainder < account.boot_remainder ? 1 : 0);
+  moved.cost = std::min(moved.cost, std::max(Money(), useful.cost - begun));
   account.overheads[overhead] = account.overheads[overhead] + moved;
 }
 

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/accrual.hpp"
 #include "core/state/account.hpp"
 #include "core/state/ledger.hpp"
 #include "tests/support/cluster_builders.hpp"
@@ -128,6 +129,22 @@ TEST_CASE("members that wait for a straggler are an overhead, and for the usual 
   const Duration waited = booked(story, id, Overhead::kStragglers);
   CHECK(waited > Duration::seconds(3));  // nearly all of 100 steps, of 40 ms each
   CHECK(waited <= Duration::seconds(4));
+}
+
+TEST_CASE("what is lost leaves room for the millionth of which boots have begun a part") {
+  core::Job job;
+  job.progress.step = 10;
+  // Boots came to 0.6 millionths and steps to 10.4: together to 11, and boots alone, rounded down, to none.
+  job.account.slot_time = Duration::seconds(11);
+  job.account.cost = Money::micros(11);
+  job.account.boot_remainder = kUsPerHour * 6 / 10;
+  core::book_lost_steps(job, 0);
+  CHECK(core::useful_of(job.account).cost == Money::micros(1));
+  // Boots go on until they come to a millionth.
+  job.account.cost_remainder = kUsPerHour * 4 / 10;
+  job.account.boot_remainder = 0;
+  job.account.overheads[Overhead::kBootAndResize].cost = Money::micros(1);
+  CHECK(core::useful_of(job.account).cost == Money());
 }
 
 TEST_CASE("a report can take no more from what was useful than there was") {
