@@ -296,10 +296,7 @@ void Preemption::note_missed(const Job& claimant, const Helps& helps) {
 bool Preemption::may_be_chosen(const Job& job, const SlotsFor& claimant, By by) {
   if (!may_be_preempted(job, claimant.job)) return false;
   if (by == By::kLimits) return limits().allow(claimant, job);
-  // One of which a member is stopped now cannot give way to others a decision later.
-  const auto& members = job.membership.members;
-  return !draft_.alters(job.id) && std::none_of(members.begin(), members.end(),
-                                                [&](WorkerId id) { return draft_.leaving_workers().contains(id); });
+  return !draft_.alters(job.id);
 }
 
 // The pool's limit leaves as many preemptions as these are beside those that a guarantee covers.

@@ -176,13 +176,21 @@ void tell_kept(DecisionDraft& draft, const Job& job, const StragglerPlan& stragg
   draft.find(job, held, target);
 }
 
+// This decision takes one of its members away.
+bool loses_member(const DecisionDraft& draft, const Job& job) {
+  const IdSet<WorkerId>& leaving = draft.leaving_workers();
+  const auto& members = job.membership.members;
+  return !leaving.empty() &&
+         std::any_of(members.begin(), members.end(), [&](WorkerId id) { return leaving.contains(id); });
+}
+
 }  // namespace
 
 bool is_settled(const DecisionDraft& draft, const Job& job) {
   const bool settled = job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition();
   if (!settled || is_ending(job, draft.now()) || job.requests.suspend || is_withheld(job)) return false;
   if (job.membership.restart_state.failed || is_finishing(draft.state(), job)) return false;
-  return all_members_stay(draft.state(), job) && !awaits_stopped(draft, job);
+  return all_members_stay(draft.state(), job) && !loses_member(draft, job) && !awaits_stopped(draft, job);
 }
 
 bool can_change(const DecisionDraft& draft, const Job& job) {

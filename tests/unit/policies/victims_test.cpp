@@ -34,6 +34,16 @@ TEST_CASE("a victim whose slots cannot make room for a gang is spared") {
   CHECK(pool.preempted_for(claimant, {other_half, whole, half}) == std::vector{whole});
 }
 
+TEST_CASE("a job whose only worker is stopped anyway is no victim beside another one") {
+  VictimPool pool({1, 1});
+  const JobId stuck = pool.running({.min = 1, .max = 1}, 1);
+  const JobId other = pool.running({.min = 1, .max = 1}, 1);
+  const JobId claimant = pool.submit({.min = 2, .max = 2}, 2);
+  const WorkerId worker = pool.story.job(stuck).membership.members.front();
+  pool.story.learn(core::WorkerStuck{worker, 12, "computing", Duration::seconds(90)});
+  CHECK(pool.preempted_for(claimant, {other, stuck}) == std::vector<JobId>{other});
+}
+
 TEST_CASE("nothing is preempted for a claim that all victims together cannot meet") {
   VictimPool pool({4});
   const JobId small = pool.running({.min = 1, .max = 1}, 1);
