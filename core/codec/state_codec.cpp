@@ -69,6 +69,11 @@ void fields(auto& archive, codec::Like<BatchRebalance> auto& rebalanced) {
   archive("idle_s", rebalanced.idle_s);
 }
 
+void fields(auto& archive, codec::Like<ShareTurns> auto& turns) {
+  archive("grew", turns.grew);
+  archive("count", turns.count);
+}
+
 void fields(auto& archive, codec::Like<NodeHealth> auto& health) {
   archive("devices", health.devices);
   archive("at", health.at);
@@ -191,6 +196,7 @@ void part_fields(auto& archive, codec::Like<SampleShares> auto& shares) {
   archive("shares_used", shares.used);
   archive("shares_ordered", shares.awaited);
   archive("eased", shares.rebalanced);
+  archive("share_turns", shares.turns);
 }
 
 void part_fields(auto& archive, codec::Like<Requests> auto& requests) {

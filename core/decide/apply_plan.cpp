@@ -157,6 +157,7 @@ void apply(StateChange& change, const RebalanceIntent& intent, const Reason& rea
   Job& job = change.job(intent.job);
   conclude(job, reason, intent.regains ? WorkerId() : intent.worker);
   if (!intent.regains) tell_straggler(change, job, intent.worker, reason);
+  job.shares.turns[intent.worker] = turns_after(job, intent.worker, intent.regains);
   for (std::size_t rank = 0; rank < job.membership.members.size(); ++rank) {
     const WorkerId id = job.membership.members[rank];
     if (intent.weights[rank] == kFullShare) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/facts/shares.hpp"
+#include "core/state/change_costs.hpp"
 #include "core/state/type_records.hpp"
 
 namespace tidepool::core {
@@ -12,6 +13,10 @@ namespace {
 
 // Until one has been measured. An agreement takes a few steps, and no member stands still for it.
 constexpr double kRebalanceUnknownMs = 100;
+
+constexpr int kTurnsFree = 1;  // a worker may become fast again
+constexpr int kPartLeast = 4;  // of the way that a change goes: one in so many
+constexpr int kTurnsMax = 20;  // that make the next change dearer
 
 // What the newest reports say of one member by the shares in use: steps, and its compute time against the others'.
 struct Balance {
@@ -67,8 +72,17 @@ std::optional<RebalanceIntent> with_weight(const Job& job, WorkerId member, std:
                          .worker = member};
 }
 
+// Beyond those that are free, by a change that makes it larger, or smaller.
+int turns_too_many(const Job& job, WorkerId member, bool grows) {
+  return std::clamp(turns_after(job, member, grows).count - kTurnsFree, 0, kTurnsMax);
+}
+
 std::int64_t wanted_weight(const Job& job, WorkerId member, const Balance& balance) {
-  const double weight = static_cast<double>(share_of(job, member)) * balance.others_us / balance.busy_us;
+  const auto now = static_cast<double>(share_of(job, member));
+  double weight = now * balance.others_us / balance.busy_us;
+  if (const int turns = turns_too_many(job, member, weight > now); turns > 0) {
+    weight = now + (std::min<double>(weight, kFullShare) - now) / std::min(1 + turns, kPartLeast);
+  }
   // Near enough to a full share is one, so that noise does not leave a member rebalanced for ever.
   if (weight > static_cast<double>(kFullShare) * (1 - kIdleAllowed)) return kFullShare;
   return std::llround(weight);
@@ -80,6 +94,13 @@ double cost_of_rebalancing(const Job& job) {
   const TransitionCost& cost = cost_of(job.measurements, &TypeRecords::rebalance_cost);
   const double pause_ms = cost.count > 0 ? cost.mean_stall_ms : kRebalanceUnknownMs;
   return job.spec.gpus_per_worker * job.size() * pause_ms * 1e-3;
+}
+
+double due_after(const Job& job, WorkerId worker, bool grows) {
+  const double cost_s = cost_of_rebalancing(job);
+  const double most_s =
+      std::max(cost_s, cost_of_replacing(job, job.size()) / 8);  // else a replacement would come first
+  return std::min(most_s, std::ldexp(cost_s, turns_too_many(job, worker, grows)));
 }
 
 std::int64_t share_of(const Job& job, WorkerId worker) {
@@ -107,7 +128,7 @@ std::optional<RebalanceIntent> ease(const DecisionDraft& draft, const Job& job, 
 std::optional<RebalanceIntent> regain(const DecisionDraft& draft, const Job& job) {
   if (!may_change_shares(job)) return std::nullopt;
   for (const auto& [id, rebalanced] : job.shares.rebalanced) {
-    if (rebalanced.idle_s < cost_of_rebalancing(job)) continue;
+    if (rebalanced.idle_s < due_after(job, id, true)) continue;
     const auto balance = balance_of(draft.state(), job, id);
     if (!balance || balance->steps < kStepsToRegain) continue;
     const std::int64_t weight = wanted_weight(job, id, *balance);

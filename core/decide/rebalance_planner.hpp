@@ -6,6 +6,9 @@
 // shares: after that it would finish with them if its time went with its samples. If part of its time is fixed the
 // next change brings it nearer, since only equal times are at rest. A worker that is fast again waits for the others;
 // when that has cost as much as a change of shares does, its weight grows by the same rule, up to a full share.
+// Where a speed goes with the share itself (steps of a millisecond, a busy machine) that would go to and fro: from the
+// second turn on a change goes half the way, then a third and a quarter, and waiting has to have cost twice as much
+// each time, up to an eighth of a replacement.
 // Safe rule: a change must move a weight by kMoveMin, rest on kStepsToWeigh steps, and leave every member a sample.
 #pragma once
 
@@ -22,6 +25,9 @@ inline constexpr std::int64_t kShareMin = 50;       // of kFullShare: a slower w
 
 // Slot-seconds that a change of shares costs all members: as measured, and a tenth of a second each until then.
 [[nodiscard]] double cost_of_rebalancing(const Job& job);
+
+// Slot-seconds that waiting must have cost before the worker's share is made larger, or smaller.
+[[nodiscard]] double due_after(const Job& job, WorkerId worker, bool grows);
 
 // A smaller share for this slow member; nothing if none would help, or none can be had now. `reason`'s numbers are
 // those of a straggler and the shares.

@@ -16,12 +16,20 @@ namespace {
 // With one worker fewer each of the others computes more; it must pay by this much.
 constexpr double kShrinkGain = 1.05;
 
+// Beside a member with a smaller share alone it looks slow where that share has become too small.
+bool has_full_peer(const Job& job, WorkerId member) {
+  const auto& members = job.membership.members;
+  return std::any_of(members.begin(), members.end(),
+                     [&](WorkerId id) { return id != member && !job.shares.rebalanced.contains(id); });
+}
+
 // The member whose slowness has cost most, of those that are slow, or of the rebalanced ones too; of equals the first.
 const Worker* costliest(const ClusterState& state, const Job& job, bool eased_too) {
   const Worker* worst = nullptr;
   for (const WorkerId id : job.membership.members) {
     const Worker* worker = state.find_worker(id);
     if (worker->track.slow_steps == 0 && !(eased_too && job.shares.rebalanced.contains(id))) continue;
+    if (!has_full_peer(job, id)) continue;
     const auto rank = [&](const Worker& one) { return std::pair(-cost_so_far(job, one), one.id); };
     if (worst == nullptr || rank(*worker) < rank(*worst)) worst = worker;
   }
@@ -48,12 +56,13 @@ std::optional<StragglerPlan> plan_shares(const DecisionDraft& draft, const Job& 
   }
   const Worker* slow = costliest(draft.state(), job, false);
   if (slow == nullptr || slow->track.slow_steps < kStragglerStreak) return std::nullopt;
-  if (slow->track.waited_s < cost_of_rebalancing(job)) return std::nullopt;
+  const double due_s = due_after(job, slow->id, false);
+  if (slow->track.waited_s < due_s) return std::nullopt;
   auto intent = ease(draft, job, *slow);
   if (!intent) return std::nullopt;
   const Worker& worker = *draft.state().find_worker(intent->worker);
-  const reason::StragglerRebalanced why{slow_worker(draft.state(), worker, cost_of_rebalancing(job)),
-                                        share_to_be(job, *intent), share(share_of(job, worker.id))};
+  const reason::StragglerRebalanced why{slow_worker(draft.state(), worker, due_s), share_to_be(job, *intent),
+                                        share(share_of(job, worker.id))};
   return StragglerPlan{.rebalance = std::move(intent), .reason = why};
 }
 
@@ -146,7 +155,7 @@ reason::SlowWorker slow_worker(const ClusterState& state, const Worker& worker, 
 
 // A smaller share is what comes next, as soon as the name has stuck and waiting has cost enough.
 bool may_be_eased(const EngineConfig& config, const Job& job, const Worker& slow) {
-  const bool early = slow.track.slow_steps < kStragglerStreak || slow.track.waited_s < cost_of_rebalancing(job);
+  const bool early = slow.track.slow_steps < kStragglerStreak || slow.track.waited_s < due_after(job, slow.id, false);
   return config.rebalance_stragglers && job.spec.resize == ResizeMode::kLive && early;
 }
 
@@ -178,7 +187,7 @@ StragglerPlan plan_straggler(DecisionDraft& draft, const Job& job, bool may_resi
   if (!may_resize || early || follows == Follows::kData || cost_so_far(job, *slow) < cost_s) {
     if (rebalanced) return {.reason = kept_eased(draft.state(), job, *slow), .straggler = slow->id};
     const bool by_share = may_be_eased(config, job, *slow);
-    const double next_s = by_share ? cost_of_rebalancing(job) : cost_s;
+    const double next_s = by_share ? due_after(job, slow->id, false) : cost_s;
     return {.reason = reason::StragglerWatched{slow_worker(draft.state(), *slow, next_s), by_share},
             .straggler = slow->id};
   }

@@ -39,9 +39,17 @@ std::vector<std::int64_t> eased_weights(const Job& job) {
   return weights;
 }
 
+ShareTurns turns_after(const Job& job, WorkerId worker, bool grows) {
+  const auto before = job.shares.turns.find(worker);
+  if (before == job.shares.turns.end()) return {.grew = grows};
+  const ShareTurns& turns = before->second;
+  return {.grew = grows, .count = turns.grew == grows ? turns.count / 2 : turns.count + 1};
+}
+
 void begin_shares(Job& job) {
-  std::erase_if(job.shares.rebalanced,
-                [&](const auto& entry) { return !contains(job.membership.members, entry.first); });
+  const auto has_left = [&](const auto& entry) { return !contains(job.membership.members, entry.first); };
+  std::erase_if(job.shares.rebalanced, has_left);
+  std::erase_if(job.shares.turns, has_left);
   job.shares.used = {};
   job.shares.ordered = {};
   job.shares.awaited = false;

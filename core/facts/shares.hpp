@@ -25,6 +25,9 @@ inline constexpr double kIdleAllowed = 0.05;  // of the others' time: so much wa
 // By rank, from the members that are rebalanced; empty if none is.
 [[nodiscard]] std::vector<std::int64_t> eased_weights(const Job& job);
 
+// The worker's turns once its share has changed so.
+[[nodiscard]] ShareTurns turns_after(const Job& job, WorkerId worker, bool grows);
+
 // After the job's members have been set to those of a new generation: those that have left are forgotten, and those
 // that are rebalanced are told so in it.
 void begin_shares(Job& job);

@@ -111,6 +111,13 @@ struct BatchRebalance {
   double idle_s = 0;  // slot-seconds that it has waited for the others of late: its share has become too small
 };
 
+// How often the changes of a worker's share turned round, from less to more or back, without two of one kind between.
+struct ShareTurns {
+  bool grew = false;  // by the newest change
+  int count = 0;
+  bool operator==(const ShareTurns&) const = default;
+};
+
 // What the newest plan for the whole cluster gives the job, and what it rested on: when that changes, the plan is made
 // anew (plan_inputs.hpp).
 struct PlanInputs {
@@ -151,6 +158,7 @@ struct SampleShares {
   SampleWeights used;                             // by which the members step, as far as they have said
   bool awaited = false;                           // the newest decision ordered weights that are not used yet
   std::map<WorkerId, BatchRebalance> rebalanced;  // members with less than a full share
+  std::map<WorkerId, ShareTurns> turns;           // members whose share has been changed
 };
 
 // What the job's user asks for, beside its specification.

@@ -156,6 +156,50 @@ TEST_CASE("A worker that is fast again waits for the others, and gets its share 
   CHECK(story.count("job.rebalanced") == 2);
 }
 
+// What the two take where the second is slower the larger its share is: as on a busy machine, where who is late pays
+// for what the early one goes on to do. By full shares it computes half as fast.
+std::vector<std::int64_t> times_by_share(std::int64_t weight) {
+  const double full = static_cast<double>(weight) / 1'000;
+  const double part = 2 * full / (1 + full);  // of an even share
+  return {std::llround(50'000 * (2 - part)), std::llround(50'000 * part * (0.1 + 1.9 * full))};
+}
+
+TEST_CASE("A share that would go to and fro comes to rest between") {
+  Story story;
+  story.node(2);
+  const JobId job = eased_job(story);
+  const auto weight = [&] { return core::share_of(story.job(job), WorkerId(2)); };
+  std::vector<std::int64_t> weights;
+  int quiet = 0;
+  for (int round = 0; round < 100; ++round, ++quiet) {
+    story.steps(job, 30, times_by_share(weight()));
+    if (names_of(story.decide()) != "rebalance") continue;
+    weights.push_back(weight());
+    story.rebalanced(job);
+    quiet = 0;
+  }
+  CAPTURE(weights);
+  CHECK(weights.size() >= 2);
+  CHECK(weights.size() <= 8);
+  CHECK(quiet >= 80);
+  CHECK(weight() > 600);
+  CHECK(weight() < 850);
+}
+
+TEST_CASE("After the second turn a worker's share is changed half the way") {
+  Story story;
+  story.node(2);
+  const JobId job = eased_job(story);
+  story.steps(job, 40, {67'000, 33'000});
+  CHECK(rebalance_of(story.decide()).weights == Weights{1'000, 1'000});
+  story.rebalanced(job);
+  story.steps(job, 40, {50'000, 100'000});
+  CHECK(rebalance_of(story.decide()).weights == Weights{1'000, 750});
+  story.rebalanced(job);
+  story.steps(job, 40, {50'000, 100'000});  // on in the same direction
+  CHECK(rebalance_of(story.decide()).weights == Weights{1'000, 375});
+}
+
 TEST_CASE("Noise of a few per cent moves no share") {
   Story story;
   story.node(2);
