@@ -74,11 +74,11 @@ std::string jobs_table(const json& jobs, const Style& style) {
   return table.text(style);
 }
 
-// Which parts "some" are is told by -o json.
+// Which parts "some" are is told by -o json. A system call filter alone keeps no job from another.
 std::string isolation_of(const json& node) {
   const json& kept = list_at(node, "/isolation/kept");
   if (node.value("isolation", json()).is_null()) return "-";
-  if (kept.empty()) return "none";
+  if (kept.empty() || kept == json::array({"syscalls"})) return "none";
   if (list_at(node, "/isolation/missing").empty()) return "all";
   return "some";
 }

@@ -237,6 +237,7 @@ Status Daemon::start_agent() {
                                       .price_per_slot_hour = config_.local_price,
                                       .data_address = config_.local_data_address,
                                       .isolation = config_.local_isolation,
+                                      .syscall_filter = config_.local_syscall_filter,
                                       .ends_with_daemon = config_.state_dir.empty()});
   return agent_->start();
 }

@@ -28,6 +28,9 @@ IsolationPlace place_of(const AgentOptions& options, const NodeSlots& slots) {
 Result<Confinement> isolate(const AgentOptions& options, const NodeSlots& slots) {
   auto confinement = Confinement::open(options.isolation, place_of(options, slots));
   if (!confinement) return confinement.error();
+  if (confinement->syscall_filter().empty()) {
+    spdlog::warn("isolation: programs of jobs may make any system call ({})", confinement->why_no_filter());
+  }
   if (!confinement->on()) {
     spdlog::warn("isolation: none ({}); jobs run as this agent's user", confinement->why_none());
     return confinement;

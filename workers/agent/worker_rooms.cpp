@@ -46,6 +46,7 @@ Result<uid_t> WorkerRooms::open(const Need& need, ChildSpec& spec) {
     }
   }
   if (order.gpus) gpus_[order.worker] = gpus_of(need.node, order.slots);
+  spec.syscall_filter = confinement_.syscall_filter();
   if (!confinement_.on()) return uid_t{0};
   Confinement::Worker worker{.id = order.worker,
                              .job = order.job,

@@ -80,7 +80,9 @@ Status EmbeddedAgent::spawn() {
                                     "--exit-when-idle",
                                     "60s",
                                     "--isolation",
-                                    options_.isolation};
+                                    options_.isolation,
+                                    "--syscall-filter",
+                                    options_.syscall_filter};
   if (!options_.data_address.empty()) words.insert(words.end(), {"--data-address", options_.data_address});
   policies::host::SpawnPlan plan;
   plan.open("/dev/null", O_RDONLY, STDIN_FILENO);

@@ -22,8 +22,9 @@ struct EmbeddedAgentOptions {
   std::string log_file;
   int slots = 0;
   Money price_per_slot_hour;
-  std::string data_address;        // for --data-address; empty = none, so its workers meet on loopback
-  std::string isolation = "none";  // for --isolation
+  std::string data_address;           // for --data-address; empty = none, so its workers meet on loopback
+  std::string isolation = "none";     // for --isolation
+  std::string syscall_filter = "on";  // for --syscall-filter
   bool ends_with_daemon = false;
 };
 

@@ -118,6 +118,10 @@ void Reader::local_section(const nlohmann::json& value, const std::string& path,
   if (config_.local_isolation != "none" && config_.local_isolation != "auto" && config_.local_isolation != "required") {
     in.fail("isolation", "Invalid", "must be none, auto or required");
   }
+  config_.local_syscall_filter = in.text("syscall_filter", config_.local_syscall_filter);
+  if (config_.local_syscall_filter != "on" && config_.local_syscall_filter != "off") {
+    in.fail("syscall_filter", "Invalid", "must be on or off");
+  }
   in.finish();
 }
 

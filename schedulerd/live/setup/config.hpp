@@ -46,10 +46,11 @@ struct Config {
   bool dev = false;
   int local_slots = 0;  // 0 = no agent of its own
   Money local_price = Money::micros(1'000'000);
-  std::string local_isolation = "none";  // of its agent's jobs: none, auto or required
-  std::string local_data_address;        // where workers of other nodes meet those of its agent; empty = loopback
-  std::string policy_file;               // a file or folder that decides in its place; empty = none
-  bool allow_native_policies = false;    // else files with a library are refused
+  std::string local_isolation = "none";     // of its agent's jobs: none, auto or required
+  std::string local_syscall_filter = "on";  // of its agent's jobs: on or off
+  std::string local_data_address;           // where workers of other nodes meet those of its agent; empty = loopback
+  std::string policy_file;                  // a file or folder that decides in its place; empty = none
+  bool allow_native_policies = false;       // else files with a library are refused
   std::string
       policy;  // that decides, by name; empty = the one that did before in this state directory, else the default
   std::optional<Endpoint> agents_listen;  // TCP beside the Unix socket

@@ -3,9 +3,11 @@ and why. Values are what an attacker could know: pids, paths and ids on the host
 """
 
 import ctypes
+import errno
 import glob
 import json
 import os
+import platform
 import signal
 import socket
 import stat
@@ -14,6 +16,9 @@ import time
 
 C = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNS, CLONE_NEWUSER, MNT_DETACH, PTRACE_SEIZE, PTRACE_DETACH = 0x20000, 0x10000000, 2, 0x4206, 17
+# That the C library has no functions for.
+NUMBERS = {"x86_64": {"keyctl": 250, "perf_event_open": 298, "bpf": 321, "userfaultfd": 323, "io_uring_setup": 425},
+           "aarch64": {"keyctl": 219, "perf_event_open": 241, "bpf": 280, "userfaultfd": 282, "io_uring_setup": 425}}
 
 
 def must(answer):
@@ -127,6 +132,31 @@ def cpus(known):
     return len(os.sched_getaffinity(0)) > 1
 
 
+def call_of(name, *words):
+    return lambda: must(C.syscall(NUMBERS[platform.machine()][name], *map(ctypes.c_long, words)))
+
+
+def syscalls(known):
+    """True if the kernel takes up any of them, be it only to say that an argument is wrong."""
+    attempts = {
+        "user namespace": lambda: must(C.unshare(CLONE_NEWUSER)),
+        "mount": lambda: must(C.mount(None, b"/nowhere", b"tmpfs", 0, None)),
+        "keyctl": call_of("keyctl", 0, -3, 0), "perf_event_open": call_of("perf_event_open", 0, 0, -1, -1, 0),
+        "bpf": call_of("bpf", -1, 0, 0), "userfaultfd": call_of("userfaultfd", -1),
+        "io_uring": call_of("io_uring_setup", 0, 0), "AF_ALG": lambda: socket.socket(38, socket.SOCK_SEQPACKET),
+        "AF_PACKET": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW)}
+    taken = []
+    for name, attempt in attempts.items():
+        try:
+            attempt()
+            taken.append(name)
+        except OSError as error:
+            if error.errno not in (errno.EPERM, errno.ENOSYS, errno.EAFNOSUPPORT):
+                taken.append(name)
+    print("taken up:", ", ".join(taken) or "nothing", flush=True)
+    return bool(taken)
+
+
 def outlive(known):
     """The test looks for the process that this leaves behind; without `marked` it has no mark of the worker."""
     if os.fork() == 0:
@@ -142,7 +172,7 @@ def outlive(known):
 
 PROBES = {probe.__name__: probe for probe in (
     token, agent_state, environment, memory, ptrace, signal_it, files, pose, devices, privileges, fork_bomb,
-    memory_bomb, cpus, outlive)}
+    memory_bomb, cpus, outlive, syscalls)}
 
 name, known = sys.argv[1], dict(word.split("=", 1) for word in sys.argv[2:])
 try:

@@ -1,12 +1,16 @@
 """Hostile jobs, run through a real daemon and agent. With root, what the node says it keeps is denied to each of them.
-Without isolation all of it succeeds, which shows that the probes are real, and the node says so.
+Without isolation and system call filter all of it succeeds, which shows that the probes are real, and the node says so.
 """
 
+import ctypes
+import errno
 import os
 import pathlib
+import platform
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -25,12 +29,13 @@ tempfile.tempdir = "/var/lib"
 # Of this run alone, as are the users: others may test here at the same time.
 CANARY = f"canary-{os.getpid()}-6b1f0d"
 FIRST_USER = 1_000_000 + os.getpid() % 100_000 * 100
-PARTS = ["uid", "mounts", "processes", "devices", "memory", "cpus", "pids"]
+PARTS = ["uid", "mounts", "processes", "devices", "memory", "cpus", "pids", "syscalls"]
 # Probe -> what of `isolation` denies it.
 DENIED_BY = {
     "token": "uid", "agent_state": "uid", "environment": "processes", "memory": "processes", "ptrace": "processes",
     "signal_it": "processes", "files": "mounts", "pose": "uid", "devices": "devices", "privileges": "uid",
-    "fork_bomb": "pids", "memory_bomb": "memory", "cpus": "cpus", "outlive": "processes"}
+    "fork_bomb": "pids", "memory_bomb": "memory", "cpus": "cpus", "outlive": "processes",
+    "syscalls": "syscalls"}
 # Keeps a state, and says what it finds of an earlier worker's.
 VICTIM = """
 import os, time
@@ -61,12 +66,25 @@ def why_not():
 MISSING = why_not()
 
 
+def deny_seccomp():
+    """In a process before it becomes the agent, which then finds a kernel that takes no filter."""
+    number = {"x86_64": 317, "aarch64": 277}[platform.machine()]
+    load, equal, answer, invalid, allow = 0x20, 0x15, 0x06, 0x50000 | errno.EINVAL, 0x7FFF0000
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *instruction) for instruction in (
+        (load, 0, 0, 0), (equal, 0, 1, number), (answer, 0, 0, invalid), (answer, 0, 0, allow))))
+    program = ctypes.create_string_buffer(struct.pack("HP", 4, ctypes.addressof(code)))
+    set_no_new_privs, set_seccomp, filtered = 38, 22, 2
+    prctl = ctypes.CDLL(None).prctl
+    if prctl(set_no_new_privs, 1, 0, 0, 0) != 0 or prctl(set_seccomp, filtered, program) != 0:
+        raise OSError("seccomp cannot be denied")
+
+
 class Pool(Cluster):
     """A daemon and one agent beside it, with the bounds that the bombs must meet."""
 
-    def __init__(self, isolation, memory):
+    def __init__(self, isolation, memory, syscall_filter):
         super().__init__(str(BIN), slots=0)
-        self.isolation, self.memory, self.agent = isolation, memory, None
+        self.isolation, self.memory, self.syscall_filter, self.agent = isolation, memory, syscall_filter, None
         self.state = self.folder / "node"
         # Jobs see neither the host's /tmp nor, perhaps, this checkout.
         self.public = pathlib.Path(tempfile.mkdtemp(prefix="tidepool-test-"))
@@ -79,14 +97,19 @@ class Pool(Cluster):
             self.close()
             raise
 
-    def start_agent(self):
+    def start_agent(self, prepare=None):
         with open(self.folder / "agent.log", "a") as log:
             self.agent = subprocess.Popen(
                 [str(BIN / "agentd"), "--daemon-socket", str(self.folder / "state/agent.sock"), "--token-file",
                  str(self.folder / "state/agent.token"), "--state-dir", str(self.state), "--node", "here", "--slots",
                  "4", "--stop-workers", "--isolation", self.isolation, "--memory-per-slot", self.memory,
+                 "--syscall-filter", self.syscall_filter,
                  "--processes-per-worker", "100", "--job-uids", f"{FIRST_USER}-{FIRST_USER + 99}"],
-                stdout=log, stderr=log)
+                stdout=log, stderr=log, preexec_fn=prepare)
+
+    def stop_agent(self):
+        self.agent.terminate()
+        self.agent.wait(60)
 
     def node(self):
         nodes = self.call("GET", "/v1/nodes")["items"]
@@ -155,8 +178,8 @@ class IsolationTest(unittest.TestCase):
         if MISSING:
             self.skipTest(MISSING)
 
-    def open(self, isolation, memory="256MiB"):
-        pool = Pool(isolation, memory)
+    def open(self, isolation, memory="256MiB", syscall_filter="on"):
+        pool = Pool(isolation, memory, syscall_filter)
         self.addCleanup(pool.close)
         self.assertTrue(eventually(pool.node), pool.logs())
         return pool
@@ -207,14 +230,14 @@ class IsolationTest(unittest.TestCase):
         return any(event["job"] == job and "bound of its memory" in str(event["data"])
                    for event in pool.events("worker.lost"))
 
-    def outcomes(self, pool):
+    def outcomes(self, pool, names=tuple(DENIED_BY)):
         device = pathlib.Path(f"/dev/tidepool-probe-{os.getpid()}")  # such as a GPU of another job
         os.mknod(device, 0o666 | 0o020000, os.makedev(1, 5))
         self.addCleanup(device.unlink)
         self.addCleanup(lambda: pathlib.Path(f"/tmp/{CANARY}").unlink(missing_ok=True))
         victim, pid = self.victim(pool)
         known = self.known_to(pool, victim, pid, device)
-        outcomes = {name: self.probe(pool, name, known) for name in DENIED_BY}
+        outcomes = {name: self.probe(pool, name, known) for name in names}
         self.assertTrue(self.is_victim(pid), "the victim lives on")
         return outcomes
 
@@ -227,14 +250,37 @@ class IsolationTest(unittest.TestCase):
         succeeded = {name for name, reached in self.outcomes(pool).items() if reached}
         self.assertEqual(succeeded, {name for name, part in DENIED_BY.items() if part in told["missing"]}, pool.logs())
 
-    def test_without_isolation_every_probe_succeeds_and_the_node_says_so(self):
+    def test_without_isolation_every_probe_but_of_system_calls_succeeds_and_the_node_says_so(self):
         pool = self.open("none")
         told = pool.node()["isolation"]
-        self.assertEqual((told["kept"], sorted(told["missing"])), ([], sorted(PARTS)))
+        self.assertEqual((told["kept"], sorted(told["missing"] + ["syscalls"])), (["syscalls"], sorted(PARTS)))
         outcomes = self.outcomes(pool)
         several_cpus = os.cpu_count() > 1  # else there is none to take
         self.assertEqual({name for name, reached in outcomes.items() if not reached},
-                         set() if several_cpus else {"cpus"}, pool.logs())
+                         {"syscalls"} if several_cpus else {"syscalls", "cpus"}, pool.logs())
+
+    def test_without_the_filter_the_kernel_takes_up_system_calls_and_the_node_says_so(self):
+        pool = self.open("none", syscall_filter="off")
+        self.assertEqual(pool.node()["isolation"]["kept"], [])
+        self.assertEqual(self.outcomes(pool, ["syscalls"]), {"syscalls": True}, pool.logs())
+
+    def test_a_kernel_without_filters_is_told_and_refused_where_isolation_is_required(self):
+        pool = self.open("none")
+        pool.stop_agent()
+        pool.start_agent(deny_seccomp)
+        told = lambda: pool.node() and pool.node()["isolation"]["kept"] == []  # noqa: E731
+        self.assertTrue(eventually(told), pool.logs())
+        pool.stop_agent()
+        pool.isolation = "required"
+        pool.start_agent(deny_seccomp)
+        self.assertNotEqual(pool.agent.wait(60), 0)
+        self.assertIn("as --isolation required asks: this host's kernel takes no system call filter: Invalid argument; "
+                      "--syscall-filter off does without", (pool.folder / "agent.log").read_text())
+
+    def test_the_view_of_files_holds_without_the_filter_against_root_of_a_user_namespace(self):
+        pool = self.open("required", syscall_filter="off")
+        self.assertIn("syscalls", pool.node()["isolation"]["missing"])
+        self.assertEqual(self.outcomes(pool, ["files", "syscalls"]), {"files": False, "syscalls": True}, pool.logs())
 
     def test_without_isolation_a_slot_is_free_when_what_kept_its_environment_is_dead(self):
         pool = self.open("none")

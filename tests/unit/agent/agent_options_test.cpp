@@ -77,6 +77,18 @@ TEST_CASE("isolation is asked for by mode, users and bounds") {
   CHECK(isolation.processes_per_worker == 64);
 }
 
+TEST_CASE("the system call filter is on unless it is turned off by name") {
+  const Arguments start = {"--daemon-socket", "/d", "--state-dir", "/s"};
+  const auto filters = [&](const Arguments& more) {
+    Arguments all = start;
+    all.insert(all.end(), more.begin(), more.end());
+    return std::get<AgentOptions>(parse(all)).isolation.filter_calls;
+  };
+  CHECK(filters({}));
+  CHECK(filters({"--syscall-filter", "on"}));
+  CHECK_FALSE(filters({"--syscall-filter", "off"}));
+}
+
 TEST_CASE("a wrong command line ends with exit code 2") {
   const Arguments wrong[] = {
       {},
@@ -90,6 +102,7 @@ TEST_CASE("a wrong command line ends with exit code 2") {
       {"--state-dir", "/s", "--daemon-socket", "/d", "--exit-when-idle", "soon"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--slot", "1"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--isolation", "some"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--syscall-filter", "some"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--slots", "2", "--gpus", "nvidia-h200"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--job-uids", "0-99"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--job-uids", "3000-2000"},

@@ -53,6 +53,7 @@ TEST_CASE("the plan of a confined program comes through as it is, whatever bytes
                          .environment = {"A=\xc3\x28"},
                          .workdir = "/w",
                          .uid = 200'001,
+                         .syscall_filter = {{.code = 6, .jt = 1, .jf = 2, .k = 0x7fff0000}},
                          .hidden = {"/h"},
                          .groups = {"/g"},
                          .data_max = 5};
@@ -62,6 +63,8 @@ TEST_CASE("the plan of a confined program comes through as it is, whatever bytes
   CHECK(read->argv == plan.argv);
   CHECK(read->environment == plan.environment);
   CHECK(read->uid == 200'001);
+  REQUIRE(read->syscall_filter.size() == 1);
+  CHECK(read->syscall_filter[0].k == 0x7fff0000);
   CHECK(read->hidden == plan.hidden);
   CHECK(read->groups == plan.groups);
   CHECK(read->data_max == 5);

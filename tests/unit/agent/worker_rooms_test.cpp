@@ -42,6 +42,7 @@ struct Scene {
     const api::StartWorker order{.worker = worker, .job = JobId(1), .slots = std::move(slots), .gpus = true};
     ChildSpec spec;
     REQUIRE(rooms.open({.order = order, .node = kTwoGpus, .cluster = "c", .states = folder / "states"}, spec).ok());
+    CHECK(spec.syscall_filter.size() == rooms.confinement().syscall_filter().size());
   }
 };
 

@@ -48,6 +48,8 @@ TEST_CASE("a node shows its free slots and the jobs on it once") {
   shared["isolation"]["kept"].erase(0);
   shared["isolation"]["missing"].push_back("uid");
   CHECK(nodes_table(json::array({shared}), {}).find("  some  ") != std::string::npos);
+  shared["isolation"]["kept"] = {"syscalls"};
+  CHECK(nodes_table(json::array({shared}), {}).find("  none  ") != std::string::npos);
   shared["isolation"]["kept"].clear();
   CHECK(nodes_table(json::array({shared}), {}).find("  none  ") != std::string::npos);
 }

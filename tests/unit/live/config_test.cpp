@@ -50,7 +50,7 @@ TEST_CASE("the command line goes before the file, the file before the defaults")
   const test::TemporaryFolder dir;
   const auto path = write_file(dir,
                                "listen: 127.0.0.1:7000\nstate_dir: /from/file\nlocal: {slots: 3, price_per_slot_hour: "
-                               "\"2.50\", data_address: eth1, isolation: auto}\n"
+                               "\"2.50\", data_address: eth1, isolation: auto, syscall_filter: off}\n"
                                "agents: {heartbeat: 200ms, patience: 1s}\nengine: {replace_stragglers: false}\n"
                                "straggler: {detector: z_score}\n");
   const auto reading = read({"--config", path, "--state-dir", "/from/flag"});
@@ -62,6 +62,7 @@ TEST_CASE("the command line goes before the file, the file before the defaults")
   CHECK(reading.config.local_price == Money::micros(2'500'000));
   CHECK(reading.config.local_data_address == "eth1");
   CHECK(reading.config.local_isolation == "auto");
+  CHECK(reading.config.local_syscall_filter == "off");
   CHECK(reading.config.heartbeat == Duration::millis(200));
   CHECK_FALSE(reading.config.replace_stragglers);
   CHECK(reading.config.detector == "z_score");

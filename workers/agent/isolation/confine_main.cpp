@@ -15,6 +15,7 @@
 #include "workers/agent/isolation/privileges.hpp"
 #include "workers/agent/isolation/view.hpp"
 #include "workers/agent/system/start_failure.hpp"
+#include "workers/agent/system/syscall_filter.hpp"
 
 namespace {
 
@@ -69,6 +70,10 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::error_code error;
   if (!plan.make_folder.empty()) std::filesystem::create_directories(plan.make_folder, error);
   if (error) fail(StartStep::kSetup, "make the checkpoint folder " + plan.make_folder, error.value());
+  // Last, because what comes before may need calls that it denies.
+  if (!plan.syscall_filter.empty() && !enter_syscall_filter(plan.syscall_filter)) {
+    fail(StartStep::kSetup, "enter the system call filter", errno);
+  }
   ::execve(plan.program.c_str(), argv.data(), environment.data());
   fail(StartStep::kProgram, "", errno);
 }

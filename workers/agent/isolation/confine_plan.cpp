@@ -1,5 +1,7 @@
 #include "workers/agent/isolation/confine_plan.hpp"
 
+#include <cstring>
+
 #include "base/json.hpp"
 
 namespace tidepool::agent {
@@ -31,6 +33,18 @@ std::string text_of_bytes(const json& value) {
   return {raw.begin(), raw.end()};
 }
 
+json filter_bytes(const SyscallFilter& filter) {
+  const auto* raw = reinterpret_cast<const char*>(filter.data());
+  return bytes(std::string(raw, filter.size() * sizeof filter[0]));
+}
+
+SyscallFilter filter_of_bytes(const json& value) {
+  const std::string raw = text_of_bytes(value);
+  SyscallFilter filter(raw.size() / sizeof filter[0]);
+  if (!filter.empty()) std::memcpy(filter.data(), raw.data(), filter.size() * sizeof filter[0]);
+  return filter;
+}
+
 std::vector<std::string> texts_of_bytes(const json& list) {
   std::vector<std::string> texts;
   for (const json& value : list) texts.push_back(text_of_bytes(value));
@@ -46,6 +60,7 @@ std::string to_text(const ConfinePlan& plan) {
                          {"workdir", bytes(plan.workdir)},
                          {"make_folder", bytes(plan.make_folder)},
                          {"uid", plan.uid},
+                         {"syscall_filter", filter_bytes(plan.syscall_filter)},
                          {"socket_folder", bytes(plan.socket_folder)},
                          {"job_file", bytes(plan.job_file)},
                          {"states", bytes(plan.states)},
@@ -69,6 +84,7 @@ Result<ConfinePlan> plan_from_text(const std::string& text) {
                        .workdir = text_of_bytes(document.at("workdir")),
                        .make_folder = text_of_bytes(document.at("make_folder")),
                        .uid = document.at("uid").get<uid_t>(),
+                       .syscall_filter = filter_of_bytes(document.at("syscall_filter")),
                        .socket_folder = text_of_bytes(document.at("socket_folder")),
                        .job_file = text_of_bytes(document.at("job_file")),
                        .states = text_of_bytes(document.at("states")),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "workers/agent/system/syscall_filter.hpp"
 
 namespace tidepool::agent {
 
@@ -28,6 +29,7 @@ struct ConfinePlan {
   std::string workdir;      // empty = /tmp of the job
   std::string make_folder;  // made by the program's own user before it starts; empty = none
   uid_t uid = 0;            // also the only group
+  SyscallFilter syscall_filter;
 
   // On the host, each a folder or file that the agent has prepared.
   std::string socket_folder;

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <utility>
 
+#include "workers/agent/isolation/denied_calls.hpp"
 #include "workers/agent/system/state_files.hpp"
 #include "workers/agent/system/unique_fd.hpp"
 
@@ -86,11 +87,11 @@ Result<Confinement> Confinement::open(const IsolationOptions& options, Isolation
   Confinement confinement(options, std::move(place));
   confinement.why_none_ =
       options.mode == IsolationOptions::Mode::kNone ? "--isolation none was given" : why_not_here(confinement.place_);
-  if (!confinement.why_none_.empty()) {
-    if (options.mode != IsolationOptions::Mode::kRequired) return confinement;
+  if (!confinement.on() && options.mode == IsolationOptions::Mode::kRequired) {
     return io_error("jobs cannot be isolated here, as --isolation required asks: " + confinement.why_none_);
   }
-  TP_TRY(confinement.start());
+  if (confinement.on()) TP_TRY(confinement.start());
+  TP_TRY(confinement.start_filter());
   return confinement;
 }
 
@@ -112,6 +113,24 @@ Status Confinement::start() {
   if (groups_->bounds_cpus()) kept_.emplace_back("cpus");
   if (groups_->bounds_processes()) kept_.emplace_back("pids");
   return ok_status();
+}
+
+Status Confinement::start_filter() {
+  if (!options_.filter_calls) {
+    why_no_filter_ = "--syscall-filter off was given";
+    return ok_status();
+  }
+  auto filter = make_syscall_filter();
+  const Status works = filter ? try_syscall_filter(*filter) : Status(filter.error());
+  if (works.ok()) {
+    syscall_filter_ = *std::move(filter);
+    kept_.emplace_back("syscalls");
+    return ok_status();
+  }
+  why_no_filter_ = works.error().message;
+  if (options_.mode != IsolationOptions::Mode::kRequired) return ok_status();
+  return io_error("jobs cannot be isolated here, as --isolation required asks: " + why_no_filter_ +
+                  "; --syscall-filter off does without");
 }
 
 fs::path Confinement::tmp_of(JobId job) const {
@@ -169,6 +188,7 @@ Result<uid_t> Confinement::confine(const Worker& worker, ChildSpec& spec) const 
                    .workdir = spec.workdir,
                    .make_folder = worker.own_folder.value_or(""),
                    .uid = *uid,
+                   .syscall_filter = spec.syscall_filter,
                    .socket_folder = (place_.state_dir / "sock").string(),
                    .job_file = worker.job_file.string(),
                    .states = states->string(),

@@ -1,6 +1,7 @@
 // Keeps the programs of jobs from each other and from the agent: finds out what this host can give, prepares what a
 // worker needs on the host before it starts, and takes it away when it has ended. With root a worker has its job's own
-// user, a view of its own and bounds; else it runs as the agent's user, and `kept` is empty, which the node tells.
+// user, a view of its own and bounds; else it runs as the agent's user. Both are under a system call filter where the
+// kernel takes one. What of this there is not, the node tells.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include "workers/agent/isolation/confine_plan.hpp"
 #include "workers/agent/isolation/job_uids.hpp"
 #include "workers/agent/system/child_process.hpp"
+#include "workers/agent/system/syscall_filter.hpp"
 
 namespace tidepool::agent {
 
@@ -26,6 +28,7 @@ struct IsolationOptions {
   UidRange uids;
   std::optional<std::int64_t> memory_per_slot;  // bytes; 0 = unbounded; none = an equal share of nine tenths
   std::int64_t processes_per_worker = 4'096;
+  bool filter_calls = true;
 };
 
 // Where it works, and what it is not to show to jobs.
@@ -43,13 +46,17 @@ class Confinement {
   // Fails only where isolation is required, or a folder cannot be made; says in the log why there is none.
   [[nodiscard]] static Result<Confinement> open(const IsolationOptions& options, IsolationPlace place);
 
-  [[nodiscard]] bool on() const { return !kept_.empty(); }
+  // Whether workers have users and views of their own.
+  [[nodiscard]] bool on() const { return why_none_.empty(); }
   // Of api::kIsolationParts, in their order.
   [[nodiscard]] const std::vector<std::string>& kept() const { return kept_; }
   // Bytes that a slot's share of the memory is, by the options, whether or not this host can bound it; 0: no share.
   [[nodiscard]] std::int64_t memory_per_slot() const;
   // Why there is none; empty where there is.
   [[nodiscard]] const std::string& why_none() const { return why_none_; }
+  // Of every program of a job, whether or not on(); empty where there is none, for the reason beside it.
+  [[nodiscard]] const SyscallFilter& syscall_filter() const { return syscall_filter_; }
+  [[nodiscard]] const std::string& why_no_filter() const { return why_no_filter_; }
 
   struct Worker {
     WorkerId id;
@@ -75,6 +82,7 @@ class Confinement {
  private:
   Confinement(const IsolationOptions& options, IsolationPlace place);
   [[nodiscard]] Status start();
+  [[nodiscard]] Status start_filter();
   [[nodiscard]] Result<std::filesystem::path> own_folder(const std::filesystem::path& path, uid_t uid) const;
   [[nodiscard]] std::filesystem::path tmp_of(JobId job) const;
   [[nodiscard]] std::filesystem::path memory_of(JobId job) const;
@@ -86,6 +94,8 @@ class Confinement {
   std::optional<Cgroups> groups_;
   std::vector<std::string> kept_;
   std::string why_none_;
+  SyscallFilter syscall_filter_;
+  std::string why_no_filter_;
 };
 
 }  // namespace tidepool::agent

@@ -55,7 +55,8 @@ struct ChildPlan {
   char* const* argv;
   char* const* environment;
   const char* workdir;
-  const cpu_set_t* cpus;  // null: those of the agent
+  const cpu_set_t* cpus;                // null: those of the agent
+  const SyscallFilter* syscall_filter;  // null: none here
   int output;
   int go;
   int failure;
@@ -106,6 +107,8 @@ bool hand_over(ChildPlan& plan) {
   if (::syscall(SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC) != 0) fail_child(plan, StartStep::kSetup);
   if (!confined && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail_child(plan, StartStep::kSetup);
   if (plan.workdir[0] != '\0' && ::chdir(plan.workdir) != 0) fail_child(plan, StartStep::kWorkdir);
+  const bool filtered = plan.syscall_filter == nullptr || enter_syscall_filter(*plan.syscall_filter);
+  if (!filtered) fail_child(plan, StartStep::kSetup);
   ::execve(plan.program, plan.argv, plan.environment);
   fail_child(plan, StartStep::kProgram);
 }
@@ -183,6 +186,7 @@ Result<ChildProcess> start_child(const ChildSpec& spec, const std::function<Stat
                        .environment = environment.data(),
                        .workdir = confined ? "" : spec.workdir.c_str(),
                        .cpus = spec.cpus.empty() ? nullptr : &cpus,
+                       .syscall_filter = confined || spec.syscall_filter.empty() ? nullptr : &spec.syscall_filter,
                        .output = spec.output,
                        .go = go->read.get(),
                        .failure = failures->write.get(),

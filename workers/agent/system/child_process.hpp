@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "workers/agent/system/syscall_filter.hpp"
 #include "workers/agent/system/unique_fd.hpp"
 
 namespace tidepool::agent {
@@ -21,6 +22,7 @@ struct ChildSpec {
   std::string workdir;                   // empty = the agent's own
   int output = -1;                       // becomes stdout and stderr; stays the caller's
   std::vector<int> cpus;                 // that it may run on; empty = those of the agent
+  SyscallFilter syscall_filter;          // empty = none; a confined program has that of its plan
   // Command line of tidepool-confine, and the plan for it, which starts the program in a pid namespace; empty = as the
   // agent's user, in the agent's own namespaces.
   std::vector<std::string> confiner;
