@@ -72,11 +72,12 @@ bool takes_turns(double pace, const JobRow& job) {
 }
 
 // As much again as it was served, in few wide classes, so that equals do not take turns where that costs.
-double seconds_unknown(double pace, const JobRow& job, const Settings& settings) {
+// `types`: of slots; on several, a turn costs the slots that suit the job best.
+double seconds_unknown(double pace, std::size_t types, const JobRow& job, const Settings& settings) {
   const bool in_turn = takes_turns(pace, job);
-  const double factor = in_turn           ? settings.served_factor_fixed
-                        : is_stopped(job) ? settings.served_factor
-                                          : settings.served_factor_free;
+  const double factor = in_turn                        ? settings.served_factor_fixed
+                        : is_stopped(job) || types > 1 ? settings.served_factor
+                                                       : settings.served_factor_free;
   const double most = in_turn ? settings.served_most_fixed : job.slot_seconds;
   const double times = std::log(std::max(1.0, std::min(job.slot_seconds, most) / settings.served_first));
   return settings.served_first * std::pow(factor, std::floor(times / std::log(factor) + 1e-9));
@@ -94,9 +95,9 @@ double seconds_owed(const JobRow& job) {
   return job.placement.empty() ? transition_to(job, 0, job.size_min).to_seconds() * job.size_min : 0;
 }
 
-Length length_at(double pace, const JobRow& job, const Settings& settings) {
+Length length_at(double pace, std::size_t types, const JobRow& job, const Settings& settings) {
   const std::optional<double> told = seconds_told(pace, job);
-  if (!told) return {.seconds = seconds_unknown(pace, job, settings), .in_turn = takes_turns(pace, job)};
+  if (!told) return {.seconds = seconds_unknown(pace, types, job, settings), .in_turn = takes_turns(pace, job)};
   return {.seconds = (*told + seconds_owed(job)) / std::sqrt(double(job.size_min)), .is_told = true};
 }
 
@@ -126,7 +127,7 @@ Length length_of(const JobRow& job, const Settings& settings) {
 
 Length length_of(const JobRow& job, std::span<const SlotPool> pools, const Settings& settings) {
   const bool tells = job.useful_left || job.useful_expected;
-  return length_at(tells ? alone(job, pools) : 0, job, settings);
+  return length_at(tells ? alone(job, pools) : 0, pools.size(), job, settings);
 }
 
 Waiting waiting_of(const Length& length, const Settings& settings) {
@@ -177,13 +178,14 @@ UtilityCurve::UtilityCurve(const JobRow& job, const Types& types, const Others& 
       held_(size_of(job.placement)),
       here_(held_ == 0 || types.held_type == ground_.type),
       alone_(alone(job, types.pools)),
-      left_s_(seconds_told(alone_, job).value_or(seconds_unknown(alone_, job, settings))) {
-  const Length length = length_at(alone_, job, settings);
+      left_s_(seconds_told(alone_, job).value_or(seconds_unknown(alone_, types.pools.size(), job, settings))) {
+  const Length length = length_at(alone_, types.pools.size(), job, settings);
   in_turn_ = length.in_turn;
   waiting_ = waiting_of(length, settings);
   if (held_ > 0) speed_held_ = speed_up({.nodes = static_cast<int>(job.placement.size()), .size = held_});
   resuming_ = share_of_resuming();
   if (types.pools.size() == 1) least_ = job.size_min;
+  if (types.pools.size() > 1 && is_fixed(job) && !length.is_told) narrow_first_ = 1 / std::sqrt(double(job.size_min));
   for (std::size_t type = 0; type < types.pools.size(); ++type) {
     const SlotPool& pool = types.pools[type];
     slots_ += pool.slots * pool.pace;
@@ -211,6 +213,7 @@ void UtilityCurve::reweigh(const Others& others, Instant now) {
   const bool levelled = cheapest > 0 && !is_fixed(*job_) && !(job_->deadline && job_->useful_left);
   const double levelling = levelled ? others.levelling : 0;
   cheapest += levelling * std::max(0.0, settings_->level - cheapest);
+  cheapest *= narrow_first_;
   const double first = job_->pinned > 0 ? kPinned : 1;
   weight_ =
       first * job_->weight * cheapest * (1 + waiting_.share * static_cast<double>(steps_waited(*job_, now, waiting_)));

@@ -37,13 +37,27 @@ TEST_CASE("on Gavel's cluster of three types tidal is ahead of las_perf and of m
   const Scoreboard declared = score_of(options);
   CHECK(las_perf.avg_jct_s < max_sum.avg_jct_s);
   CHECK(blind.completed == 96);
-  CHECK(blind.avg_jct_s < las_perf.avg_jct_s);
+  CHECK(blind.avg_jct_s < 0.94 * las_perf.avg_jct_s);
   CHECK(declared.completed == 96);
   CHECK(declared.avg_jct_s < 0.9 * las_perf.avg_jct_s);
   // A bound that no policy passes, and a market that comes near its own.
   CHECK(declared.jct_bound_s.value() > 0);
   CHECK(declared.jct_bound_s.value() < declared.avg_jct_s);
   CHECK(declared.gap_p50.value() < 0.05);
+}
+
+TEST_CASE("on a trace of twenty jobs and three types tidal, told nothing, is not behind sia") {
+  const auto data = test::data_or_skip("gavel");
+  if (!data) return;
+  SimOptions options{.workload = "medium_test.trace", .cluster = "8x1:v100,16x1:p100,24x1:k80", .simulator = "gavel"};
+  options.workload_csv = test::read_file(*data / "physical_cluster" / options.workload);
+  options.profile_files["simulation_throughputs.json"] = test::read_file(*data / "simulation_throughputs.json");
+  options.policy = "sia";
+  const Scoreboard sia = score_of(options);
+  options.policy = "tidal";
+  const Scoreboard tidal = score_of(options);
+  CHECK(tidal.completed == 20);
+  CHECK(tidal.avg_jct_s <= sia.avg_jct_s);
 }
 
 TEST_CASE("on ElasticFlow's jobs tidal meets at least as many deadlines as elasticflow, and keeps what it accepts") {

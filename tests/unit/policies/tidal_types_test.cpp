@@ -92,6 +92,19 @@ TEST_CASE("the worked example with types: the slow slot goes to the job that los
   CHECK(allocation.bound == Approx(7.4));
 }
 
+TEST_CASE("of jobs of fixed sizes whose work is not known the narrow ones come to the fast slots first") {
+  const ByType steep({{0, 12}, {1, 1}});
+  const ByType flat({{0, 2}, {1, 1}});
+  View view = typed_view({4, 4});
+  JobRow& gang = add(view, steep, 8'000, 4);
+  gang.size_min = 4;
+  for (int i = 0; i < 4; ++i) add(view, flat, 8'000);
+  for (JobRow& job : view.jobs) job.useful_left.reset();
+  CHECK(types_of(decide_typed(view)) == std::vector<int>{1, 0, 0, 0, 0});
+  for (JobRow& job : view.jobs) job.useful_left = job.steps_left;  // told, the gang gains most by them
+  CHECK(types_of(decide_typed(view)) == std::vector<int>{0, 1, 1, 1, 1});
+}
+
 TEST_CASE("a job stays on its type when moving to the better one costs more than it brings") {
   const ByType speed({{0, 1.2}, {1, 1}});
   View view = typed_view({1, 1});
