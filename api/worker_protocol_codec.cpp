@@ -70,18 +70,17 @@ struct HostAddress {
 };
 constexpr HostAddress kHostAddress;
 
-// Written one by one, read as the list that may be left out.
+// Written one by one, read as the list that may be left out. A part that only newer agents know is left out, too.
 struct IsolationPart {
   static json encode(const std::string& part) { return part; }
   static Status decode(const json& in, const std::string& where, std::vector<std::string>& parts) {
-    const auto known = [](const json& part) {
-      return std::any_of(std::begin(kIsolationParts), std::end(kIsolationParts),
-                         [&](const char* name) { return part == name; });
-    };
-    if (!in.is_array() || !std::all_of(in.begin(), in.end(), known)) {
+    if (!in.is_array() || !std::all_of(in.begin(), in.end(), [](const json& part) { return part.is_string(); })) {
       return codec::wrong(where, "a list of what a node can keep of its jobs, such as [\"uid\", \"mounts\"]");
     }
     parts = in.get<std::vector<std::string>>();
+    std::erase_if(parts, [](const std::string& part) {
+      return std::find(std::begin(kIsolationParts), std::end(kIsolationParts), part) == std::end(kIsolationParts);
+    });
     return ok_status();
   }
 };

@@ -68,6 +68,11 @@ inline void tell_no_moves(nlohmann::json& job) {
   }
 }
 
+// Nor do they count turns of shares.
+inline void tell_no_turns(nlohmann::json& job) {
+  if (job.is_object()) job.emplace("share_turns", nlohmann::json::array());
+}
+
 void fields(auto& archive, codec::Like<LeaveNotice> auto& notice) {
   archive("decision", notice.decision);
   archive("reason", notice.reason);

@@ -159,7 +159,7 @@ const std::set<std::string>& DecisionDraft::types_asked_for() {
   types_asked_for_.emplace();
   if (asking_ == nullptr) return *types_asked_for_;
   for (const JobId id : *asking_) {
-    if (ends(id)) continue;
+    if (ends(id)) continue;  // ends are planned before slots are looked at
     for (const std::string& type : state_.find_job(id)->spec.slot_types) {
       if (known.contains(type)) types_asked_for_->insert(type);
     }

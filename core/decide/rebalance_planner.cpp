@@ -15,7 +15,7 @@ namespace {
 constexpr double kRebalanceUnknownMs = 100;
 
 constexpr int kTurnsFree = 1;  // a worker may become fast again
-constexpr int kPartLeast = 4;  // of the way that a change goes: one in so many
+constexpr int kPartLeast = 4;  // a change goes at least one part in so many of the way
 constexpr int kTurnsMax = 20;  // that make the next change dearer
 
 // What the newest reports say of one member by the shares in use: steps, and its compute time against the others'.
@@ -78,14 +78,16 @@ int turns_too_many(const Job& job, WorkerId member, bool grows) {
 }
 
 std::int64_t wanted_weight(const Job& job, WorkerId member, const Balance& balance) {
-  const auto now = static_cast<double>(share_of(job, member));
-  double weight = now * balance.others_us / balance.busy_us;
-  if (const int turns = turns_too_many(job, member, weight > now); turns > 0) {
-    weight = now + (std::min<double>(weight, kFullShare) - now) / std::min(1 + turns, kPartLeast);
-  }
+  const double weight = static_cast<double>(share_of(job, member)) * balance.others_us / balance.busy_us;
   // Near enough to a full share is one, so that noise does not leave a member rebalanced for ever.
   if (weight > static_cast<double>(kFullShare) * (1 - kIdleAllowed)) return kFullShare;
   return std::llround(weight);
+}
+
+// After many turns a change goes a part of the way.
+std::int64_t next_weight(const Job& job, WorkerId member, std::int64_t wanted) {
+  const std::int64_t now = share_of(job, member);
+  return now + (wanted - now) / std::min(1 + turns_too_many(job, member, wanted > now), kPartLeast);
 }
 
 }  // namespace
@@ -122,7 +124,7 @@ std::optional<RebalanceIntent> ease(const DecisionDraft& draft, const Job& job, 
   const auto now = static_cast<double>(share_of(job, slow.id));
   const std::int64_t weight = wanted_weight(job, slow.id, *balance);
   if (weight < kShareMin || static_cast<double>(weight) > now * (1 - kMoveMin)) return std::nullopt;
-  return with_weight(job, slow.id, weight);
+  return with_weight(job, slow.id, next_weight(job, slow.id, weight));
 }
 
 std::optional<RebalanceIntent> regain(const DecisionDraft& draft, const Job& job) {
@@ -133,7 +135,7 @@ std::optional<RebalanceIntent> regain(const DecisionDraft& draft, const Job& job
     if (!balance || balance->steps < kStepsToRegain) continue;
     const std::int64_t weight = wanted_weight(job, id, *balance);
     if (static_cast<double>(weight) < static_cast<double>(rebalanced.weight) * (1 + kMoveMin)) continue;
-    if (auto intent = with_weight(job, id, weight)) {
+    if (auto intent = with_weight(job, id, next_weight(job, id, weight))) {
       intent->regains = true;
       return intent;
     }

@@ -6,10 +6,11 @@
 // shares: after that it would finish with them if its time went with its samples. If part of its time is fixed the
 // next change brings it nearer, since only equal times are at rest. A worker that is fast again waits for the others;
 // when that has cost as much as a change of shares does, its weight grows by the same rule, up to a full share.
-// Where a speed goes with the share itself (steps of a millisecond, a busy machine) that would go to and fro: from the
-// second turn on a change goes half the way, then a third and a quarter, and waiting has to have cost twice as much
-// each time, up to an eighth of a replacement.
-// Safe rule: a change must move a weight by kMoveMin, rest on kStepsToWeigh steps, and leave every member a sample.
+// On a busy machine with steps of a millisecond a worker can be slow with a full share and fast with a small one, so
+// that each change calls for the opposite one (a turn). From the second turn on a change goes half the way, then a
+// third and a quarter, and waiting has to have cost twice as much each time, up to an eighth of a replacement; two
+// changes of one kind in a row halve the count. Safe rule: a change must move a weight by kMoveMin, rest on
+// kStepsToWeigh steps, and leave every member a sample.
 #pragma once
 
 #include <optional>

@@ -71,8 +71,8 @@ void stop_left_behind(DecisionDraft& draft, const Job& job) {
       continue;
     }
     if (worker.stop_due ? draft.now() < *worker.stop_due : waits_for_switch) continue;
-    const bool never_joined = !worker.stop_due && !contains(job.membership.members, id);
-    const auto drained = never_joined ? stopped_by_drain(draft, worker) : std::nullopt;
+    const bool is_no_member = !worker.stop_due && !contains(job.membership.members, id);
+    const auto drained = is_no_member ? stopped_by_drain(draft, worker) : std::nullopt;
     draft.stop({job.id, id, Duration()}, drained.value_or(reason::LeftBehind{{.worker = id}}));
   }
 }

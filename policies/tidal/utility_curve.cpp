@@ -185,7 +185,7 @@ UtilityCurve::UtilityCurve(const JobRow& job, const Types& types, const Others& 
   if (held_ > 0) speed_held_ = speed_up({.nodes = static_cast<int>(job.placement.size()), .size = held_});
   resuming_ = share_of_resuming();
   if (types.pools.size() == 1) least_ = job.size_min;
-  if (types.pools.size() > 1 && is_fixed(job) && !length.is_told) narrow_first_ = 1 / std::sqrt(double(job.size_min));
+  if (types.pools.size() > 1 && is_fixed(job) && !length.is_told) narrow_factor_ = 1 / std::sqrt(double(job.size_min));
   for (std::size_t type = 0; type < types.pools.size(); ++type) {
     const SlotPool& pool = types.pools[type];
     slots_ += pool.slots * pool.pace;
@@ -213,7 +213,7 @@ void UtilityCurve::reweigh(const Others& others, Instant now) {
   const bool levelled = cheapest > 0 && !is_fixed(*job_) && !(job_->deadline && job_->useful_left);
   const double levelling = levelled ? others.levelling : 0;
   cheapest += levelling * std::max(0.0, settings_->level - cheapest);
-  cheapest *= narrow_first_;
+  cheapest *= narrow_factor_;
   const double first = job_->pinned > 0 ? kPinned : 1;
   weight_ =
       first * job_->weight * cheapest * (1 + waiting_.share * static_cast<double>(steps_waited(*job_, now, waiting_)));

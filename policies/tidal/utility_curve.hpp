@@ -130,11 +130,11 @@ class UtilityCurve {
   double left_s_ = 0;  // on one slot
   bool in_turn_ = false;
   Waiting waiting_;
-  double least_ = 1;         // slots that its presence counts for: its least size, one where there are several types
-  double narrow_first_ = 1;  // share of the weight that a gang has of which it is not known how long it takes
-  double slots_ = 0;         // of the cluster, in slots of the first type
-  double speed_held_ = 0;    // speed-up where it is; 0 = it holds nothing
-  double resuming_ = 0;      // share of what it holds that giving up everything costs
+  double least_ = 1;          // slots that its presence counts for: its least size, one where there are several types
+  double narrow_factor_ = 1;  // of the weight: below 1 for a gang of unknown work on several types
+  double slots_ = 0;          // of the cluster, in slots of the first type
+  double speed_held_ = 0;     // speed-up where it is; 0 = it holds nothing
+  double resuming_ = 0;       // share of what it holds that giving up everything costs
   // Type by type, of each type ascending. These follow from row, pools and settings and never change.
   boost::container::small_vector<Weighed, 5> sizes_;
   double weight_ = 0;

@@ -48,6 +48,8 @@ class SimulatedWorld {
   // More of what is rare: many jobs that wait, half of them for a type of slots where there are types, and workers that
   // are slow for as long as they live, in jobs that get further between two decisions.
   void strain() { strained_ = true; }
+  // A decision followed another at once. How often one has.
+  int note_following() { return ++followed_; }
 
   // Nodes have racks and disks, which operators change, and half of the jobs ask for some of these.
   void label_nodes() {
@@ -579,6 +581,7 @@ class SimulatedWorld {
   bool typed_;
   bool plain_;
   bool strained_ = false;
+  int followed_ = 0;
   bool labelled_ = false;
   bool shares_memory_ = false;
   bool ruled_ = false;

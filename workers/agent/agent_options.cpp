@@ -140,7 +140,7 @@ void add_isolation(CLI::App& app, Texts& texts, AgentOptions& options) {
       ->transform(CLI::Transformer(modes))
       ->option_text("auto|required|none");
   app.add_option("--syscall-filter", options.isolation.filter_calls,
-                 "deny programs of jobs the system calls that no training program needs: on (default) or off")
+                 "deny programs of jobs system calls that endanger the node (docs/security.md): on (default) or off")
       ->check(CLI::IsMember({"on", "off"}))
       ->option_text("on|off");
   app.add_option("--job-uids", texts.job_uids, "users of isolated jobs, one a job (default: 200000-299999)");

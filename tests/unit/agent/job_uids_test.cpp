@@ -70,6 +70,9 @@ TEST_CASE("the plan of a confined program comes through as it is, whatever bytes
   CHECK(read->data_max == 5);
   CHECK_FALSE(read->processes_max);
   CHECK_FALSE(plan_from_text("{}").ok());
+  nlohmann::json of_earlier_agent = nlohmann::json::parse(to_text(plan));
+  of_earlier_agent.erase("syscall_filter");
+  CHECK(plan_from_text(of_earlier_agent.dump()).value().syscall_filter.empty());
 }
 
 }  // namespace tidepool::agent

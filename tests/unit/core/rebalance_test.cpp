@@ -184,6 +184,12 @@ TEST_CASE("A share that would go to and fro comes to rest between") {
   CHECK(quiet >= 80);
   CHECK(weight() > 600);
   CHECK(weight() < 850);
+  // Fast again by any share, it comes back to a full one however often its share has turned.
+  for (int round = 0; round < 40 && weight() < 1'000; ++round) {
+    story.steps(job, 30, {67'000, 33'000});
+    if (names_of(story.decide()) == "rebalance") story.rebalanced(job);
+  }
+  CHECK(story.job(job).shares.rebalanced.empty());
 }
 
 TEST_CASE("After the second turn a worker's share is changed half the way") {

@@ -51,7 +51,9 @@ TEST_CASE("a hello tells what the node keeps of its jobs, or nothing in older ve
   REQUIRE(some.ok());
   CHECK(std::get<AgentHello>(*some).isolation == std::vector<std::string>{"uid", "pids"});
   CHECK(decode_agent_to_daemon(encode(AgentToDaemon{std::get<AgentHello>(*some)})).ok());
-  for (const char* bad : {R"("uid")", R"(["walls"])", "[1]"}) {
+  // Of an agent of a later version.
+  CHECK(std::get<AgentHello>(*hello(R"(,"isolation":["uid","walls"])")).isolation == std::vector<std::string>{"uid"});
+  for (const char* bad : {R"("uid")", R"([["uid"]])", "[1]"}) {
     CHECK_THAT(refusal(hello(R"(,"isolation":)" + std::string(bad))), Catch::Contains("isolation"));
   }
 }

@@ -45,6 +45,12 @@ SyscallFilter filter_of_bytes(const json& value) {
   return filter;
 }
 
+// An agent of an earlier version, which goes on while programs beside it are built anew, gives none.
+SyscallFilter filter_in(const json& document) {
+  const auto found = document.find("syscall_filter");
+  return found == document.end() ? SyscallFilter() : filter_of_bytes(*found);
+}
+
 std::vector<std::string> texts_of_bytes(const json& list) {
   std::vector<std::string> texts;
   for (const json& value : list) texts.push_back(text_of_bytes(value));
@@ -84,7 +90,7 @@ Result<ConfinePlan> plan_from_text(const std::string& text) {
                        .workdir = text_of_bytes(document.at("workdir")),
                        .make_folder = text_of_bytes(document.at("make_folder")),
                        .uid = document.at("uid").get<uid_t>(),
-                       .syscall_filter = filter_of_bytes(document.at("syscall_filter")),
+                       .syscall_filter = filter_in(document),
                        .socket_folder = text_of_bytes(document.at("socket_folder")),
                        .job_file = text_of_bytes(document.at("job_file")),
                        .states = text_of_bytes(document.at("states")),

@@ -103,7 +103,7 @@ void deny_machine(Rules& rules) {
                      SCMP_SYS(setdomainname)});
 }
 
-// Large parts of the kernel that any user reaches, and by whose faults users became root.
+// Large parts of the kernel that any user reaches, and whose faults have let users become root.
 void deny_kernel_programs(Rules& rules) {
   rules.deny(EPERM, {SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd), SCMP_SYS(lookup_dcookie)});
   // Keys know no namespace: those of one job would be found by others of the same user.

@@ -1,6 +1,6 @@
 // The system calls that a job's program may not make: those that change the machine or the kernel, and those by whose
-// faults programs have taken over kernels and that no training program needs. A deny list: a program that makes a call
-// of tomorrow is not to fail. docs/security.md names what is denied.
+// faults programs have taken over kernels and that no training program needs. A deny list: calls that newer kernels
+// add stay allowed. docs/security.md names what is denied.
 #pragma once
 
 #include "base/result.hpp"

@@ -22,8 +22,12 @@ std::string words_of(int error) {
 bool enter_syscall_filter(const SyscallFilter& filter) {
   const sock_fprog program{.len = static_cast<unsigned short>(filter.size()),
                            .filter = const_cast<sock_filter*>(filter.data())};
-  // Kernels before 5.16 would else slow every load of a filtered process, against what scripts of browsers may try.
-  return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0;
+  const auto enter = [&](unsigned flags) {
+    return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0;
+  };
+  // Kernels before 5.16 would else slow every load of a filtered process, against what scripts of browsers may try;
+  // those before 4.17 do not know the flag.
+  return enter(SECCOMP_FILTER_FLAG_SPEC_ALLOW) || (errno == EINVAL && enter(0));
 }
 
 Status try_syscall_filter(const SyscallFilter& filter) {
@@ -33,7 +37,7 @@ Status try_syscall_filter(const SyscallFilter& filter) {
     const bool entered = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && enter_syscall_filter(filter);
     ::_exit(entered ? 0 : errno);
   }
-  int status = 0;
+  int status = -1;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return ok_status();
