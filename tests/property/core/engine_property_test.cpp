@@ -44,7 +44,7 @@ TEST_CASE("Whatever happens, all workers of a job are on one type of slot, unles
     live(world, rng);
   });
   // Where many jobs wait for a type: elsewhere they hardly ever move.
-  for_each_seed("strained life on two types", 30, [&](std::uint64_t seed, Rng& rng) {
+  for_each_seed("strained life on two types", 60, [&](std::uint64_t seed, Rng& rng) {
     SimulatedWorld world(6 * seed, true);
     world.strain();
     live(world, rng);
