@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/temporary_folder.hpp"
 #include "workers/agent/isolation/confine_plan.hpp"
@@ -70,9 +71,10 @@ TEST_CASE("the plan of a confined program comes through as it is, whatever bytes
   CHECK(read->data_max == 5);
   CHECK_FALSE(read->processes_max);
   CHECK_FALSE(plan_from_text("{}").ok());
-  nlohmann::json of_earlier_agent = nlohmann::json::parse(to_text(plan));
+  nlohmann::json of_earlier_agent = nlohmann::json::from_cbor(to_text(plan));
   of_earlier_agent.erase("syscall_filter");
-  CHECK(plan_from_text(of_earlier_agent.dump()).value().syscall_filter.empty());
+  const auto packed = nlohmann::json::to_cbor(of_earlier_agent);
+  CHECK(plan_from_text({packed.begin(), packed.end()}).value().syscall_filter.empty());
 }
 
 }  // namespace tidepool::agent
