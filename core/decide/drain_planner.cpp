@@ -23,10 +23,6 @@ const NodeDrain* drain_of(const ClusterState& state, const Worker& worker) {
   return worker.is_gone() || !node.drain ? nullptr : &*node.drain;
 }
 
-bool boots(const Worker& worker) {
-  return (worker.phase == WorkerPhase::kStarting || worker.phase == WorkerPhase::kReady) && !worker.kill_at;
-}
-
 // Members on nodes that are being drained, and the node that is to be empty first.
 struct Leaving {
   std::vector<WorkerId> workers;  // by deadline, then by rank

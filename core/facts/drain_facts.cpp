@@ -8,6 +8,7 @@
 #include "base/id_set.hpp"
 #include "core/facts/state_moves.hpp"
 #include "core/facts/worker_exit.hpp"
+#include "core/state/membership.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -38,9 +39,8 @@ std::optional<Instant> earliest(const NodeDrain& drain) {
 // A worker that boots there to join running members does not any more; their job goes on without it.
 void leave_if_booting(StateChange& change, WorkerId id) {
   const Worker& worker = change.worker(id);
-  const bool boots = worker.phase == WorkerPhase::kStarting || worker.phase == WorkerPhase::kReady;
   Job& job = change.job(worker.job);
-  if (!boots || worker.kill_at || job.membership.members.empty()) return;
+  if (!boots(worker) || job.membership.members.empty()) return;
   mark_leaving(change, id, std::nullopt);
   drop_from_transition(change, job, id);
   end_move_if_pointless(change, job);

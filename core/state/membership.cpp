@@ -35,6 +35,10 @@ std::size_t survivor_count(const ClusterState& state, const Job& job) {
                                                 [&](WorkerId id) { return survives(state, id); }));
 }
 
+bool boots(const Worker& worker) {
+  return (worker.phase == WorkerPhase::kStarting || worker.phase == WorkerPhase::kReady) && !worker.kill_at;
+}
+
 bool may_hold_state(const Worker& worker) {
   if (worker.kill_at || worker.is_gone()) return false;
   return worker.phase == WorkerPhase::kMember || worker.phase == WorkerPhase::kLeaving;

@@ -17,6 +17,9 @@ namespace tidepool::core {
 [[nodiscard]] std::vector<WorkerId> survivors(const ClusterState& state, const Job& job);
 [[nodiscard]] std::size_t survivor_count(const ClusterState& state, const Job& job);
 
+// It has still to join, and has not been told to stop.
+[[nodiscard]] bool boots(const Worker& worker);
+
 // A member, or a leaver that waits for its switch: when the job is parked, it leaves by itself with what it holds.
 [[nodiscard]] bool may_hold_state(const Worker& worker);
 
