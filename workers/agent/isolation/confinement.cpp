@@ -6,7 +6,6 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "workers/agent/isolation/denied_calls.hpp"
 #include "workers/agent/system/state_files.hpp"
 #include "workers/agent/system/unique_fd.hpp"
+#include "workers/agent/system/wait_for_end.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -39,9 +39,7 @@ bool can_make_namespaces() {
                        ::mount("proc", "/proc", "proc", MS_NOSUID, nullptr) == 0;
     ::_exit(works ? 0 : 1);
   }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = wait_for_end(child);
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 

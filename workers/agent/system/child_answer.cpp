@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "workers/agent/system/state_files.hpp"
+#include "workers/agent/system/wait_for_end.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -52,8 +52,7 @@ Result<ChildAnswer> ask_child(ChildSpec spec, const AnswerLimits& limits) {
   ChildAnswer answer;
   answer.ended = read_until_end(from_child.get(), Clock::now() + limits.within, limits, answer.text);
   if (answer.ended != Ended::kItself) ::kill(-child->pid, SIGKILL);
-  while (::waitpid(child->pid, &answer.status, 0) < 0 && errno == EINTR) {
-  }
+  answer.status = wait_for_end(child->pid);
   return answer;
 }
 

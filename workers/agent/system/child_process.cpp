@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +15,7 @@
 
 #include "workers/agent/system/start_failure.hpp"
 #include "workers/agent/system/state_files.hpp"
+#include "workers/agent/system/wait_for_end.hpp"
 
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC (1U << 2U)
@@ -127,11 +127,6 @@ Error explain(const StartFailure& failure, const ChildSpec& spec) {
   return io_error("could not prepare the process of " + spec.program + ": " + reason);
 }
 
-void reap(pid_t pid) {
-  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
-}
-
 // True if the child has become the program: then the pipe closes without a word.
 bool read_failure(int pipe, StartFailure& failure) {
   ssize_t got = 0;
@@ -204,7 +199,7 @@ Result<ChildProcess> start_child(const ChildSpec& spec, const std::function<Stat
   go->write.reset();
   StartFailure failure;
   if (ready.ok() && read_failure(failures->read.get(), failure)) return child;
-  reap(pid);
+  (void)wait_for_end(pid);
   if (!ready.ok()) return ready.error();
   return explain(failure, spec);
 }

@@ -3,12 +3,13 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <string>
 #include <system_error>
+
+#include "workers/agent/system/wait_for_end.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -37,9 +38,7 @@ Status try_syscall_filter(const SyscallFilter& filter) {
     const bool entered = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && enter_syscall_filter(filter);
     ::_exit(entered ? 0 : errno);
   }
-  int status = -1;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = wait_for_end(child);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return ok_status();
   return io_error("this host's kernel takes no system call filter" +
                   (WIFEXITED(status) ? ": " + words_of(WEXITSTATUS(status)) : std::string()));
