@@ -7,6 +7,7 @@
 
 #include "studies/sim_run.hpp"
 #include "tests/sim/replay/data_or_skip.hpp"
+#include "tests/sim/replay/gavel_options.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -56,12 +57,8 @@ TEST_CASE("gavel_las, gavel_las_perf and gavel_ftf meet Gavel's average completi
   // gavel_las depends on chance in both simulators: docs/fidelity.md has the spread over seeds.
   for (const Figure& figure :
        {Figure{"gavel_las_perf", 4.062, 0.01}, Figure{"gavel_ftf", 4.169, 0.01}, Figure{"gavel_las", 5.553, 0.01}}) {
-    SimOptions options{.workload = "max_min_fairness.trace",
-                       .cluster = "8x1:v100,16x1:p100,24x1:k80",
-                       .policy = figure.policy,
-                       .simulator = "gavel"};
-    options.workload_csv = test::read_file(*data / "physical_cluster" / options.workload);
-    options.profile_files["simulation_throughputs.json"] = test::read_file(*data / "simulation_throughputs.json");
+    SimOptions options = gavel_options(*data, "max_min_fairness.trace");
+    options.policy = figure.policy;
     const auto report = run(options);
     INFO(figure.policy << (report.ok() ? "" : ": " + report.error().message));
     REQUIRE(report.ok());

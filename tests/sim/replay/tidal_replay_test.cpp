@@ -7,6 +7,7 @@
 #include "studies/replay/deadline_bound.hpp"
 #include "studies/sim_run.hpp"
 #include "tests/sim/replay/data_or_skip.hpp"
+#include "tests/sim/replay/gavel_options.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -23,10 +24,7 @@ Scoreboard score_of(const SimOptions& options) {
 TEST_CASE("on Gavel's cluster of three types tidal is ahead of las_perf and of max_sum, told how much is left or not") {
   const auto data = test::data_or_skip("gavel");
   if (!data) return;
-  SimOptions options{
-      .workload = "max_min_fairness.trace", .cluster = "8x1:v100,16x1:p100,24x1:k80", .simulator = "gavel"};
-  options.workload_csv = test::read_file(*data / "physical_cluster" / options.workload);
-  options.profile_files["simulation_throughputs.json"] = test::read_file(*data / "simulation_throughputs.json");
+  SimOptions options = gavel_options(*data, "max_min_fairness.trace");
   options.policy = "gavel_las_perf";
   const Scoreboard las_perf = score_of(options);
   options.policy = "gavel_max_sum";
@@ -49,9 +47,7 @@ TEST_CASE("on Gavel's cluster of three types tidal is ahead of las_perf and of m
 TEST_CASE("on a trace of twenty jobs and three types tidal, told nothing, is not behind sia") {
   const auto data = test::data_or_skip("gavel");
   if (!data) return;
-  SimOptions options{.workload = "medium_test.trace", .cluster = "8x1:v100,16x1:p100,24x1:k80", .simulator = "gavel"};
-  options.workload_csv = test::read_file(*data / "physical_cluster" / options.workload);
-  options.profile_files["simulation_throughputs.json"] = test::read_file(*data / "simulation_throughputs.json");
+  SimOptions options = gavel_options(*data, "medium_test.trace");
   options.policy = "sia";
   const Scoreboard sia = score_of(options);
   options.policy = "tidal";
