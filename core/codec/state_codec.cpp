@@ -441,7 +441,7 @@ Status take_head(nlohmann::json document, ClusterState& state) {
   const auto take = [&](const char* name, auto&& read) {
     const auto found = document.find(name);
     if (found == document.end()) return ok_status();
-    const Status taken = read(*found);
+    Status taken = read(*found);
     document.erase(found);
     return taken;
   };
