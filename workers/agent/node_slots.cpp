@@ -103,7 +103,11 @@ Result<NodeSlots> find_slots(const SlotsAsked& asked, GpuProbe& probe) {
   const auto gpus = probe.list();
   if (gpus) return gpu_slots(asked, *gpus);
   if (!asked.gpus.empty()) return not_found("--gpus " + asked.gpus + ": " + gpus.error().message);
-  return cpu(kDefaultCpuSlots, asked.type,
+  if (!asked.type.empty()) {
+    return not_found("--slot-type " + asked.type + ": " + gpus.error().message +
+                     "; to offer CPU slots under that name, add --slots N");
+  }
+  return cpu(kDefaultCpuSlots, "",
              gpus.error().message + "; offering " + std::to_string(kDefaultCpuSlots) + " CPU slots");
 }
 

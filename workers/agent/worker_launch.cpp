@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/comm_address.hpp"
+#include "workers/agent/isolation/confine_plan.hpp"
 #include "workers/agent/notice_files.hpp"
 
 namespace tidepool::agent {
@@ -35,9 +36,10 @@ void say_where_to_meet(const DataAddress& data, Environment& environment) {
   if (data.host.find(':') != std::string::npos) environment.emplace("NCCL_SOCKET_FAMILY", "AF_INET6");
 }
 
+// The daemon takes all slots but "cpu" for GPUs; CPU slots may have another name.
 Result<std::string> visible_devices(const api::StartWorker& order, const NodeSlots& slots) {
   std::string devices;
-  if (!order.gpus) return devices;  // hides every GPU from a worker that has none
+  if (!order.gpus || slots.gpus.empty()) return devices;  // hides every GPU from a worker that has none
   for (const int slot : order.slots) {
     if (static_cast<std::size_t>(slot) >= slots.gpus.size()) {
       return invalid_argument("this node has no GPU slot " + std::to_string(slot) + "; it offers " +
@@ -87,7 +89,10 @@ Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& 
   const auto devices = visible_devices(order, slots);
   if (!devices) return devices.error();
   Environment environment = base_environment(place.agent_environment, order.cpus.value_or(1));
-  if (place.confined) environment["HOME"] = "/tmp";
+  if (place.confined) {
+    environment["HOME"] = "/tmp";
+    environment["USER"] = environment["LOGNAME"] = view::kUser;
+  }
   for (const auto& [name, value] : order.env) {
     if (name.empty() || name.find('=') != std::string::npos) {
       return invalid_argument("\"" + name + "\" cannot be the name of an environment variable");

@@ -45,7 +45,8 @@ Result<uid_t> WorkerRooms::open(const Need& need, ChildSpec& spec) {
                    order.job.text(), *order.cpus, cpus_.free().size());
     }
   }
-  if (order.gpus) gpus_[order.worker] = gpus_of(need.node, order.slots);
+  const bool has_gpus = order.gpus && !need.node.gpus.empty();
+  if (has_gpus) gpus_[order.worker] = gpus_of(need.node, order.slots);
   spec.syscall_filter = confinement_.syscall_filter();
   if (!confinement_.on()) return uid_t{0};
   Confinement::Worker worker{.id = order.worker,
@@ -57,7 +58,7 @@ Result<uid_t> WorkerRooms::open(const Need& need, ChildSpec& spec) {
                              .job_file = job_file_of(order.worker),
                              .states = need.states,
                              .log = need.log};
-  if (order.gpus) worker.devices = device_files(need.node, order.slots);
+  if (has_gpus) worker.devices = device_files(need.node, order.slots);
   if (const auto named = order.env.find("TIDEPOOL_CHECKPOINT_DIR"); named != order.env.end()) {
     worker.own_folder = named->second;
   }

@@ -38,14 +38,15 @@ DENIED_BY = {
     "syscalls": "syscalls"}
 # Keeps a state, and says what it finds of an earlier worker's.
 VICTIM = """
-import os, time
+import getpass, grp, os, pwd, time
 state = os.environ["TIDEPOOL_CHECKPOINT_DIR"] + "/state"
 print("found", open(state).read() if os.path.exists(state) else "nothing", flush=True)
 os.makedirs(os.path.dirname(state), exist_ok=True)
 for path, mode in ((state, 0o600), ("/tmp/" + os.environ["CANARY"], 0o644)):
     with open(os.open(path, os.O_WRONLY | os.O_CREAT, mode), "w") as file:
         file.write(os.environ["CANARY"])
-print("user", os.getuid(), flush=True)
+print("user", os.getuid(), getpass.getuser(), pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(os.getgid()).gr_name,
+      flush=True)
 time.sleep(3600)
 """
 
@@ -296,7 +297,8 @@ class IsolationTest(unittest.TestCase):
         pool = self.open("required")
         job, pid = self.victim(pool)
         user = FIRST_USER + int(job.removeprefix("job-")) % 100
-        self.assertEqual(pool.output(job), f"found nothing\nuser {user}\n")
+        told = f"user {user} tidepool-job tidepool-job tidepool-job\n"  # by environment, list of users, list of groups
+        self.assertEqual(pool.output(job), f"found nothing\n{told}")
         self.assertEqual(pathlib.Path(f"/proc/{pid}").stat().st_uid, user)
         pool.agent.kill()
         pool.agent.wait()
@@ -306,7 +308,7 @@ class IsolationTest(unittest.TestCase):
         os.kill(pid, signal.SIGKILL)
         lost = eventually(lambda: pool.events("worker.lost"))
         self.assertEqual(lost[0]["data"]["signal"], 9, pool.logs())
-        self.assertTrue(pool.said(job, f"found {CANARY}\nuser {user}\n"), pool.logs())
+        self.assertTrue(pool.said(job, f"found {CANARY}\n{told}"), pool.logs())
 
     def test_a_trainer_is_resized_and_outlives_its_agent_in_isolation(self):
         pool = self.open("required", memory="2GiB")  # room for what a sanitizer keeps of freed memory

@@ -53,6 +53,13 @@ TEST_CASE("without GPUs a node offers four CPU slots and says why") {
   CHECK_THAT(slots.note, Catch::Contains("no GPUs here"));
 }
 
+TEST_CASE("CPU slots get the name of GPUs only where an operator says so") {
+  FixedProbe probe(std::vector<Gpu>{});
+  CHECK_THAT(find_slots({.type = "h100"}, probe).error().message,
+             Catch::Contains("--slot-type h100: ") && Catch::Contains("no GPUs here") && Catch::Contains("--slots N"));
+  CHECK(find_slots({.cpu_slots = 2, .type = "slow"}, probe)->type == "slow");
+}
+
 TEST_CASE("told how many CPU slots to offer, a node offers those and hides its GPUs") {
   FixedProbe probe(std::vector<Gpu>{{"GPU-a", "NVIDIA H200"}});
   const NodeSlots slots = find_slots({.cpu_slots = 7}, probe).value();

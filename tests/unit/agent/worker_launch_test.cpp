@@ -53,6 +53,17 @@ TEST_CASE("a worker gets a small environment, the job's own and what the protoco
   CHECK_FALSE(has(*spec, "AGENT_SECRET=x"));
 }
 
+TEST_CASE("a confined worker has a home and a user of its own") {
+  auto place = place_in("/p");
+  place.confined = true;
+  auto start = order();
+  const auto spec = plan_launch(start, place, kCpu);
+  REQUIRE(spec.ok());
+  for (const char* entry : {"HOME=/tmp", "USER=tidepool-job", "LOGNAME=tidepool-job"}) CHECK(has(*spec, entry));
+  start.env = {{"USER", "someone"}};
+  CHECK(has(plan_launch(start, place, kCpu).value(), "USER=someone"));
+}
+
 TEST_CASE("a worker is told where to meet the others, and a job cannot name another place") {
   auto start = order();
   start.env = {{"TIDEPOOL_DATA_ADDRESS", "10.9.9.9"}};
@@ -86,6 +97,13 @@ TEST_CASE("a worker on GPU slots sees exactly its GPUs") {
   CHECK(has(plan_launch(start, place_in("/p"), kGpus).value(), "CUDA_VISIBLE_DEVICES=GPU-b,GPU-a"));
   start.slots = {2};
   CHECK_THAT(plan_launch(start, place_in("/p"), kGpus).error().message, Catch::Contains("no GPU slot 2"));
+}
+
+TEST_CASE("a worker on CPU slots that are called otherwise starts and sees no GPU") {
+  auto start = order();
+  start.gpus = true;
+  const NodeSlots plain{.count = 1, .type = "plain"};
+  CHECK(has(plan_launch(start, place_in("/p"), plain).value(), "CUDA_VISIBLE_DEVICES="));
 }
 
 TEST_CASE("a program without a slash is looked up beside agentd first, then on PATH") {

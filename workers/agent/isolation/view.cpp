@@ -8,6 +8,9 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <system_error>
 
 namespace tidepool::agent {
@@ -60,7 +63,7 @@ Status show_folder(const std::string& from, const std::string& at) {
 }
 
 Status show_own_part(const ConfinePlan& plan) {
-  TP_TRY(mount_at("tmpfs", view::kRoot, kPlain, "mode=0755,size=1m"));
+  TP_TRY(mount_at("tmpfs", view::kRoot, kPlain, "mode=0755,size=16m"));
   TP_TRY(show_folder(plan.socket_folder, view::kSocketFolder));
   TP_TRY(make_file(view::kJobFile));
   TP_TRY(show(plan.job_file, view::kJobFile));
@@ -68,6 +71,27 @@ Status show_own_part(const ConfinePlan& plan) {
   if (!plan.states.empty()) TP_TRY(show_folder(plan.states, view::kStates));
   TP_TRY(show_folder(plan.tmp, kTmpStage));
   return show_folder(plan.shared_memory, kMemoryStage);
+}
+
+// A list of the host's users or groups, with one line more.
+Status show_list(const std::string& list, const std::string& line) {
+  std::ifstream host(list, std::ios::binary);
+  if (!host) return ok_status();
+  std::string text((std::istreambuf_iterator<char>(host)), {});
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  const std::string own = std::string(view::kRoot) + "/" + fs::path(list).filename().string();
+  std::ofstream(own, std::ios::binary) << text << line << '\n' << std::flush;
+  if (fs::file_size(own) != text.size() + line.size() + 1) return failed_to("write " + own);
+  TP_TRY(show(own, list));
+  return limit(list, kPlain | MS_RDONLY);
+}
+
+// Programs ask for the name of their user and fail without one, as PyTorch does.
+Status name_user(uid_t uid) {
+  const std::string user = view::kUser;
+  const std::string number = std::to_string(uid);
+  TP_TRY(show_list("/etc/passwd", user + ":x:" + number + ":" + number + "::/tmp:/bin/sh"));
+  return show_list("/etc/group", user + ":x:" + number + ":");
 }
 
 Status show_device(const std::string& device) {
@@ -139,6 +163,7 @@ Status make_view(const ConfinePlan& plan) {
   // What the host mounts later is seen, what is mounted here stays here.
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return failed_to("part from the host's mounts");
   TP_TRY(show_own_part(plan));
+  TP_TRY(name_user(plan.uid));
   TP_TRY(make_devices(plan));
   for (const std::string& path : plan.hidden) TP_TRY(hide(path));
   TP_TRY(show_tmp());

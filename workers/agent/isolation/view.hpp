@@ -1,6 +1,6 @@
 // What a confined program sees of the machine: its own /proc, /tmp, /dev and memory files, its own part of the agent's
-// folders at fixed places, and nothing in the place of what is hidden. Called by the first process of a pid namespace,
-// as root, before the program's user is taken.
+// folders at fixed places, a name for its user, and nothing in the place of what is hidden. Called by the first process
+// of a pid namespace, as root, before the program's user is taken.
 #pragma once
 
 #include "base/result.hpp"
