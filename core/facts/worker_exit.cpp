@@ -20,13 +20,22 @@ bool was_expected(const Worker& worker, const Job& job) {
   return worker.phase == WorkerPhase::kLeaving || worker.is_gone() || winds_down(job) || !is_active(job.state());
 }
 
-std::string describe(const Worker& worker, const ExitNotice& notice) {
+// Of a job whose programs speak with their agents; all others end so.
+bool ended_unheard(const Job& job, const Worker& worker, const ExitNotice& notice) {
+  return job.spec.resize == ResizeMode::kLive && worker.phase == WorkerPhase::kStarting && notice.exit_code == 0 &&
+         notice.signal == 0;
+}
+
+std::string describe(const Job& job, const Worker& worker, const ExitNotice& notice) {
   if (worker.stopped_for && notice.detail.empty()) return sentence(*worker.stopped_for);
   std::string text = worker.id.text();
   if (notice.signal != 0) {
     text += " was ended by signal " + std::to_string(notice.signal);
   } else if (notice.exit_code >= 0) {
     text += " exited with code " + std::to_string(notice.exit_code);
+    if (ended_unheard(job, worker, notice)) {
+      text += " before it joined its job; a program that does not use the tidepool package needs run.resize: restart";
+    }
   } else {
     text += " is gone";
   }
@@ -73,7 +82,7 @@ void count_failed_program(StateChange& change, Job& job, const Worker& worker, c
   // The program would end in the same way again.
   if (notice.exit_code == kExitMisconfigured) job.recovery.misconfigured = true;
   ++job.recovery.restarts;
-  job.recovery.last_error = describe(worker, notice);
+  job.recovery.last_error = describe(job, worker, notice);
   emit_lost(change, job, worker.id, notice);
 }
 
@@ -133,7 +142,7 @@ void remove_exited_workers(StateChange& change, const std::vector<WorkerId>& ids
     if (contains(job.membership.on_lost_nodes, worker.id)) job.membership.on_lost_nodes.clear();
     if (worker.held) free_held_slots(change, worker);
     change.remove_worker(worker.id);
-    return describe(worker, notice);
+    return describe(job, worker, notice);
   });
 }
 
@@ -153,7 +162,7 @@ void hold_slots(StateChange& change, WorkerId id, const SlotHold& hold, const Ex
     change.capacity_changed();
     change.emit("slots.quarantined", change.node(worker.node),
                 {{"worker", id.text()}, {"slots", worker.slots}, {"why", hold.why}});
-    return describe(worker, notice);
+    return describe(job, worker, notice);
   });
 }
 

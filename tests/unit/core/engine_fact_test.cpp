@@ -37,6 +37,21 @@ TEST_CASE("Time does not go back") {
   REQUIRE_FALSE(answer.ok());
 }
 
+TEST_CASE("A program that ends without a word to its agent is told what its job needs") {
+  Story story;
+  story.node(1);
+  const JobId job = story.submit({.max = 1});
+  story.decide();
+  story.exit(WorkerId(1), 0);
+  CHECK(story.job(job).recovery.last_error ==
+        "w-1 exited with code 0 before it joined its job; a program that does not use the tidepool package needs "
+        "run.resize: restart");
+  story.decide();
+  story.ready(WorkerId(2));
+  story.exit(WorkerId(2), 0);  // this one had joined
+  CHECK(story.job(job).recovery.last_error == "w-2 exited with code 0");
+}
+
 TEST_CASE("Reports of an older generation change nothing") {
   Story story;
   story.node(4);
