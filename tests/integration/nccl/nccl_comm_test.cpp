@@ -1,5 +1,5 @@
 // The communicator over the fake NCCL, ranks as threads: every fault ends every wait, and how a communicator ends
-// (revoked, aborted, destroyed) is read from the library's own log.
+// (aborted, destroyed) is read from the library's own log.
 #include <catch2/catch.hpp>
 
 #include <fstream>
@@ -181,7 +181,7 @@ TEST_CASE("the library refuses host memory where device memory belongs, which is
   CHECK_THAT(outcome.error().message, Catch::Contains("invalid argument"));
 }
 
-TEST_CASE("abort ends a sum that no other rank joins, by revoking, and the communicator is never destroyed") {
+TEST_CASE("abort ends a sum that no other rank joins, and the communicator is never destroyed") {
   const Machine machine;
   {
     const Ranks ranks = connected(2);
@@ -197,8 +197,6 @@ TEST_CASE("abort ends a sum that no other rank joins, by revoking, and the commu
     CHECK(outcome.error().code == ErrorCode::kUnavailable);
     CHECK_THAT(outcome.error().message, Catch::Contains("a member is gone"));
     CHECK(seconds_since(begin) < kFarBelowTimeouts);
-    CHECK(machine.calls("revoke") == 1);
-    CHECK(machine.calls("abort") == 0);  // the freeing comes later, off the path of the survivors
     std::vector<float> values(10);
     CHECK(!ranks[0]->allreduce(values).ok());
   }
@@ -206,14 +204,21 @@ TEST_CASE("abort ends a sum that no other rank joins, by revoking, and the commu
   CHECK(machine.calls("destroy") == 0);
 }
 
-TEST_CASE("an NCCL that cannot revoke is aborted at once") {
-  const Machine machine("libfake_nccl_2_18.so");
+TEST_CASE("survivors do not wait for NCCL to free what an aborted communicator has") {
+  const Machine machine;
+  const test::TemporaryFolder folder;
+  const Setting slow("FAKE_NCCL_ABORT_UNTIL", (folder.path() / "freed").string());
   {
     const Ranks ranks = connected(2);
+    auto waiting = std::async(std::launch::async, [&] {
+      std::vector<float> values(100);
+      return ranks[0]->allreduce(values);
+    });
+    CHECK(waiting.wait_for(Millis{50}) == std::future_status::timeout);
     ranks[0]->abort();
-    std::vector<float> values(10);
-    CHECK(!ranks[0]->allreduce(values).ok());
-    CHECK(machine.calls("abort") == 1);
+    CHECK_FALSE(waiting.get().ok());
+    CHECK(machine.calls("abort") == 0);  // not at its end yet
+    std::ofstream(folder.path() / "freed");
   }
   CHECK(machine.calls("abort") == 2);
   CHECK(machine.calls("destroy") == 0);
@@ -239,7 +244,6 @@ TEST_CASE("an initialisation that never ends is ended by its deadline or by abor
     CHECK(seconds_since(begin) < kFarBelowTimeouts);
   }
   CHECK(machine.calls("abort") == 2);
-  CHECK(machine.calls("revoke") == 0);
   CHECK(machine.calls("destroy") == 0);
 }
 
@@ -272,7 +276,6 @@ TEST_CASE("an error that NCCL reports late is told as a fault of this worker, wi
     CHECK(outcome.error().code == ErrorCode::kIo);
     CHECK_THAT(outcome.error().message, Catch::Contains("remote process exited"));
   }
-  CHECK(machine.calls("revoke") == 2);
 }
 
 TEST_CASE("a peer's death is silence until the push, or an error where NCCL sees it") {

@@ -64,10 +64,9 @@ TEST_CASE("a job over NCCL grows and shrinks without a step done twice") {
   auto calls = scene.calls();
   CHECK(calls["init"] == 2 + 3 + 2);
   CHECK(calls["destroy"] + calls["abort"] == calls["init"]);
-  CHECK(calls["revoke"] == 0);
 }
 
-TEST_CASE("after kill -9 of any rank the survivors revoke, build anew and lose no sample") {
+TEST_CASE("after kill -9 of any rank the survivors abort, build anew and lose no sample") {
   const std::size_t victim = GENERATE(0U, 1U, 2U);
   const bool old_library = GENERATE(false, true);
   CAPTURE(victim, old_library);
@@ -80,7 +79,7 @@ TEST_CASE("after kill -9 of any rank the survivors revoke, build anew and lose n
   scene.finish();
   auto calls = scene.calls();
   CHECK(calls["init"] == 3 + 2);
-  CHECK(calls["revoke"] == (old_library ? 0 : 2));
+  CHECK(calls["abort"] >= 2);
   CHECK(calls["destroy"] <= 2);  // of the second generation, which saw no fault
 }
 

@@ -12,7 +12,8 @@ METRICS = {
     "copy", "softmax_cross_entropy", "sgd", "pack", "row_sums", "product", "product_difference",
     "loss_difference_50_steps", "parameter_difference_50_steps", "charlm_step", "session_step",
     "state_to_host_and_hash", "nccl_1_rank_first_init", "nccl_1_rank_init", "nccl_1_rank_sum_through_host",
-    "nccl_1_rank_sum_on_device", "nccl_1_rank_abort", "nccl_2_ranks_1_gpu_init", "nccl_2_ranks_1_gpu_sum"}
+    "nccl_1_rank_abort", "nccl_1_rank_abort_and_free", "nccl_2_ranks_1_gpu_init", "nccl_2_ranks_1_gpu_sum_through_host",
+    "nccl_2_ranks_1_gpu_sum_on_device"}
 
 
 class RehearsalTest(unittest.TestCase):

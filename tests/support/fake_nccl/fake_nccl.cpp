@@ -1,11 +1,12 @@
 // A libnccl.so.2 between real processes on ordinary memory, with the faults that the real one has. Built in several
-// versions (FAKE_NCCL_VERSION, FAKE_NCCL_NO_REVOKE, FAKE_NCCL_NO_ABORT). By environment:
+// versions (FAKE_NCCL_VERSION, FAKE_NCCL_NO_ABORT). By environment:
 //
 //   FAKE_NCCL_HANG_INIT=1      initialisation never ends
 //   FAKE_NCCL_HANG_AFTER=n     the n+1st operation of a communicator never ends
 //   FAKE_NCCL_ERROR_AFTER=n    after n operations the communicator reports ncclRemoteError, and nothing ends any more
 //   FAKE_NCCL_DEATH=error      a peer's death is reported as ncclRemoteError; else, as within a node, it is silence
-//   FAKE_NCCL_LOG=file         "pid call" a line, for init, finalize, revoke, abort and destroy
+//   FAKE_NCCL_ABORT_UNTIL=file abort stops the kernels and returns once that file is there
+//   FAKE_NCCL_LOG=file         "pid call" a line, for init, finalize, abort and destroy
 //
 // As in the real one, the first operation of a communicator is launched late, by a thread of the library, while the
 // call has long returned ncclInProgress.
@@ -153,7 +154,6 @@ void enqueue(const std::vector<Collective>& calls) {
 int launch(const std::vector<Collective>& calls) {
   if (calls.empty()) return nccl::kSuccess;
   Comm& comm = *calls.front().comm;
-  if (comm.stop) return nccl::kInvalidUsage;  // revoked
   comm.under_way += static_cast<int>(calls.size());
   if (comm.launched_before) {
     enqueue(calls);
@@ -267,7 +267,6 @@ int ncclCommGetAsyncError(nccl::Handle handle, int* state) {
 int ncclCommFinalize(nccl::Handle handle) {
   note("finalize");
   auto* comm = reinterpret_cast<tidepool::fake::Comm*>(handle);
-  if (comm->stop) return nccl::kInvalidUsage;  // after revoke
   comm->join();
   comm->state = nccl::kInProgress;
   comm->background = std::thread([comm] {
@@ -288,20 +287,12 @@ int ncclCommDestroy(nccl::Handle handle) {
 
 #ifndef FAKE_NCCL_NO_ABORT
 int ncclCommAbort(nccl::Handle handle) {
+  auto* comm = reinterpret_cast<tidepool::fake::Comm*>(handle);
+  comm->halt();
+  const char* file = std::getenv("FAKE_NCCL_ABORT_UNTIL");
+  while (file != nullptr && ::access(file, F_OK) != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   note("abort");
-  auto* comm = reinterpret_cast<tidepool::fake::Comm*>(handle);
-  comm->halt();
   delete comm;
-  return nccl::kSuccess;
-}
-#endif
-
-#ifndef FAKE_NCCL_NO_REVOKE
-int ncclCommRevoke(nccl::Handle handle, int) {
-  note("revoke");
-  auto* comm = reinterpret_cast<tidepool::fake::Comm*>(handle);
-  comm->halt();
-  comm->state = nccl::kSuccess;
   return nccl::kSuccess;
 }
 #endif

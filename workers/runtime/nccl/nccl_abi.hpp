@@ -33,7 +33,6 @@ enum Operation : int { kSum = 0 };
 inline constexpr int kUndefined = INT_MIN;
 inline constexpr unsigned kConfigMagic = 0xcafebeef;
 inline constexpr int kConfigVersion = 22'800;
-inline constexpr int kRevokeDefault = 0;
 
 // ncclConfig_v22800. An older library reads only the front part that it knows.
 struct Config {

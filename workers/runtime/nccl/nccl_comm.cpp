@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "workers/runtime/nccl/device_staging.hpp"
 
@@ -53,7 +54,8 @@ class GpuComm final : public NcclComm {
   [[nodiscard]] Result<std::vector<std::int64_t>> gather(std::span<const std::int64_t> mine, Millis timeout);
   [[nodiscard]] Error leave(const char* what, const std::string& why);
   [[nodiscard]] Error fail(const char* what, const std::string& why);
-  void stop();
+  [[nodiscard]] std::string stop();
+  [[nodiscard]] bool wait_for_stream();
   void pause(int polls);
 
   [[nodiscard]] TimePoint collective_deadline() const { return Clock::now() + options_.collective_timeout; }
@@ -64,9 +66,9 @@ class GpuComm final : public NcclComm {
   std::unique_ptr<DeviceStaging> staging_;
   nccl::UniqueId id_{};
   nccl::Handle handle_ = nullptr;
-  bool connected_ = false;
   bool failed_ = false;
   bool settled_ = false;
+  std::thread aborting_;
 
   std::atomic<bool> aborted_{false};
   std::mutex mutex_;
@@ -74,6 +76,7 @@ class GpuComm final : public NcclComm {
 };
 
 GpuComm::~GpuComm() {
+  if (aborting_.joinable()) aborting_.join();
   cuda_.set_device(0);
   if (handle_ != nullptr && settled_) nccl_.destroy(handle_);
   if (handle_ != nullptr && !settled_) nccl_.abort(handle_);
@@ -95,9 +98,7 @@ Status GpuComm::connect(const std::string& id) {
   config.blocking = 0;
   config.version = static_cast<unsigned>(std::min(nccl_.version, nccl::kConfigVersion));
   const int code = nccl_.init_rank(&handle_, options_.size, id_, options_.rank, &config);
-  TP_TRY(issued(code, what, deadline));
-  connected_ = true;
-  return ok_status();
+  return issued(code, what, deadline);
 }
 
 Status GpuComm::allreduce(std::span<float> values) {
@@ -278,32 +279,36 @@ Status GpuComm::in_place(std::span<std::byte> bytes, const char* what, Launch la
 // Another rank's fault: the daemon will form a generation without it.
 Error GpuComm::leave(const char* what, const std::string& why) {
   failed_ = true;
-  stop();
-  return Error{ErrorCode::kUnavailable, std::string(what) + ": " + why};
+  return Error{ErrorCode::kUnavailable, std::string(what) + ": " + why + stop()};
 }
 
 // Perhaps our own fault, which the other ranks need not notice.
 Error GpuComm::fail(const char* what, const std::string& why) {
   failed_ = true;
-  stop();
-  return io_error(std::string(what) + ": " + why);
+  return io_error(std::string(what) + ": " + why + stop());
 }
 
-// Ends what runs on the GPU. Revoking leaves the freeing to the destructor, which the session calls off the path that
-// training waits on; older libraries know only how to do both at once.
-void GpuComm::stop() {
-  if (handle_ == nullptr) return;
-  if (!connected_ || nccl_.revoke == nullptr) {
-    nccl_.abort(handle_);
-    handle_ = nullptr;
-    return;
-  }
-  int state = nccl_.revoke(handle_, nccl::kRevokeDefault);
+// Ends what runs on the GPU. NCCL tells it to quit at once and then takes half a second to end its own threads and to
+// free its memory: another thread waits for that, and the destructor, which is called off the path that training waits
+// on. Not ncclCommRevoke: after a peer's death its kernels ran on for seconds (NCCL 2.28.9 over sockets).
+std::string GpuComm::stop() {
+  if (handle_ == nullptr) return {};
+  aborting_ = std::thread([this, handle = std::exchange(handle_, nullptr)] {
+    cuda_.set_device(0);
+    nccl_.abort(handle);
+  });
+  return wait_for_stream() ? "" : "; the GPU still works on its sums";
+}
+
+// Whether all that was enqueued has ended; a device that has failed has nothing under way.
+bool GpuComm::wait_for_stream() {
+  if (!staging_->mark(0).ok()) return true;
   const TimePoint deadline = Clock::now() + kNcclSettleTimeout;
-  for (int polls = 0; state == nccl::kInProgress && Clock::now() < deadline; ++polls) {
-    if (nccl_.async_error(handle_, &state) != nccl::kSuccess) return;
+  for (int polls = 0; staging_->done(0) == cuda::kNotReady; ++polls) {
+    if (Clock::now() >= deadline) return false;
     std::this_thread::sleep_for(polls < kPollsBeforeSleep ? std::chrono::microseconds(0) : kPollPause);
   }
+  return true;
 }
 
 }  // namespace

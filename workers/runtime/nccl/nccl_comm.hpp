@@ -3,8 +3,8 @@
 //
 // Nothing here blocks: the communicator is made with blocking = 0, every operation is awaited by polling, and each poll
 // looks at abort() and at a deadline. So a dead or hanging peer costs as long as the daemon needs to say so. After a
-// fault the communicator is revoked (2.28.7 and later), then released with ncclCommAbort, never with ncclCommDestroy:
-// mixing the two hangs the others. It is never repaired; the next generation makes a new one.
+// fault the communicator is ended with ncclCommAbort by a thread of its own, never with ncclCommDestroy: mixing the two
+// hangs the others. It is never repaired; the next generation makes a new one.
 //
 // Errors: kUnavailable when a member is gone or hangs; kIo when NCCL or CUDA reports a fault here, which the others may
 // not see: then they wait for this worker until it is gone.

@@ -25,7 +25,6 @@ void resolve(DynamicLibrary& library, NcclLibrary& nccl) {
   library.require("ncclAllReduce", nccl.allreduce);
   library.require("ncclBroadcast", nccl.broadcast);
   library.require("ncclAllGather", nccl.allgather);
-  static_cast<void>(library.find("ncclCommRevoke", nccl.revoke));
 }
 
 // Connections are made while a communicator is built, not inside its first sum, and kernels of two communicators are

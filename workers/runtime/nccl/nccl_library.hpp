@@ -34,9 +34,6 @@ struct NcclLibrary {
   int (*allreduce)(const void*, void*, std::size_t, int type, int operation, nccl::Handle, cuda::Stream) = nullptr;
   int (*broadcast)(const void*, void*, std::size_t, int type, int root, nccl::Handle, cuda::Stream) = nullptr;
   int (*allgather)(const void*, void*, std::size_t, int type, nccl::Handle, cuda::Stream) = nullptr;
-
-  // Optional: since 2.28.7. Stops what is under way without freeing anything.
-  int (*revoke)(nccl::Handle, int flags) = nullptr;
 };
 
 }  // namespace tidepool::runtime
