@@ -52,10 +52,11 @@ def make_model() -> nn.Module:
         nn.Flatten(), nn.Linear(128, len(SHAPES)))
 
 
-def accuracy(model: nn.Module, pictures: Shapes) -> float:
+def accuracy(model: nn.Module, pictures: Shapes, device: str) -> float:
     model.eval()
     with torch.no_grad():
-        right = sum(int((model(x).argmax(1) == y).sum()) for x, y in torch.utils.data.DataLoader(pictures, 100))
+        right = sum(int((model(x.to(device)).argmax(1) == y.to(device)).sum())
+                    for x, y in torch.utils.data.DataLoader(pictures, 100))
     model.train()
     return right / len(pictures)
 
@@ -67,8 +68,9 @@ def main() -> None:
     parser.add_argument("--batch", type=int, help="samples a step over all workers; default: the job file's, or 50")
     asked = parser.parse_args()
 
+    device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(1)
-    model = make_model()
+    model = make_model().to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-4)
     schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.7)
     job = tp.init(seed=1)
@@ -78,14 +80,14 @@ def main() -> None:
     unseen = Shapes(400, seed=1)
     for epoch in job.epochs(asked.epochs):
         for pictures, labels in loader:
-            loss = nn.functional.cross_entropy(model(pictures), labels)
+            loss = nn.functional.cross_entropy(model(pictures.to(device)), labels.to(device))
             job.report(loss=loss)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
         schedule.step()
         if job.rank == 0:
-            print(f"epoch {epoch}  loss {job.mean_loss:.3f}  right {accuracy(model, unseen):.1%}  {job.size} workers",
+            print(f"epoch {epoch}  loss {job.mean_loss:.3f}  right {accuracy(model, unseen, device):.1%}  {job.size} workers",
                   flush=True)
 
 

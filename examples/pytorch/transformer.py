@@ -67,7 +67,7 @@ class Transformer(nn.Module):
 
     def forward(self, codes: torch.Tensor) -> torch.Tensor:
         x = self.characters(codes) + self.places
-        future = torch.ones(codes.shape[1], codes.shape[1], dtype=torch.bool).triu(1)
+        future = torch.ones(codes.shape[1], codes.shape[1], dtype=torch.bool, device=codes.device).triu(1)
         for block in self.blocks:
             x = block(x, future)
         return self.out(self.last(x))
@@ -87,9 +87,10 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=2e-3)
     asked = parser.parse_args()
 
+    device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(1)
     dataset = Text(read_documents(), asked.context)
-    model = Transformer(len(dataset.alphabet), asked.context)
+    model = Transformer(len(dataset.alphabet), asked.context).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=asked.rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, asked.rate, total_steps=asked.steps + 1, pct_start=0.1)
 
@@ -98,6 +99,7 @@ def main() -> None:
     job.register("schedule", schedule)
     batch = asked.batch or (None if job.has_daemon else 32)
     for codes, following in job.loader(dataset, batch, steps=asked.steps):
+        codes, following = codes.to(device), following.to(device)
         loss = nn.functional.cross_entropy(model(codes).flatten(0, 1), following.flatten())
         job.report(loss=loss)
         optimizer.zero_grad()

@@ -33,7 +33,7 @@ def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, step: i
 def load(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> int:
     if not path.exists():
         return 0
-    state = torch.load(path)
+    state = torch.load(path, map_location="cpu")
     model.load_state_dict(state["model"])
     optimizer.load_state_dict(state["optimizer"])
     return int(state["step"])
@@ -54,19 +54,22 @@ def main() -> None:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, ask_stop)
 
-    dist.init_process_group("gloo")
+    on_gpu = torch.cuda.is_available()  # one GPU a worker: the first that it sees
+    device = torch.device("cuda:0" if on_gpu else "cpu")
+    dist.init_process_group("nccl" if on_gpu else "gloo")
     rank, size = dist.get_rank(), dist.get_world_size()
     checkpoint = Path(os.environ.get("TIDEPOOL_CHECKPOINT_DIR", "checkpoints")) / "ddp.pt"
     torch.manual_seed(1)
-    model = nn.Sequential(nn.Linear(8, 64), nn.Tanh(), nn.Linear(64, 1))
+    model = nn.Sequential(nn.Linear(8, 64), nn.Tanh(), nn.Linear(64, 1)).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     step = load(checkpoint, model, optimizer)
+    print(f"sums over {dist.get_backend()} on {device}", flush=True)
     print(f"rank {rank} of {size} goes on from step {step}", flush=True)
 
     replica = DistributedDataParallel(model)
-    stopping = torch.zeros(1)
+    stopping = torch.zeros(1, device=device)
     while step < options.steps and not stopping.item():
-        inputs, targets = batch(step, rank, size, options.batch)
+        inputs, targets = (part.to(device) for part in batch(step, rank, size, options.batch))
         loss = nn.functional.mse_loss(replica(inputs), targets)
         optimizer.zero_grad()
         loss.backward()
