@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -64,7 +65,7 @@ Target target_of(const Daemon& daemon) {
           .token = daemon.token(),
           .headers = {},
           .path = "/v1/jobs",
-          .job = R"({"run":{"command":["true"]},"resources":{"gpus_per_worker":1}})",
+          .job = R"({"run":{"command":["true"],"resize":"restart"},"resources":{"gpus_per_worker":1}})",
           .stored = 201};
 }
 
@@ -159,9 +160,18 @@ Target target_of(const SlurmByHand& slurm) {
           .stored = 200};
 }
 
-void submits_beside_slurm(const std::string& program, int jobs, const std::string& mode) {
+// Submits a second to slurmrestd; it has ended when ours begin, and so have its jobs.
+std::optional<double> slurm_rate(int jobs, const std::string& mode) {
   const auto slurm = SlurmByHand::start(mode);
-  if (!slurm) {
+  if (!slurm) return std::nullopt;
+  const Target theirs = target_of(*slurm);
+  submit(theirs, 8, jobs / 8);  // what is paid once is paid
+  return submit(theirs, 8, jobs);
+}
+
+void submits_beside_slurm(const std::string& program, int jobs, const std::string& mode) {
+  const std::optional<double> their_rate = slurm_rate(jobs, mode);
+  if (!their_rate) {
     std::fprintf(stderr,
                  "scale_bench: submits beside slurmrestd: skipped, this is not root or Debian's packages slurmctld, "
                  "slurmd, slurm-client, slurmrestd, slurm-wlm-jwt-plugin and munge are not all installed\n");
@@ -171,15 +181,12 @@ void submits_beside_slurm(const std::string& program, int jobs, const std::strin
   Daemon daemon(program, they_run ? std::vector<std::string>{"--dev", "--local-slots", std::to_string(kSlurmSlots)}
                                   : std::vector<std::string>{"--dev"});
   if (!they_run) occupy(daemon);
-  const Target theirs = target_of(*slurm);
-  submit(theirs, 8, jobs / 8);  // what is paid once is paid
   submit(target_of(daemon), 8, jobs / 8);
-  const double their_rate = submit(theirs, 8, jobs);
   const std::string suffix = they_run ? "_while_jobs_run" : "";
   print("submits_8_clients_vs_slurmrestd" + suffix, submit(target_of(daemon), 8, jobs), "1/s", "slurmrestd",
-        their_rate);
+        *their_rate);
   print("jobs_in_batches_of_100_8_clients_vs_slurmrestd" + suffix, submit_batches(daemon, 8), "1/s", "slurmrestd",
-        their_rate);
+        *their_rate);
 }
 
 // Submits and cancels so many.
