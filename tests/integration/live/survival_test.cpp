@@ -16,11 +16,18 @@ double seconds_of(const std::string& rfc3339) {
   return std::stod(clock.substr(0, 2)) * 3600 + std::stod(clock.substr(3, 2)) * 60 + std::stod(clock.substr(6));
 }
 
+// So that a step is several milliseconds of computing: of shorter ones, most is waiting for the other worker's turn.
+#ifdef __OPTIMIZE__
+constexpr int kHidden = 768;
+#else
+constexpr int kHidden = 128;
+#endif
+
 // Two workers for as long as it takes, which compute as slowly as slow_down() says.
 nlohmann::json slowable_job(const TemporaryFolder& folder) {
   nlohmann::json job = job_on(folder, 1'000'000);
   job["elastic"] = {{"min", 2}, {"max", 2}};
-  job["run"]["args"]["hidden"] = 128;
+  job["run"]["args"]["hidden"] = kHidden;
   job["run"]["args"]["slow_file"] = (folder / "slow").string();
   return job;
 }
