@@ -206,20 +206,43 @@ int Preemption::coming_elsewhere(const Job& claimant) const {
   return slots;
 }
 
-bool Preemption::displace_for(const Job& claimant) {
+// From the end of the plan's order. One that asks for particular nodes only if it may be on others than the claimant,
+// and if its tenant has what it is guaranteed of the types without it.
+std::vector<TargetedJob> Preemption::displaced_by(const Job& claimant) {
   const SlotsFor wanted{claimant, smallest_claim(claimant)};
-  if (!draft_.type_guarantees().cover(claimant, wanted.slots)) return false;
-  std::vector<TargetedJob> in_way = victims_in_way(claimant);
-  const auto victims = static_cast<std::ptrdiff_t>(in_way.size());
+  std::map<NodeDemand, bool> elsewhere;
+  const auto may_be_elsewhere = [&](const Job& job) {
+    const auto [known, is_first] = elsewhere.try_emplace(node_demand(job.spec));
+    if (!is_first) return known->second;
+    for (const auto& [id, node] : draft_.state().nodes) {
+      const bool is_other = node.takes_workers() && may_run_on(job, node) && !may_run_on(claimant, node);
+      known->second = known->second || is_other;
+    }
+    return known->second;
+  };
+  std::vector<TargetedJob> displaced;
   for (const auto& [id, job] : draft_.state().jobs) {
     const Target* target = draft_.planned_target(*job);
     const bool goes_on = target != nullptr && target->size > 0 && job->requests.pinned_size == 0;
-    if (!goes_on || is_choosy(job->spec) || !is_in_way(*job, claimant) || !can_change(draft_, *job)) continue;
-    if (may_be_chosen(*job, wanted, By::kLimits)) in_way.push_back({job.get(), target});
+    if (!goes_on || !is_in_way(*job, claimant) || !can_change(draft_, *job)) continue;
+    if (is_choosy(job->spec) && !may_be_elsewhere(*job)) continue;
+    if (may_be_chosen(*job, wanted, By::kLimits)) displaced.push_back({job.get(), target});
   }
-  std::sort(in_way.begin() + victims, in_way.end(), [](const TargetedJob& one, const TargetedJob& other) {
+  std::sort(displaced.begin(), displaced.end(), [](const TargetedJob& one, const TargetedJob& other) {
     return std::pair(one.target->place, one.job->id) > std::pair(other.target->place, other.job->id);
   });
+  TypeGuarantees::Held gone;
+  std::erase_if(displaced, [&](const TargetedJob& each) {
+    return is_choosy(each.job->spec) && !draft_.type_guarantees().spare(*each.job, gone);
+  });
+  return displaced;
+}
+
+bool Preemption::displace_for(const Job& claimant) {
+  if (!draft_.type_guarantees().cover(claimant, smallest_claim(claimant))) return false;
+  std::vector<TargetedJob> in_way = victims_in_way(claimant);
+  const std::vector<TargetedJob> displaced = displaced_by(claimant);
+  in_way.insert(in_way.end(), displaced.begin(), displaced.end());
   return preempt_of(in_way, claimant);
 }
 

@@ -6,7 +6,7 @@
 // for a higher priority. The operators' limits on preemption hold up what no guarantee covers (preemption_limits.hpp).
 // For a job that asks for particular nodes only those are preempted that hold slots there; else workers of others move
 // elsewhere (type_moves.hpp). Where these find no room, and a guarantee of the type covers the claim, they are
-// preempted.
+// preempted, but for what their own tenants are guaranteed.
 #pragma once
 
 #include <map>
@@ -88,8 +88,9 @@ class Preemption {
   [[nodiscard]] int held_elsewhere(const Job& job, const Job& claimant) const;
   [[nodiscard]] int coming_elsewhere(const Job& claimant) const;
   // Where a guarantee of a type covers what the claimant waits for, and moves do not help: jobs that are to go on but
-  // may be anywhere give up slots there, and go on where there is room. False: none does.
+  // may be elsewhere give up slots there, and go on where there is room. False: none does.
   bool displace_for(const Job& claimant);
+  [[nodiscard]] std::vector<TargetedJob> displaced_by(const Job& claimant);
   void add_workers(const TargetedJob& victim, SlotReservations& reservations) const;
   [[nodiscard]] bool is_in_way(const Job& job, const Job& claimant) const;
   [[nodiscard]] bool may_be_preempted(const Job& job, const Job& claimant) const;

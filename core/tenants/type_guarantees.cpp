@@ -36,12 +36,35 @@ TypeGuarantees::TypeGuarantees(const ClusterState& state) : state_(state) {
   }
 }
 
+int TypeGuarantees::held(std::string_view tenant, std::string_view type) const {
+  const auto found = held_.find({tenant, type});
+  return found == held_.end() ? 0 : found->second;
+}
+
+bool TypeGuarantees::spare(const Job& job, Held& gone) const {
+  std::map<std::string_view, int> slots;
+  for (const WorkerId id : job.membership.workers) {
+    const Worker& worker = *state_.find_worker(id);
+    slots[state_.find_node(worker.node)->slot_type] += static_cast<int>(worker.slots.size());
+  }
+  const auto path = state_.tenants->path_to(job.spec.tenant);
+  for (const Tenant* tenant : path) {
+    for (const auto& [type, promised] : tenant->guarantee_by_type) {
+      const auto given = slots.find(type);
+      if (given == slots.end()) continue;
+      if (held(tenant->name, type) - gone[{tenant->name, type}] - given->second < promised) return false;
+    }
+  }
+  for (const Tenant* tenant : path) {
+    for (const auto& [type, count] : slots) gone[{tenant->name, type}] += count;
+  }
+  return true;
+}
+
 bool TypeGuarantees::cover(const Job& job, int slots) const {
   for (const Tenant* tenant : state_.tenants->path_to(job.spec.tenant)) {
     for (const auto& [type, promised] : tenant->guarantee_by_type) {
-      const auto held = held_.find({tenant->name, type});
-      const int left = promised - (held == held_.end() ? 0 : held->second);
-      if (left >= slots && may_run_on_type(state_, job, type)) return true;
+      if (promised - held(tenant->name, type) >= slots && may_run_on_type(state_, job, type)) return true;
     }
   }
   return false;

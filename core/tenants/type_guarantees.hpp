@@ -12,6 +12,9 @@ namespace tidepool::core {
 
 class TypeGuarantees {
  public:
+  // Slots by a tenant and those below it, and type.
+  using Held = std::map<std::pair<std::string_view, std::string_view>, int>;
+
   // The state outlives it and stays as it is.
   explicit TypeGuarantees(const ClusterState& state);
 
@@ -20,11 +23,15 @@ class TypeGuarantees {
   [[nodiscard]] bool cover(const Job& job, int slots) const;
   // The job waits, asks for particular nodes, and they cover its smallest size.
   [[nodiscard]] bool are_claimed_by(const Job& job) const;
+  // Without the slots of this job, which asks for particular nodes, and without `gone`, its tenant and each above it
+  // hold as much of every type as they are guaranteed. Then its slots are gone, too.
+  [[nodiscard]] bool spare(const Job& job, Held& gone) const;
 
  private:
   const ClusterState& state_;
-  // By a tenant and those below it, and type. Empty where no tenant is guaranteed slots of a type.
-  std::map<std::pair<std::string_view, std::string_view>, int> held_;
+  [[nodiscard]] int held(std::string_view tenant, std::string_view type) const;
+
+  Held held_;  // empty where no tenant is guaranteed slots of a type
 };
 
 }  // namespace tidepool::core

@@ -98,6 +98,21 @@ TEST_CASE("a worker that may be elsewhere moves for a job that has waited for as
   CHECK(nodes_of(story, typed) == std::vector<NodeId>{scene.scarce});
 }
 
+TEST_CASE("a job that lists several types moves to another of them for one that takes none else") {
+  Story story;
+  (void)typed_node(story, "new", 2);
+  const JobId lists = submit_typed(story, {.min = 2, .max = 2, .cooldown = Duration()}, {"new", "old"});
+  story.settle(lists);
+  const NodeId common = typed_node(story, "old", 2);
+  const JobId typed = submit_typed(story, {.min = 2, .max = 2}, {"new"});
+  story.decide();
+  story.pass(Duration::seconds(600));
+  story.settle(lists);
+  CHECK(nodes_of(story, lists) == std::vector<NodeId>{common, common});
+  story.settle(typed);
+  CHECK(story.job(typed).size() == 2);
+}
+
 TEST_CASE("time alone has an engine look again at a job that waits for a type, each time its waiting has doubled") {
   Scene scene;
   Story& story = scene.story;

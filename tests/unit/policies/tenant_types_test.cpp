@@ -141,6 +141,43 @@ TEST_CASE("a job that the plan gives nothing is counted once where it stands in 
   CHECK(pool.story.job(claim).size() == 0);
 }
 
+TEST_CASE("a job that lists several types leaves the one of them that another tenant is guaranteed") {
+  const std::string policy = GENERATE("tidal", "las", "tiresias", "elastic_tiresias", "cluster_autoscaling");
+  const int claimed = GENERATE(2, 4);
+  const int jobs = GENERATE(1, 2, 4);  // those of a single worker cannot hand their state on, and are preempted
+  CAPTURE(policy, claimed, jobs);
+  TypedPool pool({guaranteed("vision", 4, 4), {.name = "speech"}, {.name = "guests"}}, 4, policy);
+  pool.node_of("third", 1);  // else those of speech would take any
+  const JobId guest = pool.running(TypedPool::typed("guests", 4, {"cpu"}));
+  for (int i = 0; i < jobs; ++i) (void)pool.running(TypedPool::typed("speech", 4 / jobs, {"new", "cpu"}));
+  REQUIRE(pool.held_of("speech", "new") == 4);
+  pool.end(guest);
+  const JobId claim = pool.submit(TypedPool::typed("vision", claimed));
+  pool.story.decide();
+  for (const int seconds : {60, 600}) {
+    pool.story.pass(Duration::seconds(seconds));
+    pool.settle_all();
+  }
+  CHECK(pool.story.job(claim).size() == claimed);
+  CHECK(pool.held_of("speech", "cpu") == (jobs == 1 ? 4 : claimed));
+}
+
+TEST_CASE("jobs that list several types stay on the one that their own tenant is guaranteed") {
+  TypedPool pool({guaranteed("vision", 4, 2), guaranteed("speech", 2, 2), {.name = "guests"}}, 4, "las");
+  pool.node_of("third", 1);
+  const JobId before = pool.running(TypedPool::typed("guests", 4, {"cpu"}));
+  for (int i = 0; i < 2; ++i) (void)pool.running(TypedPool::typed("guests", 1, {"new", "cpu"}));
+  pool.story.pass(Duration::seconds(3600));
+  for (int i = 0; i < 2; ++i) (void)pool.running(TypedPool::typed("speech", 1, {"new", "cpu"}));
+  pool.end(before);
+  REQUIRE(pool.held_of("guests", "new") == 2);
+  REQUIRE(pool.held_of("speech", "new") == 2);
+  (void)pool.submit(TypedPool::typed("vision", 2));
+  pool.settle_all();
+  CHECK(pool.held_of("vision", "new") == 2);
+  CHECK(pool.held_of("speech", "new") == 2);
+}
+
 TEST_CASE("of two gangs that each need all slots of a type one runs") {
   TypedPool pool({{.name = "vision"}, {.name = "speech"}});
   const JobId first = pool.running(TypedPool::typed("vision", 4));
