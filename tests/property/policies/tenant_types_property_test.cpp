@@ -77,28 +77,32 @@ TEST_CASE("a guarantee of a type is had back from all that hold it, and then not
   int taken = 0;
   for_each_seed("typed claims", 100, [&](std::uint64_t, Rng& rng) {
     const int each = static_cast<int>(rng.between(2, 6));
-    SharedPool pool({}, each);
-    pool.story.learn(core::NodeJoined{pool.story.engine().node_id_for("n"), "n", each, "new", Money(), {}});
+    SharedPool pool({}, each, rng.chance(0.5) ? "tidal" : "las");
+    for (const auto& [type, slots] : {std::pair{"new", each}, {"third", 1}}) {
+      pool.story.learn(core::NodeJoined{pool.story.engine().node_id_for(type), type, slots, type, Money(), {}});
+    }
     const int promised = static_cast<int>(rng.between(1, each));
     pool.configure({{.name = "claims", .guarantee = promised, .guarantee_by_type = {{"new", promised}}},
                     {.name = "one", .weight = rng.between(1, 4)},
                     {.name = "two", .weight = rng.between(1, 4)}});
-    const auto submit = [&](const std::string& tenant, int size, bool asks) {
+    const auto submit = [&](const std::string& tenant, int size, std::vector<std::string> types) {
       core::JobSpec spec = SharedPool::spec(tenant, size);
-      if (asks) spec.slot_types = {"new"};
+      spec.slot_types = std::move(types);
       spec.elastic.cooldown = Duration();
       return pool.submit(spec);
     };
     for (std::int64_t jobs = rng.between(2, 8); jobs > 0; --jobs) {
-      // One that takes any type has two workers or more: a single one could not hand its state on and stays.
-      const bool asks = rng.chance(0.7);
-      (void)submit(rng.chance(0.5) ? "one" : "two", static_cast<int>(rng.between(asks ? 1 : 2, std::min(3, each))),
-                   asks);
+      std::vector<std::string> types;
+      if (rng.chance(0.7)) types.emplace_back("new");
+      if (!types.empty() && rng.chance(0.4)) types.emplace_back("cpu");
+      const int least =
+          types.empty() ? 2 : 1;  // a single worker that may be anywhere holds up those behind it at first
+      (void)submit(rng.chance(0.5) ? "one" : "two", static_cast<int>(rng.between(least, std::min(3, each))), types);
     }
     pool.settle_all();
     pool.story.pass(Duration::seconds(61));
     pool.settle_all();
-    const JobId claim = submit("claims", promised, true);
+    const JobId claim = submit("claims", promised, {"new"});
     const int preempted = preempted_in(pool.story.decide());
     taken += preempted;
     pool.settle_all();
