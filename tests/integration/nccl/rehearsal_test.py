@@ -13,14 +13,14 @@ METRICS = {
     "loss_difference_50_steps", "parameter_difference_50_steps", "charlm_step", "session_step",
     "state_to_host_and_hash", "nccl_1_rank_first_init", "nccl_1_rank_init", "nccl_1_rank_sum_through_host",
     "nccl_1_rank_abort", "nccl_1_rank_abort_and_free", "nccl_2_ranks_1_gpu_init", "nccl_2_ranks_1_gpu_sum_through_host",
-    "nccl_2_ranks_1_gpu_sum_on_device"}
+    "nccl_2_ranks_1_gpu_sum_on_device", "nccl_2_ranks_1_gpu_death"}
 
 
 class RehearsalTest(unittest.TestCase):
     def run_bench(self, **more):
         environment = {
             **os.environ, "TIDEPOOL_CUDART_LIBRARY": str(TESTS / "fake/libfake_cudart.so"),
-            "TIDEPOOL_NCCL_LIBRARY": str(TESTS / "fake/libfake_nccl_2_28.so"),
+            "TIDEPOOL_NCCL_LIBRARY": str(TESTS / "fake/libfake_nccl_2_28.so"), "FAKE_NCCL_DEATH": "error",
             "TIDEPOOL_GPU_LIBRARY": str(TESTS / "fake/libfake_tidepool_gpu.so"), **more}
         done = subprocess.run([TESTS / "gpu_bench", "--rehearse"], env=environment, capture_output=True, text=True,
                               timeout=100)
