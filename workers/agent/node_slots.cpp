@@ -30,13 +30,16 @@ NodeSlots cpu(int count, const std::string& type, std::string note) {
   return {.count = count, .type = type.empty() ? "cpu" : type, .gpus = {}, .note = std::move(note)};
 }
 
+// "1 GPU", "2 GPUs"
+std::string count_of(int count, const char* noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 // "nvidia-a100 (4 GPUs), nvidia-h200 (2 GPUs)"
 std::string types_told(const std::vector<Gpu>& gpus) {
   std::map<std::string, int> counts;
   for (const Gpu& gpu : gpus) ++counts[type_of(gpu.name)];
-  return word_list(counts, [](const auto& entry) {
-    return entry.first + " (" + std::to_string(entry.second) + (entry.second == 1 ? " GPU)" : " GPUs)");
-  });
+  return word_list(counts, [](const auto& entry) { return entry.first + " (" + count_of(entry.second, "GPU") + ")"; });
 }
 
 Error not_there(const std::string& gpus, const std::string& why, const std::vector<Gpu>& all) {
@@ -89,7 +92,7 @@ Result<NodeSlots> gpu_slots(const SlotsAsked& asked, const std::vector<Gpu>& all
                             "and a --state-dir of its own");
   }
   slots.type = asked.type.empty() ? type : asked.type;
-  slots.note = std::to_string(slots.count) + " GPUs: " + slots.gpus.front().name;
+  slots.note = count_of(slots.count, "GPU") + ": " + slots.gpus.front().name;
   if (slots.of_host > slots.count) slots.note += ", of " + std::to_string(slots.of_host) + " that the host has";
   return slots;
 }
@@ -98,7 +101,7 @@ Result<NodeSlots> gpu_slots(const SlotsAsked& asked, const std::vector<Gpu>& all
 
 Result<NodeSlots> find_slots(const SlotsAsked& asked, GpuProbe& probe) {
   if (asked.cpu_slots) {
-    return cpu(*asked.cpu_slots, asked.type, std::to_string(*asked.cpu_slots) + " CPU slots, as told");
+    return cpu(*asked.cpu_slots, asked.type, count_of(*asked.cpu_slots, "CPU slot") + ", as told");
   }
   const auto gpus = probe.list();
   if (gpus) return gpu_slots(asked, *gpus);
@@ -107,8 +110,7 @@ Result<NodeSlots> find_slots(const SlotsAsked& asked, GpuProbe& probe) {
     return not_found("--slot-type " + asked.type + ": " + gpus.error().message +
                      "; to offer CPU slots under that name, add --slots N");
   }
-  return cpu(kDefaultCpuSlots, "",
-             gpus.error().message + "; offering " + std::to_string(kDefaultCpuSlots) + " CPU slots");
+  return cpu(kDefaultCpuSlots, "", gpus.error().message + "; offering " + count_of(kDefaultCpuSlots, "CPU slot"));
 }
 
 std::vector<int> cpus_of(const NodeSlots& node, const std::vector<int>& usable) {

@@ -64,6 +64,8 @@ TEST_CASE("told how many CPU slots to offer, a node offers those and hides its G
   FixedProbe probe(std::vector<Gpu>{{"GPU-a", "NVIDIA H200"}});
   const NodeSlots slots = find_slots({.cpu_slots = 7}, probe).value();
   CHECK(slots.count == 7);
+  CHECK(slots.note == "7 CPU slots, as told");
+  CHECK(find_slots({.cpu_slots = 1}, probe)->note == "1 CPU slot, as told");
   CHECK(slots.gpus.empty());
 }
 
