@@ -59,6 +59,17 @@ std::optional<int> processes_since(const std::map<std::string, int>& before, con
   return count ? std::optional(*count - known->second) : std::nullopt;
 }
 
+// Without the folder an agent does without: what it guards against is a mistake of the host's operator.
+Result<std::vector<UniqueFd>> take_gpus(const NodeSlots& slots) {
+  std::vector<std::string> uuids;
+  for (const Gpu& gpu : slots.gpus) uuids.push_back(gpu.uuid);
+  if (uuids.empty()) return std::vector<UniqueFd>();
+  auto locks = lock_gpus(folder_of_gpu_locks(), uuids);
+  if (locks || locks.error().code == ErrorCode::kConflict) return locks;
+  spdlog::warn("other agents of this host may offer the same GPUs: {}", locks.error().message);
+  return std::vector<UniqueFd>();
+}
+
 int run_agent(AgentOptions options) {
   if (const Status secured = secure_link(options); !secured.ok()) return fail(secured.error());
   const auto lock = lock_state_dir(options.state_dir);
@@ -71,6 +82,8 @@ int run_agent(AgentOptions options) {
   const auto found = find_slots({options.cpu_slots, options.gpus, options.slot_type}, probe);
   if (!found) return fail(found.error());  // before a token is used
   const NodeSlots& slots = *found;
+  const auto gpu_locks = take_gpus(slots);
+  if (!gpu_locks) return fail(gpu_locks.error());
   if (const Status joined = take_up_identity(options); !joined.ok()) return fail(joined.error());
   if (const auto token = read_token(options.token_file); !token) return fail(token.error());
   if (!options.data_address.empty()) {

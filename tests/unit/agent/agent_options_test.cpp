@@ -166,4 +166,19 @@ TEST_CASE("one state directory has one agent, and the second is told the pid of 
   CHECK(lock_state_dir(folder / "agent").ok());
 }
 
+TEST_CASE("a GPU is offered by one agent of its host, and the second is told the pid of the first and what to do") {
+  const test::TemporaryFolder folder;
+  auto first = lock_gpus(folder / "gpus", {"GPU-a", "MIG-GPU-b/1/0"});
+  REQUIRE(first.ok());
+  CHECK(lock_gpus(folder / "gpus", {"GPU-b", "MIG-GPU-b/2/0"}).ok());
+  const auto second = lock_gpus(folder / "gpus", {"GPU-c", "MIG-GPU-b/1/0"});
+  REQUIRE_FALSE(second.ok());
+  CHECK(second.error().code == ErrorCode::kConflict);
+  CHECK_THAT(second.error().message, Catch::Contains("(pid " + std::to_string(::getpid()) + ") offers MIG-GPU-b/1/0") &&
+                                         Catch::Contains("--gpus"));
+  CHECK(lock_gpus(folder / "gpus", {"GPU-c"}).ok());  // what was taken before the conflict is free again
+  first->clear();
+  CHECK(lock_gpus(folder / "gpus", {"MIG-GPU-b/1/0"}).ok());
+}
+
 }  // namespace tidepool::agent
