@@ -206,8 +206,7 @@ int Preemption::coming_elsewhere(const Job& claimant) const {
   return slots;
 }
 
-// From the end of the plan's order. One that asks for particular nodes only if it may be on others than the claimant,
-// and if its tenant has what it is guaranteed of the types without it.
+// From the end of the plan's order. One that asks for particular nodes only if it may be on others than the claimant.
 std::vector<TargetedJob> Preemption::displaced_by(const Job& claimant) {
   const SlotsFor wanted{claimant, smallest_claim(claimant)};
   std::map<NodeDemand, bool> elsewhere;
@@ -231,19 +230,42 @@ std::vector<TargetedJob> Preemption::displaced_by(const Job& claimant) {
   std::sort(displaced.begin(), displaced.end(), [](const TargetedJob& one, const TargetedJob& other) {
     return std::pair(one.target->place, one.job->id) > std::pair(other.target->place, other.job->id);
   });
-  TypeGuarantees::Held gone;
-  std::erase_if(displaced, [&](const TargetedJob& each) {
-    return is_choosy(each.job->spec) && !draft_.type_guarantees().spare(*each.job, gone);
-  });
   return displaced;
 }
 
+// Of these, in order, those without which their tenants have what they are guaranteed of types, beside what leaves.
+std::vector<TargetedJob> Preemption::spared(const std::vector<TargetedJob>& victims,
+                                            const std::vector<TargetedJob>& displaced) {
+  const TypeGuarantees& guarantees = draft_.type_guarantees();
+  TypeGuarantees::Held gone;
+  for (const auto& [id, worker] : draft_.state().workers) {
+    if (comes_free(draft_.state(), worker, draft_.leaving_workers())) guarantees.add_to(gone, worker);
+  }
+  std::vector<TargetedJob> in_way = victims;
+  for (const TargetedJob& each : victims) {
+    for (const WorkerId id : each.job->membership.workers) {
+      const Worker& worker = *draft_.state().find_worker(id);
+      if (!comes_free(draft_.state(), worker, draft_.leaving_workers())) guarantees.add_to(gone, worker);
+    }
+  }
+  for (const TargetedJob& each : displaced) {
+    if (!is_choosy(each.job->spec) || guarantees.spare(*each.job, gone)) in_way.push_back(each);
+  }
+  return in_way;
+}
+
+// In the plan's order; where small jobs use up what a tenant can spare and are not enough, the largest first.
 bool Preemption::displace_for(const Job& claimant) {
   if (!draft_.type_guarantees().cover(claimant, smallest_claim(claimant))) return false;
-  std::vector<TargetedJob> in_way = victims_in_way(claimant);
-  const std::vector<TargetedJob> displaced = displaced_by(claimant);
-  in_way.insert(in_way.end(), displaced.begin(), displaced.end());
-  return preempt_of(in_way, claimant);
+  const std::vector<TargetedJob> victims = victims_in_way(claimant);
+  std::vector<TargetedJob> displaced = displaced_by(claimant);
+  if (preempt_of(spared(victims, displaced), claimant)) return true;
+  const auto by_size = [](const TargetedJob& each) {
+    return std::pair(each.job->size() * each.job->spec.gpus_per_worker, each.job->id);
+  };
+  std::sort(displaced.begin(), displaced.end(),
+            [&](const TargetedJob& one, const TargetedJob& other) { return by_size(one) > by_size(other); });
+  return preempt_of(spared(victims, displaced), claimant);
 }
 
 // It holds slots on a node on which the claimant may run.

@@ -91,6 +91,8 @@ class Preemption {
   // may be elsewhere give up slots there, and go on where there is room. False: none does.
   bool displace_for(const Job& claimant);
   [[nodiscard]] std::vector<TargetedJob> displaced_by(const Job& claimant);
+  [[nodiscard]] std::vector<TargetedJob> spared(const std::vector<TargetedJob>& victims,
+                                                const std::vector<TargetedJob>& displaced);
   void add_workers(const TargetedJob& victim, SlotReservations& reservations) const;
   [[nodiscard]] bool is_in_way(const Job& job, const Job& claimant) const;
   [[nodiscard]] bool may_be_preempted(const Job& job, const Job& claimant) const;

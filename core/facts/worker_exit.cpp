@@ -20,7 +20,7 @@ bool was_expected(const Worker& worker, const Job& job) {
   return worker.phase == WorkerPhase::kLeaving || worker.is_gone() || winds_down(job) || !is_active(job.state());
 }
 
-// Of a job whose programs speak with their agents; all others end so.
+// Its program never spoke with the agent, as those of live jobs do.
 bool ended_unheard(const Job& job, const Worker& worker, const ExitNotice& notice) {
   return job.spec.resize == ResizeMode::kLive && worker.phase == WorkerPhase::kStarting && notice.exit_code == 0 &&
          notice.signal == 0;

@@ -1,6 +1,7 @@
 #include "core/tenants/type_guarantees.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/state/node_constraints.hpp"
 
@@ -41,23 +42,28 @@ int TypeGuarantees::held(std::string_view tenant, std::string_view type) const {
   return found == held_.end() ? 0 : found->second;
 }
 
-bool TypeGuarantees::spare(const Job& job, Held& gone) const {
-  std::map<std::string_view, int> slots;
-  for (const WorkerId id : job.membership.workers) {
-    const Worker& worker = *state_.find_worker(id);
-    slots[state_.find_node(worker.node)->slot_type] += static_cast<int>(worker.slots.size());
+void TypeGuarantees::add_to(Held& gone, const Worker& worker) const {
+  const Job& job = *state_.find_job(worker.job);
+  if (worker.is_gone() || !is_choosy(job.spec)) return;  // never counted as held
+  const std::string& type = state_.find_node(worker.node)->slot_type;
+  for (const Tenant* tenant : state_.tenants->path_to(job.spec.tenant)) {
+    gone[{tenant->name, type}] += static_cast<int>(worker.slots.size());
   }
-  const auto path = state_.tenants->path_to(job.spec.tenant);
-  for (const Tenant* tenant : path) {
+}
+
+bool TypeGuarantees::spare(const Job& job, Held& gone) const {
+  Held with_it = gone;
+  for (const WorkerId id : job.membership.workers) add_to(with_it, *state_.find_worker(id));
+  for (const Tenant* tenant : state_.tenants->path_to(job.spec.tenant)) {
     for (const auto& [type, promised] : tenant->guarantee_by_type) {
-      const auto given = slots.find(type);
-      if (given == slots.end()) continue;
-      if (held(tenant->name, type) - gone[{tenant->name, type}] - given->second < promised) return false;
+      const std::pair<std::string_view, std::string_view> key(tenant->name, type);
+      const auto after = with_it.find(key);
+      const auto before = gone.find(key);
+      const int given = after == with_it.end() ? 0 : after->second - (before == gone.end() ? 0 : before->second);
+      if (given > 0 && held(tenant->name, type) - after->second < promised) return false;
     }
   }
-  for (const Tenant* tenant : path) {
-    for (const auto& [type, count] : slots) gone[{tenant->name, type}] += count;
-  }
+  gone = std::move(with_it);
   return true;
 }
 

@@ -23,6 +23,8 @@ class TypeGuarantees {
   [[nodiscard]] bool cover(const Job& job, int slots) const;
   // The job waits, asks for particular nodes, and they cover its smallest size.
   [[nodiscard]] bool are_claimed_by(const Job& job) const;
+  // The slots of a worker that leaves are no longer held.
+  void add_to(Held& gone, const Worker& worker) const;
   // Without the slots of this job, which asks for particular nodes, and without `gone`, its tenant and each above it
   // hold as much of every type as they are guaranteed. Then its slots are gone, too.
   [[nodiscard]] bool spare(const Job& job, Held& gone) const;

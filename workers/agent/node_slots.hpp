@@ -39,7 +39,7 @@ struct SlotsAsked {
   std::string type;  // what to call them; empty = as the driver does
 };
 // With `cpu_slots` the probe is not asked; without, GPUs if there are any, else four CPU slots. Fails in words if the
-// GPUs are of several types, or those that are named are not there.
+// GPUs are of several types, if those that are named are not there, or if a type is named and none is there.
 [[nodiscard]] Result<NodeSlots> find_slots(const SlotsAsked& asked, GpuProbe& probe);
 
 }  // namespace tidepool::agent

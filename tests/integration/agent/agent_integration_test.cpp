@@ -148,10 +148,6 @@ TEST_CASE("what cannot start is told in a sentence, as a mistake in the job's se
   report = node.daemon.exit_of(WorkerId(3));
   CHECK(report.exit_code == 2);
   CHECK_THAT(report.detail, Catch::Contains("could not start tidepool-no-such-trainer: No such file or directory"));
-
-  order = {.worker = WorkerId(4), .job = JobId(1), .slots = {0}, .gpus = true, .program = "/bin/sh"};
-  node.daemon.send(order);
-  CHECK_THAT(node.daemon.exit_of(WorkerId(4)).detail, Catch::Contains("no GPU slot 0"));
 }
 
 TEST_CASE("a worker gets no descriptor of the agent and dies of the signals it should") {

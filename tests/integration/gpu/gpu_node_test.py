@@ -192,7 +192,7 @@ class GpuNodeTest(unittest.TestCase):
         restored = [event["data"]["step"] for event in host.events("job.restored")]
         self.assertEqual(restored, [before], host.logs())
 
-    def test_a_killed_pytorch_worker_is_made_up_for_and_its_memory_comes_back_before_its_slot(self):
+    def test_a_killed_pytorch_worker_is_made_up_for(self):
         if NO_TORCH:
             self.skipTest(NO_TORCH)
         host = self.open(here=[])
@@ -236,9 +236,9 @@ class GpuNodeTest(unittest.TestCase):
         job = host.run("measured", bench, resize="restart")
         self.succeeds(host, job, 240)
         lines = [json.loads(line) for line in host.output(job).splitlines() if line.startswith("{")]
-        skipped = [line["metric"] for line in lines if "skipped" in line]
-        self.assertLessEqual(set(skipped), {"nccl_2_ranks_1_gpu"}, host.output(job))
-        self.assertIn("session_step", [line["metric"] for line in lines], host.output(job))
+        self.assertEqual([line for line in lines if "skipped" in line], [])
+        for metric in ("nccl_2_ranks_1_gpu_death", "session_step"):
+            self.assertIn(metric, [line["metric"] for line in lines], host.output(job))
 
     def test_a_gpu_is_offered_by_one_agent(self):
         host = self.open(here=[])
@@ -264,7 +264,7 @@ class GpuNodeTest(unittest.TestCase):
         return host
 
     def grows_shrinks_and_survives(self, host, program, file, arguments, env=None):
-        line = (f"NCCL_HOSTID=$TIDEPOOL_WORKER NCCL_MAX_NCHANNELS=1 NCCL_DEBUG=WARN LD_LIBRARY_PATH={LIBRARIES} exec "
+        line = (f"TIDEPOOL_BACKEND=nccl NCCL_HOSTID=$TIDEPOOL_WORKER NCCL_MAX_NCHANNELS=1 NCCL_DEBUG=WARN LD_LIBRARY_PATH={LIBRARIES} exec "
                 f"{program} {arguments}")
         job = host.run("elastic", "/bin/sh", "-c", line, most=2, batch={"global": 512, "per_worker_max": 512},
                        env=env or {})
@@ -285,9 +285,8 @@ class GpuNodeTest(unittest.TestCase):
             print({name: switch["data"][name] for name in ("kind", "from_size", "to_size", "stall_ms", "build_ms",
                                                            "bytes_moved", "steps_redone")}, flush=True)
         said = host.output(job)
-        self.assertNotIn("over Gloo", said)
         self.assertNotIn("the GPU still works on its sums", said)
-        self.assertIn("NCCL", said)
+        self.assertRegex(said, "info: NCCL [0-9.]+ from ")
 
     def test_trainers_of_several_nodes_grow_shrink_and_survive_over_nccl(self):
         host = self.open_several()

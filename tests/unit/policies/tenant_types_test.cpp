@@ -178,6 +178,24 @@ TEST_CASE("jobs that list several types stay on the one that their own tenant is
   CHECK(pool.held_of("speech", "new") == 2);
 }
 
+TEST_CASE("a large job that lists several types gives way where small ones before it are not enough") {
+  TypedPool pool({guaranteed("vision", 2, 2), guaranteed("speech", 1, 1), {.name = "guests"}}, 3, "las");
+  pool.node_of("third", 1);
+  const JobId before = pool.running(TypedPool::typed("guests", 3, {"cpu"}));
+  const JobId small = pool.running(TypedPool::typed("speech", 1, {"new", "cpu"}));
+  pool.story.pass(Duration::seconds(3600));  // so it is the first to give way
+  core::JobSpec spec = TypedPool::typed("speech", 1, {"new", "cpu"});
+  spec.gpus_per_worker = 2;
+  const JobId large = pool.running(spec);
+  pool.end(before);
+  REQUIRE(pool.held_of("speech", "new") == 2);  // workers
+  const JobId claim = pool.submit(TypedPool::typed("vision", 2));
+  pool.settle_all();
+  CHECK(pool.story.job(claim).size() == 2);
+  CHECK(pool.story.job(small).size() + pool.story.job(large).size() == 2);
+  CHECK(pool.held_of("speech", "new") == 1);
+}
+
 TEST_CASE("of two gangs that each need all slots of a type one runs") {
   TypedPool pool({{.name = "vision"}, {.name = "speech"}});
   const JobId first = pool.running(TypedPool::typed("vision", 4));

@@ -82,6 +82,7 @@ Status show_list(const std::string& list, const std::string& line) {
   const std::string own = std::string(view::kRoot) + "/" + fs::path(list).filename().string();
   std::ofstream(own, std::ios::binary) << text << line << '\n' << std::flush;
   if (fs::file_size(own) != text.size() + line.size() + 1) return failed_to("write " + own);
+  if (::chmod(own.c_str(), 0644) != 0) return failed_to("show " + own);  // whatever the agent's umask is
   TP_TRY(show(own, list));
   return limit(list, kPlain | MS_RDONLY);
 }

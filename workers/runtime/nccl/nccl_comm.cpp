@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -288,15 +289,19 @@ Error GpuComm::fail(const char* what, const std::string& why) {
   return io_error(std::string(what) + ": " + why + stop());
 }
 
-// Ends what runs on the GPU. NCCL tells it to quit at once and then takes half a second to end its own threads and to
-// free its memory: another thread waits for that, and the destructor, which is called off the path that training waits
-// on. Not ncclCommRevoke: after a peer's death its kernels ran on for seconds (NCCL 2.28.9 over sockets).
+// NCCL tells the GPU to quit at once and then takes half a second to free what it has: a thread and the destructor
+// wait for that. Not ncclCommRevoke: after a peer's death its kernels ran on for seconds (NCCL 2.28.9 over sockets).
 std::string GpuComm::stop() {
   if (handle_ == nullptr) return {};
-  aborting_ = std::thread([this, handle = std::exchange(handle_, nullptr)] {
+  const auto end = [this, handle = std::exchange(handle_, nullptr)] {
     cuda_.set_device(0);
     nccl_.abort(handle);
-  });
+  };
+  try {
+    aborting_ = std::thread(end);
+  } catch (const std::system_error&) {
+    end();  // the job has as many threads as it may
+  }
   return wait_for_stream() ? "" : "; the GPU still works on its sums";
 }
 
