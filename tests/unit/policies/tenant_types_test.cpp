@@ -182,11 +182,10 @@ TEST_CASE("a large job that lists several types gives way where small ones befor
   TypedPool pool({guaranteed("vision", 2, 2), guaranteed("speech", 1, 1), {.name = "guests"}}, 3, "las");
   pool.node_of("third", 1);
   const JobId before = pool.running(TypedPool::typed("guests", 3, {"cpu"}));
-  const JobId small = pool.running(TypedPool::typed("speech", 1, {"new", "cpu"}));
-  pool.story.pass(Duration::seconds(3600));  // so it is the first to give way
   core::JobSpec spec = TypedPool::typed("speech", 1, {"new", "cpu"});
   spec.gpus_per_worker = 2;
   const JobId large = pool.running(spec);
+  const JobId small = pool.running(TypedPool::typed("speech", 1, {"new", "cpu"}));  // newer, so it is the first to go
   pool.end(before);
   REQUIRE(pool.held_of("speech", "new") == 2);  // workers
   const JobId claim = pool.submit(TypedPool::typed("vision", 2));
