@@ -7,7 +7,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +18,8 @@ SOURCE = pathlib.Path(os.environ["TIDEPOOL_SOURCE_DIR"])
 BIN = pathlib.Path(os.environ["TIDEPOOL_BIN_DIR"])
 sys.path.insert(0, str(SOURCE))
 
-from tests.support.cluster import Cluster, eventually  # noqa: E402
+from tests.support.agents_beside import AgentsBeside  # noqa: E402
+from tests.support.cluster import eventually  # noqa: E402
 
 PYTHON = os.environ.get("TIDEPOOL_CUDA_PYTHON", sys.executable)
 LIBRARIES = os.environ.get("LD_LIBRARY_PATH", "")
@@ -64,25 +64,9 @@ TORCH = subprocess.run([PYTHON, "-c", "import torch; torch.zeros(1, device='cuda
 NO_TORCH = None if TORCH and TORCH.returncode == 0 else f"{PYTHON} has no PyTorch with CUDA"
 
 
-class Host(Cluster):
-    """A daemon, and agents of this host beside it."""
-
+class Host(AgentsBeside):
     def __init__(self):
-        super().__init__(str(BIN), slots=0)
-        self.agents = {}
-        self.public = pathlib.Path(tempfile.mkdtemp(prefix="tidepool-test-"))  # what jobs read
-        self.public.chmod(0o755)
-
-    def start_agent(self, name, *arguments, before=()):
-        with open(self.folder / f"{name}.log", "a") as log:
-            self.agents[name] = subprocess.Popen(
-                [*before, str(BIN / "agentd"), "--daemon-socket", str(self.folder / "state/agent.sock"), "--token-file",
-                 str(self.folder / "state/agent.token"), "--state-dir", str(self.folder / name), "--node", name,
-                 "--stop-workers", *arguments], stdout=log, stderr=log)
-
-    def node(self, name):
-        nodes = [node for node in self.call("GET", "/v1/nodes")["items"] if node["name"] == name]
-        return nodes[0] if nodes and nodes[0]["state"] == "up" else None
+        super().__init__(str(BIN))
 
     def run(self, name, *words, most=1, batch=None, **fields):
         """Through env(1), which may set the loader's path; a job file may not."""
@@ -93,9 +77,7 @@ class Host(Cluster):
             "batch": batch or {"global": 1}, "scaling": {"policy": "fixed"}})
 
     def output(self, job):
-        workers = [event["data"]["worker"] for event in self.events("worker.started") if event["job"] == job]
-        paths = [path for worker in workers for path in self.folder.glob(f"*/logs/{worker}.log")]
-        return "\n".join(path.read_text(errors="replace") for path in paths)
+        return "\n".join(self.outputs(job))
 
     def step(self, job):
         return self.job(job)["progress"]["step"]
@@ -103,24 +85,6 @@ class Host(Cluster):
     def ended(self, job, seconds=120):
         eventually(lambda: self.job(job)["state"] in ENDED, seconds)
         return self.job(job)["state"]
-
-    def logs(self):
-        texts = [super().logs()]
-        for path in [*self.folder.glob("*.log"), *self.folder.glob("*/logs/*")]:
-            texts.append(f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}")
-        return "\n".join(texts)
-
-    def close(self):
-        for agent in getattr(self, "agents", {}).values():
-            agent.terminate()
-        for agent in getattr(self, "agents", {}).values():
-            try:
-                agent.wait(60)
-            except subprocess.TimeoutExpired:
-                agent.kill()
-                agent.wait()
-        shutil.rmtree(getattr(self, "public", ""), ignore_errors=True)
-        super().close()
 
 
 class GpuNodeTest(unittest.TestCase):
@@ -153,8 +117,7 @@ class GpuNodeTest(unittest.TestCase):
         if NO_TORCH:
             self.skipTest(NO_TORCH)
         host = self.open(here=[], beside=["--slots", "1", "--slot-type", "plain"])
-        probe = shutil.copy(HERE / "look_at_gpus.py", host.public)
-        os.chmod(probe, 0o644)
+        probe = host.show(HERE / "look_at_gpus.py")
         seen = {}
         for slot_type in (host.node("here")["slot_type"], "plain"):
             job = host.submit({
@@ -174,9 +137,7 @@ class GpuNodeTest(unittest.TestCase):
 
     def test_a_trainer_on_the_gpu_is_suspended_and_goes_on_where_it_was(self):
         host = self.open(here=[])
-        text = host.public / "text.txt"
-        text.write_text("the tide comes in and the tide goes out\n" * 4000)
-        text.chmod(0o644)
+        text = host.show_text("the tide comes in and the tide goes out\n" * 4000)
         job = host.run("suspended", BIN / "tidepool-trainer", "charlm", "--data", text, "--steps", 10_000_000,
                        "--hidden", 2048, "--device", "gpu", "--batch", 2048,
                        batch={"global": 2048, "per_worker_max": 2048})
@@ -196,8 +157,7 @@ class GpuNodeTest(unittest.TestCase):
         if NO_TORCH:
             self.skipTest(NO_TORCH)
         host = self.open(here=[])
-        script = shutil.copy(HERE / "torch_on_gpu.py", host.public)
-        os.chmod(script, 0o644)
+        script = host.show(HERE / "torch_on_gpu.py")
         job = host.run("torch", PYTHON, script, "--steps", "1500", env={"PYTHONPATH": str(SOURCE / "workers/python")},
                        batch={"global": 512, "per_worker_max": 512})
         self.assertTrue(eventually(lambda: "step 300 " in host.output(job), 120), f"{host.job(job)}\n{host.logs()}")
@@ -211,8 +171,7 @@ class GpuNodeTest(unittest.TestCase):
         if NO_TORCH:
             self.skipTest(NO_TORCH)
         host = self.open(here=[])
-        script = shutil.copy(SOURCE / "examples/pytorch/cnn.py", host.public)
-        os.chmod(script, 0o644)
+        script = host.show(SOURCE / "examples/pytorch/cnn.py")
         job = host.run("cnn", PYTHON, script, "--epochs", "2", "--pictures", "400",
                        env={"PYTHONPATH": str(SOURCE / "workers/python")}, batch={"global": 50, "per_worker_max": 50})
         self.succeeds(host, job)
@@ -222,8 +181,7 @@ class GpuNodeTest(unittest.TestCase):
         if NO_TORCH:
             self.skipTest(NO_TORCH)
         host = self.open(here=[])
-        script = shutil.copy(SOURCE / "examples/torchrun/ddp.py", host.public)
-        os.chmod(script, 0o644)
+        script = host.show(SOURCE / "examples/torchrun/ddp.py")
         job = host.run("ddp", PYTHON, script, "--steps", "500", resize="restart")
         self.succeeds(host, job)
         self.assertRegex(host.output(job), "sums over nccl on cuda:0")
@@ -244,7 +202,7 @@ class GpuNodeTest(unittest.TestCase):
         host = self.open(here=[])
         host.start_agent("beside")
         self.assertNotEqual(host.agents["beside"].wait(60), 0)
-        self.assertIn(f"offers {GPUS[0][0]} already", (host.folder / "beside.log").read_text())
+        self.assertIn(f"offers {GPUS[0][0]} already", host.log_of("beside").read_text())
 
     # Several agents offer the same GPU, and NCCL takes their workers for those of several hosts. A slot that is left
     # stays in quarantine, as the workers of other agents hold memory of its GPU; so each agent is used once.
@@ -290,9 +248,7 @@ class GpuNodeTest(unittest.TestCase):
 
     def test_trainers_of_several_nodes_grow_shrink_and_survive_over_nccl(self):
         host = self.open_several()
-        text = host.public / "text.txt"
-        text.write_text("the tide comes in and the tide goes out\n" * 4000)
-        text.chmod(0o644)
+        text = host.show_text("the tide comes in and the tide goes out\n" * 4000)
         self.grows_shrinks_and_survives(
             host, BIN / "tidepool-trainer", text,
             f"charlm --data {text} --steps 10000000 --hidden 1024 --device gpu --batch 512")
@@ -301,8 +257,7 @@ class GpuNodeTest(unittest.TestCase):
         if NO_TORCH:
             self.skipTest(NO_TORCH)
         host = self.open_several()
-        script = shutil.copy(HERE / "torch_on_gpu.py", host.public)
-        os.chmod(script, 0o644)
+        script = host.show(HERE / "torch_on_gpu.py")
         self.grows_shrinks_and_survives(host, PYTHON, script, f"{script} --steps 10000000",
                                         {"PYTHONPATH": str(SOURCE / "workers/python")})
 

@@ -8,7 +8,6 @@ import os
 import pathlib
 import platform
 import re
-import shutil
 import signal
 import struct
 import subprocess
@@ -20,7 +19,8 @@ SOURCE = pathlib.Path(os.environ["TIDEPOOL_SOURCE_DIR"])
 BIN = pathlib.Path(os.environ["TIDEPOOL_BIN_DIR"])
 sys.path.insert(0, str(SOURCE))
 
-from tests.support.cluster import Cluster, eventually  # noqa: E402
+from tests.support.agents_beside import AgentsBeside  # noqa: E402
+from tests.support.cluster import eventually  # noqa: E402
 
 HOSTILE = pathlib.Path(__file__).resolve().parent / "hostile.py"
 PYTHON = "/usr/bin/python3"
@@ -80,41 +80,38 @@ def deny_seccomp():
         raise OSError("seccomp cannot be denied")
 
 
-class Pool(Cluster):
-    """A daemon and one agent beside it, with the bounds that the bombs must meet."""
+class Pool(AgentsBeside):
+    """With one agent, whose bounds the bombs must meet."""
 
     def __init__(self, isolation, memory, syscall_filter):
-        super().__init__(str(BIN), slots=0)
-        self.isolation, self.memory, self.syscall_filter, self.agent = isolation, memory, syscall_filter, None
-        self.state = self.folder / "node"
-        # Jobs see neither the host's /tmp nor, perhaps, this checkout.
-        self.public = pathlib.Path(tempfile.mkdtemp(prefix="tidepool-test-"))
-        self.public.chmod(0o755)
-        self.hostile = shutil.copy(HOSTILE, self.public)
-        os.chmod(self.hostile, 0o644)
+        super().__init__(str(BIN))
+        self.isolation, self.memory, self.syscall_filter = isolation, memory, syscall_filter
+        self.state = self.folder / "here"
+        self.hostile = self.show(HOSTILE)
         try:
-            self.start_agent()
+            self.start()
         except Exception:
             self.close()
             raise
 
-    def start_agent(self, prepare=None):
-        with open(self.folder / "agent.log", "a") as log:
-            self.agent = subprocess.Popen(
-                [str(BIN / "agentd"), "--daemon-socket", str(self.folder / "state/agent.sock"), "--token-file",
-                 str(self.folder / "state/agent.token"), "--state-dir", str(self.state), "--node", "here", "--slots",
-                 "4", "--stop-workers", "--isolation", self.isolation, "--memory-per-slot", self.memory,
-                 "--syscall-filter", self.syscall_filter,
-                 "--processes-per-worker", "100", "--job-uids", f"{FIRST_USER}-{FIRST_USER + 99}"],
-                stdout=log, stderr=log, preexec_fn=prepare)
+    def start(self, prepare=None):
+        self.start_agent("here", "--slots", "4", "--isolation", self.isolation, "--memory-per-slot", self.memory,
+                         "--syscall-filter", self.syscall_filter, "--processes-per-worker", "100", "--job-uids",
+                         f"{FIRST_USER}-{FIRST_USER + 99}", prepare=prepare)
+
+    @property
+    def agent(self):
+        return self.agents["here"]
+
+    def agent_log(self):
+        return self.log_of("here").read_text()
 
     def stop_agent(self):
         self.agent.terminate()
         self.agent.wait(60)
 
-    def node(self):
-        nodes = self.call("GET", "/v1/nodes")["items"]
-        return nodes[0] if nodes and nodes[0]["state"] == "up" else None
+    def node(self, name="here"):
+        return super().node(name)
 
     def run(self, name, *words, env=None, **resources):
         return self.submit({
@@ -127,9 +124,7 @@ class Pool(Cluster):
         return started[-1]["data"]["worker"] if started else None
 
     def output(self, job):
-        worker = self.worker_of(job)
-        path = self.state / f"logs/{worker}.log"
-        return path.read_text(errors="replace") if worker and path.exists() else ""
+        return (self.outputs(job) or [""])[-1]
 
     def said(self, job, pattern):
         return eventually(lambda: re.search(pattern, self.output(job)), 90)
@@ -139,24 +134,6 @@ class Pool(Cluster):
 
     def cancel(self, job):
         self.call("DELETE", f"/v1/jobs/{job}")
-
-    def logs(self):
-        texts = [super().logs(), (self.folder / "agent.log").read_text()[-4000:]]
-        for path in sorted(self.state.glob("logs/*")):
-            texts.append(f"--- {path.name}\n{path.read_text(errors='replace')[-2000:]}")
-        return "\n".join(texts)
-
-    def close(self):
-        agent = getattr(self, "agent", None)
-        if agent is not None and agent.poll() is None:
-            agent.terminate()
-            try:
-                agent.wait(60)
-            except subprocess.TimeoutExpired:
-                agent.kill()
-                agent.wait()
-        shutil.rmtree(getattr(self, "public", ""), ignore_errors=True)
-        super().close()
 
 
 def processes_named(*words):
@@ -268,15 +245,15 @@ class IsolationTest(unittest.TestCase):
     def test_a_kernel_without_filters_is_told_and_refused_where_isolation_is_required(self):
         pool = self.open("none")
         pool.stop_agent()
-        pool.start_agent(deny_seccomp)
+        pool.start(deny_seccomp)
         told = lambda: pool.node() and pool.node()["isolation"]["kept"] == []  # noqa: E731
         self.assertTrue(eventually(told), pool.logs())
         pool.stop_agent()
         pool.isolation = "required"
-        pool.start_agent(deny_seccomp)
+        pool.start(deny_seccomp)
         self.assertNotEqual(pool.agent.wait(60), 0)
         self.assertIn("as --isolation required asks: this host's kernel takes no system call filter: Invalid argument; "
-                      "--syscall-filter off does without", (pool.folder / "agent.log").read_text())
+                      "--syscall-filter off does without", pool.agent_log())
 
     def test_the_view_of_files_holds_without_the_filter_against_root_of_a_user_namespace(self):
         pool = self.open("required", syscall_filter="off")
@@ -302,8 +279,8 @@ class IsolationTest(unittest.TestCase):
         self.assertEqual(pathlib.Path(f"/proc/{pid}").stat().st_uid, user)
         pool.agent.kill()
         pool.agent.wait()
-        pool.start_agent()
-        self.assertTrue(eventually(lambda: "adopted" in (pool.folder / "agent.log").read_text()), pool.logs())
+        pool.start()
+        self.assertTrue(eventually(lambda: "adopted" in pool.agent_log()), pool.logs())
         self.assertTrue(self.is_victim(pid))
         os.kill(pid, signal.SIGKILL)
         lost = eventually(lambda: pool.events("worker.lost"))
@@ -312,9 +289,7 @@ class IsolationTest(unittest.TestCase):
 
     def test_a_trainer_is_resized_and_outlives_its_agent_in_isolation(self):
         pool = self.open("required", memory="2GiB")  # room for what a sanitizer keeps of freed memory
-        text = pool.public / "text.txt"
-        text.write_text("the tide comes in and the tide goes out\n" * 400)
-        text.chmod(0o644)
+        text = pool.show_text("the tide comes in and the tide goes out\n" * 400)
         job = pool.submit({
             "name": "confined", "resources": {"gpus_per_worker": 1},
             "run": {"trainer": "charlm", "args": {"data": [str(text)], "steps": 3000, "hidden": 32}},
@@ -324,8 +299,8 @@ class IsolationTest(unittest.TestCase):
         self.assertTrue(eventually(lambda: at(2), 90), pool.logs())
         pool.agent.kill()
         pool.agent.wait()
-        pool.start_agent()
-        self.assertTrue(eventually(lambda: (pool.folder / "agent.log").read_text().count("adopted") == 2), pool.logs())
+        pool.start()
+        self.assertTrue(eventually(lambda: pool.agent_log().count("adopted") == 2), pool.logs())
         pool.resize(job, 3)
         self.assertTrue(eventually(lambda: at(3), 90), pool.logs())
         self.assertTrue(eventually(lambda: pool.job(job)["state"] in ("succeeded", "failed"), 240), pool.logs())
