@@ -213,11 +213,11 @@ std::vector<TargetedJob> Preemption::displaced_by(const Job& claimant) {
   const auto may_be_elsewhere = [&](const Job& job) {
     const auto [known, is_first] = elsewhere.try_emplace(node_demand(job.spec));
     if (!is_first) return known->second;
-    for (const auto& [id, node] : draft_.state().nodes) {
-      const bool is_other = node.takes_workers() && may_run_on(job, node) && !may_run_on(claimant, node);
-      known->second = known->second || is_other;
-    }
-    return known->second;
+    const auto& nodes = draft_.state().nodes;
+    return known->second = std::any_of(nodes.begin(), nodes.end(), [&](const auto& entry) {
+             const Node& node = entry.second;
+             return node.takes_workers() && may_run_on(job, node) && !may_run_on(claimant, node);
+           });
   };
   std::vector<TargetedJob> displaced;
   for (const auto& [id, job] : draft_.state().jobs) {
@@ -237,17 +237,15 @@ std::vector<TargetedJob> Preemption::displaced_by(const Job& claimant) {
 std::vector<TargetedJob> Preemption::spared(const std::vector<TargetedJob>& victims,
                                             const std::vector<TargetedJob>& displaced) {
   const TypeGuarantees& guarantees = draft_.type_guarantees();
+  IdSet<WorkerId> leaving = draft_.leaving_workers();
+  for (const TargetedJob& each : victims) {
+    leaving.insert(each.job->membership.workers.begin(), each.job->membership.workers.end());
+  }
   TypeGuarantees::Held gone;
   for (const auto& [id, worker] : draft_.state().workers) {
-    if (comes_free(draft_.state(), worker, draft_.leaving_workers())) guarantees.add_to(gone, worker);
+    if (comes_free(draft_.state(), worker, leaving)) guarantees.add_to(gone, worker);
   }
   std::vector<TargetedJob> in_way = victims;
-  for (const TargetedJob& each : victims) {
-    for (const WorkerId id : each.job->membership.workers) {
-      const Worker& worker = *draft_.state().find_worker(id);
-      if (!comes_free(draft_.state(), worker, draft_.leaving_workers())) guarantees.add_to(gone, worker);
-    }
-  }
   for (const TargetedJob& each : displaced) {
     if (!is_choosy(each.job->spec) || guarantees.spare(*each.job, gone)) in_way.push_back(each);
   }
