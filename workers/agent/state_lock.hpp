@@ -19,7 +19,7 @@ namespace tidepool::agent {
 [[nodiscard]] Result<std::vector<UniqueFd>> lock_gpus(const std::filesystem::path& folder,
                                                       const std::vector<std::string>& uuids);
 
-// Of all agents of root, or of this user: in a folder that everybody may change, anybody could keep a GPU from us.
+// Of all agents of root, or of this user: in a folder that all users may write, another one could lock a GPU.
 [[nodiscard]] std::filesystem::path folder_of_gpu_locks();
 
 }  // namespace tidepool::agent

@@ -36,10 +36,9 @@ void say_where_to_meet(const DataAddress& data, Environment& environment) {
   if (data.host.find(':') != std::string::npos) environment.emplace("NCCL_SOCKET_FAMILY", "AF_INET6");
 }
 
-// The daemon takes all slots but "cpu" for GPUs; CPU slots may have another name.
 Result<std::string> visible_devices(const api::StartWorker& order, const NodeSlots& slots) {
   std::string devices;
-  if (!order.gpus || slots.gpus.empty()) return devices;  // hides every GPU from a worker that has none
+  if (!takes_gpus(order, slots)) return devices;  // hides every GPU from a worker that has none
   for (const int slot : order.slots) {
     if (static_cast<std::size_t>(slot) >= slots.gpus.size()) {
       return invalid_argument("this node has no GPU slot " + std::to_string(slot) + "; it offers " +
@@ -76,6 +75,10 @@ bool holds_nul(const ChildSpec& spec) {
 }
 
 }  // namespace
+
+bool takes_gpus(const api::StartWorker& order, const NodeSlots& slots) {
+  return order.gpus && !slots.gpus.empty();
+}
 
 Status make_checkpoint_folder(api::StartWorker& order, const fs::path& fallback) {
   const fs::path folder = order.env.emplace("TIDEPOOL_CHECKPOINT_DIR", fallback.string()).first->second;

@@ -23,9 +23,12 @@ struct LaunchPlace {
   std::filesystem::path checkpoint_folder;               // for TIDEPOOL_CHECKPOINT_DIR, unless the daemon names one
   std::optional<std::filesystem::path> park_folder;      // for TIDEPOOL_PARK_DIR
   DataAddress data;                                      // for TIDEPOOL_DATA_ADDRESS; no host: it is not known
-  bool confined = false;                                 // then HOME is its own /tmp
+  bool confined = false;                                 // then it has a home and a user of its own
   std::map<std::string, std::string> agent_environment;  // of which a worker inherits a few names
 };
+
+// The daemon takes all slots but "cpu" for GPUs, and CPU slots may have another name.
+[[nodiscard]] bool takes_gpus(const api::StartWorker& order, const NodeSlots& slots);
 
 // An error means that the order cannot be carried out as it is written. Leaves `output` and `cpus` to the caller.
 [[nodiscard]] Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& place,

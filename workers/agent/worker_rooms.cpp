@@ -45,7 +45,7 @@ Result<uid_t> WorkerRooms::open(const Need& need, ChildSpec& spec) {
                    order.job.text(), *order.cpus, cpus_.free().size());
     }
   }
-  const bool has_gpus = order.gpus && !need.node.gpus.empty();
+  const bool has_gpus = takes_gpus(order, need.node);
   if (has_gpus) gpus_[order.worker] = gpus_of(need.node, order.slots);
   spec.syscall_filter = confinement_.syscall_filter();
   if (!confinement_.on()) return uid_t{0};
