@@ -95,8 +95,8 @@ TEST_CASE("a guarantee of a type is had back from all that hold it, and then not
       std::vector<std::string> types;
       if (rng.chance(0.7)) types.emplace_back("new");
       if (!types.empty() && rng.chance(0.4)) types.emplace_back("cpu");
-      const int least =
-          types.empty() ? 2 : 1;  // a single worker that may be anywhere holds up those behind it at first
+      // Past a single worker that may be anywhere the decision after may start another job, which Story refuses.
+      const int least = types.empty() ? 2 : 1;
       (void)submit(rng.chance(0.5) ? "one" : "two", static_cast<int>(rng.between(least, std::min(3, each))), types);
     }
     pool.settle_all();
