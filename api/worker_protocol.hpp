@@ -247,6 +247,8 @@ struct CertificateRequest {
   std::string node;
   std::string request;  // a signing request as PEM
 };
+// The longest time to leave that an order gives a worker.
+inline constexpr Duration kGraceMax = Duration::seconds(7LL * 86'400);
 // The node's machine is taken back by its provider: told when a notice is seen or has gone, and after each welcome by
 // an agent that looks for notices.
 inline constexpr Duration kReclaimNoticeMax = Duration::seconds(30LL * 86'400);

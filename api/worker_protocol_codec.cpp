@@ -29,7 +29,7 @@ constexpr codec::Range kLength{1, kWorkMax};
 constexpr codec::Range kVersion{1, 1'000'000};  // one that is not ours is read, to be refused in words
 constexpr codec::Range kExitCode{-1, 255};
 constexpr codec::Range kSignal{0, 127};
-constexpr codec::Range kGraceMs{0, std::int64_t{7} * 86'400'000};
+constexpr codec::Range kGraceMs{0, kGraceMax.count_ms()};
 constexpr codec::Between kMillis{0, 1e12};
 constexpr codec::Between kLoss{-DBL_MAX, DBL_MAX};
 constexpr codec::Between kNoiseScale{0, DBL_MAX};

@@ -26,6 +26,9 @@ bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 63 && std::all_of(text.begin(), text.end(), allowed);
 }
 
+// A worker that is told to leave holds its slots for so long, whoever they are owed to.
+constexpr Duration kGraceMost = Duration::seconds(24 * 3600);
+
 std::optional<Duration> optional_duration(ObjectReader& in, std::string_view field) {
   const json& value = in.raw(field);
   if (value.is_null()) return std::nullopt;
@@ -228,6 +231,7 @@ ElasticFields read_elastic(const json& value, Errors& errors) {
   elastic.min_runtime = optional_duration(in, "min_runtime").value_or(elastic.min_runtime);
   elastic.cooldown = optional_duration(in, "cooldown").value_or(elastic.cooldown);
   elastic.grace = optional_duration(in, "grace").value_or(elastic.grace);
+  if (elastic.grace > kGraceMost) in.fail("grace", "OutOfRange", "must be from 0s to " + to_text(kGraceMost));
   in.finish();
   return elastic;
 }

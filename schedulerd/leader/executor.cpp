@@ -23,13 +23,26 @@ api::GenerationMessage generation_of(const core::Job& job) {
 }
 
 // None: it has no notice, or its agent is of a version that gives none.
+// Programs, and who reads their logs, are told of jobs of their own tenant only.
+std::string sentence_for(const core::ClusterState& state, const core::Worker& worker, const nlohmann::json& told) {
+  std::string sentence = told.at("text").get<std::string>();
+  const auto rival = told.at("numbers").find("for_job");
+  if (rival == told.at("numbers").end()) return sentence;
+  const JobId id(rival->get<std::uint64_t>());
+  const core::Job* job = state.find_job(id);
+  if (job != nullptr && job->spec.tenant == state.find_job(worker.job)->spec.tenant) return sentence;
+  const std::size_t at = sentence.find(id.text());
+  if (at != std::string::npos) sentence.replace(at, id.text().size(), "a job of another tenant");
+  return sentence;
+}
+
 std::optional<api::NoticeMessage> notice_of(const core::ClusterState& state, const core::Worker& worker, Instant now) {
   if (!worker.notice || !state.find_node(worker.node)->gives_notice) return std::nullopt;
   const core::LeaveNotice& notice = *worker.notice;
   const auto told = core::reason_data(notice.reason);
   return api::NoticeMessage{.decision = notice.decision,
                             .reason = told.at("code").get<std::string>(),
-                            .sentence = told.at("text").get<std::string>(),
+                            .sentence = sentence_for(state, worker, told),
                             .in_ms = std::max(Duration(), notice.by - now).count_ms(),
                             .extended_ms = (notice.by - notice.due).count_ms(),
                             .answers = notice.answers,
@@ -61,10 +74,11 @@ class Orders {
     send(placement.node, StartOrder{worker->id});
   }
 
-  void stop(WorkerId id, std::int64_t grace_ms) {
+  void stop(WorkerId id, Duration grace) {
     const core::Worker* worker = state_.find_worker(id);
     if (worker == nullptr) return;
-    send(worker->node, api::StopWorker{.worker = id, .grace_ms = grace_ms});
+    const Duration lawful = std::clamp(grace, Duration(), api::kGraceMax);
+    send(worker->node, api::StopWorker{.worker = id, .grace_ms = lawful.count_ms()});
   }
 
   // To every node: any may hold a state of an earlier start.
@@ -162,7 +176,7 @@ Effects Executor::carry_out(const core::Decision& decision, const core::ClusterS
                      const core::Job* job = state.find_job(intent.job);
                      if (intent.number > 0) orders.announce(*job, generation_of(*job));
                    },
-                   [&](const core::StopWorkerIntent& intent) { orders.stop(intent.worker, intent.grace.count_ms()); },
+                   [&](const core::StopWorkerIntent& intent) { orders.stop(intent.worker, intent.grace); },
                    [&](const core::ProbeIntent& intent) { orders.probe(intent.node); },
                    [&](const core::EndJobIntent& intent) {
                      addresses_.forget(intent.job);

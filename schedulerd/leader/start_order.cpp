@@ -1,5 +1,6 @@
 #include "schedulerd/leader/start_order.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -57,7 +58,7 @@ Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job
   order.cpus = job.spec.cpus;
   if (node.memory_per_slot) order.memory = job.spec.memory;  // an agent that tells none knows no such field
   if (job.spec.resize == core::ResizeMode::kRestart) {
-    order.restart_grace_ms = job.spec.elastic.grace.count_ms();
+    order.restart_grace_ms = std::min(job.spec.elastic.grace, api::kGraceMax).count_ms();
     order.env["TORCHELASTIC_RUN_ID"] = job.id.text();
     order.env["TORCHELASTIC_MAX_RESTARTS"] = std::to_string(job.spec.max_restarts);
   }

@@ -213,6 +213,7 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
       {"/elastic/sizes", "all", "/elastic/sizes", "WrongType"},
       {"/elastic/step", 1, "/elastic/step", "Invalid"},
       {"/elastic/grace", 30, "/elastic/grace", "WrongType"},
+      {"/elastic/grace", "25h", "/elastic/grace", "OutOfRange"},
       {"/batch/global", 3, "/batch/global", "OutOfRange"},
       {"/batch/per_worker_max", 0, "/batch/per_worker_max", "OutOfRange"},
       {"/run/trainer", "charml", "/run/trainer", "Invalid"},

@@ -57,6 +57,22 @@ TEST_CASE("a trainer is started as tidepool-trainer with its name") {
   CHECK_FALSE(order->gpus);
 }
 
+TEST_CASE("orders to a node never name a longer grace than agents take, whatever a job in the journal says") {
+  core::ClusterState state = small_world();
+  core::Job patient = *state.find_job(JobId(1));
+  patient.spec.elastic.grace = Duration::seconds(1'000 * 3600);
+  patient.spec.resize = core::ResizeMode::kRestart;
+  const auto order = start_order(state.workers.at(WorkerId(4)), patient, state.nodes.at(NodeId(1)));
+  REQUIRE(order.ok());
+  CHECK(order->restart_grace_ms == api::kGraceMax.count_ms());
+  const core::Decision decision{
+      .plan = {{core::StopWorkerIntent{.worker = WorkerId(3), .grace = patient.spec.elastic.grace}, {}}}};
+  Executor executor;
+  const auto stops = of_kind<api::StopWorker>(executor.carry_out(decision, state).orders);
+  REQUIRE(stops.size() == 1);
+  CHECK(stops[0].grace_ms == api::kGraceMax.count_ms());
+}
+
 TEST_CASE("the CPUs that a job asks for are in the order that starts its worker") {
   auto state = small_world();
   const auto order_for = [&](std::optional<int> cpus) {
@@ -137,6 +153,25 @@ TEST_CASE("a notice is told before the generation by which its worker leaves, an
   CHECK(Executor::on_answer(WorkerId(1), state).empty());
   state.nodes[NodeId(1)].gives_notice = false;
   CHECK(told().empty());
+}
+
+TEST_CASE("a notice names the job that its worker makes room for only to jobs of the same tenant") {
+  auto state = small_world();
+  state.nodes[NodeId(1)].gives_notice = true;
+  core::Job rival = *state.find_job(JobId(1));
+  rival.id = JobId(12);
+  rival.membership = {};
+  const auto told_for = [&](const std::string& tenant) {
+    rival.spec.tenant = tenant;
+    state.jobs[JobId(12)] = std::make_shared<core::Job>(rival);
+    state.workers[WorkerId(3)].notice =
+        core::LeaveNotice{.decision = DecisionId(5), .reason = core::reason::Preempted{.for_job = JobId(12)}};
+    const auto orders = of_kind<api::ToWorkerOrder>(Executor::on_answer(WorkerId(3), state));
+    REQUIRE(orders.size() == 1);
+    return std::get<api::NoticeMessage>(orders[0].message).sentence;
+  };
+  CHECK(told_for(state.find_job(JobId(1))->spec.tenant) == "preempted for job-12");
+  CHECK(told_for("speech") == "preempted for a job of another tenant");
 }
 
 TEST_CASE("after a reconnect strangers are killed, starts and the newest generation are said again") {
