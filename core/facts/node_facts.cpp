@@ -253,8 +253,8 @@ Status apply(StateChange& change, const WorkerExited& fact) {
   TP_TRY(check_worker(change.state(), fact.worker));
   const Worker* worker = change.state().find_worker(fact.worker);
   if (worker == nullptr) return ok_status();
-  note_exit(change, *worker, fact);
-  remove_exited_workers(change, {fact.worker}, {fact.exit_code, fact.signal, fact.detail});
+  const bool counts_against_node = note_exit(change, *worker, fact);
+  remove_exited_workers(change, {fact.worker}, {fact.exit_code, fact.signal, fact.detail, counts_against_node});
   return ok_status();
 }
 

@@ -112,16 +112,19 @@ void note_loss(StateChange& change, NodeId node) {
   if (!lost.cordoned && !lost.drain) note_fault(change, node, FaultKind::kLoss);
 }
 
-void note_exit(StateChange& change, const Worker& worker, const WorkerExited& fact) {
+bool note_exit(StateChange& change, const Worker& worker, const WorkerExited& fact) {
   const bool failed = fact.exit_code != 0 && fact.exit_code != kExitMisconfigured;
-  if (worker.phase != WorkerPhase::kStarting || worker.kill_at || worker.is_gone() || !failed) return;
+  if (worker.phase != WorkerPhase::kStarting || worker.kill_at || worker.is_gone() || !failed) return false;
   const Job& job = *change.state().find_job(worker.job);
-  const Node& node = *change.state().find_node(worker.node);
+  if (!is_active(job.state()) || !change.state().damping.is_on()) return false;
+  const bool nothing_started = fact.exit_code < 0 && fact.signal == 0;
+  const auto& faults = change.state().find_node(worker.node)->faults;
   const bool has_run = job.membership.generation > 0;
-  if (!has_run || !is_active(job.state()) || !change.state().damping.is_on()) return;
-  if (node.faults && node.faults->failed_job == job.id) return;
+  const bool may_be_the_job = !has_run || (faults && faults->failed_job == job.id);
+  if (may_be_the_job && !nothing_started) return false;
   note_fault(change, worker.node, FaultKind::kFailedStart);
   change.node(worker.node).faults->failed_job = job.id;
+  return nothing_started;
 }
 
 void note_start(StateChange& change, NodeId node) {

@@ -20,21 +20,26 @@ bool was_expected(const Worker& worker, const Job& job) {
   return worker.phase == WorkerPhase::kLeaving || worker.is_gone() || winds_down(job) || !is_active(job.state());
 }
 
+constexpr const char* kNeedsRestart = "a program that does not use the tidepool package needs run.resize: restart";
+
 // Its program never spoke with the agent, as those of live jobs do.
-bool ended_unheard(const Job& job, const Worker& worker, const ExitNotice& notice) {
-  return job.spec.resize == ResizeMode::kLive && worker.phase == WorkerPhase::kStarting && notice.exit_code == 0 &&
-         notice.signal == 0;
+bool is_unheard(const Job& job, const Worker& worker) {
+  return job.spec.resize == ResizeMode::kLive && worker.phase == WorkerPhase::kStarting;
 }
 
 std::string describe(const Job& job, const Worker& worker, const ExitNotice& notice) {
-  if (worker.stopped_for && notice.detail.empty()) return sentence(*worker.stopped_for);
+  if (worker.stopped_for && notice.detail.empty()) {
+    const std::string why = sentence(*worker.stopped_for);
+    const bool may_not_know_us = is_unheard(job, worker) && !job.spec.run->command.empty();
+    return may_not_know_us ? why + "; " + kNeedsRestart : why;
+  }
   std::string text = worker.id.text();
   if (notice.signal != 0) {
     text += " was ended by signal " + std::to_string(notice.signal);
   } else if (notice.exit_code >= 0) {
     text += " exited with code " + std::to_string(notice.exit_code);
-    if (ended_unheard(job, worker, notice)) {
-      text += " before it joined its job; a program that does not use the tidepool package needs run.resize: restart";
+    if (is_unheard(job, worker) && notice.exit_code == 0) {
+      text += std::string(" before it joined its job; ") + kNeedsRestart;
     }
   } else {
     text += " is gone";
@@ -108,7 +113,7 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
       if (!job.recovery.unconfirmed_since) job.recovery.unconfirmed_since = change.at();
     } else if (lost) {
       if (first_worker && notice.exit_code == kExitMisconfigured) job.recovery.misconfigured = true;
-      count_loss(job, counted, how);
+      notice.nothing_started ? void(job.recovery.last_error = how) : count_loss(job, counted, how);
       emit_lost(change, job, id, notice);
     }
     drop_from_transition(change, job, id);

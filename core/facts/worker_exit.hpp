@@ -15,6 +15,7 @@ struct ExitNotice {
   int exit_code = -1;  // -1 if unknown or ended by a signal
   int signal = 0;
   std::string detail;
+  bool nothing_started = false;  // the node could not start it, which counts against the node and not as a loss
 };
 
 // The processes are gone: frees their slots. What ends together counts as one loss for a job.

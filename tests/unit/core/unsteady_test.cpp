@@ -209,6 +209,24 @@ TEST_CASE("a job that has never run says nothing about its node") {
   CHECK_FALSE(story.state().find_node(node)->faults);
 }
 
+TEST_CASE("a node whose agent can start nothing is left after a few tries, and no job pays for it with its restarts") {
+  Story story;
+  damp(story);
+  const NodeId full = story.node(1, "a");
+  const JobId job = story.submit({.min = 1, .max = 1, .max_restarts = 0});
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(takes(story, full));
+    story.decide();
+    story.exit(story.job(job).membership.workers.front(), -1, "No space left on device");
+    CHECK(story.job(job).recovery.restarts == 0);
+  }
+  CHECK_FALSE(takes(story, full));
+  CHECK_THAT(story.job(job).recovery.last_error, Catch::Contains("No space left on device"));
+  const NodeId other = story.node(1, "b");
+  story.decide();
+  CHECK(story.worker(story.job(job).membership.workers.front()).node == other);
+}
+
 TEST_CASE("faults outlive a restart, and states of before have none") {
   Flapping scene;
   const auto read = core::state_from_json(core::to_json(scene.story.state()));
