@@ -78,7 +78,8 @@ void forget(StateChange& change, NodeRequest request, const char* why) {
 
 void create_failed(StateChange& change, const PoolNode& node, std::string_view fault, const std::string& detail) {
   NodePool& pool = pool_of(change, node);
-  pool.backoff.fail(change.at(), detail);
+  const bool same_attempt = pool.backoff.failures > 0 && node.asked_at <= pool.backoff.failed_at;
+  same_attempt ? void(pool.backoff.detail = detail) : pool.backoff.fail(change.at(), detail);
   emit(change, "pool.create_failed", node,
        {{"fault", fault},
         {"detail", detail},
@@ -256,7 +257,7 @@ Status apply(StateChange& change, const PoolNodeDeleted& fact) {
   PoolNode* node = find(change, fact.request);
   if (node == nullptr || node->state != PoolNodeState::kReleasing) return ok_status();
   node->delete_answered = true;
-  node->backoff.fail(change.at(), "");
+  node->backoff.fail(change.at(), "its provider has ended it, and lists it still");
   return ok_status();
 }
 

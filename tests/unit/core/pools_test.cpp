@@ -138,6 +138,27 @@ TEST_CASE("a provider that refuses is asked again later and later, and a cheaper
   CHECK(story.state().pools.find("spot")->backoff.until == story.now() + Duration::seconds(30));
 }
 
+TEST_CASE("nodes that are asked for together and fail are one attempt, however many they are") {
+  PoolStory story({gpu_pool()});
+  (void)story.submit({.min = 4, .max = 4});
+  const std::size_t asked = story.plan().size();
+  REQUIRE(asked >= 2);
+  const auto all_fail = [&](std::uint64_t first) {
+    for (std::uint64_t request = first; request < first + asked; ++request) {
+      story.learn(core::PoolNodeCreateFailed{request, core::ProviderFault::kRefused, "no answer"});
+    }
+  };
+  all_fail(1);
+  const core::Backoff& backoff = story.state().pools.find("gpu")->backoff;
+  CHECK(backoff.failures == 1);
+  CHECK(backoff.until == story.now() + Duration::seconds(15));
+  story.pass(Duration::seconds(15));
+  REQUIRE(story.plan().size() == asked);
+  all_fail(1 + asked);
+  CHECK(backoff.failures == 2);
+  CHECK(backoff.until == story.now() + Duration::seconds(30));
+}
+
 TEST_CASE("an answer that came too late or not at all leaves nothing running") {
   PoolStory story;
   story.submit({.min = 1, .max = 1});
