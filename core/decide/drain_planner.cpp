@@ -28,6 +28,7 @@ struct Leaving {
   std::vector<WorkerId> workers;  // by deadline, then by rank
   NodeId node;
   Instant deadline;
+  Instant last_call;  // when the job has to begin saving its state
 };
 
 reason::OfDrain told_of(const Node& node, Instant now) {
@@ -35,6 +36,12 @@ reason::OfDrain told_of(const Node& node, Instant now) {
           .left = std::max(Duration(), node.drain->deadline - now),
           .reclaimed = node.drain->reclaim.has_value(),
           .window = window_told(node)};
+}
+
+// Of a notice that is shorter than twice the grace, half is left for workers to be replaced.
+Instant last_call(const Job& job, const NodeDrain& drain) {
+  const Duration half = Duration::micros((drain.deadline - drain.since).count_us() / 2);
+  return drain.deadline - std::min(job.spec.elastic.grace, half);
 }
 
 std::optional<Leaving> leaving_of(const ClusterState& state, const Job& job) {
@@ -47,14 +54,11 @@ std::optional<Leaving> leaving_of(const ClusterState& state, const Job& job) {
   if (found.empty()) return std::nullopt;
   std::sort(found.begin(), found.end());
   const auto& [deadline, rank, first] = found.front();
-  Leaving leaving{.workers = {}, .node = state.find_worker(first)->node, .deadline = deadline};
+  const NodeId node = state.find_worker(first)->node;
+  const Instant call = last_call(job, *state.find_node(node)->drain);
+  Leaving leaving{.workers = {}, .node = node, .deadline = deadline, .last_call = call};
   for (const auto& [when, at, id] : found) leaving.workers.push_back(id);
   return leaving;
-}
-
-// When the job has to begin saving its state.
-Instant last_call(const Job& job, const Leaving& leaving) {
-  return leaving.deadline - job.spec.elastic.grace;
 }
 
 reason::OfDrain told_of(const DecisionDraft& draft, const Leaving& leaving) {
@@ -140,7 +144,7 @@ bool has_room_elsewhere(DecisionDraft& draft, const Job& job) {
 void leave(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   const bool live = job.spec.resize == ResizeMode::kLive;
   const auto count = static_cast<double>(leaving.workers.size());
-  const double left_ms = (last_call(job, leaving) - draft.now()).to_seconds() * 1e3;
+  const double left_ms = (leaving.last_call - draft.now()).to_seconds() * 1e3;
   const double boot_ms = boot_cost_of(job.measurements).mean_ms;
   const auto smaller = size_without(job, leaving);
   // Each replacement of a job whose programs are started anew is a restart of all.
@@ -201,7 +205,7 @@ std::optional<Reason> suspended_by_drain(const DecisionDraft& draft, const Job& 
     return std::nullopt;
   }
   const auto leaving = leaving_of(draft.state(), job);
-  if (!leaving || draft.now() < last_call(job, *leaving)) return std::nullopt;
+  if (!leaving || draft.now() < leaving->last_call) return std::nullopt;
   const bool shrinks = is_settled(draft, job) && size_without(job, *leaving);
   if (shrinks && draft.now() < leaving->deadline) return std::nullopt;
   return reason::DrainSuspend{told_of(draft, *leaving)};
@@ -239,7 +243,7 @@ std::optional<Instant> next_drain_due(const ClusterState& state, const IdSet<Nod
     for (const WorkerId owner : node.owners) {
       const Worker* worker = owner ? state.find_worker(owner) : nullptr;
       if (worker == nullptr || worker->is_gone() || worker->kill_at) continue;
-      first.consider(node.drain->deadline - state.find_job(worker->job)->spec.elastic.grace);
+      first.consider(last_call(*state.find_job(worker->job), *node.drain));
       first.consider(node.drain->deadline);
     }
   }

@@ -149,7 +149,7 @@ class SpotNotice(unittest.TestCase):
         self.soon(cluster, lambda: cluster.node("spot")["state"] == "up")
         job = cluster.submit(job_on(cluster, elastic={"min": 2, "max": 2, "grace": "60s"}))
         self.steps_to(cluster, job, 50)
-        cluster.give_notice("spot", "60\n")  # no more than its grace: it saves its state at once
+        cluster.give_notice("spot", "16\n")  # shorter than its grace: it saves its state when half of it has passed
         self.soon(cluster, lambda: cluster.events("job.parked") and cluster.busy("spot") == 0)
         self.assertEqual(cluster.events("worker.lost"), [])
         saved = cluster.events("job.parked")[0]["data"]["step"]

@@ -182,12 +182,24 @@ TEST_CASE("a job whose only newcomer is on a node that is drained stays as it is
   CHECK(story.job(job).size() == 1);
 }
 
-TEST_CASE("a deadline without time for the grace leaves what time there is") {
+TEST_CASE("of a notice shorter than twice the grace half is for room elsewhere, and half for the state") {
   OnOldNode scene({.min = 2, .max = 2, .grace = Duration::seconds(30)});
   drain(scene.story, scene.old, Duration::seconds(10));
+  CHECK(names_of(scene.story.decide()).empty());
+  CHECK(scene.story.engine().next_due() == scene.story.now() + Duration::seconds(5));
+  scene.story.pass(Duration::seconds(5));
   CHECK(names_of(scene.story.decide()) == "preempt");
-  scene.story.pass(Duration::seconds(10));
+  scene.story.pass(Duration::seconds(5));
   CHECK(names_of(scene.story.decide()) == "stop_worker stop_worker");
+}
+
+TEST_CASE("a notice as long as the grace moves a job where there is room, and does not suspend it") {
+  OnOldNode scene({.min = 2, .max = 2, .grace = Duration::seconds(30)});
+  const NodeId fresh = scene.story.node(2);
+  drain(scene.story, scene.old, Duration::seconds(30));
+  CHECK(names_of(scene.story.decide()) == "replace");
+  scene.story.settle(scene.job);
+  CHECK(places_of(scene.story, scene.job) == std::vector<NodeId>{fresh, fresh});
 }
 
 TEST_CASE("a drain outlives the agent's absence, and a second one moves its deadline") {
