@@ -169,6 +169,7 @@ class Reconciler {
     const Job& job = *entry.job;
     const bool starts = job.state() == JobState::kPending;
     const bool barred = !starts && growth_barred(draft_, job, entry.target->size);
+    if (starts && is_too_dear(job)) return;
     if (starts && is_cleared_for(job) && (start_job(draft_, job, *entry.target) || waits_for_nodes(entry))) return;
     // Dearer nodes may be all there is: no job waits, moves or is preempted for one that they do not suit.
     if (barred || draft_.may_be_above_cap(job, entry.target->size)) return take(entry);

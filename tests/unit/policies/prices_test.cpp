@@ -161,6 +161,7 @@ TEST_CASE("a price cap takes workers when slots become dearer, and lets a job st
     const JobId waiting = pool.submit(poor);
     pool.settle_all();
     REQUIRE(pool.story.job(waiting).size() == 0);
+    CHECK(says<core::reason::PriceCap>(pool.story.job(waiting).verdict.reason));
     pool.clock_at(dear);
     pool.settle_all();
     CHECK(pool.story.job(running).size() == 2);
