@@ -29,9 +29,14 @@ namespace {
 
 constexpr std::size_t kSuggestionsMax = 4;
 
-int slots_held(const ClusterState& state, const Job& job) {
+// By its workers where `job` may run; slots of a node that is away are no use to anybody.
+int slots_held(const ClusterState& state, const Job& holder, const Job& job) {
   std::size_t slots = 0;
-  for (const WorkerId id : job.membership.workers) slots += state.find_worker(id)->slots.size();
+  for (const WorkerId id : holder.membership.workers) {
+    const Worker& worker = *state.find_worker(id);
+    const Node& node = *state.find_node(worker.node);
+    if (node.state == NodeState::kUp && may_run_on(job, node)) slots += worker.slots.size();
+  }
   return static_cast<int>(slots);
 }
 
@@ -150,12 +155,13 @@ void add_ahead(const ClusterState& state, const Job& job, Explanation& out) {
   }
 }
 
-// Running jobs, of this tenant (null = any), whose end would make enough room by itself, the smallest first.
-void suggest_victims(const ClusterState& state, const std::string* tenant, int slots_short, Explanation& out) {
+// Other running jobs, of this tenant (null = any), whose end would make enough room by itself, the smallest first.
+void suggest_victims(const ClusterState& state, const Job& job, const std::string* tenant, int slots_short,
+                     Explanation& out) {
   std::vector<std::pair<int, JobId>> victims;
-  for (const auto& [id, job] : state.jobs) {
-    if (tenant != nullptr && job->spec.tenant != *tenant) continue;
-    const int held = slots_held(state, *job);
+  for (const auto& [id, other] : state.jobs) {
+    if (id == job.id || (tenant != nullptr && other->spec.tenant != *tenant)) continue;
+    const int held = slots_held(state, *other, job);
     if (held >= slots_short && held > 0) victims.emplace_back(held, id);
   }
   std::sort(victims.begin(), victims.end());
@@ -179,7 +185,7 @@ void suggest_node(const ClusterState& state, int slots, const FreeSlots& free, E
 
 // No room elsewhere helps a job whose tenant has all that it may have.
 void suggest_share(const ClusterState& state, const Job& job, int needed, Explanation& out) {
-  suggest_victims(state, &job.spec.tenant, needed, out);
+  suggest_victims(state, job, &job.spec.tenant, needed, out);
   out.unblocks.push_back("a larger guarantee for tenant " + job.spec.tenant + ": schedctl tenants apply FILE");
 }
 
@@ -198,13 +204,23 @@ void suggest_quarantined(const ClusterState& state, const Node& node, Explanatio
                          "); if you know that nothing is left there: schedctl node release-slots " + node.name);
 }
 
+// The first that the job may run on.
+void suggest_lost(const ClusterState& state, const Job& job, Explanation& out) {
+  for (const auto& [id, node] : state.nodes) {
+    if (node.state != NodeState::kLost || !may_run_on(job, node)) continue;
+    out.unblocks.push_back("bring back " + node.name + ", whose agent is away");
+    return;
+  }
+}
+
 void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   const int slots = job.spec.gpus_per_worker;
   const int needed = job.spec.elastic.sizes.front() * slots;
   const FreeSlots free(state);
   const int fits = free.room_for(job);
   if (has_used_share(state, job.spec.tenant)) return suggest_share(state, job, needed, out);
-  suggest_victims(state, nullptr, needed - free.free_for(job), out);
+  suggest_lost(state, job, out);
+  suggest_victims(state, job, nullptr, needed - free.free_for(job), out);
   if (fits >= 1 && fits < job.spec.elastic.min) {
     out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
   }
@@ -212,6 +228,7 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   suggest_node(state, slots, free, out);
   out.unblocks.push_back("add a node with " + counted(short_by, "free slot"));
   for (const auto& [id, node] : state.nodes) {
+    if (!may_run_on(job, node)) continue;
     if (node.cordoned && node.state == NodeState::kUp) out.unblocks.push_back("uncordon " + node.name);
     if (node.drain && node.state == NodeState::kUp) {
       const auto window = node.drain->only_window();
@@ -224,7 +241,6 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
                              ", or: schedctl node clear-faults " + node.name);
     }
     suggest_quarantined(state, node, out);
-    if (node.state == NodeState::kLost) out.unblocks.push_back("bring back " + node.name + ", whose agent is away");
   }
 }
 
@@ -237,9 +253,11 @@ void suggest_never_fits(const Job& job, const reason::NeverFits& why, Explanatio
   if (fits == 0 && slots > 1) out.unblocks.push_back("lower resources.gpus_per_worker: no node holds such a worker");
 }
 
-// Of a job whose workers have rules together: as many as find room by these.
+// Of a job whose workers have rules together: as many as find room by these, or ever can.
 void suggest_smaller(const ClusterState& state, const Job& job, Explanation& out) {
-  const int fits = FreeSlots(state).room_for(job);
+  const auto* never = reason_as<reason::DomainsTooSmall>(out.reason);
+  const int fits =
+      never == nullptr ? FreeSlots(state).room_for(job) : never->room / (never->apart ? 1 : job.spec.gpus_per_worker);
   if (fits >= 1 && fits < job.spec.elastic.min) {
     out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
   }
@@ -271,6 +289,7 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   if (is_any_of<reason::WaitingForSlots, reason::PreemptsLater, reason::PreemptionLimit, reason::WaitingForNodes,
                 reason::BehindOlderJob, reason::TurnWait>(why))
     suggest_room(state, job, out);
+  if (is_any_of<reason::NoNodeMatches>(why)) suggest_lost(state, job, out);
   append(unblocks_of(why, job.id), out.unblocks);
   if (out.chosen && !same_kind(out.chosen->reason, why)) {
     append(unblocks_of(out.chosen->reason, job.id), out.unblocks);

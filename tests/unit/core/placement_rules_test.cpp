@@ -119,6 +119,15 @@ TEST_CASE("a job that no domain would hold says so, with the largest one") {
         "cannot start: each of its 4 workers needs a rack of its own, and 3 have room for one");
   CHECK(suggests(racks.story, packed, "lower elastic.min to 4"));
   CHECK(suggests(racks.story, apart, "topology.strategy: spread"));
+  CHECK(suggests(racks.story, apart, "lower elastic.min to 3"));
+}
+
+TEST_CASE("a job that needs more domains than there are is told how many there are, however few are free now") {
+  FiveNodes racks;
+  (void)racks.story.running({.min = 4, .max = 4}, 4);
+  const JobId apart = submit(racks.story, {.strategy = kStrictSpread, .key = "rack"}, {.min = 4, .max = 4});
+  racks.story.decide();
+  CHECK(suggests(racks.story, apart, "lower elastic.min to 3"));
 }
 
 TEST_CASE("strict_spread puts no two workers into one domain, and a node without the label is one of its own") {

@@ -163,4 +163,24 @@ TEST_CASE("No node of a pool is taken to have labels that are known only once it
 }
 
 }  // namespace
+TEST_CASE("a job whose only node is lost is told to bring back that one, and never to cancel itself") {
+  Story story;
+  const NodeId other = story.node(2, "a");
+  const NodeId own = story.node(1, "b");
+  const NodeId away = story.node(1, "c");
+  const JobId job = ask_for(story, {{"node", {"b"}}}, {.min = 1, .max = 1});
+  story.decide();
+  story.settle(job);
+  REQUIRE(nodes_with(story, job) == std::set{own});
+  story.learn(core::NodeLost{own, "no agent"});
+  story.learn(core::NodeLost{away, "no agent"});
+  story.decide();
+  const auto why = core::explain(story.state(), job);
+  INFO(why.summary);
+  CHECK(has_line(why.unblocks, "bring back b"));
+  CHECK_FALSE(has_line(why.unblocks, "bring back c"));
+  CHECK_FALSE(has_line(why.unblocks, "cancel " + job.text()));
+  CHECK(story.state().find_node(other)->takes_workers());
+}
+
 }  // namespace tidepool::test
