@@ -32,8 +32,8 @@ struct JournalOptions {
   Duration retention = Duration::seconds(30 * 24 * 3600);   // of decisions, events and what they followed from
   std::int64_t bytes_max = 0;                               // beyond it the oldest go before their time; 0 = none
   Duration snapshots_apart = Duration::seconds(24 * 3600);  // of older ones that are kept for replays of the past
-  EventSeq progress_events_max = 20'000;                    // newest events among which job.progressed are kept
-  std::int64_t metric_points_max = 2'048;                   // per job; older points are thinned evenly
+  EventSeq progress_events_max = 20'000;   // newest events among which progress and sound audits are kept
+  std::int64_t metric_points_max = 2'048;  // per job; older points are thinned evenly
   // What lists are to show of a job that has ended (EndedRow::listed); null: they read the whole job.
   std::string (*listed_fields)(const core::Job& job) = nullptr;
 };

@@ -10,7 +10,9 @@ Status Retention::prepare(Database& database) {
   const std::pair<Statement*, const char*> texts[] = {
       {&drop_rows_, "DELETE FROM journal WHERE seq<=?1 AND at_us<?2 AND seq<(SELECT min(seq) FROM journal)+?3"},
       {&drop_events_, "DELETE FROM events WHERE at_us<?1 AND seq<(SELECT min(seq) FROM events)+?2"},
-      {&drop_progress_, "DELETE FROM events WHERE seq>=?1 AND seq<?2 AND type='job.progressed'"},
+      {&drop_progress_,
+       "DELETE FROM events WHERE seq>=?1 AND seq<?2 AND (type='job.progressed' OR (type='data.epoch_audited' "
+       "AND data->>'checksum_ok' AND data->>'used'=data->>'expected'))"},
       {&drop_decisions_,
        "DELETE FROM decisions WHERE at_us<?1 AND id<>?2 AND id<(SELECT min(id) FROM decisions WHERE id<>?2)+?3"},
       {&drop_decision_jobs_,

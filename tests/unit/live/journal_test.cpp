@@ -310,6 +310,32 @@ TEST_CASE("readers find events, decisions, measurements and tokens") {
   CHECK((*history)->token("t1")->revoked);
 }
 
+TEST_CASE("of old audits only those are kept that found something") {
+  const test::TemporaryFolder dir;
+  JournalOptions options;
+  options.progress_events_max = 10;
+  Journal journal = open(dir / "j.db", options);
+  core::ClusterState state;
+  for (EventSeq seq = 1; seq <= 40; ++seq) {
+    core::Event event;
+    event.seq = seq;
+    event.type = "data.epoch_audited";
+    event.data = {{"epoch", seq}, {"expected", 600}, {"used", seq == 7 ? 599 : 600}, {"checksum_ok", seq != 9}};
+    REQUIRE(journal.append(std::vector{event}).ok());
+  }
+  REQUIRE(journal.commit(clock_at(1)).ok());
+  state.next_event = 41;
+  REQUIRE(journal.snapshot(state, clock_at(1)).ok());
+  auto history = SqliteHistory::open(dir / "j.db");
+  REQUIRE(history.ok());
+  std::vector<EventSeq> kept;
+  for (const auto& event : (*history)->events(0, std::nullopt, 1'000)) kept.push_back(event.seq);
+  REQUIRE(kept.size() == 12);
+  CHECK(kept[0] == 7);
+  CHECK(kept[1] == 9);
+  CHECK(kept[2] == 31);
+}
+
 TEST_CASE("measurements and progress events stay bounded") {
   const test::TemporaryFolder dir;
   JournalOptions options;
