@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "schedctl/nodes/node_events.hpp"
+
 namespace tidepool::ctl {
 namespace {
 
@@ -21,8 +23,9 @@ std::string whole_at(const json& value, const std::string& pointer) {
 
 std::string ended_how(const json& data) {
   const auto signal = number_at(data, "/signal").value_or(0);
-  if (signal > 0) return "ended by signal " + whole(signal);
-  return "exit code " + whole_at(data, "/exit_code");
+  if (signal > 0) return ", ended by signal " + whole(signal);
+  const auto code = number_at(data, "/exit_code").value_or(-1);
+  return code < 0 ? "" : ", exit code " + whole(code);
 }
 
 std::string with_detail(std::string text, const std::string& detail) {
@@ -161,6 +164,10 @@ const std::map<std::string, Sentence>& event_sentences() {
                          : std::string("a user leaves the size to the engine");
        }},
       {"job.resizing", resizing_sentence},
+      {"job.resized",
+       [](const json& d) {
+         return "has " + count_of(number_at(d, "/to").value_or(0), "worker") + ", had " + whole_at(d, "/from");
+       }},
       {"job.progressed", progressed_sentence},
       {"decision.made", decision_sentence},
       {"job.rebalanced", rebalanced_sentence},
@@ -169,6 +176,7 @@ const std::map<std::string, Sentence>& event_sentences() {
          return "changed: " + whole_at(d, "/min") + " to " + whole_at(d, "/max") + " workers, priority " +
                 whole_at(d, "/priority");
        }},
+      {"job.requeued", [](const json& d) { return "gives up its workers: " + text_at(d, "/reason/text"); }},
       {"job.parked",
        [](const json& d) {
          return "state of step " + whole_at(d, "/step") + " kept in " + rate(number_at(d, "/write_ms")) + " ms";
@@ -190,6 +198,7 @@ const std::map<std::string, Sentence>& event_sentences() {
          return number_at(d, "/kept_step") ? "suspended; its state of step " + whole_at(d, "/kept_step") + " is kept"
                                            : std::string("suspended");
        }},
+      {"job.resume_requested", [](const json&) { return std::string("is to go on when slots are free"); }},
       {"job.resumed",
        [](const json& d) { return "resumed with " + count_of(number_at(d, "/size").value_or(0), "worker"); }},
       {"job.finished", finished_sentence},
@@ -201,7 +210,7 @@ const std::map<std::string, Sentence>& event_sentences() {
        }},
       {"worker.lost",
        [](const json& d) {
-         return with_detail("worker " + text_at(d, "/worker") + " lost, " + ended_how(d), text_at(d, "/detail"));
+         return with_detail("worker " + text_at(d, "/worker") + " lost" + ended_how(d), text_at(d, "/detail"));
        }},
       {"worker.straggling", straggling_sentence},
       {"worker.replaced",
@@ -270,12 +279,13 @@ std::string event_sentence(const json& event, const std::string& job) {
   if (!job.empty()) {
     const bool first_switch =
         type == "generation.switched" && number_at(data, "/from_size") == 0;  // job.started says it
-    const bool told_elsewhere = first_switch || type == "job.progressed" || type == "decision.made" ||
-                                (type == "data.epoch_audited" && audit_is_sound(data));
+    const bool told_elsewhere = first_switch || type == "job.progressed" || type == "job.resized" ||
+                                type == "decision.made" || (type == "data.epoch_audited" && audit_is_sound(data));
     if (told_elsewhere || text_at(event, "/job") != job) return "";
   }
   const auto found = event_sentences().find(type);
-  return found == event_sentences().end() ? "" : found->second(data);
+  if (found != event_sentences().end()) return found->second(data);
+  return job.empty() ? node_event_sentence(type, data) : "";
 }
 
 }  // namespace tidepool::ctl

@@ -25,11 +25,11 @@ constexpr std::array<std::pair<Lane, const char*>, 6> kLanes{{{kJob, "job"},
                                                               {kHappenings, "what happened"}}};
 
 bool is_instant(const std::string& type) {
-  constexpr std::array<std::string_view, 17> kInstants = {
-      "job.resize_requested", "job.changed",        "job.parked",   "job.checkpointed",  "job.restored",
-      "worker.started",       "worker.stuck",       "worker.lost",  "worker.straggling", "worker.replaced",
-      "decision.made",        "data.epoch_audited", "job.finished", "job.rebalanced",    "job.state_brought",
-      "job.state_left",       "job.notice_answered"};
+  constexpr std::array<std::string_view, 19> kInstants = {
+      "job.resize_requested", "job.changed",         "job.parked",   "job.checkpointed",    "job.restored",
+      "worker.started",       "worker.stuck",        "worker.lost",  "worker.straggling",   "worker.replaced",
+      "decision.made",        "data.epoch_audited",  "job.finished", "job.rebalanced",      "job.state_brought",
+      "job.state_left",       "job.notice_answered", "job.requeued", "job.resume_requested"};
   return std::find(kInstants.begin(), kInstants.end(), type) != kInstants.end();
 }
 
@@ -127,7 +127,7 @@ void add_switch(TraceWriter& trace, std::int64_t at_us, const json& data) {
 void add_event(TraceWriter& trace, const json& event, std::int64_t at_us) {
   const std::string type = text_at(event, "/type");
   const json data = data_of(event);
-  if (type == "job.submitted" || (type == "job.resumed" && number_at(data, "/size").value_or(0) == 0)) {
+  if (type == "job.submitted" || type == "job.resume_requested") {
     trace.go_on_with(kJob, at_us, "waiting");
   } else if (type == "job.suspended") {
     trace.go_on_with(kGenerations, at_us, "");
@@ -149,7 +149,9 @@ void add_event(TraceWriter& trace, const json& event, std::int64_t at_us) {
 // The first worker of a start ends the waiting; later ones come while others train.
 bool begins_to_start(const json& event, bool& idle) {
   const std::string type = text_at(event, "/type");
-  if (type == "job.submitted" || type == "job.suspended" || type == "job.parked" || type == "job.resumed") idle = true;
+  constexpr std::array<std::string_view, 5> kWithoutWorkers = {"job.submitted", "job.suspended", "job.requeued",
+                                                               "job.parked", "job.resume_requested"};
+  if (std::find(kWithoutWorkers.begin(), kWithoutWorkers.end(), type) != kWithoutWorkers.end()) idle = true;
   if (type == "generation.switched") idle = false;
   return type == "worker.started" && std::exchange(idle, false);
 }

@@ -232,6 +232,7 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
   conclude(job, reason);
   count_quiet_exits(change, job);
   give_up_move(change, job, "the job gives up its workers");
+  if (!job.requests.suspend) change.emit("job.requeued", job, {{"size", job.size()}, {"reason", reason_data(reason)}});
   become(job, phase::Suspending{});
   job.preemption.room_made = false;
   if (intent.for_job && change.state().tenants->limits_preemption()) {

@@ -31,7 +31,7 @@ std::optional<Ending> ending_of(const Job& job, Instant now, int uncounted = 0) 
     return Ending{JobEnd::kSucceeded, reason::Finished{.steps = job.progress.step}};
   }
   if (job.requests.cancel) return Ending{JobEnd::kCancelled, reason::CancelledByUser{}};
-  if (job.hold && job.hold->action == BudgetAction::kStop) return Ending{JobEnd::kCancelled, why_withheld(job)};
+  if (job.hold && job.hold->action == BudgetAction::kStop) return Ending{JobEnd::kCancelled, why_stopped(job)};
   const int restarts = job.recovery.restarts + uncounted;
   if (job.recovery.misconfigured || restarts > job.spec.max_restarts) {
     return Ending{JobEnd::kFailed, reason::WorkersFailed{.restarts = restarts, .limit = job.spec.max_restarts}};
@@ -56,6 +56,11 @@ bool needs_no_more(const Worker& worker) {
   return worker.notice && worker.notice->answer == NoticeAnswer::kDone;
 }
 
+Reason why_left_behind(const Job& job, WorkerId id) {
+  if (job.progress.finished) return reason::Finished{.steps = job.progress.step};
+  return reason::LeftBehind{{.worker = id}};
+}
+
 // Workers that should have left by now, or that came back after the job went on without them.
 void stop_left_behind(DecisionDraft& draft, const Job& job) {
   for (const WorkerId id : job.membership.workers) {
@@ -73,7 +78,7 @@ void stop_left_behind(DecisionDraft& draft, const Job& job) {
     if (worker.stop_due ? draft.now() < *worker.stop_due : waits_for_switch) continue;
     const bool is_no_member = !worker.stop_due && !contains(job.membership.members, id);
     const auto drained = is_no_member ? stopped_by_drain(draft, worker) : std::nullopt;
-    draft.stop({job.id, id, Duration()}, drained.value_or(reason::LeftBehind{{.worker = id}}));
+    draft.stop({job.id, id, Duration()}, drained.value_or(why_left_behind(job, id)));
   }
 }
 
@@ -84,6 +89,7 @@ void end_job(DecisionDraft& draft, const Job& job, const Ending& ending) {
     stop_left_behind(draft, job);
   } else {
     stop_all(draft, job, ending.reason);
+    draft.find(job, ending.reason);  // what it says while its workers take their grace
   }
 }
 
@@ -105,6 +111,12 @@ Duration time_to_park(const Job& job, const Worker& worker) {
   return job.spec.elastic.grace + granted;
 }
 
+Reason why_too_late(const Job& job, const Worker& worker) {
+  const Duration had = time_to_park(job, worker);
+  if (job.spec.resize == ResizeMode::kRestart) return reason::EndTimeout{{.worker = worker.id}, had};
+  return reason::ParkTimeout{{.worker = worker.id}, had, steps_at_risk(job)};
+}
+
 // Workers that keep state have their grace for that; the others, and those that stay beyond it, are stopped. So are
 // those that need no more of it.
 void stop_parkers(DecisionDraft& draft, const Job& job) {
@@ -114,8 +126,7 @@ void stop_parkers(DecisionDraft& draft, const Job& job) {
     if (!worker.stop_due) {
       draft.stop({job.id, id, job.spec.elastic.grace}, job.verdict.reason);
     } else if (draft.now() >= *worker.stop_due) {
-      draft.stop({job.id, id, Duration()},
-                 reason::ParkTimeout{{.worker = id}, time_to_park(job, worker), steps_at_risk(job)});
+      draft.stop({job.id, id, Duration()}, why_too_late(job, worker));
     } else if (needs_no_more(worker) && has_parked(job)) {
       draft.stop({job.id, id, Duration()}, worker.notice->reason);
     }

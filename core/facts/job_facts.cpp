@@ -46,7 +46,8 @@ Status check_change(const Job& job, const JobSpec& to) {
 
 Result<const Job*> live_job(const ClusterState& state, JobId id) {
   auto job = known_job(state, id);
-  if (job && is_final((*job)->state())) return conflict(id.text() + " has already " + to_text((*job)->state()));
+  if (job && is_final((*job)->state()))
+    return conflict(id.text() + " has already ended: it is " + to_text((*job)->state()));
   return job;
 }
 
@@ -149,7 +150,7 @@ Status apply(StateChange& change, const JobResumeRequested& fact) {
     become(changed, phase::Pending{});
     changed.preemption.pending_since = change.at();
     change.capacity_changed();
-    change.emit("job.resumed", changed, {{"size", 0}});
+    change.emit("job.resume_requested", changed, nlohmann::json::object());
   }
   return ok_status();
 }

@@ -29,6 +29,10 @@ reason::BudgetSpent why_withheld(const Job& job) {
   return {told_of(*job.hold)};
 }
 
+reason::BudgetStopped why_stopped(const Job& job) {
+  return {told_of(*job.hold)};
+}
+
 reason::BudgetShrunk why_shrunk(const Job& job) {
   const int least = job.spec.elastic.sizes.front();
   return {{.from = least, .to = least}, told_of(*job.hold)};

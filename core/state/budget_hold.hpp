@@ -17,6 +17,7 @@ namespace tidepool::core {
 
 // Why. Requires: the job is held.
 [[nodiscard]] reason::BudgetSpent why_withheld(const Job& job);
+[[nodiscard]] reason::BudgetStopped why_stopped(const Job& job);
 [[nodiscard]] reason::BudgetShrunk why_shrunk(const Job& job);
 
 }  // namespace tidepool::core

@@ -32,9 +32,9 @@ using AnyReason = std::variant<
     reason::MeritGrow, reason::MeritShrink, reason::BudgetShrunk, reason::ResizedByUser, reason::BackToSize,
     reason::StragglerRebalanced, reason::SharesRegained, reason::StragglerReplaced, reason::StragglerShrunk,
     reason::StragglerNoSpare, reason::WorkerLost, reason::ProgramFailed, reason::BelowMinimum, reason::StartTimeout,
-    reason::LeftBehind, reason::WorkerStuck, reason::SwitchTimeout, reason::ParkTimeout, reason::Preempted,
-    reason::Resumed, reason::ResumedElsewhere, reason::ResumedByTransfer, reason::MovedForType, reason::MovedTogether,
-    reason::MovedForRoom,
+    reason::LeftBehind, reason::WorkerStuck, reason::SwitchTimeout, reason::ParkTimeout, reason::EndTimeout,
+    reason::Preempted, reason::Resumed, reason::ResumedElsewhere, reason::ResumedByTransfer, reason::MovedForType,
+    reason::MovedTogether, reason::MovedForRoom,
     // a node is being drained
     reason::DrainMove, reason::DrainShrink, reason::DrainGrow, reason::DrainSuspend, reason::DrainHold,
     reason::DrainStop, reason::NodesDrain, reason::NodesUnsteady,
@@ -42,7 +42,7 @@ using AnyReason = std::variant<
     reason::NodeForGang, reason::NodeForGrowth, reason::NodeForMinimum, reason::NodeIdle, reason::NodeNotWorth,
     reason::NodeEmptied, reason::NodeNeverJoined, reason::NodeAway, reason::NodeLifetimeEnds, reason::NodeSurplus,
     // why a job ended
-    reason::Finished, reason::CancelledByUser, reason::WorkersFailed, reason::MaxDuration>;
+    reason::Finished, reason::CancelledByUser, reason::BudgetStopped, reason::WorkersFailed, reason::MaxDuration>;
 
 struct ReasonAccess {
   static_assert(sizeof(AnyReason) <= Reason::kBytes && alignof(AnyReason) <= alignof(Reason),

@@ -131,6 +131,9 @@ std::string spent_text(const OfBudget& why) {
 std::string text_of(const BudgetSpent& why) {
   return "waits: " + spent_text(why);
 }
+std::string text_of(const BudgetStopped& why) {
+  return "stopped: " + spent_text(why);
+}
 std::string text_of(const BudgetShrunk& why) {
   return "has its smallest size: " + spent_text(why);
 }
@@ -257,7 +260,7 @@ std::string text_of(const AtMin& why) {
   return "keeps " + workers(why.size) + ": it may not have fewer";
 }
 std::string text_of(const Unclaimed& why) {
-  return "keeps " + workers(why.size) + ": other jobs come first, but none needs its slots now";
+  return "keeps " + workers(why.size) + ": its policy gives it none, but no other job needs its slots now";
 }
 std::string text_of(const NoMeasurements& why) {
   return "keeps " + workers(why.size) + ": its program reports no steps, so there is nothing to judge sizes by";
@@ -288,8 +291,8 @@ std::string text_of(const NoSlotsToGrow& why) {
 
 std::string text_of(const PriceCap& why) {
   const Compared both = compared(why.price.to_units(), why.cap.to_units(), NumberStyle::kDecimal);
-  if (both.alike || why.price < why.cap) return "stays as it is: its price cap leaves no room for the next size";
-  return "stays as it is: the next size would cost " + both.left + " an hour, above its cap of " + both.right;
+  if (both.alike || why.price < why.cap) return "its price cap leaves no room for the next size";
+  return "its next size would cost " + both.left + " an hour, above its price cap of " + both.right;
 }
 
 std::string text_of(const BatchTooSmall& why) {
@@ -452,6 +455,10 @@ std::string text_of(const ParkTimeout& why) {
   return why.worker.text() + " did not park within " + time(why.grace) + " and is ended; " +
          (why.steps == 0 ? "no step is lost"
                          : counted(static_cast<double>(why.steps), "step") + " since the last kept state are lost");
+}
+std::string text_of(const EndTimeout& why) {
+  return why.worker.text() + " did not end within " + time(why.grace) +
+         " and is killed; what it has done since its newest checkpoint is lost";
 }
 std::string text_of(const Preempted& why) {
   if (why.restarts) {

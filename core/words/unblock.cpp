@@ -160,6 +160,10 @@ Lines of_budget(const OfBudget& why) {
 Lines lines_of(const BudgetSpent& why, JobId) {
   return of_budget(why);
 }
+Lines lines_of(const BudgetStopped& why, JobId) {
+  return {"a larger budget of tenant " + why.word + ": schedctl tenants apply FILE",
+          "submit it again after " + utc_text(why.ends_unix)};
+}
 Lines lines_of(const BudgetShrunk& why, JobId) {
   return of_budget(why);
 }

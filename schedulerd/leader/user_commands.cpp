@@ -29,12 +29,12 @@ class Carrying {
     return ok_status();
   }
   Status operator()(const CancelJob& body) { return of_job(body.job, core::JobCancelRequested{body.job}); }
-  Status operator()(const ResizeJob& body) { return of_job(body.job, core::JobResizeRequested{body.job, body.size}); }
-  Status operator()(const SuspendJob& body) { return of_job(body.job, core::JobSuspendRequested{body.job}); }
-  Status operator()(const ResumeJob& body) { return of_job(body.job, core::JobResumeRequested{body.job}); }
-  Status operator()(const ChangeJob& body) { return of_job(body.job, core::JobChanged{body.job, body.spec}); }
+  Status operator()(const ResizeJob& body) { return change(body.job, core::JobResizeRequested{body.job, body.size}); }
+  Status operator()(const SuspendJob& body) { return change(body.job, core::JobSuspendRequested{body.job}); }
+  Status operator()(const ResumeJob& body) { return change(body.job, core::JobResumeRequested{body.job}); }
+  Status operator()(const ChangeJob& body) { return change(body.job, core::JobChanged{body.job, body.spec}); }
   Status operator()(const CheckpointJob& body) {
-    TP_TRY(of_job(body.job, core::JobCheckpointRequested{body.job}));
+    TP_TRY(change(body.job, core::JobCheckpointRequested{body.job}));
     batch_.order(Executor::order_checkpoint(body.job, batch_.state()));
     return ok_status();
   }
@@ -142,7 +142,16 @@ class Carrying {
     const auto ended = batch_.ended(job);
     if (!ended.ok()) return ended.error();
     if (!*ended) return not_found("there is no " + job.text() + " any more");
-    return conflict(job.text() + " has already " + (*ended)->state);
+    return conflict(job.text() + " has already ended: it is " + (*ended)->state);
+  }
+
+  // Of a job that goes on. A fact would still be lawful for one that is being cancelled, and change nothing.
+  Status change(JobId job, core::Fact fact) {
+    const core::Job* known = batch_.state().find_job(job);
+    if (known != nullptr && known->requests.cancel && !core::is_final(known->state())) {
+      return conflict(job.text() + " is being cancelled; its workers are leaving");
+    }
+    return of_job(job, std::move(fact));
   }
 
   const std::string& actor_;

@@ -186,6 +186,10 @@ struct BeyondGuarantee {
 struct BudgetSpent : OfBudget {
   static constexpr Traits kTraits{"BudgetSpent", ReasonCategory::kWaiting};
 };
+// The same, where its threshold says that jobs are stopped: it ends.
+struct BudgetStopped : OfBudget {
+  static constexpr Traits kTraits{"BudgetStopped", ReasonCategory::kEnding};
+};
 
 struct BehindOlderJob {
   int ahead = 0;  // jobs

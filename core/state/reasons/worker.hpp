@@ -149,6 +149,13 @@ struct ParkTimeout : OfWorker {
     OfWorker::fields(self, at), at("seconds", self.grace), at("steps", self.steps);
   }
 };
+// The program of a job with resize: restart, of which the engine sees no steps.
+struct EndTimeout : OfWorker {
+  Duration grace = {};
+  static constexpr Traits kTraits{"EndTimeout", ReasonCategory::kWorker};
+  bool operator==(const EndTimeout&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { OfWorker::fields(self, at), at("seconds", self.grace); }
+};
 struct Preempted {
   JobId for_job = {};     // none = for no job in particular
   bool restarts = false;  // at once, elsewhere: it is not its slots that the other job lacks, but where they lie

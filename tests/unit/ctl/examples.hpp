@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -10,12 +11,16 @@
 
 namespace tidepool::ctl {
 
-inline nlohmann::json example(const std::string& name) {
+inline std::string source_text(const std::string& path) {
   const char* root = std::getenv("TIDEPOOL_SOURCE_DIR");
   REQUIRE(root != nullptr);
-  std::ifstream file(std::string(root) + "/api/examples/" + name);
+  std::ifstream file(std::string(root) + "/" + path);
   REQUIRE(file);
-  return nlohmann::json::parse(file);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline nlohmann::json example(const std::string& name) {
+  return nlohmann::json::parse(source_text("api/examples/" + name));
 }
 
 // The longest line, in columns.

@@ -1,5 +1,7 @@
 #include "schedctl/progress.hpp"
 
+#include <sstream>
+
 #include "tests/unit/ctl/examples.hpp"
 
 namespace tidepool::ctl {
@@ -142,6 +144,38 @@ TEST_CASE("a replacement is told by its reason, and the first generation by the 
   CHECK(say("generation.switched", {{"from_size", 0}, {"to_size", 2}, {"switch_step", 0}}).empty());
   CHECK(say("generation.switched", {{"from_size", 2}, {"to_size", 2}, {"switch_step", 9}, {"stall_ms", 0.0}}) ==
         "still 2 workers, from step 9 on");
+}
+
+TEST_CASE("each type of event that the API names has a sentence, also without the data that it should have") {
+  std::istringstream lines(source_text("api/openapi.yaml"));
+  std::string line;
+  while (std::getline(lines, line) && line != "    EventType:") {
+  }
+  int types = 0;
+  while (std::getline(lines, line) && line.starts_with("      ")) {
+    if (!line.starts_with("        - ")) continue;
+    ++types;
+    const std::string type = line.substr(10);
+    if (type == "decision.made" || type == "job.notice_answered") continue;  // their data bring the words
+    INFO(type);
+    CHECK_FALSE(event_sentence({{"type", type}}, "").empty());
+  }
+  CHECK(types > 60);
+}
+
+TEST_CASE("events of nodes and pools are told in words") {
+  const auto say = [](const char* type, const json& data) {
+    return event_sentence({{"type", type}, {"job", nullptr}, {"data", data}}, "");
+  };
+  CHECK(say("node.draining", {{"name", "a"}, {"seconds", 90}, {"workers", 2}, {"reason", "a new disk"}}) ==
+        "a is to be empty in 1m 30s, 2 workers on it: a new disk");
+  CHECK(say("node.cordoned", {{"name", "a"}, {"cordoned", false}}) == "a takes workers again");
+  CHECK(say("node.labelled", {{"name", "a"}, {"labels", {{"rack", "r1"}}}}) == "a has rack=r1");
+  CHECK(say("pool.create_failed",
+            {{"name", "loc-1"}, {"fault", "quota"}, {"again_in_seconds", 15}, {"detail", "no more than 4"}}) ==
+        "making loc-1 failed (quota), tried again in 15.0 s: no more than 4");
+  CHECK(say("worker.lost", {{"worker", "w-1"}, {"exit_code", -1}, {"signal", 0}, {"detail", "no agent for 5s"}}) ==
+        "worker w-1 lost: no agent for 5s");
 }
 
 TEST_CASE("an event with no data is no crash") {

@@ -51,7 +51,7 @@ TraceInput a_life() {
                  event("09.000", "job.checkpointed", {{"generation", 2}, {"step", 40}, {"write_ms", 3.0}}),
                  event("10.000", "job.parked", {{"generation", 3}, {"step", 50}, {"write_ms", 2.0}}),
                  event("10.100", "job.suspended", {{"size", 0}, {"step", 50}, {"kept_step", 50}}),
-                 event("20.000", "job.resumed", {{"size", 0}, {"step", 50}}),
+                 event("20.000", "job.resume_requested", json::object()),
                  event("21.000", "worker.started", {{"worker", "w-4"}, {"size", 1}}),
                  event("22.000", "generation.switched", switched(4, "resume", 0, 1, 0)),
                  event("30.000", "job.finished", {{"state", "succeeded"}, {"steps", 90}})};

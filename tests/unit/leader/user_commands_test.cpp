@@ -1,6 +1,7 @@
 // Each command of users: which rows and which answer it leaves.
 #include "schedulerd/leader/user_commands.hpp"
 
+#include "tests/support/reasons.hpp"
 #include "tests/unit/leader/turn_scene.hpp"
 
 namespace tidepool::leader {
@@ -83,10 +84,25 @@ TEST_CASE("a job that has ended and left is told from one that was never there, 
   const auto result = daemon.take(AgentHelloItem{2, hello_of("n1")}, command(ResizeJob{JobId(1), 2}));
   REQUIRE(all<EndedJobRow>(result.rows).size() == 1);
   CHECK(all<EndedJobRow>(result.rows).front().job->id == JobId(1));
-  CHECK(result.answers.front().receipt.error().message == "job-1 has already cancelled");
+  CHECK(result.answers.front().receipt.error().message == "job-1 has already ended: it is cancelled");
   CHECK(daemon.take(command(SuspendJob{JobId(1)})).answers.front().receipt.error().code == ErrorCode::kNotFound);
   daemon.stored.jobs[JobId(1)] = {"cancelled", daemon.now};
   CHECK(daemon.take(command(SuspendJob{JobId(1)})).answers.front().receipt.error().code == ErrorCode::kConflict);
+}
+
+TEST_CASE("a job that is being cancelled says so at once, and takes no other request while its workers leave") {
+  Daemon daemon;
+  daemon.start();
+  (void)daemon.take(command(CancelJob{JobId(1)}));
+  const core::Job& leaving = *daemon.turn.state().find_job(JobId(1));
+  REQUIRE_FALSE(core::is_final(leaving.state()));
+  CHECK(test::says<core::reason::CancelledByUser>(leaving.verdict.reason));
+  const auto result = daemon.take(command(SuspendJob{JobId(1)}), command(ResizeJob{JobId(1), 2}),
+                                  command(CheckpointJob{JobId(1)}), command(ChangeJob{JobId(1), leaving.spec}));
+  for (const auto& answer : result.answers) {
+    CHECK(answer.receipt.error().message == "job-1 is being cancelled; its workers are leaving");
+  }
+  CHECK(daemon.take(command(CancelJob{JobId(1)})).answers.front().receipt.ok());
 }
 
 TEST_CASE("a token is a row for readers, and is revoked by its id, in its own turn, too") {

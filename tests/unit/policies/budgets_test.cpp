@@ -190,7 +190,7 @@ TEST_CASE("a budget that stops ends the jobs that hold slots, and the others wai
   pool.clock_at(pool.spends("vision", 4'000'000));
   pool.settle_all();
   CHECK(pool.story.job(job).state() == JobState::kCancelled);
-  CHECK(reason_as<core::reason::BudgetSpent>(pool.story.job(job).verdict.reason) != nullptr);
+  CHECK(reason_as<core::reason::BudgetStopped>(pool.story.job(job).verdict.reason) != nullptr);
   CHECK(pool.story.job(waiting).state() == JobState::kPending);
 }
 

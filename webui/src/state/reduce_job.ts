@@ -25,8 +25,12 @@ export function patchJob(job: Job, event: TideEvent): Job {
       return progressed(job, event);
     case "job.suspended":
       return { ...job, state: "suspended", size: 0, target_size: 0 };
+    case "job.requeued":
+      return { ...job, reason: reason(event) ?? job.reason };
+    case "job.resume_requested":
+      return { ...job, state: "pending" };
     case "job.resumed":
-      return { ...job, state: "starting" };
+      return { ...job, state: "running" };
     case "job.finished":
       return {
         ...job, state: (str(event, "state") as JobState | null) ?? "succeeded", size: 0, target_size: 0,
@@ -66,7 +70,7 @@ function progressed(job: Job, event: TideEvent): Job {
 // Events after which the job holds more than the event says.
 const kRefetch = new Set([
   "job.submitted", "job.started", "job.resizing", "job.resized", "job.resize_requested", "job.suspended", "job.resumed",
-  "job.changed", "job.restored",
+  "job.changed", "job.restored", "job.requeued", "job.resume_requested",
   "job.finished", "generation.switched", "worker.lost", "worker.straggling", "worker.replaced", "job.rebalanced",
 ]);
 

@@ -21,6 +21,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.progressed": (e) => `step ${count(num(e, "step"))}, ${quantity(num(e, "samples_per_second"))} samples/s, loss ${quantity(num(e, "loss"))}`,
   "job.rebalanced": (e) => rebalanced(e),
   "job.changed": (e) => `changed: ${num(e, "min")} to ${workers(num(e, "max"))}, priority ${num(e, "priority")}`,
+  "job.requeued": (e) => `gives up its workers${reason(e) ? `: ${reason(e)?.text}` : ""}`,
   "job.parked": (e) => `state of step ${count(num(e, "step"))} kept in ${milliseconds(num(e, "write_ms"))}`,
   "job.notice_answered": (e) => str(e, "text") ?? `worker ${str(e, "worker")} answered its notice: ${str(e, "answer")}`,
   "job.checkpointed": (e) => `checkpoint of step ${count(num(e, "step"))} written in ${milliseconds(num(e, "write_ms"))}`,
@@ -29,6 +30,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.state_left": (e) => `starts without the state of step ${count(num(e, "step"))}: ${str(e, "why") ?? "it did not come"}`,
   "job.suspended": (e) =>
     num(e, "kept_step") === null ? "suspended" : `suspended; its state of step ${count(num(e, "kept_step"))} is kept`,
+  "job.resume_requested": () => "is to go on when slots are free",
   "job.resumed": (e) => `resumed with ${workers(num(e, "size"))}`,
   "job.finished": (e) => finished(e),
   "generation.switched": (e) =>
@@ -142,9 +144,9 @@ function straggling(e: TideEvent): string {
 function lost(e: TideEvent): string {
   const signal = num(e, "signal");
   const code = num(e, "exit_code");
-  const how = signal ? `signal ${signal}` : code !== null ? `exit code ${code}` : "no answer";
+  const how = signal ? ` (signal ${signal})` : code !== null && code >= 0 ? ` (exit code ${code})` : "";
   const detail = str(e, "detail");
-  return `worker ${str(e, "worker")} lost (${how})${detail ? `: ${detail}` : ""}`;
+  return `worker ${str(e, "worker")} lost${how}${detail ? `: ${detail}` : ""}`;
 }
 
 // How an event is marked in lists and charts: what went well, what asks for a look, what hurts.

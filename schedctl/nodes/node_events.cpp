@@ -1,0 +1,160 @@
+#include "schedctl/nodes/node_events.hpp"
+
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "schedctl/words.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+std::string after(const json& data, const char* pointer) {
+  const auto seconds = number_at(data, pointer);
+  return seconds ? seconds_in_words(*seconds) : "?";
+}
+
+std::string some(const json& data, const char* pointer, const char* noun) {
+  return count_of(number_at(data, pointer).value_or(0), noun);
+}
+
+std::string name(const json& data) {
+  return text_at(data, "/name", "?");
+}
+
+std::string with(std::string text, const std::string& detail) {
+  return detail.empty() ? text : std::move(text) + ": " + detail;
+}
+
+std::string listed(const json& data, const char* pointer) {
+  std::string text;
+  for (const json& each : list_at(data, pointer)) {
+    if (each.is_string()) text += (text.empty() ? "" : ", ") + each.get<std::string>();
+  }
+  return text.empty() ? "none" : text;
+}
+
+// "rack=r1, zone=a" of an object; "no labels" of an empty one.
+std::string labels(const json& data, const char* field) {
+  std::string text;
+  if (!data.contains(field) || !data.at(field).is_object()) return "no labels";
+  for (const auto& [key, value] : data.at(field).items()) {
+    text += (text.empty() ? "" : ", ") + key + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text.empty() ? "no labels" : text;
+}
+
+std::string draining(const json& d) {
+  const std::string text =
+      name(d) + " is to be empty in " + after(d, "/seconds") + ", " + some(d, "/workers", "worker") + " on it";
+  return with(text, text_at(d, "/reason"));
+}
+
+std::string unsteady(const json& d) {
+  return name(d) + " gets no workers for " + after(d, "/seconds") + ": " + some(d, "/losses", "loss") + " and " +
+         some(d, "/failed_starts", "failed start") + " within " + after(d, "/within_seconds");
+}
+
+std::string window(const json& d, const char* what) {
+  return "maintenance " + text_at(d, "/window", "?") + " of nodes with " + labels(d, "nodes") + " " + what;
+}
+
+std::string failed(const json& d, const char* what) {
+  return with(std::string(what) + name(d) + " failed (" + text_at(d, "/fault", "?") + "), tried again in " +
+                  after(d, "/again_in_seconds"),
+              text_at(d, "/detail"));
+}
+
+// In the share of a budget that is spent: "tenant vision has spent 80 % of its budget of 100 for this month: warn".
+std::string budget_reached(const json& d) {
+  return "tenant " + text_at(d, "/tenant", "?") + " has spent " + integer_at(d, "/percent") + " % of its budget of " +
+         text_at(d, "/limit", "?") + " a " + text_at(d, "/window", "?") + ": " + text_at(d, "/action", "?");
+}
+
+using Sentence = std::string (*)(const json& data);
+
+const std::map<std::string, Sentence>& sentences() {
+  static const std::map<std::string, Sentence> table = {
+      {"worker.started", [](const json& d) { return "worker " + text_at(d, "/worker", "?") + " is placed"; }},
+      {"slots.quarantined",
+       [](const json& d) {
+         return with("slots of " + text_at(d, "/worker", "?") + " in quarantine", text_at(d, "/why"));
+       }},
+      {"slots.released",
+       [](const json& d) { return "slots of " + text_at(d, "/worker", "?") + " free after " + after(d, "/seconds"); }},
+      {"node.joined",
+       [](const json& d) {
+         return name(d) + " joined with " + some(d, "/slots", "slot") + " of type " + text_at(d, "/slot_type", "?");
+       }},
+      {"node.lost", [](const json& d) { return with(name(d) + " is lost", text_at(d, "/why")); }},
+      {"node.cordoned",
+       [](const json& d) {
+         return name(d) + (d.value("cordoned", json()) == json(true) ? " is cordoned" : " takes workers again");
+       }},
+      {"node.labelled", [](const json& d) { return name(d) + " has " + labels(d, "labels"); }},
+      {"node.draining", draining},
+      {"node.drained", [](const json& d) { return name(d) + " is empty"; }},
+      {"node.undrained", [](const json& d) { return name(d) + " is not drained any more"; }},
+      {"node.reclaim_notice",
+       [](const json& d) { return name(d) + " is taken back by its provider in " + after(d, "/seconds"); }},
+      {"node.reclaim_withdrawn", [](const json& d) { return name(d) + " is not taken back any more"; }},
+      {"node.unsteady", unsteady},
+      {"node.steady", [](const json& d) { return name(d) + " counts as steady again"; }},
+      {"node.probed",
+       [](const json& d) {
+         return name(d) + " was measured at " + percent(number_at(d, "/speed").value_or(0)) + " of its usual speed";
+       }},
+      {"maintenance.added", [](const json& d) { return window(d, "is planned"); }},
+      {"maintenance.began", [](const json& d) { return window(d, "has begun"); }},
+      {"maintenance.ended", [](const json& d) { return window(d, "has ended"); }},
+      {"maintenance.removed", [](const json& d) { return window(d, "is called off"); }},
+      {"pool.configured", [](const json& d) { return "pools: " + listed(d, "/pools"); }},
+      {"pool.node_asked", [](const json& d) { return with(name(d) + " is asked for", text_at(d, "/reason/text")); }},
+      {"pool.node_created", [](const json& d) { return name(d) + " is being made"; }},
+      {"pool.node_joined",
+       [](const json& d) { return name(d) + " joined " + after(d, "/seconds") + " after it was asked for"; }},
+      {"pool.create_failed", [](const json& d) { return failed(d, "making "); }},
+      {"pool.delete_failed", [](const json& d) { return failed(d, "ending "); }},
+      {"pool.node_emptying",
+       [](const json& d) {
+         return with(name(d) + " is to be empty in " + after(d, "/seconds"), text_at(d, "/reason/text"));
+       }},
+      {"pool.node_released",
+       [](const json& d) { return with(name(d) + " is given back", text_at(d, "/reason/text")); }},
+      {"pool.bill_runs_on",
+       [](const json& d) {
+         return name(d) + " was ended and is still listed; it is ended again (" + some(d, "/attempts", "attempt") + ")";
+       }},
+      {"pool.node_gone", [](const json& d) { return with(name(d) + " is gone", text_at(d, "/why")); }},
+      {"pool.node_unknown",
+       [](const json& d) {
+         return "the provider of " + text_at(d, "/pool", "?") + " lists " + text_at(d, "/provider_id", "?") +
+                ", which nobody asked for; it is ended";
+       }},
+      {"pool.list_failed",
+       [](const json& d) {
+         return with("listing the nodes of " + text_at(d, "/pool", "?") + " failed", text_at(d, "/detail"));
+       }},
+      {"budget.reached", budget_reached},
+      {"budget.renewed",
+       [](const json& d) {
+         return "the budget of tenant " + text_at(d, "/tenant", "?") + " is renewed; " + text_at(d, "/spent", "?") +
+                " of " + text_at(d, "/limit", "?") + " were spent";
+       }},
+      {"tenants.configured", [](const json& d) { return "tenants: " + listed(d, "/tenants"); }},
+      {"prices.configured", [](const json& d) { return "price rules: " + listed(d, "/rules"); }},
+      {"prices.changed", [](const json& d) { return some(d, "/nodes", "node") + " cost something else now"; }},
+  };
+  return table;
+}
+
+}  // namespace
+
+std::string node_event_sentence(const std::string& type, const json& data) {
+  const auto found = sentences().find(type);
+  return found == sentences().end() ? "" : found->second(data);
+}
+
+}  // namespace tidepool::ctl
