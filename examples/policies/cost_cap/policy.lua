@@ -1,6 +1,7 @@
--- cost_cap: the cluster never costs more than params.per_hour, wherever its jobs are: each slot counts as much as the
--- dearest one. While the money lasts every job gets one slot, the
--- oldest first; then jobs grow towards the size they want, the one that gains most from its next slots first.
+-- cost_cap: no slots are given out beyond params.per_hour, wherever the jobs are: each slot counts as much as the
+-- dearest one. While the money lasts every job gets one slot, the oldest first; then jobs grow towards the size they
+-- want, the one that gains most from its next slots first. A job that runs when the cap comes and that the money does not
+-- reach keeps its slots until another job needs them.
 local P = {}
 
 -- The smallest size above `size` that job i may take and still wants; nil = none.

@@ -29,6 +29,16 @@ core::Reason told(const JobWorld& world, int size, RestsOn rests_on) {
 
 }  // namespace
 
+TEST_CASE("of a job whose program reports nothing, no measurement is awaited") {
+  JobWorld world({1, 2}, 1);
+  world.at(1);
+  REQUIRE(test::says<core::reason::Measuring>(told(world, 1, RestsOn::kSizes)));
+  world.job.spec.resize = core::ResizeMode::kRestart;
+  CHECK(test::says<core::reason::PriceHold>(told(world, 1, RestsOn::kSizes)));
+  world.job.progress.reported_at = world.now;
+  CHECK(test::says<core::reason::Measuring>(told(world, 1, RestsOn::kSizes)));
+}
+
 TEST_CASE("a job begins at the size that its user prefers, by default the smallest") {
   JobWorld world({1, 2, 3, 4, 8, 16}, 3);
   CHECK(sizes(world) == std::vector<int>{1, 2, 3});  // and below, where a slot is dear
