@@ -76,6 +76,17 @@ test("a reason that moves without an event of its own is read with the next step
   });
 });
 
+test("what keeps a job waiting is read again when another job has changed", () => {
+  const world = demoWorld();
+  return onPage(world, {}, async (page) => {
+    await loaded(page);
+    await page.locator(".link-state.live").waitFor();
+    world.jobs.get("job-2").reason = { code: "WaitingForSlots", numbers: {}, text: "waits for 6 slots; 5 are free" };
+    world.emit("job.resized", { job: "job-1" }, { from: 2, to: 2 });
+    await page.getByText("waits for 6 slots; 5 are free").waitFor();
+  });
+});
+
 test("a page that cannot be drawn says so and leaves the rest working", () => {
   const world = demoWorld();
   world.jobs.get("job-2").cost = null;

@@ -90,7 +90,28 @@ test("a decision shows at once from its event and is replaced by the stored one"
   const stored = reduce(said, { type: "decisions", decisions: [decision()] });
   expect(stored.decisions).toHaveLength(1);
   expect(stored.decisions[0]?.intents[0]?.text).toContain("the last worker added 62 %");
-  expect(stored.jobs.get("job-1")?.reason?.code).toBe("EfficientUp");
+});
+
+const waits = (text: string) => ({ code: "WaitingForSlots", numbers: {}, text });
+
+test("what the list of jobs says of a job stands, whatever an older decision said", () => {
+  const told = job({ state: "pending", size: 0, reason: waits("waits for 6 slots; 5 are free") });
+  const verdict = { job: "job-1", reason: waits("waits for 6 slots; none is free"), chosen: null, lost: [], unblocks: [] };
+  const old = { ...decision(), verdicts: [verdict] };
+  const shown = reduce(kEmptyState, { type: "listed", seq: 81, jobs: [told], nodes: [], policies: [], decisions: [old], recent: [] });
+  expect(shown.jobs.get("job-1")?.reason?.text).toBe("waits for 6 slots; 5 are free");
+  const again = reduce(shown, { type: "decisions", decisions: [old] });
+  expect(again.jobs.get("job-1")?.reason?.text).toBe("waits for 6 slots; 5 are free");
+});
+
+test("reasons that were read again reach jobs whose state has not moved, and ask for the open job's explanation", () => {
+  const before = reduce(reduce(listed(), { type: "job", job: job({ id: "job-2", state: "pending" }) }), { type: "open", job: "job-2" });
+  const read = [job({ state: "pending", reason: waits("old") }), job({ id: "job-2", state: "pending", size: 7, reason: waits("new") }), job({ id: "job-3" })];
+  const after = reduce(before, { type: "reasons", jobs: read });
+  expect(after.jobs.get("job-1")).toBe(before.jobs.get("job-1"));
+  expect(after.jobs.get("job-2")).toEqual({ ...before.jobs.get("job-2"), reason: waits("new") });
+  expect(after.jobs.has("job-3")).toBe(false);
+  expect([before.needs.explanation, after.needs.explanation]).toEqual([false, true]);
 });
 
 test("decisions that only weighed anew do not push out those that changed something", () => {

@@ -17,6 +17,7 @@ export type Action =
   | { type: "listed"; seq: number; jobs: Job[]; nodes: ClusterNode[]; policies: Policy[]; decisions: Decision[]; recent: TideEvent[] }
   | { type: "events"; events: TideEvent[] }
   | { type: "job"; job: Job }
+  | { type: "reasons"; jobs: Job[] }
   | { type: "nodes"; nodes: ClusterNode[] }
   | { type: "decisions"; decisions: Decision[] }
   | { type: "open"; job: string | null }
@@ -45,6 +46,8 @@ export function reduce(state: State, action: Action): State {
       return action.events.reduce(applyEvent, copyOf(state));
     case "job":
       return { ...state, jobs: new Map(state.jobs).set(action.job.id, action.job) };
+    case "reasons":
+      return withReasons(state, action.jobs);
     case "nodes":
       return { ...state, nodes: byId(action.nodes) };
     case "decisions":
@@ -192,22 +195,26 @@ function worthKeeping(lines: readonly DecisionLine[]): readonly DecisionLine[] {
   return lines.filter((line, index) => index === 0 || line.intents.some(isTold)).slice(0, kMostDecisions);
 }
 
-// Stored decisions replace lines from events, and the newest verdict on a job is its reason.
+// Stored decisions replace lines from events. What they said of a job may be old by now; what it is told to be stands.
 function withDecisions(state: State, decisions: readonly Decision[]): State {
   const stored = decisions.map(lineOf);
   const known = new Set(stored.map((line) => line.id));
   const lines = worthKeeping([...stored, ...state.decisions.filter((line) => !known.has(line.id))]
     .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)));
+  return { ...state, decisions: lines };
+}
+
+// Of jobs whose state has not moved since they were read, the reasons alone: all else comes with events.
+function withReasons(state: State, read: readonly Job[]): State {
   const jobs = new Map(state.jobs);
-  const seen = new Set<string>();
-  for (const decision of decisions) {
-    for (const verdict of decision.verdicts) {
-      const job = jobs.get(verdict.job);
-      if (job && !seen.has(job.id) && job.finished_at === null) jobs.set(job.id, { ...job, reason: verdict.reason });
-      seen.add(verdict.job);
-    }
+  let { needs } = state;
+  for (const { id, state: seen, reason } of read) {
+    const job = jobs.get(id);
+    if (!job || job.state !== seen || job.reason?.text === reason?.text) continue;
+    jobs.set(id, { ...job, reason });
+    if (state.detail?.job === id) needs = { ...needs, explanation: true };
   }
-  return { ...state, decisions: lines, jobs };
+  return { ...state, jobs, needs };
 }
 
 export function lineOf(decision: Decision): DecisionLine {

@@ -5,6 +5,7 @@ import { EventStream } from "../api/event_stream";
 import type { Decision, Page, TideEvent } from "../api/types";
 import { isTold, kNoNeeds } from "./model";
 import { PacedRead } from "./paced_read";
+import { ReasonFeed } from "./reason_feed";
 import type { Store } from "./store";
 import { TenantFeed } from "./tenant_feed";
 
@@ -26,6 +27,7 @@ const kJobEvents = 10_000; // how far back a job's page reads: a long job has re
 export class Session {
   readonly tenants: TenantFeed;
   private readonly forecasts: PacedRead;
+  private readonly reasons: ReasonFeed;
   private readonly client: Client;
   private readonly store: Store;
   private stream: EventStream | undefined;
@@ -45,6 +47,7 @@ export class Session {
     this.store = store;
     this.tenants = new TenantFeed(client, store);
     this.forecasts = new PacedRead(() => this.fetchForecasts(), kForecastPaceMs);
+    this.reasons = new ReasonFeed(client, store, () => this.refetchSoon());
     void this.start();
   }
 
@@ -53,6 +56,7 @@ export class Session {
     this.stream?.close();
     this.tenants.stop();
     this.forecasts.stop();
+    this.reasons.stop();
     clearTimeout(this.batch);
     clearTimeout(this.refetch);
     clearTimeout(this.relist);
@@ -112,7 +116,10 @@ export class Session {
     this.stream = new EventStream(this.client, after, {
       onOpen: () => {
         this.store.dispatch({ type: "link", link: { kind: "live" } });
-        if (this.wasDown) this.refreshOpenPage();
+        if (this.wasDown) {
+          this.reasons.refresh();
+          this.refreshOpenPage();
+        }
         this.wasDown = false;
       },
       onEvents: (events) => this.collect(events),
@@ -133,6 +140,7 @@ export class Session {
       this.pending = [];
       if (batch.length > 0) this.store.dispatch({ type: "events", events: batch });
       this.tenants.notice(batch);
+      this.reasons.notice(batch);
       this.forecasts.want(kForecastPatienceMs);
       this.refetchSoon();
     }, kBatchMs);

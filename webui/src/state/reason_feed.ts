@@ -1,0 +1,62 @@
+// Keeps the reasons of jobs that have not ended true: no event says that the words of one have moved, such as how many
+// slots are free now.
+//
+// How often: one page of jobs at most every 2 s, soon after an event that may have moved slots or jobs, and once more
+// after it, because the decision that follows an event may change words alone; after steps only every 10 s. Without
+// events nothing is asked.
+import type { Client } from "../api/client";
+import type { TideEvent } from "../api/types";
+import { PacedRead } from "./paced_read";
+import type { Store } from "./store";
+
+const kPaceMs = 2_000;
+const kSoonMs = 500;
+const kSettledMs = 5_000;
+const kStepsMs = 10_000;
+
+export class ReasonFeed {
+  private readonly client: Client;
+  private readonly store: Store;
+  private readonly onRead: () => void;
+  private readonly page: PacedRead;
+  private cursor: string | null = null; // of the page that is next; null: the first
+  private moved = false; // since the first page was read
+  private follows = false; // the pages that are being read follow an event; they are read once more
+
+  constructor(client: Client, store: Store, onRead: () => void) {
+    this.client = client;
+    this.store = store;
+    this.onRead = onRead;
+    this.page = new PacedRead(() => this.readPage(), kPaceMs);
+  }
+
+  // The events that the stream has brought.
+  notice(events: readonly TideEvent[]): void {
+    const stepsAlone = events.every((event) => event.type === "job.progressed");
+    if (!stepsAlone) this.moved = true;
+    if (events.length > 0) this.page.want(stepsAlone ? kStepsMs : kSoonMs);
+  }
+
+  // What events had said may have been missed.
+  refresh(): void { this.page.want(); }
+
+  stop(): void { this.page.stop(); }
+
+  private async readPage(): Promise<void> {
+    if (this.cursor === null) {
+      this.follows = this.moved;
+      this.moved = false;
+    }
+    try {
+      const page = await this.client.liveJobs(this.cursor);
+      this.cursor = page.next_cursor;
+      this.store.dispatch({ type: "reasons", jobs: page.items });
+      this.onRead();
+    } catch {
+      this.cursor = null; // the stream notices an outage and shows it
+      return;
+    }
+    if (this.cursor !== null || this.moved) this.page.want();
+    else if (this.follows) this.page.want(kSettledMs);
+  }
+}
