@@ -32,8 +32,10 @@ test("quarantined slots are told apart from those in use, with why", () => {
   return onPage(world, {}, async (page) => {
     await loaded(page);
     const cell = page.locator(".cell.quarantined");
+    const began = new Date(quarantine.since);
+    const since = `${began.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${began.toLocaleTimeString("en-GB")}`;
     assert.equal(await cell.count(), 1);
-    assert.match(await cell.getAttribute("title"), /^slot 1: quarantined since 21:53:20: worker w-2 has ended, and memory of GPU-1 is still held$/);
+    assert.match(await cell.getAttribute("title"), new RegExp(`^slot 1: quarantined since ${since}: worker w-2 has ended, and memory of GPU-1 is still held$`));
     assert.equal(await page.locator('[data-testid="slots-used"]').innerText(), "1");
     assert.match(await page.locator(".legend").innerText(), /1\s+quarantined/);
     const [note, slots] = await Promise.all([".node-name .tag", ".cells"].map((part) => page.locator(part).boundingBox()));

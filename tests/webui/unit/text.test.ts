@@ -3,17 +3,30 @@ import { fileURLToPath } from "node:url";
 import { jobHref, kPlanHref, pageKey, parseRoute, planLikeHref, tenantHref } from "~/router";
 import { splitFragment } from "~/session";
 import { describe as sentence } from "~/text/event_text";
-import { ago, compact, duration, money, percent, quantity, rate, sizeText } from "~/text/format";
+import { ago, clockBeside, compact, duration, money, percent, quantity, rate, sizeText } from "~/text/format";
 import { waitText } from "~/text/wait_text";
 import { bytes } from "~/views/job/generations";
 import { event, job } from "./samples";
 
-test("a wait is a line with its beginning and its end", () => {
-  const reason = { code: "WaitingForSlots", numbers: {}, text: "waits for 2 slots" };
-  const from = "2026-11-20T21:50:02.000Z";
-  expect(waitText({ from, until: "2026-11-20T21:53:20.100Z", reason })).toBe("2026-11-20 21:50:02 to 21:53:20: waits for 2 slots");
-  expect(waitText({ from, until: "2026-11-21T01:00:00.000Z", reason })).toBe("2026-11-20 21:50:02 to 2026-11-21 01:00:00: waits for 2 slots");
-  expect(waitText({ from, until: null, reason })).toBe("since 2026-11-20 21:50:02: waits for 2 slots");
+describe("in another zone than UTC", () => {
+  const zone = process.env.TZ;
+  beforeAll(() => { process.env.TZ = "Asia/Tokyo"; });
+  afterAll(() => { if (zone === undefined) delete process.env.TZ; else process.env.TZ = zone; });
+
+  test("a wait is a line with its beginning and its end, in the reader's time", () => {
+    const reason = { code: "WaitingForSlots", numbers: {}, text: "waits for 2 slots" };
+    const from = "2026-11-20T21:50:02.000Z";
+    expect(waitText({ from, until: "2026-11-20T21:53:20.100Z", reason })).toBe("21 Nov 06:50:02 to 06:53:20: waits for 2 slots");
+    expect(waitText({ from, until: "2026-11-21T16:00:00.000Z", reason })).toBe("21 Nov 06:50:02 to 22 Nov 01:00:00: waits for 2 slots");
+    expect(waitText({ from, until: null, reason })).toBe("since 21 Nov 06:50:02: waits for 2 slots");
+  });
+
+  test("a time says its day where that is not the day beside it", () => {
+    const noon = Date.parse("2026-11-20T03:00:00Z");
+    expect(clockBeside("2026-11-20T14:53:20.100Z", noon)).toBe("23:53:20");
+    expect(clockBeside("2026-11-20T15:00:00.000Z", noon)).toBe("21 Nov 00:00:00");
+    expect(clockBeside("soon", noon)).toBe("–");
+  });
 });
 
 test("numbers keep three significant digits, large ones get separators", () => {

@@ -1,7 +1,7 @@
 // When a job starts and ends, as people say it. In eight of ten cases it lies between the two times in brackets.
 import type { ExpectedTime, Forecast, ForecastBasis, ForecastObserved, Job } from "../api/types";
 import { isOver } from "../state/model";
-import { count, percent } from "./format";
+import { count, dayOfMonth, percent } from "./format";
 
 const kMinuteMs = 60_000;
 const kRelativeMs = 60 * kMinuteMs; // what is over within this is told as "in 12 min", else by the clock
@@ -18,7 +18,7 @@ export function moment(ms: number, besideMs: number): string {
   const at = new Date(ms);
   const time = at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
   if (at.toDateString() === new Date(besideMs).toDateString()) return time;
-  return `${at.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${time}`;
+  return `${dayOfMonth(ms)} ${time}`;
 }
 
 // "in ~12 min (8–25)", "~14:10 (13:50–15:00)"

@@ -95,8 +95,21 @@ export function absolute(at: string | number | null): string {
   return Number.isNaN(date.getTime()) ? kDash : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }
 
+// "21:53:20", in the zone of the one who reads it, as all times of the page that do not say "UTC".
 export function clock(ms: number): string {
-  return new Date(ms).toLocaleTimeString(undefined, { hour12: false });
+  return new Date(ms).toLocaleTimeString("en-GB");
+}
+
+// "20 Nov"
+export function dayOfMonth(ms: number): string {
+  return new Date(ms).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+}
+
+// "21:53:20", of another day than `besideMs` "20 Nov 21:53:20".
+export function clockBeside(at: string, besideMs: number): string {
+  const ms = Date.parse(at);
+  if (!Number.isFinite(ms)) return kDash;
+  return dayOfMonth(ms) === dayOfMonth(besideMs) ? clock(ms) : `${dayOfMonth(ms)} ${clock(ms)}`;
 }
 
 // "2 (1–4)", and while a resize is under way "2 → 3 (1–4)".

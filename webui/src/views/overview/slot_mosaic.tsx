@@ -6,7 +6,7 @@ import { jobColour } from "../../palette";
 import { closedBy, isHeld } from "../../state/pool";
 import { jobHref } from "../../router";
 import { cssColour, useDark } from "../../theme";
-import { count } from "../../text/format";
+import { clockBeside, count } from "../../text/format";
 import { layOut, type MosaicLayout, slotAt, slotOrigin } from "./mosaic_layout";
 import type { SlotViewProps } from "./slot_panel";
 
@@ -67,7 +67,7 @@ function sentence(nodes: readonly ClusterNode[], names: ReadonlyMap<string, stri
   const slot = node?.slots[spot?.slot ?? 0];
   if (!node || !slot) return "Point at a slot, or use the arrow keys, to see its job and worker.";
   const where = `${node.name}, slot ${slot.index}`;
-  if (slot.quarantine) return `${where}: quarantined since ${slot.quarantine.since.slice(11, 19)}: ${slot.quarantine.why}`;
+  if (slot.quarantine) return `${where}: quarantined since ${clockBeside(slot.quarantine.since, Date.now())}: ${slot.quarantine.why}`;
   if (slot.job === null && slot.busy) return `${where}: held by another tenant`;
   if (slot.job === null) return `${where}: ${node.state !== "up" ? "node lost" : closedBy(node) ?? "free"}`;
   return `${where}: ${names.get(slot.job) ?? slot.job} (${slot.job}), worker ${slot.worker ?? "?"}`;

@@ -3,7 +3,7 @@ import { inkOn, jobColour } from "../../palette";
 import { closedBy, isHeld, quarantinedOn } from "../../state/pool";
 import { jobHref } from "../../router";
 import { useDark } from "../../theme";
-import { money, percent } from "../../text/format";
+import { clockBeside, money, percent } from "../../text/format";
 import type { SlotViewProps } from "./slot_panel";
 
 export function SlotRows({ nodes, names, lit, onLight }: SlotViewProps) {
@@ -26,16 +26,16 @@ function NodeNote({ node }: { node: ClusterNode }) {
   if (node.drain) {
     const { drained, deadline, reason, cause, maintenance } = node.drain;
     if (cause === "maintenance" && maintenance?.begun) {
-      return <span class="tag" title={reason}>maintenance until {maintenance.ends.slice(11, 19)}</span>;
+      return <span class="tag" title={reason}>maintenance until {clockBeside(maintenance.ends, Date.now())}</span>;
     }
-    const until = `${cause === "reclaim" ? "reclaimed at" : "draining until"} ${deadline.slice(11, 19)}`;
+    const until = `${cause === "reclaim" ? "reclaimed at" : "draining until"} ${clockBeside(deadline, Date.now())}`;
     return <span class="tag" title={reason}>{drained ? "drained" : until}</span>;
   }
   if (node.cordoned) return <span class="tag">cordoned</span>;
   if (node.faults?.unsteady_until) {
     const { losses, failed_starts, unsteady_until } = node.faults;
     const title = `${losses} losses, ${failed_starts} failed starts lately: no new workers until then`;
-    return <span class="tag warn" title={title}>unsteady until {unsteady_until.slice(11, 19)}</span>;
+    return <span class="tag warn" title={title}>unsteady until {clockBeside(unsteady_until, Date.now())}</span>;
   }
   const quarantined = quarantinedOn(node);
   const used = node.slots.filter(isHeld).length - quarantined;
@@ -62,7 +62,7 @@ const kWords = { other: "held by another tenant", lost: "lost", cordoned: "cordo
 function Cell({ node, slot, names, lit, onLight }: CellProps) {
   const dark = useDark();
   if (slot.quarantine) {
-    const since = slot.quarantine.since.slice(11, 19);
+    const since = clockBeside(slot.quarantine.since, Date.now());
     const words = `slot ${slot.index}: quarantined since ${since}: worker ${slot.worker ?? "?"} has ended, and ${slot.quarantine.why}`;
     return <span class="cell quarantined" title={words}><span class="visually-hidden">{words}</span></span>;
   }
