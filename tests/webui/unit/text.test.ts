@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { jobHref, kPlanHref, pageKey, parseRoute, planLikeHref, tenantHref } from "~/router";
 import { splitFragment } from "~/session";
+import type { JobState } from "~/api/types";
+import { cancelText } from "~/text/cancel_text";
 import { describe as sentence } from "~/text/event_text";
 import { ago, clockBeside, compact, duration, money, percent, quantity, rate, sizeText } from "~/text/format";
 import { waitText } from "~/text/wait_text";
@@ -27,6 +29,16 @@ describe("in another zone than UTC", () => {
     expect(clockBeside("2026-11-20T15:00:00.000Z", noon)).toBe("21 Nov 00:00:00");
     expect(clockBeside("soon", noon)).toBe("–");
   });
+});
+
+test("cancelling says what it does to a job of that state", () => {
+  const text = (state: JobState, size: number, started_at: string | null = "2026-11-20T21:50:02.000Z") => cancelText({ state, size, started_at });
+  expect(text("running", 3)).toMatch(/^Its 3 workers stop after the step in flight and its slots go to other jobs/);
+  expect(text("running", 1)).toMatch(/^Its worker stops .* suspend it to keep its state\.$/);
+  expect(text("starting", 0)).toMatch(/^Its workers stop /);
+  expect(text("pending", 0, null)).toBe("It holds no slots and has never started; cancelled, it never starts.");
+  expect(text("suspended", 0)).toBe("It holds no slots. What is kept of its state is deleted, and a cancelled job cannot be resumed.");
+  expect(text("pending", 0)).toBe(text("suspended", 0));
 });
 
 test("numbers keep three significant digits, large ones get separators", () => {

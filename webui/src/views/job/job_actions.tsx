@@ -4,6 +4,7 @@ import { ApiError, type Client } from "../../api/client";
 import type { Job } from "../../api/types";
 import { Dialog } from "../../parts/dialog";
 import { isOver } from "../../state/model";
+import { cancelText } from "../../text/cancel_text";
 import { ResizeForm } from "./resize_form";
 
 type Open = "resize" | "cancel" | null;
@@ -42,10 +43,7 @@ export function JobActions({ job, client }: { job: Job; client: Client }) {
       {open === "resize" && <ResizeForm job={job} busy={busy} onClose={() => setOpen(null)} onSize={(size) => void ask(client.resize(job.id, size))} />}
       {open === "cancel" && (
         <Dialog title={`Cancel ${job.name}?`} onClose={() => setOpen(null)}>
-          <p>
-            Its {job.size === 1 ? "worker stops" : `${job.size} workers stop`} after the step in flight and its slots go to
-            other jobs. A cancelled job cannot be resumed; suspend it to keep its state.
-          </p>
+          <p>{cancelText(job)}</p>
           <div class="dialog-buttons">
             <button class="button" type="button" onClick={() => setOpen(null)}>Keep it</button>
             <button class="button danger solid" type="button" disabled={busy} onClick={() => void ask(client.cancel(job.id))}>Cancel the job</button>
