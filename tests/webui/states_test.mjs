@@ -51,6 +51,14 @@ test("a wrong token asks for another one and takes it", () => onPage(demoWorld()
   await loaded(page);
 }));
 
+test("an address with another token, entered in a tab that is open, begins a session with it", () => onPage(demoWorld(), { hash: "#token=wrong", allow: /status of 401/ }, async (page, server) => {
+  await page.getByRole("alert").waitFor();
+  await page.evaluate((address) => { location.href = address; }, `${server.url}/#/jobs/job-1&token=${kSecret}`);
+  await jobLoaded(page);
+  await page.evaluate((address) => { location.href = address; }, `${server.url}/#token=wrong`);
+  await page.getByLabel("Access token").waitFor();
+}));
+
 test("an event changes the page without a reload", () => {
   const world = demoWorld();
   return onPage(world, {}, async (page) => {

@@ -21,12 +21,13 @@ interface Live {
   planner: Planner;
 }
 
-function useRoute(): Route {
+function useRoute(onToken: (token: string) => void): Route {
   const [route, setRoute] = useState(parseRoute(location.hash));
   useEffect(() => {
     let shown = pageKey(parseRoute(location.hash));
     const follow = () => {
-      adoptFragment();
+      const token = adoptFragment();
+      if (token !== null) onToken(token);
       const next = parseRoute(location.hash);
       setRoute(next);
       if (pageKey(next) !== shown) scrollTo(0, 0);
@@ -34,7 +35,7 @@ function useRoute(): Route {
     };
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
-  }, []);
+  }, [onToken]);
   return route;
 }
 
@@ -42,7 +43,9 @@ export function App() {
   const [auth, setAuth] = useState({ token: storedToken() });
   const [live, setLive] = useState<Live | null>(null);
   const link = useSelect((state) => state.link);
-  const route = useRoute();
+  // Another token is another session; the one that the tab has goes on with its own.
+  const adopt = useCallback((brought: string) => setAuth((now) => (now.token === brought ? now : { token: brought })), []);
+  const route = useRoute(adopt);
 
   useEffect(() => {
     const client = new Client(auth.token);

@@ -16,11 +16,13 @@ export function splitFragment(hash: string): { token: string | null; rest: strin
   return { token: token || null, rest: rest ? `#${rest}` : "#/" };
 }
 
-export function adoptFragment(): void {
+// Returns the token that the address has brought; null: none.
+export function adoptFragment(): string | null {
   const { token, rest } = splitFragment(location.hash);
-  if (token === null) return;
+  if (token === null) return null;
   sessionStorage.setItem(kKey, token);
   history.replaceState(null, "", location.pathname + location.search + rest);
+  return token;
 }
 
 export function storedToken(): string | null { return sessionStorage.getItem(kKey); }
