@@ -164,6 +164,17 @@ test("a thousand nodes draw on one canvas, fit, and can be walked with the keys"
   assert.equal(await page.locator(".job-table tbody").count(), 1);
 }));
 
+test("a long name of a job or tenant leaves all columns in sight", () => {
+  const world = demoWorld();
+  const name = "a-very-long-job-name-that-has-exactly-sixty-three-characters-xx";
+  Object.assign(world.jobs.get("job-2"), { name, tenant: name.replace("job", "ten") });
+  return onPage(world, {}, async (page) => {
+    await loaded(page);
+    assert.equal(await page.locator('tbody[data-job="job-2"] .name a').getAttribute("title"), name);
+    assert.ok(await page.locator(".jobs .table-scroll").evaluate((box) => box.scrollWidth <= box.clientWidth), "the table of jobs scrolls sideways");
+  });
+});
+
 const lines = (page, title) => page.locator(".why-part", { has: page.getByRole("heading", { name: title, exact: true }) }).locator("li").allInnerTexts();
 
 test("the why panel has the size chosen first, each other with its score and reason, and what would help", () => {

@@ -28,8 +28,8 @@ function Row({ job, dimmed, onLight }: Props) {
       <tr onClick={() => { location.hash = jobHref(job.id); }}>
         <td class="name" data-title="Job">
           <i class="swatch" style={{ background: colour }} aria-hidden="true" />
-          <a href={jobHref(job.id)} onClick={(event) => event.stopPropagation()}>{job.name}</a>
-          <span class="quiet sub">{job.id} · {job.tenant}</span>
+          <a href={jobHref(job.id)} title={job.name} onClick={(event) => event.stopPropagation()}>{job.name}</a>
+          <span class="quiet sub" title={`${job.id}, tenant ${job.tenant}`}>{job.id} · {job.tenant}</span>
         </td>
         <td data-title="State"><StateChip state={job.state} /></td>
         <td data-title="Size"><span class="size">{sizeText(job)}</span><SizeLine job={job} colour={colour} /></td>
