@@ -28,7 +28,7 @@ export function PoolStrip() {
       </div>
       <dl class="facts">
         <Fact name="Running" value={count(work.running)} note="jobs" />
-        <Fact name="Waiting" value={count(work.waiting)} note={work.suspended > 0 ? `${work.suspended} suspended` : "jobs"} />
+        <Fact name="Waiting" value={count(work.waiting + work.suspended)} note={work.suspended > 0 ? `${count(work.suspended)} of them suspended` : "jobs"} />
         <Fact name="Nodes" value={count(pool.nodesUp)} note={pool.nodesLost > 0 ? `${pool.nodesLost} lost` : "up"} />
         <Fact name="Largest gang" value={count(pool.largestFree)} note="free on one node" />
         <Fact name="Spend" value={money(work.costPerHour, work.currency)} note="per hour" />
