@@ -37,12 +37,13 @@ export interface IntentLine {
   kind: string;
   job: string | null;
   text: string;
+  code: string | null; // of its reason; an event does not tell it
 }
 
 export function intents(event: TideEvent): IntentLine[] {
   const value = event.data.intents;
   if (!Array.isArray(value)) return [];
   return value.map((entry: Partial<IntentLine>) => ({
-    kind: String(entry.kind ?? ""), job: entry.job ?? null, text: String(entry.text ?? ""),
+    kind: String(entry.kind ?? ""), job: entry.job ?? null, text: String(entry.text ?? ""), code: null,
   }));
 }

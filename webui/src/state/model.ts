@@ -3,6 +3,7 @@ import type {
   ClusterNode, Explanation, ForecastPage, Job, MeasuredSize, MetricPoint, Policy, TenantTree, ThroughputFit, TideEvent,
   Usage, UsageWindow, Worker,
 } from "../api/types";
+import type { IntentLine } from "./event_data";
 import { kEmptyDesk, type PlanDesk } from "./plan_desk";
 
 export interface SizePoint {
@@ -15,7 +16,7 @@ export interface DecisionLine {
   id: string;
   at: string;
   policy: string;
-  intents: { kind: string; job: string | null; text: string }[];
+  intents: IntentLine[];
 }
 
 // A switch carries out what an earlier decision has said; told, it would say everything twice.

@@ -220,7 +220,7 @@ function withReasons(state: State, read: readonly Job[]): State {
 export function lineOf(decision: Decision): DecisionLine {
   return {
     id: decision.id, at: decision.at, policy: decision.policy,
-    intents: decision.intents.map((intent) => ({ kind: intent.kind, job: intent.job, text: intent.text ?? intent.reason?.text ?? "" })),
+    intents: decision.intents.map(({ kind, job, text, reason }) => ({ kind, job, text: text ?? reason?.text ?? "", code: reason?.code ?? null })),
   };
 }
 

@@ -4,6 +4,7 @@ import { When } from "../../parts/when";
 import { jobHref } from "../../router";
 import { type DecisionLine, isTold } from "../../state/model";
 import { useSelect } from "../../state/store";
+import { intentText, kindText } from "../../text/decision_text";
 import { useDark } from "../../theme";
 
 const kShown = 12;
@@ -25,11 +26,6 @@ function tellable(decision: DecisionLine): DecisionLine {
   return { ...decision, intents: decision.intents.filter(isTold) };
 }
 
-// The engine's sentence without the job's name in front, which stands above it.
-function sentence(text: string, name: string): string {
-  return text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text;
-}
-
 function Entry({ decision }: { decision: DecisionLine }) {
   const dark = useDark();
   const jobs = useSelect((state) => state.jobs);
@@ -41,10 +37,10 @@ function Entry({ decision }: { decision: DecisionLine }) {
           <div>
             <p class="feed-head">
               {intent.job && <a href={jobHref(intent.job)}>{jobs.get(intent.job)?.name ?? intent.job}</a>}
-              <span class="kind">{intent.kind.replaceAll("_", " ")}</span>
+              <span class="kind">{kindText(intent)}</span>
               <When at={decision.at} />
             </p>
-            <p class="feed-text">{sentence(intent.text, jobs.get(intent.job ?? "")?.name ?? "")}</p>
+            <p class="feed-text">{intentText(intent, jobs.get(intent.job ?? "")?.name ?? "")}</p>
           </div>
         </div>
       ))}
