@@ -206,7 +206,7 @@ test("a tenant's bar, jobs and budget say what it has, and all bars have one sca
   const labels = await page.locator(".slot-bar").evaluateAll((bars) => bars.map((bar) => bar.getAttribute("aria-label")));
   assert.deepEqual(labels.slice(0, 4), [
     "9 in use · 8 guaranteed · 11 entitled · 1 borrowed · 2 slots owed", "7 in use · 4 guaranteed · 7 entitled · 3 borrowed",
-    "2 in use · 4 guaranteed · 4 entitled · 2 slots owed", "3 in use · 6 guaranteed · 3 entitled · 3 lent"]);
+    "2 in use · 4 guaranteed · 4 entitled · 2 slots owed", "3 in use · 6 guaranteed · 3 entitled · 3 free to lend"]);
   const widths = await lineOf(page, "vision").locator(".slot-bar").evaluate((bar) => ["held", "borrowed", "guaranteed"].map((kind) => Math.round((16 * bar.querySelector(`.${kind}`).offsetWidth) / bar.offsetWidth)));
   assert.deepEqual(widths, [4, 3, 4]);
   await lineOf(page, "bio").getByText("paused until 1 Dec 00:00 UTC").waitFor();

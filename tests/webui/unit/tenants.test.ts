@@ -106,6 +106,7 @@ test("a part of a type of which there is not enough is told, and nothing where t
 
 test("limits and shares are told in words", () => {
   expect(sharesText({ held: 5, guarantee: 4, entitled: 6, borrowed: 1, lent: 0 })).toBe("5 in use · 4 guaranteed · 6 entitled · 1 borrowed");
+  expect(sharesText({ held: 0, guarantee: 4, entitled: 0, borrowed: 0, lent: 4 })).toBe("0 in use · 4 guaranteed · 0 entitled · 4 free to lend");
   expect(Object.fromEntries(limitPairs(find("vision"), "USD"))).toMatchObject({ "May borrow": "8 slots", Lends: "at most 2 slots", "Price of a job": "at most $12.50 an hour" });
   expect(Object.fromEntries(limitPairs(find("vision"), "USD")).Guarantee).toBe("4 slots, of these 4 of a100");
   expect(Object.fromEntries(limitPairs(find("guests"), "USD")).Guarantee).toBe("0 slots");

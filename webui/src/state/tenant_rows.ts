@@ -46,7 +46,7 @@ export interface SlotShares {
   guarantee: number;
   held: number;
   borrowed: number; // held beyond the guarantee
-  lent: number; // of the guarantee, neither held nor claimed
+  lent: number; // of the guarantee, neither held nor claimed: others may have it, whether they do or not
   entitled: number | null;
 }
 

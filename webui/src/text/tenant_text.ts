@@ -19,7 +19,7 @@ export function sharesText({ held, guarantee, borrowed, lent, entitled }: SlotSh
   const parts = [`${count(held)} in use`, `${count(guarantee)} guaranteed`];
   if (entitled !== null) parts.push(`${count(entitled)} entitled`);
   if (borrowed > 0) parts.push(`${count(borrowed)} borrowed`);
-  if (lent > 0) parts.push(`${count(lent)} lent`);
+  if (lent > 0) parts.push(`${count(lent)} free to lend`);
   return parts.join(" · ");
 }
 

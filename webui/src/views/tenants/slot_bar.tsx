@@ -1,5 +1,5 @@
-// A tenant's slots on the scale of the pool: what it uses of its guarantee, what it borrows, what of the guarantee is
-// lent, what it is owed, and as a mark how many it may have now. The line below says the same in numbers.
+// A tenant's slots on the scale of the pool: what it uses of its guarantee, what it borrows, what of the guarantee
+// others may have, what it is owed, and as a mark how many it may have now. The line below says the same in numbers.
 import type { SlotShares } from "../../state/tenant_rows";
 import { sharesText, slots } from "../../text/tenant_text";
 
@@ -28,7 +28,7 @@ export function SlotBar({ shares, owed, scale }: Props) {
 }
 
 const kKeys = [
-  ["held", "in use"], ["borrowed", "in use, borrowed"], ["guaranteed", "guaranteed"], ["lent", "lent"], ["owed", "owed"], ["entitled", "entitled"],
+  ["held", "in use"], ["borrowed", "in use, borrowed"], ["guaranteed", "guaranteed"], ["lent", "free to lend"], ["owed", "owed"], ["entitled", "entitled"],
 ] as const;
 
 export function SlotLegend() {
