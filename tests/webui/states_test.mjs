@@ -144,7 +144,7 @@ test("a refused action shows the daemon's words and takes the buttons away", () 
   await jobLoaded(page);
   await page.getByRole("button", { name: "Cancel …" }).click();
   await page.getByRole("button", { name: "Cancel the job" }).click();
-  await page.getByText("this token's role is viewer").waitFor();
+  await page.getByText("This token's role is viewer. This token may look but not change; sign in with one that may.").waitFor();
   assert.ok(await page.getByRole("button", { name: "Suspend" }).isDisabled());
 }));
 

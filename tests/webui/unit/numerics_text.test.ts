@@ -11,7 +11,7 @@ test("before the first report nothing is said of the batch, then that its noise 
 
 test("noise scale and statistical efficiency are told in one sentence", () => {
   expect(numericsText({ ...progress, global_batch: 800, statistical_efficiency: 0.78 })).toBe(
-    "A step has 800 samples and the gradient noise scale is 600 samples, so a sample teaches 78 % of what it does at the batch that the job asked for.");
+    "A step has 800 samples and the gradient noise scale is 600 samples, so a sample teaches 78\u00a0% of what it does at the batch that the job asked for.");
 });
 
 test("the sentence says when a larger batch would save steps", () => {

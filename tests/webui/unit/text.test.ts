@@ -5,7 +5,7 @@ import { splitFragment } from "~/session";
 import type { JobState } from "~/api/types";
 import { cancelText } from "~/text/cancel_text";
 import { describe as sentence } from "~/text/event_text";
-import { ago, clockBeside, compact, duration, money, percent, quantity, rate, sizeText } from "~/text/format";
+import { ago, clockBeside, compact, duration, money, percent, quantity, rate, sentence as asSentence, share, sizeText } from "~/text/format";
 import { waitText } from "~/text/wait_text";
 import { bytes } from "~/views/job/generations";
 import { event, job } from "./samples";
@@ -45,9 +45,15 @@ test("numbers keep three significant digits, large ones get separators", () => {
   expect([0, 0.0412, 1.234, 41.66, 9120.5].map(quantity)).toEqual(["0", "0.041", "1.23", "41.7", "9,121"]);
   expect([5, 1234, 5_600_000].map(compact)).toEqual(["5", "1.23k", "5.6M"]);
   expect([null, Number.NaN, undefined].map(quantity)).toEqual(["–", "–", "–"]);
-  expect(percent(0.624)).toBe("62 %");
+  expect([0.624, 25.4, 0.0512].map((part) => percent(part))).toEqual(["62\u00a0%", "2,540\u00a0%", "5\u00a0%"]);
+  expect(share(0.0512)).toBe("5.1\u00a0%");
   expect(rate(9120.5)).toBe("9,121/s");
   expect([0, 999, 1_843_200].map(bytes)).toEqual(["0 B", "999 B", "1.8 MB"]);
+});
+
+test("a message becomes a sentence, so that another one can follow it", () => {
+  expect(asSentence("this token's role is viewer")).toBe("This token's role is viewer.");
+  expect(asSentence("The daemon says no.")).toBe("The daemon says no.");
 });
 
 test("small amounts of money show what they are", () => {
@@ -57,6 +63,7 @@ test("small amounts of money show what they are", () => {
 
 test("times are read as people say them", () => {
   expect([3.21, 45, 150, 4000, 90_000, 400_000].map(duration)).toEqual(["3.2 s", "45 s", "2 min 30 s", "67 min", "25 h 0 min", "5 days"]);
+  expect([9.96, 89.7, 119.7, 599.7, 5399].map(duration)).toEqual(["10 s", "1 min 30 s", "2 min 0 s", "10 min", "1 h 30 min"]);
   const at = Date.parse("2026-11-20T12:00:00Z");
   expect([-5, 1, 12, 90, 7300].map((s) => ago("2026-11-20T12:00:00Z", at + s * 1000))).toEqual(["now", "now", "12 s ago", "1 min ago", "2 h ago"]);
 });

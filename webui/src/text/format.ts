@@ -21,6 +21,11 @@ export function quantity(value: number | null | undefined): string {
   return value.toFixed(size >= 10 ? 1 : size >= 1 ? 2 : 3);
 }
 
+// A message of the daemon as a sentence, so that another one can follow it.
+export function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+}
+
 // 12,300 -> "12.3k": for axis labels.
 export function compact(value: number): string {
   const size = Math.abs(value);
@@ -34,8 +39,11 @@ function trimmed(value: number): string {
   return Number(value.toPrecision(3)).toString();
 }
 
+// "62 %" that no line breaks.
 export function percent(fraction: number | null | undefined, digits = 0): string {
-  return known(fraction) ? `${(fraction * 100).toFixed(digits)} %` : kDash;
+  if (!known(fraction)) return kDash;
+  const value = digits === 0 ? whole.format(fraction * 100) : (fraction * 100).toFixed(digits);
+  return `${value}\u00a0%`;
 }
 
 // Progress: a job's first tenth is told in tenths of a percent.
@@ -67,11 +75,12 @@ export function money(amount: string | number | null | undefined, currency = "US
 
 export function duration(seconds: number | null | undefined): string {
   if (!known(seconds)) return kDash;
-  const s = Math.max(0, seconds);
-  if (s < 10) return `${s.toFixed(1)} s`;
-  if (s < 90) return `${Math.round(s)} s`;
+  if (seconds < 9.95) return `${Math.max(0, seconds).toFixed(1)} s`;
+  const s = Math.round(seconds); // what is shown is cut out of this, so that no part of it is a whole one too many
+  if (s < 90) return `${s} s`;
+  if (s < 600) return `${Math.floor(s / 60)} min ${s % 60} s`;
   const minutes = Math.round(s / 60);
-  if (s < 5400) return s < 600 ? `${Math.floor(s / 60)} min ${Math.round(s % 60)} s` : `${minutes} min`;
+  if (minutes < 90) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return `${hours} h ${minutes % 60} min`;
   return `${Math.round(hours / 24)} days`;

@@ -1,7 +1,7 @@
 // Shown when what is on the page may be old: says since when, and offers to try at once.
 import { useNow } from "../now";
 import { useSelect } from "../state/store";
-import { absolute, ago, clock } from "../text/format";
+import { absolute, ago, clock, sentence } from "../text/format";
 
 export function LinkBanner({ onRetry }: { onRetry(): void }) {
   const link = useSelect((state) => state.link);
@@ -12,7 +12,7 @@ export function LinkBanner({ onRetry }: { onRetry(): void }) {
     <div class="banner" role="alert">
       <strong>Disconnected</strong>
       <span class="grow">
-        {link.message[0]?.toUpperCase()}{link.message.slice(1)}.{" "}
+        {sentence(link.message)}{" "}
         {link.since !== null && <span title={absolute(link.since)}>What you see is as of {clock(link.since)}, {ago(new Date(link.since).toISOString(), now)}. </span>}
         Training goes on without this page.
       </span>

@@ -5,6 +5,7 @@ import type { Job } from "../../api/types";
 import { Dialog } from "../../parts/dialog";
 import { isOver } from "../../state/model";
 import { cancelText } from "../../text/cancel_text";
+import { sentence } from "../../text/format";
 import { ResizeForm } from "./resize_form";
 
 type Open = "resize" | "cancel" | null;
@@ -39,7 +40,7 @@ export function JobActions({ job, client }: { job: Job; client: Client }) {
         ? <button class="button" type="button" disabled={off || job.state === "suspending"} onClick={() => void ask(client.resume(job.id))}>Resume</button>
         : <button class="button" type="button" disabled={off} onClick={() => void ask(client.suspend(job.id))}>Suspend</button>}
       <button class="button danger" type="button" disabled={off} onClick={() => setOpen("cancel")}>Cancel …</button>
-      {problem !== null && <p class="problem" role="alert">{problem}{!mayChange && " This token may look but not change; sign in with one that may."}</p>}
+      {problem !== null && <p class="problem" role="alert">{sentence(problem)}{!mayChange && " This token may look but not change; sign in with one that may."}</p>}
       {open === "resize" && <ResizeForm job={job} busy={busy} onClose={() => setOpen(null)} onSize={(size) => void ask(client.resize(job.id, size))} />}
       {open === "cancel" && (
         <Dialog title={`Cancel ${job.name}?`} onClose={() => setOpen(null)}>
