@@ -105,7 +105,7 @@ export interface Job {
   error: string | null;
   labels: Record<string, string>;
   forecast?: Forecast | null;
-  spec?: { resources?: { gpus_per_worker?: number } }; // the job file, not in lists; only what is drawn is named here
+  spec?: { resources?: { gpus_per_worker?: number }; run?: { resize?: string } }; // the job file, not in lists; only what is drawn is named here
   defaults_from?: Record<string, string>; // fields of it that a tenant has set where the file was silent
 }
 

@@ -1,7 +1,8 @@
 // Every change of membership and what it cost in time and repeated work.
-import type { TideEvent } from "../../api/types";
+import type { Job, TideEvent } from "../../api/types";
 import { num, reason, str } from "../../state/event_data";
 import { count, milliseconds } from "../../text/format";
+import { notStartedText } from "../../text/progress_text";
 import { When } from "../../parts/when";
 
 const kUnits: [number, string][] = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]];
@@ -12,12 +13,12 @@ export function bytes(value: number | null): string {
   return unit ? `${(value / unit[0]).toFixed(1)} ${unit[1]}` : `${value} B`;
 }
 
-export function Generations({ events }: { events: readonly TideEvent[] }) {
+export function Generations({ job, events }: { job: Job; events: readonly TideEvent[] }) {
   const switches = events.filter((event) => event.type === "generation.switched").reverse();
   return (
     <section class="card" aria-labelledby="generations-title">
       <header class="card-head"><h2 id="generations-title">Generations</h2><span class="quiet">changes of membership, newest first</span></header>
-      {switches.length === 0 ? <p class="empty-line">The job has kept its first membership.</p> : (
+      {switches.length === 0 ? <p class="empty-line">{notStartedText(job) ?? "The job has kept its first membership."}</p> : (
         <div class="table-scroll">
           <table class="plain" data-testid="generations">
             <thead>

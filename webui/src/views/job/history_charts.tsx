@@ -1,12 +1,14 @@
 // Size, throughput and loss over the same time, under one rail of decisions and one cursor.
 import { useMemo, useState } from "preact/hooks";
 import uPlot from "uplot";
+import type { Job } from "../../api/types";
 import { inkOf, type Ink, timeAxis, valueAxis, withAlpha } from "../../charts/look";
 import { type Marker, markersOf } from "../../charts/markers";
 import { Plot } from "../../charts/plot";
 import { jobColour } from "../../palette";
 import type { Detail } from "../../state/model";
 import { clock, count, quantity } from "../../text/format";
+import { isSilent, noCurvesText } from "../../text/progress_text";
 import { useDark } from "../../theme";
 import { columnsOf } from "./history_data";
 import { MarkerRail } from "./marker_rail";
@@ -14,7 +16,8 @@ import { MarkerRail } from "./marker_rail";
 const kWindows: [number, string][] = [[0, "All"], [900, "15 min"], [300, "5 min"], [60, "1 min"]];
 const kHeights = { size: 104, throughput: 132, loss: 150 };
 
-export function HistoryCharts({ detail, max }: { detail: Detail; max: number }) {
+export function HistoryCharts({ job, detail }: { job: Job; detail: Detail }) {
+  const { max } = job;
   const dark = useDark();
   const [windowS, setWindow] = useState(0);
   const [index, setIndex] = useState<number | null>(null);
@@ -27,7 +30,8 @@ export function HistoryCharts({ detail, max }: { detail: Detail; max: number }) 
   const look = useMemo(() => ({ ink: inkOf(), colour: jobColour(detail.job, dark) }), [detail.job, dark]);
   const marks = useMemo(() => ({ list: [] as Marker[] }), []);
   marks.list = markers;
-  const options = useMemo(() => optionsOf({ ...look, job: detail.job, max, marks, onIndex: setIndex }), [look, detail.job, max]);
+  const lossKnown = columns.loss.some((loss) => loss !== null);
+  const options = useMemo(() => optionsOf({ ...look, job: detail.job, max, lossKnown, marks, onIndex: setIndex }), [look, detail.job, max, lossKnown]);
   const data = useMemo(() => ({
     size: [columns.at, columns.size] as uPlot.AlignedData,
     throughput: [columns.at, columns.throughput] as uPlot.AlignedData,
@@ -39,24 +43,34 @@ export function HistoryCharts({ detail, max }: { detail: Detail; max: number }) 
       <header class="card-head">
         <h2 id="history-title">Over time</h2>
         <span class="quiet reading">{at >= 0 && `${clock((columns.at[at] ?? 0) * 1000)} · step ${count(columns.step[at])}`}</span>
-        <div class="segments" role="group" aria-label="Time shown">
-          {kWindows.map(([seconds, word]) => (
-            <button key={seconds} type="button" aria-pressed={windowS === seconds} onClick={() => setWindow(seconds)}>{word}</button>
-          ))}
-        </div>
+        {detail.points.length >= 2 && <Windows chosen={windowS} onChoose={setWindow} />}
       </header>
-      {columns.at.length < 2 ? <p class="empty-line tall">The curves begin with the job's second report.</p> : (
+      {columns.at.length < 2 ? <p class={isSilent(job) ? "empty-line" : "empty-line tall"}>{detail.points.length >= 2 ? "There are fewer than two reports in this time." : noCurvesText(job)}</p> : (
         <>
           <MarkerRail markers={markers} from={from} to={to} />
-          <Titled name="Size" unit="workers" value={count(columns.size[at])} />
-          <Plot options={options.size} data={data.size} label={`Size over time: ${summary(columns.size)} workers`} />
+          <Titled name="Size" unit={columns.size[at] === 1 ? "worker" : "workers"} value={count(columns.size[at])} />
+          <Plot options={options.size} data={data.size} label={`Size over time, in workers: ${summary(columns.size)}`} />
           <Titled name="Throughput" unit="samples/s" value={quantity(columns.throughput[at])} />
           <Plot options={options.throughput} data={data.throughput} label={`Throughput over time: ${summary(columns.throughput)} samples a second`} />
-          <Titled name="Loss" unit="" value={quantity(columns.loss[at])} />
-          <Plot options={options.loss} data={data.loss} label={`Loss over time: ${summary(columns.loss)}`} />
+          {lossKnown && (
+            <>
+              <Titled name="Loss" unit="" value={quantity(index === null ? job.progress.loss : columns.loss[at])} />
+              <Plot options={options.loss} data={data.loss} label={`Loss over time: ${summary(columns.loss)}`} />
+            </>
+          )}
         </>
       )}
     </section>
+  );
+}
+
+function Windows({ chosen, onChoose }: { chosen: number; onChoose(seconds: number): void }) {
+  return (
+    <div class="segments" role="group" aria-label="Time shown">
+      {kWindows.map(([seconds, word]) => (
+        <button key={seconds} type="button" aria-pressed={chosen === seconds} onClick={() => onChoose(seconds)}>{word}</button>
+      ))}
+    </div>
   );
 }
 
@@ -75,6 +89,7 @@ interface ChartInput {
   ink: Ink;
   colour: string;
   max: number;
+  lossKnown: boolean;
   marks: { list: Marker[] }; // read at each drawing, so that a new mark needs no new chart
   onIndex(index: number | null): void;
 }
@@ -87,7 +102,7 @@ function optionsOf(input: ChartInput) {
     size: common(input, kHeights.size, false, [0, max + 0.4], {
       ...line, fill: withAlpha(colour, 0.16), ...(stepped ? { paths: stepped } : {}),
     }, max <= 6 ? { ...valueAxis(ink), splits: () => Array.from({ length: max + 1 }, (_, n) => n) } : valueAxis(ink)),
-    throughput: common(input, kHeights.throughput, false, null, line, valueAxis(ink)),
+    throughput: common(input, kHeights.throughput, !input.lossKnown, null, line, valueAxis(ink)),
     loss: common(input, kHeights.loss, true, "free", { ...line, stroke: ink.strong, width: 1.5 }, valueAxis(ink)),
   };
 }

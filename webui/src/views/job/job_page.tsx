@@ -1,8 +1,11 @@
 // One job: what it does, how it got there, why it has the size it has.
 import { useEffect } from "preact/hooks";
 import type { Client } from "../../api/client";
+import type { Job } from "../../api/types";
+import type { Detail } from "../../state/model";
 import type { Session } from "../../state/session";
 import { useSelect } from "../../state/store";
+import { isSilent } from "../../text/progress_text";
 import { CostPanel } from "./cost_panel";
 import { EventList } from "./event_list";
 import { ForecastPanel } from "./forecast_panel";
@@ -31,27 +34,35 @@ export function JobPage({ id, client, session }: Props) {
     return <section class="empty"><h1>Cannot show {id}</h1><p>{detail.missing}. <a href="#/">Go to the overview</a>.</p></section>;
   }
   if (!job || !detail) return <div class="job-page" aria-busy="true"><div class="skeleton strip" /><div class="skeleton tall" /></div>;
-  const sizes = detail.sizes.length >= job.sizes.length ? detail.sizes : job.sizes;
   return (
     <div class="job-page">
       <JobHeader job={job} client={client} />
       <JobFigures job={job} />
-      <div class="columns">
-        <div class="column">
-          <HistoryCharts detail={detail} max={job.max} />
+      <Columns job={job} detail={detail} />
+    </div>
+  );
+}
+
+function Columns({ job, detail }: { job: Job; detail: Detail }) {
+  const sizes = detail.sizes.length >= job.sizes.length ? detail.sizes : job.sizes;
+  return (
+    <div class="columns">
+      <div class="column">
+        <HistoryCharts job={job} detail={detail} />
+        {!isSilent(job) && (
           <div class="pair">
             <SizeCurve job={job} sizes={sizes} fit={detail.fit} />
             <RankTimes workers={detail.workers} points={detail.points} />
           </div>
-          <Generations events={detail.events} />
-        </div>
-        <aside class="column side">
-          <WhyPanel explanation={detail.explanation} />
-          <ForecastPanel job={job} />
-          <CostPanel job={job} sizes={sizes} fit={detail.fit} />
-          <EventList events={detail.events} older={detail.eventsAfter > 0} />
-        </aside>
+        )}
+        <Generations job={job} events={detail.events} />
       </div>
+      <aside class="column side">
+        <WhyPanel explanation={detail.explanation} />
+        <ForecastPanel job={job} />
+        <CostPanel job={job} sizes={sizes} fit={detail.fit} />
+        <EventList events={detail.events} older={detail.eventsAfter > 0} />
+      </aside>
     </div>
   );
 }

@@ -5,6 +5,7 @@ import type { Job, MeasuredSize, ThroughputFit } from "../../api/types";
 import { axis, inkOf, type Ink, valueAxis } from "../../charts/look";
 import { Plot } from "../../charts/plot";
 import { jobColour } from "../../palette";
+import { isOver } from "../../state/model";
 import { count, percent, quantity } from "../../text/format";
 import { numericsText } from "../../text/numerics_text";
 import { useDark } from "../../theme";
@@ -35,7 +36,7 @@ export function SizeCurve({ job, sizes, fit }: Props) {
   return (
     <section class="card" aria-labelledby="curve-title">
       <header class="card-head"><h2 id="curve-title">Throughput against size</h2></header>
-      {sizes.length === 0 ? <p class="empty-line tall">No size has been measured for long enough yet.</p> : (
+      {sizes.length === 0 ? <p class="empty-line tall">{isOver(job.state) ? "No size was measured for long enough." : "No size has been measured for long enough yet."}</p> : (
         <>
           <Plot options={options} data={data} label={`Throughput by size: ${sizes.map((entry) => `${entry.size}: ${quantity(entry.samples_per_second)}`).join(", ")} samples a second`} />
           <ul class="legend curve-legend">

@@ -7,10 +7,10 @@ import { StateChip } from "../../parts/state_chip";
 import { When } from "../../parts/when";
 import { useNow } from "../../now";
 import { jobHref } from "../../router";
-import { holdsSlots } from "../../state/model";
 import { useSelect } from "../../state/store";
-import { count, money, quantity, share, sizeText } from "../../text/format";
+import { money, quantity, sizeText } from "../../text/format";
 import { forecastLine } from "../../text/forecast_text";
+import { progressText, stepText, throughputText } from "../../text/progress_text";
 import { useDark } from "../../theme";
 
 interface Props {
@@ -28,12 +28,14 @@ function Row({ job, dimmed, onLight }: Props) {
       <tr onClick={() => { location.hash = jobHref(job.id); }}>
         <td class="name" data-title="Job">
           <i class="swatch" style={{ background: colour }} aria-hidden="true" />
-          <a href={jobHref(job.id)} title={job.name} onClick={(event) => event.stopPropagation()}>{job.name}</a>
-          <span class="quiet sub" title={`${job.id}, tenant ${job.tenant}`}>{job.id} · {job.tenant}</span>
+          <span class="name-line">
+            <a href={jobHref(job.id)} title={job.name} onClick={(event) => event.stopPropagation()}>{job.name}</a>
+            <span class="quiet sub" title={`${job.id}, tenant ${job.tenant}`}>{job.id} · {job.tenant}</span>
+          </span>
         </td>
         <td data-title="State"><StateChip state={job.state} /></td>
         <td data-title="Size"><span class="size">{sizeText(job)}</span><SizeLine job={job} colour={colour} /></td>
-        <td class="number" data-title="Samples/s">{holdsSlots(job.state) ? quantity(job.progress.samples_per_second) : "–"}</td>
+        <td class="number" data-title="Samples/s">{throughputText(job)}</td>
         <td data-title="Progress"><ProgressCell job={job} /></td>
         <td class="number" data-title="Cost">{money(job.cost.amount, job.cost.currency)}</td>
         <td class="number" data-title="Age"><When at={job.submitted_at} /></td>
@@ -67,15 +69,14 @@ function SizeLine({ job, colour }: { job: Job; colour: string }) {
 }
 
 function ProgressCell({ job }: { job: Job }) {
-  const { fraction, loss, step, steps_total } = job.progress;
-  const text = fraction !== null ? share(fraction) : `step ${count(step)}`;
+  const { fraction, loss } = job.progress;
   return (
-    <span class="progress-cell" title={`step ${count(step)}${steps_total ? ` of ${count(steps_total)}` : ""}`}>
+    <span class="progress-cell" title={stepText(job.progress)}>
       <span class="bar" role="progressbar" aria-valuemin={0} aria-valuemax={100}
         aria-valuenow={fraction === null ? undefined : Math.round(fraction * 100)} aria-label={`progress of ${job.name}`}>
         <i style={{ width: `${(fraction ?? 0) * 100}%` }} />
       </span>
-      <span class="progress-text">{text}{loss !== null && <span class="quiet"> loss {quantity(loss)}</span>}</span>
+      <span class="progress-text">{progressText(job.progress)}{loss !== null && <span class="quiet"> loss {quantity(loss)}</span>}</span>
     </span>
   );
 }

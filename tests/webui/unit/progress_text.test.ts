@@ -1,0 +1,30 @@
+import { isSilent, noCurvesText, notStartedText, paceText, progressText, stepText, throughputText } from "~/text/progress_text";
+import { job } from "./samples";
+
+const nothing = { ...job().progress, step: 0, steps_total: null, fraction: null, samples_per_second: 0, step_ms: 0, loss: null };
+const silent = job({ state: "running", progress: nothing, spec: { run: { resize: "restart" } } });
+
+test("what a program does not report is a dash, not a zero", () => {
+  expect([progressText(nothing), throughputText(silent), stepText(nothing), paceText(nothing)]).toEqual(["–", "–", "no step reported", "samples/s"]);
+  const some = job({ state: "running" });
+  expect([progressText(some.progress), stepText(some.progress)]).toEqual(["30\u00a0%", "step 120 of 400"]);
+  expect(progressText({ fraction: null, step: 1200 })).toBe("step 1,200");
+  expect(progressText({ fraction: 0, step: 0 })).toBe("0\u00a0%");
+  expect(paceText(some.progress)).toBe("samples/s, 56.1 ms a step");
+  expect(throughputText(job({ state: "suspended" }))).toBe("–");
+});
+
+test("a program that is restarted and reports no steps is silent, one that reports some is not", () => {
+  expect(isSilent(silent)).toBe(true);
+  expect(isSilent({ ...silent, progress: { ...nothing, step: 5 } })).toBe(false);
+  expect(isSilent({ ...silent, spec: { run: { resize: "elastic" } } })).toBe(false);
+});
+
+test("where there are no curves the reason fits the job's state", () => {
+  expect(noCurvesText(job({ state: "running", spec: {} }))).toBe("The curves begin with the job's second report.");
+  expect(noCurvesText(silent)).toBe("Its program reports no steps, so there are no curves.");
+  expect(noCurvesText(job({ state: "failed", spec: {} }))).toBe("The job ended before a second report, so there are no curves.");
+  expect(noCurvesText(job({ state: "pending", started_at: null }))).toBe("The job has not started.");
+  expect(noCurvesText(job({ state: "cancelled", started_at: null }))).toBe("The job never started.");
+  expect(notStartedText(job())).toBeNull();
+});

@@ -1,0 +1,42 @@
+// What a job's page says of steps and reports, and of those that are not there.
+import type { Job } from "../api/types";
+import { holdsSlots, isOver } from "../state/model";
+import { count, quantity, share } from "./format";
+
+// Null: the job has started.
+export function notStartedText({ state, started_at }: Pick<Job, "state" | "started_at">): string | null {
+  if (started_at !== null) return null;
+  return isOver(state) ? "The job never started." : "The job has not started.";
+}
+
+// Programs that are restarted at each change train without Tidepool's library; what they do not report is not known.
+export function isSilent(job: Pick<Job, "spec" | "progress">): boolean {
+  return job.spec?.run?.resize === "restart" && job.progress.step === 0;
+}
+
+// Why there are no curves over time.
+export function noCurvesText(job: Pick<Job, "state" | "started_at" | "spec" | "progress">): string {
+  const notStarted = notStartedText(job);
+  if (notStarted !== null) return notStarted;
+  if (isSilent(job)) return "Its program reports no steps, so there are no curves.";
+  return isOver(job.state) ? "The job ended before a second report, so there are no curves." : "The curves begin with the job's second report.";
+}
+
+export function progressText({ fraction, step }: Pick<Job["progress"], "fraction" | "step">): string {
+  if (fraction !== null) return share(fraction);
+  return step > 0 ? `step ${count(step)}` : "–";
+}
+
+// "step 120 of 400"; nothing where no step has been reported and none are expected.
+export function stepText({ step, steps_total }: Pick<Job["progress"], "step" | "steps_total">): string {
+  if (step === 0 && steps_total === null) return "no step reported";
+  return `step ${count(step)}${steps_total === null ? "" : ` of ${count(steps_total)}`}`;
+}
+
+export function throughputText({ state, progress }: Pick<Job, "state" | "progress">): string {
+  return holdsSlots(state) && progress.samples_per_second > 0 ? quantity(progress.samples_per_second) : "–";
+}
+
+export function paceText({ step_ms }: Pick<Job["progress"], "step_ms">): string {
+  return step_ms > 0 ? `samples/s, ${quantity(step_ms)} ms a step` : "samples/s";
+}
