@@ -130,6 +130,32 @@ test("an outage is said, and what was missed arrives when it ends", () => {
   });
 });
 
+test("what was not read before the daemon went says so, and is there when it is back", () => onPage(demoWorld(), { allow: /net::ERR_/ }, async (page, server) => {
+  await loaded(page);
+  await page.locator(".link-state.live").waitFor();
+  server.down(true);
+  await page.getByRole("alert").getByText("Disconnected").waitFor();
+  await page.evaluate(() => { location.hash = "#/tenants"; });
+  await page.getByRole("heading", { name: "The tenants could not be read" }).waitFor();
+  await page.evaluate(() => { location.hash = "#/jobs/job-77"; });
+  await page.getByRole("heading", { name: "job-77 could not be read" }).waitFor();
+  await page.evaluate(() => { location.hash = "#/jobs/job-1"; });
+  await page.getByRole("heading", { name: "Its history and its reasons could not be read" }).waitFor();
+  server.down(false);
+  await page.evaluate(() => document.querySelector('[role="alert"] button')?.click());
+  await jobLoaded(page);
+  await page.locator(".history canvas").first().waitFor();
+}));
+
+test("a job with a long label fits a phone", () => {
+  const world = demoWorld();
+  world.jobs.get("job-1").labels = { team: "a".repeat(120) };
+  return onPage(world, { hash: "#/jobs/job-1", size: "narrow" }, async (page) => {
+    await jobLoaded(page);
+    assert.ok(await noSidewaysScroll(page), "the job's page is wider than a phone");
+  });
+});
+
 test("a straggler is named in words, in the bars and on the time line", () => onPage(demoWorld({ straggler: true }), { hash: "#/jobs/job-1" }, async (page) => {
   await jobLoaded(page);
   await page.getByText("rank 1 (w-2 on local) is slow: all others wait for it at each step.").waitFor();

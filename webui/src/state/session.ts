@@ -148,7 +148,9 @@ export class Session {
 
   private refreshOpenPage(): void {
     this.tenants.refresh();
-    if (!this.store.state.detail) return;
+    const { detail } = this.store.state;
+    if (!detail) return;
+    if (!detail.loaded) return void this.load(detail.job); // it was opened while the daemon was gone
     this.store.dispatch({ type: "needs", needs: { explanation: true, workers: true, metrics: true } });
     this.refetchSoon();
   }

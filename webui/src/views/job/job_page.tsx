@@ -2,6 +2,7 @@
 import { useEffect } from "preact/hooks";
 import type { Client } from "../../api/client";
 import type { Job } from "../../api/types";
+import { Unread } from "../../parts/unread";
 import type { Detail } from "../../state/model";
 import type { Session } from "../../state/session";
 import { useSelect } from "../../state/store";
@@ -25,6 +26,7 @@ interface Props {
 export function JobPage({ id, client, session }: Props) {
   const job = useSelect((state) => state.jobs.get(id));
   const detail = useSelect((state) => (state.detail?.job === id ? state.detail : null));
+  const down = useSelect((state) => state.link.kind === "down");
   useEffect(() => {
     session.open(id);
     return () => session.open(null);
@@ -33,12 +35,13 @@ export function JobPage({ id, client, session }: Props) {
   if (detail?.missing && !job) {
     return <section class="empty"><h1>Cannot show {id}</h1><p>{detail.missing}. <a href="#/">Go to the overview</a>.</p></section>;
   }
+  if (!job && down) return <Unread what={id} />;
   if (!job || !detail) return <div class="job-page" aria-busy="true"><div class="skeleton strip" /><div class="skeleton tall" /></div>;
   return (
     <div class="job-page">
       <JobHeader job={job} client={client} />
       <JobFigures job={job} />
-      <Columns job={job} detail={detail} />
+      {down && !detail.loaded ? <Unread what="Its history and its reasons" /> : <Columns job={job} detail={detail} />}
     </div>
   );
 }

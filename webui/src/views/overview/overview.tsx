@@ -1,5 +1,6 @@
 // The page an operator leaves open: what each job holds, which jobs wait and why, what was decided last.
 import { useState } from "preact/hooks";
+import { Unread } from "../../parts/unread";
 import { useSelect } from "../../state/store";
 import { DecisionFeed } from "./decision_feed";
 import { Health } from "./health";
@@ -12,7 +13,8 @@ export function Overview({ loading }: { loading: boolean }) {
   const [lit, setLit] = useState<string | null>(null);
   const neverListed = useSelect((state) => state.seq === 0 && state.nodes.size === 0 && state.jobs.size === 0);
   const down = useSelect((state) => state.link.kind === "down");
-  if (neverListed && (loading || down)) return <Loading down={down} />;
+  if (neverListed && down) return <Unread what="Jobs and nodes" />;
+  if (neverListed && loading) return <Loading />;
   return (
     <div class="overview">
       <h1 class="visually-hidden">Overview</h1>
@@ -31,10 +33,10 @@ export function Overview({ loading }: { loading: boolean }) {
   );
 }
 
-function Loading({ down }: { down: boolean }) {
+function Loading() {
   return (
-    <div class="overview" aria-busy={!down}>
-      <p class="visually-hidden" role="status">{down ? "The daemon does not answer yet." : "Loading jobs and nodes"}</p>
+    <div class="overview" aria-busy="true">
+      <p class="visually-hidden" role="status">Loading jobs and nodes</p>
       <div class="skeleton strip" />
       <div class="columns"><div class="column"><div class="skeleton tall" /></div><aside class="column side"><div class="skeleton tall" /></aside></div>
     </div>

@@ -1,6 +1,7 @@
 // The tenants that share the pool: what each has of its slots and its budget; of the chosen one its limits, jobs and use.
 import { useEffect } from "preact/hooks";
 import type { TenantTree } from "../../api/types";
+import { Unread } from "../../parts/unread";
 import type { Refusal } from "../../state/model";
 import type { Session } from "../../state/session";
 import { useSelect } from "../../state/store";
@@ -16,6 +17,7 @@ interface Props {
 
 export function TenantsPage({ chosen, session }: Props) {
   const page = useSelect((state) => state.tenants);
+  const down = useSelect((state) => state.link.kind === "down");
   useEffect(() => {
     session.tenants.open();
     return () => session.tenants.close();
@@ -25,7 +27,7 @@ export function TenantsPage({ chosen, session }: Props) {
       <h1 class="visually-hidden">Tenants</h1>
       {page?.problem && <Problem refusal={page.problem} alone={page.tree === null} />}
       {page?.tree && (page.tree.tenants.length === 0 ? <NoTree /> : <Tree tree={page.tree} chosen={chosen} session={session} />)}
-      {!page?.problem && !page?.tree && <div aria-busy="true"><p class="visually-hidden" role="status">Loading tenants</p><div class="skeleton tall" /></div>}
+      {!page?.problem && !page?.tree && (down ? <Unread what="The tenants" /> : <div aria-busy="true"><p class="visually-hidden" role="status">Loading tenants</p><div class="skeleton tall" /></div>)}
     </div>
   );
 }
