@@ -190,6 +190,16 @@ test("a thousand nodes draw on one canvas, fit, and can be walked with the keys"
   assert.equal(await page.locator(".job-table tbody").count(), 1);
 }));
 
+test("the tile of waiting jobs and the tab beside it say the same number", () => {
+  const world = demoWorld();
+  Object.assign(world.jobs.get("job-3"), { state: "suspended", finished_at: null });
+  return onPage(world, {}, async (page) => {
+    await loaded(page);
+    assert.match(await page.locator(".facts > div", { hasText: "Waiting" }).innerText(), /2\s+1 of them suspended$/);
+    await page.getByRole("button", { name: "Waiting 2" }).waitFor();
+  });
+});
+
 test("a long name of a job or tenant leaves all columns in sight", () => {
   const world = demoWorld();
   const name = "a-very-long-job-name-that-has-exactly-sixty-three-characters-xx";
