@@ -164,20 +164,30 @@ json Session::send(const HttpRequest& request, const ProblemSource& source) {
 }
 
 Listed Session::list(const std::string& path, std::size_t limit) {
+  json items = json::array();
+  Listed listed = each(path, [&](json item) { items.push_back(std::move(item)); }, limit);
+  listed.items = std::move(items);
+  return listed;
+}
+
+Listed Session::each(const std::string& path, const std::function<void(json)>& take, std::size_t limit) {
   Listed listed;
   const std::string query = path + (path.find('?') == std::string::npos ? "?" : "&") + "limit=";
   std::string cursor;
+  std::size_t left = limit;
   do {
-    const std::size_t wanted = std::clamp<std::size_t>(limit - listed.items.size(), 1, kPageMax);
+    const std::size_t wanted = std::clamp<std::size_t>(left, 1, kPageMax);
     json page = get(query + std::to_string(wanted) + (cursor.empty() ? "" : "&cursor=" + escape_url(cursor)));
     // The first page's number: what happens while the others are read is seen twice rather than never.
     if (cursor.empty()) listed.as_of_seq = static_cast<std::uint64_t>(number_at(page, "/as_of_seq").value_or(0));
     cursor = text_at(page, "/next_cursor");
     if (list_at(page, "/items").empty()) continue;
     for (json& item : page.at("items")) {
-      if (listed.items.size() < limit) listed.items.push_back(std::move(item));
+      if (left == 0) break;
+      --left;
+      take(std::move(item));
     }
-  } while (!cursor.empty() && listed.items.size() < limit);
+  } while (!cursor.empty() && left > 0);
   listed.has_more = !cursor.empty();
   return listed;
 }

@@ -33,7 +33,7 @@ struct Settings {
 // the file that the daemon writes at its first start. Throws Failure if a named file cannot be read.
 [[nodiscard]] Endpoint resolve_endpoint(const Settings& settings);
 
-// A whole cursor list. Events after `as_of_seq` are not in it, so a stream from there leaves no gap.
+// What was read of a cursor list. Events up to `as_of_seq` were in it, so a stream from there leaves no gap.
 struct Listed {
   nlohmann::json items = nlohmann::json::array();
   std::uint64_t as_of_seq = 0;
@@ -49,8 +49,10 @@ class Session {
   // The same for a body that is not JSON.
   HttpReply get_text(const std::string& path);
   nlohmann::json send(const HttpRequest& request, const ProblemSource& source = {});
-  // All items of a cursor list, at most `limit`, read in large pages.
-  Listed list(const std::string& path, std::size_t limit = 100'000);
+  // The items of a cursor list, read in large pages: all of them, or the first `limit`.
+  Listed list(const std::string& path, std::size_t limit = SIZE_MAX);
+  // The same for a list that may be too long to be held: each item as it is read.
+  Listed each(const std::string& path, const std::function<void(nlohmann::json)>& take, std::size_t limit = SIZE_MAX);
   // The id of the job with this id or name. A name that several jobs have means the one that has not ended.
   std::string job_id(const std::string& id_or_name);
 

@@ -41,12 +41,12 @@ struct EventsAsked {
 
 int show_events(Session& session, const EventsAsked& asked) {
   const std::string job = asked.job.empty() ? "" : session.job_id(asked.job);
-  const Listed past = session.list(job.empty() ? "/v1/events" : "/v1/jobs/" + job + "/events");
-  const std::size_t first = past.items.size() > asked.limit ? past.items.size() - asked.limit : 0;
-  std::uint64_t after = past.as_of_seq;
-  for (std::size_t i = first; i < past.items.size(); ++i) {
-    print_event(session, past.items[i]);
-    after = std::max(after, static_cast<std::uint64_t>(number_at(past.items[i], "/seq").value_or(0)));
+  const std::string path = job.empty() ? "/v1/events" : "/v1/jobs/" + job + "/events";
+  const Listed newest = session.list(path + "?order=desc", asked.limit);
+  std::uint64_t after = newest.as_of_seq;
+  for (auto event = newest.items.rbegin(); event != newest.items.rend(); ++event) {
+    print_event(session, *event);
+    after = std::max(after, static_cast<std::uint64_t>(number_at(*event, "/seq").value_or(0)));
   }
   if (!asked.follow) return kExitOk;
   leave_on_interrupt();
@@ -116,15 +116,33 @@ class LogReader {
   std::map<std::string, Place> places_;
 };
 
-// All workers that the job has or had, oldest first: those that are gone are known from its events.
-std::vector<std::string> workers_of(Session& session, const LogsAsked& asked, const std::string& job) {
-  if (!asked.worker.empty()) return {asked.worker};
-  std::vector<std::string> workers;
-  for (const auto& event : session.list("/v1/jobs/" + job + "/events").items) {
-    if (text_at(event, "/type") == "worker.started") workers.push_back(text_at(event, "/data/worker"));
+// All workers that the job has or had, oldest first: those that are gone are known from its events. Each look reads
+// the events since the one before.
+class WorkersSeen {
+ public:
+  WorkersSeen(Session& session, const std::string& job, const std::string& only)
+      : session_(session), path_("/v1/jobs/" + job + "/events?type=worker.started&after="), looks_(only.empty()) {
+    if (!looks_) workers_.push_back(only);
   }
-  return workers;
-}
+
+  const std::vector<std::string>& look() {
+    if (!looks_) return workers_;
+    const Listed started = session_.list(path_ + std::to_string(after_));
+    after_ = std::max(after_, started.as_of_seq);
+    for (const auto& event : started.items) {
+      workers_.push_back(text_at(event, "/data/worker"));
+      after_ = std::max(after_, static_cast<std::uint64_t>(number_at(event, "/seq").value_or(0)));
+    }
+    return workers_;
+  }
+
+ private:
+  Session& session_;
+  std::string path_;
+  bool looks_;
+  std::uint64_t after_ = 0;
+  std::vector<std::string> workers_;
+};
 
 bool job_has_ended(Session& session, const std::string& job) {
   const std::string state = text_at(session.get("/v1/jobs/" + job), "/state");
@@ -135,11 +153,12 @@ int show_logs(Session& session, const LogsAsked& asked) {
   const std::string job = session.job_id(asked.job);
   if (asked.follow) leave_on_interrupt();
   LogReader reader(session, job);
+  WorkersSeen workers(session, job, asked.worker);
   bool any = false;
   while (true) {
     const bool ended = job_has_ended(session, job);  // before the read, so that the last lines are not missed
     bool all_read = true;
-    for (const auto& worker : workers_of(session, asked, job)) {
+    for (const auto& worker : workers.look()) {
       any = true;
       all_read = reader.read(worker, asked.worker.empty()) && all_read;
     }

@@ -42,8 +42,8 @@ class Watch {
   // The number to follow from.
   std::uint64_t catch_up() {
     refresh();
-    const Listed history = session_.list("/v1/jobs/" + job_ + "/events");
-    for (const auto& event : history.items) show(event, false);
+    const Listed history = session_.each("/v1/jobs/" + job_ + "/events?after=" + std::to_string(last_seq_),
+                                         [&](const json& event) { show(event, false); });
     draw();
     return std::max(history.as_of_seq, last_seq_);
   }

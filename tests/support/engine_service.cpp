@@ -419,13 +419,16 @@ std::optional<live::PolicyVersion> EngineService::policy_version(const std::stri
   return std::nullopt;
 }
 
-std::vector<core::Event> EngineService::events(EventSeq after, std::optional<JobId> job, int limit) {
+std::vector<core::Event> EngineService::events(const live::EventQuery& query) {
   const std::lock_guard lock(mutex_);
   std::vector<core::Event> page;
   for (const auto& event : events_) {
-    if (page.size() == static_cast<std::size_t>(limit)) break;
-    if (event.seq > after && (!job || event.job == job)) page.push_back(event);
+    const bool asked = event.seq > query.after && event.seq < query.before;
+    const bool of_type = query.type.empty() || event.type == query.type;
+    if (asked && of_type && (!query.job || event.job == query.job)) page.push_back(event);
   }
+  if (query.newest_first) std::reverse(page.begin(), page.end());
+  if (page.size() > static_cast<std::size_t>(query.limit)) page.resize(static_cast<std::size_t>(query.limit));
   return page;
 }
 

@@ -72,7 +72,7 @@ class EngineService final : public live::Service, private live::History {
                                                             int limit) override;
   std::vector<live::StoredDecision> decisions(std::optional<DecisionId> before, std::optional<JobId> job,
                                               int limit) override;
-  std::vector<core::Event> events(EventSeq after, std::optional<JobId> job, int limit) override;
+  std::vector<core::Event> events(const live::EventQuery& query) override;
   EventSeq oldest_event() override;
   std::vector<live::NodeToken> node_tokens(const std::string& id) override;
   std::vector<live::NodeCredential> node_credentials(const std::string& node) override;

@@ -18,7 +18,7 @@ class NoHistory : public live::History {
   std::vector<live::StoredDecision> decisions(std::optional<DecisionId>, std::optional<JobId>, int) override {
     return {};
   }
-  std::vector<core::Event> events(EventSeq, std::optional<JobId>, int) override { return {}; }
+  std::vector<core::Event> events(const live::EventQuery&) override { return {}; }
   EventSeq oldest_event() override { return 1; }
   std::vector<live::MetricPoint> metrics(JobId, int) override { return {}; }
   std::optional<WorkerId> first_worker(JobId) override { return std::nullopt; }

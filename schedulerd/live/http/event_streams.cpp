@@ -48,7 +48,8 @@ void EventStreams::open(std::shared_ptr<StreamWriter> writer, StreamRequest requ
 void EventStreams::catch_up(const std::shared_ptr<Client>& client) {
   const auto has_room = [&] { return client->writer->open() && client->writer->queued() < kWaitingBytes; };
   if (!has_room()) return;
-  const auto page = parts_.service.history().events(client->last, client->request.job, kPage);
+  const auto page =
+      parts_.service.history().events({.after = client->last, .job = client->request.job, .limit = kPage});
   client->catching_up = !page.empty();
   for (const auto& event : page) {
     if (!has_room()) return;

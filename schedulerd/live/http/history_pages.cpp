@@ -34,6 +34,13 @@ PageFilled fill_page(int limit, Read read, Show show) {
   return page;
 }
 
+Result<bool> reads_newest_first(const Call& call) {
+  const std::string order = call.query("order");
+  if (order.empty() || order == "asc") return false;
+  if (order == "desc") return true;
+  return invalid_argument("order must be asc, the oldest first, or desc, the newest first");
+}
+
 }  // namespace
 
 void reply_decisions(Rest& rest, const Call& call, std::optional<JobId> job) {
@@ -55,18 +62,30 @@ void reply_decisions(Rest& rest, const Call& call, std::optional<JobId> job) {
 }
 
 void reply_events(Rest& rest, const Call& call, std::optional<JobId> job) {
-  const auto page = read_page(call, "events");
+  const auto newest_first = reads_newest_first(call);
+  if (!newest_first) return call.fail(bad_parameter(newest_first.error()));
+  const char* list = *newest_first ? "newest_events" : "events";
+  const auto page = read_page(call, list);
   if (!page) return call.fail(bad_parameter(page.error()));
   const auto start = read_number(call, "after", {});
   if (!start) return call.fail(bad_parameter(start.error()));
-  EventSeq after = page->after.value_or(static_cast<EventSeq>(start.value()));
+  EventQuery query{.after = static_cast<EventSeq>(start.value()),
+                   .job = job,
+                   .type = call.query("type"),
+                   .newest_first = *newest_first};
+  EventSeq& place = *newest_first ? query.before : query.after;
+  place = page->after.value_or(place);
   auto filled = fill_page(
-      page->limit, [&](int wanted) { return rest.service().history().events(after, job, wanted); },
+      page->limit,
+      [&](int wanted) {
+        query.limit = wanted;
+        return rest.service().history().events(query);
+      },
       [&](const core::Event& event) {
-        after = event.seq;
+        place = event.seq;
         return render_event(rest.seen_by(call), event);
       });
-  const auto next = filled.more ? std::optional(make_cursor("events", after)) : std::nullopt;
+  const auto next = filled.more ? std::optional(make_cursor(list, place)) : std::nullopt;
   call.reply(200, page_body(std::move(filled.items), next, call.seen->as_of_seq));
 }
 

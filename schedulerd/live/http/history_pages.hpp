@@ -10,7 +10,7 @@ namespace tidepool::live::http {
 // Newest first; of one job if given.
 void reply_decisions(Rest& rest, const Call& call, std::optional<JobId> job);
 
-// Oldest first, from ?after or ?cursor on; of one job if given.
+// From ?after or ?cursor on, oldest first or as ?order says; of one job, and of one ?type, if given.
 void reply_events(Rest& rest, const Call& call, std::optional<JobId> job);
 
 }  // namespace tidepool::live::http

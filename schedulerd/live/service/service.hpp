@@ -102,6 +102,15 @@ struct StoredDecision {
   nlohmann::json body;  // core::to_json(Decision)
 };
 
+struct EventQuery {
+  EventSeq after = 0;             // numbers above
+  EventSeq before = INT64_MAX;    // numbers below
+  std::optional<JobId> job = {};  // none = of all
+  std::string type = {};          // empty = any
+  bool newest_first = false;
+  int limit = 0;
+};
+
 // Jobs that have ended and left the state, the newest first.
 struct EndedQuery {
   std::optional<JobId> before;          // ids below; none = from the newest
@@ -137,8 +146,7 @@ class History {
   // Newest first, ids below `before` (none = from the newest); of one job if given.
   [[nodiscard]] virtual std::vector<StoredDecision> decisions(std::optional<DecisionId> before,
                                                               std::optional<JobId> job, int limit) = 0;
-  // Oldest first, seq > after; of one job if given.
-  [[nodiscard]] virtual std::vector<core::Event> events(EventSeq after, std::optional<JobId> job, int limit) = 0;
+  [[nodiscard]] virtual std::vector<core::Event> events(const EventQuery& query) = 0;
   // The oldest event still kept; a reader that asks for older must list again.
   [[nodiscard]] virtual EventSeq oldest_event() = 0;
   // Oldest first, at most `limit` points, evenly thinned.

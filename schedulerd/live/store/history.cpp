@@ -87,7 +87,7 @@ struct SqliteHistory::Impl {
   std::map<JobId, std::shared_ptr<const core::Job>> jobs;  // as read; a job that has ended changes no more
   Statement ended_jobs, ended_of_state, ended_of_name, ended_job, ended_since;
   Status each_ended(const EndedQuery& query, const std::string& state, std::vector<EndedRow>& rows);
-  Statement decisions, decisions_of_job, events, events_of_job, oldest_event, newest_seq;
+  Statement decisions, decisions_of_job, events, events_of_job, newest_events, newest_events_of_job, oldest_event;
   Statement metric_range, metrics, tokens, token, node_of, job_of, first_worker, policies, policy;
   NodeTrustRows node_trust;
 
@@ -122,9 +122,18 @@ Status SqliteHistory::Impl::prepare() {
        "SELECT d.id,d.at_us,coalesce(d.body,r.body) AS text FROM decision_jobs j JOIN decisions d ON d.id=j.decision "
        "LEFT JOIN journal r ON r.seq=d.seq "
        "WHERE j.job=?1 AND j.decision<?2 AND text IS NOT NULL ORDER BY j.decision DESC LIMIT ?3"},
-      {&events, "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events WHERE seq>?1 ORDER BY seq LIMIT ?2"},
+      {&events,
+       "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events "
+       "WHERE seq>?1 AND seq<?2 AND (?3='' OR type=?3) ORDER BY seq LIMIT ?4"},
+      {&newest_events,
+       "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events "
+       "WHERE seq>?1 AND seq<?2 AND (?3='' OR type=?3) ORDER BY seq DESC LIMIT ?4"},
       {&events_of_job,
-       "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events WHERE job=?1 AND seq>?2 ORDER BY seq LIMIT ?3"},
+       "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events "
+       "WHERE job=?5 AND seq>?1 AND seq<?2 AND (?3='' OR type=?3) ORDER BY seq LIMIT ?4"},
+      {&newest_events_of_job,
+       "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events "
+       "WHERE job=?5 AND seq>?1 AND seq<?2 AND (?3='' OR type=?3) ORDER BY seq DESC LIMIT ?4"},
       {&oldest_event, "SELECT coalesce(min(seq),0) FROM events"},
       {&metric_range, "SELECT count(*),coalesce(max(ordinal),0) FROM job_metrics WHERE job=?1"},
       {&metrics,
@@ -236,11 +245,13 @@ std::vector<StoredDecision> SqliteHistory::decisions(std::optional<DecisionId> b
   return found;
 }
 
-std::vector<core::Event> SqliteHistory::events(EventSeq after, std::optional<JobId> job, int limit) {
+std::vector<core::Event> SqliteHistory::events(const EventQuery& query) {
   std::vector<core::Event> found;
   const auto on_row = [&](const Row& row) { found.push_back(event_at(row)); };
-  log_failure(job ? impl_->events_of_job.each(on_row, job->number(), after, limit)
-                  : impl_->events.each(on_row, after, limit));
+  Statement& of_all = query.newest_first ? impl_->newest_events : impl_->events;
+  Statement& of_job = query.newest_first ? impl_->newest_events_of_job : impl_->events_of_job;
+  log_failure(query.job ? of_job.each(on_row, query.after, query.before, query.type, query.limit, query.job->number())
+                        : of_all.each(on_row, query.after, query.before, query.type, query.limit));
   return found;
 }
 

@@ -22,7 +22,7 @@ class SqliteHistory final : public History {
   std::vector<std::shared_ptr<const core::Job>> ended_since(Instant finished, std::optional<JobId> before,
                                                             int limit) override;
   std::vector<StoredDecision> decisions(std::optional<DecisionId> before, std::optional<JobId> job, int limit) override;
-  std::vector<core::Event> events(EventSeq after, std::optional<JobId> job, int limit) override;
+  std::vector<core::Event> events(const EventQuery& query) override;
   EventSeq oldest_event() override;
   std::vector<MetricPoint> metrics(JobId job, int limit) override;
   std::vector<TokenRecord> tokens() override;

@@ -400,6 +400,25 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual(self.run_ctl("watch", "job-1")[0], 0)
         self.assertEqual(len(asked), 2)
 
+    def test_watch_of_an_ended_job_reads_its_events_to_the_last_one(self):
+        self.watched("cancelled")
+        self.streamed.set()
+        last = 101
+
+        def events(request):
+            query = dict(part.split("=") for part in request["query"].split("&"))
+            page = int(query.get("cursor", "events.1").removeprefix("events."))
+            first = 1000 * (page - 1)
+            items = [event(first + i + 1, "job.progressed", step=i, size=1, loss=1.0) for i in range(1000)]
+            if page == last:
+                items.append(event(first + 2000, "job.finished", state="cancelled", steps=4, loss=1.5))
+            return (200, listed(items, "events.%d" % (page + 1) if page < last else None))
+
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = events
+        code, out, _ = self.run_ctl("watch", "job-1")
+        self.assertEqual(code, 1)
+        self.assertIn("cancelled", out.splitlines()[-1])
+
     def test_watch_gives_up_when_told_to(self):
         self.watched("succeeded")
         hold = threading.Event()
@@ -448,7 +467,8 @@ class SchedctlTest(SchedctlCase):
     # --- events and logs ---
 
     def test_events_follow_as_json_lines(self):
-        self.daemon.routes["GET", "/v1/events"] = (200, listed([event(79, "job.started", size=1)]))
+        self.daemon.routes["GET", "/v1/events"] = (200, listed([event(79, "job.started", size=1),
+                                                               event(78, "job.submitted", name="a")], "more.78"))
         asked = []
 
         def stream(request):
@@ -458,8 +478,9 @@ class SchedctlTest(SchedctlCase):
             return (200, [sse(event(81, "node.lost", job=None, name="n", why="silent"))])
 
         self.daemon.routes["GET", "/v1/events/stream"] = stream
-        code, out, err = self.run_ctl("events", "-f", "-o", "json")
-        self.assertEqual([json.loads(line)["seq"] for line in out.splitlines()], [79, 81])
+        code, out, err = self.run_ctl("events", "-f", "-o", "json", "--limit", "2")
+        self.assertEqual([r["query"] for r in self.daemon.sent("GET", "/v1/events")], ["order=desc&limit=2"])
+        self.assertEqual([json.loads(line)["seq"] for line in out.splitlines()], [78, 79, 81])
         self.assertEqual(code, 3)
         self.assertIn("Enough", err)
         self.assertEqual(asked, ["after=80", "after=81"])
@@ -494,6 +515,30 @@ class SchedctlTest(SchedctlCase):
         pages["w-1", 4] = ("two\n", 8, True)
         out, _ = following.communicate(timeout=20)
         self.assertEqual((following.returncode, out), (0, "two\n"))
+
+    def test_followed_logs_read_each_worker_once_from_the_events(self):
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
+        started = [event(81, "worker.started", worker="w-1")]
+
+        def events(request):
+            query = dict(part.split("=") for part in request["query"].split("&"))
+            self.assertEqual(query["type"], "worker.started")
+            return (200, listed([e for e in started if e["seq"] > int(query["after"])]))
+
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = events
+        pages = {("w-1", 0): ("one\n", 4, False), ("w-1", 4): ("", 4, False), ("w-2", 0): ("two\n", 4, True)}
+        self.log_pages(pages)
+        following = subprocess.Popen([SCHEDCTL, "logs", "job-1", "-f"], stdout=subprocess.PIPE,
+                                     text=True, cwd=self.folder, env=self.environment())
+        self.assertEqual(following.stdout.readline(), "w-1 | one\n")
+        started.append(event(82, "worker.started", worker="w-2"))
+        self.assertEqual(following.stdout.readline(), "w-2 | two\n")
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, {**example("job.json"), "state": "succeeded"})
+        pages["w-1", 4] = ("end\n", 8, True)
+        out, _ = following.communicate(timeout=20)
+        self.assertEqual((following.returncode, out), (0, "w-1 | end\n"))
+        asked = [r["query"] for r in self.daemon.sent("GET", "/v1/jobs/job-1/events")]
+        self.assertTrue(any("after=82" in query for query in asked), asked)
 
     def test_logs_of_a_job_that_never_ran_answer_no(self):
         self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))

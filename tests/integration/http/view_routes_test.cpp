@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <catch2/catch.hpp>
@@ -40,6 +41,22 @@ TEST_CASE("a running job shows its progress, its cost and its measured sizes") {
   CHECK(metrics.at("sizes") == job.at("sizes"));
   CHECK(!metrics.at("sizes").empty());
   CHECK(metrics.at("fit").at("model") == "usl");
+}
+
+TEST_CASE("the cost of a job that reports nothing goes on") {
+  ViewScene scene;
+  const auto seconds = [&] {
+    const std::string path = "/v1/jobs/" + scene.job.text();
+    const double held = scene.get(path).at("cost").at("slot_seconds").get<double>();
+    CHECK(scene.get(path + "/cost").at("slot_seconds") == held);
+    CHECK(scene.get("/v1/jobs?name=blue").at("items").at(0).at("cost").at("slot_seconds") == held);
+    return held;
+  };
+  const double before = seconds();
+  scene.fixture.json_of(
+      {.method = "POST", .path = "/v1/tokens", .token = scene.fixture.admin, .body = R"({"name":"n","role":"viewer"})"},
+      201);  // a second passes, and nothing happens to the job
+  CHECK(seconds() > before);
 }
 
 TEST_CASE("metric points come as stored, and not more than asked for") {
@@ -132,6 +149,25 @@ TEST_CASE("events are numbered without gaps and page to the end") {
   const json of_job = scene.get("/v1/jobs/job-2/events");
   CHECK(!of_job.at("items").empty());
   for (const auto& event : of_job.at("items")) CHECK(event.at("job") == "job-2");
+}
+
+TEST_CASE("events are listed from the newest on, and of one type") {
+  ViewScene scene;
+  for (const std::string& path : {std::string("/v1/events"), "/v1/jobs/" + scene.job.text() + "/events"}) {
+    CAPTURE(path);
+    json upside_down = scene.get(path).at("items");
+    std::reverse(upside_down.begin(), upside_down.end());
+    const json page = scene.get(path + "?order=desc&limit=2");
+    const std::string cursor = page.at("next_cursor");
+    json read = page.at("items");
+    for (const auto& event : scene.get(path + "?order=desc&cursor=" + cursor).at("items")) read.push_back(event);
+    CHECK(read == upside_down);
+    CHECK(scene.fixture.call({.path = path + "?cursor=" + cursor, .token = scene.fixture.admin}).status == 400);
+    const json started = scene.get(path + "?type=worker.started&limit=1");
+    CHECK(started.at("items").at(0).at("type") == "worker.started");
+    CHECK(started.at("next_cursor").is_string());
+    CHECK(scene.fixture.call({.path = path + "?order=newest", .token = scene.fixture.admin}).status == 400);
+  }
 }
 
 TEST_CASE("a node can be cordoned and used again") {

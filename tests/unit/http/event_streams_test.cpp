@@ -16,12 +16,12 @@ namespace {
 
 class KeptEvents final : public test::NoHistory {
  public:
-  std::vector<core::Event> events(EventSeq after, std::optional<JobId>, int limit) override {
+  std::vector<core::Event> events(const EventQuery& query) override {
     ++pages_read;
     on_read();
     std::vector<core::Event> page;
     for (const core::Event& event : kept) {
-      if (event.seq > after && static_cast<int>(page.size()) < limit) page.push_back(event);
+      if (event.seq > query.after && static_cast<int>(page.size()) < query.limit) page.push_back(event);
     }
     return page;
   }

@@ -278,13 +278,13 @@ TEST_CASE("readers find events, decisions, measurements and tokens") {
   REQUIRE(journal.note_worker({.id = WorkerId(9), .job = JobId(4), .node = NodeId(1)}).ok());
   auto history = SqliteHistory::open(dir / "j.db");
   REQUIRE(history.ok());
-  CHECK((*history)->events(0, std::nullopt, 10).empty());  // not yet committed
+  CHECK((*history)->events({.limit = 10}).empty());  // not yet committed
   REQUIRE(journal.commit(clock_at(1)).ok());
 
-  const auto events = (*history)->events(0, JobId(4), 10);
+  const auto events = (*history)->events({.job = JobId(4), .limit = 10});
   REQUIRE(events.size() == 1);
   CHECK(events[0].data.at("name") == "n");
-  CHECK((*history)->events(1, std::nullopt, 10).empty());
+  CHECK((*history)->events({.after = 1, .limit = 10}).empty());
   CHECK((*history)->oldest_event() == 1);
   CHECK((*history)->decisions(std::nullopt, JobId(4), 5).size() == 1);
   CHECK((*history)->decisions(DecisionId(1), std::nullopt, 5).empty());
@@ -329,11 +329,39 @@ TEST_CASE("of old audits only those are kept that found something") {
   auto history = SqliteHistory::open(dir / "j.db");
   REQUIRE(history.ok());
   std::vector<EventSeq> kept;
-  for (const auto& event : (*history)->events(0, std::nullopt, 1'000)) kept.push_back(event.seq);
+  for (const auto& event : (*history)->events({.limit = 1'000})) kept.push_back(event.seq);
   REQUIRE(kept.size() == 12);
   CHECK(kept[0] == 7);
   CHECK(kept[1] == 9);
   CHECK(kept[2] == 31);
+}
+
+TEST_CASE("events are read from either end, of one job and of one type") {
+  const test::TemporaryFolder dir;
+  Journal journal = open(dir / "j.db");
+  for (EventSeq seq = 1; seq <= 9; ++seq) {
+    core::Event event;
+    event.seq = seq;
+    event.type = seq % 2 == 0 ? "job.progressed" : "worker.started";
+    event.job = JobId(seq <= 6 ? 4 : 5);
+    REQUIRE(journal.append(std::vector{event}).ok());
+  }
+  REQUIRE(journal.commit(clock_at(1)).ok());
+  auto history = SqliteHistory::open(dir / "j.db");
+  REQUIRE(history.ok());
+  const auto read = [&](const EventQuery& query) {
+    std::vector<EventSeq> numbers;
+    for (const auto& event : (*history)->events(query)) numbers.push_back(event.seq);
+    return numbers;
+  };
+  CHECK(read({.newest_first = true, .limit = 3}) == std::vector<EventSeq>{9, 8, 7});
+  CHECK(read({.after = 5, .before = 8, .newest_first = true, .limit = 9}) == std::vector<EventSeq>{7, 6});
+  CHECK(read({.after = 5, .before = 8, .limit = 9}) == std::vector<EventSeq>{6, 7});
+  CHECK(read({.job = JobId(4), .newest_first = true, .limit = 2}) == std::vector<EventSeq>{6, 5});
+  CHECK(read({.before = 5, .job = JobId(4), .type = "worker.started", .newest_first = true, .limit = 9}) ==
+        std::vector<EventSeq>{3, 1});
+  CHECK(read({.after = 1, .job = JobId(4), .type = "worker.started", .limit = 1}) == std::vector<EventSeq>{3});
+  CHECK(read({.type = "worker.started", .limit = 9}) == std::vector<EventSeq>{1, 3, 5, 7, 9});
 }
 
 TEST_CASE("measurements and progress events stay bounded") {
@@ -358,7 +386,7 @@ TEST_CASE("measurements and progress events stay bounded") {
   auto history = SqliteHistory::open(dir / "j.db");
   REQUIRE(history.ok());
   CHECK((*history)->oldest_event() == 51);
-  CHECK((*history)->events(0, std::nullopt, 1'000).size() == 30);
+  CHECK((*history)->events({.limit = 1'000}).size() == 30);
   const auto points = (*history)->metrics(JobId(1), 10'000);
   CHECK(points.size() <= 128);
   CHECK(points.front().step == 0);

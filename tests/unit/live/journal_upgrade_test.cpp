@@ -99,7 +99,7 @@ TEST_CASE("a state directory of schema version 7 is taken up with all that it ho
     REQUIRE(job != nullptr);
     CHECK(job->spec.name == expected.first);
     CHECK(job->state() == expected.second);
-    CHECK_FALSE(history->events(0, job->id, 500).empty());
+    CHECK_FALSE(history->events({.job = job->id, .limit = 500}).empty());
     CHECK_FALSE(history->decisions(std::nullopt, job->id, 500).empty());
   }
   CHECK(history->ended_jobs({.before = {}, .states = {}, .tenant = "other", .name = "", .subtree = "", .limit = 10})

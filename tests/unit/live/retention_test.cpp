@@ -100,7 +100,7 @@ TEST_CASE("a state that has become too large loses the oldest of its past, whate
   const auto history = past.history();
   CHECK(history->oldest_event() > 2'000);
   CHECK(history->oldest_event() < 2'950);
-  CHECK(history->events(2'999, std::nullopt, 1).size() == 1);
+  CHECK(history->events({.after = 2'999, .limit = 1}).size() == 1);
 }
 
 TEST_CASE("without a limit and before its time nothing goes") {
