@@ -262,12 +262,15 @@ TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") 
   CHECK(fixture.json_of({.path = "/v1/jobs", .token = fixture.admin}).at("items").empty());
   // Nor can a job be changed to what it could not have been submitted with.
   const JobId job = fixture.submit("vision", 4);
-  const json more = fixture.json_of({.method = "PATCH",
-                                     .path = "/v1/jobs/" + job.text(),
-                                     .token = fixture.admin,
-                                     .body = R"({"elastic": {"max": 8}})"},
-                                    422);
-  CHECK_THAT(more.at("detail").get<std::string>(), Contains("job_slots_max"));
+  const auto change = [&](const char* query) {
+    return fixture.json_of({.method = "PATCH",
+                            .path = "/v1/jobs/" + job.text() + query,
+                            .token = fixture.admin,
+                            .body = R"({"elastic": {"max": 8}})"},
+                           422);
+  };
+  CHECK_THAT(change("").at("detail").get<std::string>(), Contains("job_slots_max"));
+  CHECK(change("?dry_run=true").at("detail") == change("").at("detail"));
 }
 
 TEST_CASE("a job takes the defaults of its tenant where its file is silent, and keeps what it took") {

@@ -84,6 +84,7 @@ void change_job(Rest& rest, Call call) {
   core::JobSpec spec = leader::to_core(findings.spec);
   spec.defaults_from = unchanged_defaults(job->spec, spec);
   if (dry_run.value()) {
+    if (const auto problem = why_refused(*call.seen, core::JobChanged{id, spec})) return call.fail(*problem);
     core::Job changed = *job;
     changed.spec = std::move(spec);
     return reply_dry_run(rest, call, {.job = changed, .changed = json::object(), .would = "be changed"});

@@ -147,6 +147,8 @@ void resize_job(Rest& rest, Call call) {
     return call.fail({.status = 422, .code = "InvalidSize", .detail = errors.front().message, .errors = errors});
   }
   if (!dry_run.value()) return send_job_command(rest, std::move(call), ResizeJob{job->id, size}, job->id);
+  const core::JobResizeRequested fact{job->id, size};
+  if (const auto problem = why_refused(*call.seen, fact)) return call.fail(*problem);
   json changed = {{"pinned_size", size == 0 ? json(nullptr) : json(size)}};
   if (size > 0) changed["target_size"] = size;
   reply_dry_run(

@@ -10,6 +10,7 @@
 
 #include "api/v1/job_spec.hpp"
 #include "base/json.hpp"
+#include "core/facts/job_facts.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/rest.hpp"
 
@@ -43,6 +44,16 @@ struct DryRun {
 };
 [[nodiscard]] HttpResponse dry_run_response(const Rest& rest, const SeenBy& seen_by, const DryRun& dry_run);
 void reply_dry_run(const Rest& rest, const Call& call, const DryRun& dry_run);
+
+// Why the engine would refuse what a dry run asks for; none: it would carry it out. A copy of the picture's state takes
+// the fact, so nothing is stored.
+template <class Fact>
+[[nodiscard]] std::optional<Problem> why_refused(const Published& seen, const Fact& fact) {
+  core::ClusterState trial = seen.state;
+  core::StateChange change(trial, seen.now);
+  const Status taken = core::apply(change, fact);
+  return taken.ok() ? std::nullopt : std::optional(problem_of(taken.error()));
+}
 
 // The job of a changing call: found, visible, and as If-Match says; null = answered already.
 [[nodiscard]] std::shared_ptr<const core::Job> job_to_change(const Rest& rest, const Call& call);
