@@ -7,6 +7,7 @@
 #include "core/facts/throughput.hpp"
 #include "policies/models/usl_curve.hpp"
 #include "schedulerd/leader/job_file.hpp"
+#include "schedulerd/live/http/numbers/job_use.hpp"
 #include "schedulerd/live/http/numbers/job_waits.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
@@ -130,10 +131,11 @@ json render_sizes(const core::Job& job) {
 }
 
 json render_cost(const Published& seen, const core::Job& job, const std::string& currency) {
+  const core::Used used = used_now(seen.state, job, seen.now);
   json out = json::object();
-  out["amount"] = to_text(job.account.cost);
+  out["amount"] = to_text(used.cost);
   out["currency"] = currency;
-  out["slot_seconds"] = job.account.slot_time.to_seconds();
+  out["slot_seconds"] = slot_seconds(used.slot_time);
   out["per_hour"] = to_text(price_per_hour(seen, job));
   return out;
 }

@@ -49,7 +49,7 @@ TEST_CASE("the cost of a job that reports nothing goes on") {
     const std::string path = "/v1/jobs/" + scene.job.text();
     const double held = scene.get(path).at("cost").at("slot_seconds").get<double>();
     CHECK(scene.get(path + "/cost").at("slot_seconds") == held);
-    CHECK(scene.get("/v1/jobs?name=blue").at("items").at(0).at("cost").at("slot_seconds") == held);
+    CHECK(scene.get("/v1/jobs?tenant=blue").at("items").at(0).at("cost").at("slot_seconds") == held);
     return held;
   };
   const double before = seconds();
@@ -160,7 +160,8 @@ TEST_CASE("events are listed from the newest on, and of one type") {
     const json page = scene.get(path + "?order=desc&limit=2");
     const std::string cursor = page.at("next_cursor");
     json read = page.at("items");
-    for (const auto& event : scene.get(path + "?order=desc&cursor=" + cursor).at("items")) read.push_back(event);
+    const json rest = scene.get(path + "?order=desc&cursor=" + cursor);
+    for (const auto& event : rest.at("items")) read.push_back(event);
     CHECK(read == upside_down);
     CHECK(scene.fixture.call({.path = path + "?cursor=" + cursor, .token = scene.fixture.admin}).status == 400);
     const json started = scene.get(path + "?type=worker.started&limit=1");

@@ -3,6 +3,7 @@
 
 #include "base/calendar.hpp"
 #include "base/rng.hpp"
+#include "schedulerd/live/http/numbers/job_use.hpp"
 #include "schedulerd/live/http/usage/usage_sums.hpp"
 #include "tests/support/seeds.hpp"
 
@@ -57,6 +58,13 @@ TEST_CASE("rows are told apart by keys that are known, each once") {
   CHECK_FALSE(read_keys("label:"));
   CHECK_FALSE(read_keys("job,job"));
   CHECK_FALSE(read_keys("tenant,,job"));
+}
+
+TEST_CASE("seconds and hours of slots have the digits of whole microseconds") {
+  CHECK(json(slot_seconds(Duration::micros(51'312'564))).dump() == "51.312564");
+  CHECK(json(slot_seconds(Duration::micros(1))).dump() == "1e-06");
+  CHECK(json(slot_hours(Duration::seconds(3'600 * 51))).dump() == "51.0");
+  CHECK(json(slot_hours(Duration::micros(51'312'564))).dump() == "0.01425349");
 }
 
 TEST_CASE("usage is summed by what is asked for, within the days") {

@@ -40,7 +40,7 @@ void TenantGauges::set(const core::ClusterState& state, Instant now, bool shared
   std::map<std::string, double> entitled;
   std::map<std::string, double> wanted;
   const auto& tenants = state.tenants->tenants;
-  const auto numbers = tenant_numbers(state);
+  const auto numbers = tenant_numbers(state, now);
   std::set<std::string> parents;
   for (const core::Tenant& tenant : tenants) parents.insert(tenant.parent);
   for (std::size_t i = 0; i < tenants.size(); ++i) {

@@ -4,11 +4,12 @@
 #include <string>
 
 #include "core/state/account.hpp"
+#include "schedulerd/live/http/numbers/job_use.hpp"
 
 namespace tidepool::live::http {
 namespace {
 
-void add_job(const core::ClusterState& state, const core::Job& job, TenantNumbers& numbers) {
+void add_job(const core::ClusterState& state, const core::Job& job, Instant now, TenantNumbers& numbers) {
   switch (job.state()) {
     case core::JobState::kPending: ++numbers.waiting; break;
     case core::JobState::kStarting:
@@ -17,6 +18,9 @@ void add_job(const core::ClusterState& state, const core::Job& job, TenantNumber
     default: break;
   }
   numbers.held += core::slots_in_use(state, job);
+  const core::Used uncharged = used_now(state, job, now) - core::Used{job.account.slot_time, job.account.cost};
+  numbers.use.slot_time += uncharged.slot_time;
+  numbers.use.cost += uncharged.cost;
 }
 
 void add(const TenantNumbers& below, TenantNumbers& sum) {
@@ -33,7 +37,7 @@ void add(const TenantNumbers& below, TenantNumbers& sum) {
 
 }  // namespace
 
-std::vector<TenantNumbers> tenant_numbers(const core::ClusterState& state) {
+std::vector<TenantNumbers> tenant_numbers(const core::ClusterState& state, Instant now) {
   const auto& tenants = state.tenants->tenants;
   std::vector<TenantNumbers> numbers(tenants.size());
   std::map<std::string, std::size_t> place;
@@ -50,7 +54,7 @@ std::vector<TenantNumbers> tenant_numbers(const core::ClusterState& state) {
     numbers[i].of_types = plan->second.of_types;
   }
   for (const auto& [id, job] : state.jobs) {
-    if (const auto at = place.find(job->spec.tenant); at != place.end()) add_job(state, *job, numbers[at->second]);
+    if (const auto at = place.find(job->spec.tenant); at != place.end()) add_job(state, *job, now, numbers[at->second]);
   }
   // Each tenant stands after its parent, so from the end on every sum is whole before it is added.
   for (std::size_t i = tenants.size(); i-- > 0;) {

@@ -12,8 +12,8 @@ namespace tidepool::live::http {
 struct TenantNumbers {
   int held = 0;  // slots of its jobs' workers, those on lost nodes left out
   int waiting = 0;
-  int running = 0;  // with those that start, or change their size
-  core::TenantUse use;
+  int running = 0;      // with those that start, or change their size
+  core::TenantUse use;  // up to now
   // As the newest plan has it; a leaf without jobs wants nothing.
   int entitled = 0;
   int wanted = 0;
@@ -23,6 +23,6 @@ struct TenantNumbers {
 };
 
 // Of each tenant of the state's tree, in its order.
-[[nodiscard]] std::vector<TenantNumbers> tenant_numbers(const core::ClusterState& state);
+[[nodiscard]] std::vector<TenantNumbers> tenant_numbers(const core::ClusterState& state, Instant now);
 
 }  // namespace tidepool::live::http

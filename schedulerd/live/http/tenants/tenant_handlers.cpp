@@ -8,6 +8,7 @@
 
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/numbers/budget_numbers.hpp"
+#include "schedulerd/live/http/numbers/job_use.hpp"
 #include "schedulerd/live/http/numbers/tenant_numbers.hpp"
 #include "schedulerd/live/http/tenants/tenant_changes.hpp"
 
@@ -27,7 +28,7 @@ class TreeView {
         caller_(call.caller),
         currency_(rest.options().currency),
         shared_(!rest.why_not_shared(*call.seen)),
-        numbers_(tenant_numbers(seen_.state)) {
+        numbers_(tenant_numbers(seen_.state, seen_.now)) {
     for (std::size_t i = 0; i < tenants().size(); ++i) place_.emplace(tenants()[i].name, i);
   }
 
@@ -90,7 +91,7 @@ class TreeView {
             {"held", numbers.held},
             {"jobs_waiting", numbers.waiting},
             {"jobs_running", numbers.running},
-            {"slot_hours", numbers.use.slot_time.to_seconds() / 3600},
+            {"slot_hours", slot_hours(numbers.use.slot_time)},
             {"cost", to_text(numbers.use.cost)},
             {"currency", currency_},
             {"budget", render_budget(tenants()[i].name)}};

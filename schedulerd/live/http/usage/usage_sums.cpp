@@ -7,6 +7,7 @@
 #include "base/calendar.hpp"
 #include "core/state/account.hpp"
 #include "core/state/utc_time.hpp"
+#include "schedulerd/live/http/numbers/job_use.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -45,7 +46,7 @@ std::string value_of(const core::Job& job, const std::string& key, std::int64_t 
 }
 
 json sum_body(std::int64_t jobs, const core::Used& used) {
-  return {{"jobs", jobs}, {"slot_seconds", used.slot_time.to_seconds()}, {"cost", to_text(used.cost)}};
+  return {{"jobs", jobs}, {"slot_seconds", slot_seconds(used.slot_time)}, {"cost", to_text(used.cost)}};
 }
 
 Result<DayRange> window_of(const std::string& window, std::int64_t today) {
