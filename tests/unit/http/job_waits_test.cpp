@@ -97,6 +97,16 @@ TEST_CASE("a job that waits again after it has run has two waits, and what keeps
   CHECK_FALSE(waits[1].until);
 }
 
+TEST_CASE("a suspended job waits until it is resumed, and a wait of no time is none") {
+  const core::Reason suspended = core::reason::SuspendedByUser{};
+  const auto waits = Told().says(no_room(0)).says(suspended).waits(core::phase::Suspended{});
+  REQUIRE(waits.size() == 2);
+  CHECK(waits[1].from == minute(2));
+  CHECK(waits[1].reason == suspended);
+  CHECK_FALSE(waits[1].until);
+  CHECK(Told().says(no_room(0)).waits(core::phase::Running{}).empty());
+}
+
 TEST_CASE("a wait ends with the job, and of many the newest are told") {
   const auto ended = Told().says(no_room(0)).waits(core::phase::Ended{core::JobState::kCancelled, minute(9)});
   REQUIRE(ended.size() == 1);

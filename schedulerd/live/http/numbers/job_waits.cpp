@@ -27,7 +27,8 @@ class Waits {
 
   std::vector<JobWait> take() && {
     if (const auto ended = job_.phase.ended_at()) close(*ended);
-    if (job_.state() != core::JobState::kPending && is_open()) close(job_.phase.ended_at().value_or(newest_));
+    const bool waits = job_.state() == core::JobState::kPending || job_.state() == core::JobState::kSuspended;
+    if (!waits) close(newest_);
     if (waits_.size() > kWaitsMost) waits_.erase(waits_.begin(), waits_.end() - kWaitsMost);
     return std::move(waits_);
   }
@@ -46,8 +47,11 @@ class Waits {
     if (is_wait) waits_.push_back({.from = at, .until = std::nullopt, .reason = reason});
   }
 
+  // One that took no time was none.
   void close(Instant at) {
-    if (is_open()) waits_.back().until = std::max(at, waits_.back().from);
+    if (!is_open()) return;
+    waits_.back().until = at;
+    if (at <= waits_.back().from) waits_.pop_back();
   }
 
   const core::Job& job_;

@@ -1,7 +1,7 @@
 // When a job waited, and for what, from the decisions that the store has of it. Pure.
 //
 // Rule: reasons that say the same thing (core::says_the_same) are one wait, told with the newest of their numbers. A
-// wait ends when the job starts or ends, or when something else keeps it.
+// wait ends when the job starts or ends, or when something else keeps it; a suspended job waits for its user.
 #pragma once
 
 #include <optional>
