@@ -185,7 +185,7 @@ std::string job_page(const json& job, const json& workers, const Style& style) {
   };
   add("tenant", text_at(job, "/tenant"));
   add("why", text_at(job, "/reason/text"));
-  add("error", text_at(job, "/error"));
+  add(state == "failed" ? "error" : "last loss", text_at(job, "/error"));
   add("forecast", forecast_in_words(job.value("forecast", json())));
   add("size", size_words(job));
   add("progress", progress_words(job));

@@ -36,6 +36,12 @@ std::string done_cell(const json& job) {
   return step && *step > 0 ? "step " + whole(*step) : "-";
 }
 
+// A job that has lost workers keeps the newest error for good; it says why the job is as it is only if it has failed.
+std::string why_cell(const json& job) {
+  const std::string why = text_at(job, "/reason/text");
+  return text_at(job, "/state") == "failed" ? text_at(job, "/error", why) : why;
+}
+
 std::string would_change(const json& unblocks) {
   std::string out;
   for (const auto& each : unblocks) out += (out.empty() ? " (would change it: " : "; ") + each.get<std::string>();
@@ -68,7 +74,7 @@ std::string jobs_table(const json& jobs, const Style& style) {
                                    done_cell(job),
                                    rate(number_at(job, "/progress/samples_per_second"))};
     if (has_forecasts) cells.push_back(forecast_cell(job.value("forecast", json())));
-    cells.push_back(text_at(job, "/error", text_at(job, "/reason/text")));
+    cells.push_back(why_cell(job));
     table.add(std::move(cells));
   }
   return table.text(style);

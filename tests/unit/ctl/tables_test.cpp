@@ -1,5 +1,6 @@
 #include "schedctl/tables.hpp"
 
+#include "schedctl/pages.hpp"
 #include "schedctl/text_table.hpp"
 #include "tests/unit/ctl/examples.hpp"
 
@@ -19,6 +20,17 @@ TEST_CASE("the list of jobs fits 80 columns and shows size, progress and reason"
   CHECK(text.find("30 %") != std::string::npos);
   CHECK(text.find("9,120") != std::string::npos);
   CHECK(text.find("growing 2") != std::string::npos);
+}
+
+TEST_CASE("a job that goes on after a loss says why it is as it is, a failed one how it failed") {
+  json job = example("job.json");
+  job["error"] = "w-2 was killed by signal 9";
+  CHECK(jobs_table(json::array({job}), {}).find("growing 2") != std::string::npos);
+  CHECK(jobs_table(json::array({job}), {}).find("signal 9") == std::string::npos);
+  CHECK(job_page(job, json::array(), {}).find("last loss   w-2 was killed by signal 9\n") != std::string::npos);
+  job["state"] = "failed";
+  CHECK(jobs_table(json::array({job}), {.width = 200}).find("signal 9") != std::string::npos);
+  CHECK(job_page(job, json::array(), {}).find("error       w-2 was killed by signal 9\n") != std::string::npos);
 }
 
 TEST_CASE("an empty list says what to do") {
