@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/money.hpp"
 #include "schedctl/settings/changes_text.hpp"
 #include "schedctl/text_table.hpp"
 
@@ -73,17 +74,24 @@ std::string effect_of(const std::string& action) {
   return action == "pause" ? "pauses its jobs" : "stops its jobs";
 }
 
+// The daemon tells no time both of a limit that is reached already and of one that will not be.
+std::string limit_words(const json& tenant) {
+  const json& budget = tenant.at("now").at("budget");
+  if (const std::string at = text_at(budget, "/limit_reached_at"); !at.empty()) return at;
+  const auto spent = parse_money(text_at(budget, "/spent"));
+  const auto limit = parse_money(text_at(tenant, "/budget/limit"));
+  return spent.ok() && limit.ok() && *spent >= *limit ? "already" : "not in this window at this rate";
+}
+
 // What of its budget is spent, and when it will be.
 std::string spending_text(const json& tenant) {
   const json& budget = tenant.at("now").at("budget");
   const std::string action = text_at(budget, "/action");
-  const std::string limit_at = text_at(budget, "/limit_reached_at");
   const auto line = [](const std::string& name, const std::string& value) {
     return "  " + name + std::string(kFieldColumns - name.size(), ' ') + value + "\n";
   };
   return line("spent", text_at(budget, "/spent") + (action.empty() ? "" : ", which " + effect_of(action))) +
-         line("spending", text_at(budget, "/rate_per_hour") + " an hour") +
-         line("limit reached", limit_at.empty() ? "not in this window at this rate" : limit_at) +
+         line("spending", text_at(budget, "/rate_per_hour") + " an hour") + line("limit reached", limit_words(tenant)) +
          line("expected",
               text_at(budget, "/expected") + " when the window ends, " + text_at(budget, "/window_ends_at"));
 }

@@ -47,6 +47,11 @@ TEST_CASE("one tenant is shown with what is set and what it has") {
   CHECK(lab.find("  spent             3120.50\n  spending          16.00 an hour\n") != std::string::npos);
   CHECK(lab.find("  limit reached     2026-11-28T19:23:08.300Z\n") != std::string::npos);
   CHECK(lab.find("  expected          5841.83 when the window ends, 2026-12-01T00:00:00.000Z\n") != std::string::npos);
+  json spent = tree.at("tenants").at(0);
+  spent["now"]["budget"]["limit_reached_at"] = nullptr;
+  CHECK(tenant_page(spent, {}).find("  limit reached     not in this window at this rate\n") != std::string::npos);
+  spent["now"]["budget"]["spent"] = "5000.00";
+  CHECK(tenant_page(spent, {}).find("  limit reached     already\n") != std::string::npos);
   json above = tree.at("tenants").at(0);
   above["now"] = nullptr;
   CHECK(tenant_page(above, {}).find("entitled") == std::string::npos);
