@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "schedulerd/live/policies/policy_reading.hpp"
+#include "schedulerd/live/service/pool_admins.hpp"
 #include "schedulerd/live/service/tenant_sharing.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 #include "schedulerd/live/store/recovery.hpp"
@@ -61,6 +63,16 @@ Status keep_policy(Journal& journal, Daemon::Setup& setup) {
   setup.parts.policies["default"] = known->second;
   setup.active_policy = **before;
   return ok_status();
+}
+
+// Whether this is the text of a token with which somebody can administer the whole pool.
+bool lets_in_pool_admin(const std::string& text, History& history, std::int64_t unix_s) {
+  const auto tokens = history.tokens();
+  return std::any_of(tokens.begin(), tokens.end(), [&](const TokenRecord& token) {
+    const std::string head = TokenText{.id = token.id, .secret = ""}.text();
+    return admits_pool_admin(token, unix_s) && text.starts_with(head) &&
+           equal_in_constant_time(sha256_hex(text.substr(head.size())), token.secret_sha256);
+  });
 }
 
 // A tree of tenants that does not decide is easily taken for one that does.
@@ -115,10 +127,10 @@ Result<std::unique_ptr<Daemon>> Daemon::open(Setup setup) {
 }
 
 Status Daemon::prepare(Recovered recovered, const Setup& setup) {
-  TP_TRY(prepare_admin_token());
   auto history = SqliteHistory::open(state_dir_.file("journal.db"));
   if (!history.ok()) return history.error();
   history_ = *std::move(history);
+  TP_TRY(prepare_admin_token());
   auto tls = prepare_tls(config_, state_dir_, std::time(nullptr));
   if (!tls.ok()) return tls.error();
   tls_ = *std::move(tls);
@@ -204,15 +216,19 @@ Status Daemon::start() {
 
 Status Daemon::prepare_admin_token() {
   const std::string path = state_dir_.file("admin.token");
-  const auto tokens = journal_.token_count();
-  if (!tokens.ok()) return tokens.error();
-  if (*tokens > 0) {
+  const std::int64_t unix_s = std::time(nullptr);
+  if (has_pool_admin(*history_, unix_s, "")) {
     if (!config_.dev) return ok_status();
     auto stored = read_secret_file(path);
-    if (stored.ok()) admin_token_ = *std::move(stored);
+    if (stored.ok() && lets_in_pool_admin(*stored, *history_, unix_s)) admin_token_ = *std::move(stored);
     return ok_status();
   }
   const TokenText token = new_token();
+  if (!history_->tokens().empty()) {
+    spdlog::warn(
+        "event=admin_token_made id={} file={} why=\"no token of an admin of the whole pool is valid any more\"",
+        token.id, path);
+  }
   // The file comes first: a journaled token that is in no file would lock its owner out.
   TP_TRY(write_secret_file(path, token.text()));
   TP_TRY(journal_.append(TokenRecord{.id = token.id,

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/tenants/tenant_subtree.hpp"
+#include "schedulerd/live/service/pool_admins.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 
 namespace tidepool::live::http {
@@ -85,6 +86,11 @@ void Authenticator::place(Caller& caller, const SharedValue<core::TenantTree>& t
     below = std::make_shared<const TenantNames>(std::move(names));
   }
   caller.below = below;
+}
+
+bool Authenticator::is_last_pool_admin(const TokenRecord& token) const {
+  const std::int64_t now = unix_now_();
+  return admits_pool_admin(token, now) && !has_pool_admin(history_, now, token.id);
 }
 
 bool Authenticator::expired(const Caller& caller) const {

@@ -99,6 +99,13 @@ void revoke_token(Rest& rest, Call call) {
   const std::string id = call.id;
   const auto record = rest.service().history().token(id);
   if (!record || !call.caller.sees(record->tenant)) return call.fail(unknown_token(id));
+  if (rest.authenticator().is_last_pool_admin(*record)) {
+    return call.fail({.status = 409,
+                      .code = "LastAdmin",
+                      .detail = id + " is the last valid token of an admin of the whole pool; without it nobody could "
+                                     "administer it",
+                      .hint = "make another one before: schedctl token create NAME --role admin"});
+  }
   rest.command(std::move(call), RevokeToken{id}, [&rest, id](const Receipt&, const Published&) {
     rest.authenticator().forget_all();
     rest.streams().drop_token(id);

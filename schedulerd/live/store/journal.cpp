@@ -100,7 +100,7 @@ struct Journal::Impl {
   std::map<JobId, std::int64_t> ordinals;  // next metric ordinal by job
 
   Statement begin, commit, add_row, add_event, add_decision, add_decision_job, add_metric, next_ordinal, thin_metrics;
-  Statement add_token, revoke_token, find_token, count_tokens, add_receipt, find_receipt;
+  Statement add_token, revoke_token, find_token, add_receipt, find_receipt;
   Statement set_placement, set_clock, find_ended;
   Statement add_policy, note_checks, find_policy, set_shadow, drop_shadow, size_in_use;
 
@@ -132,7 +132,6 @@ Status Journal::Impl::prepare() {
       {&revoke_token, "UPDATE tokens SET revoked=1 WHERE id=?1"},
       {&find_token,
        "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens WHERE id=?1"},
-      {&count_tokens, "SELECT count(*) FROM tokens"},
       {&add_receipt, "INSERT OR REPLACE INTO idempotency VALUES(?1,?2,?3,?4,?5,?6)"},
       {&find_receipt, "SELECT request_hash,job,created_token FROM idempotency WHERE token=?1 AND key=?2"},
       {&set_placement, "INSERT OR REPLACE INTO placements VALUES(?1,?2,?3)"},
@@ -384,12 +383,6 @@ Result<std::optional<ShadowReport>> Journal::shadow_report() {
   auto report = shadow_report_from_json(*document);
   if (!report) return report.error();
   return std::optional(*std::move(report));
-}
-
-Result<std::int64_t> Journal::token_count() {
-  std::int64_t count = 0;
-  TP_TRY(impl_->count_tokens.each([&](const Row& row) { count = row.integer(0); }));
-  return count;
 }
 
 Status Journal::go_on_from(std::uint64_t seq, const core::ClusterState& state) {

@@ -84,7 +84,6 @@ class Journal {
   // Sees the batch under way too.
   [[nodiscard]] Result<std::optional<leader::StoredReceipt>> receipt_for(const Idempotency& request);
   [[nodiscard]] Result<std::optional<TokenRecord>> token(const std::string& id);
-  [[nodiscard]] Result<std::int64_t> token_count();
   [[nodiscard]] Result<std::optional<leader::NodeToken>> node_token(const std::string& id);
   [[nodiscard]] Result<std::optional<leader::NodeCredential>> node_credential(const std::string& node);
   [[nodiscard]] Result<std::optional<leader::EndedNote>> ended(JobId job);

@@ -186,6 +186,27 @@ TEST_CASE("a token that is made works, is shown once, expires and can be revoked
   CHECK(fixture.call({.path = "/v1/jobs", .token = ending}).status == 401);
 }
 
+TEST_CASE("the last valid token of an admin of the whole pool cannot be revoked") {
+  AuthScene scene;
+  auto& fixture = scene.fixture;
+  const auto revoke = [&](const std::string& token) {
+    return fixture.call(
+        {.method = "DELETE", .path = "/v1/tokens/" + token.substr(3, token.rfind('_') - 3), .token = fixture.admin});
+  };
+  fixture.service.add_token("admin", "red");
+  fixture.service.add_token("submitter");
+  const std::string other = fixture.service.add_token("admin");
+  CHECK(revoke(other).status == 200);
+  fixture.service.add_token("admin", "", 2'000);
+  scene.now = 2'000;  // when it has expired
+  const auto refused = revoke(fixture.admin);
+  CHECK(refused.status == 409);
+  CHECK(json::parse(refused.body).at("code") == "LastAdmin");
+  CHECK(fixture.call({.path = "/v1/jobs", .token = fixture.admin}).status == 200);
+  fixture.service.add_token("admin");
+  CHECK(revoke(fixture.admin).status == 200);
+}
+
 TEST_CASE("no token grants more than it has itself, and a bad description is explained") {
   AuthScene scene;
   auto& fixture = scene.fixture;

@@ -75,6 +75,33 @@ TEST_CASE("the first start says where it serves, with a token that works; the ne
   }
 }
 
+TEST_CASE("a start that finds no valid token of an admin makes a new one") {
+  if (!built_program("schedulerd")) return;
+  const TemporaryFolder folder;
+  std::string first;
+  {
+    DaemonProcess daemon(folder, {});
+    REQUIRE(daemon.wait_ready());
+    first = daemon.ready().at("token");
+    const std::string url = daemon.ready().at("url");
+    const nlohmann::json asked = {{"name", "short"}, {"role", "admin"}, {"lifetime", "1s"}};
+    const std::string brief = daemon.client().post("/v1/tokens", asked).json().at("token");
+    const std::string path = "/v1/tokens/" + first.substr(3, first.rfind('_') - 3);
+    CHECK(daemon.client().send("DELETE", path, "", {}).status == 200);
+    CHECK(eventually([&] { return HttpClient(url, brief).get("/v1/jobs").status == 401; }));
+    daemon.signal(SIGTERM);
+    CHECK(daemon.wait_exit() == 0);
+  }
+  DaemonProcess daemon(folder, {});
+  REQUIRE(daemon.wait_ready());
+  const std::string made = daemon.ready().at("token");
+  CHECK(made != first);
+  CHECK(HttpClient(daemon.ready().at("url"), made).get("/v1/jobs").status == 200);
+  CHECK(daemon.client().get("/v1/jobs").status == 200);  // with the one in admin.token
+  daemon.signal(SIGTERM);
+  CHECK(daemon.wait_exit() == 0);
+}
+
 TEST_CASE("all configuration errors are told at once and exit with 2") {
   if (!built_program("schedulerd")) return;
   const TemporaryFolder folder;

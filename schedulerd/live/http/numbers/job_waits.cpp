@@ -1,6 +1,5 @@
 #include "schedulerd/live/http/numbers/job_waits.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <variant>
 

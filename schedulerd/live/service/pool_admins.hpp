@@ -1,0 +1,17 @@
+// Tokens that let somebody administer the whole pool. Rule: one is always left, because nobody could make another.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "schedulerd/live/service/service.hpp"
+
+namespace tidepool::live {
+
+// Of no tenant, neither revoked nor expired.
+[[nodiscard]] bool admits_pool_admin(const TokenRecord& token, std::int64_t unix_s);
+
+// Whether there is one beside that with the id `without`, "" = at all.
+[[nodiscard]] bool has_pool_admin(History& history, std::int64_t unix_s, const std::string& without);
+
+}  // namespace tidepool::live
