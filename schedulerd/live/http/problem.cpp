@@ -66,13 +66,19 @@ Problem problem_of(const Error& error) {
     case ErrorCode::kNotFound: return problem(404, "NotFound", "");
     case ErrorCode::kConflict: return problem(409, "Conflict", "");
     case ErrorCode::kLimitExceeded: return problem(429, "LimitExceeded", "");
-    case ErrorCode::kUnavailable: return problem(503, "Unavailable", "try again in a second; nothing was stored");
+    case ErrorCode::kUnavailable: return problem(503, "Unavailable", "try again in a second");
     case ErrorCode::kIo:
       return problem(503, "OutcomeUnknown",
                      "it is not known whether this was stored; send it again with the same Idempotency-Key");
     case ErrorCode::kInternal: break;
   }
   return problem(500, "Internal", "this is a bug of the daemon; its log has more under the request id");
+}
+
+Problem problem_of_change(const Error& error) {
+  Problem problem = problem_of(error);
+  if (error.code == ErrorCode::kUnavailable) problem.hint += "; nothing was stored";
+  return problem;
 }
 
 Problem problem_of(const Refusal& refusal) {

@@ -30,6 +30,8 @@ struct Problem {
 
 // The loop's refusals: kNotFound is 404, kConflict 409, kUnavailable 503 with Retry-After, ...
 [[nodiscard]] Problem problem_of(const Error& error);
+// Of a command: also what that means for what it would have stored.
+[[nodiscard]] Problem problem_of_change(const Error& error);
 
 [[nodiscard]] Problem problem_of(const Refusal& refusal);
 

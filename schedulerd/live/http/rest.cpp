@@ -7,6 +7,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/json.hpp"
 #include "base/word_list.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/route_table.hpp"
@@ -45,6 +46,21 @@ std::optional<Problem> check_query(const Route& route, const HttpRequest& reques
   return std::nullopt;
 }
 
+// Of a route whose path and parameters say all.
+std::optional<Problem> check_no_fields(const HttpRequest& request) {
+  if (request.body.empty()) return std::nullopt;
+  const auto body = parse_json(request.body);
+  if (!body) return Problem{.status = 400, .code = "BadJson", .detail = body.error().message};
+  std::vector<FieldError> errors;
+  if (!body->is_null()) ObjectReader(*body, "", errors).finish();
+  if (errors.empty()) return std::nullopt;
+  return Problem{.status = 422,
+                 .code = "UnknownField",
+                 .detail = "this path takes no fields",
+                 .hint = "send no body; nothing was done",
+                 .errors = std::move(errors)};
+}
+
 std::string whole_cluster_hint(const Route& route) {
   return route.path == "/v1/tenants"
              ? "an admin of a tenant sets what lies below it with PUT /v1/tenants/TENANT/tenants"
@@ -72,15 +88,16 @@ std::optional<Problem> check_access(const Route& route, const Caller& caller) {
 
 // A key is printable ASCII of at most 255 bytes; absent = none.
 Result<std::optional<Idempotency>> idempotency_of(const Call& call) {
-  const auto key = call.request.header("idempotency-key");
-  if (key.empty()) return std::optional<Idempotency>();
+  const auto given = call.request.headers.find("idempotency-key");
+  if (given == call.request.headers.end()) return std::optional<Idempotency>();
+  const std::string& key = given->second;
   const bool printable = std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < 0x7f; });
-  if (!printable || key.size() > 255) {
+  if (!printable || key.empty() || key.size() > 255) {
     return invalid_argument("Idempotency-Key must be 1 to 255 printable ASCII characters without blanks");
   }
   const auto& request = call.request;
   return std::optional(
-      Idempotency{.key = std::string(key),
+      Idempotency{.key = key,
                   .token_id = call.caller.token_id,
                   .request_hash = sha256_hex(request.method + "\n" + request.target + "\n" + request.body)});
 }
@@ -181,6 +198,9 @@ void Rest::dispatch(HttpRequest request, const Responder& responder) {
   if (!is_public) {
     if (const auto problem = check_access(*match.route, call.caller)) return call.fail(*problem);
   }
+  if (!match.route->takes_body) {
+    if (const auto problem = check_no_fields(call.request)) return call.fail(*problem);
+  }
   call.seen = service_.published();
   if (!call.seen && !is_public) {
     return call.fail({.status = 503, .code = "NotReady", .detail = "the daemon is still reading its journal"});
@@ -201,7 +221,7 @@ void Rest::command(Call call, CommandBody body, Answer answer) {
     const auto rest = weak.lock();
     if (!rest) return;
     rest->server_.post([raw = rest.get(), call, answer, receipt = std::move(receipt)] {
-      if (!receipt) return call.fail(problem_of(receipt.error()));
+      if (!receipt) return call.fail(problem_of_change(receipt.error()));
       HttpResponse response = answer(receipt.value(), *raw->service_.published());
       if (receipt->replayed) response.headers.emplace_back("Idempotent-Replayed", "true");
       call.reply(std::move(response));

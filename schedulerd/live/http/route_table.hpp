@@ -1,4 +1,4 @@
-// THE table of routes: method, path, least role, query parameters, handler. Nothing else
+// THE table of routes: method, path, least role, query parameters, handler, body. Nothing else
 // lists routes; a test holds it against api/openapi.yaml, both ways.
 #pragma once
 
@@ -21,6 +21,7 @@ struct Route {
   bool whole_cluster;      // refused to tokens of one tenant
   std::string_view query;  // known parameters, "limit cursor"
   void (*handler)(Rest&, Call);
+  bool takes_body = false;  // else the path and the parameters say all, and a body with fields is refused
 };
 
 [[nodiscard]] std::span<const Route> routes();

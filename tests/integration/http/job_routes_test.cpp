@@ -81,6 +81,28 @@ TEST_CASE("a repeated submission with the same key gives the first job again") {
   Ask bad = ask;
   bad.headers = "Idempotency-Key: two words\r\n";
   CHECK(fixture.json_of(bad, 400).at("code") == "BadIdempotencyKey");
+  bad.headers = "Idempotency-Key:\r\n";  // from a script whose variable is empty: it would store twice
+  CHECK(fixture.json_of(bad, 400).at("code") == "BadIdempotencyKey");
+}
+
+TEST_CASE("a request whose path says all takes no fields") {
+  RestFixture fixture;
+  const std::string path = "/v1/jobs/" + fixture.submit().text() + "/suspend";
+  const auto post = [&](const std::string& body, int status) {
+    return fixture.json_of({.method = "POST", .path = path, .token = fixture.admin, .body = body}, status);
+  };
+  const json refused = post(R"({"until": "tomorrow"})", 422);
+  CHECK(refused.at("code") == "UnknownField");
+  CHECK(refused.at("errors").at(0).at("pointer") == "/until");
+  CHECK(post("[", 400).at("code") == "BadJson");
+  CHECK(fixture.service.commands_carried_out() == 1);
+  CHECK(post("{}", 200).at("id") == "job-1");
+}
+
+TEST_CASE("what was not taken says so only where something would have been stored") {
+  const Error away{ErrorCode::kUnavailable, "the agent of n1 is away"};
+  CHECK(live::http::problem_of(away).hint == "try again in a second");
+  CHECK(live::http::problem_of_change(away).hint == "try again in a second; nothing was stored");
 }
 
 TEST_CASE("a dry run says what would happen and stores nothing") {

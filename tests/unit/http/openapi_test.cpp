@@ -59,6 +59,7 @@ TEST_CASE("every route is in the document, with its parameters and whether it is
     CHECK(is_public == (route.access == Access::kPublic));
     const bool takes_id = route.path.find("{id}") != std::string_view::npos;
     CHECK(takes_id == item.contains("parameters"));
+    CHECK(route.takes_body == operation.contains("requestBody"));
   }
 }
 
