@@ -61,6 +61,6 @@ namespace tidepool::live::http {
 // The event as the caller may see it; null if not at all.
 [[nodiscard]] nlohmann::json render_event(const SeenBy& seen_by, const core::Event& event);
 
-[[nodiscard]] nlohmann::json render_token(const TokenRecord& token);
+[[nodiscard]] nlohmann::json render_token(const TokenRecord& token, std::int64_t unix_s);
 
 }  // namespace tidepool::live::http

@@ -348,13 +348,17 @@ json render_event(const SeenBy& seen_by, const core::Event& event) {
           {"data", without_foreign_jobs(std::move(data), seen_by)}};
 }
 
-json render_token(const TokenRecord& token) {
+json render_token(const TokenRecord& token, std::int64_t unix_s) {
+  const bool expired = token.expires_unix_s && unix_s >= *token.expires_unix_s;
   return {{"id", token.id},
           {"name", token.name},
           {"role", token.role},
           {"tenant", token.tenant.empty() ? json(nullptr) : json(token.tenant)},
           {"created_at", token.created_at},
           {"expires_at", token.expires_unix_s ? json(timestamp_text(*token.expires_unix_s)) : json(nullptr)},
+          {"state", token.revoked ? "revoked"
+                    : expired     ? "expired"
+                                  : "valid"},
           {"revoked", token.revoked}};
 }
 

@@ -11,6 +11,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kSecretBytes = 32;
+constexpr Duration kLifetimeMin = Duration::seconds(1);  // tokens expire by whole seconds
 
 struct NewToken {
   CreateToken command;
@@ -30,8 +31,10 @@ NewToken read_new_token(const json& body, const Caller& caller, const core::Tena
   token.command.name = in.required_text("name");
   token.command.role = in.required_text("role");
   token.command.tenant = in.text("tenant", caller.tenant);
+  const bool expires = in.raw("lifetime").is_string();
   const std::string lifetime = in.text("lifetime", "");
   in.finish();
+  if (in.raw("name") == "") in.fail("name", "OutOfRange", "must say whose it is");
   if (token.command.name.size() > 100) in.fail("name", "OutOfRange", "must be at most 100 bytes");
   if (!token.command.role.empty() && !parse_role(token.command.role)) {
     in.fail("role", "Invalid", "is \"" + token.command.role + "\"; it must be admin, submitter or viewer");
@@ -42,10 +45,12 @@ NewToken read_new_token(const json& body, const Caller& caller, const core::Tena
   } else {
     check_tenant(in, token.command.tenant, tree);
   }
-  if (!lifetime.empty()) {
+  if (expires) {
     auto duration = parse_duration(lifetime);
     if (!duration) {
       in.fail("lifetime", "Invalid", "is no duration: " + duration.error().message);
+    } else if (*duration < kLifetimeMin) {
+      in.fail("lifetime", "OutOfRange", "must be at least 1s; without it the token does not expire");
     } else {
       token.command.lifetime = duration.value();
     }
@@ -67,7 +72,7 @@ void list_tokens(Rest& rest, Call call) {
   std::uint64_t place = 0;
   for (const auto& token : rest.service().history().tokens()) {
     if (!call.caller.sees(token.tenant) || ++place <= page->after.value_or(0)) continue;
-    if (!builder.add(place, render_token(token))) break;
+    if (!builder.add(place, render_token(token, rest.options().unix_now()))) break;
   }
   call.reply(200, std::move(builder).body(call.seen->as_of_seq));
 }
@@ -88,7 +93,7 @@ void create_token(Rest& rest, Call call) {
   token.command.secret_sha256 = sha256_hex(secret);
   rest.command(std::move(call), token.command, [&rest, secret](const Receipt& receipt, const Published&) {
     const auto record = rest.service().history().token(receipt.token_id);
-    json created = record ? render_token(*record) : json{{"id", receipt.token_id}};
+    json created = record ? render_token(*record, rest.options().unix_now()) : json{{"id", receipt.token_id}};
     // A repeated request finds the token of the first one, whose secret was not kept.
     created["token"] = receipt.replayed ? json(nullptr) : json("tp_" + receipt.token_id + "_" + secret);
     return json_response(201, created);
@@ -110,7 +115,7 @@ void revoke_token(Rest& rest, Call call) {
     rest.authenticator().forget_all();
     rest.streams().drop_token(id);
     const auto revoked = rest.service().history().token(id);
-    return json_response(200, revoked ? render_token(*revoked) : json{{"id", id}});
+    return json_response(200, revoked ? render_token(*revoked, rest.options().unix_now()) : json{{"id", id}});
   });
 }
 

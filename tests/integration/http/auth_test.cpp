@@ -1,3 +1,5 @@
+#include <map>
+
 #include <catch2/catch.hpp>
 
 #include "schedulerd/live/http/route_table.hpp"
@@ -184,6 +186,11 @@ TEST_CASE("a token that is made works, is shown once, expires and can be revoked
   CHECK(fixture.call({.path = "/v1/jobs", .token = ending}).status == 200);
   scene.now = 2'000;
   CHECK(fixture.call({.path = "/v1/jobs", .token = ending}).status == 401);
+  std::map<std::string, int> states;
+  const json all = fixture.json_of({.path = "/v1/tokens", .token = fixture.admin});
+  for (const auto& item : all.at("items")) ++states[item.at("state")];
+  CHECK(states.at("expired") == 1);
+  CHECK(states.at("revoked") == 1);
 }
 
 TEST_CASE("the last valid token of an admin of the whole pool cannot be revoked") {
@@ -217,6 +224,11 @@ TEST_CASE("no token grants more than it has itself, and a bad description is exp
   CHECK(make(red, R"({"name":"x","role":"admin","tenant":"blue"})").status == 422);
   CHECK(make(red, R"({"name":"x","role":"admin","tenant":""})").status == 422);
   CHECK(json::parse(make(red, R"({"name":"x","role":"admin"})").body).at("tenant") == "red");
+  for (const char* lifetime : {"0s", "999ms", ""}) {
+    CHECK(make(fixture.admin, json{{"name", "x"}, {"role", "viewer"}, {"lifetime", lifetime}}.dump().c_str()).status ==
+          422);
+  }
+  CHECK(make(fixture.admin, R"({"name":"","role":"viewer"})").status == 422);
   const json problem = json::parse(make(fixture.admin, R"({"role":"root","lifetime":"long","more":1})").body);
   CHECK(problem.at("errors").size() == 4);  // name is missing, role and lifetime are wrong, more is unknown
 }
