@@ -5,6 +5,7 @@
 #include "api/node_token.hpp"
 #include "base/json.hpp"
 #include "core/state/node_labels.hpp"
+#include "schedulerd/leader/report_facts.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
@@ -80,7 +81,9 @@ CreateNodeToken read_node_token(const json& body, std::vector<FieldError>& error
   } else {
     token.lifetime = *lifetime;
   }
-  if (!api::is_label_value(token.name_prefix)) in.fail("name_prefix", "Invalid", "is no beginning of a node's name");
+  if (!token.name_prefix.empty() && !leader::is_node_name(token.name_prefix)) {
+    in.fail("name_prefix", "Invalid", std::string("is no beginning of a node's name: ") + leader::kNodeNameRule);
+  }
   if (token.terms.slot_type.size() > kWordMax) in.fail("slot_type", "OutOfRange", "must be at most 63 bytes");
   if (price.empty()) return token;
   if (const auto amount = parse_money(price); amount.ok()) {

@@ -44,8 +44,8 @@ TEST_CASE("a node token is shown once, carries the fingerprint, and is listed wi
   const json gone = fixture.json_of({.method = "DELETE", .path = "/v1/node-tokens/" + id, .token = fixture.admin});
   CHECK(gone.at("state") == "revoked");
   CHECK(fixture.call({.method = "DELETE", .path = "/v1/node-tokens/x", .token = fixture.admin}).status == 404);
-  const auto wrong =
-      make(R"({"ttl":"31d","uses":0,"labels":{"a b":"c"},"name_prefix":"gpu ","price_per_slot_hour":"much","more":1})");
+  const auto wrong = make(
+      R"({"ttl":"31d","uses":0,"labels":{"a b":"c"},"name_prefix":"rack/gpu","price_per_slot_hour":"much","more":1})");
   CHECK(wrong.status == 422);
   CHECK(json::parse(wrong.body).at("errors").size() == 6);
 }
