@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/json.hpp"
+#include "schedctl/checks.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/help_page.hpp"
 
@@ -15,16 +16,18 @@ namespace tidepool::ctl {
 namespace {
 
 void add_shared_options(CLI::App& app, Settings& settings) {
-  app.add_option("--url", settings.url, "daemon to talk to; else TIDEPOOL_URL, login, http://127.0.0.1:7480");
-  app.add_option("--token", settings.token, "else --token-file, TIDEPOOL_TOKEN, ~/.local/share/tidepool/admin.token");
-  app.add_option("--token-file", settings.token_file, "file whose first line is the token");
-  app.add_option("--ca", settings.ca_file,
-                 "authority of an https:// daemon (PEM); else TIDEPOOL_CA, else the system's");
+  app.add_option("--url", settings.url, "daemon to talk to; else TIDEPOOL_URL, login, http://127.0.0.1:7480")
+      ->check(not_empty());
+  app.add_option("--token", settings.token, "else --token-file, TIDEPOOL_TOKEN, ~/.local/share/tidepool/admin.token")
+      ->check(not_empty());
+  app.add_option("--token-file", settings.token_file, "file whose first line is the token")->check(not_empty());
+  app.add_option("--ca", settings.ca_file, "authority of an https:// daemon (PEM); else TIDEPOOL_CA, else the system's")
+      ->check(not_empty());
   app.add_option("-o,--output", settings.format, "how what is asked for is printed")
       ->check(CLI::IsMember({"table", "json", "yaml"}));
   app.add_option("--timeout", settings.timeout_s, "seconds to wait for an answer")
       ->capture_default_str()
-      ->check(CLI::Range(1, 86'400));
+      ->check(whole_number(1, 86'400));
 }
 
 void print_error(const std::string& message) {

@@ -9,6 +9,7 @@
 
 #include "base/time.hpp"
 #include "schedctl/app.hpp"
+#include "schedctl/checks.hpp"
 #include "schedctl/event_stream.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/stored/login.hpp"
@@ -43,7 +44,7 @@ void add_decisions(CLI::App& app, Chosen& chosen) {
   const auto given = std::make_shared<Given>();
   CLI::App* command = app.add_subcommand("decisions", "The last decisions in words, newest first");
   command->add_option("job", given->job, "only those about this job");
-  command->add_option("--limit", given->limit, "at most so many")->capture_default_str()->check(CLI::Range(1, 1000));
+  command->add_option("--limit", given->limit, "at most so many")->capture_default_str()->check(whole_number(1, 1'000));
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {
       const std::string path =
@@ -87,12 +88,13 @@ void add_token_commands(CLI::App& app, Chosen& chosen) {
 
   const auto fresh = std::make_shared<NewToken>();
   CLI::App* create = token->add_subcommand("create", "Make a token; it is shown once");
-  create->add_option("name", fresh->name, "whose it is")->required();
+  create->add_option("name", fresh->name, "whose it is")->required()->check(not_empty());
   create->add_option("--role", fresh->role, "what it may do")
       ->capture_default_str()
       ->check(CLI::IsMember({"admin", "submitter", "viewer"}));
-  create->add_option("--tenant", fresh->tenant, "only for this tenant");
-  create->add_option("--lifetime", fresh->lifetime, "such as 30d; without it the token does not expire");
+  create->add_option("--tenant", fresh->tenant, "only for this tenant")->check(not_empty());
+  create->add_option("--lifetime", fresh->lifetime, "such as 30d; without it the token does not expire")
+      ->check(not_empty());
   create->callback(
       [fresh, &chosen] { chosen.online = [fresh](Session& session) { return create_token(session, *fresh); }; });
 

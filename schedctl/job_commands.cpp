@@ -8,6 +8,7 @@
 
 #include "base/digest.hpp"
 #include "schedctl/app.hpp"
+#include "schedctl/checks.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/forecast_words.hpp"
 #include "schedctl/job_file.hpp"
@@ -86,6 +87,7 @@ struct Filter {
   std::size_t limit = 100;
 };
 
+constexpr std::int64_t kJobsShownMost = 1'000'000;
 constexpr const char* kActive = "pending,starting,running,resizing,suspending,suspended";
 
 // Empty: no state is both asked for and active.
@@ -174,7 +176,7 @@ void add_submit(CLI::App& app, Chosen& chosen) {
   command->add_flag("--wait", given->wait, "follow the job to its end, as watch --summary does");
   command->add_flag("--dry-run", given->dry_run,
                     "say what the daemon would decide, and print the file with all defaults; store nothing");
-  command->add_option("--idempotency-key", given->key, "submitting twice with one key stores once");
+  command->add_option("--idempotency-key", given->key, "submitting twice with one key stores once")->check(not_empty());
   command->callback(
       [given, &chosen] { chosen.online = [given](Session& session) { return submit(session, *given); }; });
 }
@@ -189,10 +191,14 @@ void add_ls(CLI::App& app, Chosen& chosen) {
   command->add_option("--name", filter->name, "only jobs with this name");
   command->add_flag("--active", filter->active, "only jobs that have not ended");
   command->add_flag("-q,--quiet", filter->quiet, "only the ids");
-  command->add_option("--limit", filter->limit, "at most so many jobs")->capture_default_str();
+  command->add_option("--limit", filter->limit, "at most so many jobs")
+      ->capture_default_str()
+      ->check(whole_number(1, kJobsShownMost));
   command->callback(
       [filter, &chosen] { chosen.online = [filter](Session& session) { return list_jobs(session, *filter); }; });
 }
+
+constexpr std::int64_t kSizeMost = 4'096;  // the daemon's
 
 void add_resize(CLI::App& app, Chosen& chosen) {
   struct Given {
@@ -202,7 +208,7 @@ void add_resize(CLI::App& app, Chosen& chosen) {
   const auto given = std::make_shared<Given>();
   CLI::App* command = app.add_subcommand("resize", "Ask for a size; 0 leaves it to the engine again");
   command->add_option("job", given->job, "id or name")->required();
-  command->add_option("size", given->size, "workers")->required()->check(CLI::NonNegativeNumber);
+  command->add_option("size", given->size, "workers")->required()->check(whole_number(0, kSizeMost));
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {
       const std::string said =

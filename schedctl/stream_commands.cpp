@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "schedctl/app.hpp"
+#include "schedctl/checks.hpp"
 #include "schedctl/event_stream.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/progress.hpp"
@@ -19,6 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::milliseconds kLogPoll{500};
+constexpr std::int64_t kEventsShownMost = 100'000;
 
 std::string event_line(const json& event) {
   std::string words = event_sentence(event, "");
@@ -176,14 +178,16 @@ void add_stream_commands(CLI::App& app, Chosen& chosen) {
   CLI::App* command = app.add_subcommand("events", "What has happened, oldest first");
   command->add_option("job", events->job, "only events of this job");
   command->add_flag("-f,--follow", events->follow, "go on with what happens from now on");
-  command->add_option("--limit", events->limit, "at most so many of the past")->capture_default_str();
+  command->add_option("--limit", events->limit, "at most so many of the past")
+      ->capture_default_str()
+      ->check(whole_number(0, kEventsShownMost));
   command->callback(
       [events, &chosen] { chosen.online = [events](Session& session) { return show_events(session, *events); }; });
 
   const auto logs = std::make_shared<LogsAsked>();
   CLI::App* read = app.add_subcommand("logs", "What the workers of a job have printed");
   read->add_option("job", logs->job, "id or name")->required();
-  read->add_option("--worker", logs->worker, "only this worker, such as w-3");
+  read->add_option("--worker", logs->worker, "only this worker, such as w-3")->check(not_empty());
   read->add_flag("-f,--follow", logs->follow, "go on until the job ends");
   read->callback([logs, &chosen] { chosen.online = [logs](Session& session) { return show_logs(session, *logs); }; });
 }

@@ -208,8 +208,10 @@ std::string nodes_table(const json& nodes, const Style& style) {
       }
     }
     const auto speed = number_at(node, "/health/speed");
+    const bool is_up = text_at(node, "/state") == "up" && text_at(node, "/access/revoked_at").empty();
+    const std::string left = is_up ? std::to_string(free) : "-";
     table.add({text_at(node, "/id"), text_at(node, "/name"), node_state(node),
-               std::to_string(free) + "/" + std::to_string(slots.size()), text_at(node, "/slot_type"), price_of(node),
+               left + "/" + std::to_string(slots.size()), text_at(node, "/slot_type"), price_of(node),
                speed ? percent(*speed) : "-", text_at(node, "/data_address", "-"), isolation_of(node),
                jobs.empty() ? "-" : jobs});
     notes += quarantine_notes(node);
@@ -325,8 +327,8 @@ std::string tokens_table(const json& tokens, const Style& style) {
   for (const auto& token : tokens) {
     const std::string tenant = text_at(token, "/tenant");
     table.add({text_at(token, "/id"), text_at(token, "/name"), text_at(token, "/role"), tenant.empty() ? "all" : tenant,
-               text_at(token, "/created_at").substr(0, 10), text_at(token, "/expires_at", "never").substr(0, 10),
-               token.value("revoked", false) ? "revoked" : "valid"});
+               text_at(token, "/created_at").substr(0, 10), moment_of(text_at(token, "/expires_at", "never")),
+               text_at(token, "/state")});
   }
   return table.text(style);
 }

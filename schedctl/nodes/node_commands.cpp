@@ -6,6 +6,7 @@
 
 #include "base/time.hpp"
 #include "schedctl/app.hpp"
+#include "schedctl/checks.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/tables.hpp"
 
@@ -31,7 +32,9 @@ json labels_of(const std::string& text) {
     const std::string one = text.substr(begin, end - begin);
     const std::size_t equals = one.find('=');
     if (equals == 0 || equals == std::string::npos) fail(kExitUsage, "--labels: \"" + one + "\" is not NAME=VALUE");
-    labels[one.substr(0, equals)] = one.substr(equals + 1);
+    const std::string name = one.substr(0, equals);
+    if (labels.contains(name)) fail(kExitUsage, "--labels names " + name + " twice; a node has one value of each");
+    labels[name] = one.substr(equals + 1);
     begin = end + 1;
   }
   return labels;
@@ -67,7 +70,7 @@ void add_create(CLI::App& token, Chosen& chosen) {
   create->add_option("--ttl", asked->ttl, "how long machines may join with it")->capture_default_str();
   create->add_option("--uses", asked->uses, "how many machines may")
       ->capture_default_str()
-      ->check(CLI::Range(1, 10'000));
+      ->check(whole_number(1, 10'000));
   create->add_option("--labels", asked->labels, "of these nodes: NAME=VALUE,...; jobs can ask for them");
   create->add_option("--name-prefix", asked->name_prefix, "only for names that begin so");
   create->add_option("--slot-type", asked->slot_type,

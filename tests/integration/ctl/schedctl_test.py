@@ -196,7 +196,7 @@ class SchedctlTest(SchedctlCase):
         self.daemon.routes["GET", "/v1/decisions"] = (200, listed([example("decision.json")]))
         self.daemon.routes["GET", "/v1/tokens"] = (200, listed(
             [{"id": "tok-1", "name": "me", "role": "admin", "tenant": "", "created_at": "2026-11-20T21:53:24Z",
-              "expires_at": None, "revoked": False}]))
+              "expires_at": None, "state": "valid", "revoked": False}]))
         self.daemon.routes["GET", "/v1/pools"] = (200, listed([example("pool.json")]))
         for args, words in [(["nodes"], "node-1"), (["pools"], "gpu (spot)"), (["pools"], "idle since"),
                             (["pools"], "creating a node of gpu has failed 2 times in a row"), (["policy", "ls"], "*d  tidal"),
@@ -600,6 +600,20 @@ class SchedctlTest(SchedctlCase):
         self.assertIn("is it a tidepool daemon?", self.run_ctl("ls")[2])
         self.daemon.routes["GET", "/v1/jobs"] = (502, "<html>")
         self.assertIn("status 502", self.run_ctl("ls")[2])
+
+    def test_values_that_cannot_be_meant_are_refused_in_plain_words(self):
+        for args, words in [(["resize", "job-1", "-1"], "size: must be a whole number from 0 to 4096, not \"-1\""),
+                            (["resize", "job-1", "abc"], "not \"abc\""), (["resize", "job-1", "1.5"], "not \"1.5\""),
+                            (["ls", "--limit", "0"], "from 1 to 1000000"), (["ls", "--limit", "-1"], "not \"-1\""),
+                            (["events", "--limit", "-1"], "not \"-1\""), (["decisions", "--limit", "x"], "not \"x\""),
+                            (["submit", "a.yaml", "--idempotency-key", ""], "--idempotency-key: must not be empty"),
+                            (["ls", "--token", ""], "--token: must not be empty"),
+                            (["token", "create", ""], "name: must not be empty"),
+                            (["node", "token", "create", "--labels", "a=b,a=c"], "names a twice")]:
+            code, out, err = self.run_ctl(*args)
+            self.assertEqual((code, out), (2, ""), args)
+            self.assertIn(words, err)
+        self.assertEqual(self.daemon.requests, [])
 
     def test_usage_errors_exit_2_and_suggest(self):
         code, _, err = self.run_ctl("wach", "job-1")

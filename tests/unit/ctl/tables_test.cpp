@@ -53,6 +53,9 @@ TEST_CASE("a node shows its free slots and the jobs on it once") {
   json foreign = example("node.json");
   foreign["slots"][3]["busy"] = true;
   CHECK(nodes_table(json::array({foreign}), {}).find("up      0/4  cpu") != std::string::npos);
+  json lost = example("node.json");
+  lost["state"] = "lost";
+  CHECK(nodes_table(json::array({lost}), {}).find("lost    -/4  cpu") != std::string::npos);
   json cordoned = example("node.json");
   cordoned["cordoned"] = true;
   CHECK(nodes_table(json::array({cordoned}), {}).find("cordoned") != std::string::npos);
@@ -162,6 +165,15 @@ TEST_CASE("the active policy and the default are marked, and the marks explained
   policy["active"] = false;  // a file decides in its place
   CHECK(policies_table(json::array({policy}), {.width = 80}).find("d  tidal") != std::string::npos);
   CHECK(widest_line(text) <= 80);
+}
+
+TEST_CASE("a token is shown with the time when it expires, and whether it has") {
+  json token = {{"id", "tok-1"}, {"name", "ci"}, {"role", "viewer"}, {"tenant", nullptr}};
+  token["created_at"] = "2026-11-20T21:53:24Z";
+  token["expires_at"] = "2026-11-20T22:53:24Z";
+  token["state"] = "expired";
+  const std::string text = tokens_table(json::array({token}), {});
+  CHECK(text.ends_with("tok-1  ci    viewer  all     2026-11-20  2026-11-20 22:53:24  expired\n"));
 }
 
 TEST_CASE("the kept size is marked among the sizes tried") {

@@ -1,0 +1,29 @@
+// What values of options must be, told in plain words: CLI11's own words name types, and ranges of 309 digits.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+
+namespace tidepool::ctl {
+
+[[nodiscard]] inline CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
+  const auto check = [low, high](const std::string& text) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool whole = error == std::errc{} && end == text.data() + text.size();
+    if (whole && number >= low && number <= high) return std::string();
+    return "must be a whole number from " + std::to_string(low) + " to " + std::to_string(high) + ", not \"" + text +
+           "\"";
+  };
+  return {check, ""};
+}
+
+// A script whose variable is empty means something else than one that leaves the option out.
+[[nodiscard]] inline CLI::Validator not_empty() {
+  return {[](const std::string& text) { return std::string(text.empty() ? "must not be empty" : ""); }, ""};
+}
+
+}  // namespace tidepool::ctl
