@@ -37,10 +37,12 @@ enum class FollowEnd {
   kTimeout,
 };
 
+inline constexpr std::chrono::seconds kPatience{30};  // how long a daemon that was there may be away
+
 struct FollowOptions {
   std::uint64_t after = 0;
   std::optional<std::chrono::steady_clock::time_point> until;
-  std::chrono::seconds patience{30};  // how long a daemon that was there may be away
+  std::chrono::seconds patience = kPatience;
 };
 
 // Calls `on_event` for each event, in order, until it returns false. Throws Failure when there is no daemon

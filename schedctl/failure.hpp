@@ -18,7 +18,8 @@ enum ExitCode : int {
 
 struct Failure {
   int exit_code = kExitApi;
-  std::string message;  // what is wrong and what to do; may have several lines
+  std::string message;    // what is wrong and what to do; may have several lines
+  bool may_pass = false;  // the daemon, or what it asked, is not there at the moment
 };
 
 [[noreturn]] inline void fail(int exit_code, std::string message) {

@@ -69,10 +69,14 @@ std::size_t take_header(char* data, std::size_t, std::size_t size, void* user) {
   return size;
 }
 
+[[noreturn]] void fail_for_now(std::string message) {
+  throw Failure{.exit_code = kExitApi, .message = std::move(message), .may_pass = true};
+}
+
 [[noreturn]] void explain_and_fail(CURLcode code, const Endpoint& endpoint, const char* detail) {
   switch (code) {
     case CURLE_COULDNT_CONNECT:
-      fail(kExitApi, "no daemon answers at " + endpoint.url + "; start one with: schedulerd --dev");
+      fail_for_now("no daemon answers at " + endpoint.url + "; start one with: schedulerd --dev");
     case CURLE_OPERATION_TIMEDOUT:
       fail(kExitTimeout, "the daemon at " + endpoint.url + " did not answer within " +
                              std::to_string(endpoint.timeout_s) + " s; look at its log, or allow more with --timeout");
@@ -86,10 +90,10 @@ std::size_t take_header(char* data, std::size_t, std::size_t size, void* user) {
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
       if (!endpoint.url.starts_with("https:")) {
-        fail(kExitApi, "the daemon at " + endpoint.url + " closed the connection; if it speaks TLS, its address " +
-                           "begins with https://");
+        fail_for_now("the daemon at " + endpoint.url + " closed the connection; if it speaks TLS, its address " +
+                     "begins with https://");
       }
-      fail(kExitApi, "the connection to " + endpoint.url + " failed: " + detail);
+      fail_for_now("the connection to " + endpoint.url + " failed: " + detail);
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_URL_MALFORMAT:
       fail(kExitUsage, "\"" + endpoint.url + "\" is no address of a daemon; it looks like http://127.0.0.1:7480");

@@ -132,12 +132,14 @@ Session::Session(const Settings& settings)
 void require_success(const HttpReply& reply, const ProblemSource& source) {
   if (reply.status >= 200 && reply.status < 300) return;
   const auto problem = parse_json(reply.body);
+  const bool may_pass = reply.status == 503;
   if (!problem.ok() || !problem->is_object()) {
-    fail(kExitApi, "the daemon answered with status " + std::to_string(reply.status) + " and no explanation");
+    throw Failure{.message = "the daemon answered with status " + std::to_string(reply.status) + " and no explanation",
+                  .may_pass = may_pass};
   }
   std::string text = problem_text(*problem, source);
   if (reply.status == 401) text += "\ngive a token with --token, --token-file or TIDEPOOL_TOKEN, or: schedctl login";
-  fail(kExitApi, std::move(text));
+  throw Failure{.message = std::move(text), .may_pass = may_pass};
 }
 
 json body_of(const HttpReply& reply, const ProblemSource& source) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include <nlohmann/json.hpp>
@@ -151,23 +152,57 @@ bool job_has_ended(Session& session, const std::string& job) {
   return state == "succeeded" || state == "failed" || state == "cancelled";
 }
 
+// Looks at a job's logs again and again. Daemon and agents may be away for as long as they may for a stream of events.
+class LogFollower {
+ public:
+  LogFollower(Session& session, const LogsAsked& asked, const std::string& job)
+      : session_(session), asked_(asked), job_(job), reader_(session, job), workers_(session, job, asked.worker) {}
+
+  void run() {
+    while (!look_patiently() && asked_.follow) std::this_thread::sleep_for(kLogPoll);
+  }
+  [[nodiscard]] bool found_any() const { return any_; }
+
+ private:
+  bool look_patiently() {
+    try {
+      const bool done = look();
+      away_since_.reset();
+      return done;
+    } catch (const Failure& failure) {
+      const auto now = std::chrono::steady_clock::now();
+      if (!away_since_) away_since_ = now;
+      if (!asked_.follow || !failure.may_pass || now - *away_since_ >= kPatience) throw;
+      return false;
+    }
+  }
+
+  // True once nothing more can come.
+  bool look() {
+    const bool ended = job_has_ended(session_, job_);  // before the read, so that the last lines are not missed
+    bool all_read = true;
+    for (const auto& worker : workers_.look()) {
+      any_ = true;
+      all_read = reader_.read(worker, asked_.worker.empty()) && all_read;
+    }
+    return all_read && (ended || !asked_.worker.empty());
+  }
+
+  Session& session_;
+  const LogsAsked& asked_;
+  const std::string& job_;
+  LogReader reader_;
+  WorkersSeen workers_;
+  bool any_ = false;
+  std::optional<std::chrono::steady_clock::time_point> away_since_;
+};
+
 int show_logs(Session& session, const LogsAsked& asked) {
   const std::string job = session.job_id(asked.job);
   if (asked.follow) leave_on_interrupt();
-  LogReader reader(session, job);
-  WorkersSeen workers(session, job, asked.worker);
-  bool any = false;
-  while (true) {
-    const bool ended = job_has_ended(session, job);  // before the read, so that the last lines are not missed
-    bool all_read = true;
-    for (const auto& worker : workers.look()) {
-      any = true;
-      all_read = reader.read(worker, asked.worker.empty()) && all_read;
-    }
-    if (!asked.follow || (all_read && (ended || !asked.worker.empty()))) break;
-    std::this_thread::sleep_for(kLogPoll);
-  }
-  if (!any) fail(kExitNegative, job + " has no workers with output yet; see: schedctl why " + job);
+  LogFollower logs(session, asked, job);
+  logs.run();
+  if (!logs.found_any()) fail(kExitNegative, job + " has no workers with output yet; see: schedctl why " + job);
   return kExitOk;
 }
 

@@ -540,6 +540,17 @@ class SchedctlTest(SchedctlCase):
         asked = [r["query"] for r in self.daemon.sent("GET", "/v1/jobs/job-1/events")]
         self.assertTrue(any("after=82" in query for query in asked), asked)
 
+    def test_followed_logs_go_on_after_an_agent_was_away(self):
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
+        answers = [(503, {"title": "Not available now", "detail": "the agent of n1 is away"}),
+                   (200, "one\n", {"Tidepool-Next-Offset": "4", "Tidepool-Log-End": "true"})]
+        self.daemon.routes["GET", "/v1/jobs/job-1/logs"] = lambda _: answers.pop(0)
+        self.assertEqual(self.run_ctl("logs", "job-1", "-f", "--worker", "w-1"), (0, "one\n", ""))
+        answers = [(503, {"title": "Not available now", "detail": "the agent of n1 is away"})]
+        code, _, err = self.run_ctl("logs", "job-1", "--worker", "w-1")
+        self.assertEqual(code, 3)
+        self.assertIn("n1 is away", err)
+
     def test_logs_of_a_job_that_never_ran_answer_no(self):
         self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
         self.daemon.routes["GET", "/v1/jobs/job-1/events"] = (200, listed([]))
