@@ -178,6 +178,38 @@ void emit(YAML::Emitter& out, const Json& value) {
   }
 }
 
+// How many bytes the character has that begins here (RFC 3629); 0: it is none.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto goes_on = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
+  const unsigned first = byte(0);
+  const unsigned second = byte(1);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return goes_on(1) ? 2 : 0;
+  // Neither longer than need be, nor a surrogate, nor beyond U+10FFFF.
+  if (first >= 0xe0 && first <= 0xef) {
+    const bool is_one = (first != 0xe0 || second >= 0xa0) && (first != 0xed || second <= 0x9f);
+    return is_one && goes_on(1) && goes_on(2) ? 3 : 0;
+  }
+  const bool is_one =
+      first >= 0xf0 && first <= 0xf4 && (first != 0xf0 || second >= 0x90) && (first != 0xf4 || second <= 0x8f);
+  return is_one && goes_on(1) && goes_on(2) && goes_on(3) ? 4 : 0;
+}
+
+// YAML's reader takes any bytes, and JSON has no word for those that are no characters.
+Status check_utf8(std::string_view text) {
+  int line = 1;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) {
+      return invalid_argument(at_line(line, "not valid UTF-8; save the file in this encoding"));
+    }
+    line += text.front() == '\n' ? 1 : 0;
+    text.remove_prefix(length);
+  }
+  return ok_status();
+}
+
 std::string read_whole(const std::string& file) {
   if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
   std::error_code error;
@@ -223,6 +255,7 @@ Result<json> parse_job_text(const std::string& text, FieldLines& lines, const Ya
     return Error{ErrorCode::kLimitExceeded, "the file has " + std::to_string(text.size()) +
                                                 " bytes; it may have at most " + std::to_string(limits.bytes_max)};
   }
+  TP_TRY(check_utf8(text));
   auto from_yaml = parse_yaml(text, lines, limits);
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') {

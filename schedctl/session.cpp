@@ -224,6 +224,14 @@ void Session::print(const json& value, const std::function<std::string()>& as_te
   }
 }
 
+void Session::print_next(const json& value, const std::function<std::string()>& as_text) const {
+  switch (format_) {
+    case OutputFormat::kTable: return write_out(as_text());
+    case OutputFormat::kJson: return write_out(value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+    case OutputFormat::kYaml: return write_out("---\n" + to_yaml(value));
+  }
+}
+
 void write_out(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     fail(kExitApi, "standard output cannot be written");

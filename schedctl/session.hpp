@@ -58,6 +58,8 @@ class Session {
 
   // `as_text` is called only for the table form.
   void print(const nlohmann::json& value, const std::function<std::string()>& as_text) const;
+  // One of many that are printed as they come: a text, a line of JSON, or a document of YAML.
+  void print_next(const nlohmann::json& value, const std::function<std::string()>& as_text) const;
 
   [[nodiscard]] OutputFormat format() const { return format_; }
   [[nodiscard]] const Style& style() const { return style_; }

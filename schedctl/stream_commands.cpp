@@ -33,7 +33,7 @@ std::string event_line(const json& event) {
 }
 
 void print_event(const Session& session, const json& event) {
-  write_out(session.format() == OutputFormat::kTable ? event_line(event) : event.dump() + "\n");
+  session.print_next(event, [&] { return event_line(event); });
 }
 
 struct EventsAsked {
@@ -101,7 +101,7 @@ class LogReader {
 
   void print(const std::string& worker, bool with_name, Place& place, const std::string& data) {
     if (session_.format() != OutputFormat::kTable) {
-      if (!data.empty()) write_out(json{{"worker", worker}, {"data", data}}.dump() + "\n");
+      if (!data.empty()) session_.print_next({{"worker", worker}, {"data", data}}, nullptr);
       return;
     }
     place.unfinished += data;

@@ -82,7 +82,7 @@ class Watch {
     if (!holds_a_size(code)) return;
     kept_why_ = text_at(reason, "/text");
     const auto told = std::pair(code, kept_size_);
-    if (json_lines() || std::exchange(told_why_, told) == told) return;
+    if (for_programs() || std::exchange(told_why_, told) == told) return;
     say(clock_ + "  " + kept_why_);
   }
 
@@ -95,8 +95,8 @@ class Watch {
     const std::string type = text_at(event, "/type");
     const bool mine = text_at(event, "/job") == job_;
     if (mine && type == "job.finished") ended_ = true;
-    if (json_lines() && (mine || !sentence.empty())) write_out(event.dump() + "\n");
-    if (!json_lines() && !sentence.empty()) say(clock_ + "  " + sentence);
+    if (for_programs() && (mine || !sentence.empty())) session_.print_next(event, nullptr);
+    if (!for_programs() && !sentence.empty()) say(clock_ + "  " + sentence);
     if (!mine) return;
     take_event(progress_, event);
     if (type == "job.resizing" && leads_to_a_size(text_at(event, "/data/reason/code"))) {
@@ -118,7 +118,7 @@ class Watch {
   }
 
   void draw() {
-    if (json_lines() || ended_ || progress_.step <= 0) return;
+    if (for_programs() || ended_ || progress_.step <= 0) return;
     const bool redraw = session_.on_terminal();
     if (!redraw && drawn_ && Clock::now() - *drawn_ < kLineEvery) return;
     drawn_ = Clock::now();
@@ -138,12 +138,12 @@ class Watch {
                        .kept_why = kept_why_,
                        .epochs_sound = epochs_sound_,
                        .epochs_broken = epochs_broken_};
-    if (!json_lines()) return write_out("\n" + summary_text(facts, session_.style()));
-    write_out(json{{"type", "summary"}, {"job", facts.job}, {"kept_size", kept_size_}, {"kept_why", kept_why_}}.dump() +
-              "\n");
+    if (!for_programs()) return write_out("\n" + summary_text(facts, session_.style()));
+    session_.print_next({{"type", "summary"}, {"job", facts.job}, {"kept_size", kept_size_}, {"kept_why", kept_why_}},
+                        nullptr);
   }
 
-  [[nodiscard]] bool json_lines() const { return session_.format() != OutputFormat::kTable; }
+  [[nodiscard]] bool for_programs() const { return session_.format() != OutputFormat::kTable; }
 
   Session& session_;
   std::string job_;

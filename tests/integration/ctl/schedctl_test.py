@@ -485,6 +485,18 @@ class SchedctlTest(SchedctlCase):
         self.assertIn("Enough", err)
         self.assertEqual(asked, ["after=80", "after=81"])
 
+    def test_what_comes_one_by_one_is_a_yaml_document_each(self):
+        self.daemon.routes["GET", "/v1/events"] = (200, listed([event(79, "job.started", size=1),
+                                                               event(78, "job.submitted", name="a")]))
+        code, out, err = self.run_ctl("events", "-o", "yaml")
+        self.assertEqual((code, err), (0, ""))
+        documents = out.split("---\n")
+        self.assertEqual(len(documents), 3)
+        self.assertIn("type: job.submitted\n", documents[1])
+        self.assertIn("data:\n  size: 1\n", documents[2])
+        self.watched("succeeded")
+        self.assertEqual(self.run_ctl("watch", "job-1", "-o", "yaml")[1].count("---\n"), 5)
+
     def log_pages(self, pages):
         """Answers logs by (worker, offset) -> (text, next offset, end)."""
 

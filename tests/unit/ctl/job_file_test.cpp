@@ -78,6 +78,15 @@ TEST_CASE("what JSON cannot say is refused with its line") {
   CHECK(refused("? [a, b]\n: 1\n").find("a field's name must be a plain word") != std::string::npos);
 }
 
+TEST_CASE("what is no UTF-8 is refused with its line") {
+  for (const char* bytes :
+       {"\xe9t\xe9", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf0\x9f\x8c"}) {
+    CHECK(refused("# \xc3\xa9\nrun: {}\nname: " + std::string(bytes)) ==
+          "line 3: not valid UTF-8; save the file in this encoding");
+  }
+  CHECK(parsed("name: \xc3\xa9\xe2\x82\xac\xf0\x9f\x8c\x8a").at("name") == "\xc3\xa9\xe2\x82\xac\xf0\x9f\x8c\x8a");
+}
+
 TEST_CASE("broken YAML names the line") {
   CHECK(refused("name: a\n  bad: [1\n").find("line 2") == 0);
   CHECK(refused("name: \"open").find("not valid YAML") != std::string::npos);
