@@ -111,6 +111,15 @@ std::string weighed_text(const json& weighed, Detail detail) {
          (why.empty() ? " (" + text_at(weighed, "/reason/code") + ")" : ": " + why);
 }
 
+// Policies that only order jobs weigh a size against none, and give both the reason of the one that won: of none it
+// says nothing.
+bool says_nothing(const json& alternative, const json& explanation) {
+  const std::string code = text_at(alternative, "/reason/code");
+  const bool is_winners =
+      code == text_at(explanation, "/reason/code") || code == text_at(explanation, "/chosen/reason/code");
+  return number_at(alternative, "/size") == 0 && is_winners;
+}
+
 // Of the verdict itself, with the code by which programs know it.
 std::string numbers_section(const json& explanation, const Style& style) {
   const json reason = explanation.value("reason", json::object());
@@ -225,7 +234,7 @@ std::string why_page(const json& explanation, const Style& style, Detail detail)
   if (news) section("Its policy wants", bullets(json::array({weighed_text(chosen, detail)}), style));
   json others = json::array();
   for (const auto& alternative : list_at(explanation, "/alternatives")) {
-    others.push_back(weighed_text(alternative, detail));
+    if (!says_nothing(alternative, explanation)) others.push_back(weighed_text(alternative, detail));
   }
   section("Considered and not taken", bullets(others, style));
   section("Goes first", bullets(list_at(explanation, "/ahead"), style));

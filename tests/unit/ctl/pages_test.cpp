@@ -57,6 +57,16 @@ TEST_CASE("why begins with the sentence, then evidence and what would change it"
   CHECK(text.find("Goes first") == std::string::npos);
 }
 
+TEST_CASE("having no slots is no alternative where it is told with the reason of the size that won") {
+  json explanation = example("explain.json");
+  json none = {{"size", 0}, {"score", 0}, {"reason", explanation.at("reason")}};
+  none["reason"]["text"] = "growing 0 -> 4: slots are free";
+  explanation["alternatives"] = json::array({none});
+  CHECK(why_page(explanation, {}).find("Considered and not taken") == std::string::npos);
+  explanation["alternatives"][0]["reason"]["code"] = "PriceTooHigh";
+  CHECK(why_page(explanation, {}).find("- no slots: growing 0 -> 4") != std::string::npos);
+}
+
 TEST_CASE("a refused job file names line, pointer and hint") {
   FieldLines lines;
   REQUIRE(parse_job_text("name: x\nelastic:\n  min: 8\n  max: 4\nelastc: 1\n", lines).ok());
