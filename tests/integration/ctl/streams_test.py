@@ -1,0 +1,278 @@
+"""What schedctl follows: watch, events and logs, over a real socket.
+
+The peer here is a small server that answers with the shapes of api/examples.
+"""
+
+import copy
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import unittest
+
+sys.path.insert(0, os.environ["TIDEPOOL_SOURCE_DIR"])
+
+from tests.support.schedctl_case import SCHEDCTL, SchedctlCase, event, example, listed, sse  # noqa: E402
+
+
+class StreamsTest(SchedctlCase):
+    # --- watching ---
+
+    def watched(self, state):
+        job = copy.deepcopy(example("job.json"))
+        running = copy.deepcopy(job)
+        running["state"] = "running"
+        running["reason"] = {"code": "EfficiencySettled", "numbers": {}, "text": "keeps 2 workers: a third adds little"}
+        ended = {**running, "state": state, "size": 0, "reason": {"code": "Finished", "numbers": {}, "text": "done"}}
+        self.streamed = threading.Event()
+
+        def get_job(_):
+            return (200, ended if self.streamed.is_set() else running)
+
+        def stream(request):
+            self.streamed.set()
+            self.after = request["query"]
+            progress = example("event.json")
+            return (200, [": hello\n\n", sse(progress),
+                          sse(event(82, "job.resizing", **{"from": 2, "to": 3, "reason": {"text": "worth a try"}})),
+                          sse(event(83, "job.started", job="job-9", size=1)),
+                          sse(event(84, "worker.straggling", worker="w-2", score=0.5, threshold=0.8)),
+                          sse(event(85, "job.finished", state=state, steps=400, loss=1.5))])
+
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = get_job
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = (200, listed([event(3, "job.started", size=2)]))
+        self.daemon.routes["GET", "/v1/jobs/job-1/metrics"] = (200, example("job_metrics.json"))
+        self.daemon.routes["GET", "/v1/events/stream"] = stream
+
+    def test_watch_tells_what_happens_and_sums_up(self):
+        self.watched("succeeded")
+        code, out, err = self.run_ctl("watch", "job-1", "--summary")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(self.after, "after=80")
+        for words in ["training with 2 workers", "keeps 2 workers: a third adds little", "resizing 2 -> 3: worth a try",
+                      "worker w-2 is slow: 50 %", "succeeded after 400 steps, loss 1.5", "step 120/400", "loss 2.31",
+                      "9,120 samples/s", "0.0042 USD", "Loss 4.52 -> 2.31, down 49 %", "Held 15.1 slot-seconds"]:
+            self.assertIn(words, out)
+        self.assertNotIn("\r", out)
+        self.assertNotIn("\033", out)
+        self.assertNotIn("training with 1 worker\n", out)
+
+    def test_watch_of_a_job_that_fails_answers_no(self):
+        self.watched("failed")
+        self.assertEqual(self.run_ctl("watch", "job-1")[0], 1)
+
+    def test_watch_as_json_is_one_event_a_line(self):
+        self.watched("succeeded")
+        code, out, _ = self.run_ctl("watch", "job-1", "--summary", "-o", "json")
+        self.assertEqual(code, 0)
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([line["type"] for line in lines],
+                         ["job.started", "job.progressed", "job.resizing", "worker.straggling", "job.finished",
+                          "summary"])
+
+    def test_watch_goes_on_where_a_broken_connection_ended(self):
+        self.watched("succeeded")
+        whole = self.daemon.routes["GET", "/v1/events/stream"]
+        asked = []
+
+        def broken_once(request):
+            asked.append(request["query"])
+            status, pieces = whole(request)
+            return (status, pieces[:3] if len(asked) == 1 else pieces)
+
+        self.daemon.routes["GET", "/v1/events/stream"] = broken_once
+        code, out, _ = self.run_ctl("watch", "job-1")
+        self.assertEqual(code, 0)
+        self.assertEqual(asked, ["after=80", "after=82"])
+        self.assertEqual(out.count("worth a try"), 1)
+
+    def test_watch_lists_again_when_the_daemon_no_longer_has_the_past(self):
+        self.watched("succeeded")
+        whole = self.daemon.routes["GET", "/v1/events/stream"]
+        asked = []
+
+        def reset_once(request):
+            asked.append(request["query"])
+            if len(asked) == 1:
+                return (200, ["event: reset\ndata: {\"oldest_seq\": 70, \"latest_seq\": 80}\n\n"])
+            return whole(request)
+
+        self.daemon.routes["GET", "/v1/events/stream"] = reset_once
+        self.assertEqual(self.run_ctl("watch", "job-1")[0], 0)
+        self.assertEqual(len(asked), 2)
+
+    def test_watch_of_an_ended_job_reads_its_events_to_the_last_one(self):
+        self.watched("cancelled")
+        self.streamed.set()
+        last = 101
+
+        def events(request):
+            query = dict(part.split("=") for part in request["query"].split("&"))
+            page = int(query.get("cursor", "events.1").removeprefix("events."))
+            first = 1000 * (page - 1)
+            items = [{"seq": first + i + 1} for i in range(1000)]
+            if page == last:
+                items.append(event(first + 2000, "job.finished", state="cancelled", steps=4, loss=1.5))
+            return (200, listed(items, "events.%d" % (page + 1) if page < last else None))
+
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = events
+        code, out, _ = self.run_ctl("watch", "job-1")
+        self.assertEqual(code, 1)
+        self.assertIn("cancelled", out.splitlines()[-1])
+
+    def test_watch_gives_up_when_told_to(self):
+        self.watched("succeeded")
+        hold = threading.Event()
+        self.addCleanup(hold.set)
+        self.daemon.routes["GET", "/v1/events/stream"] = (200, [": hello\n\n", hold])
+        code, _, err = self.run_ctl("watch", "job-1", "--within", "1s")
+        self.assertEqual(code, 4)
+        self.assertIn("has not ended in the time given", err)
+
+    def test_ctrl_c_leaves_watch_quietly(self):
+        self.watched("succeeded")
+        reached = threading.Event()
+        hold = threading.Event()
+        self.addCleanup(hold.set)
+
+        def stream(_):
+            reached.set()
+            return (200, [": hello\n\n", hold])
+
+        self.daemon.routes["GET", "/v1/events/stream"] = stream
+        watching = subprocess.Popen([SCHEDCTL, "watch", "job-1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                    text=True, cwd=self.folder, env=self.environment())
+        self.assertTrue(reached.wait(20))
+        watching.send_signal(signal.SIGINT)
+        _, err = watching.communicate(timeout=20)
+        self.assertEqual((watching.returncode, err), (130, ""))
+
+    def test_watch_redraws_one_line_on_a_terminal(self):
+        self.watched("succeeded")
+        master, slave = os.openpty()
+        done = subprocess.Popen([SCHEDCTL, "watch", "job-1"], stdout=slave, stderr=subprocess.PIPE, cwd=self.folder,
+                                env=self.environment(COLUMNS="100"))
+        os.close(slave)
+        seen = b""
+        try:
+            while piece := os.read(master, 65536):
+                seen += piece
+        except OSError:  # Linux: the other end is closed
+            pass
+        os.close(master)
+        done.communicate(timeout=20)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"\r\x1b[K", seen)
+        self.assertIn("resizing 2 -> 3: worth a try", seen.decode())
+
+    # --- events and logs ---
+
+    def test_events_follow_as_json_lines(self):
+        self.daemon.routes["GET", "/v1/events"] = (200, listed([event(79, "job.started", size=1),
+                                                               event(78, "job.submitted", name="a")], "more.78"))
+        asked = []
+
+        def stream(request):
+            asked.append(request["query"])
+            if len(asked) > 1:
+                return (403, {"title": "Enough"})
+            return (200, [sse(event(81, "node.lost", job=None, name="n", why="silent"))])
+
+        self.daemon.routes["GET", "/v1/events/stream"] = stream
+        code, out, err = self.run_ctl("events", "-f", "-o", "json", "--limit", "2")
+        self.assertEqual([r["query"] for r in self.daemon.sent("GET", "/v1/events")], ["order=desc&limit=2"])
+        self.assertEqual([json.loads(line)["seq"] for line in out.splitlines()], [78, 79, 81])
+        self.assertEqual(code, 3)
+        self.assertIn("Enough", err)
+        self.assertEqual(asked, ["after=80", "after=81"])
+
+    def test_what_comes_one_by_one_is_a_yaml_document_each(self):
+        self.daemon.routes["GET", "/v1/events"] = (200, listed([event(79, "job.started", size=1),
+                                                               event(78, "job.submitted", name="a")]))
+        code, out, err = self.run_ctl("events", "-o", "yaml")
+        self.assertEqual((code, err), (0, ""))
+        documents = out.split("---\n")
+        self.assertEqual(len(documents), 3)
+        self.assertIn("type: job.submitted\n", documents[1])
+        self.assertIn("data:\n  size: 1\n", documents[2])
+        self.watched("succeeded")
+        self.assertEqual(self.run_ctl("watch", "job-1", "-o", "yaml")[1].count("---\n"), 5)
+
+    def log_pages(self, pages):
+        """Answers logs by (worker, offset) -> (text, next offset, end)."""
+
+        def logs(request):
+            query = dict(part.split("=") for part in request["query"].split("&"))
+            text, following, end = pages[query["worker"], int(query["offset"])]
+            return (200, text, {"Tidepool-Next-Offset": str(following), "Tidepool-Log-End": "true" if end else "false"})
+
+        self.daemon.routes["GET", "/v1/jobs/job-1/logs"] = logs
+
+    def test_logs_of_all_workers_name_each_line(self):
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = (200, listed(
+            [event(1, "worker.started", worker="w-1"), event(2, "worker.started", worker="w-2")]))
+        self.log_pages({("w-1", 0): ("one\ntw", 6, False), ("w-1", 6): ("o\n", 8, False), ("w-1", 8): ("", 8, False),
+                        ("w-2", 0): ("last\033[2J", 8, True)})
+        code, out, err = self.run_ctl("logs", "job-1")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(out, "w-1 | one\nw-1 | two\nw-2 | last?[2J\n")
+
+    def test_logs_of_one_worker_are_followed_to_its_end(self):
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
+        pages = {("w-1", 0): ("one\n", 4, False), ("w-1", 4): ("", 4, False)}
+        self.log_pages(pages)
+        following = subprocess.Popen([SCHEDCTL, "logs", "job-1", "-f", "--worker", "w-1"], stdout=subprocess.PIPE,
+                                     text=True, cwd=self.folder, env=self.environment())
+        self.assertEqual(following.stdout.readline(), "one\n")
+        pages["w-1", 4] = ("two\n", 8, True)
+        out, _ = following.communicate(timeout=20)
+        self.assertEqual((following.returncode, out), (0, "two\n"))
+
+    def test_followed_logs_read_each_worker_once_from_the_events(self):
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
+        started = [event(81, "worker.started", worker="w-1")]
+
+        def events(request):
+            query = dict(part.split("=") for part in request["query"].split("&"))
+            self.assertEqual(query["type"], "worker.started")
+            return (200, listed([e for e in started if e["seq"] > int(query["after"])]))
+
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = events
+        pages = {("w-1", 0): ("one\n", 4, False), ("w-1", 4): ("", 4, False), ("w-2", 0): ("two\n", 4, True)}
+        self.log_pages(pages)
+        following = subprocess.Popen([SCHEDCTL, "logs", "job-1", "-f"], stdout=subprocess.PIPE,
+                                     text=True, cwd=self.folder, env=self.environment())
+        self.assertEqual(following.stdout.readline(), "w-1 | one\n")
+        started.append(event(82, "worker.started", worker="w-2"))
+        self.assertEqual(following.stdout.readline(), "w-2 | two\n")
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, {**example("job.json"), "state": "succeeded"})
+        pages["w-1", 4] = ("end\n", 8, True)
+        out, _ = following.communicate(timeout=20)
+        self.assertEqual((following.returncode, out), (0, "w-1 | end\n"))
+        asked = [r["query"] for r in self.daemon.sent("GET", "/v1/jobs/job-1/events")]
+        self.assertTrue(any("after=82" in query for query in asked), asked)
+
+    def test_followed_logs_go_on_after_an_agent_was_away(self):
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
+        answers = [(503, {"title": "Not available now", "detail": "the agent of n1 is away"}),
+                   (200, "one\n", {"Tidepool-Next-Offset": "4", "Tidepool-Log-End": "true"})]
+        self.daemon.routes["GET", "/v1/jobs/job-1/logs"] = lambda _: answers.pop(0)
+        self.assertEqual(self.run_ctl("logs", "job-1", "-f", "--worker", "w-1"), (0, "one\n", ""))
+        answers = [(503, {"title": "Not available now", "detail": "the agent of n1 is away"})]
+        code, _, err = self.run_ctl("logs", "job-1", "--worker", "w-1")
+        self.assertEqual(code, 3)
+        self.assertIn("n1 is away", err)
+
+    def test_logs_of_a_job_that_never_ran_answer_no(self):
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = (200, listed([]))
+        code, _, err = self.run_ctl("logs", "job-1")
+        self.assertEqual(code, 1)
+        self.assertIn("has no workers with output yet", err)
+
+
+if __name__ == "__main__":
+    unittest.main()
