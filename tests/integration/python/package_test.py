@@ -264,6 +264,11 @@ print("ended", job.finished, tp.__file__)
         done = self.run_script(1, package=alone, TIDEPOOL_LIBRARY=None)
         self.assertIn("libtidepool.so was not found: looked at", done.stderr)
         self.assertIn("set TIDEPOOL_LIBRARY", done.stderr)
+        document = alone / "job.json"
+        document.write_text("{}")
+        done = self.run_script(1, package=alone, TIDEPOOL_LIBRARY=None, TIDEPOOL_JOB_FILE=str(document))
+        self.assertIn("PYTHONPATH under env of the job file", done.stderr)
+        self.assertNotIn("set TIDEPOOL_LIBRARY", done.stderr)
 
     def test_a_library_of_something_else_is_refused(self):
         path = self.folder / "libtidepool.so"

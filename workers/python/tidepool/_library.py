@@ -40,6 +40,15 @@ def _open(path: str) -> ctypes.CDLL:
         raise LibraryNotFound(f"{path} cannot be loaded: {error}") from error
 
 
+def _advice() -> str:
+    """A job file cannot set TIDEPOOL_LIBRARY, so inside a job there are other ways."""
+    build = "cmake --preset release && cmake --build --preset release --target tidepool_shared"
+    if os.environ.get("TIDEPOOL_JOB_FILE"):
+        return (f"Build it ({build}) and, for this job to find it, copy it to {_PACKAGE / _NAME}, install the wheel that "
+                "carries it, or name a folder with such a package in PYTHONPATH under env of the job file")
+    return f"Build it ({build}), or set TIDEPOOL_LIBRARY to its path"
+
+
 def load() -> ctypes.CDLL:
     """The library, with its version checked. Raises LibraryNotFound in words that say what to do."""
     found = next((place for place in candidates() if place.exists()), None)
@@ -53,9 +62,8 @@ def load() -> ctypes.CDLL:
         except OSError:
             looked = ", ".join(str(place) for place in candidates())
             raise LibraryNotFound(
-                f"{_NAME} was not found: looked at {looked}, and for {_SYSTEM_NAME} on the system's library path. Build "
-                "it (cmake --preset release && cmake --build --preset release --target tidepool_shared), or set "
-                "TIDEPOOL_LIBRARY to its path") from None
+                f"{_NAME} was not found: looked at {looked}, and for {_SYSTEM_NAME} on the system's library path. "
+                + _advice()) from None
     version = library.tidepool_abi_version
     version.restype = ctypes.c_int
     if version() != ABI_VERSION:
