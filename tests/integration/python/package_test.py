@@ -61,9 +61,22 @@ class MistakesTest(unittest.TestCase):
                          make_sgd(make_model()))
         model = make_model()
         self.assert_says(TypeError, "needs the optimizer", tp.init().wrap, model)
+        optimizer = make_sgd(model)
+        self.assert_says(TypeError, "model first", tp.init().wrap, optimizer, model)
+        self.assert_says(TypeError, "one by one, not in a list", tp.init().wrap, model, [optimizer])
+        self.assert_says(TypeError, "given a int as an optimizer", tp.init().wrap, model, 3)
+        self.assert_says(TypeError, "is a str; it must be the model", tp.init().wrap, "model", optimizer)
         self.assert_says(TypeError, "LBFGS", tp.init().wrap, model, torch.optim.LBFGS(model.parameters()))
         frozen = make_model().requires_grad_(False)
         self.assert_says(ValueError, "no parameter to train", tp.init().wrap, frozen, make_sgd(frozen))
+        job, model, _ = wrapped()
+        model.requires_grad_(False)
+        self.assert_says(ValueError, "frozen after job.wrap", list, job.loader(TensorDataset(*make_data()), 5))
+
+    def test_training_another_model_than_the_wrapped_one_is_noticed(self):
+        other = make_model()
+        self.assert_says(RuntimeError, r"no gradient has reached the model that was given to job.wrap\(\)", self.loop,
+                         lambda job, model, optimizer, batch: one_step(optimizer, other, batch))
 
     def test_wrong_settings_are_told(self):
         self.assert_says(ValueError, '"mean" or "sum"', tp.init, loss="max")
@@ -72,6 +85,15 @@ class MistakesTest(unittest.TestCase):
         self.assert_says(ValueError, "batch_size is needed", job.loader, dataset)
         self.assert_says(ValueError, "batch_size is 0", job.loader, dataset, 0)
         self.assert_says(ValueError, "not both", job.loader, dataset, 5, epochs=1, steps=1)
+        self.assert_says(TypeError, "batch_size is '32', a str; it must be a whole number", job.loader, dataset, "32")
+        self.assert_says(TypeError, "batch_size is 3.5, a float", job.loader, dataset, 3.5)
+        self.assert_says(TypeError, "epochs is 1.5", job.loader, dataset, 5, epochs=1.5)
+        self.assert_says(TypeError, "num_threads is 'all'", job.loader, dataset, 5, num_threads="all")
+        self.assert_says(TypeError, "seed is 'x', a str", tp.init, seed="x")
+        self.assert_says(TypeError, "bucket_mb is 'x'", tp.init, bucket_mb="x")
+        self.assert_says(ValueError, "noise_every is -1", tp.init, noise_every=-1)
+        self.assert_says(TypeError, "takes the loss alone.*write acc to", job.report, loss=1.0, acc=0.5)
+        self.assert_says(TypeError, "loss as one number", job.report, torch.zeros(2))
         self.assert_says(TypeError, "__getitem__", job.loader, iter([1]), 5)
         self.assert_says(ValueError, "empty", job.loader, [], 5)
 

@@ -52,6 +52,7 @@ class GradientBuckets:
         self._hooks: list[Any] = []
         self._in_backward = False
         self._touched = False  # a gradient has arrived since they were zeroed
+        self.reached = False  # a gradient has ever arrived
         self.completes = False  # the coming backward completes the step
         self.summed = False  # the step's sum is taken: no further gradient may arrive
         self.on_complete: Callable[[], None] = lambda: None  # called at the end of the backward that completes the step
@@ -83,7 +84,7 @@ class GradientBuckets:
                 raise RuntimeError("a second backward() in one step: its gradients come after the sum over the workers. "
                                    "Add the losses and call backward() once, or put all but the last into `with "
                                    "job.no_sync():`")
-            self._touched = True
+            self._touched = self.reached = True
             if parameter.grad is not view:
                 _take_back(parameter, view)
             if not self._in_backward:

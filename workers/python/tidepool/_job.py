@@ -20,8 +20,6 @@ class Job:
     """Made by tidepool.init(). Order of use: wrap(), register(), loader(), then the loop."""
 
     def __init__(self, options: JobOptions) -> None:
-        if options.loss not in ("mean", "sum"):
-            raise ValueError(f'loss="{options.loss}": use "mean" or "sum"')
         self._file = _settings.read_job_file()
         self._stepper = Stepper(options, self._file)
         self._model: Optional[torch.nn.Module] = None
@@ -37,8 +35,7 @@ class Job:
         self._must_be_before_loop("wrap()")
         if self._model is not None:
             raise RuntimeError("job.wrap() is called once; give it all optimizers: job.wrap(model, first, second)")
-        if not optimizers:
-            raise TypeError("job.wrap() needs the optimizer too: model, opt = job.wrap(model, opt)")
+        _check_kinds(model, optimizers)
         _check_parameters(model, optimizers)
         self._model = model
         pieces = _replica.module_pieces("model", model)
@@ -107,11 +104,9 @@ class Job:
         self._must_be_before_loop("loader()")
         if epochs is not None and steps is not None:
             raise ValueError("give epochs or steps, not both")
-        numbers = {"batch_size": batch_size, "epochs": epochs, "steps": steps, "micro_batch": micro_batch}
-        for name, value in numbers.items():
-            if value is not None and value < 1:
-                raise ValueError(f"{name} is {value}; it must be 1 or more")
-        fetcher = Fetcher(dataset, collate_fn, num_threads)
+        batch_size, epochs = _count("batch_size", batch_size), _count("epochs", epochs)
+        steps, micro_batch = _count("steps", steps), _count("micro_batch", micro_batch)
+        fetcher = Fetcher(dataset, collate_fn, _settings.whole_number("num_threads", num_threads, 0))
         length = LoopLength(samples=len(fetcher), global_batch=self._batch(batch_size),
                             epochs=epochs or (1 if steps is None else None), steps=steps,
                             micro_batch=micro_batch or self._file.per_worker_max)
@@ -139,7 +134,7 @@ class Job:
         loop over the loader, which was made before; what follows that loop in the body still belongs to the epoch."""
         if self._loader is None:
             raise RuntimeError("make the loader before the loop over job.epochs()")
-        self._loader.count_epochs(count)
+        self._loader.count_epochs(_settings.whole_number("the number given to job.epochs()", count, 1))
         while self._loader.next():
             if self.epoch >= count:
                 self._stepper.finish()
@@ -152,9 +147,16 @@ class Job:
 
     # --- inside the loop ----------------------------------------------------------------------------------------
 
-    def report(self, loss: Union[torch.Tensor, float]) -> None:
+    def report(self, loss: Union[torch.Tensor, float], **others: Any) -> None:
         """This batch's loss, for the job's page. Before backward() it counts in this step, later in the next one's."""
-        self._stepper.report(float(loss.detach()) if isinstance(loss, torch.Tensor) else float(loss))
+        if others:
+            raise TypeError(f"job.report() takes the loss alone, job.report(loss=loss): write {', '.join(others)} to a "
+                            "log of your own")
+        try:
+            value = float(loss.detach()) if isinstance(loss, torch.Tensor) else float(loss)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise TypeError("job.report() takes the loss as one number, or as a tensor that holds one") from error
+        self._stepper.report(value)
 
     def no_sync(self) -> ContextManager[None]:
         """Around every backward() of a step but the last: its gradients are gathered and not yet summed."""
@@ -245,6 +247,30 @@ class Job:
     def close(self) -> None:
         """Ends this worker's part. Happens by itself at the end of the loop and of the program."""
         self._stepper.close()
+
+
+def _count(name: str, value: Optional[int]) -> Optional[int]:
+    """An argument that may be left out."""
+    return None if value is None else _settings.whole_number(name, value, 1)
+
+
+def _check_kinds(model: Any, optimizers: Sequence[Any]) -> None:
+    """The model first, then optimizers, one by one."""
+    right = "model, opt = job.wrap(model, opt)"
+    if isinstance(model, torch.optim.Optimizer):
+        raise TypeError(f"job.wrap() takes the model first and then its optimizers: {right}")
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"the first argument of job.wrap() is a {type(model).__name__}; it must be the model, a "
+                        f"torch.nn.Module: {right}")
+    if not optimizers:
+        raise TypeError(f"job.wrap() needs the optimizer too: {right}")
+    for optimizer in optimizers:
+        if isinstance(optimizer, (list, tuple, dict)):
+            raise TypeError("job.wrap() takes optimizers one by one, not in a " + type(optimizer).__name__ +
+                            ": job.wrap(model, first, second)")
+        if not isinstance(optimizer, torch.optim.Optimizer):
+            raise TypeError(f"job.wrap() was given a {type(optimizer).__name__} as an optimizer; it must be a "
+                            f"torch.optim.Optimizer: {right} (schedulers and other state: job.register(name, thing))")
 
 
 def _check_parameters(model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer]) -> None:

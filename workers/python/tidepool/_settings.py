@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import operator
 import os
 from typing import Any, Optional
+
+
+def whole_number(name: str, value: Any, least: Optional[int] = None) -> int:
+    """`value`, as an argument called `name`; TypeError or ValueError in words if it is not what it must be."""
+    wanted = "a whole number" if least is None else f"a whole number, {least} or more"
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} is {value!r}, a {type(value).__name__}; it must be {wanted}")
+    number = operator.index(value)
+    if least is not None and number < least:
+        raise ValueError(f"{name} is {number}; it must be {least} or more")
+    return number
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,6 +36,16 @@ class JobOptions:
     noise_every: int = 10
     bucket_mb: float = 4.0
     exit_when_left: bool = True
+
+    def __post_init__(self) -> None:
+        for name, least in (("seed", None), ("warmup_steps", 0), ("noise_every", 0)):
+            object.__setattr__(self, name, whole_number(name, getattr(self, name), least))
+        if self.loss not in ("mean", "sum"):
+            raise ValueError(f'loss="{self.loss}": use "mean" or "sum"')
+        if isinstance(self.bucket_mb, bool) or not isinstance(self.bucket_mb, (int, float)) or not self.bucket_mb > 0:
+            raise TypeError(f"bucket_mb is {self.bucket_mb!r}; it must be a number above 0")
+        if not isinstance(self.exit_when_left, bool):
+            raise TypeError(f"exit_when_left is {self.exit_when_left!r}; it must be True or False")
 
 
 @dataclasses.dataclass(frozen=True)

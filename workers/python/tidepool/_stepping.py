@@ -105,6 +105,9 @@ class Stepper:
         self._closer = weakref.finalize(self, _close_quietly, session, self._held)
         session.register("tidepool.progress", ctypes.addressof(self._progress), ctypes.sizeof(self._progress))
         trained = [p for p in model.parameters() if p.requires_grad]
+        if not trained:
+            raise ValueError("all parameters of the model were frozen after job.wrap(): there is nothing to train. "
+                             "Leave requires_grad set for those that are to be trained")
         self._on_gpu = _device.on_gpu(trained[0]) or any(piece.on_gpu for piece in self.pieces)
         self._name_stream()
         for piece in self.pieces:
@@ -285,6 +288,10 @@ class Stepper:
         if self.phase is Phase.COMPUTING:
             if not self._last_part:
                 return  # a micro-batch: the step comes with its last one
+            if optimizer is not None and self._buckets is not None and not self._buckets.reached:
+                raise RuntimeError("opt.step(), but no gradient has reached the model that was given to job.wrap(): "
+                                   "compute the loss with that model, not with a copy or another one, and call "
+                                   "loss.backward() before opt.step()")
             self._sum()
         if self.phase is Phase.RETRY:
             return
