@@ -48,6 +48,12 @@ void find_hooks(lua_State* state, LuaRound& round) {
   if (round.hooks == 0) raise(state, wrong, "the policy has no hook; it needs admit, order, size or share");
 }
 
+int params_lack(lua_State* state) {
+  const char* name = lua_type(state, 2) == LUA_TSTRING ? lua_tostring(state, 2) : luaL_typename(state, 2);
+  return luaL_error(state, "params has no \"%s\"; declare it under params of policy.yaml, or write its name right",
+                    name);
+}
+
 // Leaves the parameters at index 2: the policy's own table, overridden by what the daemon gives.
 void push_params(lua_State* state, const Facts& facts) {
   if (lua_getfield(state, 1, "params") != LUA_TTABLE) {
@@ -66,6 +72,10 @@ void push_params(lua_State* state, const Facts& facts) {
     copy_text({record.name, strnlen(record.name, kNameBytes)}, name, sizeof name);
     lua_setfield(state, 2, name);
   }
+  lua_createtable(state, 0, 1);
+  lua_pushcfunction(state, params_lack);
+  lua_setfield(state, -2, "__index");
+  lua_setmetatable(state, 2);
 }
 
 // One number per job from the table on top of the stack; a hole stays unset, and the daemon names it.

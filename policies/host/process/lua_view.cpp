@@ -221,6 +221,10 @@ void push_view(lua_State* state) {
                                             {"random", view_random},   {"why", view_why},
                                             {"mark", view_mark},       {nullptr, nullptr}};
   const tidepool_view& view = round_of(state).facts->view;
+  lua_newtable(state);  // stays empty, so that every assignment to it is seen
+  lua_createtable(state, 0, 2);
+  lua_pushcfunction(state, view_is_read_only);
+  lua_setfield(state, -2, "__newindex");
   luaL_newlib(state, kFunctions);
   set_count(state, "n", view.jobs);
   set_count(state, "nodes", view.nodes);
@@ -229,11 +233,11 @@ void push_view(lua_State* state) {
   set_count(state, "slots_per_node", view.slots_per_node);
   lua_pushnumber(state, view.now);
   lua_setfield(state, -2, "now");
-  lua_createtable(state, 0, 2);
+  lua_createtable(state, 0, 1);
   lua_pushcfunction(state, view_column);
   lua_setfield(state, -2, "__index");
-  lua_pushcfunction(state, view_is_read_only);
-  lua_setfield(state, -2, "__newindex");
+  lua_setmetatable(state, -2);
+  lua_setfield(state, -2, "__index");  // a table: Lua itself looks there, without a call
   lua_setmetatable(state, -2);
 }
 

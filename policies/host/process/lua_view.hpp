@@ -1,5 +1,5 @@
-// The view that a Lua hook gets: columns as arrays from 1 to view.n, made when they are first asked for. Each hook gets
-// a view of its own, so what one writes into an array no other sees.
+// The view that a Lua hook gets: columns as arrays from 1 to view.n, made when they are first asked for. Nothing can be
+// assigned to it. Each hook gets a view of its own, so what one writes into an array no other sees.
 #pragma once
 
 #include <cstdint>

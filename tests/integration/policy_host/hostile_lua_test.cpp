@@ -61,21 +61,38 @@ TEST_CASE("work that no count sees is stopped at the deadline") {
 }
 
 TEST_CASE("what could reach out of the sandbox is not there") {
-  const auto body = GENERATE(
-      as<std::string>(), "io.open('/etc/passwd')", "os.execute('true')", "os.exit(1)", "require('os')",
-      "package.loadlib('a', 'b')", "load('return 1')()", "loadstring('return 1')()", "dofile('/etc/passwd')",
-      "loadfile('/etc/passwd')", "debug.sethook()", "debug.getregistry()", "coroutine.wrap(function() end)()",
-      "coroutine.create(print)", "print('hello')", "next({})", "collectgarbage('stop')",
-      "getmetatable('').__index = nil", "setmetatable({}, {__gc = function() while true do end end})",
-      "rawset(_G, 'x', 1)", "string.dump(function() end)", "('x'):gsub('x', 'y')", "('x'):match('(.-)*')",
-      "string.gmatch('x', 'x')()", "string.pack('i', 1)", "math.random()", "os.time()", "os.clock()",
-      "table.move({}, 1, 1e12, 2)", "utf8.char(1)", "string.format('%p', {})", "string.format('%s', {})",
-      "string.find('x', '.-.-.-')", "string.rep('x', 1e10)", "string.format(('%99d'):rep(1000), 1)", "view.fresh = 5",
-      "local a = view.no_such_column", "view.why(3, 'Why')", "view.why(0, 'Why')", "view.goodput(99, 1)",
-      "('x').y.z = 1", "error({})", "error()", "error(nil)", "local a <const> = nil + 1",
-      "string.find(('x'):rep(60000), ('x'):rep(60000))", "for k in pairs({[{}] = 1}) do end");
+  const auto body =
+      GENERATE(as<std::string>(), "io.open('/etc/passwd')", "os.execute('true')", "os.exit(1)", "require('os')",
+               "package.loadlib('a', 'b')", "load('return 1')()", "loadstring('return 1')()", "dofile('/etc/passwd')",
+               "loadfile('/etc/passwd')", "debug.sethook()", "debug.getregistry()", "coroutine.wrap(function() end)()",
+               "coroutine.create(print)", "print('hello')", "next({})", "collectgarbage('stop')",
+               "getmetatable('').__index = nil", "setmetatable({}, {__gc = function() while true do end end})",
+               "rawset(_G, 'x', 1)", "string.dump(function() end)", "('x'):gsub('x', 'y')", "('x'):match('(.-)*')",
+               "string.gmatch('x', 'x')()", "string.pack('i', 1)", "math.random()", "os.time()", "os.clock()",
+               "table.move({}, 1, 1e12, 2)", "utf8.char(1)", "string.format('%p', {})", "string.format('%s', {})",
+               "string.find('x', '.-.-.-')", "string.rep('x', 1e10)", "string.format(('%99d'):rep(1000), 1)",
+               "view.fresh = 5", "view.n = 1", "view.size_wanted = {}", "view.why = nil", "local a = params.mst",
+               "local a = view.no_such_column", "view.why(3, 'Why')", "view.why(0, 'Why')", "view.goodput(99, 1)",
+               "('x').y.z = 1", "error({})", "error()", "error(nil)", "local a <const> = nil + 1",
+               "string.find(('x'):rep(60000), ('x'):rep(60000))", "for k in pairs({[{}] = 1}) do end");
   CAPTURE(body);
   CHECK(outcome(size_hook(body)) == "policy.runtime_error");
+}
+
+TEST_CASE("an error names the line of the policy's text, whatever function raised it") {
+  struct Mistake {
+    const char* body;
+    const char* message;
+  };
+  const auto mistake = GENERATE(
+      Mistake{"local a = math.min(1, nil)", "policy.lua:3: attempt to compare nil with number"},
+      Mistake{"table.sort({1, 'x'})", "policy.lua:3: attempt to compare"},
+      Mistake{"local a = params.mst", "policy.lua:3: params has no \"mst\"; declare it under params of policy.yaml"},
+      Mistake{"view.n = 1", "policy.lua:3: view is read-only"}, Mistake{"error('no', 0)", "policy.lua:3: no"});
+  PolicyHost host = lua_host(size_hook(mistake.body));
+  const auto judged = host.ask(waiting_jobs(2, 1), {});
+  REQUIRE(outcome_of(judged) == "policy.runtime_error");
+  CHECK_THAT(std::get<policies::host::PolicyFault>(judged).message, Catch::StartsWith(mistake.message));
 }
 
 TEST_CASE("a source that is no policy is refused when it is loaded, with a name") {
