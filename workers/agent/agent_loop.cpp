@@ -494,8 +494,7 @@ void Loop::carry_out(const RecordStarted& action) {
 
 void Loop::carry_out(const RecordExit& action) {
   const auto& report = action.report;
-  spdlog::info("{} ended: exit code {}, signal {}, \"{}\"", report.worker.text(), report.exit_code, report.signal,
-               report.detail);
+  spdlog::info(to_text(action));
   // Reported all the same: without the record, the next agent would only report it less exactly.
   if (const auto status = ledger_.record_exit(report); !status.ok()) spdlog::error(status.error().message);
 }

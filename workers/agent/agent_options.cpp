@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -295,6 +296,7 @@ std::variant<AgentOptions, int> parse_options(int argc, const char* const* argv)
     if (app.count("--daemon") + app.count("--daemon-socket") + app.count("--token-file") + app.count("--node") > 0) {
       mistakes.emplace_back("write options of join behind it: agentd join --daemon HOST:PORT --token TOKEN");
     }
+    join.node_options = node_options_of(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
     options.join = join;
   } else {
     check_plain(app, texts, options, mistakes);

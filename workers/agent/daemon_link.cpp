@@ -24,6 +24,9 @@ constexpr std::size_t kUnsentMax = 64U << 20U;
 constexpr auto kConnectPatience = std::chrono::seconds(10);
 constexpr std::int64_t kSilenceMs = 15'000;  // until the daemon has said how long it waits for this node
 constexpr std::int64_t kSilenceLeastMs = 1'000;
+constexpr const char* kHttpPort =
+    "it answers in HTTP, so this is the daemon's HTTP port; give the port for agents (agents.listen in the daemon's "
+    "settings)";
 
 // Data that is not acknowledged for so long ends the link.
 void bound_silence(int socket, std::int64_t ms) {
@@ -147,6 +150,7 @@ void DaemonLink::connected(LineStream::Stream stream) {
   stream_ = std::make_shared<LineStream>(std::move(stream), kUnsentMax);
   stream_->start({.on_line =
                       [this](const std::string& line) {
+                        if (line.starts_with("HTTP/")) return close(kHttpPort);
                         auto message = api::decode_daemon_to_agent(line);
                         if (message) {
                           if (const auto* welcome = std::get_if<api::AgentWelcome>(&*message)) heed(*welcome);

@@ -4,11 +4,13 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "api/node_token.hpp"
@@ -19,6 +21,22 @@ namespace tidepool::agent {
 namespace {
 
 constexpr auto kAnswerPatience = std::chrono::seconds(60);
+constexpr std::array<std::string_view, 2> kWordsOfJoin{"join", "--anew"};
+constexpr std::array<std::string_view, 6> kOptionsOfJoin{"--daemon", "--token",     "--token-file",
+                                                         "--name",   "--state-dir", "--lifeline"};
+
+bool is_plain(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+         std::string_view("-_./:,=+@%").find(letter) != std::string_view::npos;
+}
+
+// As it is if no letter means something to a shell; else in single quotes.
+std::string shell_quoted(const std::string& text) {
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
+  std::string out = "'";
+  for (const char letter : text) out += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return out + "'";
+}
 
 Result<std::string> given_token(const JoinOptions& options) {
   if (!options.token.empty() || options.token_file.empty()) return options.token;
@@ -83,8 +101,8 @@ Result<NodeIdentity> join(const std::filesystem::path& state_dir, const JoinOpti
                         .certificate = issued->certificate};
   TP_TRY(write_identity(state_dir, identity));
   forget_join(state_dir);
-  spdlog::info("joined the daemon at {} as node {}; from now on no token is needed: agentd --state-dir {}",
-               identity.daemon, node, state_dir.string());
+  spdlog::info("joined the daemon at {} as node {}; from now on no token is needed: agentd --state-dir {}{}",
+               identity.daemon, node, shell_quoted(state_dir.string()), options.node_options);
   return identity;
 }
 
@@ -117,6 +135,21 @@ Result<NodeIdentity> resume(const std::filesystem::path& state_dir, const JoinOp
 }
 
 }  // namespace
+
+std::string node_options_of(std::span<const char* const> words) {
+  std::string options;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string word = words[i];
+    if (std::ranges::find(kWordsOfJoin, word) != kWordsOfJoin.end()) continue;
+    const std::string name = word.substr(0, word.find('='));
+    if (std::ranges::find(kOptionsOfJoin, name) == kOptionsOfJoin.end()) {
+      options += " " + shell_quoted(word);
+    } else if (name == word) {
+      ++i;  // its value
+    }
+  }
+  return options;
+}
 
 Result<NodeIdentity> join_or_resume(const std::filesystem::path& state_dir, const JoinOptions& given) {
   JoinOptions options = given;

@@ -339,6 +339,12 @@ class IsolationTest(unittest.TestCase):
         self.assertTrue(eventually(lambda: pool.job(job)["state"] == "failed", 60), pool.logs())
         told = str(pool.events("worker.lost") + pool.events("job.failed"))
         self.assertIn("for the job's own user, in its view", told)
+        below = tempfile.mkdtemp(dir="/tmp")
+        self.addCleanup(os.rmdir, below)
+        job = pool.submit({"name": "below-tmp", "run": {"command": ["/bin/true"], "workdir": below},
+                           "elastic": {"min": 1, "max": 1}, "batch": {"global": 1}, "scaling": {"policy": "fixed"}})
+        self.assertTrue(eventually(lambda: pool.job(job)["state"] == "failed", 60), pool.logs())
+        self.assertIn("an isolated job has a /tmp of its own", str(pool.events("worker.lost")))
 
 
 if __name__ == "__main__":

@@ -300,6 +300,9 @@ class Join(unittest.TestCase):
         unreachable = said("join", "--daemon", "127.0.0.1:1", "--token", token, "--name", "n")
         self.assertIn("cannot reach the daemon", unreachable)
         self.assertIn("the token is still good", unreachable)
+        http = daemon.ready["url"].split("//")[1]
+        wrong = said("join", "--daemon", http, "--token", token, "--name", "n")
+        self.assertIn("this is the daemon's HTTP port; give the port for agents (agents.listen", wrong)
         self.assertIn("either --daemon-socket", said("--state-dir", str(self.folder / "nothing"), code=2))
         agent = daemon.join("a", token, "--name", "a")
         self.soon(lambda: daemon.is_up("a"), agent[1])

@@ -40,6 +40,15 @@ TEST_CASE("the flags that the daemon's starter uses are understood") {
   CHECK_FALSE(options.lifeline);
 }
 
+TEST_CASE("a node that has joined is started again with the options that it was given") {
+  const auto parsed =
+      parse({"join", "--daemon", "10.0.0.1:7481", "--token=TOKEN", "--name", "a", "--state-dir", "/s", "--slots", "2",
+             "--isolation=none", "--notice-command", "test -e '/x y'", "--lifeline", "3", "--anew", "--stop-workers"});
+  REQUIRE(std::holds_alternative<AgentOptions>(parsed));
+  CHECK(std::get<AgentOptions>(parsed).join->node_options ==
+        R"( --slots 2 --isolation=none --notice-command 'test -e '\''/x y'\''' --stop-workers)");
+}
+
 TEST_CASE("an agent with a lifeline stops its workers at SIGTERM, too") {
   const auto parsed = parse({"--daemon-socket", "/d", "--state-dir", "/s", "--lifeline", "3"});
   REQUIRE(std::holds_alternative<AgentOptions>(parsed));

@@ -103,7 +103,9 @@ TEST_CASE("a restartable worker whose program left something behind leaves when 
   REQUIRE(all<SpawnProgram>(bench.order(api::ToWorkerOrder{kW1, addresses(1)})).size() == 1);
   const WorkerEnded ended{.worker = kW1, .signal = SIGKILL};
   (void)bench.tell(SlotsStillHeld{ended, "processes of it live on", Duration::seconds(5)});
-  CHECK(all<RecordExit>(bench.tell(ended)).size() == 1);
+  const auto exits = all<RecordExit>(bench.tell(ended));
+  REQUIRE(exits.size() == 1);
+  CHECK(to_text(exits[0]) == kW1.text() + " ended: exit code -1, signal 9, \"\"");
   CHECK_FALSE(bench.state.lives(kW1));
 }
 
@@ -127,6 +129,7 @@ TEST_CASE("an agent stops a seat's program with the grace of its order and repor
   const auto left = bench.order(api::StopWorker{.worker = kW1, .grace_ms = 1'000});
   REQUIRE(all<RecordExit>(left).size() == 1);
   CHECK(all<RecordExit>(left)[0].report.exit_code == 0);
+  CHECK(to_text(all<RecordExit>(left)[0]) == kW1.text() + " has left its slots; no program of it was running");
   CHECK_FALSE(bench.state.lives(kW1));
 }
 

@@ -506,7 +506,7 @@ void AgentState::take_steps(WorkerId worker, const RestartableWorker::Steps& ste
                    [&](const RestartableWorker::StartProgram& what) { act(SpawnProgram{order, what}); },
                    [&](const RestartableWorker::Leave&) {
                      living_.erase(worker);
-                     end({.worker = worker, .exit_code = 0});
+                     end({.worker = worker, .exit_code = 0}, false);
                    },
                },
                step);
@@ -540,7 +540,7 @@ void AgentState::end_process(WorkerId worker, Duration grace) {
   act(SignalWorker{worker, SIGTERM});
 }
 
-void AgentState::end(const WorkerEnded& outcome) {
+void AgentState::end(const WorkerEnded& outcome, bool was_program) {
   const api::WorkerExitedReport report{.report = history_.next_report++,
                                        .worker = outcome.worker,
                                        .exit_code = outcome.exit_code,
@@ -549,8 +549,15 @@ void AgentState::end(const WorkerEnded& outcome) {
   state_waits_.worker_ended(outcome.worker);
   history_.exits[outcome.worker] = report;
   history_.unacknowledged.insert(outcome.worker);
-  act(RecordExit{report});
+  act(RecordExit{report, was_program});
   send(report);
+}
+
+std::string to_text(const RecordExit& exit) {
+  const api::WorkerExitedReport& report = exit.report;
+  if (!exit.was_program) return report.worker.text() + " has left its slots; no program of it was running";
+  return report.worker.text() + " ended: exit code " + std::to_string(report.exit_code) + ", signal " +
+         std::to_string(report.signal) + ", \"" + report.detail + "\"";
 }
 
 void AgentState::report_again(WorkerId worker) {

@@ -172,7 +172,9 @@ struct RecordStarted {
 };
 struct RecordExit {
   api::WorkerExitedReport report;
+  bool was_program = true;  // false: a restartable worker has left of which no program lived
 };
+[[nodiscard]] std::string to_text(const RecordExit& exit);
 struct RecordAck {
   WorkerId worker;
 };
@@ -277,7 +279,7 @@ class AgentState {
   void pass_on(api::FromWorkerReport report);
   void stop(WorkerId worker, Duration grace);
   void end_process(WorkerId worker, Duration grace);
-  void end(const WorkerEnded& outcome);
+  void end(const WorkerEnded& outcome, bool was_program = true);
   void report_again(WorkerId worker);
   void send(api::AgentToDaemon message);
   void tell_reclaim();

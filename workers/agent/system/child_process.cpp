@@ -120,6 +120,9 @@ Error explain(const StartFailure& failure, const ChildSpec& spec) {
   if (!spec.confiner.empty() && failure.step != StartStep::kSetup) reason += " (for the job's own user, in its view)";
   switch (failure.step) {
     case StartStep::kWorkdir:
+      if (!spec.confiner.empty() && spec.workdir.starts_with("/tmp/")) {
+        reason += "; an isolated job has a /tmp of its own, so name a folder elsewhere";
+      }
       return invalid_argument("could not enter the working directory " + spec.workdir + ": " + reason);
     case StartStep::kProgram: return invalid_argument("could not start " + spec.program + ": " + reason);
     case StartStep::kSetup: break;
