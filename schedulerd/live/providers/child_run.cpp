@@ -8,9 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 extern char** environ;
 
@@ -20,7 +22,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kOutputMax = 1U << 20U;
 constexpr std::size_t kErrorKept = 4096;
-constexpr int kPollMost = 20;  // ms; then whether the program has ended is looked at
+constexpr std::size_t kShown = 100;  // characters
+constexpr int kPollMost = 20;        // ms; then whether the program has ended is looked at
 
 class Pipe {
  public:
@@ -109,6 +112,15 @@ std::string last_line(const std::string& text) {
                      end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
+std::string shown(std::string_view text) {
+  std::string part(text.substr(0, kShown));
+  for (char& letter : part) {
+    if (letter == '\n' || letter == '\r' || letter == '\t') letter = ' ';
+    if (letter < ' ' || letter > '~') letter = '?';
+  }
+  return part + (text.size() > kShown ? "..." : "");
+}
+
 // Reads until the program has ended, has closed its output, or is beyond a limit.
 class Talk {
  public:
@@ -172,6 +184,16 @@ class Talk {
 };
 
 }  // namespace
+
+std::string shown_output(const ChildEnd& end) {
+  constexpr const char* kBlanks = " \r\n\t";
+  std::string_view output = end.output;
+  output.remove_prefix(std::min(output.find_first_not_of(kBlanks), output.size()));
+  output = output.substr(0, output.find_last_not_of(kBlanks) + 1);
+  std::string text = output.empty() ? "it printed nothing" : "it printed \"" + shown(output) + "\"";
+  if (!end.last_error.empty()) text += "; its standard error ends with \"" + shown(end.last_error) + "\"";
+  return text;
+}
 
 ChildEnd run_child(const ChildRun& run) {
   Pipes pipes;

@@ -22,4 +22,8 @@ struct ChildEnd {
 };
 [[nodiscard]] ChildEnd run_child(const ChildRun& run);
 
+// What a person must see of a program whose output is not what it should be: the first 100 characters of it, and of the
+// last line of its standard error. What is no printable ASCII is shown as '?'.
+[[nodiscard]] std::string shown_output(const ChildEnd& end);
+
 }  // namespace tidepool::live

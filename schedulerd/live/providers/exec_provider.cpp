@@ -50,8 +50,7 @@ Provided<json> answer_of(const ChildEnd& end, std::chrono::milliseconds limit) {
                   "exit code " + std::to_string(end.exit_code) + (end.last_error.empty() ? "" : ": " + end.last_error));
   }
   if (!is_object) {
-    return failed(ProviderFault::kGarbage,
-                  "its output is no JSON object" + (answer.ok() ? "" : ": " + answer.error().message));
+    return failed(ProviderFault::kGarbage, "its output is no JSON object; " + shown_output(end));
   }
   return {.value = *std::move(answer)};
 }

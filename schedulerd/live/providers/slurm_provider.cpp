@@ -109,7 +109,10 @@ class SlurmProvider final : public NodeProvider {
       return Provided<List>::failed(ProviderFault::kRefused, "squeue: " + end.last_error);
     }
     const auto queue = parse_json(end.output, kQueueLimits);
-    if (!queue.ok()) return Provided<List>::failed(ProviderFault::kGarbage, "squeue: " + queue.error().message);
+    if (!queue.ok()) {
+      return Provided<List>::failed(ProviderFault::kGarbage,
+                                    "squeue: " + queue.error().message + "; " + shown_output(end));
+    }
     return pilots_in(*queue, std::time(nullptr));
   }
 

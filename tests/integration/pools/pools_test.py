@@ -140,7 +140,7 @@ class PoolsTest(unittest.TestCase):
         self.assertIn("limit of 4 instances in this region", failed[0]["detail"])
         waits = [f["again_in_seconds"] for f in failed[:3]]
         self.assertEqual(waits, [15, 30, 60])
-        self.assertIn("no JSON object", cluster.events("pool.list_failed")[0]["data"]["detail"])
+        self.assertIn("no JSON object; it printed \"<html>502 Bad", cluster.events("pool.list_failed")[0]["data"]["detail"])
 
     def test_a_node_that_does_not_end_is_told_of_and_ended_again_until_it_is_gone(self):
         cluster = self.cluster(faults={"delete": ["refused", "runs_on"]}, pool={"timeout": "15s"})

@@ -92,6 +92,15 @@ print(json.dumps({"id": call["action"] + call["request"], "lifetime_s": 60}))')"
   CHECK(listed.value->front().request == "c-1-7");
 }
 
+TEST_CASE("of output that is no JSON it is told what was printed, and the last line of the standard error") {
+  const auto told = [](const std::string& script) { return exec(script, kLong)->list().detail; };
+  CHECK(told("echo '<html>'; echo broken >&2; echo no quota server >&2") ==
+        "its output is no JSON object; it printed \"<html>\"; its standard error ends with \"no quota server\"");
+  CHECK(told("true") == "its output is no JSON object; it printed nothing");
+  CHECK(told("printf '%0200d\\303' 0") ==
+        "its output is no JSON object; it printed \"" + std::string(100, '0') + "...\"");
+}
+
 TEST_CASE("pilots are found in the queues of older and newer versions of Slurm") {
   const auto queue = nlohmann::json::parse(R"({"jobs": [
     {"job_id": 1, "name": "tidepool-c-1-4", "job_state": "RUNNING", "end_time": 1300},
