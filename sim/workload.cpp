@@ -173,6 +173,21 @@ std::optional<WorkloadForm> form_of(std::string_view line) {
   return std::nullopt;
 }
 
+// Where a first line is of neither form: what keeps it from being that of a trace.
+std::string near_trace(std::string_view line) {
+  const std::vector<std::string_view> there = header_cells(line);
+  std::string missing;
+  bool some = false;
+  for (const std::string_view column : cells_of(kNeededOfTrace)) {
+    const bool found = column_at(there, column).has_value();
+    some = some || found;
+    if (!found) missing += (missing.empty() ? "" : " and ") + std::string(column);
+  }
+  std::string text = some ? ", of which it lacks " + missing : "";
+  if (line.find('"') != std::string_view::npos) text += "; CSV in quotes is not read: write it without";
+  return text;
+}
+
 Result<Fields> fields_of(std::string_view row, const WorkloadForm& form, const std::string& place) {
   const std::vector<std::string_view> cells = cells_of(row);
   if (cells.size() != form.cells || row.find('"') != std::string_view::npos) {
@@ -205,9 +220,9 @@ Result<Workload> read_workload_csv(std::string_view text, const CsvOptions& opti
       form = form_of(row);
       if (form) continue;
       return invalid_argument(place + "the first line should be \"" + std::string(kTraceHeader) + "\" or \"" +
-                              std::string(kOwnHeader) +
-                              "\", or that of a trace; what another scheduler wrote becomes one by: schedctl trace "
-                              "import");
+                              std::string(kOwnHeader) + "\", or that of a trace, which has at least " +
+                              std::string(kNeededOfTrace) + near_trace(row) +
+                              "; what another scheduler wrote becomes one by: schedctl trace import");
     }
     const auto fields = fields_of(row, *form, place);
     if (!fields) return fields.error();

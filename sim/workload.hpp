@@ -40,6 +40,9 @@ struct GeneratorOptions {
 // Sizes, curves, lengths, priorities and tenants are drawn independently for each job.
 [[nodiscard]] Workload generate_workload(const GeneratorOptions& options);
 
+// What the first line of a trace names at least (studies/traces/trace.hpp); a workload is none, and errors tell of it.
+inline constexpr std::string_view kNeededOfTrace = "submit_s,gpus,duration_s";
+
 // Reads one of two CSV forms, told apart by the columns that the first line names, in any order; times in seconds, no
 // quoted fields:
 //   name,time,application,num_replicas,batch_size

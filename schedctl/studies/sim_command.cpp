@@ -92,7 +92,9 @@ nlohmann::ordered_json catalogue() {
   for (const auto& kind : sim::kRigidKinds) {
     add(all["workloads"], "rigid:" + std::string(kind.name) + "[:SEED]", kind.summary);
   }
-  add(all["workloads"], "FILE.csv[.gz]", "a recorded trace (schedctl trace import), or name,time,application,...");
+  add(all["workloads"], "FILE.csv[.gz]",
+      "a recorded trace (submit_s,gpus,duration_s and more, as schedctl trace import writes it), or "
+      "name,time,application,...");
   for (const auto& format : sim::kTraceFormats) {
     add(all["workloads"], "import --from " + std::string(format.name), format.summary);
   }

@@ -1,8 +1,12 @@
 #include "studies/traces/trace.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <vector>
 
+#include "sim/text_lines.hpp"
+#include "sim/workload.hpp"
 #include "studies/traces/trace_rows.hpp"
 
 namespace tidepool::sim {
@@ -83,15 +87,9 @@ std::string_view to_text(TraceStatus status) {
 }
 
 bool is_trace_header(std::string_view line) {
-  const auto names = [&](std::string_view column) {
-    for (std::string_view rest = line; !rest.empty();) {
-      const std::size_t comma = rest.find(',');
-      if (rest.substr(0, comma) == column) return true;
-      rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
-    }
-    return false;
-  };
-  return names("submit_s") && names("gpus") && names("duration_s");
+  const std::vector<std::string_view> there = header_cells(line);
+  const auto needed = cells_of(kNeededOfTrace);
+  return std::ranges::all_of(needed, [&](std::string_view column) { return column_at(there, column).has_value(); });
 }
 
 Result<Trace> read_trace_csv(const TraceText& input) {

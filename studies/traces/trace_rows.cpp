@@ -58,20 +58,36 @@ struct Header {
   std::size_t cells = 0;
 };
 
-Result<std::size_t> place_of(std::string_view wanted, const std::vector<std::string_view>& cells, std::string& name) {
-  const bool optional = wanted.ends_with('?');
-  if (optional) wanted.remove_suffix(1);
-  name = cells_of(wanted, '|').front();
-  if (const auto found = column_at(cells, wanted)) {
-    name = cells[*found];
-    return *found;
-  }
-  if (optional) return std::string_view::npos;
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " and ") + names[i];
+  return text;
+}
+
+// What a first line lacks, in words; a reader that takes no other columns says which those are.
+Error lacks(const std::vector<std::string>& missing, const TraceColumns& columns,
+            const std::vector<std::string_view>& cells) {
   std::vector<std::string> there;
   there.reserve(cells.size());
   for (const std::string_view cell : cells) there.emplace_back(cell.substr(0, 40));
-  const auto near = nearest_word(name, there);
-  return not_found("the first line names no column \"" + name + "\"" + (near ? "; is it \"" + *near + "\"?" : ""));
+  std::vector<std::string> quoted;
+  std::string guess;
+  for (const std::string& name : missing) {
+    const auto near = nearest_word(name, there);
+    quoted.push_back("\"" + name + "\"");
+    if (near && guess.empty()) guess = "; is it \"" + *near + "\"?";
+  }
+  std::string text = "the first line names no column " + list_of(quoted) + guess;
+  const bool has_quotes = std::ranges::any_of(cells, [](std::string_view cell) { return cell.starts_with('"'); });
+  if (has_quotes) text += "; CSV in quotes is not read: write it without";
+  if (!columns.strict) return not_found(text);
+  std::vector<std::string> needed;
+  std::vector<std::string> optional;
+  for (const std::string_view name : columns.names) {
+    (name.ends_with('?') ? optional : needed).emplace_back(name.substr(0, name.find('?')));
+  }
+  return not_found(text + "; a trace needs " + list_of(needed) + ", and may have " + list_of(optional));
 }
 
 Result<Header> header_of(const TraceColumns& columns, std::string_view line) {
@@ -80,18 +96,22 @@ Result<Header> header_of(const TraceColumns& columns, std::string_view line) {
   if (columns.header) cells = header_cells(line, columns.separator);
   header.cells = columns.header ? cells.size() : columns.names.size();
   std::set<std::size_t> used;
+  std::vector<std::string> missing;
   for (std::size_t i = 0; i < columns.names.size(); ++i) {
-    std::string& name = header.names.emplace_back();
+    std::string& name = header.names.emplace_back(columns.names[i]);
     if (!columns.header) {
-      name = columns.names[i];
       header.at.push_back(i);
       continue;
     }
-    const auto place = place_of(columns.names[i], cells, name);
-    if (!place) return place.error();
-    header.at.push_back(*place);
-    used.insert(*place);
+    const bool optional = name.ends_with('?');
+    const std::string_view wanted = columns.names[i].substr(0, name.size() - (optional ? 1 : 0));
+    const auto found = column_at(cells, wanted);
+    name = found ? cells[*found] : cells_of(wanted, '|').front();
+    if (!found && !optional) missing.push_back(name);
+    header.at.push_back(found.value_or(std::string_view::npos));
+    used.insert(header.at.back());
   }
+  if (!missing.empty()) return lacks(missing, columns, cells);
   for (std::size_t i = 0; columns.strict && i < cells.size(); ++i) {
     if (used.contains(i)) continue;
     const auto near = nearest_word(cells[i], header.names);

@@ -161,15 +161,25 @@ TEST_CASE("columns of a trace come in any order, and what is not given has a def
   CHECK(trace->jobs[1].tenant == "default");
 }
 
+TEST_CASE("the first line of a trace is known by its columns, with a byte order mark and blanks, in any order") {
+  CHECK(is_trace_header("\xEF\xBB\xBFname, gpus ,submit_s,duration_s"));
+  CHECK_FALSE(is_trace_header("submit_s,gpus"));
+}
+
 TEST_CASE("a bad line is an error that names file, line and what it should be") {
-  const std::pair<const char*, const char*> wrong[] = {
+  const std::string columns =
+      "; a trace needs submit_s, gpus and duration_s, and may have name, tenant, user, gpu_share, gpu_type, "
+      "deadline_s, status, application, batch and steps";
+  const std::pair<const char*, std::string> wrong[] = {
       {"submit_s,gpus,duration_s\n1,0,5\n",
        "file.csv line 2: gpus is \"0\"; it should be a whole number from 1 to 100000"},
       {"submit_s,gpus,duration_s\n1,2,0\n", "file.csv line 2: it should have run above 0 s, at most 10 years"},
       {"submit_s,gpus,duration_s\n1,2\n", "file.csv line 2: 2 cells, there should be 3"},
       {"name,submit_s,gpus,duration_s\na,1,2,3\na,1,2,3\n", "file.csv line 3: the name \"a\" is used twice"},
-      {"submit_s,gpus\n", "file.csv: the first line names no column \"duration_s\""},
-      {"submit_s,gpus,duraton_s\n", "file.csv: the first line names no column \"duration_s\"; is it \"duraton_s\"?"},
+      {"submit_s,gpus\n", "file.csv: the first line names no column \"duration_s\"" + columns},
+      {"gpus\n", "file.csv: the first line names no column \"submit_s\" and \"duration_s\"" + columns},
+      {"submit_s,gpus,duraton_s\n",
+       "file.csv: the first line names no column \"duration_s\"; is it \"duraton_s\"?" + columns},
       {"", "file.csv is empty"},
       {"submit_s,gpu,gpus,duration_s\n1,1,1,1\n",
        "file.csv: the column \"gpu\" is none of a trace; did you mean \"gpus\"?"},
