@@ -101,6 +101,11 @@ nlohmann::ordered_json known(const std::optional<double>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
 }
 
+// A 0 would read as the best of all.
+nlohmann::ordered_json of_some(std::int64_t jobs, double value) {
+  return known(jobs > 0 ? std::optional(value) : std::nullopt);
+}
+
 Scoreboard::PoolBill bill_of(const std::vector<NodeLife>& nodes) {
   Scoreboard::PoolBill bill{.nodes = static_cast<std::int64_t>(nodes.size())};
   for (const NodeLife& node : nodes) {
@@ -124,18 +129,18 @@ nlohmann::ordered_json json_of_all(const Scoreboard& board) {
           {"cluster", board.cluster},
           {"jobs", board.jobs},
           {"completed", board.completed},
-          {"avg_jct_s", board.avg_jct_s},
-          {"p50_jct_s", board.p50_jct_s},
-          {"p90_jct_s", board.p90_jct_s},
-          {"p99_jct_s", board.p99_jct_s},
+          {"avg_jct_s", of_some(board.completed, board.avg_jct_s)},
+          {"p50_jct_s", of_some(board.completed, board.p50_jct_s)},
+          {"p90_jct_s", of_some(board.completed, board.p90_jct_s)},
+          {"p99_jct_s", of_some(board.completed, board.p99_jct_s)},
           {"makespan_s", board.makespan_s},
-          {"avg_queue_s", board.avg_queue_s},
+          {"avg_queue_s", of_some(board.started, board.avg_queue_s)},
           {"gpu_hours", board.gpu_hours},
           {"utilization", board.utilization},
           {"resizes", board.resizes},
           {"preemptions", board.preemptions},
-          {"ftf_worst", board.ftf_worst},
-          {"ftf_unfair_fraction", board.ftf_unfair_fraction},
+          {"ftf_worst", of_some(board.completed, board.ftf_worst)},
+          {"ftf_unfair_fraction", of_some(board.completed, board.ftf_unfair_fraction)},
           {"jct_bound_s", known(board.jct_bound_s)},
           {"gap_p50", known(board.gap_p50)},
           {"gap_p99", known(board.gap_p99)},
@@ -189,6 +194,7 @@ Scoreboard score(const ScoreInput& input) {
     board.deadlines_met += completed(row) && *row.finished_s <= *row.deadline_s ? 1 : 0;
   }
   board.completed = static_cast<std::int64_t>(jct.size());
+  board.started = static_cast<std::int64_t>(queue.size());
   board.avg_jct_s = mean(jct);
   board.p50_jct_s = percentile(jct, 0.5);
   board.p90_jct_s = percentile(jct, 0.9);

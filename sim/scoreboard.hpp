@@ -23,7 +23,9 @@ struct Scoreboard {
   std::string cluster;
   std::int64_t jobs = 0;
   std::int64_t completed = 0;  // succeeded
-  // Over completed jobs: from submission to end. Percentiles are nearest-rank.
+  std::int64_t started = 0;
+  // Over completed jobs: from submission to end. Percentiles are nearest-rank. Without such a job 0, and null as JSON;
+  // so it is with all figures that are of completed or of started jobs.
   double avg_jct_s = 0;
   double p50_jct_s = 0;
   double p90_jct_s = 0;

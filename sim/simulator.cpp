@@ -9,6 +9,7 @@
 #include "base/json.hpp"
 #include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
+#include "core/state/account.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -91,6 +92,7 @@ SimResult Simulator::run() {
     const Instant at = heap_.next_at();
     if (at > Instant() + setup_.limit) {
       cut_off_ = true;
+      now_ = Instant() + setup_.limit;
       break;
     }
     now_ = at;
@@ -341,6 +343,13 @@ bool Simulator::all_done() const {
                      [](const auto& entry) { return core::is_final(entry.second->state()); });
 }
 
+// Accounts are charged when something happens; at a cut the slots have been held up to then.
+Duration Simulator::held_until_now(const core::Job& job) const {
+  const core::Account& account = job.account;
+  if (now_ <= account.charged_until) return account.slot_time;
+  return account.slot_time + (now_ - account.charged_until) * core::slots_in_use(daemon_->state(), job);
+}
+
 SimResult Simulator::result() {
   SimResult result;
   result.complete = all_done();
@@ -377,7 +386,7 @@ SimResult Simulator::result() {
       if (found->state() == core::JobState::kFailed) row.failure = found->recovery.last_error;
       if (found->started_at) row.started_s = (*found->started_at - Instant()).to_seconds();
       if (found->phase.ended_at()) row.finished_s = (*found->phase.ended_at() - Instant()).to_seconds();
-      row.slot_seconds = found->account.slot_time.to_seconds();
+      row.slot_seconds = held_until_now(*found).to_seconds();
       row.resizes = counted.resizes;
       row.preemptions = counted.preemptions;
       row.held = std::move(counted.held);

@@ -61,7 +61,7 @@ class Progress {
     const ComparedRun& run = comparison_.runs[piece];
     std::fprintf(stderr, "%zu of %zu: %s on %s, seed %llu: average %s\n", done_, count_, run.policy.c_str(),
                  run.workload.c_str(), static_cast<unsigned long long>(run.seed),
-                 seconds_in_words(run.report.score.avg_jct_s).c_str());
+                 average_in_words(run.report.score).c_str());
   }
   void draw(std::size_t done) const {
     if (!terminal_) return;

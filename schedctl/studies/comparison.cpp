@@ -43,6 +43,7 @@ TimeUnit unit_for(double typical_s) {
   return {"seconds", 1};
 }
 
+// Seed by seed; 0 where it is not known, which no ratio counts.
 std::vector<double> values_of(const Comparison& comparison, std::size_t workload, std::size_t policy,
                               const Figure& figure) {
   std::vector<double> values;
@@ -52,17 +53,35 @@ std::vector<double> values_of(const Comparison& comparison, std::size_t workload
   return values;
 }
 
+// Over the seeds in which it is known; nothing if in none.
+std::optional<Estimate> known_estimate_of(const Comparison& comparison, std::size_t workload, std::size_t policy,
+                                          const Figure& figure) {
+  std::vector<double> values;
+  for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
+    const sim::Scoreboard& score = comparison.run(workload, policy, seed).report.score;
+    if (!figure.of_completed || score.completed > 0) values.push_back(figure.of(score));
+  }
+  return values.empty() ? std::nullopt : std::optional(estimate_of(values));
+}
+
 double mean_of(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
-// Index of the best policy; nothing if there is one policy, or they are all the same.
-std::optional<std::size_t> best_of(const std::vector<double>& means, bool more_is_better) {
-  const auto [low, high] = std::minmax_element(means.begin(), means.end());
-  if (means.size() < 2 || *low == *high) return std::nullopt;
-  return static_cast<std::size_t>((more_is_better ? high : low) - means.begin());
+// Index of the best policy; nothing if fewer than two are known, or these are all the same.
+std::optional<std::size_t> best_of(const std::vector<std::optional<Estimate>>& figures, bool more_is_better) {
+  std::optional<std::size_t> best;
+  bool differ = false;
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    if (!figures[i]) continue;
+    const double mean = figures[i]->mean;
+    const double best_mean = best ? figures[*best]->mean : mean;
+    differ = differ || mean != best_mean;
+    if (!best || (more_is_better ? mean > best_mean : mean < best_mean)) best = i;
+  }
+  return differ ? best : std::nullopt;
 }
 
 std::string ratio_text(const std::optional<Ratio>& ratio) {
@@ -108,10 +127,11 @@ void add_policy(TextTable& table, const Comparison& comparison, std::size_t work
   for (std::size_t f = 0; f < figures().size(); ++f) {
     const Figure& figure = figures()[f];
     const double scale = figure.is_time ? unit.seconds : 1;
-    const Estimate estimate = estimate_of(values_of(comparison, workload, policy, figure));
-    line.push_back(short_number(estimate.mean / scale) + (best[f] == policy ? "*" : " "));
-    spread.push_back(estimate.half ? "±" + short_number(*estimate.half / scale) + " " : "");
-    any = any || estimate.half;
+    const auto estimate = known_estimate_of(comparison, workload, policy, figure);
+    const bool has_spread = estimate && estimate->half;
+    line.push_back((estimate ? short_number(estimate->mean / scale) : "-") + (best[f] == policy ? "*" : " "));
+    spread.push_back(has_spread ? "±" + short_number(*estimate->half / scale) + " " : "");
+    any = any || has_spread;
   }
   table.add(std::move(line));
   if (any && !all_seeds_alike(comparison, workload)) table.add(std::move(spread));
@@ -176,6 +196,7 @@ std::string completed_line(const Comparison& comparison, std::size_t workload, s
     jobs += static_cast<double>(score.jobs);
   }
   if (completed == jobs) return "";
+  if (completed == 0) return printable(comparison.policies[policy]) + ": no job completed, so there are no job times";
   return printable(comparison.policies[policy]) + ": " + whole(completed) + " of " + whole(jobs) +
          " jobs completed; its job times are of those";
 }
@@ -183,11 +204,11 @@ std::string completed_line(const Comparison& comparison, std::size_t workload, s
 std::string workload_table(const Comparison& comparison, std::size_t workload, const Style& style) {
   std::vector<std::optional<std::size_t>> best;
   for (const Figure& figure : figures()) {
-    std::vector<double> means;
+    std::vector<std::optional<Estimate>> estimates;
     for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
-      means.push_back(mean_of(values_of(comparison, workload, policy, figure)));
+      estimates.push_back(known_estimate_of(comparison, workload, policy, figure));
     }
-    best.push_back(best_of(means, figure.more_is_better));
+    best.push_back(best_of(estimates, figure.more_is_better));
   }
   const TimeUnit unit = unit_for(mean_of(values_of(comparison, workload, 0, figures().front())));
   TextTable table(columns_for(figures()));
@@ -216,8 +237,8 @@ std::string overall_table(const Comparison& comparison, const Style& style) {
       std::vector<double> own;
       std::vector<double> first;
       for (std::size_t workload = 0; workload < comparison.workloads.size(); ++workload) {
-        own.push_back(mean_of(values_of(comparison, workload, policy, *figure)));
-        first.push_back(mean_of(values_of(comparison, workload, 0, *figure)));
+        own.push_back(known_estimate_of(comparison, workload, policy, *figure).value_or(Estimate()).mean);
+        first.push_back(known_estimate_of(comparison, workload, 0, *figure).value_or(Estimate()).mean);
       }
       const auto ratio = ratio_of(own, first);
       line.push_back(ratio_text(ratio));
@@ -273,18 +294,37 @@ std::optional<Ratio> ratio_of(const std::vector<double>& values, const std::vect
 const std::vector<Figure>& figures() {
   using sim::Scoreboard;
   static const std::vector<Figure> kFigures{
-      {.name = "avg_jct_s", .title = "AVG JCT", .of = [](const Scoreboard& s) { return s.avg_jct_s; }, .is_time = true},
-      {.name = "p50_jct_s", .title = "P50", .of = [](const Scoreboard& s) { return s.p50_jct_s; }, .is_time = true},
-      {.name = "p99_jct_s", .title = "P99", .of = [](const Scoreboard& s) { return s.p99_jct_s; }, .is_time = true},
+      {.name = "avg_jct_s",
+       .title = "AVG JCT",
+       .of = [](const Scoreboard& s) { return s.avg_jct_s; },
+       .is_time = true,
+       .of_completed = true},
+      {.name = "p50_jct_s",
+       .title = "P50",
+       .of = [](const Scoreboard& s) { return s.p50_jct_s; },
+       .is_time = true,
+       .of_completed = true},
+      {.name = "p99_jct_s",
+       .title = "P99",
+       .of = [](const Scoreboard& s) { return s.p99_jct_s; },
+       .is_time = true,
+       .of_completed = true},
       {.name = "makespan_s", .title = "SPAN", .of = [](const Scoreboard& s) { return s.makespan_s; }, .is_time = true},
       {.name = "utilization",
        .title = "USE %",
        .of = [](const Scoreboard& s) { return s.utilization * 100; },
        .more_is_better = true},
-      {.name = "ftf_worst", .title = "FTF", .of = [](const Scoreboard& s) { return s.ftf_worst; }},
+      {.name = "ftf_worst",
+       .title = "FTF",
+       .of = [](const Scoreboard& s) { return s.ftf_worst; },
+       .of_completed = true},
       {.name = "decision_us_p99", .title = "P99 us", .of = [](const Scoreboard& s) { return s.decision_us_p99; }},
   };
   return kFigures;
+}
+
+std::string average_in_words(const sim::Scoreboard& score) {
+  return score.completed > 0 ? seconds_in_words(score.avg_jct_s) : "- (no job completed)";
 }
 
 std::vector<std::string> remarks_on(const Comparison& comparison, std::size_t workload) {
@@ -334,7 +374,8 @@ ordered_json comparison_json(const Comparison& comparison) {
       row["ratio"] =
           json_of(ratio_of(values_of(comparison, workload, policy, jct), values_of(comparison, workload, 0, jct)));
       for (const Figure& figure : figures()) {
-        row[figure.name] = json_of(estimate_of(values_of(comparison, workload, policy, figure)));
+        const auto estimate = known_estimate_of(comparison, workload, policy, figure);
+        row[figure.name] = estimate ? json_of(*estimate) : ordered_json(nullptr);
       }
       summary.push_back(std::move(row));
     }

@@ -62,8 +62,11 @@ struct Figure {
   double (*of)(const sim::Scoreboard& score);
   bool more_is_better = false;
   bool is_time = false;
+  bool of_completed = false;  // unknown where no job completed
 };
 [[nodiscard]] const std::vector<Figure>& figures();
+// The average completion time; "- (no job completed)" where none did.
+[[nodiscard]] std::string average_in_words(const sim::Scoreboard& score);
 
 // What must be known to read a workload's figures right: jobs that did not complete, rounds in which a policy file
 // failed, deadlines met, what no policy can reach. Under the table and in the report alike.

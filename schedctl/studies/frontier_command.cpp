@@ -13,6 +13,7 @@
 #include "schedctl/failure.hpp"
 #include "schedctl/job_file.hpp"
 #include "schedctl/studies/compare_report.hpp"
+#include "schedctl/studies/comparison.hpp"
 #include "schedctl/studies/file_text.hpp"
 #include "schedctl/studies/frontier.hpp"
 #include "schedctl/studies/interruption.hpp"
@@ -153,7 +154,7 @@ Frontier measure(const FrontierAsked& asked) {
                   const sim::Scoreboard& score = runs[piece].report.score;
                   std::fprintf(stderr, "%zu of %zu: %s, %s: average %s, %s node hours\n", ++done, runs.size(),
                                setting.point.rule.c_str(), setting.point.setting.c_str(),
-                               seconds_in_words(score.avg_jct_s).c_str(), whole(score.bill->node_hours).c_str());
+                               average_in_words(score).c_str(), whole(score.bill->node_hours).c_str());
                 },
             .on_tick =
                 [&](std::size_t) {

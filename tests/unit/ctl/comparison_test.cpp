@@ -91,6 +91,18 @@ TEST_CASE("jobs that did not complete are told, in whichever seed") {
   CHECK(comparison_text(comparison, {.width = 80}).find("quick: 27 of 30 jobs completed") != std::string::npos);
 }
 
+TEST_CASE("a policy under which no job completed has no job times, and is the best in none") {
+  Comparison comparison = made();
+  for (ComparedRun& run : comparison.runs) {
+    if (run.policy == "quick") run.report.score = {.policy = "quick", .jobs = 10, .makespan_s = 36'000};
+  }
+  const std::string text = comparison_text(comparison, {.width = 80});
+  CHECK_THAT(text, Catch::Contains("\nquick           -       -      -     -   600 "));
+  CHECK(text.find("quick: no job completed, so there are no job times") != std::string::npos);
+  CHECK(comparison_json(comparison).at("summary").at(1).at("avg_jct_s").is_null());
+  CHECK(average_in_words(comparison.runs[3].report.score) == "- (no job completed)");
+}
+
 TEST_CASE("the table of a comparison fits 80 columns and marks the best of each column") {
   const std::string text = comparison_text(made(), {.width = 80});
   const std::string table =

@@ -55,6 +55,23 @@ TEST_CASE("a run ends where its user says, and says how many jobs were left; tha
   CHECK(report.trouble.empty());
 }
 
+TEST_CASE("a job that holds slots when a run is cut off has held them until then, under every policy") {
+  SimOptions options{.workload = "long", .cluster = "2x4"};
+  options.workload_csv =
+      "name,tenant,submit_s,priority,min,max,preferred,batch,samples,samples_per_second,sigma,kappa\n"
+      "long,team,0,0,8,8,8,64,64000000000,100,0,0\n";
+  options.until = Duration::seconds(3'600);
+  for (const char* policy : {"tidal", "fifo"}) {
+    CAPTURE(policy);
+    options.policy = policy;
+    const SimReport report = run_of(options);
+    CHECK(report.cut_off);
+    CHECK(report.score.makespan_s == Approx(3'600));
+    CHECK(report.score.gpu_hours == Approx(8).epsilon(0.02));
+    CHECK(report.score.utilization == Approx(1).epsilon(0.02));
+  }
+}
+
 TEST_CASE("a run that is cut off unasked is none to judge by, nor one without a completed job") {
   const auto left = row_in(core::JobState::kRunning);
   const auto waits = row_in(core::JobState::kPending, false);

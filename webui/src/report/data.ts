@@ -6,12 +6,12 @@ export interface SummaryRow {
   workload: string;
   policy: string;
   ratio: Ratio | null;
-  avg_jct_s: Estimate;
-  p50_jct_s: Estimate;
-  p99_jct_s: Estimate;
+  avg_jct_s: Estimate | null; // null: no job completed; so are the other figures of completed jobs
+  p50_jct_s: Estimate | null;
+  p99_jct_s: Estimate | null;
   makespan_s: Estimate;
   utilization: Estimate; // percent
-  ftf_worst: Estimate;
+  ftf_worst: Estimate | null;
   decision_us_p99: Estimate;
 }
 

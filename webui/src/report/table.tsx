@@ -4,7 +4,7 @@ import { short, unitFor } from "./format";
 import { hue } from "./plots";
 import { useDark } from "../theme";
 
-interface Column { title: string; of: (row: SummaryRow) => Estimate; time?: boolean; most?: boolean; about: string }
+interface Column { title: string; of: (row: SummaryRow) => Estimate | null; time?: boolean; most?: boolean; about: string }
 
 const kColumns: Column[] = [
   { title: "average", of: (r) => r.avg_jct_s, time: true, about: "mean time from submission to end" },
@@ -18,9 +18,9 @@ const kColumns: Column[] = [
 
 export function FigureTable({ rows, first }: { rows: SummaryRow[]; first: string }) {
   const dark = useDark();
-  const unit = unitFor(rows[0]?.avg_jct_s.mean ?? 0);
+  const unit = unitFor(rows[0]?.avg_jct_s?.mean ?? 0);
   const best = kColumns.map((column) => {
-    const means = rows.map((row) => column.of(row).mean);
+    const means = rows.flatMap((row) => column.of(row)?.mean ?? []);
     const value = column.most ? Math.max(...means) : Math.min(...means);
     return means.every((mean) => mean === value) ? null : value;
   });
@@ -45,6 +45,7 @@ export function FigureTable({ rows, first }: { rows: SummaryRow[]; first: string
               {kColumns.map((column, at) => {
                 const value = column.of(row);
                 const scale = column.time ? unit.seconds : 1;
+                if (!value) return <td class="number" key={column.title} title="no job completed">–</td>;
                 const isBest = value.mean === best[at];
                 return (
                   <td class={isBest ? "number best" : "number"} key={column.title} title={isBest ? "best" : undefined}>
