@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "schedctl/nodes/node_events.hpp"
+#include "schedctl/node_events.hpp"
 
 namespace tidepool::ctl {
 namespace {
@@ -148,7 +148,18 @@ std::string rolled_back_sentence(const json& data) {
 
 using Sentence = std::string (*)(const json& data);
 
-const std::map<std::string, Sentence>& event_sentences() {
+const std::map<std::string, Sentence>& policy_sentences() {
+  static const std::map<std::string, Sentence> sentences = {
+      {"policy.error", policy_error_sentence},
+      {"policy.activated", activated_sentence},
+      {"policy.rolled_back", rolled_back_sentence},
+      {"policy.shadow_started", [](const json& d) { return a_policy(d) + " is asked beside the active one"; }},
+      {"policy.shadow_stopped", [](const json& d) { return a_policy(d) + " is not asked any more"; }},
+  };
+  return sentences;
+}
+
+const std::map<std::string, Sentence>& job_sentences() {
   static const std::map<std::string, Sentence> sentences = {
       {"job.submitted",
        [](const json& d) {
@@ -215,11 +226,6 @@ const std::map<std::string, Sentence>& event_sentences() {
       {"worker.straggling", straggling_sentence},
       {"worker.replaced",
        [](const json& d) { return "worker " + text_at(d, "/worker") + " replaced by " + text_at(d, "/by"); }},
-      {"policy.error", policy_error_sentence},
-      {"policy.activated", activated_sentence},
-      {"policy.rolled_back", rolled_back_sentence},
-      {"policy.shadow_started", [](const json& d) { return a_policy(d) + " is asked beside the active one"; }},
-      {"policy.shadow_stopped", [](const json& d) { return a_policy(d) + " is not asked any more"; }},
       {"data.epoch_audited", audited_sentence},
   };
   return sentences;
@@ -283,8 +289,9 @@ std::string event_sentence(const json& event, const std::string& job) {
                                 type == "decision.made" || (type == "data.epoch_audited" && audit_is_sound(data));
     if (told_elsewhere || text_at(event, "/job") != job) return "";
   }
-  const auto found = event_sentences().find(type);
-  if (found != event_sentences().end()) return found->second(data);
+  for (const auto* table : {&job_sentences(), &policy_sentences()}) {
+    if (const auto found = table->find(type); found != table->end()) return found->second(data);
+  }
   return job.empty() ? node_event_sentence(type, data) : "";
 }
 

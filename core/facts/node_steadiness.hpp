@@ -17,8 +17,8 @@ namespace tidepool::core {
 
 // Its agent is lost. Of no effect where an operator, a notice or its pool has closed the node before.
 void note_loss(StateChange& change, NodeId node);
-// The worker has ended, of itself or by a fault of the node. Of no effect unless it is one of node_faults.hpp. Whether it
-// counts against the node alone: its agent could start nothing.
+// The worker has ended, of itself or by a fault of the node. Of no effect unless it is one of node_faults.hpp. Whether
+// it counts against the node alone: its agent could start nothing.
 [[nodiscard]] bool note_exit(StateChange& change, const Worker& worker, const WorkerExited& fact);
 // A worker has become ready there.
 void note_start(StateChange& change, NodeId node);

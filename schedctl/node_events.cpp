@@ -1,4 +1,4 @@
-#include "schedctl/nodes/node_events.hpp"
+#include "schedctl/node_events.hpp"
 
 #include <map>
 
@@ -67,7 +67,7 @@ std::string failed(const json& d, const char* what) {
               text_at(d, "/detail"));
 }
 
-// In the share of a budget that is spent: "tenant vision has spent 80 % of its budget of 100 for this month: warn".
+// "tenant vision has spent 80 % of its budget of 100 a month: warn"
 std::string budget_reached(const json& d) {
   return "tenant " + text_at(d, "/tenant", "?") + " has spent " + integer_at(d, "/percent") + " % of its budget of " +
          text_at(d, "/limit", "?") + " a " + text_at(d, "/window", "?") + ": " + text_at(d, "/action", "?");
@@ -75,7 +75,40 @@ std::string budget_reached(const json& d) {
 
 using Sentence = std::string (*)(const json& data);
 
-const std::map<std::string, Sentence>& sentences() {
+const std::map<std::string, Sentence>& pool_sentences() {
+  static const std::map<std::string, Sentence> table = {
+      {"pool.configured", [](const json& d) { return "pools: " + listed(d, "/pools"); }},
+      {"pool.node_asked", [](const json& d) { return with(name(d) + " is asked for", text_at(d, "/reason/text")); }},
+      {"pool.node_created", [](const json& d) { return name(d) + " is being made"; }},
+      {"pool.node_joined",
+       [](const json& d) { return name(d) + " joined " + after(d, "/seconds") + " after it was asked for"; }},
+      {"pool.create_failed", [](const json& d) { return failed(d, "making "); }},
+      {"pool.delete_failed", [](const json& d) { return failed(d, "ending "); }},
+      {"pool.node_emptying",
+       [](const json& d) {
+         return with(name(d) + " is to be empty in " + after(d, "/seconds"), text_at(d, "/reason/text"));
+       }},
+      {"pool.node_released",
+       [](const json& d) { return with(name(d) + " is given back", text_at(d, "/reason/text")); }},
+      {"pool.bill_runs_on",
+       [](const json& d) {
+         return name(d) + " was ended and is still listed; it is ended again (" + some(d, "/attempts", "attempt") + ")";
+       }},
+      {"pool.node_gone", [](const json& d) { return with(name(d) + " is gone", text_at(d, "/why")); }},
+      {"pool.node_unknown",
+       [](const json& d) {
+         return "the provider of " + text_at(d, "/pool", "?") + " lists " + text_at(d, "/provider_id", "?") +
+                ", which nobody asked for; it is ended";
+       }},
+      {"pool.list_failed",
+       [](const json& d) {
+         return with("listing the nodes of " + text_at(d, "/pool", "?") + " failed", text_at(d, "/detail"));
+       }},
+  };
+  return table;
+}
+
+const std::map<std::string, Sentence>& node_sentences() {
   static const std::map<std::string, Sentence> table = {
       {"worker.started", [](const json& d) { return "worker " + text_at(d, "/worker", "?") + " is placed"; }},
       {"slots.quarantined",
@@ -110,33 +143,6 @@ const std::map<std::string, Sentence>& sentences() {
       {"maintenance.began", [](const json& d) { return window(d, "has begun"); }},
       {"maintenance.ended", [](const json& d) { return window(d, "has ended"); }},
       {"maintenance.removed", [](const json& d) { return window(d, "is called off"); }},
-      {"pool.configured", [](const json& d) { return "pools: " + listed(d, "/pools"); }},
-      {"pool.node_asked", [](const json& d) { return with(name(d) + " is asked for", text_at(d, "/reason/text")); }},
-      {"pool.node_created", [](const json& d) { return name(d) + " is being made"; }},
-      {"pool.node_joined",
-       [](const json& d) { return name(d) + " joined " + after(d, "/seconds") + " after it was asked for"; }},
-      {"pool.create_failed", [](const json& d) { return failed(d, "making "); }},
-      {"pool.delete_failed", [](const json& d) { return failed(d, "ending "); }},
-      {"pool.node_emptying",
-       [](const json& d) {
-         return with(name(d) + " is to be empty in " + after(d, "/seconds"), text_at(d, "/reason/text"));
-       }},
-      {"pool.node_released",
-       [](const json& d) { return with(name(d) + " is given back", text_at(d, "/reason/text")); }},
-      {"pool.bill_runs_on",
-       [](const json& d) {
-         return name(d) + " was ended and is still listed; it is ended again (" + some(d, "/attempts", "attempt") + ")";
-       }},
-      {"pool.node_gone", [](const json& d) { return with(name(d) + " is gone", text_at(d, "/why")); }},
-      {"pool.node_unknown",
-       [](const json& d) {
-         return "the provider of " + text_at(d, "/pool", "?") + " lists " + text_at(d, "/provider_id", "?") +
-                ", which nobody asked for; it is ended";
-       }},
-      {"pool.list_failed",
-       [](const json& d) {
-         return with("listing the nodes of " + text_at(d, "/pool", "?") + " failed", text_at(d, "/detail"));
-       }},
       {"budget.reached", budget_reached},
       {"budget.renewed",
        [](const json& d) {
@@ -153,8 +159,10 @@ const std::map<std::string, Sentence>& sentences() {
 }  // namespace
 
 std::string node_event_sentence(const std::string& type, const json& data) {
-  const auto found = sentences().find(type);
-  return found == sentences().end() ? "" : found->second(data);
+  for (const auto* table : {&node_sentences(), &pool_sentences()}) {
+    if (const auto found = table->find(type); found != table->end()) return found->second(data);
+  }
+  return "";
 }
 
 }  // namespace tidepool::ctl
