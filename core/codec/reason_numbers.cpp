@@ -196,7 +196,7 @@ std::string_view name_of(const Reason& reason) {
 }
 
 const std::vector<std::string_view>& reason_names() {
-  static const std::vector<std::string_view> kNames = [] {
+  static const std::vector<std::string_view> all = [] {
     std::vector<std::string_view> names;
     any_kind([&]<class R>(const R&) {
       names.push_back(R::kTraits.name);
@@ -204,7 +204,7 @@ const std::vector<std::string_view>& reason_names() {
     });
     return names;
   }();
-  return kNames;
+  return all;
 }
 
 std::string word_of(const Reason& reason) {
@@ -237,7 +237,7 @@ std::vector<ReasonNumber> numbers_of(const Reason& reason) {
 nlohmann::json straggler_json(const Reason& reason) {
   const auto slow = visit_reason(
       []<class R>(const R& told) -> reason::SlowWorker {
-        if constexpr (std::is_base_of_v<reason::SlowWorker, R>) return told;
+        if constexpr (std::is_base_of_v<reason::SlowWorker, R>) return static_cast<const reason::SlowWorker&>(told);
         return {};
       },
       reason);
