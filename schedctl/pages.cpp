@@ -111,13 +111,14 @@ std::string weighed_text(const json& weighed, Detail detail) {
          (why.empty() ? " (" + text_at(weighed, "/reason/code") + ")" : ": " + why);
 }
 
-// Policies that only order jobs weigh a size against none, and give both the reason of the one that won: of none it
-// says nothing.
+// Policies that only order jobs weigh a size against none, and give both a reason of the one that won: of none it says
+// nothing.
 bool says_nothing(const json& alternative, const json& explanation) {
   const std::string code = text_at(alternative, "/reason/code");
   const bool is_winners =
       code == text_at(explanation, "/reason/code") || code == text_at(explanation, "/chosen/reason/code");
-  return number_at(alternative, "/size") == 0 && is_winners;
+  const bool is_of_a_size = number_at(alternative, "/reason/numbers/to").value_or(0) > 0;
+  return number_at(alternative, "/size") == 0 && (is_winners || is_of_a_size);
 }
 
 // Of the verdict itself, with the code by which programs know it.

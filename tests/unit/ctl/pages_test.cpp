@@ -64,7 +64,10 @@ TEST_CASE("having no slots is no alternative where it is told with the reason of
   explanation["alternatives"] = json::array({none});
   CHECK(why_page(explanation, {}).find("Considered and not taken") == std::string::npos);
   explanation["alternatives"][0]["reason"]["code"] = "PriceTooHigh";
+  explanation["alternatives"][0]["reason"]["numbers"] = json::object();
   CHECK(why_page(explanation, {}).find("- no slots: growing 0 -> 4") != std::string::npos);
+  explanation["alternatives"][0]["reason"]["numbers"] = {{"from", 0}, {"to", 4}};
+  CHECK(why_page(explanation, {}).find("Considered and not taken") == std::string::npos);
 }
 
 TEST_CASE("a refused job file names line, pointer and hint") {
