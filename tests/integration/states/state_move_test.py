@@ -79,7 +79,7 @@ class StateMove(unittest.TestCase):
         """The node is drained, so that the job saves its state there and waits. Returns what the state's event says."""
         self.soon(lambda: self.step_of(job) >= step)
         node = self.daemon.node(name)["id"]
-        self.daemon.call("POST", f"/v1/nodes/{node}/drain", {"deadline": "30s", "reason": "a new disk"})
+        self.daemon.call("POST", f"/v1/nodes/{node}/drain", {"deadline": "10s", "reason": "a new disk"})
         self.soon(lambda: self.daemon.events("job.parked") and self.states_at(name, job))
         return self.daemon.events("job.parked")[0]["data"]
 
@@ -105,7 +105,7 @@ class StateMove(unittest.TestCase):
         self.check_went_on(job, saved, "one", "two")
         self.assertEqual(self.states_at("two", job)[0].read_bytes(), original)
         reasons = json.dumps([event["data"] for event in self.daemon.events("decision.made")])
-        self.assertIn(f"its state of step {saved['step']} is brought from node-1 to node-2", reasons)
+        self.assertIn(f"its state of step {saved['step']:,} is brought from node-1 to node-2", reasons)
 
     def test_a_transfer_survives_both_agents_and_the_daemon_and_goes_on_where_it_was(self):
         self.start_node("one", "--state-rate", "1MiB")
