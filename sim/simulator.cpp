@@ -343,13 +343,6 @@ bool Simulator::all_done() const {
                      [](const auto& entry) { return core::is_final(entry.second->state()); });
 }
 
-// Accounts are charged when something happens; at a cut the slots have been held up to then.
-Duration Simulator::held_until_now(const core::Job& job) const {
-  const core::Account& account = job.account;
-  if (now_ <= account.charged_until) return account.slot_time;
-  return account.slot_time + (now_ - account.charged_until) * core::slots_in_use(daemon_->state(), job);
-}
-
 SimResult Simulator::result() {
   SimResult result;
   result.complete = all_done();
@@ -386,7 +379,7 @@ SimResult Simulator::result() {
       if (found->state() == core::JobState::kFailed) row.failure = found->recovery.last_error;
       if (found->started_at) row.started_s = (*found->started_at - Instant()).to_seconds();
       if (found->phase.ended_at()) row.finished_s = (*found->phase.ended_at() - Instant()).to_seconds();
-      row.slot_seconds = held_until_now(*found).to_seconds();
+      row.slot_seconds = core::account_at(daemon_->state(), *found, now_).slot_time.to_seconds();  // to a cut, too
       row.resizes = counted.resizes;
       row.preemptions = counted.preemptions;
       row.held = std::move(counted.held);

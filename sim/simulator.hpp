@@ -190,7 +190,6 @@ class Simulator {
   void note_held(JobId job, int slots, Instant now);
   void audit_recovery();
   [[nodiscard]] bool all_done() const;
-  [[nodiscard]] Duration held_until_now(const core::Job& job) const;
   [[nodiscard]] SimResult result();
   [[nodiscard]] std::unique_ptr<Daemon> make_daemon();
   [[nodiscard]] Fleet::Setup fleet_setup();

@@ -54,10 +54,8 @@ std::int64_t charged_day(const ClusterState& state, const Account& account) {
   return day_in_utc(state, account.charged_until);
 }
 
-}  // namespace
-
-void charge(const ClusterState& state, Job& job, Instant until) {
-  Account& account = job.account;
+// `account` is the job's, or a copy of it.
+void charge_account(const ClusterState& state, const Job& job, Instant until, Account& account) {
   if (until <= account.charged_until) return;
   const Held held = held_by(state, job);
   while (true) {
@@ -73,6 +71,18 @@ void charge(const ClusterState& state, Job& job, Instant until) {
     if (held.all.slots == 0) break;  // the days that follow are alike
   }
   charge_part(account, held, until);
+}
+
+}  // namespace
+
+void charge(const ClusterState& state, Job& job, Instant until) {
+  charge_account(state, job, until, job.account);
+}
+
+Account account_at(const ClusterState& state, const Job& job, Instant until) {
+  Account account = job.account;
+  charge_account(state, job, until, account);
+  return account;
 }
 
 Used used_until(const ClusterState& state, const Account& account, std::int64_t day) {

@@ -11,6 +11,8 @@ namespace tidepool::core {
 void charge(const ClusterState& state, Job& job, Instant until);
 // The same, and what is charged is added to what its tenant has used, if that is one of the tree.
 void charge_with_tenant(ClusterState& state, Job& job, Instant until);
+// The account as charge() would leave it.
+[[nodiscard]] Account account_at(const ClusterState& state, const Job& job, Instant until);
 
 // Slots of the job's present workers, those on lost nodes left out.
 [[nodiscard]] int slots_in_use(const ClusterState& state, const Job& job);

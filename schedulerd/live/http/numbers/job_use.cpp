@@ -8,9 +8,8 @@ namespace tidepool::live::http {
 
 core::Used used_now(const core::ClusterState& state, const core::Job& job, Instant now) {
   if (job.membership.workers.empty()) return {job.account.slot_time, job.account.cost};
-  core::Job charged = job;
-  core::charge(state, charged, now);
-  return {charged.account.slot_time, charged.account.cost};
+  const core::Account account = core::account_at(state, job, now);
+  return {account.slot_time, account.cost};
 }
 
 double slot_seconds(Duration held) {
