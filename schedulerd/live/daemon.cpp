@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -65,14 +64,12 @@ Status keep_policy(Journal& journal, Daemon::Setup& setup) {
   return ok_status();
 }
 
-// Whether this is the text of a token with which somebody can administer the whole pool.
+// Whether this is the text of a valid token of an admin of the whole pool.
 bool lets_in_pool_admin(const std::string& text, History& history, std::int64_t unix_s) {
-  const auto tokens = history.tokens();
-  return std::any_of(tokens.begin(), tokens.end(), [&](const TokenRecord& token) {
-    const std::string head = TokenText{.id = token.id, .secret = ""}.text();
-    return admits_pool_admin(token, unix_s) && text.starts_with(head) &&
-           equal_in_constant_time(sha256_hex(text.substr(head.size())), token.secret_sha256);
-  });
+  const auto given = parse_token(text);
+  const auto known = given ? history.token(given->id) : std::nullopt;
+  return known && admits_pool_admin(*known, unix_s) &&
+         equal_in_constant_time(sha256_hex(given->secret), known->secret_sha256);
 }
 
 // A tree of tenants that does not decide is easily taken for one that does.

@@ -23,18 +23,6 @@ std::optional<std::string_view> bearer_token(std::string_view authorization) {
   return authorization.substr(kScheme.size());
 }
 
-struct TokenParts {
-  std::string id;
-  std::string_view secret;
-};
-
-std::optional<TokenParts> split_token(std::string_view token) {
-  if (!token.starts_with("tp_")) return std::nullopt;
-  const auto last = token.rfind('_');
-  if (last <= 3 || last + 1 == token.size()) return std::nullopt;
-  return TokenParts{std::string(token.substr(3, last - 3)), token.substr(last + 1)};
-}
-
 }  // namespace
 
 std::optional<Role> parse_role(std::string_view text) {
@@ -60,7 +48,7 @@ Result<Caller> Authenticator::identify(std::string_view authorization) {
   const Error refusal = invalid_argument("the token is unknown, expired or revoked");
   const auto token = bearer_token(authorization);
   if (!token) return invalid_argument("send the header Authorization: Bearer tp_...");
-  const auto parts = split_token(*token);
+  const auto parts = parse_token(*token);
   if (!parts) return refusal;
   const auto record = find(parts->id);
   // The hash is compared for unknown ids too, so that the time taken does not tell which ids exist.

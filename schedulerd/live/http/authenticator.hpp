@@ -51,7 +51,7 @@ class Authenticator {
   void place(Caller& caller, const SharedValue<core::TenantTree>& tree);
 
   [[nodiscard]] bool expired(const Caller& caller) const;
-  // Without this token nobody could administer the whole pool.
+  // No other valid token is of an admin of the whole pool.
   [[nodiscard]] bool is_last_pool_admin(const TokenRecord& token) const;
   // After a revocation; the next look reads the journal again.
   void forget_all() { known_.clear(); }

@@ -1,4 +1,4 @@
-// Tokens that let somebody administer the whole pool. Rule: one is always left, because nobody could make another.
+// Tokens of admins of the whole pool. Rule: one valid is always left, because only such an admin can make another.
 #pragma once
 
 #include <cstdint>

@@ -54,6 +54,13 @@ TokenText new_token() {
   return {random_hex(6), random_hex(24)};
 }
 
+std::optional<TokenText> parse_token(std::string_view text) {
+  if (!text.starts_with("tp_")) return std::nullopt;
+  const auto last = text.rfind('_');
+  if (last <= 3 || last + 1 == text.size()) return std::nullopt;
+  return TokenText{.id = std::string(text.substr(3, last - 3)), .secret = std::string(text.substr(last + 1))};
+}
+
 Result<std::string> read_secret_file(const std::string& path) {
   struct stat info{};
   if (::stat(path.c_str(), &info) != 0) return not_found("cannot read " + path + ": " + std::strerror(errno));

@@ -2,6 +2,7 @@
 // never written to a log.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,8 @@ struct TokenText {
   [[nodiscard]] std::string text() const { return "tp_" + id + "_" + secret; }
 };
 [[nodiscard]] TokenText new_token();
+// None: it is not of that form.
+[[nodiscard]] std::optional<TokenText> parse_token(std::string_view text);
 
 // Reads a file that only its owner may read; the error says how to mend its mode.
 [[nodiscard]] Result<std::string> read_secret_file(const std::string& path);
