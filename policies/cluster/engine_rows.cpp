@@ -34,8 +34,7 @@ constexpr Duration kBoundMost = Duration::seconds(60);
 
 // Neither pinned nor of a program that reports nothing to judge sizes by.
 bool may_be_resized(const core::Job& job) {
-  const bool tells_nothing = job.spec.resize == core::ResizeMode::kRestart && !job.progress.reported_at;
-  return job.requests.pinned_size == 0 && !tells_nothing;
+  return job.requests.pinned_size == 0 && !reports_nothing(job);
 }
 
 TransitionCosts costs_of(const core::Job& job) {

@@ -12,6 +12,10 @@ bool chooses_batch(const core::Job& job) {
   return job.spec.batch.on_resize == core::OnResize::kCallback && job.progress.noise_scale;
 }
 
+bool reports_nothing(const core::Job& job) {
+  return job.spec.resize == core::ResizeMode::kRestart && !job.progress.reported_at;
+}
+
 namespace {
 
 // What is expected before two sizes were measured: half of a tenth of the work of a step does not run side by side, so

@@ -32,6 +32,9 @@ namespace tidepool::policies::cluster {
 // Its program says its batch itself, and it has told how noisy its gradient is.
 [[nodiscard]] bool chooses_batch(const core::Job& job);
 
+// A program that is restarted for a change of size and has told no steps: there is nothing to judge sizes by.
+[[nodiscard]] bool reports_nothing(const core::Job& job);
+
 class JobSpeed final : public SpeedModel {
  public:
   using Sizes = std::map<int, core::SizeRecord>;

@@ -147,9 +147,7 @@ void tell_by_measurements(const core::ClusterState& state, const core::Job& job,
                           core::Target& target) {
   if (rests_on == RestsOn::kElse) return;
   AllowedSizes ladder = ladder_of(state, job);
-  // Of a program that reports nothing there is nothing to wait for.
-  const bool tells_nothing = job.spec.resize == core::ResizeMode::kRestart && !job.progress.reported_at;
-  if (ladder.sizes.empty() || job.requests.pinned_size > 0 || tells_nothing) return;
+  if (ladder.sizes.empty() || job.requests.pinned_size > 0 || reports_nothing(job)) return;
   auto ground = SizeExplorer(state, job, std::move(ladder)).ground_of(target, rests_on == RestsOn::kPrice);
   if (ground) target.reason = *std::move(ground);
 }
