@@ -98,7 +98,7 @@ const std::map<std::string, Sentence>& pool_sentences() {
       {"pool.node_unknown",
        [](const json& d) {
          return "the provider of " + text_at(d, "/pool", "?") + " lists " + text_at(d, "/provider_id", "?") +
-                ", which nobody asked for; it is ended";
+                ", for which there is no request; it is ended";
        }},
       {"pool.list_failed",
        [](const json& d) {

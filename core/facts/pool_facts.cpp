@@ -79,7 +79,11 @@ void forget(StateChange& change, NodeRequest request, const char* why) {
 void create_failed(StateChange& change, const PoolNode& node, std::string_view fault, const std::string& detail) {
   NodePool& pool = pool_of(change, node);
   const bool same_attempt = pool.backoff.failures > 0 && node.asked_at <= pool.backoff.failed_at;
-  same_attempt ? void(pool.backoff.detail = detail) : pool.backoff.fail(change.at(), detail);
+  if (same_attempt) {
+    pool.backoff.detail = detail;
+  } else {
+    pool.backoff.fail(change.at(), detail);
+  }
   emit(change, "pool.create_failed", node,
        {{"fault", fault},
         {"detail", detail},

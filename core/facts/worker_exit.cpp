@@ -56,9 +56,8 @@ void emit_lost(StateChange& change, const Job& job, WorkerId worker, const ExitN
 }
 
 // Counts a loss once for each job, however many of its workers went together.
-void count_loss(Job& job, IdSet<JobId>& counted, std::string how) {
+void count_loss(Job& job, IdSet<JobId>& counted) {
   if (counted.insert(job.id)) ++job.recovery.restarts;
-  job.recovery.last_error = std::move(how);
 }
 
 // The program may have reached its end: a member has exited with 0, and rank 0, which reports the end, has not.
@@ -113,7 +112,8 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
       if (!job.recovery.unconfirmed_since) job.recovery.unconfirmed_since = change.at();
     } else if (lost) {
       if (first_worker && notice.exit_code == kExitMisconfigured) job.recovery.misconfigured = true;
-      notice.nothing_started ? void(job.recovery.last_error = how) : count_loss(job, counted, how);
+      job.recovery.last_error = how;
+      if (!notice.nothing_started) count_loss(job, counted);
       emit_lost(change, job, id, notice);
     }
     drop_from_transition(change, job, id);

@@ -153,19 +153,17 @@ Lines lines_of(const BeyondGuarantee&, JobId) {
           "a larger guarantee: schedctl tenants apply FILE"};
 }
 
-Lines of_budget(const OfBudget& why) {
-  return {"a larger budget of tenant " + why.word + ": schedctl tenants apply FILE",
-          "wait until " + utc_text(why.ends_unix)};
+Lines of_budget(const OfBudget& why, const char* then) {
+  return {"a larger budget of tenant " + why.word + ": schedctl tenants apply FILE", then + utc_text(why.ends_unix)};
 }
 Lines lines_of(const BudgetSpent& why, JobId) {
-  return of_budget(why);
+  return of_budget(why, "wait until ");
 }
 Lines lines_of(const BudgetStopped& why, JobId) {
-  return {"a larger budget of tenant " + why.word + ": schedctl tenants apply FILE",
-          "submit it again after " + utc_text(why.ends_unix)};
+  return of_budget(why, "submit it again after ");
 }
 Lines lines_of(const BudgetShrunk& why, JobId) {
-  return of_budget(why);
+  return of_budget(why, "wait until ");
 }
 
 Lines lines_of(const MeritWait& why, JobId) {

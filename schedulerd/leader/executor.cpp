@@ -22,7 +22,6 @@ api::GenerationMessage generation_of(const core::Job& job) {
           .park = job.membership.parking};
 }
 
-// None: it has no notice, or its agent is of a version that gives none.
 // Programs, and who reads their logs, are told of jobs of their own tenant only.
 std::string sentence_for(const core::ClusterState& state, const core::Worker& worker, const nlohmann::json& told) {
   std::string sentence = told.at("text").get<std::string>();
@@ -36,6 +35,7 @@ std::string sentence_for(const core::ClusterState& state, const core::Worker& wo
   return sentence;
 }
 
+// None: it has no notice, or its agent is of a version that gives none.
 std::optional<api::NoticeMessage> notice_of(const core::ClusterState& state, const core::Worker& worker, Instant now) {
   if (!worker.notice || !state.find_node(worker.node)->gives_notice) return std::nullopt;
   const core::LeaveNotice& notice = *worker.notice;

@@ -1,7 +1,7 @@
 // What a decision did to a job, as the feed tells it.
 import type { IntentLine } from "../state/event_data";
 
-// The engine takes a job's slots in one way, whoever wants it.
+// The engine takes a job's slots in one way, for its user and for a budget as for another job.
 const kTaken: Record<string, string> = { SuspendedByUser: "suspend", BudgetSpent: "pause" };
 
 export function kindText({ kind, code }: Pick<IntentLine, "kind" | "code">): string {
