@@ -26,9 +26,6 @@ bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 63 && std::all_of(text.begin(), text.end(), allowed);
 }
 
-// A worker that is told to leave holds its slots for so long, also where they are another tenant's guarantee.
-constexpr Duration kGraceMost = Duration::seconds(24 * 3600);
-
 std::optional<Duration> optional_duration(ObjectReader& in, std::string_view field) {
   const json& value = in.raw(field);
   if (value.is_null()) return std::nullopt;

@@ -27,6 +27,8 @@ struct RunSpec {
   std::map<std::string, std::string> env;
   std::string workdir;  // absolute, or empty = the agent's own
 };
+// A worker that is told to leave holds its slots for so long, also where they are another tenant's guarantee.
+inline constexpr Duration kGraceMost = Duration::seconds(24 * 3600);
 struct ElasticFields {
   int min = 1;
   int max = 1;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/v1/job_defaults.hpp"
+#include "api/v1/job_spec.hpp"
 
 namespace tidepool::api::v1 {
 namespace {
@@ -258,6 +259,7 @@ class TreeReading {
     tenant.priority_max = optional_integer(in, "priority_max", {.low = -kPriorityMost, .high = kPriorityMost});
     tenant.job_slots_max = optional_integer(in, "job_slots_max", {.low = 1, .high = kSlotsMost});
     tenant.job_price_max = read_price(in, "job_price_max");
+    tenant.job_grace_max = read_up_to(in, "job_grace_max", kGraceMost, "; leave it out for no limit of its own");
     tenant.notice_extension =
         read_up_to(in, "notice_extension", kExtensionMost, "; leave it out for no limit of its own");
     tenant.preempt_after = read_up_to(in, "preempt_after", kPreemptAfterMost, "").value_or(Duration());

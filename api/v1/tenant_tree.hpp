@@ -37,6 +37,7 @@ struct TenantFields {
   std::optional<int> priority_max;
   std::optional<int> job_slots_max;
   std::optional<Money> job_price_max;  // an hour
+  std::optional<Duration> job_grace_max;
   std::optional<BudgetFields> budget;
   std::optional<Duration> notice_extension;
   Duration preempt_after;

@@ -82,6 +82,7 @@ void fields(auto& archive, codec::Like<Tenant> auto& tenant) {
   archive("job_slots_max", tenant.job_slots_max);
   archive("job_price_max", tenant.job_price_max);
   archive("budget", tenant.budget);
+  archive("job_grace_max", tenant.job_grace_max);
   archive("notice_extension", tenant.notice_extension);
   archive("preempt_after", tenant.preempt_after);
   archive("defaults", tenant.defaults);
@@ -147,6 +148,7 @@ inline void tell_no_later_fields(nlohmann::json& tree) {
     if (!tenant.is_object()) continue;
     tenant.emplace("budget", nullptr);
     tenant.emplace("guarantee_by_type", nlohmann::json::object());
+    tenant.emplace("job_grace_max", nullptr);
     tenant.emplace("notice_extension", nullptr);
     tenant.emplace("preempt_after", codec::encode(Duration()));
     if (!tenant.contains("defaults")) tenant["defaults"] = codec::encode(JobDefaults{});

@@ -49,6 +49,10 @@ Status check_limits(const Tenant& tenant, const JobSpec& spec) {
     return not_allowed(spec, "scaling.price_cap must be at most " + to_text(*tenant.job_price_max) +
                                  " an hour, the job_price_max" + of);
   }
+  if (tenant.job_grace_max && spec.elastic.grace > *tenant.job_grace_max) {
+    return not_allowed(spec, "elastic.grace " + to_text(spec.elastic.grace) + " is above job_grace_max " +
+                                 to_text(*tenant.job_grace_max) + of);
+  }
   const std::int64_t least = std::int64_t{spec.elastic.sizes.front()} * spec.gpus_per_worker;
   const bool has_own_policy = names_own_policy(spec);
   const std::int64_t kept = has_own_policy ? most : spec.preemptible ? 0 : least;

@@ -54,6 +54,7 @@ Status check_numbers(const Tenant& tenant) {
   if (!is_count(tenant.lend)) return wrong(tenant, "lend is a number of slots, 0 or more; leave it out to lend all");
   if (tenant.job_slots_max && *tenant.job_slots_max < 1) return wrong(tenant, "job_slots_max is 1 or more");
   if (tenant.job_price_max && *tenant.job_price_max <= Money()) return wrong(tenant, "job_price_max is above 0");
+  if (tenant.job_grace_max && *tenant.job_grace_max < Duration()) return wrong(tenant, "job_grace_max is 0s or more");
   if (tenant.notice_extension &&
       (*tenant.notice_extension < Duration() || *tenant.notice_extension > kNoticeExtensionMost)) {
     return wrong(tenant, "notice_extension is from 0s to 24h");

@@ -33,8 +33,9 @@ struct Tenant {
   // What its jobs may ask for, and those of tenants below it. None = no limit of its own.
   std::optional<int> priority_max{};
   std::optional<int> job_slots_max{};
-  std::optional<Money> job_price_max{};  // an hour: a job must set a price cap of at most that
-  std::optional<Budget> budget{};        // of its jobs and those of tenants below it
+  std::optional<Money> job_price_max{};     // an hour: a job must set a price cap of at most that
+  std::optional<Duration> job_grace_max{};  // of `elastic.grace`: for so long a job that gives up slots may keep them
+  std::optional<Budget> budget{};           // of its jobs and those of tenants below it
   // By how much programs of its jobs, and of tenants below it, may put off their end. None = no limit of its own.
   std::optional<Duration> notice_extension{};
   // How long its jobs, and those of tenants below it, wait before others are preempted for them; likewise the tree's.

@@ -29,6 +29,7 @@ struct Limits {
   const Tenant* priority_max = nullptr;
   const Tenant* job_slots_max = nullptr;
   const Tenant* job_price_max = nullptr;
+  const Tenant* job_grace_max = nullptr;
   const Tenant* notice_extension = nullptr;
   const Tenant* borrow = nullptr;
 
@@ -36,6 +37,7 @@ struct Limits {
     if (tenant.priority_max) priority_max = &tenant;
     if (tenant.job_slots_max) job_slots_max = &tenant;
     if (tenant.job_price_max) job_price_max = &tenant;
+    if (tenant.job_grace_max) job_grace_max = &tenant;
     if (tenant.notice_extension) notice_extension = &tenant;
     if (tenant.borrow) borrow = &tenant;
   }
@@ -53,6 +55,7 @@ Status check_limits(const Tenant& tenant, const Limits& above) {
   TP_TRY(check_limit(tenant, &Tenant::priority_max, above.priority_max, "priority_max"));
   TP_TRY(check_limit(tenant, &Tenant::job_slots_max, above.job_slots_max, "job_slots_max"));
   TP_TRY(check_limit(tenant, &Tenant::job_price_max, above.job_price_max, "job_price_max"));
+  TP_TRY(check_limit(tenant, &Tenant::job_grace_max, above.job_grace_max, "job_grace_max"));
   TP_TRY(check_limit(tenant, &Tenant::notice_extension, above.notice_extension, "notice_extension"));
   if (above.borrow == nullptr || !tenant.borrow) return ok_status();
   const std::int64_t most = std::int64_t{tenant.guarantee} + *tenant.borrow;

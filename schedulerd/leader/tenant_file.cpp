@@ -44,6 +44,7 @@ core::TenantTree to_core(const api::v1::TenantTreeV1& file) {
                             .priority_max = fields.priority_max,
                             .job_slots_max = fields.job_slots_max,
                             .job_price_max = fields.job_price_max,
+                            .job_grace_max = fields.job_grace_max,
                             .budget = fields.budget ? std::optional(to_core(*fields.budget)) : std::nullopt,
                             .notice_extension = fields.notice_extension,
                             .preempt_after = fields.preempt_after,

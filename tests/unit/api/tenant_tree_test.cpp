@@ -17,7 +17,7 @@ json tenants_document() {
     "tenants": [
       {"name": "lab", "guarantee": 8, "weight": 2, "tenants": [
         {"name": "vision", "guarantee": 4, "borrow": 8, "lend": 2, "priority_max": 10, "job_slots_max": 16,
-         "job_price_max": 12.50, "notice_extension": "2m", "preempt_after": "10m"},
+         "job_price_max": 12.50, "job_grace_max": "10m", "notice_extension": "2m", "preempt_after": "10m"},
         {"name": "speech", "weight": 0}]},
       {"name": "guests"}]
   })");
@@ -62,6 +62,7 @@ TEST_CASE("tenants are read with their parents before them, and without a field 
   CHECK(vision.priority_max == 10);
   CHECK(vision.job_slots_max == 16);
   CHECK(vision.job_price_max == Money::micros(12'500'000));
+  CHECK(vision.job_grace_max == Duration::seconds(600));
   CHECK(vision.notice_extension == Duration::seconds(120));
   CHECK(vision.preempt_after == Duration::seconds(600));
   CHECK(tree.tenants[2].parent == "lab");

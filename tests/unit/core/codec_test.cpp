@@ -92,6 +92,7 @@ core::TenantTree full_tree() {
                        .priority_max = -1,
                        .job_slots_max = 16,
                        .job_price_max = Money::micros(2'500'000),
+                       .job_grace_max = Duration::seconds(90),
                        .budget = full_budget(),
                        .notice_extension = Duration::seconds(120),
                        .preempt_after = Duration::seconds(30)}},

@@ -89,6 +89,7 @@ TEST_CASE("limits below a tenant are no looser than its own where its admin sets
                                .priority_max = 3,
                                .job_slots_max = 4,
                                .job_price_max = Money::micros(1'000'000),
+                               .job_grace_max = Duration::seconds(20),
                                .notice_extension = Duration::seconds(60)});
   const auto below_a = [&](Tenant tenant) {
     tenant.name = "b";
@@ -100,6 +101,7 @@ TEST_CASE("limits below a tenant are no looser than its own where its admin sets
   CHECK_THAT(below_a({.job_slots_max = 5}), Contains("job_slots_max 5 is looser than the 4"));
   CHECK_THAT(below_a({.job_price_max = Money::micros(2'000'000)}),
              Contains("job_price_max 2.00 is looser than the 1.00"));
+  CHECK_THAT(below_a({.job_grace_max = Duration::seconds(21)}), Contains("job_grace_max 21s is looser than the 20s"));
   CHECK_THAT(below_a({.notice_extension = Duration::seconds(61)}), Contains("is looser than the 1m of tenant \"a\""));
   // The lab may have 8 + 4 slots, and keeps 2 of its guarantee from others.
   CHECK(refusal({in_lab({.name = "a", .guarantee = 8, .borrow = 4})}).empty());

@@ -207,7 +207,11 @@ TEST_CASE("a size is pinned, and a policy of a job's own taken, within the guara
 }
 
 TEST_CASE("a job may ask for what its tenant and those above allow, and is told the limit that it breaks") {
-  SharedPool pool({{.name = "lab", .guarantee = 4, .priority_max = 5, .job_price_max = Money::micros(2'000'000)},
+  SharedPool pool({{.name = "lab",
+                    .guarantee = 4,
+                    .priority_max = 5,
+                    .job_price_max = Money::micros(2'000'000),
+                    .job_grace_max = Duration::seconds(60)},
                    {.name = "vision", .parent = "lab", .guarantee = 2, .job_slots_max = 4}});
   core::JobSpec good = SharedPool::spec("vision", 2);
   good.scaling.price_cap = Money::micros(2'000'000);
@@ -217,6 +221,9 @@ TEST_CASE("a job may ask for what its tenant and those above allow, and is told 
   bad = good;
   bad.elastic.max = 5;
   CHECK_THAT(refusal(pool, bad), Catch::Contains("5 slots, above job_slots_max 4 of tenant \"vision\""));
+  bad = good;
+  bad.elastic.grace = Duration::seconds(61);
+  CHECK_THAT(refusal(pool, bad), Catch::Contains("elastic.grace 1m1s is above job_grace_max 1m of tenant \"lab\""));
   bad = good;
   bad.scaling.price_cap.reset();
   CHECK_THAT(refusal(pool, bad), Catch::Contains("scaling.price_cap must be at most 2.00 an hour"));

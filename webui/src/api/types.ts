@@ -336,6 +336,7 @@ export interface Tenant {
   priority_max: number | null;
   job_slots_max: number | null;
   job_price_max: string | null;
+  job_grace_max: string | null;
   notice_extension: string | null;
   preempt_after: string; // "0s": not set
   budget: Budget | null;

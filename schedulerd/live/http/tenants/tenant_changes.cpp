@@ -76,6 +76,7 @@ json tenant_settings(const core::Tenant& tenant) {
           {"priority_max", or_null(tenant.priority_max)},
           {"job_slots_max", or_null(tenant.job_slots_max)},
           {"job_price_max", tenant.job_price_max ? json(to_text(*tenant.job_price_max)) : json(nullptr)},
+          {"job_grace_max", tenant.job_grace_max ? json(to_text(*tenant.job_grace_max)) : json(nullptr)},
           {"notice_extension", tenant.notice_extension ? json(to_text(*tenant.notice_extension)) : json(nullptr)},
           {"preempt_after", to_text(tenant.preempt_after)},
           {"budget", tenant.budget ? budget_settings(*tenant.budget) : json(nullptr)},
