@@ -122,6 +122,7 @@ const std::map<std::string, Sentence>& node_sentences() {
          return name(d) + " joined with " + some(d, "/slots", "slot") + " of type " + text_at(d, "/slot_type", "?");
        }},
       {"node.lost", [](const json& d) { return with(name(d) + " is lost", text_at(d, "/why")); }},
+      {"node.removed", [](const json& d) { return name(d) + " is removed"; }},
       {"node.cordoned",
        [](const json& d) {
          return name(d) + (d.value("cordoned", json()) == json(true) ? " is cordoned" : " takes workers again");

@@ -83,6 +83,9 @@ void fields(auto& archive, codec::Like<NodeDampingConfigured> auto& fact) {
 void fields(auto& archive, codec::Like<NodeFaultsCleared> auto& fact) {
   archive("node", fact.node);
 }
+void fields(auto& archive, codec::Like<NodeRemoved> auto& fact) {
+  archive("node", fact.node);
+}
 void fields(auto& archive, codec::Like<MaintenanceAdded> auto& fact) {
   archive("window", fact.window);
 }
@@ -300,6 +303,7 @@ std::string_view name_of(const Fact& fact) {
                         [](const NodeReclaimNoticed&) { return "node_reclaim_noticed"; },
                         [](const NodeDampingConfigured&) { return "node_damping_configured"; },
                         [](const NodeFaultsCleared&) { return "node_faults_cleared"; },
+                        [](const NodeRemoved&) { return "node_removed"; },
                         [](const MaintenanceAdded&) { return "maintenance_added"; },
                         [](const MaintenanceRemoved&) { return "maintenance_removed"; },
                         [](const WorkerReady&) { return "worker_ready"; },

@@ -9,6 +9,7 @@
 #include "core/facts/job_facts.hpp"
 #include "core/facts/maintenance_facts.hpp"
 #include "core/facts/node_facts.hpp"
+#include "core/facts/node_removal.hpp"
 #include "core/facts/node_steadiness.hpp"
 #include "core/facts/notice_facts.hpp"
 #include "core/facts/parking_facts.hpp"

@@ -142,8 +142,8 @@ IdSet<NodeId> unsteady_nodes(const ClusterState& state) {
 
 void follow_steadiness(StateChange& change, const IdSet<NodeId>& unsteady) {
   for (const NodeId id : unsteady) {
-    const Node& node = *change.state().find_node(id);
-    if (node.is_unsteady() && *node.faults->until <= change.at()) become_steady(change, id, false);
+    const Node* node = change.state().find_node(id);  // null: it was removed just now
+    if (node != nullptr && node->is_unsteady() && *node->faults->until <= change.at()) become_steady(change, id, false);
   }
 }
 

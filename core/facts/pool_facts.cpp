@@ -360,6 +360,15 @@ void follow_pool_use(StateChange& change) {
   }
 }
 
+void forget_pool_node(StateChange& change, NodeId node) {
+  NodePools& pools = change.state().pools;
+  const PoolNode* mine = pools.find_node(node);
+  if (mine == nullptr) return;
+  const PoolNode gone = *mine;
+  pools.nodes.erase(gone.request);
+  drop_if_empty(pools, gone.pool);
+}
+
 void apply_nodes(StateChange& change, const std::vector<PlannedNode>& nodes) {
   for (const auto& planned : nodes) {
     std::visit([&](const auto& intent) { apply(change, intent, planned.reason); }, planned.intent);

@@ -122,6 +122,10 @@ struct NodeDampingConfigured {
 struct NodeFaultsCleared {
   NodeId node;
 };
+// The node does not come back: it leaves the state. Only of one that is lost.
+struct NodeRemoved {
+  NodeId node;
+};
 // The window's number is the next one (Maintenance::next).
 struct MaintenanceAdded {
   MaintenanceWindow window;
@@ -373,9 +377,9 @@ struct ClockAdvanced {};
 using Fact = std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
                           JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged,
                           NodeLabelled, NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed,
-                          NodeDampingConfigured, NodeFaultsCleared, MaintenanceAdded, MaintenanceRemoved, WorkerReady,
-                          WorkerJoining, WorkerStuck, ProgramStarted, ProgramEnded, NoticeAnswered, SlotsHeld,
-                          SlotsReleased, WorkerExited, GenerationSwitched, StepsMeasured, SharesChanged,
+                          NodeDampingConfigured, NodeFaultsCleared, NodeRemoved, MaintenanceAdded, MaintenanceRemoved,
+                          WorkerReady, WorkerJoining, WorkerStuck, ProgramStarted, ProgramEnded, NoticeAnswered,
+                          SlotsHeld, SlotsReleased, WorkerExited, GenerationSwitched, StepsMeasured, SharesChanged,
                           DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken, StateRestored, StateBrought,
                           StateLeft, PolicyActivated, PolicyRolledBack, PolicyShadowed, PolicyAnswered, PoolsConfigured,
                           PoolNodeCreated, PoolNodeCreateFailed, PoolNodeDeleted, PoolNodeDeleteFailed, PoolListed,

@@ -165,6 +165,22 @@ void add_label(CLI::App& node, Chosen& chosen) {
   });
 }
 
+int remove_node(Session& session, const std::string& node) {
+  const std::string path = "/v1/nodes/" + escape_url(id_of(session, node));
+  const json answer = session.send({.method = "DELETE", .path = path});
+  session.print(answer, [&] {
+    const std::string name = text_at(answer, "/name");
+    const bool is_let_in =
+        text_at(answer, "/access/by") == "certificate" && answer.at("access").at("revoked_at").is_null();
+    return name + " is removed\n" +
+           (is_let_in
+                ? "Its certificate is still good: an agent there joins again. To keep it out: schedctl node revoke " +
+                      name + "\n"
+                : "");
+  });
+  return kExitOk;
+}
+
 // A command of this name that asks for what POST /v1/nodes/{id}/NAME does, and says what state the node is in then.
 void add_node_request(CLI::App& node, Chosen& chosen, const std::string& request, const std::string& summary) {
   const auto name = std::make_shared<std::string>();
@@ -183,13 +199,19 @@ void add_node_request(CLI::App& node, Chosen& chosen, const std::string& request
 }  // namespace
 
 void add_node_trust_commands(CLI::App& app, Chosen& chosen) {
-  CLI::App* node = app.add_subcommand("node", "Let machines join as nodes, label them, and shut nodes out");
+  CLI::App* node =
+      app.add_subcommand("node", "Let machines join as nodes, label them, shut nodes out, and remove them");
   node->require_subcommand(1);
   add_node_token_commands(*node, chosen);
   add_label(*node, chosen);
   add_node_request(*node, chosen, "clear-faults", "Count a node's losses no more: it gets workers at once");
   add_node_request(*node, chosen, "release-slots",
                    "Say that the quarantined slots of a node are free: jobs get them at once");
+  const auto gone = std::make_shared<std::string>();
+  CLI::App* remove = node->add_subcommand("remove", "Take a lost node that does not come back off the list");
+  remove->add_option("node", *gone, "id or name")->required();
+  remove->callback(
+      [gone, &chosen] { chosen.online = [gone](Session& session) { return remove_node(session, *gone); }; });
   const auto asked = std::make_shared<RevokeAsked>();
   CLI::App* revoke = node->add_subcommand("revoke", "Shut a node out at once: its certificate is good no more");
   revoke->add_option("node", asked->node, "id or name")->required();

@@ -71,6 +71,10 @@ struct RemoveMaintenance {
 struct ClearNodeFaults {
   NodeId node;
 };
+// It is lost and does not come back.
+struct RemoveNode {
+  NodeId node;
+};
 // All of its quarantined slots are free, by its operator's word.
 struct ReleaseSlots {
   NodeId node;
@@ -147,10 +151,10 @@ struct ShadowPolicy {
 };
 using CommandBody =
     std::variant<SubmitJob, SubmitJobs, CancelJob, ResizeJob, SuspendJob, ResumeJob, CheckpointJob, ChangeJob,
-                 CordonNode, LabelNode, DrainNode, UndrainNode, ClearNodeFaults, ReleaseSlots, AddMaintenance,
-                 RemoveMaintenance, ConfigureTenants, ConfigureTenantsBelow, ConfigurePrices, CreateToken, RevokeToken,
-                 CreateNodeToken, RevokeNodeToken, RevokeNode, StorePolicyVersion, NotePolicyChecks, ActivatePolicy,
-                 RollBackPolicy, ShadowPolicy>;
+                 CordonNode, LabelNode, DrainNode, UndrainNode, ClearNodeFaults, RemoveNode, ReleaseSlots,
+                 AddMaintenance, RemoveMaintenance, ConfigureTenants, ConfigureTenantsBelow, ConfigurePrices,
+                 CreateToken, RevokeToken, CreateNodeToken, RevokeNodeToken, RevokeNode, StorePolicyVersion,
+                 NotePolicyChecks, ActivatePolicy, RollBackPolicy, ShadowPolicy>;
 
 struct Idempotency {
   std::string key;           // as the client sent it

@@ -52,6 +52,7 @@ class Carrying {
   }
   Status operator()(const RemoveMaintenance& body) { return batch_.learn(core::MaintenanceRemoved{body.window}); }
   Status operator()(const ClearNodeFaults& body) { return batch_.learn(core::NodeFaultsCleared{body.node}); }
+  Status operator()(const RemoveNode& body) { return batch_.learn(core::NodeRemoved{body.node}); }
   Status operator()(const ReleaseSlots& body) { return batch_.learn(core::SlotsReleased{body.node}); }
   Status operator()(const ConfigureTenants& body) {
     if (body.instead_of && *body.instead_of != *batch_.state().tenants) {

@@ -97,4 +97,12 @@ inline core::MaintenanceWindow random_window(const core::ClusterState& state, In
   return window;
 }
 
+// Half of the programs know how long they are, some of them wrongly.
+inline core::WorkerReady random_ready(WorkerId id, Rng& rng) {
+  core::WorkerReady fact{.worker = id};
+  if (rng.chance(0.3)) fact.work_steps = rng.between(1, 200);
+  if (!fact.work_steps && rng.chance(0.3)) fact.work_samples = rng.between(1, 20'000);
+  return fact;
+}
+
 }  // namespace tidepool::test

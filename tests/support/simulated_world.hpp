@@ -149,6 +149,14 @@ class SimulatedWorld {
     learn(core::NodeLost{id, "no heartbeat"});
   }
 
+  // A lost node is removed, and another machine takes its name.
+  void exchange_machine(NodeId id) {
+    const Agent old = agents_.at(id);
+    if (old.connected || old.has_ended || !learn(core::NodeRemoved{id})) return;
+    end_machine(old.name);
+    boot(old.name, old.slots);
+  }
+
   // A window of a node, or of those in a rack; or one is taken away.
   void plan_maintenance() {
     const auto& known = state().maintenance;
@@ -310,6 +318,7 @@ class SimulatedWorld {
     switch (rng_.below(closes_nodes_ ? 11 : 9)) {
       case 10: plan_maintenance(); break;
       case 9:
+        if (rng_.chance(0.3)) return exchange_machine(pick(agents_));
         if (!rng_.chance(0.2) || !learn(core::SlotsReleased{pick(agents_)}))
           learn(core::NodeFaultsCleared{pick(agents_)});
         break;
@@ -559,7 +568,7 @@ class SimulatedWorld {
     if (process.told_to_stop || (left_out && rng_.chance(0.7))) return die(id, 0);
     const auto& moving = job.recovery.moving;
     if (moving && core::awaits(*moving, *seen) && !rng_.chance(0.02)) return wait_for_state(job.id, *moving);
-    if (seen->phase == core::WorkerPhase::kStarting) learn(ready(id));
+    if (seen->phase == core::WorkerPhase::kStarting) learn(random_ready(id, rng_));
   }
 
   // It comes, or it does not; what was said before is said again. Without faults it comes in the end.
@@ -568,21 +577,12 @@ class SimulatedWorld {
     if (faults_ && rng_.chance(0.1)) learn(core::StateLeft{job, move.to, move.step, "no byte came"});
   }
 
-  // Half of the programs know how long they are, some of them wrongly.
-  core::WorkerReady ready(WorkerId id) {
-    core::WorkerReady fact{.worker = id};
-    if (rng_.chance(0.3)) fact.work_steps = rng_.between(1, 200);
-    if (!fact.work_steps && rng_.chance(0.3)) fact.work_samples = rng_.between(1, 20'000);
-    return fact;
-  }
-
   Rng rng_;
   bool faults_;
   bool typed_;
   bool plain_;
-  bool strained_ = false;
   int followed_ = 0;
-  bool labelled_ = false;
+  bool strained_ = false, labelled_ = false;
   bool shares_memory_ = false;
   bool ruled_ = false;
   bool closes_nodes_ = false;

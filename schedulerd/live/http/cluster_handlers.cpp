@@ -148,6 +148,15 @@ void clear_node_faults(Rest& rest, Call call) {
   if (id) send_node_command(rest, std::move(call), ClearNodeFaults{*id}, *id);
 }
 
+void remove_node(Rest& rest, Call call) {
+  const auto id = node_to_change(call);
+  if (!id) return;
+  const SeenBy seen_by{*call.seen, call.caller, rest.service().history()};
+  const json removed = render_node(seen_by, *call.seen->state.find_node(*id));
+  rest.command(std::move(call), RemoveNode{*id},
+               [removed](const Receipt&, const Published&) { return json_response(200, removed); });
+}
+
 void release_slots(Rest& rest, Call call) {
   const auto id = node_to_change(call);
   if (id) send_node_command(rest, std::move(call), ReleaseSlots{*id}, *id);

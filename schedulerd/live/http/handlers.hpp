@@ -49,6 +49,7 @@ void label_node(Rest& rest, Call call);
 void drain_node(Rest& rest, Call call);
 void undrain_node(Rest& rest, Call call);
 void clear_node_faults(Rest& rest, Call call);
+void remove_node(Rest& rest, Call call);
 void release_slots(Rest& rest, Call call);
 void list_maintenance(Rest& rest, Call call);
 void add_maintenance(Rest& rest, Call call);

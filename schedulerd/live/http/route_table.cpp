@@ -37,6 +37,7 @@ constexpr std::array kRoutes{
     Route{"POST", "/v1/nodes/{id}/uncordon", Access::kAdmin, kAll, "", uncordon_node},
     Route{"POST", "/v1/nodes/{id}/drain", Access::kAdmin, kAll, "", drain_node, kBody},
     Route{"POST", "/v1/nodes/{id}/undrain", Access::kAdmin, kAll, "", undrain_node},
+    Route{"DELETE", "/v1/nodes/{id}", Access::kAdmin, kAll, "", remove_node},
     Route{"POST", "/v1/nodes/{id}/clear-faults", Access::kAdmin, kAll, "", clear_node_faults},
     Route{"POST", "/v1/nodes/{id}/release-slots", Access::kAdmin, kAll, "", release_slots},
     Route{"POST", "/v1/nodes/{id}/revoke", Access::kAdmin, kAll, "", revoke_node, kBody},

@@ -51,6 +51,7 @@ using leader::NotePolicyChecks;
 using leader::Receipt;
 using leader::ReleaseSlots;
 using leader::RemoveMaintenance;
+using leader::RemoveNode;
 using leader::ResizeJob;
 using leader::ResumeJob;
 using leader::RevokeNode;

@@ -257,6 +257,19 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual(self.run_ctl("node", "clear-faults", "local")[:2], (0, "node-1 is up\n"))
         self.assertEqual(len(self.daemon.sent("POST", "/v1/nodes/node-1/clear-faults")), 1)
 
+    def test_a_lost_node_is_removed(self):
+        node = {**example("node.json"), "state": "lost"}
+        self.daemon.routes["GET", "/v1/nodes"] = (200, listed([node]))
+        self.daemon.routes["DELETE", "/v1/nodes/node-1"] = (200, node)
+        self.assertEqual(self.run_ctl("node", "remove", "local")[:2], (0, "local is removed\n"))
+        let_in = {**node, "access": {**node["access"], "by": "certificate", "revoked_at": None}}
+        self.daemon.routes["DELETE", "/v1/nodes/node-1"] = (200, let_in)
+        self.assertIn("schedctl node revoke local", self.run_ctl("node", "remove", "local")[1])
+        self.daemon.routes["DELETE", "/v1/nodes/node-1"] = (
+            409, {"status": 409, "code": "Conflict", "detail": "local is not lost"})
+        code, _, err = self.run_ctl("node", "remove", "local")
+        self.assertEqual((code != 0, "local is not lost" in err), (True, True))
+
     def test_the_quarantined_slots_of_a_node_are_released(self):
         self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
         self.daemon.routes["POST", "/v1/nodes/node-1/release-slots"] = (200, example("node.json"))

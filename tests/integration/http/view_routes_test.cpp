@@ -241,6 +241,17 @@ TEST_CASE("a node that fails again and again is shown, and its faults can be cle
   CHECK(clear("node-9").status == 404);
 }
 
+TEST_CASE("a lost node that does not come back is removed") {
+  ViewScene scene;
+  const auto remove = [&](const char* id) {
+    return scene.fixture.call(
+        {.method = "DELETE", .path = std::string("/v1/nodes/") + id, .token = scene.fixture.admin});
+  };
+  CHECK(remove("node-9").status == 404);
+  CHECK(remove("node-1").status == 409);
+  CHECK(scene.get("/v1/nodes").at("items").size() == 1);
+}
+
 TEST_CASE("slots that are not free after their worker's end are shown as quarantined, and can be released") {
   ViewScene scene;
   const auto slots = [&] { return scene.get("/v1/nodes").at("items").at(0).at("slots"); };

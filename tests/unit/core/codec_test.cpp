@@ -120,6 +120,7 @@ std::vector<core::Fact> one_of_each() {
           core::NodeReclaimNoticed{NodeId(3), Duration::seconds(90)},
           core::NodeDampingConfigured{core::kUsualDamping},
           core::NodeFaultsCleared{NodeId(3)},
+          core::NodeRemoved{NodeId(3)},
           core::MaintenanceAdded{{.number = 2,
                                   .selector = {{"rack", {"r1", "r2"}}},
                                   .from_us = 1'700'000'000'000'000,

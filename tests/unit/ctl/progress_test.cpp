@@ -170,6 +170,7 @@ TEST_CASE("events of nodes and pools are told in words") {
   CHECK(say("node.draining", {{"name", "a"}, {"seconds", 90}, {"workers", 2}, {"reason", "a new disk"}}) ==
         "a is to be empty in 1m 30s, 2 workers on it: a new disk");
   CHECK(say("node.cordoned", {{"name", "a"}, {"cordoned", false}}) == "a takes workers again");
+  CHECK(say("node.removed", {{"name", "a"}}) == "a is removed");
   CHECK(say("node.labelled", {{"name", "a"}, {"labels", {{"rack", "r1"}}}}) == "a has rack=r1");
   CHECK(say("pool.create_failed",
             {{"name", "loc-1"}, {"fault", "quota"}, {"again_in_seconds", 15}, {"detail", "no more than 4"}}) ==

@@ -48,6 +48,11 @@ test("a node has the labels that its newest event tells", () => {
   expect(without.nodes.get("node-1")?.labels).toEqual({});
 });
 
+test("a removed node is on the list no more", () => {
+  const after = apply(listed(), event(82, "node.removed", { name: "local" }, { node: "node-1", job: null }));
+  expect(after.nodes.has("node-1")).toBe(false);
+});
+
 test("nodes are asked for again when prices change", () => {
   const quiet = apply(listed(), event(82, "budget.renewed", { tenant: "lab" }, { job: null }));
   expect(quiet.needs.nodes).toBe(false);

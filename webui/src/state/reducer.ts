@@ -135,6 +135,7 @@ function applyToNodes(draft: State, event: TideEvent): void {
   const node = event.node === null ? undefined : draft.nodes.get(event.node);
   const nodes = draft.nodes as Map<string, ClusterNode>;
   if (node && event.type === "node.lost") nodes.set(node.id, { ...node, state: "lost" });
+  if (node && event.type === "node.removed") nodes.delete(node.id);
   if (node && event.type === "node.cordoned") nodes.set(node.id, { ...node, cordoned: event.data.cordoned === true });
   if (node && event.type === "node.labelled") nodes.set(node.id, { ...node, labels: texts(event, "labels") });
   const moves = kMovesSlots.test(event.type) || kMovesNodes.test(event.type);

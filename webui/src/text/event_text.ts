@@ -44,6 +44,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "slots.released": (e) => `slots of worker ${str(e, "worker")} are free after ${count(num(e, "seconds"))} s`,
   "node.joined": (e) => `node ${str(e, "name") ?? e.node} joined with ${count(num(e, "slots"))} ${str(e, "slot_type") ?? ""} slots`,
   "node.lost": (e) => `node ${str(e, "name") ?? e.node} lost: ${str(e, "why") ?? "no answer"}`,
+  "node.removed": (e) => `node ${str(e, "name") ?? e.node} removed: it does not come back`,
   "node.cordoned": (e) => `node ${str(e, "name") ?? e.node} ${bool(e, "cordoned") ? "cordoned: no new workers" : "takes workers again"}`,
   "node.labelled": (e) => `node ${str(e, "name") ?? e.node} labelled: ${labels(e) || "no labels"}`,
   "node.draining": (e) => `node ${str(e, "name") ?? e.node} is being drained: to be empty in ${count(num(e, "seconds"))} s`,

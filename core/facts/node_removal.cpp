@@ -1,0 +1,59 @@
+#include "core/facts/node_removal.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "core/facts/drain_facts.hpp"
+#include "core/facts/pool_facts.hpp"
+#include "core/facts/price_facts.hpp"
+#include "core/facts/worker_exit.hpp"
+#include "core/state/state_move.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// A job that runs nowhere and would go on from a saved state there; null: there is none.
+const Job* job_that_needs(const ClusterState& state, NodeId node) {
+  for (const auto& [id, job] : state.jobs) {
+    const auto& moving = job->recovery.moving;
+    const bool is_moving = moving && (moving->from == node || moving->to == node);
+    const bool would_go_on = !is_final(job->state()) && job->membership.members.empty();
+    if (is_moving || (would_go_on && holder_of_state(state, *job) == node)) return job.get();
+  }
+  return nullptr;
+}
+
+Status check_removable(const ClusterState& state, const Node& node) {
+  if (node.state != NodeState::kLost) {
+    return conflict(node.name + " is not lost; drain it, stop its agent, and ask again when the node is lost");
+  }
+  const PoolNode* of_pool = state.pools.find_node(node.id);
+  if (of_pool != nullptr && !state.pools.find(of_pool->pool)->retired) {
+    return conflict(node.name + " belongs to the pool " + of_pool->pool + ", which gives it back by itself");
+  }
+  if (const Job* job = job_that_needs(state, node.id)) {
+    return conflict(job->id.text() + " would go on from its saved state on " + node.name +
+                    "; start the agent there again, or cancel the job");
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Status apply(StateChange& change, const NodeRemoved& fact) {
+  const Node* node = change.state().find_node(fact.node);
+  if (node == nullptr) return not_found("there is no " + fact.node.text());
+  TP_TRY(check_removable(change.state(), *node));
+  prices_until_now(change);
+  change.emit("node.removed", *node, {{"name", node->name}});
+  remove_exited_workers(change, workers_on(*node), {.detail = "its node was removed"});
+  forget_pool_node(change, fact.node);
+  set_own_price(change, change.node(fact.node), Money());
+  change.state().nodes.erase(fact.node);
+  change.nodes_changed();
+  return ok_status();
+}
+
+}  // namespace tidepool::core
