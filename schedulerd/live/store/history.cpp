@@ -55,7 +55,7 @@ MetricPoint metric_at(const Row& row) {
   point.generation = static_cast<GenerationNumber>(row.integer(3));
   point.samples_per_second = row.number(4);
   point.step_ms = row.number(5);
-  point.loss = row.number(6);
+  point.loss = row.is_null(6) ? std::numeric_limits<double>::quiet_NaN() : row.number(6);
   point.global_batch = row.integer(8);
   if (!row.is_null(9)) point.noise_scale = row.number(9);
   for (const auto& rank : json_at(row, 7)) {

@@ -58,6 +58,7 @@ Status prepare_schema(Database& database, const std::string& path) {
     TP_TRY(database.execute(kSchema));
     TP_TRY(database.execute(kSchemaOf8));
     TP_TRY(database.execute(kSchemaOf9));
+    TP_TRY(database.execute(kMetricsTable));
     TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
     return database.execute("COMMIT");
   }

@@ -8,7 +8,7 @@
 
 namespace tidepool::live {
 
-inline constexpr int kSchemaVersion = 10;
+inline constexpr int kSchemaVersion = 11;
 
 // What version 8 has and version 7 has not.
 inline constexpr const char* kSchemaOf8 = R"sql(
@@ -43,6 +43,15 @@ ALTER TABLE ended_jobs ADD COLUMN listed TEXT NOT NULL DEFAULT '';
 CREATE INDEX ended_jobs_by_name ON ended_jobs(name, id);
 )sql";
 
+// A loss may be none, since version 11: that of a training that diverged is no number.
+inline constexpr const char* kMetricsTable = R"sql(
+CREATE TABLE job_metrics(
+  job INTEGER NOT NULL, ordinal INTEGER NOT NULL, at_us INTEGER NOT NULL, step INTEGER NOT NULL,
+  size INTEGER NOT NULL, generation INTEGER NOT NULL, samples_per_second REAL NOT NULL, step_ms REAL NOT NULL,
+  loss REAL, compute_ms TEXT NOT NULL, global_batch INTEGER NOT NULL, noise_scale REAL,
+  PRIMARY KEY(job, ordinal)) WITHOUT ROWID;
+)sql";
+
 inline constexpr const char* kSchema = R"sql(
 CREATE TABLE journal(
   seq INTEGER PRIMARY KEY,       -- without gaps
@@ -59,11 +68,6 @@ CREATE TABLE events(
   seq INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, type TEXT NOT NULL,
   job INTEGER, node INTEGER, tenant TEXT NOT NULL, decision INTEGER, data TEXT NOT NULL);
 CREATE INDEX events_by_job ON events(job, seq) WHERE job IS NOT NULL;
-CREATE TABLE job_metrics(
-  job INTEGER NOT NULL, ordinal INTEGER NOT NULL, at_us INTEGER NOT NULL, step INTEGER NOT NULL,
-  size INTEGER NOT NULL, generation INTEGER NOT NULL, samples_per_second REAL NOT NULL, step_ms REAL NOT NULL,
-  loss REAL NOT NULL, compute_ms TEXT NOT NULL, global_batch INTEGER NOT NULL, noise_scale REAL,
-  PRIMARY KEY(job, ordinal)) WITHOUT ROWID;
 CREATE TABLE tokens(
   id TEXT PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, tenant TEXT NOT NULL, secret_sha256 TEXT NOT NULL,
   created_at TEXT NOT NULL, expires_unix_s INTEGER, revoked INTEGER NOT NULL) WITHOUT ROWID;

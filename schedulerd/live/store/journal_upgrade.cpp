@@ -87,12 +87,19 @@ Status upgrade_oldest(Database& database, const std::string& path) {
   return ok_status();
 }
 
+Status make_loss_optional(Database& database) {
+  TP_TRY(database.execute("ALTER TABLE job_metrics RENAME TO job_metrics_of_10"));
+  TP_TRY(database.execute(kMetricsTable));
+  return database.execute("INSERT INTO job_metrics SELECT * FROM job_metrics_of_10; DROP TABLE job_metrics_of_10");
+}
+
 }  // namespace
 
 Status upgrade_journal(Database& database, const std::string& path, std::int64_t version) {
   TP_TRY(database.execute("BEGIN IMMEDIATE"));
   if (version == kOldestVersion) TP_TRY(upgrade_oldest(database, path));
   if (version == 8) TP_TRY(database.execute(kSchemaOf9));
+  TP_TRY(make_loss_optional(database));
   TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
   TP_TRY(database.execute("COMMIT"));
   spdlog::info("event=journal_upgraded from={} to={}", version, kSchemaVersion);

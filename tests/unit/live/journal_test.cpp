@@ -3,11 +3,13 @@
 #include <sqlite3.h>
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
 
 #include "core/codec/codec.hpp"
 #include "schedulerd/live/store/history.hpp"
 #include "schedulerd/live/store/journal_mark.hpp"
+#include "schedulerd/live/store/journal_schema.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::live {
@@ -228,10 +230,11 @@ TEST_CASE("a newer schema is refused without a write") {
   {
     Journal journal = open(dir / "j.db");
   }
-  tamper(dir / "j.db", "PRAGMA user_version=11");
+  const std::string newer = std::to_string(kSchemaVersion + 1);
+  tamper(dir / "j.db", ("PRAGMA user_version=" + newer).c_str());
   const auto refused = Journal::open(dir / "j.db", {});
   REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().message.find("schema version 11") != std::string::npos);
+  CHECK(refused.error().message.find("schema version " + newer) != std::string::npos);
 }
 
 TEST_CASE("a snapshot lets old rows go, and the rows after the older snapshot stay") {
@@ -272,6 +275,7 @@ TEST_CASE("readers find events, decisions, measurements and tokens") {
     REQUIRE(journal.append(JobId(4), MetricPoint{.step = i, .size = 2, .compute_ms = {1.5, 2.5}}).ok());
   }
   REQUIRE(journal.append(JobId(5), MetricPoint{.step = 1, .global_batch = 512, .noise_scale = 1930.5}).ok());
+  REQUIRE(journal.append(JobId(6), MetricPoint{.step = 1, .loss = std::nan("")}).ok());  // its training diverged
   REQUIRE(journal.append(TokenRecord{.id = "t1", .name = "n", .role = "viewer"}).ok());
   REQUIRE(journal.note_worker({.id = WorkerId(3), .job = JobId(4), .node = NodeId(2)}).ok());
   REQUIRE(journal.note_worker({.id = WorkerId(4), .job = JobId(5), .node = NodeId(2)}).ok());
@@ -296,6 +300,7 @@ TEST_CASE("readers find events, decisions, measurements and tokens") {
   CHECK(!points.back().noise_scale);
   CHECK((*history)->metrics(JobId(5), 1).at(0).global_batch == 512);
   CHECK((*history)->metrics(JobId(5), 1).at(0).noise_scale == 1930.5);
+  CHECK(std::isnan((*history)->metrics(JobId(6), 1).at(0).loss));
   REQUIRE((*history)->token("t1").has_value());
   CHECK_FALSE((*history)->token("t1")->expires_unix_s.has_value());
   CHECK((*history)->node_of(WorkerId(3)) == NodeId(2));

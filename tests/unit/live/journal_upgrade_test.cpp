@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -147,6 +148,28 @@ TEST_CASE("a state directory of schema version 9 goes on as it is") {
   const Start start(file);
   REQUIRE(start.failure.empty());
   CHECK(core::digest_of(start.state) == digest);
+}
+
+TEST_CASE("a state directory of schema version 10 keeps its measurements, and takes a loss that is no number") {
+  const test::TemporaryFolder dir;
+  const std::string file = old_database(dir);
+  {
+    REQUIRE(Start(file).failure.empty());
+  }
+  execute(
+      file,
+      "DROP TABLE job_metrics; CREATE TABLE job_metrics(job INTEGER NOT NULL, ordinal INTEGER NOT NULL, at_us, step,"
+      " size, generation, samples_per_second, step_ms, loss REAL NOT NULL, compute_ms, global_batch, noise_scale,"
+      " PRIMARY KEY(job, ordinal)) WITHOUT ROWID;"
+      "INSERT INTO job_metrics VALUES(1, 0, 5, 7, 2, 1, 10.0, 3.0, 2.5, '[]', 64, NULL); PRAGMA user_version=10");
+  Start start(file);
+  REQUIRE(start.failure.empty());
+  REQUIRE(start.journal->append(JobId(1), MetricPoint{.step = 8, .loss = std::nan("")}).ok());
+  REQUIRE(start.journal->commit(**start.journal->clock()).ok());
+  const auto points = SqliteHistory::open(file).value()->metrics(JobId(1), 10);
+  REQUIRE(points.size() == 2);
+  CHECK(points[0].loss == 2.5);
+  CHECK(std::isnan(points[1].loss));
 }
 
 TEST_CASE("an upgraded journal leads to the same state from its snapshot as from its first row, time after time") {
