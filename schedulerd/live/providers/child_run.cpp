@@ -83,6 +83,8 @@ pid_t spawn(const std::vector<std::string>& command, const InputFile& input, con
   posix_spawn_file_actions_adddup2(&files, input.file(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&files, pipes.out.write_end(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&files, pipes.err.write_end(), STDERR_FILENO);
+  // The daemon's listeners and connections are not theirs, nor those of what they leave running.
+  posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;

@@ -60,17 +60,18 @@ Provided<T> passed_on(const Provided<json>& answer) {
   return Provided<T>::failed(answer.fault, answer.detail);
 }
 
-// What an object tells of a node; none: it is not what it must be.
-std::optional<ProvidedNode> node_in(const json& object, const std::string& request) {
+// What an object tells of a node.
+Result<ProvidedNode> node_in(const json& object, const std::string& request) {
+  constexpr double kLifetimeMost = 10.0 * 365 * 86'400;
   ProvidedNode node{.request = request, .id = {}, .lifetime = {}};
   std::vector<FieldError> findings;
   ObjectReader in(object, "", findings);
   node.id = in.required_text("id");
   if (request.empty()) node.request = in.required_text("request");
-  if (in.has("lifetime_s")) {
-    node.lifetime = Duration::seconds(in.integer("lifetime_s", 0, {.low = 0, .high = 10LL * 365 * 86'400}));
-  }
-  return findings.empty() ? std::optional(node) : std::nullopt;
+  if (in.has("lifetime_s")) node.lifetime = Duration::from_seconds(in.number("lifetime_s", 0, 0, kLifetimeMost));
+  if (findings.empty()) return node;
+  return invalid_argument("\"" + findings.front().pointer.substr(findings.front().pointer.empty() ? 0 : 1) + "\" " +
+                          findings.front().message);
 }
 
 class ExecProvider final : public NodeProvider {
@@ -82,9 +83,9 @@ class ExecProvider final : public NodeProvider {
         call("create",
              {{"request", node.request}, {"name", node.name}, {"slots", node.slots}, {"slot_type", node.slot_type}});
     if (!answer.value) return passed_on<ProvidedNode>(answer);
-    const auto created = node_in(*answer.value, node.request);
-    if (created) return {.value = *created};
-    return Provided<ProvidedNode>::failed(ProviderFault::kGarbage, "its answer to create has no text \"id\"");
+    auto created = node_in(*answer.value, node.request);
+    if (created.ok()) return {.value = *std::move(created)};
+    return Provided<ProvidedNode>::failed(ProviderFault::kGarbage, "its answer to create: " + created.error().message);
   }
 
   Provided<Ended> end(const NodeToEnd& node) override {
@@ -97,12 +98,12 @@ class ExecProvider final : public NodeProvider {
     const auto answer = call("list", json::object());
     if (!answer.value) return passed_on<List>(answer);
     const auto nodes = answer.value->find("nodes");
-    const auto garbage = [](const char* what) { return Provided<List>::failed(ProviderFault::kGarbage, what); };
+    const auto garbage = [](const std::string& what) { return Provided<List>::failed(ProviderFault::kGarbage, what); };
     if (nodes == answer.value->end() || !nodes->is_array()) return garbage("its answer to list has no list \"nodes\"");
     List listed;
     for (const json& each : *nodes) {
       auto node = node_in(each, "");
-      if (!node) return garbage("an entry of its list has no text \"request\" or \"id\"");
+      if (!node.ok()) return garbage("an entry of its list: " + node.error().message);
       listed.push_back(*std::move(node));
     }
     return {.value = std::move(listed)};

@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -51,6 +53,10 @@ TEST_CASE("a program is run with its input, and told apart are its end, its sile
   // What it has started in its turn holds its pipes open and outlives it.
   CHECK(run("setsid sleep 3 & echo done", kLong).output == "done\n");
   CHECK(run("kill -9 $$", kLong).exit_code == 128 + SIGKILL);
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);  // as a library opens it
+  REQUIRE(listener > STDERR_FILENO);
+  CHECK(run("ls /proc/self/fd/" + std::to_string(listener), kLong).exit_code != 0);
+  ::close(listener);
 }
 
 TEST_CASE("a program that hangs is killed with all that it has started") {
