@@ -8,6 +8,7 @@
 
 #include "base/id_set.hpp"
 #include "core/decide/plan_inputs.hpp"
+#include "core/place/least_price.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/change_costs.hpp"
 #include "core/state/job_state.hpp"
@@ -406,6 +407,10 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
         rows.misfits.emplace_back(id, fits * each);
         continue;
       }
+    }
+    if (held.empty() && core::never_within_cap(state, job)) {
+      rows.misfits.emplace_back(id, 0);
+      continue;
     }
     if (!is_claim(job, has_own_policy)) {
       order.emplace_back(job.submitted_at, id);

@@ -7,6 +7,7 @@
 
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/plan_inputs.hpp"
+#include "core/place/least_price.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/membership.hpp"
@@ -255,8 +256,10 @@ TidalPlanner::Asked TidalPlanner::asked_by(const core::JobSpec& spec) {
 }
 
 bool TidalPlanner::fits(const core::ClusterState& state, const core::Job& job) {
+  if (!job.membership.workers.empty()) return true;
+  if (core::never_within_cap(state, job)) return false;
   const bool anywhere = job.spec.gpus_per_worker == 1 && !rows_.has_several_types() && !core::is_choosy(job.spec);
-  if (anywhere || !job.membership.workers.empty()) return true;
+  if (anywhere) return true;
   const auto [known, is_new] = gangs_held_.try_emplace(asked_by(job.spec), 0);
   if (is_new) known->second = core::empty_cluster_capacity(state, job);
   return known->second >= job.spec.elastic.sizes.front();
@@ -439,7 +442,8 @@ core::Target TidalPlanner::shut_out(const core::Job& job) const {
 }
 
 core::Target TidalPlanner::misfit(const core::ClusterState& state, const core::Job& job) const {
-  const int cluster = gangs_held_.at(asked_by(job.spec)) * job.spec.gpus_per_worker;
+  const auto held = gangs_held_.find(asked_by(job.spec));  // none: its price cap decides
+  const int cluster = held == gangs_held_.end() ? 0 : held->second * job.spec.gpus_per_worker;
   return {.reason = core::never_fits(state, job, cluster, core::is_choosy(job.spec)), .lost = {}, .mark = {}};
 }
 

@@ -172,6 +172,24 @@ TEST_CASE("a price cap takes workers when slots become dearer, and lets a job st
   }
 }
 
+TEST_CASE("slots that no cap would let a job have are kept for it by no plan") {
+  for (const char* policy : {"tidal", "elastic_tiresias", "fifo", "fixed", "autoscaling_engine"}) {
+    INFO(policy);
+    PricedPool pool({}, policy);
+    core::JobSpec hog = SharedPool::spec("demo", 4);
+    hog.elastic.min = 4;
+    hog.elastic.sizes = {4};
+    hog.scaling.price_cap = Money::micros(10'000);
+    const JobId capped = pool.submit(hog);
+    const JobId small = pool.submit(SharedPool::spec("demo", 1));
+    pool.settle_all();
+    CHECK(pool.story.job(small).size() == 1);
+    CHECK(pool.story.job(capped).size() == 0);
+    CHECK(core::sentence(pool.story.job(capped).verdict.reason) ==
+          "its next size would cost 4 an hour, above its price cap of 0.01");
+  }
+}
+
 TEST_CASE("a corrected clock moves the hours at which prices change, and charges nothing twice") {
   PricedPool pool;
   const JobId job = pool.running("demo", 2);

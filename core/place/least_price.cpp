@@ -1,0 +1,50 @@
+#include "core/place/least_price.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "core/state/node_constraints.hpp"
+
+namespace tidepool::core {
+namespace {
+
+using WorkersByPrice = std::map<Money, std::int64_t>;  // by the price of a slot
+
+// None: they are too few.
+std::optional<Money> price_of(std::int64_t workers, int slots_per_worker, const WorkersByPrice& rooms) {
+  std::int64_t micros = 0;
+  for (const auto& [price, room] : rooms) {
+    const std::int64_t taken = std::min(workers, room);
+    micros += price.count_micros() * taken * slots_per_worker;
+    workers -= taken;
+  }
+  return workers > 0 ? std::nullopt : std::optional(Money::micros(micros));
+}
+
+}  // namespace
+
+std::optional<Money> least_price(const ClusterState& state, const Job& job) {
+  const int each = job.spec.gpus_per_worker;
+  std::map<std::string, WorkersByPrice> of_type;  // or all of them
+  for (const auto& [id, node] : state.nodes) {
+    if (!node.takes_workers() || !may_run_on(job, node)) continue;
+    const std::string type = job.spec.mixed_types ? std::string() : node.slot_type;
+    of_type[type][node.price_per_slot_hour] += static_cast<std::int64_t>(node.owners.size()) / each;
+  }
+  std::optional<Money> least;
+  for (const auto& [type, rooms] : of_type) {
+    const auto price = price_of(job.spec.elastic.sizes.front(), each, rooms);
+    if (price && (!least || *price < *least)) least = price;
+  }
+  return least;
+}
+
+std::optional<reason::PriceCap> never_within_cap(const ClusterState& state, const Job& job) {
+  const auto& cap = job.spec.scaling.price_cap;
+  const auto price = cap ? least_price(state, job) : std::nullopt;
+  if (!price || *price <= *cap) return std::nullopt;
+  return reason::PriceCap{.cap = *cap, .price = *price};
+}
+
+}  // namespace tidepool::core

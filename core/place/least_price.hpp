@@ -1,0 +1,20 @@
+// What a job costs at least, against its price cap. A job that no pool of slots is cheap enough for waits without a
+// part in any plan: slots that a plan kept for it would stand idle.
+#pragma once
+
+#include <optional>
+
+#include "base/money.hpp"
+#include "core/state/cluster_state.hpp"
+#include "core/state/reason.hpp"
+
+namespace tidepool::core {
+
+// An hour of the job's smallest size on the cheapest slots that it may run on, were there no other job: of one type
+// unless it mixes them. Rules about how its workers lie among nodes are left out. None: there is no room for it.
+[[nodiscard]] std::optional<Money> least_price(const ClusterState& state, const Job& job);
+
+// Its price cap is below that; none: it is not, or it has none.
+[[nodiscard]] std::optional<reason::PriceCap> never_within_cap(const ClusterState& state, const Job& job);
+
+}  // namespace tidepool::core
