@@ -15,7 +15,7 @@ using cluster::size_of;
 constexpr double kLeastLeft = 1;       // seconds
 constexpr double kPatienceMost = 3e9;  // seconds
 constexpr double kPatienceParts = 8;   // in which waiting is told
-constexpr double kPinned = 1'000;      // what a user insists on goes before what a policy weighs
+constexpr double kPinned = 1'000;      // what a user insists on of what a job holds goes before what a policy weighs
 
 double alone(const JobRow& job, const Reading& reading) {
   const double goodput = reading.goodput(job, {.nodes = 1, .size = 1});
@@ -214,7 +214,7 @@ void UtilityCurve::reweigh(const Others& others, Instant now) {
   const double levelling = levelled ? others.levelling : 0;
   cheapest += levelling * std::max(0.0, settings_->level - cheapest);
   cheapest *= narrow_factor_;
-  const double first = job_->pinned > 0 ? kPinned : 1;
+  const double first = job_->pinned > 0 && held_ > 0 ? kPinned : 1;
   weight_ =
       first * job_->weight * cheapest * (1 + waiting_.share * static_cast<double>(steps_waited(*job_, now, waiting_)));
 }
