@@ -122,6 +122,21 @@ bool move_whole(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   return true;
 }
 
+// A program that is started anew with each change is started anew once, for all of its workers that leave.
+bool move_together(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
+  std::vector<WorkerId> in_rank_order;
+  for (const WorkerId id : job.membership.members) {
+    if (contains(leaving.workers, id)) in_rank_order.push_back(id);
+  }
+  GangRequest request = request_for(draft, job, in_rank_order);
+  if (job.spec.scaling.price_cap) request.price_max = draft.state().find_node(leaving.node)->price_per_slot_hour;
+  auto places = draft.free_slots().take(std::move(request), draft.next_worker());
+  if (!places) return false;
+  const reason::DrainMove reason{told_of(draft, leaving), in_rank_order.front(), places->front().node};
+  draft.conclude(job, MoveIntent{job.id, *std::move(places), std::move(in_rank_order), ReplaceCause::kDrain}, reason);
+  return true;
+}
+
 void shrink(DecisionDraft& draft, const Job& job, const Leaving& leaving, int size) {
   IdSet<WorkerId> going(leaving.workers.begin(), leaving.workers.end());
   const auto& members = job.membership.members;
@@ -151,6 +166,8 @@ void leave(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   const bool all_in_time = boot_ms * count < left_ms && (live || leaving.workers.size() == 1);
   const bool may_replace = boot_ms < left_ms && (all_in_time || !smaller);
   const bool alone = live && job.size() == 1;
+  const bool at_once = !live && leaving.workers.size() > 1 && boot_ms < left_ms;
+  if (at_once && move_together(draft, job, leaving)) return;
   if (may_replace && (alone ? grow_by_one(draft, job, leaving) : replace(draft, job, leaving))) return;
   if (may_replace && move_whole(draft, job, leaving)) return;
   if (smaller) return shrink(draft, job, leaving, *smaller);

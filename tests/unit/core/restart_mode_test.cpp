@@ -211,6 +211,21 @@ TEST_CASE("the job has succeeded when every program has ended with 0") {
   CHECK(core::explain(story.state(), story.its()).summary == "finished: its program has ended well");
 }
 
+TEST_CASE("programs whose workers leave a drained node together are started anew once") {
+  Restarting story;
+  story.node(2, "drained");
+  story.submit_restarting(2, 2, 2);
+  CHECK(names_of(story.decide()) == "start");
+  story.launch();
+  const NodeId free = story.node(2, "free");
+  story.learn(core::NodeDrainRequested{NodeId(1), Duration::seconds(600), "firmware"});
+  const core::Decision decision = story.decide();
+  CHECK(names_of(decision) == "move");
+  CHECK(story.its().phase.transition()->joining_workers.size() == 2);
+  CHECK(story.worker(WorkerId(3)).node == free);
+  CHECK(story.worker(WorkerId(4)).node == free);
+}
+
 TEST_CASE("a suspended job's programs get their grace, and rank 0 comes back to its node") {
   Restarting story;
   story.node(1);
