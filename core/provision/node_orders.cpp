@@ -1,10 +1,13 @@
 #include "core/provision/node_orders.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "core/state/budget_hold.hpp"
+#include "core/state/job_work.hpp"
 
 namespace tidepool::core {
 
@@ -42,23 +45,30 @@ void NodeOrders::fill_up(const NodePool& pool) {
   }
 }
 
-bool NodeOrders::serve(const Job& job, const MayBuy& may_buy) {
-  const int gang = gang_of(job);
-  const int have = room_.workers_of(job);
-  if (have < gang) {
-    const std::vector<const PoolSpec*> nodes = nodes_for(job, gang - have, may_buy);
-    if (nodes.empty()) return false;
-    for (const PoolSpec* spec : nodes) {
+std::vector<std::string> NodeOrders::types_for(const GangNeed& need) const {
+  return need.type ? std::vector{*need.type} : room_.types_for(*need.job);
+}
+
+bool NodeOrders::serve(const GangNeed& need, const MayBuy& may_buy) {
+  const Job& job = *need.job;
+  const auto has_room = [&](const std::string& type) { return room_.workers_of(job, type) >= need.workers; };
+  const std::vector<std::string> types = types_for(need);
+  auto type = std::find_if(types.begin(), types.end(), has_room);
+  if (type == types.end()) {
+    const Purchase bought = purchase_for(need, may_buy);
+    if (bought.nodes.empty()) return false;
+    type = std::find(types.begin(), types.end(), bought.type);
+    for (const PoolSpec* spec : bought.nodes) {
       reason::NodeForGang why{node_of(*spec)};
       why.job = job.id;
-      why.needed = gang * job.spec.gpus_per_worker;
-      why.room = have * job.spec.gpus_per_worker;
-      why.nodes = static_cast<int>(nodes.size());
+      why.needed = need.workers * job.spec.gpus_per_worker;
+      why.room = bought.have * job.spec.gpus_per_worker;
+      why.nodes = static_cast<int>(bought.nodes.size());
       create(*spec, why);
     }
   }
   const int coming = room_.coming();
-  room_.take(job, gang);
+  room_.take(job, need.workers, *type);
   const bool needs_coming = room_.coming() < coming;
   if (needs_coming) room_.hold_taken();
   return needs_coming;
@@ -67,13 +77,16 @@ bool NodeOrders::serve(const Job& job, const MayBuy& may_buy) {
 void NodeOrders::keep_for(const std::vector<const Job*>& jobs, const MayBuy& may_buy) {
   const auto soon = nodes_soon(may_buy);
   for (const Job* job : jobs) {
-    const int gang = gang_of(*job);
-    const int have = std::min(gang, room_.workers_of(*job));
-    int lacking = is_being_preempted(*job) ? 0 : gang - have;
-    for (const auto& [pool, nodes] : soon) {
-      if (suits(*job, pool->spec)) lacking -= nodes * (pool->spec.slots_per_node / job->spec.gpus_per_worker);
+    for (const std::string& type : room_.types_for(*job)) {
+      const int gang = gang_of(*job);
+      const int have = std::min(gang, room_.workers_of(*job, type));
+      int lacking = is_being_preempted(*job) ? 0 : gang - have;
+      for (const auto& [pool, nodes] : soon) {
+        const bool helps = suits(*job, pool->spec) && room_.may_be_of(pool->spec, type);
+        if (helps) lacking -= nodes * (pool->spec.slots_per_node / job->spec.gpus_per_worker);
+      }
+      if (lacking <= 0) room_.hold(*job, have, type);
     }
-    if (lacking <= 0) room_.hold(*job, have);
   }
 }
 
@@ -165,12 +178,14 @@ bool NodeOrders::is_up(const std::string& name) const {
                      [&](const auto& any) { return any.second.name == name && any.second.state == NodeState::kUp; });
 }
 
-// The cheapest nodes that give room for so many workers more; none if there are not enough.
-std::vector<const PoolSpec*> NodeOrders::nodes_for(const Job& job, int workers, const MayBuy& may_buy) const {
+std::vector<const PoolSpec*> NodeOrders::nodes_for(const GangNeed& need, const std::string& type,
+                                                   const MayBuy& may_buy) const {
+  const Job& job = *need.job;
+  int workers = need.workers - room_.workers_of(job, type);
   std::vector<const PoolSpec*> nodes;
   for (const NodePool* pool : by_price_) {
     if (workers <= 0) break;
-    if (!suits(job, pool->spec) || !may_buy(*pool)) continue;
+    if (!suits(job, pool->spec) || !room_.may_be_of(pool->spec, type) || !may_buy(*pool)) continue;
     const int each = pool->spec.slots_per_node / job.spec.gpus_per_worker;
     const int more = within_bounds(*pool, (workers + each - 1) / each);
     nodes.insert(nodes.end(), static_cast<std::size_t>(more), &pool->spec);
@@ -178,6 +193,20 @@ std::vector<const PoolSpec*> NodeOrders::nodes_for(const Job& job, int workers, 
   }
   if (workers > 0) nodes.clear();
   return nodes;
+}
+
+NodeOrders::Purchase NodeOrders::purchase_for(const GangNeed& need, const MayBuy& may_buy) const {
+  const auto cost = [](const Purchase& any) {
+    std::int64_t micros = 0;
+    for (const PoolSpec* spec : any.nodes) micros += spec->price_per_slot_hour.count_micros() * spec->slots_per_node;
+    return std::pair(any.nodes.empty(), micros);
+  };
+  Purchase best;
+  for (const std::string& type : types_for(need)) {
+    Purchase bought{.type = type, .have = room_.workers_of(*need.job, type), .nodes = nodes_for(need, type, may_buy)};
+    if (cost(bought) < cost(best)) best = std::move(bought);
+  }
+  return best;
 }
 
 std::vector<const Job*> waiting_jobs(const ClusterState& state) {
@@ -189,6 +218,44 @@ std::vector<const Job*> waiting_jobs(const ClusterState& state) {
     return std::tuple(-one->spec.priority, one->id) < std::tuple(-other->spec.priority, other->id);
   });
   return waiting;
+}
+
+namespace {
+
+bool is_given_back(const ClusterState& state, NodeId node) {
+  const PoolNode* mine = state.pools.find_node(node);
+  return mine != nullptr && mine->is_leaving() && !mine->ends_at;
+}
+
+bool runs_on(const Job& job, Instant until) {
+  if (job.state() != JobState::kRunning || !job.membership.switched || job.phase.transition()) return false;
+  if (job.progress.finished || job.requests.cancel || job.requests.suspend || job.hold) return false;
+  const auto end = expected_end(job);
+  return !end || *end > until;
+}
+
+}  // namespace
+
+std::vector<GangNeed> moving_workers(const ClusterState& state, Instant now) {
+  std::map<std::pair<JobId, std::string>, int> workers;  // by the type that they are on
+  for (const auto& [id, node] : state.nodes) {
+    if (!node.drain || node.state != NodeState::kUp || node.drain->deadline <= now || is_given_back(state, id))
+      continue;
+    const std::set<WorkerId> owners(node.owners.begin(), node.owners.end());
+    for (const WorkerId owner : owners) {
+      const Worker* worker = state.find_worker(owner);
+      if (worker == nullptr || worker->is_gone() || worker->kill_at) continue;
+      const Job& job = *state.find_job(worker->job);
+      if (runs_on(job, node.drain->deadline)) ++workers[{job.id, node.slot_type}];
+    }
+  }
+  std::vector<GangNeed> needs;
+  for (const auto& [who, count] : workers) {
+    const Job* job = state.find_job(who.first);
+    needs.push_back({.job = job, .workers = count});
+    if (!job->spec.mixed_types) needs.back().type = who.second;
+  }
+  return needs;
 }
 
 reason::OfNode node_of(const PoolSpec& spec) {

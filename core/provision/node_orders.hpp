@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +16,13 @@
 #include "core/state/plan.hpp"
 
 namespace tidepool::core {
+
+// Workers of a job for which room is looked for together.
+struct GangNeed {
+  const Job* job;
+  int workers = 0;
+  std::optional<std::string> type{};  // of slot, to which it is bound; none: as the job has it
+};
 
 class NodeOrders {
  public:
@@ -33,7 +41,7 @@ class NodeOrders {
   void fill_up(const NodePool& pool);
   // Nodes for the gang where it does not fit, of pools of which it may have any. True: it waits for a node that is on
   // its way, or will be.
-  bool serve(const Job& job, const MayBuy& may_buy);
+  bool serve(const GangNeed& need, const MayBuy& may_buy);
   // Keeps the nodes that are there and would be taken up by gangs that have not been served, where they may be soon:
   // they are being preempted, or nodes of pools are away or on their way out and others may then come in their place.
   void keep_for(const std::vector<const Job*>& jobs, const MayBuy& may_buy);
@@ -50,7 +58,18 @@ class NodeOrders {
   [[nodiscard]] int within_spot_share(const NodePool& pool, int nodes) const;
   [[nodiscard]] std::string free_name(const std::string& pool);
   [[nodiscard]] bool is_up(const std::string& name) const;
-  [[nodiscard]] std::vector<const PoolSpec*> nodes_for(const Job& job, int workers, const MayBuy& may_buy) const;
+  // The cheapest nodes that give room for the workers of the gang that lack it on slots of the type; none if there are
+  // not enough.
+  [[nodiscard]] std::vector<const PoolSpec*> nodes_for(const GangNeed& need, const std::string& type,
+                                                       const MayBuy& may_buy) const;
+  // Those of the type on which the gang costs least.
+  struct Purchase {
+    std::string type;
+    int have = 0;  // workers that fit without them
+    std::vector<const PoolSpec*> nodes;
+  };
+  [[nodiscard]] Purchase purchase_for(const GangNeed& need, const MayBuy& may_buy) const;
+  [[nodiscard]] std::vector<std::string> types_for(const GangNeed& need) const;
   void give_up_unless_joined(const PoolNode& mine);
   void give_up_if_away(const PoolNode& mine);
 
@@ -69,6 +88,9 @@ class NodeOrders {
 [[nodiscard]] bool is_being_preempted(const Job& job);
 // Jobs that wait for slots, in the order in which they are served: by priority, then by age.
 [[nodiscard]] std::vector<const Job*> waiting_jobs(const ClusterState& state);
+// Workers that have to leave nodes that are being drained, of jobs that run on: they move where there is room in time.
+// Not from nodes that their pool gives back because they are not worth their price.
+[[nodiscard]] std::vector<GangNeed> moving_workers(const ClusterState& state, Instant now);
 // What the reasons of a node tell of its kind.
 [[nodiscard]] reason::OfNode node_of(const PoolSpec& spec);
 // When give_up() may have something to do with the node; none: not by time alone.

@@ -26,10 +26,19 @@ bool suits(const Job& job, const PoolSpec& pool) {
 }
 
 NodeRoom::NodeRoom(const ClusterState& state) {
+  for (const auto& [name, pool] : state.pools.pools) {
+    if (pool.spec.slot_type.empty()) continue;
+    type_of_pool_.emplace(name, pool.spec.slot_type);
+    types_.insert(pool.spec.slot_type);
+  }
+  for (const auto& [request, mine] : state.pools.nodes) {
+    if (const Node* joined = state.find_node(mine.node)) type_of_pool_.try_emplace(mine.pool, joined->slot_type);
+  }
   for (const auto& [id, node] : state.nodes) {
     if (!node.takes_workers()) continue;
     const auto free = std::count(node.owners.begin(), node.owners.end(), WorkerId());
     places_.push_back({.node = id, .there = &node, .free = static_cast<int>(free)});
+    types_.insert(node.slot_type);
   }
   for (const auto& [request, mine] : state.pools.nodes) {
     if (!mine.is_coming()) continue;
@@ -37,33 +46,50 @@ NodeRoom::NodeRoom(const ClusterState& state) {
   }
 }
 
-bool NodeRoom::suits(const Job& job, const Place& place) {
-  if (place.pool != nullptr) return tidepool::core::suits(job, *place.pool);
-  return may_run_on(job, *place.there) && is_within_cap(job, place.there->price_per_slot_hour);
+bool NodeRoom::may_be_of(const PoolSpec& pool, const std::string& type) const {
+  const auto known = type_of_pool_.find(pool.name);
+  return type == kAnyType || known == type_of_pool_.end() || known->second == type;
 }
 
-int NodeRoom::workers_of(const Job& job) const {
+bool NodeRoom::suits(const Job& job, const Place& place, const std::string& type) const {
+  if (place.pool != nullptr) return may_be_of(*place.pool, type) && tidepool::core::suits(job, *place.pool);
+  const bool is_of_type = type == kAnyType || place.there->slot_type == type;
+  return is_of_type && may_run_on(job, *place.there) && is_within_cap(job, place.there->price_per_slot_hour);
+}
+
+std::vector<std::string> NodeRoom::types_for(const Job& job) const {
+  if (job.spec.mixed_types || types_.empty()) return {kAnyType};
+  return {types_.begin(), types_.end()};
+}
+
+int NodeRoom::workers_of(const Job& job, const std::string& type) const {
   int workers = 0;
   for (const Place& place : places_) {
-    if (suits(job, place)) workers += place.free / job.spec.gpus_per_worker;
+    if (suits(job, place, type)) workers += place.free / job.spec.gpus_per_worker;
   }
   return workers;
 }
 
-std::vector<NodeRoom::Share> NodeRoom::shares_of(const Job& job, int workers) const {
+int NodeRoom::workers_of(const Job& job) const {
+  int most = 0;
+  for (const std::string& type : types_for(job)) most = std::max(most, workers_of(job, type));
+  return most;
+}
+
+std::vector<NodeRoom::Share> NodeRoom::shares_of(const Job& job, int workers, const std::string& type) const {
   std::vector<Share> shares;
   for (std::size_t at = 0; at < places_.size() && workers > 0; ++at) {
     const Place& place = places_[at];
-    const int here = suits(job, place) ? std::min(workers, place.free / job.spec.gpus_per_worker) : 0;
+    const int here = suits(job, place, type) ? std::min(workers, place.free / job.spec.gpus_per_worker) : 0;
     if (here > 0) shares.push_back({at, here * job.spec.gpus_per_worker});
     workers -= here;
   }
   return shares;
 }
 
-void NodeRoom::take(const Job& job, int workers) {
+void NodeRoom::take(const Job& job, int workers, const std::string& type) {
   taken_.clear();
-  for (const Share& share : shares_of(job, workers)) {
+  for (const Share& share : shares_of(job, workers, type)) {
     Place& place = places_[share.place];
     place.free -= share.slots;
     if (place.node) taken_.insert(place.node);
@@ -96,8 +122,8 @@ void NodeRoom::hold_taken() {
   held_.insert(taken_);
 }
 
-void NodeRoom::hold(const Job& job, int workers) {
-  for (const Share& share : shares_of(job, workers)) {
+void NodeRoom::hold(const Job& job, int workers, const std::string& type) {
+  for (const Share& share : shares_of(job, workers, type)) {
     if (const NodeId node = places_[share.place].node) held_.insert(node);
   }
 }

@@ -1,9 +1,15 @@
 // Room on the nodes that are there and on those that are on their way, as jobs that wait would take it up. A thought
 // only: nothing is placed by it.
+//
+// Rule: a job that does not mix slot types takes room of one type. What type nodes of a pool have that names none is
+// not known before the first has joined: until then their room counts as of each type.
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/id_set.hpp"
@@ -11,14 +17,22 @@
 
 namespace tidepool::core {
 
+inline constexpr const char* kAnyType = "";
+
 class NodeRoom {
  public:
   explicit NodeRoom(const ClusterState& state);
 
-  // Workers of the job that fit.
+  // Types of slots that its workers may be of, each by itself; of a job that mixes them all at once, as kAnyType.
+  [[nodiscard]] std::vector<std::string> types_for(const Job& job) const;
+  // Workers of the job that fit on slots of the type.
+  [[nodiscard]] int workers_of(const Job& job, const std::string& type) const;
+  // On those of the type on which most fit.
   [[nodiscard]] int workers_of(const Job& job) const;
   // Takes room for so many workers, the nodes that are there first. Requires: they fit.
-  void take(const Job& job, int workers);
+  void take(const Job& job, int workers, const std::string& type);
+  // Nodes of the pool have slots of the type, as far as is known.
+  [[nodiscard]] bool may_be_of(const PoolSpec& pool, const std::string& type) const;
   // The same, with so many nodes of the pool more.
   void add(const PoolSpec& pool, int nodes);
   // The same without the node.
@@ -32,7 +46,7 @@ class NodeRoom {
   [[nodiscard]] const IdSet<NodeId>& held() const { return held_; }
   void hold_taken();
   // Keeps those too that so many workers of the job would take up. Takes nothing.
-  void hold(const Job& job, int workers);
+  void hold(const Job& job, int workers, const std::string& type);
 
  private:
   struct Place {
@@ -45,12 +59,14 @@ class NodeRoom {
     std::size_t place = 0;  // of places_
     int slots = 0;
   };
-  [[nodiscard]] static bool suits(const Job& job, const Place& place);
+  [[nodiscard]] bool suits(const Job& job, const Place& place, const std::string& type) const;
   // What so many workers of the job would take up where.
-  [[nodiscard]] std::vector<Share> shares_of(const Job& job, int workers) const;
+  [[nodiscard]] std::vector<Share> shares_of(const Job& job, int workers, const std::string& type) const;
 
   std::vector<Place> places_;
-  IdSet<NodeId> taken_;  // by the newest take()
+  std::map<std::string, std::string> type_of_pool_;  // by its name; those that are known
+  std::set<std::string> types_;                      // of all places
+  IdSet<NodeId> taken_;                              // by the newest take()
   IdSet<NodeId> held_;
 };
 

@@ -50,6 +50,9 @@ class NodePlanner {
   // Whether some gang waits for a node that is on its way, or will be.
   bool serve_gangs() {
     bool any = false;
+    for (const GangNeed& need : moving_workers(state_, now_)) {
+      any = orders_.serve(need, [&](const NodePool& pool) { return !is_settled(pool); }) || any;
+    }
     for (const Job* job : waiting_jobs(state_)) {
       const int lacking = std::max(0, gang_of(*job) - orders_.room().workers_of(*job)) * job->spec.gpus_per_worker;
       bool gives_way = false;
@@ -57,7 +60,7 @@ class NodePlanner {
         gives_way = gives_way || others_give_way(*job, pool.spec, lacking);
         return !is_settled(pool) && !gives_way;
       };
-      const bool waits_for_nodes = orders_.serve(*job, may_buy);
+      const bool waits_for_nodes = orders_.serve({.job = job, .workers = gang_of(*job)}, may_buy);
       if (!waits_for_nodes && lacking > 0) not_served_.push_back(job);
       any = waits_for_nodes || any;
       if (gives_way) slots_to_give_ += lacking;
@@ -95,8 +98,8 @@ class NodePlanner {
   }
 
   void let_go(const PoolNode& mine) {
-    if (orders_.give_up(mine)) return;
     const NodePool& pool = *state_.pools.find(mine.pool);
+    if (pool.retired || orders_.give_up(mine)) return;  // nobody would end a node of a retired one
     if (nears_its_end(mine, now_)) {
       const Duration left = std::max(Duration(), *mine.ends_at - now_);
       return empty(mine, std::max(Duration(), left - kEndMargin), reason::NodeLifetimeEnds{.left = left});
@@ -177,7 +180,7 @@ class NodePlanner {
     if (any_leaves()) return;
     for (auto pool = orders_.by_price().rbegin(); pool != orders_.by_price().rend(); ++pool) {
       const PoolSpec& spec = (*pool)->spec;
-      if (state_.pools.staying(spec.name) <= spec.min) continue;
+      if (state_.pools.staying(spec.name) <= spec.min || has_idle(spec)) continue;
       for (const PoolNode* mine : at_rest_in(spec)) {
         const auto worth = worth_of(*mine, spec);
         if (!worth || *worth >= scaled(spec.price_per_slot_hour, kSellBelow)) continue;
@@ -186,6 +189,13 @@ class NodePlanner {
             reason::NodeNotWorth{.worth = *worth, .price = spec.price_per_slot_hour, .slots = spec.slots_per_node});
       }
     }
+  }
+
+  // A node that holds nothing is given back before one that holds workers is emptied.
+  [[nodiscard]] bool has_idle(const PoolSpec& spec) const {
+    return std::any_of(state_.pools.nodes.begin(), state_.pools.nodes.end(), [&](const auto& any) {
+      return any.second.pool == spec.name && any.second.state == PoolNodeState::kJoined && any.second.idle_since;
+    });
   }
 
   [[nodiscard]] std::vector<const PoolNode*> at_rest_in(const PoolSpec& spec) const {
@@ -222,8 +232,9 @@ class NodePlanner {
     for (const auto& [id, here] : workers) {
       const Job& job = *state_.find_job(id);
       if (!may_move(job)) return std::nullopt;
-      const int fit = std::min(here, elsewhere.workers_of(job));
-      elsewhere.take(job, fit);
+      const std::string type = job.spec.mixed_types ? kAnyType : state_.find_node(mine.node)->slot_type;
+      const int fit = std::min(here, elsewhere.workers_of(job, type));
+      elsewhere.take(job, fit, type);
       const int slots = (here - fit) * job.spec.gpus_per_worker;
       if (slots > 0 && job.spec.gpus_per_worker > 1) return std::nullopt;
       lacking += slots;

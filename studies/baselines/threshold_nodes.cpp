@@ -25,7 +25,7 @@ std::vector<core::PlannedNode> ThresholdNodes::plan(const core::ClusterState& st
   for (const core::NodePool* pool : orders.by_price()) orders.fill_up(*pool);
   for (const core::Job* job : core::waiting_jobs(state)) {
     const bool has_waited = now - job->submitted_at >= patience_;
-    (void)orders.serve(*job, [&](const core::NodePool&) { return has_waited; });
+    (void)orders.serve({.job = job, .workers = core::gang_of(*job)}, [&](const core::NodePool&) { return has_waited; });
   }
   std::map<std::string, int> leaving;
   for (const auto& [request, mine] : state.pools.nodes) {

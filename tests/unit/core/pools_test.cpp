@@ -252,7 +252,7 @@ TEST_CASE("a list that lacks a node whose agent is connected ends nothing") {
   CHECK(story.job(job).membership.workers.size() == 1);
 }
 
-TEST_CASE("a node whose lifetime ends is emptied before that, given back, and replaced") {
+TEST_CASE("a node whose lifetime ends is replaced and emptied before that, and given back") {
   PoolStory story;
   const JobId job = story.submit({.min = 1, .max = 1, .grace = Duration::seconds(10)});
   REQUIRE(story.plan().size() == 1);
@@ -266,13 +266,14 @@ TEST_CASE("a node whose lifetime ends is emptied before that, given back, and re
   REQUIRE_FALSE(said.empty());
   CHECK(said.front().starts_with("gpu-1: emptied: its provider ends it in "));
   CHECK(story.asked(1).state == core::PoolNodeState::kDraining);
-  story.pass(Duration::seconds(235));  // nothing else has room
+  CHECK(said.back().starts_with("gpu-2: one more node for job-1, which needs 1 slot"));
+  story.joins(2);
   (void)story.plan();
-  REQUIRE(story.job(job).state() == core::JobState::kSuspending);
+  REQUIRE(story.job(job).state() == core::JobState::kSuspending);  // at once, not at the last moment
   story.learn(core::WorkerExited{story.job(job).membership.workers.front(), {}});
   (void)story.plan();
   CHECK(story.asked(1).state == core::PoolNodeState::kReleasing);
-  CHECK(story.asked(2).state == core::PoolNodeState::kAsked);
+  CHECK(story.job(job).state() == core::JobState::kStarting);
 }
 
 TEST_CASE("a job that runs gets a node where it would use it, and loses it where it does not") {
@@ -338,6 +339,74 @@ TEST_CASE("a node whose workers have room elsewhere is emptied, and the one that
   const auto said = story.plan();
   REQUIRE_FALSE(said.empty());
   CHECK(said.front() == "gpu-1: emptied: without it jobs lose less than the 1 an hour that each of its slots costs");
+}
+
+TEST_CASE("a gang of one type of slot counts with the room and the nodes of one type only") {
+  core::PoolSpec dear = gpu_pool(3);
+  dear.name = "dear";
+  dear.slot_type = "H100";
+  dear.price_per_slot_hour = Money::micros(3'000'000);
+  dear.worth_per_slot_hour = Money::micros(6'000'000);
+  PoolStory story({gpu_pool(3), dear});
+  story.node(4);  // of type cpu, like those of gpu
+  story.submit({.min = 6, .max = 6});
+  auto said = story.plan();
+  REQUIRE(said.size() == 1);
+  CHECK(
+      said.front().starts_with("gpu-1: one more node for job-1, which needs 6 slots: what is there or on the way has "
+                               "room for 4"));
+  PoolStory large({gpu_pool(3), dear});
+  large.node(4);
+  large.submit({.min = 12, .max = 12});  // 10 of one type, 6 of the other
+  CHECK(large.plan().empty());
+}
+
+TEST_CASE("workers that have to leave a drained node get one of a pool in time, once") {
+  PoolStory story;
+  story.node(2, "old");
+  const JobId job = story.running({.min = 2, .max = 2, .cooldown = {}}, 2);
+  story.learn(core::NodeDrainRequested{NodeId(1), Duration::seconds(600), "firmware"});
+  const auto said = story.plan();
+  REQUIRE(said.size() == 1);
+  CHECK(said.front().starts_with("gpu-1: one more node for job-1, which needs 2 slots"));
+  CHECK(story.plan().empty());
+  const NodeId anew = story.joins(1);
+  (void)story.plan();
+  CHECK(story.worker(story.job(job).membership.workers.back()).node == anew);
+}
+
+TEST_CASE("a node that holds workers is not emptied while one of its pool holds nothing") {
+  PoolStory story({gpu_pool(2)});
+  std::vector<JobId> jobs;
+  for (int i = 0; i < 3; ++i) jobs.push_back(story.submit({.min = 1, .max = 1}));
+  REQUIRE(story.plan().size() == 2);
+  story.joins(1);
+  story.joins(2);
+  for (const JobId job : jobs) story.settle(job);
+  const JobId last = jobs.back();
+  story.learn(core::JobCancelRequested{last});
+  (void)story.plan();
+  for (const WorkerId worker : std::vector<WorkerId>(story.job(last).membership.workers)) story.exit(worker);
+  (void)story.plan();
+  story.pass(Duration::seconds(60));
+  const auto said = story.plan();
+  REQUIRE(said.size() == 1);
+  CHECK(said.front().starts_with("gpu-2: given back"));
+}
+
+TEST_CASE("nodes of a pool that is no longer configured stay, and can be removed when they are lost") {
+  PoolStory story;
+  story.submit({.min = 1, .max = 1});
+  REQUIRE(story.plan().size() == 1);
+  const NodeId node = story.joins(1);
+  story.settle(JobId(1));
+  story.learn(core::PoolsConfigured{1, {}});
+  CHECK(story.plan().empty());
+  CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
+  story.learn(core::NodeLost{node, "no heartbeat"});
+  story.learn(core::NodeRemoved{node});
+  CHECK(story.state().pools.nodes.empty());
+  CHECK(story.state().pools.pools.empty());
 }
 
 TEST_CASE("spot nodes stay within their share, and a job's price cap and slot types choose the pool") {
