@@ -28,6 +28,7 @@ void fields(auto& archive, codec::Like<StateMove> auto& move) {
 // Stored beside the job's other fields.
 void recovery_fields(auto& archive, auto& recovery) {
   archive("misconfigured", recovery.misconfigured);
+  archive("ended_badly", recovery.ended_badly);
   archive("cooldown_waived", recovery.cooldown_waived);
   archive("quiet_exits", recovery.unconfirmed_exits);
   archive("quiet_since", recovery.unconfirmed_since);
@@ -66,6 +67,11 @@ inline void tell_no_moves(nlohmann::json& job) {
     state->emplace("bytes", 0);
     state->emplace("origin", nullptr);
   }
+}
+
+// Nor of programs that fail after the end of their training.
+inline void tell_no_bad_ends(nlohmann::json& job) {
+  if (job.is_object()) job.emplace("ended_badly", false);
 }
 
 // Nor do they count turns of shares.

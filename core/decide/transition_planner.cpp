@@ -27,10 +27,13 @@ struct Ending {
 
 // `uncounted`: losses that this decision will count.
 std::optional<Ending> ending_of(const Job& job, Instant now, int uncounted = 0) {
+  if (job.requests.cancel) return Ending{JobEnd::kCancelled, reason::CancelledByUser{}};
+  if (job.progress.finished && job.recovery.ended_badly) {
+    return Ending{JobEnd::kFailed, reason::FailedAtEnd{.steps = job.progress.step}};
+  }
   if (job.progress.finished) {
     return Ending{JobEnd::kSucceeded, reason::Finished{.steps = job.progress.step}};
   }
-  if (job.requests.cancel) return Ending{JobEnd::kCancelled, reason::CancelledByUser{}};
   if (job.hold && job.hold->action == BudgetAction::kStop) return Ending{JobEnd::kCancelled, why_stopped(job)};
   const int restarts = job.recovery.restarts + uncounted;
   if (job.recovery.misconfigured || restarts > job.spec.max_restarts) {
@@ -56,9 +59,10 @@ bool needs_no_more(const Worker& worker) {
   return worker.notice && worker.notice->answer == NoticeAnswer::kDone;
 }
 
-Reason why_left_behind(const Job& job, WorkerId id) {
-  if (job.progress.finished) return reason::Finished{.steps = job.progress.step};
-  return reason::LeftBehind{{.worker = id}};
+Reason why_left_behind(const Job& job, const Worker& worker) {
+  if (!job.progress.finished) return reason::LeftBehind{{.worker = worker.id}};
+  if (worker.stop_due) return reason::FinishTimeout{{.worker = worker.id}, time_to_finish(job)};
+  return reason::Finished{.steps = job.progress.step};
 }
 
 // Workers that should have left by now, or that came back after the job went on without them.
@@ -78,14 +82,14 @@ void stop_left_behind(DecisionDraft& draft, const Job& job) {
     if (worker.stop_due ? draft.now() < *worker.stop_due : waits_for_switch) continue;
     const bool is_no_member = !worker.stop_due && !contains(job.membership.members, id);
     const auto drained = is_no_member ? stopped_by_drain(draft, worker) : std::nullopt;
-    draft.stop({job.id, id, Duration()}, drained.value_or(why_left_behind(job, id)));
+    draft.stop({job.id, id, Duration()}, drained.value_or(why_left_behind(job, worker)));
   }
 }
 
 void end_job(DecisionDraft& draft, const Job& job, const Ending& ending) {
   if (!has_live_workers(draft.state(), job)) {
     draft.conclude(job, EndJobIntent{job.id, ending.end}, ending.reason);
-  } else if (ending.end == JobEnd::kSucceeded) {
+  } else if (job.progress.finished && !job.requests.cancel) {
     stop_left_behind(draft, job);
   } else {
     stop_all(draft, job, ending.reason);

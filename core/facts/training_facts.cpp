@@ -230,7 +230,7 @@ Status apply(StateChange& change, const TrainingFinished& fact) {
     // Members and leaving workers exit by themselves; joining workers on their way would not, and are stopped at once.
     const WorkerPhase phase = change.worker(id).phase;
     const bool comes = phase == WorkerPhase::kStarting || phase == WorkerPhase::kReady || contains(late, id);
-    mark_leaving(change, id, comes ? std::nullopt : std::optional(change.at() + job.spec.elastic.grace));
+    mark_leaving(change, id, comes ? std::nullopt : std::optional(change.at() + time_to_finish(job)));
   }
   return ok_status();
 }

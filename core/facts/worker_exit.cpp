@@ -55,6 +55,17 @@ void emit_lost(StateChange& change, const Job& job, WorkerId worker, const ExitN
                {"detail", notice.detail}});
 }
 
+// After the end of training a member's program has failed, or was still running when its time was over.
+bool fails_at_end(const Job& job, const Worker& worker, const ExitNotice& notice) {
+  const bool failed = notice.exit_code > 0 || notice.signal != 0;
+  return job.progress.finished && failed && contains(job.membership.members, worker.id) && !worker.is_gone();
+}
+
+void note_bad_end(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice) {
+  if (!worker.kill_at) job.recovery.ended_badly = true;
+  emit_lost(change, job, worker.id, notice);
+}
+
 // Counts a loss once for each job, however many of its workers went together.
 void count_loss(Job& job, IdSet<JobId>& counted) {
   if (counted.insert(job.id)) ++job.recovery.restarts;
@@ -106,8 +117,12 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     const bool lost = !was_expected(worker, job) || (counted.contains(job.id) && worker.phase != WorkerPhase::kLeaving);
     const bool quiet = lost && may_be_quiet && may_have_finished(change.state(), job, worker, notice);
     const bool first_worker = worker.phase != WorkerPhase::kMember && job.membership.members.empty();
+    const bool bad_end = fails_at_end(job, worker, notice);
     const std::string how = take(worker, job);
-    if (quiet) {
+    if (bad_end) {
+      job.recovery.last_error = how;
+      note_bad_end(change, job, worker, notice);
+    } else if (quiet) {
       job.recovery.unconfirmed_exits.push_back(id);
       if (!job.recovery.unconfirmed_since) job.recovery.unconfirmed_since = change.at();
     } else if (lost) {

@@ -216,6 +216,7 @@ struct Recovery {
   // Members that exited with 0 while rank 0 has not reported the end: it may be on its way.
   std::vector<WorkerId> unconfirmed_exits;
   std::optional<Instant> unconfirmed_since;
+  bool ended_badly = false;           // after the end of training, a member's program failed
   bool misconfigured = false;         // a first worker said that the job's own settings are wrong
   bool cooldown_waived = false;       // a member was lost: growing back need not wait
   int restarts = 0;                   // losses of workers so far; a lost node counts once

@@ -66,6 +66,10 @@ bool is_active(JobState state) {
   return state == S::kStarting || state == S::kRunning || state == S::kResizing;
 }
 
+Duration time_to_finish(const Job& job) {
+  return std::max(job.spec.elastic.grace, Duration::seconds(600));
+}
+
 int allowed_size(const Job& job, int most) {
   const auto& sizes = job.spec.elastic.sizes;
   if (is_shrunk(job)) return sizes.front();

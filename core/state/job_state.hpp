@@ -15,6 +15,10 @@ void drop_transition(Job& job);
 // The program's workers are booting, stepping or changing size.
 [[nodiscard]] bool is_active(JobState state);
 
+// After the end of training its programs may go on for so long, to save what came of it: their grace, and ten minutes
+// at least.
+[[nodiscard]] Duration time_to_finish(const Job& job);
+
 // The largest size of the job that is not above `most`, or its smallest one, which is all that a spent budget may
 // leave.
 [[nodiscard]] int allowed_size(const Job& job, int most);

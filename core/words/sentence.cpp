@@ -494,6 +494,14 @@ std::string text_of(const WorkersFailed& why) {
   if (why.restarts <= why.limit) return "failed: its own settings are wrong";
   return "failed: it lost workers " + counted(why.restarts, "time") + ", and " + grouped(why.limit) + " are allowed";
 }
+std::string text_of(const FailedAtEnd& why) {
+  return "its training finished after " + counted(static_cast<double>(why.steps), "step") +
+         ", and then its program failed, so its result may not be saved";
+}
+std::string text_of(const FinishTimeout& why) {
+  return why.worker.text() + " did not end within " + time(why.had) +
+         " after the end of training and is killed; what it had not saved by then is lost";
+}
 std::string text_of(const MaxDuration& why) {
   return "ended: it ran longer than " + time(why.limit);
 }

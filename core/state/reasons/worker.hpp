@@ -220,6 +220,20 @@ struct WorkersFailed {
   bool operator==(const WorkersFailed&) const = default;
   static constexpr void fields(auto& self, auto&& at) { at("restarts", self.restarts), at("limit", self.limit); }
 };
+// After the end of training: its result may not be saved.
+struct FailedAtEnd {
+  std::int64_t steps = 0;
+  static constexpr Traits kTraits{"FailedAtEnd", ReasonCategory::kEnding};
+  bool operator==(const FailedAtEnd&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("steps", self.steps); }
+};
+// Its program went on for so long after the end of training.
+struct FinishTimeout : OfWorker {
+  Duration had = {};
+  static constexpr Traits kTraits{"FinishTimeout", ReasonCategory::kEnding};
+  bool operator==(const FinishTimeout&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { OfWorker::fields(self, at), at("seconds", self.had); }
+};
 struct MaxDuration {
   Duration limit = {};
   static constexpr Traits kTraits{"MaxDuration", ReasonCategory::kEnding};

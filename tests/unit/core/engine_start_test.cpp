@@ -132,6 +132,57 @@ TEST_CASE("A job never starts above its price cap") {
   CHECK(test::says<core::reason::PriceCap>(story.job(too_dear).verdict.reason));
 }
 
+TEST_CASE("After the end of training programs have ten minutes to save their result, and the killing of one is told") {
+  Story story;
+  story.node(1);
+  const JobId job = story.running({.min = 1, .max = 1, .grace = Duration::seconds(3)}, 1);
+  story.learn(core::TrainingFinished{job, 40, 1.25});
+  story.pass(Duration::seconds(599));
+  CHECK(names_of(story.decide()).empty());
+  story.pass(Duration::seconds(1));
+  const core::Decision decision = story.decide();
+  CHECK(names_of(decision) == "stop_worker");
+  CHECK(core::sentence(decision.plan.front().reason).find("did not end within 10 min after the end of training") !=
+        std::string::npos);
+  story.learn(core::WorkerExited{WorkerId(1), -1, 9, {}});
+  CHECK(story.last("worker.lost").data["worker"] == "w-1");
+  story.decide();
+  CHECK(story.job(job).state() == JobState::kSucceeded);
+  CHECK(story.job(job).recovery.last_error.find("did not end within 10 min") != std::string::npos);
+}
+
+TEST_CASE("A program that fails after the end of training fails its job, unless it was no member") {
+  for (const bool is_signal : {true, false}) {
+    Story story;
+    story.node(2);
+    const JobId job = story.running({.min = 2, .max = 2}, 2);
+    story.learn(core::TrainingFinished{job, 40, 1.25});
+    story.decide();
+    story.exit(WorkerId(1));
+    story.decide();
+    story.learn(core::WorkerExited{WorkerId(2), is_signal ? -1 : 1, is_signal ? 11 : 0, "no space left"});
+    CHECK(names_of(story.decide()) == "end_job");
+    CHECK(story.job(job).state() == JobState::kFailed);
+    CHECK(core::sentence(story.job(job).verdict.reason) ==
+          "its training finished after 40 steps, and then its program failed, so its result may not be saved");
+    CHECK(story.last("job.finished").data["error"].get<std::string>().find("no space left") != std::string::npos);
+    CHECK(story.job(job).recovery.restarts == 0);
+  }
+}
+
+TEST_CASE("A cancel ends programs that go on after the end of training") {
+  Story story;
+  story.node(1);
+  const JobId job = story.running({.min = 1, .max = 1}, 1);
+  story.learn(core::TrainingFinished{job, 40, 1.25});
+  story.decide();
+  story.learn(core::JobCancelRequested{job});
+  CHECK(names_of(story.decide()) == "stop_worker");
+  story.exit(WorkerId(1), 143);
+  story.decide();
+  CHECK(story.job(job).state() == JobState::kCancelled);
+}
+
 TEST_CASE("When training has finished, the exits are normal and the job succeeds") {
   Story story;
   story.node(2);
@@ -149,14 +200,16 @@ TEST_CASE("When training has finished, the exits are normal and the job succeeds
   CHECK(story.last("job.finished").data["error"].is_null());
 }
 
-TEST_CASE("A worker that does not exit after the end is stopped when its grace is over") {
+TEST_CASE("A worker that does not exit after the end has its grace, where that is longer than ten minutes") {
   Story story;
   story.node(1);
-  const JobId job = story.running({.max = 1, .grace = Duration::seconds(5)}, 1);
+  const JobId job = story.running({.max = 1, .grace = Duration::seconds(900)}, 1);
   story.learn(core::TrainingFinished{job, 40, 1.25});
   story.decide();
   REQUIRE(story.engine().next_due());
-  story.pass(Duration::seconds(5));
+  story.pass(Duration::seconds(899));
+  CHECK(names_of(story.decide()).empty());
+  story.pass(Duration::seconds(1));
   CHECK(names_of(story.decide()) == "stop_worker");
 }
 
