@@ -5,12 +5,12 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "api/worker_protocol.hpp"
 #include "base/byte_size.hpp"
 #include "base/json.hpp"
 #include "base/word_list.hpp"
+#include "base/yaml/yaml_document.hpp"
 #include "schedulerd/live/setup/yaml_document.hpp"
 
 namespace tidepool::live {
@@ -18,6 +18,11 @@ namespace {
 
 constexpr int kDevSlots = 4;
 constexpr Duration kCertificateLifetimeMin = Duration::seconds(10);
+
+std::string empty_section(const std::string& name) {
+  if (name == "tls") return "has nothing below it; write tls: {} for TLS by the daemon's own authority, or remove it";
+  return "has nothing below it; write what it is to be, or remove it";
+}
 
 // Reads one configuration into `config_` and collects all errors, each a sentence.
 class Reader {
@@ -219,15 +224,20 @@ void Reader::straggler_section(const nlohmann::json& value, const std::vector<st
 
 void Reader::file(const std::string& path, const ConfigInputs& known) {
   std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream.is_open() || text.bad()) return complain("--config " + path, "the file cannot be read");
-  const auto read = read_yaml(text.str());
+  std::string text(YamlLimits{}.bytes_max + 1, '\0');  // a byte more than the reader takes
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!stream.is_open() || stream.bad()) return complain("--config " + path, "the file cannot be read");
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() > YamlLimits{}.bytes_max) return complain("--config " + path, "the file is larger than 1 MiB");
+  const auto read = read_yaml(text);
   if (!read) return complain("--config " + path, read.error().message);
   const nlohmann::json& document = *read;
   if (document.is_null()) return;  // an empty file asks for nothing
   std::vector<FieldError> findings;
   ObjectReader in(document, "", findings);
+  for (const auto& [name, value] : document.items()) {
+    if (value.is_null()) in.fail(name, "Missing", empty_section(name));
+  }
   if (in.has("listen")) endpoint(path + "/listen", in.text("listen", ""), config_.listen);
   config_.state_dir = in.text("state_dir", config_.state_dir);
   if (in.has("policy")) policy(path + "/policy", in.text("policy", ""), known.policies);

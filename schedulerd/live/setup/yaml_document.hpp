@@ -1,5 +1,4 @@
-// A YAML text as JSON: plain scalars are what the core schema of YAML 1.2 (section 10.3) says, quoted ones stay texts.
-// Errors are sentences of what is wrong with the text, without the name of its file.
+// A YAML text of the daemon's own files as JSON, where nobody asks on which line a field stands.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +8,7 @@
 
 namespace tidepool::live {
 
-// Null for a text without a document.
+// As tidepool::read_yaml(): null for a text without a document.
 [[nodiscard]] Result<nlohmann::json> read_yaml(const std::string& text);
 
 }  // namespace tidepool::live

@@ -148,7 +148,7 @@ TEST_CASE("an unknown policy is refused with the names of the built-in ones, and
 TEST_CASE("a missing or broken file is one clear error") {
   CHECK(joined(read({"--config", "/nowhere.yaml"}).errors).find("cannot be read") != std::string::npos);
   const test::TemporaryFolder dir;
-  CHECK(joined(read({"--config", write_file(dir, "a: [1,")}).errors).find("not YAML") != std::string::npos);
+  CHECK(joined(read({"--config", write_file(dir, "a: [1,")}).errors).find("not valid YAML") != std::string::npos);
   CHECK(joined(read({"--config", write_file(dir, "- just\n- a list\n")}).errors) != "");
 }
 
@@ -168,6 +168,27 @@ TEST_CASE("help is text, not an error") {
   REQUIRE(reading.help.has_value());
   CHECK(reading.help->find("--state-dir") != std::string::npos);
   CHECK(reading.errors.empty());
+}
+
+TEST_CASE("a configuration that says a thing twice, grows by aliases, is too large or has empty sections is refused") {
+  const test::TemporaryFolder dir;
+  const auto refused = [&](const std::string& text) {
+    return joined(read({"--config", write_file(dir, text)}).errors);
+  };
+  CHECK_THAT(refused("listen: 127.0.0.1:7000\nlisten: 127.0.0.1:7001\n"), Catch::Contains("appears twice"));
+  CHECK_THAT(refused("listen: 127.0.0.1:7000\n---\nlisten: 127.0.0.1:7001\n"), Catch::Contains("second document"));
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 12; ++i) {
+    const std::string before = "*a" + std::to_string(i - 1);
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + before;
+    for (int copy = 0; copy < 8; ++copy) bomb += ", " + before;
+    bomb += "]\n";
+  }
+  CHECK_THAT(refused(bomb), Catch::Contains("more values"));
+  CHECK_THAT(refused(std::string((1U << 20U) + 1, '#')), Catch::Contains("larger than 1 MiB"));
+  CHECK_THAT(refused("tls:\n"), Catch::Contains("tls: {}"));
+  CHECK_THAT(refused("retention:\n"), Catch::Contains("has nothing below it"));
+  CHECK(refused("tls: {}\n").empty());
 }
 
 }  // namespace tidepool::live

@@ -1,0 +1,42 @@
+// A YAML or JSON text that a person has written, as JSON, and on which line each field stands. Types are kept by YAML's
+// core schema: a quoted "1" stays a text, yes and 1_000 are texts too. What is too large, or grows too large when its
+// aliases are expanded, is refused.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json.hpp"
+#include "base/result.hpp"
+
+namespace tidepool {
+
+class FieldLines {
+ public:
+  void remember(std::string pointer, int line) { lines_.emplace(std::move(pointer), line); }
+  // The line of the field at a JSON pointer, else of its nearest parent that the file has; 0 = unknown.
+  [[nodiscard]] int line_of(std::string_view pointer) const;
+
+ private:
+  std::map<std::string, int, std::less<>> lines_;
+};
+
+struct YamlLimits {
+  std::size_t bytes_max = 1U << 20U;
+  std::size_t depth_max = 32;       // also stops anchors that contain themselves
+  std::size_t values_max = 65'536;  // counted after aliases are expanded
+};
+
+// One document; null for a text without any. Errors are sentences without the name of the file and name the line:
+// syntax, duplicate keys, several documents, .inf and .nan, unknown tags.
+[[nodiscard]] Result<nlohmann::json> read_yaml(const std::string& text, FieldLines& lines,
+                                               const YamlLimits& limits = {});
+
+// YAML that reads back to the same value.
+[[nodiscard]] std::string to_yaml(const nlohmann::json& value);
+[[nodiscard]] std::string to_yaml(const nlohmann::ordered_json& value);  // in that order
+
+}  // namespace tidepool
