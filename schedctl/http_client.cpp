@@ -73,6 +73,20 @@ std::size_t take_header(char* data, std::size_t, std::size_t size, void* user) {
   throw Failure{.exit_code = kExitApi, .message = std::move(message), .may_pass = true};
 }
 
+// OpenSSL's and curl's words say which of three it is.
+std::string advice(const Endpoint& endpoint, std::string_view detail) {
+  const auto says = [&](std::string_view word) { return detail.find(word) != std::string_view::npos; };
+  if (says("expired")) return "the daemon's certificate has to be renewed, or the clock here is wrong";
+  if (says("not yet valid")) return "look at the clocks of the daemon's machine and of this one";
+  if (says("match") || says("alternative")) {
+    return "call the daemon by a name in its certificate, or add this one there (tls: {names: [NAME]} of its "
+           "configuration, or in a certificate of your own)";
+  }
+  if (!endpoint.ca.empty() || !endpoint.ca_file.empty())
+    return "the authority that was given is not that of this daemon (tls/ca.pem of its state directory)";
+  return "give the authority of this daemon (tls/ca.pem of its state directory) with --ca or TIDEPOOL_CA";
+}
+
 [[noreturn]] void explain_and_fail(CURLcode code, const Endpoint& endpoint, const char* detail) {
   switch (code) {
     case CURLE_COULDNT_CONNECT:
@@ -84,9 +98,7 @@ std::size_t take_header(char* data, std::size_t, std::size_t size, void* user) {
       fail(kExitApi, "the host in " + endpoint.url + " is not known; check --url or TIDEPOOL_URL");
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
-      fail(kExitApi, "the daemon at " + endpoint.url + " is not trusted: " + detail +
-                         "; give the authority of this daemon (tls/ca.pem of its state directory) with --ca or "
-                         "TIDEPOOL_CA");
+      fail(kExitApi, "the daemon at " + endpoint.url + " is not trusted: " + detail + "; " + advice(endpoint, detail));
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
       if (!endpoint.url.starts_with("https:")) {

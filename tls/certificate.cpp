@@ -91,12 +91,29 @@ bool is_fingerprint(const std::string& text) {
          text.find_first_not_of("0123456789abcdef", kPrefix) == std::string::npos;
 }
 
-Result<std::int64_t> expiry_unix_s(const std::string& pem) {
+Result<Validity> validity_of(const std::string& pem) {
   const auto read = read_certificates(pem);
   if (!read.ok()) return read.error();
-  const auto validity = validity_of(*read->front());
+  return validity_of(*read->front());
+}
+
+Result<std::int64_t> expiry_unix_s(const std::string& pem) {
+  const auto validity = validity_of(pem);
   if (!validity.ok()) return validity.error();
   return validity->until_unix_s;
+}
+
+Result<std::vector<std::string>> covered_names(const std::string& pem, const std::vector<std::string>& names) {
+  const auto read = read_certificates(pem);
+  if (!read.ok()) return read.error();
+  std::vector<std::string> covered;
+  for (const std::string& name : names) {
+    const bool good = is_address(name)
+                          ? X509_check_ip_asc(read->front().get(), name.c_str(), 0) == 1
+                          : X509_check_host(read->front().get(), name.c_str(), name.size(), 0, nullptr) == 1;
+    if (good) covered.push_back(name);
+  }
+  return covered;
 }
 
 }  // namespace tidepool::tls

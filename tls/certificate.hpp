@@ -36,4 +36,9 @@ struct Validity {
 // Until when the first certificate of a PEM text is valid.
 [[nodiscard]] Result<std::int64_t> expiry_unix_s(const std::string& pem);
 
+[[nodiscard]] Result<Validity> validity_of(const std::string& pem);
+// Those of `names`, host names and IP addresses, for which the first certificate of a PEM text is good.
+[[nodiscard]] Result<std::vector<std::string>> covered_names(const std::string& pem,
+                                                             const std::vector<std::string>& names);
+
 }  // namespace tidepool::tls

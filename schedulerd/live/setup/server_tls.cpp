@@ -3,6 +3,7 @@
 #include <ifaddrs.h>
 #include <limits.h>
 #include <netdb.h>
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,6 +87,29 @@ Result<ServerTls> from_own_authority(const Config& config, const StateDir& state
   return made;
 }
 
+// A certificate that clients cannot accept is refused here, where the file is known; one for other names may be meant
+// for a proxy.
+Status check_given(const TlsConfig& given, const std::string& chain, const std::vector<std::string>& names,
+                   std::int64_t now) {
+  const auto validity = tls::validity_of(chain);
+  if (!validity.ok()) return invalid_argument("tls.certificate: " + validity.error().message);
+  if (now >= validity->until_unix_s) {
+    return invalid_argument("tls.certificate: " + given.certificate + " has expired; put a renewed one in its place");
+  }
+  if (now < validity->from_unix_s) {
+    return invalid_argument("tls.certificate: " + given.certificate +
+                            " is not valid yet; look at the clock of this machine, or wait");
+  }
+  const auto covered = tls::covered_names(chain, names);
+  if (!covered.ok() || !covered->empty()) return ok_status();
+  std::string listed;
+  for (const std::string& name : names) listed += (listed.empty() ? "" : ", ") + name;
+  spdlog::warn(
+      "event=certificate_names file={} why=\"it covers none of the names under which this daemon answers: {}\"",
+      given.certificate, listed);
+  return ok_status();
+}
+
 Result<ServerTls> from_given(const Config& config, const StateDir& state_dir, std::int64_t now) {
   const TlsConfig& given = *config.tls;
   auto chain = read_text("tls.certificate", given.certificate);
@@ -93,6 +117,7 @@ Result<ServerTls> from_given(const Config& config, const StateDir& state_dir, st
   auto key = read_secret_file(given.key);
   if (!key.ok()) return invalid_argument("tls.key: " + key.error().message);
   ServerTls made{.names = server_names(config), .ca_file = given.ca};
+  TP_TRY(check_given(given, *chain, made.names, now));
   auto of_nodes = own_authority(state_dir, now);
   if (!of_nodes.ok()) return of_nodes.error();
   made.node_authority = *std::move(of_nodes);

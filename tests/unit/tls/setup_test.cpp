@@ -110,6 +110,12 @@ TEST_CASE("a name that is none is refused, and a given certificate is used with 
   REQUIRE(made.ok());
   CHECK(made->ca_fingerprint == tls::fingerprint(authority.chain).value());
   CHECK(made->ca_file == config.tls->ca);
+  const auto late = prepare_tls(config, *state, now + 61);
+  REQUIRE_FALSE(late.ok());
+  CHECK(late.error().message.find(config.tls->certificate + " has expired") != std::string::npos);
+  CHECK(prepare_tls(config, *state, now - 60).error().message.find("not valid yet") != std::string::npos);
+  CHECK(tls::covered_names(given.chain, {"pool.example.org", "localhost", "127.0.0.1"}).value() ==
+        std::vector<std::string>{"pool.example.org"});
   ::chmod(config.tls->key.c_str(), 0644);
   CHECK(prepare_tls(config, *state, now).error().message.find("tls.key") != std::string::npos);
   ::chmod(config.tls->key.c_str(), 0600);
