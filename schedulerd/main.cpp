@@ -56,14 +56,16 @@ live::http::RestOptions rest_options(const live::Config& config, const live::Ser
   return options;
 }
 
-void print_ready(const live::Daemon& daemon, const std::string& url) {
+// With --dev the token is printed, which ends with the state; else where it is, since output lands in logs.
+void print_ready(const live::Daemon& daemon, const std::string& url, bool dev) {
   nlohmann::json ready{{"url", url}, {"state_dir", daemon.state_dir().path()}, {"dashboard", url + "/"}};
   if (!daemon.tls().ca_file.empty()) {
     ready["ca"] = daemon.tls().ca_file;
     ready["ca_fingerprint"] = daemon.tls().ca_fingerprint;
   }
   if (daemon.agents_port() != 0) ready["agents_port"] = daemon.agents_port();
-  if (daemon.admin_token()) ready["token"] = *daemon.admin_token();
+  if (daemon.admin_token() && dev) ready["token"] = *daemon.admin_token();
+  if (daemon.admin_token() && !dev) ready["token_file"] = daemon.state_dir().file("admin.token");
   std::printf("ready %s\n", canonical_json(ready).c_str());
   std::fflush(stdout);
 }
@@ -99,7 +101,7 @@ int serve(const live::Config& config) {
   if (!url.ok()) return fail(url.error(), live::kExitUsage);
   const Status started = (*daemon)->start();
   if (started.ok()) {
-    print_ready(**daemon, *url);
+    print_ready(**daemon, *url, config.dev);
     (*daemon)->wait_for_end();
   }
   rest->stop();

@@ -103,7 +103,9 @@ void Daemon::read_ready_line(int fd) {
   const auto ready = nlohmann::json::parse(line.substr(6));
   const auto url = ready.at("url").get<std::string>();
   port_ = static_cast<unsigned short>(std::stoi(url.substr(url.rfind(':') + 1)));
-  if (ready.contains("token") && ready.at("token").is_string()) token_ = ready.at("token").get<std::string>();
+  if (!ready.contains("token_file")) return;
+  std::ifstream file(ready.at("token_file").get<std::string>());
+  std::getline(file, token_);
 }
 
 std::string Daemon::log_text() const {

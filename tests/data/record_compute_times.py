@@ -52,10 +52,11 @@ def train(daemon, job):
             break
     else:
         sys.exit("the daemon did not start; run it by hand to see why")
-    job_id = call(ready["url"], ready["token"], "/v1/jobs", job)["id"]
+    token = pathlib.Path(ready["token_file"]).read_text(encoding="utf-8").strip()
+    job_id = call(ready["url"], token, "/v1/jobs", job)["id"]
     give_up = time.monotonic() + PATIENCE_S
     while time.monotonic() < give_up:
-        state = call(ready["url"], ready["token"], f"/v1/jobs/{job_id}")
+        state = call(ready["url"], token, f"/v1/jobs/{job_id}")
         if state["state"] in ("succeeded", "failed", "cancelled"):
             return state["state"]
         print(f"{state['state']}, step {state.get('progress', {}).get('step')}", file=sys.stderr, flush=True)

@@ -56,7 +56,9 @@ class Cluster:
         self.ready_line = line[len("ready "):]
         ready = json.loads(self.ready_line)
         self.url = self._url = ready["url"]
-        self.token = self._token = ready.get("token") or self._token  # told at the first start only
+        if "token_file" in ready:  # told at the first start only
+            self._token = pathlib.Path(ready["token_file"]).read_text(encoding="utf-8").strip()
+        self.token = self._token = ready.get("token") or self._token
 
     def restart(self, arguments: Sequence[str] = (), by: signal.Signals = signal.SIGTERM,
                 when: Callable[[], Any] = lambda: True) -> None:

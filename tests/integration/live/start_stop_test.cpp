@@ -57,14 +57,15 @@ void check_refused(DaemonProcess& daemon, int exit_code, const std::string& word
 
 }  // namespace
 
-TEST_CASE("the first start says where it serves, with a token that works; the next one keeps the token to itself") {
+TEST_CASE("the first start says where it serves, and in which file the token is; the next one does not") {
   if (!built_program("schedulerd")) return;
   const TemporaryFolder folder;
   for (const bool first : {true, false}) {
     DaemonProcess daemon(folder, {});
     INFO(daemon.errors());
     REQUIRE(daemon.wait_ready());
-    CHECK(daemon.ready().contains("token") == first);
+    CHECK_FALSE(daemon.ready().contains("token"));
+    CHECK(daemon.ready().contains("token_file") == first);
     CHECK(daemon.ready().at("dashboard").get<std::string>().starts_with("http://127.0.0.1:"));
     CHECK(daemon.client().get("/v1/jobs").status == 200);
     CHECK(HttpClient(daemon.ready().at("url"), "tp_wrong_token").get("/v1/jobs").status == 401);
@@ -82,7 +83,7 @@ TEST_CASE("a start that finds no valid token of an admin makes a new one") {
   {
     DaemonProcess daemon(folder, {});
     REQUIRE(daemon.wait_ready());
-    first = daemon.ready().at("token");
+    first = first_line(daemon.ready().at("token_file"));
     const std::string url = daemon.ready().at("url");
     const nlohmann::json asked = {{"name", "short"}, {"role", "admin"}, {"lifetime", "1s"}};
     const std::string brief = daemon.client().post("/v1/tokens", asked).json().at("token");
@@ -94,7 +95,7 @@ TEST_CASE("a start that finds no valid token of an admin makes a new one") {
   }
   DaemonProcess daemon(folder, {});
   REQUIRE(daemon.wait_ready());
-  const std::string made = daemon.ready().at("token");
+  const std::string made = first_line(daemon.ready().at("token_file"));
   CHECK(made != first);
   CHECK(HttpClient(daemon.ready().at("url"), made).get("/v1/jobs").status == 200);
   CHECK(daemon.client().get("/v1/jobs").status == 200);  // with the one in admin.token

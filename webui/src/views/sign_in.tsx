@@ -24,7 +24,7 @@ export function SignIn({ hadToken, message, onToken }: Props) {
         {hadToken && <p class="problem" role="alert">The token was refused: {message}</p>}
         <button class="button primary" type="submit" disabled={!token.trim()}>Sign in</button>
         <p class="hint" id="token-help">
-          <code>schedulerd</code> prints an admin token at its first start. <code>schedctl token create</code> makes another.
+          <code>schedulerd</code> writes an admin token to <code>admin.token</code> in its state directory at its first start. <code>schedctl token create</code> makes another.
           It stays in this tab and is gone when the tab closes.
         </p>
       </form>
