@@ -107,6 +107,7 @@ Daemon::~Daemon() {
 Result<std::unique_ptr<Daemon>> Daemon::open(Setup setup) {
   auto state_dir = setup.config.state_dir.empty() ? StateDir::open_temporary() : StateDir::open(setup.config.state_dir);
   if (!state_dir.ok()) return state_dir.error();
+  TP_TRY(state_dir->keep_private("journal.db"));
   auto journal = Journal::open(state_dir->file("journal.db"), {.vfs = "",
                                                                .retention = setup.config.retention,
                                                                .bytes_max = setup.config.retention_bytes,

@@ -74,6 +74,20 @@ StateDir::~StateDir() {
   if (lock_ >= 0) ::close(lock_);
 }
 
+// SQLite gives the files beside a database the mode of the database.
+Status StateDir::keep_private(const std::string& name) const {
+  const std::string path = file(name);
+  const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (made < 0) return io_error("cannot open " + path + ": " + std::strerror(errno));
+  ::close(made);
+  for (const char* beside : {"", "-wal", "-shm"}) {
+    if (::chmod((path + beside).c_str(), 0600) != 0 && errno != ENOENT) {
+      return io_error("cannot change the mode of " + path + beside + ": " + std::strerror(errno));
+    }
+  }
+  return ok_status();
+}
+
 Result<std::string> StateDir::agent_token() const {
   const std::string path = file("agent.token");
   if (::access(path.c_str(), F_OK) != 0) TP_TRY(write_secret_file(path, random_hex(24)));

@@ -32,6 +32,9 @@ class StateDir {
   [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
 
   // The agents' shared secret; made at the first call.
+  // The database `name` and what SQLite puts beside it are read and written by this user only; made where it is
+  // missing.
+  [[nodiscard]] Status keep_private(const std::string& name) const;
   [[nodiscard]] Result<std::string> agent_token() const;
 
   // The daemon's identity, "c-" and 16 hexadecimal digits; made at the first call and the same ever after. By it

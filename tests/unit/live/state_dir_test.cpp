@@ -61,6 +61,21 @@ TEST_CASE("the agents' token is made once and kept private") {
   CHECK(open_to_all.error().message.find("chmod 600") != std::string::npos);
 }
 
+TEST_CASE("a database and what lies beside it become private") {
+  const test::TemporaryFolder dir;
+  const auto state = StateDir::open(dir / "state");
+  REQUIRE(state.ok());
+  const std::string beside = state->file("journal.db-wal");
+  std::ofstream(beside) << "rows";
+  REQUIRE(::chmod(beside.c_str(), 0644) == 0);
+  REQUIRE(state->keep_private("journal.db").ok());
+  for (const std::string& path : {state->file("journal.db"), beside}) {
+    struct stat info{};
+    REQUIRE(::stat(path.c_str(), &info) == 0);
+    CHECK((info.st_mode & 0777U) == 0600U);
+  }
+}
+
 TEST_CASE("hashes are SHA-256 and tokens differ") {
   CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   CHECK(new_token().text() != new_token().text());
