@@ -41,7 +41,14 @@ sigset_t awaited_signals() {
   sigset_t set;
   sigemptyset(&set);
   for (const int signal : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&set, signal);
+  // The terminal has gone: an end like any other, unless nohup or the like has said that it is none.
+  struct sigaction hangup{};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaddset(&set, SIGHUP);
   return set;
+}
+
+bool asks_to_stop(int signal) {
+  return signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
 // If no policy is configured, the one that has decided in this state directory stays.
@@ -91,6 +98,8 @@ void block_signals() {
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   ::signal(SIGPIPE, SIG_IGN);  // a closed socket is an error code, not an end
   ::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
+  ::signal(SIGUSR1, SIG_IGN);  // mean nothing here, and must not end the daemon
+  ::signal(SIGUSR2, SIG_IGN);
 }
 
 Daemon::Daemon(Config config, Opened opened, const std::optional<StoredClock>& clock)
@@ -286,7 +295,7 @@ void Daemon::wait_for_end() {
   const sigset_t set = awaited_signals();
   while (true) {
     const int signal = sigtimedwait(&set, nullptr, &kTendEvery);
-    if (signal == SIGTERM || signal == SIGINT) {
+    if (asks_to_stop(signal)) {
       spdlog::info("event=stopping signal={}", signal);
       return;
     }
@@ -326,7 +335,7 @@ void Daemon::stop_agent() {
   const sigset_t set = awaited_signals();
   for (int calls = 0; agent_->lives() && calls < kStopCallsMax; ++calls) {
     const int signal = sigtimedwait(&set, nullptr, &kTendEvery);
-    if (signal == SIGTERM || signal == SIGINT) agent_->hurry();
+    if (asks_to_stop(signal)) agent_->hurry();
   }
 }
 

@@ -115,6 +115,8 @@ int main(int argc, char** argv) {
   // The terminal or the reader of our log may go away; neither ends the node.
   std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGUSR1, SIG_IGN);  // mean nothing here
+  std::signal(SIGUSR2, SIG_IGN);
   try {
     const auto parsed = parse_options(argc, argv);
     if (const int* code = std::get_if<int>(&parsed)) return *code;
