@@ -187,6 +187,10 @@ struct AgentHello {
   std::optional<bool> gives_notice;  // it tells programs that they are to end; older agents tell nothing
   // Bytes that a slot's share of the node's memory is; 0: workers are bounded by none. Older agents tell nothing.
   std::optional<std::int64_t> memory_per_slot;
+  // When each of `running` was ordered to start, in its order (StartWorker::started_at; 0: not told). Older agents tell
+  // none, and know neither StartWorker::started_at nor AgentWelcome::lost.
+  std::optional<std::vector<std::int64_t>> starts;
+  std::optional<std::string> instance;  // of the agent's state directory; older agents tell none
 };
 struct AgentHeartbeat {};
 struct WorkerExitedReport {
@@ -300,6 +304,8 @@ struct AgentWelcome {
   std::int64_t heartbeat_ms = 1'000;
   std::int64_t patience_ms = 5'000;
   std::string cluster;  // the daemon's identity, made once per state directory
+  // Of the hello's workers, those that this daemon has never started: of a time that its journal does not know.
+  std::optional<std::vector<WorkerId>> lost;
 };
 struct AgentRefuse {
   std::string why;
@@ -323,6 +329,10 @@ struct StartWorker {
   // The job's saved state of this step lies on another node and is to be brought here before the worker starts; none:
   // it starts at once. Only to agents whose hello says that they move states.
   std::optional<std::int64_t> state_step;
+  // When the daemon decided to start it, in microseconds of its journal's time: with the id, which a daemon whose
+  // journal was restored hands out again, it says which worker this is. Only to agents that tell their starts.
+  std::optional<std::int64_t> started_at;
+  std::optional<std::int64_t> submitted_at;  // of the job, likewise
 };
 struct StopWorker {
   WorkerId worker;

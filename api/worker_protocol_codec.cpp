@@ -86,6 +86,28 @@ struct IsolationPart {
 };
 constexpr IsolationPart kIsolation;
 
+// Written one by one, read as the list that may be left out.
+template <class Item>
+struct WholeList {
+  static json encode(const Item& item) { return codec::encode(item); }
+  static Status decode(const json& in, const std::string& where, std::vector<Item>& items) {
+    return codec::decode(in, where, items);
+  }
+};
+constexpr WholeList<std::int64_t> kStarts;
+constexpr WholeList<WorkerId> kWorkers;
+
+struct InstanceName {
+  static json encode(const std::string& name) { return name; }
+  static Status decode(const json& in, const std::string& where, std::string& name) {
+    const bool fits = in.is_string() && !in.get_ref<const std::string&>().empty() && in.get<std::string>().size() <= 64;
+    if (!fits) return codec::wrong(where, "a text of 1 to 64 characters");
+    name = in.get<std::string>();
+    return ok_status();
+  }
+};
+constexpr InstanceName kInstance;
+
 struct YesOrNo {
   static json encode(bool yes) { return yes; }
   static Status decode(const json& in, const std::string& where, bool& yes) {
@@ -304,6 +326,9 @@ void fields(auto& archive, Like<AgentHello> auto& m) {
   archive.if_any("moves_states", m.moves_states, kYesOrNo);
   archive.if_any("gives_notice", m.gives_notice, kYesOrNo);
   archive.if_any("memory_per_slot", m.memory_per_slot, codec::Range{0, kBytesMax});
+  archive.if_any("starts", m.starts, kStarts);
+  archive.check(!m.starts || m.starts->size() == m.running.size(), "starts", "must have one entry for each of running");
+  archive.if_any("instance", m.instance, kInstance);
 }
 void fields(auto& archive, Like<AgentHeartbeat> auto&) {
   archive.type("heartbeat");
@@ -416,6 +441,7 @@ void fields(auto& archive, Like<AgentWelcome> auto& m) {
   archive("heartbeat_ms", m.heartbeat_ms, codec::Range{1, 3'600'000});
   archive("patience_ms", m.patience_ms, codec::Range{1, 86'400'000});
   archive("cluster", m.cluster);
+  archive.if_any("lost", m.lost, kWorkers);
 }
 void fields(auto& archive, Like<AgentRefuse> auto& m) {
   archive.type("refuse");
@@ -436,6 +462,8 @@ void fields(auto& archive, Like<StartWorker> auto& m) {
   archive.if_any("memory", m.memory, codec::Range{kMebibyte, kBytesMax});
   archive.optional("restart_grace_ms", m.restart_grace_ms, kGraceMs);
   archive.if_any("state_step", m.state_step, kNatural);
+  archive.if_any("started_at", m.started_at, kNatural);
+  archive.if_any("submitted_at", m.submitted_at, kNatural);
 }
 void fields(auto& archive, Like<StopWorker> auto& m) {
   archive.type("stop");

@@ -99,6 +99,7 @@ void NodeAgent::carry_out(agent::Action& action, Machine& machine, Instant now) 
           [&](const agent::AbandonFetch& what) { machine.abandon_fetch(what.job); },
           [&](const agent::OfferSavedState& what) { machine.offer_state(what.order); },
           [&](const agent::RecordExit& what) { machine.end_worker(what.report.worker); },
+          [&](const agent::ForgetWorker& what) { machine.end_worker(what.worker); },
           // A worker's id stands for its program's address; no port is taken.
           [&](const agent::OfferProgramAddress& offer) {
             const WorkerId worker = offer.order.worker;
@@ -114,7 +115,10 @@ void NodeAgent::carry_out(agent::Action& action, Machine& machine, Instant now) 
 void NodeAgent::record(const agent::Action& action) {
   agent::History& history = disk_.history;
   std::visit(Overloaded{
-                 [&](const agent::RecordStarted& what) { history.started.insert(what.worker); },
+                 [&](const agent::RecordStarted& what) {
+                   history.started.insert(what.worker);
+                   if (what.started_at > 0) history.starts[what.worker] = what.started_at;
+                 },
                  [&](const agent::RecordExit& what) {
                    const WorkerId worker = what.report.worker;
                    history.exits[worker] = what.report;
@@ -123,6 +127,10 @@ void NodeAgent::record(const agent::Action& action) {
                    disk_.programs.erase(worker);
                  },
                  [&](const agent::RecordAck& what) { history.unacknowledged.erase(what.worker); },
+                 [&](const agent::ForgetWorker& what) {
+                   history.forget(what.worker);
+                   disk_.programs.erase(what.worker);
+                 },
                  [&](const agent::RecordCluster& what) { history.cluster = what.cluster; },
                  [&](const agent::ForgetRecords&) { disk_ = {}; },
                  [&](const agent::RecordRestartable& what) {

@@ -100,6 +100,7 @@ void pass_on(leader::TurnOrder order, NodeIds& ids, std::vector<Outgoing>& out) 
                  [&](leader::Admission& admission) {
                    const int node = node_of_session(admission.session);
                    ids.add(node, admission.node);
+                   TP_CHECK(admission.lost.empty(), "the journal of a simulated daemon never goes back");
                    out.emplace_back(ToNode{node, welcome(admission.node)});
                    for (auto& missed : admission.orders) out.emplace_back(ToNode{node, std::move(missed)});
                  },

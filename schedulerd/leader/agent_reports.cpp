@@ -1,5 +1,6 @@
 #include "schedulerd/leader/agent_reports.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/facts/drain_facts.hpp"
@@ -25,6 +26,20 @@ const core::Worker* worker_of(NodeId node, WorkerId id, const TurnBatch& batch) 
   return worker != nullptr && worker->node == node ? worker : nullptr;
 }
 
+// Workers that this journal has never started: their ids were given to others since, or will be.
+std::vector<WorkerId> lost_workers(const api::AgentHello& hello, const core::ClusterState& state) {
+  std::vector<WorkerId> lost;
+  if (!hello.starts) return lost;
+  for (std::size_t i = 0; i < hello.running.size() && i < hello.starts->size(); ++i) {
+    const WorkerId id = hello.running[i];
+    const std::int64_t start = hello.starts->at(i);
+    const core::Worker* known = state.find_worker(id);
+    const bool differs = known != nullptr && start != 0 && known->started_at.count_us() != start;
+    if (differs || id.number() >= state.next_worker) lost.push_back(id);
+  }
+  return lost;
+}
+
 }  // namespace
 
 void take_hello(const AgentHelloItem& item, TurnBatch& batch) {
@@ -34,15 +49,19 @@ void take_hello(const AgentHelloItem& item, TurnBatch& batch) {
     batch.note(AgentRefusedNote{item.hello.node, why});
     batch.order(AgentRefusal{item.session, why});
   };
+  const std::vector<WorkerId> lost = lost_workers(item.hello, batch.state());
   const auto known = may_come_in(item, batch);
   if (!known.ok()) return refuse(known.error().message);
-  auto fact = fact_of_hello(on_terms(item.hello, *known), node, *known ? (*known)->terms.labels : core::Labels());
+  api::AgentHello hello = item.hello;
+  std::erase_if(hello.running, [&](WorkerId id) { return std::find(lost.begin(), lost.end(), id) != lost.end(); });
+  auto fact = fact_of_hello(on_terms(hello, *known), node, *known ? (*known)->terms.labels : core::Labels());
   if (!fact.ok()) return refuse(fact.error().message);
   const Status learnt = batch.learn(*std::move(fact));
   if (!learnt.ok()) return refuse(learnt.error().message);
   batch.note(AgentJoinedNote{node, item.hello.node, item.hello.running.size()});
-  Admission admission{item.session, node, {}};
-  for (const Order& order : executor.catch_up(node, item.hello.running, batch.state())) {
+  if (!lost.empty()) batch.note(JournalWentBackNote{item.hello.node, lost});
+  Admission admission{item.session, node, {}, lost};
+  for (const Order& order : executor.catch_up(node, hello.running, batch.state())) {
     if (auto message = batch.message_of(order)) admission.orders.push_back(*std::move(message));
   }
   batch.order(std::move(admission));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "api/worker_protocol.hpp"
 #include "base/ids.hpp"
@@ -20,6 +21,11 @@ struct AgentJoinedNote {
 struct AgentRefusedNote {
   std::string name;
   std::string why;
+};
+// A node runs workers that were started at a time which the journal does not know: an older copy of it was restored.
+struct JournalWentBackNote {
+  std::string name;
+  std::vector<WorkerId> lost;
 };
 struct NodeLostNote {
   NodeId node;
@@ -81,9 +87,9 @@ struct NodeRevokedNote {
 struct PoolReportRefusedNote {
   std::string why;
 };
-using TurnNote =
-    std::variant<AgentJoinedNote, AgentRefusedNote, NodeLostNote, ReportIgnoredNote, ReportRefusedNote, WorkerStuckNote,
-                 SlotsHeldNote, PlanDroppedNote, StartImpossibleNote, PolicyAnswerLateNote, PolicyFailedNote,
-                 NodeCertifiedNote, NodeJoinRefusedNote, NodeRevokedNote, PoolReportRefusedNote>;
+using TurnNote = std::variant<AgentJoinedNote, AgentRefusedNote, JournalWentBackNote, NodeLostNote, ReportIgnoredNote,
+                              ReportRefusedNote, WorkerStuckNote, SlotsHeldNote, PlanDroppedNote, StartImpossibleNote,
+                              PolicyAnswerLateNote, PolicyFailedNote, NodeCertifiedNote, NodeJoinRefusedNote,
+                              NodeRevokedNote, PoolReportRefusedNote>;
 
 }  // namespace tidepool::leader

@@ -27,6 +27,7 @@ struct Admission {
   SessionNumber session = 0;
   NodeId node;
   std::vector<api::DaemonToAgent> orders;
+  std::vector<WorkerId> lost = {};  // that it runs, and that the journal does not know: it went back
 };
 struct AgentRefusal {
   SessionNumber session = 0;

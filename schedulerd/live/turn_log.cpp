@@ -31,6 +31,14 @@ void log_note(const leader::TurnNote& note) {
           [](const leader::AgentRefusedNote& refused) {
             spdlog::warn("event=agent_refused node={} why=\"{}\"", refused.name, refused.why);
           },
+          [](const leader::JournalWentBackNote& told) {
+            std::string workers;
+            for (const WorkerId worker : told.lost) workers += (workers.empty() ? "" : ",") + worker.text();
+            spdlog::warn(
+                "event=workers_of_lost_timeline node={} workers={} why=\"the journal went back: an older copy of the "
+                "state directory was restored; what was started since is ended there\"",
+                told.name, workers);
+          },
           [](const leader::NodeLostNote& lost) {
             spdlog::warn("event=node_lost node={} name={} why=\"{}\"", lost.node.text(), lost.name, lost.why);
           },

@@ -74,7 +74,6 @@ class Loop : public AgentLoop {
   void arm_timer();
   void watch_signals();
   void adopt_workers();
-  void adopt_empty_seat(SeatRecord record);
   void on_process_end(const ProcessEnd& end);
   [[nodiscard]] WorkerRooms::Told end_of(const WorkerEnded& fact);
   void on_worker_message(WorkerId worker, api::FromWorker message);
@@ -104,7 +103,9 @@ class Loop : public AgentLoop {
   void carry_out(const RecordStarted& action);
   void carry_out(const RecordExit& action);
   void carry_out(const RecordAck& action);
+  void carry_out(const ForgetWorker& action);
   void carry_out(const ForgetRecords& action);
+  void forget_work(WorkerId worker);
   void carry_out(const RecordCluster& action);
   void carry_out(const Quit& action);
 
@@ -191,6 +192,7 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
 Status Loop::prepare() {
   TP_TRY(make_private_folder(options_.state_dir / "work"));
   TP_TRY(socket_.listen_in(options_.state_dir));
+  if (!ledger_.foreign().empty()) spdlog::warn(foreign_words(options_.state_dir, ledger_.foreign()));
   adopt_workers();
   memory_.join_cluster(state_.cluster());
   states_.join_cluster(state_.cluster());
@@ -217,7 +219,10 @@ void Loop::adopt_workers() {
       continue;
     }
     if (auto restartable = read_seat(work_folder(worker))) {
-      adopt_empty_seat(*std::move(restartable));
+      // Its agent ended while no program of it lived, or the program has ended since.
+      spdlog::info("{} of {} holds its slots; adopted without a program", worker.text(), restartable->order.job.text());
+      if (restartable->started) offers_.adopt(worker, restartable->offer);
+      feed(RestartableAdopted{without_program(*std::move(restartable))});
       continue;
     }
     if (record) rooms_.adopt(*record);
@@ -225,19 +230,6 @@ void Loop::adopt_workers() {
                              : "the agent ended before this worker could start";
     rooms_.close(worker, end_of({.worker = worker, .detail = why}));
   }
-}
-
-// Its agent ended while no program of it lived, or the program has ended since.
-void Loop::adopt_empty_seat(SeatRecord record) {
-  const WorkerId worker = record.order.worker;
-  spdlog::info("{} of {} holds its slots; adopted without a program", worker.text(), record.order.job.text());
-  if (!record.started) return feed(RestartableAdopted{RestartableWorker(std::move(record.order))});
-  if (!record.ended) {
-    record.ended = api::EndedMessage{.generation = record.offer.generation,
-                                     .detail = "exited while no agent watched it; exit code unknown"};
-  }
-  offers_.adopt(worker, record.offer);
-  feed(RestartableAdopted{RestartableWorker(std::move(record.order), record.offer.rank, *std::move(record.ended))});
 }
 
 void Loop::run() {
@@ -317,7 +309,9 @@ void Loop::carry_out(const SendHello& action) {
                              .isolation = rooms_.confinement().kept(),
                              .moves_states = states_.ready() ? std::optional(true) : std::nullopt,
                              .gives_notice = true,
-                             .memory_per_slot = rooms_.confinement().memory_per_slot()});
+                             .memory_per_slot = rooms_.confinement().memory_per_slot(),
+                             .starts = action.starts,
+                             .instance = ledger_.instance()});
 }
 
 void Loop::carry_out(const SendToWorker& action) {
@@ -359,10 +353,10 @@ Status Loop::spawn_rank(const SpawnProgram& action) {
   api::StartWorker order = action.order;
   for (const auto& [name, value] : around->environment) order.env[name] = value;
   order.slots = around->slots;
+  memory_.know_job(order.job, order.submitted_at.value_or(0));
   // A confined program's is made by its own user.
   if (!rooms_.confinement().on()) TP_TRY(make_checkpoint_folder(order, memory_.disk_folder(order.job)));
   const fs::path folder = work_folder(order.worker);
-  TP_TRY(make_private_folder(folder));
   TP_TRY(write_seat(folder, {.order = action.order, .offer = offers_.of(order.worker), .started = true, .ended = {}}));
   offers_.let_go_of_port(order.worker);
   return spawn(order);
@@ -370,14 +364,10 @@ Status Loop::spawn_rank(const SpawnProgram& action) {
 
 void Loop::carry_out(const RecordRestartable& action) {
   const fs::path folder = work_folder(action.order.worker);
-  Status status = make_private_folder(folder);
-  if (status.ok()) {
-    status = write_seat(folder, {.order = action.order,
-                                 .offer = offers_.of(action.order.worker),
-                                 .started = action.ended.has_value(),
-                                 .ended = action.ended});
-  }
-  // Without the record the next agent would take the restartable worker for lost, and say so.
+  const Status status = write_seat(folder, {.order = action.order,
+                                            .offer = offers_.of(action.order.worker),
+                                            .started = action.ended.has_value(),
+                                            .ended = action.ended});
   if (!status.ok()) spdlog::error("{}: {}", action.order.worker.text(), status.error().message);
 }
 
@@ -395,6 +385,7 @@ Status Loop::spawn(const api::StartWorker& order) {
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   const auto named = order.env.find("TIDEPOOL_CHECKPOINT_DIR");
   const fs::path disk = named == order.env.end() ? memory_.disk_folder(order.job) : fs::path(named->second);
+  memory_.know_job(order.job, order.submitted_at.value_or(0));
   const auto in_memory = memory_.enter(order.job, disk);
   jobs_[order.worker] = order.job;
   LaunchPlace place{.program_folder = self.parent_path(),
@@ -486,27 +477,39 @@ void Loop::carry_out(const ProbeDevices&) {
 }
 
 void Loop::carry_out(const RecordStarted& action) {
-  const auto status = ledger_.record_started(action.worker);
+  const auto status = ledger_.record_started(action.worker, action.started_at);
   if (status.ok()) return;
   spdlog::error("{}: {}", action.worker.text(), status.error().message);
   unrecorded_.insert(action.worker);
 }
 
 void Loop::carry_out(const RecordExit& action) {
-  const auto& report = action.report;
   spdlog::info(to_text(action));
   // Reported all the same: without the record, the next agent would only report it less exactly.
-  if (const auto status = ledger_.record_exit(report); !status.ok()) spdlog::error(status.error().message);
+  if (const auto status = ledger_.record_exit(action.report); !status.ok()) spdlog::error(status.error().message);
 }
 
 void Loop::carry_out(const RecordAck& action) {
   // Without the record, the next agent would report once more, and the daemon acknowledge once more.
   if (const auto status = ledger_.record_ack(action.worker); !status.ok()) spdlog::error(status.error().message);
   ledger_.forget_process(action.worker);
-  offers_.forget(action.worker);
-  std::error_code error;
-  fs::remove_all(options_.state_dir / "work" / action.worker.text(), error);
+  forget_work(action.worker);
   logs_.prune([this](WorkerId worker) { return state_.lives(worker); });
+}
+
+void Loop::forget_work(WorkerId worker) {
+  offers_.forget(worker);
+  std::error_code error;
+  fs::remove_all(work_folder(worker), error);
+}
+
+void Loop::carry_out(const ForgetWorker& action) {
+  spdlog::warn("event=worker_of_lost_timeline worker={} why=\"the daemon's journal went back and does not know it\"",
+               action.worker.text());
+  if (const auto status = ledger_.record_forgotten(action.worker); !status.ok()) spdlog::error(status.error().message);
+  unrecorded_.erase(action.worker);
+  forget_work(action.worker);
+  logs_.remove(action.worker);
 }
 
 void Loop::carry_out(const ForgetRecords& action) {
@@ -516,9 +519,7 @@ void Loop::carry_out(const ForgetRecords& action) {
   if (const auto status = ledger_.forget_all(); !status.ok()) spdlog::error(status.error().message);
   logs_.clear();
   unrecorded_.clear();
-  std::error_code error;
-  fs::remove_all(options_.state_dir / "work", error);
-  if (const auto status = make_private_folder(options_.state_dir / "work"); !status.ok()) {
+  if (const auto status = empty_folder(options_.state_dir / "work"); !status.ok()) {
     spdlog::error(status.error().message);
   }
   memory_.forget_cluster(action.cluster);

@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 
 // Beside the states: where they are moved to.
 constexpr const char* kDestination = "destination";
+// Beside a job's folder of states on disk: which job it is.
+constexpr const char* kSubmitted = "submitted";
 // After a move that failed, such as on a full disk.
 constexpr auto kTryAgain = std::chrono::seconds(30);
 
@@ -105,6 +107,28 @@ std::optional<fs::path> MemoryTier::enter(JobId job, const fs::path& disk) {
   if (status.ok()) return folder;
   options_.say("no states in memory: " + status.error().message);
   return std::nullopt;
+}
+
+void MemoryTier::know_job(JobId job, std::int64_t submitted_at) {
+  const std::lock_guard lock(mutex_);
+  if (submitted_at == 0 || busy_.contains(job)) return;
+  const fs::path folder = options_.jobs / job.text();
+  const std::string now = std::to_string(submitted_at);
+  const auto before = read_file(folder / kSubmitted);
+  if (before.ok() && *before == now) return;
+  std::error_code error;
+  if (before.ok()) {
+    to_move_.erase(job);
+    if (!options_.root.empty() && !cluster_.empty()) fs::remove_all(options_.root / cluster_ / job.text(), error);
+    const fs::path aside = options_.jobs.string() + ".lost/" + job.text() + "." + *before;
+    fs::create_directories(aside.parent_path(), error);
+    fs::rename(folder, aside, error);
+    options_.say("the states of another " + job.text() + ", of a lost timeline, are put aside: " + aside.string());
+  }
+  Status status = make_private_folder(options_.jobs);
+  if (status.ok()) status = make_private_folder(folder);
+  if (status.ok()) status = replace_file(folder / kSubmitted, now);
+  if (!status.ok()) options_.say(status.error().message);
 }
 
 void MemoryTier::leave(JobId job) {

@@ -48,6 +48,9 @@ class MemoryTier {
   // A worker of the job starts or is adopted: its folder in memory, or nothing if this node has none. `disk` is where
   // its states are moved to; empty = where they went before.
   [[nodiscard]] std::optional<std::filesystem::path> enter(JobId job, const std::filesystem::path& disk);
+  // `submitted_at` of the job that has this id now (StartWorker; 0: not told), before its first worker enters. States
+  // of another job, to which a daemon whose journal was restored had given the id before, are put aside.
+  void know_job(JobId job, std::int64_t submitted_at);
   // The last worker of the job on this node has ended.
   void leave(JobId job);
 

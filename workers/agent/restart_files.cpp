@@ -13,6 +13,7 @@ std::filesystem::path path_in(const std::filesystem::path& folder) {
 }  // namespace
 
 Status write_seat(const std::filesystem::path& folder, const SeatRecord& record) {
+  TP_TRY(make_private_folder(folder));
   const auto ended = [&] { return api::encode(api::WorkerToAgent{api::FromWorker{*record.ended}}); };
   return replace_file(path_in(folder), canonical_json({{"start", api::encode(api::DaemonToAgent(record.order))},
                                                        {"generation", record.offer.generation},
@@ -52,6 +53,15 @@ std::optional<SeatRecord> read_seat(const std::filesystem::path& folder) {
   in.finish();
   if (!errors.empty() || !ended || !order || !std::holds_alternative<api::StartWorker>(*order)) return std::nullopt;
   return SeatRecord{std::get<api::StartWorker>(*order), std::move(offer), started, *ended};
+}
+
+RestartableWorker without_program(SeatRecord record) {
+  if (!record.started) return RestartableWorker(std::move(record.order));
+  if (!record.ended) {
+    record.ended = api::EndedMessage{.generation = record.offer.generation,
+                                     .detail = "exited while no agent watched it; exit code unknown"};
+  }
+  return RestartableWorker(std::move(record.order), record.offer.rank, *std::move(record.ended));
 }
 
 }  // namespace tidepool::agent

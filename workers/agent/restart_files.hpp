@@ -9,6 +9,7 @@
 
 #include "api/worker_protocol.hpp"
 #include "base/result.hpp"
+#include "workers/agent/state/restartable_worker.hpp"
 
 namespace tidepool::agent {
 
@@ -26,9 +27,11 @@ struct SeatRecord {
   std::optional<api::EndedMessage> ended;
 };
 
-// In the worker's own folder, which exists.
+// In the worker's own folder, which is made where it is missing.
 [[nodiscard]] Status write_seat(const std::filesystem::path& folder, const SeatRecord& record);
 // None: the worker is no restartable worker, or its record is damaged.
 [[nodiscard]] std::optional<SeatRecord> read_seat(const std::filesystem::path& folder);
+// Where it stands now that no program of it lives.
+[[nodiscard]] RestartableWorker without_program(SeatRecord record);
 
 }  // namespace tidepool::agent

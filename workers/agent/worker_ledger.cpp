@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "workers/agent/system/folder_owner.hpp"
 #include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {
@@ -14,8 +15,10 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-std::string started_line(WorkerId worker) {
-  return canonical_json({{"started", worker.text()}}) + "\n";
+std::string started_line(WorkerId worker, std::int64_t started_at) {
+  json line = {{"started", worker.text()}};
+  if (started_at > 0) line["at"] = started_at;
+  return canonical_json(line) + "\n";
 }
 
 std::string exit_line(const api::WorkerExitedReport& report) {
@@ -29,6 +32,10 @@ std::string exit_line(const api::WorkerExitedReport& report) {
 
 std::string ack_line(WorkerId worker) {
   return canonical_json({{"acknowledged", worker.text()}}) + "\n";
+}
+
+std::string forgotten_line(WorkerId worker) {
+  return canonical_json({{"forgotten", worker.text()}}) + "\n";
 }
 
 std::optional<WorkerId> worker_in(ObjectReader& in, std::string_view field) {
@@ -52,12 +59,14 @@ std::vector<std::string> gpus_in(ObjectReader& in) {
   return gpus;
 }
 
-// False if the line is none of the three that this file writes.
+// False if the line is none of those that this file writes.
 bool replay(const json& line, History& history) {
   std::vector<FieldError> errors;
   ObjectReader in(line, "", errors);
   if (const auto worker = worker_in(in, "started")) {
     history.started.insert(*worker);
+    const std::int64_t at = in.integer("at", 0, {.low = 0, .high = INT64_MAX});
+    if (at > 0) history.starts[*worker] = at;
   } else if (const auto ended = worker_in(in, "ended")) {
     const api::WorkerExitedReport report{
         .report = static_cast<std::uint64_t>(in.required_integer("report", {.low = 1, .high = INT64_MAX})),
@@ -71,6 +80,8 @@ bool replay(const json& line, History& history) {
     history.next_report = std::max(history.next_report, report.report + 1);
   } else if (const auto confirmed = worker_in(in, "acknowledged")) {
     history.unacknowledged.erase(*confirmed);
+  } else if (const auto forgotten = worker_in(in, "forgotten")) {
+    history.forget(*forgotten);
   } else {
     return false;
   }
@@ -109,12 +120,29 @@ Result<WorkerLedger> WorkerLedger::open(const fs::path& state_dir) {
   if (!history) return history.error();
   if (const auto cluster = read_file(state_dir / "cluster")) history->cluster = *cluster;
   WorkerLedger ledger(state_dir, std::move(*history));
+  TP_TRY(ledger.claim());
   TP_TRY(ledger.compact());
   return ledger;
 }
 
 Status WorkerLedger::record_cluster(const std::string& cluster) {
   return replace_file(state_dir_ / "cluster", cluster);
+}
+
+// A copy of a state directory must not lay hands on the workers of the original, which live beside it.
+Status WorkerLedger::claim() {
+  auto owner = read_owner(state_dir_);
+  if (!owner) return owner.error();
+  if (owner->known && !owner->is_here) {
+    for (const WorkerId worker : history_.open()) {
+      if (const auto record = process_of(worker)) foreign_.push_back(record->pid);
+    }
+    TP_TRY(forget_all());
+  }
+  auto claimed = claim_folder(state_dir_, *owner);
+  if (!claimed) return claimed.error();
+  instance_ = *std::move(claimed);
+  return ok_status();
 }
 
 Status WorkerLedger::forget_all() {
@@ -134,10 +162,12 @@ Status WorkerLedger::compact() {
   std::string text;
   for (const WorkerId worker : history_.started) {
     const auto ended = history_.exits.find(worker);
-    if (ended == history_.exits.end()) {
-      text += started_line(worker);
-      continue;
+    const auto start = history_.starts.find(worker);
+    const bool has_ended = ended != history_.exits.end();
+    if (!has_ended || start != history_.starts.end()) {
+      text += started_line(worker, start == history_.starts.end() ? 0 : start->second);
     }
+    if (!has_ended) continue;
     const bool confirmed = !history_.unacknowledged.contains(worker);
     if (confirmed) ended->second.detail.clear();
     text += exit_line(ended->second);
@@ -160,8 +190,13 @@ Status WorkerLedger::append(const std::string& line) {
   return status;
 }
 
-Status WorkerLedger::record_started(WorkerId worker) {
-  return append(started_line(worker));
+Status WorkerLedger::record_started(WorkerId worker, std::int64_t started_at) {
+  return append(started_line(worker, started_at));
+}
+
+Status WorkerLedger::record_forgotten(WorkerId worker) {
+  forget_process(worker);
+  return append(forgotten_line(worker));
 }
 
 Status WorkerLedger::record_exit(const api::WorkerExitedReport& report) {
@@ -214,6 +249,13 @@ std::optional<ProcessRecord> WorkerLedger::process_of(WorkerId worker) const {
 void WorkerLedger::forget_process(WorkerId worker) {
   std::error_code error;
   fs::remove(process_path(worker), error);
+}
+
+std::string foreign_words(const fs::path& state_dir, const std::vector<pid_t>& pids) {
+  std::string listed;
+  for (const pid_t pid : pids) listed += (listed.empty() ? "" : ", ") + std::to_string(pid);
+  return state_dir.string() + " is a copy of another agent's state directory: the workers in its records (pids " +
+         listed + ") belong to that agent, are neither adopted nor ended here, and this agent starts with no records";
 }
 
 }  // namespace tidepool::agent

@@ -37,9 +37,18 @@ class WorkerLedger {
 
   [[nodiscard]] const History& history() const { return history_; }
 
-  [[nodiscard]] Status record_started(WorkerId worker);
+  // Of the state directory; a copy of the directory gets another one.
+  [[nodiscard]] const std::string& instance() const { return instance_; }
+  // Pids of processes in the records that were found here and are those of another directory: this one is a copy of it.
+  // Nothing of them is left in the history.
+  [[nodiscard]] const std::vector<pid_t>& foreign() const { return foreign_; }
+
+  // 0: its order has not told when it was ordered.
+  [[nodiscard]] Status record_started(WorkerId worker, std::int64_t started_at = 0);
   [[nodiscard]] Status record_exit(const api::WorkerExitedReport& report);
   [[nodiscard]] Status record_ack(WorkerId worker);
+  // It is as if it had never been here.
+  [[nodiscard]] Status record_forgotten(WorkerId worker);
 
   [[nodiscard]] Status record_process(const ProcessRecord& record);
   [[nodiscard]] std::optional<ProcessRecord> process_of(WorkerId worker) const;
@@ -51,6 +60,7 @@ class WorkerLedger {
 
  private:
   WorkerLedger(std::filesystem::path state_dir, History history);
+  [[nodiscard]] Status claim();
   [[nodiscard]] Status compact();
   [[nodiscard]] Status append(const std::string& line);
   [[nodiscard]] std::filesystem::path process_path(WorkerId worker) const;
@@ -58,6 +68,11 @@ class WorkerLedger {
   std::filesystem::path state_dir_;
   History history_;  // as read at open
   UniqueFd file_;
+  std::string instance_;
+  std::vector<pid_t> foreign_;
 };
+
+// What is to be told of processes in the records of another directory.
+[[nodiscard]] std::string foreign_words(const std::filesystem::path& state_dir, const std::vector<pid_t>& pids);
 
 }  // namespace tidepool::agent

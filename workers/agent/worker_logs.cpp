@@ -137,6 +137,11 @@ Status WorkerLogs::cut(WorkerId worker) const {
   return errno_error("shorten the log " + path_of(worker).string());
 }
 
+void WorkerLogs::remove(WorkerId worker) const {
+  std::error_code error;
+  fs::remove(path_of(worker), error);
+}
+
 void WorkerLogs::clear() const {
   std::error_code error;
   std::vector<fs::path> paths;

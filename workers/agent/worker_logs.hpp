@@ -36,6 +36,8 @@ class WorkerLogs {
   // Frees the front of a log that has outgrown the cap. An error if the file system cannot.
   [[nodiscard]] Status cut(WorkerId worker) const;
 
+  void remove(WorkerId worker) const;
+
   // Removes all logs.
   void clear() const;
 

@@ -51,6 +51,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   Stage stage = Stage::kHello;
   std::string node_name;
   NodeId node;
+  std::string instance;       // of the agent's state directory; empty: an older agent
+  bool tells_starts = false;  // as api::AgentHello::starts
   std::int64_t silent_ticks = 0;
   std::optional<tls::Client> certificate;  // with which it has said hello, checked
   std::string request;                     // for a certificate, that waits for an answer

@@ -38,6 +38,15 @@ constexpr std::int64_t kHelloTicksMax = 5;
 
 constexpr const char* kNewerAgent = "a newer agent of the same name has connected";
 
+std::string other_agent(const std::string& node) {
+  return "another agent, with a state directory of its own, is connected under the name " + node +
+         "; give each agent a name of its own with --node, or stop the other one first";
+}
+
+std::optional<std::vector<WorkerId>> lost_of(const Admission& admission) {
+  return admission.lost.empty() ? std::nullopt : std::optional(admission.lost);
+}
+
 Status check_protocol(int protocol) {
   if (protocol == api::kWorkerProtocol) return ok_status();
   return invalid_argument("the agent speaks protocol " + std::to_string(protocol) + ", the daemon " +
@@ -58,8 +67,9 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
     std::shared_ptr<AgentSession> joining;  // has said hello, and the loop has not answered
     std::int64_t away_ticks = 0;            // since it was heard last
     std::int64_t patience_ticks = 0;
-    bool lost = false;   // the loop has been told
-    bool known = false;  // admitted once, or expected: its absence matters
+    std::string refused;  // instance of an agent that was refused beside the one here: said once
+    bool lost = false;    // the loop has been told
+    bool known = false;   // admitted once, or expected: its absence matters
   };
   struct LogRequest {
     NodeId node;
@@ -78,6 +88,8 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
   void on_hello(AgentSession& session, api::AgentHello hello);
   void on_request(AgentSession& session, api::CertificateRequest request);
   [[nodiscard]] Status check_hello(AgentSession& session, const api::AgentHello& hello);
+  [[nodiscard]] bool is_taken(const api::AgentHello& hello);
+  void send_order(AgentSession& session, api::DaemonToAgent message);
   void on_closed(AgentSession& session, const std::string& why);
   void refuse(AgentSession& session, const std::string& why);
   void deliver(const OutboxItem& item);
@@ -211,14 +223,33 @@ void Gateway::Impl::on_hello(AgentSession& session, api::AgentHello hello) {
     spdlog::warn("event=agent_refused node={} why=\"{}\"", hello.node.substr(0, 63), good.error().message);
     return refuse(session, good.error().message);
   }
+  if (is_taken(hello)) return refuse(session, other_agent(hello.node));
   hello.token.clear();
   session.stage = AgentSession::Stage::kJoining;
   session.node_name = hello.node;
+  session.instance = hello.instance.value_or("");
+  session.tells_starts = hello.starts.has_value();
   session.hold();
   Link& link = links[hello.node];
   if (!link.known) link.patience_ticks = ticks_of(options.patience, options.heartbeat);
   if (const auto older = std::exchange(link.joining, session.shared_from_this())) older->close(kNewerAgent);
   inbox.push(AgentHelloItem{session.number(), std::move(hello), session.key()});
+}
+
+// Another agent, with a state directory of its own, has the name: two that replaced each other would destroy what runs
+// there.
+bool Gateway::Impl::is_taken(const api::AgentHello& hello) {
+  const auto found = links.find(hello.node);
+  if (found == links.end() || !hello.instance) return false;
+  Link& link = found->second;
+  const auto is_other = [&](const std::shared_ptr<AgentSession>& held) {
+    return held != nullptr && !held->instance.empty() && held->instance != *hello.instance;
+  };
+  if (!is_other(link.session) && !is_other(link.joining)) return false;
+  if (std::exchange(link.refused, *hello.instance) != *hello.instance) {
+    spdlog::warn("event=agent_refused node={} why=\"{}\"", hello.node, other_agent(hello.node));
+  }
+  return true;
 }
 
 // A certificate counts before a token. The loop knows whether it has been revoked.
@@ -306,7 +337,7 @@ void Gateway::Impl::deliver(const OutboxItem& item) {
                  },
                  [&](const NodeOrder& order) {
                    const auto session = by_node.find(order.node);
-                   if (session != by_node.end()) std::shared_ptr(session->second)->send(order.message);
+                   if (session != by_node.end()) send_order(*std::shared_ptr(session->second), order.message);
                  },
                  [&](const CertificateGrant& granted) { grant(granted); },
                  [&](const NodeExpulsion& expelled) { expel(expelled); },
@@ -332,9 +363,19 @@ void Gateway::Impl::admit(const Admission& admission) {
   session->send(api::AgentWelcome{.node = admission.node,
                                   .heartbeat_ms = options.heartbeat.count_ms(),
                                   .patience_ms = options.patience.count_ms(),
-                                  .cluster = options.cluster});
-  for (const auto& order : admission.orders) session->send(order);
+                                  .cluster = options.cluster,
+                                  .lost = lost_of(admission)});
+  for (const auto& order : admission.orders) send_order(*session, order);
   session->release();
+}
+
+// Agents of earlier versions know nothing of starts.
+void Gateway::Impl::send_order(AgentSession& session, api::DaemonToAgent message) {
+  if (auto* start = std::get_if<api::StartWorker>(&message); start != nullptr && !session.tells_starts) {
+    start->started_at.reset();
+    start->submitted_at.reset();
+  }
+  session.send(message);
 }
 
 void Gateway::Impl::grant(const CertificateGrant& granted) {

@@ -2,9 +2,10 @@
 // thread of its own. It knows sessions and nothing of jobs: agents' messages go into the inbox, the
 // loop's messages to the node's session.
 //
-// One live session a node name: a newer one with the same key, or without one like the older, ends the older; others
-// are refused. A node is lost once nothing has been heard of it for `patience`, be its link open or not, counted in
-// heartbeats of this process, so that a paused daemon loses no node.
+// One live session a node name: a newer one with the same key, or without one like the older, ends the older, if it is
+// of the same agent (api::AgentHello::instance); others are refused. A node is lost once nothing has been heard of it
+// for `patience`, be its link open or not, counted in heartbeats of this process, so that a paused daemon loses no
+// node.
 #pragma once
 
 #include <functional>

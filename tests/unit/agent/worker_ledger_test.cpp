@@ -46,6 +46,55 @@ TEST_CASE("the ledger gives back what was recorded, over any number of restarts"
   }
 }
 
+TEST_CASE("when a worker was ordered to start is kept, and one that is forgotten has never been here") {
+  const test::TemporaryFolder folder;
+  {
+    WorkerLedger ledger = open_in(folder);
+    REQUIRE(ledger.record_started(WorkerId(1), 77).ok());
+    REQUIRE(ledger.record_exit(report_of(4, WorkerId(1))).ok());
+    REQUIRE(ledger.record_started(WorkerId(2), 78).ok());
+    REQUIRE(ledger.record_forgotten(WorkerId(2)).ok());
+  }
+  for (int restart = 0; restart < 2; ++restart) {
+    const WorkerLedger ledger = open_in(folder);
+    CHECK(ledger.history().starts == std::map<WorkerId, std::int64_t>{{WorkerId(1), 77}});
+    CHECK(ledger.history().started == std::set<WorkerId>{WorkerId(1)});
+    CHECK(ledger.history().exits.contains(WorkerId(1)));
+  }
+}
+
+TEST_CASE("a copy of a state directory has no records and names the processes of the original") {
+  const test::TemporaryFolder folder;
+  const auto state = folder.path() / "state";
+  std::filesystem::create_directory(state);
+  std::filesystem::permissions(state, std::filesystem::perms::owner_all);
+  const auto open = [](const std::filesystem::path& where) {
+    auto ledger = WorkerLedger::open(where);
+    REQUIRE(ledger.ok());
+    return std::move(*ledger);
+  };
+  std::string instance;
+  {
+    WorkerLedger ledger = open(state);
+    instance = ledger.instance();
+    REQUIRE(ledger.record_started(WorkerId(4), 5).ok());
+    REQUIRE(ledger.record_process({WorkerId(4), JobId(2), 77, 123'456, "boot", {}}).ok());
+  }
+  std::filesystem::copy(state, folder.path() / "copy", std::filesystem::copy_options::recursive);
+  for (int restart = 0; restart < 2; ++restart) {
+    const WorkerLedger copy = open(folder.path() / "copy");
+    CHECK(copy.history().started.empty());
+    CHECK_FALSE(copy.process_of(WorkerId(4)).has_value());
+    CHECK(copy.foreign() == (restart == 0 ? std::vector<pid_t>{77} : std::vector<pid_t>{}));
+    CHECK(copy.instance() != instance);
+  }
+  CHECK(open(state).history().started == std::set<WorkerId>{WorkerId(4)});
+  std::filesystem::rename(state, folder.path() / "moved");
+  const WorkerLedger moved = open(folder.path() / "moved");
+  CHECK(moved.history().started == std::set<WorkerId>{WorkerId(4)});
+  CHECK(moved.instance() == instance);
+}
+
 TEST_CASE("a line that the machine did not finish is dropped, a damaged one is not guessed") {
   const test::TemporaryFolder folder;
   {

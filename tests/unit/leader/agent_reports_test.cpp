@@ -28,6 +28,24 @@ TEST_CASE("an agent is admitted with what it may have missed, or refused in word
   CHECK(all<AgentRefusedNote>(refused.notes).size() == 1);
 }
 
+TEST_CASE("workers of a time that the journal does not know are told to their agent and to the log, and not believed") {
+  Daemon daemon;
+  (void)daemon.take(AgentHelloItem{1, hello_of("n1")}, command(SubmitJob{two_workers()}));
+  auto hello = hello_of("n1");
+  hello.running = {WorkerId(1), WorkerId(2), WorkerId(9)};
+  const std::int64_t start = daemon.turn.state().find_worker(WorkerId(1))->started_at.count_us();
+  hello.starts = {start, start + 1, 7};
+  const auto result = daemon.take(AgentHelloItem{2, hello});
+  const auto admitted = all<Admission>(result.orders);
+  REQUIRE(admitted.size() == 1);
+  CHECK(admitted.front().lost == std::vector{WorkerId(2), WorkerId(9)});
+  CHECK(messages<api::StopWorker>(result).empty());
+  CHECK(facts<core::NodeJoined>(result).front().running == std::vector{WorkerId(1)});
+  const auto notes = all<JournalWentBackNote>(result.notes);
+  REQUIRE(notes.size() == 1);
+  CHECK(notes.front().lost.size() == 2);
+}
+
 TEST_CASE("of an agent that is lost its node is, and an agent that never joined is no news") {
   Daemon daemon;
   daemon.start();

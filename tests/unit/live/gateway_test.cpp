@@ -66,9 +66,15 @@ struct Door {
     REQUIRE(::connect(link.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
     return link;
   }
-  static void say_hello(const Descriptor& link) {
-    const std::string line = api::encode(api::AgentHello{
-        .token = "secret", .node = "n", .slots = 1, .slot_type = "cpu", .price_per_slot_hour = "1", .running = {}});
+  static void say_hello(const Descriptor& link) { say_hello(link, std::nullopt); }
+  static void say_hello(const Descriptor& link, std::optional<std::string> instance) {
+    const std::string line = api::encode(api::AgentHello{.token = "secret",
+                                                         .node = "n",
+                                                         .slots = 1,
+                                                         .slot_type = "cpu",
+                                                         .price_per_slot_hour = "1",
+                                                         .running = {},
+                                                         .instance = std::move(instance)});
     REQUIRE(::send(link.number(), line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size()));
   }
   [[nodiscard]] std::optional<InboxItem> next_item(Clock::duration within = long_enough()) {
@@ -131,6 +137,30 @@ TEST_CASE("silent unknown clients do not keep an agent out") {
   CHECK(is_closed(unknown_workers.front()));  // the one that has said nothing for longest
   Door::say_hello(agent);
   CHECK(door.hears_hello());
+}
+
+TEST_CASE("a second agent of a name is refused while the first is there, and the same agent replaces its own link") {
+  Door door(4, Duration::seconds(60));
+  const auto come_in = [&](const std::string& instance) {
+    Descriptor link = door.knock();
+    Door::say_hello(link, instance);
+    return link;
+  };
+  const auto admit = [&](std::int64_t node) {
+    const auto hello = door.next_item();
+    REQUIRE(hello);
+    std::vector<OutboxItem> admission;
+    admission.emplace_back(Admission{.session = std::get<AgentHelloItem>(*hello).session,
+                                     .node = NodeId(static_cast<std::uint64_t>(node))});
+    door.gateway.post(std::move(admission));
+  };
+  const Descriptor first = come_in("one");
+  admit(1);
+  const Descriptor other = come_in("two");
+  CHECK(is_closed(other));
+  const Descriptor again = come_in("one");
+  admit(1);  // the next hello is that of the same agent
+  CHECK(is_closed(first));
 }
 
 // The link that fell silent is closed and the node given up in one: not only after as long again without a link.

@@ -58,6 +58,26 @@ TEST_CASE("a hello tells what the node keeps of its jobs, or nothing in older ve
   }
 }
 
+TEST_CASE("starts are told for each of the running, and what nobody tells is left out of the line") {
+  const auto hello = [](const std::string& starts) {
+    return decode_agent_to_daemon(R"({"type":"hello","protocol":1,"token":"t","node":"n","slots":2,"slot_type":"cpu",)"
+                                  R"("price_per_slot_hour":"1.00","running":["w-1","w-2"],"instance":"a","starts":)" +
+                                  starts + "}");
+  };
+  const auto good = std::get<AgentHello>(*hello("[7,0]"));
+  CHECK(good.starts == std::vector<std::int64_t>{7, 0});
+  CHECK(good.instance == "a");
+  CHECK_THAT(refusal(hello("[7]")), Catch::Contains("starts"));
+  const StartWorker start{.worker = WorkerId(1), .job = JobId(1), .started_at = 7, .submitted_at = 6};
+  const auto read = std::get<StartWorker>(*decode_daemon_to_agent(encode(DaemonToAgent{start})));
+  CHECK(read.started_at == 7);
+  CHECK(read.submitted_at == 6);
+  AgentWelcome welcome{.node = NodeId(1), .cluster = "c"};
+  CHECK(encode(DaemonToAgent{welcome}).find("lost") == std::string::npos);
+  welcome.lost = std::vector{WorkerId(3)};
+  CHECK(std::get<AgentWelcome>(*decode_daemon_to_agent(encode(DaemonToAgent{welcome}))).lost == welcome.lost);
+}
+
 TEST_CASE("memory is told within the bounds of a size") {
   const auto hello = [](const std::string& bytes) {
     return decode_agent_to_daemon(R"({"type":"hello","protocol":1,"token":"t","node":"n","slots":2,"slot_type":"cpu",)"

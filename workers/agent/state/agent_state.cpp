@@ -21,20 +21,19 @@ constexpr Duration kOwnPause = Duration::seconds(3);
 // What is looked at again names an end that is a little off each time.
 constexpr Duration kSameEnd = Duration::seconds(1);
 
-// It becomes the name of a folder.
-bool is_cluster_name(const std::string& text) {
-  const auto legal = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
-  };
-  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), legal);
-}
-
 }  // namespace
 
 std::set<WorkerId> History::open() const {
   std::set<WorkerId> workers = started;
   for (const auto& [worker, ignored] : exits) workers.erase(worker);
   return workers;
+}
+
+void History::forget(WorkerId worker) {
+  started.erase(worker);
+  starts.erase(worker);
+  exits.erase(worker);
+  unacknowledged.erase(worker);
 }
 
 AgentState::AgentState(AgentTimes times, History history, std::uint64_t seed, Instant now)
@@ -73,15 +72,23 @@ void AgentState::on(const LinkOpened&) {
   // A worker whose exit is not acknowledged counts as running: its last words, perhaps that the training is done, must
   // come from a worker that the daemon knows.
   std::set<WorkerId> running = history_.unacknowledged;
-  for (const auto& [worker, ignored] : living_) running.insert(worker);
+  for (const auto& [worker, ignored] : living_) {
+    if (!lost_.contains(worker)) running.insert(worker);
+  }
   told_ended_ = !history_.unacknowledged.empty();
-  act(SendHello{{running.begin(), running.end()}});
+  SendHello hello{{running.begin(), running.end()}, {}};
+  for (const WorkerId worker : running) {
+    const auto start = history_.starts.find(worker);
+    hello.starts.push_back(start == history_.starts.end() ? 0 : start->second);
+  }
+  act(std::move(hello));
 }
 
 // Exponential backoff with jitter, so that a thousand agents do not return in the same instant.
 void AgentState::on(const LinkClosed&) {
   link_ = Link::kDown;
   state_waits_.link_down();
+  for (auto& [worker, lost] : lost_) lost = {};  // what comes after it is said again
   give_up_at_.reset();
   heartbeat_at_.reset();
   const int doublings = std::min(failed_attempts_++, 20);
@@ -101,6 +108,7 @@ void AgentState::on(DaemonSaid& fact) {
 }
 
 void AgentState::on(WorkerSaid& fact) {
+  if (lost_.contains(fact.worker)) return;
   if (const auto* answer = std::get_if<api::AnswerMessage>(&fact.message)) hear_answer(fact.worker, *answer);
   if (const auto* finished = std::get_if<api::FinishedMessage>(&fact.message)) {
     finished_[fact.worker] = *finished;
@@ -141,6 +149,7 @@ void AgentState::on(const WorkerHungUp& fact) {
 void AgentState::on(const WorkerEnded& fact) {
   const auto found = living_.find(fact.worker);
   if (found == living_.end()) return;
+  if (lost_.contains(fact.worker)) return lost_has_ended(fact.worker);
   if (found->second.restartable && !found->second.held) {
     found->second.kill_at.reset();
     found->second.granted_until.reset();
@@ -157,7 +166,7 @@ void AgentState::on(const WorkerEnded& fact) {
 
 void AgentState::on(const SlotsStillHeld& fact) {
   const auto found = living_.find(fact.ended.worker);
-  if (found == living_.end()) return;
+  if (found == living_.end() || lost_.contains(fact.ended.worker)) return;
   Living& living = found->second;
   living.held = fact;
   living.held_at = now_;
@@ -265,44 +274,9 @@ void AgentState::on(const QuitAsked& fact) {
   for (const WorkerId worker : workers) stop(worker, grace);
 }
 
-// False: workers of another cluster are being ended first, and the daemon is asked again after that.
-bool AgentState::belongs_to(const std::string& cluster) {
-  if (cluster == history_.cluster) return true;
-  if (!is_cluster_name(cluster)) {
-    act(CloseLink{"the daemon's cluster is \"" + cluster.substr(0, 80) +
-                  "\"; it must have 1 to 64 letters, digits or '-'"});
-    return false;
-  }
-  if (!history_.cluster.empty()) {
-    std::erase_if(living_, [](const auto& entry) {
-      return entry.second.restartable && !entry.second.restartable->has_program();
-    });
-    for (const auto& [worker, ignored] : living_) act(SignalWorker{worker, SIGKILL});
-    if (!living_.empty()) {
-      act(CloseLink{std::to_string(living_.size()) + " workers of cluster " + history_.cluster +
-                    " belong to no daemon here and are ended first; then this node joins cluster " + cluster});
-      return false;
-    }
-    act(ForgetRecords{history_.cluster});
-    const std::string before = std::exchange(history_, {}).cluster;
-    finished_.clear();
-    audits_.clear();
-    outbox_.clear();
-    for (const WorkerId worker : state_waits_.held()) take_steps(state_waits_.let_go(worker));
-    state_waits_.clear();
-    if (told_ended_) {
-      act(CloseLink{"the ends of workers of cluster " + before + " were told to cluster " + cluster +
-                    ", to which they mean nothing; this node joins it anew"});
-      return false;
-    }
-  }
-  history_.cluster = cluster;
-  act(RecordCluster{cluster});
-  return true;
-}
-
 void AgentState::handle(api::AgentWelcome& order) {
   if (!belongs_to(order.cluster)) return;
+  for (const WorkerId worker : order.lost.value_or(std::vector<WorkerId>())) lose(worker);
   link_ = Link::kWelcomed;
   failed_attempts_ = 0;
   give_up_at_.reset();
@@ -310,7 +284,7 @@ void AgentState::handle(api::AgentWelcome& order) {
   heartbeat_at_ = now_ + heartbeat_;
   if (probed_) act(SendToDaemon{*probed_});
   for (const auto& [worker, living] : living_) {
-    if (living.held) tell_held(living);
+    if (living.held && !lost_.contains(worker)) tell_held(living);
   }
   if (reclaim_) tell_reclaim();
   act(TellKeptJobs{});
@@ -325,6 +299,7 @@ void AgentState::handle(api::AgentWelcome& order) {
   }
   for (const WorkerId worker : history_.unacknowledged) report_again(worker);
   for (auto& [worker, living] : living_) {
+    if (lost_.contains(worker)) continue;
     if (living.restartable) take_steps(worker, living.restartable->resend());
     if (!living.heart) continue;
     living.heart->told = false;
@@ -340,6 +315,11 @@ void AgentState::handle(api::AgentRefuse& order) {
 
 void AgentState::handle(api::StartWorker& order) {
   const WorkerId worker = order.worker;
+  if (names_another(order)) lose(worker);
+  if (const auto lost = lost_.find(worker); lost != lost_.end()) {
+    lost->second = {.next = std::move(order)};
+    return;
+  }
   if (const auto found = living_.find(worker); found != living_.end()) {
     if (found->second.restartable) take_steps(worker, found->second.restartable->resend());
     return;
@@ -348,14 +328,16 @@ void AgentState::handle(api::StartWorker& order) {
     report_again(worker);
     return;
   }
-  if (quitting_) return refuse_start(worker, "this node is being stopped; nothing was started");
+  const std::int64_t started_at = order.started_at.value_or(0);
+  if (quitting_) return refuse_start(worker, "this node is being stopped; nothing was started", started_at);
   if (order.state_step) return take_steps(state_waits_.hold(std::move(order), now_));
   start(std::move(order));
 }
 
-void AgentState::refuse_start(WorkerId worker, std::string detail) {
+void AgentState::refuse_start(WorkerId worker, std::string detail, std::int64_t started_at) {
   history_.started.insert(worker);
-  act(RecordStarted{worker});
+  if (started_at > 0) history_.starts[worker] = started_at;
+  act(RecordStarted{worker, started_at});
   end({.worker = worker, .detail = std::move(detail)});
 }
 
@@ -363,7 +345,8 @@ void AgentState::refuse_start(WorkerId worker, std::string detail) {
 void AgentState::start(api::StartWorker order) {
   const WorkerId worker = order.worker;
   history_.started.insert(worker);
-  act(RecordStarted{worker});
+  if (order.started_at) history_.starts[worker] = *order.started_at;
+  act(RecordStarted{worker, order.started_at.value_or(0)});
   Living& living = living_.emplace(worker, Living{}).first->second;
   if (!order.restart_grace_ms) return act(SpawnWorker{std::move(order)});
   living.restartable.emplace(std::move(order));
@@ -374,7 +357,9 @@ void AgentState::start(api::StartWorker order) {
 // Stopping an id that has never been here ends it for good: a late `start` must not revive it.
 void AgentState::handle(api::StopWorker& order) {
   take_steps(state_waits_.let_go(order.worker));
-  if (living_.contains(order.worker)) {
+  if (const auto lost = lost_.find(order.worker); lost != lost_.end()) {
+    lost->second.stopped = true;
+  } else if (living_.contains(order.worker)) {
     stop(order.worker, Duration::millis(order.grace_ms));
   } else if (!history_.started.contains(order.worker)) {
     refuse_start(order.worker, "stopped before it was started on this node");
@@ -396,7 +381,7 @@ void AgentState::handle(api::ReportAck& order) {
 
 void AgentState::handle(api::ToWorkerOrder& order) {
   const auto found = living_.find(order.worker);
-  if (found == living_.end()) return;
+  if (found == living_.end() || lost_.contains(order.worker)) return;
   if (const auto* notice = std::get_if<api::NoticeMessage>(&order.message)) return hear_notice(order.worker, *notice);
   if (found->second.restartable) return take_steps(order.worker, found->second.restartable->on_message(order.message));
   act(SendToWorker{order.worker, std::move(order.message)});

@@ -26,12 +26,15 @@ namespace tidepool::agent {
 struct History {
   std::string cluster;                                // whose records these are; empty = no cluster's yet
   std::set<WorkerId> started;                         // ever, ended or not
+  std::map<WorkerId, std::int64_t> starts;            // StartWorker::started_at of those whose order has told it
   std::map<WorkerId, api::WorkerExitedReport> exits;  // of those that have ended
   std::set<WorkerId> unacknowledged;                  // exits that the daemon has not confirmed
   std::uint64_t next_report = 1;
 
   // Started and not known to have ended.
   [[nodiscard]] std::set<WorkerId> open() const;
+  // As if it had never been here.
+  void forget(WorkerId worker);
 };
 
 // --- facts --------------------------------------------------------------------------------------
@@ -108,6 +111,7 @@ struct CloseLink {
 };
 struct SendHello {
   std::vector<WorkerId> running;
+  std::vector<std::int64_t> starts;  // of each of them; 0 = not told
 };
 struct SendToDaemon {
   api::AgentToDaemon message;
@@ -169,6 +173,7 @@ struct TellKeptJobs {};
 struct ProbeDevices {};
 struct RecordStarted {
   WorkerId worker;
+  std::int64_t started_at = 0;  // 0: its order has not told it
 };
 struct RecordExit {
   api::WorkerExitedReport report;
@@ -176,6 +181,10 @@ struct RecordExit {
 };
 [[nodiscard]] std::string to_text(const RecordExit& exit);
 struct RecordAck {
+  WorkerId worker;
+};
+// It is of a time that the daemon's journal does not know: its records and its log go.
+struct ForgetWorker {
   WorkerId worker;
 };
 // The daemon that is here now is of another cluster than the records: they mean nothing any more.
@@ -191,7 +200,7 @@ struct Quit {
 using Action = std::variant<OpenLink, CloseLink, SendHello, SendToDaemon, SendToWorker, CloseWorkerLinks, SpawnWorker,
                             SpawnProgram, RecordRestartable, OfferProgramAddress, SignalWorker, ReadLog, ProbeDevices,
                             DropStates, AskForState, FetchSavedState, AbandonFetch, OfferSavedState, TellKeptJobs,
-                            RecordStarted, RecordExit, RecordAck, ForgetRecords, RecordCluster, Quit>;
+                            RecordStarted, RecordExit, RecordAck, ForgetWorker, ForgetRecords, RecordCluster, Quit>;
 
 struct AgentTimes {
   Duration backoff_min = Duration::millis(50);
@@ -231,6 +240,12 @@ class AgentState {
     std::optional<RestartableWorker> restartable;  // it is one: its program comes and goes
     std::optional<SlotsStillHeld> held;            // it will not come back
     Instant held_at;                               // when that was found
+  };
+
+  // Of a lost timeline, with its process still to end.
+  struct Lost {
+    std::optional<api::StartWorker> next;  // the worker that has the id now, to be started after that
+    bool stopped = false;                  // not to be started
   };
 
   void on(const LinkOpened& fact);
@@ -274,7 +289,11 @@ class AgentState {
   void take_steps(WorkerId worker, const RestartableWorker::Steps& steps);
   void take_steps(StateWaits::Steps steps);
   void start(api::StartWorker order);
-  void refuse_start(WorkerId worker, std::string detail);
+  void refuse_start(WorkerId worker, std::string detail, std::int64_t started_at = 0);
+  [[nodiscard]] bool names_another(const api::StartWorker& order) const;
+  void lose(WorkerId worker);
+  void forget(WorkerId worker);
+  void lost_has_ended(WorkerId worker);
   void say(WorkerId worker, api::FromWorker message);
   void pass_on(api::FromWorkerReport report);
   void stop(WorkerId worker, Duration grace);
@@ -300,6 +319,7 @@ class AgentState {
   // The newest that a daemon was sent, oldest first: repeated after each reconnect before anything newer, because what
   // the daemon that died had not made durable is lost, and an audit that comes after a later one no longer counts.
   std::deque<api::FromWorkerReport> audits_;
+  std::map<WorkerId, Lost> lost_;
   StateWaits state_waits_;
   std::map<JobId, Instant> forget_at_;       // jobs that have ended: when their states here go
   std::optional<api::ProbedReport> probed_;  // newest, told after each welcome

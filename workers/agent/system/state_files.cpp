@@ -78,4 +78,10 @@ Status make_private_folder(const std::filesystem::path& path) {
   return ok_status();
 }
 
+Status empty_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  return make_private_folder(path);
+}
+
 }  // namespace tidepool::agent

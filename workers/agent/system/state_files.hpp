@@ -24,5 +24,7 @@ namespace tidepool::agent {
 
 // Creates `path` with mode 0700 where it is missing; refuses what belongs to another user or is open to all.
 [[nodiscard]] Status make_private_folder(const std::filesystem::path& path);
+// The same, and nothing is left in it.
+[[nodiscard]] Status empty_folder(const std::filesystem::path& path);
 
 }  // namespace tidepool::agent
