@@ -33,6 +33,7 @@ constexpr std::array kStates = {core::JobState::kPending,   core::JobState::kSta
 
 const char* state_of(const core::Node& node) {
   if (node.state != core::NodeState::kUp) return "lost";
+  if (node.is_drained()) return "drained";
   if (node.drain) return "draining";
   if (node.cordoned) return "cordoned";
   return node.is_unsteady() ? "unsteady" : "up";
@@ -184,12 +185,15 @@ void Metrics::Series::set_gauges(const Published& seen) {
   int used = 0;
   int quarantined = 0;
   int away = 0;
-  std::map<std::string, int> by_node = {{"up", 0}, {"cordoned", 0}, {"draining", 0}, {"unsteady", 0}, {"lost", 0}};
+  int all = 0;
+  std::map<std::string, int> by_node = {{"up", 0},      {"cordoned", 0}, {"draining", 0},
+                                        {"drained", 0}, {"unsteady", 0}, {"lost", 0}};
   for (const auto& [id, node] : seen.state.nodes) {
     const bool up = node.state == core::NodeState::kUp;
     ++by_node[state_of(node)];
     if (!up) away += static_cast<int>(node.owners.size());
     for (const WorkerId owner : node.owners) {
+    all += static_cast<int>(node.owners.size());
       if (!up || !owner) continue;
       ++(seen.state.find_worker(owner)->held ? quarantined : used);
     }
@@ -197,7 +201,10 @@ void Metrics::Series::set_gauges(const Published& seen) {
   for (const auto& [state, count] : by_node) nodes.Add({{"state", state}}).Set(count);
   slots.Add({{"state", "used"}}).Set(used);
   slots.Add({{"state", "quarantined"}}).Set(quarantined);
-  slots.Add({{"state", "free"}}).Set(seen.state.slots_free());
+  const int free = static_cast<int>(seen.state.slots_free());
+  slots.Add({{"state", "free"}}).Set(free);
+  // Held by nobody, on nodes that take no workers.
+  slots.Add({{"state", "closed"}}).Set(all - used - quarantined - free - away);
   slots.Add({{"state", "lost"}}).Set(away);
 }
 
