@@ -10,6 +10,7 @@
 #include "base/json.hpp"
 #include "base/word_list.hpp"
 #include "schedulerd/live/http/render.hpp"
+#include "schedulerd/live/http/request_log.hpp"
 #include "schedulerd/live/http/route_table.hpp"
 #include "schedulerd/live/service/tenant_sharing.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
@@ -201,6 +202,7 @@ void Rest::dispatch(HttpRequest request, const Responder& responder) {
   if (!match.route->takes_body) {
     if (const auto problem = check_no_fields(call.request)) return call.fail(*problem);
   }
+  if (changes(call.request)) call.responder = audited(call);
   call.seen = service_.published();
   if (!call.seen && !is_public) {
     return call.fail({.status = 503, .code = "NotReady", .detail = "the daemon is still reading its journal"});

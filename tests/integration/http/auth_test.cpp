@@ -1,5 +1,8 @@
 #include <map>
+#include <sstream>
 
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 #include <catch2/catch.hpp>
 
 #include "schedulerd/live/http/route_table.hpp"
@@ -50,6 +53,33 @@ struct AuthScene {
     fixture.service.run_steps(job, 2);
   }
 };
+
+TEST_CASE("a request that may change something leaves a line with its token and what came of it, and no secret") {
+  const auto logged = spdlog::default_logger();
+  std::ostringstream log;
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+  std::string admin;
+  std::string made;
+  {
+    AuthScene scene;
+    admin = scene.fixture.admin;
+    const auto body = R"({"name":"x","role":"viewer"})";
+    made = scene.fixture.json_of({.method = "POST", .path = "/v1/tokens", .token = admin, .body = body}).at("token");
+    scene.fixture.json_of({.method = "DELETE", .path = "/v1/tokens/nobody", .token = admin});
+    scene.fixture.json_of({.path = "/v1/jobs", .token = admin});
+  }
+  spdlog::set_default_logger(logged);
+  const std::string text = log.str();
+  const std::string id = admin.substr(3, admin.rfind('_') - 3);
+  const std::string made_id = made.substr(3, made.rfind('_') - 3);
+  CHECK_THAT(text, Catch::Contains("method=POST path=\"/v1/tokens\" token=" + id));
+  CHECK_THAT(text, Catch::Contains("status=201 id=\"" + made_id + "\""));
+  CHECK_THAT(text, Catch::Contains("method=DELETE path=\"/v1/tokens/nobody\""));
+  CHECK_THAT(text, Catch::Contains("status=404"));
+  CHECK(text.find("method=GET") == std::string::npos);
+  CHECK(text.find(made) == std::string::npos);
+}
 
 TEST_CASE("every route but the public ones needs a good token") {
   AuthScene scene;
