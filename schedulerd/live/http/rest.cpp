@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <set>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -27,6 +28,17 @@ Problem no_such_path(const std::string& path) {
           .code = "UnknownPath",
           .detail = "there is nothing at " + path,
           .hint = "GET /v1/openapi.json lists what there is"};
+}
+
+// What the probes of other servers are called. A dashboard's page in their place would pass for a healthy daemon.
+std::optional<Problem> misnamed_probe(const std::string& path) {
+  static const std::set<std::string, std::less<>> names = {"/health",   "/healthcheck", "/health-check", "/healthy",
+                                                           "/ready",    "/readiness",   "/livez",        "/live",
+                                                           "/liveness", "/alive",       "/ping",         "/status"};
+  if (!names.contains(path)) return std::nullopt;
+  Problem problem = no_such_path(path);
+  problem.hint = "GET /healthz says whether the daemon lives, /readyz whether it serves; both need no token";
+  return problem;
 }
 
 std::optional<Problem> check_query(const Route& route, const HttpRequest& request) {
@@ -173,6 +185,7 @@ void Rest::dispatch(HttpRequest request, const Responder& responder) {
   const std::string& path = call.request.path;
   if (match.allowed_methods.empty() && !path.starts_with("/v1/") && path != "/v1") {
     const bool reads = call.request.method == "GET" || call.request.method == "HEAD";
+    if (const auto problem = misnamed_probe(path)) return call.fail(*problem);
     HttpResponse file = reads ? serve_static(options_.dashboard, call.request) : HttpResponse{.status = 404};
     return file.status == 404 ? call.fail(no_such_path(path)) : call.reply(std::move(file));
   }

@@ -112,6 +112,20 @@ TEST_CASE("requests that follow each other on one connection are answered in ord
   RestFixture fixture;
   RawConnection connection(fixture.port);
   connection.send(fixture.request({.path = "/healthz"}) + fixture.request({.path = "/readyz"}) +
+TEST_CASE("a path that is another server's probe is not answered with the dashboard") {
+  RestFixture fixture;
+  for (const char* path : {"/health", "/ready", "/livez"}) {
+    RawConnection connection(fixture.port);
+    connection.send(fixture.request({.path = path}));
+    const auto response = connection.response();
+    CHECK(response.status == 404);
+    CHECK(response.body.find("/healthz") != std::string::npos);
+  }
+  RawConnection page(fixture.port);
+  page.send(fixture.request({.path = "/jobs"}));
+  CHECK(page.response().status == 200);
+}
+
                   fixture.request({.method = "HEAD", .path = "/healthz"}) +
                   fixture.request({.path = "/v1/nothing", .token = fixture.admin}));
   CHECK(json::parse(connection.response().body).at("status") == "alive");
