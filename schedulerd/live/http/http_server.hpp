@@ -81,10 +81,13 @@ struct HttpOptions {
   Duration stop_patience = Duration::seconds(2);  // for answers under way when stop() is called
   int connections_max = 1'000;
   int connections_per_address_max = 256;
+  int connections_of_loopback_max = 768;  // from each of its addresses, which many users of a host may share
   std::size_t stream_bytes = 1U << 20U;
   // Called on the I/O thread after each answer with its status and the time since its request had come;
   // not for streams. May be empty.
   std::function<void(int status, Duration took)> on_answered;
+  // Called on the I/O thread when a connection is turned away because there are too many. May be empty.
+  std::function<void()> on_turned_away;
 };
 
 struct Listener;  // listener.hpp

@@ -4,12 +4,19 @@
 
 #include <boost/asio/post.hpp>
 #include <exception>
+#include <string_view>
 #include <utility>
 
 namespace tidepool::live::http {
 namespace {
 
 constexpr const char* kUsualTlsPort = ":443";
+
+constexpr std::string_view kTooMany =
+    "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+constexpr int kPartingsMax = 64;
+constexpr auto kPartingPatience = std::chrono::seconds(1);
+constexpr auto kTellAgain = std::chrono::minutes(1);
 
 // The border for exceptions: one that left the I/O thread would end the daemon.
 void carry_out(const std::function<void()>& work) {
@@ -66,14 +73,46 @@ void Listener::note_failure(const error_code& failed) {
   spdlog::warn("event=http_accept_failed why=\"{}\"", failed.message());
 }
 
-// A connection beyond the caps is closed unanswered: an answer would cost what the cap saves.
+bool Listener::has_room_for(const asio::ip::address& address) const {
+  if (connections.size() >= static_cast<std::size_t>(options.connections_max)) return false;
+  const auto open = per_address.find(address.to_string());
+  const int most = address.is_loopback() ? options.connections_of_loopback_max : options.connections_per_address_max;
+  return open == per_address.end() || open->second < most;
+}
+
+// A few get an answer, without TLS, and the others none: it would cost what the cap saves.
+void Listener::turn_away(tcp::socket socket, const asio::ip::address& address) {
+  ++turned_away;
+  if (options.on_turned_away) options.on_turned_away();
+  const auto now = std::chrono::steady_clock::now();
+  if (!told_of_turned_away || now - *told_of_turned_away >= kTellAgain) {
+    told_of_turned_away = now;
+    spdlog::warn("event=http_connections_turned_away peer={} all={} open={} why=\"{}\"", address.to_string(),
+                 turned_away, connections.size(), "too many connections are open, by all or by this address");
+  }
+  if (options.tls != nullptr || partings >= kPartingsMax) return;
+  // One write into the empty buffer of a new socket; the client closes when it has read it, or the timer does.
+  error_code error;
+  socket.non_blocking(true, error);
+  if (!error) socket.write_some(asio::buffer(kTooMany), error);
+  if (!error) socket.shutdown(tcp::socket::shutdown_send, error);
+  if (error) return;
+  ++partings;
+  const auto left = std::make_shared<tcp::socket>(std::move(socket));
+  const auto timer = std::make_shared<asio::steady_timer>(io, kPartingPatience);
+  timer->async_wait([this, left, timer](error_code) {
+    --partings;
+    error_code ignored;
+    left->close(ignored);
+  });
+}
+
 void Listener::admit(tcp::socket socket) {
   error_code error;
   const auto remote = socket.remote_endpoint(error);
-  if (error || connections.size() >= static_cast<std::size_t>(options.connections_max)) return;
+  if (error) return;
+  if (!has_room_for(remote.address())) return turn_away(std::move(socket), remote.address());
   const std::string address = remote.address().to_string();
-  const auto open = per_address.find(address);
-  if (open != per_address.end() && open->second >= options.connections_per_address_max) return;
   socket.set_option(tcp::no_delay(true), error);
   ++per_address[address];
   auto connection = make_connection(*this, std::move(socket), address);

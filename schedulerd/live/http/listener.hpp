@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -57,6 +58,9 @@ struct Listener : std::enable_shared_from_this<Listener> {
   std::map<Connection*, std::shared_ptr<Connection>> connections;
   std::map<std::string, int> per_address;
   std::uint64_t next_request = 1;
+  std::uint64_t turned_away = 0;
+  std::optional<std::chrono::steady_clock::time_point> told_of_turned_away;
+  int partings = 0;  // sockets of these that wait until their answer has been read
 
   Listener(HttpOptions o, HttpServer::Handler h, HttpServer::Refuser r)
       : options(std::move(o)), handler(std::move(h)), refuser(std::move(r)) {}
@@ -65,6 +69,8 @@ struct Listener : std::enable_shared_from_this<Listener> {
   void add_host(std::string name, const std::string& port);
   static void note_failure(const error_code& failed);
   void admit(tcp::socket socket);
+  [[nodiscard]] bool has_room_for(const asio::ip::address& address) const;
+  void turn_away(tcp::socket socket, const asio::ip::address& address);
   void begin_stop();
   void forget(Connection* connection, const std::string& address);
 };

@@ -97,6 +97,8 @@ struct Metrics::Series {
   Family<Counter>& requests = counters(registry, "sched_http_requests_total", "Requests answered, by class of status");
   Histogram& answer = histograms(registry, "sched_http_seconds", "From request to answer").Add({}, kFastSeconds);
   Gauge& streams = gauges(registry, "sched_sse_clients", "Event streams open").Add({});
+  Counter& turned_away =
+      counters(registry, "sched_http_turned_away_total", "Connections refused because too many were open").Add({});
   Counter& resets = counters(registry, "sched_sse_resets_total", "Streams told to list again").Add({});
 
   Counter& forecasts = counters(registry, "sched_forecasts_total", "Forecasts of all jobs made").Add({});
@@ -191,9 +193,9 @@ void Metrics::Series::set_gauges(const Published& seen) {
   for (const auto& [id, node] : seen.state.nodes) {
     const bool up = node.state == core::NodeState::kUp;
     ++by_node[state_of(node)];
+    all += static_cast<int>(node.owners.size());
     if (!up) away += static_cast<int>(node.owners.size());
     for (const WorkerId owner : node.owners) {
-    all += static_cast<int>(node.owners.size());
       if (!up || !owner) continue;
       ++(seen.state.find_worker(owner)->held ? quarantined : used);
     }
@@ -250,6 +252,10 @@ void Metrics::observe_request(int status, Duration took) {
 
 void Metrics::set_streams(std::size_t open) {
   series_->streams.Set(static_cast<double>(open));
+}
+
+void Metrics::count_turned_away() {
+  series_->turned_away.Increment();
 }
 
 void Metrics::count_reset() {

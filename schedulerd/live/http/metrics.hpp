@@ -31,6 +31,7 @@ class Metrics {
   void observe_request(int status, Duration took);
   void set_streams(std::size_t open);
   void count_reset();
+  void count_turned_away();
 
   // The text exposition format; sets the gauges first. `shared`: the tree of tenants decides who has the slots.
   // `forecasts`: the newest; null = none has been made.

@@ -118,7 +118,31 @@ std::optional<Refusal> read_framing(RequestHead& head) {
   return lengths > 0 ? read_content_length(head) : std::nullopt;
 }
 
-std::optional<Refusal> check_origin(const RequestHead& head, const std::vector<std::string>& hosts) {
+// Of loopback, whatever the port is: it may have been forwarded. A name that was bound to 127.0.0.1 by its owner (DNS
+// rebinding) is none of these.
+bool is_loopback_host(std::string_view host) {
+  for (const std::string_view name : {"127.0.0.1", "localhost", "[::1]"}) {
+    if (!host.starts_with(name)) continue;
+    const std::string_view rest = host.substr(name.size());
+    const bool is_port = rest.size() > 1 && rest.size() <= 6 && rest.front() == ':' &&
+                         std::all_of(rest.begin() + 1, rest.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (rest.empty() || is_port) return true;
+  }
+  return false;
+}
+
+Refusal unknown_host(const std::vector<std::string>& hosts) {
+  std::string names;
+  for (const std::string& host : hosts) names += (names.empty() ? "" : ", ") + host;
+  return {
+      421, "UnknownHost",
+      "this server answers for " + names +
+          " only, and for 127.0.0.1, localhost and [::1] with any port; call it by one of these, or start it with " +
+          "the name in tls: {names: [NAME]} of its configuration"};
+}
+
+std::optional<Refusal> check_origin(const RequestHead& head, std::vector<std::string> hosts) {
+  hosts.push_back(lower_case(head.first("host")));  // a page of this server itself
   const auto origins = count_of(head, "origin");
   if (origins == 0) return std::nullopt;
   const std::string origin = lower_case(head.first("origin"));
@@ -253,9 +277,7 @@ std::variant<RequestHead, Refusal> read_head(std::string_view bytes, const HttpL
 std::optional<Refusal> check_head(const RequestHead& head, const std::vector<std::string>& hosts,
                                   const HttpLimits& limits) {
   const std::string host = lower_case(head.first("host"));
-  if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) {
-    return Refusal{421, "UnknownHost", "this server does not answer for that Host; call it by its own address"};
-  }
+  if (std::find(hosts.begin(), hosts.end(), host) == hosts.end() && !is_loopback_host(host)) return unknown_host(hosts);
   if (auto refusal = check_origin(head, hosts)) return refusal;
   return check_body(head, limits);
 }

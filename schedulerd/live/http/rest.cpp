@@ -10,8 +10,8 @@
 
 #include "base/json.hpp"
 #include "base/word_list.hpp"
-#include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/request_log.hpp"
+#include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/route_table.hpp"
 #include "schedulerd/live/service/tenant_sharing.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
@@ -119,6 +119,7 @@ Result<std::optional<Idempotency>> idempotency_of(const Call& call) {
 
 HttpOptions Rest::with_observer(HttpOptions options) {
   options.on_answered = [this](int status, Duration took) { metrics_.observe_request(status, took); };
+  options.on_turned_away = [this] { metrics_.count_turned_away(); };
   return options;
 }
 
@@ -184,8 +185,8 @@ void Rest::dispatch(HttpRequest request, const Responder& responder) {
   Call call{.request = std::move(request), .responder = responder, .caller = {}, .id = match.id, .seen = nullptr};
   const std::string& path = call.request.path;
   if (match.allowed_methods.empty() && !path.starts_with("/v1/") && path != "/v1") {
-    const bool reads = call.request.method == "GET" || call.request.method == "HEAD";
     if (const auto problem = misnamed_probe(path)) return call.fail(*problem);
+    const bool reads = call.request.method == "GET" || call.request.method == "HEAD";
     HttpResponse file = reads ? serve_static(options_.dashboard, call.request) : HttpResponse{.status = 404};
     return file.status == 404 ? call.fail(no_such_path(path)) : call.reply(std::move(file));
   }
@@ -201,6 +202,7 @@ void Rest::dispatch(HttpRequest request, const Responder& responder) {
     call.caller = std::move(caller).value();
   }
   if (match.allowed_methods.empty()) return call.fail(no_such_path(path));
+  if (changes(call.request)) call.responder = audited(call);
   if (match.route == nullptr) {
     HttpResponse refused = problem_response(
         {.status = 405, .code = "MethodNotAllowed", .detail = path + " does not know " + call.request.method}, path,
@@ -215,7 +217,6 @@ void Rest::dispatch(HttpRequest request, const Responder& responder) {
   if (!match.route->takes_body) {
     if (const auto problem = check_no_fields(call.request)) return call.fail(*problem);
   }
-  if (changes(call.request)) call.responder = audited(call);
   call.seen = service_.published();
   if (!call.seen && !is_public) {
     return call.fail({.status = 503, .code = "NotReady", .detail = "the daemon is still reading its journal"});

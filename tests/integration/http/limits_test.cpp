@@ -85,9 +85,9 @@ TEST_CASE("a slow head cannot buy time byte by byte") {
   CHECK(closed);
 }
 
-TEST_CASE("beyond the cap a connection is closed; when one ends there is room again") {
+TEST_CASE("beyond the cap a connection hears 503; when one ends there is room again") {
   auto options = test_options();
-  options.http.connections_per_address_max = 3;
+  options.http.connections_of_loopback_max = 3;
   RestFixture fixture(options);
   std::list<RawConnection> held;
   for (int i = 0; i < 3; ++i) {
@@ -97,7 +97,11 @@ TEST_CASE("beyond the cap a connection is closed; when one ends there is room ag
   }
   RawConnection beyond(fixture.port);
   beyond.send(fixture.request({.path = "/healthz"}));
-  CHECK(beyond.response().status == 0);
+  const auto turned_away = beyond.response();
+  CHECK(turned_away.status == 503);
+  CHECK(turned_away.headers.contains("retry-after"));
+  held.front().send(fixture.request({.path = "/metrics", .token = fixture.admin}));
+  CHECK(held.front().response().body.find("sched_http_turned_away_total 1") != std::string::npos);
   held.pop_front();
   bool served = false;
   for (int attempt = 0; attempt < 1'000 && !served; ++attempt) {
@@ -108,10 +112,6 @@ TEST_CASE("beyond the cap a connection is closed; when one ends there is room ag
   CHECK(served);
 }
 
-TEST_CASE("requests that follow each other on one connection are answered in order") {
-  RestFixture fixture;
-  RawConnection connection(fixture.port);
-  connection.send(fixture.request({.path = "/healthz"}) + fixture.request({.path = "/readyz"}) +
 TEST_CASE("a path that is another server's probe is not answered with the dashboard") {
   RestFixture fixture;
   for (const char* path : {"/health", "/ready", "/livez"}) {
@@ -126,6 +126,10 @@ TEST_CASE("a path that is another server's probe is not answered with the dashbo
   CHECK(page.response().status == 200);
 }
 
+TEST_CASE("requests that follow each other on one connection are answered in order") {
+  RestFixture fixture;
+  RawConnection connection(fixture.port);
+  connection.send(fixture.request({.path = "/healthz"}) + fixture.request({.path = "/readyz"}) +
                   fixture.request({.method = "HEAD", .path = "/healthz"}) +
                   fixture.request({.path = "/v1/nothing", .token = fixture.admin}));
   CHECK(json::parse(connection.response().body).at("status") == "alive");

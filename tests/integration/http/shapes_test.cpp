@@ -42,13 +42,16 @@ TEST_CASE("trailers are ignored: they give no token") {
   CHECK(connection.response().status == 200);  // and the connection is still in step
 }
 
-TEST_CASE("each name of this machine's loopback is a good Host, with our port only") {
+TEST_CASE("each name of this machine's loopback is a good Host, with any port, and other names are not") {
   const RestFixture fixture;
   const std::string port = std::to_string(fixture.port);
   for (const auto& [host, status] : {std::pair{"127.0.0.1:" + port, 200},
                                      {"LocalHost:" + port, 200},
                                      {"[::1]:" + port, 200},
-                                     {std::string("127.0.0.1"), 421},
+                                     {std::string("127.0.0.1"), 200},
+                                     {std::string("localhost:1"), 200},
+                                     {"localhost.example.org:" + port, 421},
+                                     {"127.0.0.1.example.org:" + port, 421},
                                      {"0.0.0.0:" + port, 421},
                                      {"127.0.0.1:" + port + ".", 421}}) {
     RawConnection connection(fixture.port);

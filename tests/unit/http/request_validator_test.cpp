@@ -57,6 +57,19 @@ TEST_CASE("an ordinary request is read with its values") {
   CHECK(head.first("x-thing") == "a b");
 }
 
+TEST_CASE("a forwarded port of loopback is good for its own pages, and an unknown Host hears which are known") {
+  const auto judged = [](const std::string& host, const std::string& origin) {
+    return judge("GET /v1/jobs HTTP/1.1\r\nHost: " + host + "\r\nOrigin: http://" + origin + "\r\n\r\n");
+  };
+  CHECK_FALSE(judged("localhost:9000", "localhost:9000"));
+  CHECK(judged("localhost:9000", "localhost:9001"));
+  const auto refusal = judged("example.org:7480", "example.org:7480");
+  REQUIRE(refusal);
+  CHECK(refusal->status == 421);
+  CHECK(refusal->message.find("localhost:7480") != std::string::npos);
+  CHECK(refusal->message.find("tls: {names: [NAME]}") != std::string::npos);
+}
+
 TEST_CASE("the daemon's own pages may call it over TLS, too, and other sites by neither scheme") {
   const auto judged = [](const std::string& origin) {
     return judge("GET /v1/jobs HTTP/1.1\r\nHost: localhost:7480\r\nOrigin: " + origin + "\r\n\r\n");
