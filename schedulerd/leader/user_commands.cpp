@@ -130,8 +130,7 @@ class Carrying {
  private:
   // Of a batch, what is refused is refused before the first is stored.
   Status check_entry(std::size_t index, const core::JobSpec& spec) {
-    Status good = core::check_spec(spec);
-    if (good.ok()) good = core::check_allowed(*batch_.state().tenants, spec);
+    const Status good = check_submitted(batch_.state(), spec);
     if (good.ok()) return good;
     return Error{good.error().code,
                  "the job with index " + std::to_string(index) + " is refused: " + good.error().message};
@@ -181,6 +180,21 @@ Result<core::TenantTree> tree_with(const core::ClusterState& state, const Config
   const core::TenantTree& now = *state.tenants;
   const auto path = now.path_to(change.above);
   const auto is_limit = [&](const core::Tenant* tenant) { return tenant->name == change.limited_to; };
+Status check_submitted(const core::ClusterState& state, const core::JobSpec& spec) {
+  TP_TRY(core::check_spec(spec));
+  return core::check_allowed(*state.tenants, spec);
+}
+
+Status check_time_left(const core::Job& job, const core::JobSpec& to, Instant now) {
+  const bool is_set = to.max_duration && to.max_duration != job.spec.max_duration;
+  if (!is_set || !job.started_at || core::is_final(job.state())) return ok_status();
+  const Duration since_start = now - *job.started_at;
+  if (since_start < *to.max_duration) return ok_status();
+  return conflict(job.id.text() + " has run for " + to_text(Duration::seconds(since_start.count_us() / 1'000'000)) +
+                  ", and limits.max_duration counts from its first step: " + to_text(*to.max_duration) +
+                  " would end it at once, as failed; to end it, cancel it");
+}
+
   const bool may_set = change.limited_to.empty() || std::any_of(path.begin(), path.end(), is_limit);
   if (path.empty() || !may_set) return not_found("there is no tenant " + change.above);
   if (change.instead_of && *change.instead_of != core::tenants_below(now, change.above)) {

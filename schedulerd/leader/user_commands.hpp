@@ -11,6 +11,12 @@ namespace tidepool::leader {
 // nothing; with another request it is refused.
 void take_command(std::size_t item, const Command& command, TurnBatch& batch);
 
+// Why the engine would refuse a job of a file that is right in itself.
+[[nodiscard]] Status check_submitted(const core::ClusterState& state, const core::JobSpec& spec);
+
+// Refuses a limit of time that the job has passed already: a change is not to end a job.
+[[nodiscard]] Status check_time_left(const core::Job& job, const core::JobSpec& to, Instant now);
+
 // The whole tree that setting what lies below one tenant would make of the present one; an error says why it is
 // refused. Whether the engine takes that tree is left to core::TenantsConfigured.
 [[nodiscard]] Result<core::TenantTree> tree_with(const core::ClusterState& state, const ConfigureTenantsBelow& change);

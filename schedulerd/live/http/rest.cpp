@@ -225,7 +225,7 @@ void Rest::dispatch(HttpRequest request, const Responder& responder) {
   match.route->handler(*this, std::move(call));
 }
 
-void Rest::command(Call call, CommandBody body, Answer answer) {
+void Rest::command(Call call, CommandBody body, Answer answer, RefusalAnswer refusal) {
   auto idempotency = idempotency_of(call);
   if (!idempotency) {
     return call.fail({.status = 400, .code = "BadIdempotencyKey", .detail = idempotency.error().message});
@@ -233,10 +233,12 @@ void Rest::command(Call call, CommandBody body, Answer answer) {
   Command command{
       .body = std::move(body), .actor = call.caller.token_id, .idempotency = std::move(idempotency).value()};
   call.request.body.clear();  // not needed any more; the answer may wait for a while
-  auto finish = [weak = weak_from_this(), call = std::move(call), answer = std::move(answer)](Result<Receipt> receipt) {
+  auto finish = [weak = weak_from_this(), call = std::move(call), answer = std::move(answer),
+                 refusal = std::move(refusal)](Result<Receipt> receipt) {
     const auto rest = weak.lock();
     if (!rest) return;
-    rest->server_.post([raw = rest.get(), call, answer, receipt = std::move(receipt)] {
+    rest->server_.post([raw = rest.get(), call, answer, refusal, receipt = std::move(receipt)] {
+      if (!receipt && refusal) return call.fail(refusal(receipt.error(), *raw->service_.published()));
       if (!receipt) return call.fail(problem_of_change(receipt.error()));
       HttpResponse response = answer(receipt.value(), *raw->service_.published());
       if (receipt->replayed) response.headers.emplace_back("Idempotent-Replayed", "true");

@@ -81,7 +81,9 @@ class Rest : public std::enable_shared_from_this<Rest> {
   // Puts a command in; `answer` makes the response on the I/O thread after the command is durable, from the
   // receipt and a picture that holds it. A refusal becomes a problem.
   using Answer = std::function<HttpResponse(const Receipt&, const Published&)>;
-  void command(Call call, CommandBody body, Answer answer);
+  // The problem of a refusal, from a picture that is as new; none = problem_of_change().
+  using RefusalAnswer = std::function<Problem(const Error&, const Published&)>;
+  void command(Call call, CommandBody body, Answer answer, RefusalAnswer refusal = nullptr);
 
   // Of the picture, or of the past; null: there is none.
   [[nodiscard]] std::shared_ptr<const core::Job> job(const Published& seen, JobId id) const;

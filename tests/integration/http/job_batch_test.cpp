@@ -60,6 +60,37 @@ TEST_CASE("of a batch with one bad file nothing is stored, and the file's proble
   check_untouched(fixture);
 }
 
+TEST_CASE("all refused entries of a batch are told, whoever refuses them") {
+  RestFixture fixture;
+  const json tree = json::parse(R"({"tenants":[{"name":"default","priority_max":1}]})");
+  fixture.json_of({.method = "PUT", .path = "/v1/tenants", .token = fixture.admin, .body = tree.dump()});
+  const auto of_tenant = [](const char* tenant) {
+    json job = small_job("a");
+    job["tenant"] = tenant;
+    return job;
+  };
+  json urgent = small_job("urgent");
+  urgent["priority"] = 5;
+  const auto refused_at = [&](const json& jobs) {
+    const json problem = fixture.json_of(batch_of(jobs, fixture.admin), 422);
+    CHECK(problem.at("code") == "BatchRefused");
+    std::vector<int> at;
+    for (const json& entry : problem.at("refused")) at.push_back(entry.at("index"));
+    CHECK(problem.at("detail").get<std::string>().starts_with(std::to_string(at.size()) + " of "));
+    return at;
+  };
+  const json ok = small_job("ok");
+  CHECK(refused_at({ok, of_tenant("nope"), of_tenant("nope2"), urgent}) == std::vector<int>{1, 2, 3});
+  json bad = ok;
+  bad["name"] = "BAD";
+  CHECK(refused_at({ok, of_tenant("nope"), bad}) == std::vector<int>{1, 2});
+  json alone =
+      fixture.json_of({.method = "POST", .path = "/v1/jobs", .token = fixture.admin, .body = urgent.dump()}, 422);
+  json within = fixture.json_of(batch_of({ok, urgent}, fixture.admin), 422).at("refused").at(0).at("problem");
+  CHECK(alone.at("detail") == within.at("detail"));
+  CHECK(fixture.json_of({.path = "/v1/jobs", .token = fixture.admin}).at("items").empty());
+}
+
 TEST_CASE("a repeated batch with the same key gives the first ids again") {
   const RestFixture fixture;
   Ask ask = batch_of({small_job("a"), small_job("b")}, fixture.admin);

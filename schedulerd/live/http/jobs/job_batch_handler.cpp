@@ -7,6 +7,7 @@
 
 #include "base/json.hpp"
 #include "core/words/wording.hpp"
+#include "schedulerd/leader/user_commands.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/jobs/job_requests.hpp"
 
@@ -67,6 +68,22 @@ Problem batch_problem(const Call& call, std::size_t jobs, const std::vector<Refu
   return problem;
 }
 
+using ReadEntry = std::variant<core::JobSpec, Problem>;
+
+// Those that their reader has refused, and those that the engine would refuse.
+std::vector<RefusedEntry> refused_of(const std::vector<ReadEntry>& entries, const Published& seen) {
+  std::vector<RefusedEntry> refused;
+  for (std::size_t index = 0; index < entries.size(); ++index) {
+    if (const auto* problem = std::get_if<Problem>(&entries[index])) {
+      refused.push_back({index, *problem});
+      continue;
+    }
+    const Status taken = leader::check_submitted(seen.state, std::get<core::JobSpec>(entries[index]));
+    if (!taken.ok()) refused.push_back({index, problem_of_change(taken.error())});
+  }
+  return refused;
+}
+
 // What has been stored, in the order of the files. A repeated request has as many files as its first.
 HttpResponse batch_response(const Receipt& receipt, std::size_t jobs) {
   json ids = json::array();
@@ -80,20 +97,24 @@ HttpResponse batch_response(const Receipt& receipt, std::size_t jobs) {
 void submit_jobs(Rest& rest, Call call) {
   auto files = read_files(call);
   if (const auto* problem = std::get_if<Problem>(&files)) return call.fail(*problem);
-  SubmitJobs command;
-  std::vector<RefusedEntry> refused;
-  for (auto& file : std::get<json>(files)) {
-    auto read = read_submitted(std::move(file), call, rest.options());
-    if (auto* spec = std::get_if<core::JobSpec>(&read)) {
-      command.specs.push_back(std::move(*spec));
-    } else {
-      refused.push_back({command.specs.size() + refused.size(), std::get<Problem>(std::move(read))});
-    }
+  std::vector<ReadEntry> entries;
+  for (auto& file : std::get<json>(files)) entries.push_back(read_submitted(std::move(file), call, rest.options()));
+  const std::size_t jobs = entries.size();
+  const auto is_problem = [](const ReadEntry& entry) { return std::holds_alternative<Problem>(entry); };
+  if (std::any_of(entries.begin(), entries.end(), is_problem)) {
+    return call.fail(batch_problem(call, jobs, refused_of(entries, *call.seen)));
   }
-  const std::size_t jobs = command.specs.size() + refused.size();
-  if (!refused.empty()) return call.fail(batch_problem(call, jobs, refused));
+  SubmitJobs command;
+  for (const auto& entry : entries) command.specs.push_back(std::get<core::JobSpec>(entry));
   const auto answer = [jobs](const Receipt& receipt, const Published&) { return batch_response(receipt, jobs); };
-  rest.command(std::move(call), std::move(command), answer);
+  // The engine names the first; what it has against the others is found in the same way.
+  Call asked = call;
+  asked.request.body.clear();  // the answer may wait for a while
+  auto refusal = [asked = std::move(asked), entries = std::move(entries)](const Error& error, const Published& seen) {
+    const auto refused = refused_of(entries, seen);
+    return refused.empty() ? problem_of_change(error) : batch_problem(asked, entries.size(), refused);
+  };
+  rest.command(std::move(call), std::move(command), answer, std::move(refusal));
 }
 
 }  // namespace tidepool::live::http
