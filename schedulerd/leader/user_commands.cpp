@@ -32,7 +32,11 @@ class Carrying {
   Status operator()(const ResizeJob& body) { return change(body.job, core::JobResizeRequested{body.job, body.size}); }
   Status operator()(const SuspendJob& body) { return change(body.job, core::JobSuspendRequested{body.job}); }
   Status operator()(const ResumeJob& body) { return change(body.job, core::JobResumeRequested{body.job}); }
-  Status operator()(const ChangeJob& body) { return change(body.job, core::JobChanged{body.job, body.spec}); }
+  Status operator()(const ChangeJob& body) {
+    const core::Job* job = batch_.state().find_job(body.job);
+    if (job != nullptr) TP_TRY(check_time_left(*job, body.spec, batch_.engine_now()));
+    return change(body.job, core::JobChanged{body.job, body.spec});
+  }
   Status operator()(const CheckpointJob& body) {
     TP_TRY(change(body.job, core::JobCheckpointRequested{body.job}));
     batch_.order(Executor::order_checkpoint(body.job, batch_.state()));
@@ -176,10 +180,6 @@ std::optional<Result<Receipt>> answer_before(const Idempotency& request, TurnBat
 
 }  // namespace
 
-Result<core::TenantTree> tree_with(const core::ClusterState& state, const ConfigureTenantsBelow& change) {
-  const core::TenantTree& now = *state.tenants;
-  const auto path = now.path_to(change.above);
-  const auto is_limit = [&](const core::Tenant* tenant) { return tenant->name == change.limited_to; };
 Status check_submitted(const core::ClusterState& state, const core::JobSpec& spec) {
   TP_TRY(core::check_spec(spec));
   return core::check_allowed(*state.tenants, spec);
@@ -195,6 +195,10 @@ Status check_time_left(const core::Job& job, const core::JobSpec& to, Instant no
                   " would end it at once, as failed; to end it, cancel it");
 }
 
+Result<core::TenantTree> tree_with(const core::ClusterState& state, const ConfigureTenantsBelow& change) {
+  const core::TenantTree& now = *state.tenants;
+  const auto path = now.path_to(change.above);
+  const auto is_limit = [&](const core::Tenant* tenant) { return tenant->name == change.limited_to; };
   const bool may_set = change.limited_to.empty() || std::any_of(path.begin(), path.end(), is_limit);
   if (path.empty() || !may_set) return not_found("there is no tenant " + change.above);
   if (change.instead_of && *change.instead_of != core::tenants_below(now, change.above)) {

@@ -287,6 +287,88 @@ TEST_CASE("If-Match lets a change through only while the job is as it was read")
   CHECK(fixture.call(change).status == 200);
 }
 
+TEST_CASE("conditions are lists of tags in quotes, and what is malformed is not taken for none") {
+  RestFixture fixture;
+  const std::string path = "/v1/jobs/" + fixture.submit().text();
+  const std::string etag = fixture.call({.path = path, .token = fixture.admin}).headers["etag"];
+  const auto resize = [&](const std::string& headers) {
+    return fixture.call({.method = "POST",
+                         .path = path + "/resize",
+                         .token = fixture.admin,
+                         .body = R"({"size":0})",
+                         .headers = headers});
+  };
+  CHECK(resize("If-Match: \"a\", " + etag + "\r\n").status == 200);
+  CHECK(resize("If-Match: \"a\"\r\nIf-Match:" + etag + "\r\n").status == 200);
+  CHECK(resize("If-Match: \"a\", \"b\"\r\n").status == 412);
+  CHECK(resize("If-Match: W/" + etag + "\r\n").status == 412);
+  const std::string bare = etag.substr(1, etag.size() - 2);
+  for (const std::string& bad : {std::string(), bare, "\"" + bare, etag + " " + etag, "*, " + etag, std::string(",")}) {
+    INFO(bad);
+    const auto refused = resize("If-Match: " + bad + "\r\n");
+    CHECK(refused.status == 400);
+    CHECK(json::parse(refused.body).at("code") == "BadCondition");
+  }
+  const auto read = [&](const std::string& tags, const char* method = "GET") {
+    return fixture.call(
+        {.method = method, .path = path, .token = fixture.admin, .headers = "If-None-Match: " + tags + "\r\n"});
+  };
+  auto same = read("\"a\",W/" + etag);
+  CHECK(same.status == 304);
+  CHECK(same.body.empty());
+  CHECK(same.headers["etag"] == etag);
+  CHECK(read("*", "HEAD").status == 304);
+  CHECK(read("\"a\"").status == 200);
+  CHECK(read("").status == 400);
+  for (const char* settings : {"/v1/tenants", "/v1/prices"}) {
+    const std::string tag = fixture.call({.path = settings, .token = fixture.admin}).headers["etag"];
+    CHECK(
+        fixture.call({.path = settings, .token = fixture.admin, .headers = "If-None-Match: " + tag + "\r\n"}).status ==
+        304);
+    CHECK(fixture
+              .call({.method = "PUT",
+                     .path = settings,
+                     .token = fixture.admin,
+                     .body = settings == std::string("/v1/prices") ? R"({"rules":[]})" : R"({"tenants":[]})",
+                     .headers = "If-Match:\r\n"})
+              .status == 400);
+  }
+}
+
+TEST_CASE("a change says which field is none, and its dry run has the ETag to change with") {
+  RestFixture fixture;
+  const std::string path = "/v1/jobs/" + fixture.submit().text();
+  const auto change = [&](const std::string& query, const char* body) {
+    return fixture.call({.method = "PATCH", .path = path + query, .token = fixture.admin, .body = body});
+  };
+  const auto error = [&](const char* body) { return json::parse(change("", body).body).at("errors").at(0); };
+  const json unknown = error(R"({"elastc":{"max":3}})");
+  CHECK(unknown.at("code") == "UnknownField");
+  CHECK(unknown.at("message").get<std::string>().find("did you mean \"elastic\"?") != std::string::npos);
+  CHECK(error(R"({"batch":{"global":3}})").at("code") == "Unchangeable");
+  auto dry = change("?dry_run=true", R"({"elastic":{"max":3}})");
+  CHECK(dry.status == 200);
+  CHECK(dry.headers["etag"] == fixture.call({.path = path, .token = fixture.admin}).headers["etag"]);
+}
+
+TEST_CASE("a limit that a job has passed does not end it, and the dry run says so") {
+  RestFixture fixture;
+  fixture.service.join_node(4);
+  const JobId id = fixture.submit();
+  fixture.service.run_steps(id, 5);
+  for (int i = 0; i < 5; ++i) fixture.service.join_node(1);  // each call is a second
+  for (const char* query : {"?dry_run=true", ""}) {
+    const json refused = fixture.json_of({.method = "PATCH",
+                                          .path = "/v1/jobs/" + id.text() + query,
+                                          .token = fixture.admin,
+                                          .body = R"({"limits":{"max_duration":"1s"}})"},
+                                         409);
+    INFO(refused.dump());
+    CHECK(refused.at("detail").get<std::string>().find("would end it at once") != std::string::npos);
+  }
+  CHECK(fixture.json_of({.path = "/v1/jobs/" + id.text(), .token = fixture.admin}).at("state") != "failed");
+}
+
 TEST_CASE("a job is answered with its file as it is now, in canonical JSON, however often it is asked for") {
   RestFixture fixture;
   const JobId id = fixture.submit();

@@ -105,6 +105,25 @@ TEST_CASE("a job that is being cancelled says so at once, and takes no other req
   CHECK(daemon.take(command(CancelJob{JobId(1)})).answers.front().receipt.ok());
 }
 
+TEST_CASE("a limit of time that the job has passed is refused in place of ending the job") {
+  core::Job job;
+  job.id = JobId(12);
+  core::JobSpec to = job.spec;
+  to.max_duration = Duration::seconds(60);
+  const Instant start = Instant::from_micros(5'000'000);
+  CHECK(check_time_left(job, to, start + Duration::seconds(1'000)).ok());  // it has not started
+  job.started_at = start;
+  CHECK(check_time_left(job, to, start + Duration::seconds(59)).ok());
+  const Status refused = check_time_left(job, to, start + Duration::millis(75'400));
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::kConflict);
+  CHECK(refused.error().message ==
+        "job-12 has run for 75s, and limits.max_duration counts from its first step: " + to_text(*to.max_duration) +
+            " would end it at once, as failed; to end it, cancel it");
+  job.spec.max_duration = to.max_duration;  // another change of a job that ends soon anyhow
+  CHECK(check_time_left(job, to, start + Duration::seconds(75)).ok());
+}
+
 TEST_CASE("a token is a row for readers, and is revoked by its id, in its own turn, too") {
   Daemon daemon;
   const auto result =

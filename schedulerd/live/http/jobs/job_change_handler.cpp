@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "api/v1/job_spec.hpp"
 #include "base/json.hpp"
 #include "schedulerd/leader/job_file.hpp"
+#include "schedulerd/leader/user_commands.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/jobs/job_requests.hpp"
 #include "schedulerd/live/http/paging.hpp"
@@ -24,10 +26,23 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 10> kChangeable = {"elastic", "scaling",  "work",      "priority", "preemptible",
                                                           "budget",  "topology", "placement", "limits",   "labels"};
 
+// None: the job file has such a part.
+std::optional<FieldError> unknown_part(const std::string& part, const json& value) {
+  auto errors = api::v1::read_job_spec({{part, value}}).errors;
+  const auto found = std::find_if(errors.begin(), errors.end(), [&](const FieldError& error) {
+    return error.code == "UnknownField" && error.pointer == "/" + part;
+  });
+  return found == errors.end() ? std::nullopt : std::optional(std::move(*found));
+}
+
 void check_parts(const json& patch, std::vector<FieldError>& errors) {
   for (const auto& [name, value] : patch.items()) {
     const std::string& part = name;
     if (std::find(kChangeable.begin(), kChangeable.end(), part) != kChangeable.end()) continue;
+    if (auto unknown = unknown_part(part, value)) {
+      errors.push_back(*std::move(unknown));
+      continue;
+    }
     errors.push_back({"/" + part, "Unchangeable",
                       "cannot change while the job lives: its workers were started with it; submit a new job"});
   }
@@ -46,6 +61,17 @@ void loosen_sizes(json& document, const json& patch) {
   }
 }
 
+// Without what the job has already been stored with: its file was read by the rules of an earlier version.
+void forgive_stored(const json& stored, std::vector<FieldError>& errors) {
+  if (errors.empty()) return;
+  const auto before = api::v1::read_job_spec(stored).errors;
+  std::erase_if(errors, [&](const FieldError& error) {
+    return std::any_of(before.begin(), before.end(), [&](const FieldError& old) {
+      return old.pointer == error.pointer && old.code == error.code && old.message == error.message;
+    });
+  });
+}
+
 // Whose defaults the fields still have: those that the change left as they were.
 std::map<std::string, std::string> unchanged_defaults(const core::JobSpec& before, const core::JobSpec& after) {
   const json was = leader::job_document(before);
@@ -56,6 +82,19 @@ std::map<std::string, std::string> unchanged_defaults(const core::JobSpec& befor
     return !was.contains(at) || !is.contains(at) || was.at(at) != is.at(at);
   });
   return from;
+}
+
+// With the ETag of the job as it is: the change itself is sent with that.
+void reply_dry_change(const Rest& rest, const Call& call, const core::Job& job, core::JobSpec spec) {
+  const Status in_time = leader::check_time_left(job, spec, call.seen->now);
+  if (!in_time.ok()) return call.fail(problem_of(in_time.error()));
+  if (const auto problem = why_refused(*call.seen, core::JobChanged{job.id, spec})) return call.fail(*problem);
+  core::Job changed = job;
+  changed.spec = std::move(spec);
+  HttpResponse response =
+      dry_run_response(rest, rest.seen_by(call), {.job = changed, .changed = json::object(), .would = "be changed"});
+  response.headers.emplace_back("ETag", job_etag(job, file_text(job)));
+  call.reply(std::move(response));
 }
 
 }  // namespace
@@ -74,21 +113,18 @@ void change_job(Rest& rest, Call call) {
   std::vector<FieldError> errors;
   check_parts(patch, errors);
   if (!errors.empty()) return call.fail(job_errors(std::move(errors), "change it"));
-  json document = leader::job_document(job->spec);
+  const json stored = leader::job_document(job->spec);
+  json document = stored;
   loosen_sizes(document, patch);
   document.merge_patch(patch);
   auto findings = api::v1::read_job_spec(document);
+  forgive_stored(stored, findings.errors);
   check_names(findings.spec, rest.options(), findings.errors);
   if (!findings.errors.empty()) return call.fail(job_errors(std::move(findings.errors), "change it"));
   const JobId id = job->id;
   core::JobSpec spec = leader::to_core(findings.spec);
   spec.defaults_from = unchanged_defaults(job->spec, spec);
-  if (dry_run.value()) {
-    if (const auto problem = why_refused(*call.seen, core::JobChanged{id, spec})) return call.fail(*problem);
-    core::Job changed = *job;
-    changed.spec = std::move(spec);
-    return reply_dry_run(rest, call, {.job = changed, .changed = json::object(), .would = "be changed"});
-  }
+  if (dry_run.value()) return reply_dry_change(rest, call, *job, std::move(spec));
   send_job_command(rest, std::move(call), ChangeJob{id, std::move(spec)}, id);
 }
 
