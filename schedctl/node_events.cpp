@@ -58,7 +58,7 @@ std::string unsteady(const json& d) {
 }
 
 std::string window(const json& d, const char* what) {
-  return "maintenance " + text_at(d, "/window", "?") + " of nodes with " + labels(d, "nodes") + " " + what;
+  return "maintenance " + text_at(d, "/window", "?") + " of nodes with " + text_at(d, "/nodes", "?") + " " + what;
 }
 
 std::string failed(const json& d, const char* what) {

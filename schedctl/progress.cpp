@@ -184,7 +184,8 @@ const std::map<std::string, Sentence>& job_sentences() {
       {"job.rebalanced", rebalanced_sentence},
       {"job.changed",
        [](const json& d) {
-         return "changed: " + whole_at(d, "/min") + " to " + whole_at(d, "/max") + " workers, priority " +
+         return "its file is changed; it now has elastic.min " + whole_at(d, "/min") + ", preferred " +
+                whole_at(d, "/preferred") + ", max " + whole_at(d, "/max") + " and priority " +
                 whole_at(d, "/priority");
        }},
       {"job.requeued", [](const json& d) { return "gives up its workers: " + text_at(d, "/reason/text"); }},

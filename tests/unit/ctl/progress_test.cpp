@@ -176,6 +176,11 @@ TEST_CASE("events of nodes and pools are told in words") {
             {{"name", "loc-1"}, {"fault", "quota"}, {"again_in_seconds", 15}, {"detail", "no more than 4"}}) ==
         "making loc-1 failed (quota), tried again in 15.0 s: no more than 4");
   CHECK(say("worker.lost", {{"worker", "w-1"}, {"exit_code", -1}, {"signal", 0}, {"detail", "no agent for 5s"}}) ==
+  // As the daemon writes them (core/facts/maintenance_facts.cpp).
+  json window = {{"window", "mw-1"}, {"nodes", "zone=a"}, {"from_unix", 1}, {"to_unix", 2}, {"reason", ""}};
+  CHECK(say("maintenance.added", window) == "maintenance mw-1 of nodes with zone=a is planned");
+  window["nodes"] = "node=n1";
+  CHECK(say("maintenance.began", window) == "maintenance mw-1 of nodes with node=n1 has begun");
         "worker w-1 lost: no agent for 5s");
 }
 
@@ -183,6 +188,14 @@ TEST_CASE("an event with no data is no crash") {
   for (const char* type : {"job.submitted", "job.resizing", "generation.switched", "worker.lost", "decision.made",
                            "job.finished", "data.epoch_audited", "unheard.of"}) {
     CHECK_NOTHROW(event_sentence({{"type", type}, {"job", "job-1"}}, "job-1"));
+TEST_CASE("a change of a job's file is told with what the job has now") {
+  const json changed = {{"type", "job.changed"},
+                        {"job", "job-1"},
+                        {"data", {{"min", 1}, {"max", 4}, {"preferred", 2}, {"sizes", {1, 2, 4}}, {"priority", 10}}}};
+  CHECK(event_sentence(changed, "job-1") ==
+        "its file is changed; it now has elastic.min 1, preferred 2, max 4 and priority 10");
+}
+
   }
 }
 
