@@ -277,7 +277,10 @@ void Session::hand_over() {
   request.path = std::get<RequestTarget>(target).path;
   request.query = std::get<RequestTarget>(target).query;
   request.target = head_.target;
-  for (auto& [name, value] : head_.headers) request.headers.emplace(name, value);
+  for (const auto& [name, value] : head_.headers) {
+    const auto [given, is_new] = request.headers.emplace(name, value);
+    if (!is_new && is_list_header(name)) given->second += ", " + value;
+  }
   request.body = std::move(parser_->get().body());
   request.peer = address_;
   request.request_id = request_id_;

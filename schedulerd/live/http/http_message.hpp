@@ -9,12 +9,17 @@
 
 namespace tidepool::live::http {
 
+// Headers of which several make one list (RFC 9110, section 5.3), as far as they are read here.
+[[nodiscard]] inline bool is_list_header(std::string_view name) {
+  return name == "accept" || name == "if-match" || name == "if-none-match";
+}
+
 struct HttpRequest {
   std::string method;                          // "GET"
   std::string path;                            // decoded, begins with '/', no "." or ".." segment
   std::string target;                          // path and query as sent
   std::map<std::string, std::string> query;    // decoded; a repeated name has been refused
-  std::map<std::string, std::string> headers;  // lower-case names, first value
+  std::map<std::string, std::string> headers;  // lower-case names, first value; of lists all of them
   std::string body;
   std::string peer;        // address without the port
   std::string request_id;  // "req-12", unique for the life of the process

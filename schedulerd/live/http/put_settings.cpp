@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "schedulerd/live/http/conditions.hpp"
 #include "schedulerd/live/http/paging.hpp"
 
 namespace tidepool::live::http {
@@ -11,9 +12,8 @@ using nlohmann::json;
 void put_settings(Rest& rest, Call call, const SettingsPut& put) {
   const auto dry_run = read_flag(call, "dry_run");
   if (!dry_run) return call.fail(bad_parameter(dry_run.error()));
-  const auto wanted = call.request.header("if-match");
-  const bool is_bound = !wanted.empty() && wanted != "*";
-  if (is_bound && wanted != put.etag) {
+  const bool is_bound = if_match_names_tags(call.request);
+  if (!if_match_holds(call.request, put.etag)) {
     return call.fail({.status = 412,
                       .code = "Changed",
                       .detail = put.what + " have changed since they were read",

@@ -10,6 +10,7 @@
 
 #include "base/json.hpp"
 #include "base/word_list.hpp"
+#include "schedulerd/live/http/conditions.hpp"
 #include "schedulerd/live/http/request_log.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/route_table.hpp"
@@ -117,6 +118,16 @@ Result<std::optional<Idempotency>> idempotency_of(const Call& call) {
 
 }  // namespace
 
+void Call::reply(HttpResponse response) const {
+  const bool is_read = request.method == "GET" || request.method == "HEAD";
+  const auto is_etag = [](const auto& header) { return header.first == "ETag"; };
+  const auto etag = std::find_if(response.headers.begin(), response.headers.end(), is_etag);
+  if (is_read && response.status == 200 && etag != response.headers.end() && has_already(request, etag->second)) {
+    response = {.status = 304, .headers = {*etag, {"Cache-Control", "no-store"}}, .body = {}};
+  }
+  responder.send(std::move(response));
+}
+
 HttpOptions Rest::with_observer(HttpOptions options) {
   options.on_answered = [this](int status, Duration took) { metrics_.observe_request(status, took); };
   options.on_turned_away = [this] { metrics_.count_turned_away(); };
@@ -217,6 +228,7 @@ void Rest::dispatch(HttpRequest request, const Responder& responder) {
   if (!match.route->takes_body) {
     if (const auto problem = check_no_fields(call.request)) return call.fail(*problem);
   }
+  if (const auto problem = check_conditions(call.request)) return call.fail(*problem);
   call.seen = service_.published();
   if (!call.seen && !is_public) {
     return call.fail({.status = 503, .code = "NotReady", .detail = "the daemon is still reading its journal"});

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schedulerd/live/http/conditions.hpp"
+
 namespace tidepool::live::http {
 namespace {
 
@@ -23,7 +25,7 @@ HttpResponse file_response(const StaticFile& file, const HttpRequest& request) {
                       {"Content-Security-Policy", kContentPolicy},
                       {"Referrer-Policy", "no-referrer"},
                       {"X-Content-Type-Options", "nosniff"}};
-  if (request.header("if-none-match") == file.etag) {
+  if (has_already(request, file.etag)) {
     response.status = 304;
   } else {
     response.body = file.bytes;

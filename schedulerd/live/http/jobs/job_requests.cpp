@@ -6,6 +6,7 @@
 #include "base/word_list.hpp"
 #include "schedulerd/leader/job_defaults.hpp"
 #include "schedulerd/leader/job_file.hpp"
+#include "schedulerd/live/http/conditions.hpp"
 
 namespace tidepool::live::http {
 
@@ -115,8 +116,7 @@ void reply_dry_run(const Rest& rest, const Call& call, const DryRun& dry_run) {
 std::shared_ptr<const core::Job> job_to_change(const Rest& rest, const Call& call) {
   const auto job = rest.find_job(call);
   if (job == nullptr) return nullptr;
-  const auto wanted = call.request.header("if-match");
-  if (wanted.empty() || wanted == "*" || wanted == job_etag(*job, file_text(*job))) return job;
+  if (if_match_holds(call.request, job_etag(*job, file_text(*job)))) return job;
   call.fail({.status = 412,
              .code = "Changed",
              .detail = call.id + " has changed since it was read",
