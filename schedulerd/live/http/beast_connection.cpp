@@ -411,7 +411,7 @@ void Session::watch_for_close() {
 
 bool Session::push(std::shared_ptr<const std::string> piece) {
   if (!stream_open()) return false;
-  if (piece->empty()) return true;
+  if (piece->empty() || head_.method == "HEAD") return true;
   queued_ += piece->size();
   if (queued_ > server_->options.stream_bytes) {
     close();

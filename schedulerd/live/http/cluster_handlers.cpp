@@ -5,6 +5,7 @@
 #include "base/json.hpp"
 #include "core/codec/codec.hpp"
 #include "schedulerd/live/http/handlers.hpp"
+#include "schedulerd/live/http/headers/stream_format.hpp"
 #include "schedulerd/live/http/history_pages.hpp"
 #include "schedulerd/live/http/openapi.hpp"
 #include "schedulerd/live/http/paging.hpp"
@@ -215,13 +216,15 @@ void stream_events(Rest& rest, Call call) {
   const auto after = stream_start(call);
   if (!after) return call.fail(bad_parameter(after.error()));
   request.after = after.value();
-  request.ndjson = call.request.header("accept").find("application/x-ndjson") != std::string_view::npos;
+  request.ndjson = wants_ndjson(call.request.header("accept"));
   const HttpResponse head{.status = 200,
                           .headers = {{"Content-Type", request.ndjson ? "application/x-ndjson" : "text/event-stream"},
                                       {"Cache-Control", "no-store"},
                                       {"X-Accel-Buffering", "no"}},
                           .body = {}};
-  rest.streams().open(call.responder.stream(head), std::move(request));
+  auto writer = call.responder.stream(head);
+  if (call.request.method == "HEAD") return writer->finish();
+  rest.streams().open(std::move(writer), std::move(request));
 }
 
 void snapshot(Rest&, Call call) {

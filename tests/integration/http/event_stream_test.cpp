@@ -104,6 +104,27 @@ TEST_CASE("what is no longer kept, or never was, ends in a reset") {
   CHECK(ahead.wait_for("event: reset\n"));
 }
 
+TEST_CASE("the reset of a stream of lines is what the document describes") {
+  RestFixture fixture;
+  fixture.service.join_node(4);
+  RawConnection stream(fixture.port);
+  stream.send(stream_request(fixture, "?after=1000", "Accept: application/x-ndjson\r\n"));
+  REQUIRE(stream.wait_for("\"reset\"}\n"));
+  const auto at = stream.seen().find('{');
+  CHECK(misfit(json::parse(stream.seen().substr(at, stream.seen().find('\n', at) - at)), "StreamReset").empty());
+}
+
+TEST_CASE("HEAD of a stream is its head alone") {
+  RestFixture fixture;
+  fixture.service.join_node(4);
+  RawConnection stream(fixture.port);
+  stream.send(fixture.request({.method = "HEAD", .path = "/v1/events/stream?after=0", .token = fixture.admin}));
+  REQUIRE(stream.wait_for("\r\n\r\n"));
+  CHECK(stream.wait_for_close());
+  CHECK(stream.seen().ends_with("\r\n\r\n"));
+  CHECK(stream.seen().find("Content-Type: text/event-stream") != std::string::npos);
+}
+
 TEST_CASE("a stream of one job holds that job's events only") {
   RestFixture fixture;
   fixture.service.join_node(4);
