@@ -2,6 +2,10 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
+#include "base/json.hpp"
+#include "schedulerd/live/http/openapi.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
 
@@ -41,6 +45,17 @@ Result<bool> reads_newest_first(const Call& call) {
   return invalid_argument("order must be asc, the oldest first, or desc, the newest first");
 }
 
+// Empty: events of all types.
+Result<std::string> read_event_type(const Call& call) {
+  const std::string type = call.query("type");
+  const auto& known = event_types();
+  if (type.empty() || std::find(known.begin(), known.end(), type) != known.end()) return type;
+  const auto near = nearest_word(type, known);
+  return invalid_argument("type \"" + type + "\" is no type of event" +
+                          (near ? "; did you mean \"" + *near + "\"?"
+                                : "; EventType in GET /v1/openapi.json lists them, such as " + known.front()));
+}
+
 }  // namespace
 
 void reply_decisions(Rest& rest, const Call& call, std::optional<JobId> job) {
@@ -69,10 +84,10 @@ void reply_events(Rest& rest, const Call& call, std::optional<JobId> job) {
   if (!page) return call.fail(bad_parameter(page.error()));
   const auto start = read_number(call, "after", {});
   if (!start) return call.fail(bad_parameter(start.error()));
-  EventQuery query{.after = static_cast<EventSeq>(start.value()),
-                   .job = job,
-                   .type = call.query("type"),
-                   .newest_first = *newest_first};
+  const auto type = read_event_type(call);
+  if (!type) return call.fail(bad_parameter(type.error()));
+  EventQuery query{
+      .after = static_cast<EventSeq>(start.value()), .job = job, .type = *type, .newest_first = *newest_first};
   EventSeq& place = *newest_first ? query.before : query.after;
   place = page->after.value_or(place);
   auto filled = fill_page(

@@ -19,4 +19,15 @@ const std::string& openapi_json() {
   return document;
 }
 
+const std::vector<std::string>& event_types() {
+  static const auto types = parse_own_json(openapi_json())
+                                .value()
+                                .at("components")
+                                .at("schemas")
+                                .at("EventType")
+                                .at("enum")
+                                .get<std::vector<std::string>>();
+  return types;
+}
+
 }  // namespace tidepool::live::http

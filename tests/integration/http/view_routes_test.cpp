@@ -168,6 +168,10 @@ TEST_CASE("events are listed from the newest on, and of one type") {
     CHECK(started.at("items").at(0).at("type") == "worker.started");
     CHECK(started.at("next_cursor").is_string());
     CHECK(scene.fixture.call({.path = path + "?order=newest", .token = scene.fixture.admin}).status == 400);
+    const json unknown =
+        scene.fixture.json_of({.path = path + "?type=worker.startet", .token = scene.fixture.admin}, 400);
+    CHECK(unknown.at("detail") == "type \"worker.startet\" is no type of event; did you mean \"worker.started\"?");
+    CHECK(scene.fixture.call({.path = path + "?type=foo", .token = scene.fixture.admin}).status == 400);
   }
 }
 
