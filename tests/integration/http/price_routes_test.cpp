@@ -42,7 +42,8 @@ TEST_CASE("prices are set as a whole, read as they were set, and hold at once") 
   const json set = fixture.json_of(put_prices(fixture, full_list()));
   CHECK(set.at("changes").at(0).at("fields").at("entries").at("to") ==
         json({"0.50", "2.80 from 2099-12-01T00:00:00Z, 1.90 in 22-06, 2.10 in 00-24 of sat, sun"}));
-  CHECK(set.at("warnings") == json({"rule rest names the pool slow, which the daemon does not have"}));
+  CHECK(set.at("warnings") == json({"rule rest names the pool slow, which the daemon does not have",
+                                    "rule rest names nodes with zone=eu, and there is none now"}));
   const json read = prices_of(fixture);
   REQUIRE(read.at("rules").size() == 2);
   const json& cpu = read.at("rules").at(0);

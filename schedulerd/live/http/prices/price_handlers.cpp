@@ -7,7 +7,9 @@
 
 #include "api/v1/price_list.hpp"
 #include "base/timestamp.hpp"
+#include "base/word_list.hpp"
 #include "core/facts/price_facts.hpp"
+#include "core/state/node_labels.hpp"
 #include "core/state/utc_time.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/jobs/job_requests.hpp"
@@ -38,6 +40,26 @@ json render_rule(const Published& seen, const PriceRule& rule) {
   return out;
 }
 
+// Of nodes that have joined, or that a pool would make.
+bool has_slot_type(const core::ClusterState& state, const std::string& slot_type) {
+  const auto is_of_type = [&](const auto& node) { return node.second.slot_type == slot_type; };
+  const auto pool_is = [&](const auto& pool) { return pool.second.spec.slot_type == slot_type; };
+  const auto& pools = state.pools.pools;
+  return std::any_of(state.nodes.begin(), state.nodes.end(), is_of_type) ||
+         std::any_of(pools.begin(), pools.end(), pool_is);
+}
+
+bool has_labels(const core::ClusterState& state, const PriceRule& rule) {
+  core::Selector selector;
+  for (const auto& [key, value] : rule.labels) selector[key] = {value};
+  return std::any_of(state.nodes.begin(), state.nodes.end(),
+                     [&](const auto& node) { return core::matches(node.second, selector); });
+}
+
+std::string labels_text(const PriceRule& rule) {
+  return word_list(rule.labels, [](const auto& label) { return label.first + "=" + label.second; });
+}
+
 // A rule that names what there is not is a mistake more often than a plan.
 json warnings_of(const Published& seen, const PriceList& list) {
   json warnings = json::array();
@@ -46,13 +68,11 @@ json warnings_of(const Published& seen, const PriceList& list) {
     if (!rule.pool.empty() && state.pools.find(rule.pool) == nullptr) {
       warnings.push_back("rule " + rule.name + " names the pool " + rule.pool + ", which the daemon does not have");
     }
-    const auto is_of_type = [&](const auto& node) { return node.second.slot_type == rule.slot_type; };
-    const auto pool_is = [&](const auto& pool) { return pool.second.spec.slot_type == rule.slot_type; };
-    const auto& pools = state.pools.pools;
-    const bool is_known = rule.slot_type.empty() || std::any_of(state.nodes.begin(), state.nodes.end(), is_of_type) ||
-                          std::any_of(pools.begin(), pools.end(), pool_is);
-    if (!is_known) {
+    if (!rule.slot_type.empty() && !has_slot_type(state, rule.slot_type)) {
       warnings.push_back("rule " + rule.name + " names the slot type " + rule.slot_type + ", which no node has");
+    }
+    if (!rule.labels.empty() && !has_labels(state, rule)) {
+      warnings.push_back("rule " + rule.name + " names nodes with " + labels_text(rule) + ", and there is none now");
     }
   }
   return warnings;
