@@ -101,7 +101,10 @@ std::optional<Duration> read_duration(ObjectReader& in, const char* name, const 
 
 // Whose nodes: one by id or name, or those with labels.
 void read_nodes(ObjectReader& in, const core::ClusterState& state, core::Selector& selector) {
-  if (in.has("node") == in.has("selector")) {
+  if (in.has("node") && in.has("selector")) {
+    return in.fail("selector", "Invalid", "is given together with node; a window is of one of them: keep one");
+  }
+  if (!in.has("node") && !in.has("selector")) {
     return in.fail("node", "Missing", "a window is of one node or of those with labels: give node or selector");
   }
   if (in.has("selector")) return read_selector(in, selector);

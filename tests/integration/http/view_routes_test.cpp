@@ -325,6 +325,9 @@ TEST_CASE("a maintenance window is added, shown with its nodes, and taken away")
     CHECK(post(bad).status == 422);
   }
   CHECK(post("{").status == 400);
+  const json both = json::parse(post(R"({"node":"n1","selector":{"a":"b"},)" + far + "}").body).at("errors").at(0);
+  CHECK(both.at("pointer") == "/selector");
+  CHECK(both.at("message").get<std::string>().find("together with node") != std::string::npos);
 }
 
 TEST_CASE("metrics count jobs, slots and reasons, without an id in any label") {
