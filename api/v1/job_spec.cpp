@@ -26,6 +26,14 @@ bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 63 && std::all_of(text.begin(), text.end(), allowed);
 }
 
+// "job-17": wherever a job is named by id or name, it would mean another one.
+bool has_form_of_id(std::string_view name) {
+  constexpr std::string_view kPrefix = "job-";
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (!name.starts_with(kPrefix) || name.size() == kPrefix.size()) return false;
+  return std::all_of(name.begin() + kPrefix.size(), name.end(), is_digit);
+}
+
 std::optional<Duration> optional_duration(ObjectReader& in, std::string_view field) {
   const json& value = in.raw(field);
   if (value.is_null()) return std::nullopt;
@@ -359,6 +367,10 @@ std::string read_name(ObjectReader& in, const RunSpec& run) {
   std::string name = in.text("name", run.trainer.empty() ? "job" : run.trainer);
   if (!is_name(name)) in.fail("name", "Invalid", "must be 1 to 63 of a-z, 0-9 and -");
   return name;
+  if (has_form_of_id(name)) {
+    in.fail("name", "Invalid",
+            "is \"" + name + "\", which is the form of a job's id; take a name that is not job-NUMBER");
+  }
 }
 
 void read_smaller_parts(ObjectReader& in, JobSpecV1& spec, Errors& errors) {

@@ -39,6 +39,26 @@ bool has_finding(const JobSpecFindings& findings, const std::string& pointer, co
                      [&](const FieldError& error) { return error.pointer == pointer && error.code == code; });
 }
 
+TEST_CASE("a name is not of the form of an id") {
+  for (const char* name : {"job-1", "job-007", "job-99999999999999999999999"}) {
+    CHECK(has_finding(read_job_spec(with("/name", name)), "/name", "Invalid"));
+  }
+  for (const char* name : {"job-", "job", "job-1a", "a-job-1"}) {
+    CHECK(read_job_spec(with("/name", name)).errors.empty());
+  }
+}
+
+TEST_CASE("labels are of the characters that labels of nodes have") {
+  for (const json& labels : {json{{"", "x"}}, json{{"a b", "x"}}, json{{"a", "x\ny"}}, json{{"a", "\u202egnp"}},
+                             json{{std::string("a\0", 2), "x"}}, json{{"a", std::string(64, 'x')}}}) {
+    INFO(labels.dump());
+    CHECK(has_finding(read_job_spec(with("/labels", labels)), "/labels", "Invalid"));
+  }
+  CHECK(read_job_spec(with("/labels", {{"team/x", ""}, {"v", "1.2_a-B"}})).errors.empty());
+  const auto findings = read_job_spec(with("/labels", {{"a", "\u202e"}}));
+  CHECK(findings.errors.front().message.find("\\u202e") != std::string::npos);  // shown, not carried out
+}
+
 TEST_CASE("resize belongs to a command, and a restarted one leaves its ranks to the daemon") {
   const auto read = [](const char* run) { return read_job_spec({{"run", json::parse(run)}, {"resources", {}}}); };
   const auto restarted = read(R"({"command": ["train"], "resize": "restart"})");
