@@ -1,5 +1,6 @@
 #include "schedctl/words.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -35,6 +36,20 @@ const json* find(const json& value, std::string_view pointer) {
 
 std::string painted(const char* code, const std::string& text, const Style& style) {
   return style.colour ? std::string("\033[") + code + "m" + text + "\033[0m" : text;
+}
+
+// Of the character at the front of the text, if it steers the terminal or the order of what stands beside it; else 0.
+std::size_t steering_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+  if (byte(0) < 0x20 || byte(0) == 0x7f) return 1;
+  // U+0080 to U+009F, the second set of control characters; U+061C turns the order, too.
+  if (byte(0) == 0xc2 && byte(1) < 0xa0) return std::min<std::size_t>(2, text.size());
+  if (byte(0) == 0xd8 && byte(1) == 0x9c) return 2;
+  if (byte(0) != 0xe2) return 0;
+  // U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069: order, and ends of lines.
+  const bool marks = byte(1) == 0x80 && (byte(2) == 0x8e || byte(2) == 0x8f || (byte(2) >= 0xa8 && byte(2) <= 0xae));
+  const bool isolates = byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9;
+  return marks || isolates ? 3 : 0;
 }
 
 bool continues_character(char c) {
@@ -118,12 +133,10 @@ std::string moment_of(std::string_view timestamp) {
 std::string printable(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    // U+0080 to U+009F, the second set of control characters, are c2 80 to c2 9f.
-    const bool second_set = byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
-    if (second_set) ++i;
-    clean += byte < 0x20 || byte == 0x7f || second_set ? '?' : text[i];
+  while (!text.empty()) {
+    const std::size_t bytes = steering_bytes(text);
+    clean += bytes > 0 ? '?' : text.front();
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return clean;
 }

@@ -37,7 +37,11 @@ struct Style {
 // With the day, for what may lie long ago: "2026-11-20 21:53:31".
 [[nodiscard]] std::string moment_of(std::string_view timestamp);
 
-// Control characters replaced by '?': names and log lines of others must not steer the terminal.
+// Of something that has happened: "21:53:31 UTC", and with its day where that is not today, "2026-11-20".
+[[nodiscard]] std::string event_time(std::string_view timestamp, std::string_view today);
+
+// Control characters, and those that turn the order of others, replaced by '?': names and log lines of others must not
+// steer the terminal.
 [[nodiscard]] std::string printable(std::string_view text);
 // Columns that a text takes on a terminal, counted in code points.
 [[nodiscard]] std::size_t columns_of(std::string_view text);

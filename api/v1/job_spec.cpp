@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "api/node_label.hpp"
 #include "api/v1/text_fields.hpp"
 #include "api/v1/word_field.hpp"
 
@@ -366,11 +367,24 @@ std::string read_tenant(ObjectReader& in) {
 std::string read_name(ObjectReader& in, const RunSpec& run) {
   std::string name = in.text("name", run.trainer.empty() ? "job" : run.trainer);
   if (!is_name(name)) in.fail("name", "Invalid", "must be 1 to 63 of a-z, 0-9 and -");
-  return name;
   if (has_form_of_id(name)) {
     in.fail("name", "Invalid",
             "is \"" + name + "\", which is the form of a job's id; take a name that is not job-NUMBER");
   }
+  return name;
+}
+
+// They come into tables, CSV files and metrics of others.
+std::map<std::string, std::string> read_labels(ObjectReader& in) {
+  constexpr auto kReplace = json::error_handler_t::replace;
+  auto labels = text_map(in, "labels", 64);
+  for (const auto& [key, value] : labels) {
+    if (is_label_key(key) && is_label_value(value)) continue;
+    in.fail("labels", "Invalid",
+            "has " + json(key).dump(-1, ' ', true, kReplace) + ": " + json(value).dump(-1, ' ', true, kReplace) +
+                "; a key, which is not empty, and a value are " + kLabelRule);
+  }
+  return labels;
 }
 
 void read_smaller_parts(ObjectReader& in, JobSpecV1& spec, Errors& errors) {
@@ -479,7 +493,7 @@ JobSpecFindings read_job_spec(const json& document) {
   spec.priority = read_priority(in);
   spec.preemptible = in.boolean("preemptible", true);
   read_smaller_parts(in, spec, errors);
-  spec.labels = text_map(in, "labels", 64);
+  spec.labels = read_labels(in);
   check_batch_against_workers(spec, errors);
   in.finish();
   return findings;

@@ -96,10 +96,12 @@ std::string spending_text(const json& tenant) {
               text_at(budget, "/expected") + " when the window ends, " + text_at(budget, "/window_ends_at"));
 }
 
-// As RFC 4180 has it. A cell that a spreadsheet would take for a formula is made a text.
-std::string csv_cell(std::string text) {
-  if (!text.empty() && std::string("=+-@\t\r").find(text.front()) != std::string::npos) text.insert(0, "'");
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+// As RFC 4180 has it. A cell that a spreadsheet would take for a formula is made a text,
+// and characters that steer are replaced.
+std::string csv_cell(const std::string& stored) {
+  std::string text = printable(stored);
+  if (!text.empty() && std::string("=+-@").find(text.front()) != std::string::npos) text.insert(0, "'");
+  if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";

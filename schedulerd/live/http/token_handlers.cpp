@@ -1,4 +1,8 @@
 // Tokens: made here, shown once, stored as a hash. No caller grants more than its own token has.
+#include <algorithm>
+#include <string_view>
+
+#include "api/node_label.hpp"
 #include "base/json.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
@@ -18,6 +22,12 @@ struct NewToken {
   std::vector<FieldError> errors;
 };
 
+// It comes into tables and records of others.
+bool is_token_name(std::string_view name) {
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return c == ' ' || c == '@' || api::is_label_value(std::string_view(&c, 1)); });
+}
+
 // A tenant that the tree lacks cannot have jobs, so a token of it would be of no use.
 void check_tenant(ObjectReader& in, const std::string& tenant, const core::TenantTree& tree) {
   if (tenant.empty() || tree.empty() || tree.find(tenant) != nullptr) return;
@@ -36,6 +46,9 @@ NewToken read_new_token(const json& body, const Caller& caller, const core::Tena
   in.finish();
   if (in.raw("name") == "") in.fail("name", "OutOfRange", "must say whose it is");
   if (token.command.name.size() > 100) in.fail("name", "OutOfRange", "must be at most 100 bytes");
+  if (!is_token_name(token.command.name)) {
+    in.fail("name", "Invalid", "must be letters, digits, blanks, '-', '.', '_', '/' and '@'");
+  }
   if (!token.command.role.empty() && !parse_role(token.command.role)) {
     in.fail("role", "Invalid", "is \"" + token.command.role + "\"; it must be admin, submitter or viewer");
   }

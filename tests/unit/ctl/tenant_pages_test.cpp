@@ -1,5 +1,7 @@
 #include "schedctl/tenants/tenant_pages.hpp"
 
+#include <algorithm>
+
 #include "schedctl/settings/changes_text.hpp"
 #include "tests/unit/ctl/examples.hpp"
 
@@ -95,6 +97,15 @@ TEST_CASE("usage is a table, or lines of values for a program") {
         "tenant,parent,slot_hours,cost,currency\r\n"
         "vision,lab,1234.5,2469.00,USD\r\n"
         "guests,,0,0.00,USD\r\n");
+}
+
+TEST_CASE("a label of before the rule of labels breaks no line of the rows") {
+  json usage = example("usage.json");
+  usage["rows"] = json::array({usage.at("rows").at(0)});
+  usage["rows"][0]["by"]["label:project"] = "a\r\nb\u202ec";
+  const std::string csv = usage_rows_csv(usage);
+  CHECK(csv.find("a??b?c") != std::string::npos);
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 2);
 }
 
 TEST_CASE("usage of days is a table with its sum, or lines that a spreadsheet reads as texts") {

@@ -40,6 +40,19 @@ TEST_CASE("control characters of others do not reach the terminal") {
   CHECK(printable("caf\xc3\xa9 \xc2\x9b") == "caf\xc3\xa9 ?");
 }
 
+TEST_CASE("characters that turn the order of others do not reach the terminal") {
+  CHECK(printable("a\u202egnp\u2066x\u200f\u061c\u2028z") == "a?gnp?x???z");
+  CHECK(printable("gr\u00fc\u00dfe \u20ac \u2014 \u4e2d \u0627") == "gr\u00fc\u00dfe \u20ac \u2014 \u4e2d \u0627");
+  CHECK(printable("\xe2") == "\xe2");  // cut short
+  CHECK(printable("\xc2") == "?");
+}
+
+TEST_CASE("a time of an event says that it is UTC, and its day if that is not today") {
+  CHECK(event_time("2026-11-20T21:53:31.004Z", "2026-11-20") == "21:53:31 UTC");
+  CHECK(event_time("2026-11-20T21:53:31.004Z", "2026-11-21") == "2026-11-20 21:53:31 UTC");
+  CHECK(event_time("soon", "2026-11-21") == "soon");
+}
+
 TEST_CASE("a long text is cut at a character, not inside one") {
   CHECK(shorten("abcdef", 6) == "abcdef");
   CHECK(shorten("abcdef", 4) == "abc…");
