@@ -70,7 +70,11 @@ std::string switched_sentence(const json& data) {
 
 std::string audited_sentence(const json& data) {
   const std::string counts = whole_at(data, "/used") + " of " + whole_at(data, "/expected") + " samples used";
-  if (audit_is_sound(data)) return "epoch " + whole_at(data, "/epoch") + " audited: " + counts + ", each exactly once";
+  if (audit_is_sound(data)) {
+    const auto epochs = number_at(data, "/epochs").value_or(1);
+    return "epoch " + whole_at(data, "/epoch") + " audited: " + counts + ", each exactly once" +
+           (epochs > 1 ? ", as in the " + count_of(epochs - 1, "epoch") + " before it" : "");
+  }
   return "epoch " + whole_at(data, "/epoch") + " audit FAILED: " + counts;
 }
 

@@ -104,13 +104,23 @@ class Watch {
       const std::string why = text_at(event, "/data/reason/text");
       kept_why_ = why.substr(why.find(": ") == std::string::npos ? 0 : why.find(": ") + 2);
     }
-    if (type == "data.epoch_audited") ++(audit_is_sound(event.value("data", json())) ? epochs_sound_ : epochs_broken_);
+    count_epochs(event);
     if (type == "job.progressed") kept_size_ = static_cast<int>(progress_.size);
     if (live && !ended_ && Clock::now() - refreshed_ >= kRefreshEvery) refresh();
     if (live && !ended_) draw();
   }
 
   // A sentence above the progress line.
+  // One event may tell of several sound ones.
+  void count_epochs(const json& event) {
+    if (text_at(event, "/type") == "job.finished") {
+      epochs_sound_ += static_cast<int>(number_at(event, "/data/epochs_untold").value_or(0));
+    }
+    if (text_at(event, "/type") != "data.epoch_audited") return;
+    const int epochs = static_cast<int>(number_at(event, "/data/epochs").value_or(1));
+    (audit_is_sound(event.value("data", json())) ? epochs_sound_ : epochs_broken_) += epochs;
+  }
+
   void say(const std::string& sentence) {
     clear_line();
     write_out(wrapped(printable(sentence), 9, session_.style()) + "\n");

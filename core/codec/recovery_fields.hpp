@@ -79,6 +79,13 @@ inline void tell_no_turns(nlohmann::json& job) {
   if (job.is_object()) job.emplace("share_turns", nlohmann::json::array());
 }
 
+// They have told of each epoch's audit.
+inline void tell_no_untold_audits(nlohmann::json& job) {
+  if (!job.is_object()) return;
+  job.emplace("audits_told_to", nullptr);
+  job.emplace("audits_untold", 0);
+}
+
 void fields(auto& archive, codec::Like<LeaveNotice> auto& notice) {
   archive("decision", notice.decision);
   archive("reason", notice.reason);

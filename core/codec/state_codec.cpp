@@ -218,6 +218,8 @@ void part_fields(auto& archive, codec::Like<Progress> auto& progress) {
   archive("global_batch", progress.global_batch);
   archive("noise_scale", progress.noise_scale);
   archive("audited_epoch", progress.audited_epoch);
+  archive("audits_told_to", progress.audits_told_to);
+  archive("audits_untold", progress.audits_untold);
 }
 
 void part_fields(auto& archive, codec::Like<Measurements> auto& measurements) {
@@ -397,6 +399,7 @@ Status take_job(nlohmann::json element, const std::string& where, ClusterState& 
   tell_no_moves(element);
   tell_no_turns(element);
   tell_no_bad_ends(element);
+  tell_no_untold_audits(element);
   tell_no_preemptions(element);
   tell_no_money(element);
   auto job = decode_named(element, where, state.jobs, std::make_shared<Job>());

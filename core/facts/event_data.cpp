@@ -76,6 +76,7 @@ nlohmann::json finished_data(const Job& job) {
           {"loss", job.progress.last_loss},
           {"reason", reason_data(job.verdict.reason)},
           {"cost", to_text(job.account.cost)},
+          {"epochs_untold", job.progress.audits_untold},
           {"error", job.recovery.last_error.empty() || job.state() != JobState::kFailed
                         ? nlohmann::json(nullptr)
                         : nlohmann::json(job.recovery.last_error)}};

@@ -181,6 +181,8 @@ struct Progress {
   std::int64_t global_batch = 0;              // samples a step by the newest report; 0 = not told
   std::optional<double> noise_scale;          // of the gradient, in samples, by the newest report that knew it
   std::optional<std::int64_t> audited_epoch;  // newest since the last start; an audit may be told twice
+  std::optional<Instant> audits_told_to;      // events of sound audits: their rate is used up to here
+  std::int64_t audits_untold = 0;             // sound ones that the next such event counts, too
   bool finished = false;                      // reported its end; waits for the exits
 };
 

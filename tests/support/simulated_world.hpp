@@ -234,7 +234,7 @@ class SimulatedWorld {
     return answer.ok();
   }
   void see(const core::Event& event) {
-    REQUIRE(event.seq == last_event_ + 1);
+    REQUIRE(event.seq > last_event_);  // sound audits that are not told leave gaps
     last_event_ = event.seq;
   }
 

@@ -155,7 +155,7 @@ void Metrics::Series::observe(const core::Event& event) {
   } else if (type == "data.epoch_audited") {
     const bool good =
         event.data.value("checksum_ok", false) && number_in(event.data, "used") == number_in(event.data, "expected");
-    audits.Add({{"outcome", good ? "exact" : "wrong"}}).Increment();
+    audits.Add({{"outcome", good ? "exact" : "wrong"}}).Increment(event.data.value("epochs", 1.0));
   }
 }
 

@@ -271,6 +271,36 @@ TEST_CASE("The epoch audit is passed on as an event") {
   const JobId job = story.running({.max = 1}, 1);
   story.learn(core::DataEpochAudited{job, 1, 100, 100, true});
   CHECK(story.last("data.epoch_audited").data["used"] == 100);
+  CHECK(story.last("data.epoch_audited").data["epochs"] == 1);
+}
+
+TEST_CASE("Of many short epochs sound audits are told twice a second, with how many there were, and each broken one") {
+  Story story;
+  story.node(1);
+  const JobId job = story.running({.max = 1}, 1);
+  const auto next_event = story.state().next_event;
+  std::int64_t epoch = 0;
+  for (int tenth = 0; tenth < 1000; ++tenth) {
+    for (int i = 0; i < 10; ++i) story.learn(core::DataEpochAudited{job, ++epoch, 100, 100, true});
+    story.pass(Duration::millis(100));
+  }
+  CHECK(story.count("data.epoch_audited") <= 120 + 2 * 100 + 1);
+  CHECK(story.count("data.epoch_audited") >= 2 * 100);
+  CHECK(story.state().next_event == next_event + 10'000);  // as if each had been told, as earlier versions do
+  std::int64_t told = story.job(job).progress.audits_untold;
+  for (const auto& event : story.events()) {
+    if (event.type == "data.epoch_audited") told += event.data["epochs"].get<std::int64_t>();
+  }
+  CHECK(told == epoch);
+  for (int i = 0; i < 10; ++i) story.learn(core::DataEpochAudited{job, ++epoch, 100, 99, true});
+  CHECK(story.last("data.epoch_audited").data["epoch"] == epoch);
+  CHECK(story.last("data.epoch_audited").data["epochs"] == 1);
+  const auto untold = story.job(job).progress.audits_untold;
+  story.learn(core::TrainingFinished{job, 10, 1.0, {}});
+  story.decide();
+  for (const WorkerId worker : std::vector<WorkerId>(story.job(job).membership.workers)) story.exit(worker);
+  story.decide();
+  CHECK(story.last("job.finished").data["epochs_untold"] == untold);
 }
 
 TEST_CASE("A reader's copy of the state does not change under it") {

@@ -105,7 +105,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
     ? `policy ${str(e, "policy")} failed (${str(e, "code")}), so the built-in default decided: ${str(e, "error")}`
     : `policy ${str(e, "policy")} gave a plan that breaks a rule; the plan before it stands: ${str(e, "error")}`,
   "data.epoch_audited": (e) =>
-    `epoch ${count(num(e, "epoch"))} audited: ${count(num(e, "used"))} of ${count(num(e, "expected"))} samples used once, checksum ${bool(e, "checksum_ok") ? "right" : "wrong"}`,
+    `epoch ${count(num(e, "epoch"))} audited: ${count(num(e, "used"))} of ${count(num(e, "expected"))} samples used once, checksum ${bool(e, "checksum_ok") ? "right" : "wrong"}${(num(e, "epochs") ?? 1) > 1 ? `, as in the ${count((num(e, "epochs") ?? 1) - 1)} before it` : ""}`,
 };
 
 const maintenance = (e: TideEvent) => `maintenance ${str(e, "window")} of nodes with ${str(e, "nodes")}${str(e, "reason") ? ` (${str(e, "reason")})` : ""}`;
