@@ -3,11 +3,14 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <optional>
 
 #include "base/json.hpp"
+#include "base/version.hpp"
 #include "schedctl/checks.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/help_page.hpp"
@@ -55,7 +58,7 @@ std::string commands_named(const CLI::App& app) {
 // CLI11's own words, with the nearest command when the first word is none.
 int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
   if (error.get_exit_code() == 0) {
-    return app.exit(error);  // --help
+    return app.exit(error);  // --help, --version
   }
   std::string message = error.what();
   const auto names = command_names(app);
@@ -67,6 +70,32 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, con
   }
   print_error(message + "\nsee: schedctl " + commands_named(app) + "--help");
   return kExitUsage;
+}
+
+// "schedctl help node drain" is "schedctl node drain --help".
+int print_help(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* at = &app;
+  std::string name = app.get_name();
+  for (const std::string& word : words) {
+    const auto names = command_names(*at);
+    if (std::find(names.begin(), names.end(), word) == names.end()) {
+      const auto near = nearest_word(word, names);
+      fail(kExitUsage, "\"" + printable(word) + "\" is not a command" +
+                           (near ? "; did you mean \"" + *near + "\"?" : "; see: schedctl --help"));
+    }
+    at = at->get_subcommand(word);
+    name += " " + word;
+  }
+  write_out(at->get_formatter()->make_help(at, name, CLI::AppFormatMode::Normal));
+  return kExitOk;
+}
+
+void add_help_command(CLI::App& app, Chosen& chosen) {
+  const auto words = std::make_shared<std::vector<std::string>>();
+  CLI::App* help = app.add_subcommand("help", "Say what a command does, as its --help does");
+  help->add_option("command", *words, "the command, such as: node drain; none = all commands");
+  help->callback(
+      [&app, &chosen, words] { chosen.offline = [&app, words](const Settings&) { return print_help(app, *words); }; });
 }
 
 int run_chosen(const Chosen& chosen, const Settings& settings) {
@@ -106,6 +135,8 @@ int run(int argc, const char* const* argv, const AddCommands& extra) {
   add_price_commands(app, chosen);
   if (extra) extra(app, chosen);
   add_completion_command(app, chosen);
+  add_help_command(app, chosen);
+  app.set_version_flag("--version", std::string("schedctl ") + kVersion, "print the version and leave");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

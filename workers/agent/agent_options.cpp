@@ -18,6 +18,7 @@
 #include "api/worker_protocol.hpp"
 #include "base/byte_size.hpp"
 #include "base/money.hpp"
+#include "base/version.hpp"
 #include "tls/certificate.hpp"
 #include "workers/agent/memory_tier.hpp"
 #include "workers/agent/system/state_files.hpp"
@@ -278,6 +279,7 @@ std::variant<AgentOptions, int> parse_options(int argc, const char* const* argv)
   AgentOptions options;
   JoinOptions join;
   CLI::App app("Runs the workers of one node for a Tidepool daemon.", "agentd");
+  app.set_version_flag("--version", std::string("agentd ") + kVersion);
   add_plain_options(app, texts, options);
   add_node_options(app, texts, options);
   const CLI::App* joining = add_join(app, texts, options, join);

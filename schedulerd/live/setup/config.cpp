@@ -9,6 +9,7 @@
 #include "api/worker_protocol.hpp"
 #include "base/byte_size.hpp"
 #include "base/json.hpp"
+#include "base/version.hpp"
 #include "base/word_list.hpp"
 #include "base/yaml/yaml_document.hpp"
 #include "schedulerd/live/setup/yaml_document.hpp"
@@ -358,26 +359,25 @@ ConfigReading read_config(const ConfigInputs& inputs) {
   Flags flags;
   CLI::App app("schedulerd: decides how many GPUs each training job holds, and why", "schedulerd");
   declare(app, flags);
+  app.set_version_flag("--version", std::string("schedulerd ") + kVersion);
   try {
     std::vector<std::string> reversed(inputs.arguments.rbegin(), inputs.arguments.rend());
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
     reading.help = app.help();
     return reading;
+  } catch (const CLI::CallForVersion&) {
+    reading.help = app.version() + "\n";
+    return reading;
   } catch (const CLI::ParseError& broken) {
     reading.errors.emplace_back(broken.what());
   }
-  const std::vector<std::string> known = {"--config",
-                                          "--dev",
-                                          "--listen",
-                                          "--state-dir",
-                                          "--local-slots",
-                                          "--policy",
-                                          "--log-level",
-                                          "--help",
-                                          "--allow-native-policies",
-                                          "--retention",
-                                          "--retention-size",
+  const std::vector<std::string> known = {"--config",      "--dev",
+                                          "--listen",      "--state-dir",
+                                          "--local-slots", "--policy",
+                                          "--log-level",   "--help",
+                                          "--version",     "--allow-native-policies",
+                                          "--retention",   "--retention-size",
                                           "--tls"};
   for (const auto& extra : app.remaining()) {
     const auto near = nearest_word(extra, known);

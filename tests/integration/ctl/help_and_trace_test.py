@@ -38,6 +38,16 @@ class HelpAndTraceTest(SchedctlCase):
         self.assertIn("succeeded, failed, cancelled}", page)
         self.assertEqual(" ".join(dict(self.help_pages())[()].split()).count("exit 0 only if it succeeds"), 1)
 
+    def test_help_is_a_command_and_the_version_an_option(self):
+        for words in ((), ("submit",), ("node", "drain"), ("policy", "diff")):
+            self.assertEqual(self.run_ctl("help", *words), self.run_ctl(*words, "--help"), words)
+        code, out, err = self.run_ctl("help", "sumbit")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn('"sumbit" is not a command; did you mean "submit"?', err)
+        code, out, err = self.run_ctl("--version")
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, r"^schedctl \d+\.\d+\.\d+\n$")
+
     # --- a job's timeline ---
 
     def test_a_timeline_is_made_of_the_job_its_events_and_its_measurements(self):
