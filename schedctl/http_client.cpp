@@ -99,6 +99,9 @@ std::string advice(const Endpoint& endpoint, std::string_view detail) {
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
       fail(kExitApi, "the daemon at " + endpoint.url + " is not trusted: " + detail + "; " + advice(endpoint, detail));
+    case CURLE_SSL_CONNECT_ERROR:
+      fail(kExitApi, "no TLS connection with the daemon at " + endpoint.url + ": " + detail +
+                         "; if it speaks plain HTTP, its address begins with http://");
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
       if (!endpoint.url.starts_with("https:")) {
@@ -107,12 +110,17 @@ std::string advice(const Endpoint& endpoint, std::string_view detail) {
       }
       fail_for_now("the connection to " + endpoint.url + " failed: " + detail);
     case CURLE_UNSUPPORTED_PROTOCOL:
+      if (std::string_view(detail).find("HTTP/0.9") != std::string_view::npos) {
+        fail(kExitApi, "what answers at " + endpoint.url + " does not speak plain HTTP; if it speaks TLS, its " +
+                           "address begins with https://");
+      }
+      [[fallthrough]];
     case CURLE_URL_MALFORMAT:
       fail(kExitUsage, "\"" + endpoint.url + "\" is no address of a daemon; it looks like http://127.0.0.1:7480");
-    default:
-      fail(kExitApi, "the connection to " + endpoint.url + " failed: " +
-                         (detail[0] != '\0' ? std::string(detail) : std::string(curl_easy_strerror(code))));
+    default: break;
   }
+  fail(kExitApi, "the connection to " + endpoint.url +
+                     " failed: " + (detail[0] != '\0' ? std::string(detail) : std::string(curl_easy_strerror(code))));
 }
 
 struct HeaderList {

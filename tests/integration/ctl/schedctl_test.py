@@ -360,6 +360,20 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual((code, out), (3, ""))
         self.assertEqual(err, "schedctl: no daemon answers at http://127.0.0.1:1; start one with: schedulerd --dev\n")
 
+    def test_a_daemon_without_tls_is_told_apart_from_one_that_is_away(self):
+        code, _, err = self.run_ctl("ls", TIDEPOOL_URL=self.daemon.url.replace("http:", "https:"))
+        self.assertEqual(code, 3)
+        self.assertIn("if it speaks plain HTTP, its address begins with http://", err)
+
+    def test_a_list_in_a_pipe_is_not_cut_unless_its_width_is_said(self):
+        job = example("job.json")
+        job["reason"]["text"] = "why " * 60 + "it is so"
+        self.daemon.routes["GET", "/v1/jobs"] = (200, listed([job]))
+        self.assertIn("it is so", self.run_ctl("ls")[1])
+        out = self.run_ctl("ls", COLUMNS="80")[1]
+        self.assertNotIn("it is so", out)
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+
     def test_a_silent_daemon_is_a_timeout(self):
         hold = threading.Event()
         self.addCleanup(hold.set)
