@@ -1,5 +1,6 @@
 #include "schedctl/forecast_words.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
@@ -13,12 +14,32 @@ using nlohmann::json;
 
 constexpr std::size_t kDay = 10;  // "2026-11-20"
 
+constexpr std::size_t kMinute = 16;  // "2026-11-20 15:10"
+constexpr std::size_t kSecond = 19;
+
+// So much of the moment, without its day if that is the day of the other one.
+std::string part_of(const std::string& timestamp, const std::string& beside, std::size_t length) {
+  const std::string moment = moment_of(timestamp);
+  if (moment.size() < length) return moment;
+  const bool same_day = moment.substr(0, kDay) == moment_of(beside).substr(0, kDay);
+  return same_day ? moment.substr(kDay + 1, length - kDay - 1) : moment.substr(0, length);
+}
+
 // To the minute: "15:10", and of another day "2026-11-21 15:10".
 std::string minute_of(const std::string& timestamp, const std::string& beside) {
-  const std::string moment = moment_of(timestamp);
-  if (moment.size() < 16) return moment;
-  const bool same_day = moment.substr(0, kDay) == moment_of(beside).substr(0, kDay);
-  return same_day ? moment.substr(kDay + 1, 5) : moment.substr(0, 16);
+  return part_of(timestamp, beside, kMinute);
+}
+
+// To the second where two of the moments fall into one minute.
+std::string sizes_text(const json& sizes, const std::string& beside, const Style& style) {
+  const auto minute_at = [&](const json& from) { return minute_of(text_at(from, "/at"), beside); };
+  const auto alike = [&](const json& a, const json& b) { return minute_at(a) == minute_at(b); };
+  const bool to_the_minute = std::adjacent_find(sizes.begin(), sizes.end(), alike) == sizes.end();
+  TextTable table({{.title = "FROM"}, {.title = "WORKERS", .right = true}});
+  for (const json& from : sizes) {
+    table.add({part_of(text_at(from, "/at"), beside, to_the_minute ? kMinute : kSecond), integer_at(from, "/size")});
+  }
+  return table.text(style);
 }
 
 // "at about 15:10 (between 15:02 and 15:31)"
@@ -127,18 +148,14 @@ std::string forecast_cell(const json& forecast) {
   return "-";
 }
 
-std::string plan_page(const json& plan, const Style& style) {
+std::string plan_page(const json& plan, const std::string& file, const Style& style) {
   const json forecast = plan.value("forecast", json());
   const std::string beside = text_at(forecast, "/computed_at");
   const std::string head = printable(text_at(plan, "/name")) + ", submitted now: " + forecast_in_words(forecast);
   std::string out = bold(wrapped(head, 0, style), style) + "\n";
   out += "cost: " + cost_in_words(plan) + "\n";
   if (list_at(forecast, "/sizes").size() > 1) {
-    TextTable sizes({{.title = "FROM"}, {.title = "WORKERS", .right = true}});
-    for (const json& from : list_at(forecast, "/sizes")) {
-      sizes.add({minute_of(text_at(from, "/at"), beside), integer_at(from, "/size")});
-    }
-    out += "\n" + sizes.text(style);
+    out += "\n" + sizes_text(list_at(forecast, "/sizes"), beside, style);
   }
   const json& changes = list_at(plan, "/changes");
   const auto others = number_at(plan, "/others_changed").value_or(0);
@@ -147,7 +164,7 @@ std::string plan_page(const json& plan, const Style& style) {
     out += "  " + wrapped("- " + change_in_words(change, beside), 4, {.width = style.width - 2}) + "\n";
   }
   if (others > 0) out += "  - " + count_of(others, "job") + " of other tenants would be moved or delayed\n";
-  return out + "\nnothing was stored; to submit it: schedctl submit\n";
+  return out + "\nnothing was stored; to submit it: schedctl submit " + printable(file) + "\n";
 }
 
 std::string decision_in_words(const json& job) {

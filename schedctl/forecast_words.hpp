@@ -17,7 +17,7 @@ namespace tidepool::ctl {
 [[nodiscard]] std::string forecast_cell(const nlohmann::json& forecast);
 
 // The answer of POST /v1/plan.
-[[nodiscard]] std::string plan_page(const nlohmann::json& plan, const Style& style);
+[[nodiscard]] std::string plan_page(const nlohmann::json& plan, const std::string& file, const Style& style);
 
 // Of the answer to the dry run of a submission: what the daemon would decide, a line each: whether the job starts and
 // where, what other jobs give up for it, and what would let it start. Empty if the answer tells of no decision.

@@ -19,7 +19,7 @@ int plan(Session& session, const std::string& name) {
   const NamedFile file = read_job_file(name);
   const json planned = session.send({.method = "POST", .path = "/v1/plan", .body = file.document.dump()},
                                     {.file = file.shown, .lines = &file.lines, .entries = {}});
-  session.print(planned, [&] { return plan_page(planned, session.style()); });
+  session.print(planned, [&] { return plan_page(planned, name, session.style()); });
   return planned.at("forecast").at("start").is_null() ? kExitNegative : kExitOk;
 }
 

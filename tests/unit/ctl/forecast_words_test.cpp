@@ -49,19 +49,31 @@ TEST_CASE("a list has a column of forecasts if there are any, and the pages a li
 }
 
 TEST_CASE("a plan says what it brings and what it does to other jobs") {
-  const std::string page = plan_page(example("plan.json"), {.width = 120});
+  const std::string page = plan_page(example("plan.json"), "job.yaml", {.width = 120});
   for (const char* said : {"charlm-demo, submitted now: expected to start at about 22:10",
                            "cost: about 5.4000 USD (between 4.6000 and 8.1000 USD)",
                            "- job-3 (resnet) would have 2 in place of 4 workers from about 22:10, and end 21m 1s later",
                            "- job-7 (sweep-2) would start 7m 0s later and end 7m 0s later",
-                           "- 1 job of other tenants would be moved or delayed", "nothing was stored"}) {
+                           "- 1 job of other tenants would be moved or delayed",
+                           "nothing was stored; to submit it: schedctl submit job.yaml\n"}) {
     INFO(page << "\nlacks: " << said);
     CHECK(page.find(said) != std::string::npos);
   }
   json alone = example("plan.json");
   alone["changes"] = json::array();
   alone["others_changed"] = 0;
-  CHECK(plan_page(alone, {}).find("no other job would notice") != std::string::npos);
+  CHECK(plan_page(alone, "-", {}).find("no other job would notice") != std::string::npos);
+}
+
+TEST_CASE("sizes that a plan foresees within a minute are told with their seconds") {
+  json plan = example("plan.json");
+  const std::string day = plan.at("forecast").at("computed_at").get<std::string>().substr(0, 11);
+  const auto rows = [&](const char* second) {
+    plan["forecast"]["sizes"] = {{{"at", day + "00:00:04.000Z"}, {"size", 0}}, {{"at", day + second}, {"size", 2}}};
+    return plan_page(plan, "-", {});
+  };
+  CHECK(rows("00:00:31.000Z").find("00:00:04        0\n00:00:31        2\n") != std::string::npos);
+  CHECK(rows("00:01:31.000Z").find("00:00        0\n00:01        2\n") != std::string::npos);
 }
 
 }  // namespace
