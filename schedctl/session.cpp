@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include "base/ids.hpp"
 #include "base/json.hpp"
 #include "base/word_list.hpp"
+#include "base/timestamp.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/stored/login.hpp"
 
@@ -237,5 +239,10 @@ void write_out(const std::string& text) {
     fail(kExitApi, "standard output cannot be written");
   }
 }
+std::string today() {
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  return timestamp_text(std::chrono::duration_cast<std::chrono::seconds>(since_1970).count()).substr(0, 10);
+}
+
 
 }  // namespace tidepool::ctl

@@ -19,6 +19,7 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
+constexpr std::size_t kSentenceIndent = 14;       // behind "21:53:31 UTC  "
 constexpr std::chrono::seconds kLineEvery{2};     // progress lines where nothing can be redrawn
 constexpr std::chrono::seconds kRefreshEvery{1};  // of the job resource, which holds the reason
 
@@ -90,7 +91,7 @@ class Watch {
     const auto seq = static_cast<std::uint64_t>(number_at(event, "/seq").value_or(0));
     if (seq <= last_seq_) return;
     last_seq_ = seq;
-    clock_ = clock_of(text_at(event, "/at"));
+    clock_ = event_time(text_at(event, "/at"), today());
     const std::string sentence = event_sentence(event, job_);
     const std::string type = text_at(event, "/type");
     const bool mine = text_at(event, "/job") == job_;
@@ -110,7 +111,6 @@ class Watch {
     if (live && !ended_) draw();
   }
 
-  // A sentence above the progress line.
   // One event may tell of several sound ones.
   void count_epochs(const json& event) {
     if (text_at(event, "/type") == "job.finished") {
@@ -121,9 +121,10 @@ class Watch {
     (audit_is_sound(event.value("data", json())) ? epochs_sound_ : epochs_broken_) += epochs;
   }
 
+  // A sentence above the progress line.
   void say(const std::string& sentence) {
     clear_line();
-    write_out(wrapped(printable(sentence), 9, session_.style()) + "\n");
+    write_out(wrapped(printable(sentence), kSentenceIndent, session_.style()) + "\n");
     if (session_.on_terminal()) draw();
   }
 

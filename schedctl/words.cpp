@@ -130,6 +130,11 @@ std::string moment_of(std::string_view timestamp) {
   return printable(timestamp.substr(0, 10)) + " " + clock_of(timestamp);
 }
 
+std::string event_time(std::string_view timestamp, std::string_view today) {
+  if (timestamp.size() < 19 || timestamp[10] != 'T') return printable(timestamp);
+  return (timestamp.starts_with(today) ? clock_of(timestamp) : moment_of(timestamp)) + " UTC";
+}
+
 std::string printable(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());
