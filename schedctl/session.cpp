@@ -8,12 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <utility>
 
 #include "base/ids.hpp"
 #include "base/json.hpp"
-#include "base/word_list.hpp"
 #include "base/timestamp.hpp"
+#include "base/word_list.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/stored/login.hpp"
 
@@ -37,11 +38,12 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-int terminal_width(bool on_terminal) {
+// None: nothing says it.
+std::optional<int> known_width(bool on_terminal) {
   if (const int columns = std::atoi(environment("COLUMNS").c_str()); columns >= 20) return columns;
   winsize size{};
   if (on_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20) return size.ws_col;
-  return 80;
+  return std::nullopt;
 }
 
 OutputFormat format_named(const std::string& name) {
@@ -122,7 +124,10 @@ Endpoint resolve_endpoint(const Settings& settings) {
 
 Style output_style() {
   const bool on_terminal = isatty(STDOUT_FILENO) == 1;
-  return {.width = terminal_width(on_terminal), .colour = on_terminal && environment("NO_COLOR").empty()};
+  const auto width = known_width(on_terminal);
+  return {.width = width.value_or(80),
+          .colour = on_terminal && environment("NO_COLOR").empty(),
+          .whole = !width && !on_terminal};
 }
 
 Session::Session(const Settings& settings)
@@ -234,15 +239,15 @@ void Session::print_next(const json& value, const std::function<std::string()>& 
   }
 }
 
-void write_out(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    fail(kExitApi, "standard output cannot be written");
-  }
-}
 std::string today() {
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
   return timestamp_text(std::chrono::duration_cast<std::chrono::seconds>(since_1970).count()).substr(0, 10);
 }
 
+void write_out(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    fail(kExitApi, "standard output cannot be written");
+  }
+}
 
 }  // namespace tidepool::ctl

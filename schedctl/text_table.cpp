@@ -38,16 +38,17 @@ void TextTable::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::vector<std::size_t> TextTable::widths(int room) const {
+std::vector<std::size_t> TextTable::widths(const Style& style) const {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t width = columns_of(columns_[c].title);
     for (const auto& row : rows_) width = std::max(width, columns_of(row[c]));
     widths.push_back(width);
   }
+  if (style.whole) return widths;
   const std::size_t gaps = kGap * (columns_.size() - 1);
   auto total = std::accumulate(widths.begin(), widths.end(), gaps);
-  while (total > static_cast<std::size_t>(std::max(room, 0))) {
+  while (total > static_cast<std::size_t>(std::max(style.width, 0))) {
     std::size_t widest = columns_.size();
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const std::size_t floor = std::max(kNarrowest, columns_of(columns_[c].title));
@@ -62,7 +63,7 @@ std::vector<std::size_t> TextTable::widths(int room) const {
 }
 
 std::string TextTable::text(const Style& style) const {
-  const auto width = widths(style.width);
+  const auto width = widths(style);
   std::string out;
   std::string header;
   for (std::size_t c = 0; c < columns_.size(); ++c) {

@@ -1,4 +1,5 @@
-// Columns of text under a header line. Flexible columns give way, the widest first, until the table fits.
+// Columns of text under a header line. Flexible columns give way, the widest first, until the table fits; none
+// does where all is wanted whole.
 #pragma once
 
 #include <string>
@@ -27,7 +28,7 @@ class TextTable {
   [[nodiscard]] std::string text(const Style& style) const;
 
  private:
-  [[nodiscard]] std::vector<std::size_t> widths(int room) const;
+  [[nodiscard]] std::vector<std::size_t> widths(const Style& style) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

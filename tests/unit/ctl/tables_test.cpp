@@ -192,6 +192,14 @@ TEST_CASE("a table gives way in its widest flexible column first") {
   CHECK(text.find("x…") != std::string::npos);
 }
 
+TEST_CASE("a table that is wanted whole is not cut, whatever its width") {
+  TextTable table({{.title = "A", .flexible = true}, {.title = "B", .wraps = true}});
+  const std::string words(60, 'x');
+  table.add({words, words + " " + words});
+  CHECK(table.text({.width = 40, .whole = true}).find(words + "  " + words + " " + words + "\n") != std::string::npos);
+  CHECK(table.text({.width = 40}).find(words + "  ") == std::string::npos);
+}
+
 TEST_CASE("a cell cannot steer the terminal") {
   TextTable table({{.title = "A"}});
   table.add({"\033[2J"});
