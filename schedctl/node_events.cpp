@@ -21,7 +21,8 @@ std::string some(const json& data, const char* pointer, const char* noun) {
 }
 
 std::string name(const json& data) {
-  return text_at(data, "/name", "?");
+  const std::string called = text_at(data, "/name");
+  return called.empty() ? text_at(data, "/provider_id", "?") : called;
 }
 
 std::string with(std::string text, const std::string& detail) {

@@ -60,11 +60,13 @@ std::string nodes_of(const json& pools, const Style& style) {
   return any ? "\n" + table.text(style) : "";
 }
 
+// Without the time of an attempt that has passed: it is made when a node is wanted again.
 std::string problem_line(const std::string& what, const json& problem, const Style& style) {
   const std::string failures = integer_at(problem, "/failures");
+  const std::string retry = text_at(problem, "/retry_at");
   const std::string line = what + " has failed" + (failures == "1" ? "" : " " + failures + " times in a row, last") +
                            " at " + clock_of(text_at(problem, "/failed_at")) + ": " + text_at(problem, "/detail") +
-                           "; the next attempt is at " + clock_of(text_at(problem, "/retry_at"));
+                           (retry.empty() ? "" : "; the next attempt is at " + clock_of(retry));
   return wrapped(printable(line), 2, style) + "\n";
 }
 

@@ -16,7 +16,7 @@ json render_problem(const Published& seen, const core::Backoff& backoff) {
   if (backoff.failures == 0) return nullptr;
   return {{"failures", backoff.failures},
           {"failed_at", seen.clock.text(backoff.failed_at)},
-          {"retry_at", seen.clock.text(backoff.until)},
+          {"retry_at", backoff.holds(seen.now) ? json(seen.clock.text(backoff.until)) : json(nullptr)},
           {"detail", backoff.detail}};
 }
 

@@ -51,6 +51,7 @@ TEST_CASE("each event that matters has a sentence") {
   };
   CHECK(say("job.submitted", {{"min", 1}, {"max", 4}, {"preferred", 2}}) == "submitted: 1 to 4 workers, 2 preferred");
   CHECK(say("job.started", {{"size", 1}}) == "training with 1 worker");
+  CHECK(say("pool.bill_runs_on", {{"name", ""}, {"provider_id", "i-7"}, {"attempts", 2}}).starts_with("i-7 was ended"));
   CHECK(say("job.resizing", {{"from", 2}, {"to", 3}, {"reason", {{"text", "because"}}}}) == "resizing 2 -> 3: because");
   CHECK(say("job.resizing", {{"from", 2}, {"to", 3}, {"reason", {{"text", "growing 2 -> 3: worth a try"}}}}) ==
         "growing 2 -> 3: worth a try");

@@ -109,7 +109,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
 };
 
 const maintenance = (e: TideEvent) => `maintenance ${str(e, "window")} of nodes with ${str(e, "nodes")}${str(e, "reason") ? ` (${str(e, "reason")})` : ""}`;
-const poolNode = (e: TideEvent) => `node ${str(e, "name") ?? ""} of pool ${str(e, "pool")}`;
+const poolNode = (e: TideEvent) => `node ${str(e, "name") || str(e, "provider_id") || "?"} of pool ${str(e, "pool")}`;
 
 function attempt(e: TideEvent): string {
   return ` (${str(e, "fault")}): ${str(e, "detail")}; next attempt in ${count(num(e, "again_in_seconds"))} s`;
