@@ -112,6 +112,22 @@ std::string status_text(const json& deployment) {
   return text;
 }
 
+// The newest event of this type; null: none is kept.
+json newest_event(Session& session, const std::string& type) {
+  const Listed found = session.list("/v1/events?order=desc&type=" + type, 1);
+  return found.items.empty() ? json() : found.items[0];
+}
+
+// Which policy file gave way last, when and why, while no other was activated since; else empty.
+std::string rolled_back_text(Session& session) {
+  const json rolled = newest_event(session, "policy.rolled_back");
+  if (rolled.is_null()) return "";
+  const json activated = newest_event(session, "policy.activated");
+  if (number_at(activated, "/seq").value_or(0) > number_at(rolled, "/seq").value_or(0)) return "";
+  return text_at(rolled, "/data/policy") + ", version " + shown(text_at(rolled, "/data/version")) + ", gave way at " +
+         moment_of(text_at(rolled, "/at")) + ": " + printable(text_at(rolled, "/data/why")) + "\n";
+}
+
 int activate(Session& session, Asked asked) {
   const std::string name = at_daemon(session, asked);
   json body = json::object();
@@ -325,7 +341,7 @@ void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
   add(group, chosen, "status", "Which policy decides, and what a rollback goes back to", asked,
       [](Session& session, Asked) {
         const json deployment = session.get("/v1/policies/status");
-        session.print(deployment, [&] { return status_text(deployment); });
+        session.print(deployment, [&] { return status_text(deployment) + rolled_back_text(session); });
         return static_cast<int>(kExitOk);
       });
 }
