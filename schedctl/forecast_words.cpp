@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "base/calendar.hpp"
+#include "base/time.hpp"
+#include "base/timestamp.hpp"
 #include "schedctl/text_table.hpp"
 
 namespace tidepool::ctl {
@@ -136,6 +141,33 @@ std::string forecast_in_words(const json& forecast) {
   if (text_at(forecast, "/basis") == "unknown" && not_before == beside)
     return "its end is unknown: it declares no work, and no job like it has ended yet";
   return not_before.empty() ? "" : "not expected to end before " + minute_of(not_before, beside);
+}
+
+std::string forecast_in_words(json forecast, const std::string& state) {
+  if (forecast.is_object() && state != "pending" && state != "suspended") forecast["start"] = nullptr;
+  const bool ends = forecast.is_object() && forecast.value("end", json()).is_object();
+  if (forecast.is_object() && !ends && text_at(forecast, "/not_before").empty()) return "its end is unknown";
+  return forecast_in_words(forecast);
+}
+
+std::string deadline_in_words(const json& job) {
+  const auto submitted = micros_of(text_at(job, "/submitted_at"));
+  const auto within = parse_duration(text_at(job, "/spec/work/deadline"));
+  if (!submitted || !within) return "";
+  const std::int64_t due = *submitted + within->count_us();
+  const auto told = [&](const char* pointer, const std::string& what) -> std::string {
+    const std::string moment = text_at(job, pointer);
+    const auto when = micros_of(moment);
+    if (!when || *when <= due) return "";
+    const double late = static_cast<double>(*when - due) * 1e-6;
+    return utc_text(due / 1'000'000) + "; " + what + " " + moment_of(moment) + ", " + seconds_in_words(late) + " later";
+  };
+  for (const auto& [pointer, what] : {std::pair("/finished_at", "missed: the job ended at"),
+                                      std::pair("/forecast/end/expected", "to be missed: the end is expected at about"),
+                                      std::pair("/forecast/not_before", "to be missed: no end is expected before")}) {
+    if (std::string words = told(pointer, what); !words.empty()) return words;
+  }
+  return "";
 }
 
 std::string forecast_cell(const json& forecast) {

@@ -196,7 +196,8 @@ std::string job_page(const json& job, const json& workers, const Style& style) {
   add("tenant", text_at(job, "/tenant"));
   add("why", text_at(job, "/reason/text"));
   add(state == "failed" ? "error" : "last loss", text_at(job, "/error"));
-  add("forecast", forecast_in_words(job.value("forecast", json())));
+  add("forecast", forecast_in_words(job.value("forecast", json()), state));
+  add("deadline", deadline_in_words(job));
   add("size", size_words(job));
   add("progress", progress_words(job));
   if (const auto batch = number_at(job, "/progress/global_batch")) add("batch", whole(*batch) + " samples a step");
@@ -225,7 +226,9 @@ std::string why_page(const json& explanation, const Style& style, Detail detail)
   const auto section = [&](const char* title, const std::string& body) {
     if (!body.empty()) out += "\n" + std::string(title) + "\n" + body;
   };
-  if (const std::string forecast = forecast_in_words(explanation.value("forecast", json())); !forecast.empty()) {
+  if (const std::string forecast =
+          forecast_in_words(explanation.value("forecast", json()), text_at(explanation, "/state"));
+      !forecast.empty()) {
     out += wrapped(printable(forecast), 0, style) + "\n";
   }
   if (detail == Detail::kNumbers) section("Numbers", numbers_section(explanation, style));

@@ -1,10 +1,14 @@
 #include <cmath>
 
+#include "base/calendar.hpp"
 #include "base/digest.hpp"
 #include "base/json.hpp"
 #include "core/codec/reason_numbers.hpp"
 #include "core/explain/explain.hpp"
 #include "core/facts/throughput.hpp"
+#include "core/state/utc_time.hpp"
+#include "core/words/wording.hpp"
+#include "forecast/told.hpp"
 #include "policies/models/usl_curve.hpp"
 #include "schedulerd/leader/job_file.hpp"
 #include "schedulerd/live/http/numbers/job_use.hpp"
@@ -224,9 +228,28 @@ json render_waits(const SeenBy& seen_by, const core::Job& job) {
 
 }  // namespace
 
+// A deadline before which the job is not expected to end.
+void add_deadline(const SeenBy& seen_by, const core::Job& job, std::vector<std::string>& evidence) {
+  if (!job.spec.deadline || core::is_final(job.state()) || seen_by.forecasts == nullptr) return;
+  const auto told = seen_by.forecasts->told.jobs.find(job.id);
+  if (told == seen_by.forecasts->told.jobs.end()) return;
+  const auto& end = told->second.end;
+  const auto expected = end ? std::optional(end->at) : told->second.not_before;
+  const Instant due = job.submitted_at + *job.spec.deadline;
+  if (!expected || *expected <= due) return;
+  const auto text = [&](Instant at) { return utc_text(core::utc_us(seen_by.seen.state, at) / 1'000'000); };
+  const std::string late = core::waiting_time((*expected - due).to_seconds());
+  evidence.push_back(
+      "it is expected to miss its deadline of " + text(due) + " by " + (end ? "about " : "at least ") + late +
+      (text(due) == text(*expected)
+           ? ""
+           : ": its end is expected " + std::string(end ? "at about " : "no sooner than ") + text(*expected)));
+}
+
 json render_explanation(const SeenBy& seen_by, const core::Job& job) {
   const Published& seen = seen_by.seen;
-  const core::Explanation explanation = core::explain(seen.state, job);
+  core::Explanation explanation = core::explain(seen.state, job);
+  add_deadline(seen_by, job, explanation.evidence);
   json ahead = json::array();
   for (const JobId id : explanation.ahead) {
     if (visible_job(seen_by, id) != nullptr) ahead.push_back(id.text());

@@ -37,6 +37,29 @@ TEST_CASE("what is not known is not told") {
   CHECK(forecast_cell(forecast) == "-");
 }
 
+TEST_CASE("of a job that has started no start is forecast") {
+  json forecast = example("plan.json").at("forecast");
+  forecast["end"] = nullptr;
+  forecast["not_before"] = nullptr;
+  CHECK(forecast_in_words(forecast, "pending").starts_with("expected to start"));
+  CHECK(forecast_in_words(forecast, "running") == "its end is unknown");
+  CHECK(forecast_in_words(nullptr, "running").empty());
+}
+
+TEST_CASE("a deadline that is missed is told with both times") {
+  json job{{"submitted_at", "2026-11-20T10:00:00Z"}, {"spec", {{"work", {{"deadline", "1h"}}}}}};
+  CHECK(deadline_in_words(job).empty());
+  job["forecast"] = {{"end", {{"expected", "2026-11-20T10:30:00Z"}}}};
+  CHECK(deadline_in_words(job).empty());
+  job["forecast"]["end"]["expected"] = "2026-11-20T11:12:00Z";
+  CHECK(deadline_in_words(job) ==
+        "2026-11-20 11:00 UTC; to be missed: the end is expected at about 2026-11-20 11:12:00, 12m 0s later");
+  job["finished_at"] = "2026-11-20T11:20:00Z";
+  CHECK(deadline_in_words(job).find("missed: the job ended at 2026-11-20 11:20:00") != std::string::npos);
+  job["spec"]["work"] = nullptr;
+  CHECK(deadline_in_words(job).empty());
+}
+
 TEST_CASE("a list has a column of forecasts if there are any, and the pages a line") {
   json job = example("job.json");
   CHECK(jobs_table(json::array({job}), {.width = 120}).find("ends 22:10") != std::string::npos);
