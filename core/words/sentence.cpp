@@ -46,6 +46,11 @@ std::string shrinking(const Change& change) {
 std::string are_free(int free) {
   return free == 0 ? "none is free" : grouped(free) + (free == 1 ? " is free" : " are free");
 }
+// "none of type alpha is free", "1 of type alpha is free"
+std::string none_or_few(int free, const std::string& of_type) {
+  return (free == 0 ? "none" : grouped(free)) + (of_type.empty() ? " that it may have" : of_type) +
+         (free < 2 ? " is free" : " are free");
+}
 // The same where so many are waited for.
 std::string are_free_for(int free, int wanted) {
   return are_free(free) + (free > 0 && free >= wanted ? ", but scattered or kept for other jobs" : "");
@@ -268,11 +273,16 @@ std::string text_of(const NoMeasurements& why) {
 
 std::string text_of(const EfficiencySettled& why) {
   const std::string keeps = "keeps " + workers(why.size) + ": " + more_workers(why.size, why.next);
-  const auto& [efficiency, threshold, throughput, next_throughput] = why.by;
+  const double efficiency = why.by.efficiency;
+  const double threshold = why.by.threshold;
   if (efficiency < 0) return keeps + " would lower throughput" + throughputs(why.by);
   const Compared both = compared(efficiency, threshold, NumberStyle::kPercent);
   if (both.alike) return keeps + " would add " + both.left + " of a worker's throughput, no more than is asked for";
-  if (efficiency >= threshold) return keeps + " did not pay when it was tried";
+  if (efficiency > threshold + why.by.margin.value_or(0)) return keeps + " would not pay, by its policy's measure";
+  if (efficiency > threshold) {
+    return keeps + " would add " + both.left + " of a worker's throughput: more than the " + both.right +
+           " asked for, but within the margin for measurement noise, " + percent(why.by.margin.value_or(0));
+  }
   return keeps + " would add " + both.left + " of a worker's throughput, less than the " + both.right + " asked for";
 }
 
@@ -286,7 +296,16 @@ std::string text_of(const UtilitySettled& why) {
 
 std::string text_of(const NoSlotsToGrow& why) {
   const std::string would = "would take " + slots(why.wanted) + " more";
-  return would + (why.queue ? ", but jobs in the queue come first" : "; " + are_free_for(why.free, why.wanted));
+  const std::string of_type = why.word.empty() ? "" : " of type " + why.word;
+  if (why.all) return would + ", and there are " + grouped(*why.all) + of_type + " in all that it may have";
+  const int others = why.of_others.value_or(0);
+  if (others > 0 && why.free < why.wanted) {
+    return would + "; " + none_or_few(why.free, of_type) + ", and " + grouped(others) + " of other types " +
+           (others == 1 ? "is" : "are");
+  }
+  if (!why.queue) return would + "; " + are_free_for(why.free, why.wanted);
+  return would + ", but " + (why.first ? why.first->text() + " in the queue comes" : "jobs in the queue come") +
+         " first";
 }
 
 std::string text_of(const PriceCap& why) {

@@ -1,6 +1,7 @@
 #include "core/words/unblock.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/byte_size.hpp"
 #include "base/calendar.hpp"
@@ -232,10 +233,11 @@ Lines lines_of(const UtilitySettled&, JobId) {
   return {"slots that cost less, or a utility of which more is lost while it runs"};
 }
 Lines lines_of(const EfficiencySettled& why, JobId) {
-  const auto& by = why.by;
-  if (by.efficiency > 0) {
-    return {"lower scaling.efficiency_threshold below " +
-            compared(by.efficiency, by.threshold, NumberStyle::kDecimal).left};
+  // Rounded down, so that a threshold below it lets the step pass.
+  constexpr double kDigits = 1'000;
+  const double passes = std::floor((why.by.efficiency - why.by.margin.value_or(0)) * kDigits) / kDigits;
+  if (passes > 0 && passes <= why.by.threshold) {
+    return {"lower scaling.efficiency_threshold below " + three_digits(passes)};
   }
   return {"raise batch.global: with more to compute in a step another worker may pay"};
 }
@@ -262,7 +264,8 @@ Lines lines_of(const NodesUnsteady& why, JobId) {
           "add a node with " + counted(why.needed - why.cluster, "slot")};
 }
 Lines lines_of(const NoSlotsToGrow& why, JobId) {
-  return {"add a node with " + counted(std::max(1, why.wanted), "free slot")};
+  return {"add a node with " + counted(std::max(1, why.wanted), "free slot") +
+          (why.word.empty() ? "" : " of type " + why.word)};
 }
 Lines lines_of(const StragglerNoSpare&, JobId) {
   return {"add a node with " + counted(1, "free slot")};

@@ -97,7 +97,10 @@ struct JobRow {
   bool grows_later = false;  // further sizes open once it was measured, even where size_min = size_max now
   // The sizes that it may have, ascending, in slots as all sizes; empty = every size from size_min to size_max.
   std::vector<int> sizes;
-  std::optional<std::vector<int>> nodes;  // indices of View::nodes that it may be on; none = all
+  // Of the sizes in its job file that are above size_max the smallest, in slots; 0 = size_max is the largest of them.
+  int size_beyond = 0;
+  std::optional<core::Reason> bound = {};  // why it may not have that; none = its measurements decide, or not known
+  std::optional<std::vector<int>> nodes;   // indices of View::nodes that it may be on; none = all
   // It may be on slots of these types only (NodeRow::slot_type); empty = any. `nodes` has been narrowed to them
   // already, and to the labels that it asks for.
   std::vector<std::string> types_asked = {};

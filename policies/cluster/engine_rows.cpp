@@ -13,6 +13,7 @@
 #include "core/state/change_costs.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/job_work.hpp"
+#include "core/state/largest_batch.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/state/type_records.hpp"
@@ -86,6 +87,29 @@ void limit_slots(View& view, const std::vector<int>& held, const std::vector<boo
     if (over > 0) take(node, spare(node));
   }
   for (auto node = order.rbegin(); node != order.rend() && over > 0; ++node) take(*node, view.nodes[*node].slots);
+}
+
+// Why a job that holds slots may not have the next of its own sizes, where that is no matter of its measurements.
+std::optional<core::Reason> bound_of(const core::ClusterState& state, const core::Job& job, int room,
+                                     const JobRow& row) {
+  if (reports_nothing(job)) return core::reason::NoMeasurements{{.size = row.size_max}};
+  const int each = row.slots_per_worker;
+  const AllowedSizes ladder = ladder_of(state, job);
+  if (ladder.cut_short && !ladder.has(row.size_beyond / each)) {
+    const std::int64_t most = core::largest_batch(job.spec.batch);
+    if (row.size_beyond / each <= most) return ladder.cut;
+    return core::reason::BatchTooSmall{.size = row.size_beyond, .global = most};
+  }
+  if (row.size_beyond <= room) return std::nullopt;
+  return core::reason::NoSlotsToGrow{.wanted = row.size_beyond - row.size_max, .all = room};
+}
+
+void set_beyond(const core::ClusterState& state, const core::Job& job, int room, JobRow& row) {
+  const auto& sizes = job.spec.elastic.sizes;
+  const auto next = std::upper_bound(sizes.begin(), sizes.end(), row.size_max / row.slots_per_worker);
+  if (next == sizes.end()) return;
+  row.size_beyond = *next * row.slots_per_worker;
+  if (!row.placement.empty() && row.pinned == 0) row.bound = bound_of(state, job, room, row);
 }
 
 }  // namespace
@@ -301,6 +325,7 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   row.size_wanted = std::max(row.size_min, largest_size(row, wanted));
   row.held = Duration::micros(static_cast<std::int64_t>(row.slot_seconds / row.size_wanted * 1e6));
   row.scaling = &job.spec.scaling;
+  set_beyond(view.state, job, terms.room, row);
   return row;
 }
 

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "policies/size/scaling_evidence.hpp"
+
 namespace tidepool::policies::cluster {
 namespace {
 
@@ -146,7 +148,7 @@ class Weigher {
     }
     if (from != size) return {change(row, {from, size})};
     if (job.resize_blocked) return {reason::PriceHold{{.size = size}}};
-    if (next == 0) return at_the_top(job, size);
+    if (next == 0) return at_the_top(job, size, free_);
     const bool is_weighed = std::isfinite(brings(row, size, next));
     return {is_weighed && chosen_[row].held_for ? *chosen_[row].held_for : not_more(row, next)};
   }
@@ -181,20 +183,24 @@ class Weigher {
 
 }  // namespace
 
-Told at_the_top(const JobRow& job, int size) {
+Told at_the_top(const JobRow& job, int size, int free) {
+  const int larger = size < job.size_max ? smallest_size(job, size + 1) : 0;
+  const int next = larger > 0 ? larger : job.size_beyond;
+  if (next == 0) return {reason::AtMax{{.size = size}}, RestsOn::kSizes};
+  if (larger == 0 && job.bound) return {*job.bound};
   // Larger sizes are weighed once this one has been measured.
-  if (size < job.size_max && size > job.largest_seen && job.scaling != nullptr) {
+  if (job.scaling != nullptr && size > job.largest_seen) {
     return {reason::Measuring{.steps = 0, .of = job.scaling->every_steps}, RestsOn::kSizes};
   }
-  if (size < job.size_max || size >= job.largest_seen || job.scaling == nullptr) {
-    return {reason::AtMax{{.size = size}}, RestsOn::kSizes};
-  }
-  // It has been larger, and that did not pay: such sizes are not among those that it may have now.
   const double now = job.speed->goodput(packed(size, size));
-  const double more = job.speed->goodput(packed(job.largest_seen, job.largest_seen)) - now;
-  return {reason::EfficiencySettled{{.size = size, .next = job.largest_seen},
-                                    {.efficiency = now > 0 ? more / (job.largest_seen - size) / (now / size) : 0,
-                                     .threshold = job.scaling->efficiency_threshold}}};
+  const double efficiency = (job.speed->goodput(packed(next, next)) - now) / (next - size) / (now / size);
+  const double margin = ScalingEvidence::kNoise * size / (next - size);
+  if (job.scaling == nullptr || !(now > 0) || !(efficiency <= job.scaling->efficiency_threshold + margin)) {
+    return {reason::NoSlotsToGrow{.wanted = next - size, .free = std::max(0, free)}, RestsOn::kSizes};
+  }
+  const reason::Efficiency by{
+      .efficiency = efficiency, .threshold = job.scaling->efficiency_threshold, .margin = margin};
+  return {reason::EfficiencySettled{{.size = size, .next = next}, by}, RestsOn::kSizes};
 }
 
 Allocation grant_sizes(const View& view, const std::vector<ChosenSize>& chosen, const Weighing& weighing) {

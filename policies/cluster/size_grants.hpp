@@ -32,9 +32,9 @@ struct Weighing {
 // `chosen`: one per row of view.jobs. Marks are left as they are. `weighing` is asked only where view.explained.
 [[nodiscard]] Allocation grant_sizes(const View& view, const std::vector<ChosenSize>& chosen, const Weighing& weighing);
 
-// Why a job that has the largest of its sizes gets no more: it may not, or larger ones are yet to be weighed, or have
-// been measured and did not pay.
-[[nodiscard]] Told at_the_top(const JobRow& job, int size);
+// Why a job that has the largest size that its policy weighs gets no more: it may not, or larger ones are yet to be
+// weighed, or would not pay, or have no room. `free`: slots that no job gets.
+[[nodiscard]] Told at_the_top(const JobRow& job, int size, int free);
 
 // One worker more after another, up to `most`: how much faster a step is than on one worker, on as few nodes as
 // possible; 0 where the job cannot run. Index = size, [0] = 0. A job that is too large for one worker is measured

@@ -141,7 +141,8 @@ double ScalingEvidence::best_gain_seconds(int from, int to) const {
 }
 
 core::reason::Efficiency ScalingEvidence::efficiency_of(const PairVerdict& pair) const {
-  core::reason::Efficiency told{.efficiency = pair.efficiency, .threshold = pair.asked};
+  core::reason::Efficiency told{.efficiency = pair.efficiency, .threshold = threshold_};
+  if (pair.asked > threshold_) told.margin = pair.asked - threshold_;
   if (pair.efficiency >= 0) return told;
   // As they were compared: the mean of the larger one may be of a better time.
   const double small = find(pair.small)->rate;

@@ -53,7 +53,9 @@ reason::Market market_of(const JobRow& job, double worth, const Terms& terms) {
 Told holding(const JobRow& job, const Curve& curve, int size, const Terms& terms) {
   if (job.resize_blocked) return {reason::PriceHold{{.size = size}, market_of(job, 0, terms)}};
   const Choice* next = steepest_above(curve, size);
-  if (size >= job.size_max || next == nullptr) return cluster::at_the_top(job, size);
+  if (size >= job.size_max || next == nullptr) {
+    return cluster::at_the_top(job, size, static_cast<int>(terms.free));
+  }
   const double worth = worth_between(curve, size, next->size);
   const bool room = terms.free >= next->size - size;
   const reason::WithNext sizes{.size = size, .next = next->size};

@@ -100,20 +100,28 @@ struct UtilitySettled : WithNext {
 struct NoSlotsToGrow {
   int wanted = 0;
   int free = 0;
-  bool queue = false;  // jobs in the queue come first
+  bool queue = false;                 // jobs in the queue come first
+  std::optional<int> all = {};        // slots that it may have, held or free, if these are too few
+  std::optional<int> of_others = {};  // slots free that are of a type that it does not take
+  std::optional<JobId> first = {};    // the job that comes first in the queue; none = not told
+  std::string word = {};              // the types that it takes; empty = any, or not told
   static constexpr Traits kTraits{"NoSlotsToGrow", ReasonCategory::kHolding, Blocks::kForLackOfSlots};
   bool operator==(const NoSlotsToGrow&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
-    at("wanted", self.wanted), at("free", self.free), at("queue", self.queue);
+    at("wanted", self.wanted), at("free", self.free), at("queue", self.queue), at("all", self.all);
+    at("of_others", self.of_others), at("first", self.first);
   }
 };
 
 struct PriceCap {
-  Money cap;    // an hour
-  Money price;  // of the next size
+  Money cap;                      // an hour
+  Money price;                    // of the next size
+  std::optional<int> slots = {};  // it holds none: so many of the cheapest that suit it cost that
   static constexpr Traits kTraits{"PriceCap", ReasonCategory::kHolding};
   bool operator==(const PriceCap&) const = default;
-  static constexpr void fields(auto& self, auto&& at) { at("cap", self.cap), at("price", self.price); }
+  static constexpr void fields(auto& self, auto&& at) {
+    at("cap", self.cap), at("price", self.price), at("slots", self.slots);
+  }
 };
 
 // Fewer than one sample a worker.

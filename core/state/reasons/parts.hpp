@@ -132,12 +132,13 @@ using Judgement = std::variant<std::monostate, ByMerit, ByTurn, ByPromise>;
 // What the last workers added, or the next would.
 struct Efficiency {
   double efficiency = 0;                  // of a worker's throughput
-  double threshold = 0;                   // what is asked for
+  double threshold = 0;                   // what its user asks for
+  std::optional<double> margin = {};      // by which more it has to bring, against measurement noise
   std::optional<double> throughput = {};  // samples/s at the smaller and the larger size, where that one is slower
   std::optional<double> next_throughput = {};
   bool operator==(const Efficiency&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
-    at("efficiency", self.efficiency), at("threshold", self.threshold);
+    at("efficiency", self.efficiency), at("threshold", self.threshold), at("margin", self.margin);
     at("throughput", self.throughput), at("next_throughput", self.next_throughput);
   }
 };

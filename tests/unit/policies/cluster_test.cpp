@@ -120,23 +120,28 @@ TEST_CASE("a size is held against what its slots bring others, taken or given up
   CHECK(test::number_in(allocation.grants[1].lost.front().reason, "rival") == 1);
 }
 
-TEST_CASE("a job that has been larger, to no use, is told so instead of that it may not have more") {
-  const Table speed({1.0, 1 / 1.04});
+TEST_CASE("at its largest size a job is told what bounds it, by sizes of its own alone") {
+  const Table speed({1.0, 1 / 1.04, 1 / 1.04, 0.25});
   const core::ScalingSpec scaling;
   JobRow job;
-  job.size_max = 1;  // of the sizes that it may have now
-  job.largest_seen = 2;
+  job.size_max = 1;
+  job.largest_seen = 2;  // by its kind
   job.speed = &speed;
   job.scaling = &scaling;
-  const core::Reason settled = at_the_top(job, 1).reason;
+  CHECK(test::says<core::reason::AtMax>(at_the_top(job, 1, 0).reason));  // its file has no larger size
+  job.size_beyond = 2;
+  const core::Reason settled = at_the_top(job, 1, 0).reason;
   CHECK(test::says<core::reason::EfficiencySettled>(settled));
   CHECK(test::number_in(settled, "next") == 2);
   CHECK(test::number_in(settled, "efficiency") == Approx(0.04));
   CHECK(test::number_in(settled, "threshold") == scaling.efficiency_threshold);
-  job.largest_seen = 1;
-  CHECK(test::says<core::reason::AtMax>(at_the_top(job, 1).reason));
+  job.size_beyond = 4;  // of sizes 1 and 4, and the fourth pays
+  CHECK(test::says<core::reason::NoSlotsToGrow>(at_the_top(job, 1, 2).reason));
+  job.bound = core::reason::NoMeasurements{{.size = 1}};
+  CHECK(test::says<core::reason::NoMeasurements>(at_the_top(job, 1, 0).reason));
   job.size_max = 4;
-  CHECK(test::says<core::reason::Measuring>(at_the_top(job, 2).reason));
+  job.largest_seen = 1;
+  CHECK(test::says<core::reason::Measuring>(at_the_top(job, 2, 0).reason));
 }
 
 TEST_CASE("a queue with overtaking passes over what does not fit; a strict one stops there") {
