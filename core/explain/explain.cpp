@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/calendar.hpp"
 #include "base/check.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/decide/rebalance_planner.hpp"
@@ -13,14 +14,17 @@
 #include "core/explain/tenant_evidence.hpp"
 #include "core/explain/type_evidence.hpp"
 #include "core/explain/victim_evidence.hpp"
+#include "core/explain/wait_bounds.hpp"
 #include "core/place/domain_wait.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
+#include "core/provision/node_room.hpp"
 #include "core/state/job_work.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/state/state_move.hpp"
 #include "core/state/straggler_diagnosis.hpp"
 #include "core/state/straggler_patience.hpp"
+#include "core/state/utc_time.hpp"
 #include "core/words/unblock.hpp"
 #include "core/words/wording.hpp"
 
@@ -28,6 +32,7 @@ namespace tidepool::core {
 namespace {
 
 constexpr std::size_t kSuggestionsMax = 4;
+constexpr const char* kMixTypes = "resources.gpu.mixed: true, so that its workers may be on slots of several types";
 
 // By its workers where `job` may run; slots of a node that is away are no use to anybody.
 int slots_held(const ClusterState& state, const Job& holder, const Job& job) {
@@ -85,6 +90,18 @@ void add_transition_costs(const Job& job, Explanation& out) {
   }
 }
 
+// Only its node knows whether a state has come from there into the job's checkpoint folder yet.
+std::string place_of_state(const ClusterState& state, const Job& job, const SavedState& kept) {
+  const Node* node = state.find_node(kept.node);
+  const bool has_folder = !job.spec.checkpoint.dir.empty();
+  if (node == nullptr) {
+    return has_folder ? " was written on a node that is gone; it goes on from it if it is in its checkpoint folder"
+                      : " was kept on a node that is gone";
+  }
+  if (!has_folder) return " is kept on node " + node->name;
+  return " is kept in its checkpoint folder, or by node " + node->name + " until it is there";
+}
+
 // What a job that holds nothing would go on from.
 void add_kept_state(const ClusterState& state, const Job& job, Explanation& out) {
   if (job.state() != JobState::kPending && job.state() != JobState::kSuspended) return;
@@ -92,15 +109,19 @@ void add_kept_state(const ClusterState& state, const Job& job, Explanation& out)
     if (job.started_at) out.evidence.push_back("its program goes on from its own newest checkpoint");
     return;
   }
+  const std::size_t away = job.membership.on_lost_nodes.size();
+  if (away > 0) {
+    out.evidence.push_back(counted(static_cast<double>(away), "worker") +
+                           " of it may still train on nodes that are away; it goes on with " +
+                           (away == 1 ? "it" : "them") + " if the nodes are back before it starts elsewhere");
+  }
   const SavedState* kept = newest_kept(job);
   if (kept == nullptr) {
-    if (job.progress.step > 0) out.evidence.push_back("nothing of it is kept; it would begin anew");
+    if (job.progress.step > 0 && away == 0) out.evidence.push_back("nothing of it is kept; it would begin anew");
     return;
   }
-  const Node* node = state.find_node(kept->node);
-  const std::string where =
-      !job.spec.checkpoint.dir.empty() || node == nullptr ? "in its checkpoint folder" : "on node " + node->name;
-  out.evidence.push_back("its state of step " + grouped(static_cast<double>(kept->step)) + " is kept " + where);
+  out.evidence.push_back("its state of step " + grouped(static_cast<double>(kept->step)) +
+                         place_of_state(state, job, *kept));
 }
 
 // One line a slow worker, with what is held against it.
@@ -226,6 +247,7 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   }
   const int short_by = std::max(slots, needed - fits * slots);
   suggest_node(state, slots, free, out);
+  if (fits_if_mixed(state, job, RoomIn::kFreeSlots)) out.unblocks.emplace_back(kMixTypes);
   out.unblocks.push_back("add a node with " + counted(short_by, "free slot"));
   for (const auto& [id, node] : state.nodes) {
     if (!may_run_on(job, node)) continue;
@@ -244,12 +266,24 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   }
 }
 
-void suggest_never_fits(const Job& job, const reason::NeverFits& why, Explanation& out) {
+// The pools that could bring more nodes if they were allowed to.
+void suggest_pools(const ClusterState& state, const Job& job, Explanation& out) {
+  for (const auto& [name, pool] : state.pools.pools) {
+    if (pool.retired || !suits(job, pool.spec)) continue;
+    out.unblocks.push_back("raise max of pool " + name + ", which is " + counted(pool.spec.max, "node"));
+  }
+}
+
+void suggest_never_fits(const ClusterState& state, const Job& job, const reason::NeverFits& why, Explanation& out) {
   const int slots = job.spec.gpus_per_worker;
-  const int fits = why.cluster / slots;
+  const int room = std::max(why.cluster, why.with_pools.value_or(0));
+  if (room >= why.needed) return;
+  const int fits = room / slots;
+  if (fits_if_mixed(state, job, RoomIn::kEmptyCluster)) out.unblocks.emplace_back(kMixTypes);
   if (fits >= 1) out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
-  out.unblocks.push_back("add a node with " + counted(why.needed - why.cluster, "slot") +
-                         (why.typed ? " of a type that it asks for" : ""));
+  suggest_pools(state, job, out);
+  const std::string type = why.typed ? " of a type that it asks for" : why.word.empty() ? "" : " of type " + why.word;
+  out.unblocks.push_back("add a node with " + counted(why.needed - why.cluster, "slot") + type);
   if (fits == 0 && slots > 1) out.unblocks.push_back("lower resources.gpus_per_worker: no node holds such a worker");
 }
 
@@ -261,6 +295,8 @@ void suggest_smaller(const ClusterState& state, const Job& job, Explanation& out
   if (fits >= 1 && fits < job.spec.elastic.min) {
     out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
   }
+  const RoomIn room = never == nullptr ? RoomIn::kFreeSlots : RoomIn::kEmptyCluster;
+  if (fits_if_mixed(state, job, room)) out.unblocks.emplace_back(kMixTypes);
 }
 
 void append(const std::vector<std::string>& lines, std::vector<std::string>& out) {
@@ -284,12 +320,12 @@ void add_choice(const Job& job, Explanation& out) {
 
 void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   const Reason& why = out.reason;
-  if (const auto* never = reason_as<reason::NeverFits>(why)) suggest_never_fits(job, *never, out);
+  if (const auto* never = reason_as<reason::NeverFits>(why)) suggest_never_fits(state, job, *never, out);
   if (is_any_of<reason::DomainsTooSmall, reason::WaitingForDomains>(why)) suggest_smaller(state, job, out);
   if (is_any_of<reason::WaitingForSlots, reason::PreemptsLater, reason::PreemptionLimit, reason::WaitingForNodes,
                 reason::BehindOlderJob, reason::TurnWait>(why))
     suggest_room(state, job, out);
-  if (is_any_of<reason::NoNodeMatches>(why)) suggest_lost(state, job, out);
+  if (is_any_of<reason::NoNodeMatches, reason::NoNodes>(why)) suggest_lost(state, job, out);
   append(unblocks_of(why, job.id), out.unblocks);
   if (out.chosen && !same_kind(out.chosen->reason, why)) {
     append(unblocks_of(out.chosen->reason, job.id), out.unblocks);
@@ -304,6 +340,46 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
     append({"add a node with " + counted(slots, "free slot")}, out.unblocks);
   }
   if (out.unblocks.size() > kSuggestionsMax) out.unblocks.resize(kSuggestionsMax);
+}
+
+// Which job comes first, or none: then no job waits any more, and only the free slots tell.
+void name_first(const ClusterState& state, const Job& job, Reason& reason) {
+  visit_reason(
+      [&]<class R>(R& why) {
+        if constexpr (std::is_same_v<R, reason::NoSlotsToGrow>) {
+          if (!why.queue) return;
+          const Job* first = nullptr;
+          for (const auto& [id, other] : state.jobs) {
+            if (id == job.id || !waits_for_room(*other)) continue;
+            if (first == nullptr || goes_first(*other, *first)) first = &*other;
+          }
+          why.queue = first != nullptr;
+          if (first != nullptr) why.first = first->id;
+        }
+      },
+      reason);
+}
+
+// A policy file that gives a job nothing without a word of its own.
+bool is_given_nothing(const ClusterState& state, const Job& job, const Reason& reason) {
+  return job.state() == JobState::kPending && state.deployment.active && is_any_of<reason::FixedSize>(reason);
+}
+
+void add_policy_file(const ClusterState& state, const Job& job, Explanation& out) {
+  if (!is_given_nothing(state, job, out.reason)) return;
+  const PolicyFileRef& file = *state.deployment.active;
+  out.summary = "waits: policy " + short_name(file) + ", which decides, gives it no slots";
+  out.unblocks = {"change what the policy answers for it: schedctl policy activate PATH",
+                  "have the policy before it decide again: schedctl policy rollback"};
+}
+
+// A deadline that has passed.
+void add_deadline(const ClusterState& state, const Job& job, Explanation& out) {
+  if (!job.spec.deadline || is_final(job.state())) return;
+  const Instant due = job.submitted_at + *job.spec.deadline;
+  if (state.now <= due) return;
+  out.evidence.push_back("its deadline has passed: it was " + utc_text(utc_us(state, due) / 1'000'000) + ", " +
+                         waiting_time((state.now - due).to_seconds()) + " ago");
 }
 
 // What has been carried out reads as done: "grew 1 -> 2". A change whose workers were lost before it was done reads as
@@ -361,6 +437,10 @@ class Refresh {
     why.share = static_cast<double>(share_of(job_, why.worker)) / static_cast<double>(kFullShare);
   }
   void operator()(reason::StragglerRebalanced&) const {}
+  void operator()(reason::SuspendedByUser& why) const {
+    why.resumes = job_.state() == JobState::kSuspending && !job_.requests.suspend;
+  }
+  void operator()(reason::NoSlotsToGrow& why) const { tell_free(state_, job_, why); }
   template <class R>
   void operator()(R& why) const {
     if constexpr (std::is_base_of_v<reason::SlowWorker, R>) (void)slow_now(why);
@@ -377,9 +457,7 @@ class Refresh {
     why = slow_worker(state_, *worker, why.cost_s);
     return true;
   }
-  [[nodiscard]] int free() const {
-    return is_choosy(job_.spec) ? FreeSlots(state_).free_for(job_) : state_.slots_free();
-  }
+  [[nodiscard]] int free() const { return slots_free_for(state_, job_); }
 
   const ClusterState& state_;
   const Job& job_;
@@ -387,7 +465,8 @@ class Refresh {
 
 // Names the share of the job's tenant, if that and not the job's own maximum is what binds.
 Reason bound_by_share(const ClusterState& state, const Job& job, Reason reason) {
-  if (!is_any_of<reason::AtMax>(reason) || job.size() >= job.spec.elastic.sizes.back()) return reason;
+  if (!is_any_of<reason::AtMax, reason::NoSlotsToGrow>(reason) || job.size() >= job.spec.elastic.sizes.back())
+    return reason;
   const auto share = binding_share(state, job.spec.tenant);
   if (!share) return reason;
   return reason::ShareHold{.size = job.size(), .share = *share, .word = job.spec.tenant};
@@ -396,7 +475,7 @@ Reason bound_by_share(const ClusterState& state, const Job& job, Reason reason) 
 Reason refreshed(const ClusterState& state, const Job& job, Reason reason) {
   const Refresh refresh(state, job);
   visit_reason(refresh, reason);
-  return bound_by_share(state, job, std::move(reason));
+  return bound_by_share(state, job, told_of_wait(state, job, std::move(reason)));
 }
 
 }  // namespace
@@ -424,11 +503,13 @@ Explanation explain(const ClusterState& state, const Job& job) {
     if (same_kind(out.reason, target.reason)) out.reason = refreshed(state, job, target.reason);
   }
   if (out.chosen) out.chosen->reason = refreshed(state, job, out.chosen->reason);
+  name_first(state, job, out.reason);
   const bool judged = static_cast<bool>(job.verdict.job);
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";
   if (job.state() == JobState::kFailed && !job.recovery.last_error.empty())
     out.summary += ": " + job.recovery.last_error;
   add_choice(job, out);
+  add_deadline(state, job, out);
   add_measurements(job, out);
   add_transition_costs(job, out);
   add_stragglers(state, job, out);
@@ -443,12 +524,14 @@ Explanation explain(const ClusterState& state, const Job& job) {
   if (job.state() == JobState::kPending) {
     const std::vector<std::string> types = evidence_of_types(state, job);
     out.evidence.insert(out.evidence.end(), types.begin(), types.end());
+    append(evidence_of_one_type(state, job), out.evidence);
     add_ahead(state, job, out);
   }
   append(victim_evidence(state, job), out.evidence);
   append(tenant_evidence(state, job), out.evidence);
   append(pool_evidence(state, job), out.evidence);
   if (judged && !is_final(job.state())) add_unblocks(state, job, out);
+  if (judged) add_policy_file(state, job, out);
   return out;
 }
 

@@ -38,6 +38,9 @@ std::vector<std::string> pool_evidence(const ClusterState& state, const Job& job
     const int nodes = state.pools.count(name);
     if (nodes >= pool.spec.max) {
       lines.push_back("pool " + name + " has " + counted(nodes, "node") + ", as many as it may have");
+    } else if (!pool.retired) {
+      lines.push_back("pool " + name + " has " + counted(nodes, "node") + " of " +
+                      counted(pool.spec.slots_per_node, "slot") + " and may have " + grouped(pool.spec.max));
     }
     if (pool.backoff.failures > 0) lines.push_back(failing(state, pool));
   }

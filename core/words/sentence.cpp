@@ -113,12 +113,25 @@ std::string text_of(const NodesBeingCleared& why) {
   return "waits for " + each + (why.workers == 1 ? "" : " for each of its " + workers(why.workers)) +
          "; workers of other jobs leave nodes for it";
 }
+// What there would be with all nodes that pools may still create.
+std::string with_pools(const NeverFits& why) {
+  return why.with_pools ? ", and for " + grouped(*why.with_pools) + " with all nodes that its pools may have" : "";
+}
 std::string text_of(const NeverFits& why) {
+  if (why.with_pools.value_or(0) >= why.needed) {
+    return "waits for nodes: it needs " + slots(why.needed) + ", and those that are there have room for " +
+           grouped(why.cluster) + "; with all that its pools may have there is room for " + grouped(*why.with_pools);
+  }
   const std::string needs = "cannot start: it needs " + slots(why.needed);
   if (why.typed) {
-    return needs + " of a type that it asks for, and the whole cluster has " + grouped(why.cluster) + " of these";
+    return needs + " of a type that it asks for, and the whole cluster has " + grouped(why.cluster) + " of these" +
+           with_pools(why);
   }
-  return needs + ", and the whole cluster has room for " + grouped(why.cluster);
+  if (!why.word.empty()) {
+    return needs + " of one type, and the cluster has room for " + grouped(why.cluster) + " of type " + why.word +
+           " at most" + with_pools(why);
+  }
+  return needs + ", and the whole cluster has room for " + grouped(why.cluster) + with_pools(why);
 }
 
 std::string text_of(const BeyondGuarantee& why) {
@@ -147,11 +160,16 @@ std::string text_of(const BehindOlderJob& why) {
   return "waits behind " + counted(why.ahead, "job") + " in the queue; it needs " + slots(why.needed) + ", " +
          are_free(why.free);
 }
-std::string text_of(const SuspendedByUser&) {
+std::string text_of(const SuspendedByUser& why) {
+  if (why.resumes)
+    return "leaves its slots, as its user asked, and was resumed since: it goes on when it has left them";
   return "suspended by its user";
 }
-std::string text_of(const NoNodes&) {
-  return "waits: no node has joined, or all are lost";
+std::string text_of(const NoNodes& why) {
+  const int coming = why.coming.value_or(0);
+  if (coming == 0) return "waits: no node has joined, or all are lost";
+  return "waits for " + (coming == 1 ? "a node" : counted(coming, "node")) + " of pool " + why.word +
+         (coming == 1 ? ", which is" : ", which are") + " on the way";
 }
 std::string text_of(const PolicyFailed&) {
   return "waits: its policy failed before it gave the job a size";
@@ -249,6 +267,7 @@ std::string text_of(const TransitionInProgress& why) {
   return "is changing its size, " + from_to(why);
 }
 std::string text_of(const FixedSize& why) {
+  if (why.size == 0) return "waits: its policy gives it no slots";
   return "keeps " + workers(why.size) + ": its size is fixed";
 }
 std::string text_of(const PinnedByUser& why) {
@@ -310,6 +329,10 @@ std::string text_of(const NoSlotsToGrow& why) {
 
 std::string text_of(const PriceCap& why) {
   const Compared both = compared(why.price.to_units(), why.cap.to_units(), NumberStyle::kDecimal);
+  if (why.slots && !both.alike && why.cap < why.price) {
+    return "waits: " + slots(*why.slots) + " of the cheapest type that it takes " +
+           (*why.slots == 1 ? "costs " : "cost ") + both.left + " an hour, above its price cap of " + both.right;
+  }
   if (both.alike || why.price < why.cap) return "its price cap leaves no room for the next size";
   return "its next size would cost " + both.left + " an hour, above its price cap of " + both.right;
 }

@@ -55,7 +55,8 @@ Lines of_merit(const Judgement& by) {
   return lines;
 }
 
-Lines lines_of(const SuspendedByUser&, JobId job) {
+Lines lines_of(const SuspendedByUser& why, JobId job) {
+  if (why.resumes) return {};
   return {"schedctl resume " + job.text()};
 }
 Lines lines_of(const PriceWait& why, JobId) {
@@ -207,8 +208,9 @@ Lines lines_of(const AwaitsPolicy&, JobId) {
 Lines lines_of(const WaitsForState& why, JobId) {
   return {"free a slot on " + why.node.text(), wait_for(why.left) + ": it starts elsewhere then"};
 }
-Lines lines_of(const NoNodes&, JobId) {
-  return {"start an agent: agentd --daemon ADDRESS --token TOKEN"};
+Lines lines_of(const NoNodes& why, JobId) {
+  if (why.coming) return {};
+  return {"start an agent: agentd join --daemon HOST:PORT --token TOKEN, with a token of: schedctl node token create"};
 }
 
 Lines lines_of(const PriceHold& why, JobId) {
@@ -235,7 +237,8 @@ Lines lines_of(const UtilitySettled&, JobId) {
 Lines lines_of(const EfficiencySettled& why, JobId) {
   // Rounded down, so that a threshold below it lets the step pass.
   constexpr double kDigits = 1'000;
-  const double passes = std::floor((why.by.efficiency - why.by.margin.value_or(0)) * kDigits) / kDigits;
+  constexpr double kSlack = 1e-6;  // of a double's own rounding
+  const double passes = std::floor((why.by.efficiency - why.by.margin.value_or(0)) * kDigits + kSlack) / kDigits;
   if (passes > 0 && passes <= why.by.threshold) {
     return {"lower scaling.efficiency_threshold below " + three_digits(passes)};
   }

@@ -91,11 +91,14 @@ struct NodesBeingCleared {
 struct NeverFits {
   int needed = 0;
   int cluster = 0;
-  bool typed = false;  // of slots of the types that it asks for
+  bool typed = false;                  // of slots of the types that it asks for
+  std::optional<int> with_pools = {};  // slots that it could have with all nodes that its pools may have
+  std::string word = {};  // the type with most room, where its workers are to be on one; empty = all are alike
   static constexpr Traits kTraits{"NeverFits", ReasonCategory::kWaiting};
   bool operator==(const NeverFits&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("needed", self.needed), at("cluster", self.cluster), at("typed", self.typed);
+    at("with_pools", self.with_pools);
   }
 };
 
@@ -202,11 +205,18 @@ struct BehindOlderJob {
   }
 };
 
-struct SuspendedByUser : Bare {
+struct SuspendedByUser {
+  bool resumes = false;  // it still leaves its slots, and was resumed since
   static constexpr Traits kTraits{"SuspendedByUser", ReasonCategory::kWaiting};
+  bool operator==(const SuspendedByUser&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("resumes", self.resumes); }
 };
-struct NoNodes : Bare {
+struct NoNodes {
+  std::optional<int> coming = {};  // nodes of a pool that are on their way
+  std::string word = {};           // that pool
   static constexpr Traits kTraits{"NoNodes", ReasonCategory::kWaiting};
+  bool operator==(const NoNodes&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("coming", self.coming); }
 };
 // The policy's answer was dropped before it named the job.
 struct PolicyFailed : Bare {

@@ -1,0 +1,192 @@
+#include "core/explain/wait_bounds.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "core/place/placement.hpp"
+#include "core/provision/node_room.hpp"
+#include "core/state/node_constraints.hpp"
+#include "core/state/reason_read.hpp"
+#include "core/state/type_records.hpp"
+#include "core/words/wording.hpp"
+
+namespace tidepool::core {
+namespace {
+
+using SlotCounts = std::map<std::string, int>;
+
+int smallest_slots(const Job& job) {
+  return job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+}
+
+bool has_several_types(const ClusterState& state) {
+  return std::any_of(state.nodes.begin(), state.nodes.end(), [&](const auto& entry) {
+    return entry.second.slot_type != state.nodes.begin()->second.slot_type;
+  });
+}
+
+// Of whole workers, on nodes that take some and suit the job.
+SlotCounts slots_there(const ClusterState& state, const Job& job) {
+  SlotCounts slots;
+  const int each = job.spec.gpus_per_worker;
+  for (const auto& [id, node] : state.nodes) {
+    if (!node.takes_workers() || !may_run_on(job, node)) continue;
+    slots[node.slot_type] += static_cast<int>(node.owners.size()) / each * each;
+  }
+  return slots;
+}
+
+// Nodes of the pool that have not joined and may be asked for, or have been.
+int nodes_to_come(const ClusterState& state, const NodePool& pool) {
+  int joined = 0;
+  for (const auto& [request, node] : state.pools.nodes) {
+    if (node.pool == pool.spec.name && !node.is_coming()) ++joined;
+  }
+  return pool.retired ? 0 : std::max(0, pool.spec.max - joined);
+}
+
+int most_of(const SlotCounts& slots, bool mixed) {
+  int most = 0;
+  for (const auto& [type, count] : slots) most = mixed ? most + count : std::max(most, count);
+  return most;
+}
+
+void tell_room(const ClusterState& state, const Job& job, reason::NeverFits& why) {
+  SlotCounts slots = slots_there(state, job);
+  if (!job.spec.mixed_types && !why.typed && slots.size() > 1) {
+    why.word = std::max_element(slots.begin(), slots.end(), [](const auto& a, const auto& b) {
+                 return a.second < b.second;
+               })->first;
+  }
+  const int each = job.spec.gpus_per_worker;
+  for (const auto& [name, pool] : state.pools.pools) {
+    if (!suits(job, pool.spec)) continue;
+    slots[pool.spec.slot_type] += nodes_to_come(state, pool) * (pool.spec.slots_per_node / each * each);
+  }
+  const int most = most_of(slots, job.spec.mixed_types);
+  if (most > why.cluster) why.with_pools = most;
+}
+
+void tell_coming(const ClusterState& state, const Job& job, reason::NoNodes& why) {
+  for (const auto& [name, pool] : state.pools.pools) {
+    if (!suits(job, pool.spec)) continue;
+    const auto coming = std::count_if(state.pools.nodes.begin(), state.pools.nodes.end(), [&](const auto& entry) {
+      return entry.second.pool == pool.spec.name && entry.second.is_coming();
+    });
+    if (coming == 0) continue;
+    why.coming = static_cast<int>(coming);
+    why.word = name;
+    return;
+  }
+}
+
+// Whatever its nodes cost.
+bool could_hold(const Job& job, const PoolSpec& pool) {
+  return pool.slots_per_node >= job.spec.gpus_per_worker && (!is_choosy(job.spec) || may_run_on(job, node_to_be(pool)));
+}
+
+// An hour of the cheapest slot that suits the job, of what is there and of what pools make; none: nothing suits it.
+std::optional<Money> cheapest_slot(const ClusterState& state, const Job& job) {
+  std::optional<Money> least;
+  const auto consider = [&](Money price) { least = least ? std::min(*least, price) : price; };
+  for (const auto& [id, node] : state.nodes) {
+    if (node.takes_workers() && may_run_on(job, node)) consider(node.price_per_slot_hour);
+  }
+  for (const auto& [name, pool] : state.pools.pools) {
+    if (nodes_to_come(state, pool) > 0 && could_hold(job, pool.spec)) consider(pool.spec.price_per_slot_hour);
+  }
+  return least;
+}
+
+// It could not start on any slots whatever becomes free.
+std::optional<Reason> above_cap(const ClusterState& state, const Job& job) {
+  const auto& cap = job.spec.scaling.price_cap;
+  const auto least = cap ? cheapest_slot(state, job) : std::nullopt;
+  if (!least) return std::nullopt;
+  const int slots = smallest_slots(job);
+  const Money price = Money::micros(least->count_micros() * slots);
+  if (price <= *cap) return std::nullopt;
+  return reason::PriceCap{.cap = *cap, .price = price, .slots = slots};
+}
+
+bool waits_for_slots(const Reason& reason) {
+  return traits_of(reason).blocks == Blocks::kForLackOfSlots ||
+         is_any_of<reason::NoNodes, reason::NeverFits, reason::NoNodeMatches, reason::DomainsTooSmall,
+                   reason::PriceWait, reason::MeritWait, reason::TurnWait, reason::BehindOlderJob, reason::PriceCap>(
+             reason);
+}
+
+bool takes_type(const Job& job, const std::string& type) {
+  const auto& asked = job.spec.slot_types;
+  return asked.empty() || std::find(asked.begin(), asked.end(), type) != asked.end();
+}
+
+std::string listed_types(const std::vector<std::string>& types) {
+  std::string text;
+  for (const std::string& type : types) text += (text.empty() ? "" : " or ") + type;
+  return text;
+}
+
+}  // namespace
+
+Reason told_of_wait(const ClusterState& state, const Job& job, Reason reason) {
+  if (job.state() != JobState::kPending || !waits_for_slots(reason)) return reason;
+  if (auto capped = above_cap(state, job)) return *std::move(capped);
+  visit_reason(
+      [&]<class R>(R& why) {
+        if constexpr (std::is_same_v<R, reason::NeverFits>) tell_room(state, job, why);
+        if constexpr (std::is_same_v<R, reason::NoNodes>) tell_coming(state, job, why);
+      },
+      reason);
+  return reason;
+}
+
+int slots_free_for(const ClusterState& state, const Job& job) {
+  if (job.spec.mixed_types || !has_several_types(state)) {
+    return is_choosy(job.spec) ? FreeSlots(state).free_for(job) : state.slots_free();
+  }
+  const FreeSlots free(state);
+  SlotCounts slots;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.takes_workers() && may_run_on(job, node)) slots[node.slot_type] += static_cast<int>(free.free_on(id));
+  }
+  return most_of(slots, false);
+}
+
+void tell_free(const ClusterState& state, const Job& job, reason::NoSlotsToGrow& why) {
+  const auto bound = bound_type(state, job);
+  const FreeSlots free(state);
+  int suited = 0;
+  int others = 0;
+  for (const auto& [id, node] : state.nodes) {
+    if (!node.takes_workers()) continue;
+    const bool of_type = (!bound || node.slot_type == *bound) && takes_type(job, node.slot_type);
+    const int count = static_cast<int>(free.free_on(id));
+    if (!of_type) others += count;
+    if (of_type && may_run_on(job, node)) suited += count;
+  }
+  why.free = suited;
+  why.of_others = others > 0 ? std::optional(others) : std::nullopt;
+  why.word = bound ? *bound : listed_types(job.spec.slot_types);
+}
+
+std::vector<std::string> evidence_of_one_type(const ClusterState& state, const Job& job) {
+  const SlotCounts slots = slots_there(state, job);
+  if (job.spec.mixed_types || slots.size() < 2 || smallest_slots(job) == job.spec.gpus_per_worker) return {};
+  std::string text;
+  for (const auto& [type, count] : slots) {
+    text += (text.empty() ? "" : ", ") + grouped(count) + " of " + (type.empty() ? "a type that is not told" : type);
+  }
+  return {"all its workers are to be on slots of one type, and there are " + text};
+}
+
+bool fits_if_mixed(const ClusterState& state, const Job& job, RoomIn room) {
+  if (job.spec.mixed_types || !has_several_types(state)) return false;
+  Job mixed = job;
+  mixed.spec.mixed_types = true;
+  const int fits = room == RoomIn::kFreeSlots ? FreeSlots(state).room_for(mixed) : empty_cluster_capacity(state, mixed);
+  return fits >= job.spec.elastic.sizes.front();
+}
+
+}  // namespace tidepool::core

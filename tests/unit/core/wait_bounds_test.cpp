@@ -1,0 +1,211 @@
+// What a job is told of types of slot, prices, pools and the policy file that decides.
+#include "core/explain/wait_bounds.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "core/explain/explain.hpp"
+#include "core/words/unblock.hpp"
+#include "tests/support/cluster_builders.hpp"
+#include "tests/support/reasons.hpp"
+
+namespace tidepool::test {
+namespace {
+
+constexpr const char* kMix = "resources.gpu.mixed: true, so that its workers may be on slots of several types";
+
+NodeId join_of_type(Story& story, const std::string& type, int slots) {
+  const std::string name = "n" + std::to_string(story.state().next_node);
+  const NodeId id = story.engine().node_id_for(name);
+  story.learn(core::NodeJoined{id, name, slots, type, Money::micros(3'000'000), {}});
+  return id;
+}
+
+core::PoolSpec pool_of(int max, double price = 1) {
+  return {.name = "gpu",
+          .slot_type = "cpu",
+          .slots_per_node = 2,
+          .price_per_slot_hour = Money::micros(static_cast<std::int64_t>(price * 1e6)),
+          .worth_per_slot_hour = Money::micros(9'000'000),
+          .max = max,
+          .idle = Duration::seconds(60),
+          .lead_time = Duration::seconds(30)};
+}
+
+bool tells(const std::vector<std::string>& lines, const std::string& part) {
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const auto& line) { return line.find(part) != std::string::npos; });
+}
+
+TEST_CASE("a gang that fits on two types only is told so, and that it may mix them") {
+  Story story;
+  join_of_type(story, "alpha", 6);
+  join_of_type(story, "beta", 6);
+  const JobId job = story.submit({.min = 12, .max = 12});
+  story.decide();
+  const auto why = core::explain(story.state(), job);
+  CHECK(why.summary ==
+        "cannot start: it needs 12 slots of one type, and the cluster has room for 6 of type alpha at most");
+  CHECK(tells(why.unblocks, kMix));
+  CHECK(tells(why.unblocks, "add a node with 6 slots of type alpha"));
+  CHECK(tells(why.evidence, "there are 6 of alpha, 6 of beta"));
+}
+
+TEST_CASE("a job that would grow is told of the free slots of its own type") {
+  Story story;
+  join_of_type(story, "alpha", 1);
+  const JobId job = story.running({.max = 2, .cooldown = {}}, 1);
+  join_of_type(story, "beta", 4);
+  story.wish(job, 2);
+  story.steps(job, 1);
+  story.decide();
+  const auto why = core::explain(story.state(), job);
+  CHECK(why.summary == "would take 1 slot more; none of type alpha is free, and 4 of other types are");
+  CHECK(tells(why.unblocks, "add a node with 1 free slot of type alpha"));
+}
+
+TEST_CASE("that jobs in the queue come first is said with the first one's name, and not where none waits") {
+  Story story;
+  story.node(3);
+  const JobId job = story.running({.max = 4, .cooldown = {}}, 2);
+  const JobId first = story.submit({.min = 2, .max = 2});
+  story.wish(job, 3);
+  story.steps(job, 1);
+  story.decide();
+  CHECK(core::explain(story.state(), job).summary ==
+        "would take 1 slot more, but " + first.text() + " in the queue comes first");
+  core::ClusterState state = story.state();
+  state.mutable_job(first).verdict.reason = core::reason::SuspendedByUser{};
+  CHECK(core::explain(state, job).summary.find("queue") == std::string::npos);
+}
+
+TEST_CASE("a job whose price cap is below all that suits it is told what that costs") {
+  Story story;
+  join_of_type(story, "alpha", 4);
+  const JobId job = story.submit({.min = 2, .max = 2, .price_cap = Money::micros(5'000'000)});
+  story.decide();
+  const auto why = core::explain(story.state(), job);
+  CHECK(why.summary == "waits: 2 slots of the cheapest type that it takes cost 6 an hour, above its price cap of 5");
+  CHECK(why.unblocks == std::vector<std::string>{"raise scaling.price_cap to 6"});
+}
+
+// Takes one decision, which may ask for nodes.
+class StoryWithPool : public Story {
+ public:
+  explicit StoryWithPool(core::PoolSpec pool) { learn(core::PoolsConfigured{1, {std::move(pool)}}); }
+  void decide_once() { log(engine().accept(engine().decide(now()))); }
+};
+
+TEST_CASE("what pools may still bring counts, and nodes that are on their way are told") {
+  StoryWithPool story(pool_of(4));
+  const JobId job = story.submit({.min = 2, .max = 2});
+  story.decide_once();
+  auto why = core::explain(story.state(), job);
+  CHECK(why.summary == "waits for a node of pool gpu, which is on the way");
+  CHECK_FALSE(tells(why.unblocks, "agent"));
+  const JobId large = story.submit({.min = 10, .max = 10});
+  story.node(2, "plain");
+  story.decide_once();
+  core::ClusterState state = story.state();
+  state.mutable_job(large).verdict.reason = core::reason::NeverFits{.needed = 10, .cluster = 2};
+  CHECK(core::explain(state, large).summary.find("with all that its pools may have there is room for 10") !=
+        std::string::npos);
+  core::Job wider = *state.find_job(large);
+  wider.spec.elastic.sizes = {12};
+  wider.verdict.reason = core::reason::NeverFits{.needed = 12, .cluster = 2};
+  why = core::explain(state, wider);
+  CHECK(why.summary ==
+        "cannot start: it needs 12 slots, and the whole cluster has room for 2, and for 10 with all nodes that its "
+        "pools may have");
+  CHECK(tells(why.unblocks, "raise max of pool gpu, which is 4 nodes"));
+  CHECK(tells(why.unblocks, "lower elastic.min to 10"));
+}
+
+TEST_CASE("without any node the way to start an agent is one that agentd takes") {
+  Story story;
+  const JobId job = story.submit({});
+  story.decide();
+  CHECK(tells(core::explain(story.state(), job).unblocks, "agentd join --daemon HOST:PORT --token TOKEN"));
+}
+
+TEST_CASE("a job whose nodes are out of sight is not told that it would begin anew") {
+  Story story;
+  const NodeId node = story.node(2, "far");
+  const JobId job = story.running({.min = 1, .max = 2, .cooldown = {}}, 2);
+  story.learn(core::NodeLost{node, "no heartbeat"});
+  story.decide();
+  const auto why = core::explain(story.state(), job);
+  CHECK_FALSE(tells(why.evidence, "begin anew"));
+  CHECK(tells(why.evidence, "2 workers of it may still train on nodes that are away; it goes on with them"));
+  CHECK(tells(why.unblocks, "bring back far"));
+}
+
+TEST_CASE("a job that was resumed while it leaves its slots is told that it goes on") {
+  Story story;
+  story.node(2);
+  const JobId job = story.running({.max = 2, .cooldown = {}}, 2);
+  story.learn(core::JobSuspendRequested{job});
+  story.decide();
+  CHECK(core::explain(story.state(), job).summary.find("suspended by its user") == 0);
+  story.learn(core::JobResumeRequested{job});
+  const auto why = core::explain(story.state(), job);
+  CHECK(why.summary == "leaves its slots, as its user asked, and was resumed since: it goes on when it has left them");
+  CHECK_FALSE(tells(why.unblocks, "resume"));
+}
+
+TEST_CASE("a job to which the policy file in charge gives nothing is told which file it is") {
+  Story story;
+  story.node(2);
+  const JobId job = story.submit({});
+  core::ClusterState state = story.state();
+  state.deployment.active = core::PolicyFileRef{.name = "capped", .version = std::string(64, 'a')};
+  state.mutable_job(job).verdict = {.job = job, .reason = core::reason::FixedSize{{.size = 0}}};
+  const auto why = core::explain(state, job);
+  CHECK(why.summary == "waits: policy capped@aaaaaaaaaaaa, which decides, gives it no slots");
+  CHECK(tells(why.unblocks, "schedctl policy rollback"));
+  CHECK(core::sentence(core::reason::FixedSize{{.size = 0}}) == "waits: its policy gives it no slots");
+}
+
+TEST_CASE("a state is said to lie in the checkpoint folder only where that may be") {
+  Story story;
+  const NodeId node = story.node(1);
+  const JobId job = story.submit({});
+  core::ClusterState state = story.state();
+  core::Job& kept = state.mutable_job(job);
+  const std::string name = state.find_node(node)->name;
+  kept.recovery.checkpoint = core::SavedState{.step = 31, .node = node};
+  CHECK(tells(core::explain(state, job).evidence, "its state of step 31 is kept on node " + name));
+  kept.spec.checkpoint.dir = "/shared";
+  CHECK(tells(core::explain(state, job).evidence,
+              "is kept in its checkpoint folder, or by node " + name + " until it is there"));
+}
+
+TEST_CASE("a deadline that has passed is told") {
+  Story story;
+  story.node(1);
+  core::JobSpec spec = job_spec({});
+  spec.deadline = Duration::seconds(60);
+  const JobId job = story.engine().next_job_id();
+  story.learn(core::JobSubmitted{job, spec});
+  story.decide();
+  CHECK_FALSE(tells(core::explain(story.state(), job).evidence, "deadline"));
+  story.pass(Duration::seconds(90));
+  story.learn(core::ClockAdvanced{});
+  CHECK(tells(core::explain(story.state(), job).evidence, "its deadline has passed: it was "));
+}
+
+TEST_CASE("a step within the margin for noise is told with the threshold that the user has set") {
+  const core::reason::EfficiencySettled noisy{{.size = 2, .next = 3},
+                                              {.efficiency = 0.12, .threshold = 0.1, .margin = 0.04}};
+  CHECK(core::sentence(noisy) ==
+        "keeps 2 workers: a third worker would add 12 % of a worker's throughput: more than the 10 % asked for, but "
+        "within the margin for measurement noise, 4 %");
+  CHECK(core::unblocks_of(noisy, JobId(1)) ==
+        std::vector<std::string>{"lower scaling.efficiency_threshold below 0.08"});
+  // Rounded to two decimals it would be 0.11, and a threshold between the two would change nothing.
+  const core::reason::EfficiencySettled close{{.size = 2, .next = 3}, {.efficiency = 0.1058, .threshold = 0.11}};
+  CHECK(core::unblocks_of(close, JobId(1)) ==
+        std::vector<std::string>{"lower scaling.efficiency_threshold below 0.105"});
+}
+
+}  // namespace
+}  // namespace tidepool::test
