@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
 
 #include "tests/support/temporary_folder.hpp"
 #include "workers/agent/isolation/confine_plan.hpp"
@@ -46,6 +48,26 @@ TEST_CASE("a user goes to another job only while no process of it lives") {
   REQUIRE(free.claim("a", JobId(1)).ok());
   CHECK(free.claim("a", JobId(1)).value() == kUnused);
   CHECK(free.claim("b", JobId(2)).value() == kUnused);
+}
+
+TEST_CASE("agents that claim one user at the same moment all get it, and leave nothing but the claim") {
+  const test::TemporaryFolder folder;
+  constexpr uid_t kUnused = 3'999'999'999;
+  const JobUids uids({.first = kUnused, .last = kUnused}, folder / "claims");
+  std::vector<std::string> errors(4);
+  std::vector<std::thread> agents;
+  for (std::size_t agent = 0; agent < errors.size(); ++agent) {
+    agents.emplace_back([&, agent] {
+      for (int i = 0; i < 50; ++i) {
+        const auto claimed = uids.claim("cluster-" + std::to_string(agent), JobId(1));
+        if (!claimed.ok()) errors[agent] = claimed.error().message;
+      }
+    });
+  }
+  for (std::thread& agent : agents) agent.join();
+  for (const std::string& error : errors) CHECK(error.empty());
+  const std::filesystem::directory_iterator left(folder / "claims");
+  CHECK(std::distance(begin(left), end(left)) == 1);
 }
 
 TEST_CASE("the plan of a confined program comes through as it is, whatever bytes it holds") {

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
 #include <system_error>
@@ -43,13 +44,27 @@ Status write_all(int fd, std::string_view bytes) {
   return ok_status();
 }
 
-Status replace_file(const std::filesystem::path& path, std::string_view text) {
-  const std::string temporary = path.string() + ".new";
-  const UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!file) return errno_error("create " + temporary);
+namespace {
+
+Status put_in_place(const UniqueFd& file, const std::string& temporary, const std::filesystem::path& path,
+                    std::string_view text) {
   TP_TRY(write_all(file.get(), text));
   if (::fdatasync(file.get()) != 0) return errno_error("flush " + temporary);
   if (::rename(temporary.c_str(), path.c_str()) != 0) return errno_error("replace " + path.string());
+  return ok_status();
+}
+
+}  // namespace
+
+// Other processes may replace the same file: each writes to a name of its own.
+Status replace_file(const std::filesystem::path& path, std::string_view text) {
+  std::string temporary = path.string() + ".XXXXXX";
+  const UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file) return errno_error("create " + temporary);
+  if (const Status put = put_in_place(file, temporary, path, text); !put.ok()) {
+    ::unlink(temporary.c_str());
+    return put;
+  }
   const UniqueFd folder(::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder || ::fsync(folder.get()) != 0) return errno_error("flush " + path.parent_path().string());
   return ok_status();
