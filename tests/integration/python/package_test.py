@@ -275,6 +275,17 @@ print("ended", job.finished, tp.__file__)
         self.assertIn("KeyboardInterrupt", errors)
         self.assertNotIn("Sanitizer", errors)
 
+    def test_a_second_backward_ends_the_script_with_its_traceback(self):
+        once = "torch.nn.functional.cross_entropy(model(x), y).backward()"
+        for line_after in (once, once + "\n    continue"):
+            with self.subTest(line_after):
+                script = self.SCRIPT.replace(once, f"{once}\n    {line_after}")
+                done = subprocess.run([sys.executable, "-B", "-c", script, "3"], capture_output=True, text=True,
+                                      timeout=60, env={**os.environ, "PYTHONPATH": str(PACKAGE)})
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("Traceback", done.stderr)
+                self.assertIn("RuntimeError: a second backward() in one step", done.stderr)
+
     def test_a_missing_library_is_named_with_what_to_do(self):
         done = self.run_script(1, TIDEPOOL_LIBRARY="/nowhere/libtidepool.so")
         self.assertIn("TIDEPOOL_LIBRARY names /nowhere/libtidepool.so, which does not exist", done.stderr)

@@ -7,7 +7,8 @@ workers must announce the same buckets in the same order: bucket k waits for the
 what is left, be it that a parameter took no part in the loss.
 
 The rule: after begin_part() the gradients are zero, and whatever the program zeroes before its backward() changes
-nothing. A backward that does not complete the step (a micro-batch, no_sync) is folded into a sum aside when it ends.
+nothing. An error in a hook is kept and raised by raise_failure(): a process whose autograd engine has carried a Python
+error may wait for ever at its exit. A backward that does not complete the step (a micro-batch, no_sync) is folded into a sum aside when it ends.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class GradientBuckets:
         self._hooks: list[Any] = []
         self._in_backward = False
         self._touched = False  # a gradient has arrived since they were zeroed
+        self._failure: Optional[BaseException] = None  # of a hook, the first
         self.reached = False  # a gradient has ever arrived
         self.completes = False  # the coming backward completes the step
         self.summed = False  # the step's sum is taken: no further gradient may arrive
@@ -79,7 +81,7 @@ class GradientBuckets:
             self._buckets.append(bucket)
 
     def _hook(self, parameter: torch.nn.Parameter, view: torch.Tensor, bucket: _Bucket) -> Callable[..., None]:
-        def arrived(*_: object) -> None:
+        def arrived() -> None:
             if self.summed:
                 raise RuntimeError("a second backward() in one step: its gradients come after the sum over the workers. "
                                    "Add the losses and call backward() once, or put all but the last into `with "
@@ -89,12 +91,27 @@ class GradientBuckets:
                 _take_back(parameter, view)
             if not self._in_backward:
                 self._in_backward = True
-                torch.autograd.Variable._execution_engine.queue_callback(self._backward_ended)
+                torch.autograd.Variable._execution_engine.queue_callback(lambda: self._keep_failure(self._backward_ended))
             bucket.missing -= 1
             if self.completes and bucket.missing == 0 and self._weight != 0.0:
                 self._announce_full()
 
-        return arrived
+        return lambda *_: self._keep_failure(arrived)
+
+    def _keep_failure(self, act: Callable[[], None]) -> None:
+        """Calls `act`, unless something has failed before."""
+        if self._failure is not None:
+            return
+        try:
+            act()
+        except BaseException as error:  # also a KeyboardInterrupt: it is raised a moment later
+            self._failure = error
+
+    def raise_failure(self) -> None:
+        """Raises what a hook could not."""
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
 
     def _backward_ended(self) -> None:
         self._in_backward = False

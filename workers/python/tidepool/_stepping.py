@@ -160,6 +160,8 @@ class Stepper:
             return False
         if not self._given:
             return True  # begun for the loop over epochs, not yet seen by the loop over batches
+        if self._buckets is not None:
+            self._buckets.raise_failure()
         retried = self.phase is Phase.RETRY
         self._settle()
         self.look_for_notice()
@@ -285,6 +287,8 @@ class Stepper:
 
     def apply(self, step: Callable[[], Any], optimizer: Optional[torch.optim.Optimizer] = None) -> None:
         """Calls `step` if the step is agreed on and complete."""
+        if self._buckets is not None:
+            self._buckets.raise_failure()
         if self.phase is Phase.COMPUTING:
             if not self._last_part:
                 return  # a micro-batch: the step comes with its last one
