@@ -147,6 +147,7 @@ struct TinyJob::Trained {
   TinyModel& model;
   Place& where;
   bool deserts = false;
+  std::int64_t last_step = kDiarySteps;  // of a program that ends by finish()
 };
 
 TinyJob::TinyJob(TinyJobOptions options) : options_(options) {
@@ -176,7 +177,7 @@ int TinyJob::work(const WorkerPlace& place) const {
   auto session = runtime::Session::open({.samples = options_.samples,
                                          .global_batch = options_.global_batch,
                                          .seed = options_.seed,
-                                         .steps = options_.steps,
+                                         .steps = options_.open_ended ? 0 : options_.steps,
                                          .noise_every = options_.noise_every,
                                          .build = options_.build,
                                          .backend = *backend,
@@ -194,7 +195,11 @@ int TinyJob::work(const WorkerPlace& place) const {
   const auto where = place_of(options_, place.worker.number(), model);
   const auto slow = options_.slowness.find(place.worker.number());
   const bool deserts = options_.desert.contains(place.worker.number());
-  return train({**session, model, *where, deserts}, &diary(place.worker),
+  std::int64_t last_step = options_.open_ended ? options_.steps : kDiarySteps;
+  if (const auto own = options_.finish_at.find(place.worker.number()); own != options_.finish_at.end()) {
+    last_step = own->second;
+  }
+  return train({**session, model, *where, deserts, last_step}, &diary(place.worker),
                slow == options_.slowness.end() ? 1 : slow->second);
 }
 
@@ -225,6 +230,7 @@ int TinyJob::train(const Trained& trained, Diary* diary, double slowness) const 
     model.count_step();
     session.commit();
     if (diary != nullptr) write_commit(*diary, session, step->samples.size(), options_.keeps_digests);
+    if (diary != nullptr && session.steps_committed() >= trained.last_step) session.finish();
     if (diary != nullptr && trained.deserts && session.steps_committed() == options_.steps) std::_Exit(0);
   }
   if (diary != nullptr) {

@@ -40,6 +40,9 @@ struct TinyJobOptions {
   bool lingers = false;                 // the last steps take kLingering each until hurry()
   std::int64_t hang_at = -1;            // the first worker computes for ever at this step
   std::set<std::uint64_t> desert = {};  // workers that are gone, with code 0, once they have committed the last step
+  bool open_ended = false;              // the session does not know `steps`: finish() says that they are done
+  std::map<std::uint64_t, std::int64_t> finish_at =
+      {};  // of an open-ended job, by worker: its last step, in place of `steps`
 };
 
 inline constexpr std::int64_t kLingeringSteps = 40;

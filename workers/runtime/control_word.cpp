@@ -9,7 +9,7 @@ namespace tidepool::runtime {
 namespace {
 
 // Layout: loss, noise term, ranks with one, 2 limbs of the count, 4 limbs of the checksum, then per rank: ready_for,
-// compute time, share table.
+// compute time, share table, whether it has ended.
 constexpr std::size_t kLoss = 0;
 constexpr std::size_t kNoise = 1;
 constexpr std::size_t kNoiseRanks = 2;
@@ -18,7 +18,7 @@ constexpr std::size_t kCountLimbs = 2;
 constexpr std::size_t kChecksum = kCount + kCountLimbs;
 constexpr std::size_t kChecksumLimbs = 4;
 constexpr std::size_t kRanks = kChecksum + kChecksumLimbs;
-constexpr std::size_t kFloatsPerRank = 3;
+constexpr std::size_t kFloatsPerRank = 4;
 // Beyond this a float32 no longer holds every whole number.
 constexpr std::uint32_t kExactMax = 1U << 24U;
 
@@ -81,6 +81,7 @@ void write_control_word(const ControlReport& report, const ControlPlace& place, 
   word[mine] = ahead < kExactMax ? static_cast<float>(ahead) : 0.0F;
   word[mine + 1] = static_cast<float>(report.compute_us);
   word[mine + 2] = report.shares < kExactMax ? static_cast<float>(report.shares) : 0.0F;
+  word[mine + 3] = report.ended ? 1.0F : 0.0F;
 }
 
 ControlSums read_control_word(std::span<const float> word, const ControlPlace& place) {
@@ -97,6 +98,7 @@ ControlSums read_control_word(std::span<const float> word, const ControlPlace& p
     sums.ready_for.push_back(ahead == 0 ? 0 : place.current + ahead);
     sums.compute_us.push_back(std::llround(word[slot + 1]));
     sums.shares.push_back(std::llround(word[slot + 2]));
+    sums.ends.push_back(word[slot + 3] > 0 ? EndWord::kEnded : EndWord::kGoesOn);
   }
   return sums;
 }

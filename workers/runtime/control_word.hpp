@@ -17,6 +17,9 @@ namespace tidepool::runtime {
 
 inline constexpr int kRanksMax = 256;
 
+// What a rank says of its program's end. One that has joined with others' state may not have been asked.
+enum class EndWord : std::uint8_t { kGoesOn, kEnded, kMayHave };
+
 // What one rank says in one step.
 struct ControlReport {
   GenerationNumber ready_for = 0;  // newer generation that it is ready to enter; 0 = none
@@ -26,6 +29,7 @@ struct ControlReport {
   // |gradient of this rank|^2 / samples, if the step measures noise and the rank has samples.
   std::optional<double> noise_term;
   std::int64_t shares = 0;  // share table of this generation, newer than the one in use, that it knows; 0 = none
+  bool ended = false;       // its program has said that the step before was the last: this one is not computed
 };
 
 // What all ranks read.
@@ -37,6 +41,7 @@ struct ControlSums {
   double noise_terms = 0;            // over the ranks that gave one
   int noise_ranks = 0;               // how many did
   std::vector<std::int64_t> shares;  // by rank
+  std::vector<EndWord> ends;         // by rank
 
   // knows_next: how many ranks are ready to leave the present generation.
   [[nodiscard]] int knows_next() const;

@@ -67,6 +67,7 @@ void GradientReducer::begin_step(std::shared_ptr<Comm> comm) {
   changed_.wait(lock, [this] { return idle(); });
   comm_ = std::move(comm);
   named_.clear();
+  order_.clear();
   covered_ = 0;
   own_square_ = 0;
   total_square_ = 0;
@@ -95,6 +96,7 @@ Status GradientReducer::add(std::size_t first, std::size_t count) {
   if (covered_ + count == count_) return ok_status();  // completes the buffer: left to finish()
   TP_TRY(mark(range));
   named_.insert(after, range);
+  order_.push_back(range);
   covered_ += count;
   {
     const std::lock_guard lock(mutex_);
@@ -102,6 +104,12 @@ Status GradientReducer::add(std::size_t first, std::size_t count) {
   }
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   changed_.notify_all();
+  return ok_status();
+}
+
+Status GradientReducer::repeat_step(std::shared_ptr<Comm> comm) {
+  begin_step(std::move(comm));
+  for (const Range& range : std::vector<Range>(last_)) TP_TRY(add(range.first, range.count));
   return ok_status();
 }
 
@@ -206,7 +214,9 @@ Status GradientReducer::finish() {
     ranges.erase(ranges.begin());
   }
   for (const Range& range : ranges) TP_TRY(sum(range));
-  return sum_last(with_word);
+  TP_TRY(sum_last(with_word));
+  last_ = order_;
+  return ok_status();
 }
 
 Status GradientReducer::sum_last(std::size_t with_word) {

@@ -49,6 +49,9 @@ class GradientReducer {
   // Floats [first, first + count) are final here. kInvalidArgument: outside the buffer, or named before.
   [[nodiscard]] Status add(std::size_t first, std::size_t count);
 
+  // The buckets of the last step that was summed once more, over the same `comm`, of a rank that computes nothing.
+  [[nodiscard]] Status repeat_step(std::shared_ptr<Comm> comm);
+
   // Waits until the buckets under way are summed; the error of the first that failed.
   [[nodiscard]] Status drain();
   // Sums the rest and, last, the control word. After a drain() that succeeded.
@@ -92,6 +95,8 @@ class GradientReducer {
 
   std::shared_ptr<Comm> comm_;
   std::vector<Range> named_;  // in this step, sorted
+  std::vector<Range> order_;  // the same as they were named
+  std::vector<Range> last_;   // of the last step that was summed
   std::size_t covered_ = 0;   // floats in `named_`
   bool measures_ = false;
   double own_square_ = 0;  // of the thread that sums: the one below, and the caller once it is idle

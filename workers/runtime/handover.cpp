@@ -90,6 +90,10 @@ Result<HandoverOutcome> hand_over(Comm& comm, const ReplicaState& state, const P
   outcome.progress = (*members)[static_cast<std::size_t>(root)].progress;
   outcome.progress.has_state = true;
   outcome.received = lacks[static_cast<std::size_t>(comm.rank())];
+  // Whether the program has ended is each rank's own word, unless its state comes from those that all say so.
+  const bool all_ended = std::ranges::all_of(
+      *members, [&](const Member& member) { return member.step() != newest || member.progress.finishing; });
+  outcome.progress.finishing = outcome.received ? all_ended : mine.finishing;
   if (receivers == 0) return outcome;
   const auto moved = means.transfer.send_rest(comm, root, lacks);
   if (!moved.ok()) return moved.error();

@@ -25,7 +25,7 @@ class StateSource {
 };
 
 struct HandoverOutcome {
-  Progress progress;             // the same on all ranks
+  Progress progress;             // the same on all ranks but for `finishing`
   std::int64_t bytes_moved = 0;  // over all receivers, at the switch; not what was sent ahead
   bool received = false;         // this rank's memory was overwritten by another's
   bool restored = false;         // this rank's memory came from its StateSource

@@ -108,9 +108,7 @@ class LiveSession final : public Session {
 
  private:
   [[nodiscard]] Status open_gpu();
-  [[nodiscard]] bool at_end() const {
-    return progress_.finishing || (options_.steps > 0 && progress_.steps >= options_.steps);
-  }
+  [[nodiscard]] bool at_end() const { return progress_.finishing || has_all_steps(); }
   [[nodiscard]] bool must_enter() const {
     return broken_ || switch_agreed_ || membership_.failed_since(generation_.number);
   }
@@ -139,6 +137,15 @@ class LiveSession final : public Session {
   void report_shares(double step_ms);
   void report_audit(const EpochAudit& audit);
   void report_unreported_audits();
+  [[nodiscard]] bool has_all_steps() const { return options_.steps > 0 && progress_.steps >= options_.steps; }
+  // The step under way can still be summed.
+  [[nodiscard]] bool goes_on_here() const { return !broken_ && !end_agreed_ && ending_ == Ending::kNone; }
+  // Whether all ranks are known to have the end that this one has.
+  [[nodiscard]] bool end_is_shared() const { return has_all_steps() || end_agreed_; }
+  [[nodiscard]] Status say_end();
+  [[nodiscard]] Status ask_who_ended();
+  [[nodiscard]] Status say_end_in_sum();
+  void compare_ends(const std::vector<EndWord>& said);
   void tell_end();
   void finish_alone();
   void change_shares(TimePoint now);
@@ -179,6 +186,9 @@ class LiveSession final : public Session {
   GenerationNumber tried_ = 0;      // newest generation entered or given up
   bool broken_ = false;             // a collective failed: a member died or left
   std::optional<Error> own_fault_;  // why it failed, if perhaps no other rank noticed
+  bool joined_here_ = false;        // its state came from others when the generation began
+  bool ends_asked_ = false;         // in this generation; from then on the control words say it
+  bool end_agreed_ = false;         // all ranks have said that their programs have ended
   bool switch_agreed_ = false;      // all ranks said in one step that they are ready
 
   StepSchedule schedule_;                 // its state is copied to progress_ when a step commits

@@ -128,12 +128,15 @@ GenerationNumber LiveSession::advance_build() {
 
 Status LiveSession::bucket_ready(std::size_t first, std::size_t count) {
   TP_CHECK(comm_ != nullptr && in_flight_ > 0, "bucket_ready() comes between next_step() and reduce()");
-  return reducer_.add(first, count);
+  if (!ends_asked_ && !broken_) broken_ = !ask_who_ended().ok();
+  return goes_on_here() ? reducer_.add(first, count) : ok_status();
 }
 
 Reduced LiveSession::reduce(double loss_sum) {
   TP_CHECK(comm_ != nullptr && in_flight_ > 0, "reduce() follows next_step()");
   pulse(api::PulsePhase::kReducing);
+  if (!ends_asked_ && !broken_) broken_ = !ask_who_ended().ok();
+  if (!goes_on_here()) return Reduced::kRetry;
   if (const Status status = sum_over_ranks(loss_sum); !status.ok()) {
     log_info("generation " + std::to_string(generation_.number) + " ends: " + status.error().message);
     broken_ = true;
@@ -142,6 +145,8 @@ Reduced LiveSession::reduce(double loss_sum) {
   }
   sums_ = read_control_word(reducer_.word(comm_->size()), place());
   pulse(api::PulsePhase::kComputing);
+  compare_ends(sums_.ends);
+  if (ending_ != Ending::kNone) return Reduced::kRetry;
   totals_.samples = sums_.fed.count;
   totals_.mean_loss = sums_.loss_sum / static_cast<double>(sums_.fed.count);
   if (const Status measured = measure_noise(); !measured.ok()) {
@@ -232,16 +237,74 @@ void LiveSession::pulse(api::PulsePhase phase, Millis least) {
   pulse_.set(phase, progress_.steps, limit);
 }
 
+// Before the first sum of a generation, of which no rank knows the others' buckets.
+Status LiveSession::ask_who_ended() {
+  ends_asked_ = true;
+  const EndWord mine = progress_.finishing ? EndWord::kEnded : joined_here_ ? EndWord::kMayHave : EndWord::kGoesOn;
+  const auto word = static_cast<std::int64_t>(mine);
+  const auto words = comm_->allgather({&word, 1});
+  if (!words.ok()) return words.error();
+  std::vector<EndWord> said;
+  for (const std::int64_t each : *words) said.push_back(static_cast<EndWord>(each));
+  compare_ends(said);
+  return ok_status();
+}
+
+// The others may be summing the next step: this rank takes part with the buckets of the one before, and all read in
+// its control word that it has ended.
+Status LiveSession::say_end_in_sum() {
+  TP_TRY(reducer_.repeat_step(comm_));
+  TP_TRY(reducer_.drain());
+  write_control_word({.ended = true}, place(), reducer_.word(comm_->size()));
+  TP_TRY(reducer_.finish());
+  sums_ = read_control_word(reducer_.word(comm_->size()), place());
+  compare_ends(sums_.ends);
+  return ok_status();
+}
+
+Status LiveSession::say_end() {
+  pulse(api::PulsePhase::kReducing);
+  if (!ends_asked_) return ask_who_ended();
+  if (!has_all_steps()) return say_end_in_sum();
+  const std::int64_t steps = progress_.steps;
+  const auto all = comm_->allgather({&steps, 1});
+  return all.ok() ? ok_status() : Status(all.error());
+}
+
+namespace {
+
+std::string ranks_that(const std::vector<EndWord>& said, EndWord word) {
+  std::string text;
+  for (std::size_t rank = 0; rank < said.size(); ++rank) {
+    if (said[rank] == word) text += (text.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  return (text.find(',') == std::string::npos ? "rank " : "ranks ") + text;
+}
+
+}  // namespace
+
+void LiveSession::compare_ends(const std::vector<EndWord>& said) {
+  const auto count = [&](EndWord word) { return std::count(said.begin(), said.end(), word); };
+  if (count(EndWord::kEnded) == 0) return;
+  if (count(EndWord::kGoesOn) == 0) {
+    end_agreed_ = progress_.finishing = true;
+    return;
+  }
+  fail(invalid_argument(ranks_that(said, EndWord::kEnded) + " ended the loop at step " +
+                        std::to_string(progress_.steps) + ", " + ranks_that(said, EndWord::kGoesOn) +
+                        " did not: end on the same step on all ranks, by what is the same on all of them"));
+}
+
 // The end that all workers reach together. If one died just now, the survivors first become a
 // generation again, and next_step() comes back here.
 void LiveSession::finish() {
   progress_.finishing = true;
   if (ending_ != Ending::kNone || must_enter()) return;
-  const std::int64_t steps = progress_.steps;
-  if (!comm_->allgather({&steps, 1}).ok()) {
+  if (!end_agreed_ && !say_end().ok()) {
     broken_ = true;
     return;
   }
+  if (ending_ != Ending::kNone) return;
   report_switch(Clock::now());
   if (const auto rest = reports_.take(Clock::now())) report(*rest);
   if (rank() == 0) tell_end();

@@ -74,8 +74,8 @@ std::optional<CommBuilder::Built> LiveSession::build_newest() {
     fail(*own_fault_);
     return std::nullopt;
   }
-  if (!membership_.wait_newer(tried_, Clock::now() + (at_end() ? options_.end_grace : options_.patience))) {
-    if (at_end()) {
+  if (!membership_.wait_newer(tried_, Clock::now() + (end_is_shared() ? options_.end_grace : options_.patience))) {
+    if (end_is_shared()) {
       finish_alone();
       return std::nullopt;
     }
@@ -96,7 +96,7 @@ std::optional<CommBuilder::Built> LiveSession::build_newest() {
   if (builder_.target() < newest.number) start_build(newest, false);
   pulse(api::PulsePhase::kSwitching);
   gate_.interrupt();  // no member trains now: what is being sent ahead need not be slow
-  if (at_end() && !builder_.wait_until(Clock::now() + options_.end_grace)) {
+  if (end_is_shared() && !builder_.wait_until(Clock::now() + options_.end_grace)) {
     finish_alone();
     return std::nullopt;
   }
@@ -146,6 +146,9 @@ bool LiveSession::take_part_in(CommBuilder::Built& built) {
   }
   prepare_switch_report(built, *outcome);
   progress_ = outcome->progress;
+  joined_here_ = outcome->received && progress_.steps > 0;
+  ends_asked_ = false;
+  end_agreed_ = false;
   ledger_.adopt(progress_.ledger);
   if (const Status planned = plan_batch(built.generation.size()); !planned.ok()) {
     give_up(planned.error());

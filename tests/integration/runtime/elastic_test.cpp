@@ -246,6 +246,57 @@ TEST_CASE("a rank that has committed the last step ends well, although the other
   }
 }
 
+TEST_CASE("programs that end by finish() on the same step end well, whoever joins or dies on the way") {
+  for (const bool in_buckets : {false, true}) {
+    CAPTURE(in_buckets);
+    Scene scene({.steps = 150, .step_us = 1'000, .in_buckets = in_buckets, .open_ended = true});
+    scene.start(2);
+    scene.workers.push_back(scene.boot());
+    scene.leader.commit(scene.workers);
+    REQUIRE(scene.enters(scene.workers[2], 2));
+    scene.loses(0);
+    REQUIRE(scene.enters(scene.workers[0], 3));
+    scene.finish();
+    for (const WorkerId worker : scene.workers) {
+      CHECK(scene.job.diary(worker).ending == static_cast<int>(runtime::Ending::kFinished));
+    }
+  }
+}
+
+TEST_CASE("ranks that end on different steps fail at the first of them instead of waiting for each other") {
+  for (const std::uint64_t first : {1U, 2U}) {
+    for (const bool in_buckets : {false, true}) {
+      CAPTURE(first, in_buckets);
+      Scene scene(
+          {.steps = 100, .step_us = 500, .in_buckets = in_buckets, .open_ended = true, .finish_at = {{first, 60}}});
+      scene.start(2);
+      REQUIRE(scene.all_have_left());
+      CHECK(scene.leader.received<api::FinishedMessage>().empty());
+      for (const WorkerId worker : scene.workers) {
+        CHECK(scene.job.diary(worker).ending == static_cast<int>(runtime::Ending::kFailed));
+        CHECK(scene.job.diary(worker).steps == 60);
+        CHECK(scene.leader.exits().at(worker) == 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("a rank whose program has ended does not end the job alone when the others are lost") {
+  Scene scene({.steps = 100,
+               .step_us = 500,
+               .end_grace = runtime::Millis{100},
+               .hang_at = 60,
+               .open_ended = true,
+               .finish_at = {{2, 60}}});
+  scene.start(2);
+  REQUIRE(scene.reaches(scene.workers[1], 60));
+  scene.leader.go_away();
+  scene.leader.kill(scene.workers[0]);
+  CHECK_FALSE(scene.leader.run_until([&] { return scene.leader.living() == 0; }, 1'000));
+  CHECK(scene.leader.received<api::FinishedMessage>().empty());
+  scene.leader.kill(scene.workers[1]);
+}
+
 TEST_CASE("a build that is never completed does not keep a rank that has committed the last step") {
   Scene scene({.steps = 600, .step_us = 1'000, .end_grace = runtime::Millis{300}, .desert = {2}});
   scene.start(2);

@@ -69,6 +69,11 @@ TEST_CASE("other shares wait until every rank knows the same table") {
   CHECK(agreed({2, 2, 2}) == 2);
 }
 
+TEST_CASE("each rank says whether its program has ended") {
+  const ControlSums sums = read(summed({{}, {.ended = true}, {}}, 5), 5, 3);
+  CHECK(sums.ends == std::vector<EndWord>{EndWord::kGoesOn, EndWord::kEnded, EndWord::kGoesOn});
+}
+
 TEST_CASE("knows_next counts the ranks that are ready") {
   const ControlSums sums = read(summed({{.ready_for = 6}, {}, {.ready_for = 7}}, 5), 5, 3);
   CHECK(sums.knows_next() == 2);
