@@ -7,8 +7,10 @@ workers must announce the same buckets in the same order: bucket k waits for the
 what is left, be it that a parameter took no part in the loss.
 
 The rule: after begin_part() the gradients are zero, and whatever the program zeroes before its backward() changes
-nothing. An error in a hook is kept and raised by raise_failure(): a process whose autograd engine has carried a Python
-error may wait for ever at its exit. A backward that does not complete the step (a micro-batch, no_sync) is folded into a sum aside when it ends.
+nothing. A backward that does not complete the step (a micro-batch, no_sync) is folded into a sum aside when it ends.
+
+An error in a hook is kept and raised by raise_failure(): a process whose autograd engine has carried a Python error may
+wait for ever at its exit.
 """
 
 from __future__ import annotations
@@ -81,6 +83,9 @@ class GradientBuckets:
             self._buckets.append(bucket)
 
     def _hook(self, parameter: torch.nn.Parameter, view: torch.Tensor, bucket: _Bucket) -> Callable[..., None]:
+        def ended() -> None:
+            self._keep_failure(self._backward_ended)
+
         def arrived() -> None:
             if self.summed:
                 raise RuntimeError("a second backward() in one step: its gradients come after the sum over the workers. "
@@ -91,7 +96,7 @@ class GradientBuckets:
                 _take_back(parameter, view)
             if not self._in_backward:
                 self._in_backward = True
-                torch.autograd.Variable._execution_engine.queue_callback(lambda: self._keep_failure(self._backward_ended))
+                torch.autograd.Variable._execution_engine.queue_callback(ended)
             bucket.missing -= 1
             if self.completes and bucket.missing == 0 and self._weight != 0.0:
                 self._announce_full()
@@ -111,6 +116,7 @@ class GradientBuckets:
         """Raises what a hook could not."""
         failure, self._failure = self._failure, None
         if failure is not None:
+            self._in_backward = False
             raise failure
 
     def _backward_ended(self) -> None:
