@@ -168,6 +168,11 @@ bool TinyJob::lingers_at(std::int64_t step) const {
   return options_.lingers && step >= options_.steps - kLingeringSteps && !hurried_->load();
 }
 
+bool TinyJob::all_have_all_steps() const {
+  return std::none_of(diaries_, diaries_ + kDiaryWorkers,
+                      [this](const Diary& diary) { return diary.generation > 0 && diary.steps < options_.steps; });
+}
+
 int TinyJob::work(const WorkerPlace& place) const {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // never outlive a test that crashed
   TP_CHECK(place.worker.number() < kDiaryWorkers, "there is a diary for each worker");
@@ -231,7 +236,10 @@ int TinyJob::train(const Trained& trained, Diary* diary, double slowness) const 
     session.commit();
     if (diary != nullptr) write_commit(*diary, session, step->samples.size(), options_.keeps_digests);
     if (diary != nullptr && session.steps_committed() >= trained.last_step) session.finish();
-    if (diary != nullptr && trained.deserts && session.steps_committed() == options_.steps) std::_Exit(0);
+    if (diary != nullptr && trained.deserts && session.steps_committed() == options_.steps) {
+      while (!all_have_all_steps()) std::this_thread::yield();  // else one could lose the last sum, not only the end
+      std::_Exit(0);
+    }
   }
   if (diary != nullptr) {
     diary->final_digest = session.state_digest();

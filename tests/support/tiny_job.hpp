@@ -86,6 +86,7 @@ class TinyJob {
 
  private:
   struct Trained;
+  [[nodiscard]] bool all_have_all_steps() const;  // those that have begun
   [[nodiscard]] bool lingers_at(std::int64_t step) const;
   [[nodiscard]] int train(const Trained& trained, Diary* diary, double slowness) const;
 
