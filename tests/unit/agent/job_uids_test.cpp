@@ -10,6 +10,7 @@
 
 #include "tests/support/temporary_folder.hpp"
 #include "workers/agent/isolation/confine_plan.hpp"
+#include "workers/agent/isolation/confinement.hpp"
 
 namespace tidepool::agent {
 
@@ -68,6 +69,22 @@ TEST_CASE("agents that claim one user at the same moment all get it, and leave n
   for (const std::string& error : errors) CHECK(error.empty());
   const std::filesystem::directory_iterator left(folder / "claims");
   CHECK(std::distance(begin(left), end(left)) == 1);
+}
+
+TEST_CASE("an agent whose programs isolated jobs would not see does not isolate, and says what to do") {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path confiner = folder / "bin/tidepool-confine";
+  std::filesystem::create_directories(confiner.parent_path());
+  std::filesystem::copy_file("/bin/true", confiner);
+  const auto without = Confinement::open({.mode = IsolationOptions::Mode::kNone}, {.confiner = confiner});
+  CHECK(without.ok());
+  const IsolationPlace place{.state_dir = folder / "state", .confiner = confiner, .hidden = {folder.path()}};
+  const auto opened = Confinement::open({}, place);
+  if (opened.ok()) {
+    CHECK_FALSE(opened->on());  // this host cannot isolate at all
+    return;
+  }
+  CHECK_THAT(opened.error().message, Catch::Contains("do not see the host's") && Catch::Contains("--isolation none"));
 }
 
 TEST_CASE("the plan of a confined program comes through as it is, whatever bytes it holds") {

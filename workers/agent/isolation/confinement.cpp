@@ -50,6 +50,11 @@ std::string why_not_here(const IsolationPlace& place) {
   return {};
 }
 
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  const auto [rest, ignored] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return rest == folder.end();
+}
+
 std::int64_t memory_of_host() {
   const auto pages = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES));
   return pages * ::sysconf(_SC_PAGESIZE);
@@ -76,6 +81,17 @@ void remove_gone(const fs::path& folder) {
   for (const fs::path& path : gone) fs::remove_all(path, error);
 }
 
+Status check_programs(const IsolationPlace& place) {
+  const fs::path programs = place.confiner.parent_path();
+  std::vector<fs::path> unseen = {"/tmp", "/var/tmp", "/dev", "/proc", view::kRoot};
+  unseen.insert(unseen.end(), place.hidden.begin(), place.hidden.end());
+  const auto over = std::ranges::find_if(unseen, [&](const fs::path& each) { return lies_in(programs, each); });
+  if (over == unseen.end()) return ok_status();
+  return io_error("jobs cannot be isolated here: the programs of this agent, such as tidepool-trainer, lie in " +
+                  programs.string() + ", and isolated jobs do not see the host's " + over->string() +
+                  "; install them elsewhere, such as in /opt/tidepool/bin, or start the agent with --isolation none");
+}
+
 }  // namespace
 
 Confinement::Confinement(const IsolationOptions& options, IsolationPlace place)
@@ -88,7 +104,10 @@ Result<Confinement> Confinement::open(const IsolationOptions& options, Isolation
   if (!confinement.on() && options.mode == IsolationOptions::Mode::kRequired) {
     return io_error("jobs cannot be isolated here, as --isolation required asks: " + confinement.why_none_);
   }
-  if (confinement.on()) TP_TRY(confinement.start());
+  if (confinement.on()) {
+    TP_TRY(check_programs(confinement.place_));
+    TP_TRY(confinement.start());
+  }
   TP_TRY(confinement.start_filter());
   return confinement;
 }

@@ -43,7 +43,8 @@ struct IsolationPlace {
 
 class Confinement {
  public:
-  // Fails only where isolation is required, or a folder cannot be made; says in the log why there is none.
+  // Fails only where isolation is required, or a folder cannot be made, or jobs would not see the agent's programs;
+  // says in the log why there is none.
   [[nodiscard]] static Result<Confinement> open(const IsolationOptions& options, IsolationPlace place);
 
   // Whether workers have users and views of their own.
