@@ -69,19 +69,15 @@ inline void tell_no_moves(nlohmann::json& job) {
   }
 }
 
-// Nor of programs that fail after the end of their training.
-inline void tell_no_bad_ends(nlohmann::json& job) {
-  if (job.is_object()) job.emplace("ended_badly", false);
-}
-
 // Nor do they count turns of shares.
 inline void tell_no_turns(nlohmann::json& job) {
   if (job.is_object()) job.emplace("share_turns", nlohmann::json::array());
 }
 
-// They have told of each epoch's audit.
-inline void tell_no_untold_audits(nlohmann::json& job) {
+// They have told of each epoch's audit, and know of no programs that fail after the end of their training.
+inline void tell_no_ends_nor_audits(nlohmann::json& job) {
   if (!job.is_object()) return;
+  job.emplace("ended_badly", false);
   job.emplace("audits_told_to", nullptr);
   job.emplace("audits_untold", 0);
 }

@@ -161,9 +161,8 @@ std::string text_of(const BehindOlderJob& why) {
          are_free(why.free);
 }
 std::string text_of(const SuspendedByUser& why) {
-  if (why.resumes)
-    return "leaves its slots, as its user asked, and was resumed since: it goes on when it has left them";
-  return "suspended by its user";
+  return why.resumes ? "leaves its slots, as its user asked, and was resumed since: it goes on when it has left them"
+                     : "suspended by its user";
 }
 std::string text_of(const NoNodes& why) {
   const int coming = why.coming.value_or(0);
@@ -536,13 +535,11 @@ std::string text_of(const WorkersFailed& why) {
   if (why.restarts <= why.limit) return "failed: its own settings are wrong";
   return "failed: it lost workers " + counted(why.restarts, "time") + ", and " + grouped(why.limit) + " are allowed";
 }
-std::string text_of(const FailedAtEnd& why) {
-  return "its training finished after " + counted(static_cast<double>(why.steps), "step") +
-         ", and then its program failed, so its result may not be saved";
+std::string text_of(const FailedAtEnd&) {
+  return "failed: its training finished, and then its program failed, so its result may not be saved";
 }
 std::string text_of(const FinishTimeout& why) {
-  return why.worker.text() + " did not end within " + time(why.had) +
-         " after the end of training and is killed; what it had not saved by then is lost";
+  return why.worker.text() + " is killed: it did not end within " + time(why.had) + " after the end of training";
 }
 std::string text_of(const MaxDuration& why) {
   return "ended: it ran longer than " + time(why.limit);

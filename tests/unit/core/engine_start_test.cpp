@@ -164,7 +164,7 @@ TEST_CASE("A program that fails after the end of training fails its job, unless 
     CHECK(names_of(story.decide()) == "end_job");
     CHECK(story.job(job).state() == JobState::kFailed);
     CHECK(core::sentence(story.job(job).verdict.reason) ==
-          "its training finished after 40 steps, and then its program failed, so its result may not be saved");
+          "failed: its training finished, and then its program failed, so its result may not be saved");
     CHECK(story.last("job.finished").data["error"].get<std::string>().find("no space left") != std::string::npos);
     CHECK(story.job(job).recovery.restarts == 0);
   }

@@ -185,8 +185,8 @@ TEST_CASE("slots that no cap would let a job have are kept for it by no plan") {
     pool.settle_all();
     CHECK(pool.story.job(small).size() == 1);
     CHECK(pool.story.job(capped).size() == 0);
-    CHECK(core::sentence(pool.story.job(capped).verdict.reason) ==
-          "its next size would cost 4 an hour, above its price cap of 0.01");
+    CHECK_THAT(core::sentence(pool.story.job(capped).verdict.reason),
+               Catch::Contains("4 an hour, above its price cap of 0.01"));
   }
 }
 
