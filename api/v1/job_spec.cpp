@@ -374,15 +374,21 @@ std::string read_name(ObjectReader& in, const RunSpec& run) {
   return name;
 }
 
-// They come into tables, CSV files and metrics of others.
+bool is_label_text(std::string_view text) {
+  return text.size() <= 255 && std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+// They come into tables and CSV files.
 std::map<std::string, std::string> read_labels(ObjectReader& in) {
   constexpr auto kReplace = json::error_handler_t::replace;
   auto labels = text_map(in, "labels", 64);
   for (const auto& [key, value] : labels) {
-    if (is_label_key(key) && is_label_value(value)) continue;
-    in.fail("labels", "Invalid",
-            "has " + json(key).dump(-1, ' ', true, kReplace) + ": " + json(value).dump(-1, ' ', true, kReplace) +
-                "; a key, which is not empty, and a value are " + kLabelRule);
+    if (is_label_key(key) && is_label_text(value)) continue;
+    in.fail(
+        "labels", "Invalid",
+        "has " + json(key).dump(-1, ' ', true, kReplace) + ": " + json(value).dump(-1, ' ', true, kReplace) +
+            "; a key is 1 to 63 letters, digits, '-', '.', '_' or '/', and a value at most 255 printable characters "
+            "of ASCII");
   }
   return labels;
 }

@@ -118,16 +118,6 @@ Result<std::optional<Idempotency>> idempotency_of(const Call& call) {
 
 }  // namespace
 
-void Call::reply(HttpResponse response) const {
-  const bool is_read = request.method == "GET" || request.method == "HEAD";
-  const auto is_etag = [](const auto& header) { return header.first == "ETag"; };
-  const auto etag = std::find_if(response.headers.begin(), response.headers.end(), is_etag);
-  if (is_read && response.status == 200 && etag != response.headers.end() && has_already(request, etag->second)) {
-    response = {.status = 304, .headers = {*etag, {"Cache-Control", "no-store"}}, .body = {}};
-  }
-  responder.send(std::move(response));
-}
-
 HttpOptions Rest::with_observer(HttpOptions options) {
   options.on_answered = [this](int status, Duration took) { metrics_.observe_request(status, took); };
   options.on_turned_away = [this] { metrics_.count_turned_away(); };

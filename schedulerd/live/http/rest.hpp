@@ -50,9 +50,8 @@ struct Call {
   std::string id;                         // {id} of the path, if the route has one
   std::shared_ptr<const Published> seen;  // the picture at arrival
 
-  // A read that If-None-Match says the caller has is answered with 304 and no body.
-  void reply(HttpResponse response) const;
-  void reply(int status, const nlohmann::json& body) const { reply(json_response(status, body)); }
+  void reply(HttpResponse response) const { responder.send(std::move(response)); }
+  void reply(int status, const nlohmann::json& body) const { responder.send(json_response(status, body)); }
   void fail(const Problem& problem) const {
     responder.send(problem_response(problem, request.path, request.request_id));
   }

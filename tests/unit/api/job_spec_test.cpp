@@ -48,13 +48,14 @@ TEST_CASE("a name is not of the form of an id") {
   }
 }
 
-TEST_CASE("labels are of the characters that labels of nodes have") {
+TEST_CASE("labels have keys as labels of nodes have, and printable values") {
   for (const json& labels : {json{{"", "x"}}, json{{"a b", "x"}}, json{{"a", "x\ny"}}, json{{"a", "\u202egnp"}},
-                             json{{std::string("a\0", 2), "x"}}, json{{"a", std::string(64, 'x')}}}) {
+                             json{{std::string("a\0", 2), "x"}}, json{{"a", std::string(256, 'x')}}}) {
     INFO(labels.dump());
     CHECK(has_finding(read_job_spec(with("/labels", labels)), "/labels", "Invalid"));
   }
-  CHECK(read_job_spec(with("/labels", {{"team/x", ""}, {"v", "1.2_a-B"}})).errors.empty());
+  CHECK(read_job_spec(with("/labels", {{"team/x", ""}, {"v", "1.2_a-B"}, {"owner", "Jane <jane@lab.org>"}}))
+            .errors.empty());
   const auto findings = read_job_spec(with("/labels", {{"a", "\u202e"}}));
   CHECK(findings.errors.front().message.find("\\u202e") != std::string::npos);  // shown, not carried out
 }
