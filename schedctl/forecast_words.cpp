@@ -144,10 +144,13 @@ std::string forecast_in_words(const json& forecast) {
 }
 
 std::string forecast_in_words(json forecast, const std::string& state) {
-  if (forecast.is_object() && state != "pending" && state != "suspended") forecast["start"] = nullptr;
-  const bool ends = forecast.is_object() && forecast.value("end", json()).is_object();
-  if (forecast.is_object() && !ends && text_at(forecast, "/not_before").empty()) return "its end is unknown";
-  return forecast_in_words(forecast);
+  const bool has_started = state != "pending" && state != "suspending" && state != "suspended";
+  if (!forecast.is_object() || !has_started || !forecast.value("start", json()).is_object()) {
+    return forecast_in_words(forecast);
+  }
+  forecast["start"] = nullptr;
+  const std::string words = forecast_in_words(forecast);
+  return words.empty() ? "its end is unknown" : words;
 }
 
 std::string deadline_in_words(const json& job) {
