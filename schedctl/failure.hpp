@@ -20,6 +20,7 @@ struct Failure {
   int exit_code = kExitApi;
   std::string message;    // what is wrong and what to do; may have several lines
   bool may_pass = false;  // the daemon, or what it asked, is not there at the moment
+  bool answered = false;  // by the daemon, which refused
 };
 
 [[noreturn]] inline void fail(int exit_code, std::string message) {

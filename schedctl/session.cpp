@@ -142,11 +142,12 @@ void require_success(const HttpReply& reply, const ProblemSource& source) {
   const bool may_pass = reply.status == 503;
   if (!problem.ok() || !problem->is_object()) {
     throw Failure{.message = "the daemon answered with status " + std::to_string(reply.status) + " and no explanation",
-                  .may_pass = may_pass};
+                  .may_pass = may_pass,
+                  .answered = true};
   }
   std::string text = problem_text(*problem, source);
   if (reply.status == 401) text += "\ngive a token with --token, --token-file or TIDEPOOL_TOKEN, or: schedctl login";
-  throw Failure{.message = std::move(text), .may_pass = may_pass};
+  throw Failure{.message = std::move(text), .may_pass = may_pass, .answered = true};
 }
 
 json body_of(const HttpReply& reply, const ProblemSource& source) {

@@ -499,7 +499,8 @@ void Gateway::read_log(NodeId node, const api::LogRead& what, std::function<void
   asio::post(impl_->io, [impl = impl_, node, what, done = std::move(done)] {
     const auto session = impl->by_node.find(node);
     if (session == impl->by_node.end()) {
-      return done(Error{ErrorCode::kUnavailable, "the worker's node is not connected; try again later"});
+      return done(
+          Error{ErrorCode::kUnavailable, "the worker's node (" + node.text() + ") is not connected; try again later"});
     }
     api::LogRead request = what;
     request.request = impl->next_request++;

@@ -266,6 +266,34 @@ class StreamsTest(SchedctlCase):
         self.assertEqual(code, 3)
         self.assertIn("n1 is away", err)
 
+    def test_a_worker_whose_node_is_away_does_not_keep_the_others_output_back(self):
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = (200, listed(
+            [event(1, "worker.started", worker="w-1"), event(2, "worker.started", worker="w-2")]))
+        away = (503, {"title": "Not available now", "detail": "the worker's node (node-7) is not connected"})
+        here = (200, "two\n", {"Tidepool-Next-Offset": "4", "Tidepool-Log-End": "true"})
+        self.daemon.routes["GET", "/v1/jobs/job-1/logs"] = lambda request: away if "w-1" in request["query"] else here
+        code, out, err = self.run_ctl("logs", "job-1")
+        self.assertEqual((code, out), (0, "w-2 | two\n"))
+        self.assertIn("no output of w-1", err)
+        self.assertIn("node-7", err)
+        self.daemon.routes["GET", "/v1/jobs/job-1/logs"] = away
+        code, _, err = self.run_ctl("logs", "job-1")
+        self.assertEqual(code, 3)
+        self.assertIn("none of its workers", err)
+
+    def test_tail_prints_the_newest_lines_of_each_worker(self):
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
+        text = "".join(f"line {i}\n" for i in range(20))
+
+        def logs(request):
+            offset = int(dict(part.split("=") for part in request["query"].split("&"))["offset"])
+            body = text if offset < 0 else text[offset:]
+            return (200, body, {"Tidepool-Next-Offset": str(len(text)), "Tidepool-Log-End": "true"})
+        self.daemon.routes["GET", "/v1/jobs/job-1/logs"] = logs
+        for lines, expected in (("2", "line 18\nline 19\n"), ("0", ""), ("500", text)):
+            self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", lines), (0, expected, ""))
+
     def test_logs_of_a_job_that_never_ran_answer_no(self):
         self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
         self.daemon.routes["GET", "/v1/jobs/job-1/events"] = (200, listed([]))
