@@ -130,6 +130,10 @@ RunSpec read_run(const json& value, Errors& errors) {
   ObjectReader in(value, "/run", errors);
   run.trainer = one_of(in, "trainer", kTrainers, "");
   run.command = read_texts(in, "command", 256);
+  if (!run.command.empty() && run.command.front().empty()) {
+    in.fail("command", "Invalid",
+            "begins with an empty text; its first must name the program, such as /usr/bin/python3");
+  }
   run.args = read_args(in);
   run.env = text_map(in, "env", 64);
   run.workdir = bounded_text(in, "workdir");
@@ -403,6 +407,9 @@ void read_smaller_parts(ObjectReader& in, JobSpecV1& spec, Errors& errors) {
   work.finish();
   ObjectReader checkpoint(in.raw("checkpoint"), "/checkpoint", errors);
   spec.checkpoint_every = optional_duration(checkpoint, "every");
+  if (spec.checkpoint_every && *spec.checkpoint_every < Duration::seconds(1)) {
+    checkpoint.fail("every", "OutOfRange", "must be 1s or longer; leave it out to write a checkpoint only when asked");
+  }
   spec.checkpoint_dir = bounded_text(checkpoint, "dir");
   spec.checkpoint_keep = static_cast<int>(checkpoint.integer("keep", 3, {.low = 1, .high = 1'000}));
   checkpoint.finish();
@@ -411,6 +418,9 @@ void read_smaller_parts(ObjectReader& in, JobSpecV1& spec, Errors& errors) {
   spec.placement = read_placement(in.raw("placement"), errors);
   ObjectReader limits(in.raw("limits"), "/limits", errors);
   spec.max_duration = optional_duration(limits, "max_duration");
+  if (spec.max_duration && *spec.max_duration <= Duration()) {
+    limits.fail("max_duration", "OutOfRange", "must be longer than nothing, such as 12h; leave it out for no limit");
+  }
   spec.max_restarts = static_cast<int>(limits.integer("max_restarts", 3, {.low = 0, .high = 1'000'000}));
   limits.finish();
 }

@@ -76,6 +76,21 @@ TEST_CASE("resize belongs to a command, and a restarted one leaves its ranks to 
                     "Invalid"));
 }
 
+TEST_CASE("what cannot work is refused with what to do") {
+  const auto told = [](const json& document, const std::string& pointer) {
+    for (const FieldError& error : read_job_spec(document).errors) {
+      if (error.pointer == pointer) return error.message;
+    }
+    return std::string("nothing");
+  };
+  CHECK(told(with("/limits/max_duration", "0s"), "/limits/max_duration").find("leave it out") != std::string::npos);
+  CHECK(told(with("/checkpoint/every", "0s"), "/checkpoint/every").find("1s or longer") != std::string::npos);
+  CHECK(told(with("/checkpoint/every", "500ms"), "/checkpoint/every").find("1s or longer") != std::string::npos);
+  CHECK(read_job_spec(with("/checkpoint/every", "1s")).errors.empty());
+  const json empty = {{"run", {{"command", json::array({""})}}}, {"resources", json::object()}};
+  CHECK(told(empty, "/run/command").find("name the program") != std::string::npos);
+}
+
 TEST_CASE("the job file of the documentation is read without a finding") {
   const auto findings = read_job_spec(full_document());
   for (const auto& error : findings.errors) UNSCOPED_INFO(error.pointer << ": " << error.message);
