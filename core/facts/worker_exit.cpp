@@ -28,10 +28,11 @@ bool is_unheard(const Job& job, const Worker& worker) {
 }
 
 std::string describe(const Job& job, const Worker& worker, const ExitNotice& notice) {
-  if (worker.stopped_for && notice.detail.empty()) {
+  if (worker.stopped_for) {
     const std::string why = sentence(*worker.stopped_for);
     const bool may_not_know_us = is_unheard(job, worker) && !job.spec.run->command.empty();
-    return may_not_know_us ? why + "; " + kNeedsRestart : why;
+    if (may_not_know_us) return why + "; " + kNeedsRestart;
+    return notice.detail.empty() ? why : why + "; " + notice.detail;
   }
   std::string text = worker.id.text();
   if (notice.signal != 0) {
@@ -40,11 +41,14 @@ std::string describe(const Job& job, const Worker& worker, const ExitNotice& not
     text += " exited with code " + std::to_string(notice.exit_code);
     if (is_unheard(job, worker) && notice.exit_code == 0) {
       text += std::string(" before it joined its job; ") + kNeedsRestart;
+    } else if (notice.exit_code == 0 && job.spec.resize == ResizeMode::kLive && !job.progress.finished) {
+      text += " before the training had finished";
     }
   } else {
     text += " is gone";
   }
-  return notice.detail.empty() ? text : text + ": " + notice.detail;
+  if (notice.detail.empty()) return text;
+  return text + (notice.detail.starts_with("last output: ") ? "; " : ": ") + notice.detail;
 }
 
 void emit_lost(StateChange& change, const Job& job, WorkerId worker, const ExitNotice& notice) {

@@ -288,7 +288,7 @@ WorkerRooms::Told Loop::end_of(const WorkerEnded& fact) {
 
 void Loop::on_process_end(const ProcessEnd& end) {
   WorkerEnded fact{.worker = end.worker, .exit_code = end.exit_code, .signal = end.signal};
-  fact.detail = end.known ? logs_.last_line(end.worker) : "exited while adopted; exit code unknown";
+  fact.detail = end.known ? logs_.last_output(end.worker) : "exited while adopted; exit code unknown";
   // What it said before it ended comes first: `finished` before its exit.
   socket_.when_drained(end.worker, [this, fact] { rooms_.close(fact.worker, end_of(fact)); });
 }

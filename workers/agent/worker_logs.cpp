@@ -127,6 +127,11 @@ std::string WorkerLogs::last_line(WorkerId worker) const {
   return {};
 }
 
+std::string WorkerLogs::last_output(WorkerId worker) const {
+  const std::string line = last_line(worker);
+  return line.empty() ? line : "last output: \"" + line + "\"";
+}
+
 Status WorkerLogs::cut(WorkerId worker) const {
   const UniqueFd file(::open(path_of(worker).c_str(), O_WRONLY | O_CLOEXEC));
   if (!file) return ok_status();

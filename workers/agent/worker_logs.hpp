@@ -32,6 +32,8 @@ class WorkerLogs {
 
   // The last line with anything on it, at most 300 bytes, without control characters.
   [[nodiscard]] std::string last_line(WorkerId worker) const;
+  // The same as what is told of a worker's end; empty where there is none.
+  [[nodiscard]] std::string last_output(WorkerId worker) const;
 
   // Frees the front of a log that has outgrown the cap. An error if the file system cannot.
   [[nodiscard]] Status cut(WorkerId worker) const;

@@ -62,7 +62,7 @@ TEST_CASE("a worker runs with its job's document, its log is readable while it r
   const auto report = node.daemon.exit_of(kW1);
   CHECK(report.exit_code == 3);
   CHECK(report.signal == 0);
-  CHECK(report.detail == "no");
+  CHECK(report.detail == "last output: \"no\"");
   const auto log = node.daemon.read_log(kW1, 0);
   CHECK(log.data == "{\"name\":\"demo\"}\nw-1 job-1\nno\n");
   CHECK(log.eof);

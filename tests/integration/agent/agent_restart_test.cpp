@@ -84,7 +84,7 @@ TEST_CASE("a killed agent's workers go on, and the next agent adopts them and te
     CHECK(report.detail == "exited while adopted; exit code unknown");
   } else {
     CHECK(report.exit_code == 5);
-    CHECK(report.detail == "after");
+    CHECK(report.detail == "last output: \"after\"");
   }
   CHECK_THAT(node.daemon.read_log(kW1, 0).data, Catch::EndsWith("after\n"));
   node.daemon.start(kW1, "exit 0");
@@ -256,7 +256,7 @@ TEST_CASE("an exit that was not acknowledged before the agent died is told by th
   const auto again = node.daemon.exit_of(kW1);
   CHECK(again.report == report.report);
   CHECK(again.exit_code == 4);
-  CHECK(again.detail == "why");
+  CHECK(again.detail == "last output: \"why\"");
 }
 
 TEST_CASE("told to end, an agent leaves its workers alive; with --stop-workers it stops them") {

@@ -196,6 +196,21 @@ TEST_CASE("a stop asks first and kills when the grace is over; a second one may 
   CHECK(all<SignalWorker>(bench.pass(Duration::seconds(60))).empty());
 }
 
+TEST_CASE("a worker that its agent killed is told as that; one that ended by itself is not") {
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  (void)bench.order(start_of(kW2));
+  (void)bench.order(api::StopWorker{.worker = kW1, .grace_ms = 2'000});
+  (void)bench.pass(Duration::seconds(2));
+  const auto killed = reports(bench.tell(WorkerEnded{.worker = kW1, .signal = SIGKILL, .detail = "bye"}));
+  REQUIRE(killed.size() == 1);
+  CHECK(killed[0].detail == "its agent killed it: it had not ended within the grace after it was told to stop; bye");
+  const auto lost = reports(bench.tell(WorkerEnded{.worker = kW2, .signal = SIGKILL, .detail = "bye"}));
+  REQUIRE(lost.size() == 1);
+  CHECK(lost[0].detail == "bye");
+}
+
 TEST_CASE("a stop without grace kills at once, and an ended worker is not signalled") {
   Bench bench;
   (void)bench.join();

@@ -49,7 +49,17 @@ TEST_CASE("A program that ends without a word to its agent is told what its job 
   story.decide();
   story.ready(WorkerId(2));
   story.exit(WorkerId(2), 0);  // this one had joined
-  CHECK(story.job(job).recovery.last_error == "w-2 exited with code 0");
+  CHECK(story.job(job).recovery.last_error == "w-2 exited with code 0 before the training had finished");
+}
+
+TEST_CASE("The last line of a lost worker's output is told as that, not as the reason") {
+  Story story;
+  story.node(1);
+  const JobId job = story.submit({.max = 1});
+  story.decide();
+  story.ready(WorkerId(1));
+  story.exit(WorkerId(1), 3, "last output: \"RESIZE to 2\"");
+  CHECK(story.job(job).recovery.last_error == "w-1 exited with code 3; last output: \"RESIZE to 2\"");
 }
 
 TEST_CASE("Reports of an older generation change nothing") {

@@ -146,10 +146,14 @@ void AgentState::on(const WorkerHungUp& fact) {
   if (found != living_.end()) found->second.heart.reset();
 }
 
-void AgentState::on(const WorkerEnded& fact) {
+void AgentState::on(WorkerEnded& fact) {
   const auto found = living_.find(fact.worker);
   if (found == living_.end()) return;
   if (lost_.contains(fact.worker)) return lost_has_ended(fact.worker);
+  const std::string by_agent = std::exchange(found->second.ended_by_agent, {});
+  if (!by_agent.empty() && fact.signal == SIGKILL) {
+    fact.detail = by_agent + (fact.detail.empty() ? "" : "; " + fact.detail);
+  }
   if (found->second.restartable && !found->second.held) {
     found->second.kill_at.reset();
     found->second.granted_until.reset();
@@ -228,8 +232,7 @@ void AgentState::on(const TimePassed&) {
   for (auto& [worker, living] : living_) {
     if (living.heart) look_at_heart(worker, *living.heart);
     if (!due(living.kill_at)) continue;
-    living.kill_at.reset();
-    act(SignalWorker{worker, SIGKILL});
+    kill(worker, "its agent killed it: it had not ended within the grace after it was told to stop");
   }
   for (auto it = forget_at_.begin(); it != forget_at_.end();) {
     if (it->second > now_) {
@@ -514,15 +517,18 @@ void AgentState::stop(WorkerId worker, Duration grace) {
 
 void AgentState::end_process(WorkerId worker, Duration grace) {
   Living& living = living_.at(worker);
-  if (grace <= Duration()) {
-    living.kill_at.reset();
-    act(SignalWorker{worker, SIGKILL});
-    return;
-  }
+  if (grace <= Duration()) return kill(worker, "its agent killed it, as it was told to");
   const Instant kill_at = std::max(now_ + grace, living.granted_until.value_or(now_));
   // A second stop may shorten the grace, never lengthen it.
   if (!living.kill_at || kill_at < *living.kill_at) living.kill_at = kill_at;
   act(SignalWorker{worker, SIGTERM});
+}
+
+void AgentState::kill(WorkerId worker, const std::string& why) {
+  Living& living = living_.at(worker);
+  living.kill_at.reset();
+  living.ended_by_agent = why;
+  act(SignalWorker{worker, SIGKILL});
 }
 
 void AgentState::end(const WorkerEnded& outcome, bool was_program) {

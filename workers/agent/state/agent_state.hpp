@@ -235,6 +235,7 @@ class AgentState {
   };
   struct Living {
     std::optional<Instant> kill_at;
+    std::string ended_by_agent;                    // why, once it has killed the process
     std::optional<Instant> granted_until;          // by a notice: it is not ended by force before
     std::optional<Heartbeat> heart;                // once it has given a pulse
     std::optional<RestartableWorker> restartable;  // it is one: its program comes and goes
@@ -254,7 +255,7 @@ class AgentState {
   void on(WorkerSaid& fact);
   void on(const WorkerPulsed& fact);
   void on(const WorkerHungUp& fact);
-  void on(const WorkerEnded& fact);
+  void on(WorkerEnded& fact);
   void on(const SlotsStillHeld& fact);
   void on(const RestartableAdopted& fact);
   void on(DevicesProbed& fact);
@@ -298,6 +299,7 @@ class AgentState {
   void pass_on(api::FromWorkerReport report);
   void stop(WorkerId worker, Duration grace);
   void end_process(WorkerId worker, Duration grace);
+  void kill(WorkerId worker, const std::string& why);
   void end(const WorkerEnded& outcome, bool was_program = true);
   void report_again(WorkerId worker);
   void send(api::AgentToDaemon message);
