@@ -91,6 +91,8 @@ void end_job(DecisionDraft& draft, const Job& job, const Ending& ending) {
     draft.conclude(job, EndJobIntent{job.id, ending.end}, ending.reason);
   } else if (job.progress.finished && !job.requests.cancel) {
     stop_left_behind(draft, job);
+    const bool goes_on = job.spec.resize == ResizeMode::kLive;
+    if (goes_on) draft.find(job, reason::Finishing{.steps = job.progress.step, .most = time_to_finish(job)});
   } else {
     stop_all(draft, job, ending.reason);
     draft.find(job, ending.reason);  // what it says while its workers take their grace

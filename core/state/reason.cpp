@@ -220,6 +220,7 @@ template Reason::Reason(reason::NodeSurplus);
 template Reason::Reason(reason::Finished);
 template Reason::Reason(reason::CancelledByUser);
 template Reason::Reason(reason::WorkersFailed);
+template Reason::Reason(reason::Finishing);
 template Reason::Reason(reason::FailedAtEnd);
 template Reason::Reason(reason::FinishTimeout);
 template Reason::Reason(reason::MaxDuration);

@@ -42,8 +42,8 @@ using AnyReason = std::variant<
     reason::NodeForGang, reason::NodeForGrowth, reason::NodeForMinimum, reason::NodeIdle, reason::NodeNotWorth,
     reason::NodeEmptied, reason::NodeNeverJoined, reason::NodeAway, reason::NodeLifetimeEnds, reason::NodeSurplus,
     // why a job ended
-    reason::Finished, reason::CancelledByUser, reason::BudgetStopped, reason::WorkersFailed, reason::FailedAtEnd,
-    reason::FinishTimeout, reason::MaxDuration>;
+    reason::Finished, reason::CancelledByUser, reason::BudgetStopped, reason::WorkersFailed, reason::Finishing,
+    reason::FailedAtEnd, reason::FinishTimeout, reason::MaxDuration>;
 
 struct ReasonAccess {
   static_assert(sizeof(AnyReason) <= Reason::kBytes && alignof(AnyReason) <= alignof(Reason),

@@ -7,6 +7,7 @@
 #include "core/state/reason_read.hpp"
 #include "core/state/straggler_diagnosis.hpp"
 #include "core/words/drain_words.hpp"
+#include "core/words/ending_words.hpp"
 #include "core/words/measure.hpp"
 #include "core/words/placement_words.hpp"
 #include "core/words/provision_words.hpp"
@@ -520,29 +521,6 @@ std::string text_of(const MovedForRoom& why) {
                                           : " has room for " + workers(why.size) + " together";
   return "moving away from " + why.node.text() + ", so that " + why.for_job.text() + room + "; the move costs " +
          decimal(why.cost_s) + " slot-seconds";
-}
-
-// --- why a job ended ----------------------------------------------------------------------------
-
-std::string text_of(const Finished& why) {
-  if (why.steps == 0) return "finished: its program has ended well";
-  return "finished after " + counted(static_cast<double>(why.steps), "step");
-}
-std::string text_of(const CancelledByUser&) {
-  return "cancelled by its user";
-}
-std::string text_of(const WorkersFailed& why) {
-  if (why.restarts <= why.limit) return "failed: its own settings are wrong";
-  return "failed: it lost workers " + counted(why.restarts, "time") + ", and " + grouped(why.limit) + " are allowed";
-}
-std::string text_of(const FailedAtEnd&) {
-  return "failed: its training finished, and then its program failed, so its result may not be saved";
-}
-std::string text_of(const FinishTimeout& why) {
-  return why.worker.text() + " is killed: it did not end within " + time(why.had) + " after the end of training";
-}
-std::string text_of(const MaxDuration& why) {
-  return "ended: it ran longer than " + time(why.limit);
 }
 
 std::string text_of_any(const Reason& why) {

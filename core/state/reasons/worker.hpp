@@ -220,6 +220,14 @@ struct WorkersFailed {
   bool operator==(const WorkersFailed&) const = default;
   static constexpr void fields(auto& self, auto&& at) { at("restarts", self.restarts), at("limit", self.limit); }
 };
+// Its program may go on for so long, to save what came of the training.
+struct Finishing {
+  std::int64_t steps = 0;
+  Duration most = {};
+  static constexpr Traits kTraits{"Finishing", ReasonCategory::kEnding};
+  bool operator==(const Finishing&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("steps", self.steps), at("seconds", self.most); }
+};
 // After the end of training: its result may not be saved.
 struct FailedAtEnd {
   std::int64_t steps = 0;

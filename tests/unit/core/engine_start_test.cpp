@@ -137,6 +137,9 @@ TEST_CASE("After the end of training programs have ten minutes to save their res
   story.node(1);
   const JobId job = story.running({.min = 1, .max = 1, .grace = Duration::seconds(3)}, 1);
   story.learn(core::TrainingFinished{job, 40, 1.25});
+  CHECK(names_of(story.decide()).empty());
+  CHECK(core::sentence(story.job(job).verdict.reason) ==
+        "its training has finished after 40 steps; its program has 10 min to save the result and end");
   story.pass(Duration::seconds(599));
   CHECK(names_of(story.decide()).empty());
   story.pass(Duration::seconds(1));

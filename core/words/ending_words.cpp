@@ -1,0 +1,33 @@
+#include "core/words/ending_words.hpp"
+
+#include "core/words/wording.hpp"
+
+namespace tidepool::core::reason {
+
+std::string text_of(const Finished& why) {
+  if (why.steps == 0) return "finished: its program has ended well";
+  return "finished after " + counted(static_cast<double>(why.steps), "step");
+}
+std::string text_of(const Finishing& why) {
+  return "its training has finished after " + counted(static_cast<double>(why.steps), "step") + "; its program has " +
+         waiting_time(why.most.to_seconds()) + " to save the result and end";
+}
+std::string text_of(const CancelledByUser&) {
+  return "cancelled by its user";
+}
+std::string text_of(const WorkersFailed& why) {
+  if (why.restarts <= why.limit) return "failed: its own settings are wrong";
+  return "failed: it lost workers " + counted(why.restarts, "time") + ", and " + grouped(why.limit) + " are allowed";
+}
+std::string text_of(const FailedAtEnd&) {
+  return "failed: its training finished, and then its program failed, so its result may not be saved";
+}
+std::string text_of(const FinishTimeout& why) {
+  return why.worker.text() + " is killed: it did not end within " + waiting_time(why.had.to_seconds()) +
+         " after the end of training";
+}
+std::string text_of(const MaxDuration& why) {
+  return "ended: it ran longer than " + waiting_time(why.limit.to_seconds());
+}
+
+}  // namespace tidepool::core::reason
