@@ -6,6 +6,7 @@
 #include "core/decide/engine.hpp"
 #include "core/state/account.hpp"
 #include "core/state/reason_read.hpp"
+#include "core/words/sentence.hpp"
 #include "tests/support/reasons.hpp"
 #include "tests/support/shared_pool.hpp"
 
