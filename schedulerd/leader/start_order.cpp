@@ -65,7 +65,8 @@ Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job
   const auto& moving = job.recovery.moving;
   if (moving && core::awaits(*moving, worker)) order.state_step = moving->step;
   order.spec = job_document(job.spec);
-  order.started_at = worker.started_at.count_us();
+  // One that waits for a state counts as started anew when that has come, so its start names nothing.
+  if (!order.state_step) order.started_at = worker.started_at.count_us();
   order.submitted_at = job.submitted_at.count_us();
   return order;
 }

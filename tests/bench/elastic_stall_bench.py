@@ -148,7 +148,7 @@ class Training:
         """(epochs audited, samples that were lost or used twice)."""
         audits = [e["data"] for e in self.cluster.events("data.epoch_audited") if e.get("job") == self.job]
         wrong = sum(abs(a["used"] - a["expected"]) + (0 if a["checksum_ok"] else 1) for a in audits)
-        return len(audits), wrong
+        return sum(a["epochs"] for a in audits), wrong
 
 
 def measure_replaces(cluster, repeat):

@@ -39,7 +39,7 @@ class HelpAndTraceTest(SchedctlCase):
         self.assertEqual(" ".join(dict(self.help_pages())[()].split()).count("exit 0 only if it succeeds"), 1)
 
     def test_help_is_a_command_and_the_version_an_option(self):
-        for words in ((), ("submit",), ("node", "drain"), ("policy", "diff")):
+        for words in ((), ("submit",), ("node", "label"), ("policy", "diff")):
             self.assertEqual(self.run_ctl("help", *words), self.run_ctl(*words, "--help"), words)
         code, out, err = self.run_ctl("help", "sumbit")
         self.assertEqual((code, out), (2, ""))

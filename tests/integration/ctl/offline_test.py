@@ -22,7 +22,8 @@ HELIOS = """job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time
 
 
 def call(*words):
-    return subprocess.run([SCHEDCTL, *map(str, words)], capture_output=True, text=True, timeout=150)
+    return subprocess.run([SCHEDCTL, *map(str, words)], capture_output=True, text=True, timeout=150,
+                          env={**os.environ, "COLUMNS": "80"})
 
 
 def rows_of(path):

@@ -130,7 +130,7 @@ class SchedctlTest(SchedctlCase):
             return (200, listed([second]) if "cursor=c%2F1" in request["query"] else listed([first], "c/1"))
 
         self.daemon.routes["GET", "/v1/jobs"] = jobs
-        code, out, _ = self.run_ctl("ls")
+        code, out, _ = self.run_ctl("ls", COLUMNS="80")
         self.assertEqual(code, 0)
         self.assertIn("job-1", out)
         self.assertIn("job-2", out)
@@ -199,7 +199,7 @@ class SchedctlTest(SchedctlCase):
         for args, words in [(["nodes"], "node-1"), (["pools"], "gpu (spot)"), (["pools"], "idle since"),
                             (["pools"], "creating a node of gpu has failed 2 times in a row"), (["policy", "ls"], "*d  tidal"),
                             (["decisions"], "growing 2 -> 3"), (["token", "ls"], "tok-1")]:
-            code, out, err = self.run_ctl(*args)
+            code, out, err = self.run_ctl(*args, COLUMNS="80")
             self.assertEqual((code, err), (0, ""))
             self.assertIn(words, out)
             self.assertTrue(all(len(line) <= 80 for line in out.splitlines()), out)
@@ -259,6 +259,7 @@ class SchedctlTest(SchedctlCase):
 
     def test_a_lost_node_is_removed(self):
         node = {**example("node.json"), "state": "lost"}
+        node["access"] = {**node["access"], "by": "shared_token"}
         self.daemon.routes["GET", "/v1/nodes"] = (200, listed([node]))
         self.daemon.routes["DELETE", "/v1/nodes/node-1"] = (200, node)
         self.assertEqual(self.run_ctl("node", "remove", "local")[:2], (0, "local is removed\n"))

@@ -98,8 +98,11 @@ class HostsCase(unittest.TestCase):
 
     def check_audits(self, cluster):
         audits = [event["data"] for event in cluster.events("data.epoch_audited")]
-        self.assertEqual([audit["epoch"] for audit in audits], list(range(len(audits))))
         self.assertGreater(len(audits), 1)
+        told = 0  # of short epochs, one event tells of several
+        for audit in audits:
+            told += audit["epochs"]
+            self.assertEqual(audit["epoch"], told - 1, audits)
         for audit in audits:
             self.assertEqual((audit["used"], audit["checksum_ok"]), (audit["expected"], True))
 

@@ -65,8 +65,9 @@ TEST_CASE("a request that may change something leaves a line with its token and 
     AuthScene scene;
     admin = scene.fixture.admin;
     const auto body = R"({"name":"x","role":"viewer"})";
-    made = scene.fixture.json_of({.method = "POST", .path = "/v1/tokens", .token = admin, .body = body}).at("token");
-    scene.fixture.json_of({.method = "DELETE", .path = "/v1/tokens/nobody", .token = admin});
+    made =
+        scene.fixture.json_of({.method = "POST", .path = "/v1/tokens", .token = admin, .body = body}, 201).at("token");
+    scene.fixture.json_of({.method = "DELETE", .path = "/v1/tokens/nobody", .token = admin}, 404);
     scene.fixture.json_of({.path = "/v1/jobs", .token = admin});
   }
   spdlog::set_default_logger(logged);

@@ -250,7 +250,8 @@ TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") 
     const json batch = {{"jobs", {job_file("guests"), job}}};
     const json refused = fixture.json_of(
         {.method = "POST", .path = "/v1/jobs:batch", .token = fixture.admin, .body = batch.dump()}, 422);
-    CHECK(refused.at("detail") == "the job with index 1 is refused: " + alone.at("detail").get<std::string>());
+    CHECK(refused.at("detail") ==
+          "1 of 2 jobs refused; the first has index 1: " + alone.at("detail").get<std::string>());
     return alone.at("detail").get<std::string>();
   };
   CHECK_THAT(refusal(job_file("sea")), Contains("there is no tenant \"sea\""));

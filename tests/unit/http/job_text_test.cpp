@@ -23,7 +23,7 @@ core::Job job_with(std::uint64_t id, const json& file) {
 json file_of(const std::string& name) {
   return {{"name", name},
           {"run", {{"trainer", "charlm"}, {"args", {{"steps", 400}, {"learning_rate", 1.0e-7}}}}},
-          {"labels", {{"quote", "\"\\ \n"}, {"ünï", "\u2028 is a line"}}},
+          {"labels", {{"quote", "\"\\ /"}, {"empty", ""}}},
           {"elastic", {{"min", 1}, {"max", 4}}}};
 }
 

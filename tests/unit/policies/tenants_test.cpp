@@ -223,7 +223,7 @@ TEST_CASE("a job may ask for what its tenant and those above allow, and is told 
   CHECK_THAT(refusal(pool, bad), Catch::Contains("5 slots, above job_slots_max 4 of tenant \"vision\""));
   bad = good;
   bad.elastic.grace = Duration::seconds(61);
-  CHECK_THAT(refusal(pool, bad), Catch::Contains("elastic.grace 1m1s is above job_grace_max 1m of tenant \"lab\""));
+  CHECK_THAT(refusal(pool, bad), Catch::Contains("elastic.grace 61s is above job_grace_max 1m of tenant \"lab\""));
   bad = good;
   bad.scaling.price_cap.reset();
   CHECK_THAT(refusal(pool, bad), Catch::Contains("scaling.price_cap must be at most 2.00 an hour"));
@@ -289,8 +289,8 @@ TEST_CASE("a job that its tenant's share keeps from growing is told the share, a
   core::JobSpec elastic = SharedPool::spec("vision", 8);
   elastic.elastic.min = 4;
   elastic.elastic.sizes = {4, 8};
-  const JobId mine = pool.running(elastic);
-  (void)pool.submit(SharedPool::spec("speech", 4));
+  (void)pool.running(SharedPool::spec("speech", 4));
+  const JobId mine = pool.submit(elastic);
   pool.settle_all();
   REQUIRE(pool.story.job(mine).size() == 4);
   pool.story.steps(mine, 600);
