@@ -65,8 +65,9 @@ bool fails_at_end(const Job& job, const Worker& worker, const ExitNotice& notice
   return job.progress.finished && failed && contains(job.membership.members, worker.id) && !worker.is_gone();
 }
 
+// Its own word that it has failed counts; one that was killed from outside may have saved its result.
 void note_bad_end(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice) {
-  if (!worker.kill_at) job.recovery.ended_badly = true;
+  if (!worker.kill_at && notice.exit_code > 0) job.recovery.ended_badly = true;
   emit_lost(change, job, worker.id, notice);
 }
 
