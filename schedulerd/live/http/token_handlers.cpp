@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "api/node_label.hpp"
 #include "base/json.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
