@@ -18,6 +18,11 @@ inline constexpr const char* kLabelRule = "at most 63 letters, digits, '-', '.',
   return text.size() <= kLabelBytesMax && std::all_of(text.begin(), text.end(), legal);
 }
 
+// ASCII without control characters: safe in tables, CSV files and terminals.
+[[nodiscard]] inline bool is_printable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
 [[nodiscard]] inline bool is_label_key(std::string_view text) {
   return !text.empty() && is_label_value(text);
 }

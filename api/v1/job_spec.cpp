@@ -378,16 +378,12 @@ std::string read_name(ObjectReader& in, const RunSpec& run) {
   return name;
 }
 
-bool is_label_text(std::string_view text) {
-  return text.size() <= 255 && std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-}
-
 // They come into tables and CSV files.
 std::map<std::string, std::string> read_labels(ObjectReader& in) {
   constexpr auto kReplace = json::error_handler_t::replace;
   auto labels = text_map(in, "labels", 64);
   for (const auto& [key, value] : labels) {
-    if (is_label_key(key) && is_label_text(value)) continue;
+    if (is_label_key(key) && value.size() <= 255 && is_printable(value)) continue;
     in.fail(
         "labels", "Invalid",
         "has " + json(key).dump(-1, ' ', true, kReplace) + ": " + json(value).dump(-1, ' ', true, kReplace) +

@@ -1,7 +1,5 @@
 // Tokens: made here, shown once, stored as a hash. No caller grants more than its own token has.
-#include <algorithm>
-#include <string_view>
-
+#include "api/node_label.hpp"
 #include "base/json.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
@@ -21,11 +19,6 @@ struct NewToken {
   std::vector<FieldError> errors;
 };
 
-// It comes into tables and records of others.
-bool is_token_name(std::string_view name) {
-  return std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c <= '~'; });
-}
-
 // A tenant that the tree lacks cannot have jobs, so a token of it would be of no use.
 void check_tenant(ObjectReader& in, const std::string& tenant, const core::TenantTree& tree) {
   if (tenant.empty() || tree.empty() || tree.find(tenant) != nullptr) return;
@@ -44,7 +37,7 @@ NewToken read_new_token(const json& body, const Caller& caller, const core::Tena
   in.finish();
   if (in.raw("name") == "") in.fail("name", "OutOfRange", "must say whose it is");
   if (token.command.name.size() > 100) in.fail("name", "OutOfRange", "must be at most 100 bytes");
-  if (!is_token_name(token.command.name)) {
+  if (!api::is_printable(token.command.name)) {
     in.fail("name", "Invalid", "must be printable characters of ASCII");
   }
   if (!token.command.role.empty() && !parse_role(token.command.role)) {
