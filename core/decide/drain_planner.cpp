@@ -78,12 +78,17 @@ GangRequest request_for(DecisionDraft& draft, const Job& job, const std::vector<
   return request;
 }
 
+// A job with a cap on its price moves to no dearer slot; none: to any.
+std::optional<Money> dearest_for(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
+  if (!job.spec.scaling.price_cap) return std::nullopt;
+  return draft.state().find_node(leaving.node)->price_per_slot_hour;
+}
+
 // Boots the successor of the worker that has to leave first. False if there is no room for it.
 bool replace(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   const Worker& worker = *draft.state().find_worker(leaving.workers.front());
   GangRequest request = request_for(draft, job, {worker.id});
-  // A job with a cap on its price moves to no dearer slot.
-  if (job.spec.scaling.price_cap) request.price_max = draft.state().find_node(worker.node)->price_per_slot_hour;
+  request.price_max = dearest_for(draft, job, leaving);
   auto place = draft.free_slots().take(request, draft.next_worker());
   if (!place && job.size() == 1) {  // none of its workers keeps it on the type that it is on
     request.slot_types = job.spec.slot_types;
@@ -110,16 +115,23 @@ bool grow_by_one(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   return true;
 }
 
+// These workers of the job go to other slots at once. False if there is no room for all of them.
+bool move(DecisionDraft& draft, const Job& job, const Leaving& leaving, std::vector<WorkerId> workers) {
+  GangRequest request = request_for(draft, job, workers);
+  request.price_max = dearest_for(draft, job, leaving);
+  auto places = draft.free_slots().take(std::move(request), draft.next_worker());
+  if (!places) return false;
+  const reason::DrainMove reason{told_of(draft, leaving), leaving.workers.front(), places->front().node};
+  draft.conclude(job, MoveIntent{job.id, *std::move(places), std::move(workers), ReplaceCause::kDrain}, reason);
+  return true;
+}
+
 // All workers of a job that has to be in one domain leave it, where no other room is left for it there.
 bool move_whole(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   const auto& members = job.membership.members;
   const bool may = job.spec.placement.strategy == TopologyStrategy::kStrictPack && can_hand_on(job);
   if (!may || job.spec.scaling.price_cap || draft.usable_for(job) < job.size() * job.spec.gpus_per_worker) return false;
-  auto places = draft.free_slots().take(request_for(draft, job, members), draft.next_worker());
-  if (!places) return false;
-  const reason::DrainMove reason{told_of(draft, leaving), leaving.workers.front(), places->front().node};
-  draft.conclude(job, MoveIntent{job.id, *std::move(places), members, ReplaceCause::kDrain}, reason);
-  return true;
+  return move(draft, job, leaving, members);
 }
 
 // A program that is started anew with each change is started anew once, for all of its workers that leave.
@@ -128,13 +140,7 @@ bool move_together(DecisionDraft& draft, const Job& job, const Leaving& leaving)
   for (const WorkerId id : job.membership.members) {
     if (contains(leaving.workers, id)) in_rank_order.push_back(id);
   }
-  GangRequest request = request_for(draft, job, in_rank_order);
-  if (job.spec.scaling.price_cap) request.price_max = draft.state().find_node(leaving.node)->price_per_slot_hour;
-  auto places = draft.free_slots().take(std::move(request), draft.next_worker());
-  if (!places) return false;
-  const reason::DrainMove reason{told_of(draft, leaving), in_rank_order.front(), places->front().node};
-  draft.conclude(job, MoveIntent{job.id, *std::move(places), std::move(in_rank_order), ReplaceCause::kDrain}, reason);
-  return true;
+  return move(draft, job, leaving, std::move(in_rank_order));
 }
 
 void shrink(DecisionDraft& draft, const Job& job, const Leaving& leaving, int size) {
