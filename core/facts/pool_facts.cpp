@@ -46,6 +46,12 @@ void drop_if_empty(NodePools& pools, const std::string& name) {
   if (pool != pools.pools.end() && pool->second.retired && pools.count(name) == 0) pools.pools.erase(pool);
 }
 
+void drop(NodePools& pools, NodeRequest request) {
+  const std::string pool = pools.nodes.at(request).pool;
+  pools.nodes.erase(request);
+  drop_if_empty(pools, pool);
+}
+
 PoolNode* find(StateChange& change, NodeRequest request) {
   auto& nodes = change.state().pools.nodes;
   const auto found = nodes.find(request);
@@ -62,8 +68,7 @@ void forget(StateChange& change, NodeRequest request, const char* why) {
   const PoolNode gone = pools.nodes.at(request);
   emit(change, "pool.node_gone", gone, {{"why", why}});
   prices_until_now(change);
-  pools.nodes.erase(request);
-  drop_if_empty(pools, gone.pool);
+  drop(pools, request);
   price_anew(change);
   const Node* known = change.state().find_node(gone.node);
   if (known == nullptr || known->state == NodeState::kUp) return;
@@ -250,9 +255,7 @@ Status apply(StateChange& change, const PoolNodeCreateFailed& fact) {
   if (may_be_there) {
     become(change, *node, PoolNodeState::kReleasing);
   } else {
-    const std::string pool = node->pool;
-    change.state().pools.nodes.erase(fact.request);
-    drop_if_empty(change.state().pools, pool);
+    drop(change.state().pools, fact.request);
   }
   return ok_status();
 }
@@ -362,11 +365,7 @@ void follow_pool_use(StateChange& change) {
 
 void forget_pool_node(StateChange& change, NodeId node) {
   NodePools& pools = change.state().pools;
-  const PoolNode* mine = pools.find_node(node);
-  if (mine == nullptr) return;
-  const PoolNode gone = *mine;
-  pools.nodes.erase(gone.request);
-  drop_if_empty(pools, gone.pool);
+  if (const PoolNode* mine = pools.find_node(node)) drop(pools, mine->request);
 }
 
 void apply_nodes(StateChange& change, const std::vector<PlannedNode>& nodes) {

@@ -50,6 +50,22 @@ class PoolStory : public Story {
     learn(core::PoolNodeCreated{request, "i-" + std::to_string(request), {}});
     return node(2, asked(request).name);
   }
+  // Jobs of one worker each; the nodes have two slots.
+  std::vector<JobId> three_on_two_nodes() {
+    std::vector<JobId> jobs;
+    for (int i = 0; i < 3; ++i) jobs.push_back(submit({.min = 1, .max = 1}));
+    REQUIRE(plan().size() == 2);
+    joins(1);
+    joins(2);
+    for (const JobId job : jobs) settle(job);
+    return jobs;
+  }
+  void ends(JobId id) {
+    learn(core::JobCancelRequested{id});
+    (void)plan();
+    for (const WorkerId worker : std::vector<WorkerId>(job(id).membership.workers)) exit(worker);
+    (void)plan();
+  }
   void lists(std::vector<core::NodeRequest> requests) {
     core::PoolListed listed{.pool = "gpu", .asked_before = state().pools.next_request, .nodes = {}};
     for (const auto request : requests) listed.nodes.push_back({request, "i-" + std::to_string(request), {}});
@@ -322,19 +338,10 @@ TEST_CASE("a gang gets no node while a job that runs can give slots for less tha
 
 TEST_CASE("a node whose workers have room elsewhere is emptied, and the one that holds least is") {
   PoolStory story({gpu_pool(2)});
-  std::vector<JobId> jobs;
-  for (int i = 0; i < 3; ++i) jobs.push_back(story.submit({.min = 1, .max = 1}));
-  REQUIRE(story.plan().size() == 2);
-  story.joins(1);
-  story.joins(2);
-  for (const JobId job : jobs) story.settle(job);
+  const std::vector<JobId> jobs = story.three_on_two_nodes();
   story.pass(Duration::seconds(60));
   CHECK(story.plan().empty());  // three workers need both nodes
-  const JobId first = jobs.front();
-  story.learn(core::JobCancelRequested{first});
-  (void)story.plan();
-  for (const WorkerId worker : std::vector<WorkerId>(story.job(first).membership.workers)) story.exit(worker);
-  (void)story.plan();
+  story.ends(jobs.front());
   story.pass(Duration::seconds(60));
   const auto said = story.plan();
   REQUIRE_FALSE(said.empty());
@@ -377,17 +384,8 @@ TEST_CASE("workers that have to leave a drained node get one of a pool in time, 
 
 TEST_CASE("a node that holds workers is not emptied while one of its pool holds nothing") {
   PoolStory story({gpu_pool(2)});
-  std::vector<JobId> jobs;
-  for (int i = 0; i < 3; ++i) jobs.push_back(story.submit({.min = 1, .max = 1}));
-  REQUIRE(story.plan().size() == 2);
-  story.joins(1);
-  story.joins(2);
-  for (const JobId job : jobs) story.settle(job);
-  const JobId last = jobs.back();
-  story.learn(core::JobCancelRequested{last});
-  (void)story.plan();
-  for (const WorkerId worker : std::vector<WorkerId>(story.job(last).membership.workers)) story.exit(worker);
-  (void)story.plan();
+  const std::vector<JobId> jobs = story.three_on_two_nodes();
+  story.ends(jobs.back());
   story.pass(Duration::seconds(60));
   const auto said = story.plan();
   REQUIRE(said.size() == 1);
