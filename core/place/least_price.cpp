@@ -4,8 +4,6 @@
 #include <map>
 #include <string>
 
-#include "core/state/node_constraints.hpp"
-
 namespace tidepool::core {
 namespace {
 
@@ -46,6 +44,15 @@ std::optional<reason::PriceCap> never_within_cap(const ClusterState& state, cons
   if (!price || *price <= *cap) return std::nullopt;
   const int slots = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
   return reason::PriceCap{.cap = *cap, .price = *price, .slots = slots};
+}
+
+bool LeastPrices::allow(const ClusterState& state, const Job& job) {
+  const JobSpec& spec = job.spec;
+  if (!spec.scaling.price_cap) return true;
+  const Asked asked{spec.elastic.sizes.front(), spec.gpus_per_worker, spec.mixed_types, node_demand(spec)};
+  const auto [known, is_new] = known_.try_emplace(asked);
+  if (is_new) known->second = least_price(state, job);
+  return !known->second || *known->second <= *spec.scaling.price_cap;
 }
 
 }  // namespace tidepool::core

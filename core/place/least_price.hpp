@@ -2,10 +2,13 @@
 // part in any plan: slots that a plan kept for it would stand idle.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <tuple>
 
 #include "base/money.hpp"
 #include "core/state/cluster_state.hpp"
+#include "core/state/node_constraints.hpp"
 #include "core/state/reason.hpp"
 
 namespace tidepool::core {
@@ -16,5 +19,16 @@ namespace tidepool::core {
 
 // Its price cap is below that; none: it is not, or it has none.
 [[nodiscard]] std::optional<reason::PriceCap> never_within_cap(const ClusterState& state, const Job& job);
+
+// The same question of many jobs while the nodes stay as they are: what asks for the same is priced once.
+class LeastPrices {
+ public:
+  [[nodiscard]] bool allow(const ClusterState& state, const Job& job);
+  void clear() { known_.clear(); }
+
+ private:
+  using Asked = std::tuple<int, int, bool, NodeDemand>;  // workers, slots of each, mixes types, nodes
+  std::map<Asked, std::optional<Money>> known_;
+};
 
 }  // namespace tidepool::core

@@ -410,6 +410,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
     return view.nodes[static_cast<std::size_t>(share.node)].slots;
   };
   std::map<std::tuple<int, bool, core::NodeDemand>, int> capacity;  // by what decides it
+  core::LeastPrices least_prices;
   std::vector<std::tuple<Instant, JobId>> order;
   IdSet<JobId> own_policies;
   for (const JobId id : request.jobs) {
@@ -433,7 +434,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
         continue;
       }
     }
-    if (held.empty() && core::never_within_cap(state, job)) {
+    if (held.empty() && !least_prices.allow(state, job)) {
       rows.misfits.emplace_back(id, 0);
       continue;
     }

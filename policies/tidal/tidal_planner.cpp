@@ -7,7 +7,6 @@
 
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/plan_inputs.hpp"
-#include "core/place/least_price.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/membership.hpp"
@@ -165,6 +164,7 @@ void TidalPlanner::look_at_nodes(const core::PlanRequest& request) {
   shares_.reset(shared);
   promises_.clear();
   gangs_held_.clear();
+  least_prices_.clear();
   followed_.insert(request.jobs);
   market_state_ = std::make_unique<MarketState>(
       SlotPool{.slots = 0, .slots_per_node = slots_per_node_, .now = request.view.now}, settings_);
@@ -257,7 +257,7 @@ TidalPlanner::Asked TidalPlanner::asked_by(const core::JobSpec& spec) {
 
 bool TidalPlanner::fits(const core::ClusterState& state, const core::Job& job) {
   if (!job.membership.workers.empty()) return true;
-  if (core::never_within_cap(state, job)) return false;
+  if (!least_prices_.allow(state, job)) return false;
   const bool anywhere = job.spec.gpus_per_worker == 1 && !rows_.has_several_types() && !core::is_choosy(job.spec);
   if (anywhere) return true;
   const auto [known, is_new] = gangs_held_.try_emplace(asked_by(job.spec), 0);

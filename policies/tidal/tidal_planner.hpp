@@ -22,6 +22,7 @@
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
 #include "core/decide/policy.hpp"
+#include "core/place/least_price.hpp"
 #include "core/state/node_constraints.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/tidal/gang_room.hpp"
@@ -105,6 +106,7 @@ class TidalPlanner final : public core::Planner {
   std::vector<bool> is_open_;                         // by node: it takes jobs
   using Asked = std::tuple<int, bool, core::NodeDemand>;
   [[nodiscard]] static Asked asked_by(const core::JobSpec& spec);
+  core::LeastPrices least_prices_;
   std::map<Asked, int> gangs_held_;  // workers that an empty cluster holds, by what decides it, as far as asked
   int bid_room_ = -1;                // slots that the rows in the market state were made for
   IdTable<JobId, Part> parts_;
