@@ -14,7 +14,7 @@ namespace tidepool::ctl {
 struct Style {
   int width = 80;
   bool colour = false;
-  bool whole = false;  // tables are not cut: a program reads them, and nobody has said how wide they may be
+  bool whole = false;  // tables are not cut: a program reads them, and COLUMNS does not say how wide they may be
 };
 
 // The value at a JSON pointer, or nothing / the fallback if it is absent, null or of another type.

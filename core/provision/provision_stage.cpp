@@ -99,7 +99,7 @@ class NodePlanner {
 
   void let_go(const PoolNode& mine) {
     const NodePool& pool = *state_.pools.find(mine.pool);
-    if (pool.retired || orders_.give_up(mine)) return;  // nobody would end a node of a retired one
+    if (pool.retired || orders_.give_up(mine)) return;  // a retired pool has no provider to end its nodes
     if (nears_its_end(mine, now_)) {
       const Duration left = std::max(Duration(), *mine.ends_at - now_);
       return empty(mine, std::max(Duration(), left - kEndMargin), reason::NodeLifetimeEnds{.left = left});

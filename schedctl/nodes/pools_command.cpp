@@ -75,12 +75,13 @@ std::string problems_of(const json& pools, const Style& style) {
   for (const auto& pool : pools) {
     const std::string name = text_at(pool, "/name");
     if (pool.value("retired", false)) {
-      lines += wrapped(name +
-                           " is no longer configured: nobody gives its nodes back, and they may go on costing money. "
-                           "Configure it again, or drain each, end it at its provider, and then: "
-                           "schedctl node remove NODE",
-                       2, style) +
-               "\n";
+      lines +=
+          wrapped(name +
+                      " is no longer configured: no provider gives its nodes back, and they may go on costing money. "
+                      "Configure it again, or drain each, end it at its provider, and then: "
+                      "schedctl node remove NODE",
+                  2, style) +
+          "\n";
     }
     if (!pool.at("problem").is_null()) lines += problem_line("creating a node of " + name, pool.at("problem"), style);
     for (const auto& node : list_at(pool, "/nodes")) {

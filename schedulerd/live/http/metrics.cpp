@@ -205,7 +205,7 @@ void Metrics::Series::set_gauges(const Published& seen) {
   slots.Add({{"state", "quarantined"}}).Set(quarantined);
   const int free = static_cast<int>(seen.state.slots_free());
   slots.Add({{"state", "free"}}).Set(free);
-  // Held by nobody, on nodes that take no workers.
+  // Held by no worker, on nodes that take no workers.
   slots.Add({{"state", "closed"}}).Set(all - used - quarantined - free - away);
   slots.Add({{"state", "lost"}}).Set(away);
 }

@@ -1,4 +1,4 @@
-// A YAML text of the daemon's own files as JSON, where nobody asks on which line a field stands.
+// A YAML text of the daemon's own files as JSON, without the lines on which its fields stand.
 #pragma once
 
 #include <nlohmann/json.hpp>
