@@ -118,6 +118,17 @@ bool is_claim(const core::Job& job, bool has_own_policy) {
   return holds_slots(job) && core::is_fixed_claim(job, has_own_policy);
 }
 
+namespace {
+
+std::vector<JobId> jobs_in(const std::vector<std::tuple<Instant, JobId>>& order) {
+  std::vector<JobId> jobs;
+  jobs.reserve(order.size());
+  for (const auto& [submitted, id] : order) jobs.push_back(id);
+  return jobs;
+}
+
+}  // namespace
+
 std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id) {
   kin_.forget(id);
   ratios_.forget(id);
@@ -449,9 +460,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   for (std::size_t node = 0; node < nodes_.size(); ++node) view.nodes[node].slots -= claimed[node];
   std::sort(order.begin(), order.end());
   if (request.slots_most) {
-    std::vector<JobId> others;
-    others.reserve(order.size());
-    for (const auto& [submitted, id] : order) others.push_back(id);
+    const std::vector<JobId> others = jobs_in(order);
     const int most = *request.slots_most - std::accumulate(claimed.begin(), claimed.end(), 0);
     limit_slots(view, slots_by_node(state, others), asked_for(state, others), std::max(0, most));
   }
