@@ -58,6 +58,12 @@ struct CheckpointedMessage {
   double write_ms = 0;
   std::string path;
 };
+// A checkpoint was due and is not on disk; the newest that was reported before stays.
+struct CheckpointFailedMessage {
+  GenerationNumber generation = 0;
+  std::int64_t step = 0;
+  std::string error;
+};
 // The first generation of these processes began from a checkpoint or a parked state.
 struct RestoredMessage {
   GenerationNumber generation = 0;
@@ -120,8 +126,8 @@ struct AnswerMessage {
   std::int64_t needs_ms = 0;  // kUntil: from now on
 };
 using FromWorker = std::variant<ReadyMessage, AddressMessage, SwitchedMessage, StepsMessage, EpochAuditedMessage,
-                                FinishedMessage, ParkedMessage, CheckpointedMessage, RestoredMessage, StartedMessage,
-                                EndedMessage, RebalancedMessage, AnswerMessage>;
+                                FinishedMessage, ParkedMessage, CheckpointedMessage, CheckpointFailedMessage,
+                                RestoredMessage, StartedMessage, EndedMessage, RebalancedMessage, AnswerMessage>;
 
 // --- worker -> agent, not passed on ---------------------------------------------------------------
 // What a worker is busy with.

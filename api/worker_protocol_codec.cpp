@@ -223,6 +223,12 @@ void fields(auto& archive, Like<CheckpointedMessage> auto& m) {
   archive("write_ms", m.write_ms, kMillis);
   archive("path", m.path);
 }
+void fields(auto& archive, Like<CheckpointFailedMessage> auto& m) {
+  archive.type("checkpoint_failed");
+  archive("generation", m.generation, kGeneration);
+  archive("step", m.step, kNatural);
+  archive("error", m.error);
+}
 void fields(auto& archive, Like<RestoredMessage> auto& m) {
   archive.type("restored");
   archive("generation", m.generation, kGeneration);

@@ -184,6 +184,20 @@ json waits_in_words(const json& explanation) {
   return lines;
 }
 
+std::string saved_words(const json& job) {
+  const json& saved = job.value("saved_state", json());
+  if (!saved.is_object()) return "";
+  return "step " + integer_at(saved, "/step") + " at " + text_at(saved, "/at") + " on " + text_at(saved, "/node");
+}
+
+std::string failed_checkpoint_words(const json& job) {
+  const json& failure = job.value("checkpoint_failure", json());
+  if (!failure.is_object()) return "";
+  const double times = number_at(failure, "/times").value_or(1);
+  return "failed at step " + integer_at(failure, "/step") + (times > 1 ? ", " + whole(times) + " in a row" : "") + ": " +
+         text_at(failure, "/error");
+}
+
 }  // namespace
 
 std::string job_page(const json& job, const json& workers, const Style& style) {
@@ -196,6 +210,8 @@ std::string job_page(const json& job, const json& workers, const Style& style) {
   add("tenant", text_at(job, "/tenant"));
   add("why", text_at(job, "/reason/text"));
   add(state == "failed" ? "error" : "last loss", text_at(job, "/error"));
+  add("saved", saved_words(job));
+  add("checkpoint", failed_checkpoint_words(job));
   add("forecast", forecast_in_words(job.value("forecast", json()), state));
   add("deadline", deadline_in_words(job));
   add("size", size_words(job));

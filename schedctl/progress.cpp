@@ -16,11 +16,6 @@ void take_number(std::optional<double>& into, const json& value, const std::stri
   if (const auto number = number_at(value, pointer)) into = number;
 }
 
-std::string whole_at(const json& value, const std::string& pointer) {
-  const auto number = number_at(value, pointer);
-  return number ? whole(*number) : "?";
-}
-
 std::string ended_how(const json& data) {
   const auto signal = number_at(data, "/signal").value_or(0);
   if (signal > 0) return ", ended by signal " + whole(signal);
@@ -69,13 +64,13 @@ std::string switched_sentence(const json& data) {
 }
 
 std::string audited_sentence(const json& data) {
-  const std::string counts = whole_at(data, "/used") + " of " + whole_at(data, "/expected") + " samples used";
+  const std::string counts = integer_at(data, "/used") + " of " + integer_at(data, "/expected") + " samples used";
   if (audit_is_sound(data)) {
     const auto epochs = number_at(data, "/epochs").value_or(1);
-    return "epoch " + whole_at(data, "/epoch") + " audited: " + counts + ", each exactly once" +
+    return "epoch " + integer_at(data, "/epoch") + " audited: " + counts + ", each exactly once" +
            (epochs > 1 ? ", as in the " + count_of(epochs - 1, "epoch") + " before it" : "");
   }
-  return "epoch " + whole_at(data, "/epoch") + " audit FAILED: " + counts;
+  return "epoch " + integer_at(data, "/epoch") + " audit FAILED: " + counts;
 }
 
 std::string decision_sentence(const json& data) {
@@ -89,25 +84,25 @@ std::string decision_sentence(const json& data) {
 std::string resizing_sentence(const json& data) {
   const std::string why = text_at(data, "/reason/text");
   if (number_at(data, "/from") == number_at(data, "/to")) return why.empty() ? "replacing a worker" : why;
-  const std::string sizes = whole_at(data, "/from") + " -> " + whole_at(data, "/to");
+  const std::string sizes = integer_at(data, "/from") + " -> " + integer_at(data, "/to");
   if (why.find(" " + sizes) != std::string::npos) return why;  // it tells them: "growing 2 -> 3: ..."
   return with_detail("resizing " + sizes, why);
 }
 
 std::string progressed_sentence(const json& data) {
-  return "step " + whole_at(data, "/step") + ", loss " + loss(number_at(data, "/loss")) + ", " +
+  return "step " + integer_at(data, "/step") + ", loss " + loss(number_at(data, "/loss")) + ", " +
          rate(number_at(data, "/samples_per_second")) + " samples/s, " +
          count_of(number_at(data, "/size").value_or(0), "worker");
 }
 
 // The workers with less than a full share; none: the shares are even again.
 std::string state_brought_sentence(const json& d) {
-  return "its state of step " + whole_at(d, "/step") + " is brought from " + text_at(d, "/from") + " to " +
+  return "its state of step " + integer_at(d, "/step") + " is brought from " + text_at(d, "/from") + " to " +
          text_at(d, "/to");
 }
 
 std::string state_left_sentence(const json& d) {
-  return with_detail("starts without its state of step " + whole_at(d, "/step"), text_at(d, "/why"));
+  return with_detail("starts without its state of step " + integer_at(d, "/step"), text_at(d, "/why"));
 }
 
 std::string rebalanced_sentence(const json& data) {
@@ -116,7 +111,7 @@ std::string rebalanced_sentence(const json& data) {
     const double share = number_at(each, "/share").value_or(1);
     if (share < 1) rebalanced += (rebalanced.empty() ? "" : ", ") + text_at(each, "/worker") + " at " + percent(share);
   }
-  return "from step " + whole_at(data, "/step") + " on " +
+  return "from step " + integer_at(data, "/step") + " on " +
          (rebalanced.empty() ? std::string("all workers have full shares again") : "smaller shares: " + rebalanced);
 }
 
@@ -167,8 +162,8 @@ const std::map<std::string, Sentence>& job_sentences() {
   static const std::map<std::string, Sentence> sentences = {
       {"job.submitted",
        [](const json& d) {
-         return "submitted: " + whole_at(d, "/min") + " to " + whole_at(d, "/max") + " workers, " +
-                whole_at(d, "/preferred") + " preferred";
+         return "submitted: " + integer_at(d, "/min") + " to " + integer_at(d, "/max") + " workers, " +
+                integer_at(d, "/preferred") + " preferred";
        }},
       {"job.started",
        [](const json& d) { return "training with " + count_of(number_at(d, "/size").value_or(0), "worker"); }},
@@ -181,37 +176,43 @@ const std::map<std::string, Sentence>& job_sentences() {
       {"job.resizing", resizing_sentence},
       {"job.resized",
        [](const json& d) {
-         return "has " + count_of(number_at(d, "/to").value_or(0), "worker") + ", had " + whole_at(d, "/from");
+         return "has " + count_of(number_at(d, "/to").value_or(0), "worker") + ", had " + integer_at(d, "/from");
        }},
       {"job.progressed", progressed_sentence},
       {"decision.made", decision_sentence},
       {"job.rebalanced", rebalanced_sentence},
       {"job.changed",
        [](const json& d) {
-         return "its file is changed; it now has elastic.min " + whole_at(d, "/min") + ", preferred " +
-                whole_at(d, "/preferred") + ", max " + whole_at(d, "/max") + " and priority " +
-                whole_at(d, "/priority");
+         return "its file is changed; it now has elastic.min " + integer_at(d, "/min") + ", preferred " +
+                integer_at(d, "/preferred") + ", max " + integer_at(d, "/max") + " and priority " +
+                integer_at(d, "/priority");
        }},
       {"job.requeued", [](const json& d) { return "gives up its workers: " + text_at(d, "/reason/text"); }},
       {"job.parked",
        [](const json& d) {
-         return "state of step " + whole_at(d, "/step") + " kept in " + rate(number_at(d, "/write_ms")) + " ms";
+         return "state of step " + integer_at(d, "/step") + " kept in " + rate(number_at(d, "/write_ms")) + " ms";
        }},
       {"job.notice_answered", [](const json& d) { return text_at(d, "/text"); }},
       {"job.checkpointed",
        [](const json& d) {
-         return "checkpoint of step " + whole_at(d, "/step") + " written in " + rate(number_at(d, "/write_ms")) + " ms";
+         return "checkpoint of step " + integer_at(d, "/step") + " written in " + rate(number_at(d, "/write_ms")) + " ms";
+       }},
+      {"job.checkpoint_failed",
+       [](const json& d) {
+         const double times = number_at(d, "/times").value_or(1);
+         return "no checkpoint of step " + integer_at(d, "/step") +
+                (times > 1 ? " (" + whole(times) + " in a row)" : "") + ": " + text_at(d, "/error");
        }},
       {"job.restored",
        [](const json& d) {
          const double lost = number_at(d, "/steps_lost").value_or(0);
-         return "goes on from step " + whole_at(d, "/step") + (lost > 0 ? ", " + count_of(lost, "step") + " lost" : "");
+         return "goes on from step " + integer_at(d, "/step") + (lost > 0 ? ", " + count_of(lost, "step") + " lost" : "");
        }},
       {"job.state_brought", state_brought_sentence},
       {"job.state_left", state_left_sentence},
       {"job.suspended",
        [](const json& d) {
-         return number_at(d, "/kept_step") ? "suspended; its state of step " + whole_at(d, "/kept_step") + " is kept"
+         return number_at(d, "/kept_step") ? "suspended; its state of step " + integer_at(d, "/kept_step") + " is kept"
                                            : std::string("suspended");
        }},
       {"job.resume_requested", [](const json&) { return std::string("is to go on when slots are free"); }},
@@ -221,7 +222,7 @@ const std::map<std::string, Sentence>& job_sentences() {
       {"generation.switched", switched_sentence},
       {"worker.stuck",
        [](const json& d) {
-         return "worker " + text_at(d, "/worker") + " made no progress at step " + whole_at(d, "/step") + " for " +
+         return "worker " + text_at(d, "/worker") + " made no progress at step " + integer_at(d, "/step") + " for " +
                 seconds_in_words(number_at(d, "/seconds").value_or(0));
        }},
       {"worker.lost",

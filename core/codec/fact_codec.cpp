@@ -204,6 +204,13 @@ void fields(auto& archive, codec::Like<CheckpointTaken> auto& fact) {
   archive("write_ms", fact.write_ms);
   archive("path", fact.path);
 }
+void fields(auto& archive, codec::Like<CheckpointFailed> auto& fact) {
+  archive("job", fact.job);
+  archive("worker", fact.worker);
+  archive("generation", fact.generation);
+  archive("step", fact.step);
+  archive("detail", fact.detail);
+}
 void fields(auto& archive, codec::Like<StateRestored> auto& fact) {
   archive("job", fact.job);
   archive("generation", fact.generation);
@@ -322,6 +329,7 @@ std::string_view name_of(const Fact& fact) {
                         [](const TrainingFinished&) { return "training_finished"; },
                         [](const StateParked&) { return "state_parked"; },
                         [](const CheckpointTaken&) { return "checkpoint_taken"; },
+                        [](const CheckpointFailed&) { return "checkpoint_failed"; },
                         [](const StateRestored&) { return "state_restored"; },
                         [](const StateBrought&) { return "state_brought"; },
                         [](const StateLeft&) { return "state_left"; },

@@ -18,6 +18,13 @@ void fields(auto& archive, codec::Like<SavedState> auto& kept) {
   archive("origin", kept.origin);
 }
 
+void fields(auto& archive, codec::Like<CheckpointFailure> auto& failure) {
+  archive("step", failure.step);
+  archive("times", failure.times);
+  archive("at", failure.at);
+  archive("detail", failure.detail);
+}
+
 void fields(auto& archive, codec::Like<StateMove> auto& move) {
   archive("step", move.step);
   archive("from", move.from);
@@ -34,6 +41,7 @@ void recovery_fields(auto& archive, auto& recovery) {
   archive("quiet_since", recovery.unconfirmed_since);
   archive("parked", recovery.suspended);
   archive("checkpoint", recovery.checkpoint);
+  archive("checkpoint_failure", recovery.checkpoint_failure);
   archive("held_since", recovery.waits_near_since);
   archive("moving", recovery.moving);
   archive("restarts", recovery.restarts);
@@ -74,12 +82,14 @@ inline void tell_no_turns(nlohmann::json& job) {
   if (job.is_object()) job.emplace("share_turns", nlohmann::json::array());
 }
 
-// They have told of each epoch's audit, and know of no programs that fail after the end of their training.
-inline void tell_no_ends_nor_audits(nlohmann::json& job) {
+// They have told of each epoch's audit, and know neither of programs that fail after the end of their training nor of
+// checkpoints that could not be taken.
+inline void tell_no_ends_audits_failures(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("ended_badly", false);
   job.emplace("audits_told_to", nullptr);
   job.emplace("audits_untold", 0);
+  job.emplace("checkpoint_failure", nullptr);
 }
 
 void fields(auto& archive, codec::Like<LeaveNotice> auto& notice) {

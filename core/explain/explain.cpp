@@ -124,6 +124,16 @@ void add_kept_state(const ClusterState& state, const Job& job, Explanation& out)
                          place_of_state(state, job, *kept));
 }
 
+void add_failed_checkpoints(const Job& job, Explanation& out) {
+  const auto& failure = job.recovery.checkpoint_failure;
+  if (!failure || is_final(job.state())) return;
+  const std::string row =
+      failure->times == 1 ? "its newest checkpoint" : "its newest " + grouped(double(failure->times)) + " checkpoints";
+  const auto& good = job.recovery.checkpoint;
+  out.evidence.push_back(row + " could not be taken (" + failure->detail + "); " +
+                         (good ? "the newest on disk is of step " + grouped(double(good->step)) : "none is on disk"));
+}
+
 // One line a slow worker, with what is held against it.
 void add_stragglers(const ClusterState& state, const Job& job, Explanation& out) {
   for (const WorkerId id : job.membership.members) {
@@ -520,6 +530,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
   }
   append(notice_evidence(state, job), out.evidence);
   add_kept_state(state, job, out);
+  add_failed_checkpoints(job, out);
   if (!is_final(job.state())) append(evidence_of_rules(state, job), out.evidence);
   if (job.state() == JobState::kPending) {
     const std::vector<std::string> types = evidence_of_types(state, job);

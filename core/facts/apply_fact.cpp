@@ -31,8 +31,8 @@ template <class F>
 concept Report =
     std::same_as<F, GenerationSwitched> || std::same_as<F, StepsMeasured> || std::same_as<F, SharesChanged> ||
     std::same_as<F, DataEpochAudited> || std::same_as<F, TrainingFinished> || std::same_as<F, StateParked> ||
-    std::same_as<F, CheckpointTaken> || std::same_as<F, StateRestored> || std::same_as<F, StateBrought> ||
-    std::same_as<F, StateLeft>;
+    std::same_as<F, CheckpointTaken> || std::same_as<F, CheckpointFailed> || std::same_as<F, StateRestored> ||
+    std::same_as<F, StateBrought> || std::same_as<F, StateLeft>;
 
 // It comes too late to change anything.
 bool is_of_ended_job(const ClusterState& state, const Fact& fact) {

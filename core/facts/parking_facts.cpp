@@ -1,6 +1,8 @@
 #include "core/facts/parking_facts.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "core/facts/job_facts.hpp"
 #include "core/state/job_state.hpp"
@@ -76,6 +78,7 @@ Status apply(StateChange& change, const CheckpointTaken& fact) {
   if (!expected || fact.generation > (*known)->membership.generation) return ok_status();
   Job& job = change.job(fact.job);
   job.requests.checkpoint = false;
+  job.recovery.checkpoint_failure.reset();
   job.recovery.checkpoint = kept_by(change, job, *writer, fact);
   book_saved(job, fact.step);
   change.emit("job.checkpointed", job,
@@ -84,6 +87,29 @@ Status apply(StateChange& change, const CheckpointTaken& fact) {
                {"bytes", fact.bytes},
                {"write_ms", fact.write_ms},
                {"path", fact.path}});
+  return ok_status();
+}
+
+Status apply(StateChange& change, const CheckpointFailed& fact) {
+  const auto known = known_job(change.state(), fact.job);
+  if (!known) return known.error();
+  const Worker* writer = writer_of(change.state(), fact);
+  const bool expected = !is_final((*known)->state()) && writer != nullptr;
+  if (!expected || fact.generation > (*known)->membership.generation) return ok_status();
+  Job& job = change.job(fact.job);
+  job.requests.checkpoint = false;
+  const auto& before = job.recovery.checkpoint_failure;
+  const std::int64_t times = before ? before->times + 1 : 1;
+  job.recovery.checkpoint_failure =
+      CheckpointFailure{.step = fact.step, .times = times, .at = change.at(), .detail = fact.detail};
+  if (!std::has_single_bit(static_cast<std::uint64_t>(times))) return ok_status();
+  change.emit("job.checkpoint_failed", job,
+              {{"generation", fact.generation},
+               {"step", fact.step},
+               {"times", times},
+               {"error", fact.detail},
+               {"worker", fact.worker.text()},
+               {"node", writer->node.text()}});
   return ok_status();
 }
 

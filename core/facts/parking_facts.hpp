@@ -10,6 +10,8 @@ namespace tidepool::core {
 
 [[nodiscard]] Status apply(StateChange& change, const StateParked& fact);
 [[nodiscard]] Status apply(StateChange& change, const CheckpointTaken& fact);
+// The first, second, fourth, eighth, ... since a checkpoint was taken is told as an event.
+[[nodiscard]] Status apply(StateChange& change, const CheckpointFailed& fact);
 [[nodiscard]] Status apply(StateChange& change, const StateRestored& fact);
 
 // Sets the job's progress to `step` committed steps, whatever it was, and emits job.restored.

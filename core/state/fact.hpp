@@ -270,6 +270,14 @@ struct CheckpointTaken {
   double write_ms = 0;
   std::string path;
 };
+// A checkpoint was due and is not on disk.
+struct CheckpointFailed {
+  JobId job;
+  WorkerId worker;
+  GenerationNumber generation = 0;
+  std::int64_t step = 0;
+  std::string detail;
+};
 // The first generation since a start goes on from a parked state or a checkpoint.
 struct StateRestored {
   JobId job;
@@ -374,16 +382,17 @@ struct UtcSet {
 // Nothing but the passing of time, so that waits end.
 struct ClockAdvanced {};
 
-using Fact = std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
-                          JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged,
-                          NodeLabelled, NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed,
-                          NodeDampingConfigured, NodeFaultsCleared, NodeRemoved, MaintenanceAdded, MaintenanceRemoved,
-                          WorkerReady, WorkerJoining, WorkerStuck, ProgramStarted, ProgramEnded, NoticeAnswered,
-                          SlotsHeld, SlotsReleased, WorkerExited, GenerationSwitched, StepsMeasured, SharesChanged,
-                          DataEpochAudited, TrainingFinished, StateParked, CheckpointTaken, StateRestored, StateBrought,
-                          StateLeft, PolicyActivated, PolicyRolledBack, PolicyShadowed, PolicyAnswered, PoolsConfigured,
-                          PoolNodeCreated, PoolNodeCreateFailed, PoolNodeDeleted, PoolNodeDeleteFailed, PoolListed,
-                          PoolListFailed, TenantsConfigured, PricesConfigured, UtcSet, ClockAdvanced>;
+using Fact =
+    std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
+                 JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged, NodeLabelled,
+                 NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed, NodeDampingConfigured, NodeFaultsCleared,
+                 NodeRemoved, MaintenanceAdded, MaintenanceRemoved, WorkerReady, WorkerJoining, WorkerStuck,
+                 ProgramStarted, ProgramEnded, NoticeAnswered, SlotsHeld, SlotsReleased, WorkerExited,
+                 GenerationSwitched, StepsMeasured, SharesChanged, DataEpochAudited, TrainingFinished, StateParked,
+                 CheckpointTaken, CheckpointFailed, StateRestored, StateBrought, StateLeft, PolicyActivated,
+                 PolicyRolledBack, PolicyShadowed, PolicyAnswered, PoolsConfigured, PoolNodeCreated,
+                 PoolNodeCreateFailed, PoolNodeDeleted, PoolNodeDeleteFailed, PoolListed, PoolListFailed,
+                 TenantsConfigured, PricesConfigured, UtcSet, ClockAdvanced>;
 
 struct TimedFact {
   Instant at;  // never before the previous fact's

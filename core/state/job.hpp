@@ -86,6 +86,15 @@ struct SavedState {
   NodeId origin;           // where it lies as well, because it was written there; none: only on `node`
 };
 
+// Checkpoints that were due since the newest one, or since the start, and could not be taken.
+struct CheckpointFailure {
+  std::int64_t step = 0;  // of the newest
+  std::int64_t times = 0;
+  Instant at;
+  std::string detail;
+  bool operator==(const CheckpointFailure&) const = default;
+};
+
 // The job's newest saved state is on its way to the node where the job starts. Workers that start there wait for it.
 struct StateMove {
   std::int64_t step = 0;
@@ -212,6 +221,7 @@ struct Measurements : TypeRecords {
 struct Recovery {
   std::optional<SavedState> suspended;   // newest state that was saved when the job gave up its workers
   std::optional<SavedState> checkpoint;  // newest checkpoint reported
+  std::optional<CheckpointFailure> checkpoint_failure;
   std::optional<Instant>
       waits_near_since;             // since when it waits for room where its state lies, though others have room
   std::optional<StateMove> moving;  // only while the job starts

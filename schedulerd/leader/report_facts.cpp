@@ -171,6 +171,13 @@ std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const c
                                          .write_ms = said.write_ms,
                                          .path = said.path};
           },
+          [&](const api::CheckpointFailedMessage& said) -> Answer {
+            return core::CheckpointFailed{.job = worker.job,
+                                          .worker = worker.id,
+                                          .generation = said.generation,
+                                          .step = said.step,
+                                          .detail = said.error};
+          },
           [&](const api::StartedMessage& said) -> Answer {
             if (said.generation <= worker.launched) return std::nullopt;
             return core::ProgramStarted{worker.id, said.generation};

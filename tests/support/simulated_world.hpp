@@ -13,11 +13,11 @@
 #include "base/overloaded.hpp"
 #include "base/rng.hpp"
 #include "core/place/placement.hpp"
-#include "core/state/state_move.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/random_tenants.hpp"
 #include "tests/support/random_wishes.hpp"
 #include "tests/support/restless_policy.hpp"
+#include "tests/support/saved_states.hpp"
 
 namespace tidepool::test {
 
@@ -489,11 +489,8 @@ class SimulatedWorld {
     }
     if (job.spec.resize == core::ResizeMode::kRestart) return run_programs(job);
     const bool first = !job.membership.switched && job.membership.commit.from_size == 0;
-    if (first && rng_.chance(0.5)) learn(restored(job));
-    if (job.membership.switched && rng_.chance(0.1)) {
-      learn(core::CheckpointTaken{id, job.membership.members.front(), job.membership.generation, job.progress.step,
-                                  1000, 2, "/ckpt"});
-    }
+    if (first && rng_.chance(0.5)) learn(restored(job, rng_));
+    if (job.membership.switched && rng_.chance(0.1)) learn(checkpoint_report(job, rng_));
     if (!job.membership.switched && rng_.chance(0.9)) {
       learn(core::GenerationSwitched{id, job.membership.generation, job.progress.step + 1, rng_.uniform() * 100, 5, 0,
                                      0, 10});
@@ -539,13 +536,6 @@ class SimulatedWorld {
         learn(core::ProgramEnded{member, generation, faults_ && rng_.chance(0.2) ? 1 : 0, 0, "ended"});
       }
     }
-  }
-
-  // Mostly the newest kept state; sometimes an older one, or none.
-  core::StateRestored restored(const core::Job& job) {
-    const core::SavedState* kept = core::newest_kept(job);
-    const std::int64_t step = kept != nullptr && rng_.chance(0.9) ? kept->step : 0;
-    return {job.id, job.membership.generation, step, 1000, "/ckpt"};
   }
 
   // A process boots, leaves when it was told to, or goes on.

@@ -51,28 +51,18 @@ Result<KeptState> KeptStates::write(const fs::path& folder, const CheckpointHead
                    .write_ms = millis_between(begin, Clock::now())};
 }
 
-void KeptStates::take(const Progress& progress, std::function<void(const KeptState&)> done) {
-  if (options_.checkpoint_folder.empty()) {
-    log_warning("told to take a checkpoint, but TIDEPOOL_CHECKPOINT_DIR names no folder");
-    return;
-  }
+void KeptStates::take(const Progress& progress, Done done) {
+  if (options_.checkpoint_folder.empty()) return done(invalid_argument("TIDEPOOL_CHECKPOINT_DIR names no folder"));
   TP_CHECK(!writing_, "one checkpoint is written at a time");
   if (writer_.joinable()) writer_.join();
   copy_.resize(static_cast<std::size_t>(replica_.bytes()));
-  if (const Status copied = replica_.copy_to(copy_); !copied.ok()) {
-    log_warning("step " + std::to_string(progress.steps) + ": no checkpoint: " + copied.error().message);
-    return;
-  }
+  if (const Status copied = replica_.copy_to(copy_); !copied.ok()) return done(copied.error());
   writing_ = true;
   writer_ = std::thread([this, header = header_of(progress), done = std::move(done)] {
     const auto kept = write(options_.checkpoint_folder, header, pieces_in(copy_));
     writing_ = false;
-    if (kept.ok()) {
-      prune_checkpoints(options_.checkpoint_folder, tag_, options_.keep);
-      done(*kept);
-    } else {
-      log_warning("step " + std::to_string(header.step) + ": no checkpoint: " + kept.error().message);
-    }
+    if (kept.ok()) prune_checkpoints(options_.checkpoint_folder, tag_, options_.keep);
+    done(kept);
   });
 }
 

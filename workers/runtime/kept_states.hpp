@@ -47,9 +47,10 @@ class KeptStates final : public StateSource {
   void restart_interval(TimePoint now) { last_ = now; }
 
   [[nodiscard]] bool is_writing() const { return writing_; }
-  // Copies the state and writes it in the background; `done` is called from there once is_writing() has ended.
-  // Requires: not is_writing().
-  void take(const Progress& progress, std::function<void(const KeptState&)> done);
+  // Copies the state and writes it in the background; `done` is called from there once is_writing() has ended, or at
+  // once with what keeps it from being written. Requires: not is_writing().
+  using Done = std::function<void(const Result<KeptState>&)>;
+  void take(const Progress& progress, Done done);
 
   // Writes the state now: to memory if there is room, else to disk.
   [[nodiscard]] Result<KeptState> park(const Progress& progress);

@@ -124,6 +124,7 @@ class LiveSession final : public Session {
   void park();
   [[nodiscard]] bool rank_zero_has_parked(bool kept);
   void take_checkpoint(TimePoint now);
+  void report_checkpoint(GenerationNumber generation, std::int64_t step, const Result<KeptState>& kept);
   void restored();
   [[nodiscard]] Step begin_step();
   [[nodiscard]] GenerationNumber advance_build();

@@ -218,14 +218,23 @@ void LiveSession::take_checkpoint(TimePoint now) {
   checkpoint_by_ = rank() == 0 ? WorkerId() : generation_.members.front();
   if (rank() != 0) return;
   progress_.ledger = ledger_.state();
-  kept_.take(progress_, [this, generation = generation_.number](const KeptState& kept) {
-    if (!link_) return;
-    link_->send(api::CheckpointedMessage{.generation = generation,
-                                         .step = kept.step,
-                                         .bytes = kept.bytes,
-                                         .write_ms = kept.write_ms,
-                                         .path = kept.path.string()});
+  kept_.take(progress_, [this, generation = generation_.number, step = progress_.steps](const Result<KeptState>& kept) {
+    report_checkpoint(generation, step, kept);
   });
+}
+
+void LiveSession::report_checkpoint(GenerationNumber generation, std::int64_t step, const Result<KeptState>& kept) {
+  if (!kept.ok()) log_warning("step " + std::to_string(step) + ": no checkpoint: " + kept.error().message);
+  if (!link_) return;
+  if (!kept.ok()) {
+    link_->send(api::CheckpointFailedMessage{.generation = generation, .step = step, .error = kept.error().message});
+    return;
+  }
+  link_->send(api::CheckpointedMessage{.generation = generation,
+                                       .step = kept->step,
+                                       .bytes = kept->bytes,
+                                       .write_ms = kept->write_ms,
+                                       .path = kept->path.string()});
 }
 
 void LiveSession::pulse(api::PulsePhase phase, Millis least) {

@@ -89,6 +89,10 @@ struct Metrics::Series {
   Counter& stuck = counters(registry, "sched_workers_stuck_total", "Workers ended for making no progress").Add({});
   Counter& parked = counters(registry, "sched_parked_total", "States kept when a job gave up its slots").Add({});
   Counter& checkpoints = counters(registry, "sched_checkpoints_total", "Checkpoints taken").Add({});
+  Counter& checkpoint_failures =
+      counters(registry, "sched_checkpoint_failures_total",
+               "Events of checkpoints that could not be taken: the 1st, 2nd, 4th, ... in a row of each job")
+          .Add({});
   Counter& lost_steps =
       counters(registry, "sched_restored_steps_lost_total", "Steps that a start did not find again").Add({});
   Histogram& round = histograms(registry, "sched_round_seconds", "One pass of the loop").Add({}, kFastSeconds);
@@ -139,6 +143,8 @@ void Metrics::Series::observe(const core::Event& event) {
     parked.Increment();
   } else if (type == "job.checkpointed") {
     checkpoints.Increment();
+  } else if (type == "job.checkpoint_failed") {
+    checkpoint_failures.Increment();
   } else if (type == "job.restored") {
     lost_steps.Increment(number_in(event.data, "steps_lost"));
   } else if (type == "worker.stuck") {

@@ -6,6 +6,7 @@
 #include "core/codec/reason_numbers.hpp"
 #include "core/explain/explain.hpp"
 #include "core/facts/throughput.hpp"
+#include "core/state/state_move.hpp"
 #include "core/state/utc_time.hpp"
 #include "core/words/wording.hpp"
 #include "forecast/told.hpp"
@@ -144,6 +145,22 @@ json render_cost(const Published& seen, const core::Job& job, const std::string&
   return out;
 }
 
+// What the job would go on from if all of its workers were lost now.
+json render_saved_state(const Published& seen, const core::Job& job) {
+  const core::SavedState* kept = core::newest_kept(job);
+  if (kept == nullptr || core::is_final(job.state())) return nullptr;
+  return {{"step", kept->step}, {"at", seen.clock.text(kept->at)}, {"node", kept->node.text()}, {"bytes", kept->bytes}};
+}
+
+json render_checkpoint_failure(const Published& seen, const core::Job& job) {
+  const auto& failure = job.recovery.checkpoint_failure;
+  if (!failure || core::is_final(job.state())) return nullptr;
+  return {{"step", failure->step},
+          {"at", seen.clock.text(failure->at)},
+          {"times", failure->times},
+          {"error", failure->detail}};
+}
+
 // Field by field: a list of jobs is made of this, and an initializer list would copy each value twice.
 json render_job_to_all(const Published& seen, const core::Job& job, const std::string& currency) {
   json out = json::object();
@@ -166,6 +183,8 @@ json render_job_to_all(const Published& seen, const core::Job& job, const std::s
   out["reason"] = job.verdict.job ? render_reason(job.verdict.reason) : json(nullptr);
   out["sizes"] = render_sizes(job);
   out["error"] = job.recovery.last_error.empty() ? json(nullptr) : json(job.recovery.last_error);
+  out["saved_state"] = render_saved_state(seen, job);
+  out["checkpoint_failure"] = render_checkpoint_failure(seen, job);
   out["labels"] = job.spec.labels;
   out["forecast"] = nullptr;
   return out;

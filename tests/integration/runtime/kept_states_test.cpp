@@ -154,6 +154,24 @@ TEST_CASE("a checkpoint is taken when told, by rank 0, while training goes on") 
   CHECK(scene.leader.received<api::RestoredMessage>()[0].step == taken[3].step);
 }
 
+TEST_CASE("a checkpoint that cannot be written is told with why, and training goes on") {
+  const Kept kept;
+  auto options = kept.options();
+  options.checkpoint_folder = kept.checkpoints() / "file" / "below";
+  fs::create_directories(kept.checkpoints());
+  std::ofstream(kept.checkpoints() / "file") << "in the way";
+  Scene scene({.steps = 300, .step_us = 300, .keep = options});
+  scene.start(2);
+  scene.leader.order_checkpoint();
+  REQUIRE(scene.leader.run_until([&] { return !scene.leader.received<api::CheckpointFailedMessage>().empty(); }));
+  const auto failed = scene.leader.received<api::CheckpointFailedMessage>().front();
+  CHECK(failed.generation == 1);
+  CHECK(failed.step > 0);
+  CHECK(failed.error.find("Not a directory") != std::string::npos);
+  scene.finish();
+  CHECK(scene.leader.received<api::CheckpointedMessage>().empty());
+}
+
 TEST_CASE("checkpoints are taken at their interval, and not read while a replica lives") {
   const Kept kept;
   auto options = kept.options();

@@ -52,7 +52,7 @@ ReadyMessage any_ready(Rng& rng) {
 }
 
 FromWorker any_from_worker(Rng& rng) {
-  switch (rng.below(13)) {
+  switch (rng.below(14)) {
     case 12:
       return AnswerMessage{DecisionId(1 + rng.below(99)), rng.between(1, 999), static_cast<NoticeAnswer>(rng.below(4)),
                            rng.between(0, 86'400'000)};
@@ -76,6 +76,7 @@ FromWorker any_from_worker(Rng& rng) {
     case 9:
       return EndedMessage{any_generation(rng), static_cast<int>(rng.between(-1, 255)),
                           static_cast<int>(rng.between(0, 127)), any_text(rng)};
+    case 10: return CheckpointFailedMessage{any_generation(rng), any_natural(rng), any_text(rng)};
     default: return FinishedMessage{any_natural(rng), rng.normal() * 1e300, any_natural(rng)};
   }
 }

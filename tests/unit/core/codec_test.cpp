@@ -146,6 +146,7 @@ std::vector<core::Fact> one_of_each() {
           core::TrainingFinished{JobId(2), 400, -HUGE_VAL, 25'600},
           core::StateParked{JobId(2), WorkerId(4), 8, 130, 1 << 20, 3.5},
           core::CheckpointTaken{JobId(2), WorkerId(4), 7, 128, 1 << 20, 4.5, "/ckpt/job-2/128"},
+          core::CheckpointFailed{JobId(2), WorkerId(4), 7, 192, "/ckpt: open \"x\": No space left on device"},
           core::StateRestored{JobId(2), 9, 130, 1 << 20, "/dev/shm/job-2"},
           core::StateBrought{JobId(2), NodeId(3), 130, 1 << 20, Duration::millis(900)},
           core::StateLeft{JobId(2), NodeId(3), 130, "no byte of it has come for 30s"},

@@ -1,4 +1,7 @@
 // How jobs give up their slots and take them again, and what becomes of workers that give no sign of life.
+#include <algorithm>
+
+#include "core/explain/explain.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
 
@@ -318,9 +321,18 @@ TEST_CASE("A checkpoint is wanted until it is told, and is what a later start fa
   story.learn(core::JobCheckpointRequested{job});
   CHECK(story.job(job).requests.checkpoint);
   const auto step = story.job(job).progress.step;
+  for (int i = 0; i < 3; ++i) story.learn(core::CheckpointFailed{job, WorkerId(1), 1, step, "/ckpt: disk full"});
+  CHECK_FALSE(story.job(job).requests.checkpoint);
+  CHECK(story.count("job.checkpoint_failed") == 2);
+  CHECK(story.last("job.checkpoint_failed").data["times"] == 2);
+  CHECK(story.job(job).recovery.checkpoint_failure->times == 3);
+  const auto told = core::explain(story.state(), job).evidence;
+  CHECK(std::find(told.begin(), told.end(),
+                  "its newest 3 checkpoints could not be taken (/ckpt: disk full); none is on disk") != told.end());
   story.learn(core::CheckpointTaken{job, WorkerId(1), 1, step, 4096, 3, "/ckpt"});
   CHECK_FALSE(story.job(job).requests.checkpoint);
   CHECK(story.last("job.checkpointed").data["path"] == "/ckpt");
+  CHECK_FALSE(story.job(job).recovery.checkpoint_failure);
   story.steps(job, 20);
   story.exit(WorkerId(1), -1);
   const auto why = core::to_json(story.decide().plan.at(0).reason);

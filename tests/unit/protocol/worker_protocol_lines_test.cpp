@@ -45,6 +45,7 @@ std::vector<FromWorker> from_worker() {
           FinishedMessage{.last_step = 400, .loss = 1e-7, .samples_total = 25'600},
           ParkedMessage{.generation = 4, .step = 130, .bytes = 4'096, .write_ms = 3},
           CheckpointedMessage{.generation = 4, .step = 128, .bytes = 4'096, .write_ms = 4.5, .path = "/kept/\"a\"\n"},
+          CheckpointFailedMessage{.generation = 4, .step = 192, .error = "/kept: open \"x\": No space left on device"},
           RestoredMessage{.generation = 5, .step = 128, .bytes = 4'096, .path = "/kept"},
           StartedMessage{.generation = 5},
           EndedMessage{.generation = 5, .exit_code = 1, .signal = 0, .detail = "no such file"},

@@ -24,6 +24,8 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.requeued": (e) => `gives up its workers${reason(e) ? `: ${reason(e)?.text}` : ""}`,
   "job.parked": (e) => `state of step ${count(num(e, "step"))} kept in ${milliseconds(num(e, "write_ms"))}`,
   "job.notice_answered": (e) => str(e, "text") ?? `worker ${str(e, "worker")} answered its notice: ${str(e, "answer")}`,
+  "job.checkpoint_failed": (e) =>
+    `no checkpoint of step ${count(num(e, "step"))}${(num(e, "times") ?? 1) > 1 ? ` (${count(num(e, "times"))} in a row)` : ""}: ${str(e, "error") ?? ""}`,
   "job.checkpointed": (e) => `checkpoint of step ${count(num(e, "step"))} written in ${milliseconds(num(e, "write_ms"))}`,
   "job.restored": (e) => `goes on from step ${count(num(e, "step"))}, ${count(num(e, "steps_lost"))} steps lost`,
   "job.state_brought": (e) => `state of step ${count(num(e, "step"))} brought from ${str(e, "from")} to ${str(e, "to")}`,
@@ -158,6 +160,7 @@ export function toneOf(event: TideEvent): "good" | "warn" | "bad" | "change" | "
       return "bad";
     case "worker.straggling":
     case "worker.stuck":
+    case "job.checkpoint_failed":
     case "slots.quarantined":
       return "warn";
     case "job.finished":
