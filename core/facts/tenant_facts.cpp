@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -98,6 +99,20 @@ std::map<std::string, int, std::less<>> kept_by_others(const ClusterState& state
   return kept;
 }
 
+// `when`: it would keep them.
+Status check_kept(const ClusterState& state, const Job& job, int slots, std::string_view when) {
+  if (state.tenants->empty() || slots == 0) return ok_status();
+  auto kept_by = kept_by_others(state, job);
+  for (const Tenant* tenant : state.tenants->path_to(job.spec.tenant)) {
+    const int kept = kept_by[tenant->name];
+    if (kept + slots <= tenant->guarantee) continue;
+    return conflict(job.id.text() + " would keep " + std::to_string(slots) + " slots for good " + std::string(when) +
+                    "; tenant \"" + tenant->name + "\" is guaranteed " + std::to_string(tenant->guarantee) +
+                    ", of which " + std::to_string(kept) + " are kept so by other jobs");
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 Status check_allowed(const TenantTree& tree, const JobSpec& spec) {
@@ -108,18 +123,16 @@ Status check_allowed(const TenantTree& tree, const JobSpec& spec) {
 }
 
 Status check_pin(const ClusterState& state, const Job& job, int size) {
-  if (state.tenants->empty() || size == 0) return ok_status();
-  const int wanted = size * job.spec.gpus_per_worker;
-  auto kept_by = kept_by_others(state, job);
-  for (const Tenant* tenant : state.tenants->path_to(job.spec.tenant)) {
-    const int kept = kept_by[tenant->name];
-    if (kept + wanted <= tenant->guarantee) continue;
-    return conflict(job.id.text() + " would keep " + std::to_string(wanted) +
-                    " slots for good with a size of its own; tenant \"" + tenant->name + "\" is guaranteed " +
-                    std::to_string(tenant->guarantee) + ", of which " + std::to_string(kept) +
-                    " are kept so by other jobs");
-  }
-  return ok_status();
+  return check_kept(state, job, size * job.spec.gpus_per_worker, "with a size of its own");
+}
+
+Status check_kept_after(const ClusterState& state, const Job& job, const JobSpec& spec) {
+  if (job.membership.workers.empty()) return ok_status();  // it starts only within the guarantees
+  Job changed = job;
+  changed.spec = spec;
+  const int kept = firm_slots(changed, names_own_policy(spec));
+  if (kept <= firm_slots(job, names_own_policy(job.spec))) return ok_status();
+  return check_kept(state, job, kept, "after this change");
 }
 
 Status apply(StateChange& change, const TenantsConfigured& fact) {

@@ -17,4 +17,8 @@ namespace tidepool::core {
 // what other jobs that run keep for good.
 [[nodiscard]] Status check_pin(const ClusterState& state, const Job& job, int size);
 
+// The same for what a job with workers keeps after a change, where that is more than before. For requests alone: a
+// journal may hold a change that is refused here.
+[[nodiscard]] Status check_kept_after(const ClusterState& state, const Job& job, const JobSpec& spec);
+
 }  // namespace tidepool::core

@@ -34,7 +34,7 @@ class Carrying {
   Status operator()(const ResumeJob& body) { return change(body.job, core::JobResumeRequested{body.job}); }
   Status operator()(const ChangeJob& body) {
     const core::Job* job = batch_.state().find_job(body.job);
-    if (job != nullptr) TP_TRY(check_time_left(*job, body.spec, batch_.engine_now()));
+    if (job != nullptr) TP_TRY(check_change(batch_.state(), *job, body.spec, batch_.engine_now()));
     return change(body.job, core::JobChanged{body.job, body.spec});
   }
   Status operator()(const CheckpointJob& body) {
@@ -193,6 +193,11 @@ Status check_time_left(const core::Job& job, const core::JobSpec& to, Instant no
   return conflict(job.id.text() + " has run for " + to_text(Duration::seconds(since_start.count_us() / 1'000'000)) +
                   ", and limits.max_duration counts from its first step: " + to_text(*to.max_duration) +
                   " would end it at once, as failed; to end it, cancel it");
+}
+
+Status check_change(const core::ClusterState& state, const core::Job& job, const core::JobSpec& to, Instant now) {
+  TP_TRY(check_time_left(job, to, now));
+  return core::check_kept_after(state, job, to);
 }
 
 Result<core::TenantTree> tree_with(const core::ClusterState& state, const ConfigureTenantsBelow& change) {

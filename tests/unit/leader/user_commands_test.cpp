@@ -105,6 +105,31 @@ TEST_CASE("a job that is being cancelled says so at once, and takes no other req
   CHECK(daemon.take(command(CancelJob{JobId(1)})).answers.front().receipt.ok());
 }
 
+TEST_CASE("a job that runs is changed to keep slots for good within its tenant's guarantee only") {
+  Daemon daemon;
+  (void)daemon.take(command(ConfigureTenants{{.tenants = {{.name = "lab", .guarantee = 2}}}}));
+  core::JobSpec spec = test::job_spec({.min = 1, .max = 2, .preferred = 2});
+  spec.tenant = "lab";
+  spec.run = core::RunSpec{.trainer = "charlm"};
+  core::JobSpec firm = spec;
+  firm.preemptible = false;
+  (void)daemon.take(AgentHelloItem{1, hello_of("n1")}, command(SubmitJob{firm}), command(SubmitJob{spec}));
+  REQUIRE_FALSE(daemon.turn.state().find_job(JobId(2))->membership.workers.empty());
+  const auto own = [](core::JobSpec of) {
+    of.scaling.policy = "fixed";
+    return of;
+  };
+  const auto refused = daemon.take(command(ChangeJob{JobId(2), own(spec)}));
+  CHECK(
+      refused.answers.front().receipt.error().message ==
+      "job-2 would keep 2 slots for good after this change; tenant \"lab\" is guaranteed 2, of which 1 are kept so by "
+      "other jobs");
+  check_nothing(refused);
+  CHECK(daemon.take(command(ChangeJob{JobId(2), firm})).answers.front().receipt.ok());
+  CHECK_FALSE(daemon.take(command(ChangeJob{JobId(1), own(firm)})).answers.front().receipt.ok());
+  CHECK(daemon.take(command(ChangeJob{JobId(1), spec})).answers.front().receipt.ok());
+}
+
 TEST_CASE("a limit of time that the job has passed is refused in place of ending the job") {
   core::Job job;
   job.id = JobId(12);

@@ -86,8 +86,8 @@ std::map<std::string, std::string> unchanged_defaults(const core::JobSpec& befor
 
 // With the ETag of the job as it is: the change itself is sent with that.
 void reply_dry_change(const Rest& rest, const Call& call, const core::Job& job, core::JobSpec spec) {
-  const Status in_time = leader::check_time_left(job, spec, call.seen->now);
-  if (!in_time.ok()) return call.fail(problem_of(in_time.error()));
+  const Status taken = leader::check_change(call.seen->state, job, spec, call.seen->now);
+  if (!taken.ok()) return call.fail(problem_of(taken.error()));
   if (const auto problem = why_refused(*call.seen, core::JobChanged{job.id, spec})) return call.fail(*problem);
   core::Job changed = job;
   changed.spec = std::move(spec);
