@@ -111,14 +111,15 @@ Status apply(StateChange& change, const JobResizeRequested& fact) {
     return invalid_argument(fact.job.text() + " cannot have " + std::to_string(fact.size) + " workers; its sizes are " +
                             number_list(sizes) + ", or 0 to leave the size to the policy");
   }
-  if ((*job)->requests.pinned_size == fact.size) return ok_status();
-  if (is_shrunk(**job)) {
+  if (pinned_by_user(**job) == fact.size) return ok_status();
+  if (is_shrunk(**job) && fact.size != 0) {
     return conflict("tenant " + (*job)->hold->tenant + " has spent its budget: " + fact.job.text() +
                     " keeps its smallest size until that is renewed or raised");
   }
   TP_TRY(check_pin(change.state(), **job, fact.size));
   Job& changed = change.job(fact.job);
-  changed.requests.pinned_size = fact.size;
+  const bool rests = changed.hold && changed.hold->action == BudgetAction::kShrink;
+  (rests ? changed.hold->pinned_size : changed.requests.pinned_size) = fact.size;
   if (changed.state() == JobState::kPending) change.capacity_changed();
   change.emit("job.resize_requested", changed, {{"size", fact.size}});
   return ok_status();

@@ -40,15 +40,16 @@ struct BudgetPool : SharedPool {
     return core::reaches_at(budget(tenant), Money::micros(micros)).value();
   }
   // An elastic job that runs at this size.
-  JobId elastic(const std::string& tenant, int min, int max) {
+  static core::JobSpec elastic_spec(const std::string& tenant, int min, int max) {
     core::JobSpec spec = SharedPool::spec(tenant, max);
     spec.elastic.min = min;
     spec.elastic.preferred = max;
     spec.elastic.sizes.clear();
     for (int size = min; size <= max; ++size) spec.elastic.sizes.push_back(size);
     spec.elastic.cooldown = Duration();
-    return running(spec);
+    return spec;
   }
+  JobId elastic(const std::string& tenant, int min, int max) { return running(elastic_spec(tenant, min, max)); }
   [[nodiscard]] std::string why(JobId id) const { return core::sentence(story.job(id).verdict.reason); }
 };
 
@@ -180,6 +181,26 @@ TEST_CASE("a size that its user has pinned rests while the budget shrinks the jo
   pool.story.settle(job);
   CHECK(pool.story.job(job).size() == 3);
   CHECK(pool.story.job(job).requests.pinned_size == 3);
+}
+
+TEST_CASE("a size that its user pins, or leaves to the policy, while the job is shrunk or withheld holds afterwards") {
+  BudgetPool pool({tenant("vision", 4, BudgetAction::kShrink)});
+  const JobId job = pool.elastic("vision", 1, 4);
+  pool.story.learn(core::JobResizeRequested{job, 3});
+  pool.story.settle(job);
+  pool.clock_at(pool.spends("vision", 4'000'000));
+  pool.story.settle(job);
+  const JobId waiting = pool.submit(BudgetPool::elastic_spec("vision", 1, 4));
+  pool.settle_all();
+  pool.story.learn(core::JobResizeRequested{waiting, 2});
+  pool.story.learn(core::JobResizeRequested{waiting, 3});
+  pool.story.learn(core::JobResizeRequested{job, 0});
+  CHECK(pool.story.job(job).size() == 1);
+  pool.clock_at(Instant::from_micros(24 * kHour.count_us()));
+  pool.settle_all();
+  CHECK(pool.story.job(job).requests.pinned_size == 0);
+  CHECK(pool.story.job(waiting).requests.pinned_size == 3);
+  CHECK(pool.story.job(waiting).size() == 3);
 }
 
 TEST_CASE("a budget that stops ends the jobs that hold slots, and the others wait") {
