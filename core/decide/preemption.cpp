@@ -71,7 +71,7 @@ std::vector<TargetedJob> Preemption::choose(const SlotsFor& claimant, const Slot
   const SlotReservations before = reservations();
   std::vector<TargetedJob> chosen;
   for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
-    if (!may_be_chosen(*victim->job, claimant, by)) continue;
+    if (freed_by(*victim->job, claim, before) == 0 || !may_be_chosen(*victim->job, claimant, by)) continue;
     chosen.push_back(*victim);
     add_workers(*victim, reservations());
     if (!reservations().fits(claim)) continue;
@@ -192,7 +192,9 @@ int Preemption::held_elsewhere(const Job& job, const Job& claimant) const {
   int slots = 0;
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *draft_.state().find_worker(id);
-    if (!may_run_on(claimant, *draft_.state().find_node(worker.node))) slots += static_cast<int>(worker.slots.size());
+    const Node& node = *draft_.state().find_node(worker.node);
+    const bool is_of_use = node.takes_workers() && !may_run_on(claimant, node);
+    if (is_of_use) slots += static_cast<int>(worker.slots.size());
   }
   return slots;
 }
@@ -304,7 +306,7 @@ void Preemption::drop_unneeded(std::vector<TargetedJob>& chosen, const SlotClaim
                                const SlotReservations& before) {
   const bool is_spare =
       claim.slots_each > 1 || claim.types || std::any_of(chosen.begin(), chosen.end(), [&](const TargetedJob& each) {
-        return each.job->size() * each.job->spec.gpus_per_worker <= reservations().left_over(claim);
+        return freed_by(*each.job, claim, before) <= reservations().left_over(claim);
       });
   if (!is_spare) return;
   const auto with = [&](const std::vector<TargetedJob>& victims) {
@@ -314,6 +316,19 @@ void Preemption::drop_unneeded(std::vector<TargetedJob>& chosen, const SlotClaim
   };
   drop_unneeded(chosen, [&](const std::vector<TargetedJob>& fewer) { return with(fewer).fits(claim); });
   reservations_.emplace(with(chosen));
+}
+
+// Slots of use to the claim: none on nodes that take no workers or are kept for others.
+int Preemption::freed_by(const Job& victim, const SlotClaim& claim, const SlotReservations& beside) const {
+  int slots = 0;
+  for (const WorkerId id : victim.membership.workers) {
+    const Worker& worker = *draft_.state().find_worker(id);
+    const std::string& type = draft_.state().find_node(worker.node)->slot_type;
+    const bool is_of_type =
+        !claim.types || std::find(claim.types->begin(), claim.types->end(), type) != claim.types->end();
+    if (is_of_type && beside.counts(worker)) slots += static_cast<int>(worker.slots.size());
+  }
+  return slots;
 }
 
 void Preemption::add_workers(const TargetedJob& victim, SlotReservations& reservations) const {

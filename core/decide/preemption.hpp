@@ -84,7 +84,7 @@ class Preemption {
   [[nodiscard]] std::vector<TargetedJob> victims_in_way(const Job& claimant);
   bool preempt_of(const std::vector<TargetedJob>& in_way, const Job& claimant);
   void make_room_elsewhere(const Job& claimant, int lacking);
-  // Slots of nodes on which the claimant may not run: that the job holds, and that workers leave.
+  // Slots of nodes that take workers and on which the claimant may not run: that the job holds, and that workers leave.
   [[nodiscard]] int held_elsewhere(const Job& job, const Job& claimant) const;
   [[nodiscard]] int coming_elsewhere(const Job& claimant) const;
   // Where a guarantee of a type covers what the claimant waits for, and moves do not help: jobs that are to go on but
@@ -93,6 +93,7 @@ class Preemption {
   [[nodiscard]] std::vector<TargetedJob> displaced_by(const Job& claimant);
   [[nodiscard]] std::vector<TargetedJob> spared(const std::vector<TargetedJob>& victims,
                                                 const std::vector<TargetedJob>& displaced);
+  [[nodiscard]] int freed_by(const Job& victim, const SlotClaim& claim, const SlotReservations& beside) const;
   void add_workers(const TargetedJob& victim, SlotReservations& reservations) const;
   [[nodiscard]] bool is_in_way(const Job& job, const Job& claimant) const;
   [[nodiscard]] bool may_be_preempted(const Job& job, const Job& claimant) const;

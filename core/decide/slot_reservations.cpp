@@ -27,10 +27,16 @@ SlotReservations::SlotReservations(DecisionDraft& draft, const IdSet<JobId>& rel
   for (const WorkerId id : leaving) add(*draft.state().find_worker(id));
 }
 
+bool SlotReservations::counts(const Worker& worker) const {
+  if (worker.is_gone() || counted_.contains(worker.id)) return false;
+  return draft_.state().find_node(worker.node)->takes_workers() && !draft_.free_slots().is_closed(worker.node);
+}
+
 void SlotReservations::add(const Worker& worker) {
-  if (worker.is_gone() || !counted_.insert(worker.id)) return;
+  const bool is_of_use = counts(worker);
+  if (!worker.is_gone()) counted_.insert(worker.id);
+  if (!is_of_use) return;
   const Node& node = *draft_.state().find_node(worker.node);
-  if (!node.takes_workers() || draft_.free_slots().is_closed(node.id)) return;
   const int slots = static_cast<int>(worker.slots.size()) + freed_with_the_last(node);
   coming_[worker.node] += slots;
   all_coming_ += slots;

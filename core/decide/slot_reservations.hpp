@@ -32,6 +32,8 @@ class SlotReservations {
   // The worker's slots come free, too, unless it is gone: when those do is not known. Counted once, however it is
   // found: a job that gives up everything may have leaving workers on their way already.
   void add(const Worker& worker);
+  // Whether add() would change anything.
+  [[nodiscard]] bool counts(const Worker& worker) const;
   // What comes free there is for another job.
   void close(const std::vector<std::string>& slot_types);
   // The same on nodes on which the job may run.

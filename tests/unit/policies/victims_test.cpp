@@ -44,6 +44,16 @@ TEST_CASE("a job whose only worker is stopped anyway is no victim beside another
   CHECK(pool.preempted_for(claimant, {other, stuck}) == std::vector<JobId>{other});
 }
 
+TEST_CASE("a job on a node that takes no workers is no victim beside others") {
+  VictimPool pool({2, 2});
+  const JobId one = pool.running({.min = 2, .max = 2}, 2);
+  const JobId other = pool.running({.min = 2, .max = 2}, 2);
+  const core::Worker& worker = *pool.story.state().find_worker(pool.story.job(other).membership.members.front());
+  pool.story.learn(core::NodeCordonChanged{worker.node, true});
+  const JobId claimant = pool.submit({.min = 2, .max = 2}, 2);
+  CHECK(pool.preempted_for(claimant, {one, other}) == std::vector{one});
+}
+
 TEST_CASE("nothing is preempted for a claim that all victims together cannot meet") {
   VictimPool pool({4});
   const JobId small = pool.running({.min = 1, .max = 1}, 1);
