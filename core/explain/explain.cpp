@@ -11,6 +11,7 @@
 #include "core/decide/straggler_planner.hpp"
 #include "core/explain/notice_evidence.hpp"
 #include "core/explain/pool_evidence.hpp"
+#include "core/explain/suggestions.hpp"
 #include "core/explain/tenant_evidence.hpp"
 #include "core/explain/type_evidence.hpp"
 #include "core/explain/victim_evidence.hpp"
@@ -30,20 +31,6 @@
 
 namespace tidepool::core {
 namespace {
-
-constexpr std::size_t kSuggestionsMax = 4;
-constexpr const char* kMixTypes = "resources.gpu.mixed: true, so that its workers may be on slots of several types";
-
-// By its workers where `job` may run; slots of a node that is away are no use to anybody.
-int slots_held(const ClusterState& state, const Job& holder, const Job& job) {
-  std::size_t slots = 0;
-  for (const WorkerId id : holder.membership.workers) {
-    const Worker& worker = *state.find_worker(id);
-    const Node& node = *state.find_node(worker.node);
-    if (node.state == NodeState::kUp && may_run_on(job, node)) slots += worker.slots.size();
-  }
-  return static_cast<int>(slots);
-}
 
 // Where the means say that the one size is faster and the change between them said the other: what that has shown, by
 // which policies judge. ", but 24,657 right after 32,670 with 1 worker"
@@ -186,133 +173,16 @@ void add_ahead(const ClusterState& state, const Job& job, Explanation& out) {
   }
 }
 
-// Other running jobs, of this tenant (null = any), whose end would make enough room by itself, the smallest first.
-void suggest_victims(const ClusterState& state, const Job& job, const std::string* tenant, int slots_short,
-                     Explanation& out) {
-  std::vector<std::pair<int, JobId>> victims;
-  for (const auto& [id, other] : state.jobs) {
-    if (id == job.id || (tenant != nullptr && other->spec.tenant != *tenant)) continue;
-    const int held = slots_held(state, *other, job);
-    if (held >= slots_short && held > 0) victims.emplace_back(held, id);
-  }
-  std::sort(victims.begin(), victims.end());
-  for (const auto& [held, id] : victims) {
-    if (out.unblocks.size() >= 2) return;
-    out.unblocks.push_back("cancel " + id.text() + ", which holds " + counted(held, "slot"));
-  }
-}
-
-// For workers of several slots: the node that lacks least for one more.
-void suggest_node(const ClusterState& state, int slots, const FreeSlots& free, Explanation& out) {
-  const Node* best = nullptr;
-  for (const auto& [id, node] : state.nodes) {
-    const bool usable = node.takes_workers() && static_cast<int>(node.owners.size()) >= slots;
-    if (usable && (best == nullptr || free.free_on(id) > free.free_on(best->id))) best = &node;
-  }
-  if (slots == 1 || best == nullptr) return;
-  const int lacks = slots - static_cast<int>(free.free_on(best->id));
-  if (lacks > 0) out.unblocks.push_back("free " + counted(lacks, "more slot") + " on " + best->name);
-}
-
-// No room elsewhere helps a job whose tenant has all that it may have.
-void suggest_share(const ClusterState& state, const Job& job, int needed, Explanation& out) {
-  suggest_victims(state, job, &job.spec.tenant, needed, out);
-  out.unblocks.push_back("a larger guarantee for tenant " + job.spec.tenant + ": schedctl tenants apply FILE");
-}
-
-// What is left of workers that have ended goes, or its operator knows that nothing is.
-void suggest_quarantined(const ClusterState& state, const Node& node, Explanation& out) {
-  const SlotHold* hold = nullptr;
-  int slots = 0;
-  for (const WorkerId id : node.owners) {
-    const Worker* owner = state.find_worker(id);
-    if (owner == nullptr || !owner->held) continue;
-    hold = &*owner->held;
-    ++slots;
-  }
-  if (hold == nullptr || node.state != NodeState::kUp) return;
-  out.unblocks.push_back(counted(slots, "slot") + " of " + node.name + " must leave quarantine (" + hold->why +
-                         "); if you know that nothing is left there: schedctl node release-slots " + node.name);
-}
-
-// The first that the job may run on.
-void suggest_lost(const ClusterState& state, const Job& job, Explanation& out) {
-  for (const auto& [id, node] : state.nodes) {
-    if (node.state != NodeState::kLost || !may_run_on(job, node)) continue;
-    out.unblocks.push_back("bring back " + node.name + ", whose agent is away");
-    return;
-  }
-}
-
-void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
-  const int slots = job.spec.gpus_per_worker;
-  const int needed = job.spec.elastic.sizes.front() * slots;
-  const FreeSlots free(state);
-  const int fits = free.room_for(job);
-  if (has_used_share(state, job.spec.tenant)) return suggest_share(state, job, needed, out);
-  suggest_lost(state, job, out);
-  suggest_victims(state, job, nullptr, needed - free.free_for(job), out);
-  if (fits >= 1 && fits < job.spec.elastic.min) {
-    out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
-  }
-  const int short_by = std::max(slots, needed - fits * slots);
-  suggest_node(state, slots, free, out);
-  if (fits_if_mixed(state, job, RoomIn::kFreeSlots)) out.unblocks.emplace_back(kMixTypes);
-  out.unblocks.push_back("add a node with " + counted(short_by, "free slot"));
-  for (const auto& [id, node] : state.nodes) {
-    if (!may_run_on(job, node)) continue;
-    if (node.cordoned && node.state == NodeState::kUp) out.unblocks.push_back("uncordon " + node.name);
-    if (node.drain && node.state == NodeState::kUp) {
-      const auto window = node.drain->only_window();
-      out.unblocks.push_back(window ? "schedctl maintenance remove " + window_name(*window)
-                                    : "schedctl undrain " + node.name);
-    }
-    if (node.is_unsteady() && node.state == NodeState::kUp) {
-      const double left = (*node.faults->until - state.now).to_seconds();
-      out.unblocks.push_back(node.name + " stays without a fault for " + waiting_time(std::max(1.0, left)) +
-                             ", or: schedctl node clear-faults " + node.name);
-    }
-    suggest_quarantined(state, node, out);
-  }
-}
-
-// The pools that could bring more nodes if they were allowed to.
-void suggest_pools(const ClusterState& state, const Job& job, Explanation& out) {
-  for (const auto& [name, pool] : state.pools.pools) {
-    if (pool.retired || !suits(job, pool.spec)) continue;
-    out.unblocks.push_back("raise max of pool " + name + ", which is " + counted(pool.spec.max, "node"));
-  }
-}
-
-void suggest_never_fits(const ClusterState& state, const Job& job, const reason::NeverFits& why, Explanation& out) {
-  const int slots = job.spec.gpus_per_worker;
-  const int room = std::max(why.cluster, why.with_pools.value_or(0));
-  if (room >= why.needed) return;
-  const int fits = room / slots;
-  if (fits_if_mixed(state, job, RoomIn::kEmptyCluster)) out.unblocks.emplace_back(kMixTypes);
-  if (fits >= 1) out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
-  suggest_pools(state, job, out);
-  const std::string type = why.typed ? " of a type that it asks for" : why.word.empty() ? "" : " of type " + why.word;
-  out.unblocks.push_back("add a node with " + counted(why.needed - why.cluster, "slot") + type);
-  if (fits == 0 && slots > 1) out.unblocks.push_back("lower resources.gpus_per_worker: no node holds such a worker");
-}
-
-// Of a job whose workers have rules together: as many as find room by these, or ever can.
-void suggest_smaller(const ClusterState& state, const Job& job, Explanation& out) {
-  const auto* never = reason_as<reason::DomainsTooSmall>(out.reason);
-  const int fits =
-      never == nullptr ? FreeSlots(state).room_for(job) : never->room / (never->apart ? 1 : job.spec.gpus_per_worker);
-  if (fits >= 1 && fits < job.spec.elastic.min) {
-    out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
-  }
-  const RoomIn room = never == nullptr ? RoomIn::kFreeSlots : RoomIn::kEmptyCluster;
-  if (fits_if_mixed(state, job, room)) out.unblocks.emplace_back(kMixTypes);
-}
-
-void append(const std::vector<std::string>& lines, std::vector<std::string>& out) {
-  for (const auto& line : lines) {
-    if (std::find(out.begin(), out.end(), line) == out.end()) out.push_back(line);
-  }
+// The number that was told is as old as the verdict.
+void count_ahead(const Job& job, Explanation& out) {
+  const bool is_counted = is_any_of<reason::BehindOlderJob>(out.reason) && !job.planned;
+  if (!is_counted || out.ahead.empty()) return;
+  visit_reason(
+      [&]<class R>(R& why) {
+        if constexpr (std::is_same_v<R, reason::BehindOlderJob>) why.ahead = static_cast<int>(out.ahead.size());
+      },
+      out.reason);
+  out.summary = sentence(out.reason);
 }
 
 // What the policy wants and the engine has not carried out, and by how much it is ahead of what lost.
@@ -326,30 +196,6 @@ void add_choice(const Job& job, Explanation& out) {
     out.evidence.push_back("its policy wants " + counted(chosen.size, "worker") + " for it");
   }
   if (const std::string scores = scores_of(chosen, out.lost); !scores.empty()) out.evidence.push_back(scores);
-}
-
-void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
-  const Reason& why = out.reason;
-  if (const auto* never = reason_as<reason::NeverFits>(why)) suggest_never_fits(state, job, *never, out);
-  if (is_any_of<reason::DomainsTooSmall, reason::WaitingForDomains>(why)) suggest_smaller(state, job, out);
-  if (is_any_of<reason::WaitingForSlots, reason::PreemptsLater, reason::PreemptionLimit, reason::WaitingForNodes,
-                reason::BehindOlderJob, reason::TurnWait>(why))
-    suggest_room(state, job, out);
-  if (is_any_of<reason::NoNodeMatches, reason::NoNodes>(why)) suggest_lost(state, job, out);
-  append(unblocks_of(why, job.id), out.unblocks);
-  if (out.chosen && !same_kind(out.chosen->reason, why)) {
-    append(unblocks_of(out.chosen->reason, job.id), out.unblocks);
-  }
-  const auto thaws = job.planned && job.state() == JobState::kRunning ? resizable_at(job) : std::nullopt;
-  if (thaws && *thaws > state.now && !is_any_of<reason::Cooldown, reason::MinRuntime>(why)) {
-    append({"wait " + waiting_time((*thaws - state.now).to_seconds()) + ": its size may not change before"},
-           out.unblocks);
-  }
-  if (is_any_of<reason::PriceWait>(why)) {
-    const int slots = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
-    append({"add a node with " + counted(slots, "free slot")}, out.unblocks);
-  }
-  if (out.unblocks.size() > kSuggestionsMax) out.unblocks.resize(kSuggestionsMax);
 }
 
 // Which job comes first, or none: then no job waits any more, and only the free slots tell.
@@ -451,6 +297,9 @@ class Refresh {
     why.resumes = job_.state() == JobState::kSuspending && !job_.requests.suspend;
   }
   void operator()(reason::NoSlotsToGrow& why) const { tell_free(state_, job_, why); }
+  void operator()(reason::BeyondGuarantee& why) const {
+    if (const Tenant* tenant = state_.tenants->find(why.word)) why.guarantee = tenant->guarantee;
+  }
   template <class R>
   void operator()(R& why) const {
     if constexpr (std::is_base_of_v<reason::SlowWorker, R>) (void)slow_now(why);
@@ -477,14 +326,25 @@ class Refresh {
 Reason bound_by_share(const ClusterState& state, const Job& job, Reason reason) {
   if (!is_any_of<reason::AtMax, reason::NoSlotsToGrow>(reason) || job.size() >= job.spec.elastic.sizes.back())
     return reason;
+  if (is_any_of<reason::NoSlotsToGrow>(reason) && !has_used_share(state, job.spec.tenant)) return reason;
   const auto share = binding_share(state, job.spec.tenant);
   if (!share) return reason;
   return reason::ShareHold{.size = job.size(), .share = *share, .word = job.spec.tenant};
 }
 
+// What the pool has too little of, as it is now. Where it has enough again, the next decision says so.
+Reason sized_now(const ClusterState& state, const Job& job, Reason reason) {
+  const bool is_of_pool = is_any_of<reason::NeverFits, reason::NoNodeMatches, reason::NodesDrain>(reason);
+  if (!is_of_pool || job.state() != JobState::kPending) return reason;
+  const int workers = empty_cluster_capacity(state, job);
+  if (workers >= job.spec.elastic.sizes.front()) return reason;
+  return never_fits(state, job, workers * job.spec.gpus_per_worker, !job.spec.slot_types.empty());
+}
+
 Reason refreshed(const ClusterState& state, const Job& job, Reason reason) {
   const Refresh refresh(state, job);
   visit_reason(refresh, reason);
+  reason = sized_now(state, job, std::move(reason));
   return bound_by_share(state, job, told_of_wait(state, job, std::move(reason)));
 }
 
@@ -528,19 +388,20 @@ Explanation explain(const ClusterState& state, const Job& job) {
     out.evidence.push_back("lost workers " + counted(job.recovery.restarts, "time") +
                            " so far; newest: " + job.recovery.last_error);
   }
-  append(notice_evidence(state, job), out.evidence);
+  append_new(notice_evidence(state, job), out.evidence);
   add_kept_state(state, job, out);
   add_failed_checkpoints(job, out);
-  if (!is_final(job.state())) append(evidence_of_rules(state, job), out.evidence);
+  if (!is_final(job.state())) append_new(evidence_of_rules(state, job), out.evidence);
   if (job.state() == JobState::kPending) {
     const std::vector<std::string> types = evidence_of_types(state, job);
     out.evidence.insert(out.evidence.end(), types.begin(), types.end());
-    append(evidence_of_one_type(state, job), out.evidence);
+    append_new(evidence_of_one_type(state, job), out.evidence);
     add_ahead(state, job, out);
+    count_ahead(job, out);
   }
-  append(victim_evidence(state, job), out.evidence);
-  append(tenant_evidence(state, job), out.evidence);
-  append(pool_evidence(state, job), out.evidence);
+  append_new(victim_evidence(state, job), out.evidence);
+  append_new(tenant_evidence(state, job), out.evidence);
+  append_new(pool_evidence(state, job), out.evidence);
   if (judged && !is_final(job.state())) add_unblocks(state, job, out);
   if (judged) add_policy_file(state, job, out);
   return out;

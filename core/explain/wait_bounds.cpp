@@ -60,12 +60,14 @@ void tell_room(const ClusterState& state, const Job& job, reason::NeverFits& why
                })->first;
   }
   const int each = job.spec.gpus_per_worker;
+  bool any_comes = false;
   for (const auto& [name, pool] : state.pools.pools) {
-    if (!suits(job, pool.spec)) continue;
-    slots[pool.spec.slot_type] += nodes_to_come(state, pool) * (pool.spec.slots_per_node / each * each);
+    const int nodes = suits(job, pool.spec) ? nodes_to_come(state, pool) : 0;
+    slots[pool.spec.slot_type] += nodes * (pool.spec.slots_per_node / each * each);
+    any_comes = any_comes || nodes > 0;
   }
   const int most = most_of(slots, job.spec.mixed_types);
-  if (most > why.cluster) why.with_pools = most;
+  if (any_comes && most > why.cluster) why.with_pools = most;
 }
 
 void tell_coming(const ClusterState& state, const Job& job, reason::NoNodes& why) {

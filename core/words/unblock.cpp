@@ -226,7 +226,7 @@ Lines lines_of(const MeritShrink& why, JobId) {
   return of_merit(why.by);
 }
 Lines lines_of(const NoRoomTogether& why, JobId) {
-  return {counted(why.next - why.size, "more free slot") + " beside those that it has"};
+  return {"room for " + counted(why.next - why.size, "more worker") + " beside those that it has"};
 }
 Lines lines_of(const Unclaimed&, JobId) {
   return {"a higher priority"};
@@ -271,7 +271,7 @@ Lines lines_of(const NoSlotsToGrow& why, JobId) {
           (why.word.empty() ? "" : " of type " + why.word)};
 }
 Lines lines_of(const StragglerNoSpare&, JobId) {
-  return {"add a node with " + counted(1, "free slot")};
+  return {"add a node with room for a worker"};
 }
 Lines lines_of(const Cooldown& why, JobId) {
   return {wait_for(why.left) + " for the cooldown"};
@@ -280,7 +280,7 @@ Lines lines_of(const MinRuntime& why, JobId) {
   return {wait_for(why.left) + " for elastic.min_runtime"};
 }
 Lines lines_of(const PriceCap& why, JobId) {
-  return {"raise scaling.price_cap to " + decimal(why.price.to_units())};
+  return {"raise scaling.price_cap to " + to_text(why.price)};
 }
 Lines lines_of(const NoMeasurements&, JobId job) {
   return {"choose a size: schedctl resize " + job.text() + " SIZE"};

@@ -156,7 +156,7 @@ class Plan {
     if (grant.size < size_of(job(row).placement)) {
       sizes.unchanged = core::reason::AtMin{{.size = held}};
     } else {
-      sizes.unchanged = core::reason::NoSlotsToGrow{.wanted = held + 1, .free = left_};
+      sizes.unchanged = core::reason::NoSlotsToGrow{.wanted = each, .free = left_};
     }
     return core::in_workers(grant.reason, sizes);
   }

@@ -1,5 +1,6 @@
 // Sentences, evidence and what would help.
 #include "core/explain/explain.hpp"
+#include "core/words/unblock.hpp"
 #include "core/words/wording.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
@@ -85,6 +86,62 @@ TEST_CASE("A waiting job is told what would start it, and which jobs go first") 
   CHECK(has(why.unblocks, "lower elastic.min to 1"));
   CHECK(has(why.unblocks, "add a node with 1 free slot"));
   CHECK(core::explain(story.state(), second).ahead == std::vector{first});
+}
+
+TEST_CASE("Only jobs whose end would let a job start are named as ones to cancel") {
+  Story story;
+  story.node(2);
+  story.node(2);
+  const JobId one = story.running({.min = 2, .max = 2}, 2);
+  const JobId other = story.running({.min = 2, .max = 2}, 2);
+  const JobId whole = story.submit({.min = 1, .max = 1, .gpus = 2});
+  const JobId large = story.submit({.min = 3, .max = 3});
+  story.decide();
+  const auto cancels = [&](JobId job) {
+    std::vector<std::string> lines = core::explain(story.state(), job).unblocks;
+    std::erase_if(lines, [](const auto& line) { return !line.starts_with("cancel"); });
+    return lines;
+  };
+  CHECK(cancels(whole).size() == 2);
+  CHECK(cancels(large).empty());  // either leaves it one slot short
+  story.learn(core::JobCancelRequested{one});
+  CHECK(cancels(whole) == std::vector<std::string>{"cancel " + other.text() + ", which holds 2 slots"});
+  const core::Worker& worker = *story.state().find_worker(story.job(other).membership.members.front());
+  story.learn(core::NodeCordonChanged{worker.node, true});
+  CHECK(cancels(whole).empty());
+}
+
+TEST_CASE("A worker of several slots needs them on one node, whoever is cancelled") {
+  Story story;
+  story.node(2);
+  story.node(2);
+  const JobId wide = story.submit({.min = 2, .max = 2});
+  story.settle(wide);
+  const JobId left = story.running({.min = 1, .max = 1}, 1);
+  const JobId right = story.running({.min = 1, .max = 1}, 1);
+  const JobId whole = story.submit({.min = 1, .max = 1, .gpus = 2});
+  story.decide();
+  const auto unblocks = core::explain(story.state(), whole).unblocks;
+  CHECK(has(unblocks, "cancel " + wide.text() + ", which holds 2 slots"));
+  for (const JobId one : {left, right}) {
+    CHECK_FALSE(has(unblocks, "cancel " + one.text() + ", which holds 1 slot"));
+  }
+}
+
+TEST_CASE("What the pool has too little of is told as it is now") {
+  Story story;
+  story.node(2);
+  const JobId job = story.submit({.min = 8, .max = 8});
+  story.decide();
+  CHECK_THAT(core::explain(story.state(), job).summary, Catch::EndsWith("has room for 2"));
+  story.node(4);
+  CHECK_THAT(core::explain(story.state(), job).summary, Catch::EndsWith("has room for 6"));
+  CHECK(has(core::explain(story.state(), job).unblocks, "add a node with 2 slots"));
+}
+
+TEST_CASE("A price cap that would do is told exactly") {
+  const core::reason::PriceCap why{.cap = Money::micros(1'000'000), .price = Money::micros(1'234'567), .slots = 1};
+  CHECK(core::unblocks_of(why, JobId(1)).front() == "raise scaling.price_cap to 1.234567");
 }
 
 TEST_CASE("A job that cannot fit is told by how much") {

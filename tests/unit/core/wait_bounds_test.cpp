@@ -85,7 +85,7 @@ TEST_CASE("a job whose price cap is below all that suits it is told what that co
   story.decide();
   const auto why = core::explain(story.state(), job);
   CHECK(why.summary == "waits: 2 slots of the cheapest type that it takes cost 6 an hour, above its price cap of 5");
-  CHECK(why.unblocks == std::vector<std::string>{"raise scaling.price_cap to 6"});
+  CHECK(why.unblocks == std::vector<std::string>{"raise scaling.price_cap to 6.00"});
 }
 
 // Takes one decision, which may ask for nodes.

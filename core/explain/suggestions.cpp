@@ -1,0 +1,229 @@
+#include "core/explain/suggestions.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/decide/size_planner.hpp"
+#include "core/explain/tenant_evidence.hpp"
+#include "core/explain/wait_bounds.hpp"
+#include "core/place/node_wait.hpp"
+#include "core/place/placement.hpp"
+#include "core/provision/node_room.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/membership.hpp"
+#include "core/state/reason_read.hpp"
+#include "core/words/unblock.hpp"
+#include "core/words/wording.hpp"
+
+namespace tidepool::core {
+namespace {
+
+constexpr std::size_t kSuggestionsMax = 4;
+constexpr std::size_t kVictimsTried = 16;  // each is a look at the whole pool
+constexpr const char* kMixTypes = "resources.gpu.mixed: true, so that its workers may be on slots of several types";
+
+// By its workers where `job` may run, that come free when it ends: those of a node that is away or takes no workers, or
+// in quarantine, are no use to anybody.
+int slots_held(const ClusterState& state, const Job& holder, const Job& job) {
+  std::size_t slots = 0;
+  for (const WorkerId id : holder.membership.workers) {
+    const Worker& worker = *state.find_worker(id);
+    const Node& node = *state.find_node(worker.node);
+    if (!worker.is_gone() && node.takes_workers() && may_run_on(job, node)) slots += worker.slots.size();
+  }
+  return static_cast<int>(slots);
+}
+
+// It goes on until somebody ends it.
+bool can_be_cancelled(const Job& job) {
+  return is_active(job.state()) && !winds_down(job) && !job.requests.cancel;
+}
+
+// The pool as it would be without one job or another.
+class WithoutJob {
+ public:
+  explicit WithoutJob(const ClusterState& state) : trial_(state) {}
+
+  // The job could start at its smallest size.
+  [[nodiscard]] bool fits(const Job& job, const Job& without) {
+    put(without, false);
+    const bool has_room = FreeSlots(trial_).room_for(job) >= gang_of(job);
+    put(without, true);
+    return has_room;
+  }
+
+ private:
+  void put(const Job& job, bool holds) {
+    for (const WorkerId id : job.membership.workers) {
+      const Worker& worker = *trial_.find_worker(id);
+      if (worker.is_gone()) continue;
+      Node& node = trial_.nodes.edit(worker.node);
+      for (const int slot : worker.slots) node.owners[static_cast<std::size_t>(slot)] = holds ? id : WorkerId();
+    }
+  }
+
+  ClusterState trial_;
+};
+
+// Other running jobs, of this tenant (null = any), whose end would make enough room by itself, the smallest first.
+void suggest_victims(const ClusterState& state, const Job& job, const std::string* tenant, int slots_short,
+                     Explanation& out) {
+  std::vector<std::pair<int, JobId>> victims;
+  for (const auto& [id, other] : state.jobs) {
+    if (id == job.id || (tenant != nullptr && other->spec.tenant != *tenant) || !can_be_cancelled(*other)) continue;
+    const int held = slots_held(state, *other, job);
+    if (held >= slots_short && held > 0) victims.emplace_back(held, id);
+  }
+  if (victims.empty()) return;
+  std::sort(victims.begin(), victims.end());
+  if (victims.size() > kVictimsTried) victims.resize(kVictimsTried);
+  WithoutJob pool(state);
+  for (const auto& [held, id] : victims) {
+    if (out.unblocks.size() >= 2) return;
+    if (!pool.fits(job, *state.find_job(id))) continue;
+    out.unblocks.push_back("cancel " + id.text() + ", which holds " + counted(held, "slot"));
+  }
+}
+
+// For workers of several slots: the node that lacks least for one more.
+void suggest_node(const ClusterState& state, int slots, const FreeSlots& free, Explanation& out) {
+  const Node* best = nullptr;
+  for (const auto& [id, node] : state.nodes) {
+    const bool usable = node.takes_workers() && static_cast<int>(node.owners.size()) >= slots;
+    if (usable && (best == nullptr || free.free_on(id) > free.free_on(best->id))) best = &node;
+  }
+  if (slots == 1 || best == nullptr) return;
+  const int lacks = slots - static_cast<int>(free.free_on(best->id));
+  if (lacks > 0) out.unblocks.push_back("free " + counted(lacks, "more slot") + " on " + best->name);
+}
+
+// No room elsewhere helps a job whose tenant has all that it may have.
+void suggest_share(const ClusterState& state, const Job& job, int needed, Explanation& out) {
+  suggest_victims(state, job, &job.spec.tenant, needed, out);
+  out.unblocks.push_back("a larger guarantee for tenant " + job.spec.tenant + ": schedctl tenants apply FILE");
+}
+
+// What is left of workers that have ended goes, or its operator knows that nothing is.
+void suggest_quarantined(const ClusterState& state, const Node& node, Explanation& out) {
+  const SlotHold* hold = nullptr;
+  int slots = 0;
+  for (const WorkerId id : node.owners) {
+    const Worker* owner = state.find_worker(id);
+    if (owner == nullptr || !owner->held) continue;
+    hold = &*owner->held;
+    ++slots;
+  }
+  if (hold == nullptr || node.state != NodeState::kUp) return;
+  out.unblocks.push_back(counted(slots, "slot") + " of " + node.name + " must leave quarantine (" + hold->why +
+                         "); if you know that nothing is left there: schedctl node release-slots " + node.name);
+}
+
+// The first that the job may run on.
+void suggest_lost(const ClusterState& state, const Job& job, Explanation& out) {
+  for (const auto& [id, node] : state.nodes) {
+    if (node.state != NodeState::kLost || !may_run_on(job, node)) continue;
+    out.unblocks.push_back("bring back " + node.name + ", whose agent is away");
+    return;
+  }
+}
+
+void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
+  const int slots = job.spec.gpus_per_worker;
+  const int needed = job.spec.elastic.sizes.front() * slots;
+  const FreeSlots free(state);
+  const int fits = free.room_for(job);
+  if (has_used_share(state, job.spec.tenant)) return suggest_share(state, job, needed, out);
+  suggest_lost(state, job, out);
+  suggest_victims(state, job, nullptr, needed - free.free_for(job), out);
+  if (fits >= 1 && fits < job.spec.elastic.min) {
+    out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
+  }
+  const int short_by = std::max(slots, needed - fits * slots);
+  suggest_node(state, slots, free, out);
+  if (fits_if_mixed(state, job, RoomIn::kFreeSlots)) out.unblocks.emplace_back(kMixTypes);
+  out.unblocks.push_back("add a node with " + counted(short_by, "free slot"));
+  for (const auto& [id, node] : state.nodes) {
+    if (!may_run_on(job, node)) continue;
+    if (node.cordoned && node.state == NodeState::kUp) out.unblocks.push_back("uncordon " + node.name);
+    if (node.drain && node.state == NodeState::kUp) {
+      const auto window = node.drain->only_window();
+      out.unblocks.push_back(window ? "schedctl maintenance remove " + window_name(*window)
+                                    : "schedctl undrain " + node.name);
+    }
+    if (node.is_unsteady() && node.state == NodeState::kUp) {
+      const double left = (*node.faults->until - state.now).to_seconds();
+      out.unblocks.push_back(node.name + " stays without a fault for " + waiting_time(std::max(1.0, left)) +
+                             ", or: schedctl node clear-faults " + node.name);
+    }
+    suggest_quarantined(state, node, out);
+  }
+}
+
+// The pools that could bring more nodes if they were allowed to.
+void suggest_pools(const ClusterState& state, const Job& job, Explanation& out) {
+  for (const auto& [name, pool] : state.pools.pools) {
+    if (pool.retired || !suits(job, pool.spec)) continue;
+    out.unblocks.push_back("raise max of pool " + name + ", which is " + counted(pool.spec.max, "node"));
+  }
+}
+
+void suggest_never_fits(const ClusterState& state, const Job& job, const reason::NeverFits& why, Explanation& out) {
+  const int slots = job.spec.gpus_per_worker;
+  const int room = std::max(why.cluster, why.with_pools.value_or(0));
+  if (room >= why.needed) return;
+  const int fits = room / slots;
+  if (fits_if_mixed(state, job, RoomIn::kEmptyCluster)) out.unblocks.emplace_back(kMixTypes);
+  if (fits >= 1) out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
+  suggest_pools(state, job, out);
+  const std::string type = why.typed ? " of a type that it asks for" : why.word.empty() ? "" : " of type " + why.word;
+  out.unblocks.push_back("add a node with " + counted(why.needed - why.cluster, "slot") + type);
+  if (fits == 0 && slots > 1) out.unblocks.push_back("lower resources.gpus_per_worker: no node holds such a worker");
+}
+
+// Of a job whose workers have rules together: as many as find room by these, or ever can.
+void suggest_smaller(const ClusterState& state, const Job& job, Explanation& out) {
+  const auto* never = reason_as<reason::DomainsTooSmall>(out.reason);
+  const int fits =
+      never == nullptr ? FreeSlots(state).room_for(job) : never->room / (never->apart ? 1 : job.spec.gpus_per_worker);
+  if (fits >= 1 && fits < job.spec.elastic.min) {
+    out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
+  }
+  const RoomIn room = never == nullptr ? RoomIn::kFreeSlots : RoomIn::kEmptyCluster;
+  if (fits_if_mixed(state, job, room)) out.unblocks.emplace_back(kMixTypes);
+}
+
+}  // namespace
+
+void append_new(const std::vector<std::string>& lines, std::vector<std::string>& out) {
+  for (const auto& line : lines) {
+    if (std::find(out.begin(), out.end(), line) == out.end()) out.push_back(line);
+  }
+}
+
+void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
+  const Reason& why = out.reason;
+  if (const auto* never = reason_as<reason::NeverFits>(why)) suggest_never_fits(state, job, *never, out);
+  if (is_any_of<reason::DomainsTooSmall, reason::WaitingForDomains>(why)) suggest_smaller(state, job, out);
+  if (is_any_of<reason::WaitingForSlots, reason::PreemptsLater, reason::PreemptionLimit, reason::WaitingForNodes,
+                reason::BehindOlderJob, reason::TurnWait>(why))
+    suggest_room(state, job, out);
+  if (is_any_of<reason::NoNodeMatches, reason::NoNodes>(why)) suggest_lost(state, job, out);
+  append_new(unblocks_of(why, job.id), out.unblocks);
+  if (out.chosen && !same_kind(out.chosen->reason, why)) {
+    append_new(unblocks_of(out.chosen->reason, job.id), out.unblocks);
+  }
+  const auto thaws = job.planned && job.state() == JobState::kRunning ? resizable_at(job) : std::nullopt;
+  if (thaws && *thaws > state.now && !is_any_of<reason::Cooldown, reason::MinRuntime>(why)) {
+    append_new({"wait " + waiting_time((*thaws - state.now).to_seconds()) + ": its size may not change before"},
+               out.unblocks);
+  }
+  if (is_any_of<reason::PriceWait>(why)) {
+    const int slots = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+    append_new({"add a node with " + counted(slots, "free slot")}, out.unblocks);
+  }
+  if (out.unblocks.size() > kSuggestionsMax) out.unblocks.resize(kSuggestionsMax);
+}
+
+}  // namespace tidepool::core
