@@ -19,15 +19,6 @@ constexpr int kRoundsMost = 6;      // of entitlements that follow from what job
 constexpr int kOffersInVain = 16;   // after so many the rest is left
 constexpr int kTypeRoundsMost = 6;  // of parts of types into which gangs do not fit
 
-// That a plan hands out, or that jobs hold on nodes that take no others.
-int slots_to_share(const ClusterState& state) {
-  int slots = 0;
-  for (const auto& [id, node] : state.nodes) {
-    if (node.state == NodeState::kUp) slots += node.slots_to_plan();
-  }
-  return slots;
-}
-
 // What a job counts for if its target is this one.
 int given_by(const JobNeed& need, const Job& job, int size) {
   return need.claims ? need.given : size * job.spec.gpus_per_worker;
@@ -90,17 +81,8 @@ const TenantPlan& TenantPlanner::Leaf::before() const {
 void TenantPlanner::look_at_tree(const PlanRequest& request) {
   if (tree_ == request.nodes) return;
   tree_ = request.nodes;
-  nodes_.clear();
-  index_.clear();
-  for (const Tenant& tenant : request.view.state.tenants->tenants) {
-    const int parent = tenant.parent.empty() ? -1 : static_cast<int>(index_.at(tenant.parent));
-    index_.emplace(tenant.name, nodes_.size());
-    nodes_.push_back({.parent = parent,
-                      .guarantee = tenant.guarantee,
-                      .weight = tenant.weight,
-                      .borrow = tenant.borrow,
-                      .lend = tenant.lend});
-  }
+  index_ = places_of(*request.view.state.tenants);
+  nodes_ = nodes_of(*request.view.state.tenants, index_);
   leaves_ = std::vector<Leaf>(nodes_.size());
   for (const auto& [name, node] : index_) leaves_[node] = {.node = node, .name = &name};
   with_jobs_.clear();

@@ -34,6 +34,7 @@
 #include "core/tenants/asked_types.hpp"
 #include "core/tenants/entitlement.hpp"
 #include "core/tenants/tenant_needs.hpp"
+#include "core/tenants/tenant_nodes.hpp"
 
 namespace tidepool::core {
 
@@ -143,10 +144,10 @@ class TenantPlanner final : public Planner {
   const ClaimsOf claims_of_;
   std::optional<std::uint64_t> tree_;  // PlanRequest::nodes for which the rest was made
   std::vector<TenantNode> nodes_;
-  std::map<std::string, std::size_t> index_;  // in nodes_
-  std::vector<Leaf> leaves_;                  // by node; those of inner tenants have no jobs
-  std::vector<Leaf*> with_jobs_;              // by name
-  std::vector<std::string> without_;          // that have a plan in the state and no jobs any more
+  TenantPlaces index_;
+  std::vector<Leaf> leaves_;          // by node; those of inner tenants have no jobs
+  std::vector<Leaf*> with_jobs_;      // by name
+  std::vector<std::string> without_;  // that have a plan in the state and no jobs any more
   TenantNeeds needs_;
   AskedTypes types_;
   std::uint64_t needs_revision_ = 0;  // for which with_jobs_ was found

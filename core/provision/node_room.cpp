@@ -38,11 +38,12 @@ NodeRoom::NodeRoom(const ClusterState& state) {
     if (!node.takes_workers()) continue;
     const auto free = std::count(node.owners.begin(), node.owners.end(), WorkerId());
     places_.push_back({.node = id, .there = &node, .free = static_cast<int>(free)});
+    free_ += static_cast<int>(free);
     types_.insert(node.slot_type);
   }
   for (const auto& [request, mine] : state.pools.nodes) {
-    if (!mine.is_coming()) continue;
-    add(state.pools.find(mine.pool)->spec, 1);
+    const NodePool& pool = *state.pools.find(mine.pool);
+    if (mine.is_coming() && !pool.retired) add(pool.spec, 1);
   }
 }
 
@@ -63,11 +64,14 @@ std::vector<std::string> NodeRoom::types_for(const Job& job) const {
 }
 
 int NodeRoom::workers_of(const Job& job, const std::string& type) const {
-  int workers = 0;
+  const auto& cap = job.spec.scaling.price_cap;
+  const auto [known, is_first] = known_.try_emplace(
+      {node_demand(job.spec), job.spec.gpus_per_worker, type, cap ? gang_of(job) : 0, cap.value_or(Money())}, 0);
+  if (!is_first) return known->second;
   for (const Place& place : places_) {
-    if (suits(job, place, type)) workers += place.free / job.spec.gpus_per_worker;
+    if (suits(job, place, type)) known->second += place.free / job.spec.gpus_per_worker;
   }
-  return workers;
+  return known->second;
 }
 
 int NodeRoom::workers_of(const Job& job) const {
@@ -92,6 +96,8 @@ void NodeRoom::take(const Job& job, int workers, const std::string& type) {
   for (const Share& share : shares_of(job, workers, type)) {
     Place& place = places_[share.place];
     place.free -= share.slots;
+    (place.node ? free_ : coming_) -= share.slots;
+    known_.clear();
     if (place.node) taken_.insert(place.node);
   }
 }
@@ -99,23 +105,17 @@ void NodeRoom::take(const Job& job, int workers, const std::string& type) {
 void NodeRoom::add(const PoolSpec& pool, int nodes) {
   for (int i = 0; i < nodes; ++i) {
     places_.push_back({.node = {}, .pool = &pool, .free = pool.slots_per_node});
+    coming_ += pool.slots_per_node;
   }
+  known_.clear();
 }
 
 void NodeRoom::leave_out(NodeId node) {
-  std::erase_if(places_, [&](const Place& place) { return place.node == node; });
-}
-
-int NodeRoom::coming() const {
-  int slots = 0;
-  for (const Place& place : places_) slots += place.node ? 0 : place.free;
-  return slots;
-}
-
-int NodeRoom::free() const {
-  int slots = 0;
-  for (const Place& place : places_) slots += place.node ? place.free : 0;
-  return slots;
+  const auto at = std::find_if(places_.begin(), places_.end(), [&](const Place& any) { return any.node == node; });
+  if (at == places_.end()) return;
+  free_ -= at->free;
+  places_.erase(at);
+  known_.clear();
 }
 
 void NodeRoom::hold_taken() {

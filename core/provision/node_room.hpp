@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "base/id_set.hpp"
+#include "base/money.hpp"
 #include "core/state/cluster_state.hpp"
+#include "core/state/node_constraints.hpp"
 
 namespace tidepool::core {
 
@@ -39,9 +41,9 @@ class NodeRoom {
   void leave_out(NodeId node);
 
   // Slots on nodes that are on their way.
-  [[nodiscard]] int coming() const;
+  [[nodiscard]] int coming() const { return coming_; }
   // Slots free on nodes that are there.
-  [[nodiscard]] int free() const;
+  [[nodiscard]] int free() const { return free_; }
   // Nodes that are there and are kept: on them is room for a gang that needs other nodes, too.
   [[nodiscard]] const IdSet<NodeId>& held() const { return held_; }
   void hold_taken();
@@ -63,7 +65,20 @@ class NodeRoom {
   // What so many workers of the job would take up where.
   [[nodiscard]] std::vector<Share> shares_of(const Job& job, int workers, const std::string& type) const;
 
+  // All that workers_of() goes by: the room for jobs that ask for the same is counted once.
+  struct Ask {
+    NodeDemand demand;
+    int gpus = 1;
+    std::string type;
+    int gang = 0;  // of a job with a price cap
+    Money cap;
+    auto operator<=>(const Ask&) const = default;
+  };
+
   std::vector<Place> places_;
+  mutable std::map<Ask, int> known_;  // workers, as places_ are now
+  int coming_ = 0;
+  int free_ = 0;
   std::map<std::string, std::string> type_of_pool_;  // by its name; those that are known
   std::set<std::string> types_;                      // of all places
   IdSet<NodeId> taken_;                              // by the newest take()

@@ -12,6 +12,8 @@
 #include "core/provision/node_orders.hpp"
 #include "core/provision/size_steps.hpp"
 #include "core/state/job_work.hpp"
+#include "core/tenants/preemption_limits.hpp"
+#include "core/tenants/start_limits.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -20,7 +22,8 @@ namespace {
 // the price moves nothing.
 constexpr double kBuyAbove = 1.1;
 constexpr double kSellBelow = 0.9;
-constexpr int kFreeParts = 4;  // with one of so many parts of a node's slots free no node is bought for growth
+constexpr int kFreeParts = 4;   // with one of so many parts of a node's slots free no node is bought for growth
+constexpr int kFailsToEnd = 2;  // attempts to end a node that have failed in a row
 constexpr Duration kEndMargin = Duration::seconds(5);
 
 Money scaled(Money money, double by) {
@@ -53,8 +56,11 @@ class NodePlanner {
     for (const GangNeed& need : moving_workers(state_, now_)) {
       any = orders_.serve(need, [&](const NodePool& pool) { return !is_settled(pool); }) || any;
     }
+    StartLimits limits(state_);
     for (const Job* job : waiting_jobs(state_)) {
       const int lacking = std::max(0, gang_of(*job) - orders_.room().workers_of(*job)) * job->spec.gpus_per_worker;
+      if (!limits.allow(*job, orders_.room().coming() + lacking)) continue;
+      limits.take(*job);
       bool gives_way = false;
       const auto may_buy = [&](const NodePool& pool) {
         gives_way = gives_way || others_give_way(*job, pool.spec, lacking);
@@ -82,7 +88,7 @@ class NodePlanner {
   // them do so, the gang gets nodes once it has waited for as long as one takes to come.
   [[nodiscard]] bool others_give_way(const Job& job, const PoolSpec& spec, int lacking) {
     const bool any_slots_do = job.spec.gpus_per_worker == 1 && (gang_of(job) == 1 || !job.spec.pack_node);
-    if (!any_slots_do || now_ - job.submitted_at >= spec.lead_time) return false;
+    if (!any_slots_do || now_ - waits_since(job) >= spec.lead_time) return false;
     const auto [known, is_first] = steps_down_.try_emplace(spec.slot_type);
     if (is_first) known->second = steps_down(state_, spec.slot_type);
     const std::vector<SizeStep>& steps = known->second;
@@ -125,7 +131,7 @@ class NodePlanner {
   // One node at a time, for the jobs to which it is worth most; none while one is on its way, or slots are free that
   // the policy does not use.
   void buy_for_growth() {
-    if (orders_.room().coming() > 0 || any_leaves()) return;
+    if (orders_.room().coming() > 0 || any_goes()) return;
     for (const NodePool* pool : orders_.by_price()) {
       const bool is_used = orders_.room().free() * kFreeParts < pool->spec.slots_per_node;
       if (!is_used || is_settled(*pool) || orders_.within_bounds(*pool, 1) == 0) continue;
@@ -170,14 +176,17 @@ class NodePlanner {
     return why;
   }
 
-  [[nodiscard]] bool any_leaves() const {
-    return std::any_of(state_.pools.nodes.begin(), state_.pools.nodes.end(),
-                       [](const auto& any) { return any.second.is_leaving(); });
+  // Some node will soon be gone. One that no provider ends any more, or whose provider fails to, is not waited for.
+  [[nodiscard]] bool any_goes() const {
+    return std::any_of(state_.pools.nodes.begin(), state_.pools.nodes.end(), [&](const auto& any) {
+      const PoolNode& mine = any.second;
+      return mine.is_leaving() && mine.backoff.failures < kFailsToEnd && !state_.pools.find(mine.pool)->retired;
+    });
   }
 
   // One node at a time, of the dearest pool first, and of a pool the one that holds least.
   void sell() {
-    if (any_leaves()) return;
+    if (any_goes()) return;
     for (auto pool = orders_.by_price().rbegin(); pool != orders_.by_price().rend(); ++pool) {
       const PoolSpec& spec = (*pool)->spec;
       if (state_.pools.staying(spec.name) <= spec.min || has_idle(spec)) continue;
@@ -295,7 +304,7 @@ std::optional<Instant> BuiltInRule::next_due(const ClusterState& state, std::opt
   if (!state.pools.pools.empty()) {
     for (const auto& [id, job] : state.jobs) {
       if (!waits_for_slots(*job)) continue;
-      for (const auto& [name, pool] : state.pools.pools) first.consider(job->submitted_at + pool.spec.lead_time);
+      for (const auto& [name, pool] : state.pools.pools) first.consider(waits_since(*job) + pool.spec.lead_time);
     }
   }
   for (const auto& [request, mine] : state.pools.nodes) {

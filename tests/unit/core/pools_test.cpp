@@ -336,6 +336,56 @@ TEST_CASE("a gang gets no node while a job that runs can give slots for less tha
   }
 }
 
+TEST_CASE("a job that waits again after it ran counts from then on") {
+  core::PoolSpec cheap = gpu_pool();
+  cheap.worth_per_slot_hour = cheap.price_per_slot_hour;
+  PoolStory story({});
+  story.node(2);
+  const JobId giver = story.running({.min = 1, .max = 2, .cooldown = {}}, 2);
+  story.wish(giver, 2);
+  story.steps(giver, 20);
+  story.decide();
+  const JobId waiting = story.submit({.min = 1, .max = 1});
+  story.learn(core::JobSuspendRequested{waiting});
+  (void)story.plan();
+  story.learn(core::PoolsConfigured{1, {cheap}});
+  story.pass(Duration::seconds(3600));
+  story.learn(core::JobResumeRequested{waiting});
+  CHECK(story.plan().empty());
+  story.pass(Duration::seconds(30));
+  CHECK(story.plan().size() == 1);
+}
+
+TEST_CASE("a node that its provider fails to end, or that has none any more, keeps no other pool from growing") {
+  core::PoolSpec old = gpu_pool();
+  old.name = "old";
+  old.min = 1;
+  core::PoolSpec emptied = old;
+  emptied.min = emptied.max = 0;
+  for (const bool retired : {false, true}) {
+    PoolStory story({old});
+    REQUIRE(story.plan().size() == 1);
+    if (!retired) {
+      story.joins(1);
+      story.learn(core::PoolsConfigured{1, {emptied}});
+      (void)story.plan();
+      for (int attempt = 0; attempt < 2; ++attempt) {
+        story.learn(core::PoolNodeDeleteFailed{1, core::ProviderFault::kRefused, "the key has expired"});
+      }
+      REQUIRE(story.asked(1).is_leaving());
+    }
+    story.node(2, "own");
+    const JobId job = story.running({.min = 1, .max = 4, .cooldown = {}}, 2);
+    story.wish(job, 4);
+    story.steps(job, 20);
+    story.decide();
+    story.learn(core::PoolsConfigured{1, retired ? std::vector{gpu_pool()} : std::vector{gpu_pool(), emptied}});
+    const auto said = story.plan();
+    REQUIRE(said.size() == 1);
+    CHECK_THAT(said.front(), Catch::StartsWith("gpu-1: one more node for job-1 to grow"));
+  }
+}
+
 TEST_CASE("a node whose workers have room elsewhere is emptied, and the one that holds least is") {
   PoolStory story({gpu_pool(2)});
   const std::vector<JobId> jobs = story.three_on_two_nodes();

@@ -1,0 +1,39 @@
+// Whether limits of tenants would let a waiting job start if slots were free for it: nodes more change nothing for one
+// that they would not. A thought only, for what is bought; who starts is the plan's to decide (tenant_planner.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/state/cluster_state.hpp"
+#include "core/tenants/tenant_nodes.hpp"
+
+namespace tidepool::core {
+
+class StartLimits {
+ public:
+  // Everything is allowed while there are no tenants.
+  explicit StartLimits(const ClusterState& state);
+
+  // With its smallest size, beside those that run, at their smallest sizes, and those taken: within what its tenant and
+  // those above may borrow and, where its slots could not be had back, within their guarantees; and a pool of so many
+  // slots more would give its tenant as many.
+  [[nodiscard]] bool allow(const Job& job, int slots_more) const;
+  void take(const Job& job);
+
+ private:
+  struct Sums {
+    std::int64_t least = 0;  // slots of its jobs at their smallest sizes, with those of tenants below it
+    std::int64_t firm = 0;   // of these, that could not be had back
+  };
+  void add(const Job& job, int least);
+  [[nodiscard]] bool is_entitled(std::size_t leaf, std::int64_t slots, int slots_more) const;
+
+  int slots_ = 0;  // that tenants share
+  std::vector<TenantNode> nodes_;
+  TenantPlaces places_;
+  std::vector<Sums> sums_;  // by node
+};
+
+}  // namespace tidepool::core

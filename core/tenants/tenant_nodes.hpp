@@ -1,0 +1,23 @@
+// The tenants of a state as their shares are worked out (entitlement.hpp).
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/state/cluster_state.hpp"
+#include "core/tenants/entitlement.hpp"
+
+namespace tidepool::core {
+
+using TenantPlaces = std::map<std::string, std::size_t, std::less<>>;  // in the tree, by name
+
+[[nodiscard]] TenantPlaces places_of(const TenantTree& tree);
+// By place. Nothing is wanted yet.
+[[nodiscard]] std::vector<TenantNode> nodes_of(const TenantTree& tree, const TenantPlaces& places);
+
+// Slots that a plan hands out, or that jobs hold on nodes that take no others.
+[[nodiscard]] int slots_to_share(const ClusterState& state);
+
+}  // namespace tidepool::core
