@@ -348,9 +348,9 @@ void join_pool(StateChange& change, Node& node, int slots) {
 }
 
 void follow_pool_use(StateChange& change) {
-  NodePools& pools = change.state().pools;
-  for (auto& [request, mine] : pools.nodes) {
-    const Node* node = change.state().find_node(mine.node);
+  if (change.written_nodes().empty()) return;
+  for (auto& [request, mine] : change.state().pools.nodes) {
+    const Node* node = change.written_nodes().contains(mine.node) ? change.state().find_node(mine.node) : nullptr;
     if (node == nullptr) continue;
     const bool is_empty = std::none_of(node->owners.begin(), node->owners.end(), [](WorkerId id) { return bool(id); });
     const auto follow = [&](std::optional<Instant>& since, bool holds) {

@@ -1,6 +1,7 @@
 #include "core/facts/price_facts.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,9 +28,12 @@ Repricing priced_by(PriceList list, const ClusterState& state, std::int64_t unix
   Repricing found;
   found.prices.list = std::move(list);
   found.prices.next_change_us = next_change_us(found.prices.list, unix_us);
+  const auto pools = found.prices.list.empty() ? std::map<NodeId, const NodePool*>() : state.pools.by_node();
   for (const auto& [id, node] : state.nodes) {
     const Money own = own_price(state, node);
-    const auto by_rule = price_by(price_source(found.prices.list, state, node), unix_us);
+    const auto pool = pools.find(id);
+    const NodePool* of_node = pool == pools.end() ? nullptr : pool->second;
+    const auto by_rule = price_by(price_source(found.prices.list, node, of_node), unix_us);
     if (by_rule) found.prices.nodes.emplace(id, ListedPrice{own, by_rule->rule->name});
     const Money price = by_rule ? by_rule->price : own;
     if (price != node.price_per_slot_hour) found.nodes.emplace_back(id, price);

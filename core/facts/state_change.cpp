@@ -44,6 +44,7 @@ Worker& StateChange::worker(WorkerId id) {
 
 Node& StateChange::node(NodeId id) {
   TP_CHECK(state_.nodes.contains(id), "a node that changes exists");
+  written_nodes_.insert(id);
   return state_.nodes.edit(id);
 }
 

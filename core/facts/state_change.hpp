@@ -83,6 +83,7 @@ class StateChange {
   [[nodiscard]] const Touched& touched() const { return touched_; }
   // Jobs that were written to, beyond their words.
   [[nodiscard]] const IdSet<JobId>& charged() const { return charged_; }
+  [[nodiscard]] const IdSet<NodeId>& written_nodes() const { return written_nodes_; }
   [[nodiscard]] std::vector<Event> take_events() { return std::move(events_); }
 
  private:
@@ -91,6 +92,7 @@ class StateChange {
   std::optional<DecisionId> decision_;
   Touched touched_;
   IdSet<JobId> charged_;
+  IdSet<NodeId> written_nodes_;
   bool time_passes_ = false;
   std::vector<Event> events_;
 };

@@ -128,9 +128,13 @@ Broken budgets_break(const ClusterState& state) {
 // Nodes that are up cost what the list says, at the time of the newest fact.
 Broken prices_break(const ClusterState& state) {
   const Prices& prices = *state.prices;
+  if (prices.list.empty()) return std::nullopt;
+  const auto pools = state.pools.by_node();
   for (const auto& [id, node] : state.nodes) {
-    if (prices.list.empty() || node.state != NodeState::kUp) continue;
-    const auto by_rule = price_by(price_source(prices.list, state, node), utc_us(state, state.now));
+    if (node.state != NodeState::kUp) continue;
+    const auto pool = pools.find(id);
+    const NodePool* of_node = pool == pools.end() ? nullptr : pool->second;
+    const auto by_rule = price_by(price_source(prices.list, node, of_node), utc_us(state, state.now));
     const Money price = by_rule ? by_rule->price : own_price(state, node);
     if (node.price_per_slot_hour != price) return broken("PricesFollowTheList", id.text());
   }

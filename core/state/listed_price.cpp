@@ -34,10 +34,8 @@ Money own_of(const auto& listed, const auto& key, Money price) {
 
 }  // namespace
 
-PriceSource price_source(const PriceList& list, const ClusterState& state, const Node& node) {
+PriceSource price_source(const PriceList& list, const Node& node, const NodePool* pool) {
   static const std::string kNone;
-  const PoolNode* mine = state.pools.find_node(node.id);
-  const NodePool* pool = mine == nullptr ? nullptr : state.pools.find(mine->pool);
   const std::string* label = label_of(node, kSpotLabel);
   const Kind kind{.slot_type = node.slot_type,
                   .pool = pool == nullptr ? kNone : pool->spec.name,

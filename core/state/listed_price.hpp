@@ -19,7 +19,8 @@ struct PriceSource {
   bool spot = false;
   auto operator<=>(const PriceSource&) const = default;
 };
-[[nodiscard]] PriceSource price_source(const PriceList& list, const ClusterState& state, const Node& node);
+// `pool`: the node's; null = it is of none.
+[[nodiscard]] PriceSource price_source(const PriceList& list, const Node& node, const NodePool* pool);
 // A node to come has no labels, so rules that ask for some do not name it.
 [[nodiscard]] PriceSource price_source(const PriceList& list, const PoolSpec& pool);
 

@@ -60,6 +60,14 @@ const PoolNode* NodePools::find_node(NodeId node) const {
   return !node || found == nodes.end() ? nullptr : &found->second;
 }
 
+std::map<NodeId, const NodePool*> NodePools::by_node() const {
+  std::map<NodeId, const NodePool*> found;
+  for (const auto& [request, mine] : nodes) {
+    if (mine.node) found.emplace(mine.node, find(mine.pool));
+  }
+  return found;
+}
+
 int NodePools::count(const std::string& pool) const {
   return static_cast<int>(
       std::count_if(nodes.begin(), nodes.end(), [&](const auto& any) { return any.second.pool == pool; }));

@@ -59,7 +59,7 @@ struct Backoff {
 
 struct NodePool {
   PoolSpec spec;
-  bool retired = false;          // is no longer configured: its nodes are emptied and given back
+  bool retired = false;          // is no longer configured: its nodes stay until they are removed, and no more come
   Backoff backoff = {};          // of creating nodes
   std::uint64_t settled_at = 0;  // NodePools::changes when a node of it was given back last
   bool operator==(const NodePool&) const = default;
@@ -112,6 +112,8 @@ struct NodePools {
   [[nodiscard]] const PoolNode* find_node(NodeRequest request) const;
   [[nodiscard]] const PoolNode* find_name(const std::string& name) const;
   [[nodiscard]] const PoolNode* find_node(NodeId node) const;
+  // The pools of all nodes that have joined.
+  [[nodiscard]] std::map<NodeId, const NodePool*> by_node() const;
   // Nodes of the pool, and those of them that are not on their way out.
   [[nodiscard]] int count(const std::string& pool) const;
   [[nodiscard]] int staying(const std::string& pool) const;

@@ -15,7 +15,8 @@ namespace {
 // What jobs of a tenant, and of those below it, hold, by what sets the price of their slots.
 class HeldByPrice {
  public:
-  HeldByPrice(const core::ClusterState& state, const std::string& tenant) : state_(state) {
+  HeldByPrice(const core::ClusterState& state, const std::string& tenant)
+      : state_(state), pools_(state.pools.by_node()) {
     std::set<std::string> counted = {tenant};
     for (const core::Tenant& each : state.tenants->tenants) {  // each stands after its parent
       if (counted.contains(each.parent)) counted.insert(each.name);
@@ -40,12 +41,15 @@ class HeldByPrice {
       const core::Worker* worker = state_.find_worker(id);
       const core::Node* node = worker == nullptr ? nullptr : state_.find_node(worker->node);
       if (node == nullptr || worker->is_gone()) continue;
-      slots_[{core::price_source(state_.prices->list, state_, *node), core::own_price(state_, *node)}] +=
+      const auto pool = pools_.find(node->id);
+      const core::NodePool* of_node = pool == pools_.end() ? nullptr : pool->second;
+      slots_[{core::price_source(state_.prices->list, *node, of_node), core::own_price(state_, *node)}] +=
           static_cast<std::int64_t>(worker->slots.size());
     }
   }
 
   const core::ClusterState& state_;
+  const std::map<NodeId, const core::NodePool*> pools_;
   std::map<std::pair<core::PriceSource, Money>, std::int64_t> slots_;  // Money: their own price
 };
 
