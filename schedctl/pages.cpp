@@ -194,8 +194,8 @@ std::string failed_checkpoint_words(const json& job) {
   const json& failure = job.value("checkpoint_failure", json());
   if (!failure.is_object()) return "";
   const double times = number_at(failure, "/times").value_or(1);
-  return "failed at step " + integer_at(failure, "/step") + (times > 1 ? ", " + whole(times) + " in a row" : "") + ": " +
-         text_at(failure, "/error");
+  return "failed at step " + integer_at(failure, "/step") + (times > 1 ? ", " + whole(times) + " in a row" : "") +
+         ": " + text_at(failure, "/error");
 }
 
 }  // namespace

@@ -147,6 +147,21 @@ std::string rolled_back_sentence(const json& data) {
 
 using Sentence = std::string (*)(const json& data);
 
+std::string checkpointed_sentence(const json& d) {
+  return "checkpoint of step " + integer_at(d, "/step") + " written in " + rate(number_at(d, "/write_ms")) + " ms";
+}
+
+std::string checkpoint_failed_sentence(const json& d) {
+  const double times = number_at(d, "/times").value_or(1);
+  return "no checkpoint of step " + integer_at(d, "/step") + (times > 1 ? " (" + whole(times) + " in a row)" : "") +
+         ": " + text_at(d, "/error");
+}
+
+std::string restored_sentence(const json& d) {
+  const double lost = number_at(d, "/steps_lost").value_or(0);
+  return "goes on from step " + integer_at(d, "/step") + (lost > 0 ? ", " + count_of(lost, "step") + " lost" : "");
+}
+
 const std::map<std::string, Sentence>& policy_sentences() {
   static const std::map<std::string, Sentence> sentences = {
       {"policy.error", policy_error_sentence},
@@ -193,21 +208,9 @@ const std::map<std::string, Sentence>& job_sentences() {
          return "state of step " + integer_at(d, "/step") + " kept in " + rate(number_at(d, "/write_ms")) + " ms";
        }},
       {"job.notice_answered", [](const json& d) { return text_at(d, "/text"); }},
-      {"job.checkpointed",
-       [](const json& d) {
-         return "checkpoint of step " + integer_at(d, "/step") + " written in " + rate(number_at(d, "/write_ms")) + " ms";
-       }},
-      {"job.checkpoint_failed",
-       [](const json& d) {
-         const double times = number_at(d, "/times").value_or(1);
-         return "no checkpoint of step " + integer_at(d, "/step") +
-                (times > 1 ? " (" + whole(times) + " in a row)" : "") + ": " + text_at(d, "/error");
-       }},
-      {"job.restored",
-       [](const json& d) {
-         const double lost = number_at(d, "/steps_lost").value_or(0);
-         return "goes on from step " + integer_at(d, "/step") + (lost > 0 ? ", " + count_of(lost, "step") + " lost" : "");
-       }},
+      {"job.checkpointed", checkpointed_sentence},
+      {"job.checkpoint_failed", checkpoint_failed_sentence},
+      {"job.restored", restored_sentence},
       {"job.state_brought", state_brought_sentence},
       {"job.state_left", state_left_sentence},
       {"job.suspended",

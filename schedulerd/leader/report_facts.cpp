@@ -120,6 +120,11 @@ core::NodeReclaimNoticed fact_of_reclaim(const api::ReclaimReport& report, NodeI
   return fact;
 }
 
+core::CheckpointFailed fact_of_failure(const api::CheckpointFailedMessage& said, const core::Worker& worker) {
+  return {
+      .job = worker.job, .worker = worker.id, .generation = said.generation, .step = said.step, .detail = said.error};
+}
+
 std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const core::Worker& worker) {
   using Answer = std::optional<core::Fact>;
   return std::visit(
@@ -171,13 +176,7 @@ std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const c
                                          .write_ms = said.write_ms,
                                          .path = said.path};
           },
-          [&](const api::CheckpointFailedMessage& said) -> Answer {
-            return core::CheckpointFailed{.job = worker.job,
-                                          .worker = worker.id,
-                                          .generation = said.generation,
-                                          .step = said.step,
-                                          .detail = said.error};
-          },
+          [&](const api::CheckpointFailedMessage& said) -> Answer { return fact_of_failure(said, worker); },
           [&](const api::StartedMessage& said) -> Answer {
             if (said.generation <= worker.launched) return std::nullopt;
             return core::ProgramStarted{worker.id, said.generation};
