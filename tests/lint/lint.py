@@ -25,7 +25,7 @@ MAY_INCLUDE = {
     "core/tenants": ["base", "core/state"],
     "core/facts": ["base", "core/state", "core/words", "core/codec", "core/tenants"],
     "core/place": ["base", "core/state"],
-    "core/provision": ["base", "core/state"],
+    "core/provision": ["base", "core/state", "core/tenants"],
     "core/validate": ["base", "core/state", "core/place", "core/provision"],
     "core/decide": ["base", "core/state", "core/words", "core/tenants", "core/facts", "core/place", "core/provision",
                     "core/validate"],
