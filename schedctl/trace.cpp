@@ -49,16 +49,20 @@ class TraceWriter {
     if (!open.name.empty()) add_span(lane, open.since_us, at_us, open.name, std::move(open.args));
     open = {name, at_us, std::move(args)};
   }
-  // A clock that was set back makes it empty.
+  // It begins where the one before it in the lane has ended: what ended late may be told later than what follows on it
+  // began. A clock that was set back makes it empty.
   void add_span(Lane lane, std::int64_t from_us, std::int64_t to_us, const std::string& name, json args) {
-    const std::int64_t begin = since_start(from_us);
+    std::int64_t& free_from = free_from_[lane];
+    const std::int64_t begin = std::max(since_start(from_us), free_from);
+    const std::int64_t length = std::max<std::int64_t>(0, since_start(to_us) - begin);
+    free_from = begin + length;
     events_.push_back({{"ph", "X"},
                        {"name", name},
                        {"cat", "job"},
                        {"pid", kProcess},
                        {"tid", lane},
                        {"ts", begin},
-                       {"dur", std::max<std::int64_t>(0, since_start(to_us) - begin)},
+                       {"dur", length},
                        {"args", std::move(args)}});
   }
   void add_instant(std::int64_t at_us, const std::string& name, json args) {
@@ -99,6 +103,7 @@ class TraceWriter {
   std::int64_t zero_us_;
   json events_ = json::array();
   std::map<Lane, Open> open_;
+  std::map<Lane, std::int64_t> free_from_;
 };
 
 json data_of(const json& event) {

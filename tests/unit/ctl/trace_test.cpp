@@ -120,6 +120,16 @@ TEST_CASE("A switch is shown with its pause and, before it, the building") {
   CHECK(build.at("dur") == 400'000);
 }
 
+TEST_CASE("A pause that began before the one before it was told is shown from there on") {
+  TraceInput life = a_life();
+  life.events.insert(life.events.begin() + 6, event("08.010", "generation.switched", switched(3, "grow", 3, 4, 25)));
+  const auto spans = spans_by_lane(chrome_trace(life));
+  const json& pause = spans.at("pauses of switches").at(2);
+  CHECK(pause.at("ts") == 8'000'000);
+  CHECK(pause.at("dur") == 10'000);
+  CHECK(pause.at("args").at("stall_ms") == 25);
+}
+
 TEST_CASE("Measurements are counters, and a loss that is not a number is left out") {
   std::map<std::string, int> counters;
   const json trace = chrome_trace(a_life());
