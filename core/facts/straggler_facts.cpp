@@ -119,7 +119,7 @@ void judge_members(StateChange& change, Job& job, const StepsMeasured& report, s
                    const StragglerDetector& detector) {
   const std::size_t ranks = job.membership.members.size();
   const auto steps = static_cast<std::size_t>(report.steps);
-  if (report.compute_us.empty() || report.compute_us.size() != ranks * steps) return;
+  if (report.compute_us.empty() || report.compute_us.size() / steps != ranks) return;
   std::vector<StragglerTrack*> tracks;
   std::vector<std::vector<double>*> memories;
   for (const WorkerId id : job.membership.members) {

@@ -18,7 +18,7 @@ MetricPoint metric_of(const core::StepsMeasured& steps, int size, Instant at) {
                     .noise_scale = steps.noise_scale};
   const auto ranks = steps.compute_us.size() / static_cast<std::size_t>(steps.steps);
   point.compute_ms.assign(ranks, 0);
-  for (std::size_t i = 0; i < steps.compute_us.size(); ++i) {
+  for (std::size_t i = 0; ranks > 0 && i < steps.compute_us.size(); ++i) {
     point.compute_ms[i % ranks] += static_cast<double>(steps.compute_us[i]) * 1e-3 / count;
   }
   return point;

@@ -24,7 +24,9 @@ TEST_CASE("Facts that contradict the state are refused and change nothing") {
   CHECK(story.refuses(core::StepsMeasured{job, 1, 3, 0, Duration::millis(1)}).find("steps >= 1") != std::string::npos);
   core::StepsMeasured odd{job, 1, 3, 1, Duration::millis(1), 64};
   odd.compute_us = {1, 2, 3};
-  CHECK(story.refuses(odd).find("steps x ranks is 1") != std::string::npos);
+  CHECK(story.refuses(odd).find("of 1 steps and 1 ranks there is one each") != std::string::npos);
+  odd.steps = odd.last_step = (std::int64_t{1} << 62) + 1;
+  CHECK(story.refuses(odd).find("compute times") != std::string::npos);
   auto broken = job_spec({});
   broken.elastic.sizes = {2, 1};
   CHECK(story.refuses(core::JobSubmitted{JobId(2), broken}).find("ascending") != std::string::npos);

@@ -26,4 +26,10 @@ TEST_CASE("a report of steps becomes a measurement with each rank's mean compute
   CHECK(point.noise_scale == 40.5);
 }
 
+TEST_CASE("a report with fewer compute times than steps has none of any rank") {
+  core::StepsMeasured steps{.job = JobId(1), .last_step = 4, .steps = 2, .elapsed = Duration::millis(100)};
+  steps.compute_us = {1};
+  CHECK(metric_of(steps, 2, Instant()).compute_ms.empty());
+}
+
 }  // namespace tidepool::leader
