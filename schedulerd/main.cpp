@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "base/log/logging.hpp"
 #include "core/facts/detector_of.hpp"
 #include "policies/host/file_policy.hpp"
 #include "policies/host/policy_host.hpp"
@@ -13,7 +14,6 @@
 #include "schedulerd/live/http/lists/listed_job.hpp"
 #include "schedulerd/live/http/rest.hpp"
 #include "schedulerd/live/setup/config.hpp"
-#include "schedulerd/live/setup/logging.hpp"
 #include "straggler/registry.hpp"
 #include "webui/embedded.hpp"
 
@@ -120,6 +120,6 @@ int main(int argc, char** argv) {
   }
   for (const auto& error : reading.errors) std::fprintf(stderr, "schedulerd: %s\n", error.c_str());
   if (!reading.errors.empty()) return tidepool::live::kExitUsage;
-  tidepool::live::start_logging(reading.config.log_level);
+  tidepool::start_logging(reading.config.log_level, {.name = "schedulerd"});
   return serve(reading.config);
 }

@@ -16,6 +16,7 @@
 #include "base/codec/sparse.hpp"
 #include "base/codec/structs.hpp"
 #include "base/codec/values.hpp"
+#include "base/utf8.hpp"
 
 namespace tidepool::codec {
 
@@ -85,11 +86,13 @@ inline void Reader::constant(const char* name, int value) {
   int read = value;
   (*this)(name, read, Range{value, value});
 }
+inline constexpr std::size_t kToldOfName = 40;
 inline void Reader::refuse_unknown(const std::vector<std::string>& known) {
   for (const auto& [name, value] : in_.items()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const auto meant = nearest_word(name, known);
-    fail(name, "is not a field here" + (meant ? "; did you mean \"" + *meant + "\"?" : std::string()));
+    fail(cut_to(name, kToldOfName),
+         "is not a field here" + (meant ? "; did you mean \"" + *meant + "\"?" : std::string()));
   }
 }
 

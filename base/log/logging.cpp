@@ -1,12 +1,13 @@
-#include "schedulerd/live/setup/logging.hpp"
+#include "base/log/logging.hpp"
 
 #include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <memory>
 
-namespace tidepool::live {
+namespace tidepool {
 namespace {
 
 // The message itself, escaped.
@@ -37,13 +38,14 @@ std::string escape_controls(const std::string& text) {
   return escaped;
 }
 
-void start_logging(const std::string& level) {
-  auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
-  formatter->add_flag<EscapedMessage>('*').set_pattern("time=%Y-%m-%dT%H:%M:%S.%eZ level=%l %*");
-  auto logger = spdlog::stderr_logger_mt("schedulerd");
+void start_logging(const std::string& level, const LogStyle& style) {
+  const auto time = style.colour ? spdlog::pattern_time_type::local : spdlog::pattern_time_type::utc;
+  auto formatter = std::make_unique<spdlog::pattern_formatter>(time);
+  formatter->add_flag<EscapedMessage>('*').set_pattern(style.pattern);
+  auto logger = style.colour ? spdlog::stderr_color_mt(style.name) : spdlog::stderr_logger_mt(style.name);
   logger->set_formatter(std::move(formatter));
   logger->set_level(spdlog::level::from_str(level));
   spdlog::set_default_logger(std::move(logger));
 }
 
-}  // namespace tidepool::live
+}  // namespace tidepool

@@ -1,5 +1,4 @@
 // agentd: one per node. Exit codes: 0 ended as told or idle, 1 cannot run here, 2 wrong command line.
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <csignal>
@@ -10,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "base/log/logging.hpp"
 #include "workers/agent/agent_loop.hpp"
 #include "workers/agent/agent_options.hpp"
 #include "workers/agent/data_address.hpp"
@@ -111,7 +111,8 @@ int run_agent(AgentOptions options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("agentd"));
+  tidepool::start_logging("info",
+                          {.name = "agentd", .pattern = "[%Y-%m-%d %H:%M:%S.%e] [%n] [%^%l%$] %*", .colour = true});
   // The terminal or the reader of our log may go away; neither ends the node.
   std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.hpp"
 #include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {
@@ -56,20 +57,6 @@ std::int64_t start_of_page(const Extent& extent, std::int64_t offset) {
 }
 
 }  // namespace
-
-std::size_t whole_utf8_length(std::string_view text) {
-  // Looks back over at most three continuation bytes for the lead byte of the last sequence.
-  for (std::size_t back = 1; back <= std::min<std::size_t>(4, text.size()); ++back) {
-    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
-    if ((byte & 0xC0U) == 0x80U) continue;
-    std::size_t length = 1;
-    if ((byte & 0xE0U) == 0xC0U) length = 2;
-    if ((byte & 0xF0U) == 0xE0U) length = 3;
-    if ((byte & 0xF8U) == 0xF0U) length = 4;
-    return length > back ? text.size() - back : text.size();
-  }
-  return text.size();
-}
 
 WorkerLogs::WorkerLogs(fs::path folder, LogLimits limits) : folder_(std::move(folder)), limits_(limits) {}
 

@@ -54,7 +54,4 @@ class WorkerLogs {
   LogLimits limits_;
 };
 
-// The length of `text` without a UTF-8 sequence that is cut off at its end.
-[[nodiscard]] std::size_t whole_utf8_length(std::string_view text);
-
 }  // namespace tidepool::agent

@@ -72,7 +72,7 @@ TEST_CASE("what may be left out or null is none, 0 or not a number, and is writt
 TEST_CASE("numbers are refused beyond their ends, of another kind, and where a field is needed or not known") {
   CHECK(small_of(R"({"type":"small","count":-1,"most":5,"share":1,"sizes":[0,4294967295]})").sizes.back() ==
         4294967295U);
-  const std::pair<const char*, const char*> bad[] = {
+  const std::pair<std::string, std::string> bad[] = {
       {R"("count":-2,"sizes":[])", "/count is -2; it must lie between -1 and 9"},
       {R"("count":1.0,"sizes":[])", "/count must be a whole number"},
       {R"("most":0,"sizes":[])", "/most is 0; it must lie between 1 and 5"},
@@ -86,9 +86,10 @@ TEST_CASE("numbers are refused beyond their ends, of another kind, and where a f
       {R"("size":[])", "/sizes is needed"},
       {R"("sizes":[],"siezs":1)", R"(/siezs is not a field here; did you mean "sizes"?)"},
       {R"("sizes":[],"entirely":1)", "/entirely is not a field here"},
+      {"\"sizes\":[],\"" + std::string(90'000, 'x') + "\":1", "/" + std::string(40, 'x') + " is not a field here"},
   };
   for (const auto& [rest, words] : bad) {
-    CHECK(refusal((R"({"type":"small",)" + std::string(rest) + "}").c_str()) == words);
+    CHECK(refusal((R"({"type":"small",)" + rest + "}").c_str()) == words);
   }
 }
 

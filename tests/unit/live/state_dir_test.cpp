@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "schedulerd/live/setup/logging.hpp"
+#include "base/log/logging.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 #include "tests/support/temporary_folder.hpp"
 
