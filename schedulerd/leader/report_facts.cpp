@@ -4,11 +4,18 @@
 
 #include "base/money.hpp"
 #include "base/overloaded.hpp"
+#include "base/utf8.hpp"
 
 namespace tidepool::leader {
 namespace {
 
 constexpr std::size_t kNameMax = 63;
+constexpr std::size_t kToldMax = 1024;
+
+// What programs say of themselves goes into the journal, and into events: of bounded length.
+std::string told(const std::string& text) {
+  return cut_to(text, kToldMax);
+}
 
 core::StepsMeasured fact_of_steps(const api::StepsMessage& said, const core::Worker& worker) {
   return {.job = worker.job,
@@ -87,16 +94,17 @@ Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node, std:
 }
 
 core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report) {
-  return {.worker = report.worker, .exit_code = report.exit_code, .signal = report.signal, .detail = report.detail};
+  return {
+      .worker = report.worker, .exit_code = report.exit_code, .signal = report.signal, .detail = told(report.detail)};
 }
 
 core::SlotsHeld fact_of_held(const api::SlotsHeldReport& report) {
   return {.worker = report.worker,
           .lasted = Duration::millis(report.for_ms),
-          .why = report.why,
+          .why = told(report.why),
           .exit_code = report.exit_code,
           .signal = report.signal,
-          .detail = report.detail};
+          .detail = told(report.detail)};
 }
 
 core::WorkerStuck fact_of_stuck(const api::WorkerStuckReport& report) {
@@ -121,8 +129,11 @@ core::NodeReclaimNoticed fact_of_reclaim(const api::ReclaimReport& report, NodeI
 }
 
 core::CheckpointFailed fact_of_failure(const api::CheckpointFailedMessage& said, const core::Worker& worker) {
-  return {
-      .job = worker.job, .worker = worker.id, .generation = said.generation, .step = said.step, .detail = said.error};
+  return {.job = worker.job,
+          .worker = worker.id,
+          .generation = said.generation,
+          .step = said.step,
+          .detail = told(said.error)};
 }
 
 std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const core::Worker& worker) {
@@ -182,7 +193,7 @@ std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const c
             return core::ProgramStarted{worker.id, said.generation};
           },
           [&](const api::EndedMessage& said) -> Answer {
-            return core::ProgramEnded{worker.id, said.generation, said.exit_code, said.signal, said.detail};
+            return core::ProgramEnded{worker.id, said.generation, said.exit_code, said.signal, told(said.detail)};
           },
           [&](const api::RebalancedMessage& said) -> Answer { return fact_of_shares(said, worker); },
           [&](const api::AnswerMessage& said) -> Answer { return fact_of_answer(said, worker); },

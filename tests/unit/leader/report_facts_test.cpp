@@ -31,6 +31,15 @@ TEST_CASE("a hello that makes no sense is refused in words") {
   CHECK_FALSE(fact_of_hello(bad, NodeId(1)).ok());
 }
 
+TEST_CASE("what a program says of itself has a bounded length in a fact") {
+  const core::Worker worker{.id = WorkerId(3), .job = JobId(1)};
+  const auto fact = fact_of_worker(api::CheckpointFailedMessage{.step = 4, .error = std::string(5'000, 'x')}, worker);
+  REQUIRE(fact.has_value());
+  CHECK(std::get<core::CheckpointFailed>(*fact).detail == std::string(1'024, 'x'));
+  const api::WorkerExitedReport exit{.worker = WorkerId(3), .exit_code = 1, .detail = std::string(5'000, 'x')};
+  CHECK(fact_of_exit(exit).detail.size() == 1'024);
+}
+
 TEST_CASE("ready is a fact only from a worker that is starting") {
   core::Worker worker{.id = WorkerId(3), .job = JobId(1)};
   const api::FromWorker ready = api::ReadyMessage{};
