@@ -84,6 +84,27 @@ Result<CommAddress> CommAddress::decode(const std::string& blob) {
   return address;
 }
 
+const CommAddress::Entry* CommAddress::Gloo::entry_of(std::size_t peer, std::size_t size) const {
+  if (entries.size() == size && peer < size) return &entries[peer];
+  return entries.size() == 1 ? &entries.front() : nullptr;
+}
+
+std::string address_for_rank(const std::string& blob, std::size_t rank) {
+  // Looked at where it lies: all ranks are told of all blobs, and each of those has an entry for all of them.
+  const unsigned flags = blob.empty() ? 0 : number_at(blob, 0, 1);
+  if ((flags & ~(kHasNccl | kHasGloo)) != 0 || (flags & kHasGloo) == 0) return blob;
+  std::size_t at = 1;
+  if ((flags & kHasNccl) != 0) {
+    if (blob.size() < at + kNcclHead) return blob;
+    at += kNcclHead + number_at(blob, at + 4, 1);
+  }
+  if (blob.size() <= at) return blob;
+  const std::size_t first = at + 1 + number_at(blob, at, 1);
+  const std::size_t own = first + rank * kEntryBytes;
+  if (blob.size() < own + kEntryBytes) return blob;
+  return blob.substr(0, first) + blob.substr(own, kEntryBytes);
+}
+
 bool is_host_address(const std::string& text) {
   boost::system::error_code failed;
   const auto address = boost::asio::ip::make_address(text, failed);

@@ -30,6 +30,9 @@ struct CommAddress {
     std::string host;            // of all entries, an IP address
     std::vector<Entry> entries;  // by the peer's rank; a blank one for the worker itself
 
+    // Of the peer; null: it tells none. One entry alone is the peer's, whatever its rank (address_for_rank()).
+    [[nodiscard]] const Entry* entry_of(std::size_t peer, std::size_t size) const;
+
     friend bool operator==(const Gloo&, const Gloo&) = default;
   };
   std::optional<Nccl> nccl;
@@ -39,6 +42,9 @@ struct CommAddress {
   [[nodiscard]] std::string encode() const;
   [[nodiscard]] static Result<CommAddress> decode(const std::string& blob);
 };
+
+// The same without the entries of ranks other than this one; what is no address of this kind stays as it is.
+[[nodiscard]] std::string address_for_rank(const std::string& blob, std::size_t rank);
 
 // An IPv4 or IPv6 address that another process can connect to: no name, scope, port, wildcard or multicast.
 [[nodiscard]] bool is_host_address(const std::string& text);

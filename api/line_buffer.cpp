@@ -12,9 +12,9 @@ Status LineBuffer::append(std::string_view bytes) {
     const std::size_t end = bytes.find('\n', at);
     const bool whole = end != std::string_view::npos;
     partial_ += (whole ? end : bytes.size()) - at;
-    if (partial_ > kLineBytesMax) {
+    if (partial_ > line_max_) {
       return Error{ErrorCode::kLimitExceeded,
-                   "a line of the worker protocol has more than " + std::to_string(kLineBytesMax) + " bytes"};
+                   "a line of the worker protocol has more than " + std::to_string(line_max_) + " bytes"};
     }
     if (!whole) break;
     ++whole_lines_;

@@ -20,6 +20,10 @@ namespace tidepool::api {
 
 inline constexpr int kWorkerProtocol = 1;
 inline constexpr std::size_t kLineBytesMax = 1U << 20U;
+// Of a worker's lines: what the agent passes on lies in a longer one.
+inline constexpr std::size_t kWorkerLineBytesMax = kLineBytesMax - 4096;
+inline constexpr std::size_t kAddressBytesMax = 128U << 10U;     // of one rank, with an entry for each of the others
+inline constexpr std::size_t kPathBytesMax = 4096;
 inline constexpr std::int64_t kWorkMax = std::int64_t{1} << 52;  // steps or samples of a training; exact as a double
 
 // --- worker -> daemon ---------------------------------------------------------------------------
@@ -413,14 +417,18 @@ using WorkerToAgent = std::variant<WorkerHello, PulseMessage, FromWorker>;
 [[nodiscard]] Result<WorkerToAgent> decode_worker_to_agent(std::string_view line);
 [[nodiscard]] Result<ToWorker> decode_to_worker(std::string_view line);
 
-// Cuts a byte stream into lines. A line above kLineBytesMax is an error: the link must close.
+// Cuts a byte stream into lines. A line that is longer than allowed is an error: the link must close.
 class LineBuffer {
  public:
+  LineBuffer() = default;
+  explicit LineBuffer(std::size_t line_max) : line_max_(line_max) {}
+
   [[nodiscard]] Status append(std::string_view bytes);
   // The next whole line without its newline; false if there is none yet.
   [[nodiscard]] bool next(std::string& line);
 
  private:
+  std::size_t line_max_ = kLineBytesMax;
   std::string bytes_;
   std::size_t begin_ = 0;        // of the first line not yet taken
   std::size_t partial_ = 0;      // length of the last line, which has no newline yet

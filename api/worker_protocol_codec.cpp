@@ -20,9 +20,11 @@ using codec::Like;
 using nlohmann::json;
 
 constexpr codec::Range kAny{INT64_MIN, INT64_MAX};
-constexpr codec::Range kNatural{0, INT64_MAX};
+constexpr codec::Range kNatural{0, kWorkMax};  // a thousand times that, and sums, are whole numbers still
 constexpr codec::Range kNoticeMs{0, kReclaimNoticeMax.count_ms()};
-constexpr codec::Range kPositive{1, INT64_MAX};
+constexpr codec::Range kPositive{1, kWorkMax};
+constexpr codec::Range kReportSteps{1, 1'000'000};
+constexpr codec::Range kReportSamples{0, 1'000'000'000'000};
 constexpr codec::Range kGeneration{0, UINT32_MAX};
 constexpr codec::Range kInt{0, INT_MAX};
 constexpr codec::Range kLength{1, kWorkMax};
@@ -169,6 +171,7 @@ void fields(auto& archive, Like<AddressMessage> auto& m) {
   archive("generation", m.generation, kGeneration);
   archive("rank", m.rank, kInt);
   archive("blob", m.blob, kBase64);
+  archive.check(m.blob.size() <= kAddressBytesMax, "blob", "must be at most 131072 bytes");
 }
 void fields(auto& archive, Like<SwitchedMessage> auto& m) {
   archive.type("switched");
@@ -184,9 +187,9 @@ void fields(auto& archive, Like<StepsMessage> auto& m) {
   archive.type("steps");
   archive("generation", m.generation, kGeneration);
   archive("last_step", m.last_step, kNatural);
-  archive("steps", m.steps, kNatural);
+  archive("steps", m.steps, kReportSteps);
   archive("elapsed_us", m.elapsed_us, kNatural);
-  archive("samples", m.samples, kNatural);
+  archive("samples", m.samples, kReportSamples);
   archive.optional("loss", m.loss, kLoss);
   archive("epoch", m.epoch, kNatural);
   archive("compute_us", m.compute_us, kNatural);
@@ -222,6 +225,7 @@ void fields(auto& archive, Like<CheckpointedMessage> auto& m) {
   archive("bytes", m.bytes, kNatural);
   archive("write_ms", m.write_ms, kMillis);
   archive("path", m.path);
+  archive.check(m.path.size() <= kPathBytesMax, "path", "must be at most 4096 bytes");
 }
 void fields(auto& archive, Like<CheckpointFailedMessage> auto& m) {
   archive.type("checkpoint_failed");
@@ -235,6 +239,7 @@ void fields(auto& archive, Like<RestoredMessage> auto& m) {
   archive("step", m.step, kNatural);
   archive("bytes", m.bytes, kNatural);
   archive("path", m.path);
+  archive.check(m.path.size() <= kPathBytesMax, "path", "must be at most 4096 bytes");
 }
 void fields(auto& archive, Like<StartedMessage> auto& m) {
   archive.type("started");

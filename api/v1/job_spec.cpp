@@ -17,6 +17,7 @@ using Errors = std::vector<FieldError>;
 constexpr int kWorkersMax = 4096;
 constexpr std::int64_t kSamplesMax = std::int64_t{1} << 48;
 constexpr std::size_t kArgListMax = 256;
+constexpr std::size_t kRunBytesMax = 448U << 10U;
 const std::vector<std::string> kTrainers = {"charlm", "mlp"};
 const std::vector<std::string> kResize = {"live", "restart"};
 const std::vector<std::string> kOnResize = {"constant", "linear", "sqrt", "adascale", "callback", "fixed_local"};
@@ -125,6 +126,15 @@ bool read_resize(ObjectReader& in, const RunSpec& run) {
   return restart;
 }
 
+// The order that starts a worker carries it twice, in one line.
+void check_length(const json& run, ObjectReader& in) {
+  const std::size_t bytes = canonical_json(run).size();
+  if (bytes <= kRunBytesMax) return;
+  in.fail(run.contains("command") ? "command" : "env", "OutOfRange",
+          "is too long: run has " + std::to_string(bytes) + " bytes in all, and at most " +
+              std::to_string(kRunBytesMax) + " fit into the order that starts a worker; put long texts into a file");
+}
+
 RunSpec read_run(const json& value, Errors& errors) {
   RunSpec run;
   ObjectReader in(value, "/run", errors);
@@ -154,6 +164,7 @@ RunSpec read_run(const json& value, Errors& errors) {
     in.fail("trainer", "Missing", "is needed (charlm or mlp), or else command");
   }
   if (has_command && !run.args.empty()) in.fail("args", "Invalid", "belong to a trainer; put them into command");
+  check_length(value, in);
   in.finish();
   return run;
 }

@@ -1,6 +1,13 @@
 #include "schedulerd/leader/address_book.hpp"
 
+#include "api/comm_address.hpp"
+
 namespace tidepool::leader {
+namespace {
+
+constexpr std::size_t kWholeRanksMax = 128;  // so many blobs with an entry for each of so many fit into a line
+
+}  // namespace
 
 AddressBook::Outcome AddressBook::put(const Entry& entry) {
   Page& page = pages_[entry.job];
@@ -21,6 +28,16 @@ std::optional<api::AddressesMessage> AddressBook::addresses(JobId job, Generatio
   api::AddressesMessage message{.generation = generation, .blobs = {}};
   for (const auto& [rank, blob] : page.blobs) message.blobs.push_back(blob);
   return message;
+}
+
+api::AddressesMessage AddressBook::told_to(int rank, const api::AddressesMessage& all) {
+  if (all.blobs.size() <= kWholeRanksMax) return all;
+  api::AddressesMessage own{.generation = all.generation, .blobs = {}};
+  own.blobs.reserve(all.blobs.size());
+  for (const std::string& blob : all.blobs) {
+    own.blobs.push_back(api::address_for_rank(blob, static_cast<std::size_t>(rank)));
+  }
+  return own;
 }
 
 }  // namespace tidepool::leader

@@ -31,6 +31,9 @@ class AddressBook {
 
   // All blobs in rank order, once complete.
   [[nodiscard]] std::optional<api::AddressesMessage> addresses(JobId job, GenerationNumber generation) const;
+  // What one rank is told of these: whole blobs of few ranks, of many its own part of each, since the parts are as many
+  // as their product, and a line of the protocol is bounded.
+  [[nodiscard]] static api::AddressesMessage told_to(int rank, const api::AddressesMessage& all);
 
   void forget(JobId job) { pages_.erase(job); }
 

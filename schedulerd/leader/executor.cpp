@@ -148,6 +148,14 @@ std::optional<api::AddressesMessage> Executor::told_addresses(const core::Job& j
   return held ? std::nullopt : addresses_.addresses(job.id, job.membership.generation);
 }
 
+std::optional<api::ToWorkerOrder> Executor::addresses_for(WorkerId member, const core::Job& job) const {
+  const auto& members = job.membership.members;
+  const auto at = std::find(members.begin(), members.end(), member);
+  const auto all = at == members.end() ? std::nullopt : told_addresses(job);
+  if (!all) return std::nullopt;
+  return api::ToWorkerOrder{member, AddressBook::told_to(static_cast<int>(at - members.begin()), *all)};
+}
+
 Effects Executor::carry_out(const core::Decision& decision, const core::ClusterState& state) {
   Effects effects;
   Orders orders(state, effects);
@@ -209,8 +217,7 @@ std::vector<Order> Executor::catch_up(NodeId node, const std::vector<WorkerId>& 
     if (knows_generations && has_generation(job)) {
       orders.emplace_back(api::ToWorkerOrder{.worker = id, .message = generation_of(job)});
       if (job.requests.checkpoint) orders.emplace_back(api::ToWorkerOrder{id, api::CheckpointOrder{}});
-      const auto addresses = told_addresses(job);
-      if (addresses && contains(job.membership.members, id)) orders.emplace_back(api::ToWorkerOrder{id, *addresses});
+      if (auto addresses = addresses_for(id, job)) orders.emplace_back(*std::move(addresses));
       const auto shares = shares_of(job);
       if (shares && contains(job.membership.members, id)) orders.emplace_back(api::ToWorkerOrder{id, *shares});
     }
@@ -232,8 +239,7 @@ std::vector<NodeOrder> Executor::on_relink(WorkerId id, GenerationNumber generat
   if (job.membership.generation > generation && has_generation(job)) {
     orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, generation_of(job)}});
   }
-  const auto addresses = told_addresses(job);
-  if (addresses && member) orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, *addresses}});
+  if (auto addresses = addresses_for(id, job)) orders.emplace_back(NodeOrder{worker->node, *std::move(addresses)});
   if (job.requests.checkpoint && member) {
     orders.emplace_back(NodeOrder{worker->node, api::ToWorkerOrder{id, api::CheckpointOrder{}}});
   }
@@ -284,10 +290,11 @@ std::vector<NodeOrder> Executor::on_address(WorkerId id, const api::AddressMessa
   const auto outcome = addresses_.put({job.id, address.generation, address.rank, job.size(), address.blob});
   const auto complete = told_addresses(job);
   if (!complete) return orders;
-  for (const WorkerId each : job.membership.members) {
+  for (int receiver = 0; receiver < job.size(); ++receiver) {
+    const WorkerId each = job.membership.members[static_cast<std::size_t>(receiver)];
     const core::Worker* member = state.find_worker(each);
     if (member == nullptr || (outcome == AddressBook::Outcome::kUnchanged && each != id)) continue;
-    orders.emplace_back(NodeOrder{member->node, api::ToWorkerOrder{each, *complete}});
+    orders.emplace_back(NodeOrder{member->node, api::ToWorkerOrder{each, AddressBook::told_to(receiver, *complete)}});
   }
   return orders;
 }

@@ -29,13 +29,35 @@ std::map<std::string, std::string> checkpoint_environment(const core::Checkpoint
 
 using Message = Result<std::optional<api::DaemonToAgent>>;
 
+constexpr std::size_t kOrderBytes = 256;  // of an order's line beside its blobs
+constexpr std::size_t kQuotes = 3;
+
+// An agent would close its link at such a line, and get it again on the next one.
+Error too_long(WorkerId worker, const std::string& what) {
+  return invalid_argument(worker.text() + ": " + what + " is longer than the " + std::to_string(api::kLineBytesMax) +
+                          " bytes of a line of the worker protocol");
+}
+
 Message start_message(WorkerId id, const core::ClusterState& state) {
   const core::Worker* worker = state.find_worker(id);
   const core::Node* node = worker == nullptr ? nullptr : state.find_node(worker->node);
   if (node == nullptr) return std::optional<api::DaemonToAgent>();
   auto order = start_order(*worker, *state.find_job(worker->job), *node);
   if (!order.ok()) return order.error();
-  return std::optional<api::DaemonToAgent>(*std::move(order));
+  api::DaemonToAgent message = *std::move(order);
+  if (api::encode(message).size() > api::kLineBytesMax) return too_long(id, "the order that starts it");
+  return std::optional(std::move(message));
+}
+
+// Other messages to workers are short.
+Message worker_message(const api::ToWorkerOrder& order) {
+  const auto* addresses = std::get_if<api::AddressesMessage>(&order.message);
+  if (addresses != nullptr) {
+    std::size_t bytes = kOrderBytes;
+    for (const std::string& blob : addresses->blobs) bytes += (blob.size() + 2) / 3 * 4 + kQuotes;  // as base64
+    if (bytes > api::kLineBytesMax) return too_long(order.worker, "where its peers listen, as they tell it,");
+  }
+  return std::optional<api::DaemonToAgent>(order);
 }
 
 }  // namespace
@@ -74,6 +96,7 @@ Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job
 Message write_message(const Order& order, const core::ClusterState& state) {
   return std::visit(Overloaded{
                         [&](const StartOrder& start) { return start_message(start.worker, state); },
+                        [](const api::ToWorkerOrder& message) { return worker_message(message); },
                         [](const auto& message) { return Message(std::optional<api::DaemonToAgent>(message)); },
                     },
                     order);

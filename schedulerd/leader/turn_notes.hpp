@@ -55,7 +55,7 @@ struct PlanDroppedNote {
   std::string policy;
   std::string why;
 };
-// Its job's document does not say what to run.
+// Its job's document does not say what to run, or what it is to be told does not fit into a message.
 struct StartImpossibleNote {
   WorkerId worker;
   std::string why;

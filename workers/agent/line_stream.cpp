@@ -9,7 +9,8 @@ namespace tidepool::agent {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-LineStream::LineStream(Stream stream, std::size_t unsent_max) : stream_(std::move(stream)), unsent_max_(unsent_max) {}
+LineStream::LineStream(Stream stream, std::size_t unsent_max, std::size_t line_max)
+    : stream_(std::move(stream)), unsent_max_(unsent_max), incoming_(line_max) {}
 
 void LineStream::start(Handlers handlers) {
   handlers_ = std::move(handlers);

@@ -24,8 +24,9 @@ class LineStream : public std::enable_shared_from_this<LineStream> {
     std::function<void(const std::string& why)> on_closed;  // once, and never from inside send() or close()
   };
 
-  // `stream` is connected, and TLS is agreed on if it has it; `unsent_max` bounds the bytes that wait for the peer.
-  LineStream(Stream stream, std::size_t unsent_max);
+  // `stream` is connected, and TLS is agreed on if it has it; `unsent_max` bounds the bytes that wait for the peer,
+  // `line_max` those of a line that the peer sends.
+  LineStream(Stream stream, std::size_t unsent_max, std::size_t line_max = api::kLineBytesMax);
 
   void start(Handlers handlers);
   void send(std::string line);

@@ -22,6 +22,7 @@ constexpr std::size_t kUnreadMax = 16U << 20U;
 constexpr std::size_t kWaitingMax = 256;         // messages for one worker that is not connected
 constexpr std::size_t kUnknownLinksMax = 1'024;  // connections without a hello
 constexpr int kUnknownLinksOfUserMax = 256;      // so that one job cannot keep the others out
+constexpr int kLeavingMax = 4;                   // links of one worker that it has replaced and not closed
 constexpr auto kDrainPatience = std::chrono::seconds(2);
 
 std::optional<uid_t> user_of_peer(LocalSocket& socket) {
@@ -100,7 +101,8 @@ void WorkerSocket::admit(LocalSocket socket) {
     handlers_.on_trouble("too many connections without a hello; one was sent away");
     return;
   }
-  auto stream = std::make_shared<LineStream>(LineStream::Stream(LineStream::Socket(std::move(socket))), kUnreadMax);
+  auto stream = std::make_shared<LineStream>(LineStream::Stream(LineStream::Socket(std::move(socket))), kUnreadMax,
+                                             api::kWorkerLineBytesMax);
   unknown_links_.emplace(stream, *user);
   // Weak: the stream owns these handlers.
   const std::weak_ptr<LineStream> weak = stream;
@@ -182,6 +184,13 @@ void WorkerSocket::on_message(const Stream& stream, const std::string& line) {
 void WorkerSocket::retire(WorkerId worker) {
   auto link = links_.extract(worker);
   if (link.empty()) return;
+  const auto of_worker = [&](const auto& entry) { return entry.second == worker; };
+  if (std::ranges::count_if(leaving_, of_worker) >= kLeavingMax) {
+    // Its peer does not close them: a job is not to use up the agent's descriptors.
+    const Stream replaced = std::ranges::find_if(leaving_, of_worker)->first;
+    replaced->close("the worker has connected again and again");
+    leaving_.erase(replaced);
+  }
   leaving_[link.mapped()] = worker;
   link.mapped()->finish_sending();
 }

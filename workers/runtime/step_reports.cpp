@@ -24,7 +24,8 @@ std::optional<api::StepsMessage> StepReports::add(const StepRecord& record, Time
   loss_sum_ += record.loss_sum;
   ++gathered_.steps;
   const bool first_of_all = record.steps_committed == 1;  // its loss is where the training starts from
-  if (!first_of_all && gathered_.steps < kStepsMax && now - since_ < kIntervalMax) return std::nullopt;
+  const bool is_full = gathered_.steps >= kStepsMax || gathered_.compute_us.size() >= kTimesMax;
+  if (!first_of_all && !is_full && now - since_ < kIntervalMax) return std::nullopt;
   return take(now);
 }
 

@@ -1,5 +1,5 @@
 // Rank 0's account of the steps, gathered into few messages: at most 64 steps each, and at least one
-// every 500 ms while steps commit. The very first step is told at once.
+// every 500 ms while steps commit; fewer steps where the ranks are many. The very first step is told at once.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,7 @@ class StepReports {
  public:
   static constexpr std::int64_t kStepsMax = 64;
   static constexpr Millis kIntervalMax{500};
+  static constexpr std::size_t kTimesMax = 65'536;  // of ranks, so that a report of many fits into a line
 
   // Time before `now` does not count as stepping: call when a generation starts.
   void restart(TimePoint now);

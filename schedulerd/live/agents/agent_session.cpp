@@ -1,5 +1,6 @@
 #include "schedulerd/live/agents/agent_session.hpp"
 
+#include <spdlog/spdlog.h>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 #include <utility>
@@ -9,6 +10,7 @@ namespace {
 
 // An agent that does not read is cut off; after its return it is told what it missed.
 constexpr std::size_t kOutgoingBytesMax = 64U << 20U;
+constexpr std::size_t kToldOfLine = 120;
 
 }  // namespace
 
@@ -57,6 +59,9 @@ void AgentSession::release() {
 void AgentSession::send(const api::DaemonToAgent& message) {
   if (closed_ || closing_) return;
   std::string line = api::encode(message);
+  if (line.size() > api::kLineBytesMax) {  // the agent would close its link at it, and get it again on the next one
+    return spdlog::error("event=message_too_long bytes={} begins=\"{}\"", line.size(), line.substr(0, kToldOfLine));
+  }
   outgoing_bytes_ += line.size();
   if (outgoing_bytes_ > kOutgoingBytesMax) return close("the agent does not read what it is sent");
   outgoing_.push_back(std::move(line));

@@ -8,7 +8,7 @@ namespace tidepool::api {
 namespace {
 
 std::int64_t any_natural(Rng& rng) {
-  return static_cast<std::int64_t>(rng.next() >> (1U + rng.below(63)));
+  return static_cast<std::int64_t>(rng.next() >> (12U + rng.below(52)));
 }
 
 GenerationNumber any_generation(Rng& rng) {
@@ -44,6 +44,24 @@ std::optional<double> any_noise_scale(Rng& rng) {
   return rng.chance(0.5) ? std::optional(rng.uniform() * 1e9) : std::nullopt;
 }
 
+StepsMessage any_steps(Rng& rng) {
+  StepsMessage steps{.generation = any_generation(rng), .last_step = any_natural(rng)};
+  const auto ranks = static_cast<std::size_t>(rng.below(4));
+  steps.steps = ranks == 0 ? rng.between(1, 1'000'000) : rng.between(1, 5);
+  steps.elapsed_us = any_natural(rng);
+  steps.samples = rng.between(0, 1'000'000'000'000);
+  steps.loss = rng.normal();
+  steps.epoch = any_natural(rng);
+  for (std::size_t i = ranks * static_cast<std::size_t>(steps.steps); i > 0; --i) {
+    steps.compute_us.push_back(any_natural(rng));
+  }
+  steps.global_batch = any_natural(rng);
+  steps.noise_scale = any_noise_scale(rng);
+  steps.samples_total = any_natural(rng);
+  steps.shares = any_natural(rng);
+  return steps;
+}
+
 ReadyMessage any_ready(Rng& rng) {
   ReadyMessage ready{.generation = any_generation(rng)};
   if (rng.chance(0.3)) ready.work_steps = rng.between(1, kWorkMax);
@@ -62,10 +80,7 @@ FromWorker any_from_worker(Rng& rng) {
     case 2:
       return SwitchedMessage{any_generation(rng), any_natural(rng), rng.uniform() * 1e9, rng.uniform(),
                              any_natural(rng),    any_natural(rng), any_natural(rng)};
-    case 3:
-      return StepsMessage{any_generation(rng), any_natural(rng),     any_natural(rng), any_natural(rng),
-                          any_natural(rng),    rng.normal(),         any_natural(rng), some(rng, any_natural),
-                          any_natural(rng),    any_noise_scale(rng), any_natural(rng), any_natural(rng)};
+    case 3: return any_steps(rng);
     case 4: return EpochAuditedMessage{any_natural(rng), any_natural(rng), any_natural(rng), rng.chance(0.5)};
     case 5: return ParkedMessage{any_generation(rng), any_natural(rng), any_natural(rng), rng.uniform() * 1e6};
     case 6:

@@ -5,6 +5,8 @@
 
 #include <boost/asio/write.hpp>
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <iterator>
 #include <optional>
 
 #include "tests/support/io_turns.hpp"
@@ -71,6 +73,23 @@ TEST_CASE("without a free descriptor the agent pauses, says so, and hears the wo
   CHECK(scene.troubles.front().find("cannot accept a worker's link: ") == 0);
   CHECK(test::turns_until(scene.io, [&] { return !scene.ready.empty(); }));
   CHECK(scene.ready == std::vector<WorkerId>{WorkerId(7)});
+}
+
+TEST_CASE("a worker that connects again and again does not use up the agent's descriptors") {
+  SocketScene scene;
+  const auto open_files = [] {
+    const std::filesystem::directory_iterator files("/proc/self/fd");
+    return std::distance(begin(files), end(files));
+  };
+  const auto before = open_files();
+  std::vector<Local::socket> links;
+  constexpr std::size_t kTimes = 40;
+  for (std::size_t i = 1; i <= kTimes; ++i) {
+    links.push_back(scene.knock());
+    speak(links.back());
+    REQUIRE(test::turns_until(scene.io, [&] { return scene.ready.size() == i; }));
+  }
+  CHECK(open_files() - before < static_cast<std::ptrdiff_t>(kTimes + 10));  // ours, and a few of the agent's
 }
 
 TEST_CASE("a process of another user than the worker's does not get in under its name") {

@@ -91,6 +91,16 @@ TEST_CASE("what cannot work is refused with what to do") {
   CHECK(told(empty, "/run/command").find("name the program") != std::string::npos);
 }
 
+TEST_CASE("what a worker is started with fits into the order that starts it") {
+  json document = {{"run", {{"command", json::array()}}}, {"resources", json::object()}};
+  for (int i = 0; i < 110; ++i) document["run"]["command"].push_back(std::string(4096, 'x'));
+  CHECK(read_job_spec(document).errors.empty());
+  for (int i = 0; i < 5; ++i) document["run"]["command"].push_back(std::string(4096, 'x'));
+  const auto findings = read_job_spec(document);
+  REQUIRE(has_finding(findings, "/run/command", "OutOfRange"));
+  CHECK(findings.errors.front().message.find("at most 458752 fit") != std::string::npos);
+}
+
 TEST_CASE("the job file of the documentation is read without a finding") {
   const auto findings = read_job_spec(full_document());
   for (const auto& error : findings.errors) UNSCOPED_INFO(error.pointer << ": " << error.message);

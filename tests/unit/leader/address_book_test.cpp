@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "api/comm_address.hpp"
+
 namespace tidepool::leader {
 namespace {
 
@@ -18,6 +20,24 @@ TEST_CASE("addresses are given out in rank order once the last one is in") {
   CHECK(book.put(entry(3, 0, "a")) == AddressBook::Outcome::kComplete);
   REQUIRE(book.addresses(JobId(1), 3).has_value());
   CHECK(book.addresses(JobId(1), 3)->blobs == std::vector<std::string>{"a", "b"});
+}
+
+TEST_CASE("each of many ranks is told its own part of where the others listen, in a line that is not too long") {
+  const int ranks = 4096;
+  api::CommAddress address{.nccl = std::nullopt, .gloo = api::CommAddress::Gloo{.host = "10.1.2.3", .entries = {}}};
+  for (int rank = 0; rank < ranks; ++rank) {
+    address.gloo->entries.push_back({.port = static_cast<std::uint16_t>(rank), .key = std::string(16, 'k')});
+  }
+  const api::AddressesMessage all{.generation = 1, .blobs = std::vector<std::string>(ranks, address.encode())};
+  const api::AddressesMessage told = AddressBook::told_to(7, all);
+  REQUIRE(told.blobs.size() == ranks);
+  const auto first = api::CommAddress::decode(told.blobs.front());
+  REQUIRE(first.ok());
+  REQUIRE(first->gloo->entry_of(7, ranks) != nullptr);
+  CHECK(first->gloo->entry_of(7, ranks)->port == 7);
+  CHECK(api::encode(api::DaemonToAgent(api::ToWorkerOrder{WorkerId(1), told})).size() < api::kLineBytesMax);
+  const api::AddressesMessage few{.generation = 1, .blobs = {"a", "b"}};
+  CHECK(AddressBook::told_to(1, few).blobs == few.blobs);
 }
 
 TEST_CASE("an older generation changes nothing, a newer one starts anew") {

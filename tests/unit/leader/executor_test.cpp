@@ -45,6 +45,26 @@ void append(std::vector<NodeOrder> more, std::vector<NodeOrder>& orders) {
 
 }  // namespace
 
+TEST_CASE("an order that is longer than a line is none, and is told") {
+  const auto state = small_world();
+  core::ClusterState large = state;
+  core::Job& job = large.mutable_job(JobId(1));
+  core::RunSpec run = *job.spec.run;
+  run.trainer.clear();
+  run.command = {"/bin/true"};
+  job.spec.run = run;
+  CHECK(write_message(StartOrder{WorkerId(4)}, large).ok());
+  run.command.emplace_back(600'000, 'x');  // a journal of an earlier version may have it
+  job.spec.run = run;
+  const auto order = write_message(StartOrder{WorkerId(4)}, large);
+  REQUIRE_FALSE(order.ok());
+  CHECK(order.error().message.starts_with("w-4: the order that starts it is longer than the 1048576 bytes"));
+  api::AddressesMessage addresses{.generation = 1, .blobs = std::vector<std::string>(8, std::string(100'000, 'x'))};
+  CHECK_FALSE(write_message(api::ToWorkerOrder{WorkerId(1), addresses}, state).ok());
+  addresses.blobs.resize(7);
+  CHECK(write_message(api::ToWorkerOrder{WorkerId(1), addresses}, state).ok());
+}
+
 TEST_CASE("a trainer is started as tidepool-trainer with its name") {
   const auto state = small_world();
   const auto order = start_order(state.workers.at(WorkerId(4)), *state.find_job(JobId(1)), state.nodes.at(NodeId(1)));

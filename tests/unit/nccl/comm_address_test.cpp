@@ -36,6 +36,24 @@ TEST_CASE("an address comes back as it was sent") {
   CHECK(plain->gloo == mesh());
 }
 
+TEST_CASE("what one rank is told of an address has its own entry alone") {
+  const std::string id(128, '\xfe');
+  for (const CommAddress& whole : {both(22'809, id), both(22'809), only_gloo()}) {
+    const auto cut = CommAddress::decode(api::address_for_rank(whole.encode(), 1));
+    REQUIRE(cut.ok());
+    CHECK(cut->nccl.has_value() == whole.nccl.has_value());
+    REQUIRE(cut->gloo->entries.size() == 1);
+    REQUIRE(cut->gloo->entry_of(1, 2) != nullptr);
+    CHECK(*cut->gloo->entry_of(1, 2) == *whole.gloo->entry_of(1, 2));
+    CHECK(cut->gloo->host == whole.gloo->host);
+  }
+  CHECK(only_gloo().gloo->entry_of(2, 3) == nullptr);
+  for (const std::string& other : {std::string(), std::string("{\"node\":1}"), only_nccl(22'809).encode()}) {
+    CHECK(api::address_for_rank(other, 0) == other);
+  }
+  CHECK(api::address_for_rank(only_gloo().encode(), 2) == only_gloo().encode());
+}
+
 TEST_CASE("an address that is cut off anywhere before Gloo's part is refused") {
   const std::string whole = only_nccl(22'809).encode();
   for (std::size_t length = 0; length < whole.size(); ++length) {

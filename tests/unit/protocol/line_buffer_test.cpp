@@ -31,6 +31,9 @@ TEST_CASE("a line of exactly the limit passes and one byte more is refused, with
   REQUIRE(fits.next(line));
   CHECK(line == longest);
 
+  LineBuffer of_worker(kWorkerLineBytesMax);
+  CHECK_FALSE(of_worker.append(std::string(kWorkerLineBytesMax + 1, 'x')).ok());
+
   LineBuffer unfinished;
   CHECK_FALSE(unfinished.append(longest + "x").ok());
 

@@ -201,4 +201,21 @@ TEST_CASE("a wrong line is refused with the place and what would be right") {
       Catch::Contains("between -1 and 255"));
 }
 
+TEST_CASE("counts and lengths that a worker tells are bounded") {
+  const auto steps = [](const std::string& steps, const std::string& last, const std::string& compute_us) {
+    return R"({"type":"steps","generation":0,"last_step":)" + last + R"(,"steps":)" + steps +
+           R"(,"elapsed_us":5,"samples":1,"loss":null,"epoch":0,"compute_us":)" + compute_us +
+           R"(,"global_batch":1,"noise_scale":null,"samples_total":1,"shares":0})";
+  };
+  CHECK(decode_worker_to_agent(steps("2", "4", "[1,2]")).ok());
+  const std::string long_path =
+      R"({"type":"restored","generation":1,"step":1,"bytes":1,"path":")" + std::string(4097, 'x');
+  CHECK_THAT(refusal(decode_worker_to_agent(long_path + "\"}")), Catch::Contains("path must be at most 4096 bytes"));
+  const std::string blob = R"({"type":"address","generation":1,"rank":0,"blob":")" + std::string(180'000, 'A') + "\"}";
+  CHECK_THAT(refusal(decode_worker_to_agent(blob)), Catch::Contains("blob must be at most 131072 bytes"));
+  CHECK_THAT(refusal(decode_worker_to_agent(steps("0", "4", "[]"))), Catch::Contains("between 1 and 1000000"));
+  CHECK_THAT(refusal(decode_worker_to_agent(steps("4611686018427387905", "4611686018427387905", "[1,1,1,1]"))),
+             Catch::Contains("last_step is 4611686018427387905; it must lie between"));
+}
+
 }  // namespace tidepool::api

@@ -27,6 +27,17 @@ TEST_CASE("a message carries at most 64 steps") {
   CHECK(!reports.take(now));
 }
 
+TEST_CASE("a message of many ranks carries fewer steps, and fits into a line") {
+  StepReports reports;
+  reports.restart(TimePoint{});
+  StepRecord many = record(101);
+  many.compute_us.assign(4096, 9'999'999);
+  std::optional<api::StepsMessage> message;
+  for (; !message; ++many.steps_committed) message = reports.add(many, TimePoint{});
+  CHECK(message->steps == 16);
+  CHECK(api::encode(api::WorkerToAgent(*message)).size() < api::kWorkerLineBytesMax);
+}
+
 TEST_CASE("a message comes at least every 500 ms while steps commit") {
   StepReports reports;
   reports.restart(TimePoint{});
