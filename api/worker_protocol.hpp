@@ -22,7 +22,7 @@ inline constexpr int kWorkerProtocol = 1;
 inline constexpr std::size_t kLineBytesMax = 1U << 20U;
 // Of a worker's lines: what the agent passes on lies in a longer one.
 inline constexpr std::size_t kWorkerLineBytesMax = kLineBytesMax - 4096;
-inline constexpr std::size_t kAddressBytesMax = 128U << 10U;     // of one rank, with an entry for each of the others
+inline constexpr std::size_t kAddressBytesMax = 128U << 10U;  // of one rank, with an entry for each of the others
 inline constexpr std::size_t kPathBytesMax = 4096;
 inline constexpr std::int64_t kWorkMax = std::int64_t{1} << 52;  // steps or samples of a training; exact as a double
 

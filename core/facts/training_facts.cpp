@@ -153,9 +153,9 @@ Status check_report(const Job& job, const StepsMeasured& fact) {
   const std::size_t ranks = job.membership.members.size();
   const bool is_whole = entries % steps == 0 && entries / steps == ranks;  // their product may be too large
   if (is_current(job, fact.generation) && entries != 0 && !is_whole) {
-    return invalid_argument("a report of " + job.id.text() + " has " + std::to_string(entries) +
-                            " compute times; of " + std::to_string(fact.steps) + " steps and " +
-                            std::to_string(ranks) + " ranks there is one each");
+    return invalid_argument("a report of " + job.id.text() + " has " + std::to_string(entries) + " compute times; of " +
+                            std::to_string(fact.steps) + " steps and " + std::to_string(ranks) +
+                            " ranks there is one each");
   }
   return ok_status();
 }
