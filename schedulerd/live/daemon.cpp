@@ -224,7 +224,7 @@ Status Daemon::start() {
 Status Daemon::prepare_admin_token() {
   const std::string path = state_dir_.file("admin.token");
   const std::int64_t unix_s = std::time(nullptr);
-  if (has_pool_admin(*history_, unix_s, "")) {
+  if (has_pool_admin(*history_, unix_s, {})) {
     if (!config_.dev) return ok_status();
     auto stored = read_secret_file(path);
     if (stored.ok() && lets_in_pool_admin(*stored, *history_, unix_s)) admin_token_ = *std::move(stored);

@@ -19,6 +19,8 @@
 namespace tidepool::test {
 namespace {
 
+constexpr std::int64_t kTokensMadeAt = 1'795'211'604;  // 2026-11-20T21:53:24Z
+
 core::Engine::Parts make_parts(const std::string& policy) {
   auto policies = policies::make_policies(policy);
   TP_CHECK(policies.ok(), "the built-in policies exist");
@@ -125,13 +127,15 @@ void EngineService::keep(leader::TurnRow& row, std::vector<core::Event>& made) {
           },
           [&](const leader::TokenRow& row_of) {
             const leader::CreateToken& made_of = row_of.token;
+            std::optional<std::int64_t> expires_unix_s;
+            if (made_of.lifetime) expires_unix_s = kTokensMadeAt + made_of.lifetime->count_us() / 1'000'000;
             tokens_[made_of.id] = {made_of.id,
                                    made_of.name,
                                    made_of.role,
                                    made_of.tenant,
                                    made_of.secret_sha256,
                                    "2026-11-20T21:53:24.120Z",
-                                   std::nullopt,
+                                   expires_unix_s,
                                    false};
           },
           [&](const leader::TokenRevokedRow& revoked) { tokens_[revoked.token_id].revoked = true; },

@@ -51,8 +51,11 @@ class Authenticator {
   void place(Caller& caller, const SharedValue<core::TenantTree>& tree);
 
   [[nodiscard]] bool expired(const Caller& caller) const;
-  // No other valid token is of an admin of the whole pool.
-  [[nodiscard]] bool is_last_pool_admin(const TokenRecord& token) const;
+  // By now the caller would not be let in any more.
+  [[nodiscard]] bool ended(const Caller& caller);
+  // Another valid token is of an admin of the whole pool, or this one is of none. From then on it counts as revoked for
+  // a while: two that are revoked at once do not let each other go.
+  [[nodiscard]] bool may_revoke(const TokenRecord& token);
   // After a revocation; the next look reads the journal again.
   void forget_all() { known_.clear(); }
 
@@ -61,8 +64,9 @@ class Authenticator {
 
   History& history_;
   std::function<std::int64_t()> unix_now_;
-  std::map<std::string, TokenRecord> known_;  // good tokens seen lately, at most kKnownMax
-  SharedValue<core::TenantTree> tree_;        // that `below_` is of
+  std::map<std::string, std::int64_t> revoking_;  // tokens, and since when in Unix seconds
+  std::map<std::string, TokenRecord> known_;      // good tokens seen lately, at most kKnownMax
+  SharedValue<core::TenantTree> tree_;            // that `below_` is of
   std::map<std::string, std::shared_ptr<const TenantNames>> below_;
 };
 

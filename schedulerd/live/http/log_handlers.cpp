@@ -37,12 +37,12 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
     WorkerId worker;
     std::int64_t offset = 0;
   };
-  LogFollower(const std::shared_ptr<Rest>& rest, std::shared_ptr<StreamWriter> writer, Place place)
-      : rest_(rest), writer_(std::move(writer)), place_(place) {}
+  LogFollower(const std::shared_ptr<Rest>& rest, std::shared_ptr<StreamWriter> writer, Caller caller, Place place)
+      : rest_(rest), writer_(std::move(writer)), caller_(std::move(caller)), place_(place) {}
 
   void read() {
     const auto rest = rest_.lock();
-    if (!rest || !writer_->open()) return;
+    if (!rest || !goes_on(*rest)) return;
     rest->service().read_log(place_.worker, place_.offset, kLogBytes,
                              [self = shared_from_this()](Result<LogPage> page) {
                                const auto alive = self->rest_.lock();
@@ -52,9 +52,17 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
   }
 
  private:
+  // It ends with the caller's token.
+  [[nodiscard]] bool goes_on(Rest& rest) {
+    if (!writer_->open()) return false;
+    if (!rest.authenticator().ended(caller_)) return true;
+    writer_->finish();
+    return false;
+  }
+
   void take(const Result<LogPage>& page) {
     const auto rest = rest_.lock();
-    if (!rest || !writer_->open()) return;
+    if (!rest || !goes_on(*rest)) return;
     if (!page) {
       writer_->write("\n[the log ends here: " + page.error().message + "]\n");
       return writer_->finish();
@@ -70,13 +78,14 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
 
   void read_when_drained() {
     const auto rest = rest_.lock();
-    if (!rest || !writer_->open()) return;
+    if (!rest || !goes_on(*rest)) return;
     if (writer_->queued() < static_cast<std::size_t>(kLogBytes)) return read();
     rest->io().after(rest->options().log_poll, [self = shared_from_this()] { self->read_when_drained(); });
   }
 
   std::weak_ptr<Rest> rest_;
   std::shared_ptr<StreamWriter> writer_;
+  Caller caller_;
   Place place_;
 };
 
@@ -123,7 +132,7 @@ void job_logs(Rest& rest, Call call) {
                                       {"X-Content-Type-Options", "nosniff"},
                                       {"Tidepool-Worker", worker.value().text()}},
                           .body = {}};
-  std::make_shared<LogFollower>(rest.shared_from_this(), call.responder.stream(head),
+  std::make_shared<LogFollower>(rest.shared_from_this(), call.responder.stream(head), call.caller,
                                 LogFollower::Place{worker.value(), offset.value()})
       ->read();
 }

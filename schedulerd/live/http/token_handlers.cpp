@@ -1,4 +1,6 @@
 // Tokens: made here, shown once, stored as a hash. No caller grants more than its own token has.
+#include <algorithm>
+
 #include "api/node_label.hpp"
 #include "base/json.hpp"
 #include "schedulerd/live/http/handlers.hpp"
@@ -26,7 +28,17 @@ void check_tenant(ObjectReader& in, const std::string& tenant, const core::Tenan
           "is \"" + tenant + "\", which is no tenant; GET /v1/tenants lists them, and PUT /v1/tenants adds one");
 }
 
-NewToken read_new_token(const json& body, const Caller& caller, const core::TenantTree& tree) {
+// Not beyond the end of the caller's own token, which is its end where none is asked for.
+void cap_lifetime(ObjectReader& in, const Caller& caller, std::int64_t unix_now, CreateToken& token) {
+  if (!caller.expires_unix_s) return;
+  const Duration left = Duration::seconds(std::max<std::int64_t>(1, *caller.expires_unix_s - unix_now));
+  if (token.lifetime && *token.lifetime > left) {
+    in.fail("lifetime", "OutOfRange", "must be at most " + to_text(left) + ", as your own token expires then");
+  }
+  if (!token.lifetime) token.lifetime = left;
+}
+
+NewToken read_new_token(const json& body, const Caller& caller, const core::TenantTree& tree, std::int64_t unix_now) {
   NewToken token;
   ObjectReader in(body, "", token.errors);
   token.command.name = in.required_text("name");
@@ -59,6 +71,7 @@ NewToken read_new_token(const json& body, const Caller& caller, const core::Tena
       token.command.lifetime = duration.value();
     }
   }
+  cap_lifetime(in, caller, unix_now, token.command);
   return token;
 }
 
@@ -84,7 +97,7 @@ void list_tokens(Rest& rest, Call call) {
 void create_token(Rest& rest, Call call) {
   auto body = parse_json(call.request.body);
   if (!body) return call.fail({.status = 400, .code = "BadJson", .detail = body.error().message});
-  NewToken token = read_new_token(body.value(), call.caller, *call.seen->state.tenants);
+  NewToken token = read_new_token(body.value(), call.caller, *call.seen->state.tenants, rest.options().unix_now());
   if (!token.errors.empty()) {
     return call.fail({.status = 422,
                       .code = "InvalidToken",
@@ -108,7 +121,7 @@ void revoke_token(Rest& rest, Call call) {
   const std::string id = call.id;
   const auto record = rest.service().history().token(id);
   if (!record || !call.caller.sees(record->tenant)) return call.fail(unknown_token(id));
-  if (rest.authenticator().is_last_pool_admin(*record)) {
+  if (!rest.authenticator().may_revoke(*record)) {
     return call.fail({.status = 409,
                       .code = "LastAdmin",
                       .detail = id + " is the last valid token of an admin of the whole pool; without it nobody could "

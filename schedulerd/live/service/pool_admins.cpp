@@ -9,10 +9,11 @@ bool admits_pool_admin(const TokenRecord& token, std::int64_t unix_s) {
   return token.role == "admin" && token.tenant.empty() && !token.revoked && !expired;
 }
 
-bool has_pool_admin(History& history, std::int64_t unix_s, const std::string& without) {
+bool has_pool_admin(History& history, std::int64_t unix_s, const std::set<std::string>& without) {
   const auto tokens = history.tokens();
-  return std::any_of(tokens.begin(), tokens.end(),
-                     [&](const TokenRecord& token) { return token.id != without && admits_pool_admin(token, unix_s); });
+  return std::any_of(tokens.begin(), tokens.end(), [&](const TokenRecord& token) {
+    return !without.contains(token.id) && admits_pool_admin(token, unix_s);
+  });
 }
 
 }  // namespace tidepool::live

@@ -245,6 +245,26 @@ TEST_CASE("the last valid token of an admin of the whole pool cannot be revoked"
   CHECK(revoke(fixture.admin).status == 200);
 }
 
+TEST_CASE("no token outlives the one that it was made with") {
+  AuthScene scene;
+  auto& fixture = scene.fixture;
+  scene.now = 1'000;
+  const std::string ending = fixture.service.add_token("admin", "", 1'600);
+  const auto make = [&](const char* body) {
+    return fixture.call({.method = "POST", .path = "/v1/tokens", .token = ending, .body = body});
+  };
+  const auto refused = make(R"({"name":"x","role":"admin","lifetime":"30d"})");
+  CHECK(refused.status == 422);
+  CHECK(refused.body.find("must be at most 10m, as your own token expires then") != std::string::npos);
+  for (const char* body : {R"({"name":"x","role":"viewer"})", R"({"name":"x","role":"viewer","lifetime":"10m"})"}) {
+    const auto made = make(body);
+    REQUIRE(made.status == 201);
+    const std::string token = json::parse(made.body).at("token");
+    CHECK(fixture.call({.path = "/v1/jobs", .token = token}).status == 200);
+    CHECK(json::parse(made.body).at("expires_at") == "2026-11-20T22:03:24Z");  // ten minutes after it was made
+  }
+}
+
 TEST_CASE("no token grants more than it has itself, and a bad description is explained") {
   AuthScene scene;
   auto& fixture = scene.fixture;

@@ -51,6 +51,19 @@ TEST_CASE("a followed log grows until its worker has ended") {
   CHECK(follow.wait_for_close());
 }
 
+TEST_CASE("a followed log ends with the token of the one who follows it") {
+  LogScene scene;
+  scene.fixture.service.write_log(scene.worker, "first\n", false);
+  const std::string token = scene.fixture.service.add_token("viewer");
+  RawConnection follow(scene.fixture.port);
+  follow.send(scene.fixture.request({.path = scene.path + "?follow=true", .token = token}));
+  REQUIRE(follow.wait_for("first\n"));
+  const std::string id = token.substr(3, token.rfind('_') - 3);
+  REQUIRE(scene.fixture.call({.method = "DELETE", .path = "/v1/tokens/" + id, .token = scene.fixture.admin}).status ==
+          200);
+  CHECK(follow.wait_for_close());
+}
+
 TEST_CASE("a worker of another job, or of none, is not found") {
   LogScene scene;
   const JobId other = scene.fixture.submit();
