@@ -61,7 +61,7 @@ void KeptStates::take(const Progress& progress, Done done) {
   writer_ = std::thread([this, header = header_of(progress), done = std::move(done)] {
     const auto kept = write(options_.checkpoint_folder, header, pieces_in(copy_));
     writing_ = false;
-    if (kept.ok()) prune_checkpoints(options_.checkpoint_folder, tag_, options_.keep);
+    if (kept.ok()) prune_checkpoints(options_.checkpoint_folder, {.tag = tag_, .step = kept->step}, options_.keep);
     done(kept);
   });
 }

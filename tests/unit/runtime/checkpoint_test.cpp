@@ -111,9 +111,23 @@ TEST_CASE("a folder gives the newest first, keeps as many steps as told and leav
   REQUIRE(found.size() == 4);
   CHECK(found[1] == twin);
   CHECK(CheckpointName::parse(found[3].filename().string())->step == 9);
-  prune_checkpoints(folder.path(), kTag, 2);
+  const auto newest = CheckpointName::parse(found[0].filename().string());
+  prune_checkpoints(folder.path(), *newest, 2);
   CHECK(checkpoints_in(folder.path(), kTag).size() == 3);  // two steps, one of them twice
   CHECK(fs::exists(foreign));
+}
+
+TEST_CASE("a checkpoint that was passed over displaces none of those that are written later") {
+  const test::TemporaryFolder folder;
+  const fs::path damaged = publish(folder.path(), 500);
+  std::ofstream(damaged) << "half";
+  for (const std::int64_t step : {100, 110, 120}) {
+    const fs::path written = publish(folder.path(), step);
+    prune_checkpoints(folder.path(), *CheckpointName::parse(written.filename().string()), 2);
+    CHECK(fs::exists(written));
+  }
+  CHECK(checkpoints_in(folder.path(), kTag).size() == 3);
+  CHECK(fs::exists(damaged));
 }
 
 TEST_CASE("what a dead writer left unfinished is not seen, and removed when told") {

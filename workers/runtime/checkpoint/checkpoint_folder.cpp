@@ -115,9 +115,10 @@ Result<fs::path> publish_checkpoint(const fs::path& folder, const CheckpointName
   return path;
 }
 
-void prune_checkpoints(const fs::path& folder, const std::string& tag, int keep) {
+void prune_checkpoints(const fs::path& folder, const CheckpointName& published, int keep) {
   std::set<std::int64_t> steps;
-  for (const Entry& entry : entries_of(folder, tag)) {  // newest first
+  for (const Entry& entry : entries_of(folder, published.tag)) {  // newest first
+    if (entry.name.step > published.step) continue;
     steps.insert(entry.name.step);
     std::error_code ignored;
     if (steps.size() > static_cast<std::size_t>(std::max(keep, 1))) fs::remove(entry.path, ignored);

@@ -41,8 +41,9 @@ using WriteFile = std::function<Status(const std::filesystem::path&)>;
 [[nodiscard]] Result<std::filesystem::path> publish_checkpoint(const std::filesystem::path& folder,
                                                                const CheckpointName& name, const WriteFile& write);
 
-// Keeps the newest `keep` steps (at least 1) with that tag.
-void prune_checkpoints(const std::filesystem::path& folder, const std::string& tag, int keep);
+// Keeps the newest `keep` steps (at least 1) with that tag, of those up to the one that was just published. Those
+// beyond it could not be gone on from, or the training would be further: they stay, and displace none.
+void prune_checkpoints(const std::filesystem::path& folder, const CheckpointName& published, int keep);
 
 // Removes what writers with that tag left unfinished. Only when none of them lives.
 void remove_unfinished(const std::filesystem::path& folder, const std::string& tag);
