@@ -20,6 +20,32 @@ struct Member {
   [[nodiscard]] std::int64_t step() const { return progress.has_state ? progress.steps : kNoState; }
 };
 
+// The lowest rank among those with the highest number.
+int best_rank(std::span<const std::int64_t> steps) {
+  return static_cast<int>(std::max_element(steps.begin(), steps.end()) - steps.begin());
+}
+
+std::vector<std::int64_t> steps_of(const std::vector<Member>& members) {
+  std::vector<std::int64_t> steps;
+  for (const Member& member : members) steps.push_back(member.step());
+  return steps;
+}
+
+// Who registered other state than the holder of the newest cannot go on; the others do, once it has left.
+Status check_layouts(const std::vector<Member>& members, int self) {
+  const int root = best_rank(steps_of(members));
+  const std::int64_t layout = members[static_cast<std::size_t>(root)].layout;
+  if (members[static_cast<std::size_t>(self)].layout != layout) {
+    return invalid_argument("this worker, rank " + std::to_string(self) + ", registered other state than rank " +
+                            std::to_string(root) + ": all workers of a job must run the same program");
+  }
+  const auto other = std::ranges::find_if(members, [&](const Member& any) { return any.layout != layout; });
+  if (other == members.end()) return ok_status();
+  return Error{ErrorCode::kUnavailable, "rank " + std::to_string(other - members.begin()) +
+                                            " registered other state than rank " + std::to_string(root) +
+                                            " and leaves: all workers of a job must run the same program"};
+}
+
 Result<std::vector<Member>> ask_all(Comm& comm, const ReplicaState& state, const Progress& mine) {
   std::array<std::int64_t, kLineWords> line{};
   std::ranges::copy(to_words(mine), line.begin());
@@ -31,18 +57,8 @@ Result<std::vector<Member>> ask_all(Comm& comm, const ReplicaState& state, const
     const std::span<const std::int64_t> words = std::span(*gathered).subspan(begin, kLineWords);
     members.push_back({.progress = progress_from_words(words.first(kProgressWords)), .layout = words.back()});
   }
-  for (std::size_t rank = 1; rank < members.size(); ++rank) {
-    if (members[rank].layout != members[0].layout) {
-      return invalid_argument("rank " + std::to_string(rank) +
-                              " registered other state than rank 0: all workers of a job must run the same program");
-    }
-  }
+  TP_TRY(check_layouts(members, comm.rank()));
   return members;
-}
-
-// The lowest rank among those with the highest number.
-int best_rank(std::span<const std::int64_t> steps) {
-  return static_cast<int>(std::max_element(steps.begin(), steps.end()) - steps.begin());
 }
 
 // No member has a state: the rank with the newest kept one fetches it, and if it is damaged the next
@@ -77,8 +93,7 @@ Result<HandoverOutcome> hand_over(Comm& comm, const ReplicaState& state, const P
     members = ask_all(comm, state, restored->value_or(mine));
     if (!members.ok()) return members.error();
   }
-  std::vector<std::int64_t> steps;
-  for (const Member& member : *members) steps.push_back(member.step());
+  const std::vector<std::int64_t> steps = steps_of(*members);
   const int root = best_rank(steps);
   const std::int64_t newest = steps[static_cast<std::size_t>(root)];
   // Without any state all start from the initial values of the root.

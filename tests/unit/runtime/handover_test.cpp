@@ -112,6 +112,20 @@ TEST_CASE("when no rank has a state, all start from rank 0's") {
   for (const Rank& rank : ranks) CHECK(rank.values[1] == 1);
 }
 
+TEST_CASE("a newcomer with another state leaves, and those that train go on without it") {
+  for (const std::size_t odd : {0U, 1U, 2U}) {
+    std::vector<Rank> ranks = {at_step(8, 1), at_step(8, 1), at_step(8, 1)};
+    ranks[odd] = Rank{};
+    ranks[odd].name = "other";
+    run(ranks);
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      REQUIRE_FALSE(ranks[rank].outcome.ok());
+      const ErrorCode wanted = rank == odd ? ErrorCode::kInvalidArgument : ErrorCode::kUnavailable;
+      CHECK(ranks[rank].outcome.error().code == wanted);
+    }
+  }
+}
+
 TEST_CASE("replicas at the same step move nothing") {
   std::vector<Rank> ranks = {at_step(4, 3), at_step(4, 3)};
   run(ranks);
@@ -127,13 +141,11 @@ TEST_CASE("a handover that breaks leaves the receiver's own state as it was") {
 }
 
 TEST_CASE("workers of different programs are told so") {
-  std::vector<Rank> ranks = {at_step(1, 0), at_step(1, 0)};
-  ranks[1].name = "weights";
+  std::vector<Rank> ranks = {Rank{}, Rank{}};
+  ranks[1].name = "other";
   run(ranks);
-  for (const Rank& rank : ranks) {
-    REQUIRE(!rank.outcome.ok());
-    CHECK(rank.outcome.error().code == ErrorCode::kInvalidArgument);
-  }
+  REQUIRE_FALSE(ranks[1].outcome.ok());
+  CHECK(ranks[1].outcome.error().message.find("must run the same program") != std::string::npos);
 }
 
 }  // namespace tidepool::runtime
