@@ -31,7 +31,9 @@ ProcessEnd end_of(const ProcessRecord& record, int wait_status) {
 }
 
 void kill_leftovers(const ProcessRecord& record) {
-  for (const pid_t member : group_members(record.pid, record.worker)) ::kill(member, SIGKILL);
+  const auto members = group_members(record.pid, record.worker);
+  if (!members.ok()) return;
+  for (const pid_t member : *members) ::kill(member, SIGKILL);
 }
 
 }  // namespace

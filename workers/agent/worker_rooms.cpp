@@ -133,8 +133,9 @@ std::optional<std::string> WorkerRooms::proof_of_end(WorkerId worker) {
     return *kills > 0 ? "it was ended because it reached the bound of its memory" : "";
   }
   const auto left = processes_with("TIDEPOOL_JOB_FILE=" + job_file_of(worker).string());
-  for (const pid_t pid : left) ::kill(pid, SIGKILL);
-  return left.empty() ? std::optional<std::string>("") : std::nullopt;
+  if (!left.ok()) return std::nullopt;
+  for (const pid_t pid : *left) ::kill(pid, SIGKILL);
+  return left->empty() ? std::optional<std::string>("") : std::nullopt;
 }
 
 void WorkerRooms::release(WorkerId worker) {

@@ -181,7 +181,9 @@ AgentProcess::~AgentProcess() {
     const auto record = nlohmann::json::parse(std::ifstream(entry->path()), nullptr, false);
     const auto worker = WorkerId::parse(entry->path().stem().string());
     if (!worker || !record.is_object()) continue;
-    for (const pid_t member : agent::group_members(record.value("pid", 0), *worker)) ::kill(member, SIGKILL);
+    const auto members = agent::group_members(record.value("pid", 0), *worker);
+    if (!members.ok()) continue;
+    for (const pid_t member : *members) ::kill(member, SIGKILL);
   }
 }
 

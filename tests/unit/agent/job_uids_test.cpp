@@ -11,6 +11,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "workers/agent/isolation/confine_plan.hpp"
 #include "workers/agent/isolation/confinement.hpp"
+#include "workers/agent/system/proc_info.hpp"
 
 namespace tidepool::agent {
 
@@ -39,7 +40,8 @@ TEST_CASE("a user goes to another job only while no process of it lives") {
   const uid_t own = ::geteuid();
   const JobUids uids({.first = own, .last = own}, folder / "claims");
   const auto living = processes_of(own);
-  CHECK(std::count(living.begin(), living.end(), ::getpid()) == 1);
+  REQUIRE(living.ok());
+  CHECK(std::count(living->begin(), living->end(), ::getpid()) == 1);
   const auto refused = uids.claim("a", JobId(1));
   REQUIRE_FALSE(refused.ok());
   CHECK_THAT(refused.error().message, Catch::Contains("has living processes") && Catch::Contains("--job-uids"));
@@ -49,6 +51,13 @@ TEST_CASE("a user goes to another job only while no process of it lives") {
   REQUIRE(free.claim("a", JobId(1)).ok());
   CHECK(free.claim("a", JobId(1)).value() == kUnused);
   CHECK(free.claim("b", JobId(2)).value() == kUnused);
+}
+
+TEST_CASE("where the processes cannot be listed none is taken for gone") {
+  const test::TemporaryFolder folder;
+  const auto unknown = processes_where([](const auto&, const auto&) { return true; }, folder / "no-proc");
+  REQUIRE_FALSE(unknown.ok());
+  CHECK_THAT(unknown.error().message, Catch::Contains("which processes there are is not known"));
 }
 
 TEST_CASE("agents that claim one user at the same moment all get it, and leave nothing but the claim") {

@@ -59,9 +59,10 @@ Result<uid_t> JobUids::claim(const std::string& cluster, JobId job) const {
   const auto claimed = read_file(file);
   if (claimed.ok() && *claimed == owner) return uid;
   const auto living = processes_of(uid);
-  if (!living.empty()) {
+  if (!living.ok()) return living.error();
+  if (!living->empty()) {
     return io_error("user " + std::to_string(uid) + ", which would be " + job.text() +
-                    "'s, has living processes (pid " + std::to_string(living.front()) +
+                    "'s, has living processes (pid " + std::to_string(living->front()) +
                     (claimed.ok() ? ", of " + *claimed : std::string()) +
                     "); give this agent a range of its own with --job-uids");
   }
@@ -69,19 +70,11 @@ Result<uid_t> JobUids::claim(const std::string& cluster, JobId job) const {
   return uid;
 }
 
-std::vector<pid_t> processes_of(uid_t uid) {
-  std::vector<pid_t> found;
-  std::error_code error;
-  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
-    pid_t pid = 0;
-    const std::string name = entry->path().filename().string();
-    const auto [stop, bad] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (bad != std::errc{} || stop != name.data() + name.size()) continue;
-    const auto status = read_file(entry->path() / "status");
-    const auto stat = read_proc_stat(pid);
-    if (status && has_user(*status, uid) && stat && stat->state != 'Z') found.push_back(pid);
-  }
-  return found;
+Result<std::vector<pid_t>> processes_of(uid_t uid) {
+  return processes_where([&](const fs::path& process, const ProcStat& stat) {
+    const auto status = read_file(process / "status");
+    return status && has_user(*status, uid) && stat.state != 'Z';
+  });
 }
 
 }  // namespace tidepool::agent

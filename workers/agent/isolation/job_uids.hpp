@@ -37,6 +37,6 @@ class JobUids {
 };
 
 // Living processes of the user, on the whole machine.
-[[nodiscard]] std::vector<pid_t> processes_of(uid_t uid);
+[[nodiscard]] Result<std::vector<pid_t>> processes_of(uid_t uid);
 
 }  // namespace tidepool::agent

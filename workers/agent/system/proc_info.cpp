@@ -76,11 +76,13 @@ bool has_in_environment(const fs::path& process, const std::string& entry) {
   return environment && ('\0' + *environment).find('\0' + entry + '\0') != std::string::npos;
 }
 
-// Those for which `wanted` is true.
-std::vector<pid_t> processes_where(const std::function<bool(const fs::path&, const ProcStat&)>& wanted) {
+}  // namespace
+
+Result<std::vector<pid_t>> processes_where(const ProcessTest& wanted, const fs::path& proc) {
   std::vector<pid_t> found;
   std::error_code error;
-  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
+  fs::directory_iterator entry(proc, error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     pid_t pid = 0;
     const auto [stop, bad] = std::from_chars(name.data(), name.data() + name.size(), pid);
@@ -88,18 +90,17 @@ std::vector<pid_t> processes_where(const std::function<bool(const fs::path&, con
     const auto stat = read_proc_stat(pid);
     if (stat && wanted(entry->path(), *stat)) found.push_back(pid);
   }
+  if (error) return io_error("which processes there are is not known: " + proc.string() + ": " + error.message());
   return found;
 }
 
-}  // namespace
-
-std::vector<pid_t> group_members(pid_t group, WorkerId worker) {
+Result<std::vector<pid_t>> group_members(pid_t group, WorkerId worker) {
   return processes_where([&](const fs::path& process, const ProcStat& stat) {
     return stat.group == group && has_in_environment(process, "TIDEPOOL_WORKER=" + worker.text());
   });
 }
 
-std::vector<pid_t> processes_with(const std::string& entry) {
+Result<std::vector<pid_t>> processes_with(const std::string& entry) {
   return processes_where([&](const fs::path& process, const ProcStat& stat) {
     return stat.state != 'Z' && has_in_environment(process, entry);
   });

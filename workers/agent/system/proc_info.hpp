@@ -4,12 +4,15 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/ids.hpp"
+#include "base/result.hpp"
 
 namespace tidepool::agent {
 
@@ -29,11 +32,17 @@ struct ProcStat {
 // that from its pidfd where the kernel can tell (Linux 6.15). Nothing if it cannot be known.
 [[nodiscard]] std::optional<int> wait_status_of_stranger(pid_t pid, int pidfd);
 
+// Those of the machine for which it is true, given their folders in `proc`. An error says that it is not known which
+// these are: it proves nothing.
+using ProcessTest = std::function<bool(const std::filesystem::path&, const ProcStat&)>;
+[[nodiscard]] Result<std::vector<pid_t>> processes_where(const ProcessTest& wanted,
+                                                         const std::filesystem::path& proc = "/proc");
+
 // Members of `group` that carry this worker's id in their environment: its own, however late we look.
-[[nodiscard]] std::vector<pid_t> group_members(pid_t group, WorkerId worker);
+[[nodiscard]] Result<std::vector<pid_t>> group_members(pid_t group, WorkerId worker);
 
 // Living processes of this user, in whatever group, that have `entry` ("NAME=value") in their environment.
-[[nodiscard]] std::vector<pid_t> processes_with(const std::string& entry);
+[[nodiscard]] Result<std::vector<pid_t>> processes_with(const std::string& entry);
 
 // This process's own.
 [[nodiscard]] std::map<std::string, std::string> own_environment();
