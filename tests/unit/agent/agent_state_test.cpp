@@ -373,6 +373,22 @@ TEST_CASE(
   CHECK(epochs_of(bench.join()).empty());
 }
 
+TEST_CASE("what is kept for the daemon is bounded in bytes, and the newest stays") {
+  Outbox outbox;
+  for (int i = 0; i < 200; ++i) {
+    const WorkerId worker(static_cast<std::uint64_t>(1 + i % 2));
+    outbox.add(
+        {.worker = worker, .message = api::CheckpointFailedMessage{.step = i, .error = std::string(900'000, 'x')}});
+  }
+  outbox.forget(WorkerId(1));
+  outbox.add({.worker = WorkerId(3), .message = api::ReadyMessage{}});
+  const auto kept = outbox.take();
+  CHECK(kept.size() < 80);
+  CHECK(kept.size() > 20);
+  CHECK(std::get<api::CheckpointFailedMessage>(kept[kept.size() - 2].message).step == 199);
+  CHECK(outbox.take().empty());
+}
+
 TEST_CASE("that a worker has finished is repeated, before its exit, until the exit is acknowledged") {
   Bench bench;
   (void)bench.join();

@@ -10,9 +10,6 @@
 namespace tidepool::agent {
 namespace {
 
-// Enough for a worker's messages over some minutes without a daemon; the oldest are dropped first,
-// because every later `ready` and `steps` supersedes them.
-constexpr std::size_t kOutboxMax = 10'000;
 constexpr std::size_t kAuditsRepeated = 256;
 
 // Waking so much later than due means that the agent stood still, not the workers.
@@ -116,8 +113,7 @@ void AgentState::on(WorkerSaid& fact) {
   }
   api::FromWorkerReport report{.worker = fact.worker, .message = std::move(fact.message)};
   if (welcomed()) return pass_on(std::move(report));
-  if (outbox_.size() >= kOutboxMax) outbox_.erase(outbox_.begin(), outbox_.begin() + kOutboxMax / 10);
-  outbox_.push_back(std::move(report));
+  outbox_.add(std::move(report));
 }
 
 void AgentState::pass_on(api::FromWorkerReport report) {
@@ -296,7 +292,7 @@ void AgentState::handle(api::AgentWelcome& order) {
   // What a worker said comes before its exit.
   const bool resync = workers_were_heard_;
   for (const auto& audit : audits_) act(SendToDaemon{audit});
-  for (auto& report : std::exchange(outbox_, {})) pass_on(std::move(report));
+  for (auto& report : outbox_.take()) pass_on(std::move(report));
   for (const auto& [worker, finished] : finished_) {
     act(SendToDaemon{api::FromWorkerReport{.worker = worker, .message = finished}});
   }

@@ -17,6 +17,7 @@
 #include "base/ids.hpp"
 #include "base/rng.hpp"
 #include "base/time.hpp"
+#include "workers/agent/state/outbox.hpp"
 #include "workers/agent/state/restartable_worker.hpp"
 #include "workers/agent/state/state_waits.hpp"
 
@@ -314,7 +315,7 @@ class AgentState {
   Rng rng_;
   Instant now_;
   std::map<WorkerId, Living> living_;
-  std::vector<api::FromWorkerReport> outbox_;  // said while no daemon listened, oldest first
+  Outbox outbox_;
   // Repeated after each reconnect until the worker's exit is acknowledged: a daemon that died before it
   // was durable would otherwise train the whole job again.
   std::map<WorkerId, api::FinishedMessage> finished_;

@@ -65,7 +65,7 @@ bool AgentState::names_another(const api::StartWorker& order) const {
 // Nothing more of it is told to the daemon, which would take it for what another worker says.
 void AgentState::lose(WorkerId worker) {
   const auto of_it = [worker](const api::FromWorkerReport& report) { return report.worker == worker; };
-  std::erase_if(outbox_, of_it);
+  outbox_.forget(worker);
   std::erase_if(audits_, of_it);
   finished_.erase(worker);
   if (lost_.contains(worker)) return;
