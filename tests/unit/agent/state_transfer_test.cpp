@@ -1,5 +1,7 @@
 // A saved state on its way between two agents: the real files, threads and TLS links of both, on loopback.
 #include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <deque>
@@ -157,7 +159,12 @@ TEST_CASE("a transfer goes on behind the last whole chunk that an attempt before
   write_text(part, pair.state.substr(0, 2 * kStateChunk + 100));
   std::int64_t offset = -1;
   {
-    auto taken = IncomingFile::open(pair.target.incoming(), state_name(), static_cast<std::int64_t>(pair.state.size()));
+    const auto size = static_cast<std::int64_t>(pair.state.size());
+    int looks = 0;
+    const auto stopped = IncomingFile::open(pair.target.incoming(), state_name(), size, [&] { return ++looks < 2; });
+    CHECK_FALSE(stopped.ok());  // asked after each chunk
+    CHECK(looks == 2);
+    auto taken = IncomingFile::open(pair.target.incoming(), state_name(), size, [] { return true; });
     REQUIRE(taken.ok());
     offset = taken->offset();
   }
@@ -196,6 +203,18 @@ TEST_CASE("an agent that is not the one with the key that the daemon has named i
   from.key = other.ticket().key;
   CHECK(pair.fetch(from).find("TLS") != std::string::npos);
   CHECK_FALSE(fs::exists(pair.target.incoming() / state_name()));
+}
+
+TEST_CASE("connections that say nothing keep no state from being fetched") {
+  Pair pair(kStateChunk);
+  const api::FetchState from = pair.ticket();
+  boost::asio::io_context io;
+  std::vector<boost::asio::ip::tcp::socket> idle;
+  for (int i = 0; i < 32; ++i) {
+    idle.emplace_back(io);
+    idle.back().connect({boost::asio::ip::make_address(from.host), static_cast<std::uint16_t>(from.port)});
+  }
+  CHECK(pair.fetch(from).empty());
 }
 
 TEST_CASE("the rate bounds what is sent") {
@@ -252,7 +271,7 @@ TEST_CASE("a chunk that is damaged on its way is an error, and so is a file that
     CHECK_FALSE(read(damaged).ok());
   }
   test::TemporaryFolder folder;
-  auto file = IncomingFile::open(folder.path(), state_name(), 2'000);
+  auto file = IncomingFile::open(folder.path(), state_name(), 2'000, [] { return true; });
   REQUIRE(file.ok());
   CHECK_FALSE(file->add(**read(frame)).ok());  // shorter than what is left
   CHECK_FALSE(file->finish(0).ok());

@@ -16,7 +16,8 @@ using boost::system::error_code;
 
 }  // namespace
 
-Result<std::size_t> PeerLink::wait(const std::string& attempt, const std::function<void(Ended)>& begin) {
+Result<std::size_t> PeerLink::wait(const std::string& attempt, const std::function<void(Ended)>& begin,
+                                   const Waiting& waiting) {
   // Outlives this call if the operation does.
   struct Outcome {
     bool ended = false;
@@ -25,14 +26,15 @@ Result<std::size_t> PeerLink::wait(const std::string& attempt, const std::functi
   };
   const auto outcome = std::make_shared<Outcome>();
   begin([outcome](error_code error, std::size_t bytes) { *outcome = {true, error, bytes}; });
-  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(kPeerPatience.count_us());
+  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(waiting.most.count_us());
   while (!outcome->ended) {
     if (stop_.stop_requested()) return io_error("stopped while it was to " + attempt);
-    if (std::chrono::steady_clock::now() >= until) {
-      return io_error("could not " + attempt + " within " + to_text(kPeerPatience));
-    }
+    const auto now = std::chrono::steady_clock::now();
+    if (deadline_ && now >= *deadline_)
+      return io_error("could not " + attempt + " in time: the other side is too slow");
+    if (now >= until) return io_error("could not " + attempt + " within " + to_text(waiting.most));
     if (io_.stopped()) io_.restart();
-    io_.run_one_for(kStopPeriod);
+    if (io_.run_one_for(kStopPeriod) == 0) waiting.meanwhile();
   }
   if (outcome->error) return io_error("could not " + attempt + ": " + outcome->error.message());
   return outcome->bytes;
@@ -59,8 +61,10 @@ Result<std::unique_ptr<PeerLink>> PeerLink::connect(const std::string& host, int
   return link;
 }
 
-Result<std::unique_ptr<PeerLink>> PeerLink::serve(int accepted, const tls::Context& context, std::stop_token stop) {
+Result<std::unique_ptr<PeerLink>> PeerLink::serve(int accepted, const tls::Context& context, std::stop_token stop,
+                                                  Duration within) {
   std::unique_ptr<PeerLink> link(new PeerLink(std::move(stop)));
+  link->hurry(within);
   link->socket_ = std::make_unique<Socket>(link->io_);
   error_code error;
   link->socket_->assign(asio::ip::tcp::v4(), accepted, error);
@@ -71,6 +75,11 @@ Result<std::unique_ptr<PeerLink>> PeerLink::serve(int accepted, const tls::Conte
   });
   if (!agreed.ok()) return agreed.error();
   return link;
+}
+
+void PeerLink::hurry(std::optional<Duration> within) {
+  deadline_.reset();
+  if (within) deadline_ = std::chrono::steady_clock::now() + std::chrono::microseconds(within->count_us());
 }
 
 std::string PeerLink::peer_print() {
@@ -85,9 +94,11 @@ Status PeerLink::send(std::string_view bytes) {
   return sent.ok() ? ok_status() : Status(sent.error());
 }
 
-Result<std::size_t> PeerLink::read_some(std::span<std::byte> into) {
-  return wait("hear from another agent",
-              [&](Ended ended) { stream_->async_read_some(asio::buffer(into.data(), into.size()), std::move(ended)); });
+Result<std::size_t> PeerLink::read_some(std::span<std::byte> into, const Waiting& waiting) {
+  const auto begin = [&](Ended ended) {
+    stream_->async_read_some(asio::buffer(into.data(), into.size()), std::move(ended));
+  };
+  return wait("hear from another agent", begin, waiting);
 }
 
 Result<std::string> PeerLink::read_line() {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -32,16 +33,24 @@ class PeerLink {
   // `host` is an address. The error names the agent that could not be reached.
   [[nodiscard]] static Result<std::unique_ptr<PeerLink>> connect(const std::string& host, int port,
                                                                  const tls::Context& context, std::stop_token stop);
-  // `accepted`: a connected socket, which the link owns from here on.
+  // `accepted`: a connected socket, which the link owns from here on. The link is in a hurry() from the handshake on.
   [[nodiscard]] static Result<std::unique_ptr<PeerLink>> serve(int accepted, const tls::Context& context,
-                                                               std::stop_token stop);
+                                                               std::stop_token stop, Duration within);
+
+  // From now on whatever is waited for must have come within that time, all together; none: each within its own.
+  void hurry(std::optional<Duration> within);
 
   // Fingerprint of the certificate that the other side has shown and proven; empty = none.
   [[nodiscard]] std::string peer_print();
 
   [[nodiscard]] Status send(std::string_view bytes);
-  // At least one byte.
-  [[nodiscard]] Result<std::size_t> read_some(std::span<std::byte> into);
+  // At least one byte. `meanwhile` is called again and again while none has come.
+  struct Waiting {
+    Duration most = kPeerPatience;
+    std::function<void()> meanwhile = [] {};
+  };
+  [[nodiscard]] Result<std::size_t> read_some(std::span<std::byte> into) { return read_some(into, Waiting()); }
+  [[nodiscard]] Result<std::size_t> read_some(std::span<std::byte> into, const Waiting& waiting);
   // Without its newline.
   [[nodiscard]] Result<std::string> read_line();
 
@@ -49,10 +58,15 @@ class PeerLink {
   explicit PeerLink(std::stop_token stop) : stop_(std::move(stop)) {}
   // Begins what ends with a call of the handler that it is given.
   using Ended = std::function<void(boost::system::error_code, std::size_t)>;
-  [[nodiscard]] Result<std::size_t> wait(const std::string& attempt, const std::function<void(Ended)>& begin);
+  [[nodiscard]] Result<std::size_t> wait(const std::string& attempt, const std::function<void(Ended)>& begin,
+                                         const Waiting& waiting);
+  [[nodiscard]] Result<std::size_t> wait(const std::string& attempt, const std::function<void(Ended)>& begin) {
+    return wait(attempt, begin, Waiting());
+  }
 
   boost::asio::io_context io_{1};
   std::stop_token stop_;
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
   std::unique_ptr<Socket> socket_;  // until the handshake
   std::unique_ptr<tls::Stream<Socket>> stream_;
 };

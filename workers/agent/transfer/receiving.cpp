@@ -9,6 +9,7 @@ namespace tidepool::agent {
 namespace {
 
 constexpr std::size_t kReadBytes = 65'536;
+constexpr std::int64_t kLooksThroughAtLeast = 50'000'000;  // bytes a second
 
 struct Manifest {
   std::string name;
@@ -46,16 +47,22 @@ Result<std::int64_t> receive_state(PeerLink& link, const Receiving& receiving) {
   if (!manifest.ok()) return manifest.error();
   const auto folder = receiving.files.incoming(receiving.job);
   if (!folder.ok()) return folder.error();
-  auto file = IncomingFile::open(*folder, manifest->name, manifest->bytes);
+  auto file = IncomingFile::open(*folder, manifest->name, manifest->bytes, [&] {
+    receiving.bytes_came();
+    return !receiving.stop.stop_requested();
+  });
   if (!file.ok()) return file.error();
   TP_TRY(link.send(canonical_json({{"offset", file->offset()}}) + "\n"));
+  // The other side looks through what is here already, too, for the checksum.
+  const Duration looks_through = Duration::seconds(file->offset() / kLooksThroughAtLeast);
+  PeerLink::Waiting for_first{.most = kPeerPatience + looks_through, .meanwhile = receiving.bytes_came};
   FrameReader reader;
   std::array<std::byte, kReadBytes> buffer{};
   for (;;) {
     auto frame = reader.next();
     if (!frame.ok()) return frame.error();
     if (!*frame) {
-      const auto got = link.read_some(buffer);
+      const auto got = link.read_some(buffer, std::exchange(for_first, {}));
       if (!got.ok()) return got.error();
       reader.append(std::span(buffer).first(*got));
       receiving.bytes_came();

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <stop_token>
+#include <string>
 
 #include "workers/agent/transfer/peer_link.hpp"
 #include "workers/agent/transfer/saved_files.hpp"
@@ -14,7 +16,8 @@ struct Receiving {
   JobId job;
   std::int64_t step = 0;
   std::string ticket;
-  std::function<void()> bytes_came;  // each time that some have
+  std::function<void()> bytes_came;  // each time that some have, or what came before has been looked through further
+  std::stop_token stop = {};
 };
 
 // Returns the size of the state, which is whole and on the disk then.

@@ -18,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kIncoming = "incoming";
+constexpr std::int64_t kSyncedAtOnce = std::int64_t{64} << 20U;  // so that the end does not wait for all of it
 
 Result<OpenState> open_in(const fs::path& folder, const std::string& name) {
   const UniqueFd place(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -104,17 +105,18 @@ Result<std::vector<std::byte>> read_chunk(int file, std::int64_t offset, std::in
   return chunk;
 }
 
-Result<IncomingFile> IncomingFile::open(const fs::path& folder, const std::string& name, std::int64_t bytes) {
+Result<IncomingFile> IncomingFile::open(const fs::path& folder, const std::string& name, std::int64_t bytes,
+                                        const std::function<bool()>& goes_on) {
   const fs::path path = folder / name;
   const std::string part = path.string() + ".part";
   UniqueFd file(::open(part.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) return errno_error("open " + part);
   IncomingFile incoming(path, bytes, std::move(file));
-  TP_TRY(incoming.take_up());
+  TP_TRY(incoming.take_up(goes_on));
   return incoming;
 }
 
-Status IncomingFile::take_up() {
+Status IncomingFile::take_up(const std::function<bool()>& goes_on) {
   struct stat info{};
   if (::fstat(file_.get(), &info) != 0) return errno_error("look at " + part().string());
   const std::int64_t there = info.st_size <= bytes_ ? info.st_size : 0;
@@ -124,6 +126,7 @@ Status IncomingFile::take_up() {
     if (!chunk.ok()) return chunk.error();
     checksum_.add(*chunk);
     offset_ += static_cast<std::int64_t>(chunk->size());
+    if (!goes_on()) return io_error("stopped while it looked through what had come of the state before");
   }
   if (::ftruncate(file_.get(), offset_) != 0) return errno_error("shorten " + part().string());
   return ok_status();
@@ -144,7 +147,9 @@ Status IncomingFile::add(const Frame& frame) {
   }
   checksum_.add(frame.chunk);
   offset_ += size;
-  return ok_status();
+  if (offset_ - on_disk_ < kSyncedAtOnce) return ok_status();
+  on_disk_ = offset_;
+  return ::fdatasync(file_.get()) == 0 ? ok_status() : Status(errno_error("write " + part().string()));
 }
 
 Status IncomingFile::finish(std::uint64_t checksum) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -56,8 +57,9 @@ class SavedFiles {
 // A file that is put together. What an attempt before has left is taken up where its last whole chunk ends.
 class IncomingFile {
  public:
+  // `goes_on` is asked again and again while what is there is looked through; false: the attempt ends.
   [[nodiscard]] static Result<IncomingFile> open(const std::filesystem::path& folder, const std::string& name,
-                                                 std::int64_t bytes);
+                                                 std::int64_t bytes, const std::function<bool()>& goes_on);
 
   [[nodiscard]] std::int64_t offset() const { return offset_; }
   [[nodiscard]] Status add(const Frame& frame);
@@ -68,12 +70,13 @@ class IncomingFile {
   IncomingFile(std::filesystem::path path, std::int64_t bytes, UniqueFd file)
       : path_(std::move(path)), bytes_(bytes), file_(std::move(file)) {}
   [[nodiscard]] std::filesystem::path part() const { return path_.string() + ".part"; }
-  [[nodiscard]] Status take_up();
+  [[nodiscard]] Status take_up(const std::function<bool()>& goes_on);
 
   std::filesystem::path path_;
   std::int64_t bytes_ = 0;
   UniqueFd file_;
   std::int64_t offset_ = 0;
+  std::int64_t on_disk_ = 0;  // so many bytes of it, surely
   FileChecksum checksum_;
 };
 

@@ -39,6 +39,7 @@ Status send_from(PeerLink& link, const OpenState& state, std::int64_t offset, co
     if (!chunk.ok()) return chunk.error();
     checksum.add(*chunk);
     const auto size = static_cast<std::int64_t>(chunk->size());
+    if (stop.stop_requested()) return io_error("this agent ends");
     if (at >= offset) {
       if (!sending.pace(size, stop)) return io_error("this agent ends");
       TP_TRY(link.send(frame_of(*chunk)));
@@ -57,6 +58,8 @@ Result<std::string> send_state(PeerLink& link, const Sending& sending, const std
   if (!ticket.ok()) return ticket.error();
   const auto grant = sending.redeem(*ticket, link.peer_print());
   if (!grant.ok()) return refuse(link, grant.error()).error();
+  link.hurry(std::nullopt);
+  sending.admitted();
   const auto state = sending.open(*grant);
   if (!state.ok()) return refuse(link, state.error()).error();
   TP_TRY(link.send(canonical_json({{"name", state->name}, {"bytes", state->bytes}}) + "\n"));

@@ -17,6 +17,7 @@ namespace tidepool::agent {
 
 struct Sending {
   std::function<Result<Grant>(const std::string& ticket, const std::string& key)> redeem;
+  std::function<void()> admitted;  // the ticket was good
   std::function<Result<OpenState>(const Grant& grant)> open;
   // Returns when so many bytes may go; false: the agent ends.
   std::function<bool(std::int64_t bytes, const std::stop_token& stop)> pace;

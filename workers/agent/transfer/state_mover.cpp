@@ -2,8 +2,10 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <utility>
 
@@ -17,7 +19,10 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr std::size_t kServedMax = 16;  // at a time
+constexpr std::ptrdiff_t kServedMax = 16;                    // at a time, with a good ticket
+constexpr std::ptrdiff_t kStrangersMax = 64;                 // that have not shown one yet
+constexpr Duration kTicketPatience = Duration::seconds(10);  // from the connection on
+constexpr std::chrono::milliseconds kAcceptPause{200};       // after one that failed, for want of descriptors perhaps
 // Between two words that bytes have come.
 constexpr Duration kTellPeriod = Duration::seconds(1);
 
@@ -76,15 +81,20 @@ Result<std::int64_t> StateMover::run_fetch(const api::FetchState& from, const Sa
   const auto link = PeerLink::connect(from.host, from.port, *context, stop);
   if (!link.ok()) return link.error();
   std::optional<Instant> told;
-  return receive_state(**link,
-                       {.files = files, .job = from.job, .step = from.step, .ticket = from.ticket, .bytes_came = [&] {
-                          const Instant now = monotonic_now();
-                          if (told && now - *told < kTellPeriod) return;
-                          told = now;
-                          handlers_.post([this, job = from.job, number] {
-                            if (is_current(job, number)) handlers_.feed(StateBytesCame{job});
-                          });
-                        }});
+  return receive_state(**link, {.files = files,
+                                .job = from.job,
+                                .step = from.step,
+                                .ticket = from.ticket,
+                                .bytes_came =
+                                    [&] {
+                                      const Instant now = monotonic_now();
+                                      if (told && now - *told < kTellPeriod) return;
+                                      told = now;
+                                      handlers_.post([this, job = from.job, number] {
+                                        if (is_current(job, number)) handlers_.feed(StateBytesCame{job});
+                                      });
+                                    },
+                                .stop = stop});
 }
 
 void StateMover::end_fetch(JobId job, std::uint64_t number, std::int64_t step, const Result<std::int64_t>& outcome) {
@@ -154,11 +164,15 @@ Status StateMover::listen(const std::string& host) {
 void StateMover::accept(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     bool ended = false;
+    bool failed = false;
     acceptor_->async_accept([&](error_code error, asio::ip::tcp::socket socket) {
       ended = true;
       std::erase_if(served_, [](const auto& each) { return each->over.load(); });
       error_code ignored;
-      if (error || served_.size() >= kServedMax) return;
+      failed = static_cast<bool>(error);
+      const auto admitted = std::ranges::count_if(served_, [](const auto& each) { return each->admitted.load(); });
+      const auto strangers = std::ssize(served_) - admitted;
+      if (error || admitted >= kServedMax || strangers >= kStrangersMax) return;
       const int accepted = socket.release(ignored);
       if (ignored) return;
       std::unique_lock lock(mutex_);
@@ -176,6 +190,7 @@ void StateMover::accept(const std::stop_token& stop) {
       if (listener_io_.stopped()) listener_io_.restart();
       listener_io_.run_one_for(kStopPeriod);
     }
+    if (failed && !stop.stop_requested()) asio::steady_timer(listener_io_, kAcceptPause).wait();
   }
   served_.clear();
 }
@@ -188,7 +203,7 @@ void StateMover::serve(int accepted, const std::string& cluster) {
   self.thread =
       std::jthread([this, accepted, &self, files = SavedFiles(folders_, cluster)](const std::stop_token& stop) {
         const auto context = tls::server_context_asking(key_->identity);
-        const auto link = context.ok() ? PeerLink::serve(accepted, *context, stop)
+        const auto link = context.ok() ? PeerLink::serve(accepted, *context, stop, kTicketPatience)
                                        : Result<std::unique_ptr<PeerLink>>(context.error());
         const Sending sending{
             .redeem =
@@ -196,6 +211,7 @@ void StateMover::serve(int accepted, const std::string& cluster) {
                   const std::lock_guard lock(mutex_);
                   return tickets_.redeem(ticket, print, monotonic_now());
                 },
+            .admitted = [&self] { self.admitted = true; },
             .open = [&](const Grant& grant) { return files.open(grant.job, grant.step); },
             .pace = [this](std::int64_t bytes, const std::stop_token& to_stop) { return pace(bytes, to_stop); }};
         const auto sent = link.ok() ? send_state(**link, sending, stop) : Result<std::string>(link.error());

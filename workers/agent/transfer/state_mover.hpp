@@ -61,6 +61,7 @@ class StateMover {
   };
   struct Serving {
     std::atomic<bool> over{false};
+    std::atomic<bool> admitted{false};  // its ticket was good
     std::jthread thread;
   };
 
