@@ -1,4 +1,4 @@
-import { isSilent, noCurvesText, notStartedText, paceText, progressText, stepText, throughputText } from "~/text/progress_text";
+import { failedCheckpointText, isSilent, noCurvesText, notStartedText, paceText, progressText, stepText, throughputText } from "~/text/progress_text";
 import { job } from "./samples";
 
 const nothing = { ...job().progress, step: 0, steps_total: null, fraction: null, samples_per_second: 0, step_ms: 0, loss: null };
@@ -27,4 +27,15 @@ test("where there are no curves the reason fits the job's state", () => {
   expect(noCurvesText(job({ state: "pending", started_at: null }))).toBe("The job has not started.");
   expect(noCurvesText(job({ state: "cancelled", started_at: null }))).toBe("The job never started.");
   expect(notStartedText(job())).toBeNull();
+});
+
+test("checkpoints that cannot be taken are told with what is saved", () => {
+  const failure = { step: 1920, at: "2026-11-20T21:55:00.000Z", times: 3, error: "No space left on device" };
+  expect(failedCheckpointText(job())).toBe("");
+  expect(failedCheckpointText(job({ checkpoint_failure: failure }))).toBe(
+    "No checkpoint of step 1,920 (3 in a row): No space left on device. The newest saved state is of step 100.",
+  );
+  expect(failedCheckpointText({ checkpoint_failure: { ...failure, times: 1 }, saved_state: null })).toBe(
+    "No checkpoint of step 1,920: No space left on device. No state of it is saved.",
+  );
 });

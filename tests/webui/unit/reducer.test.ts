@@ -60,6 +60,13 @@ test("nodes are asked for again when prices change", () => {
   expect(apply(listed(), changed).needs.nodes).toBe(true);
 });
 
+test("a checkpoint that could not be taken is told until one can", () => {
+  const failed = apply(listed(), event(82, "job.checkpoint_failed", { step: 192, times: 2, error: "No space left on device" }));
+  expect(failed.jobs.get("job-1")?.checkpoint_failure).toMatchObject({ step: 192, times: 2, error: "No space left on device" });
+  const taken = apply(failed, event(83, "job.checkpointed", { step: 256 }));
+  expect(taken.jobs.get("job-1")?.checkpoint_failure).toBeNull();
+});
+
 test("a finished job holds nothing and keeps its error", () => {
   const ended = apply(listed(), event(82, "job.finished", { state: "failed", steps: 12, cost: "0.1", error: "exit code 3" }));
   expect(ended.jobs.get("job-1")).toMatchObject({ state: "failed", size: 0, error: "exit code 3", cost: { amount: "0.1" } });

@@ -103,6 +103,8 @@ export interface Job {
   reason: Reason | null;
   sizes: MeasuredSize[];
   error: string | null;
+  saved_state: { step: number; at: string; node: string; bytes: number } | null; // what it goes on from if all is lost
+  checkpoint_failure: { step: number; at: string; times: number; error: string } | null; // since that was saved
   labels: Record<string, string>;
   forecast?: Forecast | null;
   spec?: { resources?: { gpus_per_worker?: number }; run?: { resize?: string } }; // the job file, not in lists; only what is drawn is named here

@@ -23,6 +23,15 @@ export function patchJob(job: Job, event: TideEvent): Job {
       return { ...job, size: num(event, "to_size") ?? job.size, generation: num(event, "generation") ?? job.generation };
     case "job.progressed":
       return progressed(job, event);
+    case "job.checkpointed":
+      return { ...job, checkpoint_failure: null };
+    case "job.checkpoint_failed":
+      return {
+        ...job,
+        checkpoint_failure: {
+          step: num(event, "step") ?? 0, at: event.at, times: num(event, "times") ?? 1, error: str(event, "error") ?? "",
+        },
+      };
     case "job.suspended":
       return { ...job, state: "suspended", size: 0, target_size: 0 };
     case "job.requeued":
@@ -70,7 +79,7 @@ function progressed(job: Job, event: TideEvent): Job {
 // Events after which the job holds more than the event says.
 const kRefetch = new Set([
   "job.submitted", "job.started", "job.resizing", "job.resized", "job.resize_requested", "job.suspended", "job.resumed",
-  "job.changed", "job.restored", "job.requeued", "job.resume_requested",
+  "job.changed", "job.checkpointed", "job.restored", "job.requeued", "job.resume_requested",
   "job.finished", "generation.switched", "worker.lost", "worker.straggling", "worker.replaced", "job.rebalanced",
 ]);
 

@@ -1,7 +1,7 @@
 // What a job's page says of steps and reports, and of those that are not there.
 import type { Job } from "../api/types";
 import { holdsSlots, isOver } from "../state/model";
-import { count, quantity, share } from "./format";
+import { count, quantity, sentence, share } from "./format";
 
 // Null: the job has started.
 export function notStartedText({ state, started_at }: Pick<Job, "state" | "started_at">): string | null {
@@ -20,6 +20,14 @@ export function noCurvesText(job: Pick<Job, "state" | "started_at" | "spec" | "p
   if (notStarted !== null) return notStarted;
   if (isSilent(job)) return "Its program reports no steps, so there are no curves.";
   return isOver(job.state) ? "The job ended before a second report, so there are no curves." : "The curves begin with the job's second report.";
+}
+
+// What a job would lose, while its checkpoints cannot be taken. Empty: they can.
+export function failedCheckpointText({ checkpoint_failure: failure, saved_state: saved }: Pick<Job, "checkpoint_failure" | "saved_state">): string {
+  if (failure == null) return "";
+  const often = failure.times > 1 ? ` (${count(failure.times)} in a row)` : "";
+  const left = saved == null ? "No state of it is saved." : `The newest saved state is of step ${count(saved.step)}.`;
+  return `No checkpoint of step ${count(failure.step)}${often}: ${sentence(failure.error)} ${left}`;
 }
 
 export function progressText({ fraction, step }: Pick<Job["progress"], "fraction" | "step">): string {

@@ -6,7 +6,7 @@ import { When } from "../../parts/when";
 import { planLikeHref, tenantHref } from "../../router";
 import { secondsLeft } from "../../state/cost";
 import { duration, money, percent, quantity, sizeText } from "../../text/format";
-import { paceText, progressText, stepText, throughputText } from "../../text/progress_text";
+import { failedCheckpointText, paceText, progressText, stepText, throughputText } from "../../text/progress_text";
 import { useDark } from "../../theme";
 import { JobActions } from "./job_actions";
 
@@ -27,6 +27,7 @@ export function JobHeader({ job, client }: { job: Job; client: Client }) {
       </p>
       <JobActions job={job} client={client} />
       {job.error !== null && <p class="notice bad" role="alert">{job.error}</p>}
+      {job.checkpoint_failure != null && <p class="notice warn" role="status" data-testid="checkpoint-failure">{failedCheckpointText(job)}</p>}
     </header>
   );
 }
