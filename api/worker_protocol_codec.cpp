@@ -24,6 +24,8 @@ constexpr codec::Range kNatural{0, kWorkMax};  // a thousand times that, and sum
 constexpr codec::Range kNoticeMs{0, kReclaimNoticeMax.count_ms()};
 constexpr codec::Range kPositive{1, kWorkMax};
 constexpr codec::Range kReportSteps{1, 1'000'000};
+constexpr codec::Range kStepsRedone{0, 1'000'000};
+constexpr codec::Range kReportMicros{0, 1'000'000'000'000};
 constexpr codec::Range kReportSamples{0, 1'000'000'000'000};
 constexpr codec::Range kGeneration{0, UINT32_MAX};
 constexpr codec::Range kInt{0, INT_MAX};
@@ -179,7 +181,7 @@ void fields(auto& archive, Like<SwitchedMessage> auto& m) {
   archive("switch_step", m.switch_step, kNatural);
   archive("stall_ms", m.stall_ms, kMillis);
   archive("build_ms", m.build_ms, kMillis);
-  archive("steps_redone", m.steps_redone, kNatural);
+  archive("steps_redone", m.steps_redone, kStepsRedone);
   archive("samples_repeated", m.samples_repeated, kNatural);
   archive("bytes_moved", m.bytes_moved, kNatural);
 }
@@ -188,11 +190,11 @@ void fields(auto& archive, Like<StepsMessage> auto& m) {
   archive("generation", m.generation, kGeneration);
   archive("last_step", m.last_step, kNatural);
   archive("steps", m.steps, kReportSteps);
-  archive("elapsed_us", m.elapsed_us, kNatural);
+  archive("elapsed_us", m.elapsed_us, kReportMicros);
   archive("samples", m.samples, kReportSamples);
   archive.optional("loss", m.loss, kLoss);
   archive("epoch", m.epoch, kNatural);
-  archive("compute_us", m.compute_us, kNatural);
+  archive("compute_us", m.compute_us, kReportMicros);
   archive("global_batch", m.global_batch, kNatural);
   archive.optional("noise_scale", m.noise_scale, kNoiseScale);
   archive("samples_total", m.samples_total, kNatural);

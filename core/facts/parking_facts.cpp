@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #include "core/facts/job_facts.hpp"
 #include "core/state/job_state.hpp"
@@ -20,7 +21,11 @@ std::int64_t samples_at(const Job& job, std::int64_t step) {
   for (const auto& kept : {job.recovery.suspended, job.recovery.checkpoint}) {
     if (kept && kept->step == step) return kept->samples;
   }
-  if (job.progress.step == 0) return job.spec.batch.global * step;
+  const std::int64_t batch = job.spec.batch.global;
+  if (job.progress.step == 0) {
+    const std::int64_t most = std::numeric_limits<std::int64_t>::max() / std::max<std::int64_t>(1, batch);
+    return batch * std::min(step, most);
+  }
   const double mean = static_cast<double>(job.progress.samples) / static_cast<double>(job.progress.step);
   return static_cast<std::int64_t>(mean * static_cast<double>(step));
 }
@@ -43,6 +48,15 @@ SavedState kept_by(const StateChange& change, const Job& job, const Worker& work
 const Worker* writer_of(const ClusterState& state, const auto& fact) {
   const Worker* worker = state.find_worker(fact.worker);
   return worker != nullptr && worker->job == fact.job && fact.step >= 0 ? worker : nullptr;
+}
+
+// The worker that took the checkpoint, or was to; null if the report does not count. It may be of the generation
+// before: its writer lives, so the job has not started anew since those steps.
+Result<const Worker*> writer_of_checkpoint(const ClusterState& state, const auto& fact) {
+  const auto known = known_job(state, fact.job);
+  if (!known) return known.error();
+  const bool counts = !is_final((*known)->state()) && fact.generation <= (*known)->membership.generation;
+  return counts ? writer_of(state, fact) : nullptr;
 }
 
 }  // namespace
@@ -70,16 +84,13 @@ Status apply(StateChange& change, const StateParked& fact) {
 }
 
 Status apply(StateChange& change, const CheckpointTaken& fact) {
-  const auto known = known_job(change.state(), fact.job);
-  if (!known) return known.error();
-  const Worker* writer = writer_of(change.state(), fact);
-  const bool expected = !is_final((*known)->state()) && writer != nullptr;
-  // It may be of the generation before: its writer lives, so the job has not started anew since those steps.
-  if (!expected || fact.generation > (*known)->membership.generation) return ok_status();
+  const auto writer = writer_of_checkpoint(change.state(), fact);
+  if (!writer) return writer.error();
+  if (*writer == nullptr) return ok_status();
   Job& job = change.job(fact.job);
   job.requests.checkpoint = false;
   job.recovery.checkpoint_failure.reset();
-  job.recovery.checkpoint = kept_by(change, job, *writer, fact);
+  job.recovery.checkpoint = kept_by(change, job, **writer, fact);
   book_saved(job, fact.step);
   change.emit("job.checkpointed", job,
               {{"generation", fact.generation},
@@ -91,11 +102,9 @@ Status apply(StateChange& change, const CheckpointTaken& fact) {
 }
 
 Status apply(StateChange& change, const CheckpointFailed& fact) {
-  const auto known = known_job(change.state(), fact.job);
-  if (!known) return known.error();
-  const Worker* writer = writer_of(change.state(), fact);
-  const bool expected = !is_final((*known)->state()) && writer != nullptr;
-  if (!expected || fact.generation > (*known)->membership.generation) return ok_status();
+  const auto writer = writer_of_checkpoint(change.state(), fact);
+  if (!writer) return writer.error();
+  if (*writer == nullptr) return ok_status();
   Job& job = change.job(fact.job);
   job.requests.checkpoint = false;
   const auto& before = job.recovery.checkpoint_failure;
@@ -109,7 +118,7 @@ Status apply(StateChange& change, const CheckpointFailed& fact) {
                {"times", times},
                {"error", fact.detail},
                {"worker", fact.worker.text()},
-               {"node", writer->node.text()}});
+               {"node", (*writer)->node.text()}});
   return ok_status();
 }
 

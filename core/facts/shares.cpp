@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/check.hpp"
 #include "core/facts/event_data.hpp"
@@ -11,6 +12,11 @@
 #include "core/state/membership.hpp"
 
 namespace tidepool::core {
+namespace {
+
+__extension__ using Wide = __int128;  // samples x weights of all ranks
+
+}  // namespace
 
 std::vector<std::int64_t> shares_of(std::int64_t samples, const std::vector<std::int64_t>& weights) {
   const std::int64_t all = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
@@ -18,9 +24,11 @@ std::vector<std::int64_t> shares_of(std::int64_t samples, const std::vector<std:
   std::vector<std::int64_t> shares;
   shares.reserve(weights.size());
   std::int64_t before = 0;  // weights of the ranks so far
+  std::int64_t given = 0;   // samples of these
   for (const std::int64_t weight : weights) {
-    shares.push_back(samples * (before + weight) / all - samples * before / all);
     before += weight;
+    const auto up_to = static_cast<std::int64_t>(Wide{samples} * before / all);
+    shares.push_back(up_to - std::exchange(given, up_to));
   }
   return shares;
 }

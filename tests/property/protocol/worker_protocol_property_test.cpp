@@ -48,12 +48,12 @@ StepsMessage any_steps(Rng& rng) {
   StepsMessage steps{.generation = any_generation(rng), .last_step = any_natural(rng)};
   const auto ranks = static_cast<std::size_t>(rng.below(4));
   steps.steps = ranks == 0 ? rng.between(1, 1'000'000) : rng.between(1, 5);
-  steps.elapsed_us = any_natural(rng);
+  steps.elapsed_us = rng.between(0, 1'000'000'000'000);
   steps.samples = rng.between(0, 1'000'000'000'000);
   steps.loss = rng.normal();
   steps.epoch = any_natural(rng);
   for (std::size_t i = ranks * static_cast<std::size_t>(steps.steps); i > 0; --i) {
-    steps.compute_us.push_back(any_natural(rng));
+    steps.compute_us.push_back(rng.between(0, 1'000'000'000'000));
   }
   steps.global_batch = any_natural(rng);
   steps.noise_scale = any_noise_scale(rng);
@@ -78,8 +78,8 @@ FromWorker any_from_worker(Rng& rng) {
     case 0: return any_ready(rng);
     case 1: return AddressMessage{any_generation(rng), static_cast<int>(rng.below(INT32_MAX)), any_bytes(rng)};
     case 2:
-      return SwitchedMessage{any_generation(rng), any_natural(rng), rng.uniform() * 1e9, rng.uniform(),
-                             any_natural(rng),    any_natural(rng), any_natural(rng)};
+      return SwitchedMessage{any_generation(rng),       any_natural(rng), rng.uniform() * 1e9, rng.uniform(),
+                             rng.between(0, 1'000'000), any_natural(rng), any_natural(rng)};
     case 3: return any_steps(rng);
     case 4: return EpochAuditedMessage{any_natural(rng), any_natural(rng), any_natural(rng), rng.chance(0.5)};
     case 5: return ParkedMessage{any_generation(rng), any_natural(rng), any_natural(rng), rng.uniform() * 1e6};

@@ -32,6 +32,8 @@ TEST_CASE("The shares of a step are those that the data ledger cuts") {
   CHECK(core::shares_of(7, {1, 1, 1}) == Weights{2, 2, 3});
   CHECK(core::shares_of(8, {1'000, 1'000, 1'000, 1'000}) == Weights{2, 2, 2, 2});
   CHECK(core::shares_of(1, {1, 1}) == Weights{0, 1});
+  const std::int64_t many = 1'000'000'000'000;  // whose product with the weights is no whole number of 64 bits
+  CHECK(core::shares_of(many, Weights(4'000, 1'000'000)) == Weights(4'000, many / 4'000));
   CHECK(core::shares_of(100, {1'000, 500}) == Weights{66, 34});
 }
 
