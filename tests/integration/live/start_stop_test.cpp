@@ -92,7 +92,7 @@ TEST_CASE("a start that finds no valid token of an admin makes a new one") {
     REQUIRE(daemon.wait_ready());
     first = token_in(daemon.ready().at("token_file"));
     const std::string url = daemon.ready().at("url");
-    const nlohmann::json asked = {{"name", "short"}, {"role", "admin"}, {"lifetime", "1s"}};
+    const nlohmann::json asked = {{"name", "short"}, {"role", "admin"}, {"lifetime", "3s"}};
     const std::string brief = daemon.client().post("/v1/tokens", asked).json().at("token");
     const std::string path = "/v1/tokens/" + first.substr(3, first.rfind('_') - 3);
     CHECK(daemon.client().send("DELETE", path, "", {}).status == 200);
