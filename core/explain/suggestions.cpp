@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/decide/size_planner.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "core/explain/tenant_evidence.hpp"
 #include "core/explain/wait_bounds.hpp"
 #include "core/place/node_wait.hpp"
