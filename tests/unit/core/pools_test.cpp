@@ -293,7 +293,7 @@ TEST_CASE("a node whose lifetime ends is replaced and emptied before that, and g
 }
 
 TEST_CASE("a job that runs gets a node where it would use it, and loses it where it does not") {
-  PoolStory story({});
+  PoolStory story(std::vector<core::PoolSpec>{});
   story.node(2);
   const JobId job = story.running({.min = 1, .max = 4, .cooldown = {}}, 2);
   story.wish(job, 4);
@@ -319,7 +319,7 @@ TEST_CASE("a gang gets no node while a job that runs can give slots for less tha
   core::PoolSpec cheap = gpu_pool();
   cheap.worth_per_slot_hour = cheap.price_per_slot_hour;
   for (const bool may_give : {true, false}) {
-    PoolStory story({});
+    PoolStory story(std::vector<core::PoolSpec>{});
     story.node(2);
     const JobId job = story.running({.min = may_give ? 1 : 2, .max = 2, .cooldown = {}}, 2);
     story.wish(job, 2);
@@ -339,7 +339,7 @@ TEST_CASE("a gang gets no node while a job that runs can give slots for less tha
 TEST_CASE("a job that waits again after it ran counts from then on") {
   core::PoolSpec cheap = gpu_pool();
   cheap.worth_per_slot_hour = cheap.price_per_slot_hour;
-  PoolStory story({});
+  PoolStory story(std::vector<core::PoolSpec>{});
   story.node(2);
   const JobId giver = story.running({.min = 1, .max = 2, .cooldown = {}}, 2);
   story.wish(giver, 2);
