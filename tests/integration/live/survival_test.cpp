@@ -187,7 +187,11 @@ TEST_CASE("a worker slowed to one and a half times gets a smaller share of each 
   REQUIRE(shares.size() == 2);
   CHECK(shares[0] == nlohmann::json({{"worker", "w-1"}, {"share", 1}}));
   CHECK(shares[1]["share"] < 0.95);
-  CHECK(events_of(client, "worker.straggling")[0]["data"]["next_action"] == "rebalance");
+  // On a busy machine it may seem slow enough to be replaced at first.
+  const auto named = events_of(client, "worker.straggling");
+  CHECK(std::any_of(named.begin(), named.end(), [](const auto& event) {
+    return event["data"]["worker"] == "w-2" && event["data"]["next_action"] == "rebalance";
+  }));
   CHECK(events_of(client, "generation.switched").size() == 1);  // nothing was built anew
   const auto workers = client.get("/v1/jobs/job-1/workers").json();
   CHECK(workers["items"][1]["share"] < 1);
