@@ -14,6 +14,7 @@
 #include "schedulerd/live/http/lists/listed_job.hpp"
 #include "schedulerd/live/http/rest.hpp"
 #include "schedulerd/live/setup/config.hpp"
+#include "schedulerd/live/setup/open_files.hpp"
 #include "straggler/registry.hpp"
 #include "webui/embedded.hpp"
 
@@ -121,5 +122,6 @@ int main(int argc, char** argv) {
   for (const auto& error : reading.errors) std::fprintf(stderr, "schedulerd: %s\n", error.c_str());
   if (!reading.errors.empty()) return tidepool::live::kExitUsage;
   tidepool::start_logging(reading.config.log_level, {.name = "schedulerd"});
+  tidepool::live::raise_open_files();
   return serve(reading.config);
 }
