@@ -40,7 +40,7 @@ struct WorkerSocket::Drain {
   std::function<void()> done;
 };
 
-WorkerSocket::WorkerSocket(asio::io_context& io, Handlers handlers)
+WorkerSocket::WorkerSocket(asio::io_context& io, Handlers handlers, std::chrono::steady_clock::duration hello_patience)
     : io_(io),
       handlers_(std::move(handlers)),
       acceptor_(io),
@@ -48,7 +48,8 @@ WorkerSocket::WorkerSocket(asio::io_context& io, Handlers handlers)
                             .on_failure =
                                 [this](const error_code& failed) {
                                   handlers_.on_trouble("cannot accept a worker's link: " + failed.message());
-                                }}) {}
+                                }}),
+      hello_patience_(hello_patience) {}
 
 Status WorkerSocket::listen(const std::filesystem::path& path) {
   constexpr std::size_t kPathMax = sizeof(sockaddr_un::sun_path) - 1;
@@ -96,14 +97,14 @@ void WorkerSocket::admit(LocalSocket socket) {
   const auto user = user_of_peer(socket);
   if (!user) return handlers_.on_trouble("the kernel does not tell of which user a connection is; it was sent away");
   const auto same = std::count_if(unknown_links_.begin(), unknown_links_.end(),
-                                  [&](const auto& link) { return link.second == *user; });
+                                  [&](const auto& link) { return link.second.user == *user; });
   if (unknown_links_.size() >= kUnknownLinksMax || (*user != ::geteuid() && same >= kUnknownLinksOfUserMax)) {
     handlers_.on_trouble("too many connections without a hello; one was sent away");
     return;
   }
   auto stream = std::make_shared<LineStream>(LineStream::Stream(LineStream::Socket(std::move(socket))), kUnreadMax,
                                              api::kWorkerLineBytesMax);
-  unknown_links_.emplace(stream, *user);
+  expect_hello(stream, *user);
   // Weak: the stream owns these handlers.
   const std::weak_ptr<LineStream> weak = stream;
   stream->start({.on_line =
@@ -121,6 +122,20 @@ void WorkerSocket::admit(LocalSocket socket) {
                      }});
 }
 
+// A connection that stays silent keeps a descriptor, and lets each ended worker wait for kDrainPatience.
+void WorkerSocket::expect_hello(const Stream& stream, uid_t user) {
+  auto& unknown =
+      unknown_links_.try_emplace(stream, Unknown{user, asio::steady_timer(io_, hello_patience_)}).first->second;
+  unknown.deadline.async_wait([this, weak = std::weak_ptr<LineStream>(stream)](const error_code& ended) {
+    const auto self = weak.lock();
+    // One whose hello was read as the time ran out is known.
+    if (ended || !unknown_links_.contains(self)) return;
+    const std::string trouble = "a connection said no hello in time";
+    handlers_.on_trouble(trouble + "; it was closed");
+    self->close(trouble);
+  });
+}
+
 void WorkerSocket::greet(const Stream& stream, const std::string& line) {
   const auto message = api::decode_worker_to_agent(line);
   const auto* hello = message ? std::get_if<api::WorkerHello>(&*message) : nullptr;
@@ -134,8 +149,8 @@ void WorkerSocket::greet(const Stream& stream, const std::string& line) {
               std::to_string(api::kWorkerProtocol);
   } else if (const auto user = handlers_.user_of(hello->worker); !user) {
     trouble = hello->worker.text() + " does not live on this node";
-  } else if (*user != unknown_links_.at(stream)) {
-    trouble = "a process of user " + std::to_string(unknown_links_.at(stream)) + " said that it is " +
+  } else if (*user != unknown_links_.at(stream).user) {
+    trouble = "a process of user " + std::to_string(unknown_links_.at(stream).user) + " said that it is " +
               hello->worker.text() + ", which is another user's; it was sent away";
   }
   if (!trouble.empty()) {

@@ -5,6 +5,8 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -21,6 +23,9 @@
 
 namespace tidepool::agent {
 
+// Until then a connection has to say which worker it is; the runtime says so as soon as it has connected.
+inline constexpr auto kHelloPatience = std::chrono::seconds(30);
+
 class WorkerSocket {
  public:
   struct Handlers {
@@ -31,7 +36,8 @@ class WorkerSocket {
     std::function<void(WorkerId)> on_hung_up;                     // by the worker itself
     std::function<void(const std::string& sentence)> on_trouble;  // for the log
   };
-  WorkerSocket(boost::asio::io_context& io, Handlers handlers);
+  WorkerSocket(boost::asio::io_context& io, Handlers handlers,
+               std::chrono::steady_clock::duration hello_patience = kHelloPatience);
 
   [[nodiscard]] Status listen(const std::filesystem::path& path);
   // At sock/w.sock: a folder that each confined worker sees, so that it finds the socket of the next agent, too. For
@@ -48,9 +54,15 @@ class WorkerSocket {
  private:
   using Stream = std::shared_ptr<LineStream>;
   struct Drain;
+  // A connection that has not said hello yet.
+  struct Unknown {
+    uid_t user;
+    boost::asio::steady_timer deadline;
+  };
 
   void accept_waiting();
   void admit(boost::asio::local::stream_protocol::socket socket);
+  void expect_hello(const Stream& stream, uid_t user);
   void greet(const Stream& stream, const std::string& line);
   void on_message(const Stream& stream, const std::string& line);
   void retire(WorkerId worker);
@@ -63,7 +75,8 @@ class WorkerSocket {
   Handlers handlers_;
   boost::asio::local::stream_protocol::acceptor acceptor_;
   api::AcceptLoop<boost::asio::local::stream_protocol::acceptor> arriving_;
-  std::map<Stream, uid_t> unknown_links_;  // have not said hello yet; of that user
+  std::chrono::steady_clock::duration hello_patience_;
+  std::map<Stream, Unknown> unknown_links_;
   std::map<WorkerId, Stream> links_;
   std::set<WorkerId> hearing_;          // whose library knows notices to leave
   std::map<Stream, WorkerId> leaving_;  // ended or replaced links, read to their end

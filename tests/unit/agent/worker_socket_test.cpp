@@ -21,6 +21,11 @@ using Local = asio::local::stream_protocol;
 using Clock = std::chrono::steady_clock;
 
 struct SocketScene {
+  explicit SocketScene(Clock::duration hello_patience = kHelloPatience) : patience(hello_patience) {
+    REQUIRE(socket.listen(folder / "worker.sock").ok());
+  }
+
+  Clock::duration patience;
   test::TemporaryFolder folder;
   asio::io_context io{1};
   std::vector<std::string> troubles;
@@ -31,12 +36,11 @@ struct SocketScene {
        .on_message = [this](WorkerId worker, api::FromWorker) { ready.push_back(worker); },
        .on_pulse = [](WorkerId, const api::PulseMessage&) {},
        .on_hung_up = [](WorkerId) {},
-       .on_trouble = [this](const std::string& sentence) { troubles.push_back(sentence); }}};
+       .on_trouble = [this](const std::string& sentence) { troubles.push_back(sentence); }},
+      patience};
 
   // Of the same user as this test.
   uid_t user = ::geteuid();
-
-  SocketScene() { REQUIRE(socket.listen(folder / "worker.sock").ok()); }
 
   Local::socket knock() {
     Local::socket link(io);
@@ -90,6 +94,28 @@ TEST_CASE("a worker that connects again and again does not use up the agent's de
     REQUIRE(test::turns_until(scene.io, [&] { return scene.ready.size() == i; }));
   }
   CHECK(open_files() - before < static_cast<std::ptrdiff_t>(kTimes + 10));  // ours, and a few of the agent's
+}
+
+TEST_CASE("a connection that never says hello is closed, and one that did stays") {
+  SocketScene scene(std::chrono::milliseconds(300));
+  Local::socket worker = scene.knock();
+  speak(worker);
+  REQUIRE(test::turns_until(scene.io, [&] { return !scene.ready.empty(); }));
+  Local::socket silent = scene.knock();
+  REQUIRE(test::turns_until(scene.io, [&] { return !scene.troubles.empty(); }));
+  CHECK(scene.troubles.front() == "a connection said no hello in time; it was closed");
+  boost::system::error_code ended;
+  bool closed = false;
+  char byte = 0;
+  silent.async_read_some(asio::buffer(&byte, 1), [&](boost::system::error_code error, std::size_t) {
+    ended = error;
+    closed = true;
+  });
+  REQUIRE(test::turns_until(scene.io, [&] { return closed; }));
+  CHECK(ended == asio::error::eof);
+  asio::write(worker, asio::buffer(api::encode(api::WorkerToAgent{api::FromWorker{api::ReadyMessage{}}})));
+  CHECK(test::turns_until(scene.io, [&] { return scene.ready.size() == 2; }));
+  CHECK(scene.troubles.size() == 1);
 }
 
 TEST_CASE("a process of another user than the worker's does not get in under its name") {
