@@ -4,7 +4,6 @@
 #pragma once
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -15,22 +14,20 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "tests/support/open_file_limit.hpp"
 
 namespace tidepool::test {
 
 class NoDescriptors {
  public:
   NoDescriptors() {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    const rlimit few{.rlim_cur = 256, .rlim_max = before_.rlim_max};
-    ::setrlimit(RLIMIT_NOFILE, &few);
+    limit_.set_soft(256);
     for (int number = 0; (number = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) taken_.push_back(number);
   }
   NoDescriptors(const NoDescriptors&) = delete;
   NoDescriptors& operator=(const NoDescriptors&) = delete;
   ~NoDescriptors() {
     for (const int number : taken_) ::close(number);
-    ::setrlimit(RLIMIT_NOFILE, &before_);
   }
 
   void give_back_one() {
@@ -39,7 +36,7 @@ class NoDescriptors {
   }
 
  private:
-  rlimit before_{};
+  OpenFileLimit limit_;
   std::vector<int> taken_;
 };
 

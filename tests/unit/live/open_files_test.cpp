@@ -5,27 +5,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/check.hpp"
+#include "tests/support/open_file_limit.hpp"
 
 namespace tidepool::live {
 namespace {
-
-class KeptLimit {
- public:
-  KeptLimit() { TP_CHECK(::getrlimit(RLIMIT_NOFILE, &before_) == 0, "every process has this limit"); }
-  KeptLimit(const KeptLimit&) = delete;
-  KeptLimit& operator=(const KeptLimit&) = delete;
-  ~KeptLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-
-  void set_soft(rlim_t soft) const {
-    const rlimit limit{.rlim_cur = soft, .rlim_max = before_.rlim_max};
-    REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
-  }
-  [[nodiscard]] rlim_t hard() const { return before_.rlim_max; }
-
- private:
-  rlimit before_{};
-};
 
 rlim_t soft_now() {
   rlimit limit{};
@@ -36,21 +19,21 @@ rlim_t soft_now() {
 }  // namespace
 
 TEST_CASE("the limit of open files is raised to what is wanted") {
-  const KeptLimit limit;
+  const test::OpenFileLimit limit;
   limit.set_soft(256);
   CHECK(raise_open_files(512) == 512);
   CHECK(soft_now() == 512);
 }
 
 TEST_CASE("a limit of open files that is above what is wanted stays") {
-  const KeptLimit limit;
+  const test::OpenFileLimit limit;
   limit.set_soft(512);
   CHECK(raise_open_files(256) == 512);
   CHECK(soft_now() == 512);
 }
 
 TEST_CASE("the limit of open files is raised no further than the hard limit") {
-  const KeptLimit limit;
+  const test::OpenFileLimit limit;
   limit.set_soft(256);
   if (limit.hard() == RLIM_INFINITY) return;
   CHECK(raise_open_files(limit.hard() + 1) == limit.hard());
