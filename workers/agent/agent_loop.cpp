@@ -48,7 +48,6 @@ namespace asio = boost::asio;
 namespace fs = std::filesystem;
 using boost::system::error_code;
 
-constexpr int kSettingsAreWrong = 2;  // the protocol's exit code for "do not try again"
 constexpr auto kFarewellPatience = std::chrono::milliseconds(500);
 
 class Loop : public AgentLoop {
@@ -289,6 +288,7 @@ WorkerRooms::Told Loop::end_of(const WorkerEnded& fact) {
 void Loop::on_process_end(const ProcessEnd& end) {
   WorkerEnded fact{.worker = end.worker, .exit_code = end.exit_code, .signal = end.signal};
   fact.detail = end.known ? logs_.last_output(end.worker) : "exited while adopted; exit code unknown";
+  if (!end.detail.empty()) fact.detail = end.detail;
   // What it said before it ended comes first: `finished` before its exit.
   socket_.when_drained(end.worker, [this, fact] { rooms_.close(fact.worker, end_of(fact)); });
 }
@@ -336,10 +336,8 @@ void Loop::tell_start(const api::StartWorker& order, const Status& status) {
     return;
   }
   job_has_left(order.worker);
-  const bool settings =
-      status.error().code == ErrorCode::kInvalidArgument || status.error().code == ErrorCode::kNotFound;
-  feed(WorkerEnded{
-      .worker = order.worker, .exit_code = settings ? kSettingsAreWrong : -1, .detail = status.error().message});
+  const ProcessEnd end = not_started(order.worker, status.error());
+  feed(WorkerEnded{.worker = end.worker, .exit_code = end.exit_code, .detail = end.detail});
 }
 
 void Loop::carry_out(const SpawnProgram& action) {

@@ -1,5 +1,6 @@
 #include "workers/agent/process_runner.hpp"
 
+#include <spdlog/spdlog.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +18,8 @@ namespace asio = boost::asio;
 
 // waitid's idtype for a pidfd; glibc 2.36 names it only with its own header.
 constexpr auto kIdOfPidfd = static_cast<idtype_t>(3);
+
+constexpr int kSettingsAreWrong = 2;  // the protocol's exit code for "do not try again"
 
 // tidepool-confine says by its exit code which signal has ended the program.
 ProcessEnd end_with_code(const ProcessRecord& record, int code) {
@@ -38,6 +41,11 @@ void kill_leftovers(const ProcessRecord& record) {
 
 }  // namespace
 
+ProcessEnd not_started(WorkerId worker, const Error& why) {
+  const bool settings = why.code == ErrorCode::kInvalidArgument || why.code == ErrorCode::kNotFound;
+  return {.worker = worker, .exit_code = settings ? kSettingsAreWrong : -1, .detail = why.message};
+}
+
 ProcessRunner::ProcessRunner(asio::io_context& io, std::function<void(const ProcessEnd&)> on_end)
     : io_(io), on_end_(std::move(on_end)), boot_id_(boot_id()) {}
 
@@ -53,7 +61,14 @@ Status ProcessRunner::start(const ProcessRecord& identity, const ChildSpec& spec
     return record(process);
   });
   if (!child) return child.error();
-  watch(process, std::move(child->pidfd), true);
+  Running& running = watch(process, std::move(child->pidfd), true);
+  if (child->open_start) {
+    spdlog::warn(
+        "event=start_slow worker={} why=\"it has not entered its folder and program yet; does their file "
+        "system answer?\"",
+        process.worker.text());
+  }
+  running.start = std::move(child->open_start);
   return ok_status();
 }
 
@@ -70,13 +85,13 @@ bool ProcessRunner::adopt(const ProcessRecord& record) {
   return true;
 }
 
-void ProcessRunner::watch(const ProcessRecord& record, UniqueFd pidfd, bool ours) {
+ProcessRunner::Running& ProcessRunner::watch(const ProcessRecord& record, UniqueFd pidfd, bool ours) {
   const WorkerId worker = record.worker;
   auto descriptor = std::make_unique<asio::posix::stream_descriptor>(io_, pidfd.release());
   descriptor->async_wait(asio::posix::stream_descriptor::wait_read, [this, worker](boost::system::error_code error) {
     if (!error) on_ended(worker);
   });
-  running_[worker] = Running{.record = record, .ours = ours, .pidfd = std::move(descriptor)};
+  return running_[worker] = Running{.record = record, .ours = ours, .pidfd = std::move(descriptor), .start = {}};
 }
 
 void ProcessRunner::signal(WorkerId worker, int signal) {
@@ -115,6 +130,8 @@ ProcessEnd ProcessRunner::reap(const Running& running) {
   while (::waitid(kIdOfPidfd, static_cast<id_t>(running.pidfd->native_handle()), &info, WEXITED) < 0 &&
          errno == EINTR) {
   }
+  const auto failure = running.start ? running.start->failure() : std::nullopt;
+  if (failure) return not_started(record.worker, *failure);
   if (info.si_code == CLD_EXITED) return end_with_code(record, info.si_status);
   return {.worker = record.worker, .signal = info.si_status};
 }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,12 @@ struct ProcessEnd {
   WorkerId worker;
   int exit_code = -1;
   int signal = 0;
-  bool known = true;  // false: it ended while adopted and the kernel could not tell how
+  bool known = true;     // false: it ended while adopted and the kernel could not tell how
+  std::string detail{};  // why it never became its program; empty if it did
 };
+
+// The end of a worker whose program could not be started.
+[[nodiscard]] ProcessEnd not_started(WorkerId worker, const Error& why);
 
 class ProcessRunner {
  public:
@@ -48,9 +53,10 @@ class ProcessRunner {
     ProcessRecord record;
     bool ours = true;  // our child: waitid can reap it
     std::unique_ptr<boost::asio::posix::stream_descriptor> pidfd;
+    std::optional<OpenStart> start;
   };
 
-  void watch(const ProcessRecord& record, UniqueFd pidfd, bool ours);
+  Running& watch(const ProcessRecord& record, UniqueFd pidfd, bool ours);
   void on_ended(WorkerId worker);
   [[nodiscard]] static ProcessEnd reap(const Running& running);
 

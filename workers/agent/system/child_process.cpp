@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -23,6 +24,9 @@
 
 namespace tidepool::agent {
 namespace {
+
+// Local programs start within milliseconds; the caller has other workers to serve.
+constexpr int kStartPatienceMs = 500;
 
 struct Pipe {
   UniqueFd read;
@@ -113,30 +117,36 @@ bool hand_over(ChildPlan& plan) {
   fail_child(plan, StartStep::kProgram);
 }
 
-Error explain(const StartFailure& failure, const ChildSpec& spec) {
+Error explain(const StartFailure& failure, const OpenStart& start) {
   std::string reason = failure.error == 0 ? "" : std::generic_category().message(failure.error);
   const std::string what(failure.what, ::strnlen(failure.what, sizeof failure.what));
   if (!what.empty()) reason = what + (reason.empty() ? "" : ": ") + reason;
-  if (!spec.confiner.empty() && failure.step != StartStep::kSetup) reason += " (for the job's own user, in its view)";
+  if (start.confined && failure.step != StartStep::kSetup) reason += " (for the job's own user, in its view)";
   switch (failure.step) {
     case StartStep::kWorkdir:
-      if (!spec.confiner.empty() && spec.workdir.starts_with("/tmp/")) {
+      if (start.confined && start.workdir.starts_with("/tmp/")) {
         reason += "; an isolated job has a /tmp of its own, so name a folder elsewhere";
       }
-      return invalid_argument("could not enter the working directory " + spec.workdir + ": " + reason);
-    case StartStep::kProgram: return invalid_argument("could not start " + spec.program + ": " + reason);
+      return invalid_argument("could not enter the working directory " + start.workdir + ": " + reason);
+    case StartStep::kProgram: return invalid_argument("could not start " + start.program + ": " + reason);
     case StartStep::kSetup: break;
   }
-  return io_error("could not prepare the process of " + spec.program + ": " + reason);
+  return io_error("could not prepare the process of " + start.program + ": " + reason);
 }
 
-// True if the child has become the program: then the pipe closes without a word.
-bool read_failure(int pipe, StartFailure& failure) {
+enum class StartOutcome { kOpen, kProgram, kFailed };
+
+// The pipe closes without a word when the child becomes the program.
+StartOutcome outcome_of(int pipe, int patience_ms, StartFailure& failure) {
+  pollfd entry{.fd = pipe, .events = POLLIN, .revents = 0};
+  while (::poll(&entry, 1, patience_ms) < 0 && errno == EINTR) {
+  }
+  if (entry.revents == 0) return StartOutcome::kOpen;
   ssize_t got = 0;
   do {
     got = ::read(pipe, &failure, sizeof failure);
   } while (got < 0 && errno == EINTR);
-  return got == 0;
+  return got == 0 ? StartOutcome::kProgram : StartOutcome::kFailed;
 }
 
 // Readable at `kPlanDescriptor` from its first byte.
@@ -164,6 +174,12 @@ std::vector<std::string> entries_of(const std::map<std::string, std::string>& en
 
 UniqueFd open_pidfd(pid_t pid) {
   return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
+}
+
+std::optional<Error> OpenStart::failure() const {
+  StartFailure failure;
+  if (outcome_of(failures.get(), 0, failure) != StartOutcome::kFailed) return std::nullopt;
+  return explain(failure, *this);
 }
 
 Result<ChildProcess> start_child(const ChildSpec& spec, const std::function<Status(pid_t)>& record) {
@@ -200,11 +216,16 @@ Result<ChildProcess> start_child(const ChildSpec& spec, const std::function<Stat
   Status ready = child.pidfd ? record(pid) : Status(errno_error("watch the new process (pidfd_open needs Linux 5.3)"));
   if (ready.ok()) ready = write_all(go->write.get(), "g");
   go->write.reset();
+  OpenStart start{std::move(failures->read), spec.program, spec.workdir, confined};
   StartFailure failure;
-  if (ready.ok() && read_failure(failures->read.get(), failure)) return child;
+  if (ready.ok()) {
+    const StartOutcome outcome = outcome_of(start.failures.get(), kStartPatienceMs, failure);
+    if (outcome == StartOutcome::kOpen) child.open_start = std::move(start);
+    if (outcome != StartOutcome::kFailed) return child;
+  }
   (void)wait_for_end(pid);
   if (!ready.ok()) return ready.error();
-  return explain(failure, spec);
+  return explain(failure, start);
 }
 
 }  // namespace tidepool::agent

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,13 +33,26 @@ struct ChildSpec {
 // As ChildSpec::environment has it.
 [[nodiscard]] std::vector<std::string> entries_of(const std::map<std::string, std::string>& environment);
 
+// The start of a process that had not become its program when start_child returned.
+struct OpenStart {
+  UniqueFd failures;
+  std::string program;
+  std::string workdir;
+  bool confined = false;
+
+  // Why the process, which has ended, never became its program; nothing if it did or was ended before.
+  [[nodiscard]] std::optional<Error> failure() const;
+};
+
 struct ChildProcess {
   pid_t pid = 0;  // also the id of its group
   UniqueFd pidfd;
+  std::optional<OpenStart> open_start{};
 };
 
 // `record` runs while the child waits; if it fails the child ends without having run. An error with
 // code kInvalidArgument means that the program or the folder is wrong; any other, that this node could not.
+// A child on a file system that does not answer is returned after half a second with its start open.
 [[nodiscard]] Result<ChildProcess> start_child(const ChildSpec& spec, const std::function<Status(pid_t)>& record);
 
 // pidfd_open(2); invalid when there is no such process.
