@@ -1,5 +1,6 @@
 #include "core/facts/budget_facts.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -34,25 +35,42 @@ nlohmann::json account_data(const BudgetAccount& account) {
           {"window_ends_unix", account.window_ends_us / 1'000'000}};
 }
 
+void reach_next(StateChange& change, const std::string& tenant, BudgetAccount& account) {
+  const BudgetThreshold& threshold = account.budget.thresholds[account.reached++];
+  nlohmann::json data = account_data(account);
+  data["tenant"] = tenant;
+  data["percent"] = threshold.percent;
+  data["action"] = to_text(threshold.action);
+  change.emit_of_tenant("budget.reached", tenant, std::move(data));
+}
+
+using Thresholds = std::vector<BudgetThreshold>;
+
+// Tells of all that has been reached by what is counted, but for those that were `told` before.
+void reach_spent(StateChange& change, const std::string& tenant, BudgetAccount& account, const Thresholds& told = {}) {
+  const Thresholds& thresholds = account.budget.thresholds;
+  while (account.reached < thresholds.size()) {
+    const BudgetThreshold& next = thresholds[account.reached];
+    if (account.spent < amount_of(account.budget, next)) return;
+    if (std::find(told.begin(), told.end(), next) == told.end()) {
+      reach_next(change, tenant, account);
+    } else {
+      ++account.reached;
+    }
+  }
+}
+
+// What was reached while nobody asked, as while the daemon was down, is told; its actions are over with the window.
 void end_window(StateChange& change, const std::string& tenant, BudgetAccount& account) {
   const Instant end = at_utc(change.state(), account.window_ends_us);
   count_until(account, end);
+  reach_spent(change, tenant, account);
   nlohmann::json data = account_data(account);
   data["tenant"] = tenant;
   change.emit_of_tenant("budget.renewed", tenant, std::move(data));
   account.spent = Money();  // the remainder goes on, so that windows add up to what jobs have cost
   account.reached = 0;
   begin_window(change.state(), account, end);
-}
-
-void reach_next(StateChange& change, const std::string& tenant, BudgetAccount& account) {
-  const BudgetThreshold& threshold = account.budget.thresholds[account.reached++];
-  count_until(account, change.at());
-  nlohmann::json data = account_data(account);
-  data["tenant"] = tenant;
-  data["percent"] = threshold.percent;
-  data["action"] = to_text(threshold.action);
-  change.emit_of_tenant("budget.reached", tenant, std::move(data));
 }
 
 // What the budgets of a tenant and of those above it ask for together: the strongest, of equals the one further up.
@@ -107,6 +125,13 @@ void hold_jobs(StateChange& change) {
   }
 }
 
+// Thresholds that need not be told anew where this budget takes the place of the account's.
+Thresholds told_of(const BudgetAccount& account, const Budget& next) {
+  if (account.budget.limit != next.limit) return {};
+  const auto& thresholds = account.budget.thresholds;
+  return {thresholds.begin(), thresholds.begin() + static_cast<std::ptrdiff_t>(account.reached)};
+}
+
 // Whether any has ended.
 bool end_windows(StateChange& change, const std::string& tenant, BudgetAccount& account, Instant until) {
   bool has_ended = false;
@@ -120,11 +145,10 @@ bool end_windows(StateChange& change, const std::string& tenant, BudgetAccount& 
 // Whether anything was due.
 bool follow_account(StateChange& change, const std::string& tenant, BudgetAccount& account) {
   bool was_due = end_windows(change, tenant, account, change.at());
-  for (auto due = next_threshold(account); due && *due <= change.at(); due = next_threshold(account)) {
-    reach_next(change, tenant, account);
-    was_due = true;
-  }
-  return was_due;
+  const std::size_t before = account.reached;
+  count_until(account, change.at());
+  reach_spent(change, tenant, account);
+  return was_due || account.reached > before;
 }
 
 // What jobs hold from now on; of those that this change has charged it is added once the change is over.
@@ -153,9 +177,11 @@ void follow_tree(StateChange& change) {
     const bool goes_on = known != before.end() && known->second.budget.window == tenant.budget->window;
     BudgetAccount account = goes_on ? std::move(known->second) : BudgetAccount{.counted_until = change.at()};
     count_until(account, change.at());
-    if (!goes_on || account.budget != *tenant.budget) account.reached = 0;
+    const Thresholds told = told_of(account, *tenant.budget);
     account.budget = *tenant.budget;
+    account.reached = 0;
     if (!goes_on) begin_window(state, account, change.at());
+    reach_spent(change, tenant.name, account, told);
     state.budgets.emplace(tenant.name, std::move(account));
   }
   count_rates(change);

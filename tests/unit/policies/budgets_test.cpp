@@ -125,6 +125,35 @@ TEST_CASE("a window is cut at midnight, however late the fact that tells it") {
   CHECK(account.spent == Money::micros(2'000'000));
 }
 
+TEST_CASE("what a window reached before its end is told, however late the fact, and holds nobody in the next one") {
+  BudgetPool pool({tenant("vision", 4, BudgetAction::kPause)});
+  const JobId job = pool.running("vision", 2);
+  pool.clock_at(Instant::from_micros(24 * kHour.count_us()) + kHour);
+  CHECK(pool.story.count("budget.reached") == 3);  // the warning of the new day is the third
+  CHECK(pool.story.last("budget.reached").data.at("action") == "warn");
+  CHECK(pool.story.count("budget.renewed") == 1);
+  CHECK(names_of(pool.story.decide()).empty());
+  CHECK(pool.story.job(job).size() == 2);
+}
+
+TEST_CASE("a threshold is told once a window, whatever else of the budget is changed") {
+  core::Tenant vision = tenant("vision", 4, BudgetAction::kPause);
+  BudgetPool pool({vision});
+  const JobId job = pool.running("vision", 2);
+  pool.clock_at(pool.spends("vision", 2'000'000));
+  REQUIRE(pool.story.count("budget.reached") == 1);
+  vision.budget->thresholds.insert(vision.budget->thresholds.begin(), {.percent = 25, .action = BudgetAction::kWarn});
+  pool.configure({vision});
+  CHECK(pool.story.count("budget.reached") == 2);  // the new one, whose amount has been spent
+  CHECK(pool.story.last("budget.reached").data.at("percent") == 25);
+  CHECK(pool.budget("vision").reached == 2);
+  // Half of another limit is another amount.
+  vision.budget->limit = Money::micros(3'000'000);
+  pool.configure({vision});
+  CHECK(pool.story.count("budget.reached") == 4);
+  CHECK(pool.story.job(job).size() == 2);
+}
+
 TEST_CASE("an operator who raises the budget lets its jobs go on") {
   BudgetPool pool({tenant("vision", 4, BudgetAction::kPause), {.name = "speech"}});
   const JobId job = pool.running("vision", 2);
