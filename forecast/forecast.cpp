@@ -8,6 +8,7 @@
 #include "base/first_after.hpp"
 #include "base/id_set.hpp"
 #include "core/decide/engine.hpp"
+#include "core/state/account.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/utc_time.hpp"
@@ -84,7 +85,7 @@ class Run {
     note_hold(job);
     told.basis = expectations_.work(job.id).basis;
     told.waits = job.membership.workers.empty();
-    told.cost = job.account.cost;
+    told.cost = core::account_at(engine_.view(), job, now_).cost;
     told.sizes.push_back({now_, job.membership.switched ? job.size() : 0});
     if (told.sizes.back().size == 0) not_started_.insert(job.id);
     if (job.state() != core::JobState::kSuspended) open_.insert(job.id);
@@ -201,7 +202,7 @@ class Run {
     made_.cut_short = !has_events_left();
     for (auto& [id, told] : made_.jobs) {
       const core::Job* job = engine_.view().find_job(id);
-      if (!told.end && job != nullptr) told.cost = job->account.cost;
+      if (!told.end && job != nullptr) told.cost = core::account_at(engine_.view(), *job, now_).cost;
     }
     return std::move(made_);
   }

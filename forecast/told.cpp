@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/state/account.hpp"
+
 namespace tidepool::forecast {
 namespace {
 
@@ -25,7 +27,7 @@ Instant fixed_or(const std::optional<Instant>& fixed, Instant now) {
   return fixed ? std::max(now, *fixed) : now;
 }
 
-ToldJob tell_job(const core::Job& job, const JobForecast& made, const Forecast& of, const Calibration& calibration) {
+ToldJob tell_job(Money spent, const JobForecast& made, const Forecast& of, const Calibration& calibration) {
   ToldJob told{.basis = made.basis, .start_basis = made.start_basis, .sizes = made.sizes};
   if (made.start)
     told.start = calibration.expect(Moment::kStart, made.start_basis, fixed_or(made.start_fixed, of.at), *made.start);
@@ -33,17 +35,16 @@ ToldJob tell_job(const core::Job& job, const JobForecast& made, const Forecast& 
   if (!made.end || made.basis == Basis::kUnknown) {
     const bool never_starts = !made.start && made.sizes.back().size == 0 && !made.end;
     told.not_before = !made.end || never_starts ? of.until : told.start ? told.start->at : of.at;
-    if (made.end) told.cost_low = told.cost = told.cost_high = job.account.cost;
+    if (made.end) told.cost_low = told.cost = told.cost_high = spent;
     return told;
   }
   told.end =
       after(calibration.expect(Moment::kEnd, made.basis, fixed_or(made.end_fixed, of.at), *made.end), told.start);
   told.outcome = made.outcome;
   const Duration left = *made.end - of.at;
-  const Money now = job.account.cost;
-  told.cost_low = cost_at(now, made.cost, left, told.end->early - of.at);
-  told.cost = cost_at(now, made.cost, left, told.end->at - of.at);
-  told.cost_high = cost_at(now, made.cost, left, told.end->late - of.at);
+  told.cost_low = cost_at(spent, made.cost, left, told.end->early - of.at);
+  told.cost = cost_at(spent, made.cost, left, told.end->at - of.at);
+  told.cost_high = cost_at(spent, made.cost, left, told.end->late - of.at);
   return told;
 }
 
@@ -56,7 +57,11 @@ Told tell(const core::ClusterState& state, const Forecast& forecast, const Calib
             .policy = forecast.policy,
             .jobs = {}};
   for (const auto& [id, made] : forecast.jobs) {
-    if (const core::Job* job = state.find_job(id)) told.jobs.emplace(id, tell_job(*job, made, forecast, calibration));
+    const core::Job* job = state.find_job(id);
+    if (job == nullptr) continue;
+    // Charged up to the forecast: what a job that reports nothing holds is charged with its next change only.
+    const Money spent = core::account_at(state, *job, forecast.at).cost;
+    told.jobs.emplace(id, tell_job(spent, made, forecast, calibration));
   }
   return told;
 }

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/codec/codec.hpp"
+#include "core/state/account.hpp"
 #include "forecast/submit_plan.hpp"
 #include "forecast/told.hpp"
 #include "policies/registry.hpp"
@@ -59,6 +60,8 @@ class Scene {
     learn(core::JobSubmitted{id, spec});
     return id;
   }
+  // Nobody reports anything.
+  void pass(std::int64_t seconds) { now_ = now_ + Duration::seconds(seconds); }
   [[nodiscard]] SubmitPlan plan(const core::JobSpec& spec) const {
     const core::ClusterState state = engine_.view();
     const auto before = core::digest_of(state);
@@ -107,6 +110,21 @@ TEST_CASE("a job that runs ends when its declared work is done at its measured s
   REQUIRE(told.sizes.size() == 2);
   CHECK(told.sizes[0].size == 2);
   CHECK(told.sizes[1].size == 0);
+}
+
+TEST_CASE("what is told of a job's cost is never less than what it holds has cost by then, reported or not") {
+  Scene scene("fixed", 2);
+  const JobId job = scene.run(Scene::job(2, 1'000), 100);
+  scene.pass(800);
+  const Money spent = core::account_at(scene.state(), *scene.state().find_job(job), scene.now()).cost;
+  REQUIRE(spent > scene.state().find_job(job)->account.cost);
+  forecast::Forecast made{.at = scene.now(), .until = scene.now() + Duration::seconds(86'400)};
+  made.jobs[job] = {.basis = Basis::kDeclared, .end = scene.now() + Duration::seconds(100), .cost = spent + spent};
+  const auto declared = forecast::tell(scene.state(), made, {}).jobs.at(job);
+  CHECK(declared.cost_low >= spent);
+  CHECK(declared.cost == spent + spent);
+  made.jobs[job].basis = Basis::kUnknown;
+  CHECK(forecast::tell(scene.state(), made, {}).jobs.at(job).cost == spent);
 }
 
 TEST_CASE("a job that waits starts when the one before it ends, and is taken to be as fast as that one") {
