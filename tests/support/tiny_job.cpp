@@ -224,13 +224,15 @@ int TinyJob::train(const Trained& trained, Diary* diary, double slowness) const 
     if (diary != nullptr) pretend_to_compute(options_, slowness, step->samples.size());
     if (diary != nullptr && lingers_at(step->number)) std::this_thread::sleep_for(kLingering);
     trained.where.put_gradient(gradient);
-    if (diary != nullptr && step->number == options_.hang_at && session.rank() == 0) ::pause();
+    const bool hangs = diary != nullptr && step->number == options_.hang_at && session.rank() == 0;
+    if (hangs && !options_.hangs_after_sum) ::pause();
     if (options_.in_buckets && !session.bucket_ready(kNumbers / 2, kNumbers / 2).ok()) return 1;
     if (options_.in_buckets && !session.bucket_ready(0, kNumbers / 2).ok()) return 1;
     if (session.reduce(static_cast<double>(step->samples.size())) == runtime::Reduced::kRetry) {
       if (diary != nullptr) ++diary->retries;
       continue;
     }
+    if (hangs) ::pause();
     trained.where.descend(session.totals().samples);
     model.count_step();
     session.commit();

@@ -39,6 +39,7 @@ struct TinyJobOptions {
   bool keeps_digests = true;            // of the state after each step; costs a pass over it
   bool lingers = false;                 // the last steps take kLingering each until hurry()
   std::int64_t hang_at = -1;            // the first worker computes for ever at this step
+  bool hangs_after_sum = false;         // it then hangs between the sum and the commit
   std::set<std::uint64_t> desert = {};  // workers that are gone, with code 0, once they have committed the last step
   bool open_ended = false;              // the session does not know `steps`: finish() says that they are done
   std::map<std::uint64_t, std::int64_t> finish_at =

@@ -144,7 +144,8 @@ Reduced LiveSession::reduce(double loss_sum) {
     return Reduced::kRetry;
   }
   sums_ = read_control_word(reducer_.word(comm_->size()), place());
-  pulse(api::PulsePhase::kComputing);
+  // A loop in Python commits when it asks for its next step, so what it does between two steps comes before that.
+  pulse(api::PulsePhase::kComputing, kBetweenSteps);
   compare_ends(sums_.ends);
   if (ending_ != Ending::kNone) return Reduced::kRetry;
   totals_.samples = sums_.fed.count;

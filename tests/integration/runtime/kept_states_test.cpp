@@ -269,4 +269,16 @@ TEST_CASE("a worker that computes for too long says so in its pulse, and one tha
   scene.leader.kill(scene.workers[0]);
 }
 
+TEST_CASE(
+    "what a program does between a step's sum and its next step is given as long as what it does after a commit") {
+  Scene scene({.steps = 300, .step_us = 300, .hang_at = 30, .hangs_after_sum = true});
+  scene.start(1);
+  REQUIRE(scene.leader.run_until([&] {
+    const auto pulse = scene.leader.pulse(scene.workers[0]);
+    return pulse && pulse->phase == api::PulsePhase::kComputing && pulse->step == 30 &&
+           pulse->stuck_after_ms == 600'000;
+  }));
+  scene.leader.kill(scene.workers[0]);
+}
+
 }  // namespace tidepool::test
