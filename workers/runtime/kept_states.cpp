@@ -15,6 +15,10 @@ KeptStates::KeptStates(KeepOptions options, WorkerId self, ReplicaState& replica
     : options_(std::move(options)), self_(self), replica_(replica), samples_(samples), tag_(tag_of(options_.owner)) {}
 
 KeptStates::~KeptStates() {
+  finish_writing();
+}
+
+void KeptStates::finish_writing() {
   if (writer_.joinable()) writer_.join();
 }
 
@@ -54,7 +58,7 @@ Result<KeptState> KeptStates::write(const fs::path& folder, const CheckpointHead
 void KeptStates::take(const Progress& progress, Done done) {
   if (options_.checkpoint_folder.empty()) return done(invalid_argument("TIDEPOOL_CHECKPOINT_DIR names no folder"));
   TP_CHECK(!writing_, "one checkpoint is written at a time");
-  if (writer_.joinable()) writer_.join();
+  finish_writing();
   copy_.resize(static_cast<std::size_t>(replica_.bytes()));
   if (const Status copied = replica_.copy_to(copy_); !copied.ok()) return done(copied.error());
   writing_ = true;
@@ -77,6 +81,8 @@ Result<KeptState> KeptStates::park(const Progress& progress) {
   std::string why;
   for (const fs::path& folder : {options_.park_folder, options_.checkpoint_folder}) {
     if (folder.empty()) continue;
+    // A checkpoint of this very step has the same name there.
+    if (folder == options_.checkpoint_folder) finish_writing();
     auto kept = write(folder, header_of(progress), pieces);
     if (kept.ok()) return kept;
     log_warning(kept.error().message);

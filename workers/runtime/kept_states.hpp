@@ -70,6 +70,7 @@ class KeptStates final : public StateSource {
   [[nodiscard]] Result<KeptState> write(const std::filesystem::path& folder, const CheckpointHeader& header,
                                         std::span<const NamedBytes> pieces) const;
   [[nodiscard]] std::vector<NamedBytes> pieces_in(std::span<const std::byte> bytes) const;
+  void finish_writing();
   void look_for_candidates();
   [[nodiscard]] Result<Progress> restore(const Candidate& candidate);
 
