@@ -378,15 +378,17 @@ double StatedSpeed::goodput(cluster::Shape shape) const {
   return below->second + part * (above->second - below->second);
 }
 
-std::vector<PolicyTest> read_tests(const json& value, std::vector<FieldError>& errors) {
-  std::vector<PolicyTest> tests;
+void read_each_test(const json& value, std::vector<FieldError>& errors, const std::function<void(PolicyTest)>& take) {
   if (!value.is_array()) {
     errors.push_back({"", "WrongType", "a file of tests is a list; each test begins with \"- name:\""});
-    return tests;
+    return;
   }
-  for (const json& test : value) {
-    tests.push_back(TestReader(test, "/" + std::to_string(tests.size()), errors).read());
-  }
+  for (std::size_t i = 0; i < value.size(); ++i) take(TestReader(value[i], "/" + std::to_string(i), errors).read());
+}
+
+std::vector<PolicyTest> read_tests(const json& value, std::vector<FieldError>& errors) {
+  std::vector<PolicyTest> tests;
+  read_each_test(value, errors, [&](PolicyTest test) { tests.push_back(std::move(test)); });
   return tests;
 }
 

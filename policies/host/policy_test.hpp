@@ -2,6 +2,7 @@
 // sandboxed host. docs/policies.md shows the format; unknown fields are errors.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -50,6 +51,9 @@ struct PolicyTest {
 
 // The tests of one file: a list. Findings go to `errors`.
 [[nodiscard]] std::vector<PolicyTest> read_tests(const nlohmann::json& value, std::vector<FieldError>& errors);
+// The same one after the other: the cluster of a test may be a thousand times as large as its text.
+void read_each_test(const nlohmann::json& value, std::vector<FieldError>& errors,
+                    const std::function<void(PolicyTest)>& take);
 
 // What does not hold, a sentence each; empty = the test passes.
 [[nodiscard]] std::vector<std::string> run_test(const PolicyTest& test, const Manifest& manifest, PolicyHost& host);

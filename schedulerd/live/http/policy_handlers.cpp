@@ -114,6 +114,21 @@ std::optional<Choice> read_choice(const Call& call, const std::vector<std::strin
   return std::nullopt;
 }
 
+// Answers and gives false if the daemon's own policy is asked to be another: it has no versions and no parameters.
+bool is_plain(const Call& call, const Choice& choice) {
+  std::vector<FieldError> errors;
+  const std::string why = call.id + " is built in; leave this out";
+  if (!choice.version.empty()) errors.push_back({"/version", "Invalid", why});
+  if (!choice.params.empty()) errors.push_back({"/params", "Invalid", why});
+  if (errors.empty()) return true;
+  call.fail({.status = 422,
+             .code = "InvalidRequest",
+             .detail = "only policy files have versions and parameters",
+             .hint = "nothing was done",
+             .errors = std::move(errors)});
+  return false;
+}
+
 // The version meant, whole; else answers and gives nothing.
 std::optional<PolicyVersion> find_version(Rest& rest, const Call& call, const std::string& wanted) {
   History& history = rest.service().history();
@@ -339,6 +354,7 @@ void test_policy(Rest& rest, Call call) {
 void activate_policy(Rest& rest, Call call) {
   const auto choice = read_choice(call, {"params"});
   if (!choice) return;
+  if (call.id == call.seen->active_policy && !is_plain(call, *choice)) return;
   const auto answer = [](const Receipt&, const Published& seen) {
     return json_response(200, render_policy_status(seen));
   };

@@ -28,11 +28,12 @@ void run_tests_of(const PolicyVersion& version, const RunTest& run, PolicyExamin
   if (!files || !files->is_object()) return;
   for (const auto& [name, list] : files->items()) {
     std::vector<FieldError> errors;
-    const auto tests = host::read_tests(list, errors);
+    host::read_each_test(list, errors, [&, file = name](const host::PolicyTest& test) {
+      examined.tests.push_back({file, test.name, run(test)});
+    });
     for (const FieldError& error : errors) {
       examined.tests.push_back({name, name + error.pointer, {error.message}});
     }
-    for (const host::PolicyTest& test : tests) examined.tests.push_back({name, test.name, run(test)});
   }
   examined.checks.tests = static_cast<std::int64_t>(examined.tests.size());
   examined.checks.failed = std::count_if(examined.tests.begin(), examined.tests.end(),

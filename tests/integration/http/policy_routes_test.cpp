@@ -89,6 +89,16 @@ TEST_CASE("what cannot be stored is refused with the field that must change") {
   json large = upload();
   large["source"] = std::string(300'000, '-');
   CHECK(api.post("/v1/policies/capped/versions", large, 422).at("errors")[0].at("pointer") == "/source");
+  json many = upload();
+  many["tests"]["basic.yaml"] = json::array();
+  many["tests"]["more.yaml"] = json::array();
+  for (int i = 0; i < 251; ++i) {
+    for (json& list : many["tests"]) list.push_back({{"cluster", {{"nodes", 10'000}}}});
+  }
+  // Refused by their number, and not read.
+  const json refused = api.post("/v1/policies/capped/versions", many, 422).at("errors");
+  CHECK(refused ==
+        json::array({{{"pointer", "/tests"}, {"code", "OutOfRange"}, {"message", "a version has at most 500 tests"}}}));
   CHECK(api.get("/v1/policies/capped/versions").at("items").empty());
 }
 
@@ -141,6 +151,13 @@ TEST_CASE("a policy that is not known, a version that is not, and a built-in one
   CHECK(unknown.at("code") == "UnknownPolicyVersion");
   CHECK(unknown.at("hint") == "schedctl policy versions capped lists them");
   CHECK(api.post("/v1/policies/fixed/activate", json::object(), 409).at("code") == "BuiltInPolicy");
+  CHECK(api.post("/v1/policies/autoscaling_engine/activate", {{"params", {{"most", 8}}}}, 422)
+            .at("errors")[0]
+            .at("pointer") == "/params");
+  CHECK(api.post("/v1/policies/autoscaling_engine/activate", {{"version", "abcdef"}}, 422)
+            .at("errors")[0]
+            .at("pointer") == "/version");
+  CHECK(api.post("/v1/policies/autoscaling_engine/activate", json::object()).at("active").is_null());
   CHECK(api.post("/v1/policies/capped/activate", {{"params", {{"mots", 1}}}}, 422).at("code") == "InvalidParameters");
   CHECK(api.post("/v1/policies/capped/diff", {{"since", "yesterday"}}, 422).at("code") == "InvalidRequest");
 }
