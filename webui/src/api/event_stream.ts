@@ -53,6 +53,7 @@ export function backoffMs(attempt: number, chance: number): number {
   return Math.round(ceiling * (0.5 + 0.5 * chance));
 }
 
+// After close() no handler is called, whatever was under way.
 export class EventStream {
   private readonly client: Client;
   private readonly handlers: StreamHandlers;
@@ -87,6 +88,7 @@ export class EventStream {
     this.abort = new AbortController();
     try {
       const response = await this.client.openStream(this.last, this.abort.signal);
+      if (this.closed) return;
       this.handlers.onOpen();
       await this.read(response);
       throw new ApiError(0, "StreamEnded", "the daemon closed the stream");
@@ -109,7 +111,7 @@ export class EventStream {
     try {
       for (;;) {
         const { value, done } = await reader.read();
-        if (done) return;
+        if (done || this.closed) return;
         clearTimeout(watchdog);
         watchdog = silence();
         this.attempt = 0;

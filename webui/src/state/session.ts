@@ -39,6 +39,7 @@ export class Session {
   private progressReadAt = 0;
   private fetching = false;
   private listed = false;
+  private run = 0; // of start(); what an earlier one still brings is dropped
   private stopped = false;
   private wasDown = false;
 
@@ -53,6 +54,7 @@ export class Session {
 
   stop(): void {
     this.stopped = true;
+    this.run += 1;
     this.stream?.close();
     this.tenants.stop();
     this.forecasts.stop();
@@ -63,13 +65,14 @@ export class Session {
   }
 
   retryNow(): void {
-    clearTimeout(this.relist);
     if (this.stream) this.stream.retryNow();
     else void this.start();
   }
 
   // Lists everything, then streams from where the oldest of the lists ends, so that nothing falls between.
   private async start(): Promise<void> {
+    const run = ++this.run;
+    clearTimeout(this.relist);
     this.stream?.close();
     this.stream = undefined;
     this.pending = [];
@@ -78,9 +81,10 @@ export class Session {
       const [jobs, nodes, policies, decisions] = await Promise.all([
         this.client.jobs(), this.client.nodes(), this.client.policies(), this.decisionsToTell(),
       ]);
+      if (run !== this.run) return;
       const seq = Math.min(jobs.as_of_seq, nodes.as_of_seq);
       const recent = await this.client.eventsAfter(Math.max(0, seq - kRecentEvents));
-      if (this.stopped) return;
+      if (run !== this.run) return;
       this.store.dispatch({
         type: "listed", seq, jobs: jobs.items, nodes: nodes.items, policies: policies.items, decisions,
         recent: recent.items.filter((event) => event.seq <= seq),
@@ -92,12 +96,11 @@ export class Session {
       this.tenants.refresh();
       this.follow(seq);
     } catch (failure) {
-      this.failedToList(failure);
+      if (run === this.run) this.failedToList(failure);
     }
   }
 
   private failedToList(failure: unknown): void {
-    if (this.stopped) return;
     const error = failure instanceof ApiError ? failure : new ApiError(0, "Failed", String(failure));
     if (error.status === 401 || error.status === 403) {
       return this.store.dispatch({ type: "link", link: { kind: "refused", message: error.message } });
@@ -113,6 +116,7 @@ export class Session {
   }
 
   private follow(after: number): void {
+    this.stream?.close();
     this.stream = new EventStream(this.client, after, {
       onOpen: () => {
         this.store.dispatch({ type: "link", link: { kind: "live" } });

@@ -1,0 +1,73 @@
+import { Client } from "~/api/client";
+import type { TideEvent } from "~/api/types";
+import { Session } from "~/state/session";
+import { Store } from "~/state/store";
+import { event, job, node } from "./samples";
+
+beforeEach(() => { vi.useFakeTimers(); });
+afterEach(() => { vi.useRealTimers(); vi.unstubAllGlobals(); });
+
+const seconds = (n: number) => vi.advanceTimersByTimeAsync(n * 1000);
+const line = (sent: TideEvent) => new TextEncoder().encode(`id: ${sent.seq}\nevent: ${sent.type}\ndata: ${JSON.stringify(sent)}\n\n`);
+const page = (items: unknown[]) => ({ items, next_cursor: null, as_of_seq: 81 });
+
+// A daemon that answers each path with what `answer` gives, or else an empty list; a status alone is a refusal, and
+// null never an answer; each takes `takesMs`. Each stream that was opened can be spoken to, until its reader has gone.
+function daemon(answer: (path: string) => object | number | null | undefined = () => undefined, takesMs = 0) {
+  const asked: string[] = [];
+  const streams: { after: string; open: boolean; send(sent: TideEvent): void }[] = [];
+  const answered = (path: string) => answer(path) ?? (path === "/v1/jobs" ? page([job()]) : path === "/v1/nodes" ? page([node()]) : page([]));
+  vi.stubGlobal("fetch", async (address: string, init: RequestInit) => {
+    const url = new URL(address, "http://daemon");
+    asked.push(url.pathname);
+    if (answer(url.pathname) === null) return new Promise(() => {});
+    if (url.pathname === "/v1/events/stream") {
+      let out!: ReadableStreamDefaultController<Uint8Array>;
+      const body = new ReadableStream<Uint8Array>({ start: (controller) => { out = controller; } });
+      const stream = { after: url.searchParams.get("after") ?? "", open: true, send: (sent: TideEvent) => out.enqueue(line(sent)) };
+      init.signal?.addEventListener("abort", () => { stream.open = false; out.error(new DOMException("", "AbortError")); });
+      streams.push(stream);
+      return new Response(body);
+    }
+    const given = answered(url.pathname);
+    if (takesMs > 0) await new Promise((done) => { setTimeout(done, takesMs); });
+    return typeof given === "number" ? new Response("{}", { status: given }) : new Response(JSON.stringify(given));
+  });
+  const store = new Store();
+  const session = new Session(new Client("secret"), store);
+  return { session, store, streams, times: (path: string) => asked.filter((one) => one === path).length };
+}
+
+test("however often one asks to try again while the lists are read, one stream is followed", async () => {
+  const { session, store, streams } = daemon();
+  for (let n = 0; n < 5; ++n) session.retryNow();
+  await seconds(1);
+  expect(streams.filter(({ open }) => open)).toHaveLength(1);
+  expect(store.state.link.kind).toBe("live");
+  session.stop();
+  expect(streams.filter(({ open }) => open)).toHaveLength(0);
+});
+
+test("lists that cannot be read are tried again by one timer, however often one asked", async () => {
+  const { session, times } = daemon((path) => (path === "/v1/jobs" ? 503 : undefined));
+  for (let n = 0; n < 5; ++n) session.retryNow();
+  await seconds(1);
+  const before = times("/v1/jobs");
+  await seconds(5);
+  expect(times("/v1/jobs") - before).toBe(1);
+  session.stop();
+  await seconds(60);
+  expect(times("/v1/jobs") - before).toBe(1);
+});
+
+test("what is read for a session that has been stopped does not reach the next one", async () => {
+  const { session, store, streams, times } = daemon(undefined, 200);
+  await seconds(3);
+  streams[0]?.send(event(82, "job.started", { size: 2 }));
+  const before = times("/v1/jobs");
+  await vi.waitUntil(() => times("/v1/jobs") > before);
+  session.stop();
+  const dispatched = vi.spyOn(store, "dispatch");
+  await seconds(60);
+  expect(dispatched).not.toHaveBeenCalled();
+});
