@@ -6,7 +6,7 @@ const progress = { step: 140, size: 2, generation: 2, samples_per_second: 9300.5
 const why = { code: "EfficientUp", numbers: {}, text: "growing 2 -> 3: worth it" };
 
 test("an event changes the job it names and nothing else", () => {
-  const before = reduce(listed(), { type: "job", job: job({ id: "job-2" }) });
+  const before = reduce(listed(), { type: "jobs", jobs: [job({ id: "job-2" })] });
   const after = apply(before, event(82, "job.progressed", progress));
   expect(after.jobs.get("job-1")?.progress).toMatchObject({ step: 140, loss: 2.1, samples_per_second: 9300.5, fraction: 0.35 });
   expect(after.jobs.get("job-1")?.cost.amount).toBe("0.0051");
@@ -117,7 +117,7 @@ test("what the list of jobs says of a job stands, whatever an older decision sai
 });
 
 test("reasons that were read again reach jobs whose state has not moved, and ask for the open job's explanation", () => {
-  const before = reduce(reduce(listed(), { type: "job", job: job({ id: "job-2", state: "pending" }) }), { type: "open", job: "job-2" });
+  const before = reduce(reduce(listed(), { type: "jobs", jobs: [job({ id: "job-2", state: "pending" })] }), { type: "open", job: "job-2" });
   const read = [job({ state: "pending", reason: waits("old") }), job({ id: "job-2", state: "pending", size: 7, reason: waits("new") }), job({ id: "job-3" })];
   const after = reduce(before, { type: "reasons", jobs: read });
   expect(after.jobs.get("job-1")).toBe(before.jobs.get("job-1"));

@@ -15,6 +15,7 @@ const page = (items: unknown[]) => ({ items, next_cursor: null, as_of_seq: 81 })
 // null never an answer; each takes `takesMs`. Each stream that was opened can be spoken to, until its reader has gone.
 function daemon(answer: (path: string) => object | number | null | undefined = () => undefined, takesMs = 0) {
   const asked: string[] = [];
+  const reads = { now: 0, most: 0 };
   const streams: { after: string; open: boolean; send(sent: TideEvent): void }[] = [];
   const answered = (path: string) => answer(path) ?? (path === "/v1/jobs" ? page([job()]) : path === "/v1/nodes" ? page([node()]) : page([]));
   vi.stubGlobal("fetch", async (address: string, init: RequestInit) => {
@@ -30,12 +31,14 @@ function daemon(answer: (path: string) => object | number | null | undefined = (
       return new Response(body);
     }
     const given = answered(url.pathname);
-    if (takesMs > 0) await new Promise((done) => { setTimeout(done, takesMs); });
+    reads.most = Math.max(reads.most, ++reads.now);
+    await new Promise((done) => { setTimeout(done, takesMs); });
+    reads.now -= 1;
     return typeof given === "number" ? new Response("{}", { status: given }) : new Response(JSON.stringify(given));
   });
   const store = new Store();
   const session = new Session(new Client("secret"), store);
-  return { session, store, streams, times: (path: string) => asked.filter((one) => one === path).length };
+  return { session, store, streams, reads, times: (path: string) => asked.filter((one) => one === path).length };
 }
 
 test("however often one asks to try again while the lists are read, one stream is followed", async () => {
@@ -70,4 +73,43 @@ test("what is read for a session that has been stopped does not reach the next o
   const dispatched = vi.spyOn(store, "dispatch");
   await seconds(60);
   expect(dispatched).not.toHaveBeenCalled();
+});
+
+const submitted = (n: number) => event(82 + n, "job.submitted", { name: "new" }, { job: `job-${100 + n}` });
+const idOf = (path: string) => /^\/v1\/jobs\/(job-\d+)$/.exec(path)?.[1];
+
+test("of many jobs that events tell of a bounded number is read at once, and one that failed is read again", async () => {
+  let failing = true;
+  const { store, streams, reads } = daemon((path) => {
+    const id = idOf(path);
+    if (id === undefined) return undefined;
+    return failing && id === "job-107" ? 503 : id === "job-108" ? 404 : job({ id });
+  });
+  await seconds(1);
+  for (let n = 0; n < 60; ++n) streams[0]?.send(submitted(n));
+  await seconds(3);
+  expect(reads.most).toBeLessThanOrEqual(22); // beside them the reasons and the forecasts
+  expect(store.state.jobs.size).toBe(1 + 58);
+  expect(store.state.jobs.has("job-107")).toBe(false);
+  failing = false;
+  await seconds(6);
+  expect(store.state.jobs.has("job-107")).toBe(true);
+  expect(store.state.needs.jobs.size).toBe(0);
+});
+
+test("of very many jobs the list is read, which leaves the file of one that was read before", async () => {
+  let all = [job()];
+  const { store, streams, times } = daemon((path) => (path === "/v1/jobs" ? page(all) : idOf(path) ? null : undefined));
+  await seconds(1);
+  const spec = { run: { resize: "restart" } } as unknown as NonNullable<ReturnType<typeof job>["spec"]>;
+  store.dispatch({ type: "jobs", jobs: [job({ id: "job-100", spec })] });
+  const { spec: _, ...listedJob } = job();
+  all = Array.from({ length: 1000 }, (_unused, n) => ({ ...listedJob, id: `job-${100 + n}`, size: 7 }));
+  for (let n = 0; n < 1000; ++n) streams[0]?.send(submitted(n));
+  const before = times("/v1/jobs");
+  await seconds(1);
+  expect(times("/v1/jobs") - before).toBeLessThanOrEqual(2);
+  expect(store.state.jobs.size).toBe(1001);
+  expect(store.state.jobs.get("job-100")).toMatchObject({ size: 7, spec });
+  expect(store.state.jobs.get("job-1")?.size).not.toBe(7);
 });

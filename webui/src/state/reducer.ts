@@ -16,7 +16,7 @@ export type Action =
   | { type: "link"; link: Link }
   | { type: "listed"; seq: number; jobs: Job[]; nodes: ClusterNode[]; policies: Policy[]; decisions: Decision[]; recent: TideEvent[] }
   | { type: "events"; events: TideEvent[] }
-  | { type: "job"; job: Job }
+  | { type: "jobs"; jobs: Job[] }
   | { type: "reasons"; jobs: Job[] }
   | { type: "nodes"; nodes: ClusterNode[] }
   | { type: "decisions"; decisions: Decision[] }
@@ -44,8 +44,8 @@ export function reduce(state: State, action: Action): State {
       return listed(state, action);
     case "events":
       return action.events.reduce(applyEvent, copyOf(state));
-    case "job":
-      return { ...state, jobs: new Map(state.jobs).set(action.job.id, action.job) };
+    case "jobs":
+      return withJobs(state, action.jobs);
     case "reasons":
       return withReasons(state, action.jobs);
     case "nodes":
@@ -203,6 +203,16 @@ function withDecisions(state: State, decisions: readonly Decision[]): State {
   const lines = worthKeeping([...stored, ...state.decisions.filter((line) => !known.has(line.id))]
     .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)));
   return { ...state, decisions: lines };
+}
+
+// A list leaves out the files of jobs; one that was read before stands.
+function withJobs(state: State, read: readonly Job[]): State {
+  const jobs = new Map(state.jobs);
+  for (const job of read) {
+    const spec = job.spec ?? jobs.get(job.id)?.spec;
+    jobs.set(job.id, spec === undefined ? job : { ...job, spec });
+  }
+  return { ...state, jobs };
 }
 
 // Of jobs whose state has not moved since they were read, the reasons alone: all else comes with events.

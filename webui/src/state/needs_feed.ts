@@ -1,0 +1,155 @@
+// Reads what events have made out of date, each thing once however many events asked for it, and all of a job whose page
+// opens.
+//
+// How often: soon after an event, jobs that have only made steps every 3 s; of jobs a bounded number at once, the others
+// have their turn next, and of very many the list. What fails stays needed and has its turn again after 5 s.
+import { ApiError, type Client } from "../api/client";
+import { kNoNeeds, type Needs } from "./model";
+import type { Action } from "./reducer";
+import type { Store } from "./store";
+
+const kRefetchMs = 400;
+const kProgressMs = 3_000;
+const kRetryMs = 5_000;
+const kJobsAtOnce = 20;
+const kJobsToList = 100; // of more than so many the list is read: it has 500 on a page
+export const kDecisionsRead = 40;
+const kJobEvents = 10_000; // how far back a job's page reads: a long job has reports without end
+
+export class NeedsFeed {
+  private readonly client: Client;
+  private readonly store: Store;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private retry: ReturnType<typeof setTimeout> | undefined;
+  private failed: Partial<Needs>[] = []; // they wait for the retry, and nothing else waits for them
+  private dueAt = 0;
+  private progressReadAt = 0;
+  private reading = false;
+  private stopped = false;
+
+  constructor(client: Client, store: Store) {
+    this.client = client;
+    this.store = store;
+  }
+
+  // What events had said may have been missed.
+  refresh(): void {
+    const { detail } = this.store.state;
+    this.readFailed();
+    if (detail && !detail.loaded) void this.load(detail.job); // it was opened while the daemon was gone
+    this.add(detail?.loaded ? { explanation: true, workers: true, metrics: true } : {});
+  }
+
+  stop(): void {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    clearTimeout(this.retry);
+  }
+
+  // Reads what the state says is needed.
+  want(): void {
+    const { progressed, jobs, ...others } = this.store.state.needs;
+    const soon = jobs.size > 0 || Object.values(others).some(Boolean);
+    if ((!soon && progressed.size === 0) || this.reading || this.stopped) return;
+    const at = soon ? Date.now() + kRefetchMs : Math.max(Date.now(), this.progressReadAt + kProgressMs);
+    if (this.timer !== undefined && this.dueAt <= at) return;
+    clearTimeout(this.timer);
+    this.dueAt = at;
+    this.timer = setTimeout(() => { void this.read(); }, at - Date.now());
+  }
+
+  // All that only the page of one job shows.
+  async load(id: string): Promise<void> {
+    const after = Math.max(0, this.store.state.seq - kJobEvents);
+    try {
+      await Promise.all([
+        this.readJob(id), this.readMetrics(id), this.readWorkers(id), this.readExplanation(id),
+        this.client.jobEvents(id, after).then((page) => this.put({ type: "history", job: id, after, events: page.items })),
+      ]);
+    } catch (failure) {
+      const message = failure instanceof ApiError ? failure.message : String(failure);
+      if (!(failure instanceof ApiError) || failure.status !== 0) this.put({ type: "missing", job: id, message });
+    }
+  }
+
+  private async read(): Promise<void> {
+    const { needs, detail } = this.store.state;
+    this.reading = true;
+    this.timer = undefined;
+    const open = detail?.job;
+    const many = needs.jobs.size > kJobsToList;
+    const progressed = this.takeProgressed(needs.progressed, open);
+    const jobs = [...needs.jobs].slice(0, many ? needs.jobs.size : kJobsAtOnce);
+    this.put({ type: "needs", needs: { ...kNoNeeds, jobs: without(needs.jobs, jobs), progressed: without(needs.progressed, progressed) } });
+    const work: Promise<void>[] = many ? [this.attempt({ jobs: new Set(jobs) }, this.listJobs(jobs))] : [];
+    for (const id of new Set([...(many ? [] : jobs), ...progressed])) work.push(this.attempt({ jobs: new Set([id]) }, this.readJob(id)));
+    if (needs.nodes) work.push(this.attempt({ nodes: true }, this.readNodes()));
+    if (needs.decisions) work.push(this.attempt({ decisions: true }, this.readDecisions()));
+    if (open !== undefined && (needs.explanation || progressed.includes(open))) {
+      work.push(this.attempt({ explanation: true }, this.readExplanation(open)));
+    }
+    if (open !== undefined && needs.workers) work.push(this.attempt({ workers: true }, this.readWorkers(open)));
+    if (open !== undefined && needs.metrics) work.push(this.attempt({ metrics: true }, this.readMetrics(open)));
+    await Promise.all(work);
+    this.reading = false;
+    this.want();
+  }
+
+  // A failure needs no word of its own: the stream notices the same outage and shows it.
+  private async attempt(need: Partial<Needs>, read: Promise<void>): Promise<void> {
+    try {
+      await read;
+    } catch (failure) {
+      if (failure instanceof ApiError && failure.status >= 400 && failure.status < 500) return; // it would be refused again
+      if (this.stopped) return;
+      this.failed.push(need);
+      this.retry ??= setTimeout(() => this.readFailed(), kRetryMs);
+    }
+  }
+
+  private readFailed(): void {
+    clearTimeout(this.retry);
+    this.retry = undefined;
+    const jobs = new Set(this.failed.flatMap((need) => [...(need.jobs ?? [])]));
+    this.add({ ...Object.assign({}, ...this.failed.splice(0)), jobs });
+  }
+
+  private add(need: Partial<Needs>): void {
+    const jobs = new Set([...this.store.state.needs.jobs, ...(need.jobs ?? [])]);
+    this.put({ type: "needs", needs: { ...need, jobs } });
+    this.want();
+  }
+
+  // Which of the jobs that made steps are read now: the open one alone, else those that wait longest.
+  private takeProgressed(waiting: ReadonlySet<string>, open: string | undefined): string[] {
+    if (Date.now() < this.progressReadAt + kProgressMs) return [];
+    this.progressReadAt = Date.now();
+    return [...waiting].filter((id) => open === undefined || id === open).slice(0, kJobsAtOnce);
+  }
+
+  private put(action: Action): void {
+    if (!this.stopped) this.store.dispatch(action);
+  }
+  private async readJob(id: string): Promise<void> { this.put({ type: "jobs", jobs: [await this.client.job(id)] }); }
+  private async listJobs(ids: readonly string[]): Promise<void> {
+    const wanted = new Set(ids);
+    this.put({ type: "jobs", jobs: (await this.client.jobs()).items.filter((job) => wanted.has(job.id)) });
+  }
+  private async readNodes(): Promise<void> { this.put({ type: "nodes", nodes: (await this.client.nodes()).items }); }
+  private async readDecisions(): Promise<void> {
+    this.put({ type: "decisions", decisions: (await this.client.decisions(kDecisionsRead)).items });
+  }
+  private async readExplanation(id: string): Promise<void> {
+    this.put({ type: "explanation", explanation: await this.client.explain(id) });
+  }
+  private async readWorkers(id: string): Promise<void> {
+    this.put({ type: "workers", job: id, workers: (await this.client.workers(id)).items });
+  }
+  private async readMetrics(id: string): Promise<void> { this.put({ type: "metrics", metrics: await this.client.metrics(id) }); }
+}
+
+function without(all: ReadonlySet<string>, taken: readonly string[]): ReadonlySet<string> {
+  const left = new Set(all);
+  for (const id of taken) left.delete(id);
+  return left;
+}
