@@ -16,7 +16,7 @@ const page = (items: unknown[]) => ({ items, next_cursor: null, as_of_seq: 81 })
 function daemon(answer: (path: string) => object | number | null | undefined = () => undefined, takesMs = 0) {
   const asked: string[] = [];
   const reads = { now: 0, most: 0 };
-  const streams: { after: string; open: boolean; send(sent: TideEvent): void }[] = [];
+  const streams: { after: string; open: boolean; send(sent: TideEvent): void; fail(): void }[] = [];
   const answered = (path: string) => answer(path) ?? (path === "/v1/jobs" ? page([job()]) : path === "/v1/nodes" ? page([node()]) : page([]));
   vi.stubGlobal("fetch", async (address: string, init: RequestInit) => {
     const url = new URL(address, "http://daemon");
@@ -25,7 +25,7 @@ function daemon(answer: (path: string) => object | number | null | undefined = (
     if (url.pathname === "/v1/events/stream") {
       let out!: ReadableStreamDefaultController<Uint8Array>;
       const body = new ReadableStream<Uint8Array>({ start: (controller) => { out = controller; } });
-      const stream = { after: url.searchParams.get("after") ?? "", open: true, send: (sent: TideEvent) => out.enqueue(line(sent)) };
+      const stream = { after: url.searchParams.get("after") ?? "", open: true, send: (sent: TideEvent) => out.enqueue(line(sent)), fail: () => out.error() };
       init.signal?.addEventListener("abort", () => { stream.open = false; out.error(new DOMException("", "AbortError")); });
       streams.push(stream);
       return new Response(body);
@@ -112,4 +112,19 @@ test("of very many jobs the list is read, which leaves the file of one that was 
   expect(store.state.jobs.size).toBe(1001);
   expect(store.state.jobs.get("job-100")).toMatchObject({ size: 7, spec });
   expect(store.state.jobs.get("job-1")?.size).not.toBe(7);
+});
+
+test("nodes are read again when slots were released, once more when all has settled, and after an outage", async () => {
+  const { streams, times } = daemon();
+  await seconds(1);
+  expect(times("/v1/nodes")).toBe(1);
+  streams[0]?.send(event(82, "slots.released", { worker: "w-1", seconds: 3 }, { node: "node-1" }));
+  await seconds(1);
+  expect(times("/v1/nodes")).toBe(2);
+  await seconds(20);
+  expect(times("/v1/nodes")).toBe(3);
+  streams[0]?.fail();
+  await seconds(2);
+  expect(streams).toHaveLength(2);
+  expect(times("/v1/nodes")).toBe(4);
 });

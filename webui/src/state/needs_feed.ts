@@ -4,13 +4,15 @@
 // How often: soon after an event, jobs that have only made steps every 3 s; of jobs a bounded number at once, the others
 // have their turn next, and of very many the list. What fails stays needed and has its turn again after 5 s.
 import { ApiError, type Client } from "../api/client";
+import type { TideEvent } from "../api/types";
 import { kNoNeeds, type Needs } from "./model";
-import type { Action } from "./reducer";
+import { type Action, movesSlots } from "./reducer";
 import type { Store } from "./store";
 
 const kRefetchMs = 400;
 const kProgressMs = 3_000;
 const kRetryMs = 5_000;
+const kSettledMs = 5_000;
 const kJobsAtOnce = 20;
 const kJobsToList = 100; // of more than so many the list is read: it has 500 on a page
 export const kDecisionsRead = 40;
@@ -20,6 +22,7 @@ export class NeedsFeed {
   private readonly client: Client;
   private readonly store: Store;
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private settled: ReturnType<typeof setTimeout> | undefined;
   private retry: ReturnType<typeof setTimeout> | undefined;
   private failed: Partial<Needs>[] = []; // they wait for the retry, and nothing else waits for them
   private dueAt = 0;
@@ -32,17 +35,28 @@ export class NeedsFeed {
     this.store = store;
   }
 
+  // The events that the stream has brought. No event says that a worker which left its job has ended, so nodes are read
+  // once more when all has settled.
+  notice(events: readonly TideEvent[]): void {
+    if (events.some(movesSlots)) {
+      clearTimeout(this.settled);
+      this.settled = setTimeout(() => this.add({ nodes: true }), kSettledMs);
+    }
+    this.want();
+  }
+
   // What events had said may have been missed.
   refresh(): void {
     const { detail } = this.store.state;
     this.readFailed();
     if (detail && !detail.loaded) void this.load(detail.job); // it was opened while the daemon was gone
-    this.add(detail?.loaded ? { explanation: true, workers: true, metrics: true } : {});
+    this.add({ nodes: true, ...(detail?.loaded ? { explanation: true, workers: true, metrics: true } : {}) });
   }
 
   stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);
+    clearTimeout(this.settled);
     clearTimeout(this.retry);
   }
 

@@ -128,8 +128,10 @@ function applyToJob(draft: State, event: TideEvent): void {
   (draft.sizeHistory as Map<string, readonly SizePoint[]>).set(event.job, sizes);
 }
 
-const kMovesSlots = /^(worker\.(started|lost|replaced)|job\.(started|resized|suspended|finished)|generation\.switched)$/;
+const kMovesSlots = /^(slots\.\w+|worker\.(started|lost|replaced)|job\.(started|resized|suspended|finished)|generation\.switched)$/;
 const kMovesNodes = /^(node\.(joined|probed|draining|drained|undrained|unsteady|steady|reclaim_\w+)|(maintenance|prices)\.\w+)$/;
+
+export function movesSlots(event: TideEvent): boolean { return kMovesSlots.test(event.type); }
 
 function applyToNodes(draft: State, event: TideEvent): void {
   const node = event.node === null ? undefined : draft.nodes.get(event.node);
@@ -138,7 +140,7 @@ function applyToNodes(draft: State, event: TideEvent): void {
   if (node && event.type === "node.removed") nodes.delete(node.id);
   if (node && event.type === "node.cordoned") nodes.set(node.id, { ...node, cordoned: event.data.cordoned === true });
   if (node && event.type === "node.labelled") nodes.set(node.id, { ...node, labels: texts(event, "labels") });
-  const moves = kMovesSlots.test(event.type) || kMovesNodes.test(event.type);
+  const moves = movesSlots(event) || kMovesNodes.test(event.type);
   if (moves || (event.node !== null && !node)) draft.needs = { ...draft.needs, nodes: true };
 }
 

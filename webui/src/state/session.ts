@@ -138,7 +138,7 @@ export class Session {
       const batch = this.pending;
       this.pending = [];
       if (batch.length > 0) this.store.dispatch({ type: "events", events: batch });
-      this.needs.want();
+      this.needs.notice(batch);
       this.tenants.notice(batch);
       this.reasons.notice(batch);
       this.forecasts.want(kForecastPatienceMs);
