@@ -128,3 +128,15 @@ test("nodes are read again when slots were released, once more when all has sett
   expect(streams).toHaveLength(2);
   expect(times("/v1/nodes")).toBe(4);
 });
+
+test("the active policy is the one that was activated or rolled back to last", async () => {
+  let active = "fifo";
+  const { store, streams } = daemon((path) => (path === "/v1/policies" ? page([{ name: active, active: true }]) : undefined));
+  await seconds(1);
+  for (const [type, name] of [["policy.activated", "mine"], ["policy.rolled_back", "fifo"]] as const) {
+    active = name;
+    streams[0]?.send(event(store.state.seq + 1, type, { policy: "mine" }, { job: null }));
+    await seconds(1);
+    expect(store.state.policies).toMatchObject([{ name, active: true }]);
+  }
+});

@@ -66,6 +66,7 @@ export type ForecastWhole = Pick<ForecastPage, "computed_at" | "policy" | "obser
 export interface Needs {
   jobs: ReadonlySet<string>;
   nodes: boolean;
+  policies: boolean;
   decisions: boolean;
   explanation: boolean;
   workers: boolean;
@@ -91,7 +92,7 @@ export interface State {
 }
 
 export const kNoNeeds: Needs = {
-  jobs: new Set(), nodes: false, decisions: false, explanation: false, workers: false, metrics: false,
+  jobs: new Set(), nodes: false, policies: false, decisions: false, explanation: false, workers: false, metrics: false,
   progressed: new Set(),
 };
 

@@ -98,6 +98,7 @@ export class NeedsFeed {
     const work: Promise<void>[] = many ? [this.attempt({ jobs: new Set(jobs) }, this.listJobs(jobs))] : [];
     for (const id of new Set([...(many ? [] : jobs), ...progressed])) work.push(this.attempt({ jobs: new Set([id]) }, this.readJob(id)));
     if (needs.nodes) work.push(this.attempt({ nodes: true }, this.readNodes()));
+    if (needs.policies) work.push(this.attempt({ policies: true }, this.readPolicies()));
     if (needs.decisions) work.push(this.attempt({ decisions: true }, this.readDecisions()));
     if (open !== undefined && (needs.explanation || progressed.includes(open))) {
       work.push(this.attempt({ explanation: true }, this.readExplanation(open)));
@@ -150,6 +151,7 @@ export class NeedsFeed {
     this.put({ type: "jobs", jobs: (await this.client.jobs()).items.filter((job) => wanted.has(job.id)) });
   }
   private async readNodes(): Promise<void> { this.put({ type: "nodes", nodes: (await this.client.nodes()).items }); }
+  private async readPolicies(): Promise<void> { this.put({ type: "policies", policies: (await this.client.policies()).items }); }
   private async readDecisions(): Promise<void> {
     this.put({ type: "decisions", decisions: (await this.client.decisions(kDecisionsRead)).items });
   }

@@ -19,6 +19,7 @@ export type Action =
   | { type: "jobs"; jobs: Job[] }
   | { type: "reasons"; jobs: Job[] }
   | { type: "nodes"; nodes: ClusterNode[] }
+  | { type: "policies"; policies: Policy[] }
   | { type: "decisions"; decisions: Decision[] }
   | { type: "open"; job: string | null }
   | { type: "missing"; job: string; message: string }
@@ -50,6 +51,8 @@ export function reduce(state: State, action: Action): State {
       return withReasons(state, action.jobs);
     case "nodes":
       return { ...state, nodes: byId(action.nodes) };
+    case "policies":
+      return { ...state, policies: action.policies };
     case "decisions":
       return withDecisions(state, action.decisions);
     case "open":
@@ -113,6 +116,7 @@ function applyEvent(draft: State, event: TideEvent): State {
   if (arrivals.length > kMostArrivals) arrivals.splice(0, arrivals.length - kMostArrivals);
   applyToJob(next, event);
   applyToNodes(next, event);
+  if (kMovesPolicies.has(event.type)) next.needs = { ...next.needs, policies: true };
   if (event.type === "decision.made") applyDecision(next, event);
   if (next.detail) applyToDetail(next, event);
   return next;
@@ -128,6 +132,7 @@ function applyToJob(draft: State, event: TideEvent): void {
   (draft.sizeHistory as Map<string, readonly SizePoint[]>).set(event.job, sizes);
 }
 
+const kMovesPolicies = new Set(["policy.activated", "policy.rolled_back"]);
 const kMovesSlots = /^(slots\.\w+|worker\.(started|lost|replaced)|job\.(started|resized|suspended|finished)|generation\.switched)$/;
 const kMovesNodes = /^(node\.(joined|probed|draining|drained|undrained|unsteady|steady|reclaim_\w+)|(maintenance|prices)\.\w+)$/;
 
