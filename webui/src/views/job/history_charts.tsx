@@ -10,7 +10,7 @@ import type { Detail } from "../../state/model";
 import { clock, count, quantity } from "../../text/format";
 import { isSilent, noCurvesText } from "../../text/progress_text";
 import { useDark } from "../../theme";
-import { columnsOf } from "./history_data";
+import { columnsOf, rangeAround } from "./history_data";
 import { MarkerRail } from "./marker_rail";
 
 const kWindows: [number, string][] = [[0, "All"], [900, "15 min"], [300, "5 min"], [60, "1 min"]];
@@ -116,7 +116,7 @@ function common(input: ChartInput, height: number, last: boolean, range: [number
     cursor: { sync: { key: `job-${input.job}` }, drag: { x: false, y: false }, y: false, points: { size: 7 } },
     scales: {
       x: { time: true, range: (_, from, to) => [from, to] },
-      y: { range: (_, low, high) => (Array.isArray(range) ? range : range === null ? [0, (high || 1) * 1.12] : around(low, high)) },
+      y: { range: (_, low, high) => (Array.isArray(range) ? range : range === null ? [0, (high || 1) * 1.12] : rangeAround(low, high)) },
     },
     series: [{}, series],
     axes: [timeAxis(input.ink, last), y],
@@ -125,11 +125,6 @@ function common(input: ChartInput, height: number, last: boolean, range: [number
       drawClear: [(plot) => drawMarks(plot, input)],
     },
   };
-}
-
-function around(low: number, high: number): [number, number] {
-  const room = Math.max((high - low) * 0.08, Math.abs(high) * 0.01, 1e-6);
-  return [Math.max(0, low - room), high + room];
 }
 
 function drawMarks(plot: uPlot, { marks, ink }: ChartInput): void {
