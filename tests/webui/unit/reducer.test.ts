@@ -150,5 +150,14 @@ test("events of the open job are listed in order without its reports, others sta
 });
 
 test("signing out forgets everything", () => {
-  expect(reduce(listed(), { type: "signed_out" })).toEqual(kEmptyState);
+  const writing = reduce(listed(), { type: "plan", action: { type: "wrote", text: '{"name": "x"}' } });
+  expect(reduce(writing, { type: "signed_out" })).toEqual(kEmptyState);
+});
+
+test("a job file that someone writes outlives a token that is refused, and nothing else does", () => {
+  const began = reduce(listed(), { type: "plan", action: { type: "begun", like: "job-1", name: "charlm-demo", text: "{}" } });
+  const writing = reduce(began, { type: "plan", action: { type: "wrote", text: '{"name": "x"}' } });
+  const refused = reduce(reduce(writing, { type: "plan", action: { type: "working", work: { kind: "submitting" } } }), { type: "link", link: { kind: "refused", message: "it has expired" } });
+  const { text, begun, before } = writing.plan;
+  expect(reduce(refused, { type: "signed_out" })).toEqual({ ...kEmptyState, plan: { ...kEmptyState.plan, text, begun, before } });
 });

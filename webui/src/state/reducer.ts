@@ -6,7 +6,7 @@ import { intents, texts } from "./event_data";
 import {
   type DecisionLine, emptyDetail, isTold, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint, type State,
 } from "./model";
-import { type PlanAction, reducePlan } from "./plan_desk";
+import { keptText, type PlanAction, reducePlan } from "./plan_desk";
 import { patchDetail } from "./reduce_detail";
 import { withForecasts } from "./reduce_forecasts";
 import { changesMoreThanItSays, patchJob, sizeAfter } from "./reduce_job";
@@ -66,7 +66,7 @@ export function reduce(state: State, action: Action): State {
     case "needs":
       return { ...state, needs: { ...state.needs, ...action.needs } };
     case "signed_out":
-      return { ...kEmptyState, needs: kNoNeeds };
+      return { ...kEmptyState, plan: state.link.kind === "refused" ? keptText(state.plan) : kEmptyState.plan };
     default:
       return reduceDetail(state, action);
   }
