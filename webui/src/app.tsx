@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { Client } from "./api/client";
 import { Boundary } from "./parts/boundary";
-import { pageKey, parseRoute, type Route } from "./router";
+import { pageKey, parseRoute, type Route, titleOf } from "./router";
 import { adoptFragment, forgetToken, keepToken, storedToken } from "./session";
 import { Planner } from "./state/planner";
 import { Session } from "./state/session";
@@ -36,6 +36,7 @@ function useRoute(onToken: (token: string) => void): Route {
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, [onToken]);
+  useEffect(() => { document.title = titleOf(route); }, [route]);
   return route;
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { jobHref, kPlanHref, pageKey, parseRoute, planLikeHref, tenantHref } from "~/router";
+import { jobHref, kPlanHref, pageKey, parseRoute, planLikeHref, tenantHref, titleOf } from "~/router";
 import { splitFragment } from "~/session";
 import type { JobState } from "~/api/types";
 import { cancelText } from "~/text/cancel_text";
@@ -78,6 +78,11 @@ test("each event type of the contract has a sentence", () => {
   const types = [...contract.matchAll(/^\| (.*?) \| /gm)].flatMap((row) => [...(row[1] ?? "").matchAll(/`([a-z_.]+)`/g)].map((found) => found[1] ?? ""));
   expect(types.length).toBeGreaterThan(15);
   for (const type of types) expect(sentence(event(1, type, {})), type).not.toBe(type);
+});
+
+test("a tab is named after its page", () => {
+  const titles = ["#/", jobHref("job-12"), "#/tenants", tenantHref("vision"), kPlanHref, "#/nodes"].map((hash) => titleOf(parseRoute(hash)));
+  expect(titles).toEqual(["Tidepool", "job-12 · Tidepool", "Tenants · Tidepool", "vision · Tidepool", "Plan · Tidepool", "No such page · Tidepool"]);
 });
 
 test("addresses name pages, and a job's id may hold anything", () => {
