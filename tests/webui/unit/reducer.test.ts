@@ -149,6 +149,15 @@ test("events of the open job are listed in order without its reports, others sta
   expect(state.detail?.events.map((entry) => entry.seq)).toEqual([60, 83]);
 });
 
+test("changes of membership stay in order, whatever was read and whatever the stream has brought", () => {
+  const switched = (seq: number, generation: number) => event(seq, "generation.switched", { generation });
+  let state = apply(reduce(listed(), { type: "open", job: "job-1" }), switched(82, 9));
+  state = reduce(state, { type: "switches", job: "job-1", events: [switched(20, 7), switched(30, 8)] });
+  state = apply(state, switched(83, 10));
+  expect(state.detail?.switches.map((entry) => entry.data.generation)).toEqual([7, 8, 9, 10]);
+  expect(reduce(state, { type: "switches", job: "job-2", events: [] })).toBe(state);
+});
+
 test("signing out forgets everything", () => {
   const writing = reduce(listed(), { type: "plan", action: { type: "wrote", text: '{"name": "x"}' } });
   expect(reduce(writing, { type: "signed_out" })).toEqual(kEmptyState);

@@ -140,3 +140,12 @@ test("the active policy is the one that was activated or rolled back to last", a
     expect(store.state.policies).toMatchObject([{ name, active: true }]);
   }
 });
+
+test("changes of membership are read however far back they lie", async () => {
+  const kSwitched = [8, 7].map((generation) => event(generation, "generation.switched", { generation }));
+  const { store, session } = daemon((path) => (path === "/v1/jobs/job-1/events" ? page(kSwitched) : undefined));
+  await seconds(1);
+  session.open("job-1");
+  await seconds(1);
+  expect(store.state.detail?.switches.map((entry) => entry.data.generation)).toEqual([7, 8]);
+});

@@ -42,6 +42,7 @@ export interface Detail {
   workers: readonly Worker[];
   explanation: Explanation | null;
   events: readonly TideEvent[]; // oldest first
+  switches: readonly TideEvent[]; // of its generations, oldest first, also from before `eventsAfter`
   eventsAfter: number; // none up to this one was read; 0 = all of them
 }
 
@@ -105,7 +106,7 @@ export const kEmptyState: State = {
 export function emptyDetail(job: string): Detail {
   return {
     job, loaded: false, missing: null, points: [], pointsSeq: 0, sizes: [], fit: null, workers: [], explanation: null,
-    events: [], eventsAfter: 0,
+    events: [], switches: [], eventsAfter: 0,
   };
 }
 

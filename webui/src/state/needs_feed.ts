@@ -17,6 +17,7 @@ const kJobsAtOnce = 20;
 const kJobsToList = 100; // of more than so many the list is read: it has 500 on a page
 export const kDecisionsRead = 40;
 const kJobEvents = 10_000; // how far back a job's page reads: a long job has reports without end
+const kSwitches = 50; // of its generations, however far back
 
 export class NeedsFeed {
   private readonly client: Client;
@@ -77,7 +78,7 @@ export class NeedsFeed {
     const after = Math.max(0, this.store.state.seq - kJobEvents);
     try {
       await Promise.all([
-        this.readJob(id), this.readMetrics(id), this.readWorkers(id), this.readExplanation(id),
+        this.readJob(id), this.readMetrics(id), this.readWorkers(id), this.readExplanation(id), this.readSwitches(id),
         this.client.jobEvents(id, after).then((page) => this.put({ type: "history", job: id, after, events: page.items })),
       ]);
     } catch (failure) {
@@ -160,6 +161,10 @@ export class NeedsFeed {
   }
   private async readWorkers(id: string): Promise<void> {
     this.put({ type: "workers", job: id, workers: (await this.client.workers(id)).items });
+  }
+  private async readSwitches(id: string): Promise<void> {
+    const newestFirst = (await this.client.newestSwitches(id, kSwitches)).items;
+    this.put({ type: "switches", job: id, events: newestFirst.reverse() });
   }
   private async readMetrics(id: string): Promise<void> { this.put({ type: "metrics", metrics: await this.client.metrics(id) }); }
 }

@@ -1,15 +1,13 @@
 // (state, action) -> state, pure: no clock, no fetch. Events that the lists already hold change nothing.
-import type {
-  ClusterNode, Decision, Explanation, ForecastPage, Job, JobMetrics, Policy, TideEvent, Worker,
-} from "../api/types";
+import type { ClusterNode, Decision, ForecastPage, Job, Policy, TideEvent } from "../api/types";
 import { intents, texts } from "./event_data";
 import {
   type DecisionLine, emptyDetail, isTold, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint, type State,
 } from "./model";
 import { keptText, type PlanAction, reducePlan } from "./plan_desk";
-import { patchDetail } from "./reduce_detail";
+import { type DetailAction, patchDetail, reduceDetail } from "./reduce_detail";
 import { withForecasts } from "./reduce_forecasts";
-import { changesMoreThanItSays, patchJob, sizeAfter } from "./reduce_job";
+import { changesMoreThanItSays, patchJob, withSize } from "./reduce_job";
 import { reduceTenants, type TenantAction } from "./reduce_tenants";
 
 export type Action =
@@ -22,11 +20,7 @@ export type Action =
   | { type: "policies"; policies: Policy[] }
   | { type: "decisions"; decisions: Decision[] }
   | { type: "open"; job: string | null }
-  | { type: "missing"; job: string; message: string }
-  | { type: "history"; job: string; after: number; events: TideEvent[] }
-  | { type: "metrics"; metrics: JobMetrics }
-  | { type: "workers"; job: string; workers: Worker[] }
-  | { type: "explanation"; explanation: Explanation }
+  | DetailAction
   | { type: "forecasts"; page: ForecastPage }
   | { type: "tenants"; action: TenantAction }
   | { type: "plan"; action: PlanAction }
@@ -34,7 +28,6 @@ export type Action =
   | { type: "signed_out" };
 
 const kMostDecisions = 60;
-const kMostSizePoints = 96;
 const kMostArrivals = 512;
 
 export function reduce(state: State, action: Action): State {
@@ -70,33 +63,6 @@ export function reduce(state: State, action: Action): State {
     default:
       return reduceDetail(state, action);
   }
-}
-
-function reduceDetail(state: State, action: Action): State {
-  const detail = state.detail;
-  if (!detail) return state;
-  if (action.type === "missing" && action.job === detail.job) {
-    return { ...state, detail: { ...detail, missing: action.message } };
-  }
-  if (action.type === "history" && action.job === detail.job) {
-    const newest = action.events[action.events.length - 1]?.seq ?? 0;
-    const events = [...action.events.filter((event) => event.type !== "job.progressed"), ...detail.events.filter((event) => event.seq > newest)];
-    const sizeHistory = new Map(state.sizeHistory).set(detail.job, sizesOf(action.events));
-    return { ...state, sizeHistory, detail: { ...detail, loaded: true, events, eventsAfter: action.after } };
-  }
-  if (action.type === "metrics" && action.metrics.job === detail.job) {
-    const { points, sizes, fit, as_of_seq } = action.metrics;
-    const newest = points[points.length - 1]?.at ?? "";
-    const later = detail.points.filter((point) => point.at > newest);
-    return { ...state, detail: { ...detail, points: [...points, ...later], pointsSeq: Math.max(as_of_seq, detail.pointsSeq), sizes, fit } };
-  }
-  if (action.type === "workers" && action.job === detail.job) {
-    return { ...state, detail: { ...detail, workers: action.workers } };
-  }
-  if (action.type === "explanation" && action.explanation.job === detail.job) {
-    return { ...state, detail: { ...detail, explanation: action.explanation } };
-  }
-  return state;
 }
 
 // Maps are copied once for a whole batch of events.
@@ -172,16 +138,6 @@ function applyToDetail(draft: State, event: TideEvent): void {
     workers: draft.needs.workers || (mine && !progressed),
     metrics: draft.needs.metrics || decided || event.type === "generation.switched" || event.type === "job.finished",
   };
-}
-
-function withSize(history: readonly SizePoint[], event: TideEvent): readonly SizePoint[] {
-  const size = sizeAfter(event);
-  if (size === null || history[history.length - 1]?.size === size) return history;
-  return [...history, { at: Date.parse(event.at), size }].slice(-kMostSizePoints);
-}
-
-function sizesOf(events: readonly TideEvent[]): readonly SizePoint[] {
-  return events.reduce<readonly SizePoint[]>(withSize, []);
 }
 
 function listed(state: State, action: Extract<Action, { type: "listed" }>): State {

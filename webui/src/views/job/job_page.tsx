@@ -58,13 +58,13 @@ function Columns({ job, detail }: { job: Job; detail: Detail }) {
             <RankTimes workers={detail.workers} points={detail.points} />
           </div>
         )}
-        <Generations job={job} events={detail.events} />
+        <Generations job={job} detail={detail} />
       </div>
       <aside class="column side">
         <WhyPanel explanation={detail.explanation} />
         <ForecastPanel job={job} />
         <CostPanel job={job} sizes={sizes} fit={detail.fit} />
-        <EventList events={detail.events} older={detail.eventsAfter > 0} />
+        <EventList events={detail.events} loaded={detail.loaded} older={detail.eventsAfter > 0} />
       </aside>
     </div>
   );
