@@ -149,3 +149,22 @@ test("changes of membership are read however far back they lie", async () => {
   await seconds(1);
   expect(store.state.detail?.switches.map((entry) => entry.data.generation)).toEqual([7, 8]);
 });
+
+test("a part of a job's page that cannot be read is told, and read again although the stream lives", async () => {
+  let status: number | undefined = 503;
+  const { store, session, times } = daemon((path) => (path.endsWith("/explain") ? status : path === "/v1/jobs/job-1" ? job() : undefined));
+  await seconds(1);
+  session.open("job-1");
+  await seconds(1);
+  expect(store.state.detail).toMatchObject({ loaded: false, missing: "the daemon answered 503" });
+  status = undefined;
+  await seconds(6);
+  expect(store.state.detail).toMatchObject({ loaded: true, missing: null });
+  status = 404;
+  session.open("job-1");
+  await seconds(1);
+  const before = times("/v1/jobs/job-1/explain");
+  await seconds(30);
+  expect(times("/v1/jobs/job-1/explain")).toBe(before);
+  expect(store.state.detail).toMatchObject({ loaded: false, missing: "the daemon answered 404" });
+});

@@ -33,8 +33,8 @@ export type Link =
 // Everything about the one job whose page is open.
 export interface Detail {
   job: string;
-  loaded: boolean;
-  missing: string | null; // why the job cannot be shown
+  loaded: boolean; // all of it was read
+  missing: string | null; // why it was not
   points: readonly MetricPoint[];
   pointsSeq: number;
   sizes: readonly MeasuredSize[];
@@ -66,6 +66,7 @@ export type ForecastWhole = Pick<ForecastPage, "computed_at" | "policy" | "obser
 // What events have made out of date; the loader fetches it and takes it off the list.
 export interface Needs {
   jobs: ReadonlySet<string>;
+  page: boolean; // all of the open job's
   nodes: boolean;
   policies: boolean;
   decisions: boolean;
@@ -93,8 +94,8 @@ export interface State {
 }
 
 export const kNoNeeds: Needs = {
-  jobs: new Set(), nodes: false, policies: false, decisions: false, explanation: false, workers: false, metrics: false,
-  progressed: new Set(),
+  jobs: new Set(), page: false, nodes: false, policies: false, decisions: false, explanation: false, workers: false,
+  metrics: false, progressed: new Set(),
 };
 
 export const kEmptyState: State = {

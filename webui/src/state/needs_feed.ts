@@ -50,8 +50,9 @@ export class NeedsFeed {
   refresh(): void {
     const { detail } = this.store.state;
     this.readFailed();
-    if (detail && !detail.loaded) void this.load(detail.job); // it was opened while the daemon was gone
-    this.add({ nodes: true, ...(detail?.loaded ? { explanation: true, workers: true, metrics: true } : {}) });
+    // It may have been opened while the daemon was gone.
+    const page = detail?.loaded ? { explanation: true, workers: true, metrics: true } : { page: detail !== null };
+    this.add({ nodes: true, ...page });
   }
 
   stop(): void {
@@ -74,16 +75,19 @@ export class NeedsFeed {
   }
 
   // All that only the page of one job shows.
-  async load(id: string): Promise<void> {
+  async load(id: string): Promise<void> { await this.attempt({ page: true }, this.readPage(id)); }
+
+  private async readPage(id: string): Promise<void> {
     const after = Math.max(0, this.store.state.seq - kJobEvents);
     try {
       await Promise.all([
         this.readJob(id), this.readMetrics(id), this.readWorkers(id), this.readExplanation(id), this.readSwitches(id),
         this.client.jobEvents(id, after).then((page) => this.put({ type: "history", job: id, after, events: page.items })),
       ]);
+      this.put({ type: "loaded", job: id });
     } catch (failure) {
-      const message = failure instanceof ApiError ? failure.message : String(failure);
-      if (!(failure instanceof ApiError) || failure.status !== 0) this.put({ type: "missing", job: id, message });
+      this.put({ type: "missing", job: id, message: failure instanceof ApiError ? failure.message : String(failure) });
+      throw failure;
     }
   }
 
@@ -98,6 +102,7 @@ export class NeedsFeed {
     this.put({ type: "needs", needs: { ...kNoNeeds, jobs: without(needs.jobs, jobs), progressed: without(needs.progressed, progressed) } });
     const work: Promise<void>[] = many ? [this.attempt({ jobs: new Set(jobs) }, this.listJobs(jobs))] : [];
     for (const id of new Set([...(many ? [] : jobs), ...progressed])) work.push(this.attempt({ jobs: new Set([id]) }, this.readJob(id)));
+    if (needs.page && detail && !detail.loaded) work.push(this.load(detail.job));
     if (needs.nodes) work.push(this.attempt({ nodes: true }, this.readNodes()));
     if (needs.policies) work.push(this.attempt({ policies: true }, this.readPolicies()));
     if (needs.decisions) work.push(this.attempt({ decisions: true }, this.readDecisions()));
@@ -111,7 +116,7 @@ export class NeedsFeed {
     this.want();
   }
 
-  // A failure needs no word of its own: the stream notices the same outage and shows it.
+  // Beside the page's own, a failure needs no word: the stream notices the same outage and shows it.
   private async attempt(need: Partial<Needs>, read: Promise<void>): Promise<void> {
     try {
       await read;

@@ -7,6 +7,7 @@ import { withSize } from "./reduce_job";
 
 export type DetailAction =
   | { type: "missing"; job: string; message: string }
+  | { type: "loaded"; job: string }
   | { type: "history"; job: string; after: number; events: TideEvent[] }
   | { type: "switches"; job: string; events: TideEvent[] }
   | { type: "metrics"; metrics: JobMetrics }
@@ -24,10 +25,12 @@ export function reduceDetail(state: State, action: DetailAction): State {
   switch (action.type) {
     case "missing":
       return { ...state, detail: { ...detail, missing: action.message } };
+    case "loaded":
+      return { ...state, detail: { ...detail, loaded: true, missing: null } };
     case "history": {
       const events = withLater(action.events.filter((event) => event.type !== "job.progressed"), detail.events);
       const sizeHistory = new Map(state.sizeHistory).set(detail.job, action.events.reduce(withSize, []));
-      return { ...state, sizeHistory, detail: { ...detail, loaded: true, events, eventsAfter: action.after } };
+      return { ...state, sizeHistory, detail: { ...detail, events, eventsAfter: action.after } };
     }
     case "switches":
       return { ...state, detail: { ...detail, switches: withLater(action.events, detail.switches) } };

@@ -45,7 +45,7 @@ export function HistoryCharts({ job, detail }: { job: Job; detail: Detail }) {
         <span class="quiet reading">{at >= 0 && `${clock((columns.at[at] ?? 0) * 1000)} · step ${count(columns.step[at])}`}</span>
         {detail.points.length >= 2 && <Windows chosen={windowS} onChoose={setWindow} />}
       </header>
-      {columns.at.length < 2 ? <p class={isSilent(job) ? "empty-line" : "empty-line tall"}>{detail.points.length >= 2 ? "There are fewer than two reports in this time." : noCurvesText(job)}</p> : (
+      {columns.at.length < 2 ? <NoCurves job={job} detail={detail} /> : (
         <>
           <MarkerRail markers={markers} from={from} to={to} />
           <Titled name="Size" unit={columns.size[at] === 1 ? "worker" : "workers"} value={count(columns.size[at])} />
@@ -62,6 +62,11 @@ export function HistoryCharts({ job, detail }: { job: Job; detail: Detail }) {
       )}
     </section>
   );
+}
+
+function NoCurves({ job, detail }: { job: Job; detail: Detail }) {
+  if (!detail.loaded && detail.points.length < 2) return <div class="skeleton tall" />;
+  return <p class={isSilent(job) ? "empty-line" : "empty-line tall"}>{detail.points.length >= 2 ? "There are fewer than two reports in this time." : noCurvesText(job)}</p>;
 }
 
 function Windows({ chosen, onChoose }: { chosen: number; onChoose(seconds: number): void }) {
