@@ -142,6 +142,23 @@ test("the open job's points hold each report once", () => {
   expect(late.detail?.points.map((point) => point.step)).toEqual([10, 60, 140]);
 });
 
+test("of the last minutes the reports that came as events stay beside those that are read thinned", () => {
+  const at = (minute: number) => ({ at: new Date(Date.UTC(2026, 10, 20, 22, minute)).toISOString() });
+  let state = reduce(listed(), { type: "open", job: "job-1" });
+  for (let minute = 0; minute < 30; ++minute) state = apply(state, event(90 + minute, "job.progressed", { ...progress, step: minute }, at(minute)));
+  const [first] = metrics().points;
+  const thinned = [0, 10, 20, 29].map((minute) => ({ ...first!, ...at(minute), step: minute }));
+  state = reduce(state, { type: "metrics", metrics: { ...metrics(), points: thinned } });
+  expect(state.detail?.points.map((point) => point.step)).toEqual([0, 10, ...Array.from({ length: 15 }, (_, n) => 15 + n)]);
+});
+
+test("measurements are read again after a decision on the open job, not after one on another", () => {
+  const opened = reduce(listed(), { type: "open", job: "job-1" });
+  const decided = (job: string) => apply(opened, event(82, "decision.made", { policy: "tidal", intents: [{ kind: "grow", job, text: "" }] }, { job: null })).needs;
+  expect(decided("job-2")).toMatchObject({ metrics: false, explanation: true });
+  expect(decided("job-1")).toMatchObject({ metrics: true, explanation: true });
+});
+
 test("events of the open job are listed in order without its reports, others stay out", () => {
   let state = reduce(listed(), { type: "open", job: "job-1" });
   state = apply(state, event(82, "job.progressed", progress), event(83, "worker.lost", { worker: "w-1" }), event(84, "worker.lost", { worker: "w-8" }, { job: "job-2" }));

@@ -17,6 +17,7 @@ export type DetailAction =
 // Above this the oldest half is thinned by two, so that a page left open for a week stays small.
 const kMostPoints = 4_000;
 const kMostEvents = 2_000;
+const kDenseMs = 15 * 60_000; // the longest of the times that the charts show alone
 
 // What was read of another job than the open one is dropped.
 export function reduceDetail(state: State, action: DetailAction): State {
@@ -54,10 +55,14 @@ function withLater(read: readonly TideEvent[], known: readonly TideEvent[]): rea
   return [...read, ...known.filter((event) => event.seq > newest)];
 }
 
+// What is read of a long job is thinned; of the last minutes the reports that events have brought stay beside it.
 function withMetrics(detail: Detail, { points, sizes, fit, as_of_seq }: JobMetrics): Detail {
-  const newest = points[points.length - 1]?.at ?? "";
-  const later = detail.points.filter((point) => point.at > newest);
-  return { ...detail, points: [...points, ...later], pointsSeq: Math.max(as_of_seq, detail.pointsSeq), sizes, fit };
+  const newest = points[points.length - 1];
+  const from = newest === undefined ? -Infinity : Date.parse(newest.at) - kDenseMs;
+  const dense = detail.points.filter((point) => Date.parse(point.at) > from);
+  const all = [...new Map([...dense, ...points].map((point) => [point.at, point])).values()];
+  all.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  return { ...detail, points: all, pointsSeq: Math.max(as_of_seq, detail.pointsSeq), sizes, fit };
 }
 
 export function patchDetail(detail: Detail, event: TideEvent): Detail {

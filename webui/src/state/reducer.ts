@@ -131,12 +131,13 @@ function applyToDetail(draft: State, event: TideEvent): void {
   const mine = event.job === detail.job;
   const decided = event.type === "decision.made";
   if (!mine && !decided) return;
+  const moved = decided && intents(event).some((intent) => intent.job === detail.job);
   const progressed = event.type === "job.progressed";
   draft.needs = {
     ...draft.needs,
     explanation: draft.needs.explanation || !progressed,
     workers: draft.needs.workers || (mine && !progressed),
-    metrics: draft.needs.metrics || decided || event.type === "generation.switched" || event.type === "job.finished",
+    metrics: draft.needs.metrics || moved || event.type === "generation.switched" || event.type === "job.finished",
   };
 }
 

@@ -66,7 +66,8 @@ export function HistoryCharts({ job, detail }: { job: Job; detail: Detail }) {
 
 function NoCurves({ job, detail }: { job: Job; detail: Detail }) {
   if (!detail.loaded && detail.points.length < 2) return <div class="skeleton tall" />;
-  return <p class={isSilent(job) ? "empty-line" : "empty-line tall"}>{detail.points.length >= 2 ? "There are fewer than two reports in this time." : noCurvesText(job)}</p>;
+  const text = detail.points.length >= 2 ? "Fewer than two of the reports shown lie in this time; All shows more." : noCurvesText(job);
+  return <p class={isSilent(job) ? "empty-line" : "empty-line tall"}>{text}</p>;
 }
 
 function Windows({ chosen, onChoose }: { chosen: number; onChoose(seconds: number): void }) {
