@@ -52,8 +52,12 @@ export function App() {
     const client = new Client(auth.token);
     const session = new Session(client, store);
     const planner = new Planner(client, store);
+    const see = () => session.see(!document.hidden);
     setLive({ client, session, planner });
+    see();
+    document.addEventListener("visibilitychange", see);
     return () => {
+      document.removeEventListener("visibilitychange", see);
       planner.stop();
       session.stop();
       store.dispatch({ type: "signed_out" });

@@ -21,7 +21,7 @@ function daemon(answer: (path: string) => object | number | null | undefined = (
   vi.stubGlobal("fetch", async (address: string, init: RequestInit) => {
     const url = new URL(address, "http://daemon");
     asked.push(url.pathname);
-    if (answer(url.pathname) === null) return new Promise(() => {});
+    if (answer(url.pathname) === null) return new Promise((_, reject) => init.signal?.addEventListener("abort", () => reject(new Error("aborted"))));
     if (url.pathname === "/v1/events/stream") {
       let out!: ReadableStreamDefaultController<Uint8Array>;
       const body = new ReadableStream<Uint8Array>({ start: (controller) => { out = controller; } });
@@ -167,4 +167,38 @@ test("a part of a job's page that cannot be read is told, and read again althoug
   await seconds(30);
   expect(times("/v1/jobs/job-1/explain")).toBe(before);
   expect(store.state.detail).toMatchObject({ loaded: false, missing: "the daemon answered 404" });
+});
+
+const openOf = (streams: { open: boolean }[]) => streams.filter(({ open }) => open).length;
+
+test("a tab that nobody looks at gives its connection back, and goes on from the last event when it is seen", async () => {
+  const { session, store, streams } = daemon();
+  await seconds(1);
+  streams[0]?.send(event(82, "job.resized", { from: 2, to: 3 }));
+  session.see(false);
+  await seconds(5);
+  expect(openOf(streams)).toBe(1);
+  await seconds(60);
+  expect([openOf(streams), streams.length]).toEqual([0, 1]);
+  session.see(true);
+  await seconds(1);
+  expect([openOf(streams), streams[1]?.after, store.state.link.kind]).toEqual([1, "82", "live"]);
+  session.see(false);
+  await seconds(5);
+  session.see(true);
+  await seconds(20);
+  expect([openOf(streams), streams.length]).toEqual([1, 2]);
+});
+
+test("a connection that does not open is given up after a while, and at once when somebody asks", async () => {
+  const { session, store, times } = daemon((path) => (path === "/v1/events/stream" ? null : undefined));
+  await seconds(1);
+  session.retryNow();
+  await seconds(1);
+  expect(times("/v1/events/stream")).toBe(2);
+  expect(store.state.link.kind).toBe("loading");
+  await seconds(16);
+  expect(store.state.link).toMatchObject({ kind: "down", message: "the daemon does not answer" });
+  expect(times("/v1/events/stream")).toBeGreaterThan(2);
+  session.stop();
 });

@@ -13,6 +13,8 @@ import { TenantFeed } from "./tenant_feed";
 const kBatchMs = 80; // events are shown together, at most twelve times a second
 const kRelistMs = 5_000; // the pause before a failed first list is tried again
 const kRecentEvents = 500;
+// A browser has six connections to a host in all its tabs together; one that nobody looks at gives its own back.
+const kUnseenMs = 10_000;
 const kDecisionsToTell = 12; // of those that changed something; under a policy for the whole cluster few do
 const kDecisionsPage = 200;
 const kDecisionPages = 5; // and so many larger pages are read back for them at most
@@ -31,6 +33,8 @@ export class Session {
   private pending: TideEvent[] = [];
   private batch: ReturnType<typeof setTimeout> | undefined;
   private relist: ReturnType<typeof setTimeout> | undefined;
+  private unseen: ReturnType<typeof setTimeout> | undefined;
+  private seen = true;
   private listed = false;
   private run = 0; // of start(); what an earlier one still brings is dropped
   private stopped = false;
@@ -56,6 +60,18 @@ export class Session {
     this.reasons.stop();
     clearTimeout(this.batch);
     clearTimeout(this.relist);
+    clearTimeout(this.unseen);
+  }
+
+  // Whether somebody may be looking at the tab.
+  see(seen: boolean): void {
+    this.seen = seen;
+    clearTimeout(this.unseen);
+    if (seen) return this.stream?.retryNow();
+    this.unseen = setTimeout(() => {
+      this.wasDown = true;
+      this.stream?.pause();
+    }, kUnseenMs);
   }
 
   retryNow(): void {
@@ -120,6 +136,7 @@ export class Session {
           this.tenants.refresh();
         }
         this.wasDown = false;
+        if (!this.seen) this.see(false);
       },
       onEvents: (events) => this.collect(events),
       onReset: () => { void this.start(); },
