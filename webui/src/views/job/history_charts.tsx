@@ -7,7 +7,7 @@ import { type Marker, markersOf } from "../../charts/markers";
 import { Plot } from "../../charts/plot";
 import { jobColour } from "../../palette";
 import type { Detail } from "../../state/model";
-import { clock, count, quantity } from "../../text/format";
+import { clockWithin, count, quantity } from "../../text/format";
 import { isSilent, noCurvesText } from "../../text/progress_text";
 import { useDark } from "../../theme";
 import { columnsOf, rangeAround } from "./history_data";
@@ -42,7 +42,7 @@ export function HistoryCharts({ job, detail }: { job: Job; detail: Detail }) {
     <section class="card history" aria-labelledby="history-title">
       <header class="card-head">
         <h2 id="history-title">Over time</h2>
-        <span class="quiet reading">{at >= 0 && `${clock((columns.at[at] ?? 0) * 1000)} · step ${count(columns.step[at])}`}</span>
+        <span class="quiet reading">{at >= 0 && `${clockWithin((columns.at[at] ?? 0) * 1000, (to - from) * 1000)} · step ${count(columns.step[at])}`}</span>
         {detail.points.length >= 2 && <Windows chosen={windowS} onChoose={setWindow} />}
       </header>
       {columns.at.length < 2 ? <NoCurves job={job} detail={detail} /> : (
