@@ -279,6 +279,17 @@ test("the tree is walked, folded and chosen from with the keys alone", () => onP
   await page.locator(".tenant-panel").waitFor({ state: "detached" });
 }));
 
+test("all jobs below a tenant can be seen, those of the tenants below it too", () => {
+  const world = sharedWorld();
+  for (let n = 0; n < 20; ++n) world.jobs.set(`job-${20 + n}`, { ...world.jobs.get("job-1"), id: `job-${20 + n}`, tenant: "vision" });
+  return onPage(world, { hash: "#/tenants/lab" }, async (page) => {
+    await page.locator('[data-testid="tenant-jobs"] li').nth(11).waitFor();
+    await page.getByRole("button", { name: "Show 10 more of 22" }).click();
+    await page.locator('[data-testid="tenant-jobs"] li').nth(21).waitFor();
+    await page.getByRole("button", { name: /more of 22/ }).waitFor({ state: "detached" });
+  });
+});
+
 test("the chart of use and its table have the same days, of the month and of the week", () => onPage(sharedWorld(), { hash: "#/tenants/guests" }, async (page) => {
   const sum = page.locator('[data-testid="usage-sum"]');
   const today = new Date().getUTCDate();
