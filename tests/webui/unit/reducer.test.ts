@@ -13,6 +13,16 @@ test("an event changes the job it names and nothing else", () => {
   expect(after.jobs.get("job-2")).toBe(before.jobs.get("job-2"));
 });
 
+test("what no event, reason or forecast has changed is the same map, so that nothing is drawn anew", () => {
+  const before = listed();
+  const after = apply(before, event(82, "job.checkpoint_asked", {}), event(83, "budget.renewed", { tenant: "lab" }, { job: null }));
+  expect([after.seq, after.jobs === before.jobs, after.nodes === before.nodes, after.sizeHistory === before.sizeHistory]).toEqual([83, true, true, true]);
+  expect(reduce(before, { type: "reasons", jobs: [...before.jobs.values()] }).jobs).toBe(before.jobs);
+  const told = [...before.jobs.values()].flatMap(({ id, name, forecast }) => (forecast ? [{ job: id, name, forecast }] : []));
+  const page = { items: told, next_cursor: null, as_of_seq: 83, computed_at: "", policy: "tidal", observed: null };
+  expect(reduce(before, { type: "forecasts", page }).jobs).toBe(before.jobs);
+});
+
 test("the state before is left as it was", () => {
   const before = listed();
   const copy = structuredClone({ jobs: [...before.jobs], nodes: [...before.nodes], seq: before.seq, sizes: [...before.sizeHistory], needs: [...before.needs.jobs], arrivals: before.arrivals });

@@ -1,6 +1,6 @@
 import { markersOf } from "~/charts/markers";
 import { costAtMax, secondsLeft, throughputAt } from "~/state/cost";
-import { inScope, matches, sorted } from "~/state/job_order";
+import { countScopes, inScope, matches, sorted } from "~/state/job_order";
 import { eventRate, sumPool } from "~/state/pool";
 import { layOut, slotAt, slotOrigin } from "~/views/overview/mosaic_layout";
 import { columnsOf, rangeAround } from "~/views/job/history_data";
@@ -58,6 +58,7 @@ test("time left follows from the steps still to do", () => {
 test("the table filters by words and sorts to one order", () => {
   const jobs = [job({ id: "job-2", name: "b" }), job({ id: "job-10", name: "a", state: "succeeded" }), job({ id: "job-3", name: "b", state: "pending" })];
   expect(jobs.filter((entry) => inScope(entry, "active")).map((entry) => entry.id)).toEqual(["job-2", "job-3"]);
+  expect(countScopes(jobs)).toEqual({ active: 2, waiting: 1, ended: 1, all: 3 });
   expect(jobs.filter((entry) => matches(entry, "DEMO pending")).map((entry) => entry.id)).toEqual(["job-3"]);
   expect(matches(job(), "project=demo 62")).toBe(true);
   expect(sorted(jobs, { column: "name", descending: false }).map((entry) => entry.id)).toEqual(["job-10", "job-3", "job-2"]);

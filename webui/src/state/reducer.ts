@@ -1,6 +1,7 @@
 // (state, action) -> state, pure: no clock, no fetch. Events that the lists already hold change nothing.
 import type { ClusterNode, Decision, ForecastPage, Job, Policy, TideEvent } from "../api/types";
 import { intents, texts } from "./event_data";
+import { kept } from "./kept";
 import {
   type DecisionLine, emptyDetail, isTold, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint, type State,
 } from "./model";
@@ -37,7 +38,7 @@ export function reduce(state: State, action: Action): State {
     case "listed":
       return listed(state, action);
     case "events":
-      return action.events.reduce(applyEvent, copyOf(state));
+      return withEvents(state, action.events);
     case "jobs":
       return withJobs(state, action.jobs);
     case "reasons":
@@ -63,6 +64,14 @@ export function reduce(state: State, action: Action): State {
     default:
       return reduceDetail(state, action);
   }
+}
+
+function withEvents(state: State, events: readonly TideEvent[]): State {
+  const next = events.reduce(applyEvent, copyOf(state));
+  const { jobs, nodes, sizeHistory } = state;
+  return {
+    ...next, jobs: kept(jobs, next.jobs), nodes: kept(nodes, next.nodes), sizeHistory: kept(sizeHistory, next.sizeHistory),
+  };
 }
 
 // Maps are copied once for a whole batch of events.
@@ -95,7 +104,7 @@ function applyToJob(draft: State, event: TideEvent): void {
   if (event.type === "job.progressed") (draft.needs.progressed as Set<string>).add(event.job);
   if (!job || changesMoreThanItSays(event)) (draft.needs.jobs as Set<string>).add(event.job);
   const sizes = withSize(draft.sizeHistory.get(event.job) ?? [], event);
-  (draft.sizeHistory as Map<string, readonly SizePoint[]>).set(event.job, sizes);
+  if (sizes.length > 0) (draft.sizeHistory as Map<string, readonly SizePoint[]>).set(event.job, sizes);
 }
 
 const kMovesPolicies = new Set(["policy.activated", "policy.rolled_back"]);
@@ -189,7 +198,7 @@ function withReasons(state: State, read: readonly Job[]): State {
     jobs.set(id, { ...job, reason });
     if (state.detail?.job === id) needs = { ...needs, explanation: true };
   }
-  return { ...state, jobs, needs };
+  return { ...state, jobs: kept(state.jobs, jobs), needs };
 }
 
 export function lineOf(decision: Decision): DecisionLine {
