@@ -138,7 +138,8 @@ export class Client {
   }
   jobEvents(job: string, after: number): Promise<Page<TideEvent>> { return this.all<TideEvent>(`/v1/jobs/${encodeURIComponent(job)}/events?after=${after}`); }
   newestSwitches(job: string, limit: number): Promise<Page<TideEvent>> {
-    return this.get<Page<TideEvent>>(`/v1/jobs/${encodeURIComponent(job)}/events?type=generation.switched&order=desc&limit=${limit}`);
+    const path = `/v1/jobs/${encodeURIComponent(job)}/events`;
+    return this.get<Page<TideEvent>>(`${path}?type=generation.switched&order=desc&limit=${limit}`);
   }
   eventsAfter(seq: number): Promise<Page<TideEvent>> { return this.get<Page<TideEvent>>(`/v1/events?after=${seq}&limit=${kPageLimit}`); }
 

@@ -54,6 +54,8 @@ export function backoffMs(attempt: number, chance: number): number {
   return Math.round(ceiling * (0.5 + 0.5 * chance));
 }
 
+const unreachable = (message: string) => new ApiError(0, "Unreachable", message);
+
 // After close() no handler is called, whatever was under way.
 export class EventStream {
   private readonly client: Client;
@@ -94,7 +96,7 @@ export class EventStream {
   private async run(): Promise<void> {
     const abort = new AbortController();
     this.abort = abort;
-    const limit = setTimeout(() => this.fail(abort, new ApiError(0, "Unreachable", "the daemon does not answer")), kOpenMs);
+    const limit = setTimeout(() => this.fail(abort, unreachable("the daemon does not answer")), kOpenMs);
     try {
       const response = await this.client.openStream(this.last, abort.signal);
       clearTimeout(limit);
@@ -104,7 +106,7 @@ export class EventStream {
       await this.read(response, abort);
       this.fail(abort, new ApiError(0, "StreamEnded", "the daemon closed the stream"));
     } catch (failure) {
-      this.fail(abort, failure instanceof ApiError ? failure : new ApiError(0, "Unreachable", "the connection was lost"));
+      this.fail(abort, failure instanceof ApiError ? failure : unreachable("the connection was lost"));
     } finally {
       clearTimeout(limit);
     }
@@ -125,7 +127,7 @@ export class EventStream {
     if (!response.body) throw new ApiError(0, "NoBody", "the daemon sent no stream");
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     const parser = new SseParser();
-    const silence = () => setTimeout(() => this.fail(abort, new ApiError(0, "Silent", "the connection was lost")), kSilenceMs);
+    const silence = () => setTimeout(() => this.fail(abort, unreachable("the connection was lost")), kSilenceMs);
     let watchdog = silence();
     try {
       for (;;) {

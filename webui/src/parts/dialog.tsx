@@ -1,4 +1,5 @@
-// The browser's own modal dialog: it keeps the focus inside, and Escape closes it. What had the focus before has it after.
+// The browser's own modal dialog: it keeps the focus inside, and Escape closes it. What had the focus before has it
+// after.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 

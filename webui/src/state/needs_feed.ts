@@ -1,5 +1,5 @@
-// Reads what events have made out of date, each thing once however many events asked for it, and all of a job whose page
-// opens.
+// Reads what events have made out of date, each thing once however many events asked for it, and all of a job whose
+// page opens.
 //
 // How often: soon after an event, jobs that have only made steps every 3 s; of jobs a bounded number at once, the others
 // have their turn next, and of very many the list. What fails stays needed and has its turn again after 5 s.
@@ -78,11 +78,10 @@ export class NeedsFeed {
   async load(id: string): Promise<void> { await this.attempt({ page: true }, this.readPage(id)); }
 
   private async readPage(id: string): Promise<void> {
-    const after = Math.max(0, this.store.state.seq - kJobEvents);
     try {
       await Promise.all([
         this.readJob(id), this.readMetrics(id), this.readWorkers(id), this.readExplanation(id), this.readSwitches(id),
-        this.client.jobEvents(id, after).then((page) => this.put({ type: "history", job: id, after, events: page.items })),
+        this.readHistory(id, Math.max(0, this.store.state.seq - kJobEvents)),
       ]);
       this.put({ type: "loaded", job: id });
     } catch (failure) {
@@ -99,9 +98,12 @@ export class NeedsFeed {
     const many = needs.jobs.size > kJobsToList;
     const progressed = this.takeProgressed(needs.progressed, open);
     const jobs = [...needs.jobs].slice(0, many ? needs.jobs.size : kJobsAtOnce);
-    this.put({ type: "needs", needs: { ...kNoNeeds, jobs: without(needs.jobs, jobs), progressed: without(needs.progressed, progressed) } });
+    const later = { jobs: without(needs.jobs, jobs), progressed: without(needs.progressed, progressed) };
+    this.put({ type: "needs", needs: { ...kNoNeeds, ...later } });
     const work: Promise<void>[] = many ? [this.attempt({ jobs: new Set(jobs) }, this.listJobs(jobs))] : [];
-    for (const id of new Set([...(many ? [] : jobs), ...progressed])) work.push(this.attempt({ jobs: new Set([id]) }, this.readJob(id)));
+    for (const id of new Set([...(many ? [] : jobs), ...progressed])) {
+      work.push(this.attempt({ jobs: new Set([id]) }, this.readJob(id)));
+    }
     if (needs.page && detail && !detail.loaded) work.push(this.load(detail.job));
     if (needs.nodes) work.push(this.attempt({ nodes: true }, this.readNodes()));
     if (needs.policies) work.push(this.attempt({ policies: true }, this.readPolicies()));
@@ -121,7 +123,8 @@ export class NeedsFeed {
     try {
       await read;
     } catch (failure) {
-      if (failure instanceof ApiError && failure.status >= 400 && failure.status < 500) return; // it would be refused again
+      // What was refused would be refused again.
+      if (failure instanceof ApiError && failure.status >= 400 && failure.status < 500) return;
       if (this.stopped) return;
       this.failed.push(need);
       this.retry ??= setTimeout(() => this.readFailed(), kRetryMs);
@@ -157,7 +160,9 @@ export class NeedsFeed {
     this.put({ type: "jobs", jobs: (await this.client.jobs()).items.filter((job) => wanted.has(job.id)) });
   }
   private async readNodes(): Promise<void> { this.put({ type: "nodes", nodes: (await this.client.nodes()).items }); }
-  private async readPolicies(): Promise<void> { this.put({ type: "policies", policies: (await this.client.policies()).items }); }
+  private async readPolicies(): Promise<void> {
+    this.put({ type: "policies", policies: (await this.client.policies()).items });
+  }
   private async readDecisions(): Promise<void> {
     this.put({ type: "decisions", decisions: (await this.client.decisions(kDecisionsRead)).items });
   }
@@ -167,11 +172,16 @@ export class NeedsFeed {
   private async readWorkers(id: string): Promise<void> {
     this.put({ type: "workers", job: id, workers: (await this.client.workers(id)).items });
   }
+  private async readHistory(id: string, after: number): Promise<void> {
+    this.put({ type: "history", job: id, after, events: (await this.client.jobEvents(id, after)).items });
+  }
   private async readSwitches(id: string): Promise<void> {
     const newestFirst = (await this.client.newestSwitches(id, kSwitches)).items;
     this.put({ type: "switches", job: id, events: newestFirst.reverse() });
   }
-  private async readMetrics(id: string): Promise<void> { this.put({ type: "metrics", metrics: await this.client.metrics(id) }); }
+  private async readMetrics(id: string): Promise<void> {
+    this.put({ type: "metrics", metrics: await this.client.metrics(id) });
+  }
 }
 
 function without(all: ReadonlySet<string>, taken: readonly string[]): ReadonlySet<string> {

@@ -1,5 +1,5 @@
-// How the open job's page changes: by one event, which appends points and events and gives ranks their newest time, and by
-// what was read of the job.
+// How the open job's page changes: by one event, which appends points and events and gives ranks their newest time, and
+// by what was read of the job.
 import type { Explanation, JobMetrics, MetricPoint, TideEvent, Worker } from "../api/types";
 import { num, numbers, str } from "./event_data";
 import type { Detail, State } from "./model";

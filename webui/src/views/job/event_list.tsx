@@ -19,7 +19,9 @@ export function EventList({ events, loaded, older }: Props) {
     <section class="card" aria-labelledby="events-title">
       <header class="card-head"><h2 id="events-title">Events</h2><span class="quiet">newest first</span></header>
       {newest.length === 0 && !loaded && <div class="skeleton line" />}
-      {newest.length === 0 && loaded && <p class="empty-line">{older ? "Nothing but steps has happened of late." : "Nothing has happened yet."}</p>}
+      {newest.length === 0 && loaded && (
+        <p class="empty-line">{older ? "Nothing but steps has happened of late." : "Nothing has happened yet."}</p>
+      )}
       <ol class="event-list">
         {shown.map((event) => (
           <li key={event.seq} class={toneOf(event)} title={`${event.type}, no. ${event.seq}`}>

@@ -33,7 +33,9 @@ export function Generations({ job, detail }: { job: Job; detail: Detail }) {
           </table>
         </div>
       )}
-      {hasEarlier(detail.switches) && <p class="quiet small">Earlier ones are in <code>schedctl events</code>, as far as they are kept.</p>}
+      {hasEarlier(detail.switches) && (
+        <p class="quiet small">Earlier ones are in <code>schedctl events</code>, as far as they are kept.</p>
+      )}
     </section>
   );
 }

@@ -35,7 +35,12 @@ export function JobPage({ id, client, session }: Props) {
 
   if (!job && down) return <Unread what={id} />;
   if (detail?.missing && !job) {
-    return <section class="empty"><h1>Cannot show {id}</h1><p>{sentence(detail.missing)} <a href="#/">Go to the overview</a>.</p></section>;
+    return (
+      <section class="empty">
+        <h1>Cannot show {id}</h1>
+        <p>{sentence(detail.missing)} <a href="#/">Go to the overview</a>.</p>
+      </section>
+    );
   }
   if (!job || !detail) return <div class="job-page" aria-busy="true"><div class="skeleton strip" /><div class="skeleton tall" /></div>;
   return (

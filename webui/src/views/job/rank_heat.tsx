@@ -1,4 +1,5 @@
-// Compute times of the newest reports at hand, which may be thinned, a row for each rank: stronger = slower than that report's median.
+// Compute times of the newest reports at hand, which may be thinned, a row for each rank: stronger = slower than that
+// report's median.
 import { useEffect, useRef } from "preact/hooks";
 import type { MetricPoint } from "../../api/types";
 import { cssColour, useDark } from "../../theme";
