@@ -229,9 +229,15 @@ function answer(world, url, request, response) {
     metrics: () => ({ ...example("job_metrics"), job: id, points, sizes: job.sizes, fit: job.sizes.length > 1 ? { model: "usl", sigma: 0.2, kappa: 0.06, curve } : null, as_of_seq: world.seq }),
     workers: () => world.page(world.workers.get(id) ?? []),
     explain: () => world.explanations.get(id) ?? { ...example("explain"), job: id, state: job.state, summary: job.reason.text, reason: job.reason, evidence: [], alternatives: [], unblocks: [], as_of_seq: world.seq },
-    events: () => world.page(world.events.filter((event) => event.job === id)),
+    events: () => world.page(eventsOf(world, id, url.searchParams)),
   };
   return answers[sub] ? send(response, 200, answers[sub]()) : problem(404, "NotFound", `there is no ${url.pathname}`);
+}
+
+function eventsOf(world, job, asked) {
+  const [after, type] = [Number(asked.get("after") ?? 0), asked.get("type")];
+  const found = world.events.filter((event) => event.job === job && event.seq > after && (type === null || event.type === type));
+  return asked.get("order") === "desc" ? found.reverse() : found;
 }
 
 // A job file; plan_fixture.mjs says what becomes of it.

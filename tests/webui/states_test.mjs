@@ -114,8 +114,9 @@ test("an outage is said, and what was missed arrives when it ends", () => {
     await loaded(page);
     await page.locator(".link-state.live").waitFor();
     server.down(true);
-    const banner = page.getByRole("alert");
+    const banner = page.locator(".banner");
     await banner.getByText("Disconnected").waitFor();
+    assert.equal(await page.getByRole("alert").innerText(), "Disconnected");
     assert.match(await banner.innerText(), /The connection was lost\. What you see is as of \d\d:\d\d:\d\d, (now|\d+ s ago)/);
     await shoot(page, "disconnected-wide-light");
     world.jobs.get("job-1").size = 4;
@@ -124,7 +125,7 @@ test("an outage is said, and what was missed arrives when it ends", () => {
     await banner.getByText("Disconnected").waitFor();
     server.down(false);
     // The page may come back by itself before a second click; either way it must come back.
-    await page.evaluate(() => document.querySelector('[role="alert"] button')?.click());
+    await page.evaluate(() => document.querySelector(".banner button")?.click());
     await page.locator('tbody[data-job="job-1"]').getByText("4 (1–4)").waitFor();
     await banner.waitFor({ state: "detached" });
   });
@@ -142,7 +143,7 @@ test("what was not read before the daemon went says so, and is there when it is 
   await page.evaluate(() => { location.hash = "#/jobs/job-1"; });
   await page.getByRole("heading", { name: "Its history and its reasons could not be read" }).waitFor();
   server.down(false);
-  await page.evaluate(() => document.querySelector('[role="alert"] button')?.click());
+  await page.evaluate(() => document.querySelector(".banner button")?.click());
   await jobLoaded(page);
   await page.locator(".history canvas").first().waitFor();
 }));
@@ -164,6 +165,17 @@ test("a straggler is named in words, in the bars and on the time line", () => on
   assert.equal(await page.locator(".rail .marker.change").count(), 3);
   await page.locator(".rail .marker.change").nth(1).hover();
   await page.locator(".bubble").getByText("growing 2 -> 3: the last worker added 62 % of a worker's throughput").waitFor();
+}));
+
+test("the tab is named after its page, the state of the link is one word, and a dialog gives the focus back", () => onPage(demoWorld(), { hash: "#/jobs/job-1" }, async (page) => {
+  await jobLoaded(page);
+  assert.equal(await page.title(), "job-1 · Tidepool");
+  await page.locator(".link-state.live").waitFor();
+  assert.equal(await page.locator(".link-state").getByRole("status").innerText(), "Live");
+  await page.getByRole("button", { name: "Resize …" }).click();
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.equal(await page.evaluate(() => document.activeElement.innerText), "Resize …");
 }));
 
 test("a refused action shows the daemon's words and takes the buttons away", () => onPage(demoWorld(), { hash: "#/jobs/job-1", allow: /status of 403/ }, async (page) => {
@@ -266,6 +278,17 @@ test("the tree is walked, folded and chosen from with the keys alone", () => onP
   await page.getByRole("link", { name: "All tenants" }).click();
   await page.locator(".tenant-panel").waitFor({ state: "detached" });
 }));
+
+test("all jobs below a tenant can be seen, those of the tenants below it too", () => {
+  const world = sharedWorld();
+  for (let n = 0; n < 20; ++n) world.jobs.set(`job-${20 + n}`, { ...world.jobs.get("job-1"), id: `job-${20 + n}`, tenant: "vision" });
+  return onPage(world, { hash: "#/tenants/lab" }, async (page) => {
+    await page.locator('[data-testid="tenant-jobs"] li').nth(11).waitFor();
+    await page.getByRole("button", { name: "Show 10 more of 22" }).click();
+    await page.locator('[data-testid="tenant-jobs"] li').nth(21).waitFor();
+    await page.getByRole("button", { name: /more of 22/ }).waitFor({ state: "detached" });
+  });
+});
 
 test("the chart of use and its table have the same days, of the month and of the week", () => onPage(sharedWorld(), { hash: "#/tenants/guests" }, async (page) => {
   const sum = page.locator('[data-testid="usage-sum"]');

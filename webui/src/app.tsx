@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { Client } from "./api/client";
 import { Boundary } from "./parts/boundary";
-import { pageKey, parseRoute, type Route } from "./router";
+import { pageKey, parseRoute, type Route, titleOf } from "./router";
 import { adoptFragment, forgetToken, keepToken, storedToken } from "./session";
 import { Planner } from "./state/planner";
 import { Session } from "./state/session";
@@ -36,6 +36,7 @@ function useRoute(onToken: (token: string) => void): Route {
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, [onToken]);
+  useEffect(() => { document.title = titleOf(route); }, [route]);
   return route;
 }
 
@@ -51,8 +52,12 @@ export function App() {
     const client = new Client(auth.token);
     const session = new Session(client, store);
     const planner = new Planner(client, store);
+    const see = () => session.see(!document.hidden);
     setLive({ client, session, planner });
+    see();
+    document.addEventListener("visibilitychange", see);
     return () => {
+      document.removeEventListener("visibilitychange", see);
       planner.stop();
       session.stop();
       store.dispatch({ type: "signed_out" });

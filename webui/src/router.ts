@@ -44,3 +44,14 @@ export function planLikeHref(job: string): string {
 export function pageKey(route: Route): string {
   return route.page === "job" ? `job ${route.id}` : route.page;
 }
+
+// Tells tabs and entries of the history apart.
+export function titleOf(route: Route): string {
+  switch (route.page) {
+    case "overview": return "Tidepool";
+    case "job": return `${route.id} · Tidepool`;
+    case "tenants": return `${route.chosen ?? "Tenants"} · Tidepool`;
+    case "plan": return "Plan · Tidepool";
+    case "unknown": return "No such page · Tidepool";
+  }
+}

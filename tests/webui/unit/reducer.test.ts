@@ -6,11 +6,21 @@ const progress = { step: 140, size: 2, generation: 2, samples_per_second: 9300.5
 const why = { code: "EfficientUp", numbers: {}, text: "growing 2 -> 3: worth it" };
 
 test("an event changes the job it names and nothing else", () => {
-  const before = reduce(listed(), { type: "job", job: job({ id: "job-2" }) });
+  const before = reduce(listed(), { type: "jobs", jobs: [job({ id: "job-2" })] });
   const after = apply(before, event(82, "job.progressed", progress));
   expect(after.jobs.get("job-1")?.progress).toMatchObject({ step: 140, loss: 2.1, samples_per_second: 9300.5, fraction: 0.35 });
   expect(after.jobs.get("job-1")?.cost.amount).toBe("0.0051");
   expect(after.jobs.get("job-2")).toBe(before.jobs.get("job-2"));
+});
+
+test("what no event, reason or forecast has changed is the same map, so that nothing is drawn anew", () => {
+  const before = listed();
+  const after = apply(before, event(82, "job.checkpoint_asked", {}), event(83, "budget.renewed", { tenant: "lab" }, { job: null }));
+  expect([after.seq, after.jobs === before.jobs, after.nodes === before.nodes, after.sizeHistory === before.sizeHistory]).toEqual([83, true, true, true]);
+  expect(reduce(before, { type: "reasons", jobs: [...before.jobs.values()] }).jobs).toBe(before.jobs);
+  const told = [...before.jobs.values()].flatMap(({ id, name, forecast }) => (forecast ? [{ job: id, name, forecast }] : []));
+  const page = { items: told, next_cursor: null, as_of_seq: 83, computed_at: "", policy: "tidal", observed: null };
+  expect(reduce(before, { type: "forecasts", page }).jobs).toBe(before.jobs);
 });
 
 test("the state before is left as it was", () => {
@@ -117,7 +127,7 @@ test("what the list of jobs says of a job stands, whatever an older decision sai
 });
 
 test("reasons that were read again reach jobs whose state has not moved, and ask for the open job's explanation", () => {
-  const before = reduce(reduce(listed(), { type: "job", job: job({ id: "job-2", state: "pending" }) }), { type: "open", job: "job-2" });
+  const before = reduce(reduce(listed(), { type: "jobs", jobs: [job({ id: "job-2", state: "pending" })] }), { type: "open", job: "job-2" });
   const read = [job({ state: "pending", reason: waits("old") }), job({ id: "job-2", state: "pending", size: 7, reason: waits("new") }), job({ id: "job-3" })];
   const after = reduce(before, { type: "reasons", jobs: read });
   expect(after.jobs.get("job-1")).toBe(before.jobs.get("job-1"));
@@ -142,6 +152,23 @@ test("the open job's points hold each report once", () => {
   expect(late.detail?.points.map((point) => point.step)).toEqual([10, 60, 140]);
 });
 
+test("of the last minutes the reports that came as events stay beside those that are read thinned", () => {
+  const at = (minute: number) => ({ at: new Date(Date.UTC(2026, 10, 20, 22, minute)).toISOString() });
+  let state = reduce(listed(), { type: "open", job: "job-1" });
+  for (let minute = 0; minute < 30; ++minute) state = apply(state, event(90 + minute, "job.progressed", { ...progress, step: minute }, at(minute)));
+  const [first] = metrics().points;
+  const thinned = [0, 10, 20, 29].map((minute) => ({ ...first!, ...at(minute), step: minute }));
+  state = reduce(state, { type: "metrics", metrics: { ...metrics(), points: thinned } });
+  expect(state.detail?.points.map((point) => point.step)).toEqual([0, 10, ...Array.from({ length: 15 }, (_, n) => 15 + n)]);
+});
+
+test("measurements are read again after a decision on the open job, not after one on another", () => {
+  const opened = reduce(listed(), { type: "open", job: "job-1" });
+  const decided = (job: string) => apply(opened, event(82, "decision.made", { policy: "tidal", intents: [{ kind: "grow", job, text: "" }] }, { job: null })).needs;
+  expect(decided("job-2")).toMatchObject({ metrics: false, explanation: true });
+  expect(decided("job-1")).toMatchObject({ metrics: true, explanation: true });
+});
+
 test("events of the open job are listed in order without its reports, others stay out", () => {
   let state = reduce(listed(), { type: "open", job: "job-1" });
   state = apply(state, event(82, "job.progressed", progress), event(83, "worker.lost", { worker: "w-1" }), event(84, "worker.lost", { worker: "w-8" }, { job: "job-2" }));
@@ -149,6 +176,24 @@ test("events of the open job are listed in order without its reports, others sta
   expect(state.detail?.events.map((entry) => entry.seq)).toEqual([60, 83]);
 });
 
+test("changes of membership stay in order, whatever was read and whatever the stream has brought", () => {
+  const switched = (seq: number, generation: number) => event(seq, "generation.switched", { generation });
+  let state = apply(reduce(listed(), { type: "open", job: "job-1" }), switched(82, 9));
+  state = reduce(state, { type: "switches", job: "job-1", events: [switched(20, 7), switched(30, 8)] });
+  state = apply(state, switched(83, 10));
+  expect(state.detail?.switches.map((entry) => entry.data.generation)).toEqual([7, 8, 9, 10]);
+  expect(reduce(state, { type: "switches", job: "job-2", events: [] })).toBe(state);
+});
+
 test("signing out forgets everything", () => {
-  expect(reduce(listed(), { type: "signed_out" })).toEqual(kEmptyState);
+  const writing = reduce(listed(), { type: "plan", action: { type: "wrote", text: '{"name": "x"}' } });
+  expect(reduce(writing, { type: "signed_out" })).toEqual(kEmptyState);
+});
+
+test("a job file that someone writes outlives a token that is refused, and nothing else does", () => {
+  const began = reduce(listed(), { type: "plan", action: { type: "begun", like: "job-1", name: "charlm-demo", text: "{}" } });
+  const writing = reduce(began, { type: "plan", action: { type: "wrote", text: '{"name": "x"}' } });
+  const refused = reduce(reduce(writing, { type: "plan", action: { type: "working", work: { kind: "submitting" } } }), { type: "link", link: { kind: "refused", message: "it has expired" } });
+  const { text, begun, before } = writing.plan;
+  expect(reduce(refused, { type: "signed_out" })).toEqual({ ...kEmptyState, plan: { ...kEmptyState.plan, text, begun, before } });
 });

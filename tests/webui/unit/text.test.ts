@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { jobHref, kPlanHref, pageKey, parseRoute, planLikeHref, tenantHref } from "~/router";
+import { jobHref, kPlanHref, pageKey, parseRoute, planLikeHref, tenantHref, titleOf } from "~/router";
 import { splitFragment } from "~/session";
 import type { JobState } from "~/api/types";
 import { cancelText } from "~/text/cancel_text";
 import { describe as sentence } from "~/text/event_text";
-import { ago, clockBeside, compact, duration, money, percent, quantity, rate, sentence as asSentence, share, sizeText } from "~/text/format";
+import { ago, clockBeside, clockWithin, compact, duration, money, percent, quantity, rate, sentence as asSentence, share, sizeText } from "~/text/format";
+import { hasEarlier, noSwitchesText } from "~/text/switch_text";
 import { waitText } from "~/text/wait_text";
 import { bytes } from "~/views/job/generations";
 import { event, job } from "./samples";
@@ -78,6 +79,25 @@ test("each event type of the contract has a sentence", () => {
   const types = [...contract.matchAll(/^\| (.*?) \| /gm)].flatMap((row) => [...(row[1] ?? "").matchAll(/`([a-z_.]+)`/g)].map((found) => found[1] ?? ""));
   expect(types.length).toBeGreaterThan(15);
   for (const type of types) expect(sentence(event(1, type, {})), type).not.toBe(type);
+});
+
+test("only a job of one generation is said to have kept its first membership", () => {
+  expect(noSwitchesText({ state: "running", started_at: "2026-11-20T21:53:20Z", generation: 1 })).toBe("The job has kept its first membership.");
+  expect(noSwitchesText({ state: "pending", started_at: null, generation: 0 })).toBe("The job has not started.");
+  expect(noSwitchesText({ state: "running", started_at: "2026-11-20T21:53:20Z", generation: 7 })).toMatch(/^It is at generation 7;/);
+  const from = (generation: number) => hasEarlier([event(9, "generation.switched", { generation })]);
+  expect([hasEarlier([]), from(1), from(2), from(8)]).toEqual([false, false, false, true]);
+});
+
+test("a moment of a chart names its day where the chart is longer than a day", () => {
+  const at = new Date(2026, 10, 20, 21, 53, 20).getTime();
+  expect(clockWithin(at, 86_400_000)).toBe("21:53:20");
+  expect(clockWithin(at, 86_400_001)).toBe("20 Nov 21:53");
+});
+
+test("a tab is named after its page", () => {
+  const titles = ["#/", jobHref("job-12"), "#/tenants", tenantHref("vision"), kPlanHref, "#/nodes"].map((hash) => titleOf(parseRoute(hash)));
+  expect(titles).toEqual(["Tidepool", "job-12 · Tidepool", "Tenants · Tidepool", "vision · Tidepool", "Plan · Tidepool", "No such page · Tidepool"]);
 });
 
 test("addresses name pages, and a job's id may hold anything", () => {

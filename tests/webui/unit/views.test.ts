@@ -1,9 +1,9 @@
 import { markersOf } from "~/charts/markers";
 import { costAtMax, secondsLeft, throughputAt } from "~/state/cost";
-import { inScope, matches, sorted } from "~/state/job_order";
+import { countScopes, inScope, matches, sorted } from "~/state/job_order";
 import { eventRate, sumPool } from "~/state/pool";
 import { layOut, slotAt, slotOrigin } from "~/views/overview/mosaic_layout";
-import { columnsOf } from "~/views/job/history_data";
+import { columnsOf, rangeAround } from "~/views/job/history_data";
 import { event, job, metrics, node } from "./samples";
 
 test("slots are counted once: used, free, cordoned, quarantined or lost", () => {
@@ -58,6 +58,7 @@ test("time left follows from the steps still to do", () => {
 test("the table filters by words and sorts to one order", () => {
   const jobs = [job({ id: "job-2", name: "b" }), job({ id: "job-10", name: "a", state: "succeeded" }), job({ id: "job-3", name: "b", state: "pending" })];
   expect(jobs.filter((entry) => inScope(entry, "active")).map((entry) => entry.id)).toEqual(["job-2", "job-3"]);
+  expect(countScopes(jobs)).toEqual({ active: 2, waiting: 1, ended: 1, all: 3 });
   expect(jobs.filter((entry) => matches(entry, "DEMO pending")).map((entry) => entry.id)).toEqual(["job-3"]);
   expect(matches(job(), "project=demo 62")).toBe(true);
   expect(sorted(jobs, { column: "name", descending: false }).map((entry) => entry.id)).toEqual(["job-10", "job-3", "job-2"]);
@@ -77,6 +78,14 @@ test("chart columns only grow in time and keep to the window", () => {
   if (!first || !second) throw new Error("the example has two points");
   expect(columnsOf([first, first, second], 0).step).toEqual([10, 60]);
   expect(columnsOf([first, second], 2).step).toEqual([60]);
+});
+
+test("the axis of a loss holds all its values, below zero too, and does not go below zero without need", () => {
+  const [bottom, top] = rangeAround(-3, -1);
+  expect(bottom).toBeLessThan(-3);
+  expect(top).toBeGreaterThan(-1);
+  expect(rangeAround(-1, 2)[0]).toBeLessThan(-1);
+  expect(rangeAround(0.01, 4)[0]).toBe(0);
 });
 
 test("a thousand nodes fit, and every slot is found under its own point", () => {

@@ -137,6 +137,10 @@ export class Client {
     return this.get<Page<Decision>>(`/v1/decisions?limit=${limit}${cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`}`);
   }
   jobEvents(job: string, after: number): Promise<Page<TideEvent>> { return this.all<TideEvent>(`/v1/jobs/${encodeURIComponent(job)}/events?after=${after}`); }
+  newestSwitches(job: string, limit: number): Promise<Page<TideEvent>> {
+    const path = `/v1/jobs/${encodeURIComponent(job)}/events`;
+    return this.get<Page<TideEvent>>(`${path}?type=generation.switched&order=desc&limit=${limit}`);
+  }
   eventsAfter(seq: number): Promise<Page<TideEvent>> { return this.get<Page<TideEvent>>(`/v1/events?after=${seq}&limit=${kPageLimit}`); }
 
   forecasts(): Promise<ForecastPage> { return this.all<ForecastPage["items"][number], ForecastPage>("/v1/forecast"); }

@@ -47,12 +47,16 @@ const kFirstRetryMs = 500;
 const kLongestRetryMs = 15_000;
 // The daemon sends a comment at least this often; silence means the connection is dead.
 const kSilenceMs = 45_000;
+const kOpenMs = 15_000; // a browser that has no connection left waits without end
 
 export function backoffMs(attempt: number, chance: number): number {
   const ceiling = Math.min(kLongestRetryMs, kFirstRetryMs * 2 ** attempt);
   return Math.round(ceiling * (0.5 + 0.5 * chance));
 }
 
+const unreachable = (message: string) => new ApiError(0, "Unreachable", message);
+
+// After close() no handler is called, whatever was under way.
 export class EventStream {
   private readonly client: Client;
   private readonly handlers: StreamHandlers;
@@ -60,6 +64,7 @@ export class EventStream {
   private attempt = 0;
   private abort = new AbortController();
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private opened = false;
   private closed = false;
 
   constructor(client: Client, after: number, handlers: StreamHandlers) {
@@ -71,45 +76,63 @@ export class EventStream {
 
   close(): void {
     this.closed = true;
+    this.pause();
+  }
+
+  // Gives the connection back; retryNow() goes on from the last event seen.
+  pause(): void {
+    this.opened = false;
     clearTimeout(this.timer);
     this.abort.abort();
   }
 
-  // Skips what is left of the wait.
+  // Skips what is left of the wait, or begins anew where a connection is still being opened.
   retryNow(): void {
-    if (this.timer === undefined) return;
-    clearTimeout(this.timer);
-    this.timer = undefined;
+    if (this.opened || this.closed) return;
+    this.pause();
     void this.run();
   }
 
   private async run(): Promise<void> {
-    this.abort = new AbortController();
+    const abort = new AbortController();
+    this.abort = abort;
+    const limit = setTimeout(() => this.fail(abort, unreachable("the daemon does not answer")), kOpenMs);
     try {
-      const response = await this.client.openStream(this.last, this.abort.signal);
+      const response = await this.client.openStream(this.last, abort.signal);
+      clearTimeout(limit);
+      if (abort.signal.aborted) return;
+      this.opened = true;
       this.handlers.onOpen();
-      await this.read(response);
-      throw new ApiError(0, "StreamEnded", "the daemon closed the stream");
+      await this.read(response, abort);
+      this.fail(abort, new ApiError(0, "StreamEnded", "the daemon closed the stream"));
     } catch (failure) {
-      if (this.closed) return;
-      const error = failure instanceof ApiError ? failure : new ApiError(0, "Unreachable", "the connection was lost");
-      if (error.status === 401 || error.status === 403) return this.handlers.onRefused(error);
-      const wait = backoffMs(this.attempt++, Math.random());
-      this.timer = setTimeout(() => { this.timer = undefined; void this.run(); }, wait);
-      this.handlers.onDown(error, wait);
+      this.fail(abort, failure instanceof ApiError ? failure : unreachable("the connection was lost"));
+    } finally {
+      clearTimeout(limit);
     }
   }
 
-  private async read(response: Response): Promise<void> {
+  // Ends a connection, once, and tries again later; one that was given up before does nothing more.
+  private fail(abort: AbortController, error: ApiError): void {
+    if (abort.signal.aborted) return;
+    abort.abort();
+    this.opened = false;
+    if (error.status === 401 || error.status === 403) return this.handlers.onRefused(error);
+    const wait = backoffMs(this.attempt++, Math.random());
+    this.timer = setTimeout(() => { void this.run(); }, wait);
+    this.handlers.onDown(error, wait);
+  }
+
+  private async read(response: Response, abort: AbortController): Promise<void> {
     if (!response.body) throw new ApiError(0, "NoBody", "the daemon sent no stream");
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     const parser = new SseParser();
-    const silence = () => setTimeout(() => this.abort.abort(), kSilenceMs);
+    const silence = () => setTimeout(() => this.fail(abort, unreachable("the connection was lost")), kSilenceMs);
     let watchdog = silence();
     try {
       for (;;) {
         const { value, done } = await reader.read();
-        if (done) return;
+        if (done || abort.signal.aborted) return;
         clearTimeout(watchdog);
         watchdog = silence();
         this.attempt = 0;

@@ -1,6 +1,6 @@
 // What all charts share: thin grid, quiet labels, the same left edge, numbers that do not jump.
 import type uPlot from "uplot";
-import { clock, compact } from "../text/format";
+import { clockWithin, compact } from "../text/format";
 import { cssColour } from "../theme";
 
 export const kLeftAxis = 52; // px; the marker rail above the charts uses the same
@@ -45,6 +45,9 @@ export function valueAxis(ink: Ink): uPlot.Axis {
 export function timeAxis(ink: Ink, visible: boolean): uPlot.Axis {
   return axis(ink, {
     size: visible ? 26 : 6, space: 90, grid: { show: false },
-    values: (_, values) => values.map((value) => (visible ? clock(value * 1000) : "")),
+    values: ({ scales }, values) => {
+      const stretch = (scales.x?.max ?? 0) - (scales.x?.min ?? 0);
+      return values.map((value) => (visible ? clockWithin(value * 1000, stretch * 1000) : ""));
+    },
   });
 }

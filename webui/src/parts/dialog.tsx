@@ -1,4 +1,5 @@
-// The browser's own modal dialog: it keeps the focus inside, and Escape closes it.
+// The browser's own modal dialog: it keeps the focus inside, and Escape closes it. What had the focus before has it
+// after.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
@@ -10,7 +11,12 @@ interface Props {
 
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => { dialog.current?.showModal(); }, []);
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    // A button that was off while it was asked takes the focus only when it is drawn again.
+    return () => queueMicrotask(() => { if (opener instanceof HTMLElement) opener.focus(); });
+  }, []);
   return (
     <dialog ref={dialog} class="dialog" aria-labelledby="dialog-title" onClose={onClose}
       onClick={(event) => { if (event.target === dialog.current) dialog.current?.close(); }}>

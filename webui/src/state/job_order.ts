@@ -18,6 +18,16 @@ export function inScope(job: Job, scope: Scope): boolean {
   }
 }
 
+export function countScopes(jobs: readonly Job[]): Record<Scope, number> {
+  const counts = { active: 0, waiting: 0, ended: 0, all: jobs.length };
+  for (const job of jobs) {
+    if (inScope(job, "waiting")) counts.waiting += 1;
+    if (inScope(job, "ended")) counts.ended += 1;
+    else counts.active += 1;
+  }
+  return counts;
+}
+
 // Every word must appear in the name, id, tenant, state, reason or a label.
 export function matches(job: Job, query: string): boolean {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -40,11 +50,11 @@ function valueOf(job: Job, column: Column): number | string {
     case "throughput": return holdsSlots(job.state) ? job.progress.samples_per_second : 0;
     case "progress": return job.progress.fraction ?? -1;
     case "cost": return Number(job.cost.amount) || 0;
-    case "age": return job.submitted_at;
+    case "age": return Date.parse(job.submitted_at);
   }
 }
 
-const byText = new Intl.Collator("en", { numeric: true });
+export const byText = new Intl.Collator("en", { numeric: true });
 
 export function sorted(jobs: readonly Job[], order: Order): Job[] {
   const sign = order.descending ? -1 : 1;

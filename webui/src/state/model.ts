@@ -33,8 +33,8 @@ export type Link =
 // Everything about the one job whose page is open.
 export interface Detail {
   job: string;
-  loaded: boolean;
-  missing: string | null; // why the job cannot be shown
+  loaded: boolean; // all of it was read
+  missing: string | null; // why it was not
   points: readonly MetricPoint[];
   pointsSeq: number;
   sizes: readonly MeasuredSize[];
@@ -42,6 +42,7 @@ export interface Detail {
   workers: readonly Worker[];
   explanation: Explanation | null;
   events: readonly TideEvent[]; // oldest first
+  switches: readonly TideEvent[]; // of its generations, oldest first, also from before `eventsAfter`
   eventsAfter: number; // none up to this one was read; 0 = all of them
 }
 
@@ -65,7 +66,9 @@ export type ForecastWhole = Pick<ForecastPage, "computed_at" | "policy" | "obser
 // What events have made out of date; the loader fetches it and takes it off the list.
 export interface Needs {
   jobs: ReadonlySet<string>;
+  page: boolean; // all of the open job's
   nodes: boolean;
+  policies: boolean;
   decisions: boolean;
   explanation: boolean;
   workers: boolean;
@@ -91,8 +94,8 @@ export interface State {
 }
 
 export const kNoNeeds: Needs = {
-  jobs: new Set(), nodes: false, decisions: false, explanation: false, workers: false, metrics: false,
-  progressed: new Set(),
+  jobs: new Set(), page: false, nodes: false, policies: false, decisions: false, explanation: false, workers: false,
+  metrics: false, progressed: new Set(),
 };
 
 export const kEmptyState: State = {
@@ -104,7 +107,7 @@ export const kEmptyState: State = {
 export function emptyDetail(job: string): Detail {
   return {
     job, loaded: false, missing: null, points: [], pointsSeq: 0, sizes: [], fit: null, workers: [], explanation: null,
-    events: [], eventsAfter: 0,
+    events: [], switches: [], eventsAfter: 0,
   };
 }
 

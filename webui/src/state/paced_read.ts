@@ -30,6 +30,9 @@ export class PacedRead {
     this.want();
   }
 
+  // What a read brings after this is of no use any more.
+  get isStopped(): boolean { return this.stopped; }
+
   stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);

@@ -69,6 +69,11 @@ export function reducePlan(desk: PlanDesk, action: PlanAction): PlanDesk {
   }
 }
 
+// What is left where a token was refused: the text is its writer's own work, the rest was told to that token.
+export function keptText({ text, begun, before }: PlanDesk): PlanDesk {
+  return { ...kEmptyDesk, text, begun, before };
+}
+
 // The answer is to another text than the one that stands there now.
 export function isOfEarlierText(desk: PlanDesk): boolean {
   return desk.answer !== null && desk.answer.text !== desk.text;

@@ -49,6 +49,7 @@ export class ReasonFeed {
     }
     try {
       const page = await this.client.liveJobs(this.cursor);
+      if (this.page.isStopped) return;
       this.cursor = page.next_cursor;
       this.store.dispatch({ type: "reasons", jobs: page.items });
       this.onRead();

@@ -1,11 +1,69 @@
-// How one event changes the open job's page: points and events are appended, ranks get their newest time.
-import type { MetricPoint, TideEvent } from "../api/types";
+// How the open job's page changes: by one event, which appends points and events and gives ranks their newest time, and
+// by what was read of the job.
+import type { Explanation, JobMetrics, MetricPoint, TideEvent, Worker } from "../api/types";
 import { num, numbers, str } from "./event_data";
-import type { Detail } from "./model";
+import type { Detail, State } from "./model";
+import { withSize } from "./reduce_job";
+
+export type DetailAction =
+  | { type: "missing"; job: string; message: string }
+  | { type: "loaded"; job: string }
+  | { type: "history"; job: string; after: number; events: TideEvent[] }
+  | { type: "switches"; job: string; events: TideEvent[] }
+  | { type: "metrics"; metrics: JobMetrics }
+  | { type: "workers"; job: string; workers: Worker[] }
+  | { type: "explanation"; explanation: Explanation };
 
 // Above this the oldest half is thinned by two, so that a page left open for a week stays small.
 const kMostPoints = 4_000;
 const kMostEvents = 2_000;
+const kDenseMs = 15 * 60_000; // the longest of the times that the charts show alone
+
+// What was read of another job than the open one is dropped.
+export function reduceDetail(state: State, action: DetailAction): State {
+  const { detail } = state;
+  if (!detail || detail.job !== jobOf(action)) return state;
+  switch (action.type) {
+    case "missing":
+      return { ...state, detail: { ...detail, missing: action.message } };
+    case "loaded":
+      return { ...state, detail: { ...detail, loaded: true, missing: null } };
+    case "history": {
+      const events = withLater(action.events.filter((event) => event.type !== "job.progressed"), detail.events);
+      const sizeHistory = new Map(state.sizeHistory).set(detail.job, action.events.reduce(withSize, []));
+      return { ...state, sizeHistory, detail: { ...detail, events, eventsAfter: action.after } };
+    }
+    case "switches":
+      return { ...state, detail: { ...detail, switches: withLater(action.events, detail.switches) } };
+    case "metrics":
+      return { ...state, detail: withMetrics(detail, action.metrics) };
+    case "workers":
+      return { ...state, detail: { ...detail, workers: action.workers } };
+    case "explanation":
+      return { ...state, detail: { ...detail, explanation: action.explanation } };
+  }
+}
+
+function jobOf(action: DetailAction): string {
+  if (action.type === "metrics") return action.metrics.job;
+  return action.type === "explanation" ? action.explanation.job : action.job;
+}
+
+// Events that the stream has brought since.
+function withLater(read: readonly TideEvent[], known: readonly TideEvent[]): readonly TideEvent[] {
+  const newest = read[read.length - 1]?.seq ?? 0;
+  return [...read, ...known.filter((event) => event.seq > newest)];
+}
+
+// What is read of a long job is thinned; of the last minutes the reports that events have brought stay beside it.
+function withMetrics(detail: Detail, { points, sizes, fit, as_of_seq }: JobMetrics): Detail {
+  const newest = points[points.length - 1];
+  const from = newest === undefined ? -Infinity : Date.parse(newest.at) - kDenseMs;
+  const dense = detail.points.filter((point) => Date.parse(point.at) > from);
+  const all = [...new Map([...dense, ...points].map((point) => [point.at, point])).values()];
+  all.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  return { ...detail, points: all, pointsSeq: Math.max(as_of_seq, detail.pointsSeq), sizes, fit };
+}
 
 export function patchDetail(detail: Detail, event: TideEvent): Detail {
   if (event.job !== detail.job) return detail;
@@ -18,6 +76,7 @@ export function patchDetail(detail: Detail, event: TideEvent): Detail {
       return time === undefined ? worker : { ...worker, compute_ms: time };
     });
   }
+  if (event.type === "generation.switched") next.switches = appendEvent(detail.switches, event);
   if (event.type === "worker.straggling") {
     const id = str(event, "worker");
     next.workers = detail.workers.map((worker) =>

@@ -1,5 +1,6 @@
 // Puts the newest forecasts into the jobs they are of. Pure.
 import type { ForecastPage, Job } from "../api/types";
+import { kept } from "./kept";
 import type { State } from "./model";
 
 export function withForecasts(state: State, page: ForecastPage): State {
@@ -10,5 +11,5 @@ export function withForecasts(state: State, page: ForecastPage): State {
     const same = (job.forecast?.computed_at ?? null) === (forecast?.computed_at ?? null);
     jobs.set(id, same ? job : { ...job, forecast });
   }
-  return { ...state, jobs, forecasts: { computed_at: page.computed_at, policy: page.policy, observed: page.observed } };
+  return { ...state, jobs: kept(state.jobs, jobs), forecasts: { computed_at: page.computed_at, policy: page.policy, observed: page.observed } };
 }

@@ -2,6 +2,9 @@
 // the job when the event says that more has changed than it carries.
 import type { Job, JobState, TideEvent } from "../api/types";
 import { num, reason, str } from "./event_data";
+import type { SizePoint } from "./model";
+
+const kMostSizePoints = 96;
 
 export function patchJob(job: Job, event: TideEvent): Job {
   switch (event.type) {
@@ -88,7 +91,7 @@ export function changesMoreThanItSays(event: TideEvent): boolean {
 }
 
 // The size an event fixes, for the sparkline; null if it says nothing about it.
-export function sizeAfter(event: TideEvent): number | null {
+function sizeAfter(event: TideEvent): number | null {
   switch (event.type) {
     case "job.started":
     case "job.progressed":
@@ -103,4 +106,10 @@ export function sizeAfter(event: TideEvent): number | null {
     default:
       return null;
   }
+}
+
+export function withSize(history: readonly SizePoint[], event: TideEvent): readonly SizePoint[] {
+  const size = sizeAfter(event);
+  if (size === null || history[history.length - 1]?.size === size) return history;
+  return [...history, { at: Date.parse(event.at), size }].slice(-kMostSizePoints);
 }

@@ -1,31 +1,27 @@
 // (state, action) -> state, pure: no clock, no fetch. Events that the lists already hold change nothing.
-import type {
-  ClusterNode, Decision, Explanation, ForecastPage, Job, JobMetrics, Policy, TideEvent, Worker,
-} from "../api/types";
+import type { ClusterNode, Decision, ForecastPage, Job, Policy, TideEvent } from "../api/types";
 import { intents, texts } from "./event_data";
+import { kept } from "./kept";
 import {
   type DecisionLine, emptyDetail, isTold, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint, type State,
 } from "./model";
-import { type PlanAction, reducePlan } from "./plan_desk";
-import { patchDetail } from "./reduce_detail";
+import { keptText, type PlanAction, reducePlan } from "./plan_desk";
+import { type DetailAction, patchDetail, reduceDetail } from "./reduce_detail";
 import { withForecasts } from "./reduce_forecasts";
-import { changesMoreThanItSays, patchJob, sizeAfter } from "./reduce_job";
+import { changesMoreThanItSays, patchJob, withSize } from "./reduce_job";
 import { reduceTenants, type TenantAction } from "./reduce_tenants";
 
 export type Action =
   | { type: "link"; link: Link }
   | { type: "listed"; seq: number; jobs: Job[]; nodes: ClusterNode[]; policies: Policy[]; decisions: Decision[]; recent: TideEvent[] }
   | { type: "events"; events: TideEvent[] }
-  | { type: "job"; job: Job }
+  | { type: "jobs"; jobs: Job[] }
   | { type: "reasons"; jobs: Job[] }
   | { type: "nodes"; nodes: ClusterNode[] }
+  | { type: "policies"; policies: Policy[] }
   | { type: "decisions"; decisions: Decision[] }
   | { type: "open"; job: string | null }
-  | { type: "missing"; job: string; message: string }
-  | { type: "history"; job: string; after: number; events: TideEvent[] }
-  | { type: "metrics"; metrics: JobMetrics }
-  | { type: "workers"; job: string; workers: Worker[] }
-  | { type: "explanation"; explanation: Explanation }
+  | DetailAction
   | { type: "forecasts"; page: ForecastPage }
   | { type: "tenants"; action: TenantAction }
   | { type: "plan"; action: PlanAction }
@@ -33,7 +29,6 @@ export type Action =
   | { type: "signed_out" };
 
 const kMostDecisions = 60;
-const kMostSizePoints = 96;
 const kMostArrivals = 512;
 
 export function reduce(state: State, action: Action): State {
@@ -43,13 +38,15 @@ export function reduce(state: State, action: Action): State {
     case "listed":
       return listed(state, action);
     case "events":
-      return action.events.reduce(applyEvent, copyOf(state));
-    case "job":
-      return { ...state, jobs: new Map(state.jobs).set(action.job.id, action.job) };
+      return withEvents(state, action.events);
+    case "jobs":
+      return withJobs(state, action.jobs);
     case "reasons":
       return withReasons(state, action.jobs);
     case "nodes":
       return { ...state, nodes: byId(action.nodes) };
+    case "policies":
+      return { ...state, policies: action.policies };
     case "decisions":
       return withDecisions(state, action.decisions);
     case "open":
@@ -63,37 +60,18 @@ export function reduce(state: State, action: Action): State {
     case "needs":
       return { ...state, needs: { ...state.needs, ...action.needs } };
     case "signed_out":
-      return { ...kEmptyState, needs: kNoNeeds };
+      return { ...kEmptyState, plan: state.link.kind === "refused" ? keptText(state.plan) : kEmptyState.plan };
     default:
       return reduceDetail(state, action);
   }
 }
 
-function reduceDetail(state: State, action: Action): State {
-  const detail = state.detail;
-  if (!detail) return state;
-  if (action.type === "missing" && action.job === detail.job) {
-    return { ...state, detail: { ...detail, missing: action.message } };
-  }
-  if (action.type === "history" && action.job === detail.job) {
-    const newest = action.events[action.events.length - 1]?.seq ?? 0;
-    const events = [...action.events.filter((event) => event.type !== "job.progressed"), ...detail.events.filter((event) => event.seq > newest)];
-    const sizeHistory = new Map(state.sizeHistory).set(detail.job, sizesOf(action.events));
-    return { ...state, sizeHistory, detail: { ...detail, loaded: true, events, eventsAfter: action.after } };
-  }
-  if (action.type === "metrics" && action.metrics.job === detail.job) {
-    const { points, sizes, fit, as_of_seq } = action.metrics;
-    const newest = points[points.length - 1]?.at ?? "";
-    const later = detail.points.filter((point) => point.at > newest);
-    return { ...state, detail: { ...detail, points: [...points, ...later], pointsSeq: Math.max(as_of_seq, detail.pointsSeq), sizes, fit } };
-  }
-  if (action.type === "workers" && action.job === detail.job) {
-    return { ...state, detail: { ...detail, workers: action.workers } };
-  }
-  if (action.type === "explanation" && action.explanation.job === detail.job) {
-    return { ...state, detail: { ...detail, explanation: action.explanation } };
-  }
-  return state;
+function withEvents(state: State, events: readonly TideEvent[]): State {
+  const next = events.reduce(applyEvent, copyOf(state));
+  const { jobs, nodes, sizeHistory } = state;
+  return {
+    ...next, jobs: kept(jobs, next.jobs), nodes: kept(nodes, next.nodes), sizeHistory: kept(sizeHistory, next.sizeHistory),
+  };
 }
 
 // Maps are copied once for a whole batch of events.
@@ -113,6 +91,7 @@ function applyEvent(draft: State, event: TideEvent): State {
   if (arrivals.length > kMostArrivals) arrivals.splice(0, arrivals.length - kMostArrivals);
   applyToJob(next, event);
   applyToNodes(next, event);
+  if (kMovesPolicies.has(event.type)) next.needs = { ...next.needs, policies: true };
   if (event.type === "decision.made") applyDecision(next, event);
   if (next.detail) applyToDetail(next, event);
   return next;
@@ -125,11 +104,14 @@ function applyToJob(draft: State, event: TideEvent): void {
   if (event.type === "job.progressed") (draft.needs.progressed as Set<string>).add(event.job);
   if (!job || changesMoreThanItSays(event)) (draft.needs.jobs as Set<string>).add(event.job);
   const sizes = withSize(draft.sizeHistory.get(event.job) ?? [], event);
-  (draft.sizeHistory as Map<string, readonly SizePoint[]>).set(event.job, sizes);
+  if (sizes.length > 0) (draft.sizeHistory as Map<string, readonly SizePoint[]>).set(event.job, sizes);
 }
 
-const kMovesSlots = /^(worker\.(started|lost|replaced)|job\.(started|resized|suspended|finished)|generation\.switched)$/;
+const kMovesPolicies = new Set(["policy.activated", "policy.rolled_back"]);
+const kMovesSlots = /^(slots\.\w+|worker\.(started|lost|replaced)|job\.(started|resized|suspended|finished)|generation\.switched)$/;
 const kMovesNodes = /^(node\.(joined|probed|draining|drained|undrained|unsteady|steady|reclaim_\w+)|(maintenance|prices)\.\w+)$/;
+
+export function movesSlots(event: TideEvent): boolean { return kMovesSlots.test(event.type); }
 
 function applyToNodes(draft: State, event: TideEvent): void {
   const node = event.node === null ? undefined : draft.nodes.get(event.node);
@@ -138,7 +120,7 @@ function applyToNodes(draft: State, event: TideEvent): void {
   if (node && event.type === "node.removed") nodes.delete(node.id);
   if (node && event.type === "node.cordoned") nodes.set(node.id, { ...node, cordoned: event.data.cordoned === true });
   if (node && event.type === "node.labelled") nodes.set(node.id, { ...node, labels: texts(event, "labels") });
-  const moves = kMovesSlots.test(event.type) || kMovesNodes.test(event.type);
+  const moves = movesSlots(event) || kMovesNodes.test(event.type);
   if (moves || (event.node !== null && !node)) draft.needs = { ...draft.needs, nodes: true };
 }
 
@@ -158,23 +140,14 @@ function applyToDetail(draft: State, event: TideEvent): void {
   const mine = event.job === detail.job;
   const decided = event.type === "decision.made";
   if (!mine && !decided) return;
+  const moved = decided && intents(event).some((intent) => intent.job === detail.job);
   const progressed = event.type === "job.progressed";
   draft.needs = {
     ...draft.needs,
     explanation: draft.needs.explanation || !progressed,
     workers: draft.needs.workers || (mine && !progressed),
-    metrics: draft.needs.metrics || decided || event.type === "generation.switched" || event.type === "job.finished",
+    metrics: draft.needs.metrics || moved || event.type === "generation.switched" || event.type === "job.finished",
   };
-}
-
-function withSize(history: readonly SizePoint[], event: TideEvent): readonly SizePoint[] {
-  const size = sizeAfter(event);
-  if (size === null || history[history.length - 1]?.size === size) return history;
-  return [...history, { at: Date.parse(event.at), size }].slice(-kMostSizePoints);
-}
-
-function sizesOf(events: readonly TideEvent[]): readonly SizePoint[] {
-  return events.reduce<readonly SizePoint[]>(withSize, []);
 }
 
 function listed(state: State, action: Extract<Action, { type: "listed" }>): State {
@@ -205,6 +178,16 @@ function withDecisions(state: State, decisions: readonly Decision[]): State {
   return { ...state, decisions: lines };
 }
 
+// A list leaves out the files of jobs; one that was read before stands.
+function withJobs(state: State, read: readonly Job[]): State {
+  const jobs = new Map(state.jobs);
+  for (const job of read) {
+    const spec = job.spec ?? jobs.get(job.id)?.spec;
+    jobs.set(job.id, spec === undefined ? job : { ...job, spec });
+  }
+  return { ...state, jobs };
+}
+
 // Of jobs whose state has not moved since they were read, the reasons alone: all else comes with events.
 function withReasons(state: State, read: readonly Job[]): State {
   const jobs = new Map(state.jobs);
@@ -215,7 +198,7 @@ function withReasons(state: State, read: readonly Job[]): State {
     jobs.set(id, { ...job, reason });
     if (state.detail?.job === id) needs = { ...needs, explanation: true };
   }
-  return { ...state, jobs, needs };
+  return { ...state, jobs: kept(state.jobs, jobs), needs };
 }
 
 export function lineOf(decision: Decision): DecisionLine {

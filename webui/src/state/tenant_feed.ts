@@ -8,6 +8,7 @@ import { ApiError, type Client } from "../api/client";
 import type { TideEvent, UsageWindow } from "../api/types";
 import type { Refusal } from "./model";
 import { PacedRead } from "./paced_read";
+import type { TenantAction } from "./reduce_tenants";
 import type { Store } from "./store";
 
 const kTreePaceMs = 2_000;
@@ -64,13 +65,13 @@ export class TenantFeed {
     if (this.store.state.tenants === null) return;
     try {
       const tree = await this.client.tenants();
-      this.store.dispatch({ type: "tenants", action: { type: "tree", tree } });
+      this.put({ type: "tree", tree });
       if (!tree.tenants.some(({ now }) => Number(now?.budget?.rate_per_hour ?? 0) > 0)) return;
       this.tree.want(kSpendingPatienceMs);
       this.usage.want(kSpendingPatienceMs);
     } catch (failure) {
       const problem = refusal(failure);
-      if (problem !== null) this.store.dispatch({ type: "tenants", action: { type: "no_tree", problem } });
+      if (problem !== null) this.put({ type: "no_tree", problem });
     }
   }
 
@@ -79,11 +80,15 @@ export class TenantFeed {
     if (window === undefined) return;
     try {
       const usage = await this.client.usageByDay(window);
-      this.store.dispatch({ type: "tenants", action: { type: "usage", window, usage } });
+      this.put({ type: "usage", window, usage });
     } catch (failure) {
       const problem = refusal(failure);
-      if (problem !== null) this.store.dispatch({ type: "tenants", action: { type: "no_usage", window, problem } });
+      if (problem !== null) this.put({ type: "no_usage", window, problem });
     }
+  }
+
+  private put(action: TenantAction): void {
+    if (!this.tree.isStopped) this.store.dispatch({ type: "tenants", action });
   }
 }
 

@@ -121,6 +121,13 @@ export function clockBeside(at: string, besideMs: number): string {
   return dayOfMonth(ms) === dayOfMonth(besideMs) ? clock(ms) : `${dayOfMonth(ms)} ${clock(ms)}`;
 }
 
+const kDayMs = 86_400_000;
+
+// A moment of a stretch of time: "21:53:20", of one that is longer than a day "20 Nov 21:53".
+export function clockWithin(ms: number, stretchMs: number): string {
+  return stretchMs <= kDayMs ? clock(ms) : `${dayOfMonth(ms)} ${clock(ms).slice(0, 5)}`;
+}
+
 // "2 (1–4)", and while a resize is under way "2 → 3 (1–4)".
 export function sizeText(job: { size: number; target_size: number; min: number; max: number; state: string }): string {
   const moving = job.state === "resizing" && job.target_size !== job.size;

@@ -33,14 +33,15 @@ export function TopBar({ route, signedIn, onSignOut }: Props) {
   );
 }
 
+// The word alone is spoken by screen readers when it changes; the time beside it changes each second.
 function LinkState() {
   const kind = useSelect((state) => state.link.kind);
   const lastEventAt = useSelect((state) => state.lastEventAt);
   const now = useNow();
   const word = kind === "live" ? "Live" : kind === "down" ? "Disconnected" : "Connecting";
   return (
-    <span class={`link-state ${kind}`} role="status" title={lastEventAt ? `last event ${absolute(lastEventAt)}` : "no event yet"}>
-      <i aria-hidden="true" />{word}
+    <span class={`link-state ${kind}`} title={lastEventAt ? `last event ${absolute(lastEventAt)}` : "no event yet"}>
+      <i aria-hidden="true" /><span role="status">{word}</span>
       {kind === "live" && lastEventAt && <span class="quiet wide-only">{ago(lastEventAt, now)}</span>}
     </span>
   );

@@ -5,14 +5,23 @@ import { describe, toneOf } from "../../text/event_text";
 
 const kShown = 14;
 
-export function EventList({ events, older }: { events: readonly TideEvent[]; older: boolean }) {
+interface Props {
+  events: readonly TideEvent[];
+  loaded: boolean;
+  older: boolean; // there may be some from before those
+}
+
+export function EventList({ events, loaded, older }: Props) {
   const [all, setAll] = useState(false);
   const newest = [...events].reverse();
   const shown = all ? newest : newest.slice(0, kShown);
   return (
     <section class="card" aria-labelledby="events-title">
       <header class="card-head"><h2 id="events-title">Events</h2><span class="quiet">newest first</span></header>
-      {newest.length === 0 && <p class="empty-line">Nothing has happened yet.</p>}
+      {newest.length === 0 && !loaded && <div class="skeleton line" />}
+      {newest.length === 0 && loaded && (
+        <p class="empty-line">{older ? "Nothing but steps has happened of late." : "Nothing has happened yet."}</p>
+      )}
       <ol class="event-list">
         {shown.map((event) => (
           <li key={event.seq} class={toneOf(event)} title={`${event.type}, no. ${event.seq}`}>

@@ -1,8 +1,9 @@
 // Every change of membership and what it cost in time and repeated work.
 import type { Job, TideEvent } from "../../api/types";
 import { num, reason, str } from "../../state/event_data";
+import type { Detail } from "../../state/model";
 import { count, milliseconds } from "../../text/format";
-import { notStartedText } from "../../text/progress_text";
+import { hasEarlier, noSwitchesText } from "../../text/switch_text";
 import { When } from "../../parts/when";
 
 const kUnits: [number, string][] = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]];
@@ -13,12 +14,12 @@ export function bytes(value: number | null): string {
   return unit ? `${(value / unit[0]).toFixed(1)} ${unit[1]}` : `${value} B`;
 }
 
-export function Generations({ job, events }: { job: Job; events: readonly TideEvent[] }) {
-  const switches = events.filter((event) => event.type === "generation.switched").reverse();
+export function Generations({ job, detail }: { job: Job; detail: Detail }) {
+  const switches = [...detail.switches].reverse();
   return (
     <section class="card" aria-labelledby="generations-title">
       <header class="card-head"><h2 id="generations-title">Generations</h2><span class="quiet">changes of membership, newest first</span></header>
-      {switches.length === 0 ? <p class="empty-line">{notStartedText(job) ?? "The job has kept its first membership."}</p> : (
+      {switches.length === 0 ? <None job={job} loaded={detail.loaded} /> : (
         <div class="table-scroll">
           <table class="plain" data-testid="generations">
             <thead>
@@ -32,8 +33,16 @@ export function Generations({ job, events }: { job: Job; events: readonly TideEv
           </table>
         </div>
       )}
+      {hasEarlier(detail.switches) && (
+        <p class="quiet small">Earlier ones are in <code>schedctl events</code>, as far as they are kept.</p>
+      )}
     </section>
   );
+}
+
+function None({ job, loaded }: { job: Job; loaded: boolean }) {
+  if (!loaded) return <div class="skeleton line" />;
+  return <p class="empty-line">{noSwitchesText(job)}</p>;
 }
 
 function Row({ event }: { event: TideEvent }) {

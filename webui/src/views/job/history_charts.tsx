@@ -7,10 +7,10 @@ import { type Marker, markersOf } from "../../charts/markers";
 import { Plot } from "../../charts/plot";
 import { jobColour } from "../../palette";
 import type { Detail } from "../../state/model";
-import { clock, count, quantity } from "../../text/format";
+import { clockWithin, count, quantity } from "../../text/format";
 import { isSilent, noCurvesText } from "../../text/progress_text";
 import { useDark } from "../../theme";
-import { columnsOf } from "./history_data";
+import { columnsOf, rangeAround } from "./history_data";
 import { MarkerRail } from "./marker_rail";
 
 const kWindows: [number, string][] = [[0, "All"], [900, "15 min"], [300, "5 min"], [60, "1 min"]];
@@ -42,10 +42,10 @@ export function HistoryCharts({ job, detail }: { job: Job; detail: Detail }) {
     <section class="card history" aria-labelledby="history-title">
       <header class="card-head">
         <h2 id="history-title">Over time</h2>
-        <span class="quiet reading">{at >= 0 && `${clock((columns.at[at] ?? 0) * 1000)} · step ${count(columns.step[at])}`}</span>
+        <span class="quiet reading">{at >= 0 && `${clockWithin((columns.at[at] ?? 0) * 1000, (to - from) * 1000)} · step ${count(columns.step[at])}`}</span>
         {detail.points.length >= 2 && <Windows chosen={windowS} onChoose={setWindow} />}
       </header>
-      {columns.at.length < 2 ? <p class={isSilent(job) ? "empty-line" : "empty-line tall"}>{detail.points.length >= 2 ? "There are fewer than two reports in this time." : noCurvesText(job)}</p> : (
+      {columns.at.length < 2 ? <NoCurves job={job} detail={detail} /> : (
         <>
           <MarkerRail markers={markers} from={from} to={to} />
           <Titled name="Size" unit={columns.size[at] === 1 ? "worker" : "workers"} value={count(columns.size[at])} />
@@ -62,6 +62,12 @@ export function HistoryCharts({ job, detail }: { job: Job; detail: Detail }) {
       )}
     </section>
   );
+}
+
+function NoCurves({ job, detail }: { job: Job; detail: Detail }) {
+  if (!detail.loaded && detail.points.length < 2) return <div class="skeleton tall" />;
+  const text = detail.points.length >= 2 ? "Fewer than two of the reports shown lie in this time; All shows more." : noCurvesText(job);
+  return <p class={isSilent(job) ? "empty-line" : "empty-line tall"}>{text}</p>;
 }
 
 function Windows({ chosen, onChoose }: { chosen: number; onChoose(seconds: number): void }) {
@@ -116,7 +122,7 @@ function common(input: ChartInput, height: number, last: boolean, range: [number
     cursor: { sync: { key: `job-${input.job}` }, drag: { x: false, y: false }, y: false, points: { size: 7 } },
     scales: {
       x: { time: true, range: (_, from, to) => [from, to] },
-      y: { range: (_, low, high) => (Array.isArray(range) ? range : range === null ? [0, (high || 1) * 1.12] : around(low, high)) },
+      y: { range: (_, low, high) => (Array.isArray(range) ? range : range === null ? [0, (high || 1) * 1.12] : rangeAround(low, high)) },
     },
     series: [{}, series],
     axes: [timeAxis(input.ink, last), y],
@@ -125,11 +131,6 @@ function common(input: ChartInput, height: number, last: boolean, range: [number
       drawClear: [(plot) => drawMarks(plot, input)],
     },
   };
-}
-
-function around(low: number, high: number): [number, number] {
-  const room = Math.max((high - low) * 0.08, Math.abs(high) * 0.01, 1e-6);
-  return [Math.max(0, low - room), high + room];
 }
 
 function drawMarks(plot: uPlot, { marks, ink }: ChartInput): void {

@@ -1,4 +1,4 @@
-// Turns a job's points into the columns of the three charts. Pure.
+// Turns a job's points into the columns of the three charts, and says what part of an axis they need. Pure.
 import type { MetricPoint } from "../../api/types";
 
 export interface Columns {
@@ -27,4 +27,10 @@ export function columnsOf(points: readonly MetricPoint[], windowS: number): Colu
     columns.step.push(point.step);
   }
   return columns;
+}
+
+// With some room on both sides, which does not go below zero where no value does.
+export function rangeAround(low: number, high: number): [number, number] {
+  const room = Math.max((high - low) * 0.08, Math.abs(high) * 0.01, 1e-6);
+  return [low >= 0 ? Math.max(0, low - room) : low - room, high + room];
 }

@@ -6,6 +6,7 @@ import { Unread } from "../../parts/unread";
 import type { Detail } from "../../state/model";
 import type { Session } from "../../state/session";
 import { useSelect } from "../../state/store";
+import { sentence } from "../../text/format";
 import { isSilent } from "../../text/progress_text";
 import { CostPanel } from "./cost_panel";
 import { EventList } from "./event_list";
@@ -32,17 +33,34 @@ export function JobPage({ id, client, session }: Props) {
     return () => session.open(null);
   }, [id, session]);
 
-  if (detail?.missing && !job) {
-    return <section class="empty"><h1>Cannot show {id}</h1><p>{detail.missing}. <a href="#/">Go to the overview</a>.</p></section>;
-  }
   if (!job && down) return <Unread what={id} />;
+  if (detail?.missing && !job) {
+    return (
+      <section class="empty">
+        <h1>Cannot show {id}</h1>
+        <p>{sentence(detail.missing)} <a href="#/">Go to the overview</a>.</p>
+      </section>
+    );
+  }
   if (!job || !detail) return <div class="job-page" aria-busy="true"><div class="skeleton strip" /><div class="skeleton tall" /></div>;
   return (
     <div class="job-page">
       <JobHeader job={job} client={client} />
       <JobFigures job={job} />
-      {down && !detail.loaded ? <Unread what="Its history and its reasons" /> : <Columns job={job} detail={detail} />}
+      <Rest {...{ job, detail, down }} onRetry={() => session.open(id)} />
     </div>
+  );
+}
+
+function Rest({ job, detail, down, onRetry }: { job: Job; detail: Detail; down: boolean; onRetry(): void }) {
+  if (detail.loaded || (detail.missing === null && !down)) return <Columns job={job} detail={detail} />;
+  if (down) return <Unread what="Its history and its reasons" />;
+  return (
+    <section class="empty" role="alert">
+      <h2>Its history and its reasons could not be read</h2>
+      <p>{sentence(detail.missing ?? "")}</p>
+      <p><button class="button" type="button" onClick={onRetry}>Retry</button></p>
+    </section>
   );
 }
 
@@ -58,13 +76,13 @@ function Columns({ job, detail }: { job: Job; detail: Detail }) {
             <RankTimes workers={detail.workers} points={detail.points} />
           </div>
         )}
-        <Generations job={job} events={detail.events} />
+        <Generations job={job} detail={detail} />
       </div>
       <aside class="column side">
         <WhyPanel explanation={detail.explanation} />
         <ForecastPanel job={job} />
         <CostPanel job={job} sizes={sizes} fit={detail.fit} />
-        <EventList events={detail.events} older={detail.eventsAfter > 0} />
+        <EventList events={detail.events} loaded={detail.loaded} older={detail.eventsAfter > 0} />
       </aside>
     </div>
   );

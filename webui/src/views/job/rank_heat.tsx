@@ -1,4 +1,5 @@
-// Compute times of the last reports, a row for each rank: stronger = slower than that report's median.
+// Compute times of the newest reports at hand, which may be thinned, a row for each rank: stronger = slower than that
+// report's median.
 import { useEffect, useRef } from "preact/hooks";
 import type { MetricPoint } from "../../api/types";
 import { cssColour, useDark } from "../../theme";
@@ -23,8 +24,8 @@ export function RankHeat({ points }: { points: readonly MetricPoint[] }) {
   const worst = shown.reduce((most, point) => Math.max(most, ...point.compute_ms.map((time) => heat(time, median(point.compute_ms)))), 0);
   return (
     <figure class="heat">
-      <canvas ref={canvas} role="img" aria-label={`Compute times of the last ${shown.length} reports by rank; the slowest was ${percent(worst)} above its median`} />
-      <figcaption class="quiet">last {shown.length} reports, newest right; stronger = slower than the median <i class="ramp" aria-hidden="true" /></figcaption>
+      <canvas ref={canvas} role="img" aria-label={`Compute times of ${shown.length} reports by rank; the slowest was ${percent(worst)} above its median`} />
+      <figcaption class="quiet">{shown.length} reports, newest right; stronger = slower than the median <i class="ramp" aria-hidden="true" /></figcaption>
     </figure>
   );
 }

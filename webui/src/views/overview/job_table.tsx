@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Job } from "../../api/types";
 import { kPlanHref } from "../../router";
-import { type Column, inScope, matches, type Order, type Scope, sorted } from "../../state/job_order";
+import { type Column, countScopes, inScope, matches, type Order, type Scope, sorted } from "../../state/job_order";
 import { useSelect } from "../../state/store";
 import { count } from "../../text/format";
 import { JobRow } from "./job_row";
@@ -27,8 +27,9 @@ export function JobTable({ lit, onLight }: Props) {
   const [order, setOrder] = useState<Order>({ column: "age", descending: true });
   const [rows, setRows] = useState(kPageRows);
   const jobs = useMemo(() => [...jobMap.values()], [jobMap]);
+  const counts = useMemo(() => countScopes(jobs), [jobs]);
   // Until someone chooses, a pool whose jobs have all ended shows those instead of an empty table.
-  const shown = scope ?? (jobs.some((job) => inScope(job, "active")) ? "active" : "all");
+  const shown = scope ?? (counts.active > 0 ? "active" : "all");
   const list = useMemo(
     () => sorted(jobs.filter((job) => inScope(job, shown) && matches(job, query)), order), [jobs, shown, query, order]);
   const sortBy = (column: Column) =>
@@ -40,7 +41,7 @@ export function JobTable({ lit, onLight }: Props) {
         <div class="segments" role="group" aria-label="Which jobs">
           {kScopes.map(([key, word]) => (
             <button key={key} type="button" aria-pressed={shown === key} onClick={() => setScope(key)}>
-              {word} <span class="count">{count(jobs.filter((job) => inScope(job, key)).length)}</span>
+              {word} <span class="count">{count(counts[key])}</span>
             </button>
           ))}
         </div>

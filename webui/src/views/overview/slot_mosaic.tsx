@@ -1,7 +1,7 @@
 // A cluster of hundreds of nodes on one canvas: 1,000 nodes of 8 slots draw in a few milliseconds.
 // Arrow keys walk over the slots, Enter opens the job; a line below says what the pointer or keys are on.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ClusterNode } from "../../api/types";
+import type { ClusterNode, Job } from "../../api/types";
 import { jobColour } from "../../palette";
 import { closedBy, isHeld } from "../../state/pool";
 import { jobHref } from "../../router";
@@ -13,7 +13,7 @@ import type { SlotViewProps } from "./slot_panel";
 const kTallest = 380;
 interface Spot { node: number; slot: number }
 
-export function SlotMosaic({ nodes, names, lit, onLight }: SlotViewProps) {
+export function SlotMosaic({ nodes, jobs, lit, onLight }: SlotViewProps) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const dark = useDark();
@@ -57,12 +57,12 @@ export function SlotMosaic({ nodes, names, lit, onLight }: SlotViewProps) {
       <canvas ref={canvas} tabIndex={0} role="application" aria-describedby="mosaic-line"
         aria-label={`${count(nodes.length)} nodes, ${count(nodes.reduce((n, node) => n + node.slots.length, 0))} slots; arrow keys move, Enter opens the job`}
         onPointerMove={point} onPointerLeave={() => move(null)} onClick={openJob} onKeyDown={key} onBlur={() => move(null)} />
-      <p id="mosaic-line" class="mosaic-line" aria-live="polite">{sentence(nodes, names, spot)}</p>
+      <p id="mosaic-line" class="mosaic-line" aria-live="polite">{sentence(nodes, jobs, spot)}</p>
     </div>
   );
 }
 
-function sentence(nodes: readonly ClusterNode[], names: ReadonlyMap<string, string>, spot: Spot | null): string {
+function sentence(nodes: readonly ClusterNode[], jobs: ReadonlyMap<string, Job>, spot: Spot | null): string {
   const node = spot && nodes[spot.node];
   const slot = node?.slots[spot?.slot ?? 0];
   if (!node || !slot) return "Point at a slot, or use the arrow keys, to see its job and worker.";
@@ -70,7 +70,7 @@ function sentence(nodes: readonly ClusterNode[], names: ReadonlyMap<string, stri
   if (slot.quarantine) return `${where}: quarantined since ${clockBeside(slot.quarantine.since, Date.now())}: ${slot.quarantine.why}`;
   if (slot.job === null && slot.busy) return `${where}: held by another tenant`;
   if (slot.job === null) return `${where}: ${node.state !== "up" ? "node lost" : closedBy(node) ?? "free"}`;
-  return `${where}: ${names.get(slot.job) ?? slot.job} (${slot.job}), worker ${slot.worker ?? "?"}`;
+  return `${where}: ${jobs.get(slot.job)?.name ?? slot.job} (${slot.job}), worker ${slot.worker ?? "?"}`;
 }
 
 function cross(pen: CanvasRenderingContext2D, x: number, y: number, size: number, colour: string): void {

@@ -1,6 +1,7 @@
 // Slots by node, coloured by job. Few nodes get a labelled row each; many become a mosaic on a canvas.
 import { useMemo } from "preact/hooks";
-import type { ClusterNode } from "../../api/types";
+import type { ClusterNode, Job } from "../../api/types";
+import { byText } from "../../state/job_order";
 import { useSelect } from "../../state/store";
 import { SlotMosaic } from "./slot_mosaic";
 import { SlotRows } from "./slot_rows";
@@ -10,20 +11,17 @@ const kMostSlotsARow = 32;
 
 export interface SlotViewProps {
   nodes: readonly ClusterNode[];
-  names: ReadonlyMap<string, string>; // job id -> name
+  jobs: ReadonlyMap<string, Job>;
   lit: string | null;
   onLight(job: string | null): void;
 }
 
-const byName = new Intl.Collator("en", { numeric: true });
-
 export function SlotPanel({ lit, onLight }: Pick<SlotViewProps, "lit" | "onLight">) {
   const nodeMap = useSelect((state) => state.nodes);
   const jobs = useSelect((state) => state.jobs);
-  const nodes = useMemo(() => [...nodeMap.values()].sort((a, b) => byName.compare(a.name, b.name) || byName.compare(a.id, b.id)), [nodeMap]);
-  const names = useMemo(() => new Map([...jobs.values()].map((job) => [job.id, job.name])), [jobs]);
+  const nodes = useMemo(() => [...nodeMap.values()].sort((a, b) => byText.compare(a.name, b.name) || byText.compare(a.id, b.id)), [nodeMap]);
   const small = nodes.length <= kMostRows && nodes.every((node) => node.slots.length <= kMostSlotsARow);
-  const view = { nodes, names, lit, onLight };
+  const view = { nodes, jobs, lit, onLight };
   return (
     <section class="card slots" aria-labelledby="slots-title">
       <header class="card-head">

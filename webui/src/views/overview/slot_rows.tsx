@@ -6,14 +6,14 @@ import { useDark } from "../../theme";
 import { clockBeside, money, percent } from "../../text/format";
 import type { SlotViewProps } from "./slot_panel";
 
-export function SlotRows({ nodes, names, lit, onLight }: SlotViewProps) {
+export function SlotRows({ nodes, jobs, lit, onLight }: SlotViewProps) {
   return (
     <ul class="node-rows">
       {nodes.map((node) => (
         <li key={node.id} class={node.state === "up" ? undefined : "lost"}>
           <span class="node-name"><b>{node.name}</b> <NodeNote node={node} /></span>
           <span class="cells">
-            {node.slots.map((slot) => <Cell key={slot.index} {...{ node, slot, names, lit, onLight }} />)}
+            {node.slots.map((slot) => <Cell key={slot.index} {...{ node, slot, jobs, lit, onLight }} />)}
           </span>
         </li>
       ))}
@@ -59,7 +59,7 @@ interface CellProps extends Omit<SlotViewProps, "nodes"> {
 
 const kWords = { other: "held by another tenant", lost: "lost", cordoned: "cordoned", free: "free" };
 
-function Cell({ node, slot, names, lit, onLight }: CellProps) {
+function Cell({ node, slot, jobs, lit, onLight }: CellProps) {
   const dark = useDark();
   if (slot.quarantine) {
     const since = clockBeside(slot.quarantine.since, Date.now());
@@ -72,7 +72,7 @@ function Cell({ node, slot, names, lit, onLight }: CellProps) {
   }
   const job = slot.job;
   const colour = jobColour(job, dark);
-  const name = names.get(job) ?? job;
+  const name = jobs.get(job)?.name ?? job;
   const label = `${name}, worker ${slot.worker ?? "?"}, slot ${slot.index} of ${node.name}`;
   return (
     <a class={`cell held${lit !== null && lit !== job ? " dimmed" : ""}`} href={jobHref(job)} title={label} aria-label={label}

@@ -1,6 +1,6 @@
 // The chosen tenant: what is set of it, and its jobs.
 import { Fragment } from "preact";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Job, Tenant, TenantTree } from "../../api/types";
 import { useNow } from "../../now";
 import { jobColour } from "../../palette";
@@ -16,6 +16,7 @@ import { defaultPairs, limitPairs, scarceText, thresholdText } from "../../text/
 import { useDark } from "../../theme";
 
 const kShown = 12;
+const kPageRows = 40;
 const kOneColumn = matchMedia("(max-width: 1080px)");
 
 export function TenantPanel({ tree, name }: { tree: TenantTree; name: string }) {
@@ -70,6 +71,7 @@ function Body({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
 
 function Jobs({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
   const all = useSelect((state) => state.jobs);
+  const [rows, setRows] = useState(kShown);
   const names = useMemo(() => withBelow(tree, tenant.name), [tree, tenant.name]);
   const jobs = useMemo(
     () => sorted([...all.values()].filter((job) => names.has(job.tenant) && !isOver(job.state)), { column: "state", descending: false }), [all, names]);
@@ -77,8 +79,12 @@ function Jobs({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
     <div class="why-part">
       <h3>Jobs that run or wait</h3>
       {jobs.length === 0 && <p class="quiet small">None. {names.size > 1 ? "Jobs name one of the tenants below it." : <>Its jobs name it as <code>tenant: {tenant.name}</code>.</>}</p>}
-      <ul class="tenant-job-list" data-testid="tenant-jobs">{jobs.slice(0, kShown).map((job) => <JobItem key={job.id} job={job} />)}</ul>
-      {jobs.length > kShown && <p class="quiet small">{count(jobs.length - kShown)} more; the overview's filter finds them by “{tenant.name}”.</p>}
+      <ul class="tenant-job-list" data-testid="tenant-jobs">{jobs.slice(0, rows).map((job) => <JobItem key={job.id} job={job} />)}</ul>
+      {jobs.length > rows && (
+        <button class="text-button" type="button" onClick={() => setRows(rows + kPageRows)}>
+          Show {Math.min(kPageRows, jobs.length - rows)} more of {count(jobs.length)}
+        </button>
+      )}
     </div>
   );
 }
