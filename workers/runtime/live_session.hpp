@@ -137,7 +137,7 @@ class LiveSession final : public Session {
   void report_switch(TimePoint now);
   void report_shares(double step_ms);
   void report_audit(const EpochAudit& audit);
-  void report_unreported_audits();
+  void report_unreported_audits(bool ahead);
   [[nodiscard]] bool has_all_steps() const { return options_.steps > 0 && progress_.steps >= options_.steps; }
   // The step under way can still be summed.
   [[nodiscard]] bool goes_on_here() const { return !broken_ && !end_agreed_ && ending_ == Ending::kNone; }

@@ -61,8 +61,9 @@ void LiveSession::report_audit(const EpochAudit& audit) {
 }
 
 // The rank 0 of before may have been cut off from the daemon for a while: the daemon takes the first report of each.
-void LiveSession::report_unreported_audits() {
-  if (rank() != 0) return;
+// `ahead`: this rank has committed a step that another had not, perhaps rank 0, which then knows of no end of an epoch.
+void LiveSession::report_unreported_audits(bool ahead) {
+  if (rank() != 0 && !ahead) return;
   for (const auto& audit : std::exchange(unreported_audits_, {})) report(audit);
 }
 

@@ -172,7 +172,7 @@ bool LiveSession::take_part_in(CommBuilder::Built& built) {
     unreported_audits_.clear();  // their epochs may be gone through again
     restored();
   }
-  report_unreported_audits();
+  report_unreported_audits(generation_.after_failure && outcome->bytes_moved > 0 && !outcome->received);
   reports_.restart(Clock::now());
   return true;
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <set>
+#include <utility>
 
 #include "tests/support/seeds.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -36,10 +38,14 @@ class History {
 
   // Every audit was exact, every replica equal at every step, and the result is that of a worker alone.
   void check() const {
+    std::set<std::int64_t> audited;
     for (const auto& audit : leader_.received<api::EpochAuditedMessage>()) {
       CHECK(audit.checksum_ok);
       CHECK(audit.used == audit.expected);
+      audited.insert(audit.epoch);
     }
+    // Whoever died and whoever was ahead of rank 0 then: no epoch goes without.
+    if (!audited.empty()) CHECK(std::cmp_equal(audited.size(), *audited.rbegin() + 1));
     for (const auto& switched : leader_.received<api::SwitchedMessage>()) {
       CHECK(switched.steps_redone <= 1);
       CHECK(switched.samples_repeated <= static_cast<std::int64_t>(job_.options().global_batch));
