@@ -12,6 +12,7 @@
 #include "schedctl/checks.hpp"
 #include "schedctl/event_stream.hpp"
 #include "schedctl/failure.hpp"
+#include "schedctl/nodes/node_named.hpp"
 #include "schedctl/stored/login.hpp"
 #include "schedctl/tables.hpp"
 #include "tls/certificate.hpp"
@@ -174,11 +175,9 @@ struct NodeAsked {
 
 NodeAsked find_node(Session& session, const std::string& id_or_name) {
   const Listed listed = session.list("/v1/nodes");
-  for (const auto& node : listed.items) {
-    const std::string id = text_at(node, "/id");
-    if (id == id_or_name || text_at(node, "/name") == id_or_name) return {id, listed.as_of_seq};
-  }
-  fail(kExitApi, "there is no node " + id_or_name + "; see: schedctl nodes");
+  const std::string id = node_named(listed.items, id_or_name);
+  if (id.empty()) fail(kExitApi, "there is no node " + id_or_name + "; see: schedctl nodes");
+  return {id, listed.as_of_seq};
 }
 
 json act_on_node(Session& session, const NodeAsked& node, const std::string& action, const json& body = nullptr) {

@@ -8,6 +8,7 @@
 #include "schedctl/app.hpp"
 #include "schedctl/checks.hpp"
 #include "schedctl/failure.hpp"
+#include "schedctl/nodes/node_named.hpp"
 #include "schedctl/tables.hpp"
 
 namespace tidepool::ctl {
@@ -110,10 +111,8 @@ struct RevokeAsked {
 
 // A node that has joined and never connected is in no list; the daemon knows it by its name.
 std::string id_of(Session& session, const std::string& id_or_name) {
-  for (const auto& node : session.list("/v1/nodes").items) {
-    if (text_at(node, "/name") == id_or_name) return text_at(node, "/id");
-  }
-  return id_or_name;
+  const std::string id = node_named(session.list("/v1/nodes").items, id_or_name);
+  return id.empty() ? id_or_name : id;
 }
 
 int revoke_node(Session& session, const RevokeAsked& asked) {

@@ -1,0 +1,32 @@
+"""What schedctl refuses, because it would do something else than what was meant: exit 2, and nothing is asked for."""
+
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.environ["TIDEPOOL_SOURCE_DIR"])
+
+from tests.support.schedctl_case import SchedctlCase, example, listed  # noqa: E402
+
+
+class RefusalsTest(SchedctlCase):
+    def refused(self, *args, words, **extra):
+        code, out, err = self.run_ctl(*args, **extra)
+        self.assertEqual((code, out), (2, ""), (args, err))
+        self.assertIn(words, err, args)
+        asked_for = [r for r in self.daemon.requests if r["method"] != "GET"]
+        self.assertEqual(asked_for, [], args)
+
+    def test_a_name_that_is_another_nodes_id(self):
+        nodes = [{**example("node.json"), "id": "node-1", "name": "gpu-a"},
+                 {**example("node.json"), "id": "node-2", "name": "node-1"}]
+        self.daemon.routes["GET", "/v1/nodes"] = (200, listed(nodes))
+        for command in (["drain"], ["cordon"], ["undrain"], ["node", "revoke"], ["node", "remove"],
+                        ["node", "release-slots"]):
+            self.refused(*command, "node-1", words="say gpu-a for the first, node-2 for the second")
+        self.daemon.routes["POST", "/v1/nodes/node-1/cordon"] = (200, nodes[0])
+        self.assertEqual(self.run_ctl("cordon", "gpu-a")[0], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
