@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include "schedctl/logs/tail_search.hpp"
 
 namespace tidepool::ctl {
 namespace {
@@ -15,44 +18,45 @@ std::string header(const HttpReply& reply, const std::string& name) {
   return found == reply.headers.end() ? "" : found->second;
 }
 
-// Where the last so many lines of `text` begin.
-std::int64_t begin_of_tail(const std::string& text, std::int64_t lines) {
-  std::size_t begin = text.size();
-  if (begin > 0 && text.back() == '\n') --begin;
-  for (; lines > 0 && begin > 0; --lines) {
-    const std::size_t newline = text.rfind('\n', begin - 1);
-    if (newline == std::string::npos) return 0;
-    begin = newline;
-  }
-  return static_cast<std::int64_t>(begin == 0 ? 0 : std::min(begin + 1, text.size()));
-}
-
 }  // namespace
 
 bool LogReader::read(const std::string& worker, bool with_name) {
   const bool is_new = !places_.contains(worker);
   Place& place = places_[worker];
-  if (is_new && tail_) skip_to_tail(worker, place);
+  if (is_new && tail_) place.offset = begin_of_tail(worker);
   while (!place.eof) {
-    const HttpReply page =
-        session_.get_text(path_ + "?worker=" + escape_url(worker) + "&offset=" + std::to_string(place.offset));
-    place.eof = header(page, "tidepool-log-end") == "true";
-    const std::string next = header(page, "tidepool-next-offset");
-    std::from_chars(next.data(), next.data() + next.size(), place.offset);
-    print(worker, with_name, place, page.body);
-    if (page.body.empty()) break;
+    const Page page = page_at(worker, place.offset, kPage);
+    place.eof = page.eof;
+    place.offset = page.next_offset;
+    print(worker, with_name, place, page.data);
+    if (page.data.empty()) break;
   }
   return place.eof;
 }
 
-// Where the newest lines begin, as far as one page from the end holds them.
-void LogReader::skip_to_tail(const std::string& worker, Place& place) {
-  const HttpReply page =
-      session_.get_text(path_ + "?worker=" + escape_url(worker) + "&offset=-" + std::to_string(kPage));
-  const std::string next = header(page, "tidepool-next-offset");
-  std::int64_t end = 0;
-  std::from_chars(next.data(), next.data() + next.size(), end);
-  place.offset = end - static_cast<std::int64_t>(page.body.size()) + begin_of_tail(page.body, *tail_);
+LogReader::Page LogReader::page_at(const std::string& worker, std::int64_t offset, std::int64_t bytes) {
+  HttpReply reply = session_.get_text(path_ + "?worker=" + escape_url(worker) + "&offset=" + std::to_string(offset) +
+                                      (bytes < kPage ? "&limit=" + std::to_string(bytes) : ""));
+  Page page{.data = std::move(reply.body), .eof = header(reply, "tidepool-log-end") == "true"};
+  const std::string next = header(reply, "tidepool-next-offset");
+  std::from_chars(next.data(), next.data() + next.size(), page.next_offset);
+  return page;
+}
+
+// Measured from the ends of pages: a character that a page begins within is replaced by a longer one.
+std::int64_t LogReader::begin_of_tail(const std::string& worker) {
+  TailSearch search(*tail_);
+  Page page = page_at(worker, -kPage, kPage);
+  std::int64_t begin = page.next_offset - static_cast<std::int64_t>(page.data.size());
+  while (true) {
+    if (const auto back = search.take(page.data)) return page.next_offset - static_cast<std::int64_t>(*back);
+    const std::int64_t earlier = std::max<std::int64_t>(0, begin - kPage);
+    if (earlier >= begin) return 0;
+    page = page_at(worker, earlier, begin - earlier);
+    const std::int64_t first = page.next_offset - static_cast<std::int64_t>(page.data.size());
+    if (first >= begin) return begin;  // what lay before is no longer kept
+    begin = std::max(earlier, first);
+  }
 }
 
 void LogReader::print(const std::string& worker, bool with_name, Place& place, const std::string& data) {

@@ -27,7 +27,14 @@ class LogReader {
     std::string unfinished;
   };
 
-  void skip_to_tail(const std::string& worker, Place& place);
+  struct Page {
+    std::string data;
+    std::int64_t next_offset = 0;  // behind the data
+    bool eof = false;
+  };
+
+  Page page_at(const std::string& worker, std::int64_t offset, std::int64_t bytes);
+  [[nodiscard]] std::int64_t begin_of_tail(const std::string& worker);
   void print(const std::string& worker, bool with_name, Place& place, const std::string& data);
 
   Session& session_;

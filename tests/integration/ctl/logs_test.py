@@ -1,0 +1,80 @@
+"""schedctl logs: which workers it reads, how far back and how far on, and when it ends."""
+
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.environ["TIDEPOOL_SOURCE_DIR"])
+
+from tests.support.schedctl_case import SchedctlCase, event, example, listed  # noqa: E402
+
+PAGE = 65_536
+AWAY = (503, {"title": "Not available now", "detail": "the worker's node (node-7) is not connected"})
+
+
+def page(text, following, end=False):
+    return (200, text, {"Tidepool-Next-Offset": str(following), "Tidepool-Log-End": "true" if end else "false"})
+
+
+def query_of(request):
+    return dict(part.split("=") for part in request["query"].split("&"))
+
+
+class LogsTest(SchedctlCase):
+    def setUp(self):
+        super().setUp()
+        self.job(state="running")
+        self.workers(started=["w-1"])
+
+    def job(self, state):
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, {**example("job.json"), "state": state})
+
+    def workers(self, started, alive=()):
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = (200, listed(
+            [event(n + 1, "worker.started", worker=worker) for n, worker in enumerate(started)]))
+        self.daemon.routes["GET", "/v1/jobs/job-1/workers"] = (200, listed(
+            [{**example("worker.json"), "id": worker} for worker in alive]))
+
+    def logs(self, answer):
+        self.daemon.routes["GET", "/v1/jobs/job-1/logs"] = lambda request: answer(query_of(request))
+
+    def as_the_agent_reads(self, log, kept_from=0):
+        """Pages of a log of which what lies before `kept_from` is gone."""
+
+        def answer(query):
+            offset, limit = int(query["offset"]), int(query.get("limit", PAGE))
+            begin = min(max(len(log) + offset if offset < 0 else offset, kept_from), len(log))
+            data = log[begin:begin + limit]
+            while begin + len(data) < len(log) and data and (log[begin + len(data)] & 0xC0) == 0x80:
+                data = data[:-1]  # no character is cut at the end of a page
+            return page(data.decode(errors="replace"), begin + len(data), begin + len(data) == len(log))
+        self.logs(answer)
+
+    def test_tail_reads_as_many_pages_back_as_its_lines_take(self):
+        lines = [f"line {n} of é€𝄞 {'x' * (n % 190)}\n" for n in range(3_000)]
+        log = "".join(lines).encode()
+        self.assertGreater(len(log), 4 * PAGE)
+        self.as_the_agent_reads(log)
+        for count in (1, 700, 2_500, 3_000, 9_999):
+            code, out, err = self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", str(count))
+            self.assertEqual((code, err), (0, ""))
+            self.assertEqual(out, "".join(lines[-count:]), count)
+
+    def test_tail_of_one_line_longer_than_a_page_begins_at_its_beginning(self):
+        self.as_the_agent_reads(b"one\n" + b"x" * 3 * PAGE + b"\n")
+        out = self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", "1")[1]
+        self.assertEqual(out, "x" * 3 * PAGE + "\n")
+
+    def test_tail_goes_back_no_further_than_what_is_kept(self):
+        log = b"".join(b"line %d\n" % n for n in range(20_000))
+        kept_from = log.index(b"line 5000\n")
+        self.as_the_agent_reads(log, kept_from)
+        out = self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", "10000")[1]
+        self.assertEqual(out, "".join(f"line {n}\n" for n in range(10_000, 20_000)))
+        self.as_the_agent_reads(log, log.index(b"line 15000\n"))
+        out = self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", "10000")[1]
+        self.assertEqual(out, "".join(f"line {n}\n" for n in range(15_000, 20_000)))
+
+
+if __name__ == "__main__":
+    unittest.main()
