@@ -12,6 +12,7 @@ namespace tidepool::ctl {
 namespace {
 
 constexpr std::int64_t kPage = 65'536;  // bytes that the daemon gives at once
+constexpr std::size_t kHeldBack = 3;    // at most, of a character that is not whole at the end of a page
 
 std::string header(const HttpReply& reply, const std::string& name) {
   const auto found = reply.headers.find(name);
@@ -29,7 +30,8 @@ bool LogReader::read(const std::string& worker, bool with_name) {
     place.eof = page.eof;
     place.offset = page.next_offset;
     print(worker, with_name, place, page.data);
-    if (page.data.empty()) break;
+    // Behind a short page there was nothing; a worker that prints all the time has no empty one.
+    if (page.data.size() + kHeldBack < static_cast<std::size_t>(kPage)) break;
   }
   return place.eof;
 }

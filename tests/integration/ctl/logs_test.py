@@ -75,6 +75,16 @@ class LogsTest(SchedctlCase):
         out = self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", "10000")[1]
         self.assertEqual(out, "".join(f"line {n}\n" for n in range(15_000, 20_000)))
 
+    def test_a_worker_that_prints_all_the_time_is_read_up_to_now(self):
+        self.logs(lambda query: page("more\n", int(query["offset"]) + 5))
+        self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1"), (0, "more\n", ""))
+
+    def test_a_page_that_lacks_half_a_character_is_not_the_last(self):
+        pages = {0: page("x" * (PAGE - 4) + "\n", PAGE - 3), PAGE - 3: page("𝄞\n", PAGE + 2)}
+        self.logs(lambda query: pages[int(query["offset"])])
+        code, out, err = self.run_ctl("logs", "job-1", "--worker", "w-1")
+        self.assertEqual((code, out.splitlines()[1:], err), (0, ["𝄞"], ""))
+
 
 if __name__ == "__main__":
     unittest.main()
