@@ -31,21 +31,33 @@ struct LogsAsked {
   std::optional<std::int64_t> tail;  // lines of each worker; none: all
 };
 
-// All workers that the job has or had, oldest first: those that are gone are known from its events. Each look reads
-// the events since the one before.
+// Workers are numbered as they are started: "w-9" before "w-10".
+struct ByNumber {
+  bool operator()(const std::string& a, const std::string& b) const {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+  }
+};
+using WorkerNames = std::set<std::string, ByNumber>;
+
+// All workers that the job has or had, oldest first: those that are gone are known from its events, of which each look
+// reads those since the one before. Of one that has run for long the event may be gone, so the first look lists as
+// well.
 class WorkersSeen {
  public:
   WorkersSeen(Session& session, const std::string& job, const std::string& only)
-      : session_(session), path_("/v1/jobs/" + job + "/events?type=worker.started&after="), looks_(only.empty()) {
-    if (!looks_) workers_.push_back(only);
+      : session_(session), path_("/v1/jobs/" + job), looks_(only.empty()) {
+    if (!looks_) workers_.insert(only);
   }
 
-  const std::vector<std::string>& look() {
+  const WorkerNames& look() {
     if (!looks_) return workers_;
-    const Listed started = session_.list(path_ + std::to_string(after_));
+    if (after_ == 0) {
+      for (const auto& worker : session_.list(path_ + "/workers").items) workers_.insert(text_at(worker, "/id"));
+    }
+    const Listed started = session_.list(path_ + "/events?type=worker.started&after=" + std::to_string(after_));
     after_ = std::max(after_, started.as_of_seq);
     for (const auto& event : started.items) {
-      workers_.push_back(text_at(event, "/data/worker"));
+      workers_.insert(text_at(event, "/data/worker"));
       after_ = std::max(after_, static_cast<std::uint64_t>(number_at(event, "/seq").value_or(0)));
     }
     return workers_;
@@ -56,7 +68,7 @@ class WorkersSeen {
   std::string path_;
   bool looks_;
   std::uint64_t after_ = 0;
-  std::vector<std::string> workers_;
+  WorkerNames workers_;
 };
 
 bool job_has_ended(Session& session, const std::string& job) {

@@ -85,6 +85,11 @@ class LogsTest(SchedctlCase):
         code, out, err = self.run_ctl("logs", "job-1", "--worker", "w-1")
         self.assertEqual((code, out.splitlines()[1:], err), (0, ["𝄞"], ""))
 
+    def test_workers_whose_start_is_in_no_event_any_more_are_read_too(self):
+        self.workers(started=["w-10"], alive=["w-10", "w-9"])
+        self.logs(lambda query: page("mine\n", 5, end=True))
+        self.assertEqual(self.run_ctl("logs", "job-1"), (0, "w-9 | mine\nw-10 | mine\n", ""))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -18,6 +18,10 @@ from tests.support.schedctl_case import SCHEDCTL, SchedctlCase, event, example, 
 
 
 class StreamsTest(SchedctlCase):
+    def setUp(self):
+        super().setUp()
+        self.daemon.routes["GET", "/v1/jobs/job-1/workers"] = (200, listed([]))
+
     # --- watching ---
 
     def watched(self, state):
