@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -112,7 +113,8 @@ class LogFollower {
     bool all_read = true;
     for (const auto& worker : workers_.look()) {
       any_ = true;
-      all_read = read_or_note(worker) && all_read;
+      const bool is_read = read_or_note(worker) || (ended && is_given_up(worker));
+      all_read = is_read && all_read;
     }
     return all_read && (ended || !asked_.worker.empty());
   }
@@ -126,11 +128,17 @@ class LogFollower {
       return done;
     } catch (const Failure& failure) {
       if (!asked_.worker.empty() || !failure.answered || !failure.may_pass) throw;
-      if (away_.insert(worker).second) {
+      if (away_.emplace(worker, std::chrono::steady_clock::now()).second) {
         std::fprintf(stderr, "schedctl: no output of %s: %s\n", worker.c_str(), failure.message.c_str());
       }
       return false;
     }
+  }
+
+  // Its node may be gone for good: once the job has ended, nobody waits longer for it than for a daemon.
+  [[nodiscard]] bool is_given_up(const std::string& worker) const {
+    const auto away = away_.find(worker);
+    return away != away_.end() && std::chrono::steady_clock::now() - away->second >= kPatience;
   }
 
   Session& session_;
@@ -140,7 +148,8 @@ class LogFollower {
   WorkersSeen workers_;
   bool any_ = false;
   bool any_read_ = false;
-  std::set<std::string> away_;  // workers whose output was told to be out of reach
+  // Workers whose output was told to be out of reach, and since when it is.
+  std::map<std::string, std::chrono::steady_clock::time_point> away_;
   std::optional<std::chrono::steady_clock::time_point> away_since_;
 };
 

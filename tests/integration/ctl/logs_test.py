@@ -90,6 +90,14 @@ class LogsTest(SchedctlCase):
         self.logs(lambda query: page("mine\n", 5, end=True))
         self.assertEqual(self.run_ctl("logs", "job-1"), (0, "w-9 | mine\nw-10 | mine\n", ""))
 
+    def test_followed_logs_of_an_ended_job_end_though_a_node_is_gone(self):
+        self.job(state="succeeded")
+        self.workers(started=["w-1", "w-2"])
+        self.logs(lambda query: AWAY if query["worker"] == "w-1" else page("two\n", 4, end=True))
+        code, out, err = self.run_ctl("logs", "job-1", "-f")  # after the 30 s for which a node may be away
+        self.assertEqual((code, out), (0, "w-2 | two\n"))
+        self.assertEqual(err.count("no output of w-1"), 1)
+
 
 if __name__ == "__main__":
     unittest.main()
