@@ -44,7 +44,7 @@ void add_decisions(CLI::App& app, Chosen& chosen) {
   };
   const auto given = std::make_shared<Given>();
   CLI::App* command = app.add_subcommand("decisions", "The last decisions in words, newest first");
-  command->add_option("job", given->job, "only those about this job");
+  command->add_option("job", given->job, "only those about this job")->check(not_empty());
   command->add_option("--limit", given->limit, "at most so many")->capture_default_str()->check(whole_number(1, 1'000));
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {

@@ -187,8 +187,8 @@ void add_ls(CLI::App& app, Chosen& chosen) {
   command->add_option("--state", filter->state, "only jobs in this state")
       ->check(CLI::IsMember({"pending", "starting", "running", "resizing", "suspending", "suspended", "succeeded",
                              "failed", "cancelled"}));
-  command->add_option("--tenant", filter->tenant, "only jobs of this tenant");
-  command->add_option("--name", filter->name, "only jobs with this name");
+  command->add_option("--tenant", filter->tenant, "only jobs of this tenant")->check(not_empty());
+  command->add_option("--name", filter->name, "only jobs with this name")->check(not_empty());
   command->add_flag("--active", filter->active, "only jobs that have not ended");
   command->add_flag("-q,--quiet", filter->quiet, "only the ids");
   command->add_option("--limit", filter->limit, "at most so many jobs")

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "schedctl/checks.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/job_file.hpp"
 #include "schedctl/policy_command.hpp"
@@ -317,7 +318,8 @@ void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
              *asked);
   asked = std::make_shared<Asked>();
   add(group, chosen, "rollback", "Have the version before the active one decide again", asked, roll_back)
-      ->add_option("policy", asked->policy, "the active policy's name, to be sure which one is meant");
+      ->add_option("policy", asked->policy, "the active policy's name, to be sure which one is meant")
+      ->check(not_empty());
   asked = std::make_shared<Asked>();
   CLI::App* shadowed =
       add(group, chosen, "shadow", "Ask a policy beside the active one, without effect", asked, shadow);

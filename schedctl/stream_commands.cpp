@@ -61,7 +61,7 @@ int show_events(Session& session, const EventsAsked& asked) {
 void add_stream_commands(CLI::App& app, Chosen& chosen) {
   const auto events = std::make_shared<EventsAsked>();
   CLI::App* command = app.add_subcommand("events", "What has happened, oldest first");
-  command->add_option("job", events->job, "only events of this job");
+  command->add_option("job", events->job, "only events of this job")->check(not_empty());
   command->add_flag("-f,--follow", events->follow, "go on with what happens from now on");
   command->add_option("--limit", events->limit, "at most so many of the past")
       ->capture_default_str()

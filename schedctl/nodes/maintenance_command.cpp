@@ -7,6 +7,7 @@
 #include "base/time.hpp"
 #include "base/timestamp.hpp"
 #include "schedctl/app.hpp"
+#include "schedctl/checks.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/text_table.hpp"
 
@@ -108,8 +109,8 @@ void add_add(CLI::App& maintenance, Chosen& chosen) {
   add->add_option("--selector", asked->selector, "KEY=VALUE, or KEY=VALUE,VALUE: all nodes with these labels");
   add->add_option("--from", asked->from, "when the nodes are to be empty, in UTC: 2026-11-25T02:00Z")->required();
   add->add_option("--to", asked->to, "when they take workers again")->required();
-  add->add_option("--lead", asked->lead, "for so long before that they are drained (10m)");
-  add->add_option("--every", asked->every, "such as 7d: it comes again so long after it began");
+  add->add_option("--lead", asked->lead, "for so long before that they are drained (10m)")->check(not_empty());
+  add->add_option("--every", asked->every, "such as 7d: it comes again so long after it began")->check(not_empty());
   add->add_option("--reason", asked->reason, "shown with the nodes");
   add->callback([asked, &chosen] {
     chosen.online = [asked](Session& session) {

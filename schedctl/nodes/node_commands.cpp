@@ -73,7 +73,7 @@ void add_create(CLI::App& token, Chosen& chosen) {
       ->capture_default_str()
       ->check(whole_number(1, 10'000));
   create->add_option("--labels", asked->labels, "of these nodes: NAME=VALUE,...; jobs can ask for them");
-  create->add_option("--name-prefix", asked->name_prefix, "only for names that begin so");
+  create->add_option("--name-prefix", asked->name_prefix, "only for names that begin so")->check(not_empty());
   create->add_option("--slot-type", asked->slot_type,
                      "what job files call their GPUs (what the agent finds); CPU slots are always cpu");
   create->add_option("--price", asked->price, "of one of their slots for an hour (1.00)");

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <memory>
 
+#include "schedctl/checks.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/job_file.hpp"
 #include "schedctl/settings/changes_text.hpp"
@@ -90,7 +91,7 @@ void add_settings_commands(CLI::App& parent, const SettingsFile& file, Chosen& c
   const auto given = std::make_shared<Given>();
   const auto add = [&](const char* name, const std::string& about) {
     CLI::App* command = parent.add_subcommand(name, about);
-    if (of->below != nullptr) command->add_option("--below", given->below, of->below);
+    if (of->below != nullptr) command->add_option("--below", given->below, of->below)->check(not_empty());
     return command;
   };
   CLI::App* diffed = add("diff", "What a file of " + of->command + " would change, field by field");

@@ -27,6 +27,17 @@ class RefusalsTest(SchedctlCase):
         self.daemon.routes["POST", "/v1/nodes/node-1/cordon"] = (200, nodes[0])
         self.assertEqual(self.run_ctl("cordon", "gpu-a")[0], 0)
 
+    def test_an_empty_word_that_would_widen_what_is_meant(self):
+        at = ["--from", "2026-11-25T02:00", "--to", "2026-11-25T04:00"]
+        for args in (["tenants", "apply", "tenants.yaml", "--yes", "--below", ""], ["tenants", "export", "--below", ""],
+                     ["ls", "--name", ""], ["ls", "--tenant", ""], ["watch", "job-1", "--within", ""],
+                     ["maintenance", "add", "n1", *at, "--lead", ""], ["maintenance", "add", "n1", *at, "--every", ""],
+                     ["events", ""], ["decisions", ""], ["usage", "--by", ""], ["usage", "--window", ""],
+                     ["usage", "--from", ""], ["usage", "--to", ""], ["node", "token", "create", "--name-prefix", ""],
+                     ["policy", "rollback", ""]):
+            self.refused(*args, words="must not be empty")
+            self.assertEqual(self.daemon.requests, [], args)
+
 
 if __name__ == "__main__":
     unittest.main()
