@@ -26,7 +26,7 @@ struct WindowAsked {
   std::string reason;
 };
 
-// "rack=r1,r2": a node has one of the values.
+// "rack=r1,r2", or "rack=r1" and "rack=r2": a node has one of the values.
 json selector_of(const std::vector<std::string>& words) {
   json selector = json::object();
   for (const std::string& word : words) {
@@ -34,7 +34,7 @@ json selector_of(const std::vector<std::string>& words) {
     if (equals == 0 || equals == std::string::npos || equals + 1 == word.size()) {
       fail(kExitUsage, "--selector " + word + ": write it as KEY=VALUE, or KEY=VALUE,VALUE for either");
     }
-    json& values = selector[word.substr(0, equals)] = json::array();
+    json& values = selector[word.substr(0, equals)];  // null as yet, or those of a word before
     for (std::size_t begin = equals + 1; begin <= word.size();) {
       const std::size_t end = std::min(word.find(',', begin), word.size());
       values.push_back(word.substr(begin, end - begin));

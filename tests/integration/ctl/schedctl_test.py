@@ -291,6 +291,10 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual(json.loads(request["body"]), {
             "selector": {"rack": ["r1", "r2"]}, "from": "2026-11-25T02:00:00Z", "to": "2026-11-25T04:00:00Z",
             "every": "7d", "reason": "firmware"})
+        self.run_ctl("maintenance", "add", "--selector", "rack=r1", "--selector", "zone=a", "--selector", "rack=r2,r3",
+                     "--from", "2026-11-25T02:00", "--to", "2026-11-25T04:00")
+        self.assertEqual(json.loads(self.daemon.requests[-1]["body"])["selector"],
+                         {"rack": ["r1", "r2", "r3"], "zone": ["a"]})
         for wrong in (["--from", "2026-11-25T02:00"], ["local", "--from", "soon"]):
             self.assertEqual(self.run_ctl("maintenance", "add", *wrong, "--to", "2026-11-25T04:00")[0], 2)
         self.daemon.routes["GET", "/v1/maintenance"] = (200, listed([window]))
