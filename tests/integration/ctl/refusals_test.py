@@ -38,6 +38,12 @@ class RefusalsTest(SchedctlCase):
             self.refused(*args, words="must not be empty")
             self.assertEqual(self.daemon.requests, [], args)
 
+    def test_a_number_that_would_be_read_to_base_8(self):
+        self.daemon.routes["POST", "/v1/jobs/job-1/resize"] = (200, example("job.json"))
+        for number in ("010", "-01", "00"):
+            self.refused("resize", "job-1", number, words=f'must have no 0 before its first digit, not "{number}"')
+        self.assertEqual(self.run_ctl("resize", "job-1", "0")[0], 0)
+
 
 if __name__ == "__main__":
     unittest.main()
