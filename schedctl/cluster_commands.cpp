@@ -129,7 +129,10 @@ std::string authority_of(Endpoint& endpoint, const std::string& fingerprint) {
   }
   if (endpoint.ca_file.empty()) return endpoint.ca;
   std::ifstream file(endpoint.ca_file);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string read{std::istreambuf_iterator<char>(file), {}};
+  // No authority would mean the system's, which are not what was given.
+  if (read.empty()) fail(kExitUsage, "the authority " + endpoint.ca_file + " cannot be read or is empty");
+  return read;
 }
 
 int log_in(const Settings& settings, const std::string& fingerprint) {
@@ -160,7 +163,8 @@ int log_out() {
 void add_login_commands(CLI::App& app, Chosen& chosen) {
   const auto fingerprint = std::make_shared<std::string>();
   CLI::App* in = app.add_subcommand("login", "Keep address, authority and token of a daemon for later commands");
-  in->add_option("--fingerprint", *fingerprint, "sha256:... of the daemon's authority; in the place of --ca");
+  in->add_option("--fingerprint", *fingerprint, "sha256:... of the daemon's authority; in the place of --ca")
+      ->check(not_empty());
   in->callback([fingerprint, &chosen] {
     chosen.offline = [fingerprint](const Settings& settings) { return log_in(settings, *fingerprint); };
   });

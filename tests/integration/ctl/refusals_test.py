@@ -44,6 +44,13 @@ class RefusalsTest(SchedctlCase):
             self.refused("resize", "job-1", number, words=f'must have no 0 before its first digit, not "{number}"')
         self.assertEqual(self.run_ctl("resize", "job-1", "0")[0], 0)
 
+    def test_login_with_an_authority_of_which_nothing_is_read(self):
+        (self.folder / "empty.pem").write_text("")
+        login = ["login", "--url", "https://127.0.0.1:1", "--token", "t"]
+        for given in ("empty.pem", "."):
+            self.refused(*login, "--ca", given, words=f"the authority {given} cannot be read or is empty")
+        self.refused(*login, "--fingerprint", "", words="must not be empty")
+
 
 if __name__ == "__main__":
     unittest.main()
