@@ -51,6 +51,11 @@ class RefusalsTest(SchedctlCase):
             self.refused(*login, "--ca", given, words=f"the authority {given} cannot be read or is empty")
         self.refused(*login, "--fingerprint", "", words="must not be empty")
 
+    def test_a_token_that_would_cross_the_network_in_clear(self):
+        for token in (["--token", "t"], []):
+            self.refused("ls", "--url", "http://192.0.2.1:7480", *token, words="in clear to http://192.0.2.1:7480",
+                         TIDEPOOL_TOKEN="t")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "schedctl/failure.hpp"
 #include "schedctl/studies/sim_inputs.hpp"
