@@ -49,7 +49,9 @@ int diff(Session& session, const SettingsFile& of, const Given& given) {
 // False: say so with --yes, or where someone can answer.
 bool is_wanted(const Session& session, const Given& given) {
   if (given.yes) return true;
-  if (given.file == "-" || !session.on_terminal() || isatty(STDIN_FILENO) != 1) return false;
+  // Without the table form the changes are not shown first, and a question would stand within the document.
+  const bool is_shown = session.format() == OutputFormat::kTable;
+  if (!is_shown || given.file == "-" || !session.on_terminal() || isatty(STDIN_FILENO) != 1) return false;
   write_out("apply this? [y/N] ");
   std::string answer;
   std::getline(std::cin, answer);
