@@ -175,9 +175,11 @@ void add_submit(CLI::App& app, Chosen& chosen) {
   CLI::App* command = app.add_subcommand("submit", "Submit job files, YAML or JSON; prints the jobs' ids");
   command->add_option("file", given->files, "job file, - for standard input; of several all are stored, or none")
       ->required();
-  command->add_flag("--wait", given->wait, "follow the job to its end, as watch --summary does");
-  command->add_flag("--dry-run", given->dry_run,
-                    "say what the daemon would decide, and print the file with all defaults; store nothing");
+  CLI::Option* wait = command->add_flag("--wait", given->wait, "follow the job to its end, as watch --summary does");
+  command
+      ->add_flag("--dry-run", given->dry_run,
+                 "say what the daemon would decide, and print the file with all defaults; store nothing")
+      ->excludes(wait);
   command->add_option("--idempotency-key", given->key, "submitting twice with one key stores once")->check(not_empty());
   command->callback(
       [given, &chosen] { chosen.online = [given](Session& session) { return submit(session, *given); }; });

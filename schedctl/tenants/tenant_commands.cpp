@@ -77,6 +77,9 @@ void add_usage_command(CLI::App& app, Chosen& chosen) {
   used->add_flag("--csv", wanted->csv, "comma-separated, with a header");
   used->callback([wanted, &chosen] {
     chosen.online = [wanted](Session& session) {
+      if (wanted->csv && session.format() != OutputFormat::kTable) {
+        fail(kExitUsage, "--csv and -o are two forms of one output; give one of them");
+      }
       return wanted->query().empty() ? usage(session, wanted->csv) : usage_of_days(session, *wanted);
     };
   });

@@ -56,6 +56,19 @@ class RefusalsTest(SchedctlCase):
             self.refused("ls", "--url", "http://192.0.2.1:7480", *token, words="in clear to http://192.0.2.1:7480",
                          TIDEPOOL_TOKEN="t")
 
+    def test_options_of_which_one_would_be_ignored(self):
+        (self.folder / "job.yaml").write_text("run: {trainer: mlp}\n")
+        for args, words in [
+                (["policy", "shadow", "p", "--report", "--stop"], "excludes"),
+                (["policy", "shadow", "p", "--stop", "--version", "abcdef"], "excludes"),
+                (["policy", "shadow", "p", "--report", "--param", "most=4"], "excludes"),
+                (["submit", "--dry-run", "--wait", "job.yaml"], "excludes"),
+                (["usage", "--csv", "-o", "json"], "give one of them"),
+                (["usage", "--by", "job", "--csv", "-o", "yaml"], "give one of them"),
+                (["trace", "job-1", "-o", "yaml"], "a trace is JSON"),
+                (["policy", "store", "capped"], "capped is no .lua file, .so library or folder here")]:
+            self.refused(*args, words=words)
+
 
 if __name__ == "__main__":
     unittest.main()
