@@ -386,6 +386,26 @@ class OptimizerTest(unittest.TestCase):
         _optimizer_state.make_state(optimizer)
         self.assertEqual(str(before), str(optimizer.state_dict()))
 
+    def test_a_state_loaded_between_wrap_and_the_loop_is_what_the_workers_share(self):
+        donor = make_model(seed=4)
+        trained = torch.optim.Adam(donor.parameters())
+        one_step(trained, donor, make_data())
+        job, model, optimizer = wrapped(lambda model: torch.optim.Adam(model.parameters()))
+        optimizer.load_state_dict(trained.state_dict())
+        registered = {}
+        register = _abi.Session.register
+
+        def watch(session, name, address, length):
+            registered[name] = address
+            register(session, name, address, length)
+
+        with unittest.mock.patch.object(_abi.Session, "register", watch):
+            for batch in job.loader(TensorDataset(*make_data()), batch_size=10, steps=2):
+                one_step(optimizer, model, batch)
+        state = optimizer.state[model[0].weight]
+        self.assertEqual(registered["optimizer0.0.0.exp_avg"], state["exp_avg"].data_ptr())
+        self.assertEqual(state["step"], 3)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

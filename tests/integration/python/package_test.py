@@ -134,6 +134,13 @@ class MistakesTest(unittest.TestCase):
                 one_step(optimizer, model, batch)
                 model[0].weight.data = model[0].weight.data.clone()
 
+    def test_an_optimizers_state_loaded_inside_the_loop_is_noticed(self):
+        job, model, optimizer = wrapped()
+        with self.assertRaisesRegex(RuntimeError, r"momentum_buffer.*replaced.*load_state_dict\(\).*before the loop"):
+            for batch in job.loader(TensorDataset(*make_data()), batch_size=10):
+                one_step(optimizer, model, batch)
+                optimizer.load_state_dict(optimizer.state_dict())
+
 
 class BatchRuleTest(unittest.TestCase):
     def loop(self, rule):

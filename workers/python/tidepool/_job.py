@@ -31,7 +31,7 @@ class Job:
     def wrap(self, model: torch.nn.Module, *optimizers: torch.optim.Optimizer) -> Any:
         """Gives back `model` and the optimizers, the same objects, now part of the job: their state is shared with
         newcomers, the gradients are summed over the workers, and optimizer.step() applies a step all have agreed on.
-        The optimizers' state (momentum, averages) is made at once."""
+        The optimizers' state (momentum, averages) is made at once, and shared as it is at the first batch."""
         self._must_be_before_loop("wrap()")
         if self._model is not None:
             raise RuntimeError("job.wrap() is called once; give it all optimizers: job.wrap(model, first, second)")
@@ -47,10 +47,8 @@ class Job:
         return (model, *optimizers)
 
     def _take(self, name: str, optimizer: torch.optim.Optimizer) -> None:
-        _optimizer_state.make_state(optimizer)
-        pieces = _optimizer_state.pieces(name, optimizer)
-        self._stepper.pieces += pieces
-        self._stepper.with_steps += [piece for piece in pieces if isinstance(piece, _replica.PickleShadow)]
+        _optimizer_state.make_state(optimizer)  # so that one that does not fit is refused here
+        self._stepper.optimizers[name] = optimizer
 
     def register(self, name: str, value: Any, *, capacity: Optional[int] = None) -> None:
         """More state of a replica: what a newcomer receives and a repeated step begins with.
@@ -60,7 +58,8 @@ class Job:
         load_state_dict() or get_state() and set_state(), or a pair of functions (get, set), is copied at each step;
         `capacity` is the most bytes its pickled state may ever take."""
         self._must_be_before_loop("register()")
-        if any(piece.name == name or piece.name.startswith(name + ".") for piece in self._stepper.pieces):
+        taken = [*self._stepper.optimizers, *(piece.name for piece in self._stepper.pieces)]
+        if any(other == name or other.startswith(name + ".") for other in taken):
             raise ValueError(f'"{name}" is registered already')
         if isinstance(value, torch.optim.Optimizer):
             self._take(name, value)

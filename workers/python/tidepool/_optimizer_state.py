@@ -8,12 +8,11 @@ state for which that does not hold is refused.
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Callable, Iterator
 
 import torch
 
-from tidepool._replica import Memory, Piece, PickleShadow
+from tidepool._replica import Getter, Memory, Piece, PickleShadow
 
 # What a state holds before the first step where that, or what the rehearsal leaves, is not zero, by optimizer and key.
 _BEFORE_FIRST_STEP: dict[tuple[str, str], Callable[[dict[str, Any]], Any]] = {
@@ -92,10 +91,15 @@ def pieces(name: str, optimizer: torch.optim.Optimizer) -> list[Piece]:
     result: list[Piece] = []
     for g, i, key, value in _items(optimizer):
         if isinstance(value, torch.Tensor) and value.numel() > 0:
-            state = optimizer.state[optimizer.param_groups[g]["params"][i]]
-            result.append(Memory(f"{name}.{g}.{i}.{key}", value, functools.partial(state.__getitem__, key)))
+            parameter = optimizer.param_groups[g]["params"][i]
+            result.append(Memory(f"{name}.{g}.{i}.{key}", value, _getter(optimizer, parameter, key)))
     result.append(PickleShadow(f"{name}.settings", lambda: _settings(optimizer), lambda s: _set(optimizer, s)))
     return result
+
+
+def _getter(optimizer: torch.optim.Optimizer, parameter: torch.Tensor, key: str) -> Getter:
+    """Looks the tensor up anew each time: load_state_dict() puts other dicts and tensors in the place of the old."""
+    return lambda: optimizer.state[parameter].get(key)
 
 
 def _settings(optimizer: torch.optim.Optimizer) -> tuple[list[dict[str, Any]], list[tuple[int, int, str, Any]]]:

@@ -64,9 +64,10 @@ class Memory:
         if self._current is None:
             return
         now = self._current()
-        if now is not self._value and now.data_ptr() != self.address:
+        if now is not self._value and (now is None or now.data_ptr() != self.address):
             raise RuntimeError(f'"{self.name}" was replaced by another tensor: the workers share it in place, so change '
-                               "it with in-place operations such as copy_()")
+                               "it with in-place operations such as copy_(), and call load_state_dict() of an optimizer "
+                               "before the loop")
 
     def save(self) -> None:
         pass

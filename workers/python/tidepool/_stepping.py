@@ -21,9 +21,9 @@ from typing import Any, Callable, Iterator, Optional, Sequence
 
 import torch
 
-from tidepool import _abi, _device
+from tidepool import _abi, _device, _optimizer_state
 from tidepool._gradients import GradientBuckets, float_count
-from tidepool._replica import Piece, TensorShadow
+from tidepool._replica import PickleShadow, Piece, TensorShadow
 from tidepool._settings import JobFile, JobOptions, LoopLength
 
 # What module buffers changed by rides before the gradients, this small, so that it does not count in their noise.
@@ -58,7 +58,8 @@ class Stepper:
     """The session of this worker, from join() to close(), and the step under way."""
 
     def __init__(self, options: JobOptions, file: JobFile) -> None:
-        self.pieces: list[Piece] = []  # of the replica; complete before join()
+        self.pieces: list[Piece] = []  # of the replica; complete but for the optimizers' before join()
+        self.optimizers: dict[str, torch.optim.Optimizer] = {}  # by name; their state is registered in join()
         self.averaged: list[TensorShadow] = []  # module buffers that the workers average at each step
         self.with_steps: list[Piece] = []  # those of schedulers and learning rates: one change a step
         self.batch_rule: Optional[_abi.BatchRule] = None
@@ -95,6 +96,8 @@ class Stepper:
     def join(self, model: torch.nn.Module, length: LoopLength) -> None:
         """Registers the state and waits for the first generation."""
         self._length = length
+        for name, optimizer in self.optimizers.items():
+            self._take_state(name, optimizer)
         session = _abi.Session(_abi.Options(
             samples=length.samples, global_batch=length.global_batch, seed=self._options.seed, steps=length.steps or 0,
             on_resize=self._file.on_resize, base_size=self._file.preferred or 1,
@@ -118,6 +121,13 @@ class Stepper:
         self._make_buckets(trained, session)
         self._name_stream()
         session.join()
+
+    def _take_state(self, name: str, optimizer: torch.optim.Optimizer) -> None:
+        """Not before join(): until then the program may load a state, unfreeze parameters and add groups."""
+        _optimizer_state.make_state(optimizer)
+        pieces = _optimizer_state.pieces(name, optimizer)
+        self.pieces += pieces
+        self.with_steps += [piece for piece in pieces if isinstance(piece, PickleShadow)]
 
     def _make_buckets(self, trained: list[torch.nn.Parameter], session: _abi.Session) -> None:
         """One buffer: first the module buffers that are averaged, then the gradients. On the CPU it is the session's,
