@@ -386,6 +386,35 @@ class OptimizerTest(unittest.TestCase):
         _optimizer_state.make_state(optimizer)
         self.assertEqual(str(before), str(optimizer.state_dict()))
 
+    def test_what_is_unfrozen_or_added_between_wrap_and_the_loop_is_shared_with_its_state(self):
+        def late(model, optimizer):
+            optimizer.add_param_group({"params": model[0].parameters(), "lr": 0.2})
+            return "optimizer0.1.0.momentum_buffer"
+
+        def unfrozen(model, optimizer):
+            model[2].requires_grad_(True)
+            return "optimizer0.0.1.momentum_buffer"
+
+        for change in (late, unfrozen):
+            with self.subTest(change.__name__):
+                model = make_model()
+                model[2].weight.requires_grad_(False)
+                optimizer = torch.optim.SGD([model[2].bias, model[2].weight], lr=0.1, momentum=0.9)
+                job = tp.init()
+                job.wrap(model, optimizer)
+                name = change(model, optimizer)
+                registered = []
+                register = _abi.Session.register
+
+                def watch(session, name, address, length, registered=registered, register=register):
+                    registered.append(name)
+                    register(session, name, address, length)
+
+                with unittest.mock.patch.object(_abi.Session, "register", watch):
+                    for batch in job.loader(TensorDataset(*make_data()), batch_size=10, steps=2):
+                        one_step(optimizer, model, batch)
+                self.assertIn(name, registered)
+
     def test_a_state_loaded_between_wrap_and_the_loop_is_what_the_workers_share(self):
         donor = make_model(seed=4)
         trained = torch.optim.Adam(donor.parameters())

@@ -127,6 +127,31 @@ class MistakesTest(unittest.TestCase):
                 model[0].requires_grad_(True)
                 one_step(optimizer, model, batch)
 
+    def test_a_parameter_unfrozen_before_the_loop_is_checked_like_the_others(self):
+        model = make_model()
+        model[0].double().requires_grad_(False)
+        job = tp.init()
+        job.wrap(model, make_sgd(model))
+        model[0].requires_grad_(True)
+        self.assert_says(TypeError, r'"0.weight" is torch.float64', list, job.loader(TensorDataset(*make_data()), 5))
+
+    def test_a_parameter_that_is_new_after_wrap_is_refused(self):
+        job, model, _ = wrapped()
+        model.add_module("more", torch.nn.Linear(3, 3))
+        self.assert_says(ValueError, r"added or replaced after job.wrap\(\)", list,
+                         job.loader(TensorDataset(*make_data()), 5))
+
+    def test_an_optimizers_state_that_is_new_inside_the_loop_is_noticed(self):
+        model = make_model()
+        optimizer = torch.optim.SGD(model[2].parameters(), lr=0.1, momentum=0.9)
+        job = tp.init()
+        job.wrap(model, optimizer)
+        with self.assertRaisesRegex(RuntimeError, r'"optimizer0" has state.*add_param_group\(\).*before the loop'):
+            for batch in job.loader(TensorDataset(*make_data()), batch_size=10):
+                if job.step == 2:
+                    optimizer.add_param_group({"params": model[0].parameters()})
+                one_step(optimizer, model, batch)
+
     def test_a_replaced_parameter_is_noticed(self):
         job, model, optimizer = wrapped()
         with self.assertRaisesRegex(RuntimeError, r"0.weight.*replaced.*copy_\(\)"):

@@ -23,6 +23,7 @@ class Job:
         self._file = _settings.read_job_file()
         self._stepper = Stepper(options, self._file)
         self._model: Optional[torch.nn.Module] = None
+        self._optimizers: Sequence[torch.optim.Optimizer] = ()  # those of wrap()
         self._loader: Optional[Loader] = None
         self._dataset: Any = None
 
@@ -37,7 +38,10 @@ class Job:
             raise RuntimeError("job.wrap() is called once; give it all optimizers: job.wrap(model, first, second)")
         _check_kinds(model, optimizers)
         _check_parameters(model, optimizers)
+        if not any(p.requires_grad for p in model.parameters()):
+            raise ValueError("the model has no parameter to train")
         self._model = model
+        self._optimizers = optimizers
         pieces = _replica.module_pieces("model", model)
         self._stepper.pieces += pieces
         self._stepper.averaged = [p for p in pieces if isinstance(p, _replica.TensorShadow) and p.is_average]
@@ -126,6 +130,7 @@ class Job:
         if self._model is None:
             raise RuntimeError("job.wrap(model, opt) comes before the loop")
         assert self._loader is not None
+        _check_parameters(self._model, self._optimizers)  # some may have been unfrozen, or come with a new group
         self._stepper.join(self._model, self._loader.length)
 
     def epochs(self, count: int) -> Iterator[int]:
@@ -279,11 +284,8 @@ def _check_parameters(model: torch.nn.Module, optimizers: Sequence[torch.optim.O
             if any(id(parameter) not in known for parameter in group["params"]):
                 raise ValueError("a parameter of the optimizer does not belong to the model: wrap the module that holds "
                                  "all of them")
-    trained = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
-    if not trained:
-        raise ValueError("the model has no parameter to train")
-    for name, parameter in trained:
-        if parameter.dtype != torch.float32:
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad and parameter.dtype != torch.float32:
             raise TypeError(f'"{name}" is {parameter.dtype}: gradients are summed as float32; use model.float()')
 
 

@@ -93,8 +93,24 @@ def pieces(name: str, optimizer: torch.optim.Optimizer) -> list[Piece]:
         if isinstance(value, torch.Tensor) and value.numel() > 0:
             parameter = optimizer.param_groups[g]["params"][i]
             result.append(Memory(f"{name}.{g}.{i}.{key}", value, _getter(optimizer, parameter, key)))
-    result.append(PickleShadow(f"{name}.settings", lambda: _settings(optimizer), lambda s: _set(optimizer, s)))
+    result.append(_Settings(name, optimizer, tensors=len(result)))
     return result
+
+
+class _Settings(PickleShadow):
+    """Learning rates and whole numbers of an optimizer, of whose state so many tensors are registered beside it."""
+
+    def __init__(self, name: str, optimizer: torch.optim.Optimizer, tensors: int) -> None:
+        super().__init__(f"{name}.settings", lambda: _settings(optimizer), lambda s: _set(optimizer, s))
+        self._optimizer_name = name
+        self._optimizer = optimizer
+        self._tensors = tensors
+
+    def check(self) -> None:
+        held = sum(isinstance(item[3], torch.Tensor) and item[3].numel() > 0 for item in _items(self._optimizer))
+        if held > self._tensors:
+            raise RuntimeError(f'"{self._optimizer_name}" has state that it did not have when the loop began, and no '
+                               "newcomer would get it: call add_param_group() and set momentum before the loop")
 
 
 def _getter(optimizer: torch.optim.Optimizer, parameter: torch.Tensor, key: str) -> Getter:

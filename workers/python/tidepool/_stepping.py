@@ -111,6 +111,10 @@ class Stepper:
         if not trained:
             raise ValueError("all parameters of the model were frozen after job.wrap(): there is nothing to train. "
                              "Leave requires_grad set for those that are to be trained")
+        known = {piece.address for piece in self.pieces}
+        if any(parameter.data_ptr() not in known for parameter in trained):
+            raise ValueError("a parameter of the model was added or replaced after job.wrap(): build the whole model and "
+                             "move it to its device before")
         self._on_gpu = _device.on_gpu(trained[0]) or any(piece.on_gpu for piece in self.pieces)
         self._name_stream()
         for piece in self.pieces:
@@ -313,7 +317,7 @@ class Stepper:
             raise RuntimeError("opt.step() belongs into the loop over job.loader()")
         if any(parameter.requires_grad for parameter in self._frozen):
             raise RuntimeError("a parameter was unfrozen after the loop began: its gradient would not be summed. "
-                               "Unfreeze it before, and give it a learning rate of 0 for as long as it shall stay")
+                               "Unfreeze it before the loop, and give it a learning rate of 0 for as long as it shall stay")
         factor = self.current().lr_factor
         with _scaled_rates(optimizer, factor) if optimizer is not None and factor != 1.0 else contextlib.nullcontext():
             step()
