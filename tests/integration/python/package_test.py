@@ -307,6 +307,31 @@ print("ended", job.finished, tp.__file__)
         self.assertIn("KeyboardInterrupt", errors)
         self.assertNotIn("Sanitizer", errors)
 
+    def test_a_forked_process_that_ends_leaves_the_training_to_its_parent(self):
+        watched = """
+close = tp._abi.Session.close
+tp._abi.Session.close = lambda session: (print("closed", flush=True), close(session))[1]
+for x, y"""
+        fork = """
+    if job.step == 1:
+        import os
+        child = os.fork()
+        if child == 0:
+            sys.exit(0)
+        print("child", os.waitpid(child, 0)[1], flush=True)
+"""
+        script = self.SCRIPT.replace("    print(", fork + "    print(").replace("\nfor x, y", watched)
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+        process = subprocess.Popen([sys.executable, "-B", "-c", script, "3"], stdout=subprocess.PIPE, text=True,
+                                   env=environment, start_new_session=True)
+        try:
+            output, _ = process.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            self.fail("the child did not end")
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(output.splitlines()[:5], ["child 0", "step 1", "step 2", "step 3", "closed"])
+
     def test_a_second_backward_ends_the_script_with_its_traceback(self):
         once = "torch.nn.functional.cross_entropy(model(x), y).backward()"
         for line_after in (once, once + "\n    continue"):

@@ -15,6 +15,8 @@ import contextlib
 import ctypes
 import dataclasses
 import enum
+import functools
+import os
 import sys
 import weakref
 from typing import Any, Callable, Iterator, Optional, Sequence
@@ -106,6 +108,7 @@ class Stepper:
             global_batch_max=self._file.global_max or 0), self.batch_rule)
         self._session = session
         self._closer = weakref.finalize(self, _close_quietly, session, self._held)
+        os.register_at_fork(after_in_child=functools.partial(_leave_to_parent, weakref.ref(self)))
         session.register("tidepool.progress", ctypes.addressof(self._progress), ctypes.sizeof(self._progress))
         trained = [p for p in model.parameters() if p.requires_grad]
         if not trained:
@@ -370,12 +373,16 @@ class Stepper:
             raise RuntimeError("a notice is answered inside the loop, or by a function given to job.on_notice()")
         self._session.answer(answer, until)
 
+    def let_go(self) -> None:
+        """The session is no longer this process's to close."""
+        self._closer.detach()
+
     def close(self) -> None:
         if self._session is None or not self._closer.alive:
             return
         if self.phase is Phase.APPLIED:
             self._settle()
-        self._closer.detach()
+        self.let_go()
         if self._buckets is not None:
             self._buckets.release()  # before the session, whose memory the gradients lie in
             self._buckets, self._buffer = None, None
@@ -386,6 +393,13 @@ def _close_quietly(session: _abi.Session, memory: Sequence[object]) -> None:
     with contextlib.suppress(_abi.TidepoolError):
         session.close()
     del memory  # lived until here
+
+
+def _leave_to_parent(stepper: weakref.ref[Stepper]) -> None:
+    """In a forked process: the session's threads and connections are the parent's, which goes on with them."""
+    mine = stepper()
+    if mine is not None:
+        mine.let_go()
 
 
 @contextlib.contextmanager
