@@ -5,6 +5,8 @@ import dataclasses
 import unittest
 import unittest.mock
 
+import numpy
+
 from small_training import loss_of, make_data, make_model, make_sgd, one_step, wrapped
 
 import torch
@@ -206,8 +208,10 @@ class RepeatedStepTest(unittest.TestCase):
         job.wrap(model, optimizer)
         job.register("scheduler", scheduler)
         job.register("random", (torch.get_rng_state, torch.set_rng_state))
-        average = torch.zeros(6)
+        average, turns, twin = torch.zeros(6), numpy.zeros(1), torch.nn.BatchNorm1d(3)
         job.register("average", average)
+        job.register("turns", turns)
+        job.register("twin", twin)
         lost = set(lost_steps)
         original = _abi.Session.reduce
 
@@ -222,14 +226,18 @@ class RepeatedStepTest(unittest.TestCase):
             for x, y in job.loader(TensorDataset(*make_data()), batch_size=10, micro_batch=6, epochs=2):
                 seen.append((job.step, x.sum().item()))
                 rates.append(optimizer.param_groups[0]["lr"])
-                before = job.step
                 one_step(optimizer, model, (x, y))
-                if job.step > before:
-                    average.mul_(0.9).add_(model[0].weight[0].detach(), alpha=0.1)
+                average.mul_(0.9).add_(model[0].weight[0].detach(), alpha=0.1)
+                turns += 1
+                with torch.no_grad():
+                    twin.weight.add_(1)
+                    twin.num_batches_tracked.add_(1)
                 scheduler.step()
                 optimizer.zero_grad()
         self.assertEqual(lost, set())
-        return [*model.state_dict().values(), average], seen, rates
+        changes = turns[0], twin.num_batches_tracked.item(), twin.weight[0].item() - 1
+        self.assertEqual(changes, (job.step,) * 3, "one change a step")
+        return [*model.state_dict().values(), average, *twin.state_dict().values()], seen, rates
 
     def test_it_changes_nothing_and_gets_the_same_samples(self):
         state, seen, rates = self.train([])

@@ -1,5 +1,6 @@
 """What the Python package says to mistakes, what state it takes, how it finds its library, and what its wheel holds."""
 
+import ctypes
 import os
 import pathlib
 import signal
@@ -228,12 +229,17 @@ class RegisterTest(unittest.TestCase):
         piece.restore()
         self.assertTrue(torch.equal(first, torch.rand(3)))
 
-        tensor = torch.arange(6.0)
-        piece, = _replica.piece_of("tensor", tensor)
-        self.assertEqual((piece.address, piece.length), (tensor.data_ptr(), 24))
-        array = tensor.numpy()
-        piece, = _replica.piece_of("array", array)
-        self.assertEqual((piece.address, piece.length), (array.ctypes.data, 24))
+        for tensor in (torch.arange(6.0), torch.arange(6.0, requires_grad=True)):
+            for name, value in (("tensor", tensor), ("array", tensor.detach().numpy())):
+                piece, = _replica.piece_of(name, value)
+                self.assertEqual((ctypes.c_float * 6).from_address(piece.address)[:], [0, 1, 2, 3, 4, 5])
+                tensor.detach().add_(1)
+                piece.save()
+                self.assertEqual((ctypes.c_float * 6).from_address(piece.address)[:], [1, 2, 3, 4, 5, 6])
+                tensor.detach().zero_()
+                piece.restore()
+                self.assertEqual((tensor.tolist(), piece.length), ([1, 2, 3, 4, 5, 6], 24))
+                tensor.detach().sub_(1)
 
         norm = torch.nn.BatchNorm1d(3)
         pieces = _replica.piece_of("norm", norm)

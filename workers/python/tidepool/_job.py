@@ -57,10 +57,11 @@ class Job:
     def register(self, name: str, value: Any, *, capacity: Optional[int] = None) -> None:
         """More state of a replica: what a newcomer receives and a repeated step begins with.
 
-        A tensor of CPU or GPU, an array, a module's parameters and an optimizer's tensors are shared where they lie:
-        change them only after opt.step(), in the same turn of the loop. An object with state_dict() and
-        load_state_dict() or get_state() and set_state(), or a pair of functions (get, set), is copied at each step;
-        `capacity` is the most bytes its pickled state may ever take."""
+        All of it is copied at each step but an optimizer's tensors, which are shared where they lie: change those only
+        after opt.step(), in the same turn of the loop. What a turn that completes no step did to a tensor, an array, a
+        module or a scheduler is undone. Other objects have state_dict() and load_state_dict() or get_state() and
+        set_state(), or are given as a pair of functions (get, set); `capacity` is the most bytes their pickled state
+        may ever take."""
         self._must_be_before_loop("register()")
         taken = [*self._stepper.optimizers, *(piece.name for piece in self._stepper.pieces)]
         if any(other == name or other.startswith(name + ".") for other in taken):
@@ -70,8 +71,8 @@ class Job:
             return
         pieces = _replica.piece_of(name, value, capacity)
         self._stepper.pieces += pieces
-        if hasattr(value, "optimizer"):  # a scheduler
-            self._stepper.with_steps += pieces
+        scheduler = hasattr(value, "optimizer")
+        self._stepper.with_steps += [p for p in pieces if scheduler or isinstance(p, _replica.TensorShadow)]
 
     def on_resize(self, function: Callable[[Resize], Any]) -> Callable[[Resize], Any]:
         """`function` is called with a Resize before the first batch of a new generation; usable as a decorator."""

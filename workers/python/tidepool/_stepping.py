@@ -63,7 +63,7 @@ class Stepper:
         self.pieces: list[Piece] = []  # of the replica; complete but for the optimizers' before join()
         self.optimizers: dict[str, torch.optim.Optimizer] = {}  # by name; their state is registered in join()
         self.averaged: list[TensorShadow] = []  # module buffers that the workers average at each step
-        self.with_steps: list[Piece] = []  # those of schedulers and learning rates: one change a step
+        self.with_steps: list[Piece] = []  # one change a step: learning rates, schedulers, registered tensors
         self.batch_rule: Optional[_abi.BatchRule] = None
         self.on_resize: list[Callable[[Resize], Any]] = []
         self.on_notice: list[Callable[[_abi.Notice], Any]] = []
@@ -246,7 +246,7 @@ class Stepper:
         self._buckets.begin_part(weight if samples > 0 else 0.0, last)
 
     def end_part(self) -> None:
-        """A micro-batch that does not end the step: what a scheduler did in the loop's body is undone."""
+        """A micro-batch that does not end the step: what the loop's body did after opt.step() is undone."""
         for piece in self.with_steps:
             piece.restore()
 
