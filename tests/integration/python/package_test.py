@@ -55,6 +55,13 @@ class MistakesTest(unittest.TestCase):
         self.assert_says(RuntimeError, r"for epoch in job.epochs", lambda: next(iter(loader)))
         self.assert_says(RuntimeError, "belongs into the loop", optimizer.step)
 
+    def test_a_turn_of_the_loop_over_epochs_without_a_batch_is_told(self):
+        job, _, _ = wrapped()
+        job.loader(TensorDataset(*make_data()), batch_size=10)
+        epochs = job.epochs(3)
+        self.assertEqual(next(epochs), 0)
+        self.assert_says(RuntimeError, "took no batch.*for batch in loader.*`continue`", next, epochs)
+
     def test_what_cannot_be_trained_is_refused(self):
         double = make_model().double()
         self.assert_says(TypeError, r"float64.*model.float\(\)", tp.init().wrap, double, make_sgd(double))

@@ -145,6 +145,10 @@ class Job:
                 self._stepper.finish()
                 return
             yield self.epoch
+            if not self._stepper.given:
+                raise RuntimeError("a turn of the loop over job.epochs() took no batch of the loader, so it would be "
+                                   "repeated for ever: write `for batch in loader: ...` in its body, without a "
+                                   "`continue` before it")
 
     def _must_be_before_loop(self, call: str) -> None:
         if self._stepper.joined:

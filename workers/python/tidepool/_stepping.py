@@ -85,7 +85,7 @@ class Stepper:
         self._held: list[object] = [self.pieces]  # what the session points into; outlives it
         self._part_samples = 0  # of the micro-batch under way
         self._last_part = True
-        self._given = True  # the loop has seen the step under way
+        self.given = True  # the loop over batches has seen the step under way
         self._loss_sum = 0.0
         self._loss_samples = 0
 
@@ -175,7 +175,7 @@ class Stepper:
         assert self._session is not None
         if self.ending is not None:
             return False
-        if not self._given:
+        if not self.given:
             return True  # begun for the loop over epochs, not yet seen by the loop over batches
         if self._buckets is not None:
             self._buckets.raise_failure()
@@ -231,14 +231,14 @@ class Stepper:
         assert self._buckets is not None
         self._buckets.begin_step()
         self.phase = Phase.COMPUTING
-        self._given = False
+        self.given = False
 
     # --- inside a step ------------------------------------------------------------------------------------------
 
     def begin_part(self, samples: int, last: bool) -> None:
         """The loop is about to see a batch of so many samples of its own; `last`: the step's last."""
         assert self._buckets is not None
-        self._given = True
+        self.given = True
         self._part_samples, self._last_part = samples, last
         weight = float(samples) if self._options.loss == "mean" else 1.0
         # Without samples of its own this worker computes on borrowed ones, and drops what comes of it. Its step is
