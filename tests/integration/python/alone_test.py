@@ -5,10 +5,9 @@ import dataclasses
 import unittest
 import unittest.mock
 
-import numpy
-
 from small_training import loss_of, make_data, make_model, make_sgd, one_step, wrapped
 
+import numpy
 import torch
 from torch.utils.data import TensorDataset
 

@@ -13,6 +13,7 @@ import zipfile
 
 from small_training import PACKAGE, SOURCE, loss_of, make_data, make_model, make_sgd, one_step, wrapped
 
+import numpy
 import torch
 from torch.utils.data import TensorDataset
 
@@ -272,6 +273,22 @@ class RegisterTest(unittest.TestCase):
         job.register("a", torch.zeros(1))
         with self.assertRaisesRegex(ValueError, '"a" is registered already'):
             job.register("a", torch.zeros(1))
+
+    def test_an_array_of_objects_is_refused_and_one_of_records_is_taken(self):
+        for dtype in (object, [("n", "f4"), ("thing", "O")]):
+            with self.assertRaisesRegex(TypeError, '"array" holds Python objects.*dtype of numbers'):
+                _replica.piece_of("array", numpy.zeros(3, dtype))
+        piece, = _replica.piece_of("array", numpy.zeros(3, [("Old", "f4"), ("New", "i8")]))
+        self.assertEqual(piece.length, 36)
+
+    def test_a_registered_buffer_keeps_its_size(self):
+        buffer = bytearray(b"abc")
+        piece, = _replica.piece_of("buffer", buffer)
+        with self.assertRaises(BufferError):
+            buffer.extend(b"defg")
+        buffer[:] = b"xyz"
+        piece.restore()
+        self.assertEqual(buffer, b"abc")
 
     def test_a_tensor_elsewhere_is_refused_with_advice(self):
         with self.assertRaisesRegex(TypeError, r'"tensor" lies on meta.*model.to\("cpu"\)'):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import pickle
+import re
 from typing import Any, Callable, Optional, Protocol
 
 import torch
@@ -199,6 +200,9 @@ def _bytes_of(name: str, value: Any) -> torch.Tensor:
     view = memoryview(value)
     if view.readonly or not view.c_contiguous:
         raise TypeError(f'"{name}" must be a writable array without gaps')
+    if "O" in re.sub(":[^:]*:", "", view.format):  # the names of a record's fields aside
+        raise TypeError(f'"{name}" holds Python objects, whose addresses mean nothing to another worker: give it a dtype '
+                        "of numbers, or register a pair of functions (get, set)")
     if view.nbytes == 0:
         return torch.empty(0, dtype=torch.uint8)
     return torch.frombuffer((ctypes.c_char * view.nbytes).from_buffer(value), dtype=torch.uint8)
