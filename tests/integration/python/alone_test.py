@@ -9,6 +9,7 @@ from small_training import loss_of, make_data, make_model, make_sgd, one_step, w
 
 import numpy
 import torch
+import torch.utils.checkpoint
 from torch.utils.data import TensorDataset
 
 import tidepool as tp
@@ -87,6 +88,21 @@ class TrainingTest(unittest.TestCase):
             for ours, theirs in zip(model.parameters(), twin.parameters()):
                 torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-5, atol=1e-7)
             optimizer.step()
+
+    def test_recomputed_activations_give_the_same_training(self):
+        # use_reentrant=True calls backward() inside backward(): right as long as a gradient of the outer one is first.
+        for reentrant in (False, True):
+            with self.subTest(reentrant=reentrant):
+                job, model, optimizer = wrapped(bucket_mb=0.0001)
+                batches = []
+                for x, y in job.loader(TensorDataset(*make_data()), batch_size=16, epochs=2):
+                    batches.append((x, y))
+                    hidden = torch.utils.checkpoint.checkpoint(model[:2], x.clone().requires_grad_(),
+                                                               use_reentrant=reentrant)
+                    torch.nn.functional.cross_entropy(model[2](hidden), y).backward()
+                    optimizer.step()
+                    optimizer.zero_grad()
+                self.assert_same(model, self.plain(batches))
 
     def test_a_sum_for_a_loss_is_the_same_training(self):
         models = []

@@ -15,6 +15,7 @@ from small_training import PACKAGE, SOURCE, loss_of, make_data, make_model, make
 
 import numpy
 import torch
+import torch.utils.checkpoint
 from torch.utils.data import TensorDataset
 
 import tidepool as tp
@@ -40,6 +41,20 @@ class MistakesTest(unittest.TestCase):
             loss_of(model, *batch).backward()
             loss_of(model, *batch).backward()
         self.assert_says(RuntimeError, "second backward.*no_sync", self.loop, twice)
+
+    def test_a_backward_inside_another_is_told_what_to_do(self):
+        def once(job, model, optimizer, batch):
+            hidden = torch.utils.checkpoint.checkpoint(model, batch[0].requires_grad_(), use_reentrant=True)
+            torch.nn.functional.cross_entropy(hidden, batch[1]).backward()
+            optimizer.step()
+        self.assert_says(RuntimeError, "inside another.*use_reentrant=False", self.loop, once)
+
+        def tied(job, model, optimizer, batch):  # a gradient of the outer one comes first, and twice
+            again = torch.utils.checkpoint.checkpoint(lambda x: x @ model[2].weight.T @ model[2].weight,
+                                                      model[:2](batch[0]), use_reentrant=True)
+            torch.nn.functional.cross_entropy(model[2](again), batch[1]).backward()
+            optimizer.step()
+        self.assert_says(RuntimeError, "inside another.*use_reentrant=False", self.loop, tied)
 
     def test_calls_out_of_order_are_told_so(self):
         job, model, optimizer = wrapped()
