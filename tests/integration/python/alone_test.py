@@ -399,6 +399,17 @@ class OptimizerTest(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "trace.*load_state_dict"):
             wrapped(lambda model: Odd(model.parameters(), lr=0.1))
 
+    def test_dampening_is_refused_unless_the_state_is_there(self):
+        def damped(model):
+            return torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, dampening=0.5)
+
+        with self.assertRaisesRegex(TypeError, "SGD with dampening.*leave dampening at 0"):
+            wrapped(damped)
+        model = make_model()
+        optimizer = damped(model)
+        one_step(optimizer, model, make_data())
+        tp.init().wrap(model, optimizer)
+
     def test_a_state_loaded_before_is_kept(self):
         model = make_model()
         optimizer = torch.optim.Adam(model.parameters())

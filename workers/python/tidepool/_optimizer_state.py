@@ -2,8 +2,8 @@
 
 PyTorch's optimizers make their state in their first step. Here a rehearsal makes it: a step with gradients of zero
 and no weight decay, after which parameters and counters are put back. Momentum, averages and squares of gradients are
-zero before the first step in every optimizer of torch.optim, so the training is the same as without a rehearsal; a
-state for which that does not hold is refused.
+zero before the first step in the optimizers of torch.optim, so the training is the same as without a rehearsal. What
+differs is listed below or refused: a state that is not zero, and dampening, which SGD leaves out where it has no state.
 """
 
 from __future__ import annotations
@@ -34,6 +34,10 @@ def make_state(optimizer: torch.optim.Optimizer) -> None:
     bare = [(group, p) for group in optimizer.param_groups for p in group["params"] if _is_bare(optimizer, p)]
     if not bare:
         return
+    if any(group.get("dampening") and group.get("momentum") for group, _ in bare):
+        raise TypeError(f"{type(optimizer).__name__} with dampening takes its first step without it, which a state made "
+                        "ahead does not show: leave dampening at 0, or give the optimizer its state before job.wrap() by "
+                        "load_state_dict()")
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     gradients = [p.grad for p in parameters]
     values = [p.detach().clone() for p in parameters]
