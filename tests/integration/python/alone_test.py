@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import threading
 import unittest
 import unittest.mock
 
@@ -14,7 +15,7 @@ from torch.utils.data import TensorDataset
 
 import tidepool as tp
 from tidepool import _abi, _optimizer_state
-from tidepool._loader import parts_of
+from tidepool._loader import Fetcher, parts_of
 
 
 class TrainingTest(unittest.TestCase):
@@ -341,6 +342,21 @@ class DataTest(unittest.TestCase):
             seen += batch["x"][:, 0].int().tolist()
             one_step(optimizer, model, (batch["x"], batch["y"]))
         self.assertEqual(sorted(seen), list(range(10)))
+
+    def test_a_dataset_that_reads_many_at_once_is_read_by_the_threads_that_were_asked_for(self):
+        class Numbers(torch.utils.data.Dataset):
+            def __len__(self):
+                return 50
+
+            def __getitems__(self, indices):
+                readers.add(threading.get_ident())
+                return [torch.tensor(index) for index in indices]
+
+        for threads in (0, 3):
+            readers = set()
+            fetched = Fetcher(Numbers(), threads=threads).batch(range(5, 15))
+            self.assertEqual(fetched.tolist(), list(range(5, 15)))
+            self.assertEqual(threading.get_ident() in readers, threads == 0)
 
     def test_a_share_is_cut_into_nearly_equal_parts(self):
         self.assertEqual([len(part) for part in parts_of(list(range(25)), 9)], [8, 8, 9])

@@ -119,6 +119,11 @@ class MistakesTest(unittest.TestCase):
         self.assert_says(TypeError, "takes the loss alone.*write acc to", job.report, loss=1.0, acc=0.5)
         self.assert_says(TypeError, "loss as one number", job.report, torch.zeros(2))
         self.assert_says(TypeError, "__getitem__", job.loader, iter([1]), 5)
+
+        class Stream(torch.utils.data.IterableDataset):
+            def __len__(self):
+                return 50
+        self.assert_says(TypeError, r"IterableDataset.*make it a Dataset with __len__\(\)", job.loader, Stream(), 5)
         self.assert_says(ValueError, "empty", job.loader, [], 5)
 
     def test_a_loop_says_how_long_it_is(self):
