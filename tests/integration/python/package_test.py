@@ -71,6 +71,17 @@ class MistakesTest(unittest.TestCase):
         self.assert_says(RuntimeError, r"for epoch in job.epochs", lambda: next(iter(loader)))
         self.assert_says(RuntimeError, "belongs into the loop", optimizer.step)
 
+    def test_a_closed_job_is_told_so(self):
+        def close(job, model, optimizer, batch):
+            one_step(optimizer, model, batch)
+            job.close()
+        self.assert_says(RuntimeError, r"the job was closed: job.close\(\) comes after the loop", self.loop, close)
+
+        def close_before_step(job, model, optimizer, batch):
+            job.close()
+            one_step(optimizer, model, batch)
+        self.assert_says(RuntimeError, "belongs into the loop", self.loop, close_before_step)
+
     def test_a_turn_of_the_loop_over_epochs_without_a_batch_is_told(self):
         job, _, _ = wrapped()
         job.loader(TensorDataset(*make_data()), batch_size=10)

@@ -175,6 +175,9 @@ class Stepper:
         assert self._session is not None
         if self.ending is not None:
             return False
+        if not self._closer.alive:
+            raise RuntimeError("the job was closed: job.close() comes after the loop, and a forked process leaves the "
+                               "loop to its parent")
         if not self.given:
             return True  # begun for the loop over epochs, not yet seen by the loop over batches
         if self._buckets is not None:
@@ -382,6 +385,7 @@ class Stepper:
             return
         if self.phase is Phase.APPLIED:
             self._settle()
+        self.phase = Phase.OUTSIDE
         self.let_go()
         if self._buckets is not None:
             self._buckets.release()  # before the session, whose memory the gradients lie in
