@@ -126,6 +126,7 @@ int run(int argc, const char* const* argv, const AddCommands& extra) {
   add_plan_command(app, chosen);
   add_watch_command(app, chosen);
   add_stream_commands(app, chosen);
+  add_logs_command(app, chosen);
   add_trace_command(app, chosen);
   add_cluster_commands(app, chosen);
   add_node_trust_commands(app, chosen);

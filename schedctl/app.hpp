@@ -27,7 +27,8 @@ using AddCommands = std::function<void(CLI::App& app, Chosen& chosen)>;
 void add_job_commands(CLI::App& app, Chosen& chosen);         // submit ls get why resize cancel suspend ...
 void add_plan_command(CLI::App& app, Chosen& chosen);         // plan
 void add_watch_command(CLI::App& app, Chosen& chosen);        // watch
-void add_stream_commands(CLI::App& app, Chosen& chosen);      // logs events
+void add_stream_commands(CLI::App& app, Chosen& chosen);      // events
+void add_logs_command(CLI::App& app, Chosen& chosen);         // logs
 void add_trace_command(CLI::App& app, Chosen& chosen);        // trace
 void add_cluster_commands(CLI::App& app, Chosen& chosen);     // nodes drain cordon decisions policy token
 void add_node_trust_commands(CLI::App& app, Chosen& chosen);  // node token, node revoke

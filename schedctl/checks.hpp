@@ -6,14 +6,22 @@
 #include <charconv>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace tidepool::ctl {
+
+// "010" is 10 to people and 8 to CLI11, which reads it as C does.
+[[nodiscard]] inline bool has_leading_zero(std::string_view number) {
+  if (number.starts_with('-')) number.remove_prefix(1);
+  return number.size() > 1 && number.starts_with('0');
+}
 
 [[nodiscard]] inline CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
   const auto check = [low, high](const std::string& text) {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     const bool whole = error == std::errc{} && end == text.data() + text.size();
+    if (whole && has_leading_zero(text)) return "must have no 0 before its first digit, not \"" + text + "\"";
     if (whole && number >= low && number <= high) return std::string();
     return "must be a whole number from " + std::to_string(low) + " to " + std::to_string(high) + ", not \"" + text +
            "\"";

@@ -80,7 +80,7 @@ FollowEnd follow_events(const Endpoint& endpoint, const FollowOptions& options,
                         const std::function<bool(const json&)>& on_event) {
   HttpClient client(endpoint);
   Reading reading(options.after, on_event);
-  std::optional<Clock::time_point> away_since;
+  std::optional<Clock::time_point> away_since = Clock::now();  // until the first line
   for (bool first = true;; first = false) {
     reading.begin_connection();
     HttpReply reply;
@@ -93,10 +93,12 @@ FollowEnd follow_events(const Endpoint& endpoint, const FollowOptions& options,
           },
           seconds_left(options));
     } catch (const Failure& failure) {
-      const bool may_come_back = !first && away_since && Clock::now() - *away_since < options.patience;
+      const bool is_away = away_since && Clock::now() - *away_since < options.patience;
+      const bool may_come_back = is_away && (!first || failure.may_pass);
       if (failure.exit_code == kExitUsage || !may_come_back) throw;
     }
-    if (reply.status != 0 && reply.status != 503) require_success(reply);
+    const bool may_pass = reply.status == 503 && away_since && Clock::now() - *away_since < options.patience;
+    if (reply.status != 0 && !may_pass) require_success(reply);
     if (reading.ended()) return *reading.ended();
     if (options.until && Clock::now() >= *options.until) return FollowEnd::kTimeout;
     if (!away_since) away_since = Clock::now();

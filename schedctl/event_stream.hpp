@@ -45,8 +45,8 @@ struct FollowOptions {
   std::chrono::seconds patience = kPatience;
 };
 
-// Calls `on_event` for each event, in order, until it returns false. Throws Failure when there is no daemon
-// at the start, it stays away longer than `patience`, or it refuses.
+// Calls `on_event` for each event, in order, until it returns false. The caller has spoken with the daemon just
+// before. Throws Failure when it stays away longer than `patience`, or refuses.
 FollowEnd follow_events(const Endpoint& endpoint, const FollowOptions& options,
                         const std::function<bool(const nlohmann::json&)>& on_event);
 

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <random>
 
@@ -43,6 +44,12 @@ HttpRequest submit_request(const Submit& given, const std::string& path, const j
           .headers = {"Idempotency-Key: " + (given.key.empty() ? fresh_key() : given.key)}};
 }
 
+std::string lines_of(const json& ids) {
+  std::string lines;
+  for (const auto& id : ids) lines += id.get<std::string>() + "\n";
+  return lines;
+}
+
 int submit_batch(Session& session, const Submit& given) {
   if (given.dry_run || given.wait) fail(kExitUsage, "--dry-run and --wait take one job file");
   std::vector<NamedFile> files;
@@ -54,11 +61,7 @@ int submit_batch(Session& session, const Submit& given) {
     sources.entries.push_back({.file = file.shown, .lines = &file.lines, .entries = {}});
   }
   const json stored = session.send(submit_request(given, "/v1/jobs:batch", body), sources);
-  session.print(stored, [&] {
-    std::string ids;
-    for (const auto& id : list_at(stored, "/ids")) ids += id.get<std::string>() + "\n";
-    return ids;
-  });
+  session.print(stored, [&] { return lines_of(list_at(stored, "/ids")); });
   return kExitOk;
 }
 
@@ -111,13 +114,12 @@ std::string jobs_path(const Filter& filter) {
 int list_jobs(Session& session, const Filter& filter) {
   const bool none_can_be = filter.active && states_asked(filter).empty();
   const Listed listed = none_can_be ? Listed() : session.list(jobs_path(filter), filter.limit);
-  const json& shown = listed.items;
-  session.print(shown, [&] {
-    std::string ids;
-    for (const auto& job : shown) ids += text_at(job, "/id") + "\n";
-    if (filter.quiet) return ids;
-    return jobs_table(shown, session.style()) + (listed.has_more ? "there are more; see --limit\n" : "");
-  });
+  json ids = json::array();
+  for (const auto& job : listed.items) ids.push_back(text_at(job, "/id"));
+  session.print(filter.quiet ? ids : listed.items,
+                [&] { return filter.quiet ? lines_of(ids) : jobs_table(listed.items, session.style()); });
+  // Beside what a program reads.
+  if (listed.has_more) std::fprintf(stderr, "schedctl: there are more; see --limit\n");
   return kExitOk;
 }
 
@@ -173,9 +175,11 @@ void add_submit(CLI::App& app, Chosen& chosen) {
   CLI::App* command = app.add_subcommand("submit", "Submit job files, YAML or JSON; prints the jobs' ids");
   command->add_option("file", given->files, "job file, - for standard input; of several all are stored, or none")
       ->required();
-  command->add_flag("--wait", given->wait, "follow the job to its end, as watch --summary does");
-  command->add_flag("--dry-run", given->dry_run,
-                    "say what the daemon would decide, and print the file with all defaults; store nothing");
+  CLI::Option* wait = command->add_flag("--wait", given->wait, "follow the job to its end, as watch --summary does");
+  command
+      ->add_flag("--dry-run", given->dry_run,
+                 "say what the daemon would decide, and print the file with all defaults; store nothing")
+      ->excludes(wait);
   command->add_option("--idempotency-key", given->key, "submitting twice with one key stores once")->check(not_empty());
   command->callback(
       [given, &chosen] { chosen.online = [given](Session& session) { return submit(session, *given); }; });
@@ -187,8 +191,8 @@ void add_ls(CLI::App& app, Chosen& chosen) {
   command->add_option("--state", filter->state, "only jobs in this state")
       ->check(CLI::IsMember({"pending", "starting", "running", "resizing", "suspending", "suspended", "succeeded",
                              "failed", "cancelled"}));
-  command->add_option("--tenant", filter->tenant, "only jobs of this tenant");
-  command->add_option("--name", filter->name, "only jobs with this name");
+  command->add_option("--tenant", filter->tenant, "only jobs of this tenant")->check(not_empty());
+  command->add_option("--name", filter->name, "only jobs with this name")->check(not_empty());
   command->add_flag("--active", filter->active, "only jobs that have not ended");
   command->add_flag("-q,--quiet", filter->quiet, "only the ids");
   command->add_option("--limit", filter->limit, "at most so many jobs")

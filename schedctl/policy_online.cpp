@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "schedctl/checks.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/job_file.hpp"
 #include "schedctl/policy_command.hpp"
@@ -280,6 +281,9 @@ int versions(Session& session, const Asked& asked) {
 
 int store(Session& session, Asked asked) {
   const std::string name = at_daemon(session, asked);
+  if (asked.version.empty()) {
+    fail(kExitUsage, "there is nothing to send: " + printable(name) + " is no .lua file, .so library or folder here");
+  }
   const json examined = post(session, name, "test", {{"version", asked.version}});
   session.print(examined, [&] {
     std::string text = name + " is stored: version " + shown(asked.version) + "\n";
@@ -317,13 +321,17 @@ void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
              *asked);
   asked = std::make_shared<Asked>();
   add(group, chosen, "rollback", "Have the version before the active one decide again", asked, roll_back)
-      ->add_option("policy", asked->policy, "the active policy's name, to be sure which one is meant");
+      ->add_option("policy", asked->policy, "the active policy's name, to be sure which one is meant")
+      ->check(not_empty());
   asked = std::make_shared<Asked>();
   CLI::App* shadowed =
       add(group, chosen, "shadow", "Ask a policy beside the active one, without effect", asked, shadow);
   add_policy(*shadowed, *asked);
-  shadowed->add_flag("--report", asked->report, "show how it has differed so far");
-  shadowed->add_flag("--stop", asked->stop, "ask it no more");
+  CLI::Option* report = shadowed->add_flag("--report", asked->report, "show how it has differed so far");
+  CLI::Option* stop = shadowed->add_flag("--stop", asked->stop, "ask it no more")->excludes(report);
+  for (const char* of_a_start : {"--version", "--param"}) {
+    shadowed->get_option(of_a_start)->excludes(report)->excludes(stop);
+  }
   asked = std::make_shared<Asked>();
   CLI::App* compared =
       add(group, chosen, "diff", "What a policy would have answered in the daemon's recorded rounds", asked, diff);
@@ -331,7 +339,9 @@ void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
   compared->add_option("--since", asked->since, "how far back, such as 7d")->capture_default_str();
   compared->add_option("--rounds", asked->rounds, "compare so many at most, evenly thinned")->capture_default_str();
   asked = std::make_shared<Asked>();
-  add_policy(*add(group, chosen, "store", "Send a policy to the daemon and run its tests there", asked, store), *asked);
+  add(group, chosen, "store", "Send a policy to the daemon and run its tests there", asked, store)
+      ->add_option("policy", asked->policy, "a .lua file, a .so library or a folder")
+      ->required();
   asked = std::make_shared<Asked>();
   add(group, chosen, "versions", "List a policy file's stored versions; * decides, s is the shadow", asked,
       [](Session& session, Asked which) { return versions(session, which); })

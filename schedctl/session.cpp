@@ -97,6 +97,11 @@ std::optional<Login> usable_login(bool needed) {
   return std::nullopt;
 }
 
+void require_no_clear_network(const std::string& url) {
+  if (url.starts_with("https://") || is_loopback_url(url)) return;
+  fail(kExitUsage, "the token would cross the network in clear to " + url + "; use its https:// address");
+}
+
 std::string without_end_slashes(std::string url) {
   while (url.ends_with('/')) url.pop_back();
   return url;
@@ -116,6 +121,7 @@ Endpoint resolve_endpoint(const Settings& settings) {
   const bool logged_in = login && login->url == without_end_slashes(endpoint.url);
   endpoint.token = token_from(settings, endpoint.url, logged_in ? login->token : "");
   if (endpoint.token.find_first_of("\r\n") != std::string::npos) fail(kExitUsage, "a token has only one line");
+  if (!endpoint.token.empty()) require_no_clear_network(endpoint.url);
   if (endpoint.url.starts_with("https:")) endpoint.ca_file = ca_file_from(settings, endpoint.url, logged_in);
   if (logged_in && endpoint.ca_file.empty()) endpoint.ca = login->ca;
   endpoint.timeout_s = settings.timeout_s;

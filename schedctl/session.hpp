@@ -30,7 +30,8 @@ struct Settings {
 // The address comes from --url, TIDEPOOL_URL or `schedctl login`. What a login keeps is used for its address only.
 // The authority of an https:// daemon: --ca, TIDEPOOL_CA, the login, on loopback the file of the daemon's state
 // directory, else the system's authorities. The token: --token, --token-file, TIDEPOOL_TOKEN, the login, on loopback
-// the file that the daemon writes at its first start. Throws Failure if a named file cannot be read.
+// the file that the daemon writes at its first start. Throws Failure if a named file cannot be read,
+// or if a token would leave this machine without TLS.
 [[nodiscard]] Endpoint resolve_endpoint(const Settings& settings);
 
 // What was read of a cursor list. Events up to `as_of_seq` were in it, so a stream from there leaves no gap.

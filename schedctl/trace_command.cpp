@@ -12,6 +12,8 @@ namespace {
 constexpr const char* kPoints = "1000";  // of the measurements, evenly thinned by the daemon
 
 int write_trace(Session& session, const std::string& name) {
+  if (session.format() == OutputFormat::kYaml)
+    fail(kExitUsage, "a trace is JSON, which its readers want; leave out -o");
   const std::string path = "/v1/jobs/" + session.job_id(name);
   const nlohmann::json trace =
       chrome_trace({.job = session.get(path),

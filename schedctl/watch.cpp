@@ -4,10 +4,12 @@
 
 #include <memory>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "base/time.hpp"
 #include "schedctl/app.hpp"
+#include "schedctl/checks.hpp"
 #include "schedctl/event_stream.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/progress.hpp"
@@ -36,6 +38,18 @@ bool leads_to_a_size(const std::string& code) {
   return codes.contains(code);
 }
 
+// Asks again for as long as a daemon that was there may be away.
+json get_patiently(Session& session, const std::string& path) {
+  for (const auto since = Clock::now();;) {
+    try {
+      return session.get(path);
+    } catch (const Failure& failure) {
+      if (!failure.may_pass || Clock::now() - since >= kPatience) throw;
+    }
+    std::this_thread::sleep_for(kRefreshEvery);
+  }
+}
+
 class Watch {
  public:
   Watch(Session& session, std::string job) : session_(session), job_(std::move(job)) {}
@@ -57,7 +71,7 @@ class Watch {
 
   // The last look at the job, and the summary if it was asked for.
   int finish(const WatchOptions& options) {
-    refresh();
+    take(get_patiently(session_, "/v1/jobs/" + job_));
     if (line_drawn_) write_out("\n");
     if (options.summary) summarize();
     return text_at(job_resource_, "/state") == "succeeded" ? kExitOk : kExitNegative;
@@ -66,8 +80,20 @@ class Watch {
   [[nodiscard]] bool ended() const { return ended_; }
 
  private:
-  void refresh() {
-    job_resource_ = session_.get("/v1/jobs/" + job_);
+  void refresh() { take(session_.get("/v1/jobs/" + job_)); }
+
+  // The event is what was waited for, and the stream finds out by itself whether the daemon stays away.
+  void refresh_if_there() {
+    try {
+      refresh();
+    } catch (const Failure& failure) {
+      if (!failure.may_pass) throw;
+      refreshed_ = Clock::now();
+    }
+  }
+
+  void take(json job) {
+    job_resource_ = std::move(job);
     refreshed_ = Clock::now();
     take_job(progress_, job_resource_);
     const std::string state = text_at(job_resource_, "/state");
@@ -107,7 +133,7 @@ class Watch {
     }
     count_epochs(event);
     if (type == "job.progressed") kept_size_ = static_cast<int>(progress_.size);
-    if (live && !ended_ && Clock::now() - refreshed_ >= kRefreshEvery) refresh();
+    if (live && !ended_ && Clock::now() - refreshed_ >= kRefreshEvery) refresh_if_there();
     if (live && !ended_) draw();
   }
 
@@ -144,7 +170,7 @@ class Watch {
 
   void summarize() {
     SummaryFacts facts{.job = job_resource_,
-                       .metrics = session_.get("/v1/jobs/" + job_ + "/metrics?limit=2"),
+                       .metrics = get_patiently(session_, "/v1/jobs/" + job_ + "/metrics?limit=2"),
                        .kept_size = kept_size_,
                        .kept_why = kept_why_,
                        .epochs_sound = epochs_sound_,
@@ -201,7 +227,7 @@ void add_watch_command(CLI::App& app, Chosen& chosen) {
   CLI::App* watch = app.add_subcommand("watch", "Follow a job to its end; exit 0 only if it succeeds");
   watch->add_option("job", given->job, "id or name")->required();
   watch->add_flag("--summary", given->summary, "print what was learned, tried, kept and paid at the end");
-  watch->add_option("--within", given->within, "give up after this long, such as 10m (exit 4)");
+  watch->add_option("--within", given->within, "give up after this long, such as 10m (exit 4)")->check(not_empty());
   watch->callback([given, &chosen] {
     chosen.online = [given](Session& session) {
       WatchOptions options{.summary = given->summary};

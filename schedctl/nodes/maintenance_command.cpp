@@ -7,6 +7,7 @@
 #include "base/time.hpp"
 #include "base/timestamp.hpp"
 #include "schedctl/app.hpp"
+#include "schedctl/checks.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/text_table.hpp"
 
@@ -25,7 +26,7 @@ struct WindowAsked {
   std::string reason;
 };
 
-// "rack=r1,r2": a node has one of the values.
+// "rack=r1,r2", or "rack=r1" and "rack=r2": a node has one of the values.
 json selector_of(const std::vector<std::string>& words) {
   json selector = json::object();
   for (const std::string& word : words) {
@@ -33,7 +34,7 @@ json selector_of(const std::vector<std::string>& words) {
     if (equals == 0 || equals == std::string::npos || equals + 1 == word.size()) {
       fail(kExitUsage, "--selector " + word + ": write it as KEY=VALUE, or KEY=VALUE,VALUE for either");
     }
-    json& values = selector[word.substr(0, equals)] = json::array();
+    json& values = selector[word.substr(0, equals)];  // null as yet, or those of a word before
     for (std::size_t begin = equals + 1; begin <= word.size();) {
       const std::size_t end = std::min(word.find(',', begin), word.size());
       values.push_back(word.substr(begin, end - begin));
@@ -108,8 +109,8 @@ void add_add(CLI::App& maintenance, Chosen& chosen) {
   add->add_option("--selector", asked->selector, "KEY=VALUE, or KEY=VALUE,VALUE: all nodes with these labels");
   add->add_option("--from", asked->from, "when the nodes are to be empty, in UTC: 2026-11-25T02:00Z")->required();
   add->add_option("--to", asked->to, "when they take workers again")->required();
-  add->add_option("--lead", asked->lead, "for so long before that they are drained (10m)");
-  add->add_option("--every", asked->every, "such as 7d: it comes again so long after it began");
+  add->add_option("--lead", asked->lead, "for so long before that they are drained (10m)")->check(not_empty());
+  add->add_option("--every", asked->every, "such as 7d: it comes again so long after it began")->check(not_empty());
   add->add_option("--reason", asked->reason, "shown with the nodes");
   add->callback([asked, &chosen] {
     chosen.online = [asked](Session& session) {

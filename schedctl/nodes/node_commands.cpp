@@ -8,6 +8,7 @@
 #include "schedctl/app.hpp"
 #include "schedctl/checks.hpp"
 #include "schedctl/failure.hpp"
+#include "schedctl/nodes/node_named.hpp"
 #include "schedctl/tables.hpp"
 
 namespace tidepool::ctl {
@@ -72,7 +73,7 @@ void add_create(CLI::App& token, Chosen& chosen) {
       ->capture_default_str()
       ->check(whole_number(1, 10'000));
   create->add_option("--labels", asked->labels, "of these nodes: NAME=VALUE,...; jobs can ask for them");
-  create->add_option("--name-prefix", asked->name_prefix, "only for names that begin so");
+  create->add_option("--name-prefix", asked->name_prefix, "only for names that begin so")->check(not_empty());
   create->add_option("--slot-type", asked->slot_type,
                      "what job files call their GPUs (what the agent finds); CPU slots are always cpu");
   create->add_option("--price", asked->price, "of one of their slots for an hour (1.00)");
@@ -110,10 +111,8 @@ struct RevokeAsked {
 
 // A node that has joined and never connected is in no list; the daemon knows it by its name.
 std::string id_of(Session& session, const std::string& id_or_name) {
-  for (const auto& node : session.list("/v1/nodes").items) {
-    if (text_at(node, "/name") == id_or_name) return text_at(node, "/id");
-  }
-  return id_or_name;
+  const std::string id = node_named(session.list("/v1/nodes").items, id_or_name);
+  return id.empty() ? id_or_name : id;
 }
 
 int revoke_node(Session& session, const RevokeAsked& asked) {

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <memory>
 
+#include "schedctl/checks.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/job_file.hpp"
 #include "schedctl/settings/changes_text.hpp"
@@ -48,7 +49,9 @@ int diff(Session& session, const SettingsFile& of, const Given& given) {
 // False: say so with --yes, or where someone can answer.
 bool is_wanted(const Session& session, const Given& given) {
   if (given.yes) return true;
-  if (given.file == "-" || !session.on_terminal() || isatty(STDIN_FILENO) != 1) return false;
+  // Without the table form the changes are not shown first, and a question would stand within the document.
+  const bool is_shown = session.format() == OutputFormat::kTable;
+  if (!is_shown || given.file == "-" || !session.on_terminal() || isatty(STDIN_FILENO) != 1) return false;
   write_out("apply this? [y/N] ");
   std::string answer;
   std::getline(std::cin, answer);
@@ -90,7 +93,7 @@ void add_settings_commands(CLI::App& parent, const SettingsFile& file, Chosen& c
   const auto given = std::make_shared<Given>();
   const auto add = [&](const char* name, const std::string& about) {
     CLI::App* command = parent.add_subcommand(name, about);
-    if (of->below != nullptr) command->add_option("--below", given->below, of->below);
+    if (of->below != nullptr) command->add_option("--below", given->below, of->below)->check(not_empty());
     return command;
   };
   CLI::App* diffed = add("diff", "What a file of " + of->command + " would change, field by field");

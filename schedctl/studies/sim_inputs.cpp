@@ -278,7 +278,7 @@ std::vector<std::uint64_t> seeds_of(std::string_view text) {
     const std::uint64_t first = listed_seed(part.substr(0, dots));
     const std::uint64_t last = dots == std::string_view::npos ? first : listed_seed(part.substr(dots + 2));
     if (last < first || last - first >= kSeedsMax) fail(kExitUsage, "--seeds: write 1..5, at most 1,000 of them");
-    for (std::uint64_t seed = first; seed <= last; ++seed) seeds.push_back(seed);
+    for (std::uint64_t i = 0; i <= last - first; ++i) seeds.push_back(first + i);  // last may be the largest number
     more = comma != std::string_view::npos;
     if (more) text.remove_prefix(comma + 1);
   }

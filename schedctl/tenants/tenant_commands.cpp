@@ -5,6 +5,7 @@
 #include <string>
 
 #include "schedctl/app.hpp"
+#include "schedctl/checks.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/settings/settings_commands.hpp"
 #include "schedctl/tenants/tenant_pages.hpp"
@@ -68,13 +69,17 @@ int usage(Session& session, bool csv) {
 void add_usage_command(CLI::App& app, Chosen& chosen) {
   const auto wanted = std::make_shared<Wanted>();
   CLI::App* used = app.add_subcommand("usage", "Slot-hours and cost: by tenant since it was set up, or of days in UTC");
-  used->add_option("--by", wanted->by, "tenant, job, name, label, label:KEY, day, type, class; several with commas");
-  used->add_option("--window", wanted->window, "this day, week or month");
-  used->add_option("--from", wanted->from, "first day, such as 2026-11-01");
-  used->add_option("--to", wanted->to, "last day; without it today");
+  used->add_option("--by", wanted->by, "tenant, job, name, label, label:KEY, day, type, class; several with commas")
+      ->check(not_empty());
+  used->add_option("--window", wanted->window, "this day, week or month")->check(not_empty());
+  used->add_option("--from", wanted->from, "first day, such as 2026-11-01")->check(not_empty());
+  used->add_option("--to", wanted->to, "last day; without it today")->check(not_empty());
   used->add_flag("--csv", wanted->csv, "comma-separated, with a header");
   used->callback([wanted, &chosen] {
     chosen.online = [wanted](Session& session) {
+      if (wanted->csv && session.format() != OutputFormat::kTable) {
+        fail(kExitUsage, "--csv and -o are two forms of one output; give one of them");
+      }
       return wanted->query().empty() ? usage(session, wanted->csv) : usage_of_days(session, *wanted);
     };
   });

@@ -144,6 +144,8 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual(self.run_ctl("ls", "--state", "succeeded", "--active", "-q")[1], "")
         self.assertEqual(len(self.daemon.requests), asked)  # no job is both
         self.assertEqual([j["id"] for j in json.loads(self.run_ctl("ls", "-o", "json")[1])], ["job-1", "job-2"])
+        code, out, err = self.run_ctl("ls", "-q", "-o", "json")
+        self.assertEqual((json.loads(out), err), (["job-1", "job-2"], ""))
 
     def test_ls_reads_no_more_pages_than_it_shows(self):
         def jobs(request):
@@ -156,7 +158,8 @@ class SchedctlTest(SchedctlCase):
         code, out, _ = self.run_ctl("ls", "--limit", "2", "-q")
         self.assertEqual((code, out), (0, "job-998\njob-997\n"))
         self.assertEqual(len(self.daemon.requests), 1)  # its cursor tells that there are more
-        self.assertIn("there are more; see --limit", self.run_ctl("ls", "--limit", "1")[1])
+        for form in ([], ["-q"], ["-o", "json"], ["-o", "yaml"]):
+            self.assertIn("there are more; see --limit", self.run_ctl("ls", "--limit", "1", *form)[2])
         self.daemon.requests.clear()
         self.assertEqual(self.run_ctl("ls", "--limit", "1500", "-q")[1].count("\n"), 1500)
 
@@ -291,6 +294,10 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual(json.loads(request["body"]), {
             "selector": {"rack": ["r1", "r2"]}, "from": "2026-11-25T02:00:00Z", "to": "2026-11-25T04:00:00Z",
             "every": "7d", "reason": "firmware"})
+        self.run_ctl("maintenance", "add", "--selector", "rack=r1", "--selector", "zone=a", "--selector", "rack=r2,r3",
+                     "--from", "2026-11-25T02:00", "--to", "2026-11-25T04:00")
+        self.assertEqual(json.loads(self.daemon.requests[-1]["body"])["selector"],
+                         {"rack": ["r1", "r2", "r3"], "zone": ["a"]})
         for wrong in (["--from", "2026-11-25T02:00"], ["local", "--from", "soon"]):
             self.assertEqual(self.run_ctl("maintenance", "add", *wrong, "--to", "2026-11-25T04:00")[0], 2)
         self.daemon.routes["GET", "/v1/maintenance"] = (200, listed([window]))

@@ -18,6 +18,10 @@ from tests.support.schedctl_case import SCHEDCTL, SchedctlCase, event, example, 
 
 
 class StreamsTest(SchedctlCase):
+    def setUp(self):
+        super().setUp()
+        self.daemon.routes["GET", "/v1/jobs/job-1/workers"] = (200, listed([]))
+
     # --- watching ---
 
     def watched(self, state):
@@ -214,11 +218,12 @@ class StreamsTest(SchedctlCase):
         self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))
         self.daemon.routes["GET", "/v1/jobs/job-1/events"] = (200, listed(
             [event(1, "worker.started", worker="w-1"), event(2, "worker.started", worker="w-2")]))
-        self.log_pages({("w-1", 0): ("one\ntw", 6, False), ("w-1", 6): ("o\n", 8, False), ("w-1", 8): ("", 8, False),
+        one = "o" * 65_533  # with what follows a whole page
+        self.log_pages({("w-1", 0): (one + "\ntw", 65_536, False), ("w-1", 65_536): ("o\n", 65_538, False),
                         ("w-2", 0): ("last\033[2J", 8, True)})
         code, out, err = self.run_ctl("logs", "job-1")
         self.assertEqual((code, err), (0, ""))
-        self.assertEqual(out, "w-1 | one\nw-1 | two\nw-2 | last?[2J\n")
+        self.assertEqual(out, f"w-1 | {one}\nw-1 | two\nw-2 | last?[2J\n")
 
     def test_logs_of_one_worker_are_followed_to_its_end(self):
         self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, example("job.json"))

@@ -139,6 +139,26 @@ class Tenants(unittest.TestCase):
         self.assertEqual(self.on_terminal(cluster, "y", "tenants", "apply", self.file())[0], 0)
         self.assertEqual(len(cluster.call("GET", "/v1/tenants")["tenants"]), 4)
 
+    def test_on_a_terminal_a_document_is_printed_without_a_question(self):
+        cluster = self.cluster("tidal")
+        environment = {**os.environ, "TIDEPOOL_URL": cluster.url, "TIDEPOOL_TOKEN": cluster.token}
+        ours, its = pty.openpty()
+        self.addCleanup(os.close, ours)
+        process = subprocess.Popen([BIN / "schedctl", "tenants", "apply", self.file("tenants: [{name: lab}]\n"), "-o",
+                                    "json"], stdin=its, stdout=its, stderr=subprocess.PIPE, env=environment)
+        os.close(its)
+        self.addCleanup(process.kill)
+        self.assertIn(b"nothing was changed", process.communicate(timeout=60)[1])
+        self.assertEqual(process.returncode, 1)
+        shown = b""
+        try:
+            while piece := os.read(ours, 4096):
+                shown += piece
+        except OSError:  # Linux: the other end is closed
+            pass
+        self.assertEqual(len(json.loads(shown)["changes"]), 1)
+        self.assertEqual(cluster.call("GET", "/v1/tenants")["tenants"], [])
+
     def test_a_wrong_file_is_refused_with_its_lines(self):
         cluster = self.cluster("tidal")
         for old, new, line, words in [

@@ -2,17 +2,20 @@
 
 import copy
 import dataclasses
+import threading
 import unittest
 import unittest.mock
 
 from small_training import loss_of, make_data, make_model, make_sgd, one_step, wrapped
 
+import numpy
 import torch
+import torch.utils.checkpoint
 from torch.utils.data import TensorDataset
 
 import tidepool as tp
 from tidepool import _abi, _optimizer_state
-from tidepool._loader import parts_of
+from tidepool._loader import Fetcher, parts_of
 
 
 class TrainingTest(unittest.TestCase):
@@ -86,6 +89,21 @@ class TrainingTest(unittest.TestCase):
             for ours, theirs in zip(model.parameters(), twin.parameters()):
                 torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-5, atol=1e-7)
             optimizer.step()
+
+    def test_recomputed_activations_give_the_same_training(self):
+        # use_reentrant=True calls backward() inside backward(): right as long as a gradient of the outer one is first.
+        for reentrant in (False, True):
+            with self.subTest(reentrant=reentrant):
+                job, model, optimizer = wrapped(bucket_mb=0.0001)
+                batches = []
+                for x, y in job.loader(TensorDataset(*make_data()), batch_size=16, epochs=2):
+                    batches.append((x, y))
+                    hidden = torch.utils.checkpoint.checkpoint(model[:2], x.clone().requires_grad_(),
+                                                               use_reentrant=reentrant)
+                    torch.nn.functional.cross_entropy(model[2](hidden), y).backward()
+                    optimizer.step()
+                    optimizer.zero_grad()
+                self.assert_same(model, self.plain(batches))
 
     def test_a_sum_for_a_loss_is_the_same_training(self):
         models = []
@@ -206,8 +224,10 @@ class RepeatedStepTest(unittest.TestCase):
         job.wrap(model, optimizer)
         job.register("scheduler", scheduler)
         job.register("random", (torch.get_rng_state, torch.set_rng_state))
-        average = torch.zeros(6)
+        average, turns, twin = torch.zeros(6), numpy.zeros(1), torch.nn.BatchNorm1d(3)
         job.register("average", average)
+        job.register("turns", turns)
+        job.register("twin", twin)
         lost = set(lost_steps)
         original = _abi.Session.reduce
 
@@ -222,14 +242,18 @@ class RepeatedStepTest(unittest.TestCase):
             for x, y in job.loader(TensorDataset(*make_data()), batch_size=10, micro_batch=6, epochs=2):
                 seen.append((job.step, x.sum().item()))
                 rates.append(optimizer.param_groups[0]["lr"])
-                before = job.step
                 one_step(optimizer, model, (x, y))
-                if job.step > before:
-                    average.mul_(0.9).add_(model[0].weight[0].detach(), alpha=0.1)
+                average.mul_(0.9).add_(model[0].weight[0].detach(), alpha=0.1)
+                turns += 1
+                with torch.no_grad():
+                    twin.weight.add_(1)
+                    twin.num_batches_tracked.add_(1)
                 scheduler.step()
                 optimizer.zero_grad()
         self.assertEqual(lost, set())
-        return [*model.state_dict().values(), average], seen, rates
+        changes = turns[0], twin.num_batches_tracked.item(), twin.weight[0].item() - 1
+        self.assertEqual(changes, (job.step,) * 3, "one change a step")
+        return [*model.state_dict().values(), average, *twin.state_dict().values()], seen, rates
 
     def test_it_changes_nothing_and_gets_the_same_samples(self):
         state, seen, rates = self.train([])
@@ -319,6 +343,21 @@ class DataTest(unittest.TestCase):
             one_step(optimizer, model, (batch["x"], batch["y"]))
         self.assertEqual(sorted(seen), list(range(10)))
 
+    def test_a_dataset_that_reads_many_at_once_is_read_by_the_threads_that_were_asked_for(self):
+        class Numbers(torch.utils.data.Dataset):
+            def __len__(self):
+                return 50
+
+            def __getitems__(self, indices):
+                readers.add(threading.get_ident())
+                return [torch.tensor(index) for index in indices]
+
+        for threads in (0, 3):
+            readers = set()
+            fetched = Fetcher(Numbers(), threads=threads).batch(range(5, 15))
+            self.assertEqual(fetched.tolist(), list(range(5, 15)))
+            self.assertEqual(threading.get_ident() in readers, threads == 0)
+
     def test_a_share_is_cut_into_nearly_equal_parts(self):
         self.assertEqual([len(part) for part in parts_of(list(range(25)), 9)], [8, 8, 9])
         self.assertEqual(parts_of([], 9), [[]])
@@ -376,6 +415,17 @@ class OptimizerTest(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "trace.*load_state_dict"):
             wrapped(lambda model: Odd(model.parameters(), lr=0.1))
 
+    def test_dampening_is_refused_unless_the_state_is_there(self):
+        def damped(model):
+            return torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, dampening=0.5)
+
+        with self.assertRaisesRegex(TypeError, "SGD with dampening.*leave dampening at 0"):
+            wrapped(damped)
+        model = make_model()
+        optimizer = damped(model)
+        one_step(optimizer, model, make_data())
+        tp.init().wrap(model, optimizer)
+
     def test_a_state_loaded_before_is_kept(self):
         model = make_model()
         optimizer = torch.optim.Adam(model.parameters())
@@ -385,6 +435,55 @@ class OptimizerTest(unittest.TestCase):
         before = copy.deepcopy(optimizer.state_dict())
         _optimizer_state.make_state(optimizer)
         self.assertEqual(str(before), str(optimizer.state_dict()))
+
+    def test_what_is_unfrozen_or_added_between_wrap_and_the_loop_is_shared_with_its_state(self):
+        def late(model, optimizer):
+            optimizer.add_param_group({"params": model[0].parameters(), "lr": 0.2})
+            return "optimizer0.1.0.momentum_buffer"
+
+        def unfrozen(model, optimizer):
+            model[2].requires_grad_(True)
+            return "optimizer0.0.1.momentum_buffer"
+
+        for change in (late, unfrozen):
+            with self.subTest(change.__name__):
+                model = make_model()
+                model[2].weight.requires_grad_(False)
+                optimizer = torch.optim.SGD([model[2].bias, model[2].weight], lr=0.1, momentum=0.9)
+                job = tp.init()
+                job.wrap(model, optimizer)
+                name = change(model, optimizer)
+                registered = []
+                register = _abi.Session.register
+
+                def watch(session, name, address, length, registered=registered, register=register):
+                    registered.append(name)
+                    register(session, name, address, length)
+
+                with unittest.mock.patch.object(_abi.Session, "register", watch):
+                    for batch in job.loader(TensorDataset(*make_data()), batch_size=10, steps=2):
+                        one_step(optimizer, model, batch)
+                self.assertIn(name, registered)
+
+    def test_a_state_loaded_between_wrap_and_the_loop_is_what_the_workers_share(self):
+        donor = make_model(seed=4)
+        trained = torch.optim.Adam(donor.parameters())
+        one_step(trained, donor, make_data())
+        job, model, optimizer = wrapped(lambda model: torch.optim.Adam(model.parameters()))
+        optimizer.load_state_dict(trained.state_dict())
+        registered = {}
+        register = _abi.Session.register
+
+        def watch(session, name, address, length):
+            registered[name] = address
+            register(session, name, address, length)
+
+        with unittest.mock.patch.object(_abi.Session, "register", watch):
+            for batch in job.loader(TensorDataset(*make_data()), batch_size=10, steps=2):
+                one_step(optimizer, model, batch)
+        state = optimizer.state[model[0].weight]
+        self.assertEqual(registered["optimizer0.0.0.exp_avg"], state["exp_avg"].data_ptr())
+        self.assertEqual(state["step"], 3)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What the Python package says to mistakes, what state it takes, how it finds its library, and what its wheel holds."""
 
+import ctypes
 import os
 import pathlib
 import signal
@@ -12,7 +13,9 @@ import zipfile
 
 from small_training import PACKAGE, SOURCE, loss_of, make_data, make_model, make_sgd, one_step, wrapped
 
+import numpy
 import torch
+import torch.utils.checkpoint
 from torch.utils.data import TensorDataset
 
 import tidepool as tp
@@ -39,6 +42,20 @@ class MistakesTest(unittest.TestCase):
             loss_of(model, *batch).backward()
         self.assert_says(RuntimeError, "second backward.*no_sync", self.loop, twice)
 
+    def test_a_backward_inside_another_is_told_what_to_do(self):
+        def once(job, model, optimizer, batch):
+            hidden = torch.utils.checkpoint.checkpoint(model, batch[0].requires_grad_(), use_reentrant=True)
+            torch.nn.functional.cross_entropy(hidden, batch[1]).backward()
+            optimizer.step()
+        self.assert_says(RuntimeError, "inside another.*use_reentrant=False", self.loop, once)
+
+        def tied(job, model, optimizer, batch):  # a gradient of the outer one comes first, and twice
+            again = torch.utils.checkpoint.checkpoint(lambda x: x @ model[2].weight.T @ model[2].weight,
+                                                      model[:2](batch[0]), use_reentrant=True)
+            torch.nn.functional.cross_entropy(model[2](again), batch[1]).backward()
+            optimizer.step()
+        self.assert_says(RuntimeError, "inside another.*use_reentrant=False", self.loop, tied)
+
     def test_calls_out_of_order_are_told_so(self):
         job, model, optimizer = wrapped()
         self.assert_says(RuntimeError, "called once", job.wrap, model, optimizer)
@@ -53,6 +70,24 @@ class MistakesTest(unittest.TestCase):
             self.assert_says(RuntimeError, "before the first batch", job.register, "more", torch.zeros(1))
         self.assert_says(RuntimeError, r"for epoch in job.epochs", lambda: next(iter(loader)))
         self.assert_says(RuntimeError, "belongs into the loop", optimizer.step)
+
+    def test_a_closed_job_is_told_so(self):
+        def close(job, model, optimizer, batch):
+            one_step(optimizer, model, batch)
+            job.close()
+        self.assert_says(RuntimeError, r"the job was closed: job.close\(\) comes after the loop", self.loop, close)
+
+        def close_before_step(job, model, optimizer, batch):
+            job.close()
+            one_step(optimizer, model, batch)
+        self.assert_says(RuntimeError, "belongs into the loop", self.loop, close_before_step)
+
+    def test_a_turn_of_the_loop_over_epochs_without_a_batch_is_told(self):
+        job, _, _ = wrapped()
+        job.loader(TensorDataset(*make_data()), batch_size=10)
+        epochs = job.epochs(3)
+        self.assertEqual(next(epochs), 0)
+        self.assert_says(RuntimeError, "took no batch.*for batch in loader.*`continue`", next, epochs)
 
     def test_what_cannot_be_trained_is_refused(self):
         double = make_model().double()
@@ -95,6 +130,11 @@ class MistakesTest(unittest.TestCase):
         self.assert_says(TypeError, "takes the loss alone.*write acc to", job.report, loss=1.0, acc=0.5)
         self.assert_says(TypeError, "loss as one number", job.report, torch.zeros(2))
         self.assert_says(TypeError, "__getitem__", job.loader, iter([1]), 5)
+
+        class Stream(torch.utils.data.IterableDataset):
+            def __len__(self):
+                return 50
+        self.assert_says(TypeError, r"IterableDataset.*make it a Dataset with __len__\(\)", job.loader, Stream(), 5)
         self.assert_says(ValueError, "empty", job.loader, [], 5)
 
     def test_a_loop_says_how_long_it_is(self):
@@ -127,12 +167,44 @@ class MistakesTest(unittest.TestCase):
                 model[0].requires_grad_(True)
                 one_step(optimizer, model, batch)
 
+    def test_a_parameter_unfrozen_before_the_loop_is_checked_like_the_others(self):
+        model = make_model()
+        model[0].double().requires_grad_(False)
+        job = tp.init()
+        job.wrap(model, make_sgd(model))
+        model[0].requires_grad_(True)
+        self.assert_says(TypeError, r'"0.weight" is torch.float64', list, job.loader(TensorDataset(*make_data()), 5))
+
+    def test_a_parameter_that_is_new_after_wrap_is_refused(self):
+        job, model, _ = wrapped()
+        model.add_module("more", torch.nn.Linear(3, 3))
+        self.assert_says(ValueError, r"added or replaced after job.wrap\(\)", list,
+                         job.loader(TensorDataset(*make_data()), 5))
+
+    def test_an_optimizers_state_that_is_new_inside_the_loop_is_noticed(self):
+        model = make_model()
+        optimizer = torch.optim.SGD(model[2].parameters(), lr=0.1, momentum=0.9)
+        job = tp.init()
+        job.wrap(model, optimizer)
+        with self.assertRaisesRegex(RuntimeError, r'"optimizer0" has state.*add_param_group\(\).*before the loop'):
+            for batch in job.loader(TensorDataset(*make_data()), batch_size=10):
+                if job.step == 2:
+                    optimizer.add_param_group({"params": model[0].parameters()})
+                one_step(optimizer, model, batch)
+
     def test_a_replaced_parameter_is_noticed(self):
         job, model, optimizer = wrapped()
         with self.assertRaisesRegex(RuntimeError, r"0.weight.*replaced.*copy_\(\)"):
             for batch in job.loader(TensorDataset(*make_data()), batch_size=10):
                 one_step(optimizer, model, batch)
                 model[0].weight.data = model[0].weight.data.clone()
+
+    def test_an_optimizers_state_loaded_inside_the_loop_is_noticed(self):
+        job, model, optimizer = wrapped()
+        with self.assertRaisesRegex(RuntimeError, r"momentum_buffer.*replaced.*load_state_dict\(\).*before the loop"):
+            for batch in job.loader(TensorDataset(*make_data()), batch_size=10):
+                one_step(optimizer, model, batch)
+                optimizer.load_state_dict(optimizer.state_dict())
 
 
 class BatchRuleTest(unittest.TestCase):
@@ -196,12 +268,17 @@ class RegisterTest(unittest.TestCase):
         piece.restore()
         self.assertTrue(torch.equal(first, torch.rand(3)))
 
-        tensor = torch.arange(6.0)
-        piece, = _replica.piece_of("tensor", tensor)
-        self.assertEqual((piece.address, piece.length), (tensor.data_ptr(), 24))
-        array = tensor.numpy()
-        piece, = _replica.piece_of("array", array)
-        self.assertEqual((piece.address, piece.length), (array.ctypes.data, 24))
+        for tensor in (torch.arange(6.0), torch.arange(6.0, requires_grad=True)):
+            for name, value in (("tensor", tensor), ("array", tensor.detach().numpy())):
+                piece, = _replica.piece_of(name, value)
+                self.assertEqual((ctypes.c_float * 6).from_address(piece.address)[:], [0, 1, 2, 3, 4, 5])
+                tensor.detach().add_(1)
+                piece.save()
+                self.assertEqual((ctypes.c_float * 6).from_address(piece.address)[:], [1, 2, 3, 4, 5, 6])
+                tensor.detach().zero_()
+                piece.restore()
+                self.assertEqual((tensor.tolist(), piece.length), ([1, 2, 3, 4, 5, 6], 24))
+                tensor.detach().sub_(1)
 
         norm = torch.nn.BatchNorm1d(3)
         pieces = _replica.piece_of("norm", norm)
@@ -227,6 +304,22 @@ class RegisterTest(unittest.TestCase):
         job.register("a", torch.zeros(1))
         with self.assertRaisesRegex(ValueError, '"a" is registered already'):
             job.register("a", torch.zeros(1))
+
+    def test_an_array_of_objects_is_refused_and_one_of_records_is_taken(self):
+        for dtype in (object, [("n", "f4"), ("thing", "O")]):
+            with self.assertRaisesRegex(TypeError, '"array" holds Python objects.*dtype of numbers'):
+                _replica.piece_of("array", numpy.zeros(3, dtype))
+        piece, = _replica.piece_of("array", numpy.zeros(3, [("Old", "f4"), ("New", "i8")]))
+        self.assertEqual(piece.length, 36)
+
+    def test_a_registered_buffer_keeps_its_size(self):
+        buffer = bytearray(b"abc")
+        piece, = _replica.piece_of("buffer", buffer)
+        with self.assertRaises(BufferError):
+            buffer.extend(b"defg")
+        buffer[:] = b"xyz"
+        piece.restore()
+        self.assertEqual(buffer, b"abc")
 
     def test_a_tensor_elsewhere_is_refused_with_advice(self):
         with self.assertRaisesRegex(TypeError, r'"tensor" lies on meta.*model.to\("cpu"\)'):
@@ -274,6 +367,31 @@ print("ended", job.finished, tp.__file__)
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertIn("KeyboardInterrupt", errors)
         self.assertNotIn("Sanitizer", errors)
+
+    def test_a_forked_process_that_ends_leaves_the_training_to_its_parent(self):
+        watched = """
+close = tp._abi.Session.close
+tp._abi.Session.close = lambda session: (print("closed", flush=True), close(session))[1]
+for x, y"""
+        fork = """
+    if job.step == 1:
+        import os
+        child = os.fork()
+        if child == 0:
+            sys.exit(0)
+        print("child", os.waitpid(child, 0)[1], flush=True)
+"""
+        script = self.SCRIPT.replace("    print(", fork + "    print(").replace("\nfor x, y", watched)
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+        process = subprocess.Popen([sys.executable, "-B", "-c", script, "3"], stdout=subprocess.PIPE, text=True,
+                                   env=environment, start_new_session=True)
+        try:
+            output, _ = process.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            self.fail("the child did not end")
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(output.splitlines()[:5], ["child 0", "step 1", "step 2", "step 3", "closed"])
 
     def test_a_second_backward_ends_the_script_with_its_traceback(self):
         once = "torch.nn.functional.cross_entropy(model(x), y).backward()"

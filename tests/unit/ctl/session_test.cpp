@@ -34,7 +34,23 @@ TEST_CASE("the administrator's token of this machine is never sent to another") 
     CAPTURE(url);
     CHECK(resolve_endpoint({.url = url}).token.empty());
   }
-  CHECK(resolve_endpoint({.url = "http://192.0.2.1", .token = "given"}).token == "given");
+  CHECK(resolve_endpoint({.url = "https://192.0.2.1", .token = "given"}).token == "given");
+}
+
+TEST_CASE("a token leaves this machine over TLS only") {
+  const test::TemporaryFolder home;
+  const Environment environment(home.path());
+  for (const char* url : {"http://192.0.2.1:7480", "pool.example.org:7480", "http://127.0.0.1@example.org"}) {
+    CAPTURE(url);
+    CHECK_THROWS_AS(resolve_endpoint({.url = url, .token = "given"}), Failure);
+    setenv("TIDEPOOL_TOKEN", "given", 1);
+    CHECK_THROWS_AS(resolve_endpoint({.url = url}), Failure);
+    unsetenv("TIDEPOOL_TOKEN");
+    CHECK(resolve_endpoint({.url = url}).token.empty());
+  }
+  for (const char* url : {"http://127.0.0.1:7480", "http://[::1]:7480", "https://pool.example.org:7480"}) {
+    CHECK(resolve_endpoint({.url = url, .token = "given"}).token == "given");
+  }
 }
 
 TEST_CASE("a reply that is no success carries the daemon's words") {

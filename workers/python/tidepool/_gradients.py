@@ -16,6 +16,7 @@ wait for ever at its exit.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from typing import Any, Callable, Optional, Sequence
 
 import torch
@@ -54,6 +55,7 @@ class GradientBuckets:
         self._nodes: list[Any] = []  # the graph's accumulation nodes live as long as they are referenced
         self._hooks: list[Any] = []
         self._in_backward = False
+        self._arrived: set[int] = set()  # first floats of those parameters whose gradient of this backward is there
         self._touched = False  # a gradient has arrived since they were zeroed
         self._failure: Optional[BaseException] = None  # of a hook, the first
         self.reached = False  # a gradient has ever arrived
@@ -73,7 +75,7 @@ class GradientBuckets:
             bucket.first = begin
             bucket.parameters += 1
             node = parameter.view_as(parameter).grad_fn.next_functions[0][0]
-            self._hooks.append(node.register_hook(self._hook(parameter, view, bucket)))
+            self._hooks.append(node.register_hook(self._hook(parameter, view, bucket, begin)))
             self._nodes.append(node)
             self._views.insert(0, view)
             if bucket.last - bucket.first >= floats:
@@ -82,7 +84,8 @@ class GradientBuckets:
         if bucket.parameters > 0:
             self._buckets.append(bucket)
 
-    def _hook(self, parameter: torch.nn.Parameter, view: torch.Tensor, bucket: _Bucket) -> Callable[..., None]:
+    def _hook(self, parameter: torch.nn.Parameter, view: torch.Tensor, bucket: _Bucket,
+              first: int) -> Callable[..., None]:
         def ended() -> None:
             self._keep_failure(self._backward_ended)
 
@@ -91,6 +94,11 @@ class GradientBuckets:
                 raise RuntimeError("a second backward() in one step: its gradients come after the sum over the workers. "
                                    "Add the losses and call backward() once, or put all but the last into `with "
                                    "job.no_sync():`")
+            if first in self._arrived or (not self._in_backward and _inside_backward()):
+                raise RuntimeError("a backward() inside another one, as torch.utils.checkpoint does it unless told "
+                                   "otherwise: the step cannot be summed before the outer one ends. Call "
+                                   "checkpoint(..., use_reentrant=False)")
+            self._arrived.add(first)
             self._touched = self.reached = True
             if parameter.grad is not view:
                 _take_back(parameter, view)
@@ -117,10 +125,12 @@ class GradientBuckets:
         failure, self._failure = self._failure, None
         if failure is not None:
             self._in_backward = False
+            self._arrived.clear()
             raise failure
 
     def _backward_ended(self) -> None:
         self._in_backward = False
+        self._arrived.clear()
         if self.completes:
             if self._weight == 0.0:
                 self._buffer.zero_()
@@ -199,6 +209,14 @@ class GradientBuckets:
             if parameter.grad is view:
                 parameter.grad = view.clone()
         self._hooks, self._nodes, self._views, self._parameters, self._buckets = [], [], [], [], []
+
+
+def _inside_backward() -> bool:
+    """A backward function in Python is under way on this thread."""
+    frame = sys._getframe()
+    while frame is not None and frame.f_code is not torch.autograd.function.BackwardCFunction.apply.__code__:
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None
 
 
 def _take_back(parameter: torch.nn.Parameter, view: torch.Tensor) -> None:

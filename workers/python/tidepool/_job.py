@@ -23,6 +23,7 @@ class Job:
         self._file = _settings.read_job_file()
         self._stepper = Stepper(options, self._file)
         self._model: Optional[torch.nn.Module] = None
+        self._optimizers: Sequence[torch.optim.Optimizer] = ()  # those of wrap()
         self._loader: Optional[Loader] = None
         self._dataset: Any = None
 
@@ -31,13 +32,16 @@ class Job:
     def wrap(self, model: torch.nn.Module, *optimizers: torch.optim.Optimizer) -> Any:
         """Gives back `model` and the optimizers, the same objects, now part of the job: their state is shared with
         newcomers, the gradients are summed over the workers, and optimizer.step() applies a step all have agreed on.
-        The optimizers' state (momentum, averages) is made at once."""
+        The optimizers' state (momentum, averages) is made at once, and shared as it is at the first batch."""
         self._must_be_before_loop("wrap()")
         if self._model is not None:
             raise RuntimeError("job.wrap() is called once; give it all optimizers: job.wrap(model, first, second)")
         _check_kinds(model, optimizers)
         _check_parameters(model, optimizers)
+        if not any(p.requires_grad for p in model.parameters()):
+            raise ValueError("the model has no parameter to train")
         self._model = model
+        self._optimizers = optimizers
         pieces = _replica.module_pieces("model", model)
         self._stepper.pieces += pieces
         self._stepper.averaged = [p for p in pieces if isinstance(p, _replica.TensorShadow) and p.is_average]
@@ -47,28 +51,28 @@ class Job:
         return (model, *optimizers)
 
     def _take(self, name: str, optimizer: torch.optim.Optimizer) -> None:
-        _optimizer_state.make_state(optimizer)
-        pieces = _optimizer_state.pieces(name, optimizer)
-        self._stepper.pieces += pieces
-        self._stepper.with_steps += [piece for piece in pieces if isinstance(piece, _replica.PickleShadow)]
+        _optimizer_state.make_state(optimizer)  # so that one that does not fit is refused here
+        self._stepper.optimizers[name] = optimizer
 
     def register(self, name: str, value: Any, *, capacity: Optional[int] = None) -> None:
         """More state of a replica: what a newcomer receives and a repeated step begins with.
 
-        A tensor of CPU or GPU, an array, a module's parameters and an optimizer's tensors are shared where they lie:
-        change them only after opt.step(), in the same turn of the loop. An object with state_dict() and
-        load_state_dict() or get_state() and set_state(), or a pair of functions (get, set), is copied at each step;
-        `capacity` is the most bytes its pickled state may ever take."""
+        All of it is copied at each step but an optimizer's tensors, which are shared where they lie: change those only
+        after opt.step(), in the same turn of the loop. What a turn that completes no step did to a tensor, an array, a
+        module or a scheduler is undone. Other objects have state_dict() and load_state_dict() or get_state() and
+        set_state(), or are given as a pair of functions (get, set); `capacity` is the most bytes their pickled state
+        may ever take."""
         self._must_be_before_loop("register()")
-        if any(piece.name == name or piece.name.startswith(name + ".") for piece in self._stepper.pieces):
+        taken = [*self._stepper.optimizers, *(piece.name for piece in self._stepper.pieces)]
+        if any(other == name or other.startswith(name + ".") for other in taken):
             raise ValueError(f'"{name}" is registered already')
         if isinstance(value, torch.optim.Optimizer):
             self._take(name, value)
             return
         pieces = _replica.piece_of(name, value, capacity)
         self._stepper.pieces += pieces
-        if hasattr(value, "optimizer"):  # a scheduler
-            self._stepper.with_steps += pieces
+        scheduler = hasattr(value, "optimizer")
+        self._stepper.with_steps += [p for p in pieces if scheduler or isinstance(p, _replica.TensorShadow)]
 
     def on_resize(self, function: Callable[[Resize], Any]) -> Callable[[Resize], Any]:
         """`function` is called with a Resize before the first batch of a new generation; usable as a decorator."""
@@ -127,6 +131,7 @@ class Job:
         if self._model is None:
             raise RuntimeError("job.wrap(model, opt) comes before the loop")
         assert self._loader is not None
+        _check_parameters(self._model, self._optimizers)  # some may have been unfrozen, or come with a new group
         self._stepper.join(self._model, self._loader.length)
 
     def epochs(self, count: int) -> Iterator[int]:
@@ -140,6 +145,10 @@ class Job:
                 self._stepper.finish()
                 return
             yield self.epoch
+            if not self._stepper.given:
+                raise RuntimeError("a turn of the loop over job.epochs() took no batch of the loader, so it would be "
+                                   "repeated for ever: write `for batch in loader: ...` in its body, without a "
+                                   "`continue` before it")
 
     def _must_be_before_loop(self, call: str) -> None:
         if self._stepper.joined:
@@ -280,11 +289,8 @@ def _check_parameters(model: torch.nn.Module, optimizers: Sequence[torch.optim.O
             if any(id(parameter) not in known for parameter in group["params"]):
                 raise ValueError("a parameter of the optimizer does not belong to the model: wrap the module that holds "
                                  "all of them")
-    trained = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
-    if not trained:
-        raise ValueError("the model has no parameter to train")
-    for name, parameter in trained:
-        if parameter.dtype != torch.float32:
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad and parameter.dtype != torch.float32:
             raise TypeError(f'"{name}" is {parameter.dtype}: gradients are summed as float32; use model.float()')
 
 

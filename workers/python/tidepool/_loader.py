@@ -32,6 +32,9 @@ class Fetcher:
     """Reads samples of a map-style dataset and makes a batch of them, with `threads` readers beside the loop's."""
 
     def __init__(self, dataset: Any, collate: Optional[Collate] = None, threads: int = 0) -> None:
+        if isinstance(dataset, torch_data.IterableDataset):
+            raise TypeError("an IterableDataset gives its samples in an order of its own, and the workers find each sample "
+                            "by its number: make it a Dataset with __len__() and __getitem__(index)")
         if not hasattr(dataset, "__getitem__") or not hasattr(dataset, "__len__"):
             raise TypeError("the dataset needs __len__() and __getitem__(index): every sample must be found by its "
                             "number, so that each is used once an epoch whatever the number of workers")
@@ -39,6 +42,7 @@ class Fetcher:
             raise ValueError("the dataset is empty")
         self._dataset = dataset
         self._collate = collate
+        self._threads = threads
         self._readers = concurrent.futures.ThreadPoolExecutor(threads) if threads > 0 else None
 
     def __len__(self) -> int:
@@ -54,7 +58,10 @@ class Fetcher:
 
     def _read(self, samples: Sequence[int]) -> list[Any]:
         if hasattr(self._dataset, "__getitems__"):
-            return list(self._dataset.__getitems__(list(samples)))
+            if self._readers is None:
+                return list(self._dataset.__getitems__(list(samples)))
+            parts = [list(part) for part in parts_of(samples, -(-len(samples) // self._threads))]
+            return [sample for part in self._readers.map(self._dataset.__getitems__, parts) for sample in part]
         if self._readers is not None:
             return list(self._readers.map(self._dataset.__getitem__, samples))
         return [self._dataset[sample] for sample in samples]

@@ -2,18 +2,17 @@
 
 PyTorch's optimizers make their state in their first step. Here a rehearsal makes it: a step with gradients of zero
 and no weight decay, after which parameters and counters are put back. Momentum, averages and squares of gradients are
-zero before the first step in every optimizer of torch.optim, so the training is the same as without a rehearsal; a
-state for which that does not hold is refused.
+zero before the first step in the optimizers of torch.optim, so the training is the same as without a rehearsal. What
+differs is listed below or refused: a state that is not zero, and dampening, which SGD leaves out where it has no state.
 """
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Callable, Iterator
 
 import torch
 
-from tidepool._replica import Memory, Piece, PickleShadow
+from tidepool._replica import Getter, Memory, Piece, PickleShadow
 
 # What a state holds before the first step where that, or what the rehearsal leaves, is not zero, by optimizer and key.
 _BEFORE_FIRST_STEP: dict[tuple[str, str], Callable[[dict[str, Any]], Any]] = {
@@ -35,6 +34,10 @@ def make_state(optimizer: torch.optim.Optimizer) -> None:
     bare = [(group, p) for group in optimizer.param_groups for p in group["params"] if _is_bare(optimizer, p)]
     if not bare:
         return
+    if any(group.get("dampening") and group.get("momentum") for group, _ in bare):
+        raise TypeError(f"{type(optimizer).__name__} with dampening takes its first step without it, which a state made "
+                        "ahead does not show: leave dampening at 0, or give the optimizer its state before job.wrap() by "
+                        "load_state_dict()")
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     gradients = [p.grad for p in parameters]
     values = [p.detach().clone() for p in parameters]
@@ -92,10 +95,31 @@ def pieces(name: str, optimizer: torch.optim.Optimizer) -> list[Piece]:
     result: list[Piece] = []
     for g, i, key, value in _items(optimizer):
         if isinstance(value, torch.Tensor) and value.numel() > 0:
-            state = optimizer.state[optimizer.param_groups[g]["params"][i]]
-            result.append(Memory(f"{name}.{g}.{i}.{key}", value, functools.partial(state.__getitem__, key)))
-    result.append(PickleShadow(f"{name}.settings", lambda: _settings(optimizer), lambda s: _set(optimizer, s)))
+            parameter = optimizer.param_groups[g]["params"][i]
+            result.append(Memory(f"{name}.{g}.{i}.{key}", value, _getter(optimizer, parameter, key)))
+    result.append(_Settings(name, optimizer, tensors=len(result)))
     return result
+
+
+class _Settings(PickleShadow):
+    """Learning rates and whole numbers of an optimizer, of whose state so many tensors are registered beside it."""
+
+    def __init__(self, name: str, optimizer: torch.optim.Optimizer, tensors: int) -> None:
+        super().__init__(f"{name}.settings", lambda: _settings(optimizer), lambda s: _set(optimizer, s))
+        self._optimizer_name = name
+        self._optimizer = optimizer
+        self._tensors = tensors
+
+    def check(self) -> None:
+        held = sum(isinstance(item[3], torch.Tensor) and item[3].numel() > 0 for item in _items(self._optimizer))
+        if held > self._tensors:
+            raise RuntimeError(f'"{self._optimizer_name}" has state that it did not have when the loop began, and no '
+                               "newcomer would get it: call add_param_group() and set momentum before the loop")
+
+
+def _getter(optimizer: torch.optim.Optimizer, parameter: torch.Tensor, key: str) -> Getter:
+    """Looks the tensor up anew each time: load_state_dict() puts other dicts and tensors in the place of the old."""
+    return lambda: optimizer.state[parameter].get(key)
 
 
 def _settings(optimizer: torch.optim.Optimizer) -> tuple[list[dict[str, Any]], list[tuple[int, int, str, Any]]]:

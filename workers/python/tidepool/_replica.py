@@ -1,16 +1,17 @@
 """The state that a newcomer must receive to become a replica, in pieces of memory that the runtime knows.
 
-Two kinds. A tensor or array is registered as it lies (`Memory`): nothing is copied, and it may change only between
-opt.step() and the end of the loop's body. Everything else is kept as a copy (`Shadow`): save() writes the object's
-state into the registered copy when a step is committed, restore() puts it back when a step must be done again or the
-state came from another worker.
+Two kinds. The model's parameters and the tensors of optimizers are registered as they lie (`Memory`): nothing is
+copied, and they may change only between opt.step() and the end of the loop's body. Everything else is kept as a copy
+(`Shadow`): save() writes the object's state into the registered copy when a step is committed, restore() puts it back
+when a step must be done again or the state came from another worker.
 """
 
 from __future__ import annotations
 
 import ctypes
 import pickle
-from typing import Any, Callable, Optional, Protocol, Union
+import re
+from typing import Any, Callable, Optional, Protocol
 
 import torch
 
@@ -41,32 +42,24 @@ class Piece(Protocol):
 
 
 class Memory:
-    """A tensor of the CPU or the GPU, or a writable buffer such as a numpy array, as it lies."""
+    """A tensor of the CPU or the GPU, as it lies."""
 
-    def __init__(self, name: str, value: Union[torch.Tensor, Any], current: Optional[Getter] = None) -> None:
-        """`current` gives the object that should still lie there; without it nothing can take its place unseen."""
+    def __init__(self, name: str, value: torch.Tensor, current: Getter) -> None:
+        """`current` gives the tensor that should still lie there."""
+        _device.refuse_unfit(name, value)
         self.name = name
         self._value = value  # keeps the memory alive
         self._current = current
-        self.on_gpu = isinstance(value, torch.Tensor) and _device.on_gpu(value)
-        if isinstance(value, torch.Tensor):
-            _device.refuse_unfit(name, value)
-            self.address = value.data_ptr()
-            self.length = value.numel() * value.element_size()
-        else:
-            view = memoryview(value)
-            if view.readonly or not view.c_contiguous:
-                raise TypeError(f'"{name}" must be a writable array without gaps')
-            self.length = view.nbytes
-            self.address = ctypes.addressof(ctypes.c_char.from_buffer(value)) if self.length > 0 else 0
+        self.on_gpu = _device.on_gpu(value)
+        self.address = value.data_ptr()
+        self.length = value.numel() * value.element_size()
 
     def check(self) -> None:
-        if self._current is None:
-            return
         now = self._current()
-        if now is not self._value and now.data_ptr() != self.address:
+        if now is not self._value and (now is None or now.data_ptr() != self.address):
             raise RuntimeError(f'"{self.name}" was replaced by another tensor: the workers share it in place, so change '
-                               "it with in-place operations such as copy_()")
+                               "it with in-place operations such as copy_(), and call load_state_dict() of an optimizer "
+                               "before the loop")
 
     def save(self) -> None:
         pass
@@ -76,7 +69,7 @@ class Memory:
 
 
 class TensorShadow:
-    """A copy of a tensor that the program changes whenever it likes, such as a running mean."""
+    """A copy of a tensor that the program may change at any time, such as a running mean."""
 
     def __init__(self, name: str, live: Getter) -> None:
         self.name = name
@@ -181,9 +174,11 @@ def _getter(module: torch.nn.Module, key: str) -> Getter:
 def piece_of(name: str, value: Any, capacity: Optional[int] = None) -> list[Piece]:
     """The pieces of anything that job.register() takes but optimizers. TypeError says what it takes."""
     if isinstance(value, torch.nn.Module):
-        return module_pieces(name, value)
+        keys = [key for key, _ in (*value.named_parameters(), *value.named_buffers())]
+        return [TensorShadow(f"{name}.{key}", _getter(value, key)) for key in keys]
     if isinstance(value, torch.Tensor):
-        return [Memory(name, value.data)]
+        _device.refuse_unfit(name, value)
+        return [TensorShadow(name, lambda: value)]
     if hasattr(value, "state_dict") and hasattr(value, "load_state_dict"):
         return [PickleShadow(name, value.state_dict, value.load_state_dict, capacity)]
     if hasattr(value, "get_state") and hasattr(value, "set_state"):
@@ -196,4 +191,18 @@ def piece_of(name: str, value: Any, capacity: Optional[int] = None) -> list[Piec
         raise TypeError(f'"{name}" is a {type(value).__name__}: register a tensor, an array, a module, an optimizer, an '
                         "object with state_dict() and load_state_dict() or get_state() and set_state(), or a pair of "
                         "functions (get, set)") from None
-    return [Memory(name, value)]
+    memory = _bytes_of(name, value)
+    return [TensorShadow(name, lambda: memory)]
+
+
+def _bytes_of(name: str, value: Any) -> torch.Tensor:
+    """A writable buffer such as a numpy array as it lies; as long as the tensor lives, it keeps its size."""
+    view = memoryview(value)
+    if view.readonly or not view.c_contiguous:
+        raise TypeError(f'"{name}" must be a writable array without gaps')
+    if "O" in re.sub(":[^:]*:", "", view.format):  # the names of a record's fields aside
+        raise TypeError(f'"{name}" holds Python objects, whose addresses mean nothing to another worker: give it a dtype '
+                        "of numbers, or register a pair of functions (get, set)")
+    if view.nbytes == 0:
+        return torch.empty(0, dtype=torch.uint8)
+    return torch.frombuffer((ctypes.c_char * view.nbytes).from_buffer(value), dtype=torch.uint8)

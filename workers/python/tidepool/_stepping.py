@@ -15,15 +15,17 @@ import contextlib
 import ctypes
 import dataclasses
 import enum
+import functools
+import os
 import sys
 import weakref
 from typing import Any, Callable, Iterator, Optional, Sequence
 
 import torch
 
-from tidepool import _abi, _device
+from tidepool import _abi, _device, _optimizer_state
 from tidepool._gradients import GradientBuckets, float_count
-from tidepool._replica import Piece, TensorShadow
+from tidepool._replica import PickleShadow, Piece, TensorShadow
 from tidepool._settings import JobFile, JobOptions, LoopLength
 
 # What module buffers changed by rides before the gradients, this small, so that it does not count in their noise.
@@ -58,9 +60,10 @@ class Stepper:
     """The session of this worker, from join() to close(), and the step under way."""
 
     def __init__(self, options: JobOptions, file: JobFile) -> None:
-        self.pieces: list[Piece] = []  # of the replica; complete before join()
+        self.pieces: list[Piece] = []  # of the replica; complete but for the optimizers' before join()
+        self.optimizers: dict[str, torch.optim.Optimizer] = {}  # by name; their state is registered in join()
         self.averaged: list[TensorShadow] = []  # module buffers that the workers average at each step
-        self.with_steps: list[Piece] = []  # those of schedulers and learning rates: one change a step
+        self.with_steps: list[Piece] = []  # one change a step: learning rates, schedulers, registered tensors
         self.batch_rule: Optional[_abi.BatchRule] = None
         self.on_resize: list[Callable[[Resize], Any]] = []
         self.on_notice: list[Callable[[_abi.Notice], Any]] = []
@@ -82,7 +85,7 @@ class Stepper:
         self._held: list[object] = [self.pieces]  # what the session points into; outlives it
         self._part_samples = 0  # of the micro-batch under way
         self._last_part = True
-        self._given = True  # the loop has seen the step under way
+        self.given = True  # the loop over batches has seen the step under way
         self._loss_sum = 0.0
         self._loss_samples = 0
 
@@ -95,6 +98,8 @@ class Stepper:
     def join(self, model: torch.nn.Module, length: LoopLength) -> None:
         """Registers the state and waits for the first generation."""
         self._length = length
+        for name, optimizer in self.optimizers.items():
+            self._take_state(name, optimizer)
         session = _abi.Session(_abi.Options(
             samples=length.samples, global_batch=length.global_batch, seed=self._options.seed, steps=length.steps or 0,
             on_resize=self._file.on_resize, base_size=self._file.preferred or 1,
@@ -103,11 +108,16 @@ class Stepper:
             global_batch_max=self._file.global_max or 0), self.batch_rule)
         self._session = session
         self._closer = weakref.finalize(self, _close_quietly, session, self._held)
+        os.register_at_fork(after_in_child=functools.partial(_leave_to_parent, weakref.ref(self)))
         session.register("tidepool.progress", ctypes.addressof(self._progress), ctypes.sizeof(self._progress))
         trained = [p for p in model.parameters() if p.requires_grad]
         if not trained:
             raise ValueError("all parameters of the model were frozen after job.wrap(): there is nothing to train. "
                              "Leave requires_grad set for those that are to be trained")
+        known = {piece.address for piece in self.pieces}
+        if any(parameter.data_ptr() not in known for parameter in trained):
+            raise ValueError("a parameter of the model was added or replaced after job.wrap(): build the whole model and "
+                             "move it to its device before")
         self._on_gpu = _device.on_gpu(trained[0]) or any(piece.on_gpu for piece in self.pieces)
         self._name_stream()
         for piece in self.pieces:
@@ -118,6 +128,13 @@ class Stepper:
         self._make_buckets(trained, session)
         self._name_stream()
         session.join()
+
+    def _take_state(self, name: str, optimizer: torch.optim.Optimizer) -> None:
+        """Not before join(): until then the program may load a state, unfreeze parameters and add groups."""
+        _optimizer_state.make_state(optimizer)
+        pieces = _optimizer_state.pieces(name, optimizer)
+        self.pieces += pieces
+        self.with_steps += [piece for piece in pieces if isinstance(piece, PickleShadow)]
 
     def _make_buckets(self, trained: list[torch.nn.Parameter], session: _abi.Session) -> None:
         """One buffer: first the module buffers that are averaged, then the gradients. On the CPU it is the session's,
@@ -158,7 +175,10 @@ class Stepper:
         assert self._session is not None
         if self.ending is not None:
             return False
-        if not self._given:
+        if not self._closer.alive:
+            raise RuntimeError("the job was closed: job.close() comes after the loop, and a forked process leaves the "
+                               "loop to its parent")
+        if not self.given:
             return True  # begun for the loop over epochs, not yet seen by the loop over batches
         if self._buckets is not None:
             self._buckets.raise_failure()
@@ -214,14 +234,14 @@ class Stepper:
         assert self._buckets is not None
         self._buckets.begin_step()
         self.phase = Phase.COMPUTING
-        self._given = False
+        self.given = False
 
     # --- inside a step ------------------------------------------------------------------------------------------
 
     def begin_part(self, samples: int, last: bool) -> None:
         """The loop is about to see a batch of so many samples of its own; `last`: the step's last."""
         assert self._buckets is not None
-        self._given = True
+        self.given = True
         self._part_samples, self._last_part = samples, last
         weight = float(samples) if self._options.loss == "mean" else 1.0
         # Without samples of its own this worker computes on borrowed ones, and drops what comes of it. Its step is
@@ -229,7 +249,7 @@ class Stepper:
         self._buckets.begin_part(weight if samples > 0 else 0.0, last)
 
     def end_part(self) -> None:
-        """A micro-batch that does not end the step: what a scheduler did in the loop's body is undone."""
+        """A micro-batch that does not end the step: what the loop's body did after opt.step() is undone."""
         for piece in self.with_steps:
             piece.restore()
 
@@ -303,7 +323,7 @@ class Stepper:
             raise RuntimeError("opt.step() belongs into the loop over job.loader()")
         if any(parameter.requires_grad for parameter in self._frozen):
             raise RuntimeError("a parameter was unfrozen after the loop began: its gradient would not be summed. "
-                               "Unfreeze it before, and give it a learning rate of 0 for as long as it shall stay")
+                               "Unfreeze it before the loop, and give it a learning rate of 0 for as long as it shall stay")
         factor = self.current().lr_factor
         with _scaled_rates(optimizer, factor) if optimizer is not None and factor != 1.0 else contextlib.nullcontext():
             step()
@@ -356,12 +376,17 @@ class Stepper:
             raise RuntimeError("a notice is answered inside the loop, or by a function given to job.on_notice()")
         self._session.answer(answer, until)
 
+    def let_go(self) -> None:
+        """The session is no longer this process's to close."""
+        self._closer.detach()
+
     def close(self) -> None:
         if self._session is None or not self._closer.alive:
             return
         if self.phase is Phase.APPLIED:
             self._settle()
-        self._closer.detach()
+        self.phase = Phase.OUTSIDE
+        self.let_go()
         if self._buckets is not None:
             self._buckets.release()  # before the session, whose memory the gradients lie in
             self._buckets, self._buffer = None, None
@@ -372,6 +397,13 @@ def _close_quietly(session: _abi.Session, memory: Sequence[object]) -> None:
     with contextlib.suppress(_abi.TidepoolError):
         session.close()
     del memory  # lived until here
+
+
+def _leave_to_parent(stepper: weakref.ref[Stepper]) -> None:
+    """In a forked process: the session's threads and connections are the parent's, which goes on with them."""
+    mine = stepper()
+    if mine is not None:
+        mine.let_go()
 
 
 @contextlib.contextmanager

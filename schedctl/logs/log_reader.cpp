@@ -1,0 +1,79 @@
+#include "schedctl/logs/log_reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "schedctl/logs/tail_search.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+constexpr std::int64_t kPage = 65'536;  // bytes that the daemon gives at once
+constexpr std::size_t kHeldBack = 3;    // at most, of a character that is not whole at the end of a page
+
+std::string header(const HttpReply& reply, const std::string& name) {
+  const auto found = reply.headers.find(name);
+  return found == reply.headers.end() ? "" : found->second;
+}
+
+}  // namespace
+
+bool LogReader::read(const std::string& worker, bool with_name) {
+  const bool is_new = !places_.contains(worker);
+  Place& place = places_[worker];
+  if (is_new && tail_) place.offset = begin_of_tail(worker);
+  while (!place.eof) {
+    const Page page = page_at(worker, place.offset, kPage);
+    place.eof = page.eof;
+    place.offset = page.next_offset;
+    print(worker, with_name, place, page.data);
+    // Behind a short page there was nothing; a worker that prints all the time has no empty one.
+    if (page.data.size() + kHeldBack < static_cast<std::size_t>(kPage)) break;
+  }
+  return place.eof;
+}
+
+LogReader::Page LogReader::page_at(const std::string& worker, std::int64_t offset, std::int64_t bytes) {
+  HttpReply reply = session_.get_text(path_ + "?worker=" + escape_url(worker) + "&offset=" + std::to_string(offset) +
+                                      (bytes < kPage ? "&limit=" + std::to_string(bytes) : ""));
+  Page page{.data = std::move(reply.body), .eof = header(reply, "tidepool-log-end") == "true"};
+  const std::string next = header(reply, "tidepool-next-offset");
+  std::from_chars(next.data(), next.data() + next.size(), page.next_offset);
+  return page;
+}
+
+// Measured from the ends of pages: a character that a page begins within is replaced by a longer one.
+std::int64_t LogReader::begin_of_tail(const std::string& worker) {
+  TailSearch search(*tail_);
+  Page page = page_at(worker, -kPage, kPage);
+  std::int64_t begin = page.next_offset - static_cast<std::int64_t>(page.data.size());
+  while (true) {
+    if (const auto back = search.take(page.data)) return page.next_offset - static_cast<std::int64_t>(*back);
+    const std::int64_t earlier = std::max<std::int64_t>(0, begin - kPage);
+    if (earlier >= begin) return 0;
+    page = page_at(worker, earlier, begin - earlier);
+    const std::int64_t first = page.next_offset - static_cast<std::int64_t>(page.data.size());
+    if (first >= begin) return begin;  // what lay before is no longer kept
+    begin = std::max(earlier, first);
+  }
+}
+
+void LogReader::print(const std::string& worker, bool with_name, Place& place, const std::string& data) {
+  if (session_.format() != OutputFormat::kTable) {
+    if (!data.empty()) session_.print_next({{"worker", worker}, {"data", data}}, nullptr);
+    return;
+  }
+  place.unfinished += data;
+  if (place.eof && !place.unfinished.empty() && !place.unfinished.ends_with('\n')) place.unfinished += '\n';
+  std::size_t begin = 0;
+  for (auto end = place.unfinished.find('\n'); end != std::string::npos; end = place.unfinished.find('\n', begin)) {
+    write_out((with_name ? worker + " | " : "") + printable(place.unfinished.substr(begin, end - begin)) + "\n");
+    begin = end + 1;
+  }
+  place.unfinished.erase(0, begin);
+}
+
+}  // namespace tidepool::ctl

@@ -1,0 +1,103 @@
+"""schedctl logs: which workers it reads, how far back and how far on, and when it ends."""
+
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.environ["TIDEPOOL_SOURCE_DIR"])
+
+from tests.support.schedctl_case import SchedctlCase, event, example, listed  # noqa: E402
+
+PAGE = 65_536
+AWAY = (503, {"title": "Not available now", "detail": "the worker's node (node-7) is not connected"})
+
+
+def page(text, following, end=False):
+    return (200, text, {"Tidepool-Next-Offset": str(following), "Tidepool-Log-End": "true" if end else "false"})
+
+
+def query_of(request):
+    return dict(part.split("=") for part in request["query"].split("&"))
+
+
+class LogsTest(SchedctlCase):
+    def setUp(self):
+        super().setUp()
+        self.job(state="running")
+        self.workers(started=["w-1"])
+
+    def job(self, state):
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = (200, {**example("job.json"), "state": state})
+
+    def workers(self, started, alive=()):
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = (200, listed(
+            [event(n + 1, "worker.started", worker=worker) for n, worker in enumerate(started)]))
+        self.daemon.routes["GET", "/v1/jobs/job-1/workers"] = (200, listed(
+            [{**example("worker.json"), "id": worker} for worker in alive]))
+
+    def logs(self, answer):
+        self.daemon.routes["GET", "/v1/jobs/job-1/logs"] = lambda request: answer(query_of(request))
+
+    def as_the_agent_reads(self, log, kept_from=0):
+        """Pages of a log of which what lies before `kept_from` is gone."""
+
+        def answer(query):
+            offset, limit = int(query["offset"]), int(query.get("limit", PAGE))
+            begin = min(max(len(log) + offset if offset < 0 else offset, kept_from), len(log))
+            data = log[begin:begin + limit]
+            while begin + len(data) < len(log) and data and (log[begin + len(data)] & 0xC0) == 0x80:
+                data = data[:-1]  # no character is cut at the end of a page
+            return page(data.decode(errors="replace"), begin + len(data), begin + len(data) == len(log))
+        self.logs(answer)
+
+    def test_tail_reads_as_many_pages_back_as_its_lines_take(self):
+        lines = [f"line {n} of é€𝄞 {'x' * (n % 190)}\n" for n in range(3_000)]
+        log = "".join(lines).encode()
+        self.assertGreater(len(log), 4 * PAGE)
+        self.as_the_agent_reads(log)
+        for count in (1, 700, 2_500, 3_000, 9_999):
+            code, out, err = self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", str(count))
+            self.assertEqual((code, err), (0, ""))
+            self.assertEqual(out, "".join(lines[-count:]), count)
+
+    def test_tail_of_one_line_longer_than_a_page_begins_at_its_beginning(self):
+        self.as_the_agent_reads(b"one\n" + b"x" * 3 * PAGE + b"\n")
+        out = self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", "1")[1]
+        self.assertEqual(out, "x" * 3 * PAGE + "\n")
+
+    def test_tail_goes_back_no_further_than_what_is_kept(self):
+        log = b"".join(b"line %d\n" % n for n in range(20_000))
+        kept_from = log.index(b"line 5000\n")
+        self.as_the_agent_reads(log, kept_from)
+        out = self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", "10000")[1]
+        self.assertEqual(out, "".join(f"line {n}\n" for n in range(10_000, 20_000)))
+        self.as_the_agent_reads(log, log.index(b"line 15000\n"))
+        out = self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", "10000")[1]
+        self.assertEqual(out, "".join(f"line {n}\n" for n in range(15_000, 20_000)))
+
+    def test_a_worker_that_prints_all_the_time_is_read_up_to_now(self):
+        self.logs(lambda query: page("more\n", int(query["offset"]) + 5))
+        self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1"), (0, "more\n", ""))
+
+    def test_a_page_that_lacks_half_a_character_is_not_the_last(self):
+        pages = {0: page("x" * (PAGE - 4) + "\n", PAGE - 3), PAGE - 3: page("𝄞\n", PAGE + 2)}
+        self.logs(lambda query: pages[int(query["offset"])])
+        code, out, err = self.run_ctl("logs", "job-1", "--worker", "w-1")
+        self.assertEqual((code, out.splitlines()[1:], err), (0, ["𝄞"], ""))
+
+    def test_workers_whose_start_is_in_no_event_any_more_are_read_too(self):
+        self.workers(started=["w-10"], alive=["w-10", "w-9"])
+        self.logs(lambda query: page("mine\n", 5, end=True))
+        self.assertEqual(self.run_ctl("logs", "job-1"), (0, "w-9 | mine\nw-10 | mine\n", ""))
+
+    def test_followed_logs_of_an_ended_job_end_though_a_node_is_gone(self):
+        self.job(state="succeeded")
+        self.workers(started=["w-1", "w-2"])
+        self.logs(lambda query: AWAY if query["worker"] == "w-1" else page("two\n", 4, end=True))
+        code, out, err = self.run_ctl("logs", "job-1", "-f")  # after the 30 s for which a node may be away
+        self.assertEqual((code, out), (0, "w-2 | two\n"))
+        self.assertEqual(err.count("no output of w-1"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
