@@ -74,6 +74,21 @@ TEST_CASE("a worker that makes steps, however slow, is not stuck") {
   }
 }
 
+TEST_CASE("a step that begins after a long evaluation has its own time") {
+  StuckBench bench;
+  const auto lives = [&](int seconds, std::int64_t stuck_after_ms) {
+    std::size_t told = 0;
+    for (int second = 0; second < seconds; ++second) {
+      told += stuck(bench.pulse(kFirst, 8, PulsePhase::kComputing, stuck_after_ms)).size();
+      told += stuck(bench.wait(Duration::seconds(1))).size();
+    }
+    return told;
+  };
+  CHECK(lives(90, 600'000) == 0);  // after a commit
+  CHECK(lives(59, 60'000) == 0);   // in the step that follows
+  CHECK(lives(2, 60'000) == 1);
+}
+
 TEST_CASE("a worker whose pulse stops is told, and again only after it has come back") {
   StuckBench bench;
   (void)bench.pulse(kFirst, 3, PulsePhase::kReducing);

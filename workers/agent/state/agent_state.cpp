@@ -129,7 +129,9 @@ void AgentState::on(const WorkerPulsed& fact) {
   const auto found = living_.find(fact.worker);
   if (found == living_.end()) return;
   std::optional<Heartbeat>& heart = found->second.heart;
-  const bool same = heart && heart->pulse.step == fact.pulse.step && heart->pulse.phase == fact.pulse.phase;
+  // What a program does after a commit and its next step have one number and phase, and each a limit of its own.
+  const bool same = heart && heart->pulse.step == fact.pulse.step && heart->pulse.phase == fact.pulse.phase &&
+                    heart->pulse.stuck_after_ms == fact.pulse.stuck_after_ms;
   const bool computes = fact.pulse.phase == api::PulsePhase::kComputing;
   // One that only was silent has come back; one that computes for ever has not.
   const bool told = same && computes && heart->told;
