@@ -60,7 +60,7 @@ std::string noise_words(const json& job) {
 
 std::string cost_words(const json& job) {
   std::string words = money(text_at(job, "/cost/amount", "0"), text_at(job, "/cost/currency"));
-  if (const auto held = number_at(job, "/cost/slot_seconds")) words += " for " + rate(held) + " slot-seconds";
+  if (const auto held = number_at(job, "/cost/slot_seconds")) words += " for " + quantity(*held) + " slot-seconds";
   const std::string hourly = text_at(job, "/cost/per_hour");
   const bool holds_slots = number_at(job, "/size").value_or(0) > 0;
   return holds_slots && !hourly.empty() ? words + ", now " + hourly + " an hour" : words;

@@ -160,8 +160,8 @@ std::string sums(const json& report, const std::string& name) {
                      count_of(rounds, "round") + " " + name +
                      " would have given other sizes: " + whole(number_at(report, "/jobs_different").value_or(0)) +
                      " of " + whole(number_at(report, "/jobs_compared").value_or(0)) + " sizes\n";
-  text += "slots given in a round: " + rate(number_at(report, "/mean_slots_live")) + " in fact, " +
-          rate(number_at(report, "/mean_slots_candidate")) + " by " + name + "\n";
+  text += "slots given in a round: " + quantity(number_at(report, "/mean_slots_live").value_or(0)) + " in fact, " +
+          quantity(number_at(report, "/mean_slots_candidate").value_or(0)) + " by " + name + "\n";
   return text;
 }
 

@@ -51,15 +51,15 @@ std::string loss_line(const json& job) {
 std::string audit_line(const SummaryFacts& facts) {
   const std::string audited = count_of(facts.epochs_sound + facts.epochs_broken, "epoch") + " audited: ";
   if (facts.epochs_broken == 0) return audited + "each sample was used exactly once";
-  return audited + whole(facts.epochs_broken) + " lost or repeated samples; see: schedctl events " +
-         text_at(facts.job, "/id");
+  return audited + "in " + whole(facts.epochs_broken) +
+         " of them samples were lost or used twice; see: schedctl events " + text_at(facts.job, "/id");
 }
 
 std::string comparison_line(const SummaryFacts& facts) {
   const double held = number_at(facts.job, "/cost/slot_seconds").value_or(0);
   const std::string currency = text_at(facts.job, "/cost/currency");
   const auto amount = amount_of(facts.job);
-  std::string line = "Held " + rate(held) + " slot-seconds" +
+  std::string line = "Held " + quantity(held) + " slot-seconds" +
                      (amount ? ", " + money(text_at(facts.job, "/cost/amount"), currency) : "") + ".";
   if (number_at(facts.job, "/progress/samples").value_or(0) <= 0) return line;
   const auto maximum = compare_with_maximum(facts);

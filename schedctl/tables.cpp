@@ -171,7 +171,7 @@ std::string quarantine_notes(const json& node) {
     const std::string worker = text_at(slot, "/worker");
     const std::string who = worker.empty() ? "" : " of " + worker + " (" + text_at(slot, "/job") + ")";
     std::string& slots = slots_by_why[who + " quarantined since " + clock_of(text_at(slot, "/quarantine/since")) +
-                                      ": " + text_at(slot, "/quarantine/why")];
+                                      ": " + printable(text_at(slot, "/quarantine/why"))];
     slots += (slots.empty() ? "" : ",") + slot.at("index").dump();
   }
   std::string notes;

@@ -88,9 +88,12 @@ std::string whole(double number) {
   return number < 0 && digits != "0" ? "-" + digits : digits;
 }
 
+std::string quantity(double number) {
+  return number < 100 ? formatted(number == 0 ? "%.0f" : "%.1f", number) : whole(number);
+}
+
 std::string rate(std::optional<double> number) {
-  if (!number || *number == 0) return "-";
-  return *number < 100 ? formatted("%.1f", *number) : whole(*number);
+  return number && *number != 0 ? quantity(*number) : "-";
 }
 
 std::string loss(std::optional<double> number) {

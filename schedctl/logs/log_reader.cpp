@@ -22,9 +22,13 @@ std::string header(const HttpReply& reply, const std::string& name) {
 }  // namespace
 
 bool LogReader::read(const std::string& worker, bool with_name) {
-  const bool is_new = !places_.contains(worker);
-  Place& place = places_[worker];
-  if (is_new && tail_) place.offset = begin_of_tail(worker);
+  auto known = places_.find(worker);
+  if (known == places_.end()) {
+    Place first;
+    if (tail_) first.offset = begin_of_tail(worker);  // fails where its node is away; then nothing is known yet
+    known = places_.emplace(worker, std::move(first)).first;
+  }
+  Place& place = known->second;
   while (!place.eof) {
     const Page page = page_at(worker, place.offset, kPage);
     place.eof = page.eof;

@@ -14,7 +14,10 @@ std::string node_named(const nlohmann::json& nodes, const std::string& id_or_nam
   for (const auto& node : nodes) {
     const std::string id = text_at(node, "/id");
     const std::string name = text_at(node, "/name");
-    if (id == id_or_name) by_id = id, name_of_id = name;
+    if (id == id_or_name) {
+      by_id = id;
+      name_of_id = name;
+    }
     if (name == id_or_name) by_name = id;
   }
   if (by_id.empty() || by_name.empty() || by_id == by_name) return by_id.empty() ? by_name : by_id;

@@ -66,7 +66,8 @@ TEST_CASE("the audits of the data are summed up, and a broken one is not hidden"
   facts.epochs_sound = 3;
   CHECK(summary_text(facts, {}).find("3 epochs audited: each sample was used exactly once\n") != std::string::npos);
   facts.epochs_broken = 1;
-  CHECK(summary_text(facts, {}).find("4 epochs audited: 1 lost or repeated samples") != std::string::npos);
+  CHECK(summary_text(facts, {}).find("4 epochs audited: in 1 of them samples were lost or used twice") !=
+        std::string::npos);
 }
 
 TEST_CASE("a job that paid more than the maximum is told so") {

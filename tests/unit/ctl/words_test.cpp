@@ -15,6 +15,7 @@ TEST_CASE("numbers are written as people read them") {
   CHECK(rate(12.34) == "12.3");
   CHECK(rate(std::nullopt) == "-");
   CHECK(rate(0) == "-");
+  CHECK(quantity(0) == "0");  // it is known
   CHECK(money("0.012882", "USD") == "0.0129 USD");
   CHECK(money("odd\033", "") == "odd?");
   CHECK(loss(2.31) == "2.31");
