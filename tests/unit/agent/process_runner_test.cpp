@@ -10,10 +10,10 @@
 namespace tidepool::agent {
 namespace {
 
-constexpr WorkerId kWorker(1);
+constexpr WorkerId kSlow(1);
 
 // One program, of which each start stops before it has entered its folder, as on a file system that does not answer.
-struct Scene {
+struct StoppedStart {
   test::TemporaryFolder folder;
   boost::asio::io_context io;
   std::vector<ProcessEnd> ends;
@@ -24,7 +24,7 @@ struct Scene {
   [[nodiscard]] Status start_stopped(const std::string& workdir) {
     const ChildSpec spec{
         .program = "/bin/sh", .argv = {"sh", "-c", "exit 5"}, .workdir = workdir, .output = output.get()};
-    return runner.start({.worker = kWorker, .job = JobId(1)}, spec, [this](const ProcessRecord& record) {
+    return runner.start({.worker = kSlow, .job = JobId(1)}, spec, [this](const ProcessRecord& record) {
       pid = record.pid;
       return ::kill(pid, SIGSTOP) == 0 ? ok_status() : Status(io_error("could not stop it"));
     });
@@ -39,16 +39,16 @@ struct Scene {
 };
 
 TEST_CASE("a program that does not start for long is not waited for, and runs once it can") {
-  Scene scene;
+  StoppedStart scene;
   REQUIRE(scene.start_stopped(scene.folder.path()).ok());
-  CHECK(scene.runner.workers() == std::vector<WorkerId>{kWorker});
+  CHECK(scene.runner.workers() == std::vector<WorkerId>{kSlow});
   const ProcessEnd end = scene.goes_on();
   CHECK(end.exit_code == 5);
   CHECK(end.detail.empty());
 }
 
 TEST_CASE("a start that fails late is told with its reason, as one that fails at once") {
-  Scene scene;
+  StoppedStart scene;
   REQUIRE(scene.start_stopped(scene.folder.path() / "missing").ok());
   const ProcessEnd end = scene.goes_on();
   CHECK(end.exit_code == 2);
@@ -58,7 +58,7 @@ TEST_CASE("a start that fails late is told with its reason, as one that fails at
 }
 
 TEST_CASE("a start that does not come about can be ended") {
-  Scene scene;
+  StoppedStart scene;
   REQUIRE(scene.start_stopped(scene.folder.path()).ok());
   REQUIRE(::kill(scene.pid, SIGKILL) == 0);
   scene.io.run();
