@@ -20,10 +20,10 @@ struct SeedRange {
   std::uint64_t stride = 1;
 };
 
-// One of the fifths of seeds 1 to count. Of less than a hundred seeds more than a fifth, and of twenty all: what a
-// property has counted at its end must still have come up.
+// One of the fifths of seeds 1 to count. Of less than twenty seeds more than a fifth: four at least, so that what a
+// property has counted at its end has still come up.
 inline SeedRange fifth_of(std::uint64_t count, std::uint64_t fifth) {
-  const std::uint64_t stride = std::clamp<std::uint64_t>(count / 20, 1, 5);
+  const std::uint64_t stride = std::clamp<std::uint64_t>(count / 4, 1, 5);
   return {.first = 1 + fifth % stride, .last = count, .stride = stride};
 }
 

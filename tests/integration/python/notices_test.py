@@ -36,7 +36,7 @@ class NoticesTest(unittest.TestCase):
     def lines(self, event):
         return lines_of(self.lines_folder, event)
 
-    def suspended(self, size, *arguments, tenant="vision"):
+    def training(self, size, *arguments, tenant="vision"):
         program = ["/usr/bin/env", *library_settings(), sys.executable, str(HERE / "noticed_program.py"),
                    str(self.lines_folder), *map(str, arguments)]
         self.job = self.cluster.submit({
@@ -44,6 +44,9 @@ class NoticesTest(unittest.TestCase):
             "run": {"command": program, "env": {"PYTHONPATH": str(SOURCE / "workers/python")}},
             "elastic": {"min": size, "max": size, "grace": "2s"}})
         self.wait_for("steps", lambda: self.cluster.job(self.job)["progress"]["step"] > 5)
+
+    def suspended(self, size, *arguments, tenant="vision"):
+        self.training(size, *arguments, tenant=tenant)
         self.cluster.call("POST", f"/v1/jobs/{self.job}/suspend", {})
         self.wait_for("the end", lambda: self.cluster.job(self.job)["state"] == "suspended")
 
@@ -67,6 +70,19 @@ class NoticesTest(unittest.TestCase):
         self.cluster.call("POST", f"/v1/jobs/{self.job}/resume", {})
         self.wait_for("more steps", lambda: self.cluster.job(self.job)["progress"]["step"] > kept)
         self.assertEqual(self.cluster.events("job.restored")[-1]["data"]["steps_lost"], 0)
+
+    def test_a_function_that_takes_longer_than_the_grace_costs_no_step(self):
+        self.suspended(2, "saving", 0, 3600, tenant="guests")
+        self.assertEqual(self.lines("saved"), [])
+        suspended = self.cluster.events("job.suspended")[-1]["data"]
+        self.assertEqual(suspended["kept_step"], suspended["step"])
+
+    def test_a_job_that_is_cancelled_is_told_before_it_ends(self):
+        self.training(2, "saving", 0, 0.5)
+        self.cluster.call("DELETE", f"/v1/jobs/{self.job}")
+        self.wait_for("the end", lambda: self.cluster.job(self.job)["state"] == "cancelled")
+        self.assertEqual({line["reason"] for line in self.lines("told")}, {"CancelledByUser"})
+        self.assertEqual(len(self.lines("saved")), 1)
 
     def test_too_much_is_cut_to_the_limit_of_the_tenant(self):
         self.suspended(1, "until", 3600, 3600)

@@ -80,9 +80,10 @@ class Job:
         return function
 
     def on_notice(self, function: Callable[[_abi.Notice], Any]) -> Callable[[_abi.Notice], Any]:
-        """`function` is called with a Notice between two steps when this worker is told to leave, at the latest before
-        it leaves; usable as a decorator. It may answer, and save what the job does not hold."""
-        self._stepper.on_notice.append(function)
+        """`function` is called with a Notice when this worker leaves, once what the job holds is kept, or its job is
+        cancelled or out of time; usable as a decorator. It may answer, and save what the job does not hold. SIGTERM,
+        unless the program has a handler of its own, then ends the worker after the step under way and the function."""
+        self._stepper.hear_notices(function)
         return function
 
     def batch_rule(self, function: _abi.BatchRule) -> _abi.BatchRule:

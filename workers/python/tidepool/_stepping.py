@@ -18,18 +18,22 @@ import enum
 import functools
 import os
 import sys
+import time
 import weakref
 from typing import Any, Callable, Iterator, Optional, Sequence
 
 import torch
 
 from tidepool import _abi, _device, _optimizer_state
+from tidepool._end_signal import EndSignal
 from tidepool._gradients import GradientBuckets, float_count
 from tidepool._replica import PickleShadow, Piece, TensorShadow
 from tidepool._settings import JobFile, JobOptions, LoopLength
 
 # What module buffers changed by rides before the gradients, this small, so that it does not count in their noise.
 _BUFFER_SCALE = 2.0 ** -40
+
+_NOTICE_PATIENCE_S = 1.0  # after SIGTERM
 
 
 class Phase(enum.Enum):
@@ -67,6 +71,7 @@ class Stepper:
         self.batch_rule: Optional[_abi.BatchRule] = None
         self.on_resize: list[Callable[[Resize], Any]] = []
         self.on_notice: list[Callable[[_abi.Notice], Any]] = []
+        self._end_signal = EndSignal()
         self.phase = Phase.OUTSIDE
         self.step: Optional[_abi.Step] = None  # under way, or the last
         self.totals: Optional[_abi.Totals] = None
@@ -184,7 +189,8 @@ class Stepper:
             self._buckets.raise_failure()
         retried = self.phase is Phase.RETRY
         self._settle()
-        self.look_for_notice()
+        if self._end_signal.came:
+            self._end_by_signal()
         if self.finish_asked:
             return self.finish()
         result, step = self._session.next_step()
@@ -356,8 +362,21 @@ class Stepper:
             sys.exit(0)
         return False
 
+    def hear_notices(self, function: Callable[[_abi.Notice], Any]) -> None:
+        self.on_notice.append(function)
+        self._end_signal.put_off(lambda: self.joined and self.ending is None and self._closer.alive)
+
+    def _end_by_signal(self) -> None:
+        """The notice was sent before the signal, on another way."""
+        until = time.monotonic() + _NOTICE_PATIENCE_S
+        while self.notice() is None and time.monotonic() < until:
+            time.sleep(0.01)
+        self.look_for_notice()
+        self._end_signal.carry_out()
+
     def look_for_notice(self) -> None:
-        """Tells the program of a notice to leave that it has not been told of."""
+        """Tells the program of a notice to leave that it has not been told of. The state of the job is safe by then: a
+        function may take its time, and would else keep all workers from their next step."""
         notice = self.notice()
         if notice is None or notice.decision == self._told_notice:
             return
