@@ -42,6 +42,16 @@ Result<Money> parse_money(std::string_view text) {
   return Money::micros(units * kMicrosPerUnit + micros);
 }
 
+Result<Money> parse_price(std::string_view text) {
+  constexpr std::int64_t kUnitsMost = 1'000'000;
+  auto price = parse_money(text);
+  if (price.ok() && *price > Money::micros(kUnitsMost * kMicrosPerUnit)) {
+    return invalid_argument("\"" + std::string(text) +
+                            "\" is more than a slot may cost an hour: " + std::to_string(kUnitsMost));
+  }
+  return price;
+}
+
 std::string to_text(Money money) {
   std::int64_t micros = money.count_micros();
   std::string text = micros < 0 ? "-" : "";

@@ -34,6 +34,9 @@ class Money {
 // "12.5" or "0.000001"; at most six decimals, not negative.
 [[nodiscard]] Result<Money> parse_money(std::string_view text);
 
+// The same of what a slot costs an hour: at most a million, so that what a pool costs in years can be counted.
+[[nodiscard]] Result<Money> parse_price(std::string_view text);
+
 // A decimal number with two to six decimals: "12.50", "0.000125".
 [[nodiscard]] std::string to_text(Money money);
 

@@ -19,7 +19,8 @@ constexpr std::size_t kTenantsMost = 10'000;
 constexpr std::size_t kNameMost = 63;
 constexpr std::int64_t kSlotsMost = 10'000'000;
 constexpr std::int64_t kWeightMost = 1'000'000;
-constexpr std::int64_t kPriorityMost = 1'000;  // of a job
+constexpr std::int64_t kPriorityMost = 1'000;                         // of a job
+constexpr Money kMoneyMost = Money::micros(100'000'000'000'000'000);  // ten times it can be counted
 constexpr std::size_t kThresholdsMost = 16;
 constexpr std::int64_t kPercentMost = 1'000;
 constexpr Duration kExtensionMost = Duration::seconds(std::int64_t{24} * 3600);
@@ -48,6 +49,7 @@ std::optional<Money> read_price(ObjectReader& in, std::string_view field) {
     return std::nullopt;
   }
   if (*price <= Money()) in.fail(field, "OutOfRange", "must be above 0; leave it out for no limit");
+  if (*price > kMoneyMost) in.fail(field, "OutOfRange", "must be at most " + to_text(kMoneyMost));
   return *price;
 }
 

@@ -77,7 +77,7 @@ Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node, std:
     return invalid_argument("a node offers 1 to " + std::to_string(api::kNodeSlotsMax) + " slots, not " +
                             std::to_string(hello.slots));
   }
-  auto price = parse_money(hello.price_per_slot_hour);
+  auto price = parse_price(hello.price_per_slot_hour);
   if (!price.ok()) return invalid_argument("price_per_slot_hour: " + price.error().message);
   return core::Fact(core::NodeJoined{.node = node,
                                      .name = hello.node,

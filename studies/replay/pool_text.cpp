@@ -28,7 +28,7 @@ bool read_time(std::string_view text, Duration low, Duration& into) {
 }
 
 bool read_money(std::string_view text, Money& into) {
-  const auto money = parse_money(text);
+  const auto money = parse_price(text);
   if (money.ok()) into = *money;
   return money.ok();
 }

@@ -86,7 +86,7 @@ CreateNodeToken read_node_token(const json& body, std::vector<FieldError>& error
   }
   if (token.terms.slot_type.size() > kWordMax) in.fail("slot_type", "OutOfRange", "must be at most 63 bytes");
   if (price.empty()) return token;
-  if (const auto amount = parse_money(price); amount.ok()) {
+  if (const auto amount = parse_price(price); amount.ok()) {
     token.terms.price_per_slot_hour = *amount;
   } else {
     in.fail("price_per_slot_hour", "Invalid", amount.error().message);

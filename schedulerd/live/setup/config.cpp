@@ -112,7 +112,7 @@ void Reader::local_section(const nlohmann::json& value, const std::string& path,
   ObjectReader in(value, "/local", findings);
   slots(path + "/local/slots", in.integer("slots", config_.local_slots, {.low = 0, .high = api::kNodeSlotsMax}));
   if (in.has("price_per_slot_hour")) {
-    const auto price = parse_money(in.text("price_per_slot_hour", ""));
+    const auto price = parse_price(in.text("price_per_slot_hour", ""));
     if (price.ok()) {
       config_.local_price = *price;
     } else {

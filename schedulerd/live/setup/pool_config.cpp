@@ -93,7 +93,7 @@ class PoolReader {
 
   Money money(const char* name, Money fallback) {
     if (!in_.has(name)) return fallback;
-    const auto read = parse_money(in_.text(name, ""));
+    const auto read = parse_price(in_.text(name, ""));
     if (read.ok()) return *read;
     in_.fail(name, "Invalid", read.error().message + "; write it as a text such as \"1.00\"");
     return fallback;

@@ -118,6 +118,7 @@ TEST_CASE("a finding says where it is and what is right") {
   (void)finding(tree_with("/tenants/1/notice_extension", 120), "/tenants/1/notice_extension", "WrongType");
   (void)finding(tree_with("/tenants/1/job_price_max", 0), "/tenants/1/job_price_max", "OutOfRange");
   (void)finding(tree_with("/tenants/1/job_price_max", "much"), "/tenants/1/job_price_max", "Invalid");
+  (void)finding(tree_with("/tenants/1/job_price_max", "200000000000"), "/tenants/1/job_price_max", "OutOfRange");
 }
 
 TEST_CASE("defaults are a part of a job file, read as strictly as one") {

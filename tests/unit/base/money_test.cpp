@@ -23,6 +23,13 @@ TEST_CASE("Money prints with two to six decimals and reads back") {
   CHECK(parse_money("0.000125").value() == Money::micros(125));
 }
 
+TEST_CASE("A price that would not be counted to its end is refused") {
+  CHECK(parse_price("1000000").value() == Money::micros(1'000'000'000'000));
+  CHECK_FALSE(parse_price("1000000.000001").ok());
+  CHECK_FALSE(parse_price("999999999999").ok());
+  CHECK_FALSE(parse_price("-1").ok());
+}
+
 TEST_CASE("A text that is no amount is refused") {
   for (const char* text : {"", ".", "1.", ".5", "-1", "1,5", "1.0000001", "1e3", "9999999999999"}) {
     INFO(text);

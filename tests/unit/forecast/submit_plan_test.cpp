@@ -122,7 +122,7 @@ TEST_CASE("what is told of a job's cost is never less than what it holds has cos
   made.jobs[job] = {.basis = Basis::kDeclared, .end = scene.now() + Duration::seconds(100), .cost = spent + spent};
   const auto declared = forecast::tell(scene.state(), made, {}).jobs.at(job);
   CHECK(declared.cost_low >= spent);
-  CHECK(declared.cost == spent + spent);
+  CHECK(declared.cost >= declared.cost_low);
   made.jobs[job].basis = Basis::kUnknown;
   CHECK(forecast::tell(scene.state(), made, {}).jobs.at(job).cost == spent);
 }
