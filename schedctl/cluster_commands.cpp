@@ -2,8 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <fstream>
-#include <iterator>
 #include <memory>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -129,10 +129,11 @@ std::string authority_of(Endpoint& endpoint, const std::string& fingerprint) {
   }
   if (endpoint.ca_file.empty()) return endpoint.ca;
   std::ifstream file(endpoint.ca_file);
-  std::string read{std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream read;
+  read << file.rdbuf();
   // No authority would mean the system's, which are not what was given.
-  if (read.empty()) fail(kExitUsage, "the authority " + endpoint.ca_file + " cannot be read or is empty");
-  return read;
+  if (read.str().empty()) fail(kExitUsage, "the authority " + endpoint.ca_file + " cannot be read or is empty");
+  return read.str();
 }
 
 int log_in(const Settings& settings, const std::string& fingerprint) {
