@@ -130,10 +130,10 @@ Result<std::vector<NodeKind>> kinds_of(const TypedCluster& cluster, const SimOpt
     const NodeKind kind{.slots = part.shape.slots_per_node,
                         .slot_type = part.type.empty() ? part.shape.slot_type : part.type,
                         .speed = speed == options.type_speeds.end() ? 1 : speed->second};
-    if (!(kind.speed > 0)) return invalid_argument("the speed of " + part.type + " must be above 0");
     kinds.insert(kinds.end(), static_cast<std::size_t>(part.shape.nodes), kind);
   }
   for (const auto& [type, speed] : options.type_speeds) {
+    if (!(speed > 0)) return invalid_argument("the speed of " + type + " must be above 0");
     const bool known =
         std::any_of(kinds.begin(), kinds.end(), [&](const NodeKind& kind) { return kind.slot_type == type; }) ||
         std::any_of(options.pools.pools.begin(), options.pools.pools.end(),

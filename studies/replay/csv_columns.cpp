@@ -78,4 +78,15 @@ Result<int> csv_count(std::string_view cell, int line, const std::string& file) 
   return static_cast<int>(*number);
 }
 
+Result<int> csv_positive(std::string_view cell, int line, const std::string& file) {
+  auto count = csv_count(cell, line, file);
+  if (count.ok() && *count < 1) return invalid_argument(place(line, file) + ": a count must be above 0");
+  return count;
+}
+
+Status csv_new_name(std::set<std::string>& names, const std::string& name, int line, const std::string& file) {
+  if (names.insert(name).second) return ok_status();
+  return invalid_argument(place(line, file) + ": the job \"" + name + "\" stands in a line above, too");
+}
+
 }  // namespace tidepool::sim

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,10 @@ inline constexpr double kCsvSecondsMax = 10 * 366 * 86'400.0;
 [[nodiscard]] Result<double> csv_seconds(std::string_view cell, int line, const std::string& file);
 // Between 0 and 2^31 - 1; 12.0 is whole, too.
 [[nodiscard]] Result<int> csv_count(std::string_view cell, int line, const std::string& file);
+// The same above 0.
+[[nodiscard]] Result<int> csv_positive(std::string_view cell, int line, const std::string& file);
+// Remembers the name of a job; an error if another job has it.
+[[nodiscard]] Status csv_new_name(std::set<std::string>& names, const std::string& name, int line,
+                                  const std::string& file);
 
 }  // namespace tidepool::sim

@@ -157,6 +157,7 @@ class Jobs {
   Result<DeadlineJob> read_one(const CsvRow& row) {
     enum Cell : std::size_t { kId, kSubmit, kSteps, kModel, kDeadline, kBatch, kGpus, kDuration };
     DeadlineJob job{.name = std::string(row.cells[kId]), .application = std::string(row.cells[kModel])};
+    TP_TRY(csv_new_name(names_, job.name, row.line, options_.workload));
     double duration_s = 0;
     const std::array<std::pair<double*, Cell>, 3> times{
         {{&job.submitted_s, kSubmit}, {&job.deadline_s, kDeadline}, {&duration_s, kDuration}}};
@@ -169,11 +170,15 @@ class Jobs {
     int batch = 0;
     const std::array<std::pair<int*, Cell>, 3> counts{{{&steps, kSteps}, {&batch, kBatch}, {&job.size, kGpus}}};
     for (const auto& [field, cell] : counts) {
-      const auto count = csv_count(row.cells[cell], row.line, options_.workload);
+      const auto count = csv_positive(row.cells[cell], row.line, options_.workload);
       if (!count) return count.error();
       *field = *count;
     }
     job.steps = run_.by_duration ? duration_s : steps;
+    if (!(job.steps > 0)) {
+      return invalid_argument(options_.workload + " line " + std::to_string(row.line) +
+                              ": its duration must be above 0");
+    }
     TP_TRY(set_speeds(job, batch, row.line));
     return job;
   }
@@ -196,6 +201,7 @@ class Jobs {
   PublishedRun run_;
   std::map<int, TypeSpeeds> declared_;  // by size
   ClampedJobs clamped_;
+  std::set<std::string> names_;
 };
 
 // Alone on so many slots at the fastest size within them; with less than one slot for that share of the time.

@@ -107,12 +107,12 @@ class TraceReader {
     const auto steps = csv_count(cells[5], number_, file);
     const auto size = csv_count(cells[6], number_, file);
     const auto weight = csv_number(cells[7], number_, file);
-    const auto submitted = csv_number(cells[9], number_, file);
+    const auto submitted = csv_seconds(cells[9], number_, file);
     for (const Error* error : {steps ? nullptr : &steps.error(), size ? nullptr : &size.error(),
                                weight ? nullptr : &weight.error(), submitted ? nullptr : &submitted.error()}) {
       if (error != nullptr) return *error;
     }
-    if (*steps < 1 || *size < 1 || !(*weight > 0) || *submitted < 0) {
+    if (*steps < 1 || *size < 1 || !(*weight > 0)) {
       return invalid_argument(place() + "steps, workers and weight are above 0, and no job arrives before 0");
     }
     LeaseJob job{.name = "job-" + std::to_string(number_ - 1), .application = std::string(cells[0])};

@@ -1,6 +1,7 @@
 #include "studies/replay/measured_application.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -15,11 +16,11 @@ namespace {
 
 constexpr std::string_view kValidation = "validation-";
 
-// Numbers of one line, in the order of its cells.
-Result<std::vector<double>> numbers(const CsvRow& row, const std::string& file) {
+// Numbers of one line from this cell on, in the order of its cells.
+Result<std::vector<double>> numbers(const CsvRow& row, std::size_t first, const std::string& file) {
   std::vector<double> found;
-  for (const std::string_view cell : row.cells) {
-    const auto number = csv_number(cell, row.line, file);
+  for (std::size_t cell = first; cell < row.cells.size(); ++cell) {
+    const auto number = csv_number(row.cells[cell], row.line, file);
     if (!number) return number.error();
     found.push_back(*number);
   }
@@ -32,17 +33,18 @@ Result<std::vector<policies::PlacementMeasurement>> read_placements(std::string_
   std::vector<policies::PlacementMeasurement> found;
   for (const CsvRow& row : *rows) {
     policies::PlacementMeasurement measurement;
-    for (const char digit : row.cells[0]) {
-      if (digit < '1' || digit > '9') {
-        return invalid_argument(file + " line " + std::to_string(row.line) +
-                                ": a placement is one digit from 1 to 9 per node");
-      }
-      measurement.slots.push_back(digit - '0');
+    const std::string_view digits = row.cells[0];
+    if (digits.empty() || digits.find_first_not_of("123456789") != std::string_view::npos) {
+      return invalid_argument(file + " line " + std::to_string(row.line) +
+                              ": a placement is one digit from 1 to 9 per node");
     }
-    const auto values = numbers(row, file);
-    if (!values) return values.error();
-    measurement.local_batch = static_cast<int>((*values)[1]);
-    measurement.time = {.step_s = (*values)[2], .sync_s = (*values)[3]};
+    for (const char digit : digits) measurement.slots.push_back(digit - '0');
+    const auto local_batch = csv_positive(row.cells[1], row.line, file);
+    if (!local_batch) return local_batch.error();
+    const auto times = numbers(row, 2, file);
+    if (!times) return times.error();
+    measurement.local_batch = *local_batch;
+    measurement.time = {.step_s = (*times)[0], .sync_s = (*times)[1]};
     found.push_back(std::move(measurement));
   }
   return found;
@@ -53,12 +55,18 @@ Result<std::vector<policies::ScaleMeasurement>> read_scales(std::string_view tex
   if (!rows) return rows.error();
   std::vector<policies::ScaleMeasurement> found;
   for (const CsvRow& row : *rows) {
-    const auto values = numbers(row, file);
-    if (!values) return values.error();
-    found.push_back({.nodes = static_cast<int>((*values)[0]),
-                     .size = static_cast<int>((*values)[1]),
-                     .local_batch = static_cast<int>((*values)[2]),
-                     .time = {.step_s = (*values)[3], .sync_s = (*values)[4]}});
+    std::array<int, 3> counts{};
+    for (std::size_t cell = 0; cell < counts.size(); ++cell) {
+      const auto count = csv_positive(row.cells[cell], row.line, file);
+      if (!count) return count.error();
+      counts[cell] = *count;
+    }
+    const auto times = numbers(row, counts.size(), file);
+    if (!times) return times.error();
+    found.push_back({.nodes = counts[0],
+                     .size = counts[1],
+                     .local_batch = counts[2],
+                     .time = {.step_s = (*times)[0], .sync_s = (*times)[1]}});
   }
   return found;
 }
@@ -68,7 +76,7 @@ Result<std::vector<EpochMeasurement>> read_epochs(std::string_view text, const s
   if (!rows) return rows.error();
   std::vector<EpochMeasurement> found;
   for (const CsvRow& row : *rows) {
-    const auto values = numbers(row, file);
+    const auto values = numbers(row, 0, file);
     if (!values) return values.error();
     found.push_back(
         {.progress = (*values)[0], .iteration = (*values)[1], .gradient = {.sqr = (*values)[2], .var = (*values)[3]}});

@@ -40,8 +40,10 @@ Result<std::vector<PolluxRow>> read_pollux_rows(const SimOptions& options) {
                                      {"name", "time", "application", "num_replicas", "batch_size"}, options.workload);
   if (!rows) return rows.error();
   std::vector<PolluxRow> found;
+  std::set<std::string> names;
   for (const CsvRow& row : *rows) {
     PolluxRow job{.line = row.line, .name = std::string(row.cells[0]), .application = std::string(row.cells[2])};
+    TP_TRY(csv_new_name(names, job.name, row.line, options.workload));
     const auto submitted = csv_seconds(row.cells[1], row.line, options.workload);
     if (!submitted) return submitted.error();
     job.submitted_s = *submitted;

@@ -67,6 +67,27 @@ TEST_CASE("what is no time, or no whole number, is still refused") {
   CHECK_THAT(message(pollux(kHead + std::string("a,1,app,1,8e12\n"))), Contains("is not a whole number"));
 }
 
+TEST_CASE("counts of 0, jobs of no length and names that stand twice are refused where they stand") {
+  const auto message = [](const SimOptions& options) {
+    const auto report = run(options);
+    return report.ok() ? std::string("no error") : report.error().message;
+  };
+  constexpr const char* kHead = "name,time,application,num_replicas,batch_size\n";
+  CHECK_THAT(message(pollux(kHead + std::string("a,1,app,1,8\na,2,app,1,8\n"))),
+             Contains("line 3: the job \"a\" stands in a line above"));
+  for (const char* row : {"1,0,1.0,0.0\n", "1,0.5,1.0,0.0\n", "1,-1,1.0,0.0\n", "1,1e300,1.0,0.0\n", ",8,1.0,0.0\n"}) {
+    SimOptions options = pollux(kHead + std::string("a,1,app,1,8\n"));
+    options.profiles["app"]["placements.csv"] += row;
+    CHECK_THAT(message(options), Contains("app/placements.csv line 7"));
+  }
+  const std::string jobs = "job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration\n";
+  CHECK_THAT(message(elasticflow(jobs + "0,0,180,m,9000,64,0,100\n")), Contains("a count must be above 0"));
+  CHECK_THAT(message(elasticflow(jobs + "0,0,0,m,9000,64,1,100\n")), Contains("a count must be above 0"));
+  CHECK_THAT(message(elasticflow(jobs + "0,0,9,m,9000,64,1,100\n0,1,9,m,9000,64,1,100\n")),
+             Contains("stands in a line above"));
+  CHECK_THAT(message(gavel("1", "1e18")), Contains("is no time from 0 s"));
+}
+
 TEST_CASE("columns are found under the names of either of ElasticFlow's forms, in any order, behind marks and blanks") {
   const SimReport own = run_of_inputs(elasticflow(
       "job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration\n0,5,180,m,9000,64,2,100\n"));

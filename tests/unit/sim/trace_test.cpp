@@ -504,6 +504,8 @@ TEST_CASE("slots of a slower type take as much longer") {
   const auto report = run(options);
   if (!report) FAIL(report.error().message);
   CHECK(*report->rows[0].finished_s == Approx(2000).margin(0.1));
+  options.type_speeds = {{"k80", 0}};
+  CHECK(run(options).error().message == "the speed of k80 must be above 0");
   options.type_speeds = {{"v100", 0.5}};
   CHECK(run(options).error().message == "the cluster 1x1:k80 has no slot type \"v100\"");
 }
