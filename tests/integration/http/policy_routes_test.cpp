@@ -157,7 +157,7 @@ TEST_CASE("a policy that is not known, a version that is not, and a built-in one
   CHECK(api.post("/v1/policies/autoscaling_engine/activate", {{"version", "abcdef"}}, 422)
             .at("errors")[0]
             .at("pointer") == "/version");
-  CHECK(api.post("/v1/policies/autoscaling_engine/activate", json::object()).at("active").is_null());
+  CHECK(api.post("/v1/policies/autoscaling_engine/activate", json::object(), 409).at("code") == "Conflict");
   CHECK(api.post("/v1/policies/capped/activate", {{"params", {{"mots", 1}}}}, 422).at("code") == "InvalidParameters");
   CHECK(api.post("/v1/policies/capped/diff", {{"since", "yesterday"}}, 422).at("code") == "InvalidRequest");
 }
