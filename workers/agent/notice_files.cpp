@@ -43,6 +43,14 @@ std::string newest_line(const fs::path& path) {
   return text.substr(first, end - first);
 }
 
+// Of the notice that the program has last been told; empty: of none.
+std::string decision_in(const fs::path& folder) {
+  const auto told = parse_json(newest_line(NoticeFiles::notice_in(folder)));
+  if (!told || !told->is_object()) return {};
+  const auto decision = told->find("decision");
+  return decision != told->end() && decision->is_string() ? decision->get<std::string>() : "";
+}
+
 }  // namespace
 
 Result<WrittenAnswer> answer_of_line(const std::string& line) {
@@ -78,7 +86,8 @@ void NoticeFiles::tell(WorkerId worker, const fs::path& folder, const api::Notic
   Standing& standing = standing_[worker];
   if (standing.decision != notice.decision) {
     std::error_code ignored;
-    fs::remove(answer_in(folder), ignored);  // to an earlier notice
+    // An answer to an earlier notice; one to this notice may have come while the agent was started anew.
+    if (decision_in(folder) != notice.decision.text()) fs::remove(answer_in(folder), ignored);
     standing = {.folder = folder, .decision = notice.decision, .answers = 0, .read = {}};
   }
   standing.answers = std::max(standing.answers, notice.answers);

@@ -125,6 +125,14 @@ TEST_CASE("the newest whole line of the answer file counts once, and a newer not
   REQUIRE(said.size() == 3);
   CHECK(said[2].decision == DecisionId(8));
   CHECK(said[2].number == 1);
+  // Written while the agent was started anew: the next one is told of the same notice.
+  write("{\"answer\":\"saving\"}\n");
+  NoticeFiles next(io, {.on_answer = [&](WorkerId, const api::AnswerMessage& answer) { said.push_back(answer); },
+                        .on_trouble = [](const std::string&) {}});
+  files.forget(WorkerId(2), folder / "other");
+  next.tell(kWorker, folder.path(), {.decision = DecisionId(8), .reason = "Preempted", .in_ms = 900, .answers = 1});
+  while (said.size() < 4) REQUIRE(io.run_one_for(std::chrono::seconds(20)) == 1);
+  CHECK(said[3].answer == api::NoticeAnswer::kSaving);
   files.forget(kWorker, folder.path());
   CHECK_FALSE(std::filesystem::exists(NoticeFiles::notice_in(folder.path())));
   CHECK_FALSE(std::filesystem::exists(NoticeFiles::answer_in(folder.path())));
