@@ -217,9 +217,10 @@ void EngineService::publish(const std::vector<core::Event>& made) {
   }
 }
 
-NodeId EngineService::join_node(int slots) {
+NodeId EngineService::join_node(int slots, std::string name) {
   const std::lock_guard lock(mutex_);
-  const std::string name = "n" + std::to_string(++nodes_);
+  ++nodes_;
+  if (name.empty()) name = "n" + std::to_string(nodes_);
   (void)take(leader::AgentHelloItem{
       1,
       {.token = "t", .node = name, .slots = slots, .slot_type = "cpu", .price_per_slot_hour = "1.00", .running = {}}});

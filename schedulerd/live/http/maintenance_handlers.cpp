@@ -1,6 +1,7 @@
 // Maintenance windows: listed, added, taken away.
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "api/node_label.hpp"
 #include "base/json.hpp"
@@ -109,12 +110,17 @@ void read_nodes(ObjectReader& in, const core::ClusterState& state, core::Selecto
   }
   if (in.has("selector")) return read_selector(in, selector);
   const std::string meant = in.text("node", "");
+  std::set<std::string> names;
   for (const auto& [id, node] : state.nodes) {
-    if (id.text() != meant && node.name != meant) continue;
-    selector[core::kNodeLabel] = {node.name};
-    return;
+    if (id.text() == meant || node.name == meant) names.insert(node.name);
   }
-  in.fail("node", "Invalid", "is no node that has joined; GET /v1/nodes lists them");
+  if (names.empty()) return in.fail("node", "Invalid", "is no node that has joined; GET /v1/nodes lists them");
+  if (names.size() > 1) {
+    return in.fail("node", "Invalid",
+                   "is the id of one node and the name of another; give the name of the first, or "
+                   "the id of the second");
+  }
+  selector[core::kNodeLabel] = {*names.begin()};
 }
 
 core::MaintenanceWindow read_window(const json& body, const core::ClusterState& state,

@@ -279,6 +279,18 @@ TEST_CASE("slots that are not free after their worker's end are shown as quarant
   CHECK(release("node-9").status == 404);
 }
 
+TEST_CASE("a maintenance window of a word that is one node's id and another's name is refused") {
+  ViewScene scene;
+  scene.fixture.service.join_node(2, "node-1");
+  const std::string far = R"("from":"2999-01-01T02:00:00Z","to":"2999-01-01T04:00:00Z")";
+  const auto answer = scene.fixture.call({.method = "POST",
+                                          .path = "/v1/maintenance",
+                                          .token = scene.fixture.admin,
+                                          .body = R"({"node":"node-1",)" + far + "}"});
+  CHECK(answer.status == 422);
+  CHECK(answer.body.find("the id of one node and the name of another") != std::string::npos);
+}
+
 TEST_CASE("a maintenance window is added, shown with its nodes, and taken away") {
   ViewScene scene;
   const auto post = [&](const std::string& body) {
