@@ -12,7 +12,7 @@
 #include "schedctl/checks.hpp"
 #include "schedctl/event_stream.hpp"
 #include "schedctl/failure.hpp"
-#include "schedctl/nodes/node_named.hpp"
+#include "schedctl/node_named.hpp"
 #include "schedctl/stored/login.hpp"
 #include "schedctl/tables.hpp"
 #include "tls/certificate.hpp"

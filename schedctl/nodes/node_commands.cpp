@@ -8,7 +8,7 @@
 #include "schedctl/app.hpp"
 #include "schedctl/checks.hpp"
 #include "schedctl/failure.hpp"
-#include "schedctl/nodes/node_named.hpp"
+#include "schedctl/node_named.hpp"
 #include "schedctl/tables.hpp"
 
 namespace tidepool::ctl {

@@ -1,4 +1,4 @@
-#include "schedctl/nodes/node_named.hpp"
+#include "schedctl/node_named.hpp"
 
 #include <catch2/catch.hpp>
 #include <utility>
