@@ -1,5 +1,5 @@
 // The Chrome trace of a job, read back as a viewer would.
-#include "schedctl/trace.hpp"
+#include "schedctl/trace/trace.hpp"
 
 #include <map>
 #include <set>

@@ -4,7 +4,7 @@
 
 #include "schedctl/app.hpp"
 #include "schedctl/failure.hpp"
-#include "schedctl/trace.hpp"
+#include "schedctl/trace/trace.hpp"
 
 namespace tidepool::ctl {
 namespace {

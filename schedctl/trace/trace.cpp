@@ -1,4 +1,4 @@
-#include "schedctl/trace.hpp"
+#include "schedctl/trace/trace.hpp"
 
 #include <algorithm>
 #include <array>
