@@ -1,6 +1,10 @@
 // Slurm's accounting as `sacct -P` prints it: cells apart by '|', in any order, named by the first line. Steps of a job
 // ("123.batch") are part of it and left out. GPUs stand in the trackable resources: "gres/gpu=4", "gres/gpu:a100=4".
+#include <algorithm>
 #include <charconv>
+#include <functional>
+#include <set>
+#include <string>
 
 #include "studies/traces/importers.hpp"
 #include "studies/traces/trace_rows.hpp"
@@ -19,7 +23,9 @@ struct Gpus {
 };
 
 Gpus gpus_in(std::string_view resources) {
-  Gpus gpus;
+  int total = 0;
+  int typed = 0;  // a site may count the total, the types, or both
+  std::set<std::string, std::less<>> types;
   while (!resources.empty()) {
     const std::size_t comma = resources.find(',');
     std::string_view part = resources.substr(0, comma);
@@ -30,10 +36,10 @@ Gpus gpus_in(std::string_view resources) {
     if (name != "gres/gpu" && !name.starts_with("gres/gpu:")) continue;  // such as gres/gpumem
     int count = 0;
     std::from_chars(part.data() + equals + 1, part.data() + part.size(), count);
-    gpus.count = std::max(gpus.count, count);  // the total and the typed count stand side by side
-    if (name.starts_with("gres/gpu:")) gpus.type = name.substr(9);
+    (name == "gres/gpu" ? total : typed) += count;
+    if (name != "gres/gpu" && count > 0) types.emplace(name.substr(9));
   }
-  return gpus;
+  return {.count = std::max(total, typed), .type = types.size() == 1 ? *types.begin() : std::string()};
 }
 
 TraceJob SacctRow::read(TraceRow& row) {

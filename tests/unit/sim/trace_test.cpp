@@ -236,6 +236,20 @@ TEST_CASE("what is read from JSON obeys the laws of a trace and can be written a
         "file.csv begins like a JSON array of jobs and is none");
 }
 
+TEST_CASE("GPUs of several types in Slurm's accounting are added up where their total is not counted") {
+  const auto read = [](const std::string& resources) {
+    return import_sacct(text_of(("JobID|Submit|Start|End|State|AllocTRES\n7|2024-01-01T00:00:00|2024-01-01T00:01:00|"
+                                 "2024-01-01T00:02:00|COMPLETED|" +
+                                 resources + "\n")
+                                    .c_str()));
+  };
+  const auto typed = read("gres/gpu:a100=4,gres/gpu:v100=2");
+  REQUIRE(typed.ok());
+  CHECK(typed->jobs[0].gpus == 6);
+  CHECK(typed->jobs[0].gpu_type.empty());
+  CHECK(read("gres/gpu=6,gres/gpu:a100=4,gres/gpu:v100=2")->jobs[0].gpus == 6);
+}
+
 TEST_CASE("a job of philly that was tried several times has the size of its largest attempt") {
   const auto attempt = [](const char* from, const char* to, const char* gpus) {
     return std::string(R"json({"start_time": "2017-10-09 )json") + from + R"json(", "end_time": "2017-10-09 )json" +
