@@ -152,7 +152,11 @@ void require_success(const HttpReply& reply, const ProblemSource& source) {
                   .answered = true};
   }
   std::string text = problem_text(*problem, source);
-  if (reply.status == 401) text += "\ngive a token with --token, --token-file or TIDEPOOL_TOKEN, or: schedctl login";
+  if (reply.status == 401) {
+    text +=
+        "\ngive a token with --token, --token-file (a new daemon writes admin.token into its state directory) or "
+        "TIDEPOOL_TOKEN, or: schedctl login";
+  }
   throw Failure{.message = std::move(text), .may_pass = may_pass, .answered = true};
 }
 
