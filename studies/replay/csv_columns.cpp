@@ -48,7 +48,12 @@ Result<std::vector<CsvRow>> read_csv_columns(std::string_view text, const std::v
                               std::to_string(header.size()));
     }
     CsvRow row{.line = line, .cells = {}};
-    for (const std::size_t column : at) row.cells.push_back(trimmed(cells[column]));
+    for (const std::size_t column : at) {
+      row.cells.push_back(trimmed(cells[column]));
+      if (row.cells.back().starts_with('"')) {
+        return invalid_argument(place(line, file) + ": CSV in quotes is not read: write it without");
+      }
+    }
     rows.push_back(std::move(row));
   }
   return rows;

@@ -145,7 +145,8 @@ double to_micros(double seconds) {
 
 }  // namespace
 
-std::string TraceRow::text(std::size_t column) const {
+std::string TraceRow::text(std::size_t column) {
+  if (cells_[column].starts_with('"')) refuse_cell(column, "written without quotes");
   return plain(std::string(cells_[column]));
 }
 

@@ -20,7 +20,7 @@ class TraceRow {
       : cells_(std::move(cells)), names_(names), line_(line) {}
 
   // Cells by their place in TraceColumns::names. A text that a CSV cell cannot hold has those letters replaced by '_'.
-  [[nodiscard]] std::string text(std::size_t column) const;
+  [[nodiscard]] std::string text(std::size_t column);
   [[nodiscard]] bool empty(std::size_t column) const { return cells_[column].empty(); }
   [[nodiscard]] std::string_view raw(std::size_t column) const { return cells_[column]; }
   // Wrong cells give the lower bound and are remembered.

@@ -80,6 +80,7 @@ TEST_CASE("counts of 0, jobs of no length and names that stand twice are refused
     options.profiles["app"]["placements.csv"] += row;
     CHECK_THAT(message(options), Contains("app/placements.csv line 7"));
   }
+  CHECK_THAT(message(pollux(kHead + std::string("\"a\",1,app,1,8\n"))), Contains("line 2: CSV in quotes is not read"));
   const std::string jobs = "job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration\n";
   CHECK_THAT(message(elasticflow(jobs + "0,0,180,m,9000,64,0,100\n")), Contains("a count must be above 0"));
   CHECK_THAT(message(elasticflow(jobs + "0,0,0,m,9000,64,1,100\n")), Contains("a count must be above 0"));

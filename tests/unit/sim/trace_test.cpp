@@ -176,6 +176,8 @@ TEST_CASE("a bad line is an error that names file, line and what it should be") 
       {"submit_s,gpus,duration_s\n1,2,0\n", "file.csv line 2: it should have run above 0 s, at most 10 years"},
       {"submit_s,gpus,duration_s\n1,2\n", "file.csv line 2: 2 cells, there should be 3"},
       {"name,submit_s,gpus,duration_s\na,1,2,3\na,1,2,3\n", "file.csv line 3: the name \"a\" is used twice"},
+      {"name,submit_s,gpus,duration_s\n\"a\",1,2,3\n",
+       "file.csv line 2: name is \"\"a\"\"; it should be written without quotes"},
       {"submit_s,gpus\n", "file.csv: the first line names no column \"duration_s\"" + columns},
       {"gpus\n", "file.csv: the first line names no column \"submit_s\" and \"duration_s\"" + columns},
       {"submit_s,gpus,duraton_s\n",
