@@ -5,6 +5,11 @@
 #include <utility>
 
 namespace tidepool::runtime {
+namespace {
+
+constexpr std::ptrdiff_t kAuditsAtEnd = 8;  // more than rank 0's way to the daemon can be behind
+
+}  // namespace
 
 void LiveSession::report_step(TimePoint now) {
   const auto due = reports_.add({.generation = generation_.number,
@@ -70,6 +75,9 @@ void LiveSession::report_unreported_audits(bool ahead) {
 // Sent by every rank, because rank 0 may die before its report is out: the daemon takes the first of several.
 void LiveSession::tell_end() {
   if (!link_) return;
+  // Those that rank 0 has reported may be on their way still, and after a later one the daemon takes them no more.
+  const auto newest = unreported_audits_.end() - std::min<std::ptrdiff_t>(std::ssize(unreported_audits_), kAuditsAtEnd);
+  for (auto audit = newest; audit != unreported_audits_.end(); ++audit) link_->send(*audit);
   if (const EpochAudit audit = ledger_.audit_so_far(); audit.expected > 0) link_->send(message_of(audit));
   link_->send(api::FinishedMessage{.last_step = progress_.steps,
                                    .loss = progress_.last_loss,

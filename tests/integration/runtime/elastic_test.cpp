@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <set>
 #include <thread>
@@ -318,6 +319,15 @@ TEST_CASE("a newcomer that dies while the others build with it costs nothing but
   scene.leader.kill(newcomer);
   REQUIRE(scene.enters(scene.workers[0], 3));
   scene.finish();
+}
+
+TEST_CASE("at the end each rank tells of the newest epochs: what rank 0 told of them may come later than the end") {
+  Scene scene({.steps = 70, .step_us = 300});  // two epochs, and a part of the third
+  scene.start(2);
+  scene.finish();
+  std::map<std::int64_t, int> told;
+  for (const auto& audit : scene.leader.received<api::EpochAuditedMessage>()) ++told[audit.epoch];
+  CHECK(told == std::map<std::int64_t, int>{{0, 2}, {1, 2}, {2, 2}});
 }
 
 }  // namespace tidepool::test
