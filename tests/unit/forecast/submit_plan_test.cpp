@@ -119,7 +119,10 @@ TEST_CASE("what is told of a job's cost is never less than what it holds has cos
   const Money spent = core::account_at(scene.state(), *scene.state().find_job(job), scene.now()).cost;
   REQUIRE(spent > scene.state().find_job(job)->account.cost);
   forecast::Forecast made{.at = scene.now(), .until = scene.now() + Duration::seconds(86'400)};
-  made.jobs[job] = {.basis = Basis::kDeclared, .end = scene.now() + Duration::seconds(100), .cost = spent + spent};
+  made.jobs[job] = {.basis = Basis::kDeclared,
+                    .end = scene.now() + Duration::seconds(100),
+                    .cost = spent + spent,
+                    .sizes = {{scene.now(), 2}}};
   const auto declared = forecast::tell(scene.state(), made, {}).jobs.at(job);
   CHECK(declared.cost_low >= spent);
   CHECK(declared.cost >= declared.cost_low);

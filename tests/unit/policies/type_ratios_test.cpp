@@ -126,7 +126,7 @@ TEST_CASE("over any history, rows that were kept expect of a new type what rows 
       }
     }
   });
-  CHECK(expecting > 100);
+  if (test::all_seeds_run()) CHECK(expecting > 100);
 }
 
 }  // namespace tidepool::policies::cluster
