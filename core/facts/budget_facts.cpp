@@ -60,7 +60,7 @@ void reach_spent(StateChange& change, const std::string& tenant, BudgetAccount& 
   }
 }
 
-// What was reached while nobody asked, as while the daemon was down, is told; its actions are over with the window.
+// Thresholds that were reached while the daemon was down are told; their actions end with the window.
 void end_window(StateChange& change, const std::string& tenant, BudgetAccount& account) {
   const Instant end = at_utc(change.state(), account.window_ends_us);
   count_until(account, end);

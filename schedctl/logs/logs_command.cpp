@@ -135,7 +135,7 @@ class LogFollower {
     }
   }
 
-  // Its node may be gone for good: once the job has ended, nobody waits longer for it than for a daemon.
+  // Its node may be gone for good: once the job has ended, it is waited for as long as for a daemon.
   [[nodiscard]] bool is_given_up(const std::string& worker) const {
     const auto away = away_.find(worker);
     return away != away_.end() && std::chrono::steady_clock::now() - away->second >= kPatience;

@@ -44,7 +44,7 @@ class History {
       CHECK(audit.used == audit.expected);
       audited.insert(audit.epoch);
     }
-    // Whoever died and whoever was ahead of rank 0 then: no epoch goes without.
+    // No epoch goes without, whichever worker died and whichever was ahead of rank 0 then.
     if (!audited.empty()) CHECK(std::cmp_equal(audited.size(), *audited.rbegin() + 1));
     for (const auto& switched : leader_.received<api::SwitchedMessage>()) {
       CHECK(switched.steps_redone <= 1);

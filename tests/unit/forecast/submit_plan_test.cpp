@@ -60,7 +60,7 @@ class Scene {
     learn(core::JobSubmitted{id, spec});
     return id;
   }
-  // Nobody reports anything.
+  // Time passes without a report.
   void pass(std::int64_t seconds) { now_ = now_ + Duration::seconds(seconds); }
   [[nodiscard]] SubmitPlan plan(const core::JobSpec& spec) const {
     const core::ClusterState state = engine_.view();

@@ -125,7 +125,7 @@ TEST_CASE("a window is cut at midnight, however late the fact that tells it") {
   CHECK(account.spent == Money::micros(2'000'000));
 }
 
-TEST_CASE("what a window reached before its end is told, however late the fact, and holds nobody in the next one") {
+TEST_CASE("what a window reached before its end is told, however late the fact, and holds no job in the next one") {
   BudgetPool pool({tenant("vision", 4, BudgetAction::kPause)});
   const JobId job = pool.running("vision", 2);
   pool.clock_at(Instant::from_micros(24 * kHour.count_us()) + kHour);

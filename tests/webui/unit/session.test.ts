@@ -171,7 +171,7 @@ test("a part of a job's page that cannot be read is told, and read again althoug
 
 const openOf = (streams: { open: boolean }[]) => streams.filter(({ open }) => open).length;
 
-test("a tab that nobody looks at gives its connection back, and goes on from the last event when it is seen", async () => {
+test("a hidden tab gives its connection back, and goes on from the last event when it is seen", async () => {
   const { session, store, streams } = daemon();
   await seconds(1);
   streams[0]?.send(event(82, "job.resized", { from: 2, to: 3 }));
@@ -190,7 +190,7 @@ test("a tab that nobody looks at gives its connection back, and goes on from the
   expect([openOf(streams), streams.length]).toEqual([1, 2]);
 });
 
-test("a connection that does not open is given up after a while, and at once when somebody asks", async () => {
+test("a connection that does not open is given up after a while, and at once on Reconnect", async () => {
   const { session, store, times } = daemon((path) => (path === "/v1/events/stream" ? null : undefined));
   await seconds(1);
   session.retryNow();

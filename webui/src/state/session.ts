@@ -13,7 +13,7 @@ import { TenantFeed } from "./tenant_feed";
 const kBatchMs = 80; // events are shown together, at most twelve times a second
 const kRelistMs = 5_000; // the pause before a failed first list is tried again
 const kRecentEvents = 500;
-// A browser has six connections to a host in all its tabs together; one that nobody looks at gives its own back.
+// A browser has six connections to a host in all its tabs together; a hidden one gives its own back.
 const kUnseenMs = 10_000;
 const kDecisionsToTell = 12; // of those that changed something; under a policy for the whole cluster few do
 const kDecisionsPage = 200;
