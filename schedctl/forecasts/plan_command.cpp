@@ -5,6 +5,7 @@
 #include <string>
 
 #include "schedctl/app.hpp"
+#include "schedctl/failure.hpp"
 #include "schedctl/forecast_words.hpp"
 #include "schedctl/job_file.hpp"
 #include "schedctl/text_table.hpp"

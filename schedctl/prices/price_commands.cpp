@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "schedctl/app.hpp"
+#include "schedctl/failure.hpp"
 #include "schedctl/prices/price_pages.hpp"
 #include "schedctl/settings/settings_commands.hpp"
 
