@@ -198,8 +198,8 @@ void add_node_action(CLI::App& app, Chosen& chosen, const std::string& action, c
       const json node = act_on_node(session, find_node(session, *name), action);
       // A maintenance window goes on when the drain of an operator ends.
       const bool goes_on = action == "undrain" && node.contains("drain") && !node.at("drain").is_null();
-      session.print(node,
-                    [&] { return text_at(node, "/id") + " " + (goes_on ? "is " + node_state(node) : said) + "\n"; });
+      const auto state = [&] { return goes_on ? "is " + node_state(node, session.style().now) : said; };
+      session.print(node, [&] { return text_at(node, "/id") + " " + state() + "\n"; });
       return static_cast<int>(kExitOk);
     };
   });
@@ -236,7 +236,8 @@ int drain(Session& session, const DrainAsked& asked) {
   if (!asked.reason.empty()) body["reason"] = asked.reason;
   const json answer = act_on_node(session, node, "drain", body);
   session.print(answer, [&] {
-    return node.id + " is " + node_state(answer) + "; schedctl undrain " + node.id + " takes it back\n";
+    return node.id + " is " + node_state(answer, session.style().now) + "; schedctl undrain " + node.id +
+           " takes it back\n";
   });
   return asked.wait ? wait_until_drained(session, node) : kExitOk;
 }

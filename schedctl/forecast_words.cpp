@@ -47,9 +47,17 @@ std::string sizes_text(const json& sizes, const std::string& beside, const Style
   return table.text(style);
 }
 
-// "at about 15:10 (between 15:02 and 15:31)"
-std::string about(const json& expected, const std::string& beside) {
-  const auto at = [&](const char* pointer) { return minute_of(text_at(expected, pointer), beside); };
+bool has_passed(const std::string& timestamp, const std::string& now) {
+  const auto at = micros_of(timestamp);
+  const auto until = micros_of(now);
+  return at && until && *at <= *until;
+}
+
+// "at about 15:10 (between 15:02 and 15:31)", later "any moment, by 15:31", and "by 15:31, but is late"
+std::string about(const json& expected, const std::string& now) {
+  const auto at = [&](const char* pointer) { return minute_of(text_at(expected, pointer), now); };
+  if (has_passed(text_at(expected, "/late"), now)) return "by " + at("/late") + ", but is late";
+  if (has_passed(text_at(expected, "/expected"), now)) return "any moment, by " + at("/late");
   std::string words = "at about " + at("/expected");
   if (at("/early") != at("/late")) words += " (between " + at("/early") + " and " + at("/late") + ")";
   return words;
@@ -122,38 +130,40 @@ std::string decided_change(const json& change) {
 
 }  // namespace
 
-std::string forecast_in_words(const json& forecast) {
+std::string forecast_in_words(const json& forecast, std::string now) {
   if (!forecast.is_object()) return "";
-  const std::string beside = text_at(forecast, "/computed_at");
+  const std::string made_at = text_at(forecast, "/computed_at");
+  if (now.empty()) now = made_at;
   const bool starts = forecast.value("start", json()).is_object();
   const bool ends = forecast.value("end", json()).is_object();
   const std::string not_before = text_at(forecast, "/not_before");
   std::string words;
-  if (starts) words = "expected to start " + about(forecast.at("start"), beside);
+  if (starts) words = "expected to start " + about(forecast.at("start"), now);
   if (ends) {
     const std::string outcome = text_at(forecast, "/outcome");
     const std::string what = outcome == "failed" ? "be ended at a limit" : "end";
-    words += (starts ? " and to " : "expected to ") + what + " " + about(forecast.at("end"), beside);
+    words += (starts ? " and to " : "expected to ") + what + " " + about(forecast.at("end"), now);
     const std::string basis = basis_in_words(text_at(forecast, "/end/basis"));
     return words + (basis.empty() ? "" : ", " + basis);
   }
   if (starts) return words + "; its end is unknown";
-  if (text_at(forecast, "/basis") == "unknown" && not_before == beside)
+  if (text_at(forecast, "/basis") == "unknown" && not_before == made_at)
     return "its end is unknown: it declares no work, and no job like it has ended yet";
-  return not_before.empty() ? "" : "not expected to end before " + minute_of(not_before, beside);
+  if (not_before.empty() || has_passed(not_before, now)) return "";
+  return "not expected to end before " + minute_of(not_before, now);
 }
 
-std::string forecast_in_words(json forecast, const std::string& state) {
+std::string job_forecast_in_words(json forecast, const std::string& state, const std::string& now) {
   const bool has_started = state != "pending" && state != "suspending" && state != "suspended";
   if (!forecast.is_object() || !has_started || !forecast.value("start", json()).is_object()) {
-    return forecast_in_words(forecast);
+    return forecast_in_words(forecast, now);
   }
   forecast["start"] = nullptr;
-  const std::string words = forecast_in_words(forecast);
+  const std::string words = forecast_in_words(forecast, now);
   return words.empty() ? "its end is unknown" : words;
 }
 
-std::string deadline_in_words(const json& job) {
+std::string deadline_in_words(const json& job, const std::string& now) {
   const auto submitted = micros_of(text_at(job, "/submitted_at"));
   const auto within = parse_duration(text_at(job, "/spec/work/deadline"));
   if (!submitted || !within) return "";
@@ -165,20 +175,26 @@ std::string deadline_in_words(const json& job) {
     const double late = static_cast<double>(*when - due) * 1e-6;
     return utc_text(due / 1'000'000) + "; " + what + " " + moment_of(moment) + ", " + seconds_in_words(late) + " later";
   };
-  for (const auto& [pointer, what] : {std::pair("/finished_at", "missed: the job ended at"),
-                                      std::pair("/forecast/end/expected", "to be missed: the end is expected at about"),
+  if (std::string words = told("/finished_at", "missed: the job ended at"); !words.empty()) return words;
+  if (text_at(job, "/finished_at").empty() && has_passed(timestamp_text(due / 1'000'000), now)) {
+    return utc_text(due / 1'000'000) + "; missed: it has passed, and the job has not ended";
+  }
+  for (const auto& [pointer, what] : {std::pair("/forecast/end/expected", "to be missed: the end is expected at about"),
                                       std::pair("/forecast/not_before", "to be missed: no end is expected before")}) {
     if (std::string words = told(pointer, what); !words.empty()) return words;
   }
   return "";
 }
 
-std::string forecast_cell(const json& forecast) {
+std::string forecast_cell(const json& forecast, std::string now) {
   if (!forecast.is_object()) return "-";
-  const std::string beside = text_at(forecast, "/computed_at");
-  for (const char* what : {"start", "end"}) {
-    const std::string at = text_at(forecast, std::string("/") + what + "/expected");
-    if (!at.empty()) return std::string(what) + "s " + minute_of(at, beside);
+  if (now.empty()) now = text_at(forecast, "/computed_at");
+  for (const std::string what : {"start", "end"}) {
+    const std::string at = text_at(forecast, "/" + what + "/expected");
+    if (at.empty()) continue;
+    const std::string late = text_at(forecast, "/" + what + "/late");
+    if (has_passed(late, now)) return "late: " + what + "s " + minute_of(late, now);
+    return has_passed(at, now) ? what + "s by " + minute_of(late, now) : what + "s " + minute_of(at, now);
   }
   return "-";
 }

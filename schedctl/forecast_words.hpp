@@ -9,17 +9,22 @@
 
 namespace tidepool::ctl {
 
+// `now` and all times are as /v1 writes them. Times of another day than that of `now` have their date, and what was
+// expected before it is told as late; without it (""), the time at which the forecast was made stands for it.
+
 // "expected to start at about 15:10 (between 15:02 and 15:31) and to end at about 16:40 (between 16:20 and 17:05)".
-// Times of another day than that of the forecast have their date. Empty: there is no forecast.
-[[nodiscard]] std::string forecast_in_words(const nlohmann::json& forecast);
+// Empty: there is no forecast.
+[[nodiscard]] std::string forecast_in_words(const nlohmann::json& forecast, std::string now = "");
 // The same of a job in this state: of one that has started by now a start that was expected is not told.
-[[nodiscard]] std::string forecast_in_words(nlohmann::json forecast, const std::string& state);
+[[nodiscard]] std::string job_forecast_in_words(nlohmann::json forecast, const std::string& state,
+                                                const std::string& now);
 
 // Of a whole job with a deadline that has passed, or before which it is not expected to end: both times. Else empty.
-[[nodiscard]] std::string deadline_in_words(const nlohmann::json& job);
+[[nodiscard]] std::string deadline_in_words(const nlohmann::json& job, const std::string& now);
 
-// "starts 15:10" of a job that waits, "ends 16:40" of others; "-" if it is not known.
-[[nodiscard]] std::string forecast_cell(const nlohmann::json& forecast);
+// "starts 15:10" of a job that waits, "ends 16:40" of others, "late: ends 16:40" once that has passed; "-" if it is
+// not known.
+[[nodiscard]] std::string forecast_cell(const nlohmann::json& forecast, std::string now);
 
 // The answer of POST /v1/plan.
 [[nodiscard]] std::string plan_page(const nlohmann::json& plan, const std::string& file, const Style& style);

@@ -212,8 +212,8 @@ std::string job_page(const json& job, const json& workers, const Style& style) {
   add(state == "failed" ? "error" : "last loss", text_at(job, "/error"));
   add("saved", saved_words(job));
   add("checkpoint", failed_checkpoint_words(job));
-  add("forecast", forecast_in_words(job.value("forecast", json()), state));
-  add("deadline", deadline_in_words(job));
+  add("forecast", job_forecast_in_words(job.value("forecast", json()), state, style.now));
+  add("deadline", deadline_in_words(job, style.now));
   add("size", size_words(job));
   add("progress", progress_words(job));
   if (const auto batch = number_at(job, "/progress/global_batch")) add("batch", whole(*batch) + " samples a step");
@@ -243,7 +243,7 @@ std::string why_page(const json& explanation, const Style& style, Detail detail)
     if (!body.empty()) out += "\n" + std::string(title) + "\n" + body;
   };
   if (const std::string forecast =
-          forecast_in_words(explanation.value("forecast", json()), text_at(explanation, "/state"));
+          job_forecast_in_words(explanation.value("forecast", json()), text_at(explanation, "/state"), style.now);
       !forecast.empty()) {
     out += wrapped(printable(forecast), 0, style) + "\n";
   }

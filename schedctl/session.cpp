@@ -133,7 +133,8 @@ Style output_style() {
   const auto width = known_width(on_terminal);
   return {.width = width.value_or(80),
           .colour = on_terminal && environment("NO_COLOR").empty(),
-          .whole = !width && !on_terminal};
+          .whole = !width && !on_terminal,
+          .now = time_now()};
 }
 
 Session::Session(const Settings& settings)
@@ -250,9 +251,9 @@ void Session::print_next(const json& value, const std::function<std::string()>& 
   }
 }
 
-std::string today() {
+std::string time_now() {
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
-  return timestamp_text(std::chrono::duration_cast<std::chrono::seconds>(since_1970).count()).substr(0, 10);
+  return timestamp_text(std::chrono::duration_cast<std::chrono::seconds>(since_1970).count());
 }
 
 void write_out(const std::string& text) {

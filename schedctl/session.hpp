@@ -77,8 +77,8 @@ class Session {
 // Of standard output: its width, and whether it takes colours.
 [[nodiscard]] Style output_style();
 
-// "2026-11-20", in UTC, as it is now.
-[[nodiscard]] std::string today();
+// "2026-11-20T21:53:31Z".
+[[nodiscard]] std::string time_now();
 
 // Writes to standard output and flushes; a closed pipe ends the program as in any Unix tool.
 void write_out(const std::string& text);

@@ -22,8 +22,8 @@ std::string event_line(const json& event) {
   std::string words = event_sentence(event, "");
   if (words.empty()) words = event.contains("data") ? event.at("data").dump() : "";
   std::string subject = text_at(event, "/job", text_at(event, "/node"));
-  return printable(event_time(text_at(event, "/at"), today()) + "  " + text_at(event, "/type") + "  " + subject +
-                   (subject.empty() ? "" : "  ") + words) +
+  return printable(time_beside(text_at(event, "/at"), time_now()) + " UTC  " + text_at(event, "/type") + "  " +
+                   subject + (subject.empty() ? "" : "  ") + words) +
          "\n";
 }
 

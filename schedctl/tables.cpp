@@ -73,7 +73,7 @@ std::string jobs_table(const json& jobs, const Style& style) {
                                    size_cell(job),
                                    done_cell(job),
                                    rate(number_at(job, "/progress/samples_per_second"))};
-    if (has_forecasts) cells.push_back(forecast_cell(job.value("forecast", json())));
+    if (has_forecasts) cells.push_back(forecast_cell(job.value("forecast", json()), style.now));
     cells.push_back(why_cell(job));
     table.add(std::move(cells));
   }
@@ -132,24 +132,24 @@ std::string price_of(const json& node) {
 }
 
 // Whether it takes workers, and why not.
-std::string availability(const json& node) {
+std::string availability(const json& node, std::string_view now) {
   if (!text_at(node, "/access/revoked_at").empty()) return text_at(node, "/state") + ", revoked";
   if (text_at(node, "/state") != "up") return text_at(node, "/state");
   if (!text_at(node, "/drain/deadline").empty()) {
     const bool drained = node.at("drain").value("drained", false);
-    const std::string until = clock_of(text_at(node, "/drain/deadline"));
+    const std::string until = time_beside(text_at(node, "/drain/deadline"), now);
     if (text_at(node, "/drain/cause") == "reclaim")
       return (drained ? "drained, reclaimed at " : "reclaimed at ") + until;
     if (text_at(node, "/drain/cause") == "maintenance") {
       const bool begun = node.at("drain").at("maintenance").value("begun", false);
-      return begun ? "maintenance until " + clock_of(text_at(node, "/drain/maintenance/ends"))
+      return begun ? "maintenance until " + time_beside(text_at(node, "/drain/maintenance/ends"), now)
                    : (drained ? "drained, maintenance at " : "draining, maintenance at ") + until;
     }
     return drained ? "drained" : "draining until " + until;
   }
   if (node.value("cordoned", false)) return "cordoned";
   const std::string until = text_at(node, "/faults/unsteady_until");
-  return until.empty() ? "up" : "unsteady until " + clock_of(until) + " (" + faults_of(node) + ")";
+  return until.empty() ? "up" : "unsteady until " + time_beside(until, now) + " (" + faults_of(node) + ")";
 }
 
 bool is_quarantined(const json& slot) {
@@ -157,21 +157,23 @@ bool is_quarantined(const json& slot) {
   return found != slot.end() && found->is_object();
 }
 
-std::string node_state(const json& node) {
+std::string node_state(const json& node, std::string_view now) {
   const json& slots = list_at(node, "/slots");
   const auto held = std::count_if(slots.begin(), slots.end(), is_quarantined);
-  return availability(node) + (held == 0 ? "" : ", " + count_of(static_cast<double>(held), "slot") + " quarantined");
+  return availability(node, now) +
+         (held == 0 ? "" : ", " + count_of(static_cast<double>(held), "slot") + " quarantined");
 }
 
 // One line for each worker whose slots are quarantined.
-std::string quarantine_notes(const json& node) {
+std::string quarantine_notes(const json& node, std::string_view now) {
   std::map<std::string, std::string> slots_by_why;
   for (const json& slot : list_at(node, "/slots")) {
     if (!is_quarantined(slot)) continue;
     const std::string worker = text_at(slot, "/worker");
     const std::string who = worker.empty() ? "" : " of " + worker + " (" + text_at(slot, "/job") + ")";
-    std::string& slots = slots_by_why[who + " quarantined since " + clock_of(text_at(slot, "/quarantine/since")) +
-                                      ": " + printable(text_at(slot, "/quarantine/why"))];
+    std::string& slots =
+        slots_by_why[who + " quarantined since " + time_beside(text_at(slot, "/quarantine/since"), now) + ": " +
+                     printable(text_at(slot, "/quarantine/why"))];
     slots += (slots.empty() ? "" : ",") + slot.at("index").dump();
   }
   std::string notes;
@@ -210,11 +212,11 @@ std::string nodes_table(const json& nodes, const Style& style) {
     const auto speed = number_at(node, "/health/speed");
     const bool is_up = text_at(node, "/state") == "up" && text_at(node, "/access/revoked_at").empty();
     const std::string left = is_up ? std::to_string(free) : "-";
-    table.add({text_at(node, "/id"), text_at(node, "/name"), node_state(node),
+    table.add({text_at(node, "/id"), text_at(node, "/name"), node_state(node, style.now),
                left + "/" + std::to_string(slots.size()), text_at(node, "/slot_type"), price_of(node),
                speed ? percent(*speed) : "-", text_at(node, "/data_address", "-"), isolation_of(node),
                jobs.empty() ? "-" : jobs});
-    notes += quarantine_notes(node);
+    notes += quarantine_notes(node, style.now);
   }
   notes = memory_note(nodes) + notes;
   return table.text(style) + (notes.empty() ? "" : "\n" + notes);
@@ -255,7 +257,7 @@ std::string decisions_text(const json& decisions, const Style& style) {
     out += wrapped(printable(head + "  " + why), 4, style) + "\n";
   };
   for (const auto& decision : decisions) {
-    const std::string head = text_at(decision, "/id") + "  " + clock_of(text_at(decision, "/at"));
+    const std::string head = text_at(decision, "/id") + "  " + time_beside(text_at(decision, "/at"), style.now);
     const json& intents = list_at(decision, "/intents");
     for (const auto& intent : intents) {
       line(head + "  " + text_at(intent, "/job_name", text_at(intent, "/job")) + "  " + text_at(intent, "/kind") + ":",

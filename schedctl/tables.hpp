@@ -11,8 +11,8 @@ namespace tidepool::ctl {
 
 [[nodiscard]] std::string jobs_table(const nlohmann::json& jobs, const Style& style);
 // "up", "cordoned", "maintenance until 04:00:00", "draining until 14:05:00", "drained", "unsteady until 14:05:00 (3
-// losses in 10m 0s)" or "lost".
-[[nodiscard]] std::string node_state(const nlohmann::json& node);
+// losses in 10m 0s)" or "lost". Times of another day than that of `now` have their day.
+[[nodiscard]] std::string node_state(const nlohmann::json& node, std::string_view now);
 [[nodiscard]] std::string nodes_table(const nlohmann::json& nodes, const Style& style);
 [[nodiscard]] std::string workers_table(const nlohmann::json& workers, const Style& style);
 // One line a decision and intent: when, which job, what and why.

@@ -12,6 +12,8 @@
 namespace tidepool::ctl {
 namespace {
 
+constexpr std::size_t kDay = 10;  // "2026-11-20"
+
 using nlohmann::json;
 
 std::string formatted(const char* format, double number) {
@@ -133,9 +135,9 @@ std::string moment_of(std::string_view timestamp) {
   return printable(timestamp.substr(0, 10)) + " " + clock_of(timestamp);
 }
 
-std::string event_time(std::string_view timestamp, std::string_view today) {
-  if (timestamp.size() < 19 || timestamp[10] != 'T') return printable(timestamp);
-  return (timestamp.starts_with(today) ? clock_of(timestamp) : moment_of(timestamp)) + " UTC";
+std::string time_beside(std::string_view timestamp, std::string_view now) {
+  const bool same_day = timestamp.substr(0, kDay) == now.substr(0, kDay);
+  return same_day || now.empty() ? clock_of(timestamp) : moment_of(timestamp);
 }
 
 std::string printable(std::string_view text) {

@@ -14,7 +14,8 @@ namespace tidepool::ctl {
 struct Style {
   int width = 80;
   bool colour = false;
-  bool whole = false;  // tables are not cut: a program reads them, and COLUMNS does not say how wide they may be
+  bool whole = false;    // tables are not cut: a program reads them, and COLUMNS does not say how wide they may be
+  std::string now = "";  // as /v1 writes times; "": not known, then no time has its day and no forecast is late
 };
 
 // The value at a JSON pointer, or nothing / the fallback if it is absent, null or of another type.
@@ -39,8 +40,8 @@ struct Style {
 // With the day, for what may lie long ago: "2026-11-20 21:53:31".
 [[nodiscard]] std::string moment_of(std::string_view timestamp);
 
-// Of something that has happened: "21:53:31 UTC", and with its day where that is not today, "2026-11-20".
-[[nodiscard]] std::string event_time(std::string_view timestamp, std::string_view today);
+// "21:53:31", and with its day where that is not the day of `now`.
+[[nodiscard]] std::string time_beside(std::string_view timestamp, std::string_view now);
 
 // Control characters, and those that turn the order of others, replaced by '?': names and log lines of others must not
 // steer the terminal.

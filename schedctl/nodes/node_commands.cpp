@@ -189,7 +189,8 @@ void add_node_request(CLI::App& node, Chosen& chosen, const std::string& request
     chosen.online = [name, request](Session& session) {
       const std::string path = "/v1/nodes/" + escape_url(id_of(session, *name)) + "/" + request;
       const json answer = session.send({.method = "POST", .path = path});
-      session.print(answer, [&] { return text_at(answer, "/id") + " is " + node_state(answer) + "\n"; });
+      session.print(answer,
+                    [&] { return text_at(answer, "/id") + " is " + node_state(answer, session.style().now) + "\n"; });
       return static_cast<int>(kExitOk);
     };
   });

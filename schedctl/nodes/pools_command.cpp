@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "schedctl/app.hpp"
+#include "schedctl/failure.hpp"
+#include "schedctl/session.hpp"
 #include "schedctl/text_table.hpp"
 
 namespace tidepool::ctl {
@@ -32,8 +34,8 @@ NodeCounts counts_of(const json& pool) {
   return counts;
 }
 
-std::string note_of(const json& node) {
-  const auto since = [&](const char* pointer) { return clock_of(text_at(node, pointer)); };
+std::string note_of(const json& node, std::string_view now) {
+  const auto since = [&](const char* pointer) { return time_beside(text_at(node, pointer), now); };
   if (!text_at(node, "/away_since").empty()) return "its agent is away since " + since("/away_since");
   if (text_at(node, "/state") == "joined" && !text_at(node, "/idle_since").empty()) {
     return "idle since " + since("/idle_since");
@@ -54,7 +56,8 @@ std::string nodes_of(const json& pools, const Style& style) {
     for (const auto& node : list_at(pool, "/nodes")) {
       any = true;
       table.add({text_at(node, "/name"), text_at(pool, "/name"), text_at(node, "/state"),
-                 clock_of(text_at(node, "/since")), text_at(node, "/provider_id", "-"), note_of(node)});
+                 time_beside(text_at(node, "/since"), style.now), text_at(node, "/provider_id", "-"),
+                 note_of(node, style.now)});
     }
   }
   return any ? "\n" + table.text(style) : "";
@@ -65,8 +68,9 @@ std::string problem_line(const std::string& what, const json& problem, const Sty
   const std::string failures = integer_at(problem, "/failures");
   const std::string retry = text_at(problem, "/retry_at");
   const std::string line = what + " has failed" + (failures == "1" ? "" : " " + failures + " times in a row, last") +
-                           " at " + clock_of(text_at(problem, "/failed_at")) + ": " + text_at(problem, "/detail") +
-                           (retry.empty() ? "" : "; the next attempt is at " + clock_of(retry));
+                           " at " + time_beside(text_at(problem, "/failed_at"), style.now) + ": " +
+                           text_at(problem, "/detail") +
+                           (retry.empty() ? "" : "; the next attempt is at " + time_beside(retry, style.now));
   return wrapped(printable(line), 2, style) + "\n";
 }
 

@@ -17,16 +17,16 @@ TEST_CASE("a forecast is told with its interval and with what it rests on") {
   CHECK(forecast_in_words(plan.at("forecast")) ==
         "expected to start at about 22:10 (between 22:04 and 22:21) and to end at about 23:40 (between 23:20 and "
         "2026-11-21 00:25), by what jobs like it took");
-  CHECK(forecast_cell(plan.at("forecast")) == "starts 22:10");
+  CHECK(forecast_cell(plan.at("forecast"), "") == "starts 22:10");
   const json job = example("job.json");
   CHECK(forecast_in_words(job.at("forecast")) ==
         "expected to end at about 22:10 (between 22:05 and 22:21), by the work that it declares");
-  CHECK(forecast_cell(job.at("forecast")) == "ends 22:10");
+  CHECK(forecast_cell(job.at("forecast"), "") == "ends 22:10");
 }
 
 TEST_CASE("what is not known is not told") {
   CHECK(forecast_in_words(nullptr).empty());
-  CHECK(forecast_cell(nullptr) == "-");
+  CHECK(forecast_cell(nullptr, "") == "-");
   json forecast = example("plan.json").at("forecast");
   forecast["end"] = nullptr;
   forecast["basis"] = "unknown";
@@ -34,30 +34,47 @@ TEST_CASE("what is not known is not told") {
   forecast["start"] = nullptr;
   forecast["not_before"] = "2026-11-27T21:53:24.120Z";
   CHECK(forecast_in_words(forecast) == "not expected to end before 2026-11-27 21:53");
-  CHECK(forecast_cell(forecast) == "-");
+  CHECK(forecast_cell(forecast, "") == "-");
 }
 
 TEST_CASE("of a job that has started no start is forecast") {
   json forecast = example("plan.json").at("forecast");
   forecast["end"] = nullptr;
   forecast["not_before"] = nullptr;
-  CHECK(forecast_in_words(forecast, "pending").starts_with("expected to start"));
-  CHECK(forecast_in_words(forecast, "running") == "its end is unknown");
-  CHECK(forecast_in_words(nullptr, "running").empty());
+  CHECK(job_forecast_in_words(forecast, "pending", "").starts_with("expected to start"));
+  CHECK(job_forecast_in_words(forecast, "running", "") == "its end is unknown");
+  CHECK(job_forecast_in_words(nullptr, "running", "").empty());
 }
 
 TEST_CASE("a deadline that is missed is told with both times") {
   json job{{"submitted_at", "2026-11-20T10:00:00Z"}, {"spec", {{"work", {{"deadline", "1h"}}}}}};
-  CHECK(deadline_in_words(job).empty());
+  CHECK(deadline_in_words(job, "2026-11-20T10:20:00Z").empty());
   job["forecast"] = {{"end", {{"expected", "2026-11-20T10:30:00Z"}}}};
-  CHECK(deadline_in_words(job).empty());
+  CHECK(deadline_in_words(job, "2026-11-20T10:20:00Z").empty());
   job["forecast"]["end"]["expected"] = "2026-11-20T11:12:00Z";
-  CHECK(deadline_in_words(job) ==
+  CHECK(deadline_in_words(job, "2026-11-20T10:20:00Z") ==
         "2026-11-20 11:00 UTC; to be missed: the end is expected at about 2026-11-20 11:12:00, 12m 0s later");
   job["finished_at"] = "2026-11-20T11:20:00Z";
-  CHECK(deadline_in_words(job).find("missed: the job ended at 2026-11-20 11:20:00") != std::string::npos);
+  CHECK(deadline_in_words(job, "2026-11-20T10:20:00Z").find("missed: the job ended at 2026-11-20 11:20:00") !=
+        std::string::npos);
   job["spec"]["work"] = nullptr;
-  CHECK(deadline_in_words(job).empty());
+  CHECK(deadline_in_words(job, "2026-11-20T10:20:00Z").empty());
+}
+
+TEST_CASE("an expected time that has passed is told as late") {
+  json forecast = example("job.json").at("forecast");  // 22:10, between 22:05 and 22:21
+  CHECK(forecast_in_words(forecast, "2026-11-20T22:12:00Z") ==
+        "expected to end any moment, by 22:21, by the work that it declares");
+  CHECK(forecast_cell(forecast, "2026-11-20T22:12:00Z") == "ends by 22:21");
+  CHECK(forecast_in_words(forecast, "2026-11-21T00:01:00Z") ==
+        "expected to end by 2026-11-20 22:21, but is late, by the work that it declares");
+  CHECK(forecast_cell(forecast, "2026-11-20T22:21:30Z") == "late: ends 22:21");
+  forecast["end"] = nullptr;
+  forecast["not_before"] = "2026-11-20T22:30:00.000Z";
+  CHECK(forecast_in_words(forecast, "2026-11-20T22:31:00Z").empty());
+  const json job{{"submitted_at", "2026-11-20T10:00:00Z"}, {"spec", {{"work", {{"deadline", "1h"}}}}}};
+  CHECK(deadline_in_words(job, "2026-11-20T11:00:01Z") ==
+        "2026-11-20 11:00 UTC; missed: it has passed, and the job has not ended");
 }
 
 TEST_CASE("a list has a column of forecasts if there are any, and the pages a line") {

@@ -86,10 +86,10 @@ TEST_CASE("quarantined slots are told with their worker, since when, why and the
   json node = example("node.json");
   const json quarantine = {{"since", "2026-11-20T21:53:20.100Z"}, {"why", "memory of GPU-1 is still held"}};
   node["slots"][0]["quarantine"] = quarantine;
-  CHECK(node_state(node) == "up, 1 slot quarantined");
+  CHECK(node_state(node, "") == "up, 1 slot quarantined");
   node["slots"][1]["quarantine"] = quarantine;
   node["slots"][1]["worker"] = "w-1";
-  CHECK(node_state(node) == "up, 2 slots quarantined");
+  CHECK(node_state(node, "") == "up, 2 slots quarantined");
   const std::string text = nodes_table(json::array({node}), {});
   INFO(text);
   CHECK(text.ends_with("\nnode-1: slots 0,1 of w-1 (job-1) quarantined since " + clock_of("2026-11-20T21:53:20.100Z") +
@@ -101,40 +101,41 @@ TEST_CASE("quarantined slots are told with their worker, since when, why and the
 
 TEST_CASE("the state of a node says what it takes and until when") {
   json node = example("node.json");
-  CHECK(node_state(node) == "up");
+  CHECK(node_state(node, "") == "up");
   node["faults"] = {{"losses", 3},
                     {"failed_starts", 1},
                     {"first_at", "2026-11-20T21:53:20.100Z"},
                     {"newest_at", "2026-11-20T22:03:20.100Z"},
                     {"unsteady_until", nullptr}};
-  CHECK(node_state(node) == "up");
+  CHECK(node_state(node, "") == "up");
   node["faults"]["unsteady_until"] = "2026-11-20T22:14:05.000Z";
-  CHECK(node_state(node) == "unsteady until 22:14:05 (3 losses, 1 failed start in 10m 0s)");
+  CHECK(node_state(node, "") == "unsteady until 22:14:05 (3 losses, 1 failed start in 10m 0s)");
+  CHECK(node_state(node, "2026-11-19T22:00:00Z").starts_with("unsteady until 2026-11-20 22:14:05 ("));
   node["cordoned"] = true;
-  CHECK(node_state(node) == "cordoned");
+  CHECK(node_state(node, "") == "cordoned");
   node["drain"] = {{"since", "2026-11-20T21:53:20.100Z"},
                    {"deadline", "2026-11-20T22:03:20.100Z"},
                    {"reason", ""},
                    {"drained", false}};
-  CHECK(node_state(node).starts_with("draining until "));
+  CHECK(node_state(node, "").starts_with("draining until "));
   node["drain"]["cause"] = "maintenance";
   node["drain"]["maintenance"] = {{"window", "mw-1"},
                                   {"begins", "2026-11-20T22:03:20.100Z"},
                                   {"ends", "2026-11-20T23:00:00.000Z"},
                                   {"begun", false}};
-  CHECK(node_state(node) == "draining, maintenance at 22:03:20");
+  CHECK(node_state(node, "") == "draining, maintenance at 22:03:20");
   node["drain"]["maintenance"]["begun"] = true;
-  CHECK(node_state(node) == "maintenance until 23:00:00");
+  CHECK(node_state(node, "") == "maintenance until 23:00:00");
   node["drain"]["cause"] = "reclaim";
-  CHECK(node_state(node).starts_with("reclaimed at "));
+  CHECK(node_state(node, "").starts_with("reclaimed at "));
   node["drain"]["drained"] = true;
-  CHECK(node_state(node).starts_with("drained, reclaimed at "));
+  CHECK(node_state(node, "").starts_with("drained, reclaimed at "));
   node["drain"]["cause"] = "operator";
-  CHECK(node_state(node) == "drained");
+  CHECK(node_state(node, "") == "drained");
   node["state"] = "lost";
-  CHECK(node_state(node) == "lost");
+  CHECK(node_state(node, "") == "lost");
   node["access"]["revoked_at"] = "2026-11-20T21:53:20.100Z";
-  CHECK(node_state(node) == "lost, revoked");
+  CHECK(node_state(node, "") == "lost, revoked");
 }
 
 TEST_CASE("a slow worker is named in the table of workers") {

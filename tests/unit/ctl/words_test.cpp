@@ -48,10 +48,11 @@ TEST_CASE("characters that turn the order of others do not reach the terminal") 
   CHECK(printable("\xc2") == "?");
 }
 
-TEST_CASE("a time of an event says that it is UTC, and its day if that is not today") {
-  CHECK(event_time("2026-11-20T21:53:31.004Z", "2026-11-20") == "21:53:31 UTC");
-  CHECK(event_time("2026-11-20T21:53:31.004Z", "2026-11-21") == "2026-11-20 21:53:31 UTC");
-  CHECK(event_time("soon", "2026-11-21") == "soon");
+TEST_CASE("a time of another day than now has its day") {
+  CHECK(time_beside("2026-11-20T21:53:31.004Z", "2026-11-20T23:00:00Z") == "21:53:31");
+  CHECK(time_beside("2026-11-20T21:53:31.004Z", "2026-11-21T00:00:00Z") == "2026-11-20 21:53:31");
+  CHECK(time_beside("2026-11-20T21:53:31.004Z", "") == "21:53:31");
+  CHECK(time_beside("soon", "2026-11-21T00:00:00Z") == "soon");
 }
 
 TEST_CASE("a long text is cut at a character, not inside one") {
