@@ -194,11 +194,23 @@ void suggest_smaller(const ClusterState& state, const Job& job, Explanation& out
   if (fits_if_mixed(state, job, room)) out.unblocks.emplace_back(kMixTypes);
 }
 
+// Whether `line` is `less`, or `less` with a type of slots.
+bool adds_type(const std::string& line, const std::string& less) {
+  return line == less || line.starts_with(less + " of type ");
+}
+
 }  // namespace
 
 void append_new(const std::vector<std::string>& lines, std::vector<std::string>& out) {
   for (const auto& line : lines) {
-    if (std::find(out.begin(), out.end(), line) == out.end()) out.push_back(line);
+    const auto same = std::find_if(out.begin(), out.end(), [&](const std::string& there) {
+      return adds_type(line, there) || adds_type(there, line);
+    });
+    if (same == out.end()) {
+      out.push_back(line);
+    } else if (adds_type(line, *same)) {
+      *same = line;
+    }
   }
 }
 

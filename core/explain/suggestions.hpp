@@ -6,7 +6,7 @@
 
 namespace tidepool::core {
 
-// Those of the lines that are not there yet.
+// Those of the lines that are not there yet; one that only adds a type of slots to one that is there replaces it.
 void append_new(const std::vector<std::string>& lines, std::vector<std::string>& out);
 
 // Adds the most telling ones, at most a few, to what is explained of the job.

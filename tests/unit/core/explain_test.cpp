@@ -1,5 +1,6 @@
 // Sentences, evidence and what would help.
 #include "core/explain/explain.hpp"
+#include "core/explain/suggestions.hpp"
 #include "core/words/unblock.hpp"
 #include "core/words/wording.hpp"
 #include "tests/support/cluster_builders.hpp"
@@ -214,6 +215,16 @@ TEST_CASE("Numbers that change by the second are told as they are now") {
         Approx(left.to_seconds()));
   CHECK(has(core::explain(story.state(), job).unblocks,
             "wait " + core::waiting_time(left.to_seconds()) + " for the cooldown"));
+}
+
+TEST_CASE("What helps is told once, with the type of slots where one is known") {
+  std::vector<std::string> lines = {"add a node with 1 free slot"};
+  core::append_new({"add a node with 1 free slot of type a100", "add a node with 2 free slots"}, lines);
+  core::append_new({"add a node with 2 free slots"}, lines);
+  CHECK(lines == std::vector<std::string>{"add a node with 1 free slot of type a100", "add a node with 2 free slots"});
+  lines = {"add a node with 1 free slot of type a100"};
+  core::append_new({"add a node with 1 free slot"}, lines);
+  CHECK(lines.size() == 1);
 }
 
 TEST_CASE("A planned intent names the job and the places") {
