@@ -4,7 +4,9 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "tls/openssl.hpp"
 
@@ -40,6 +42,52 @@ int verify_later(X509_STORE_CTX* /*checks*/, void* /*unused*/) {
   return 1;
 }
 
+struct Loaded {
+  std::vector<CertificateHandle> chain;
+  KeyHandle key;
+};
+
+// What the handshakes of one server context show.
+class Shown {
+ public:
+  void put(std::shared_ptr<const Loaded> loaded) {
+    const std::lock_guard lock(mutex_);
+    loaded_ = std::move(loaded);
+  }
+  [[nodiscard]] std::shared_ptr<const Loaded> get() const {
+    const std::lock_guard lock(mutex_);
+    return loaded_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Loaded> loaded_;
+};
+
+Error do_not_belong_together() {
+  return invalid_argument("certificate and key do not belong together: " + newest_complaint());
+}
+
+Result<std::shared_ptr<const Loaded>> load(const Identity& identity) {
+  auto chain = read_certificates(identity.chain);
+  if (!chain.ok()) return chain.error();
+  auto key = read_key(identity.key);
+  if (!key.ok()) return key.error();
+  if (X509_check_private_key(chain->front().get(), key->get()) != 1) return do_not_belong_together();
+  return std::make_shared<const Loaded>(Loaded{*std::move(chain), *std::move(key)});
+}
+
+int show_newest(SSL* session, void* shown) {
+  const auto loaded = static_cast<const Shown*>(shown)->get();
+  if (SSL_use_certificate(session, loaded->chain.front().get()) != 1) return 0;
+  if (SSL_use_PrivateKey(session, loaded->key.get()) != 1 || SSL_clear_chain_certs(session) != 1) return 0;
+  for (auto above = loaded->chain.begin() + 1; above != loaded->chain.end(); ++above) {
+    if (SSL_add1_chain_cert(session, above->get()) != 1) return 0;
+  }
+  return 1;
+}
+
+// What a client shows, which never changes.
 Status show(SSL_CTX* context, const Identity& identity) {
   auto chain = read_certificates(identity.chain);
   if (!chain.ok()) return chain.error();
@@ -47,7 +95,7 @@ Status show(SSL_CTX* context, const Identity& identity) {
   if (!key.ok()) return key.error();
   if (SSL_CTX_use_certificate(context, chain->front().get()) != 1 || SSL_CTX_use_PrivateKey(context, key->get()) != 1 ||
       SSL_CTX_check_private_key(context) != 1) {
-    return invalid_argument("certificate and key do not belong together: " + newest_complaint());
+    return do_not_belong_together();
   }
   for (auto above = chain->begin() + 1; above != chain->end(); ++above) {
     if (SSL_CTX_add1_chain_cert(context, above->get()) != 1) return io_error(newest_complaint());
@@ -58,10 +106,21 @@ Status show(SSL_CTX* context, const Identity& identity) {
 }  // namespace
 
 Result<Context> server_context(const Identity& identity) {
-  const Context context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+  // Outlives the context: its last user frees it behind the context.
+  const auto shown = std::make_shared<Shown>();
+  const Context context(SSL_CTX_new(TLS_server_method()), [shown](SSL_CTX* made) { SSL_CTX_free(made); });
   if (context == nullptr || !only_tls_13(context.get())) return io_error("TLS cannot be used: " + newest_complaint());
-  TP_TRY(show(context.get(), identity));
+  SSL_CTX_set_app_data(context.get(), shown.get());
+  SSL_CTX_set_cert_cb(context.get(), show_newest, shown.get());
+  TP_TRY(show_from_now_on(context, identity));
   return context;
+}
+
+Status show_from_now_on(const Context& server, const Identity& identity) {
+  auto loaded = load(identity);
+  if (!loaded.ok()) return loaded.error();
+  static_cast<Shown*>(SSL_CTX_get_app_data(server.get()))->put(*std::move(loaded));
+  return ok_status();
 }
 
 Result<Context> server_context_asking(const Identity& identity) {

@@ -1,5 +1,5 @@
 // What a side brings to every handshake. TLS 1.3 only: no older version, no renegotiation, no compression. A context is
-// shared by all links of a listener or a client and never changes.
+// shared by all links of a listener or a client and never changes, but for the identity that a server shows.
 #pragma once
 
 #include <memory>
@@ -20,6 +20,9 @@ using Context = std::shared_ptr<SSL_CTX>;  // null: the link is plain
 // proves no more than that the client has its key: a server must hold Stream::peer_certificate() against its
 // authority (check_client), so that it can tell the client in words what is wrong.
 [[nodiscard]] Result<Context> server_context_asking(const Identity& identity);
+// Shows this identity from the next handshake on; links that are open stay. If it cannot be shown, the one before
+// stays. Thread-safe.
+[[nodiscard]] Status show_from_now_on(const Context& server, const Identity& identity);
 
 // By what a client knows the daemon: exactly one of the two.
 struct Trust {

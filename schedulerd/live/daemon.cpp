@@ -141,6 +141,9 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
   auto tls = prepare_tls(config_, state_dir_, std::time(nullptr));
   if (!tls.ok()) return tls.error();
   tls_ = *std::move(tls);
+  if (!tls_.given.chain.empty()) {
+    given_certificate_.emplace(*config_.tls, tls_.names, tls_.given, std::vector{tls_.context, tls_.agents});
+  }
   auto agent_token = state_dir_.agent_token();
   if (!agent_token.ok()) return agent_token.error();
   auto cluster = state_dir_.cluster_id();
@@ -300,6 +303,7 @@ void Daemon::wait_for_end() {
       return;
     }
     if (agent_) agent_->tend(local_agent_connected());
+    if (given_certificate_) given_certificate_->tend(std::time(nullptr));
   }
 }
 

@@ -19,6 +19,7 @@
 #include "schedulerd/live/service/publisher.hpp"
 #include "schedulerd/live/service/service.hpp"
 #include "schedulerd/live/setup/config.hpp"
+#include "schedulerd/live/setup/given_certificate.hpp"
 #include "schedulerd/live/setup/server_tls.hpp"
 #include "schedulerd/live/setup/state_dir.hpp"
 #include "schedulerd/live/store/history.hpp"
@@ -102,6 +103,7 @@ class Daemon final : public Service {
   Config config_;
   StateDir state_dir_;
   ServerTls tls_;
+  std::optional<GivenCertificate> given_certificate_;
   Journal journal_;
   SystemClockSource clock_source_;
   DaemonClock clock_;

@@ -11,10 +11,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
+#include "schedulerd/live/setup/given_certificate.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 
 namespace tidepool::live {
@@ -22,14 +21,6 @@ namespace {
 
 constexpr std::int64_t kHour = 3'600;
 constexpr std::int64_t kAuthorityLife = 20 * 365 * 24 * kHour;
-
-Result<std::string> read_text(const std::string& what, const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file.is_open() || text.bad()) return invalid_argument(what + ": " + path + " cannot be read");
-  return text.str();
-}
 
 // One that has a certificate without its key, or the other way round, is not mended by a new one: all who trust it
 // would be cut off.
@@ -87,50 +78,25 @@ Result<ServerTls> from_own_authority(const Config& config, const StateDir& state
   return made;
 }
 
-// A certificate that clients cannot accept is refused here, where the file is known; one for other names may be meant
-// for a proxy.
-Status check_given(const TlsConfig& given, const std::string& chain, const std::vector<std::string>& names,
-                   std::int64_t now) {
-  const auto validity = tls::validity_of(chain);
-  if (!validity.ok()) return invalid_argument("tls.certificate: " + validity.error().message);
-  if (now >= validity->until_unix_s) {
-    return invalid_argument("tls.certificate: " + given.certificate + " has expired; put a renewed one in its place");
-  }
-  if (now < validity->from_unix_s) {
-    return invalid_argument("tls.certificate: " + given.certificate +
-                            " is not valid yet; look at the clock of this machine, or wait");
-  }
-  const auto covered = tls::covered_names(chain, names);
-  if (!covered.ok() || !covered->empty()) return ok_status();
-  std::string listed;
-  for (const std::string& name : names) listed += (listed.empty() ? "" : ", ") + name;
-  spdlog::warn(
-      "event=certificate_names file={} why=\"it covers none of the names under which this daemon answers: {}\"",
-      given.certificate, listed);
-  return ok_status();
-}
-
 Result<ServerTls> from_given(const Config& config, const StateDir& state_dir, std::int64_t now) {
   const TlsConfig& given = *config.tls;
-  auto chain = read_text("tls.certificate", given.certificate);
-  if (!chain.ok()) return chain.error();
-  auto key = read_secret_file(given.key);
-  if (!key.ok()) return invalid_argument("tls.key: " + key.error().message);
   ServerTls made{.names = server_names(config), .ca_file = given.ca};
-  TP_TRY(check_given(given, *chain, made.names, now));
+  auto identity = read_given_certificate(given, now);
+  if (!identity.ok()) return identity.error();
+  warn_of_other_names(given, *identity, made.names);
   auto of_nodes = own_authority(state_dir, now);
   if (!of_nodes.ok()) return of_nodes.error();
   made.node_authority = *std::move(of_nodes);
   if (!given.ca.empty()) {
-    const auto authority = read_text("tls.ca", given.ca);
+    const auto authority = read_pem_file("tls.ca", given.ca);
     if (!authority.ok()) return authority.error();
     const auto known = tls::fingerprint(*authority);
     if (!known.ok()) return invalid_argument("tls.ca: " + known.error().message);
     made.ca_fingerprint = *known;
-    *chain += "\n" + *authority;
   }
-  const Status good = make_contexts({.chain = *std::move(chain), .key = *std::move(key) + "\n"}, made);
+  const Status good = make_contexts(*identity, made);
   if (!good.ok()) return invalid_argument("tls.certificate and tls.key: " + good.error().message);
+  made.given = *std::move(identity);
   return made;
 }
 

@@ -22,6 +22,7 @@ struct ServerTls {
   std::vector<std::string> names;  // under which the daemon is reached
   std::string ca_file;             // empty if a certificate was given without its authority
   std::string ca_fingerprint;      // of it
+  tls::Identity given;             // what both show if it was given; else empty
 };
 
 // Without `config.tls` an empty one. Makes the authority at the first call.

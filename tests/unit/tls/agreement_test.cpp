@@ -145,6 +145,20 @@ TEST_CASE("a certificate is not made for what is no name, and not shown with ano
   CHECK_FALSE(client_context({.authorities = {}, .fingerprint = "sha256:12"}).ok());
 }
 
+TEST_CASE("a server shows another certificate from the next handshake on, and keeps the one before if that is none") {
+  const Identity before = authority("before");
+  const Identity after = authority("after");
+  const Context daemon = server(before);
+  REQUIRE(agree(daemon, by_authority(before), "daemon.example").agreed);
+  const Identity renewed = issue_server(after, {"daemon.example"}, valid_for(-1, 30)).value();
+  CHECK_FALSE(show_from_now_on(daemon, {.chain = renewed.chain, .key = before.key}).ok());
+  CHECK(agree(daemon, by_authority(before), "daemon.example").agreed);
+  REQUIRE(show_from_now_on(daemon, renewed).ok());
+  CHECK(agree(daemon, by_authority(after), "daemon.example").agreed);
+  CHECK(agree(daemon, by_fingerprint(fingerprint(after.chain).value()), "daemon.example").agreed);
+  CHECK_FALSE(agree(daemon, by_authority(before), "daemon.example").agreed);
+}
+
 TEST_CASE("a fingerprint is 64 lower-case digits behind sha256, and the certificate's end can be read") {
   const Identity own = authority();
   const std::string known = fingerprint(own.chain).value();

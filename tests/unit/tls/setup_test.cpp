@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "schedulerd/live/setup/given_certificate.hpp"
 #include "schedulerd/live/setup/server_tls.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -121,6 +122,52 @@ TEST_CASE("a name that is none is refused, and a given certificate is used with 
   ::chmod(config.tls->key.c_str(), 0600);
   config.tls->certificate = "/nowhere.pem";
   CHECK(prepare_tls(config, *state, now).error().message.find("tls.certificate: /nowhere.pem") != std::string::npos);
+}
+
+TEST_CASE("a renewed certificate is shown within a minute, and what cannot be shown leaves the one before") {
+  const test::TemporaryFolder folder;
+  const auto state = StateDir::open((folder / "state").string());
+  REQUIRE(state.ok());
+  const std::int64_t now = std::time(nullptr);
+  const auto authority = tls::make_authority("site", {.from_unix_s = now - 1, .until_unix_s = now + 3'600}).value();
+  const auto issued = [&](std::int64_t ends_in) {
+    return tls::issue_server(authority, {"a.example"}, {.from_unix_s = now - 1, .until_unix_s = now + ends_in}).value();
+  };
+  const auto first = issued(600);
+  Config config;
+  config.tls = TlsConfig{.names = {"a.example"},
+                         .certificate = write_text((folder / "server.pem").string(), first.chain),
+                         .key = write_text((folder / "server.key").string(), first.key),
+                         .ca = write_text((folder / "ca.pem").string(), authority.chain)};
+  const auto made = prepare_tls(config, *state, now);
+  REQUIRE(made.ok());
+  GivenCertificate shown(*config.tls, made->names, made->given, {made->context, made->agents});
+  const std::string before = shown.chain();
+  CHECK(before.starts_with(first.chain));
+  shown.tend(now);
+
+  const auto second = issued(900);
+  write_text(config.tls->certificate, second.chain);
+  shown.tend(now + 60);
+  CHECK(shown.chain() == before);  // its key is not there yet
+  write_text(config.tls->key, second.key);
+  shown.tend(now + 61);
+  CHECK(shown.chain() == before);  // read once a minute
+  shown.tend(now + 120);
+  CHECK(shown.chain().starts_with(second.chain));
+
+  const std::string renewed = shown.chain();
+  write_text(config.tls->certificate, "none");
+  shown.tend(now + 180);
+  std::filesystem::remove(config.tls->key);
+  shown.tend(now + 240);
+  CHECK(shown.chain() == renewed);
+  write_text(config.tls->key, first.key);
+  write_text(config.tls->certificate, first.chain);
+  shown.tend(now + 660);  // that one has ended
+  CHECK(shown.chain() == renewed);
+  shown.tend(now + 100);  // the clock was put back, before its end
+  CHECK(shown.chain() == before);
 }
 
 }  // namespace tidepool::live

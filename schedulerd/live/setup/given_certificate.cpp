@@ -1,0 +1,111 @@
+#include "schedulerd/live/setup/given_certificate.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "base/timestamp.hpp"
+#include "schedulerd/live/setup/secrets.hpp"
+
+namespace tidepool::live {
+namespace {
+
+constexpr std::int64_t kReadEvery = 60;
+constexpr std::int64_t kDay = 86'400;
+constexpr std::int64_t kWarnBefore = 14 * kDay;
+
+Status check_times(const TlsConfig& given, const std::string& chain, std::int64_t now) {
+  const auto validity = tls::validity_of(chain);
+  if (!validity.ok()) return invalid_argument("tls.certificate: " + validity.error().message);
+  if (now >= validity->until_unix_s) {
+    return invalid_argument("tls.certificate: " + given.certificate + " has expired; put a renewed one in its place");
+  }
+  if (now < validity->from_unix_s) {
+    return invalid_argument("tls.certificate: " + given.certificate +
+                            " is not valid yet; look at the clock of this machine, or wait");
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Result<std::string> read_pem_file(const std::string& what, const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file.is_open() || text.bad()) return invalid_argument(what + ": " + path + " cannot be read");
+  return text.str();
+}
+
+Result<tls::Identity> read_given_certificate(const TlsConfig& given, std::int64_t now_unix_s) {
+  auto chain = read_pem_file("tls.certificate", given.certificate);
+  if (!chain.ok()) return chain.error();
+  auto key = read_secret_file(given.key);
+  if (!key.ok()) return invalid_argument("tls.key: " + key.error().message);
+  TP_TRY(check_times(given, *chain, now_unix_s));
+  tls::Identity identity{.chain = *std::move(chain), .key = *std::move(key) + "\n"};
+  if (given.ca.empty()) return identity;
+  const auto authority = read_pem_file("tls.ca", given.ca);
+  if (!authority.ok()) return authority.error();
+  identity.chain += "\n" + *authority;
+  return identity;
+}
+
+void warn_of_other_names(const TlsConfig& given, const tls::Identity& identity, const std::vector<std::string>& names) {
+  const auto covered = tls::covered_names(identity.chain, names);
+  if (!covered.ok() || !covered->empty()) return;
+  std::string listed;
+  for (const std::string& name : names) listed += (listed.empty() ? "" : ", ") + name;
+  spdlog::warn(
+      "event=certificate_names file={} why=\"it covers none of the names under which this daemon answers: {}\"",
+      given.certificate, listed);
+}
+
+GivenCertificate::GivenCertificate(TlsConfig given, std::vector<std::string> names, tls::Identity shown,
+                                   std::vector<tls::Context> contexts)
+    : given_(std::move(given)), names_(std::move(names)), shown_(std::move(shown)), contexts_(std::move(contexts)) {}
+
+void GivenCertificate::tend(std::int64_t now_unix_s) {
+  // A clock that was put back must not stop the reading.
+  if (now_unix_s >= read_at_ && now_unix_s < read_at_ + kReadEvery) return;
+  read_at_ = now_unix_s;
+  read(now_unix_s);
+  warn_of_end(now_unix_s);
+}
+
+void GivenCertificate::read(std::int64_t now_unix_s) {
+  auto identity = read_given_certificate(given_, now_unix_s);
+  if (identity.ok() && identity->chain == shown_.chain && identity->key == shown_.key) {
+    told_.clear();
+    return;
+  }
+  const Status done = identity.ok() ? show(*std::move(identity)) : Status(identity.error());
+  if (!done.ok() && done.error().message != told_) {
+    spdlog::warn("event=certificate_kept why=\"{}\" next=\"the one before is shown; the files are read every minute\"",
+                 done.error().message);
+  }
+  told_ = done.ok() ? "" : done.error().message;
+}
+
+Status GivenCertificate::show(tls::Identity identity) {
+  for (const auto& context : contexts_) TP_TRY(tls::show_from_now_on(context, identity));
+  shown_ = std::move(identity);
+  warned_at_ = 0;
+  spdlog::info("event=certificate_renewed file={} expires={}", given_.certificate,
+               timestamp_text(tls::expiry_unix_s(shown_.chain).value()));
+  warn_of_other_names(given_, shown_, names_);
+  return ok_status();
+}
+
+void GivenCertificate::warn_of_end(std::int64_t now_unix_s) {
+  const std::int64_t end = tls::expiry_unix_s(shown_.chain).value();
+  if (end - now_unix_s > kWarnBefore || now_unix_s < warned_at_ + kDay) return;
+  warned_at_ = now_unix_s;
+  spdlog::warn(
+      "event=certificate_ends file={} expires={} next=\"put a renewed one in its place: it is read by itself\"",
+      given_.certificate, timestamp_text(end));
+}
+
+}  // namespace tidepool::live

@@ -1,0 +1,48 @@
+// A certificate that the daemon was given in files. They are read anew every minute, so that a renewed one is shown
+// without a restart; one that cannot be shown is logged, and the one before stays.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "schedulerd/live/setup/config.hpp"
+#include "tls/context.hpp"
+
+namespace tidepool::live {
+
+// The error names the setting, `what`, and the file.
+[[nodiscard]] Result<std::string> read_pem_file(const std::string& what, const std::string& path);
+// What the files hold: the certificate with its authority's behind it, and the key. Refused if clients could not accept
+// it: it has expired, is not valid yet, or others may read its key.
+[[nodiscard]] Result<tls::Identity> read_given_certificate(const TlsConfig& given, std::int64_t now_unix_s);
+// Logs that it is for none of the names under which the daemon answers; it may be meant for a proxy.
+void warn_of_other_names(const TlsConfig& given, const tls::Identity& identity, const std::vector<std::string>& names);
+
+class GivenCertificate {
+ public:
+  // `contexts` show `shown`.
+  GivenCertificate(TlsConfig given, std::vector<std::string> names, tls::Identity shown,
+                   std::vector<tls::Context> contexts);
+
+  // Reads the files if a minute has passed since, and warns once a day of a certificate that ends within two weeks.
+  void tend(std::int64_t now_unix_s);
+  // The certificate that is shown, with its authority's behind it.
+  [[nodiscard]] const std::string& chain() const { return shown_.chain; }
+
+ private:
+  void read(std::int64_t now_unix_s);
+  [[nodiscard]] Status show(tls::Identity identity);
+  void warn_of_end(std::int64_t now_unix_s);
+
+  TlsConfig given_;
+  std::vector<std::string> names_;
+  tls::Identity shown_;
+  std::vector<tls::Context> contexts_;
+  std::string told_;  // why the files were refused last; empty = they were not
+  std::int64_t read_at_ = 0;
+  std::int64_t warned_at_ = 0;
+};
+
+}  // namespace tidepool::live
