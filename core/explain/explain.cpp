@@ -303,11 +303,18 @@ class Refresh {
   template <class R>
   void operator()(R& why) const {
     if constexpr (std::is_base_of_v<reason::SlowWorker, R>) (void)slow_now(why);
+    if constexpr (std::is_base_of_v<reason::OfDrain, R>) drain_now(why);
+    if constexpr (requires { drain_now(why.drain); }) drain_now(why.drain);
     if constexpr (requires { why.needed, why.free = 0; }) why.free = free();
   }
 
  private:
   [[nodiscard]] Duration until(Instant when) const { return std::max(Duration(), when - state_.now); }
+  // Of a drain that has been cancelled what was told stays.
+  void drain_now(reason::OfDrain& why) const {
+    const Node* node = state_.find_node(why.node);
+    if (node != nullptr && node->drain) why.left = until(node->drain->deadline);
+  }
   // False if the worker is slow no more; then what was told stays.
   bool slow_now(reason::SlowWorker& why) const {
     const Worker* worker = state_.find_worker(why.worker);

@@ -97,6 +97,8 @@ TEST_CASE("a gang that fits nowhere else waits for room, and saves its state in 
   const Instant deadline = story.state().find_node(scene.old)->drain->deadline;
   REQUIRE(story.engine().next_due() <= deadline - Duration::seconds(30));
   story.pass(Duration::seconds(89));
+  story.learn(core::ClockAdvanced{});
+  CHECK(core::sentence(core::current_reason(story.state(), story.job(scene.job))).ends_with("is to be empty in 31 s"));
   CHECK(names_of(story.decide()).empty());
   REQUIRE(story.engine().next_due() == deadline - Duration::seconds(30));
   story.pass(Duration::seconds(1));
