@@ -68,7 +68,7 @@ TEST_CASE("an expected time that has passed is told as late") {
   CHECK(forecast_cell(forecast, "2026-11-20T22:12:00Z") == "ends by 22:21");
   CHECK(forecast_in_words(forecast, "2026-11-21T00:01:00Z") ==
         "expected to end by 2026-11-20 22:21, but is late, by the work that it declares");
-  CHECK(forecast_cell(forecast, "2026-11-20T22:21:30Z") == "late: ends 22:21");
+  CHECK(forecast_cell(forecast, "2026-11-20T22:22:30Z") == "late: ends 22:21");
   forecast["end"] = nullptr;
   forecast["not_before"] = "2026-11-20T22:30:00.000Z";
   CHECK(forecast_in_words(forecast, "2026-11-20T22:31:00Z").empty());
