@@ -18,7 +18,7 @@ namespace {
 
 constexpr Duration kListLag = Duration::seconds(30);      // a node that was created a moment ago may not be listed yet
 constexpr Duration kLastMoments = Duration::seconds(30);  // for workers on a node that is given back and comes again
-constexpr Duration kSameEnd = Duration::seconds(5);
+constexpr Duration kSameEnd = Duration::seconds(10);      // clocks and calls make what is told again a little different
 
 nlohmann::json data_of(const PoolNode& node) {
   return {{"pool", node.pool}, {"name", node.name}, {"request", node.request}, {"provider_id", node.provider_id}};
@@ -108,13 +108,16 @@ Status check_spec(const PoolSpec& spec) {
   return ok_status();
 }
 
+bool is_known_end(const PoolNode& node, Instant end) {
+  return node.ends_at && end - *node.ends_at < kSameEnd && *node.ends_at - end < kSameEnd;
+}
+
 // What the list tells of a node that it has.
 void see(StateChange& change, PoolNode& node, const PoolListed::Entry& entry) {
   if (!entry.provider_id.empty()) node.provider_id = entry.provider_id;
   if (entry.lifetime) {
     const Instant end = change.at() + *entry.lifetime;
-    const bool same = node.ends_at && end - *node.ends_at < kSameEnd && *node.ends_at - end < kSameEnd;
-    if (!same) node.ends_at = end;
+    if (!is_known_end(node, end)) node.ends_at = end;
   }
   if (node.state == PoolNodeState::kAsked) {
     become(change, node, PoolNodeState::kCreated);
@@ -125,6 +128,15 @@ void see(StateChange& change, PoolNode& node, const PoolListed::Entry& entry) {
     node.delete_answered = false;  // it is told once more
     emit(change, "pool.bill_runs_on", node, {{"attempts", node.backoff.failures}});
   }
+}
+
+// Its workers may have been given time beyond the end that its provider tells now.
+void hasten_drain(StateChange& change, const PoolNode& node) {
+  const Node* joined = change.state().find_node(node.node);
+  const bool is_drained = node.state == PoolNodeState::kDraining && joined != nullptr && joined->drain;
+  if (!is_drained || !node.ends_at || !joined->drain->asked) return;
+  const Instant latest = std::max(change.at(), *node.ends_at - kEndMargin);
+  if (*joined->drain->asked > latest) ask_drain(change, node.node, latest, "its provider ends it sooner");
 }
 
 // What it means that a list lacks the node: nothing yet, or miss().
@@ -287,6 +299,7 @@ Status apply(StateChange& change, const PoolListed& fact) {
     PoolNode* node = find(change, entry.request);
     if (node != nullptr) {
       see(change, *node, entry);
+      if (fact.begun_at) hasten_drain(change, *node);
     } else if (entry.request > 0) {
       PoolNode& found = pools.nodes[entry.request];
       found = {.request = entry.request, .pool = fact.pool, .asked_at = change.at(), .since = change.at()};
@@ -379,7 +392,7 @@ bool tells_news(const ClusterState& state, const PoolListed& fact, Instant now) 
     const PoolNode* node = state.pools.find_node(entry.request);
     if (node == nullptr || node->state == PoolNodeState::kAsked) return true;
     if (!entry.provider_id.empty() && entry.provider_id != node->provider_id) return true;
-    if (entry.lifetime && !node->ends_at) return true;
+    if (entry.lifetime && !is_known_end(*node, now + *entry.lifetime)) return true;
     const bool was_told = node->state == PoolNodeState::kReleasing && node->delete_answered;
     if (was_told && !node->backoff.holds(now)) return true;
   }

@@ -123,6 +123,8 @@ struct NodePools {
 inline constexpr Duration kEmptiedWithin = Duration::seconds(600);
 // How long before its provider ends it a node is emptied, and for how long its workers have time. Requires: ends_at.
 [[nodiscard]] Duration lifetime_notice(const PoolNode& node);
+// A node is to be empty so long before its provider ends it.
+inline constexpr Duration kEndMargin = Duration::seconds(5);
 // Its provider ends it, and the time to empty it has come.
 [[nodiscard]] bool nears_its_end(const PoolNode& node, Instant now);
 

@@ -121,7 +121,7 @@ void PoolRunner::end(const core::PoolNode& node) {
 // What was asked for since the picture may be missing from it.
 void PoolRunner::list(const core::ClusterState& state, Instant now) {
   list_is_due_ = false;
-  core::PoolListed listed{.pool = setup_.pool, .asked_before = state.pools.next_request, .nodes = {}};
+  core::PoolListed listed{.pool = setup_.pool, .asked_before = state.pools.next_request, .nodes = {}, .begun_at = now};
   const auto found = setup_.provider->list();
   listed_at_ = Clock::now();
   if (!found.value) {
@@ -140,7 +140,8 @@ void PoolRunner::list(const core::ClusterState& state, Instant now) {
     const auto [stop, error] = std::from_chars(node.request.data() + prefix.size(), end, request);
     if (error == std::errc{} && stop == end) listed.nodes.push_back({request, node.id, node.lifetime});
   }
-  if (core::tells_news(publisher_.picture()->state, listed, now)) report(std::move(listed));
+  const auto picture = publisher_.picture();  // lifetimes count from the answer
+  if (core::tells_news(picture->state, listed, picture->now)) report(std::move(listed));
 }
 
 // Refused where the queue is full: what the state asks for is then looked at again.

@@ -159,7 +159,7 @@ std::vector<core::Fact> one_of_each() {
           core::PoolNodeCreateFailed{12, core::ProviderFault::kQuota, "no more than 4"},
           core::PoolNodeDeleted{12},
           core::PoolNodeDeleteFailed{12, core::ProviderFault::kTimeout, "no answer"},
-          core::PoolListed{"gpu", 13, {{12, "i-0a1", std::nullopt}}},
+          core::PoolListed{"gpu", 13, {{12, "i-0a1", std::nullopt}}, Instant::from_micros(7)},
           core::PoolListFailed{"gpu", core::ProviderFault::kGarbage, "<html>"},
           core::TenantsConfigured{full_tree()},
           core::PricesConfigured{full_prices()},
@@ -224,6 +224,14 @@ TEST_CASE("What was stored before there was memory asks for none and tells none"
   CHECK_FALSE(read->find_job(JobId(1))->spec.memory);
   CHECK_FALSE(read->pools.pools.at("gpu").spec.memory_per_slot);
   CHECK(core::fact_from_json(pools).ok());
+}
+
+TEST_CASE("A list of a provider that an earlier version stored does not say when it was begun") {
+  auto listed = core::to_json(core::Fact(core::PoolListed{"gpu", 13, {{12, "i-0a1", std::nullopt}}, Instant()}));
+  listed.erase("begun_at");
+  const auto read = core::fact_from_json(listed);
+  REQUIRE(read.ok());
+  CHECK_FALSE(std::get<core::PoolListed>(*read).begun_at);
 }
 
 TEST_CASE("What earlier versions stored of policy files says that they divide nothing between tenants") {

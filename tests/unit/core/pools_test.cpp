@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/explain/explain.hpp"
+#include "core/facts/pool_facts.hpp"
 #include "core/words/sentence.hpp"
 #include "tests/support/cluster_builders.hpp"
 
@@ -66,11 +67,12 @@ class PoolStory : public Story {
     for (const WorkerId worker : std::vector<WorkerId>(job(id).membership.workers)) exit(worker);
     (void)plan();
   }
-  void lists(std::vector<core::NodeRequest> requests) {
-    core::PoolListed listed{.pool = "gpu", .asked_before = state().pools.next_request, .nodes = {}};
-    for (const auto request : requests) listed.nodes.push_back({request, "i-" + std::to_string(request), {}});
-    learn(listed);
+  core::PoolListed list_of(const std::vector<core::NodeRequest>& requests, std::optional<Duration> lifetime = {}) {
+    core::PoolListed listed{.pool = "gpu", .asked_before = state().pools.next_request, .nodes = {}, .begun_at = now()};
+    for (const auto request : requests) listed.nodes.push_back({request, "i-" + std::to_string(request), lifetime});
+    return listed;
   }
+  void lists(const std::vector<core::NodeRequest>& requests) { learn(list_of(requests)); }
 };
 
 }  // namespace
@@ -290,6 +292,36 @@ TEST_CASE("a node whose lifetime ends is replaced and emptied before that, and g
   (void)story.plan();
   CHECK(story.asked(1).state == core::PoolNodeState::kReleasing);
   CHECK(story.job(job).state() == core::JobState::kStarting);
+}
+
+TEST_CASE("an end that a provider brings forward is news, empties the node, and moves a drain that has begun") {
+  PoolStory story;
+  const JobId job = story.submit({.min = 1, .max = 1});
+  REQUIRE(story.plan().size() == 1);
+  story.learn(core::PoolNodeCreated{1, "i-1", Duration::seconds(1000)});
+  const NodeId node = story.node(2, "gpu-1");
+  story.settle(job);
+  story.pass(Duration::seconds(100));
+  const Duration left = *story.asked(1).ends_at - story.now();
+  const auto is_news = [&](Duration lifetime) {
+    return core::tells_news(story.state(), story.list_of({1}, lifetime), story.now());
+  };
+  CHECK_FALSE(is_news(left));
+  CHECK_FALSE(is_news(left + Duration::seconds(9)));
+  CHECK_FALSE(is_news(left - Duration::seconds(9)));
+  CHECK(is_news(left + Duration::seconds(600)));
+  REQUIRE(is_news(Duration::seconds(25)));
+  story.learn(story.list_of({1}, Duration::seconds(25)));
+  const auto said = story.plan();
+  REQUIRE_FALSE(said.empty());
+  CHECK_THAT(said.front(), Catch::StartsWith("gpu-1: emptied: its provider ends it in 25 s"));
+  REQUIRE(story.asked(1).state == core::PoolNodeState::kDraining);
+  CHECK(story.state().find_node(node)->drain->deadline == story.now() + Duration::seconds(20));
+  REQUIRE(is_news(Duration::seconds(12)));
+  story.learn(story.list_of({1}, Duration::seconds(12)));
+  CHECK(story.state().find_node(node)->drain->deadline == story.now() + Duration::seconds(7));
+  story.learn(story.list_of({1}, Duration::seconds(600)));
+  CHECK(story.state().find_node(node)->drain->deadline == story.now() + Duration::seconds(7));
 }
 
 TEST_CASE("a job that runs gets a node where it would use it, and loses it where it does not") {
