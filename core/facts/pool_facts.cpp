@@ -376,6 +376,13 @@ void follow_pool_use(StateChange& change) {
   }
 }
 
+void keep_pool_node(StateChange& change, NodeId node) {
+  NodePools& pools = change.state().pools;
+  const PoolNode* mine = pools.find_node(node);
+  if (mine == nullptr || mine->state != PoolNodeState::kDraining) return;
+  become(change, pools.nodes.at(mine->request), PoolNodeState::kJoined);
+}
+
 void forget_pool_node(StateChange& change, NodeId node) {
   NodePools& pools = change.state().pools;
   if (const PoolNode* mine = pools.find_node(node)) drop(pools, mine->request);

@@ -22,6 +22,8 @@ namespace tidepool::core {
 void note_outside_change(StateChange& change);
 // After the node has joined: it is one of a pool, or stays as it is. Slot type and price are those of its pool.
 void join_pool(StateChange& change, Node& node, int slots);
+// The drain of its node has been cancelled: one that was being emptied stays. Of no effect on others.
+void keep_pool_node(StateChange& change, NodeId node);
 // Its node has been removed. Of no effect if no pool has it.
 void forget_pool_node(StateChange& change, NodeId node);
 // After each change: which nodes of pools hold nothing, and which are away.

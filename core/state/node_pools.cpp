@@ -88,6 +88,10 @@ bool nears_its_end(const PoolNode& node, Instant now) {
   return node.ends_at && now >= *node.ends_at - lifetime_notice(node);
 }
 
+bool goes_anyway(const PoolNode& node, Instant now) {
+  return node.state == PoolNodeState::kReleasing || nears_its_end(node, now);
+}
+
 Duration join_patience(const PoolSpec& spec) {
   return spec.lead_time * kLeadTimes + Duration::seconds(30);
 }

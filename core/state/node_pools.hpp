@@ -127,6 +127,8 @@ inline constexpr Duration kEmptiedWithin = Duration::seconds(600);
 inline constexpr Duration kEndMargin = Duration::seconds(5);
 // Its provider ends it, and the time to empty it has come.
 [[nodiscard]] bool nears_its_end(const PoolNode& node, Instant now);
+// To end its drain would be of no use: its provider is told to end it, or will soon do so by itself.
+[[nodiscard]] bool goes_anyway(const PoolNode& node, Instant now);
 
 // When a node that has not joined is given up.
 [[nodiscard]] Duration join_patience(const PoolSpec& spec);

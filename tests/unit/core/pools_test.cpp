@@ -430,6 +430,43 @@ TEST_CASE("a node whose workers have room elsewhere is emptied, and the one that
   CHECK(said.front() == "gpu-1: emptied: without it jobs lose less than the 1 an hour that each of its slots costs");
 }
 
+TEST_CASE("a node that its pool empties stays if its drain is cancelled, and holds up no other") {
+  PoolStory story({gpu_pool(2)});
+  const std::vector<JobId> jobs = story.three_on_two_nodes();
+  story.ends(jobs.front());
+  story.pass(Duration::seconds(60));
+  REQUIRE_FALSE(story.plan().empty());
+  REQUIRE(story.asked(1).state == core::PoolNodeState::kDraining);
+  story.learn(core::NodeDrainCancelled{story.asked(1).node});
+  CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
+  CHECK(story.asked(1).since == story.now());
+  CHECK(story.plan().empty());  // something has happened: it is looked at again after the idle time
+  CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
+}
+
+TEST_CASE("to undrain a node is not proposed once its provider is told to end it") {
+  PoolStory story({gpu_pool(1)});
+  const JobId first = story.submit({.min = 1, .max = 1});
+  REQUIRE(story.plan().size() == 1);
+  const NodeId node = story.joins(1);
+  story.settle(first);
+  story.ends(first);
+  const auto undrains_proposed = [&](JobId job) {
+    (void)story.plan();
+    const auto lines = core::explain(story.state(), job).unblocks;
+    return std::count_if(lines.begin(), lines.end(),
+                         [](const auto& any) { return any.starts_with("schedctl undrain"); });
+  };
+  story.learn(core::NodeDrainRequested{node, Duration::seconds(600), "firmware"});
+  CHECK(undrains_proposed(story.submit({.min = 1, .max = 1})) > 0);
+  story.learn(core::JobCancelRequested{JobId(2)});
+  story.pass(Duration::seconds(61));
+  (void)story.plan();
+  REQUIRE(story.asked(1).state == core::PoolNodeState::kReleasing);
+  REQUIRE(story.state().find_node(node)->state == core::NodeState::kUp);
+  CHECK(undrains_proposed(story.submit({.min = 1, .max = 1})) == 0);
+}
+
 TEST_CASE("a gang of one type of slot counts with the room and the nodes of one type only") {
   core::PoolSpec dear = gpu_pool(3);
   dear.name = "dear";
