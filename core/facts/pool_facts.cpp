@@ -139,37 +139,49 @@ void hasten_drain(StateChange& change, const PoolNode& node) {
   if (*joined->drain->asked > latest) ask_drain(change, node.node, latest, "its provider ends it sooner");
 }
 
-// What it means that a list lacks the node: nothing yet, or miss().
-bool is_lacking(const ClusterState& state, const PoolNode& node, Instant now) {
+// Of a list in a row of an earlier version: a node that it lacked was gone, whatever the provider had been told.
+bool has_old_rules(const PoolListed& fact) {
+  return !fact.begun_at;
+}
+
+// What it means that the list lacks the node: nothing yet, or miss().
+bool is_lacking(const ClusterState& state, const PoolListed& fact, const PoolNode& node, Instant now) {
   const Node* joined = state.find_node(node.node);
   switch (node.state) {
     case PoolNodeState::kAsked: return false;
     case PoolNodeState::kCreated: return now - node.since >= kListLag;
     case PoolNodeState::kJoined:
     case PoolNodeState::kDraining: return joined != nullptr && joined->state != NodeState::kUp;
-    case PoolNodeState::kReleasing: return true;
+    case PoolNodeState::kReleasing: return node.delete_answered || has_old_rules(fact);
   }
   return false;
 }
 
-// Of the nodes that the list should have.
-std::vector<NodeRequest> lacking_in(const ClusterState& state, const PoolListed& fact, Instant now) {
+// Nodes that the list should have, and has not.
+std::vector<NodeRequest> unlisted_in(const ClusterState& state, const PoolListed& fact) {
   std::set<NodeRequest> listed;
   for (const auto& entry : fact.nodes) listed.insert(entry.request);
-  std::vector<NodeRequest> lacking;
+  std::vector<NodeRequest> unlisted;
   for (const auto& [request, node] : state.pools.nodes) {
     const bool is_told = node.pool == fact.pool && request < fact.asked_before;
-    if (is_told && !listed.contains(request) && is_lacking(state, node, now)) lacking.push_back(request);
+    if (is_told && !listed.contains(request)) unlisted.push_back(request);
   }
-  return lacking;
+  return unlisted;
 }
 
-void miss(StateChange& change, const PoolNode& node) {
+// A list may be incomplete: what has not joined is ended before it is forgotten.
+void end_vanished(StateChange& change, PoolNode& node) {
+  create_failed(change, node, "vanished", "the provider lists it no more, and its agent has not joined");
+  become(change, node, PoolNodeState::kReleasing);
+}
+
+void miss(StateChange& change, const PoolListed& fact, PoolNode& node) {
   switch (node.state) {
     case PoolNodeState::kAsked: return;
     case PoolNodeState::kCreated:
-      create_failed(change, node, "vanished", "the provider lists it no more, and its agent has not joined");
-      return forget(change, node.request, "the provider lists it no more");
+      end_vanished(change, node);
+      if (has_old_rules(fact)) forget(change, node.request, "the provider lists it no more");
+      return;
     case PoolNodeState::kJoined:
     case PoolNodeState::kDraining:
       note_outside_change(change);
@@ -309,7 +321,10 @@ Status apply(StateChange& change, const PoolListed& fact) {
       emit(change, "pool.node_unknown", found);
     }
   }
-  for (const NodeRequest request : lacking_in(change.state(), fact, change.at())) miss(change, *find(change, request));
+  for (const NodeRequest request : unlisted_in(change.state(), fact)) {
+    PoolNode& node = *find(change, request);
+    if (is_lacking(change.state(), fact, node, change.at())) miss(change, fact, node);
+  }
   return ok_status();
 }
 
@@ -403,7 +418,13 @@ bool tells_news(const ClusterState& state, const PoolListed& fact, Instant now) 
     const bool was_told = node->state == PoolNodeState::kReleasing && node->delete_answered;
     if (was_told && !node->backoff.holds(now)) return true;
   }
-  return !lacking_in(state, fact, now).empty();
+  const std::vector<NodeRequest> unlisted = unlisted_in(state, fact);
+  return std::any_of(unlisted.begin(), unlisted.end(), [&](NodeRequest request) {
+    const PoolNode& node = *state.pools.find_node(request);
+    // The answer to the first call that ends it may be on its way here.
+    const bool may_have_ended = node.state == PoolNodeState::kReleasing && node.backoff.failures == 0;
+    return may_have_ended || is_lacking(state, fact, node, now);
+  });
 }
 
 }  // namespace tidepool::core

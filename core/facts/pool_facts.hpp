@@ -1,7 +1,8 @@
 // What facts about pools change in the state, and what facts about nodes change in pools.
 //
-// A node that was asked for is forgotten when its provider lists it no more, and not before. A listing never ends a
-// node whose agent is connected: a list that lacks it is wrong or early.
+// A node that was asked for is forgotten when its provider lists it no more, and not before; one that has not joined,
+// or is given back, only after the provider has said that it ends it, because a list may be incomplete. A listing never
+// ends a node whose agent is connected: a list that lacks it is wrong or early.
 #pragma once
 
 #include "base/result.hpp"

@@ -70,7 +70,7 @@ enum class PoolNodeState {
   kCreated,    // the provider has it
   kJoined,     // its agent has
   kDraining,   // its workers leave it; after that it is given back
-  kReleasing,  // the provider is told to end it; it is forgotten when the provider lists it no more
+  kReleasing,  // the provider is told to end it; it is forgotten when it has said so and lists it no more
 };
 [[nodiscard]] const char* to_text(PoolNodeState state);
 

@@ -127,6 +127,7 @@ TEST_CASE("a node that holds nothing is given back after its idle time, and forg
   story.lists({1});
   CHECK(story.count("pool.bill_runs_on") == 1);
   CHECK_FALSE(story.asked(1).delete_answered);
+  story.learn(core::PoolNodeDeleted{1});
   story.lists({});
   CHECK(story.state().pools.nodes.empty());
   CHECK(story.count("pool.node_gone") == 1);
@@ -200,6 +201,7 @@ TEST_CASE("a node that does not join is given back, one whose agent is away late
   story.pass(Duration::seconds(15));
   REQUIRE(story.plan().front().starts_with("gpu-2: one more node for job-1"));
   const NodeId node = story.joins(2);
+  story.learn(core::PoolNodeDeleted{1});
   story.settle(job);
   story.learn(core::NodeLost{node, "no heartbeat"});
   story.lists({2});
@@ -254,9 +256,41 @@ TEST_CASE(
   story.pass(Duration::seconds(60));
   REQUIRE(story.plan().size() == 1);
   const auto changes = story.state().pools.changes;
+  story.learn(core::PoolNodeDeleted{1});
   story.lists({});
+  REQUIRE(story.state().pools.nodes.empty());
   story.learn(core::NodeLost{node, "no heartbeat"});
   CHECK(story.state().pools.changes == changes);
+}
+
+TEST_CASE("a list that lacks nodes which may be there forgets none before its provider has said that it ends it") {
+  PoolStory story;
+  story.submit({.min = 3, .max = 3});
+  REQUIRE(story.plan().size() == 2);
+  for (const core::NodeRequest request : {1, 2}) story.learn(core::PoolNodeCreated{request, "i", {}});
+  story.lists({});
+  CHECK(story.asked(1).state == core::PoolNodeState::kCreated);  // it may not be listed yet
+  story.pass(Duration::seconds(30));
+  story.lists({2});
+  CHECK(story.last("pool.create_failed").data["fault"] == "vanished");
+  CHECK(story.asked(1).state == core::PoolNodeState::kReleasing);
+  CHECK(core::tells_news(story.state(), story.list_of({2}), story.now()));  // the answer may be on its way
+  story.lists({2});
+  CHECK(story.asked(1).name == "gpu-1");
+  story.learn(core::PoolNodeDeleteFailed{1, core::ProviderFault::kTimeout, "no answer"});
+  CHECK_FALSE(core::tells_news(story.state(), story.list_of({2}), story.now()));
+  story.lists({2});
+  CHECK(story.asked(1).state == core::PoolNodeState::kReleasing);
+  story.learn(core::PoolNodeDeleted{1});
+  REQUIRE(core::tells_news(story.state(), story.list_of({2}), story.now()));
+  story.lists({2});
+  CHECK(story.state().pools.find_node(1) == nullptr);
+  // As an earlier version had it, with the same events.
+  core::PoolListed before = story.list_of({});
+  before.begun_at.reset();
+  story.learn(before);
+  CHECK(story.state().pools.nodes.empty());
+  CHECK(story.last("pool.node_gone").data["why"] == "the provider lists it no more");
 }
 
 TEST_CASE("a list that lacks a node whose agent is connected ends nothing") {
