@@ -72,6 +72,7 @@ void fields(auto& archive, codec::Like<PoolNode> auto& node) {
   archive("ends_at", node.ends_at);
   archive("was_used", node.was_used);
   archive("delete_answered", node.delete_answered);
+  archive("ended_at", node.ended_at);
   archive("backoff", node.backoff);
 }
 
@@ -82,6 +83,15 @@ void fields(auto& archive, codec::Like<NodePools> auto& pools) {
   archive("next_request", pools.next_request);
   archive("changes", pools.changes);
   archive("changed_at", pools.changed_at);
+}
+
+// States of earlier versions say less.
+inline void tell_no_later_fields_of_pools(nlohmann::json& pools) {
+  tell_no_memory(pools);
+  if (!pools.is_object() || !pools.contains("nodes") || !pools["nodes"].is_array()) return;
+  for (auto& pair : pools["nodes"]) {
+    if (pair.is_array() && pair.size() == 2 && pair[1].is_object()) pair[1].emplace("ended_at", nullptr);
+  }
 }
 
 void fields(auto& archive, codec::Like<CreateNodeIntent> auto& intent) {

@@ -108,6 +108,11 @@ Status check_spec(const PoolSpec& spec) {
   return ok_status();
 }
 
+// In a row of an earlier version: what a list lacked was gone, and each end that was told again was an event.
+bool has_old_rules(const PoolListed& fact) {
+  return !fact.begun_at;
+}
+
 bool is_known_end(const PoolNode& node, Instant end) {
   return node.ends_at && end - *node.ends_at < kSameEnd && *node.ends_at - end < kSameEnd;
 }
@@ -123,11 +128,16 @@ void see(StateChange& change, PoolNode& node, const PoolListed::Entry& entry) {
     become(change, node, PoolNodeState::kCreated);
     emit(change, "pool.node_created", node);
   }
-  const bool ended_long_ago = node.state == PoolNodeState::kReleasing && node.delete_answered;
-  if (ended_long_ago && !node.backoff.holds(change.at())) {
-    node.delete_answered = false;  // it is told once more
-    emit(change, "pool.bill_runs_on", node, {{"attempts", node.backoff.failures}});
-  }
+}
+
+// It lists a node that it has said it ends: it is told once more.
+void end_again(StateChange& change, const PoolListed& fact, PoolNode& node) {
+  const bool is_due = node.state == PoolNodeState::kReleasing && node.delete_answered;
+  if (!is_due || node.backoff.holds(change.at())) return;
+  node.delete_answered = false;
+  if (!node.ended_at) node.ended_at = node.since;  // of a state of an earlier version
+  if (!has_old_rules(fact) && !outstays(node, pool_of(change, node).spec, change.at())) return;
+  emit(change, "pool.bill_runs_on", node, {{"attempts", node.backoff.failures}});
 }
 
 // Its workers may have been given time beyond the end that its provider tells now.
@@ -137,11 +147,6 @@ void hasten_drain(StateChange& change, const PoolNode& node) {
   if (!is_drained || !node.ends_at || !joined->drain->asked) return;
   const Instant latest = std::max(change.at(), *node.ends_at - kEndMargin);
   if (*joined->drain->asked > latest) ask_drain(change, node.node, latest, "its provider ends it sooner");
-}
-
-// Of a list in a row of an earlier version: a node that it lacked was gone, whatever the provider had been told.
-bool has_old_rules(const PoolListed& fact) {
-  return !fact.begun_at;
 }
 
 // What it means that the list lacks the node: nothing yet, or miss().
@@ -288,6 +293,7 @@ Status apply(StateChange& change, const PoolNodeDeleted& fact) {
   PoolNode* node = find(change, fact.request);
   if (node == nullptr || node->state != PoolNodeState::kReleasing) return ok_status();
   node->delete_answered = true;
+  if (!node->ended_at) node->ended_at = change.at();
   node->backoff.fail(change.at(), "its provider has ended it, and lists it still");
   return ok_status();
 }
@@ -311,7 +317,8 @@ Status apply(StateChange& change, const PoolListed& fact) {
     PoolNode* node = find(change, entry.request);
     if (node != nullptr) {
       see(change, *node, entry);
-      if (fact.begun_at) hasten_drain(change, *node);
+      if (!has_old_rules(fact)) hasten_drain(change, *node);
+      end_again(change, fact, *node);
     } else if (entry.request > 0) {
       PoolNode& found = pools.nodes[entry.request];
       found = {.request = entry.request, .pool = fact.pool, .asked_at = change.at(), .since = change.at()};

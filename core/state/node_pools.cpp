@@ -9,6 +9,7 @@ namespace {
 constexpr Duration kFirstBackoff = Duration::seconds(15);
 constexpr int kDoublings = 7;  // to 32 minutes
 constexpr int kLeadTimes = 3;
+constexpr Duration kGoesWithin = Duration::seconds(180);  // clouds list a machine that ends for up to two minutes
 
 }  // namespace
 
@@ -90,6 +91,10 @@ bool nears_its_end(const PoolNode& node, Instant now) {
 
 bool goes_anyway(const PoolNode& node, Instant now) {
   return node.state == PoolNodeState::kReleasing || nears_its_end(node, now);
+}
+
+bool outstays(const PoolNode& node, const PoolSpec& spec, Instant now) {
+  return node.ended_at && now - *node.ended_at >= std::max(kGoesWithin, spec.lead_time);
 }
 
 Duration join_patience(const PoolSpec& spec) {

@@ -88,6 +88,7 @@ struct PoolNode {
   std::optional<Instant> ends_at = {};     // the provider ends it then
   bool was_used = false;                   // a worker has been on it
   bool delete_answered = false;            // the provider has said that it ends
+  std::optional<Instant> ended_at = {};    // when it said so first
   Backoff backoff = {};                    // of ending it
   bool operator==(const PoolNode&) const = default;
 
@@ -129,6 +130,9 @@ inline constexpr Duration kEndMargin = Duration::seconds(5);
 [[nodiscard]] bool nears_its_end(const PoolNode& node, Instant now);
 // To end its drain would be of no use: its provider is told to end it, or will soon do so by itself.
 [[nodiscard]] bool goes_anyway(const PoolNode& node, Instant now);
+
+// Its provider has said that it ends, for longer than a machine takes to go.
+[[nodiscard]] bool outstays(const PoolNode& node, const PoolSpec& spec, Instant now);
 
 // When a node that has not joined is given up.
 [[nodiscard]] Duration join_patience(const PoolSpec& spec);

@@ -20,6 +20,12 @@ json render_problem(const Published& seen, const core::Backoff& backoff) {
           {"detail", backoff.detail}};
 }
 
+// A machine that ends is listed for a while, which is no failure.
+json render_end_problem(const Published& seen, const core::PoolNode& mine) {
+  const bool ends = mine.ended_at && !outstays(mine, seen.state.pools.find(mine.pool)->spec, seen.now);
+  return ends ? json(nullptr) : render_problem(seen, mine.backoff);
+}
+
 json render_pool_node(const Published& seen, const core::PoolNode& mine) {
   return {{"name", mine.name},
           {"state", to_text(mine.state)},
@@ -30,7 +36,7 @@ json render_pool_node(const Published& seen, const core::PoolNode& mine) {
           {"idle_since", instant_or_null(seen, mine.idle_since)},
           {"away_since", instant_or_null(seen, mine.away_since)},
           {"ends_at", instant_or_null(seen, mine.ends_at)},
-          {"problem", render_problem(seen, mine.backoff)}};
+          {"problem", render_end_problem(seen, mine)}};
 }
 
 json render_pool(const Published& seen, const core::NodePool& pool) {

@@ -226,6 +226,19 @@ TEST_CASE("What was stored before there was memory asks for none and tells none"
   CHECK(core::fact_from_json(pools).ok());
 }
 
+TEST_CASE("What an earlier version stored of pools is read, and says nothing of what it did not know") {
+  Story story;
+  story.learn(core::PoolsConfigured{1, {{.name = "gpu", .min = 1, .max = 2}}});
+  story.decide();
+  auto state = core::to_json(story.state());
+  REQUIRE(state["pools"]["nodes"].size() == 1);
+  state["pools"]["nodes"][0][1].erase("ended_at");
+  const auto read = core::state_from_json(state);
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  CHECK(read->pools == story.state().pools);
+}
+
 TEST_CASE("A list of a provider that an earlier version stored does not say when it was begun") {
   auto listed = core::to_json(core::Fact(core::PoolListed{"gpu", 13, {{12, "i-0a1", std::nullopt}}, Instant()}));
   listed.erase("begun_at");

@@ -122,11 +122,10 @@ TEST_CASE("a node that holds nothing is given back after its idle time, and forg
   CHECK(story.state().find_node(node)->is_closed());
   story.learn(core::PoolNodeDeleted{1});
   story.lists({1});
-  CHECK(story.count("pool.bill_runs_on") == 0);
+  CHECK(story.asked(1).delete_answered);
   story.pass(Duration::seconds(16));
   story.lists({1});
-  CHECK(story.count("pool.bill_runs_on") == 1);
-  CHECK_FALSE(story.asked(1).delete_answered);
+  CHECK_FALSE(story.asked(1).delete_answered);  // it is ended again
   story.learn(core::PoolNodeDeleted{1});
   story.lists({});
   CHECK(story.state().pools.nodes.empty());
@@ -261,6 +260,49 @@ TEST_CASE(
   REQUIRE(story.state().pools.nodes.empty());
   story.learn(core::NodeLost{node, "no heartbeat"});
   CHECK(story.state().pools.changes == changes);
+}
+
+TEST_CASE(
+    "that a bill runs on is told once a node is listed for longer than machines take to go, and before it is not") {
+  for (const int lead : {30, 600}) {
+    core::PoolSpec pool = gpu_pool();
+    pool.lead_time = Duration::seconds(lead);
+    PoolStory story({pool});
+    story.submit({.min = 1, .max = 1});
+    REQUIRE(story.plan().size() == 1);
+    story.learn(core::PoolNodeCreateFailed{1, core::ProviderFault::kTimeout, "no answer"});
+    story.learn(core::PoolNodeDeleted{1});
+    const Instant ended = story.now();
+    const Duration patience = Duration::seconds(std::max(180, lead));
+    int times = 1;
+    while (story.now() - ended < patience) {
+      CHECK(story.count("pool.bill_runs_on") == 0);
+      story.pass(Duration::seconds(15));
+      story.lists({1});
+      if (story.asked(1).delete_answered) continue;
+      story.learn(core::PoolNodeDeleted{1});
+      ++times;
+    }
+    for (int round = 0; round < 60 && story.count("pool.bill_runs_on") == 0; ++round) {
+      story.pass(Duration::seconds(15));
+      story.lists({1});
+    }
+    CHECK(story.last("pool.bill_runs_on").data["attempts"] == times);
+    CHECK(story.now() - ended <= patience * 2);
+  }
+}
+
+TEST_CASE("a list in a row of an earlier version tells that a bill runs on as that version did") {
+  PoolStory story;
+  story.submit({.min = 1, .max = 1});
+  REQUIRE(story.plan().size() == 1);
+  story.learn(core::PoolNodeCreateFailed{1, core::ProviderFault::kTimeout, "no answer"});
+  story.learn(core::PoolNodeDeleted{1});
+  story.pass(Duration::seconds(15));
+  core::PoolListed before = story.list_of({1});
+  before.begun_at.reset();
+  story.learn(before);
+  CHECK(story.count("pool.bill_runs_on") == 1);
 }
 
 TEST_CASE("a list that lacks nodes which may be there forgets none before its provider has said that it ends it") {
