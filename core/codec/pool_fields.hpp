@@ -56,6 +56,8 @@ void fields(auto& archive, codec::Like<NodePool> auto& pool) {
   archive("retired", pool.retired);
   archive("backoff", pool.backoff);
   archive("settled_at", pool.settled_at);
+  archive("list_backoff", pool.list_backoff);
+  archive("list_fails_since", pool.list_fails_since);
 }
 
 void fields(auto& archive, codec::Like<PoolNode> auto& node) {
@@ -88,10 +90,19 @@ void fields(auto& archive, codec::Like<NodePools> auto& pools) {
 // States of earlier versions say less.
 inline void tell_no_later_fields_of_pools(nlohmann::json& pools) {
   tell_no_memory(pools);
-  if (!pools.is_object() || !pools.contains("nodes") || !pools["nodes"].is_array()) return;
-  for (auto& pair : pools["nodes"]) {
+  if (!pools.is_object()) return;
+  const auto each = [&](const char* name, auto&& tell) {
+    if (!pools.contains(name) || !pools[name].is_structured()) return;
+    for (auto& element : pools[name]) tell(element);
+  };
+  each("pools", [](nlohmann::json& pool) {
+    if (!pool.is_object()) return;
+    pool.emplace("list_backoff", codec::encode(Backoff{}));
+    pool.emplace("list_fails_since", nullptr);
+  });
+  each("nodes", [](nlohmann::json& pair) {
     if (pair.is_array() && pair.size() == 2 && pair[1].is_object()) pair[1].emplace("ended_at", nullptr);
-  }
+  });
 }
 
 void fields(auto& archive, codec::Like<CreateNodeIntent> auto& intent) {

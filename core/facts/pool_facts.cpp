@@ -97,6 +97,11 @@ void create_failed(StateChange& change, const PoolNode& node, std::string_view f
   note_outside_change(change);
 }
 
+void forget_list_failures(NodePool& pool) {
+  pool.list_backoff = {};
+  pool.list_fails_since.reset();
+}
+
 Status check_spec(const PoolSpec& spec) {
   const auto wrong = [&](const char* what) { return invalid_argument("pool \"" + spec.name + "\": " + what); };
   if (spec.name.empty()) return invalid_argument("a pool needs a name");
@@ -258,6 +263,7 @@ Status apply(StateChange& change, const PoolsConfigured& fact) {
   for (auto& [name, pool] : pools.pools) {
     if (names.contains(name)) continue;
     pool.retired = true;
+    forget_list_failures(pool);  // nobody lists them now
     pool.spec.min = pool.spec.max = 0;
   }
   for (const auto& [name, pool] : before.pools) drop_if_empty(pools, name);
@@ -313,6 +319,7 @@ Status apply(StateChange& change, const PoolNodeDeleteFailed& fact) {
 Status apply(StateChange& change, const PoolListed& fact) {
   NodePools& pools = change.state().pools;
   if (pools.find(fact.pool) == nullptr) return ok_status();
+  forget_list_failures(pools.pools.at(fact.pool));
   for (const auto& entry : fact.nodes) {
     PoolNode* node = find(change, entry.request);
     if (node != nullptr) {
@@ -337,6 +344,9 @@ Status apply(StateChange& change, const PoolListed& fact) {
 
 Status apply(StateChange& change, const PoolListFailed& fact) {
   if (change.state().pools.find(fact.pool) == nullptr) return ok_status();
+  NodePool& pool = change.state().pools.pools.at(fact.pool);
+  pool.list_backoff.fail(change.at(), fact.detail);
+  if (!pool.list_fails_since) pool.list_fails_since = change.at();
   change.emit("pool.list_failed", {{"pool", fact.pool}, {"fault", to_text(fact.fault)}, {"detail", fact.detail}});
   return ok_status();
 }
@@ -416,7 +426,14 @@ void apply_nodes(StateChange& change, const std::vector<PlannedNode>& nodes) {
   }
 }
 
+bool tells_news(const ClusterState& state, const PoolListFailed& fact, Instant now) {
+  const NodePool* pool = state.pools.find(fact.pool);
+  return pool == nullptr || !pool->list_backoff.holds(now);
+}
+
 bool tells_news(const ClusterState& state, const PoolListed& fact, Instant now) {
+  const NodePool* pool = state.pools.find(fact.pool);
+  if (pool != nullptr && pool->list_fails_since) return true;
   for (const auto& entry : fact.nodes) {
     const PoolNode* node = state.pools.find_node(entry.request);
     if (node == nullptr || node->state == PoolNodeState::kAsked) return true;

@@ -35,5 +35,7 @@ void apply_nodes(StateChange& change, const std::vector<PlannedNode>& nodes);
 
 // Whether the list says anything that the state does not know, or something is due by it.
 [[nodiscard]] bool tells_news(const ClusterState& state, const PoolListed& fact, Instant now);
+// Whether that it fails is to be told once more: later and later, whatever the provider says each time.
+[[nodiscard]] bool tells_news(const ClusterState& state, const PoolListFailed& fact, Instant now);
 
 }  // namespace tidepool::core

@@ -62,6 +62,8 @@ struct NodePool {
   bool retired = false;          // is no longer configured: its nodes stay until they are removed, and no more come
   Backoff backoff = {};          // of creating nodes
   std::uint64_t settled_at = 0;  // NodePools::changes when a node of it was given back last
+  Backoff list_backoff = {};     // of telling that its nodes could not be listed
+  std::optional<Instant> list_fails_since = {};
   bool operator==(const NodePool&) const = default;
 };
 

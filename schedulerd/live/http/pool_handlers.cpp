@@ -39,6 +39,14 @@ json render_pool_node(const Published& seen, const core::PoolNode& mine) {
           {"problem", render_end_problem(seen, mine)}};
 }
 
+// Null: the newest list is good.
+json render_list_problem(const Published& seen, const core::NodePool& pool) {
+  if (!pool.list_fails_since) return nullptr;
+  return {{"since", seen.clock.text(*pool.list_fails_since)},
+          {"failed_at", seen.clock.text(pool.list_backoff.failed_at)},
+          {"detail", pool.list_backoff.detail}};
+}
+
 json render_pool(const Published& seen, const core::NodePool& pool) {
   json nodes = json::array();
   for (const auto& [request, mine] : seen.state.pools.nodes) {
@@ -57,6 +65,7 @@ json render_pool(const Published& seen, const core::NodePool& pool) {
               {"memory_per_slot", pool.spec.memory_per_slot ? json(*pool.spec.memory_per_slot) : json(nullptr)},
               {"retired", pool.retired},
               {"problem", render_problem(seen, pool.backoff)},
+              {"list_problem", render_list_problem(seen, pool)},
               {"nodes", std::move(nodes)}};
   add_price_source(seen.state, pool.spec, out);
   return out;

@@ -125,13 +125,13 @@ void PoolRunner::list(const core::ClusterState& state, Instant now) {
   const auto found = setup_.provider->list();
   listed_at_ = Clock::now();
   if (!found.value) {
-    if (found.detail == list_fault_) return;
+    core::PoolListFailed failed{setup_.pool, found.fault, found.detail};
+    const auto picture = publisher_.picture();
+    if (!core::tells_news(picture->state, failed, picture->now)) return;
     spdlog::warn("event=pool_list_failed pool={} fault={} why=\"{}\"", setup_.pool, core::to_text(found.fault),
                  found.detail);
-    list_fault_ = found.detail;
-    return report(core::PoolListFailed{setup_.pool, found.fault, found.detail});
+    return report(std::move(failed));
   }
-  list_fault_.clear();
   const std::string prefix = setup_.cluster + "-";
   for (const ProvidedNode& node : *found.value) {
     if (!node.request.starts_with(prefix)) continue;  // another daemon's
@@ -150,7 +150,6 @@ void PoolRunner::report(leader::PoolReport report) {
   if (taken.ok()) return;
   created_.clear();
   ended_.clear();
-  list_fault_.clear();
   list_is_due_ = true;
 }
 

@@ -59,6 +59,23 @@ TEST_CASE("a pool tells what its provider has failed at and when it is asked aga
   CHECK(pool.at("problem").at("retry_at") > pool.at("problem").at("failed_at"));
 }
 
+TEST_CASE("a pool tells since when its nodes cannot be listed, until they are listed again") {
+  RestFixture fixture;
+  fixture.service.report(core::PoolsConfigured{.spot_share = 1, .pools = {gpu_pool(0)}});
+  const auto problem = [&] {
+    const json listed = fixture.json_of({.path = "/v1/pools", .token = fixture.admin});
+    CHECK(misfit(listed, "PoolList").empty());
+    return listed.at("items").at(0).at("list_problem");
+  };
+  CHECK(problem().is_null());
+  fixture.service.report(
+      core::PoolListFailed{.pool = "gpu", .fault = core::ProviderFault::kRefused, .detail = "the key has expired"});
+  CHECK(problem().at("detail") == "the key has expired");
+  CHECK(problem().at("since") == problem().at("failed_at"));
+  fixture.service.report(core::PoolListed{.pool = "gpu", .asked_before = 1, .nodes = {}});
+  CHECK(problem().is_null());
+}
+
 TEST_CASE("a node that its provider has said it ends has no problem while machines take to go") {
   RestFixture fixture;
   fixture.service.report(core::PoolsConfigured{.spot_share = 1, .pools = {gpu_pool(1)}});

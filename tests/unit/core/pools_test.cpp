@@ -292,6 +292,31 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a list that fails is told as its back-off grows, and is a problem of the pool until one comes") {
+  PoolStory story;
+  const Instant first = story.now();
+  const auto failed = [](const std::string& detail) {
+    return core::PoolListFailed{"gpu", core::ProviderFault::kRefused, detail};
+  };
+  const auto is_news = [&] { return core::tells_news(story.state(), failed("request 7"), story.now()); };
+  const auto& pool = *story.state().pools.find("gpu");
+  for (const int wait : {15, 30, 60}) {
+    REQUIRE(is_news());
+    story.learn(failed("after " + std::to_string(wait)));
+    CHECK(pool.list_backoff.detail == "after " + std::to_string(wait));
+    CHECK(pool.list_fails_since == first);
+    story.pass(Duration::seconds(wait - 1));
+    CHECK_FALSE(is_news());
+    story.pass(Duration::seconds(1));
+  }
+  CHECK(story.count("pool.list_failed") == 3);
+  REQUIRE(core::tells_news(story.state(), story.list_of({}), story.now()));
+  story.lists({});
+  CHECK_FALSE(pool.list_fails_since);
+  CHECK(pool.list_backoff == core::Backoff{});
+  CHECK_FALSE(core::tells_news(story.state(), story.list_of({}), story.now()));
+}
+
 TEST_CASE("a list in a row of an earlier version tells that a bill runs on as that version did") {
   PoolStory story;
   story.submit({.min = 1, .max = 1});
@@ -593,7 +618,9 @@ TEST_CASE("nodes of a pool that is no longer configured stay, and can be removed
   REQUIRE(story.plan().size() == 1);
   const NodeId node = story.joins(1);
   story.settle(JobId(1));
+  story.learn(core::PoolListFailed{"gpu", core::ProviderFault::kRefused, "the key has expired"});
   story.learn(core::PoolsConfigured{1, {}});
+  CHECK_FALSE(story.state().pools.find("gpu")->list_fails_since);  // nobody lists them any more
   CHECK(story.plan().empty());
   CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
   story.learn(core::NodeLost{node, "no heartbeat"});
