@@ -9,6 +9,7 @@ namespace {
 constexpr Duration kFirstBackoff = Duration::seconds(15);
 constexpr int kDoublings = 7;  // to 32 minutes
 constexpr int kLeadTimes = 3;
+constexpr Duration kAnswersWithin = Duration::seconds(4 * 3'600);
 constexpr Duration kGoesWithin = Duration::seconds(180);  // clouds list a machine that ends for up to two minutes
 
 }  // namespace
@@ -99,6 +100,11 @@ bool outstays(const PoolNode& node, const PoolSpec& spec, Instant now) {
 
 Duration join_patience(const PoolSpec& spec) {
   return spec.lead_time * kLeadTimes + Duration::seconds(30);
+}
+
+Instant joins_by(const PoolNode& node, const PoolSpec& spec) {
+  const Duration unanswered = node.state == PoolNodeState::kAsked ? kAnswersWithin : Duration();
+  return node.since + unanswered + join_patience(spec);
 }
 
 }  // namespace tidepool::core

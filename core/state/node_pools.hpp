@@ -136,7 +136,10 @@ inline constexpr Duration kEndMargin = Duration::seconds(5);
 // Its provider has said that it ends, for longer than a machine takes to go.
 [[nodiscard]] bool outstays(const PoolNode& node, const PoolSpec& spec, Instant now);
 
-// When a node that has not joined is given up.
+// For how long a node that its provider has made may be without an agent.
 [[nodiscard]] Duration join_patience(const PoolSpec& spec);
+// When a node that has not joined is given up. One that its provider has not answered for has hours: calls are made one
+// after another, and each ends by itself. Requires: it is coming.
+[[nodiscard]] Instant joins_by(const PoolNode& node, const PoolSpec& spec);
 
 }  // namespace tidepool::core

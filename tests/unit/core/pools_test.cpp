@@ -214,6 +214,30 @@ TEST_CASE("a node that does not join is given back, one whose agent is away late
   CHECK(again.front().starts_with("gpu-1: one more node for job-1"));
 }
 
+TEST_CASE(
+    "a node that its provider has not been asked for yet is not given up, and one without any answer is in the end") {
+  PoolStory story;
+  story.submit({.min = 3, .max = 3});
+  REQUIRE(story.plan().size() == 2);
+  const Instant asked = story.now();
+  story.pass(Duration::seconds(400));  // calls come one after another, and one took so long
+  story.learn(core::PoolNodeCreated{1, "i-1", {}});
+  CHECK(story.plan().empty());
+  REQUIRE(story.engine().next_due());
+  CHECK(*story.engine().next_due() <= story.now() + Duration::seconds(120));
+  story.pass(Duration::seconds(119));
+  CHECK(story.plan().empty());
+  story.pass(Duration::seconds(1));
+  CHECK(story.plan() == std::vector<std::string>{"gpu-1: given back: no agent has joined from it within 2 min"});
+  CHECK(story.asked(2).state == core::PoolNodeState::kAsked);
+  story.pass(asked + Duration::seconds(4 * 3'600 + 119) - story.now());
+  for (const std::string& said : story.plan()) CHECK_THAT(said, !Catch::StartsWith("gpu-2: given back"));
+  REQUIRE(story.asked(2).state == core::PoolNodeState::kAsked);
+  story.pass(Duration::seconds(1));
+  (void)story.plan();
+  CHECK(story.asked(2).state == core::PoolNodeState::kReleasing);
+}
+
 TEST_CASE("a node that joins with less memory than its pool tells is a failure, and not followed by another at once") {
   core::PoolSpec pool = gpu_pool();
   pool.memory_per_slot = 4'000;
