@@ -419,7 +419,7 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (*name == name_of(NodeJoined{})) body.emplace("moves_states", false);
   if (*name == name_of(NodeJoined{})) body.emplace("gives_notice", false);
   if (*name == name_of(NodeJoined{})) body.emplace("memory_per_slot", nullptr);
-  if (*name == name_of(PoolsConfigured{})) tell_no_memory(body);
+  if (*name == name_of(PoolsConfigured{})) tell_no_later_fields_of_specs(body);
   if (*name == name_of(PoolListed{})) body.emplace("begun_at", nullptr);
   if (*name == name_of(TenantsConfigured{}) && body.contains("tree")) tell_no_later_fields(body["tree"]);
   const bool names_file = *name == name_of(PolicyActivated{}) || *name == name_of(PolicyShadowed{});

@@ -27,14 +27,17 @@ void fields(auto& archive, codec::Like<PoolSpec> auto& spec) {
   archive("lead_time", spec.lead_time);
   archive("spot", spec.spot);
   archive("memory_per_slot", spec.memory_per_slot);
+  archive("made_by", spec.made_by);
 }
 
-// Pools of earlier versions tell none. `in`: what has them, by name or as a list of specifications.
-inline void tell_no_memory(nlohmann::json& in) {
+// Pools of earlier versions say less. `in`: what has them, by name or as a list of specifications.
+inline void tell_no_later_fields_of_specs(nlohmann::json& in) {
   if (!in.is_object() || !in.contains("pools") || !in["pools"].is_structured()) return;
   for (auto& pool : in["pools"]) {
     auto& spec = pool.is_object() && pool.contains("spec") ? pool["spec"] : pool;
-    if (spec.is_object()) spec.emplace("memory_per_slot", nullptr);
+    if (!spec.is_object()) continue;
+    spec.emplace("memory_per_slot", nullptr);
+    spec.emplace("made_by", "");
   }
 }
 
@@ -89,7 +92,7 @@ void fields(auto& archive, codec::Like<NodePools> auto& pools) {
 
 // States of earlier versions say less.
 inline void tell_no_later_fields_of_pools(nlohmann::json& pools) {
-  tell_no_memory(pools);
+  tell_no_later_fields_of_specs(pools);
   if (!pools.is_object()) return;
   const auto each = [&](const char* name, auto&& tell) {
     if (!pools.contains(name) || !pools[name].is_structured()) return;

@@ -33,6 +33,7 @@ struct PoolSpec {
   bool spot = false;   // its nodes may be taken away at any time
   // Bytes of memory that its nodes have for each slot, at least; none: not told, so none is made for a job that asks.
   std::optional<std::int64_t> memory_per_slot = {};
+  std::string made_by = {};  // digest of what makes its nodes, which alone can end them; empty = not told
   bool operator==(const PoolSpec&) const = default;
 };
 
