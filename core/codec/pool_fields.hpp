@@ -88,12 +88,14 @@ void fields(auto& archive, codec::Like<NodePools> auto& pools) {
   archive("next_request", pools.next_request);
   archive("changes", pools.changes);
   archive("changed_at", pools.changed_at);
+  archive("forgotten_at", pools.forgotten_at);
 }
 
 // States of earlier versions say less.
 inline void tell_no_later_fields_of_pools(nlohmann::json& pools) {
   tell_no_later_fields_of_specs(pools);
   if (!pools.is_object()) return;
+  pools.emplace("forgotten_at", nullptr);
   const auto each = [&](const char* name, auto&& tell) {
     if (!pools.contains(name) || !pools[name].is_structured()) return;
     for (auto& element : pools[name]) tell(element);

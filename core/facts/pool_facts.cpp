@@ -46,9 +46,11 @@ void drop_if_empty(NodePools& pools, const std::string& name) {
   if (pool != pools.pools.end() && pool->second.retired && pools.count(name) == 0) pools.pools.erase(pool);
 }
 
-void drop(NodePools& pools, NodeRequest request) {
+void drop(StateChange& change, NodeRequest request) {
+  NodePools& pools = change.state().pools;
   const std::string pool = pools.nodes.at(request).pool;
   pools.nodes.erase(request);
+  pools.forgotten_at = change.at();
   drop_if_empty(pools, pool);
 }
 
@@ -64,11 +66,10 @@ NodePool& pool_of(StateChange& change, const PoolNode& node) {
 
 // Its machine is no more: that is the proof of death of what it ran.
 void forget(StateChange& change, NodeRequest request, const char* why) {
-  NodePools& pools = change.state().pools;
-  const PoolNode gone = pools.nodes.at(request);
+  const PoolNode gone = change.state().pools.nodes.at(request);
   emit(change, "pool.node_gone", gone, {{"why", why}});
   prices_until_now(change);
-  drop(pools, request);
+  drop(change, request);
   price_anew(change);
   const Node* known = change.state().find_node(gone.node);
   if (known == nullptr || known->state == NodeState::kUp) return;
@@ -133,6 +134,14 @@ void see(StateChange& change, PoolNode& node, const PoolListed::Entry& entry) {
     become(change, node, PoolNodeState::kCreated);
     emit(change, "pool.node_created", node);
   }
+}
+
+// Nothing speaks of the request. A list that was begun before some node was forgotten may have that one still, also
+// where it is of another pool with the same provider: the next one tells.
+bool is_unknown(const NodePools& pools, const PoolListed& fact, NodeRequest request) {
+  if (request == 0 || pools.find_node(request) != nullptr) return false;
+  const bool may_be_late = fact.begun_at && pools.forgotten_at && *pools.forgotten_at >= *fact.begun_at;
+  return !may_be_late || request >= pools.next_request;
 }
 
 // It lists a node that it has said it ends: it is told once more.
@@ -290,7 +299,7 @@ Status apply(StateChange& change, const PoolNodeCreateFailed& fact) {
   if (may_be_there) {
     become(change, *node, PoolNodeState::kReleasing);
   } else {
-    drop(change.state().pools, fact.request);
+    drop(change, fact.request);
   }
   return ok_status();
 }
@@ -326,7 +335,7 @@ Status apply(StateChange& change, const PoolListed& fact) {
       see(change, *node, entry);
       if (!has_old_rules(fact)) hasten_drain(change, *node);
       end_again(change, fact, *node);
-    } else if (entry.request > 0) {
+    } else if (is_unknown(pools, fact, entry.request)) {
       PoolNode& found = pools.nodes[entry.request];
       found = {.request = entry.request, .pool = fact.pool, .asked_at = change.at(), .since = change.at()};
       found.state = PoolNodeState::kReleasing;
@@ -416,8 +425,7 @@ void keep_pool_node(StateChange& change, NodeId node) {
 }
 
 void forget_pool_node(StateChange& change, NodeId node) {
-  NodePools& pools = change.state().pools;
-  if (const PoolNode* mine = pools.find_node(node)) drop(pools, mine->request);
+  if (const PoolNode* mine = change.state().pools.find_node(node)) drop(change, mine->request);
 }
 
 void apply_nodes(StateChange& change, const std::vector<PlannedNode>& nodes) {
@@ -436,6 +444,7 @@ bool tells_news(const ClusterState& state, const PoolListed& fact, Instant now) 
   if (pool != nullptr && pool->list_fails_since) return true;
   for (const auto& entry : fact.nodes) {
     const PoolNode* node = state.pools.find_node(entry.request);
+    if (node == nullptr && !is_unknown(state.pools, fact, entry.request)) continue;
     if (node == nullptr || node->state == PoolNodeState::kAsked) return true;
     if (!entry.provider_id.empty() && entry.provider_id != node->provider_id) return true;
     if (entry.lifetime && !is_known_end(*node, now + *entry.lifetime)) return true;

@@ -108,8 +108,9 @@ struct NodePools {
   std::map<std::string, NodePool> pools;
   std::map<NodeRequest, PoolNode> nodes;
   NodeRequest next_request = 1;
-  std::uint64_t changes = 0;  // things that happened outside of the engine and may change what is needed
-  Instant changed_at;         // the newest of them
+  std::uint64_t changes = 0;                 // things that happened outside of the engine and may change what is needed
+  Instant changed_at;                        // the newest of them
+  std::optional<Instant> forgotten_at = {};  // when a node left `nodes` last
   bool operator==(const NodePools&) const = default;
 
   [[nodiscard]] const NodePool* find(const std::string& pool) const;

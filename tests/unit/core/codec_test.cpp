@@ -234,6 +234,7 @@ TEST_CASE("What an earlier version stored of pools is read, and says nothing of 
   auto state = core::to_json(story.state());
   REQUIRE(state["pools"]["nodes"].size() == 1);
   state["pools"]["nodes"][0][1].erase("ended_at");
+  state["pools"].erase("forgotten_at");
   state["pools"]["pools"]["gpu"]["spec"].erase("made_by");
   state["pools"]["pools"]["gpu"].erase("list_backoff");
   state["pools"]["pools"]["gpu"].erase("list_fails_since");

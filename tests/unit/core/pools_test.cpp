@@ -341,6 +341,33 @@ TEST_CASE("a list that fails is told as its back-off grows, and is a problem of 
   CHECK_FALSE(core::tells_news(story.state(), story.list_of({}), story.now()));
 }
 
+TEST_CASE("a list that was begun before a node was forgotten makes no unknown node of it, and the next one does") {
+  core::PoolSpec other = gpu_pool(0);
+  other.name = "other";
+  PoolStory story({gpu_pool(), other});
+  story.submit({.min = 1, .max = 1});
+  REQUIRE(story.plan().size() == 1);
+  story.learn(core::PoolNodeCreateFailed{1, core::ProviderFault::kTimeout, "no answer"});
+  story.pass(Duration::seconds(1));
+  core::PoolListed late = story.list_of({1});  // of the other pool, whose provider has the nodes of both
+  late.pool = "other";
+  story.pass(Duration::seconds(1));
+  story.learn(core::PoolNodeDeleted{1});
+  story.lists({});
+  REQUIRE(story.state().pools.find_node(1) == nullptr);
+  CHECK_FALSE(core::tells_news(story.state(), late, story.now()));
+  story.learn(late);
+  CHECK(story.count("pool.node_unknown") == 0);
+  late.nodes.front().request = 7;  // of a number that this daemon has not given
+  CHECK(core::tells_news(story.state(), late, story.now()));
+  story.pass(Duration::seconds(1));
+  core::PoolListed next = story.list_of({1});
+  REQUIRE(core::tells_news(story.state(), next, story.now()));
+  story.learn(next);
+  CHECK(story.count("pool.node_unknown") == 1);
+  CHECK(story.asked(1).state == core::PoolNodeState::kReleasing);
+}
+
 TEST_CASE("a list in a row of an earlier version tells that a bill runs on as that version did") {
   PoolStory story;
   story.submit({.min = 1, .max = 1});
