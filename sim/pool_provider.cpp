@@ -119,7 +119,8 @@ PoolProvider::Reports PoolProvider::on(const ListDue& event, const core::Cluster
 
 void PoolProvider::list(const core::ClusterState& state, Instant now, Reports& reports) const {
   for (const PoolModel& pool : setup_.pools) {
-    core::PoolListed listed{.pool = pool.spec.name, .asked_before = state.pools.next_request, .nodes = {}};
+    core::PoolListed listed{
+        .pool = pool.spec.name, .asked_before = state.pools.next_request, .nodes = {}, .begun_at = now};
     for (const auto& [request, machine] : machines_) {
       if (machine.life.pool == pool.spec.name) listed.nodes.push_back({request, id_of(request), {}});
     }

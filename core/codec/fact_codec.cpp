@@ -274,6 +274,7 @@ void fields(auto& archive, codec::Like<PoolListed> auto& fact) {
   archive("pool", fact.pool);
   archive("asked_before", fact.asked_before);
   archive("nodes", fact.nodes);
+  archive("begun_at", fact.begun_at);
 }
 void fields(auto& archive, codec::Like<PoolListFailed> auto& fact) {
   archive("pool", fact.pool);
@@ -418,7 +419,8 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (*name == name_of(NodeJoined{})) body.emplace("moves_states", false);
   if (*name == name_of(NodeJoined{})) body.emplace("gives_notice", false);
   if (*name == name_of(NodeJoined{})) body.emplace("memory_per_slot", nullptr);
-  if (*name == name_of(PoolsConfigured{})) tell_no_memory(body);
+  if (*name == name_of(PoolsConfigured{})) tell_no_later_fields_of_specs(body);
+  if (*name == name_of(PoolListed{})) body.emplace("begun_at", nullptr);
   if (*name == name_of(TenantsConfigured{}) && body.contains("tree")) tell_no_later_fields(body["tree"]);
   const bool names_file = *name == name_of(PolicyActivated{}) || *name == name_of(PolicyShadowed{});
   if (names_file && body.contains("file")) tell_no_shares(body["file"]);

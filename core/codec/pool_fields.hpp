@@ -27,14 +27,17 @@ void fields(auto& archive, codec::Like<PoolSpec> auto& spec) {
   archive("lead_time", spec.lead_time);
   archive("spot", spec.spot);
   archive("memory_per_slot", spec.memory_per_slot);
+  archive("made_by", spec.made_by);
 }
 
-// Pools of earlier versions tell none. `in`: what has them, by name or as a list of specifications.
-inline void tell_no_memory(nlohmann::json& in) {
+// Pools of earlier versions say less. `in`: what has them, by name or as a list of specifications.
+inline void tell_no_later_fields_of_specs(nlohmann::json& in) {
   if (!in.is_object() || !in.contains("pools") || !in["pools"].is_structured()) return;
   for (auto& pool : in["pools"]) {
     auto& spec = pool.is_object() && pool.contains("spec") ? pool["spec"] : pool;
-    if (spec.is_object()) spec.emplace("memory_per_slot", nullptr);
+    if (!spec.is_object()) continue;
+    spec.emplace("memory_per_slot", nullptr);
+    spec.emplace("made_by", "");
   }
 }
 
@@ -56,6 +59,8 @@ void fields(auto& archive, codec::Like<NodePool> auto& pool) {
   archive("retired", pool.retired);
   archive("backoff", pool.backoff);
   archive("settled_at", pool.settled_at);
+  archive("list_backoff", pool.list_backoff);
+  archive("list_fails_since", pool.list_fails_since);
 }
 
 void fields(auto& archive, codec::Like<PoolNode> auto& node) {
@@ -72,6 +77,7 @@ void fields(auto& archive, codec::Like<PoolNode> auto& node) {
   archive("ends_at", node.ends_at);
   archive("was_used", node.was_used);
   archive("delete_answered", node.delete_answered);
+  archive("ended_at", node.ended_at);
   archive("backoff", node.backoff);
 }
 
@@ -82,6 +88,26 @@ void fields(auto& archive, codec::Like<NodePools> auto& pools) {
   archive("next_request", pools.next_request);
   archive("changes", pools.changes);
   archive("changed_at", pools.changed_at);
+  archive("forgotten_at", pools.forgotten_at);
+}
+
+// States of earlier versions say less.
+inline void tell_no_later_fields_of_pools(nlohmann::json& pools) {
+  tell_no_later_fields_of_specs(pools);
+  if (!pools.is_object()) return;
+  pools.emplace("forgotten_at", nullptr);
+  const auto each = [&](const char* name, auto&& tell) {
+    if (!pools.contains(name) || !pools[name].is_structured()) return;
+    for (auto& element : pools[name]) tell(element);
+  };
+  each("pools", [](nlohmann::json& pool) {
+    if (!pool.is_object()) return;
+    pool.emplace("list_backoff", codec::encode(Backoff{}));
+    pool.emplace("list_fails_since", nullptr);
+  });
+  each("nodes", [](nlohmann::json& pair) {
+    if (pair.is_array() && pair.size() == 2 && pair[1].is_object()) pair[1].emplace("ended_at", nullptr);
+  });
 }
 
 void fields(auto& archive, codec::Like<CreateNodeIntent> auto& intent) {

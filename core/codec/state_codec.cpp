@@ -455,7 +455,7 @@ Status take_head(nlohmann::json document, ClusterState& state) {
   TP_TRY(take("prices", [&](const auto& found) { return take_prices(found, state); }));
   TP_TRY(take_into("utc_us_at_zero", state.utc_us_at_zero));
   TP_TRY(take_into("preempted_at", state.preempted_at));
-  if (const auto pools = document.find("pools"); pools != document.end()) tell_no_memory(*pools);
+  if (const auto pools = document.find("pools"); pools != document.end()) tell_no_later_fields_of_pools(*pools);
   TP_TRY(take_into("pools", state.pools));
   TP_TRY(take_into("node_damping", state.damping));
   TP_TRY(take_into("maintenance", state.maintenance));

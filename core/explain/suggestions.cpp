@@ -129,6 +129,23 @@ void suggest_lost(const ClusterState& state, const Job& job, Explanation& out) {
   }
 }
 
+// Its pool keeps it drained, whatever an operator does.
+bool is_lost_to_pool(const ClusterState& state, const Node& node) {
+  const PoolNode* mine = state.pools.find_node(node.id);
+  return mine != nullptr && goes_anyway(*mine, state.now);
+}
+
+// Reasons name the node to undrain, and know no pools.
+std::vector<std::string> without_vain_undrains(const ClusterState& state, std::vector<std::string> lines) {
+  std::erase_if(lines, [&](const std::string& line) {
+    return std::any_of(state.pools.nodes.begin(), state.pools.nodes.end(), [&](const auto& any) {
+      return any.second.node && goes_anyway(any.second, state.now) &&
+             line == "schedctl undrain " + any.second.node.text();
+    });
+  });
+  return lines;
+}
+
 void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   const int slots = job.spec.gpus_per_worker;
   const int needed = job.spec.elastic.sizes.front() * slots;
@@ -147,7 +164,7 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   for (const auto& [id, node] : state.nodes) {
     if (!may_run_on(job, node)) continue;
     if (node.cordoned && node.state == NodeState::kUp) out.unblocks.push_back("uncordon " + node.name);
-    if (node.drain && node.state == NodeState::kUp) {
+    if (node.drain && node.state == NodeState::kUp && !is_lost_to_pool(state, node)) {
       const auto window = node.drain->only_window();
       out.unblocks.push_back(window ? "schedctl maintenance remove " + window_name(*window)
                                     : "schedctl undrain " + node.name);
@@ -222,9 +239,9 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
                 reason::BehindOlderJob, reason::TurnWait>(why))
     suggest_room(state, job, out);
   if (is_any_of<reason::NoNodeMatches, reason::NoNodes>(why)) suggest_lost(state, job, out);
-  append_new(unblocks_of(why, job.id), out.unblocks);
+  append_new(without_vain_undrains(state, unblocks_of(why, job.id)), out.unblocks);
   if (out.chosen && !same_kind(out.chosen->reason, why)) {
-    append_new(unblocks_of(out.chosen->reason, job.id), out.unblocks);
+    append_new(without_vain_undrains(state, unblocks_of(out.chosen->reason, job.id)), out.unblocks);
   }
   const auto thaws = job.planned && job.state() == JobState::kRunning ? resizable_at(job) : std::nullopt;
   if (thaws && *thaws > state.now && !is_any_of<reason::Cooldown, reason::MinRuntime>(why)) {

@@ -6,6 +6,7 @@
 
 #include "base/first_after.hpp"
 #include "base/id_set.hpp"
+#include "core/facts/pool_facts.hpp"
 #include "core/facts/state_moves.hpp"
 #include "core/facts/worker_exit.hpp"
 #include "core/state/membership.hpp"
@@ -109,7 +110,10 @@ Status apply(StateChange& change, const NodeDrainRequested& fact) {
 Status apply(StateChange& change, const NodeDrainCancelled& fact) {
   const Node* known = change.state().find_node(fact.node);
   if (known == nullptr) return not_found("there is no " + fact.node.text());
-  if (!known->drain) return ok_status();
+  if (!known->drain) {
+    keep_pool_node(change, fact.node);
+    return ok_status();
+  }
   const auto& maintenance = known->drain->maintenance;
   if (maintenance && !known->drain->asked && !known->drain->reclaim) {
     const std::string window = window_name(maintenance->window);
@@ -120,6 +124,7 @@ Status apply(StateChange& change, const NodeDrainCancelled& fact) {
   drain.asked.reset();
   drain.reclaim.reset();
   drain.reason.clear();
+  keep_pool_node(change, fact.node);
   follow_end(change, fact.node);
   return ok_status();
 }

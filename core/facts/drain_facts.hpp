@@ -23,7 +23,8 @@ namespace tidepool::core {
 [[nodiscard]] bool is_news(const Node& node, const NodeReclaimNoticed& fact, Instant at);
 
 [[nodiscard]] Status apply(StateChange& change, const NodeDrainRequested& fact);
-// Of operators, pools and notices; one that a maintenance window asks for goes on.
+// Of operators, pools and notices; one that a maintenance window asks for goes on. A pool that was emptying the node
+// keeps it until it has a reason anew.
 [[nodiscard]] Status apply(StateChange& change, const NodeDrainCancelled& fact);
 [[nodiscard]] Status apply(StateChange& change, const NodeReclaimNoticed& fact);
 

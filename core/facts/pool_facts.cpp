@@ -18,7 +18,7 @@ namespace {
 
 constexpr Duration kListLag = Duration::seconds(30);      // a node that was created a moment ago may not be listed yet
 constexpr Duration kLastMoments = Duration::seconds(30);  // for workers on a node that is given back and comes again
-constexpr Duration kSameEnd = Duration::seconds(5);
+constexpr Duration kSameEnd = Duration::seconds(10);      // clocks and calls make what is told again a little different
 
 nlohmann::json data_of(const PoolNode& node) {
   return {{"pool", node.pool}, {"name", node.name}, {"request", node.request}, {"provider_id", node.provider_id}};
@@ -46,9 +46,11 @@ void drop_if_empty(NodePools& pools, const std::string& name) {
   if (pool != pools.pools.end() && pool->second.retired && pools.count(name) == 0) pools.pools.erase(pool);
 }
 
-void drop(NodePools& pools, NodeRequest request) {
+void drop(StateChange& change, NodeRequest request) {
+  NodePools& pools = change.state().pools;
   const std::string pool = pools.nodes.at(request).pool;
   pools.nodes.erase(request);
+  pools.forgotten_at = change.at();
   drop_if_empty(pools, pool);
 }
 
@@ -64,11 +66,10 @@ NodePool& pool_of(StateChange& change, const PoolNode& node) {
 
 // Its machine is no more: that is the proof of death of what it ran.
 void forget(StateChange& change, NodeRequest request, const char* why) {
-  NodePools& pools = change.state().pools;
-  const PoolNode gone = pools.nodes.at(request);
+  const PoolNode gone = change.state().pools.nodes.at(request);
   emit(change, "pool.node_gone", gone, {{"why", why}});
   prices_until_now(change);
-  drop(pools, request);
+  drop(change, request);
   price_anew(change);
   const Node* known = change.state().find_node(gone.node);
   if (known == nullptr || known->state == NodeState::kUp) return;
@@ -97,6 +98,11 @@ void create_failed(StateChange& change, const PoolNode& node, std::string_view f
   note_outside_change(change);
 }
 
+void forget_list_failures(NodePool& pool) {
+  pool.list_backoff = {};
+  pool.list_fails_since.reset();
+}
+
 Status check_spec(const PoolSpec& spec) {
   const auto wrong = [&](const char* what) { return invalid_argument("pool \"" + spec.name + "\": " + what); };
   if (spec.name.empty()) return invalid_argument("a pool needs a name");
@@ -108,56 +114,93 @@ Status check_spec(const PoolSpec& spec) {
   return ok_status();
 }
 
+// In a row of an earlier version: what a list lacked was gone, and each end that was told again was an event.
+bool has_old_rules(const PoolListed& fact) {
+  return !fact.begun_at;
+}
+
+bool is_known_end(const PoolNode& node, Instant end) {
+  return node.ends_at && end - *node.ends_at < kSameEnd && *node.ends_at - end < kSameEnd;
+}
+
 // What the list tells of a node that it has.
 void see(StateChange& change, PoolNode& node, const PoolListed::Entry& entry) {
   if (!entry.provider_id.empty()) node.provider_id = entry.provider_id;
   if (entry.lifetime) {
     const Instant end = change.at() + *entry.lifetime;
-    const bool same = node.ends_at && end - *node.ends_at < kSameEnd && *node.ends_at - end < kSameEnd;
-    if (!same) node.ends_at = end;
+    if (!is_known_end(node, end)) node.ends_at = end;
   }
   if (node.state == PoolNodeState::kAsked) {
     become(change, node, PoolNodeState::kCreated);
     emit(change, "pool.node_created", node);
   }
-  const bool ended_long_ago = node.state == PoolNodeState::kReleasing && node.delete_answered;
-  if (ended_long_ago && !node.backoff.holds(change.at())) {
-    node.delete_answered = false;  // it is told once more
-    emit(change, "pool.bill_runs_on", node, {{"attempts", node.backoff.failures}});
-  }
 }
 
-// What it means that a list lacks the node: nothing yet, or miss().
-bool is_lacking(const ClusterState& state, const PoolNode& node, Instant now) {
+// Nothing speaks of the request. A list that was begun before some node was forgotten may have that one still, also
+// where it is of another pool with the same provider: the next one tells.
+bool is_unknown(const NodePools& pools, const PoolListed& fact, NodeRequest request) {
+  if (request == 0 || pools.find_node(request) != nullptr) return false;
+  const bool may_be_late = fact.begun_at && pools.forgotten_at && *pools.forgotten_at >= *fact.begun_at;
+  return !may_be_late || request >= pools.next_request;
+}
+
+// It lists a node that it has said it ends: it is told once more.
+void end_again(StateChange& change, const PoolListed& fact, PoolNode& node) {
+  const bool is_due = node.state == PoolNodeState::kReleasing && node.delete_answered;
+  if (!is_due || node.backoff.holds(change.at())) return;
+  node.delete_answered = false;
+  if (!node.ended_at) node.ended_at = node.since;  // of a state of an earlier version
+  if (!has_old_rules(fact) && !outstays(node, pool_of(change, node).spec, change.at())) return;
+  emit(change, "pool.bill_runs_on", node, {{"attempts", node.backoff.failures}});
+}
+
+// Its workers may have been given time beyond the end that its provider tells now.
+void hasten_drain(StateChange& change, const PoolNode& node) {
+  const Node* joined = change.state().find_node(node.node);
+  const bool is_drained = node.state == PoolNodeState::kDraining && joined != nullptr && joined->drain;
+  if (!is_drained || !node.ends_at || !joined->drain->asked) return;
+  const Instant latest = std::max(change.at(), *node.ends_at - kEndMargin);
+  if (*joined->drain->asked > latest) ask_drain(change, node.node, latest, "its provider ends it sooner");
+}
+
+// What it means that the list lacks the node: nothing yet, or miss().
+bool is_lacking(const ClusterState& state, const PoolListed& fact, const PoolNode& node, Instant now) {
   const Node* joined = state.find_node(node.node);
   switch (node.state) {
     case PoolNodeState::kAsked: return false;
     case PoolNodeState::kCreated: return now - node.since >= kListLag;
     case PoolNodeState::kJoined:
     case PoolNodeState::kDraining: return joined != nullptr && joined->state != NodeState::kUp;
-    case PoolNodeState::kReleasing: return true;
+    case PoolNodeState::kReleasing: return node.delete_answered || has_old_rules(fact);
   }
   return false;
 }
 
-// Of the nodes that the list should have.
-std::vector<NodeRequest> lacking_in(const ClusterState& state, const PoolListed& fact, Instant now) {
+// Nodes that the list should have, and has not.
+std::vector<NodeRequest> unlisted_in(const ClusterState& state, const PoolListed& fact) {
   std::set<NodeRequest> listed;
   for (const auto& entry : fact.nodes) listed.insert(entry.request);
-  std::vector<NodeRequest> lacking;
+  std::vector<NodeRequest> unlisted;
   for (const auto& [request, node] : state.pools.nodes) {
     const bool is_told = node.pool == fact.pool && request < fact.asked_before;
-    if (is_told && !listed.contains(request) && is_lacking(state, node, now)) lacking.push_back(request);
+    if (is_told && !listed.contains(request)) unlisted.push_back(request);
   }
-  return lacking;
+  return unlisted;
 }
 
-void miss(StateChange& change, const PoolNode& node) {
+// A list may be incomplete: what has not joined is ended before it is forgotten.
+void end_vanished(StateChange& change, PoolNode& node) {
+  create_failed(change, node, "vanished", "the provider lists it no more, and its agent has not joined");
+  become(change, node, PoolNodeState::kReleasing);
+}
+
+void miss(StateChange& change, const PoolListed& fact, PoolNode& node) {
   switch (node.state) {
     case PoolNodeState::kAsked: return;
     case PoolNodeState::kCreated:
-      create_failed(change, node, "vanished", "the provider lists it no more, and its agent has not joined");
-      return forget(change, node.request, "the provider lists it no more");
+      end_vanished(change, node);
+      if (has_old_rules(fact)) forget(change, node.request, "the provider lists it no more");
+      return;
     case PoolNodeState::kJoined:
     case PoolNodeState::kDraining:
       note_outside_change(change);
@@ -229,6 +272,7 @@ Status apply(StateChange& change, const PoolsConfigured& fact) {
   for (auto& [name, pool] : pools.pools) {
     if (names.contains(name)) continue;
     pool.retired = true;
+    forget_list_failures(pool);  // nobody lists them now
     pool.spec.min = pool.spec.max = 0;
   }
   for (const auto& [name, pool] : before.pools) drop_if_empty(pools, name);
@@ -255,7 +299,7 @@ Status apply(StateChange& change, const PoolNodeCreateFailed& fact) {
   if (may_be_there) {
     become(change, *node, PoolNodeState::kReleasing);
   } else {
-    drop(change.state().pools, fact.request);
+    drop(change, fact.request);
   }
   return ok_status();
 }
@@ -264,6 +308,7 @@ Status apply(StateChange& change, const PoolNodeDeleted& fact) {
   PoolNode* node = find(change, fact.request);
   if (node == nullptr || node->state != PoolNodeState::kReleasing) return ok_status();
   node->delete_answered = true;
+  if (!node->ended_at) node->ended_at = change.at();
   node->backoff.fail(change.at(), "its provider has ended it, and lists it still");
   return ok_status();
 }
@@ -283,11 +328,14 @@ Status apply(StateChange& change, const PoolNodeDeleteFailed& fact) {
 Status apply(StateChange& change, const PoolListed& fact) {
   NodePools& pools = change.state().pools;
   if (pools.find(fact.pool) == nullptr) return ok_status();
+  forget_list_failures(pools.pools.at(fact.pool));
   for (const auto& entry : fact.nodes) {
     PoolNode* node = find(change, entry.request);
     if (node != nullptr) {
       see(change, *node, entry);
-    } else if (entry.request > 0) {
+      if (!has_old_rules(fact)) hasten_drain(change, *node);
+      end_again(change, fact, *node);
+    } else if (is_unknown(pools, fact, entry.request)) {
       PoolNode& found = pools.nodes[entry.request];
       found = {.request = entry.request, .pool = fact.pool, .asked_at = change.at(), .since = change.at()};
       found.state = PoolNodeState::kReleasing;
@@ -296,12 +344,18 @@ Status apply(StateChange& change, const PoolListed& fact) {
       emit(change, "pool.node_unknown", found);
     }
   }
-  for (const NodeRequest request : lacking_in(change.state(), fact, change.at())) miss(change, *find(change, request));
+  for (const NodeRequest request : unlisted_in(change.state(), fact)) {
+    PoolNode& node = *find(change, request);
+    if (is_lacking(change.state(), fact, node, change.at())) miss(change, fact, node);
+  }
   return ok_status();
 }
 
 Status apply(StateChange& change, const PoolListFailed& fact) {
   if (change.state().pools.find(fact.pool) == nullptr) return ok_status();
+  NodePool& pool = change.state().pools.pools.at(fact.pool);
+  pool.list_backoff.fail(change.at(), fact.detail);
+  if (!pool.list_fails_since) pool.list_fails_since = change.at();
   change.emit("pool.list_failed", {{"pool", fact.pool}, {"fault", to_text(fact.fault)}, {"detail", fact.detail}});
   return ok_status();
 }
@@ -363,9 +417,15 @@ void follow_pool_use(StateChange& change) {
   }
 }
 
-void forget_pool_node(StateChange& change, NodeId node) {
+void keep_pool_node(StateChange& change, NodeId node) {
   NodePools& pools = change.state().pools;
-  if (const PoolNode* mine = pools.find_node(node)) drop(pools, mine->request);
+  const PoolNode* mine = pools.find_node(node);
+  if (mine == nullptr || mine->state != PoolNodeState::kDraining) return;
+  become(change, pools.nodes.at(mine->request), PoolNodeState::kJoined);
+}
+
+void forget_pool_node(StateChange& change, NodeId node) {
+  if (const PoolNode* mine = change.state().pools.find_node(node)) drop(change, mine->request);
 }
 
 void apply_nodes(StateChange& change, const std::vector<PlannedNode>& nodes) {
@@ -374,16 +434,30 @@ void apply_nodes(StateChange& change, const std::vector<PlannedNode>& nodes) {
   }
 }
 
+bool tells_news(const ClusterState& state, const PoolListFailed& fact, Instant now) {
+  const NodePool* pool = state.pools.find(fact.pool);
+  return pool == nullptr || !pool->list_backoff.holds(now);
+}
+
 bool tells_news(const ClusterState& state, const PoolListed& fact, Instant now) {
+  const NodePool* pool = state.pools.find(fact.pool);
+  if (pool != nullptr && pool->list_fails_since) return true;
   for (const auto& entry : fact.nodes) {
     const PoolNode* node = state.pools.find_node(entry.request);
+    if (node == nullptr && !is_unknown(state.pools, fact, entry.request)) continue;
     if (node == nullptr || node->state == PoolNodeState::kAsked) return true;
     if (!entry.provider_id.empty() && entry.provider_id != node->provider_id) return true;
-    if (entry.lifetime && !node->ends_at) return true;
+    if (entry.lifetime && !is_known_end(*node, now + *entry.lifetime)) return true;
     const bool was_told = node->state == PoolNodeState::kReleasing && node->delete_answered;
     if (was_told && !node->backoff.holds(now)) return true;
   }
-  return !lacking_in(state, fact, now).empty();
+  const std::vector<NodeRequest> unlisted = unlisted_in(state, fact);
+  return std::any_of(unlisted.begin(), unlisted.end(), [&](NodeRequest request) {
+    const PoolNode& node = *state.pools.find_node(request);
+    // The answer to the first call that ends it may be on its way here.
+    const bool may_have_ended = node.state == PoolNodeState::kReleasing && node.backoff.failures == 0;
+    return may_have_ended || is_lacking(state, fact, node, now);
+  });
 }
 
 }  // namespace tidepool::core

@@ -1,7 +1,8 @@
 // What facts about pools change in the state, and what facts about nodes change in pools.
 //
-// A node that was asked for is forgotten when its provider lists it no more, and not before. A listing never ends a
-// node whose agent is connected: a list that lacks it is wrong or early.
+// A node that was asked for is forgotten when its provider lists it no more, and not before; one that has not joined,
+// or is given back, only after the provider has said that it ends it, because a list may be incomplete. A listing never
+// ends a node whose agent is connected: a list that lacks it is wrong or early.
 #pragma once
 
 #include "base/result.hpp"
@@ -22,6 +23,8 @@ namespace tidepool::core {
 void note_outside_change(StateChange& change);
 // After the node has joined: it is one of a pool, or stays as it is. Slot type and price are those of its pool.
 void join_pool(StateChange& change, Node& node, int slots);
+// The drain of its node has been cancelled: one that was being emptied stays. Of no effect on others.
+void keep_pool_node(StateChange& change, NodeId node);
 // Its node has been removed. Of no effect if no pool has it.
 void forget_pool_node(StateChange& change, NodeId node);
 // After each change: which nodes of pools hold nothing, and which are away.
@@ -32,5 +35,7 @@ void apply_nodes(StateChange& change, const std::vector<PlannedNode>& nodes);
 
 // Whether the list says anything that the state does not know, or something is due by it.
 [[nodiscard]] bool tells_news(const ClusterState& state, const PoolListed& fact, Instant now);
+// Whether that it fails is to be told once more: later and later, whatever the provider says each time.
+[[nodiscard]] bool tells_news(const ClusterState& state, const PoolListFailed& fact, Instant now);
 
 }  // namespace tidepool::core

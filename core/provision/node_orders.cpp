@@ -124,10 +124,9 @@ bool NodeOrders::give_up(const PoolNode& mine) {
 }
 
 void NodeOrders::give_up_unless_joined(const PoolNode& mine) {
-  const Duration waited = now_ - mine.asked_at;
-  if (waited < join_patience(state_.pools.find(mine.pool)->spec)) return;
+  if (now_ < joins_by(mine, state_.pools.find(mine.pool)->spec)) return;
   order(ReleaseNodeIntent{.request = mine.request, .name = mine.name, .failed = true},
-        reason::NodeNeverJoined{.waited = waited});
+        reason::NodeNeverJoined{.waited = now_ - mine.since});
 }
 
 void NodeOrders::give_up_if_away(const PoolNode& mine) {
@@ -264,7 +263,7 @@ reason::OfNode node_of(const PoolSpec& spec) {
 
 std::optional<Instant> give_up_due(const ClusterState& state, const PoolNode& mine) {
   const PoolSpec& spec = state.pools.find(mine.pool)->spec;
-  if (mine.is_coming()) return mine.asked_at + join_patience(spec);
+  if (mine.is_coming()) return joins_by(mine, spec);
   if (mine.away_since) return *mine.away_since + join_patience(spec);
   return std::nullopt;
 }

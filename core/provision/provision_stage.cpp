@@ -24,7 +24,6 @@ constexpr double kBuyAbove = 1.1;
 constexpr double kSellBelow = 0.9;
 constexpr int kFreeParts = 4;   // with one of so many parts of a node's slots free no node is bought for growth
 constexpr int kFailsToEnd = 2;  // attempts to end a node that have failed in a row
-constexpr Duration kEndMargin = Duration::seconds(5);
 
 Money scaled(Money money, double by) {
   return Money::micros(static_cast<std::int64_t>(static_cast<double>(money.count_micros()) * by));

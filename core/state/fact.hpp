@@ -347,7 +347,8 @@ struct PoolNodeDeleteFailed {
   std::string detail;
 };
 // What the provider of a pool has, of what this daemon asked for. `asked_before`: requests at or above this number may
-// be too new to be in it.
+// be too new to be in it. `begun_at`: when the provider was asked; none in rows of earlier versions, which are replayed
+// by the rules of then.
 struct PoolListed {
   struct Entry {
     NodeRequest request = 0;
@@ -358,6 +359,7 @@ struct PoolListed {
   std::string pool;
   NodeRequest asked_before = 0;
   std::vector<Entry> nodes;
+  std::optional<Instant> begun_at = {};
 };
 struct PoolListFailed {
   std::string pool;

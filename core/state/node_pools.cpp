@@ -9,6 +9,8 @@ namespace {
 constexpr Duration kFirstBackoff = Duration::seconds(15);
 constexpr int kDoublings = 7;  // to 32 minutes
 constexpr int kLeadTimes = 3;
+constexpr Duration kAnswersWithin = Duration::seconds(4 * 3'600);
+constexpr Duration kGoesWithin = Duration::seconds(180);  // clouds list a machine that ends for up to two minutes
 
 }  // namespace
 
@@ -88,8 +90,21 @@ bool nears_its_end(const PoolNode& node, Instant now) {
   return node.ends_at && now >= *node.ends_at - lifetime_notice(node);
 }
 
+bool goes_anyway(const PoolNode& node, Instant now) {
+  return node.state == PoolNodeState::kReleasing || nears_its_end(node, now);
+}
+
+bool outstays(const PoolNode& node, const PoolSpec& spec, Instant now) {
+  return node.ended_at && now - *node.ended_at >= std::max(kGoesWithin, spec.lead_time);
+}
+
 Duration join_patience(const PoolSpec& spec) {
   return spec.lead_time * kLeadTimes + Duration::seconds(30);
+}
+
+Instant joins_by(const PoolNode& node, const PoolSpec& spec) {
+  const Duration unanswered = node.state == PoolNodeState::kAsked ? kAnswersWithin : Duration();
+  return node.since + unanswered + join_patience(spec);
 }
 
 }  // namespace tidepool::core

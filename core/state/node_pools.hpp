@@ -33,6 +33,7 @@ struct PoolSpec {
   bool spot = false;   // its nodes may be taken away at any time
   // Bytes of memory that its nodes have for each slot, at least; none: not told, so none is made for a job that asks.
   std::optional<std::int64_t> memory_per_slot = {};
+  std::string made_by = {};  // digest of what makes its nodes, which alone can end them; empty = not told
   bool operator==(const PoolSpec&) const = default;
 };
 
@@ -62,6 +63,8 @@ struct NodePool {
   bool retired = false;          // is no longer configured: its nodes stay until they are removed, and no more come
   Backoff backoff = {};          // of creating nodes
   std::uint64_t settled_at = 0;  // NodePools::changes when a node of it was given back last
+  Backoff list_backoff = {};     // of telling that its nodes could not be listed
+  std::optional<Instant> list_fails_since = {};
   bool operator==(const NodePool&) const = default;
 };
 
@@ -70,7 +73,7 @@ enum class PoolNodeState {
   kCreated,    // the provider has it
   kJoined,     // its agent has
   kDraining,   // its workers leave it; after that it is given back
-  kReleasing,  // the provider is told to end it; it is forgotten when the provider lists it no more
+  kReleasing,  // the provider is told to end it; it is forgotten when it has said so and lists it no more
 };
 [[nodiscard]] const char* to_text(PoolNodeState state);
 
@@ -88,6 +91,7 @@ struct PoolNode {
   std::optional<Instant> ends_at = {};     // the provider ends it then
   bool was_used = false;                   // a worker has been on it
   bool delete_answered = false;            // the provider has said that it ends
+  std::optional<Instant> ended_at = {};    // when it said so first
   Backoff backoff = {};                    // of ending it
   bool operator==(const PoolNode&) const = default;
 
@@ -104,8 +108,9 @@ struct NodePools {
   std::map<std::string, NodePool> pools;
   std::map<NodeRequest, PoolNode> nodes;
   NodeRequest next_request = 1;
-  std::uint64_t changes = 0;  // things that happened outside of the engine and may change what is needed
-  Instant changed_at;         // the newest of them
+  std::uint64_t changes = 0;                 // things that happened outside of the engine and may change what is needed
+  Instant changed_at;                        // the newest of them
+  std::optional<Instant> forgotten_at = {};  // when a node left `nodes` last
   bool operator==(const NodePools&) const = default;
 
   [[nodiscard]] const NodePool* find(const std::string& pool) const;
@@ -123,10 +128,20 @@ struct NodePools {
 inline constexpr Duration kEmptiedWithin = Duration::seconds(600);
 // How long before its provider ends it a node is emptied, and for how long its workers have time. Requires: ends_at.
 [[nodiscard]] Duration lifetime_notice(const PoolNode& node);
+// A node is to be empty so long before its provider ends it.
+inline constexpr Duration kEndMargin = Duration::seconds(5);
 // Its provider ends it, and the time to empty it has come.
 [[nodiscard]] bool nears_its_end(const PoolNode& node, Instant now);
+// To end its drain would be of no use: its provider is told to end it, or will soon do so by itself.
+[[nodiscard]] bool goes_anyway(const PoolNode& node, Instant now);
 
-// When a node that has not joined is given up.
+// Its provider has said that it ends, for longer than a machine takes to go.
+[[nodiscard]] bool outstays(const PoolNode& node, const PoolSpec& spec, Instant now);
+
+// For how long a node that its provider has made may be without an agent.
 [[nodiscard]] Duration join_patience(const PoolSpec& spec);
+// When a node that has not joined is given up. One that its provider has not answered for has hours: calls are made one
+// after another, and each ends by itself. Requires: it is coming.
+[[nodiscard]] Instant joins_by(const PoolNode& node, const PoolSpec& spec);
 
 }  // namespace tidepool::core

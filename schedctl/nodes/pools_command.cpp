@@ -74,6 +74,13 @@ std::string problem_line(const std::string& what, const json& problem, const Sty
   return wrapped(printable(line), 2, style) + "\n";
 }
 
+std::string list_problem_line(const std::string& pool, const json& problem, const Style& style) {
+  const std::string line = "listing the nodes of " + pool + " has failed since " +
+                           time_beside(text_at(problem, "/since"), style.now) + ": " + text_at(problem, "/detail") +
+                           "; nodes that end there are not seen";
+  return wrapped(printable(line), 2, style) + "\n";
+}
+
 std::string problems_of(const json& pools, const Style& style) {
   std::string lines;
   for (const auto& pool : pools) {
@@ -88,6 +95,8 @@ std::string problems_of(const json& pools, const Style& style) {
           "\n";
     }
     if (!pool.at("problem").is_null()) lines += problem_line("creating a node of " + name, pool.at("problem"), style);
+    const json listing = pool.value("list_problem", json());
+    if (!listing.is_null()) lines += list_problem_line(name, listing, style);
     for (const auto& node : list_at(pool, "/nodes")) {
       if (node.at("problem").is_null()) continue;
       lines += problem_line("ending " + text_at(node, "/name"), node.at("problem"), style);

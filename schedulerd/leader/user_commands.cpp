@@ -47,7 +47,10 @@ class Carrying {
   Status operator()(const DrainNode& body) {
     return batch_.learn(core::NodeDrainRequested{body.node, body.within, body.reason});
   }
-  Status operator()(const UndrainNode& body) { return batch_.learn(core::NodeDrainCancelled{body.node}); }
+  Status operator()(const UndrainNode& body) {
+    TP_TRY(check_undrain(batch_.state(), body.node));
+    return batch_.learn(core::NodeDrainCancelled{body.node});
+  }
   Status operator()(const AddMaintenance& body) {
     core::MaintenanceWindow window = body.window;
     window.number = batch_.state().maintenance.next;
@@ -198,6 +201,12 @@ Status check_time_left(const core::Job& job, const core::JobSpec& to, Instant no
 Status check_change(const core::ClusterState& state, const core::Job& job, const core::JobSpec& to, Instant now) {
   TP_TRY(check_time_left(job, to, now));
   return core::check_kept_after(state, job, to);
+}
+
+Status check_undrain(const core::ClusterState& state, NodeId node) {
+  const core::PoolNode* mine = state.pools.find_node(node);
+  if (mine == nullptr || mine->state != core::PoolNodeState::kReleasing) return ok_status();
+  return conflict(mine->name + " is being given back by its pool");
 }
 
 Result<core::TenantTree> tree_with(const core::ClusterState& state, const ConfigureTenantsBelow& change) {

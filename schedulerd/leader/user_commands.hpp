@@ -17,6 +17,9 @@ void take_command(std::size_t item, const Command& command, TurnBatch& batch);
 // Refuses a limit of time that the job has passed already: a change is not to end a job.
 [[nodiscard]] Status check_time_left(const core::Job& job, const core::JobSpec& to, Instant now);
 
+// Refuses to end the drain of a node that its provider is told to end.
+[[nodiscard]] Status check_undrain(const core::ClusterState& state, NodeId node);
+
 // Why a change of the job is refused that the engine itself would take.
 [[nodiscard]] Status check_change(const core::ClusterState& state, const core::Job& job, const core::JobSpec& to,
                                   Instant now);

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/digest.hpp"
+#include "core/words/wording.hpp"
+
 namespace tidepool::live {
 namespace {
 
@@ -19,7 +22,8 @@ core::PoolSpec spec_of(const PoolConfig& config) {
           .idle = config.idle,
           .lead_time = config.lead_time,
           .spot = config.spot,
-          .memory_per_slot = config.memory_per_slot};
+          .memory_per_slot = config.memory_per_slot,
+          .made_by = maker_of(config)};
 }
 
 std::chrono::milliseconds millis(Duration time) {
@@ -41,9 +45,30 @@ void warn_of_orphans(const PoolsConfig& config, const core::NodePools& pools) {
 
 }  // namespace
 
+std::string maker_of(const PoolConfig& config) {
+  Digest digest;
+  digest.mix(config.provider).mix(nlohmann::json(config.command).dump()).mix(config.settings.dump());
+  return digest.text();
+}
+
+Status check_makers(const PoolsConfig& config, const core::NodePools& known) {
+  for (const PoolConfig& pool : config.pools) {
+    const core::NodePool* before = known.find(pool.name);
+    const int nodes = known.count(pool.name);
+    const bool is_known = before != nullptr && !before->spec.made_by.empty() && nodes > 0;
+    if (!is_known || before->spec.made_by == maker_of(pool)) continue;
+    return invalid_argument(
+        "pool " + pool.name + " has " + core::counted(nodes, "node") +
+        " that another provider, command or settings have made, and only these can end: put them back, and set max: 0 "
+        "until the nodes are gone; or leave the pool as it was, and configure the changed one under another name");
+  }
+  return ok_status();
+}
+
 Status DaemonPools::prepare(const PoolsConfig& config, const std::string& cluster, Publisher& publisher, Inbox& inbox) {
   const core::NodePools& known = publisher.picture()->state.pools;
   if (config.pools.empty() && known == core::NodePools{}) return ok_status();
+  TP_TRY(check_makers(config, known));
   warn_of_orphans(config, known);
   core::PoolsConfigured configured{.spot_share = config.spot_share, .pools = {}};
   for (const PoolConfig& pool : config.pools) {

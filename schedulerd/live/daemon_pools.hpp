@@ -11,9 +11,16 @@
 
 namespace tidepool::live {
 
+// Digest of what makes the nodes of a pool: provider, command and settings.
+[[nodiscard]] std::string maker_of(const PoolConfig& config);
+
+// Refuses a pool with nodes that were made by something else: its provider of now may not know them, and nothing would
+// end them.
+[[nodiscard]] Status check_makers(const PoolsConfig& config, const core::NodePools& known);
+
 class DaemonPools {
  public:
-  // Requires: the picture published is the recovered one.
+  // Requires: the picture published is the recovered one. Refused as by check_makers().
   [[nodiscard]] Status prepare(const PoolsConfig& config, const std::string& cluster, Publisher& publisher,
                                Inbox& inbox);
   void start();

@@ -53,7 +53,8 @@ class PoolProvider {
     }
   }
   void list(const std::string& pool) {
-    core::PoolListed listed{.pool = pool, .asked_before = world_.state().pools.next_request, .nodes = {}};
+    core::PoolListed listed{
+        .pool = pool, .asked_before = world_.state().pools.next_request, .nodes = {}, .begun_at = world_.now()};
     for (const auto& [request, machine] : machines_) {
       if (machine.pool == pool) listed.nodes.push_back({request, "i-" + std::to_string(request), {}});
     }

@@ -20,6 +20,12 @@ json render_problem(const Published& seen, const core::Backoff& backoff) {
           {"detail", backoff.detail}};
 }
 
+// A machine that ends is listed for a while, which is no failure.
+json render_end_problem(const Published& seen, const core::PoolNode& mine) {
+  const bool ends = mine.ended_at && !outstays(mine, seen.state.pools.find(mine.pool)->spec, seen.now);
+  return ends ? json(nullptr) : render_problem(seen, mine.backoff);
+}
+
 json render_pool_node(const Published& seen, const core::PoolNode& mine) {
   return {{"name", mine.name},
           {"state", to_text(mine.state)},
@@ -30,7 +36,15 @@ json render_pool_node(const Published& seen, const core::PoolNode& mine) {
           {"idle_since", instant_or_null(seen, mine.idle_since)},
           {"away_since", instant_or_null(seen, mine.away_since)},
           {"ends_at", instant_or_null(seen, mine.ends_at)},
-          {"problem", render_problem(seen, mine.backoff)}};
+          {"problem", render_end_problem(seen, mine)}};
+}
+
+// Null: the newest list is good.
+json render_list_problem(const Published& seen, const core::NodePool& pool) {
+  if (!pool.list_fails_since) return nullptr;
+  return {{"since", seen.clock.text(*pool.list_fails_since)},
+          {"failed_at", seen.clock.text(pool.list_backoff.failed_at)},
+          {"detail", pool.list_backoff.detail}};
 }
 
 json render_pool(const Published& seen, const core::NodePool& pool) {
@@ -51,6 +65,7 @@ json render_pool(const Published& seen, const core::NodePool& pool) {
               {"memory_per_slot", pool.spec.memory_per_slot ? json(*pool.spec.memory_per_slot) : json(nullptr)},
               {"retired", pool.retired},
               {"problem", render_problem(seen, pool.backoff)},
+              {"list_problem", render_list_problem(seen, pool)},
               {"nodes", std::move(nodes)}};
   add_price_source(seen.state, pool.spec, out);
   return out;

@@ -121,17 +121,17 @@ void PoolRunner::end(const core::PoolNode& node) {
 // What was asked for since the picture may be missing from it.
 void PoolRunner::list(const core::ClusterState& state, Instant now) {
   list_is_due_ = false;
-  core::PoolListed listed{.pool = setup_.pool, .asked_before = state.pools.next_request, .nodes = {}};
+  core::PoolListed listed{.pool = setup_.pool, .asked_before = state.pools.next_request, .nodes = {}, .begun_at = now};
   const auto found = setup_.provider->list();
   listed_at_ = Clock::now();
   if (!found.value) {
-    if (found.detail == list_fault_) return;
+    core::PoolListFailed failed{setup_.pool, found.fault, found.detail};
+    const auto picture = publisher_.picture();
+    if (!core::tells_news(picture->state, failed, picture->now)) return;
     spdlog::warn("event=pool_list_failed pool={} fault={} why=\"{}\"", setup_.pool, core::to_text(found.fault),
                  found.detail);
-    list_fault_ = found.detail;
-    return report(core::PoolListFailed{setup_.pool, found.fault, found.detail});
+    return report(std::move(failed));
   }
-  list_fault_.clear();
   const std::string prefix = setup_.cluster + "-";
   for (const ProvidedNode& node : *found.value) {
     if (!node.request.starts_with(prefix)) continue;  // another daemon's
@@ -140,7 +140,8 @@ void PoolRunner::list(const core::ClusterState& state, Instant now) {
     const auto [stop, error] = std::from_chars(node.request.data() + prefix.size(), end, request);
     if (error == std::errc{} && stop == end) listed.nodes.push_back({request, node.id, node.lifetime});
   }
-  if (core::tells_news(publisher_.picture()->state, listed, now)) report(std::move(listed));
+  const auto picture = publisher_.picture();  // lifetimes count from the answer
+  if (core::tells_news(picture->state, listed, picture->now)) report(std::move(listed));
 }
 
 // Refused where the queue is full: what the state asks for is then looked at again.
@@ -149,7 +150,6 @@ void PoolRunner::report(leader::PoolReport report) {
   if (taken.ok()) return;
   created_.clear();
   ended_.clear();
-  list_fault_.clear();
   list_is_due_ = true;
 }
 

@@ -57,7 +57,6 @@ class PoolRunner {
   std::map<core::NodeRequest, int> ended_;  // likewise, with the failures known when it was asked
   Clock::time_point listed_at_;
   bool list_is_due_ = true;
-  std::string list_fault_;  // the newest one, so that it is told once; empty = none
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;

@@ -200,7 +200,8 @@ class SchedctlTest(SchedctlCase):
               "expires_at": None, "state": "valid", "revoked": False}]))
         self.daemon.routes["GET", "/v1/pools"] = (200, listed([example("pool.json")]))
         for args, words in [(["nodes"], "node-1"), (["pools"], "gpu (spot)"), (["pools"], "idle since"),
-                            (["pools"], "creating a node of gpu has failed 2 times in a row"), (["policy", "ls"], "*d  tidal"),
+                            (["pools"], "creating a node of gpu has failed 2 times in a row"),
+                            (["pools"], "listing the nodes of gpu has failed since"), (["policy", "ls"], "*d  tidal"),
                             (["decisions"], "growing 2 -> 3"), (["token", "ls"], "tok-1")]:
             code, out, err = self.run_ctl(*args, COLUMNS="80")
             self.assertEqual((code, err), (0, ""))

@@ -59,6 +59,39 @@ TEST_CASE("a pool tells what its provider has failed at and when it is asked aga
   CHECK(pool.at("problem").at("retry_at") > pool.at("problem").at("failed_at"));
 }
 
+TEST_CASE("a pool tells since when its nodes cannot be listed, until they are listed again") {
+  RestFixture fixture;
+  fixture.service.report(core::PoolsConfigured{.spot_share = 1, .pools = {gpu_pool(0)}});
+  const auto problem = [&] {
+    const json listed = fixture.json_of({.path = "/v1/pools", .token = fixture.admin});
+    CHECK(misfit(listed, "PoolList").empty());
+    return listed.at("items").at(0).at("list_problem");
+  };
+  CHECK(problem().is_null());
+  fixture.service.report(
+      core::PoolListFailed{.pool = "gpu", .fault = core::ProviderFault::kRefused, .detail = "the key has expired"});
+  CHECK(problem().at("detail") == "the key has expired");
+  CHECK(problem().at("since") == problem().at("failed_at"));
+  fixture.service.report(core::PoolListed{.pool = "gpu", .asked_before = 1, .nodes = {}});
+  CHECK(problem().is_null());
+}
+
+TEST_CASE("a node that its provider has said it ends has no problem while machines take to go") {
+  RestFixture fixture;
+  fixture.service.report(core::PoolsConfigured{.spot_share = 1, .pools = {gpu_pool(1)}});
+  fixture.service.report(
+      core::PoolNodeCreateFailed{.request = 1, .fault = core::ProviderFault::kTimeout, .detail = "no answer"});
+  const auto problem = [&] {
+    const json listed = fixture.json_of({.path = "/v1/pools", .token = fixture.admin});
+    return listed.at("items").at(0).at("nodes").at(0).at("problem");
+  };
+  fixture.service.report(
+      core::PoolNodeDeleteFailed{.request = 1, .fault = core::ProviderFault::kRefused, .detail = "try again"});
+  CHECK(problem().at("detail") == "try again");
+  fixture.service.report(core::PoolNodeDeleted{.request = 1});
+  CHECK(problem().is_null());
+}
+
 TEST_CASE("pools come in pages, and only tokens of no tenant see them") {
   RestFixture fixture;
   core::PoolSpec other = gpu_pool(0);

@@ -142,13 +142,13 @@ class PoolsTest(unittest.TestCase):
         self.assertEqual(waits, [15, 30, 60])
         self.assertIn("no JSON object; it printed \"<html>502 Bad", cluster.events("pool.list_failed")[0]["data"]["detail"])
 
-    def test_a_node_that_does_not_end_is_told_of_and_ended_again_until_it_is_gone(self):
+    def test_a_node_that_does_not_end_is_ended_again_until_it_is_gone(self):
         cluster = self.cluster(faults={"delete": ["refused", "runs_on"]}, pool={"timeout": "15s"})
         self.wait_state(cluster, cluster.submit(job("short", workers=1, steps=30)), "succeeded")
         self.wait_gone(cluster)
         self.assertEqual([e["data"]["detail"] for e in cluster.events("pool.delete_failed")],
                          ["exit code 3: the cloud is down"])
-        self.assertEqual(len(cluster.events("pool.bill_runs_on")), 1)
+        self.assertEqual(cluster.events("pool.bill_runs_on"), [])  # machines take minutes to go
         self.assertEqual([call[2] for call in cluster.provider_calls() if call[0] == "delete"],
                          ["refused", "runs_on", "well"])
 

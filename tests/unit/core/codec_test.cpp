@@ -159,7 +159,7 @@ std::vector<core::Fact> one_of_each() {
           core::PoolNodeCreateFailed{12, core::ProviderFault::kQuota, "no more than 4"},
           core::PoolNodeDeleted{12},
           core::PoolNodeDeleteFailed{12, core::ProviderFault::kTimeout, "no answer"},
-          core::PoolListed{"gpu", 13, {{12, "i-0a1", std::nullopt}}},
+          core::PoolListed{"gpu", 13, {{12, "i-0a1", std::nullopt}}, Instant::from_micros(7)},
           core::PoolListFailed{"gpu", core::ProviderFault::kGarbage, "<html>"},
           core::TenantsConfigured{full_tree()},
           core::PricesConfigured{full_prices()},
@@ -217,6 +217,7 @@ TEST_CASE("What was stored before there was memory asks for none and tells none"
   state["jobs"][0]["spec"].erase("memory");
   state["pools"]["pools"]["gpu"]["spec"].erase("memory_per_slot");
   pools["pools"][0].erase("memory_per_slot");
+  pools["pools"][0].erase("made_by");
   const auto read = core::state_from_json(state);
   INFO((read.ok() ? std::string() : read.error().message));
   REQUIRE(read.ok());
@@ -224,6 +225,31 @@ TEST_CASE("What was stored before there was memory asks for none and tells none"
   CHECK_FALSE(read->find_job(JobId(1))->spec.memory);
   CHECK_FALSE(read->pools.pools.at("gpu").spec.memory_per_slot);
   CHECK(core::fact_from_json(pools).ok());
+}
+
+TEST_CASE("What an earlier version stored of pools is read, and says nothing of what it did not know") {
+  Story story;
+  story.learn(core::PoolsConfigured{1, {{.name = "gpu", .min = 1, .max = 2}}});
+  story.decide();
+  auto state = core::to_json(story.state());
+  REQUIRE(state["pools"]["nodes"].size() == 1);
+  state["pools"]["nodes"][0][1].erase("ended_at");
+  state["pools"].erase("forgotten_at");
+  state["pools"]["pools"]["gpu"]["spec"].erase("made_by");
+  state["pools"]["pools"]["gpu"].erase("list_backoff");
+  state["pools"]["pools"]["gpu"].erase("list_fails_since");
+  const auto read = core::state_from_json(state);
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  CHECK(read->pools == story.state().pools);
+}
+
+TEST_CASE("A list of a provider that an earlier version stored does not say when it was begun") {
+  auto listed = core::to_json(core::Fact(core::PoolListed{"gpu", 13, {{12, "i-0a1", std::nullopt}}, Instant()}));
+  listed.erase("begun_at");
+  const auto read = core::fact_from_json(listed);
+  REQUIRE(read.ok());
+  CHECK_FALSE(std::get<core::PoolListed>(*read).begun_at);
 }
 
 TEST_CASE("What earlier versions stored of policy files says that they divide nothing between tenants") {

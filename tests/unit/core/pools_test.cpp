@@ -2,78 +2,9 @@
 #include <catch2/catch.hpp>
 
 #include "core/explain/explain.hpp"
-#include "core/words/sentence.hpp"
-#include "tests/support/cluster_builders.hpp"
+#include "tests/support/pool_story.hpp"
 
 namespace tidepool::test {
-namespace {
-
-core::PoolSpec gpu_pool(int max = 4) {
-  return {.name = "gpu",
-          .slot_type = "cpu",
-          .slots_per_node = 2,
-          .price_per_slot_hour = Money::micros(1'000'000),
-          .worth_per_slot_hour = Money::micros(2'000'000),
-          .min = 0,
-          .max = max,
-          .idle = Duration::seconds(60),
-          .lead_time = Duration::seconds(30)};
-}
-
-// A story with pools: decisions go on until nothing follows.
-class PoolStory : public Story {
- public:
-  explicit PoolStory(std::vector<core::PoolSpec> pools = {gpu_pool()}, double spot_share = 1) {
-    learn(core::PoolsConfigured{spot_share, std::move(pools)});
-  }
-
-  // The sentences about nodes, of all decisions until nothing follows.
-  std::vector<std::string> plan() {
-    std::vector<std::string> said;
-    for (int round = 0; round < 8; ++round) {
-      const core::Decision decision = engine().decide(now());
-      CHECK(text_of(decision) == text_of(engine().decide_anew(now())));
-      REQUIRE(engine().validate(decision).ok());
-      log(engine().accept(decision));
-      check_books();
-      for (const auto& planned : decision.nodes) said.push_back(core::sentence(planned));
-      if (decision.empty()) return said;
-    }
-    FAIL("decisions do not come to rest");
-    return said;
-  }
-  const core::PoolNode& asked(core::NodeRequest request) const {
-    REQUIRE(state().pools.find_node(request) != nullptr);
-    return *state().pools.find_node(request);
-  }
-  NodeId joins(core::NodeRequest request) {
-    learn(core::PoolNodeCreated{request, "i-" + std::to_string(request), {}});
-    return node(2, asked(request).name);
-  }
-  // Jobs of one worker each; the nodes have two slots.
-  std::vector<JobId> three_on_two_nodes() {
-    std::vector<JobId> jobs;
-    for (int i = 0; i < 3; ++i) jobs.push_back(submit({.min = 1, .max = 1}));
-    REQUIRE(plan().size() == 2);
-    joins(1);
-    joins(2);
-    for (const JobId job : jobs) settle(job);
-    return jobs;
-  }
-  void ends(JobId id) {
-    learn(core::JobCancelRequested{id});
-    (void)plan();
-    for (const WorkerId worker : std::vector<WorkerId>(job(id).membership.workers)) exit(worker);
-    (void)plan();
-  }
-  void lists(std::vector<core::NodeRequest> requests) {
-    core::PoolListed listed{.pool = "gpu", .asked_before = state().pools.next_request, .nodes = {}};
-    for (const auto request : requests) listed.nodes.push_back({request, "i-" + std::to_string(request), {}});
-    learn(listed);
-  }
-};
-
-}  // namespace
 
 TEST_CASE("a gang that fits nowhere gets as many nodes as it lacks, once, and none if they are too few") {
   PoolStory story;
@@ -120,11 +51,11 @@ TEST_CASE("a node that holds nothing is given back after its idle time, and forg
   CHECK(story.state().find_node(node)->is_closed());
   story.learn(core::PoolNodeDeleted{1});
   story.lists({1});
-  CHECK(story.count("pool.bill_runs_on") == 0);
+  CHECK(story.asked(1).delete_answered);
   story.pass(Duration::seconds(16));
   story.lists({1});
-  CHECK(story.count("pool.bill_runs_on") == 1);
-  CHECK_FALSE(story.asked(1).delete_answered);
+  CHECK_FALSE(story.asked(1).delete_answered);  // it is ended again
+  story.learn(core::PoolNodeDeleted{1});
   story.lists({});
   CHECK(story.state().pools.nodes.empty());
   CHECK(story.count("pool.node_gone") == 1);
@@ -198,6 +129,7 @@ TEST_CASE("a node that does not join is given back, one whose agent is away late
   story.pass(Duration::seconds(15));
   REQUIRE(story.plan().front().starts_with("gpu-2: one more node for job-1"));
   const NodeId node = story.joins(2);
+  story.learn(core::PoolNodeDeleted{1});
   story.settle(job);
   story.learn(core::NodeLost{node, "no heartbeat"});
   story.lists({2});
@@ -209,6 +141,30 @@ TEST_CASE("a node that does not join is given back, one whose agent is away late
   INFO(core::explain(story.state(), job).summary);
   REQUIRE(again.size() == 1);
   CHECK(again.front().starts_with("gpu-1: one more node for job-1"));
+}
+
+TEST_CASE(
+    "a node that its provider has not been asked for yet is not given up, and one without any answer is in the end") {
+  PoolStory story;
+  story.submit({.min = 3, .max = 3});
+  REQUIRE(story.plan().size() == 2);
+  const Instant asked = story.now();
+  story.pass(Duration::seconds(400));  // calls come one after another, and one took so long
+  story.learn(core::PoolNodeCreated{1, "i-1", {}});
+  CHECK(story.plan().empty());
+  REQUIRE(story.engine().next_due());
+  CHECK(*story.engine().next_due() <= story.now() + Duration::seconds(120));
+  story.pass(Duration::seconds(119));
+  CHECK(story.plan().empty());
+  story.pass(Duration::seconds(1));
+  CHECK(story.plan() == std::vector<std::string>{"gpu-1: given back: no agent has joined from it within 2 min"});
+  CHECK(story.asked(2).state == core::PoolNodeState::kAsked);
+  story.pass(asked + Duration::seconds(4 * 3'600 + 119) - story.now());
+  for (const std::string& said : story.plan()) CHECK_THAT(said, !Catch::StartsWith("gpu-2: given back"));
+  REQUIRE(story.asked(2).state == core::PoolNodeState::kAsked);
+  story.pass(Duration::seconds(1));
+  (void)story.plan();
+  CHECK(story.asked(2).state == core::PoolNodeState::kReleasing);
 }
 
 TEST_CASE("a node that joins with less memory than its pool tells is a failure, and not followed by another at once") {
@@ -252,20 +208,11 @@ TEST_CASE(
   story.pass(Duration::seconds(60));
   REQUIRE(story.plan().size() == 1);
   const auto changes = story.state().pools.changes;
+  story.learn(core::PoolNodeDeleted{1});
   story.lists({});
+  REQUIRE(story.state().pools.nodes.empty());
   story.learn(core::NodeLost{node, "no heartbeat"});
   CHECK(story.state().pools.changes == changes);
-}
-
-TEST_CASE("a list that lacks a node whose agent is connected ends nothing") {
-  PoolStory story;
-  const JobId job = story.submit({.min = 1, .max = 1});
-  REQUIRE(story.plan().size() == 1);
-  story.joins(1);
-  story.settle(job);
-  story.lists({});
-  CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
-  CHECK(story.job(job).membership.workers.size() == 1);
 }
 
 TEST_CASE("a node whose lifetime ends is replaced and emptied before that, and given back") {
@@ -398,6 +345,43 @@ TEST_CASE("a node whose workers have room elsewhere is emptied, and the one that
   CHECK(said.front() == "gpu-1: emptied: without it jobs lose less than the 1 an hour that each of its slots costs");
 }
 
+TEST_CASE("a node that its pool empties stays if its drain is cancelled, and holds up no other") {
+  PoolStory story({gpu_pool(2)});
+  const std::vector<JobId> jobs = story.three_on_two_nodes();
+  story.ends(jobs.front());
+  story.pass(Duration::seconds(60));
+  REQUIRE_FALSE(story.plan().empty());
+  REQUIRE(story.asked(1).state == core::PoolNodeState::kDraining);
+  story.learn(core::NodeDrainCancelled{story.asked(1).node});
+  CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
+  CHECK(story.asked(1).since == story.now());
+  CHECK(story.plan().empty());  // something has happened: it is looked at again after the idle time
+  CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
+}
+
+TEST_CASE("to undrain a node is not proposed once its provider is told to end it") {
+  PoolStory story({gpu_pool(1)});
+  const JobId first = story.submit({.min = 1, .max = 1});
+  REQUIRE(story.plan().size() == 1);
+  const NodeId node = story.joins(1);
+  story.settle(first);
+  story.ends(first);
+  const auto undrains_proposed = [&](JobId job) {
+    (void)story.plan();
+    const auto lines = core::explain(story.state(), job).unblocks;
+    return std::count_if(lines.begin(), lines.end(),
+                         [](const auto& any) { return any.starts_with("schedctl undrain"); });
+  };
+  story.learn(core::NodeDrainRequested{node, Duration::seconds(600), "firmware"});
+  CHECK(undrains_proposed(story.submit({.min = 1, .max = 1})) > 0);
+  story.learn(core::JobCancelRequested{JobId(2)});
+  story.pass(Duration::seconds(61));
+  (void)story.plan();
+  REQUIRE(story.asked(1).state == core::PoolNodeState::kReleasing);
+  REQUIRE(story.state().find_node(node)->state == core::NodeState::kUp);
+  CHECK(undrains_proposed(story.submit({.min = 1, .max = 1})) == 0);
+}
+
 TEST_CASE("a gang of one type of slot counts with the room and the nodes of one type only") {
   core::PoolSpec dear = gpu_pool(3);
   dear.name = "dear";
@@ -448,7 +432,9 @@ TEST_CASE("nodes of a pool that is no longer configured stay, and can be removed
   REQUIRE(story.plan().size() == 1);
   const NodeId node = story.joins(1);
   story.settle(JobId(1));
+  story.learn(core::PoolListFailed{"gpu", core::ProviderFault::kRefused, "the key has expired"});
   story.learn(core::PoolsConfigured{1, {}});
+  CHECK_FALSE(story.state().pools.find("gpu")->list_fails_since);  // nobody lists them any more
   CHECK(story.plan().empty());
   CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
   story.learn(core::NodeLost{node, "no heartbeat"});

@@ -149,6 +149,22 @@ TEST_CASE("a limit of time that the job has passed is refused in place of ending
   CHECK(check_time_left(job, to, start + Duration::seconds(75)).ok());
 }
 
+TEST_CASE("to end the drain of a node that its pool gives back is refused, and the fact of an earlier version is not") {
+  Daemon daemon;
+  core::PoolSpec gpu{.name = "gpu", .slots_per_node = 4, .min = 1, .max = 1, .lead_time = Duration::seconds(30)};
+  (void)daemon.take(PoolReportItem{core::PoolsConfigured{.spot_share = 1, .pools = {gpu}}});
+  (void)daemon.take(AgentHelloItem{1, hello_of("gpu-1")});
+  gpu.min = gpu.max = 0;
+  (void)daemon.take(PoolReportItem{core::PoolsConfigured{.spot_share = 1, .pools = {gpu}}});
+  REQUIRE(daemon.turn.state().pools.find_node(1)->state == core::PoolNodeState::kReleasing);
+  const auto result = daemon.take(command(UndrainNode{NodeId(1)}));
+  check_nothing(result);
+  CHECK(result.answers.front().receipt.error().code == ErrorCode::kConflict);
+  CHECK(result.answers.front().receipt.error().message == "gpu-1 is being given back by its pool");
+  core::Engine engine(test::plain_parts(daemon.wishes), daemon.turn.state());
+  CHECK(engine.step({daemon.now, core::NodeDrainCancelled{NodeId(1)}}).ok());
+}
+
 TEST_CASE("a token is a row for readers, and is revoked by its id, in its own turn, too") {
   Daemon daemon;
   const auto result =

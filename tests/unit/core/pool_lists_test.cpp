@@ -1,0 +1,175 @@
+// What the lists of providers tell of nodes, and what it means that one lacks a node or does not come.
+#include <catch2/catch.hpp>
+
+#include "core/facts/pool_facts.hpp"
+#include "tests/support/pool_story.hpp"
+
+namespace tidepool::test {
+
+TEST_CASE(
+    "that a bill runs on is told once a node is listed for longer than machines take to go, and before it is not") {
+  for (const int lead : {30, 600}) {
+    core::PoolSpec pool = gpu_pool();
+    pool.lead_time = Duration::seconds(lead);
+    PoolStory story({pool});
+    story.submit({.min = 1, .max = 1});
+    REQUIRE(story.plan().size() == 1);
+    story.learn(core::PoolNodeCreateFailed{1, core::ProviderFault::kTimeout, "no answer"});
+    story.learn(core::PoolNodeDeleted{1});
+    const Instant ended = story.now();
+    const Duration patience = Duration::seconds(std::max(180, lead));
+    int times = 1;
+    while (story.now() - ended < patience) {
+      CHECK(story.count("pool.bill_runs_on") == 0);
+      story.pass(Duration::seconds(15));
+      story.lists({1});
+      if (story.asked(1).delete_answered) continue;
+      story.learn(core::PoolNodeDeleted{1});
+      ++times;
+    }
+    for (int round = 0; round < 60 && story.count("pool.bill_runs_on") == 0; ++round) {
+      story.pass(Duration::seconds(15));
+      story.lists({1});
+    }
+    CHECK(story.last("pool.bill_runs_on").data["attempts"] == times);
+    CHECK(story.now() - ended <= patience * 2);
+  }
+}
+
+TEST_CASE("a list that fails is told as its back-off grows, and is a problem of the pool until one comes") {
+  PoolStory story;
+  const Instant first = story.now();
+  const auto failed = [](const std::string& detail) {
+    return core::PoolListFailed{"gpu", core::ProviderFault::kRefused, detail};
+  };
+  const auto is_news = [&] { return core::tells_news(story.state(), failed("request 7"), story.now()); };
+  const auto& pool = *story.state().pools.find("gpu");
+  for (const int wait : {15, 30, 60}) {
+    REQUIRE(is_news());
+    story.learn(failed("after " + std::to_string(wait)));
+    CHECK(pool.list_backoff.detail == "after " + std::to_string(wait));
+    CHECK(pool.list_fails_since == first);
+    story.pass(Duration::seconds(wait - 1));
+    CHECK_FALSE(is_news());
+    story.pass(Duration::seconds(1));
+  }
+  CHECK(story.count("pool.list_failed") == 3);
+  REQUIRE(core::tells_news(story.state(), story.list_of({}), story.now()));
+  story.lists({});
+  CHECK_FALSE(pool.list_fails_since);
+  CHECK(pool.list_backoff == core::Backoff{});
+  CHECK_FALSE(core::tells_news(story.state(), story.list_of({}), story.now()));
+}
+
+TEST_CASE("a list that was begun before a node was forgotten makes no unknown node of it, and the next one does") {
+  core::PoolSpec other = gpu_pool(0);
+  other.name = "other";
+  PoolStory story({gpu_pool(), other});
+  story.submit({.min = 1, .max = 1});
+  REQUIRE(story.plan().size() == 1);
+  story.learn(core::PoolNodeCreateFailed{1, core::ProviderFault::kTimeout, "no answer"});
+  story.pass(Duration::seconds(1));
+  core::PoolListed late = story.list_of({1});  // of the other pool, whose provider has the nodes of both
+  late.pool = "other";
+  story.pass(Duration::seconds(1));
+  story.learn(core::PoolNodeDeleted{1});
+  story.lists({});
+  REQUIRE(story.state().pools.find_node(1) == nullptr);
+  CHECK_FALSE(core::tells_news(story.state(), late, story.now()));
+  story.learn(late);
+  CHECK(story.count("pool.node_unknown") == 0);
+  late.nodes.front().request = 7;  // of a number that this daemon has not given
+  CHECK(core::tells_news(story.state(), late, story.now()));
+  story.pass(Duration::seconds(1));
+  core::PoolListed next = story.list_of({1});
+  REQUIRE(core::tells_news(story.state(), next, story.now()));
+  story.learn(next);
+  CHECK(story.count("pool.node_unknown") == 1);
+  CHECK(story.asked(1).state == core::PoolNodeState::kReleasing);
+}
+
+TEST_CASE("a list in a row of an earlier version tells that a bill runs on as that version did") {
+  PoolStory story;
+  story.submit({.min = 1, .max = 1});
+  REQUIRE(story.plan().size() == 1);
+  story.learn(core::PoolNodeCreateFailed{1, core::ProviderFault::kTimeout, "no answer"});
+  story.learn(core::PoolNodeDeleted{1});
+  story.pass(Duration::seconds(15));
+  core::PoolListed before = story.list_of({1});
+  before.begun_at.reset();
+  story.learn(before);
+  CHECK(story.count("pool.bill_runs_on") == 1);
+}
+
+TEST_CASE("a list that lacks nodes which may be there forgets none before its provider has said that it ends it") {
+  PoolStory story;
+  story.submit({.min = 3, .max = 3});
+  REQUIRE(story.plan().size() == 2);
+  for (const core::NodeRequest request : {1, 2}) story.learn(core::PoolNodeCreated{request, "i", {}});
+  story.lists({});
+  CHECK(story.asked(1).state == core::PoolNodeState::kCreated);  // it may not be listed yet
+  story.pass(Duration::seconds(30));
+  story.lists({2});
+  CHECK(story.last("pool.create_failed").data["fault"] == "vanished");
+  CHECK(story.asked(1).state == core::PoolNodeState::kReleasing);
+  CHECK(core::tells_news(story.state(), story.list_of({2}), story.now()));  // the answer may be on its way
+  story.lists({2});
+  CHECK(story.asked(1).name == "gpu-1");
+  story.learn(core::PoolNodeDeleteFailed{1, core::ProviderFault::kTimeout, "no answer"});
+  CHECK_FALSE(core::tells_news(story.state(), story.list_of({2}), story.now()));
+  story.lists({2});
+  CHECK(story.asked(1).state == core::PoolNodeState::kReleasing);
+  story.learn(core::PoolNodeDeleted{1});
+  REQUIRE(core::tells_news(story.state(), story.list_of({2}), story.now()));
+  story.lists({2});
+  CHECK(story.state().pools.find_node(1) == nullptr);
+  // As an earlier version had it, with the same events.
+  core::PoolListed before = story.list_of({});
+  before.begun_at.reset();
+  story.learn(before);
+  CHECK(story.state().pools.nodes.empty());
+  CHECK(story.last("pool.node_gone").data["why"] == "the provider lists it no more");
+}
+
+TEST_CASE("a list that lacks a node whose agent is connected ends nothing") {
+  PoolStory story;
+  const JobId job = story.submit({.min = 1, .max = 1});
+  REQUIRE(story.plan().size() == 1);
+  story.joins(1);
+  story.settle(job);
+  story.lists({});
+  CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
+  CHECK(story.job(job).membership.workers.size() == 1);
+}
+
+TEST_CASE("an end that a provider brings forward is news, empties the node, and moves a drain that has begun") {
+  PoolStory story;
+  const JobId job = story.submit({.min = 1, .max = 1});
+  REQUIRE(story.plan().size() == 1);
+  story.learn(core::PoolNodeCreated{1, "i-1", Duration::seconds(1000)});
+  const NodeId node = story.node(2, "gpu-1");
+  story.settle(job);
+  story.pass(Duration::seconds(100));
+  const Duration left = *story.asked(1).ends_at - story.now();
+  const auto is_news = [&](Duration lifetime) {
+    return core::tells_news(story.state(), story.list_of({1}, lifetime), story.now());
+  };
+  CHECK_FALSE(is_news(left));
+  CHECK_FALSE(is_news(left + Duration::seconds(9)));
+  CHECK_FALSE(is_news(left - Duration::seconds(9)));
+  CHECK(is_news(left + Duration::seconds(600)));
+  REQUIRE(is_news(Duration::seconds(25)));
+  story.learn(story.list_of({1}, Duration::seconds(25)));
+  const auto said = story.plan();
+  REQUIRE_FALSE(said.empty());
+  CHECK_THAT(said.front(), Catch::StartsWith("gpu-1: emptied: its provider ends it in 25 s"));
+  REQUIRE(story.asked(1).state == core::PoolNodeState::kDraining);
+  CHECK(story.state().find_node(node)->drain->deadline == story.now() + Duration::seconds(20));
+  REQUIRE(is_news(Duration::seconds(12)));
+  story.learn(story.list_of({1}, Duration::seconds(12)));
+  CHECK(story.state().find_node(node)->drain->deadline == story.now() + Duration::seconds(7));
+  story.learn(story.list_of({1}, Duration::seconds(600)));
+  CHECK(story.state().find_node(node)->drain->deadline == story.now() + Duration::seconds(7));
+}
+
+}  // namespace tidepool::test
