@@ -46,9 +46,11 @@ void warn_of_orphans(const PoolsConfig& config, const core::NodePools& pools) {
 }  // namespace
 
 std::string maker_of(const PoolConfig& config) {
-  Digest digest;
-  digest.mix(config.provider).mix(nlohmann::json(config.command).dump()).mix(config.settings.dump());
-  return digest.text();
+  Digest provider;
+  provider.mix(config.provider).mix(nlohmann::json(config.command).dump());
+  Digest settings;
+  settings.mix(config.settings.dump());
+  return provider.text() + "/" + settings.text();
 }
 
 Status check_makers(const PoolsConfig& config, const core::NodePools& known) {
@@ -56,11 +58,19 @@ Status check_makers(const PoolsConfig& config, const core::NodePools& known) {
     const core::NodePool* before = known.find(pool.name);
     const int nodes = known.count(pool.name);
     const bool is_known = before != nullptr && !before->spec.made_by.empty() && nodes > 0;
-    if (!is_known || before->spec.made_by == maker_of(pool)) continue;
+    const std::string maker = maker_of(pool);
+    if (!is_known || before->spec.made_by == maker) continue;
+    if (before->spec.made_by.starts_with(maker.substr(0, maker.find('/') + 1))) {
+      spdlog::warn(
+          "event=pool_settings_changed pool={} nodes={} why=\"they were made with other settings\" next=\"if these say "
+          "where nodes are, such as a region, put them back until the nodes are gone: else nothing ends them\"",
+          pool.name, nodes);
+      continue;
+    }
     return invalid_argument(
         "pool " + pool.name + " has " + core::counted(nodes, "node") +
-        " that another provider, command or settings have made, and only these can end: put them back, and set max: 0 "
-        "until the nodes are gone; or leave the pool as it was, and configure the changed one under another name");
+        " that another provider or command has made, and only that can end: put it back, and set max: 0 until the "
+        "nodes are gone; or leave the pool as it was, and configure the changed one under another name");
   }
   return ok_status();
 }

@@ -11,11 +11,11 @@
 
 namespace tidepool::live {
 
-// Digest of what makes the nodes of a pool: provider, command and settings.
+// Digests of what makes the nodes of a pool: "PROVIDER/SETTINGS", where the first is of the provider and its command.
 [[nodiscard]] std::string maker_of(const PoolConfig& config);
 
-// Refuses a pool with nodes that were made by something else: its provider of now may not know them, and nothing would
-// end them.
+// Refuses a pool with nodes that another provider or command has made: the one of now may not know them, and nothing
+// would end them. Other settings are warned of: they may be those of new nodes only, such as an image.
 [[nodiscard]] Status check_makers(const PoolsConfig& config, const core::NodePools& known);
 
 class DaemonPools {
