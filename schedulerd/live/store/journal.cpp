@@ -186,7 +186,8 @@ Status Journal::Impl::load_position() {
   promised = std::max(promised, mark.read().value_or(0));
   if (last_seq >= promised) return ok_status();
   return io_error(path + " ends at row " + std::to_string(last_seq) + " but row " + std::to_string(promised) +
-                  " was acknowledged; the file or its -wal is damaged, restore them from a backup");
+                  " was acknowledged; the file or its -wal is damaged: restore a backup. If this is one, remove " +
+                  path + ".mark, which is of a later time, and what came after the backup is lost");
 }
 
 Status Journal::Impl::add(Instant at, std::string_view kind, const std::string& body) {

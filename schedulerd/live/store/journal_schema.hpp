@@ -1,9 +1,9 @@
 // The tables of the state database. A change here is a new schema version, and so is a change of what the bodies of
 // facts, decisions and snapshots hold (core/codec/codec.hpp). Version 8 has snapshots in rows, jobs that have ended in
 // a table, and decisions in the journal alone; version 9 keeps what lists show of ended jobs; version 10 has
-// specifications without the text of the job file. Versions 7 to 9 are made into it when they are opened
-// (journal_upgrade.hpp); what they hold of specifications is read as it is (core/codec/spec_codec.cpp). Earlier ones
-// were never released, and are not read.
+// specifications without the text of the job file; version 11 has measurements without a loss. Versions 7 to 10 are
+// made into it when they are opened (journal_upgrade.hpp); what they hold of specifications is read as it is
+// (core/codec/spec_codec.cpp). Earlier ones were never released, and are not read.
 #pragma once
 
 namespace tidepool::live {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "schedulerd/live/store/sqlite.hpp"
 #include "tests/support/daemon_process.hpp"
 #include "tests/support/live_job.hpp"
 
@@ -141,6 +142,32 @@ TEST_CASE("a port in use, an unusable state directory and a second daemon are re
   DaemonProcess second(folder, {});
   check_refused(second, 2, "belongs to a running schedulerd (process " + std::to_string(first.pid()) + ")");
   CHECK(first.client().get("/v1/jobs").status == 200);
+}
+
+TEST_CASE("a copy that SQLite wrote while the daemon ran is restored as the documents say") {
+  if (!built_program("schedulerd")) return;
+  const TemporaryFolder folder;
+  const std::filesystem::path state = folder / "state";
+  {
+    DaemonProcess daemon(folder, {});
+    REQUIRE(daemon.wait_ready());
+    REQUIRE(daemon.client().post("/v1/jobs", job_called("kept")).status == 201);
+    const std::string copy = "VACUUM INTO '" + (folder / "copy.db").string() + "'";
+    REQUIRE(live::Database::open((state / "journal.db").string(), {})->execute(copy.c_str()).ok());
+    REQUIRE(daemon.client().post("/v1/jobs", job_called("later")).status == 201);
+    daemon.signal(SIGTERM);
+    REQUIRE(daemon.wait_exit() == 0);
+  }
+  std::filesystem::copy_file(folder / "copy.db", state / "journal.db",
+                             std::filesystem::copy_options::overwrite_existing);
+  for (const char* of_later : {"journal.db-wal", "journal.db-shm"}) std::filesystem::remove(state / of_later);
+  DaemonProcess marked(folder, {});
+  check_refused(marked, 3, "journal.db.mark, which is of a later time");
+  std::filesystem::remove(state / "journal.db.mark");
+  DaemonProcess restored(folder, {});
+  REQUIRE(restored.wait_ready());
+  CHECK(restored.client().get("/v1/jobs/job-1").status == 200);
+  CHECK(restored.client().get("/v1/jobs/job-2").status == 404);
 }
 
 TEST_CASE("a damaged journal is refused with exit code 3 and left as it is") {
