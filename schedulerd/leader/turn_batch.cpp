@@ -69,7 +69,7 @@ void TurnBatch::add_token(CreateToken token) {
 }
 
 void TurnBatch::add_policy(PolicyVersion version) {
-  policies_.try_emplace({version.name, version.version}, version);
+  policies_.insert_or_assign({version.name, version.version}, version);
   add(PolicyVersionRow{std::move(version)});
 }
 

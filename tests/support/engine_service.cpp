@@ -142,7 +142,12 @@ void EngineService::keep(leader::TurnRow& row, std::vector<core::Event>& made) {
           [&](const leader::NodeTokenRow& kept) { node_tokens_[kept.token.id] = kept.token; },
           [&](const leader::NodeCredentialRow& kept) { node_credentials_[kept.credential.node] = kept.credential; },
           [&](const leader::PolicyVersionRow& stored) {
-            if (policy_version(stored.version.name, stored.version.version)) return;
+            for (auto& each : policy_versions_) {
+              if (each.name != stored.version.name || each.version != stored.version.version) continue;
+              if (each.tests != stored.version.tests) each.checks.reset();
+              each.tests = stored.version.tests;
+              return;
+            }
             policy_versions_.insert(policy_versions_.begin(), stored.version);
             policy_versions_.front().created_at = "2026-11-20T21:53:24.120Z";
           },

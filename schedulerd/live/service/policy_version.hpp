@@ -1,5 +1,6 @@
 // A version of a policy file as the daemon keeps it: everything that decides its answers, its tests, and what came of
-// looking it over. Its key is its name and the SHA-256 of what decides, so a version never changes once it is stored.
+// looking it over. Its key is its name and the SHA-256 of what decides, so what a version decides never changes. Sent
+// again with other tests it has these, and is looked over anew.
 #pragma once
 
 #include <cstdint>

@@ -139,8 +139,9 @@ Status Journal::Impl::prepare() {
       {&find_ended, "SELECT state,finished_us FROM ended_jobs WHERE id=?1"},
       {&set_clock, "INSERT OR REPLACE INTO clock VALUES(1,?1,?2,?3,?4,?5,?6)"},
       {&add_policy,
-       "INSERT OR IGNORE INTO policy_versions "
-       "SELECT ?1,?2,coalesce(max(ordinal),0)+1,?3,?4,?5,?6,?7,NULL FROM policy_versions"},
+       "INSERT INTO policy_versions "
+       "SELECT ?1,?2,coalesce(max(ordinal),0)+1,?3,?4,?5,?6,?7,NULL FROM policy_versions WHERE true "
+       "ON CONFLICT(name,version) DO UPDATE SET tests=excluded.tests,checks=NULL WHERE tests<>excluded.tests"},
       {&note_checks, "UPDATE policy_versions SET checks=?3 WHERE name=?1 AND version=?2"},
       {&find_policy,
        "SELECT name,version,created_at,created_by,manifest,source,tests,checks FROM policy_versions "

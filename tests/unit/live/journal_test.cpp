@@ -476,4 +476,26 @@ TEST_CASE("a mark with a wrong guard is no mark") {
   CHECK_FALSE(mark.read().has_value());
 }
 
+TEST_CASE("a version of a policy that is sent again has the tests of then, and has still to be looked over") {
+  const test::TemporaryFolder dir;
+  Journal journal = open(dir / "j.db");
+  PolicyVersion version{.name = "capped", .version = "ab", .created_at = "2026-11-20T21:53:24Z", .created_by = "t"};
+  version.source = "return {}";
+  version.tests = "{\"basic.yaml\":[]}";
+  REQUIRE(journal.append(version).ok());
+  REQUIRE(journal.note_checks("capped", "ab", {}).ok());
+  version.created_by = "another";
+  REQUIRE(journal.append(version).ok());
+  const auto same = journal.policy_version("capped", "ab").value();
+  REQUIRE(same);
+  CHECK(same->checks);
+  CHECK(same->created_by == "t");
+  version.tests = "{}";
+  REQUIRE(journal.append(version).ok());
+  const auto sent_again = journal.policy_version("capped", "ab").value();
+  REQUIRE(sent_again);
+  CHECK(sent_again->tests == "{}");
+  CHECK_FALSE(sent_again->checks);
+}
+
 }  // namespace tidepool::live
