@@ -153,7 +153,16 @@ std::string forecast_in_words(const json& forecast, std::string now) {
   return "not expected to end before " + minute_of(not_before, now);
 }
 
+// Of a job that has no start within the time that is looked ahead; empty if it has one, or nothing is known.
+std::string no_start_in_words(const json& forecast, const std::string& now) {
+  const std::string not_before = text_at(forecast, "/not_before");
+  const bool is_none = forecast.is_object() && !forecast.value("start", json()).is_object() && !not_before.empty() &&
+                       not_before != text_at(forecast, "/computed_at");
+  return !is_none || has_passed(not_before, now) ? "" : "not expected to start before " + minute_of(not_before, now);
+}
+
 std::string job_forecast_in_words(json forecast, const std::string& state, const std::string& now) {
+  if (std::string never = state == "pending" ? no_start_in_words(forecast, now) : ""; !never.empty()) return never;
   const bool has_started = state != "pending" && state != "suspending" && state != "suspended";
   if (!forecast.is_object() || !has_started || !forecast.value("start", json()).is_object()) {
     return forecast_in_words(forecast, now);
@@ -202,7 +211,10 @@ std::string forecast_cell(const json& forecast, std::string now) {
 std::string plan_page(const json& plan, const std::string& file, const Style& style) {
   const json forecast = plan.value("forecast", json());
   const std::string beside = text_at(forecast, "/computed_at");
-  const std::string head = printable(text_at(plan, "/name")) + ", submitted now: " + forecast_in_words(forecast);
+  const std::string never = no_start_in_words(forecast, beside);
+  const std::string head = printable(text_at(plan, "/name")) + ", submitted now: " +
+                           (never.empty() ? forecast_in_words(forecast)
+                                          : never + "; after it is submitted, schedctl why tells what it waits for");
   std::string out = bold(wrapped(head, 0, style), style) + "\n";
   out += "cost: " + cost_in_words(plan) + "\n";
   if (list_at(forecast, "/sizes").size() > 1) {

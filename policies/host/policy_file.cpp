@@ -158,9 +158,10 @@ Result<PolicyFile> read_folder(const std::filesystem::path& folder, const ReadYa
   const bool native = file.manifest.engine == EngineKind::kNative;
   const std::filesystem::path program = folder / (native ? "policy.so" : "policy.lua");
   if (native && !std::filesystem::exists(program, failed)) {
-    return invalid_argument(program.string() +
-                            " is not there: a native policy is built first, such as by c++ -std=c++20 " +
-                            "-O2 -fPIC -shared policy.cpp -o policy.so (docs/policies.md)");
+    return invalid_argument(
+        program.string() + " is not there: a native policy is built first, such as by c++ -std=c++20 " +
+        "-O2 -fPIC -shared -I SOURCES policy.cpp -o policy.so, where SOURCES is Tidepool's source folder "
+        "(docs/policies.md)");
   }
   auto source = read_whole_file(program, native ? std::size_t{kSourceBytesMax} : kLuaBytesMax);
   if (!source) return source.error();

@@ -31,7 +31,7 @@ inline constexpr std::array kTraceFormats{
                 import_elasticflow},
     TraceFormat{"gavel", "Gavel's *.trace, tab separated; durations from --speeds FILE.json", import_gavel},
     TraceFormat{"helios", "cluster_log.csv of SenseTime's Helios", import_helios},
-    TraceFormat{"journal", "a daemon's events, one JSON object a line (schedctl events --limit 1000000 -o json)",
+    TraceFormat{"journal", "a daemon's events, one JSON object a line (schedctl events --limit 100000 -o json)",
                 import_journal},
     TraceFormat{"openb", "openb_pod_list_*.csv of Alibaba's 2023 GPU trace", import_openb},
     TraceFormat{"pai", "pai_task_table.csv of Alibaba's 2020 GPU trace, with or without a header line", import_pai},

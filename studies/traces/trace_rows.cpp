@@ -114,6 +114,9 @@ Result<Header> header_of(const TraceColumns& columns, std::string_view line) {
   if (!missing.empty()) return lacks(missing, columns, cells);
   for (std::size_t i = 0; columns.strict && i < cells.size(); ++i) {
     if (used.contains(i)) continue;
+    if (std::count(cells.begin(), cells.end(), cells[i]) > 1) {
+      return invalid_argument("the column \"" + std::string(cells[i]) + "\" stands twice");
+    }
     const auto near = nearest_word(cells[i], header.names);
     return invalid_argument("the column \"" + std::string(cells[i]) + "\" is none of a trace" +
                             (near ? "; did you mean \"" + *near + "\"?" : ""));

@@ -105,6 +105,14 @@ TEST_CASE("a plan says what it brings and what it does to other jobs") {
   CHECK(plan_page(alone, "-", {}).find("no other job would notice") != std::string::npos);
 }
 
+TEST_CASE("a plan of a job that would not start says so") {
+  json plan = example("plan.json");
+  for (const char* what : {"start", "end"}) plan["forecast"][what] = nullptr;
+  plan["forecast"]["not_before"] = "2026-11-27T21:53:24.120Z";
+  CHECK(plan_page(plan, "-", {.width = 200})
+            .find("submitted now: not expected to start before 2026-11-27 21:53; after") != std::string::npos);
+}
+
 TEST_CASE("sizes that a plan foresees within a minute are told with their seconds") {
   json plan = example("plan.json");
   const std::string day = plan.at("forecast").at("computed_at").get<std::string>().substr(0, 11);

@@ -182,6 +182,7 @@ TEST_CASE("a bad line is an error that names file, line and what it should be") 
       {"gpus\n", "file.csv: the first line names no column \"submit_s\" and \"duration_s\"" + columns},
       {"submit_s,gpus,duraton_s\n",
        "file.csv: the first line names no column \"duration_s\"; is it \"duraton_s\"?" + columns},
+      {"submit_s,gpus,gpus,duration_s\n1,1,1,1\n", "file.csv: the column \"gpus\" stands twice"},
       {"", "file.csv is empty"},
       {"submit_s,gpu,gpus,duration_s\n1,1,1,1\n",
        "file.csv: the column \"gpu\" is none of a trace; did you mean \"gpus\"?"},
