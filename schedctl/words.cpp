@@ -12,7 +12,7 @@
 namespace tidepool::ctl {
 namespace {
 
-constexpr std::size_t kDay = 10;  // "2026-11-20"
+constexpr std::size_t kDayLength = 10;  // "2026-11-20"
 
 using nlohmann::json;
 
@@ -136,7 +136,7 @@ std::string moment_of(std::string_view timestamp) {
 }
 
 std::string time_beside(std::string_view timestamp, std::string_view now) {
-  const bool same_day = timestamp.substr(0, kDay) == now.substr(0, kDay);
+  const bool same_day = timestamp.substr(0, kDayLength) == now.substr(0, kDayLength);
   return same_day || now.empty() ? clock_of(timestamp) : moment_of(timestamp);
 }
 
