@@ -105,7 +105,7 @@ TEST_CASE("a list that lacks nodes which may be there forgets none before its pr
   PoolStory story;
   story.submit({.min = 3, .max = 3});
   REQUIRE(story.plan().size() == 2);
-  for (const core::NodeRequest request : {1, 2}) story.learn(core::PoolNodeCreated{request, "i", {}});
+  for (const core::NodeRequest request : {1UL, 2UL}) story.learn(core::PoolNodeCreated{request, "i", {}});
   story.lists({});
   CHECK(story.asked(1).state == core::PoolNodeState::kCreated);  // it may not be listed yet
   story.pass(Duration::seconds(30));
