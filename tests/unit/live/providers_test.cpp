@@ -9,7 +9,6 @@
 
 #include "schedulerd/live/providers/child_run.hpp"
 #include "schedulerd/live/providers/node_provider.hpp"
-#include "schedulerd/live/providers/slurm_provider.hpp"
 #include "schedulerd/live/setup/pool_config.hpp"
 #include "tests/support/file_text.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -105,27 +104,6 @@ TEST_CASE("of output that is no JSON it is told what was printed, and the last l
   CHECK(told("true") == "its output is no JSON object; it printed nothing");
   CHECK(told("printf '%0200d\\303' 0") ==
         "its output is no JSON object; it printed \"" + std::string(100, '0') + "...\"");
-}
-
-TEST_CASE("pilots are found in the queues of older and newer versions of Slurm") {
-  const auto queue = nlohmann::json::parse(R"({"jobs": [
-    {"job_id": 1, "name": "tidepool-c-1-4", "job_state": "RUNNING", "end_time": 1300},
-    {"job_id": 2, "name": "tidepool-c-1-5", "job_state": "PENDING", "end_time": 0},
-    {"job_id": 3, "name": "another", "job_state": "RUNNING", "end_time": 1300},
-    {"job_id": 4, "name": "tidepool-c-1-6", "job_state": "CANCELLED", "end_time": 900},
-    {"job_id": 5, "name": "tidepool-c-1-7", "job_state": ["RUNNING"],
-     "end_time": {"set": true, "infinite": false, "number": 1060}}]})");
-  const auto pilots = live::pilots_in(queue, 1000);
-  REQUIRE(pilots.value);
-  REQUIRE(pilots.value->size() == 3);
-  CHECK(pilots.value->at(0).lifetime == Duration::seconds(300));
-  CHECK_FALSE(pilots.value->at(1).lifetime);
-  CHECK(pilots.value->at(2).request == "c-1-7");
-  CHECK(pilots.value->at(2).lifetime == Duration::seconds(60));
-  CHECK_FALSE(live::pilots_in(nlohmann::json::parse("[]"), 1000).value);
-  CHECK(live::pilot_script("agentd --node {name} --slots {slots} --slot-type {slot_type}",
-                           {.request = "r", .name = "gpu-1", .slots = 4, .slot_type = "it's; rm"}) ==
-        "#!/bin/sh\nexec agentd --node 'gpu-1' --slots 4 --slot-type 'it'\\''s; rm'\n");
 }
 
 TEST_CASE("a pool's configuration is complete, or every mistake in it is told") {
