@@ -7,6 +7,7 @@
 
 #include "schedulerd/live/providers/node_provider.hpp"
 #include "schedulerd/live/providers/slurm_provider.hpp"
+#include "schedulerd/live/setup/pool_config.hpp"
 #include "tests/support/file_text.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -128,6 +129,34 @@ TEST_CASE("the script of a pilot has what the node is called and has, as sh must
   CHECK(live::pilot_script("agentd --node {name} --slots {slots} --slot-type {slot_type}",
                            {.request = "r", .name = "gpu-1", .slots = 4, .slot_type = "it's; rm"}) ==
         "#!/bin/sh\nexec agentd --node 'gpu-1' --slots 4 --slot-type 'it'\\''s; rm'\n");
+}
+
+TEST_CASE("an option of sbatch that would hide a pilot is refused with its reason, however it is written") {
+  const auto findings_of = [](const nlohmann::json& options) {
+    const nlohmann::json settings = {{"start", "agentd"}, {"walltime", "60"}, {"options", options}};
+    const nlohmann::json pool = {
+        {"name", "p"}, {"provider", "slurm"}, {"slots_per_node", 1}, {"max", 1}, {"settings", settings}};
+    std::vector<FieldError> findings;
+    (void)live::read_pools({{"list", nlohmann::json::array({pool})}}, findings);
+    return findings;
+  };
+  for (const char* option : {"--clusters=south", "--cluster=south", "-Msouth", "-M", "--job-name=x", "--job=x",
+                             "--job-name", "-Jx", "-J", "--array=1-4", "-a1-4", "--wait", "-W", "--requeue", "--uid=me",
+                             "--wrap=true", "-Q", "--quiet", "--test-only"}) {
+    INFO(option);
+    const auto findings = findings_of(nlohmann::json::array({"--partition=gpu", option}));
+    REQUIRE(findings.size() == 1);
+    CHECK(findings.front().pointer == "/pools/list/0/settings");
+    CHECK(findings.front().message.find(option) != std::string::npos);
+  }
+  CHECK(findings_of(nlohmann::json::array({"-Jx"})).front().message ==
+        "has -Jx among its options (--job-name of sbatch): a pilot is found again by the name that its job is given "
+        "here");
+  CHECK(findings_of(nlohmann::json::parse(R"(["--partition=gpu", "-p", "gpu", "--gres=gpu:4", "--wait-all-nodes=1",
+      "--exclusive", "-A", "lab", "--dependency=singleton", "--no-requeue", "-t30", "--cluster-constraint=a",
+      "--reservation=r", "--qos=low", "--", ""])"))
+            .empty());
+  CHECK(findings_of("--wait").size() == 1);
 }
 
 }  // namespace tidepool::test
