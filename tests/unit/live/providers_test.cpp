@@ -28,6 +28,15 @@ std::unique_ptr<live::NodeProvider> exec(const std::string& script, std::chrono:
 }
 constexpr std::chrono::milliseconds kLong = std::chrono::seconds(60);
 
+// False also of what nothing has reaped yet.
+bool lives(pid_t process) {
+  for (int i = 0; i < 10'000 && ::kill(process, 0) == 0; ++i) {
+    const std::string text = text_of_file("/proc/" + std::to_string(process) + "/status");
+    if (text.find("State:\tZ") != std::string::npos) return false;
+  }
+  return ::kill(process, 0) == 0;
+}
+
 ProviderFault fault_of(const std::string& script) {
   const auto made = exec(script, kLong)->create({.request = "c-1-7", .name = "gpu-1", .slots = 2, .slot_type = ""});
   CHECK_FALSE(made.value);
@@ -58,21 +67,38 @@ TEST_CASE("a program is run with its input, and told apart are its end, its sile
   ::close(listener);
 }
 
-TEST_CASE("a program that hangs is killed with all that it has started") {
+TEST_CASE("a program that hangs is killed with all that it has started, in whatever process group") {
+  // timeout(1) makes a group of its own, in which it starts what it is told.
+  for (const char* command : {"sleep 600 & echo $! >MARK; wait", "timeout 60 sh -c 'echo $$ >MARK; sleep 60; :'; :",
+                              "timeout 60 sh -c 'echo $$ >MARK; sleep 60; :' & wait"}) {
+    INFO(command);
+    const TemporaryFolder folder;
+    const std::string mark = folder / "pid";
+    std::string script = command;
+    script.replace(script.find("MARK"), 4, mark);
+    const ChildEnd end =
+        live::run_child({.command = {"/bin/sh", "-c", script}, .input = "", .limit = std::chrono::milliseconds(1500)});
+    CHECK(end.how == ChildEnd::How::kTimeout);
+    CHECK(end.exit_code == 128 + SIGKILL);
+    pid_t child = 0;
+    std::ifstream(mark) >> child;
+    REQUIRE(child > 0);
+    CHECK_FALSE(lives(child));
+  }
+}
+
+TEST_CASE("what has begun a session of its own outlives the program that hangs") {
   const TemporaryFolder folder;
   const std::string mark = folder / "pid";
-  const ChildEnd end = live::run_child({.command = {"/bin/sh", "-c", "sleep 600 & echo $! >" + mark + "; wait"},
-                                        .input = "",
-                                        .limit = std::chrono::milliseconds(1500)});
+  const std::string script = "setsid sh -c 'echo $$ >" + mark + "; exec sleep 60' & wait; sleep 60";
+  const ChildEnd end =
+      live::run_child({.command = {"/bin/sh", "-c", script}, .input = "", .limit = std::chrono::milliseconds(1500)});
   CHECK(end.how == ChildEnd::How::kTimeout);
   pid_t child = 0;
   std::ifstream(mark) >> child;
   REQUIRE(child > 0);
-  for (int i = 0; i < 10'000 && ::kill(child, 0) == 0; ++i) {
-    const std::string text = text_of_file("/proc/" + std::to_string(child) + "/status");
-    if (text.find("State:\tZ") != std::string::npos) return;  // nothing has reaped it yet
-  }
-  CHECK(::kill(child, 0) != 0);
+  CHECK(lives(child));
+  ::kill(child, SIGKILL);
 }
 
 TEST_CASE("the provider exec passes on what it is asked, and tells refusals, quotas and garbage apart") {
