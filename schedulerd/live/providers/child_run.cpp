@@ -205,6 +205,11 @@ std::string shown_output(const ChildEnd& end) {
   return text;
 }
 
+int ending_signal(const ChildEnd& end) {
+  const int signal = end.how == ChildEnd::How::kExited ? end.exit_code - 128 : 0;
+  return signal > 0 && signal <= SIGRTMAX ? signal : 0;
+}
+
 ChildEnd run_child(const ChildRun& run) {
   Pipes pipes;
   const InputFile input(run.input);

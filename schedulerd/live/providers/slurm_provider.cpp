@@ -74,6 +74,10 @@ std::optional<Failure> failure_of(const std::string& program, const ChildEnd& en
     case ChildEnd::How::kExited: break;
   }
   if (end.exit_code == 0) return std::nullopt;
+  if (const int signal = ending_signal(end); signal != 0) {
+    return Failure{ProviderFault::kGarbage,
+                   program + ": signal " + std::to_string(signal) + " has ended it; whether it was done is not known"};
+  }
   const std::string said = end.last_error.empty() ? "exit code " + std::to_string(end.exit_code) : end.last_error;
   return Failure{is_quota(said) ? ProviderFault::kQuota : ProviderFault::kRefused, program + ": " + said};
 }

@@ -115,6 +115,10 @@ print(json.dumps({"id": call["action"] + call["request"], "lifetime_s": 60}))')"
   CHECK(fault_of(R"(echo '{"error": {"code": "stock", "message": "none left"}}'; exit 1)") == ProviderFault::kRefused);
   CHECK(fault_of("echo broken >&2; exit 4") == ProviderFault::kRefused);
   CHECK(fault_of("echo '<html>'") == ProviderFault::kGarbage);
+  // What a signal has ended may have been done; a shell passes on that of what it ran.
+  CHECK(fault_of("kill -TERM $$") == ProviderFault::kGarbage);
+  CHECK(fault_of("echo '{\"id\": \"i\"}'; sh -c 'kill -9 $$'; exit $?") == ProviderFault::kGarbage);
+  CHECK(fault_of("exit 255") == ProviderFault::kRefused);
   CHECK(fault_of("echo '{\"name\": 4}'") == ProviderFault::kGarbage);
   CHECK(exec("echo '{}'", kLong)->end({.request = "c-1-7", .id = ""}).value);
   CHECK_FALSE(exec("echo '{\"nodes\": [{\"id\": \"i\"}]}'", kLong)->list().value);

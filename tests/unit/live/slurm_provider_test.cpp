@@ -123,6 +123,9 @@ TEST_CASE("a pilot has the number that sbatch tells, and a text in its place is 
   const auto created = create(*slurm());
   CHECK(created.fault == ProviderFault::kGarbage);
   CHECK(created.detail == "sbatch has told no job id; it printed \"slurm-wlm 22.05.8\"");
+  programs.put("sbatch", "kill -TERM $$");
+  CHECK(create(*slurm()).fault == ProviderFault::kGarbage);
+  CHECK(create(*slurm()).detail == "sbatch: signal 15 has ended it; whether it was done is not known");
 }
 
 TEST_CASE("the script of a pilot has what the node is called and has, as sh must read it") {
