@@ -41,12 +41,16 @@ void PoolRunner::start() {
   thread_ = std::thread([this] { run(); });
 }
 
-void PoolRunner::stop() {
+void PoolRunner::begin_stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   changed_.notify_one();
+}
+
+void PoolRunner::stop() {
+  begin_stop();
   if (thread_.joinable()) thread_.join();
   subscription_.reset();
 }
@@ -60,6 +64,7 @@ void PoolRunner::run() {
   while (true) {
     const auto picture = publisher_.picture();
     if (act(picture->state, picture->now)) list_is_due_ = true;
+    if (is_stopping()) return;
     if (list_is_due_ || Clock::now() - listed_at_ >= setup_.list_every) list(picture->state, picture->now);
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kLookEvery, [this] { return stopping_ || woken_; });

@@ -34,6 +34,8 @@ class PoolRunner {
   PoolRunner& operator=(const PoolRunner&) = delete;
 
   void start();
+  // From now on no other call is begun.
+  void begin_stop();
   // A call under way is waited for. Idempotent.
   void stop();
 
