@@ -122,4 +122,27 @@ TEST_CASE("no runner begins another call once all are told to stop, whichever is
   CHECK(inbox.take(10, std::chrono::microseconds(0)).size() == 2);
 }
 
+TEST_CASE("a node that was given up while another was made is not made any more") {
+  live::Publisher publisher;
+  live::Inbox inbox(100);
+  publisher.publish(picture_with({{.request = 1, .pool = "a"},
+                                  {.request = 2, .pool = "a"},
+                                  {.request = 3, .pool = "a"},
+                                  {.request = 4, .pool = "a"}}));
+  Calls calls;
+  const auto a = runner("a", calls, publisher, inbox);
+  const OpenAtEnd opens(calls);
+  a->start();
+  REQUIRE(eventually([&] { return calls.has("create c-1-1"); }));
+  // Request 3 is gone without a trace; of request 2 the provider is told, as it may have been made.
+  publisher.publish(picture_with({{.request = 1, .pool = "a"},
+                                  {.request = 2, .pool = "a", .state = PoolNodeState::kReleasing},
+                                  {.request = 4, .pool = "a"}}));
+  calls.open();
+  REQUIRE(eventually([&] { return calls.has("create c-1-4") && calls.has("delete c-1-2"); }));
+  a->stop();
+  CHECK_FALSE(calls.has("create c-1-2"));
+  CHECK_FALSE(calls.has("create c-1-3"));
+}
+
 }  // namespace tidepool::test
