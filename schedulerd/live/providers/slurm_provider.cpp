@@ -16,6 +16,8 @@ using nlohmann::json;
 using List = std::vector<ProvidedNode>;
 
 const std::string kPilotPrefix = "tidepool-";
+// What agentd needs to be found and to run.
+constexpr const char* kExported = "--export=PATH,HOME,USER,LOGNAME,LANG,LD_LIBRARY_PATH";
 // What squeue tells of a job. Its name is last: that may have any letter, bars and line ends, too.
 constexpr const char* kJobFormat = "--format=%A|%T|%e|%j";
 struct QueuedJob {
@@ -52,9 +54,10 @@ bool has_ended(std::string_view state) {
   return false;
 }
 
-// A limit of the account, and not of the moment.
+// A limit of the account, by Slurm's own words. Not each that has "limit" in it: "Requested time limit is invalid" is a
+// wrong setting.
 bool is_quota(const std::string& text) {
-  for (const char* word : {"QOS", "Assoc", "limit", "policy"}) {
+  for (const char* word : {"QOS policy", "QOS usage threshold", "QOSGrp", "QOSMax", "AssocGrp", "AssocMax"}) {
     if (text.find(word) != std::string::npos) return true;
   }
   return false;
@@ -83,7 +86,7 @@ std::optional<Failure> failure_of(const std::string& program, const ChildEnd& en
 }
 
 // In single quotes, as sh reads it.
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
@@ -106,12 +109,7 @@ class SlurmProvider final : public NodeProvider {
     for (const ProvidedNode& each : *known.value) {
       if (each.request == node.request) return {.value = each};
     }
-    std::vector<std::string> command = {"sbatch",       "--parsable", "--job-name=" + kPilotPrefix + node.request,
-                                        "--no-requeue", "--nodes=1",  "--time=" + text("walltime")};
-    for (const json& option : setup_.settings.value("options", json::array())) {
-      if (option.is_string()) command.push_back(option.get<std::string>());
-    }
-    const ChildEnd end = run(std::move(command), pilot_script(text("start"), node));
+    const ChildEnd end = run(submission(node.request), pilot_script(text("start"), node));
     if (auto failed = failure_of("sbatch", end)) return Answer::failed(failed->fault, std::move(failed->detail));
     const std::string id = end.output.substr(0, end.output.find_first_of(";\n"));
     if (!number_in(id)) {
@@ -141,6 +139,17 @@ class SlurmProvider final : public NodeProvider {
 
  private:
   [[nodiscard]] std::string text(const char* name) const { return setup_.settings.value(name, std::string()); }
+  // Of an option that is there twice sbatch takes the last: the operator's. The daemon's environment may have secrets,
+  // and its folder need not be there on a node; with the folder /tmp the log is on each.
+  [[nodiscard]] std::vector<std::string> submission(const std::string& request) const {
+    std::vector<std::string> command = {"sbatch",       "--parsable",   "--job-name=" + kPilotPrefix + request,
+                                        "--no-requeue", "--nodes=1",    "--time=" + text("walltime"),
+                                        kExported,      "--chdir=/tmp", "--output=%x.log"};
+    for (const json& option : setup_.settings.value("options", json::array())) {
+      if (option.is_string()) command.push_back(option.get<std::string>());
+    }
+    return command;
+  }
   [[nodiscard]] ChildEnd run(std::vector<std::string> command, std::string input) const {
     return run_child({.command = std::move(command), .input = std::move(input), .limit = setup_.limit});
   }
@@ -173,9 +182,9 @@ std::optional<List> pilots_in(std::string_view queue, std::int64_t now) {
 
 std::string pilot_script(const std::string& start, const NodeToCreate& node) {
   std::string line = start;
-  replace_all(line, "{name}", quoted(node.name));
+  replace_all(line, "{name}", in_quotes(node.name));
   replace_all(line, "{slots}", std::to_string(node.slots));
-  replace_all(line, "{slot_type}", quoted(node.slot_type));
+  replace_all(line, "{slot_type}", in_quotes(node.slot_type));
   return "#!/bin/sh\nexec " + line + "\n";
 }
 

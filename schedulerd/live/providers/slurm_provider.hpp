@@ -20,7 +20,7 @@ namespace tidepool::live {
 // seconds since 1970 or a word, name). Jobs in a final state are none; none at all: this is no list of jobs. `now`:
 // seconds since 1970.
 [[nodiscard]] std::optional<std::vector<ProvidedNode>> pilots_in(std::string_view queue, std::int64_t now);
-// The script of a pilot job.
+// The script of a pilot job: `start` takes the place of its shell, so that Slurm's signals reach the agent.
 [[nodiscard]] std::string pilot_script(const std::string& start, const NodeToCreate& node);
 
 }  // namespace tidepool::live

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "schedulerd/live/providers/child_run.hpp"
 #include "schedulerd/live/providers/node_provider.hpp"
 #include "schedulerd/live/providers/slurm_provider.hpp"
 #include "schedulerd/live/setup/pool_config.hpp"
@@ -132,6 +133,57 @@ TEST_CASE("the script of a pilot has what the node is called and has, as sh must
   CHECK(live::pilot_script("agentd --node {name} --slots {slots} --slot-type {slot_type}",
                            {.request = "r", .name = "gpu-1", .slots = 4, .slot_type = "it's; rm"}) ==
         "#!/bin/sh\nexec agentd --node 'gpu-1' --slots 4 --slot-type 'it'\\''s; rm'\n");
+}
+
+TEST_CASE("what starts a pilot is one command, also one that sets variables or runs several") {
+  const Programs programs;
+  programs.put("agentd", "echo \"$A $$ $*\"");
+  programs.put("show", "echo \"$$\"; exec pilot");
+  const live::NodeToCreate node{.request = "r", .name = "gpu-1", .slots = 4, .slot_type = "it's; rm"};
+  // The agent has the number of the script's process: it hears of what Slurm tells that.
+  const auto printed = [&](const std::string& start) {
+    programs.put("pilot", live::pilot_script(start, node));
+    const auto end = live::run_child({.command = {"show"}, .input = "", .limit = std::chrono::seconds(60)});
+    const std::string process = end.output.substr(0, end.output.find('\n'));
+    const auto at = end.output.find(" " + process + " ");
+    REQUIRE(at != std::string::npos);
+    return end.output.substr(process.size() + 1, at - process.size() - 1) + end.output.substr(at + 1 + process.size());
+  };
+  CHECK(printed("agentd --node {name} --slot-type {slot_type}") == " --node gpu-1 --slot-type it's; rm\n");
+  CHECK(printed("env A=1 agentd --slots {slots}") == "1 --slots 4\n");
+  CHECK(printed("sh -c \"export A=2 && exec agentd --node {name} --slot-type {slot_type}\"") ==
+        "2 --node gpu-1 --slot-type it's; rm\n");
+}
+
+TEST_CASE("a pilot gets little of the daemon's environment and has a log, unless the options say else") {
+  const Programs programs;
+  programs.put("squeue", "");
+  programs.put("sbatch", "for each in \"$@\"; do echo \"$each\"; done >$HERE/asked; echo 5");
+  const auto options = nlohmann::json::array({"--output=/logs/%x", "--export=ALL"});
+  CHECK(create(*slurm({{"start", "agentd"}, {"walltime", "60"}, {"options", options}})).value);
+  CHECK(programs.left("asked") ==
+        "--parsable\n--job-name=tidepool-c-1-7\n--no-requeue\n--nodes=1\n--time=60\n"
+        "--export=PATH,HOME,USER,LOGNAME,LANG,LD_LIBRARY_PATH\n--chdir=/tmp\n--output=%x.log\n"
+        "--output=/logs/%x\n--export=ALL\n");
+}
+
+TEST_CASE("a limit of the account counts as quota, a wrong setting as refused") {
+  const Programs programs;
+  programs.put("squeue", "");
+  const auto fault = [&](const std::string& said) {
+    programs.put("sbatch", "echo 'sbatch: error: " + said + "' >&2; exit 1");
+    const auto created = create(*slurm());
+    CHECK(created.detail == "sbatch: sbatch: error: " + said);
+    return created.fault;
+  };
+  CHECK(fault("Batch job submission failed: Job violates accounting/QOS policy (job submit limit, the size "
+              "and/or time limits)") == ProviderFault::kQuota);
+  CHECK(fault("AssocMaxSubmitJobLimit") == ProviderFault::kQuota);
+  CHECK(fault("QOSGrpNodeLimit") == ProviderFault::kQuota);
+  CHECK(fault("Requested account has breached requested QOS usage threshold") == ProviderFault::kQuota);
+  CHECK(fault("Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)") ==
+        ProviderFault::kRefused);
+  CHECK(fault("Batch job submission failed: Invalid qos specification") == ProviderFault::kRefused);
 }
 
 TEST_CASE("an option of sbatch that would hide a pilot is refused with its reason, however it is written") {
