@@ -102,7 +102,9 @@ void DaemonPools::start() {
   for (const auto& runner : runners_) runner->start();
 }
 
+// All are told first: a pool that waits for its turn would go on buying.
 void DaemonPools::stop() {
+  for (const auto& runner : runners_) runner->begin_stop();
   for (const auto& runner : runners_) runner->stop();
 }
 

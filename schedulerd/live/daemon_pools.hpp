@@ -24,6 +24,7 @@ class DaemonPools {
   [[nodiscard]] Status prepare(const PoolsConfig& config, const std::string& cluster, Publisher& publisher,
                                Inbox& inbox);
   void start();
+  // Returns when the calls under way have, after the longest of the pools' time-outs at most.
   void stop();
 
  private:

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "schedulerd/live/providers/session_kill.hpp"
+
 extern char** environ;
 
 namespace tidepool::live {
@@ -131,18 +133,22 @@ class Talk {
     for (const int end : {pipes.out.read_end(), pipes.err.read_end()}) ::fcntl(end, F_SETFL, O_NONBLOCK);
   }
 
+  Talk(const Talk&) = delete;
+  Talk& operator=(const Talk&) = delete;
+  ~Talk() { ::waitpid(child_, nullptr, 0); }
+
   ChildEnd run() {
     while (true) {
       if (Clock::now() >= until_) return killed(ChildEnd::How::kTimeout);
       wait();
       // What it has started in its turn may hold the pipes open for longer: its own end is what counts.
-      const bool was_reaped = reaped_;
+      const bool had_ended = has_ended_;
       const bool got =
           static_cast<int>(read(pipes_.out, end_.output)) + static_cast<int>(read(pipes_.err, errors_)) > 0;
       if (end_.output.size() > kOutputMax) return killed(ChildEnd::How::kTooMuchOutput);
       if (errors_.size() > kErrorKept) errors_.erase(0, errors_.size() - kErrorKept);
-      if (was_reaped && !got) break;
-      if (!reaped_) reap(WNOHANG);
+      if (had_ended && !got) break;
+      if (!has_ended_) look(WNOHANG);
     }
     end_.last_error = last_line(errors_);
     return std::move(end_);
@@ -152,7 +158,7 @@ class Talk {
   // Closed ends are not waited for.
   void wait() {
     std::array<pollfd, 2> polled = {pollfd{pipes_.out.read_end(), POLLIN, 0}, pollfd{pipes_.err.read_end(), POLLIN, 0}};
-    ::poll(polled.data(), polled.size(), reaped_ ? 0 : kPollMost);
+    ::poll(polled.data(), polled.size(), has_ended_ ? 0 : kPollMost);
   }
   // False: there is nothing more, for now or for ever.
   static bool read(Pipe& from, std::string& into) {
@@ -163,15 +169,17 @@ class Talk {
     if (got == 0) from.shut(0);
     return got > 0;
   }
-  void reap(int flags) {
-    int status = 0;
-    if (::waitpid(child_, &status, flags) != child_) return;
-    reaped_ = true;
-    end_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  // It is reaped when all is over: until then the number of its session is no other's.
+  void look(int flags) {
+    siginfo_t seen{};
+    if (::waitid(P_PID, static_cast<id_t>(child_), &seen, WEXITED | WNOWAIT | flags) != 0) return;
+    if (seen.si_pid != child_) return;
+    has_ended_ = true;
+    end_.exit_code = seen.si_code == CLD_EXITED ? seen.si_status : 128 + seen.si_status;
   }
   ChildEnd killed(ChildEnd::How how) {
-    ::kill(-child_, SIGKILL);
-    if (!reaped_) reap(0);
+    kill_session(child_);
+    if (!has_ended_) look(0);
     end_.how = how;
     end_.last_error = last_line(errors_);
     return std::move(end_);
@@ -182,7 +190,7 @@ class Talk {
   Clock::time_point until_;
   std::string errors_;
   ChildEnd end_;
-  bool reaped_ = false;
+  bool has_ended_ = false;
 };
 
 }  // namespace
@@ -195,6 +203,11 @@ std::string shown_output(const ChildEnd& end) {
   std::string text = output.empty() ? "it printed nothing" : "it printed \"" + shown(output) + "\"";
   if (!end.last_error.empty()) text += "; its standard error ends with \"" + shown(end.last_error) + "\"";
   return text;
+}
+
+int ending_signal(const ChildEnd& end) {
+  const int signal = end.how == ChildEnd::How::kExited ? end.exit_code - 128 : 0;
+  return signal > 0 && signal <= SIGRTMAX ? signal : 0;
 }
 
 ChildEnd run_child(const ChildRun& run) {

@@ -22,6 +22,9 @@ struct ChildEnd {
 };
 [[nodiscard]] ChildEnd run_child(const ChildRun& run);
 
+// The signal that has ended it, or ended what a shell ran for it; 0: none. What it was to do may be done all the same.
+[[nodiscard]] int ending_signal(const ChildEnd& end);
+
 // What a person must see of a program whose output is not what it should be: the first 100 characters of it, and of the
 // last line of its standard error. What is no printable ASCII is shown as '?'.
 [[nodiscard]] std::string shown_output(const ChildEnd& end);

@@ -45,6 +45,10 @@ Provided<json> answer_of(const ChildEnd& end, std::chrono::milliseconds limit) {
   if (is_object) {
     if (auto refused = refusal(*answer)) return *std::move(refused);
   }
+  if (const int signal = ending_signal(end); signal != 0) {
+    return failed(ProviderFault::kGarbage,
+                  "signal " + std::to_string(signal) + " has ended it; whether it was done is not known");
+  }
   if (end.exit_code != 0) {
     return failed(ProviderFault::kRefused,
                   "exit code " + std::to_string(end.exit_code) + (end.last_error.empty() ? "" : ": " + end.last_error));

@@ -41,12 +41,16 @@ void PoolRunner::start() {
   thread_ = std::thread([this] { run(); });
 }
 
-void PoolRunner::stop() {
+void PoolRunner::begin_stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   changed_.notify_one();
+}
+
+void PoolRunner::stop() {
+  begin_stop();
   if (thread_.joinable()) thread_.join();
   subscription_.reset();
 }
@@ -60,6 +64,7 @@ void PoolRunner::run() {
   while (true) {
     const auto picture = publisher_.picture();
     if (act(picture->state, picture->now)) list_is_due_ = true;
+    if (is_stopping()) return;
     if (list_is_due_ || Clock::now() - listed_at_ >= setup_.list_every) list(picture->state, picture->now);
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kLookEvery, [this] { return stopping_ || woken_; });
@@ -77,10 +82,7 @@ bool PoolRunner::act(const core::ClusterState& state, Instant now) {
   bool any = false;
   for (const auto& [request, node] : state.pools.nodes) {
     if (node.pool != setup_.pool || is_stopping()) continue;
-    if (node.state == core::PoolNodeState::kAsked && !created_.contains(request)) {
-      create(state, node);
-      any = true;
-    }
+    if (node.state == core::PoolNodeState::kAsked && !created_.contains(request)) any = create(request) || any;
     const bool ends =
         node.state == core::PoolNodeState::kReleasing && !node.delete_answered && !node.backoff.holds(now);
     const auto known = ended_.find(request);
@@ -92,18 +94,24 @@ bool PoolRunner::act(const core::ClusterState& state, Instant now) {
   return any;
 }
 
-void PoolRunner::create(const core::ClusterState& state, const core::PoolNode& node) {
-  const core::PoolSpec& spec = state.pools.find(setup_.pool)->spec;
+// By the newest picture: while the calls before this one took their time, the node may have been given up.
+bool PoolRunner::create(core::NodeRequest request) {
+  const auto newest = publisher_.picture();
+  const core::PoolNode* node = newest->state.pools.find_node(request);
+  if (node == nullptr || node->state != core::PoolNodeState::kAsked) return false;
+  const core::PoolSpec& spec = newest->state.pools.find(setup_.pool)->spec;
   const auto made = setup_.provider->create(
-      {.request = text_of(node.request), .name = node.name, .slots = spec.slots_per_node, .slot_type = spec.slot_type});
-  created_.insert(node.request);
+      {.request = text_of(request), .name = node->name, .slots = spec.slots_per_node, .slot_type = spec.slot_type});
+  created_.insert(request);
   if (made.value) {
-    spdlog::info("event=node_created pool={} node={} id={}", setup_.pool, level_of(node), made.value->id);
-    return report(core::PoolNodeCreated{node.request, made.value->id, made.value->lifetime});
+    spdlog::info("event=node_created pool={} node={} id={}", setup_.pool, level_of(*node), made.value->id);
+    report(core::PoolNodeCreated{request, made.value->id, made.value->lifetime});
+  } else {
+    spdlog::warn("event=node_create_failed pool={} node={} fault={} why=\"{}\"", setup_.pool, level_of(*node),
+                 core::to_text(made.fault), made.detail);
+    report(core::PoolNodeCreateFailed{request, made.fault, made.detail});
   }
-  spdlog::warn("event=node_create_failed pool={} node={} fault={} why=\"{}\"", setup_.pool, level_of(node),
-               core::to_text(made.fault), made.detail);
-  report(core::PoolNodeCreateFailed{node.request, made.fault, made.detail});
+  return true;
 }
 
 void PoolRunner::end(const core::PoolNode& node) {

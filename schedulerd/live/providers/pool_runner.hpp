@@ -34,6 +34,8 @@ class PoolRunner {
   PoolRunner& operator=(const PoolRunner&) = delete;
 
   void start();
+  // From now on no other call is begun.
+  void begin_stop();
   // A call under way is waited for. Idempotent.
   void stop();
 
@@ -44,7 +46,8 @@ class PoolRunner {
   [[nodiscard]] bool is_stopping();
   // Returns true if there was anything to do.
   bool act(const core::ClusterState& state, Instant now);
-  void create(const core::ClusterState& state, const core::PoolNode& node);
+  // False: it is not asked for any more.
+  bool create(core::NodeRequest request);
   void end(const core::PoolNode& node);
   void list(const core::ClusterState& state, Instant now);
   void report(leader::PoolReport report);

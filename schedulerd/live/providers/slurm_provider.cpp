@@ -1,10 +1,11 @@
 #include "schedulerd/live/providers/slurm_provider.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <ctime>
 #include <utility>
 
-#include "base/json.hpp"
 #include "schedulerd/live/providers/child_run.hpp"
 
 namespace tidepool::live {
@@ -15,26 +16,37 @@ using nlohmann::json;
 using List = std::vector<ProvidedNode>;
 
 const std::string kPilotPrefix = "tidepool-";
-constexpr JsonLimits kQueueLimits{.bytes_max = 1U << 20U, .depth_max = 16, .values_max = 1U << 20U};
+// What agentd needs to be found and to run.
+constexpr const char* kExported = "--export=PATH,HOME,USER,LOGNAME,LANG,LD_LIBRARY_PATH";
+// What squeue tells of a job. Its name is last: that may have any letter, bars and line ends, too.
+constexpr const char* kJobFormat = "--format=%A|%T|%e|%j";
+struct QueuedJob {
+  std::string_view id, state;
+  std::optional<std::int64_t> ends_at;  // seconds since 1970; none: it has no limit, or has not begun
+  std::string_view name;
+};
 
-// 1795382977, or {"set": true, "infinite": false, "number": 1795382977}; 0 = none.
-std::int64_t time_in(const json& job, const char* name) {
-  const auto found = job.find(name);
-  if (found == job.end()) return 0;
-  if (found->is_number_integer()) return found->get<std::int64_t>();
-  const bool is_set = found->is_object() && found->value("set", false) && !found->value("infinite", false);
-  return is_set ? found->value("number", std::int64_t{0}) : 0;
+std::optional<std::int64_t> number_in(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && stop == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-// "RUNNING", or ["RUNNING", ...].
-std::string state_of(const json& job) {
-  const auto found = job.find("job_state");
-  if (found == job.end()) return "";
-  if (found->is_string()) return found->get<std::string>();
-  return found->is_array() && !found->empty() && found->front().is_string() ? found->front().get<std::string>() : "";
+std::optional<QueuedJob> job_in(std::string_view line) {
+  std::array<std::string_view, 3> fields;
+  for (std::string_view& field : fields) {
+    const auto bar = line.find('|');
+    if (bar == std::string_view::npos) return std::nullopt;
+    field = line.substr(0, bar);
+    line.remove_prefix(bar + 1);
+  }
+  const auto& [id, state, ends_at] = fields;
+  if (!number_in(id) || state.empty()) return std::nullopt;
+  return QueuedJob{.id = id, .state = state, .ends_at = number_in(ends_at), .name = line};
 }
 
-bool has_ended(const std::string& state) {
+// Only by what is final: processes of a job that is completing or is put back into the queue may run.
+bool has_ended(std::string_view state) {
   for (const char* ended : {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL",
                             "DEADLINE", "OUT_OF_MEMORY", "REVOKED"}) {
     if (state == ended) return true;
@@ -42,16 +54,39 @@ bool has_ended(const std::string& state) {
   return false;
 }
 
-// A limit of the account, and not of the moment.
+// A limit of the account, by Slurm's own words. Not each that has "limit" in it: "Requested time limit is invalid" is a
+// wrong setting.
 bool is_quota(const std::string& text) {
-  for (const char* word : {"QOS", "Assoc", "limit", "policy"}) {
+  for (const char* word : {"QOS policy", "QOS usage threshold", "QOSGrp", "QOSMax", "AssocGrp", "AssocMax"}) {
     if (text.find(word) != std::string::npos) return true;
   }
   return false;
 }
 
+struct Failure {
+  ProviderFault fault;
+  std::string detail;
+};
+// None: the program has done what it was asked for.
+std::optional<Failure> failure_of(const std::string& program, const ChildEnd& end) {
+  switch (end.how) {
+    case ChildEnd::How::kTimeout: return Failure{ProviderFault::kTimeout, program + " does not answer"};
+    case ChildEnd::How::kTooMuchOutput:
+      return Failure{ProviderFault::kGarbage, program + ": more than 1 MiB of output"};
+    case ChildEnd::How::kNotStarted: return Failure{ProviderFault::kRefused, program + ": " + end.last_error};
+    case ChildEnd::How::kExited: break;
+  }
+  if (end.exit_code == 0) return std::nullopt;
+  if (const int signal = ending_signal(end); signal != 0) {
+    return Failure{ProviderFault::kGarbage,
+                   program + ": signal " + std::to_string(signal) + " has ended it; whether it was done is not known"};
+  }
+  const std::string said = end.last_error.empty() ? "exit code " + std::to_string(end.exit_code) : end.last_error;
+  return Failure{is_quota(said) ? ProviderFault::kQuota : ProviderFault::kRefused, program + ": " + said};
+}
+
 // In single quotes, as sh reads it.
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
@@ -74,50 +109,47 @@ class SlurmProvider final : public NodeProvider {
     for (const ProvidedNode& each : *known.value) {
       if (each.request == node.request) return {.value = each};
     }
-    std::vector<std::string> command = {"sbatch",       "--parsable", "--job-name=" + kPilotPrefix + node.request,
-                                        "--no-requeue", "--nodes=1",  "--time=" + text("walltime")};
-    for (const json& option : setup_.settings.value("options", json::array())) {
-      if (option.is_string()) command.push_back(option.get<std::string>());
-    }
-    const ChildEnd end = run(std::move(command), pilot_script(text("start"), node));
-    if (end.how == ChildEnd::How::kTimeout) return Answer::failed(ProviderFault::kTimeout, "sbatch does not answer");
-    if (end.how != ChildEnd::How::kExited || end.exit_code != 0) {
-      return Answer::failed(is_quota(end.last_error) ? ProviderFault::kQuota : ProviderFault::kRefused,
-                            "sbatch: " + end.last_error);
-    }
+    const ChildEnd end = run(submission(node.request), pilot_script(text("start"), node));
+    if (auto failed = failure_of("sbatch", end)) return Answer::failed(failed->fault, std::move(failed->detail));
     const std::string id = end.output.substr(0, end.output.find_first_of(";\n"));
-    if (id.empty()) return Answer::failed(ProviderFault::kGarbage, "sbatch has told no job id");
+    if (!number_in(id)) {
+      return Answer::failed(ProviderFault::kGarbage, "sbatch has told no job id; " + shown_output(end));
+    }
     return {.value = ProvidedNode{.request = node.request, .id = id, .lifetime = {}}};
   }
 
   Provided<Ended> end(const NodeToEnd& node) override {
     const ChildEnd end = run({"scancel", "--name=" + kPilotPrefix + node.request}, "");
-    if (end.how == ChildEnd::How::kTimeout) {
-      return Provided<Ended>::failed(ProviderFault::kTimeout, "scancel does not answer");
-    }
-    const bool done = end.how == ChildEnd::How::kExited && end.exit_code == 0;
-    return done ? Provided<Ended>{.value = Ended{}}
-                : Provided<Ended>::failed(ProviderFault::kRefused, "scancel: " + end.last_error);
+    auto failed = failure_of("scancel", end);
+    return failed ? Provided<Ended>::failed(failed->fault, std::move(failed->detail))
+                  : Provided<Ended>{.value = Ended{}};
   }
 
+  // Text: squeue --json of Slurm 21.08 and 22.05 tells of all jobs of the site, whatever it is asked for. %e: the grace
+  // of a job that is preempted shortens it, and not the time left, %L.
   Provided<List> list() override {
-    const ChildEnd end = run({"squeue", "--me", "--json"}, "");
-    if (end.how == ChildEnd::How::kTimeout) {
-      return Provided<List>::failed(ProviderFault::kTimeout, "squeue does not answer");
-    }
-    if (end.how != ChildEnd::How::kExited || end.exit_code != 0) {
-      return Provided<List>::failed(ProviderFault::kRefused, "squeue: " + end.last_error);
-    }
-    const auto queue = parse_json(end.output, kQueueLimits);
-    if (!queue.ok()) {
-      return Provided<List>::failed(ProviderFault::kGarbage,
-                                    "squeue: " + queue.error().message + "; " + shown_output(end));
-    }
-    return pilots_in(*queue, std::time(nullptr));
+    const ChildEnd end =
+        run({"env", "SLURM_TIME_FORMAT=%s", "squeue", "--me", "--all", "--states=all", "--noheader", kJobFormat}, "");
+    if (auto failed = failure_of("squeue", end))
+      return Provided<List>::failed(failed->fault, std::move(failed->detail));
+    auto pilots = pilots_in(end.output, std::time(nullptr));
+    if (pilots) return {.value = *std::move(pilots)};
+    return Provided<List>::failed(ProviderFault::kGarbage, "squeue has told no list of jobs; " + shown_output(end));
   }
 
  private:
   [[nodiscard]] std::string text(const char* name) const { return setup_.settings.value(name, std::string()); }
+  // Of an option that is there twice sbatch takes the last: the operator's. The daemon's environment may have secrets,
+  // and its folder need not be there on a node; with the folder /tmp the log is on each.
+  [[nodiscard]] std::vector<std::string> submission(const std::string& request) const {
+    std::vector<std::string> command = {"sbatch",       "--parsable",   "--job-name=" + kPilotPrefix + request,
+                                        "--no-requeue", "--nodes=1",    "--time=" + text("walltime"),
+                                        kExported,      "--chdir=/tmp", "--output=%x.log"};
+    for (const json& option : setup_.settings.value("options", json::array())) {
+      if (option.is_string()) command.push_back(option.get<std::string>());
+    }
+    return command;
+  }
   [[nodiscard]] ChildEnd run(std::vector<std::string> command, std::string input) const {
     return run_child({.command = std::move(command), .input = std::move(input), .limit = setup_.limit});
   }
@@ -127,31 +159,32 @@ class SlurmProvider final : public NodeProvider {
 
 }  // namespace
 
-Provided<List> pilots_in(const json& queue, std::int64_t now) {
-  const auto jobs = queue.is_object() ? queue.find("jobs") : queue.end();
-  if (!queue.is_object() || jobs == queue.end() || !jobs->is_array()) {
-    return Provided<List>::failed(ProviderFault::kGarbage, "squeue has told no list of jobs");
-  }
+std::optional<List> pilots_in(std::string_view queue, std::int64_t now) {
   List pilots;
-  for (const json& job : *jobs) {
-    const std::string name = job.is_object() && job.contains("name") && job["name"].is_string()
-                                 ? job["name"].get<std::string>()
-                                 : std::string();
-    if (!name.starts_with(kPilotPrefix) || has_ended(state_of(job))) continue;
-    ProvidedNode node{.request = name.substr(kPilotPrefix.size()), .id = {}, .lifetime = {}};
-    node.id = std::to_string(time_in(job, "job_id"));
-    const std::int64_t ends = state_of(job) == "RUNNING" ? time_in(job, "end_time") : 0;
-    if (ends > 0) node.lifetime = Duration::seconds(std::max<std::int64_t>(0, ends - now));
+  bool had_job = false;
+  while (!queue.empty()) {
+    const std::string_view line = queue.substr(0, queue.find('\n'));
+    queue.remove_prefix(std::min(line.size() + 1, queue.size()));
+    const auto job = job_in(line);
+    // After a job it is the rest of its name; where SLURM_CLUSTERS is set, a line "CLUSTER: NAME" heads each list.
+    if (!job && !had_job && !line.empty() && !line.starts_with("CLUSTER: ")) return std::nullopt;
+    had_job = had_job || job;
+    if (!job || !job->name.starts_with(kPilotPrefix) || has_ended(job->state)) continue;
+    ProvidedNode node{
+        .request = std::string(job->name.substr(kPilotPrefix.size())), .id = std::string(job->id), .lifetime = {}};
+    if (job->state == "RUNNING" && job->ends_at) {
+      node.lifetime = Duration::seconds(std::max<std::int64_t>(0, *job->ends_at - now));
+    }
     pilots.push_back(std::move(node));
   }
-  return {.value = std::move(pilots)};
+  return pilots;
 }
 
 std::string pilot_script(const std::string& start, const NodeToCreate& node) {
   std::string line = start;
-  replace_all(line, "{name}", quoted(node.name));
+  replace_all(line, "{name}", in_quotes(node.name));
   replace_all(line, "{slots}", std::to_string(node.slots));
-  replace_all(line, "{slot_type}", quoted(node.slot_type));
+  replace_all(line, "{slot_type}", in_quotes(node.slot_type));
   return "#!/bin/sh\nexec " + line + "\n";
 }
 

@@ -3,7 +3,12 @@
 // node's lifetime.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "schedulerd/live/providers/node_provider.hpp"
 
@@ -11,10 +16,11 @@ namespace tidepool::live {
 
 [[nodiscard]] std::unique_ptr<NodeProvider> make_slurm_provider(ProviderSetup setup);
 
-// The nodes of `squeue --json`, of versions whose times are numbers (22.05) and of those whose times are objects
-// (23.02). `now`: seconds since 1970.
-[[nodiscard]] Provided<std::vector<ProvidedNode>> pilots_in(const nlohmann::json& queue, std::int64_t now);
-// The script of a pilot job.
+// The nodes that squeue has told of, a line a job: "4|RUNNING|1795382977|tidepool-c-5f-12" (number, state, the end in
+// seconds since 1970 or a word, name). Jobs in a final state are none; none at all: this is no list of jobs. `now`:
+// seconds since 1970.
+[[nodiscard]] std::optional<std::vector<ProvidedNode>> pilots_in(std::string_view queue, std::int64_t now);
+// The script of a pilot job: `start` takes the place of its shell, so that Slurm's signals reach the agent.
 [[nodiscard]] std::string pilot_script(const std::string& start, const NodeToCreate& node);
 
 }  // namespace tidepool::live

@@ -1,7 +1,9 @@
 #include "schedulerd/live/setup/pool_config.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
 
 #include "base/byte_size.hpp"
 #include "base/word_list.hpp"
@@ -13,6 +15,39 @@ constexpr std::int64_t kSlotsMax = 1024;
 constexpr std::int64_t kNodesMax = 10'000;
 constexpr std::int64_t kWorthPerPrice = 2;  // where the configuration says none
 const std::vector<std::string> kProviderNames = {"exec", "slurm"};
+
+// An option of sbatch with which a pilot is not one job that is found again.
+struct RefusedOption {
+  std::string_view name;
+  char letter;  // 0 = it has none
+  const char* why;
+};
+constexpr const char* kNotSubmitted = "nothing is submitted with it";
+constexpr std::array kRefusedOptions = {
+    RefusedOption{"job-name", 'J', "a pilot is found again by the name that its job is given here"},
+    RefusedOption{"clusters", 'M', "pilots are looked for in one cluster: set SLURM_CLUSTERS for the daemon instead"},
+    RefusedOption{"uid", 0, "pilots are looked for among the jobs of the daemon's user"},
+    RefusedOption{"array", 'a', "a node is one job, and these would be several of one name"},
+    RefusedOption{"requeue", 0, "a pilot that Slurm starts again joins as a node that was taken for lost"},
+    RefusedOption{"wait", 'W', "sbatch would not answer before the pilot has ended"},
+    RefusedOption{"wrap", 0, "the job would not run what \"start\" says"},
+    RefusedOption{"quiet", 'Q', "sbatch would not tell the job's number"},
+    RefusedOption{"test-only", 0, kNotSubmitted},
+    RefusedOption{"usage", 0, kNotSubmitted},
+    RefusedOption{"help", 'h', kNotSubmitted},
+    RefusedOption{"version", 'V', kNotSubmitted},
+};
+
+// Null: it may be given. sbatch takes the first letters of a long name for all of it.
+const RefusedOption* refused_option(std::string_view option) {
+  const bool is_long = option.starts_with("--");
+  const std::string_view name = is_long ? option.substr(2, option.find('=') - 2) : "";
+  if (option.size() < 2 || option.front() != '-' || (is_long && name.empty())) return nullptr;
+  const auto* found = std::find_if(kRefusedOptions.begin(), kRefusedOptions.end(), [&](const RefusedOption& refused) {
+    return is_long ? refused.name.starts_with(name) : refused.letter == option[1];
+  });
+  return found == kRefusedOptions.end() ? nullptr : found;
+}
 
 class PoolReader {
  public:
@@ -88,6 +123,19 @@ class PoolReader {
                            std::all_of(value.begin(), value.end(), [](const auto& any) { return any.is_string(); });
       if (name == "start" || name == "walltime" || is_list) continue;
       in_.fail("settings", "Invalid", name + " is none of start, walltime, and options as a list of texts");
+    }
+    const auto options = pool.settings.find("options");
+    if (options != pool.settings.end() && options->is_array()) sbatch_options(*options);
+  }
+
+  void sbatch_options(const nlohmann::json& options) {
+    for (const nlohmann::json& option : options) {
+      if (!option.is_string()) continue;
+      const RefusedOption* refused = refused_option(option.get_ref<const std::string&>());
+      if (refused == nullptr) continue;
+      in_.fail("settings", "Invalid",
+               "has " + option.get<std::string>() + " among its options (--" + std::string(refused->name) +
+                   " of sbatch): " + refused->why);
     }
   }
 

@@ -9,7 +9,6 @@
 
 #include "schedulerd/live/providers/child_run.hpp"
 #include "schedulerd/live/providers/node_provider.hpp"
-#include "schedulerd/live/providers/slurm_provider.hpp"
 #include "schedulerd/live/setup/pool_config.hpp"
 #include "tests/support/file_text.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -28,6 +27,15 @@ std::unique_ptr<live::NodeProvider> exec(const std::string& script, std::chrono:
                                       .limit = limit});
 }
 constexpr std::chrono::milliseconds kLong = std::chrono::seconds(60);
+
+// False also of what nothing has reaped yet.
+bool lives(pid_t process) {
+  for (int i = 0; i < 10'000 && ::kill(process, 0) == 0; ++i) {
+    const std::string text = text_of_file("/proc/" + std::to_string(process) + "/status");
+    if (text.find("State:\tZ") != std::string::npos) return false;
+  }
+  return ::kill(process, 0) == 0;
+}
 
 ProviderFault fault_of(const std::string& script) {
   const auto made = exec(script, kLong)->create({.request = "c-1-7", .name = "gpu-1", .slots = 2, .slot_type = ""});
@@ -59,21 +67,38 @@ TEST_CASE("a program is run with its input, and told apart are its end, its sile
   ::close(listener);
 }
 
-TEST_CASE("a program that hangs is killed with all that it has started") {
+TEST_CASE("a program that hangs is killed with all that it has started, in whatever process group") {
+  // timeout(1) makes a group of its own, in which it starts what it is told.
+  for (const char* command : {"sleep 600 & echo $! >MARK; wait", "timeout 60 sh -c 'echo $$ >MARK; sleep 60; :'; :",
+                              "timeout 60 sh -c 'echo $$ >MARK; sleep 60; :' & wait"}) {
+    INFO(command);
+    const TemporaryFolder folder;
+    const std::string mark = folder / "pid";
+    std::string script = command;
+    script.replace(script.find("MARK"), 4, mark);
+    const ChildEnd end =
+        live::run_child({.command = {"/bin/sh", "-c", script}, .input = "", .limit = std::chrono::milliseconds(1500)});
+    CHECK(end.how == ChildEnd::How::kTimeout);
+    CHECK(end.exit_code == 128 + SIGKILL);
+    pid_t child = 0;
+    std::ifstream(mark) >> child;
+    REQUIRE(child > 0);
+    CHECK_FALSE(lives(child));
+  }
+}
+
+TEST_CASE("what has begun a session of its own outlives the program that hangs") {
   const TemporaryFolder folder;
   const std::string mark = folder / "pid";
-  const ChildEnd end = live::run_child({.command = {"/bin/sh", "-c", "sleep 600 & echo $! >" + mark + "; wait"},
-                                        .input = "",
-                                        .limit = std::chrono::milliseconds(1500)});
+  const std::string script = "setsid sh -c 'echo $$ >" + mark + "; exec sleep 60' & wait; sleep 60";
+  const ChildEnd end =
+      live::run_child({.command = {"/bin/sh", "-c", script}, .input = "", .limit = std::chrono::milliseconds(1500)});
   CHECK(end.how == ChildEnd::How::kTimeout);
   pid_t child = 0;
   std::ifstream(mark) >> child;
   REQUIRE(child > 0);
-  for (int i = 0; i < 10'000 && ::kill(child, 0) == 0; ++i) {
-    const std::string text = text_of_file("/proc/" + std::to_string(child) + "/status");
-    if (text.find("State:\tZ") != std::string::npos) return;  // nothing has reaped it yet
-  }
-  CHECK(::kill(child, 0) != 0);
+  CHECK(lives(child));
+  ::kill(child, SIGKILL);
 }
 
 TEST_CASE("the provider exec passes on what it is asked, and tells refusals, quotas and garbage apart") {
@@ -90,6 +115,10 @@ print(json.dumps({"id": call["action"] + call["request"], "lifetime_s": 60}))')"
   CHECK(fault_of(R"(echo '{"error": {"code": "stock", "message": "none left"}}'; exit 1)") == ProviderFault::kRefused);
   CHECK(fault_of("echo broken >&2; exit 4") == ProviderFault::kRefused);
   CHECK(fault_of("echo '<html>'") == ProviderFault::kGarbage);
+  // What a signal has ended may have been done; a shell passes on that of what it ran.
+  CHECK(fault_of("kill -TERM $$") == ProviderFault::kGarbage);
+  CHECK(fault_of("echo '{\"id\": \"i\"}'; sh -c 'kill -9 $$'; exit $?") == ProviderFault::kGarbage);
+  CHECK(fault_of("exit 255") == ProviderFault::kRefused);
   CHECK(fault_of("echo '{\"name\": 4}'") == ProviderFault::kGarbage);
   CHECK(exec("echo '{}'", kLong)->end({.request = "c-1-7", .id = ""}).value);
   CHECK_FALSE(exec("echo '{\"nodes\": [{\"id\": \"i\"}]}'", kLong)->list().value);
@@ -105,27 +134,6 @@ TEST_CASE("of output that is no JSON it is told what was printed, and the last l
   CHECK(told("true") == "its output is no JSON object; it printed nothing");
   CHECK(told("printf '%0200d\\303' 0") ==
         "its output is no JSON object; it printed \"" + std::string(100, '0') + "...\"");
-}
-
-TEST_CASE("pilots are found in the queues of older and newer versions of Slurm") {
-  const auto queue = nlohmann::json::parse(R"({"jobs": [
-    {"job_id": 1, "name": "tidepool-c-1-4", "job_state": "RUNNING", "end_time": 1300},
-    {"job_id": 2, "name": "tidepool-c-1-5", "job_state": "PENDING", "end_time": 0},
-    {"job_id": 3, "name": "another", "job_state": "RUNNING", "end_time": 1300},
-    {"job_id": 4, "name": "tidepool-c-1-6", "job_state": "CANCELLED", "end_time": 900},
-    {"job_id": 5, "name": "tidepool-c-1-7", "job_state": ["RUNNING"],
-     "end_time": {"set": true, "infinite": false, "number": 1060}}]})");
-  const auto pilots = live::pilots_in(queue, 1000);
-  REQUIRE(pilots.value);
-  REQUIRE(pilots.value->size() == 3);
-  CHECK(pilots.value->at(0).lifetime == Duration::seconds(300));
-  CHECK_FALSE(pilots.value->at(1).lifetime);
-  CHECK(pilots.value->at(2).request == "c-1-7");
-  CHECK(pilots.value->at(2).lifetime == Duration::seconds(60));
-  CHECK_FALSE(live::pilots_in(nlohmann::json::parse("[]"), 1000).value);
-  CHECK(live::pilot_script("agentd --node {name} --slots {slots} --slot-type {slot_type}",
-                           {.request = "r", .name = "gpu-1", .slots = 4, .slot_type = "it's; rm"}) ==
-        "#!/bin/sh\nexec agentd --node 'gpu-1' --slots 4 --slot-type 'it'\\''s; rm'\n");
 }
 
 TEST_CASE("a pool's configuration is complete, or every mistake in it is told") {
