@@ -29,6 +29,7 @@ constexpr codec::Range kReportMicros{0, 1'000'000'000'000};
 constexpr codec::Range kReportSamples{0, 1'000'000'000'000};
 constexpr codec::Range kGeneration{0, UINT32_MAX};
 constexpr codec::Range kInt{0, INT_MAX};
+constexpr std::size_t kDeviceNameMax = 63;  // bytes, of a slot type too
 constexpr codec::Range kLength{1, kWorkMax};
 constexpr codec::Range kVersion{1, 1'000'000};  // one that is not ours is read, to be refused in words
 constexpr codec::Range kExitCode{-1, 255};
@@ -332,6 +333,7 @@ void fields(auto& archive, Like<AgentHello> auto& m) {
   archive("node", m.node);
   archive("slots", m.slots, kInt);
   archive("slot_type", m.slot_type);
+  archive.check(m.slot_type.size() <= kDeviceNameMax, "slot_type", "must be at most 63 bytes");
   archive("price_per_slot_hour", m.price_per_slot_hour);
   archive("running", m.running, kId);
   archive.if_any("data_address", m.data_address, kHostAddress);
@@ -388,12 +390,14 @@ void fields(auto& archive, Like<SlotsHeldReport> auto& m) {
 }
 void fields(auto& archive, Like<DeviceFigure> auto& figure) {
   archive("device", figure.device);
+  archive.check(figure.device.size() <= kDeviceNameMax, "device", "must be at most 63 bytes");
   archive("matmul_gflops", figure.matmul_gflops, kFigure);
   archive("copy_gbps", figure.copy_gbps, kFigure);
 }
 void fields(auto& archive, Like<ProbedReport> auto& m) {
   archive.type("probed");
   archive("devices", m.devices);
+  archive.check(m.devices.size() <= kNodeSlotsMax + 1U, "devices", "must be at most 1025");
 }
 void fields(auto& archive, Like<KeptJobsReport> auto& m) {
   archive.type("kept_jobs");

@@ -1,6 +1,7 @@
 #include "schedulerd/leader/agent_reports.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "core/facts/drain_facts.hpp"
@@ -9,6 +10,8 @@
 
 namespace tidepool::leader {
 namespace {
+
+constexpr std::size_t kKeptJobsMost = 10'000;  // each is a look into the journal's tables
 
 using Of = ReportRefusedNote::Of;
 
@@ -53,7 +56,8 @@ void take_hello(const AgentHelloItem& item, TurnBatch& batch) {
   const auto known = may_come_in(item, batch);
   if (!known.ok()) return refuse(known.error().message);
   api::AgentHello hello = item.hello;
-  std::erase_if(hello.running, [&](WorkerId id) { return std::find(lost.begin(), lost.end(), id) != lost.end(); });
+  const std::set<WorkerId> gone(lost.begin(), lost.end());
+  std::erase_if(hello.running, [&](WorkerId id) { return gone.contains(id); });
   auto fact = fact_of_hello(on_terms(hello, *known), node, *known ? (*known)->terms.labels : core::Labels());
   if (!fact.ok()) return refuse(fact.error().message);
   const Status learnt = batch.learn(*std::move(fact));
@@ -133,8 +137,12 @@ void take_reclaim(const NodeReclaimItem& item, TurnBatch& batch) {
   learn_or_note(fact, {Of::kReclaim, {}, item.node, {}}, batch);
 }
 
+// Each once, and of one report so many: what is left over is reported after the next welcome.
 void take_kept_jobs(const KeptJobsItem& item, TurnBatch& batch) {
+  std::set<JobId> seen;
   for (const JobId job : item.report.jobs) {
+    if (seen.size() == kKeptJobsMost) return;
+    if (!seen.insert(job).second) continue;
     const auto ended = batch.ended(job);
     if (!ended.ok()) return;
     if (!*ended) continue;

@@ -4,10 +4,13 @@
 #include <utility>
 
 #include "base/first_after.hpp"
+#include "base/utf8.hpp"
 #include "core/state/state_move.hpp"
 
 namespace tidepool::leader {
 namespace {
+
+constexpr std::size_t kWhyMax = 1'024;  // bytes of what an agent says, which goes into events
 
 const core::StateMove* move_of(const core::ClusterState& state, JobId id) {
   const core::Job* job = state.find_job(id);
@@ -115,8 +118,9 @@ StateMoves::Outcome StateMoves::on(NodeId node, const api::StateBroughtReport& r
 
 StateMoves::Outcome StateMoves::on(NodeId node, const api::StateLeftReport& report, const core::ClusterState& state) {
   if (awaited_by(node, report, state) == nullptr) return {};
-  return {.fact = core::StateLeft{.job = report.job, .node = node, .step = report.step, .why = report.why},
-          .orders = {}};
+  return {
+      .fact = core::StateLeft{.job = report.job, .node = node, .step = report.step, .why = cut_to(report.why, kWhyMax)},
+      .orders = {}};
 }
 
 std::vector<StateMoves::Outcome> StateMoves::overdue(Instant now, const core::ClusterState& state) {

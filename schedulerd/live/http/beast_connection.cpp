@@ -412,8 +412,9 @@ void Session::watch_for_close() {
 bool Session::push(std::shared_ptr<const std::string> piece) {
   if (!stream_open()) return false;
   if (piece->empty() || head_.method == "HEAD") return true;
+  const bool waits = queued_ > 0;  // a reader that is behind is cut off, not one to whom a single piece is large
   queued_ += piece->size();
-  if (queued_ > server_->options.stream_bytes) {
+  if (waits && queued_ > server_->options.stream_bytes) {
     close();
     return false;
   }

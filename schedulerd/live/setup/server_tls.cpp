@@ -33,7 +33,10 @@ Result<tls::Identity> stored_authority(const std::string& certificate, const std
                             ": bring it back, or remove both to have a new authority made, which all clients and "
                             "agents must then be told");
   }
-  return tls::Identity{.chain = *std::move(chain) + "\n", .key = *std::move(secret) + "\n"};
+  tls::Identity stored{.chain = *std::move(chain) + "\n", .key = *std::move(secret) + "\n"};
+  const auto together = tls::server_context(stored);
+  if (!together.ok()) return invalid_argument(certificate + " and " + key + ": " + together.error().message);
+  return stored;
 }
 
 Result<tls::Identity> own_authority(const StateDir& state_dir, std::int64_t now) {
@@ -43,7 +46,13 @@ Result<tls::Identity> own_authority(const StateDir& state_dir, std::int64_t now)
   }
   const std::string certificate = folder + "/ca.pem";
   const std::string key = folder + "/ca.key";
+  const bool has_key = ::access(key.c_str(), F_OK) == 0;
   if (::access(certificate.c_str(), F_OK) == 0) return stored_authority(certificate, key);
+  if (has_key) {
+    return invalid_argument(certificate + " is missing, and " + key +
+                            " is the key of the authority in it: bring it back, or remove the key to have a new "
+                            "authority made, which all clients and agents must then be told");
+  }
   const auto cluster = state_dir.cluster_id();
   if (!cluster.ok()) return cluster.error();
   auto made =

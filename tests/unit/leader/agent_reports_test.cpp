@@ -165,6 +165,14 @@ TEST_CASE("states of ended jobs may go, those of failed ones later; unknown and 
   CHECK(forgotten[1].after_s == 0);
 }
 
+TEST_CASE("a job that a report of kept states names again and again is answered once") {
+  Daemon daemon;
+  daemon.start();
+  daemon.stored.jobs = {{JobId(41), {"succeeded", daemon.now}}};
+  const auto result = daemon.take(KeptJobsItem{NodeId(1), {std::vector<JobId>(1'000, JobId(41))}});
+  CHECK(messages<api::ForgetJob>(result).size() == 1);
+}
+
 TEST_CASE("a wanted checkpoint is ordered of all members, and again when a switch is told while it is wanted") {
   Daemon daemon;
   daemon.start();

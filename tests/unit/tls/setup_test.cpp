@@ -84,10 +84,22 @@ TEST_CASE("the authority is made once, private to the owner, and a half of it is
 
   std::filesystem::permissions(state->file("tls/ca.key"), perms::owner_all | perms::others_read);
   CHECK(prepare_tls(config, *state, std::time(nullptr)).error().message.find("chmod 600") != std::string::npos);
+  const auto other =
+      tls::make_authority("other", {.from_unix_s = std::time(nullptr) - 1, .until_unix_s = std::time(nullptr) + 60});
+  std::filesystem::permissions(state->file("tls/ca.key"), perms::owner_read | perms::owner_write);
+  std::filesystem::rename(state->file("tls/ca.key"), folder / "ca.key");
+  write_text(state->file("tls/ca.key"), other->key);
+  CHECK(prepare_tls(config, *state, std::time(nullptr)).error().message.find("do not belong") != std::string::npos);
   std::filesystem::remove(state->file("tls/ca.key"));
   const auto half = prepare_tls(config, *state, std::time(nullptr));
   REQUIRE_FALSE(half.ok());
   CHECK(half.error().message.find("bring it back") != std::string::npos);
+  std::filesystem::rename(folder / "ca.key", state->file("tls/ca.key"));
+  std::filesystem::rename(state->file("tls/ca.pem"), folder / "ca.pem");
+  const auto other_half = prepare_tls(config, *state, std::time(nullptr));
+  REQUIRE_FALSE(other_half.ok());
+  CHECK(other_half.error().message.find("ca.pem is missing") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(state->file("tls/ca.pem")));
 }
 
 TEST_CASE("a name that is none is refused, and a given certificate is used with its key and authority") {
