@@ -68,7 +68,7 @@ TEST_CASE("pilots are all of the queue that may have a process, with the time th
   for (const auto& pilot : *pilots) requests.push_back(pilot.id + " " + pilot.request);
   CHECK(requests == std::vector<std::string>{"1 c-1-4", "2 c-1-5", "5 c-1-7", "6 c-1-8", "7 c-1-9", "8 c-1-10"});
   CHECK(pilots->at(0).lifetime == Duration::seconds(300));
-  for (const std::size_t none : {1, 2, 3, 4}) CHECK_FALSE(pilots->at(none).lifetime);
+  for (const std::size_t none : {1U, 2U, 3U, 4U}) CHECK_FALSE(pilots->at(none).lifetime);
   CHECK(pilots->at(5).lifetime == Duration());
 }
 
