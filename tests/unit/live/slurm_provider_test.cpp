@@ -205,8 +205,8 @@ TEST_CASE("an option of sbatch that would hide a pilot is refused with its reaso
     CHECK(findings.front().message.find(option) != std::string::npos);
   }
   CHECK(findings_of(nlohmann::json::array({"-Jx"})).front().message ==
-        "has -Jx among its options (--job-name of sbatch): a pilot is found again by the name that its job is given "
-        "here");
+        "settings has -Jx among its options (--job-name of sbatch): a pilot is found again by the name that its job is "
+        "given here");
   CHECK(findings_of(nlohmann::json::parse(R"(["--partition=gpu", "-p", "gpu", "--gres=gpu:4", "--wait-all-nodes=1",
       "--exclusive", "-A", "lab", "--dependency=singleton", "--no-requeue", "-t30", "--cluster-constraint=a",
       "--reservation=r", "--qos=low", "--", ""])"))
