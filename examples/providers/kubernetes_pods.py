@@ -101,12 +101,34 @@ def lifetime_of(pod: dict) -> dict:
     return {"lifetime_s": max(0, round(seconds))}
 
 
+def say_why_it_failed(settings: dict, pod: dict) -> None:
+    """In a line on standard error, for the daemon's log: the pod's own log goes with it."""
+    name, status = pod["metadata"]["name"], pod["status"]
+    told = [": ".join(status[key] for key in ("reason", "message") if status.get(key))]
+    for container in status.get("initContainerStatuses", []) + status.get("containerStatuses", []):
+        ended = container.get("state", {}).get("terminated")
+        if ended and ended.get("exitCode") != 0:
+            told.append(f"{container['name']} ended with {ended.get('exitCode')} ({ended.get('reason', 'no reason')})")
+    try:
+        told += [f'its log ends with "{line}"' for line in
+                 kubectl(settings, "logs", name, "--all-containers", "--tail=1").splitlines()[-1:]]
+    except Refused as refused:
+        told.append(f"its log cannot be read: {refused}")
+    text = f"pod {name} has failed: " + "; ".join(filter(None, told))
+    print("".join(letter if letter.isprintable() else " " for letter in text), file=sys.stderr)
+
+
 def list_nodes(call: dict) -> dict:
-    """Pods that have ended cost nothing: they are removed, and are not listed."""
+    """Pods that have ended cost nothing: they are removed, and are not listed. Those of other daemons are left alone."""
     nodes = []
     for pod in json.loads(kubectl(call["settings"], "get", "pods", "-l", REQUEST, "-o", "json"))["items"]:
         request = pod["metadata"]["labels"][REQUEST]
-        if pod.get("status", {}).get("phase") in ENDED:
+        phase = pod.get("status", {}).get("phase")
+        if not request.startswith(call["cluster"] + "-"):
+            continue
+        if phase in ENDED:
+            if phase == "Failed":
+                say_why_it_failed(call["settings"], pod)
             delete({**call, "request": request})
         else:
             nodes.append({"request": request, "id": pod["metadata"]["name"], **lifetime_of(pod)})

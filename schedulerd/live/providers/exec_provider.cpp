@@ -1,5 +1,8 @@
 #include "schedulerd/live/providers/exec_provider.hpp"
 
+#include <spdlog/spdlog.h>
+
+#include <map>
 #include <utility>
 
 #include "base/json.hpp"
@@ -121,10 +124,21 @@ class ExecProvider final : public NodeProvider {
     request["cluster"] = setup_.cluster;
     request["settings"] = setup_.settings;
     const ChildEnd end = run_child({.command = setup_.command, .input = request.dump() + "\n", .limit = setup_.limit});
-    return answer_of(end, setup_.limit);
+    auto answer = answer_of(end, setup_.limit);
+    if (answer.value) log_said(action, end.last_error);
+    return answer;
+  }
+  // A failed call's words are in the failure. What stays the same from call to call is told once.
+  void log_said(const std::string& action, std::string text) {
+    if (text.size() > kDetailMost) text.resize(kDetailMost);
+    std::string& before = said_[action];
+    if (text == before) return;
+    if (!text.empty()) spdlog::warn("event=provider_said pool={} action={} text=\"{}\"", setup_.pool, action, text);
+    before = std::move(text);
   }
 
   ProviderSetup setup_;
+  std::map<std::string, std::string> said_;  // by action: the newest
 };
 
 }  // namespace

@@ -41,8 +41,9 @@ def create(dry_run):
              f"gpus, requested: pods=1, used: pods={quota.read_text()}, limited: pods={quota.read_text()}")
     container = pod["spec"]["containers"][0]
     with open(PODS / f"{name}.log", "w") as log:
-        process = subprocess.Popen([*container["command"], *container.get("args", [])], stdin=subprocess.DEVNULL,
-                                   stdout=log, stderr=log, start_new_session=True)
+        note_end = ["/bin/sh", "-c", '"$@"; echo $? >"$0"', str(PODS / f"{name}.exit")]
+        process = subprocess.Popen([*note_end, *container["command"], *container.get("args", [])],
+                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
     place.write_text(json.dumps({**pod, "pid": process.pid}))
 
 
@@ -60,8 +61,24 @@ def get(label):
     pods = [json.loads(place.read_text()) for place in sorted(PODS.glob("*.json"))]
     pods = [pod for pod in pods if label in pod["metadata"]["labels"]]
     for pod in pods:
-        pod["status"] = {"phase": "Running" if lives(pod["pid"]) else "Failed"}
+        pod["status"] = {"phase": "Running"} if lives(pod["pid"]) else end_of(pod)
     print(json.dumps({"items": pods}))
+
+
+def end_of(pod):
+    exit_file = PODS / f"{pod['metadata']['name']}.exit"
+    if not exit_file.exists():
+        return {"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."}
+    code = int(exit_file.read_text())
+    ended = {"exitCode": code, "reason": "Error" if code else "Completed"}
+    return {"phase": "Failed" if code else "Succeeded",
+            "containerStatuses": [{"name": pod["spec"]["containers"][0]["name"], "state": {"terminated": ended}}]}
+
+
+def logs(name):
+    if not (PODS / f"{name}.json").exists() or not (PODS / f"{name}.exit").exists():
+        fail(f'Error from server (NotFound): pods "{name}" not found')
+    print((PODS / f"{name}.log").read_text().splitlines()[-1])
 
 
 def main():
@@ -73,6 +90,8 @@ def main():
         create("--dry-run=client" in rest)
     elif verb == "delete" and rest[0] == "pod" and rest[2:] == ["--ignore-not-found", "--wait=false"]:
         delete(rest[1])
+    elif verb == "logs" and rest[1:] == ["--all-containers", "--tail=1"]:
+        logs(rest[0])
     elif verb == "get" and rest[:2] == ["pods", "-l"] and rest[3:] == ["-o", "json"]:
         get(rest[2])
     else:

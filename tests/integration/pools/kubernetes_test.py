@@ -73,7 +73,14 @@ class KubernetesTest(unittest.TestCase):
                 "settings": self.settings(), **more}
         done = subprocess.run([sys.executable, "-B", PROVIDER], input=json.dumps(call), capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.said = done.stderr
         return json.loads(done.stdout)
+
+    def list_without(self, request):
+        """What is said by the listing that misses the request for the first time."""
+        self.assertTrue(eventually(lambda: request not in [node["request"] for node in self.ask("list")["nodes"]],
+                                   20, 0.2))
+        return self.said
 
     def describe(self, pod):
         (self.folder / "pod.json").write_text(json.dumps(pod))
@@ -94,6 +101,31 @@ class KubernetesTest(unittest.TestCase):
         self.describe(manifest("true"))
         self.ask("create", request="c-5F-1", name="pod-1")
         self.assertTrue(eventually(lambda: self.ask("list") == {"nodes": []}, 20, 0.2))
+        self.assertEqual(list(self.pods.glob("*.json")), [])
+        self.assertEqual(self.said, "")
+
+    def test_of_a_pod_that_has_failed_it_is_said_why_before_it_is_removed(self):
+        self.describe(manifest("sh", "-c", "echo starting; echo the token is used up; exit 3"))
+        self.ask("create", request="c-5F-1", name="pod-1")
+        self.assertEqual(self.list_without("c-5F-1"), "pod tidepool-c-5f-1 has failed: agent ended with 3 (Error); "
+                         'its log ends with "the token is used up"\n')
+        self.assertEqual(list(self.pods.glob("*.json")), [])
+        self.describe(manifest("sleep", "3600"))
+        self.ask("create", request="c-5F-2", name="pod-1")
+        os.killpg(json.loads((self.pods / "tidepool-c-5f-2.json").read_text())["pid"], signal.SIGKILL)
+        self.assertEqual(self.list_without("c-5F-2"), "pod tidepool-c-5f-2 has failed: Evicted: The node was low on "
+                         "resource: memory.; its log cannot be read: Error from server (NotFound): pods "
+                         '"tidepool-c-5f-2" not found\n')
+
+    def test_pods_of_another_daemon_are_neither_listed_nor_removed(self):
+        self.describe(manifest("false"))
+        self.ask("create", request="c-5F0-1", name="pod-1", cluster="c-5F0")
+        self.ask("create", request="c-5F-1", name="pod-1")
+        self.list_without("c-5F-1")
+        self.assertTrue(eventually(lambda: (self.pods / "tidepool-c-5f0-1.exit").exists(), 20, 0.2))
+        self.assertEqual(self.ask("list"), {"nodes": []})
+        self.assertEqual([place.name for place in self.pods.glob("*.json")], ["tidepool-c-5f0-1.json"])
+        self.assertEqual(self.ask("list", cluster="c-5F0"), {"nodes": []})
         self.assertEqual(list(self.pods.glob("*.json")), [])
 
     def test_what_is_wrong_is_said_by_kind(self):

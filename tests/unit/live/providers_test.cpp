@@ -1,11 +1,15 @@
 // Providers of nodes: what a program's answer means, and what becomes of one that gives none.
 #include <catch2/catch.hpp>
 
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <sstream>
 
 #include "schedulerd/live/providers/child_run.hpp"
 #include "schedulerd/live/providers/node_provider.hpp"
@@ -125,6 +129,27 @@ print(json.dumps({"id": call["action"] + call["request"], "lifetime_s": 60}))')"
   const auto listed = exec(R"(echo '{"nodes": [{"request": "c-1-7", "id": "i-1"}]}')", kLong)->list();
   REQUIRE(listed.value);
   CHECK(listed.value->front().request == "c-1-7");
+}
+
+TEST_CASE("what a program says beside an answer is in the log, once as long as it stays the same") {
+  std::ostringstream log;
+  const auto logger = spdlog::default_logger();
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+  const TemporaryFolder folder;
+  const std::string words = folder / "words";
+  const auto provider = exec("cat " + words + R"( >&2; echo '{"nodes": []}')", kLong);
+  for (const char* text : {"first\nimage not found\n", "image not found\n", "", "image not found\n", "no memory\n"}) {
+    std::ofstream(words) << text;
+    CHECK(provider->list().value);
+  }
+  spdlog::set_default_logger(logger);
+  std::vector<std::string> told;
+  std::istringstream lines(log.str());
+  for (std::string line; std::getline(lines, line);) told.push_back(line.substr(line.find("event=")));
+  const std::string event = "event=provider_said pool=gpu action=list text=";
+  CHECK(told == std::vector<std::string>{event + "\"image not found\"", event + "\"image not found\"",
+                                         event + "\"no memory\""});
 }
 
 TEST_CASE("of output that is no JSON it is told what was printed, and the last line of the standard error") {
