@@ -272,7 +272,7 @@ Status apply(StateChange& change, const PoolsConfigured& fact) {
   for (auto& [name, pool] : pools.pools) {
     if (names.contains(name)) continue;
     pool.retired = true;
-    forget_list_failures(pool);  // nobody lists them now
+    forget_list_failures(pool);  // nothing lists them now
     pool.spec.min = pool.spec.max = 0;
   }
   for (const auto& [name, pool] : before.pools) drop_if_empty(pools, name);
@@ -280,7 +280,7 @@ Status apply(StateChange& change, const PoolsConfigured& fact) {
   price_anew(change);
   if (!differs) return ok_status();
   note_outside_change(change);
-  change.emit("pools.configured", {{"pools", std::vector<std::string>(names.begin(), names.end())}});
+  change.emit("pool.configured", {{"pools", std::vector<std::string>(names.begin(), names.end())}});
   return ok_status();
 }
 

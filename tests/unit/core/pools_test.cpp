@@ -8,6 +8,7 @@ namespace tidepool::test {
 
 TEST_CASE("a gang that fits nowhere gets as many nodes as it lacks, once, and none if they are too few") {
   PoolStory story;
+  CHECK(story.count("pool.configured") == 1);
   const JobId job = story.submit({.min = 3, .max = 3});
   CHECK(story.plan() ==
         std::vector<std::string>{"gpu-1: 2 more nodes for job-1, which needs 3 slots: what is there or on the way has "
