@@ -138,5 +138,14 @@ TEST_CASE("a move that no agent says anything of is given up, also by a daemon t
   CHECK_FALSE(scene.moving());
 }
 
+TEST_CASE("of why a state was left at most 1,024 bytes are kept") {
+  MoveScene scene;
+  (void)scene.resume();
+  const auto left = scene.say(NodeId(2), api::StateLeftReport{JobId(1), 1, std::string(100'000, 'x')});
+  const auto found = facts<core::StateLeft>(left);
+  REQUIRE(found.size() == 1);
+  CHECK(found.front().why == std::string(1'024, 'x'));
+}
+
 }  // namespace
 }  // namespace tidepool::leader
