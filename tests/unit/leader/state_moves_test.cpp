@@ -147,5 +147,16 @@ TEST_CASE("of why a state was left at most 1,024 bytes are kept") {
   CHECK(found.front().why == std::string(1'024, 'x'));
 }
 
+TEST_CASE("of why a source refuses the other agent hears at most 1,024 bytes") {
+  MoveScene scene;
+  (void)scene.resume();
+  const auto offers = messages<api::OfferState>(scene.want());
+  REQUIRE(offers.size() == 1);
+  const api::StateRefusedReport refusal{offers.front().request, std::string(1'000'000, 'x')};
+  const auto told = messages<api::NoState>(scene.say(NodeId(1), refusal));
+  REQUIRE(told.size() == 1);
+  CHECK(told.front().why == "node-1 cannot hand it over: " + std::string(1'024, 'x'));
+}
+
 }  // namespace
 }  // namespace tidepool::leader
