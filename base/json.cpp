@@ -5,12 +5,15 @@
 #include <set>
 #include <utility>
 
+#include "base/utf8.hpp"
+
 namespace tidepool {
 namespace {
 
 using nlohmann::json;
 
 const json kNull = nullptr;
+constexpr std::size_t kQuotedMax = 63;  // bytes of a key that an error repeats
 
 // Watches a parse and stops it at the first duplicate key or exceeded limit.
 class Watch {
@@ -26,8 +29,8 @@ class Watch {
       case json::parse_event_t::object_end: keys_.pop_back(); break;
       case json::parse_event_t::key: {
         const auto key = parsed.get<std::string>();
-        if (!keys_.back().insert(key).second) return stop("the key \"" + key + "\" appears twice in one object");
-        break;
+        if (keys_.back().insert(key).second) break;
+        return stop("the key \"" + cut_to(key, kQuotedMax) + "\" appears twice in one object");
       }
       default: break;
     }

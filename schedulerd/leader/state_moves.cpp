@@ -10,7 +10,7 @@
 namespace tidepool::leader {
 namespace {
 
-constexpr std::size_t kWhyMax = 1'024;  // bytes of what an agent says, which goes into events
+constexpr std::size_t kWhyMax = 1'024;  // bytes of what an agent says, which goes into events and to other agents
 
 const core::StateMove* move_of(const core::ClusterState& state, JobId id) {
   const core::Job* job = state.find_job(id);
@@ -101,7 +101,7 @@ StateMoves::Outcome StateMoves::on(NodeId node, const api::StateRefusedReport& r
                                    const core::ClusterState& state) {
   const auto request = take(report.request, node, state);
   if (!request) return {};
-  const std::string why = request->move.from.text() + " cannot hand it over: " + report.why;
+  const std::string why = request->move.from.text() + " cannot hand it over: " + cut_to(report.why, kWhyMax);
   return {.fact = {}, .orders = {no_state(request->move.to, request->job, request->move.step, why, false)}};
 }
 

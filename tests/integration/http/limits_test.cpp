@@ -240,6 +240,37 @@ TEST_CASE("a reader that takes not even the head of a stream is cut off") {
   server.stop();
 }
 
+TEST_CASE("a single piece may be larger than what a reader may let wait, and a further one may not") {
+  live::http::HttpOptions options;
+  options.stream_bytes = 1'000;
+  std::vector<std::shared_ptr<live::http::StreamWriter>> streams;
+  std::promise<bool> further;
+  live::http::HttpServer server(
+      options,
+      [&](const live::http::HttpRequest& request, const live::http::Responder& responder) {
+        streams.push_back(responder.stream({.status = 200, .headers = {}, .body = {}}));
+        (void)streams.back()->write(std::string(5'000, 'x') + "the end of it");
+        if (request.path == "/two") further.set_value(streams.back()->write(std::string("y")));
+      },
+      [](const live::http::Refusal& refusal, const std::string&) {
+        return live::http::HttpResponse{.status = refusal.status, .headers = {}, .body = "refused"};
+      });
+  const auto url = server.start();
+  REQUIRE(url.ok());
+  const std::string port = url->substr(url->rfind(':') + 1);
+  const auto ask = [&](const std::string& path) {
+    return "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\n\r\n";
+  };
+  RawConnection alone(std::stoi(port));
+  alone.send(ask("/one"));
+  CHECK(alone.wait_for("the end of it"));
+  RawConnection behind(std::stoi(port));
+  behind.send(ask("/two"));
+  CHECK(behind.wait_for_close());
+  CHECK_FALSE(further.get_future().get());
+  server.stop();
+}
+
 TEST_CASE("stopping ends open streams and does not wait for idle connections") {
   auto options = test_options();
   options.http.stop_patience = Duration::seconds(60);

@@ -214,4 +214,22 @@ TEST_CASE("an admin of a tenant sets the tree below it with a dry run and a cond
   CHECK(wrong.at("errors").at(0).at("pointer") == "/tenants/0/wieght");
 }
 
+TEST_CASE("an admin of a tenant may not take a name whose teams had jobs or tokens that it does not see") {
+  RestFixture fixture{test_options(), "tidal"};
+  const JobId ended = fixture.submit("closed/team", 1);
+  (void)fixture.json_of({.method = "DELETE", .path = "/v1/jobs/" + ended.text(), .token = fixture.admin});
+  const json tree = json::parse(R"({"tenants": [{"name": "lab"}]})");
+  (void)fixture.json_of({.method = "PUT", .path = "/v1/tenants", .token = fixture.admin, .body = tree.dump()});
+  (void)fixture.service.add_token("viewer", "gone/team");
+  const std::string lab = fixture.service.add_token("admin", "lab");
+  const auto put = [&](const std::string& name) {
+    const std::string body = R"({"tenants": [{"name": ")" + name + R"("}]})";
+    return fixture.call({.method = "PUT", .path = "/v1/tenants/lab/tenants", .token = lab, .body = body}).status;
+  };
+  CHECK(put("gone") == 409);
+  CHECK(put("closed") == 409);
+  CHECK(put("gon") == 200);
+  CHECK(put("close") == 200);
+}
+
 }  // namespace tidepool::test

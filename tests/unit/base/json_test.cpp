@@ -16,6 +16,16 @@ TEST_CASE("A document is refused for duplicate keys, depth, size, bad UTF-8 and 
   CHECK_FALSE(parse_json("// a comment\n{}").ok());
 }
 
+TEST_CASE("A duplicate key is named by at most its first 63 bytes") {
+  const auto refused = [](const std::string& key) {
+    return parse_json("{\"" + key + "\":1,\"" + key + "\":2}").error().message;
+  };
+  CHECK(refused("min").find("the key \"min\" appears twice") != std::string::npos);
+  CHECK(refused(std::string(63, 'k')).find('"' + std::string(63, 'k') + '"') != std::string::npos);
+  CHECK(refused(std::string(100'000, 'k')).find('"' + std::string(63, 'k') + '"') != std::string::npos);
+  CHECK(refused(std::string(62, 'k') + "\u00e9").find('"' + std::string(62, 'k') + '"') != std::string::npos);
+}
+
 TEST_CASE("The same key in different objects is no duplicate") {
   CHECK(parse_json(R"({"a":{"x":1},"b":{"x":2},"c":[{"x":1},{"x":2}]})").ok());
 }

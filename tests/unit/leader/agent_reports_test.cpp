@@ -173,6 +173,17 @@ TEST_CASE("a job that a report of kept states names again and again is answered 
   CHECK(messages<api::ForgetJob>(result).size() == 1);
 }
 
+TEST_CASE("of a report of kept states 10,000 jobs are looked at") {
+  Daemon daemon;
+  daemon.start();
+  daemon.stored.jobs = {{JobId(20'000), {"succeeded", daemon.now}}, {JobId(20'001), {"succeeded", daemon.now}}};
+  api::KeptJobsReport report;
+  for (std::uint64_t id = 10'001; id <= 20'001; ++id) report.jobs.emplace_back(id);
+  const auto forgotten = messages<api::ForgetJob>(daemon.take(KeptJobsItem{NodeId(1), report}));
+  REQUIRE(forgotten.size() == 1);
+  CHECK(forgotten[0].job == JobId(20'000));
+}
+
 TEST_CASE("a wanted checkpoint is ordered of all members, and again when a switch is told while it is wanted") {
   Daemon daemon;
   daemon.start();

@@ -218,4 +218,21 @@ TEST_CASE("counts and lengths that a worker tells are bounded") {
              Catch::Contains("last_step is 4611686018427387905; it must lie between"));
 }
 
+TEST_CASE("names and devices that an agent tells are bounded") {
+  const std::string longest(63, 'x');
+  const auto hello = [](const std::string& type) {
+    return encode(AgentToDaemon(AgentHello{.token = "t", .node = "n", .slots = 1, .slot_type = type}));
+  };
+  CHECK(decode_agent_to_daemon(hello(longest)).ok());
+  CHECK_THAT(refusal(decode_agent_to_daemon(hello(longest + "x"))),
+             Catch::Contains("slot_type must be at most 63 bytes"));
+  const auto probed = [](const std::string& device, std::size_t count) {
+    return encode(AgentToDaemon(ProbedReport{std::vector<DeviceFigure>(count, {device, 10, 2})}));
+  };
+  CHECK(decode_agent_to_daemon(probed(longest, 1'025)).ok());
+  CHECK_THAT(refusal(decode_agent_to_daemon(probed(longest + "x", 1))),
+             Catch::Contains("device must be at most 63 bytes"));
+  CHECK_THAT(refusal(decode_agent_to_daemon(probed("cpu", 1'026))), Catch::Contains("devices must be at most 1025"));
+}
+
 }  // namespace tidepool::api

@@ -1,4 +1,5 @@
 // A new tree of tenants in the place of the present one, or of what lies below one tenant.
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -55,20 +56,38 @@ Status try_out(const Published& seen, const core::TenantTree& tree) {
   return core::apply(change, core::TenantsConfigured{tree});
 }
 
-// A name that a tenant elsewhere had before would show the caller its ended jobs and its tokens.
+// Of the tenant or of a team in it by name.
+bool any_of_tenant(const std::set<std::string>& owners, const std::string& tenant) {
+  const auto team = owners.lower_bound(tenant + "/");
+  return owners.contains(tenant) || (team != owners.end() && team->starts_with(tenant + "/"));
+}
+
+// Whether one of them is hidden from the caller; of very many, that one is.
+bool has_hidden_ended_jobs(History& past, const Caller& caller, const std::string& tenant) {
+  constexpr int kLookedAt = 1'000;
+  const auto rows = past.ended_jobs(
+      {.before = {}, .states = {}, .tenant = "", .name = "", .subtree = tenant, .below = {}, .limit = kLookedAt});
+  return rows.size() == kLookedAt ||
+         std::any_of(rows.begin(), rows.end(), [&](const EndedRow& row) { return !caller.sees(row.tenant); });
+}
+
+// A name that a tenant elsewhere had before would show its tokens the ended jobs and tokens of that tenant, and those
+// of teams in it by name.
 Status check_new_names(Rest& rest, const Call& call, const core::TenantTree& below) {
   if (call.caller.tenant.empty()) return ok_status();
   History& past = rest.service().history();
-  std::set<std::string> taken;
-  for (const TokenRecord& token : past.tokens()) taken.insert(token.tenant);
-  for (const auto& [id, job] : call.seen->state.jobs) taken.insert(job->spec.tenant);
+  std::set<std::string> hidden;
+  const auto note = [&](const std::string& owner) {
+    if (!call.caller.sees(owner)) hidden.insert(owner);
+  };
+  for (const TokenRecord& token : past.tokens()) note(token.tenant);
+  for (const auto& [id, job] : call.seen->state.jobs) note(job->spec.tenant);
   for (const core::Tenant& tenant : below.tenants) {
     if (call.caller.sees(tenant.name)) continue;
-    const EndedQuery of_it{
-        .before = {}, .states = {}, .tenant = tenant.name, .name = "", .subtree = "", .below = {}, .limit = 1};
-    if (!taken.contains(tenant.name) && past.ended_jobs(of_it).empty()) continue;
+    if (!any_of_tenant(hidden, tenant.name) && !has_hidden_ended_jobs(past, call.caller, tenant.name)) continue;
     return conflict("there are jobs or tokens of a tenant " + tenant.name +
-                    " that this token may not see; take another name, or ask an operator to add the tenant");
+                    ", or of a team in it by name, that this token may not see; take another name, or ask an operator "
+                    "to add the tenant");
   }
   return ok_status();
 }
