@@ -1,5 +1,5 @@
 // Fits the Universal Scalability Law to what a job has measured: throughput as a smooth curve of size.
-// A picture for people (the dashboard's line, "what would eight do?"); no decision rests on it.
+// The dashboard's line, and what policies reckon sizes by that were not measured.
 //
 //   X(k) = lambda k / (1 + sigma (k - 1) + kappa k (k - 1))
 //
