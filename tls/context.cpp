@@ -64,16 +64,14 @@ class Shown {
   std::shared_ptr<const Loaded> loaded_;
 };
 
-Error do_not_belong_together() {
-  return invalid_argument("certificate and key do not belong together: " + newest_complaint());
-}
-
 Result<std::shared_ptr<const Loaded>> load(const Identity& identity) {
   auto chain = read_certificates(identity.chain);
   if (!chain.ok()) return chain.error();
   auto key = read_key(identity.key);
   if (!key.ok()) return key.error();
-  if (X509_check_private_key(chain->front().get(), key->get()) != 1) return do_not_belong_together();
+  if (X509_check_private_key(chain->front().get(), key->get()) != 1) {
+    return invalid_argument("certificate and key do not belong together: " + newest_complaint());
+  }
   return std::make_shared<const Loaded>(Loaded{*std::move(chain), *std::move(key)});
 }
 
@@ -89,15 +87,13 @@ int show_newest(SSL* session, void* shown) {
 
 // What a client shows, which never changes.
 Status show(SSL_CTX* context, const Identity& identity) {
-  auto chain = read_certificates(identity.chain);
-  if (!chain.ok()) return chain.error();
-  const auto key = read_key(identity.key);
-  if (!key.ok()) return key.error();
-  if (SSL_CTX_use_certificate(context, chain->front().get()) != 1 || SSL_CTX_use_PrivateKey(context, key->get()) != 1 ||
-      SSL_CTX_check_private_key(context) != 1) {
-    return do_not_belong_together();
+  const auto loaded = load(identity);
+  if (!loaded.ok()) return loaded.error();
+  const auto& [chain, key] = **loaded;
+  if (SSL_CTX_use_certificate(context, chain.front().get()) != 1 || SSL_CTX_use_PrivateKey(context, key.get()) != 1) {
+    return io_error(newest_complaint());
   }
-  for (auto above = chain->begin() + 1; above != chain->end(); ++above) {
+  for (auto above = chain.begin() + 1; above != chain.end(); ++above) {
     if (SSL_CTX_add1_chain_cert(context, above->get()) != 1) return io_error(newest_complaint());
   }
   return ok_status();

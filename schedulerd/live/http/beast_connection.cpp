@@ -412,7 +412,7 @@ void Session::watch_for_close() {
 bool Session::push(std::shared_ptr<const std::string> piece) {
   if (!stream_open()) return false;
   if (piece->empty() || head_.method == "HEAD") return true;
-  const bool waits = queued_ > 0;  // a reader that is behind is cut off, not one to whom a single piece is large
+  const bool waits = queued_ > 0;  // a single piece may be larger than what may wait
   queued_ += piece->size();
   if (waits && queued_ > server_->options.stream_bytes) {
     close();

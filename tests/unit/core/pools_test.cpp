@@ -435,7 +435,7 @@ TEST_CASE("nodes of a pool that is no longer configured stay, and can be removed
   story.settle(JobId(1));
   story.learn(core::PoolListFailed{"gpu", core::ProviderFault::kRefused, "the key has expired"});
   story.learn(core::PoolsConfigured{1, {}});
-  CHECK_FALSE(story.state().pools.find("gpu")->list_fails_since);  // nobody lists them any more
+  CHECK_FALSE(story.state().pools.find("gpu")->list_fails_since);  // nothing lists them any more
   CHECK(story.plan().empty());
   CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
   story.learn(core::NodeLost{node, "no heartbeat"});
