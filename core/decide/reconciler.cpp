@@ -316,6 +316,10 @@ class Reconciler {
   // Of the places at which it may wait that at which room comes; else the first at which others make room now, or are
   // going to, or the first of all. None: all are closed.
   std::optional<WaitsAt> find_place(const Job& job) {
+    if (is_closed_for(job)) {
+      closed_for_.insert(node_demand(job.spec));
+      return std::nullopt;
+    }
     std::vector<WaitsAt> places;
     for (const WaitPlace& place : places_to_wait_for(draft_.state(), draft_.free_slots(), job, draft_.now())) {
       Job asks = bound_to(draft_.state(), job, place);
@@ -353,7 +357,10 @@ class Reconciler {
     if (closed_for_.contains(node_demand(job.spec))) return leave_behind(entry);
     if (start_job(draft_, job, *entry.target)) return;
     const std::optional<WaitsAt> at = find_place(job);
-    if (!at) return leave_behind(entry);
+    if (!at) {
+      draft_.set_unsettled();
+      return leave_behind(entry);
+    }
     if (!at->comes() && waits_for_nodes(entry)) return;
     if (!at->room.coming) draft_.set_unsettled();
     leave(entry, told_of_room(draft_, at->room, job, at->lacks));
@@ -378,7 +385,6 @@ class Reconciler {
     if (at.comes()) preemption_.limits().keep_for({job, needed_by(job)});
     draft_.free_slots().close_for(at.asks);
     preemption_.close_for(at.asks);
-    if (is_closed_for(job)) closed_for_.insert(node_demand(job.spec));
   }
 
   // One whose workers have rules together. If it finds no room, what there is of it is kept, and other jobs make more.
