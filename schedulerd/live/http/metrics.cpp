@@ -153,7 +153,7 @@ void Metrics::Series::observe(const core::Event& event) {
     rebalances.Increment();
     rebalance_stall.Observe(number_in(event.data, "stall_ms") * 1e-3);
   } else if (type == "worker.replaced") {
-    stragglers.Increment();
+    if (event.data.value("straggler", false)) stragglers.Increment();
   } else if (type == "worker.lost") {
     lost.Increment();
   } else if (type == "decision.made") {
