@@ -36,11 +36,12 @@ class Loop {
     Publisher& publisher;
     PolicyAsker* asker = nullptr;  // null = no policy file is ever asked
   };
-  // How long a turn took.
+  // How long a turn took, and how many failures it has learnt of which not each is an event.
   struct TurnTimes {
     Duration round;   // to learn and to decide
     Duration commit;  // to write it down
     const core::StageTimes& stages;
+    std::size_t checkpoint_failures = 0;
   };
   using OnTurn = std::function<void(const TurnTimes&)>;
 
@@ -74,6 +75,7 @@ class Loop {
     std::vector<Done> answers;
     leader::TurnResult result;
     std::vector<core::Event> events;
+    std::size_t checkpoint_failures = 0;
   };
   [[nodiscard]] Inbox::Gathering gathering() const;
   [[nodiscard]] static Taken sorted(std::vector<InboxItem> items);

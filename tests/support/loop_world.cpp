@@ -170,6 +170,7 @@ bool LoopWorld::boot(const std::string& folder) {
   loop_ = std::make_unique<live::Loop>(
       *std::move(recovered), kPolicy,
       live::Loop::Links{*journal_, *daemon_clock_, *inbox_, agent, publisher, asker_.get()});
+  if (on_turn) loop_->observe(on_turn);
   return true;
 }
 

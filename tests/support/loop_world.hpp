@@ -80,6 +80,7 @@ class LoopWorld {
 
   std::string failure;
   std::optional<live::PolicyAsker::Setup> policy_files;  // none: no policy file is ever asked; set before boot()
+  live::Loop::OnTurn on_turn;                            // likewise; empty: not asked for
   ManualClock clock;
   TemporaryFolder dir;
   live::Publisher publisher;

@@ -31,4 +31,13 @@ TEST_CASE("a worker that is drained or moved is no straggler that was replaced")
   CHECK(says(metrics, "sched_stragglers_replaced_total 1"));
 }
 
+TEST_CASE("each checkpoint that could not be taken counts once, whether an event tells of it or not") {
+  Metrics metrics;
+  CHECK(says(metrics, "sched_checkpoint_failures_total 0"));
+  metrics.count_checkpoint_failures(3);
+  metrics.observe_events(
+      {event_of("job.checkpoint_failed", {{"times", 1}}), event_of("job.checkpoint_failed", {{"times", 2}})});
+  CHECK(says(metrics, "sched_checkpoint_failures_total 3"));
+}
+
 }  // namespace tidepool::live::http
