@@ -71,6 +71,13 @@ Status keep_policy(Journal& journal, Daemon::Setup& setup) {
   return ok_status();
 }
 
+Status check_clock_of(Journal& journal, const Config& config) {
+  const auto last = journal.clock();
+  if (!last.ok()) return last.error();
+  if (!*last || config.accept_clock) return ok_status();
+  return check_clock(SystemClockSource().read(), **last);
+}
+
 // Whether this is the text of a valid token of an admin of the whole pool.
 bool lets_in_pool_admin(const std::string& text, History& history, std::int64_t unix_s) {
   const auto given = parse_token(text);
@@ -122,6 +129,7 @@ Result<std::unique_ptr<Daemon>> Daemon::open(Setup setup) {
                                                                .bytes_max = setup.config.retention_bytes,
                                                                .listed_fields = setup.listed_fields});
   if (!journal.ok()) return journal.error();
+  TP_TRY(check_clock_of(*journal, setup.config));
   TP_TRY(keep_policy(*journal, setup));
   auto recovered = recover(*journal, setup.parts);
   if (!recovered.ok()) return recovered.error();
