@@ -208,7 +208,7 @@ Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDete
     add_to_size_change(job, fact, counted, change.at());
   }
   if (fact.shares == job.shares.ordered.number && job.shares.used != job.shares.ordered) use_told_shares(change, job);
-  const auto* detector = detectors.detector_for(job.spec);
+  const auto* detector = detectors.detector_for(job.spec, change.state().straggler_detector);
   // Of other shares it is not known here how much each member was given.
   if (detector != nullptr && fact.shares == job.shares.used.number) {
     judge_members(change, job, fact, counted, *detector);

@@ -191,6 +191,7 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
                       .suppress = unsteady.suppress,
                       .reuse = unsteady.reuse,
                       .longest = unsteady.longest});
+  loop_->set_detector(std::string(setup.parts.stragglers.usual->name()));
   TP_TRY(pools_.prepare(config_.pools, cluster_id, publisher_, inbox_));
   return config_.policy_file.empty() ? ok_status() : prepare_policy_file();
 }

@@ -49,6 +49,8 @@ class Loop {
   Loop(Recovered recovered, std::string policy, const Links& links);
   // How faults of nodes count. Before the first turn.
   void set_damping(const core::NodeDamping& damping) { turn_.set_damping(damping); }
+  // What judges the jobs that ask for no detector of stragglers by name. Likewise.
+  void set_detector(const std::string& name) { turn_.set_detector(name); }
   // For measurements; called on the loop's thread. Set it before the first turn.
   void observe(OnTurn on_turn) { on_turn_ = std::move(on_turn); }
 
