@@ -96,6 +96,7 @@ int serve(const live::Config& config) {
     metrics.observe_round(took.round);
     metrics.observe_stages(took.stages);
     metrics.observe_commit(took.commit);
+    metrics.count_checkpoint_failures(took.checkpoint_failures);
   });
   // The port is taken before any worker can be started.
   const auto url = rest->start();

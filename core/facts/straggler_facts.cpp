@@ -150,4 +150,12 @@ void judge_members(StateChange& change, Job& job, const StepsMeasured& report, s
   }
 }
 
+Status apply(StateChange& change, const DetectorConfigured& fact, const StragglerDetectors& detectors) {
+  if (!detectors.knows(fact.name)) {
+    return invalid_argument("there is no straggler detector called " + fact.name + "; start a version that has it");
+  }
+  change.state().straggler_detector = fact.name;
+  return ok_status();
+}
+
 }  // namespace tidepool::core

@@ -71,6 +71,13 @@ Status keep_policy(Journal& journal, Daemon::Setup& setup) {
   return ok_status();
 }
 
+Status check_clock_of(Journal& journal, const Config& config) {
+  const auto last = journal.clock();
+  if (!last.ok()) return last.error();
+  if (!*last || config.accept_clock) return ok_status();
+  return check_clock(SystemClockSource().read(), **last);
+}
+
 // Whether this is the text of a valid token of an admin of the whole pool.
 bool lets_in_pool_admin(const std::string& text, History& history, std::int64_t unix_s) {
   const auto given = parse_token(text);
@@ -122,6 +129,7 @@ Result<std::unique_ptr<Daemon>> Daemon::open(Setup setup) {
                                                                .bytes_max = setup.config.retention_bytes,
                                                                .listed_fields = setup.listed_fields});
   if (!journal.ok()) return journal.error();
+  TP_TRY(check_clock_of(*journal, setup.config));
   TP_TRY(keep_policy(*journal, setup));
   auto recovered = recover(*journal, setup.parts);
   if (!recovered.ok()) return recovered.error();
@@ -183,6 +191,7 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
                       .suppress = unsteady.suppress,
                       .reuse = unsteady.reuse,
                       .longest = unsteady.longest});
+  loop_->set_detector(std::string(setup.parts.stragglers.usual->name()));
   TP_TRY(pools_.prepare(config_.pools, cluster_id, publisher_, inbox_));
   return config_.policy_file.empty() ? ok_status() : prepare_policy_file();
 }

@@ -90,9 +90,7 @@ struct Metrics::Series {
   Counter& parked = counters(registry, "sched_parked_total", "States kept when a job gave up its slots").Add({});
   Counter& checkpoints = counters(registry, "sched_checkpoints_total", "Checkpoints taken").Add({});
   Counter& checkpoint_failures =
-      counters(registry, "sched_checkpoint_failures_total",
-               "Events of checkpoints that could not be taken: the 1st, 2nd, 4th, ... in a row of each job")
-          .Add({});
+      counters(registry, "sched_checkpoint_failures_total", "Checkpoints that could not be taken").Add({});
   Counter& lost_steps =
       counters(registry, "sched_restored_steps_lost_total", "Steps that a start did not find again").Add({});
   Histogram& round = histograms(registry, "sched_round_seconds", "One pass of the loop").Add({}, kFastSeconds);
@@ -143,8 +141,6 @@ void Metrics::Series::observe(const core::Event& event) {
     parked.Increment();
   } else if (type == "job.checkpointed") {
     checkpoints.Increment();
-  } else if (type == "job.checkpoint_failed") {
-    checkpoint_failures.Increment();
   } else if (type == "job.restored") {
     lost_steps.Increment(number_in(event.data, "steps_lost"));
   } else if (type == "worker.stuck") {
@@ -153,7 +149,7 @@ void Metrics::Series::observe(const core::Event& event) {
     rebalances.Increment();
     rebalance_stall.Observe(number_in(event.data, "stall_ms") * 1e-3);
   } else if (type == "worker.replaced") {
-    stragglers.Increment();
+    if (event.data.value("straggler", false)) stragglers.Increment();
   } else if (type == "worker.lost") {
     lost.Increment();
   } else if (type == "decision.made") {
@@ -244,6 +240,10 @@ void Metrics::observe_stages(const core::StageTimes& took) {
     if (spent <= Duration()) continue;
     series_->stages.Add({{"stage", std::string(core::kStageNames.at(i))}}, kFastSeconds).Observe(spent.to_seconds());
   }
+}
+
+void Metrics::count_checkpoint_failures(std::size_t failures) {
+  series_->checkpoint_failures.Increment(static_cast<double>(failures));
 }
 
 void Metrics::observe_events(const std::vector<core::Event>& events) {

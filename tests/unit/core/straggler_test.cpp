@@ -180,13 +180,17 @@ TEST_CASE("A job that asks not to be judged is not, and one that names a detecto
   parts.stragglers.usual = std::make_shared<PlainDetector>();
   parts.stragglers.named["all"] = std::make_shared<NameAll>();
   core::JobSpec spec;
-  CHECK(parts.stragglers.detector_for(spec)->name() == "plain");
+  CHECK(parts.stragglers.detector_for(spec, "")->name() == "plain");
   spec.straggler_detector = "all";
-  CHECK(parts.stragglers.detector_for(spec)->name() == "all");
+  CHECK(parts.stragglers.detector_for(spec, "")->name() == "all");
   spec.straggler_detector = "of another daemon";
-  CHECK(parts.stragglers.detector_for(spec)->name() == "plain");
+  CHECK(parts.stragglers.detector_for(spec, "")->name() == "plain");
   spec.straggler_detector = core::kNoDetector;
-  CHECK(parts.stragglers.detector_for(spec) == nullptr);
+  CHECK(parts.stragglers.detector_for(spec, "") == nullptr);
+  CHECK(parts.stragglers.detector_for(spec, "all") == nullptr);
+  spec.straggler_detector = "default";
+  CHECK(parts.stragglers.detector_for(spec, "all")->name() == "all");
+  CHECK(parts.stragglers.detector_for(spec, "plain")->name() == "plain");
 }
 
 // --- diagnosis ----------------------------------------------------------------------------------
