@@ -146,7 +146,6 @@ class Loop : public AgentLoop {
   std::set<JobId> to_drop_;        // jobs that have ended and whose workers have not
   std::string last_loss_;
   bool ending_ = false;
-  bool probing_ = false;
   std::jthread prober_;  // the last member: it ends before anything that it uses
 };
 
@@ -378,6 +377,7 @@ void Loop::carry_out(const OfferProgramAddress& action) {
 }
 
 Status Loop::spawn(const api::StartWorker& order) {
+  prober_.request_stop();  // the devices are the worker's
   const fs::path folder = work_folder(order.worker);
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
@@ -463,14 +463,9 @@ void Loop::tell_figures(const std::vector<DeviceFigures>& figures) {
 
 // In a thread of its own, since the probe is waited for; its figures come back through the loop.
 void Loop::carry_out(const ProbeDevices&) {
-  const bool in_use = !slots_.gpus.empty() && has_workers();
-  if (probing_ || in_use || options_.probe == AgentOptions::Probe::kNever) return;
-  probing_ = true;
-  prober_ = std::jthread([this] {
-    asio::post(io_, [this, figures = measure_()] {
-      probing_ = false;
-      tell_figures(figures);
-    });
+  if (options_.probe == AgentOptions::Probe::kNever) return;
+  prober_ = std::jthread([this](const std::stop_token& stop) {
+    asio::post(io_, [this, figures = measure_(stop)] { tell_figures(figures); });
   });
 }
 

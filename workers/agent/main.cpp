@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "base/log/logging.hpp"
@@ -35,8 +36,11 @@ std::string probe_beside_us() {
 }
 
 // Slow devices are told, not refused.
-std::vector<DeviceFigures> measure(const AgentOptions& options, const NodeSlots& slots) {
-  JoinProbe probe{.program = probe_beside_us(), .gpus = {}, .record = options.state_dir / "health.jsonl"};
+std::vector<DeviceFigures> measure(const AgentOptions& options, const NodeSlots& slots, const std::stop_token& stop) {
+  JoinProbe probe{
+      .program = probe_beside_us(), .gpus = {}, .record = options.state_dir / "health.jsonl", .gives_up = [&] {
+        return stop.stop_requested();
+      }};
   for (const Gpu& gpu : slots.gpus) probe.gpus.push_back(gpu.uuid);
   NodeHealth health = probe_node(probe);
   for (const DeviceFigures& figures : health.figures) spdlog::info("{}", describe(figures));
@@ -95,13 +99,13 @@ int run_agent(AgentOptions options) {
   const auto before = processes_before(slots, probe);
   auto loop =
       AgentLoop::open(options, slots,
-                      {.measure = [&] { return measure(options, slots); },
+                      {.measure = [&](const std::stop_token& stop) { return measure(options, slots, stop); },
                        .gpu_processes = [&](const std::string& uuid) { return processes_since(before, uuid, probe); }});
   if (!loop) return fail(loop.error());
   const bool measures_first = options.probe == AgentOptions::Probe::kAlways ||
                               (options.probe == AgentOptions::Probe::kGpus && !slots.gpus.empty());
   // What workers are using cannot be measured.
-  if (measures_first && !(*loop)->has_workers()) (*loop)->tell_figures(measure(options, slots));
+  if (measures_first && !(*loop)->has_workers()) (*loop)->tell_figures(measure(options, slots, {}));
   // Ends before the loop that it tells.
   const NoticeWatch notices(options.notice, [&](std::optional<Instant> at) { (*loop)->tell_notice(at); });
   (*loop)->run();

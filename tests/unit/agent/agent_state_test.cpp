@@ -103,6 +103,21 @@ TEST_CASE("what the devices do is told when it is measured, and again after each
   CHECK(told<api::ProbedReport>(bench.join())[0].devices[0].matmul_gflops == 20);
 }
 
+TEST_CASE("the devices are measured only once no worker is here, and figures from beside a worker are not told") {
+  const api::ProbedReport figures{{{"cpu", 40, 10}}};
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  CHECK(all<ProbeDevices>(bench.order(api::ProbeNode{})).empty());
+  CHECK(all<ProbeDevices>(bench.tell(ended(kW1, 0))).size() == 1);
+  (void)bench.order(start_of(kW2));  // beside the probe
+  CHECK(all<ProbeDevices>(bench.order(api::ProbeNode{})).empty());
+  CHECK(told<api::ProbedReport>(bench.tell(DevicesProbed{figures})).empty());
+  CHECK(all<ProbeDevices>(bench.tell(ended(kW2, 0))).size() == 1);
+  CHECK(told<api::ProbedReport>(bench.tell(DevicesProbed{figures})).size() == 1);
+  CHECK(all<ProbeDevices>(bench.pass(Duration::seconds(1))).empty());
+}
+
 TEST_CASE("a notice is told when it is seen, when it comes nearer and when it goes, and again after each welcome") {
   Bench bench;
   CHECK(told<api::ReclaimReport>(bench.join()).empty());  // it looks for none

@@ -44,6 +44,7 @@ std::vector<Action> AgentState::step(Instant now, Fact fact) {
   now_ = now;
   std::visit([this](auto& body) { on(body); }, fact);
   look_at_idleness();
+  look_at_probe();
   if (quitting_ && living_.empty()) act(Quit{"all workers have been stopped, as asked"});
   return std::exchange(actions_, {});
 }
@@ -192,8 +193,12 @@ void AgentState::on(const RestartableAdopted& fact) {
   if (found != living_.end()) found->second.restartable = fact.restartable;
 }
 
+// What was measured beside a worker says nothing of the devices.
 void AgentState::on(DevicesProbed& fact) {
-  if (fact.report.devices.empty()) return;
+  probing_ = false;
+  const bool disturbed = std::exchange(probe_disturbed_, false);
+  if (disturbed) probe_wanted_ = true;
+  if (disturbed || fact.report.devices.empty()) return;
   probed_ = std::move(fact.report);
   send(*probed_);
 }
@@ -348,6 +353,7 @@ void AgentState::start(api::StartWorker order) {
   history_.started.insert(worker);
   if (order.started_at) history_.starts[worker] = *order.started_at;
   act(RecordStarted{worker, order.started_at.value_or(0)});
+  if (probing_) probe_disturbed_ = true;
   Living& living = living_.emplace(worker, Living{}).first->second;
   if (!order.restart_grace_ms) return act(SpawnWorker{std::move(order)});
   living.restartable.emplace(std::move(order));
@@ -446,6 +452,14 @@ void AgentState::take_steps(StateWaits::Steps steps) {
 }
 
 void AgentState::handle(api::ProbeNode&) {
+  probe_wanted_ = true;
+}
+
+// A probe and a worker on the same devices slow each other, and the figures would be of neither.
+void AgentState::look_at_probe() {
+  if (!probe_wanted_ || probing_ || quitting_ || !living_.empty()) return;
+  probe_wanted_ = false;
+  probing_ = true;
   act(ProbeDevices{});
 }
 

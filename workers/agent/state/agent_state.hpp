@@ -170,7 +170,7 @@ struct OfferSavedState {
 };
 // Says which jobs have states here, if any have.
 struct TellKeptJobs {};
-// Measures the devices beside everything else and brings DevicesProbed; one at a time.
+// Measures the devices in a thread of its own and brings DevicesProbed; only while no worker is here, one at a time.
 struct ProbeDevices {};
 struct RecordStarted {
   WorkerId worker;
@@ -307,6 +307,7 @@ class AgentState {
   void tell_reclaim();
   void tell_held(const Living& living);
   void look_at_idleness();
+  void look_at_probe();
   void act(Action action) { actions_.push_back(std::move(action)); }
 
   AgentTimes times_;
@@ -326,8 +327,11 @@ class AgentState {
   StateWaits state_waits_;
   std::map<JobId, Instant> forget_at_;       // jobs that have ended: when their states here go
   std::optional<api::ProbedReport> probed_;  // newest, told after each welcome
-  std::optional<ReclaimLooked> reclaim_;     // of the notice that stands, the earliest end; none: never looked
-  bool workers_were_heard_ = false;          // by a daemon, on an earlier or this link
+  bool probe_wanted_ = false;                // once no worker is here
+  bool probing_ = false;
+  bool probe_disturbed_ = false;          // a worker was started beside it
+  std::optional<ReclaimLooked> reclaim_;  // of the notice that stands, the earliest end; none: never looked
+  bool workers_were_heard_ = false;       // by a daemon, on an earlier or this link
   bool quitting_ = false;
 
   Link link_ = Link::kDown;
