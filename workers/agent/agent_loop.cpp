@@ -351,8 +351,6 @@ Status Loop::spawn_rank(const SpawnProgram& action) {
   for (const auto& [name, value] : around->environment) order.env[name] = value;
   order.slots = around->slots;
   memory_.know_job(order.job, order.submitted_at.value_or(0));
-  // A confined program's is made by its own user.
-  if (!rooms_.confinement().on()) TP_TRY(make_checkpoint_folder(order, memory_.disk_folder(order.job)));
   const fs::path folder = work_folder(order.worker);
   TP_TRY(write_seat(folder, {.order = action.order, .offer = offers_.of(order.worker), .started = true, .ended = {}}));
   offers_.let_go_of_port(order.worker);
