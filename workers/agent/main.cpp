@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/log/logging.hpp"
+#include "base/log/open_files.hpp"
 #include "workers/agent/agent_loop.hpp"
 #include "workers/agent/agent_options.hpp"
 #include "workers/agent/data_address.hpp"
@@ -75,6 +76,7 @@ Result<std::vector<UniqueFd>> take_gpus(const NodeSlots& slots) {
 }
 
 int run_agent(AgentOptions options) {
+  raise_open_files("each worker needs some; with more workers than these allow, starts fail");
   if (const Status secured = secure_link(options); !secured.ok()) return fail(secured.error());
   const auto lock = lock_state_dir(options.state_dir);
   if (!lock) {
