@@ -33,6 +33,7 @@
 #include "workers/agent/system/monotonic.hpp"
 #include "workers/agent/system/proc_info.hpp"
 #include "workers/agent/system/state_files.hpp"
+#include "workers/agent/system/trouble_log.hpp"
 #include "workers/agent/torchrun.hpp"
 #include "workers/agent/transfer/state_mover.hpp"
 #include "workers/agent/worker_launch.hpp"
@@ -130,6 +131,7 @@ class Loop : public AgentLoop {
   asio::signal_set signals_{io_, SIGTERM, SIGINT};
   Lifeline lifeline_{io_};
   AgentState state_;
+  TroubleLog troubles_;
   NodeAddress address_;
   DaemonLink link_;
   CertificateRenewal renewal_;
@@ -176,11 +178,13 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
                                          api::FromWorker message) { on_worker_message(worker, std::move(message)); },
                     .on_pulse = [this](WorkerId worker, api::PulseMessage pulse) { feed(WorkerPulsed{worker, pulse}); },
                     .on_hung_up = [this](WorkerId worker) { feed(WorkerHungUp{worker}); },
-                    .on_trouble = [](const std::string& sentence) { spdlog::warn("worker socket: {}", sentence); }}),
+                    .on_trouble = [this](const std::string& source,
+                                         const std::string& what) { troubles_.warn(source, what); }}),
       runner_(io_, [this](const ProcessEnd& end) { on_process_end(end); }),
       log_cuts_(io_, logs_, runner_),
       notices_(io_, {.on_answer = [this](WorkerId id, api::AnswerMessage said) { feed(WorkerSaid{id, said}); },
-                     .on_trouble = [](const std::string& sentence) { spdlog::warn("{}", sentence); }}),
+                     .on_trouble = [this](const std::string& source,
+                                          const std::string& what) { troubles_.warn(source, what); }}),
       states_({.memory = options_.memory_folder(), .jobs = options_.state_dir / "jobs"}, options_.state_rate,
               {.post = [this](std::function<void()> what) { asio::post(io_, std::move(what)); },
                .send = [this](const api::AgentToDaemon& message) { link_.send(message); },
