@@ -144,8 +144,8 @@ class Loop : public AgentLoop {
   std::deque<Fact> facts_;
   bool feeding_ = false;
   ProgramOffers offers_;
-  std::set<WorkerId> unrecorded_;  // the ledger could not take their start: they must not run
-  std::set<JobId> to_drop_;        // jobs that have ended and whose workers have not
+  std::map<WorkerId, std::string> unrecorded_;  // why the ledger could not take their start: they must not run
+  std::set<JobId> to_drop_;                     // jobs that have ended and whose workers have not
   std::string last_loss_;
   bool ending_ = false;
   std::jthread prober_;  // the last member: it ends before anything that it uses
@@ -325,10 +325,10 @@ void Loop::carry_out(const SendToWorker& action) {
 
 void Loop::carry_out(const SpawnWorker& action) {
   const api::StartWorker& order = action.order;
-  if (unrecorded_.erase(order.worker) > 0) {
-    feed(WorkerEnded{.worker = order.worker,
-                     .detail = "this node cannot write its state directory; nothing was started"});
-    return;
+  if (const auto why = unrecorded_.extract(order.worker)) {
+    return feed(WorkerEnded{
+        .worker = order.worker,
+        .detail = "this node cannot write its state directory (" + why.mapped() + "); nothing was started"});
   }
   tell_start(order, spawn(order));
 }
@@ -475,7 +475,7 @@ void Loop::carry_out(const RecordStarted& action) {
   const auto status = ledger_.record_started(action.worker, action.started_at);
   if (status.ok()) return;
   spdlog::error("{}: {}", action.worker.text(), status.error().message);
-  unrecorded_.insert(action.worker);
+  unrecorded_[action.worker] = status.error().message;
 }
 
 void Loop::carry_out(const RecordExit& action) {
