@@ -92,6 +92,7 @@ class Loop : public AgentLoop {
   void carry_out(const RecordRestartable& action);
   void carry_out(const OfferProgramAddress& action);
   void carry_out(const SignalWorker& action) { runner_.signal(action.worker, action.signal); }
+  void carry_out(const WarnOf& action) { troubles_.warn(action.worker.text(), action.sentence); }
   void carry_out(const ReadLog& action);
   void carry_out(const ProbeDevices&);
   void carry_out(const DropStates& action);
