@@ -103,6 +103,50 @@ TEST_CASE("what the devices do is told when it is measured, and again after each
   CHECK(told<api::ProbedReport>(bench.join())[0].devices[0].matmul_gflops == 20);
 }
 
+TEST_CASE("the devices are measured only once no worker is here, and figures from beside a worker are not told") {
+  const api::ProbedReport figures{{{"cpu", 40, 10}}};
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  CHECK(all<ProbeDevices>(bench.order(api::ProbeNode{})).empty());
+  CHECK(all<ProbeDevices>(bench.tell(ended(kW1, 0))).size() == 1);
+  (void)bench.order(start_of(kW2));  // beside the probe
+  CHECK(all<ProbeDevices>(bench.order(api::ProbeNode{})).empty());
+  CHECK(told<api::ProbedReport>(bench.tell(DevicesProbed{figures})).empty());
+  CHECK(all<ProbeDevices>(bench.tell(ended(kW2, 0))).size() == 1);
+  CHECK(told<api::ProbedReport>(bench.tell(DevicesProbed{figures})).size() == 1);
+  CHECK(all<ProbeDevices>(bench.pass(Duration::seconds(1))).empty());
+}
+
+TEST_CASE(
+    "a program that says the same again and again is passed on at a bounded rate, and what must be heard always") {
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  std::size_t passed = 0;
+  std::size_t warned = 0;
+  const auto say = [&](const api::FromWorker& message) {
+    const auto actions = bench.tell(WorkerSaid{kW1, message});
+    passed += told<api::FromWorkerReport>(actions).size();
+    warned += all<WarnOf>(actions).size();
+  };
+  for (int i = 0; i < 1'000; ++i) say(api::CheckpointedMessage{.generation = 1, .step = i});
+  CHECK(passed == 120);
+  CHECK(warned == 880);
+  for (int i = 0; i < 1'000; ++i) say(api::EpochAuditedMessage{.epoch = i, .expected = 1, .used = 0});
+  CHECK(passed == 120);
+  bench.now = bench.now + Duration::seconds(1);
+  for (int i = 0; i < 10; ++i) say(api::CheckpointedMessage{.generation = 1, .step = i});
+  CHECK(passed == 122);  // two a second
+  passed = warned = 0;
+  for (int i = 0; i < 10'000; ++i) say(api::StepsMessage{.generation = 1, .last_step = i});
+  CHECK(passed == 10'000);
+  say(api::StepsMessage{.generation = 1, .last_step = 10'001});
+  say(api::FinishedMessage{.last_step = 10'001});
+  CHECK(passed == 10'001);
+  CHECK(warned == 1);
+}
+
 TEST_CASE("a notice is told when it is seen, when it comes nearer and when it goes, and again after each welcome") {
   Bench bench;
   CHECK(told<api::ReclaimReport>(bench.join()).empty());  // it looks for none
