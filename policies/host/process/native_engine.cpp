@@ -32,6 +32,8 @@ struct Round {
 void on_why(void* context, std::uint32_t job, const char* code, const tidepool_number* numbers, std::uint32_t count) {
   auto& round = *static_cast<Round*>(context);
   if (job >= round.answers.jobs() || code == nullptr) return;
+  // Of a job that admit has refused, admit gives the reason.
+  if ((round.answers.header().hooks & kAdmit) != 0 && round.answers.refused(job)) return;
   WhyRecord& why = round.answers.why(job);
   copy_text(code, why.code, kCodeBytes);
   why.count = 0;
