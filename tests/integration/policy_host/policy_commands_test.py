@@ -176,6 +176,15 @@ class PolicyCommands(unittest.TestCase):
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(words, result.stderr)
 
+    def test_a_folder_is_simulated_by_its_name_with_and_without_a_slash(self):
+        self.assertEqual(schedctl("policy", "new", self.folder / "my_rule").returncode, 0)
+        for name in ("my_rule", "my_rule/"):
+            # It is found, and only then asked for rules that can run it.
+            run = subprocess.run([BIN / "schedctl", "sim", "run", "--jobs", "2", "--policy", name],
+                                 capture_output=True, text=True, timeout=120, cwd=self.folder)
+            self.assertEqual(run.returncode, 2, run.stdout)
+            self.assertIn("a policy file is replayed under --simulator pollux, not live", run.stderr)
+
     def test_all_that_is_wrong_in_a_manifest_is_told_with_its_line(self):
         self.write("p/policy.lua", "return {size = function() return {} end}")
         self.write("p/policy.yaml", "name: p\nengine: wasm\nparams:\n  most: {default: 5, max: 4}\nbudget: {}\n")
