@@ -200,11 +200,17 @@ Status Daemon::prepare_policy_file() {
   auto version = read_policy_version(config_.policy_file);
   if (!version.ok()) return invalid_argument(version.error().message);
   std::promise<Result<PolicyExamined>> looked_over;
-  evaluator_->examine(*version, false,
+  evaluator_->examine(*version, true,
                       [&](Result<PolicyExamined> examined) { looked_over.set_value(std::move(examined)); });
   const Result<PolicyExamined> examined = looked_over.get_future().get();
   if (!examined.ok()) return invalid_argument(config_.policy_file + ": " + examined.error().message);
-  if (!examined->checks.runs) return invalid_argument(config_.policy_file + ": " + examined->checks.fault);
+  if (const Status fit = may_decide(*examined); !fit.ok()) {
+    return invalid_argument(config_.policy_file + ": " + fit.error().message);
+  }
+  if (examined->checks.tests == 0) {
+    spdlog::warn("event=policy_untested policy={} why=\"it has no tests; write some to tests/*.yaml beside it\"",
+                 version->name);
+  }
   const auto command = [&](CommandBody body) {
     // Refused if it is active already, which is what was wanted.
     return inbox_.try_push(

@@ -44,6 +44,15 @@ class TrainingTest(unittest.TestCase):
         self.assertEqual(job.step, 12)
         self.assert_same(model, self.plain(batches))
 
+    def test_an_empty_tensor_may_be_registered_and_is_no_state(self):
+        job, model, optimizer = wrapped()
+        job.register("nothing", torch.empty(0))
+        job.register("no_numbers", numpy.zeros(0))
+        for x, y in job.loader(TensorDataset(*make_data()), batch_size=16, steps=1):
+            optimizer.zero_grad()
+            one_step(optimizer, model, (x, y))
+        self.assertTrue(job.finished)
+
     def test_micro_batches_sum_to_the_whole_batch_whoever_zeroes_the_gradients(self):
         for zero in ("never", "before", "none", "after", "model"):
             with self.subTest(zero=zero):

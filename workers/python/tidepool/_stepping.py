@@ -128,6 +128,8 @@ class Stepper:
         self._name_stream()
         for piece in self.pieces:
             piece.save()  # what was set since it was registered, such as a scheduler's first learning rate
+            if piece.length == 0:
+                continue  # an empty tensor is no state, and the library refuses it
             register = session.register_device if piece.on_gpu else session.register
             register(piece.name, piece.address, piece.length)
         self._frozen = [p for p in model.parameters() if not p.requires_grad]
