@@ -72,7 +72,9 @@ struct Metrics::Series {
   Histogram& rebalance_stall =
       histograms(registry, "sched_rebalance_stall_seconds", "First step by new shares, beyond the next")
           .Add({}, kSwitchSeconds);
-  Counter& stragglers = counters(registry, "sched_stragglers_replaced_total", "Slow workers replaced").Add({});
+  Counter& stragglers =
+      counters(registry, "sched_stragglers_replaced_total", "Workers replaced by another one, slow ones and moved ones")
+          .Add({});
   Counter& lost = counters(registry, "sched_workers_lost_total", "Workers that died unasked").Add({});
   Family<Counter>& audits = counters(registry, "sched_epoch_audits_total", "Audits of the samples used, by outcome");
   Counter& decisions = counters(registry, "sched_decisions_total", "Decisions made").Add({});
@@ -165,7 +167,7 @@ void Metrics::Series::observe(const core::Event& event) {
   }
 }
 
-// The kinds are a closed list of six (core/facts/event_data.cpp).
+// The kinds are a closed list of seven (core/facts/event_data.cpp).
 void Metrics::Series::observe_switch(const nlohmann::json& data) {
   const std::string kind = data.value("kind", std::string());
   if (!data.value("measured", false)) return;
