@@ -72,7 +72,8 @@ struct Metrics::Series {
   Histogram& rebalance_stall =
       histograms(registry, "sched_rebalance_stall_seconds", "First step by new shares, beyond the next")
           .Add({}, kSwitchSeconds);
-  Counter& stragglers = counters(registry, "sched_stragglers_replaced_total", "Slow workers replaced").Add({});
+  Counter& stragglers =
+      counters(registry, "sched_stragglers_replaced_total", "Slow workers that another one has replaced").Add({});
   Counter& lost = counters(registry, "sched_workers_lost_total", "Workers that died unasked").Add({});
   Family<Counter>& audits = counters(registry, "sched_epoch_audits_total", "Audits of the samples used, by outcome");
   Counter& decisions = counters(registry, "sched_decisions_total", "Decisions made").Add({});
@@ -161,7 +162,7 @@ void Metrics::Series::observe(const core::Event& event) {
   }
 }
 
-// The kinds are a closed list of six (core/facts/event_data.cpp).
+// The kinds are a closed list of seven (core/facts/event_data.cpp).
 void Metrics::Series::observe_switch(const nlohmann::json& data) {
   const std::string kind = data.value("kind", std::string());
   if (!data.value("measured", false)) return;
