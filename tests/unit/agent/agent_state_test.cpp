@@ -118,33 +118,59 @@ TEST_CASE("the devices are measured only once no worker is here, and figures fro
   CHECK(all<ProbeDevices>(bench.pass(Duration::seconds(1))).empty());
 }
 
-TEST_CASE(
-    "a program that says the same again and again is passed on at a bounded rate, and what must be heard always") {
+// A worker that says more than is passed on.
+struct Talker {
   Bench bench;
-  (void)bench.join();
-  (void)bench.order(start_of(kW1));
   std::size_t passed = 0;
   std::size_t warned = 0;
-  const auto say = [&](const api::FromWorker& message) {
-    const auto actions = bench.tell(WorkerSaid{kW1, message});
-    passed += told<api::FromWorkerReport>(actions).size();
+  std::vector<api::FromWorkerReport> told_last;
+
+  Talker() {
+    (void)bench.join();
+    (void)bench.order(start_of(kW1));
+  }
+  void take(const std::vector<Action>& actions) {
+    told_last = told<api::FromWorkerReport>(actions);
+    passed += told_last.size();
     warned += all<WarnOf>(actions).size();
-  };
-  for (int i = 0; i < 1'000; ++i) say(api::CheckpointedMessage{.generation = 1, .step = i});
-  CHECK(passed == 120);
-  CHECK(warned == 880);
-  for (int i = 0; i < 1'000; ++i) say(api::EpochAuditedMessage{.epoch = i, .expected = 1, .used = 0});
-  CHECK(passed == 120);
-  bench.now = bench.now + Duration::seconds(1);
-  for (int i = 0; i < 10; ++i) say(api::CheckpointedMessage{.generation = 1, .step = i});
-  CHECK(passed == 122);  // two a second
-  passed = warned = 0;
-  for (int i = 0; i < 10'000; ++i) say(api::StepsMessage{.generation = 1, .last_step = i});
-  CHECK(passed == 10'000);
-  say(api::StepsMessage{.generation = 1, .last_step = 10'001});
-  say(api::FinishedMessage{.last_step = 10'001});
-  CHECK(passed == 10'001);
-  CHECK(warned == 1);
+  }
+  void say(const api::FromWorker& message) { take(bench.tell(WorkerSaid{kW1, message})); }
+  void checkpoint(std::int64_t step) { say(api::CheckpointedMessage{.generation = 1, .step = step}); }
+};
+
+TEST_CASE("a program that says the same again and again is passed on at a bounded rate, what must be heard always") {
+  Talker talker;
+  for (int i = 0; i < 1'000; ++i) talker.say(api::EpochAuditedMessage{.epoch = i, .expected = 1, .used = 0});
+  CHECK(talker.passed == 120);
+  CHECK(talker.warned == 880);
+  talker.bench.now = talker.bench.now + Duration::seconds(1);
+  for (int i = 0; i < 10; ++i) talker.say(api::EpochAuditedMessage{.epoch = i, .expected = 1, .used = 0});
+  CHECK(talker.passed == 122);  // two a second
+  talker.passed = talker.warned = 0;
+  for (int i = 0; i < 10'000; ++i) talker.say(api::StepsMessage{.generation = 1, .last_step = i});
+  CHECK(talker.passed == 10'000);
+  talker.say(api::StepsMessage{.generation = 1, .last_step = 10'001});
+  talker.say(api::SwitchedMessage{.generation = 2});
+  talker.say(api::FinishedMessage{.last_step = 10'001});
+  CHECK(talker.passed == 10'002);
+  CHECK(talker.warned == 1);
+}
+
+TEST_CASE("of checkpoints that come faster than they are passed on the newest is told as soon as one may be") {
+  Talker talker;
+  for (int step = 1; step <= 1'000; ++step) talker.checkpoint(step);
+  CHECK(talker.passed == 120);
+  CHECK(talker.warned == 0);
+  talker.take(talker.bench.pass(Duration::millis(500)));
+  REQUIRE(talker.told_last.size() == 1);
+  CHECK(std::get<api::CheckpointedMessage>(talker.told_last.front().message).step == 1'000);
+  talker.take(talker.bench.pass(Duration::seconds(10)));
+  CHECK(talker.told_last.empty());
+  for (int step = 1'001; step <= 1'100; ++step) talker.checkpoint(step);
+  CHECK(talker.passed == 121 + 20);
+  talker.take(talker.bench.tell(ended(kW1, 0)));
+  REQUIRE(talker.told_last.size() == 1);
+  CHECK(std::get<api::CheckpointedMessage>(talker.told_last.front().message).step == 1'100);
 }
 
 TEST_CASE("a notice is told when it is seen, when it comes nearer and when it goes, and again after each welcome") {

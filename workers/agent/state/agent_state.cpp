@@ -40,6 +40,7 @@ std::vector<Action> AgentState::step(Instant now, Fact fact) {
   std::visit([this](auto& body) { on(body); }, fact);
   look_at_idleness();
   look_at_probe();
+  look_at_checkpoints();
   if (quitting_ && living_.empty()) act(Quit{"all workers have been stopped, as asked"});
   return std::exchange(actions_, {});
 }
@@ -54,6 +55,7 @@ std::optional<Instant> AgentState::deadline() const {
   for (const auto& [job, at] : forget_at_) earliest.consider(at);
   for (const auto& [worker, living] : living_) {
     earliest.consider(living.kill_at);
+    if (living.newest_checkpoint) earliest.consider(checkpoint_due(living));
     if (welcomed() && living.heart && !living.heart->told) earliest.consider(stuck_at(*living.heart));
   }
   return earliest.found();
@@ -118,6 +120,7 @@ void AgentState::on(WorkerEnded& fact) {
       return take_steps(fact.worker, steps);
     }
   }
+  tell_newest_checkpoint(fact.worker, found->second);
   living_.erase(found);
   end(fact);
 }

@@ -256,6 +256,8 @@ class AgentState {
     Instant held_at;                               // when that was found
     Instant figures_to;                            // up to when what it has said of each kind is accounted for
     Instant news_to;
+    Instant replies_to;
+    std::optional<api::CheckpointedMessage> newest_checkpoint;  // while it may not be told yet
   };
 
   // Of a lost timeline, with its process still to end.
@@ -298,6 +300,10 @@ class AgentState {
 
   [[nodiscard]] bool may_tell(Instant& told_to, const SpeechRate& rate) const;
   [[nodiscard]] bool may_say(WorkerId worker, const api::FromWorker& message);
+  [[nodiscard]] static Instant checkpoint_due(const Living& living);
+  void tell_newest_checkpoint(WorkerId worker, Living& living);
+  void look_at_checkpoints();
+  void forward(api::FromWorkerReport report);
   void hear_notice(WorkerId worker, api::NoticeMessage notice);
   void hear_answer(WorkerId worker, const api::AnswerMessage& answer);
   [[nodiscard]] bool belongs_to(const std::string& cluster);

@@ -15,6 +15,8 @@ constexpr Duration kOwnPause = Duration::seconds(3);
 // What a program says makes events and rows of the daemon's journal: so often, and so much of it at once.
 constexpr AgentState::SpeechRate kFigureRate{.every = Duration::millis(1), .at_once = Duration::seconds(10)};
 constexpr AgentState::SpeechRate kNewsRate{.every = Duration::millis(500), .at_once = Duration::seconds(60)};
+// Each is the answer to something that the daemon has said: a program that keeps to that never comes near it.
+constexpr AgentState::SpeechRate kReplyRate{.every = Duration::millis(100), .at_once = Duration::seconds(100)};
 
 bool is_figure(const api::FromWorker& message) {
   const auto* audit = std::get_if<api::EpochAuditedMessage>(&message);
@@ -27,12 +29,14 @@ bool is_one_of(const api::FromWorker& message) {
   return (std::holds_alternative<Kinds>(message) || ...);
 }
 
-// Not those that must be heard whatever it said before: ready, address, finished.
 bool is_news(const api::FromWorker& message) {
   return !is_figure(message) &&
-         is_one_of<api::SwitchedMessage, api::EpochAuditedMessage, api::ParkedMessage, api::CheckpointedMessage,
-                   api::CheckpointFailedMessage, api::RestoredMessage, api::RebalancedMessage, api::AnswerMessage>(
-             message);
+         is_one_of<api::EpochAuditedMessage, api::CheckpointedMessage, api::CheckpointFailedMessage>(message);
+}
+
+bool is_reply(const api::FromWorker& message) {
+  return is_one_of<api::SwitchedMessage, api::ParkedMessage, api::RestoredMessage, api::RebalancedMessage,
+                   api::AnswerMessage>(message);
 }
 
 }  // namespace
@@ -44,14 +48,37 @@ bool AgentState::may_tell(Instant& told_to, const SpeechRate& rate) const {
   return true;
 }
 
+// Those that must be heard whatever it said before always may: ready, address, finished.
 bool AgentState::may_say(WorkerId worker, const api::FromWorker& message) {
   const auto found = living_.find(worker);
   if (found == living_.end()) return true;  // its last words
-  const bool may = is_figure(message) ? may_tell(found->second.figures_to, kFigureRate)
-                   : is_news(message) ? may_tell(found->second.news_to, kNewsRate)
-                                      : true;
-  if (!may) act(WarnOf{worker, worker.text() + " says more than is passed on to the daemon: a message was dropped"});
+  Living& living = found->second;
+  const bool may = is_figure(message)  ? may_tell(living.figures_to, kFigureRate)
+                   : is_news(message)  ? may_tell(living.news_to, kNewsRate)
+                   : is_reply(message) ? may_tell(living.replies_to, kReplyRate)
+                                       : true;
+  const auto* checkpoint = std::get_if<api::CheckpointedMessage>(&message);
+  if (checkpoint != nullptr) living.newest_checkpoint = may ? std::nullopt : std::optional(*checkpoint);
+  if (!may && checkpoint == nullptr) {
+    act(WarnOf{worker, worker.text() + " says more than is passed on to the daemon: a message was dropped"});
+  }
   return may;
+}
+
+// Of checkpoints that come too fast the newest is told as soon as one may be.
+Instant AgentState::checkpoint_due(const Living& living) {
+  return living.news_to + kNewsRate.every - kNewsRate.at_once;
+}
+
+void AgentState::tell_newest_checkpoint(WorkerId worker, Living& living) {
+  if (!living.newest_checkpoint) return;
+  forward({.worker = worker, .message = *std::exchange(living.newest_checkpoint, std::nullopt)});
+}
+
+void AgentState::look_at_checkpoints() {
+  for (auto& [worker, living] : living_) {
+    if (living.newest_checkpoint && may_tell(living.news_to, kNewsRate)) tell_newest_checkpoint(worker, living);
+  }
 }
 
 void AgentState::on(WorkerSaid& fact) {
@@ -62,7 +89,10 @@ void AgentState::on(WorkerSaid& fact) {
     finished_[fact.worker] = *finished;
     if (!welcomed()) return;
   }
-  api::FromWorkerReport report{.worker = fact.worker, .message = std::move(fact.message)};
+  forward({.worker = fact.worker, .message = std::move(fact.message)});
+}
+
+void AgentState::forward(api::FromWorkerReport report) {
   if (welcomed()) return pass_on(std::move(report));
   outbox_.add(std::move(report));
 }
