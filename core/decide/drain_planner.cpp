@@ -162,12 +162,22 @@ bool has_room_elsewhere(DecisionDraft& draft, const Job& job) {
   return draft.free_slots().room_for(job) >= job.spec.elastic.sizes.front();
 }
 
+// What its policy, or its user, wants is no more than it has without these: none needs a successor.
+bool wants_no_more_than(DecisionDraft& draft, const Job& job, int size) {
+  const Target* planned = draft.follows_plan(job) ? draft.planned_target(job) : nullptr;
+  const int wanted = job.requests.pinned_size > 0 ? job.requests.pinned_size
+                     : planned != nullptr         ? planned->size
+                                                  : draft.unplanned_target(job).size;
+  return wanted > 0 && wanted <= size;
+}
+
 void leave(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   const bool live = job.spec.resize == ResizeMode::kLive;
   const auto count = static_cast<double>(leaving.workers.size());
   const double left_ms = (leaving.last_call - draft.now()).to_seconds() * 1e3;
   const double boot_ms = boot_cost_of(job.measurements).mean_ms;
   const auto smaller = size_without(job, leaving);
+  if (smaller && wants_no_more_than(draft, job, *smaller)) return shrink(draft, job, leaving, *smaller);
   // Each replacement of a job whose programs are started anew is a restart of all.
   const bool all_in_time = boot_ms * count < left_ms && (live || leaving.workers.size() == 1);
   const bool may_replace = boot_ms < left_ms && (all_in_time || !smaller);

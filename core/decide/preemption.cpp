@@ -51,7 +51,7 @@ void Preemption::close_for(const Job& job) {
   if (reservations_) reservations_->close_for(job);
 }
 
-bool Preemption::make_room(const Job& claimant, const SlotClaim& claim) {
+bool Preemption::make_room(const Job& claimant, SlotClaim& claim) {
   if (victims_.empty()) return false;
   if (!is_hopeless(claim)) {
     const SlotReservations before = reservations();
@@ -202,6 +202,7 @@ int Preemption::held_elsewhere(const Job& job, const Job& claimant) const {
 int Preemption::coming_elsewhere(const Job& claimant) const {
   int slots = 0;
   for (const auto& [id, worker] : draft_.state().workers) {
+    if (draft_.free_slots().is_closed(worker.node)) continue;
     if (!comes_free(draft_.state(), worker, draft_.leaving_workers())) continue;
     if (!may_run_on(claimant, *draft_.state().find_node(worker.node))) slots += static_cast<int>(worker.slots.size());
   }

@@ -40,7 +40,7 @@ class Preemption {
   void add(const TargetedJob& victim);
 
   // Preempts as few as the claim needs and reserves the room; none if all of them were not enough.
-  bool make_room(const Job& claimant, const SlotClaim& claim);
+  bool make_room(const Job& claimant, SlotClaim& claim);
   // Of the workers that the job is to have more, as many as a guarantee covers, to one of its sizes.
   [[nodiscard]] int covered_workers(const Job& claimant, const SlotClaim& claim);
   // The same for a job that asks for particular nodes and waits.

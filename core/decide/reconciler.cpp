@@ -41,7 +41,6 @@ struct HeldUp {
 // Room that is kept for a job in line until it is its turn.
 struct KeptRoom {
   SlotClaim claim;
-  std::string type;    // of slots, where the claim is for one of several
   int free_slots = 0;  // of it, as many do not come
 };
 
@@ -67,13 +66,12 @@ class Reconciler {
         job.preemption.room_made && job.spec.gpus_per_worker == 1 && !is_choosy(job.spec) && !has_gang_rule(job.spec);
     if (!claims || entry.target->size <= job.size()) return;
     SlotReservations& reservations = preemption_.reservations();
-    KeptRoom room{.claim = claim_of(entry), .type = {}};
+    KeptRoom room{.claim = claim_of(entry)};
     if (!reservations.reserve(room.claim)) {
       room.claim.workers = preemption_.covered_workers(job, room.claim);
       if (room.claim.workers == 0 || !reservations.reserve(room.claim)) return;
     }
-    room.type = reservations.type_reserved();
-    room.free_slots = std::max(0, room.claim.slots() - reservations.coming_for(room.claim));
+    room.free_slots = std::max(0, room.claim.slots() - coming_beside_kept(room.claim));
     draft_.reserve(room.free_slots);
     kept_rooms_.emplace(job.id, std::move(room));
   }
@@ -82,7 +80,7 @@ class Reconciler {
   void allocate(const TargetedJob& entry) {
     const Job& job = *entry.job;
     if (const auto kept = kept_rooms_.find(job.id); kept != kept_rooms_.end()) {
-      preemption_.reservations().release(kept->second.claim, kept->second.type);
+      preemption_.reservations().release(kept->second.claim);
       draft_.reserve(-kept->second.free_slots);
     }
     if (entry.target->size <= job.size()) return;
@@ -126,6 +124,16 @@ class Reconciler {
  private:
   [[nodiscard]] static int needed_by(const Job& job) {
     return job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+  }
+
+  // Slots that come free for the claim and that no room kept before counts on.
+  int coming_beside_kept(const SlotClaim& claim) {
+    int coming = preemption_.reservations().coming_for(claim);
+    for (const auto& [job, kept] : kept_rooms_) {
+      const bool is_same = !claim.types || !kept.claim.types || kept.claim.type_reserved == claim.type_reserved;
+      if (is_same) coming -= kept.claim.slots() - kept.free_slots;
+    }
+    return std::max(0, coming);
   }
 
   bool never_starts(const Job& job) {
@@ -214,12 +222,14 @@ class Reconciler {
 
   // Jobs before it that the limits hold up have what its victims leave over, as they come before it in line.
   void serve_held_up() {
-    std::erase_if(held_up_, [&](const HeldUp& each) {
-      if (may_take(each.claim) && !preemption_.reservations().reserve(each.claim)) return false;
+    for (HeldUp& each : std::exchange(held_up_, {})) {
+      if (may_take(each.claim) && !preemption_.reservations().reserve(each.claim)) {
+        held_up_.push_back(std::move(each));
+        continue;
+      }
       reserve(each.claim);
       preemption_.limits().keep_for({*each.job, each.claim.slots()});
-      return true;
-    });
+    }
   }
 
   // Where all its workers have to be on slots of one type and there are several: those that it may be on.
@@ -247,7 +257,7 @@ class Reconciler {
     if (claim.types && claim.slots_each == 1) {
       // Slots of other types are of no use to it; those behind it may have them. Where none of its type is free, there
       // is none to keep: what comes free is counted, and those behind it may make room for themselves there.
-      const std::vector<std::string> kept{preemption_.reservations().type_reserved()};
+      const std::vector<std::string> kept{claim.type_reserved};
       if (draft_.free_slots().free_of_type(kept.front()) == 0) return;
       draft_.free_slots().close(kept);
       preemption_.close(kept);

@@ -136,28 +136,25 @@ bool SlotReservations::fits(const SlotClaim& claim) const {
   return workers >= claim.workers;
 }
 
-bool SlotReservations::reserve(const SlotClaim& claim) {
+bool SlotReservations::reserve(SlotClaim& claim) {
   if (!fits(claim)) return false;
   if (claim.types) {
-    type_reserved_ = *type_with_room(claim);
-    if (claim.slots_each == 1) reserved_of_[type_reserved_] += claim.workers;
+    claim.type_reserved = *type_with_room(claim);
+    if (claim.slots_each == 1) reserved_of_[claim.type_reserved] += claim.workers;
   }
   if (claim.slots_each == 1) reserved_ += claim.workers;
   return true;
 }
 
-void SlotReservations::release(const SlotClaim& claim, const std::string& type) {
-  if (claim.types) reserved_of_[type] -= claim.workers;
+void SlotReservations::release(const SlotClaim& claim) {
+  if (claim.types) reserved_of_[claim.type_reserved] -= claim.workers;
   reserved_ -= claim.workers;
 }
 
 int SlotReservations::coming_for(const SlotClaim& claim) const {
   if (!claim.types) return all_coming_;
-  int slots = 0;
-  for (const std::string& type : *claim.types) {
-    if (const auto coming = coming_of_.find(type); coming != coming_of_.end()) slots += coming->second;
-  }
-  return slots;
+  const auto coming = coming_of_.find(claim.type_reserved);
+  return coming == coming_of_.end() ? 0 : coming->second;
 }
 
 void SlotReservations::keep(NodeId node, int slots) {

@@ -18,6 +18,7 @@ struct SlotClaim {
   int slots_each = 1;
   // All on slots of one of these types; none = wherever there is room.
   std::optional<std::vector<std::string>> types = {};
+  std::string type_reserved = {};  // the one of them on which it has been given room
   [[nodiscard]] int slots() const { return workers * slots_each; }
 };
 
@@ -47,10 +48,10 @@ class SlotReservations {
   // How many workers of a job that asks for particular nodes there will be room for on these.
   [[nodiscard]] int workers_of(const Job& job) const;
   // Keeps room for the claim, if there is any.
-  [[nodiscard]] bool reserve(const SlotClaim& claim);
-  // Gives back what reserve() has kept for a claim of single slots; `type`: type_reserved() then.
-  void release(const SlotClaim& claim, const std::string& type);
-  // Single slots that come free where the claim may have them, reserved ones too.
+  [[nodiscard]] bool reserve(SlotClaim& claim);
+  // Gives back what reserve() has kept for a claim of single slots.
+  void release(const SlotClaim& claim);
+  // Single slots that come free where the claim has been given room, reserved ones too.
   [[nodiscard]] int coming_for(const SlotClaim& claim) const;
   // Slots of the node that are free or come free.
   [[nodiscard]] int room_on(NodeId node) const;
@@ -58,8 +59,6 @@ class SlotReservations {
   void keep(NodeId node, int slots);
   // Likewise on the nodes that so many workers of a job with rules would go to. False: not all would have room there.
   bool keep_for(const Job& job, int workers);
-  // Where the newest claim of types was given room.
-  [[nodiscard]] const std::string& type_reserved() const { return type_reserved_; }
 
  private:
   [[nodiscard]] std::vector<RoomOnNode> rooms_for(const Job& job) const;
@@ -74,7 +73,6 @@ class SlotReservations {
   int reserved_ = 0;                        // by claims of single slots
   std::map<std::string, int> coming_of_;    // of all_coming_, by type
   std::map<std::string, int> reserved_of_;  // of reserved_, by type
-  std::string type_reserved_;
 };
 
 }  // namespace tidepool::core

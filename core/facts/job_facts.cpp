@@ -132,6 +132,7 @@ Status apply(StateChange& change, const JobSuspendRequested& fact) {
   Job& changed = change.job(fact.job);
   changed.requests.suspend = true;
   if (changed.state() == JobState::kPending) {
+    changed.recovery.waits_near_since.reset();
     become(changed, phase::Suspended{});
     change.capacity_changed();
     change.emit("job.suspended", changed, suspended_data(changed));

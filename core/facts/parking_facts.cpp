@@ -13,6 +13,8 @@
 namespace tidepool::core {
 namespace {
 
+constexpr double kSamplesMost = 0x1p62;  // what a report tells may be wild
+
 // Samples that `step` committed steps have used: as they were told, or else in proportion. The next report of steps
 // tells the exact number again.
 std::int64_t samples_at(const Job& job, std::int64_t step) {
@@ -27,7 +29,7 @@ std::int64_t samples_at(const Job& job, std::int64_t step) {
     return batch * std::min(step, most);
   }
   const double mean = static_cast<double>(job.progress.samples) / static_cast<double>(job.progress.step);
-  return static_cast<std::int64_t>(mean * static_cast<double>(step));
+  return static_cast<std::int64_t>(std::min(mean * static_cast<double>(step), kSamplesMost));
 }
 
 void count_up_to(Job& job, std::int64_t step) {

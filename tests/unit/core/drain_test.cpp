@@ -122,6 +122,22 @@ TEST_CASE("a job of one worker has two for a while, so that its state is handed 
   CHECK(scene.story.state().find_node(scene.old)->is_drained());
 }
 
+TEST_CASE("a job that has two workers for a while leaves with the old one, though another node has room for a third") {
+  OnOldNode scene({.min = 1, .max = 2}, 1);
+  const NodeId fresh = scene.story.node(1);
+  (void)scene.story.node(1);
+  drain(scene.story, scene.old);
+  CHECK(names_of(scene.story.decide()) == "grow");
+  const WorkerId newcomer = scene.story.job(scene.job).membership.workers.back();
+  scene.story.ready(newcomer);
+  scene.story.decide();
+  scene.story.switched(scene.job);
+  CHECK(names_of(scene.story.decide()) == "shrink switch");
+  scene.story.settle(scene.job);
+  CHECK(places_of(scene.story, scene.job) == std::vector<NodeId>{fresh});
+  CHECK(scene.story.count("worker.replaced") == 0);
+}
+
 TEST_CASE("a job that may only have one worker saves its state and starts again where there is room") {
   OnOldNode scene({.min = 1, .max = 1}, 1);
   drain(scene.story, scene.old);

@@ -62,6 +62,19 @@ TEST_CASE("It waits for room where its state lies, for as long as the work would
   CHECK_FALSE(parked.state().recovery.waits_near_since);
 }
 
+TEST_CASE("A job that was suspended meanwhile waits anew, for as long as before") {
+  Parked parked;
+  Story& story = parked.story;
+  story.decide();
+  story.pass(Duration::seconds(6));
+  story.learn(core::JobSuspendRequested{parked.job});
+  story.pass(Duration::seconds(600));
+  story.learn(core::JobResumeRequested{parked.job});
+  CHECK(names_of(story.decide()).empty());
+  CHECK(test::says<core::reason::WaitsForState>(parked.state().verdict.reason));
+  CHECK(parked.state().recovery.waits_near_since == story.now());
+}
+
 TEST_CASE("It starts there as soon as there is room") {
   Parked parked;
   Story& story = parked.story;

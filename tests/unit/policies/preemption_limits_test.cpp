@@ -172,6 +172,30 @@ TEST_CASE(
   CHECK(preempted(pool.story.decide()) == Victims{runs, other});
 }
 
+TEST_CASE("of what comes free for two jobs each slot counts once: the free one beside it is kept, too") {
+  LimitedPool pool({5}, waits_for(minutes(10)));
+  const JobId first_out = pool.running(gang(2), 2);
+  const JobId next_out = pool.running(gang(2), 2);
+  const JobId first = pool.submit(gang(2), 0);
+  const JobId next = pool.submit(gang(3), 0);
+  pool.story.decide();
+  pool.story.pass(minutes(11));
+  pool.said->sizes[first] = 2;
+  pool.said->sizes[next] = 3;
+  pool.said->sizes[first_out] = pool.said->sizes[next_out] = 0;
+  pool.said->order = {first, next, next_out, first_out};
+  CHECK(preempted(pool.story.decide()) == Victims{first_out, next_out});
+  const JobId young = pool.submit(gang(1), 1);
+  pool.said->order = {young, first, next, next_out, first_out};
+  pool.story.decide();
+  CHECK(pool.story.job(young).state() == core::JobState::kPending);
+  for (int round = 0; round < 3; ++round) {
+    for (const JobId id : {first_out, next_out, first, next}) pool.story.settle(id);
+  }
+  CHECK(pool.story.job(first).size() == 2);
+  CHECK(pool.story.job(next).size() == 3);
+}
+
 TEST_CASE("a job that was preempted as often as is allowed is spared until the window has moved on") {
   LimitedPool pool({4}, limited({.per_job = 2, .window = minutes(60)}));
   const JobId one = pool.running(gang(4), 4);
