@@ -133,6 +133,14 @@ TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
   return room_now();
 }
 
+bool Preemption::make_room_to_grow(const Job& claimant) {
+  if (victims_.empty()) return false;
+  if (reservations().workers_of(claimant) >= claimant.spec.elastic.sizes.front()) return true;
+  if (preempt_of(victims_in_way(claimant), claimant)) return true;
+  note_missed(claimant, [&](const Job& victim) { return is_in_way(victim, claimant); });
+  return false;
+}
+
 // That may be chosen, from the end of the plan's order.
 std::vector<TargetedJob> Preemption::victims_in_way(const Job& claimant) {
   const SlotsFor wanted{claimant, smallest_claim(claimant)};

@@ -45,6 +45,9 @@ class Preemption {
   [[nodiscard]] int covered_workers(const Job& claimant, const SlotClaim& claim);
   // The same for a job that asks for particular nodes and waits.
   TypeRoom make_room_on_nodes(const Job& claimant);
+  // Whether so many workers as its smallest size more will have room on the nodes that it asks for, by preemption if it
+  // has to be: no other job moves for one that runs.
+  bool make_room_to_grow(const Job& claimant);
   // Slots are kept for workers that move.
   [[nodiscard]] bool keeps_for_movers() const { return keeps_for_movers_; }
 

@@ -362,7 +362,7 @@ class Reconciler {
   // other nodes go to those behind it.
   void take_choosy(const TargetedJob& entry) {
     const Job& job = *entry.job;
-    if (job.state() != JobState::kPending) return plan_size(draft_, job, *entry.target);
+    if (job.state() != JobState::kPending) return grow_choosy(entry);
     // Behind one that asks for the same it finds every node closed.
     if (closed_for_.contains(node_demand(job.spec))) return leave_behind(entry);
     if (start_job(draft_, job, *entry.target)) return;
@@ -375,6 +375,23 @@ class Reconciler {
     if (!at->room.coming) draft_.set_unsettled();
     leave(entry, told_of_room(draft_, at->room, job, at->lacks));
     wait_at(job, *at);
+  }
+
+  // Jobs give way for what it is to have more, and it is kept until it is there.
+  void grow_choosy(const TargetedJob& entry) {
+    const Job& job = *entry.job;
+    const int more = entry.target->size - job.size();
+    if (rule_ == LineRule::kReserves && more > 0) {
+      Job asks = job;
+      asks.spec.elastic.sizes = {more};
+      if (const auto type = bound_type(draft_.state(), job)) asks.spec.slot_types = {*type};
+      const bool is_open = !closed_for_.contains(node_demand(asks.spec));
+      if (is_open && draft_.free_slots().room_for(asks) < more && preemption_.make_room_to_grow(asks)) {
+        (void)preemption_.reservations().keep_for(asks, more);
+        preemption_.limits().keep_for({job, more * job.spec.gpus_per_worker});
+      }
+    }
+    plan_size(draft_, job, *entry.target);
   }
 
   void leave_behind(const TargetedJob& entry) {

@@ -1,4 +1,5 @@
 // Jobs that ask for particular nodes, of more than one type, and may not mix types: each waits for slots of one type.
+#include <algorithm>
 #include <string>
 #include <variant>
 #include <vector>
@@ -92,6 +93,31 @@ TEST_CASE("where the type with most free slots cannot be emptied for a job, othe
   pool.said->order = {claimant, stays, victim};
   pool.said->sizes[victim] = 0;
   CHECK(victims_of(pool.story.decide()) == Ids{victim});
+}
+
+TEST_CASE("others give way on its nodes for what a running job that asks for memory is to have more") {
+  TwoTypes pool;
+  (void)pool.node_of("a", 4);
+  const NodeId other = pool.node_of("b", 2);
+  core::JobSpec spec = test::job_spec({.min = 1, .max = 4, .cooldown = {}});
+  spec.memory = 1;
+  const JobId grows = pool.submit(spec, 2);
+  pool.story.settle(grows);
+  REQUIRE(pool.story.job(grows).size() == 2);
+  const JobId victim = pool.running_on("a", 2);
+  const JobId elsewhere = pool.running_on("b", 1);
+  const JobId behind = pool.submit({.min = 2, .max = 2}, 2);
+  pool.said->sizes[grows] = 4;
+  pool.said->sizes[victim] = pool.said->sizes[elsewhere] = 0;
+  pool.said->order = {grows, behind, elsewhere, victim};
+  const Ids given_way = victims_of(pool.story.decide());
+  CHECK(std::find(given_way.begin(), given_way.end(), victim) != given_way.end());
+  for (int round = 0; round < 3; ++round) {
+    for (const JobId id : {victim, elsewhere, grows, behind}) pool.story.settle(id);
+  }
+  CHECK(pool.story.job(grows).size() == 4);
+  REQUIRE(pool.story.job(behind).size() == 2);
+  CHECK(pool.node_of_first_worker(behind) == other);
 }
 
 TEST_CASE("a job whose workers are on a node each waits for nodes of one type") {
