@@ -232,8 +232,8 @@ std::string plan_page(const json& plan, const std::string& file, const Style& st
                            (never.empty() ? forecast_in_words(forecast)
                                           : never + "; after it is submitted, schedctl why tells what it waits for");
   std::string out = bold(wrapped(head, 0, style), style) + "\n";
-  if (const std::string file = text_at(forecast, "/unasked_policy"); !file.empty()) {
-    out += wrapped("as " + text_at(plan, "/policy") + " would decide: the policy file " + printable(file) +
+  if (const std::string unasked = text_at(forecast, "/unasked_policy"); !unasked.empty()) {
+    out += wrapped("as " + text_at(plan, "/policy") + " would decide: the policy file " + printable(unasked) +
                        ", which decides here, is not asked for plans",
                    0, style) +
            "\n";
