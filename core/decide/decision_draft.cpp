@@ -129,6 +129,7 @@ void DecisionDraft::stop(StopWorkerIntent intent, const Reason& reason) {
 }
 
 bool DecisionDraft::is_said(const Job& job, const Reason& reason, const Blocked& blocked) {
+  if (blocked.on == BlockedOn::kSavedState && !job.recovery.waits_near_since) return false;  // that begins the wait
   return job.verdict.job && job.verdict.blocked == blocked && says_the_same(job.verdict.reason, reason);
 }
 

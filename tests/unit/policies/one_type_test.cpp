@@ -98,12 +98,12 @@ TEST_CASE("where the type with most free slots cannot be emptied for a job, othe
 TEST_CASE("others give way on its nodes for what a running job that asks for memory is to have more") {
   TwoTypes pool;
   (void)pool.node_of("a", 4);
-  const NodeId other = pool.node_of("b", 2);
   core::JobSpec spec = test::job_spec({.min = 1, .max = 4, .cooldown = {}});
   spec.memory = 1;
   const JobId grows = pool.submit(spec, 2);
   pool.story.settle(grows);
   REQUIRE(pool.story.job(grows).size() == 2);
+  const NodeId other = pool.node_of("b", 2);
   const JobId victim = pool.running_on("a", 2);
   const JobId elsewhere = pool.running_on("b", 1);
   const JobId behind = pool.submit({.min = 2, .max = 2}, 2);
