@@ -325,6 +325,11 @@ void EngineService::refuse_commands(bool refused) {
   refused_ = refused;
 }
 
+void EngineService::before_next_command(std::function<void()> act) {
+  const std::lock_guard lock(mutex_);
+  before_command_ = std::move(act);
+}
+
 void EngineService::drop_events_below(EventSeq oldest) {
   const std::lock_guard lock(mutex_);
   oldest_event_ = oldest;
@@ -344,6 +349,7 @@ int EngineService::commands_carried_out() const {
 void EngineService::submit(live::Command command, std::function<void(Result<live::Receipt>)> done) {
   const std::lock_guard lock(mutex_);
   if (refused_) return done(Error{ErrorCode::kUnavailable, "the daemon has 0 requests waiting; try again in a second"});
+  if (const auto act = std::exchange(before_command_, nullptr)) act();
   auto answer = take(std::move(command));
   commands_ += answer->ok() && (*answer)->replayed ? 0 : 1;
   done(*std::move(answer));

@@ -40,6 +40,8 @@ class EngineService final : public live::Service, private live::History {
   void certify(const live::NodeCredential& credential);
   void write_log(WorkerId worker, const std::string& text, bool eof);
   void refuse_commands(bool refused);
+  // Done once, when the next command has come in and before it is carried out.
+  void before_next_command(std::function<void()> act);
   // Events below `oldest` are no longer kept.
   void drop_events_below(EventSeq oldest);
   void add_metric_point(JobId job, live::MetricPoint point);
@@ -113,6 +115,7 @@ class EngineService final : public live::Service, private live::History {
   std::shared_ptr<const live::ShadowReport> shadow_;
   live::PolicyEvaluator evaluator_;
   bool refused_ = false;
+  std::function<void()> before_command_;
   int commands_ = 0;
   int nodes_ = 0;
 };

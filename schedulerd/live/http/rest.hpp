@@ -47,8 +47,9 @@ struct Call {
   HttpRequest request;
   Responder responder;
   Caller caller;
-  std::string id;                         // {id} of the path, if the route has one
-  std::shared_ptr<const Published> seen;  // the picture at arrival
+  std::string id;                                            // {id} of the path, if the route has one
+  std::shared_ptr<const Published> seen;                     // the picture at arrival
+  std::optional<leader::JobVersion> only_of = std::nullopt;  // that If-Match binds its command to
 
   void reply(HttpResponse response) const { responder.send(std::move(response)); }
   void reply(int status, const nlohmann::json& body) const { responder.send(json_response(status, body)); }
