@@ -111,6 +111,7 @@ struct CreateToken {
 };
 struct RevokeToken {
   std::string token_id;
+  std::int64_t unix_s = 0;  // by which other tokens have expired; taken where the request comes in, like chance
 };
 // Machines may join with it until it expires.
 struct CreateNodeToken {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/json.hpp"
 #include "base/overloaded.hpp"
@@ -11,12 +12,21 @@
 #include "core/tenants/tenant_subtree.hpp"
 #include "schedulerd/leader/job_change.hpp"
 #include "schedulerd/leader/node_trust.hpp"
+#include "schedulerd/leader/token_validity.hpp"
 
 namespace tidepool::leader {
 namespace {
 
 std::string in_words(const FieldError& error) {
   return error.pointer + " " + error.message;
+}
+
+Status check_revocation(const std::vector<TokenRecord>& tokens, const RevokeToken& body) {
+  const auto named =
+      std::find_if(tokens.begin(), tokens.end(), [&](const TokenRecord& token) { return token.id == body.token_id; });
+  if (named == tokens.end()) return not_found("there is no token " + body.token_id);
+  if (!admits_pool_admin(*named, body.unix_s) || has_pool_admin(tokens, body.unix_s, body.token_id)) return ok_status();
+  return conflict(body.token_id + " is the last valid token of an admin of the whole pool");
 }
 
 // Carries out one command; each overload says why it is refused.
@@ -97,10 +107,10 @@ class Carrying {
     return ok_status();
   }
   Status operator()(const RevokeToken& body) {
-    const auto known = batch_.has_token(body.token_id);
-    if (!known.ok()) return known.error();
-    if (!*known) return not_found("there is no token " + body.token_id);
-    batch_.add(TokenRevokedRow{body.token_id});
+    const auto tokens = batch_.tokens();
+    if (!tokens.ok()) return tokens.error();
+    TP_TRY(check_revocation(*tokens, body));
+    batch_.revoke_token(body.token_id);
     return ok_status();
   }
 

@@ -10,8 +10,8 @@
 #include <future>
 #include <utility>
 
+#include "schedulerd/leader/token_validity.hpp"
 #include "schedulerd/live/policies/policy_reading.hpp"
-#include "schedulerd/live/service/pool_admins.hpp"
 #include "schedulerd/live/service/tenant_sharing.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 #include "schedulerd/live/store/recovery.hpp"
@@ -75,7 +75,7 @@ Status keep_policy(Journal& journal, Daemon::Setup& setup) {
 bool lets_in_pool_admin(const std::string& text, History& history, std::int64_t unix_s) {
   const auto given = parse_token(text);
   const auto known = given ? history.token(given->id) : std::nullopt;
-  return known && admits_pool_admin(*known, unix_s) &&
+  return known && leader::admits_pool_admin(*known, unix_s) &&
          equal_in_constant_time(sha256_hex(given->secret), known->secret_sha256);
 }
 
@@ -227,7 +227,7 @@ Status Daemon::start() {
 Status Daemon::prepare_admin_token() {
   const std::string path = state_dir_.file("admin.token");
   const std::int64_t unix_s = std::time(nullptr);
-  if (has_pool_admin(*history_, unix_s, {})) {
+  if (leader::has_pool_admin(history_->tokens(), unix_s)) {
     if (!config_.dev) return ok_status();
     auto stored = read_secret_file(path);
     if (stored.ok() && lets_in_pool_admin(*stored, *history_, unix_s)) admin_token_ = *std::move(stored);

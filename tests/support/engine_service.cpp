@@ -66,7 +66,7 @@ class EngineService::Reads final : public leader::TurnReads {
     if (known == nullptr) return std::optional<leader::EndedNote>();
     return std::optional(leader::EndedNote{core::to_text(known->state()), known->phase.ended_at().value_or(Instant())});
   }
-  Result<bool> has_token(const std::string& id) override { return service_.tokens_.contains(id); }
+  Result<std::vector<leader::TokenRecord>> tokens() override { return service_.tokens(); }
   Result<std::optional<leader::NodeToken>> node_token(const std::string& id) override {
     const auto found = service_.node_tokens_.find(id);
     return found == service_.node_tokens_.end() ? std::nullopt : std::optional(found->second);

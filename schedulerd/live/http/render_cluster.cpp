@@ -11,6 +11,7 @@
 #include "core/state/node_speed.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/unblock.hpp"
+#include "schedulerd/leader/token_validity.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/settings/price_view.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
@@ -349,7 +350,7 @@ json render_event(const SeenBy& seen_by, const core::Event& event) {
 }
 
 json render_token(const TokenRecord& token, std::int64_t unix_s) {
-  const bool expired = token.expires_unix_s && unix_s >= *token.expires_unix_s;
+  const bool expired = leader::has_expired(token.expires_unix_s, unix_s);
   return {{"id", token.id},
           {"name", token.name},
           {"role", token.role},

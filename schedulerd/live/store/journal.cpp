@@ -101,7 +101,7 @@ struct Journal::Impl {
   std::map<JobId, std::int64_t> ordinals;  // next metric ordinal by job
 
   Statement begin, commit, add_row, add_event, add_decision, add_decision_job, add_metric, next_ordinal, thin_metrics;
-  Statement add_token, revoke_token, find_token, add_receipt, find_receipt;
+  Statement add_token, revoke_token, find_tokens, add_receipt, find_receipt;
   Statement set_placement, set_clock, find_ended;
   Statement add_policy, note_checks, find_policy, set_shadow, drop_shadow, size_in_use;
 
@@ -131,8 +131,7 @@ Status Journal::Impl::prepare() {
       {&thin_metrics, "DELETE FROM job_metrics WHERE job=?1 AND ordinal<?2 AND ordinal%?3<>0"},
       {&add_token, "INSERT INTO tokens VALUES(?1,?2,?3,?4,?5,?6,?7,?8)"},
       {&revoke_token, "UPDATE tokens SET revoked=1 WHERE id=?1"},
-      {&find_token,
-       "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens WHERE id=?1"},
+      {&find_tokens, "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens"},
       {&add_receipt, "INSERT OR REPLACE INTO idempotency VALUES(?1,?2,?3,?4,?5,?6)"},
       {&find_receipt, "SELECT request_hash,job,created_token FROM idempotency WHERE token=?1 AND key=?2"},
       {&set_placement, "INSERT OR REPLACE INTO placements VALUES(?1,?2,?3)"},
@@ -342,14 +341,12 @@ Result<std::optional<leader::StoredReceipt>> Journal::receipt_for(const Idempote
   return found;
 }
 
-Result<std::optional<TokenRecord>> Journal::token(const std::string& id) {
-  std::optional<TokenRecord> found;
-  TP_TRY(impl_->find_token.each(
-      [&](const Row& row) {
-        found = TokenRecord{row.text(0), row.text(1), row.text(2),          row.text(3),
-                            row.text(4), row.text(5), row.maybe_integer(6), row.integer(7) != 0};
-      },
-      id));
+Result<std::vector<TokenRecord>> Journal::tokens() {
+  std::vector<TokenRecord> found;
+  TP_TRY(impl_->find_tokens.each([&](const Row& row) {
+    found.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), row.maybe_integer(6),
+                     row.integer(7) != 0});
+  }));
   return found;
 }
 

@@ -211,6 +211,25 @@ TEST_CASE("a token is a row for readers, and is revoked by its id, in its own tu
   CHECK_FALSE(result.changed);
 }
 
+TEST_CASE("of tokens of admins that are revoked in one turn the last valid one stays") {
+  Daemon daemon;
+  daemon.stored.token_records = {{.id = "one", .role = "admin"},
+                                 {.id = "two", .role = "admin"},
+                                 {.id = "ended", .role = "admin", .expires_unix_s = 2'000},
+                                 {.id = "red", .role = "admin", .tenant = "red"}};
+  const auto result = daemon.take(command(RevokeToken{"one", 2'000}), command(RevokeToken{"two", 2'000}),
+                                  command(RevokeToken{"red", 2'000}), command(RevokeToken{"ended", 2'000}));
+  CHECK(all<TokenRevokedRow>(result.rows).size() == 3);
+  const Error& why = result.answers[1].receipt.error();
+  CHECK(why.code == ErrorCode::kConflict);
+  CHECK(why.message == "two is the last valid token of an admin of the whole pool");
+  daemon.stored.token_records.erase(daemon.stored.token_records.begin());
+  const auto with_new = daemon.take(command(CreateToken{.id = "new", .name = "n", .role = "admin"}),
+                                    command(RevokeToken{"two", 2'000}), command(RevokeToken{"new", 2'000}));
+  CHECK(all<TokenRevokedRow>(with_new.rows).size() == 1);
+  CHECK_FALSE(with_new.answers[2].receipt.ok());
+}
+
 TEST_CASE("a policy file is stored, looked over, activated and shadowed; one that cannot be run is refused") {
   Daemon daemon;
   const core::PolicyFileRef good{"good", kVersion, "{}"};
