@@ -196,15 +196,18 @@ std::shared_ptr<const core::Job> EngineService::ended_job(JobId job) {
   return found == ended_.end() ? nullptr : found->second;
 }
 
-std::vector<std::shared_ptr<const core::Job>> EngineService::ended_since(Instant finished, std::optional<JobId> before,
-                                                                         int limit) {
+live::EndedPart EngineService::ended_in(const live::EndedRange& range, int limit) {
   const std::lock_guard lock(mutex_);
-  std::vector<std::shared_ptr<const core::Job>> found;
-  for (auto each = ended_.rbegin(); each != ended_.rend() && found.size() < std::size_t(limit); ++each) {
-    const bool ended_then = each->second->phase.ended_at().value_or(Instant()) >= finished;
-    if (ended_then && (!before || each->first < *before)) found.push_back(each->second);
+  live::EndedPart part;
+  std::map<std::pair<Instant, JobId>, std::shared_ptr<const core::Job>> by_end;
+  for (const auto& [id, job] : ended_) by_end[{job->phase.ended_at().value_or(Instant()), id}] = job;
+  const auto from = range.after.value_or(live::EndedPlace{range.since, JobId()});
+  for (auto each = by_end.upper_bound({from.finished, from.job}); each != by_end.end() && limit > 0; ++each, --limit) {
+    const core::Job& job = *each->second;
+    part.next = live::EndedPlace{each->first.first, each->first.second};
+    if (job.submitted_at < range.until && range.sees(job.spec.tenant)) part.jobs.push_back(each->second);
   }
-  return found;
+  return part;
 }
 
 void EngineService::publish(const std::vector<core::Event>& made) {

@@ -70,8 +70,7 @@ class EngineService final : public live::Service, private live::History {
 
   std::vector<live::EndedRow> ended_jobs(const live::EndedQuery& query) override;
   std::shared_ptr<const core::Job> ended_job(JobId job) override;
-  std::vector<std::shared_ptr<const core::Job>> ended_since(Instant finished, std::optional<JobId> before,
-                                                            int limit) override;
+  live::EndedPart ended_in(const live::EndedRange& range, int limit) override;
   std::vector<live::StoredDecision> decisions(std::optional<DecisionId> before, std::optional<JobId> job,
                                               int limit) override;
   std::vector<core::Event> events(const live::EventQuery& query) override;

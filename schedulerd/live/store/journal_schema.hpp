@@ -52,6 +52,14 @@ CREATE TABLE job_metrics(
   PRIMARY KEY(job, ordinal)) WITHOUT ROWID;
 )sql";
 
+// What lists go by (ended_lists.hpp, history.hpp). Made where they lack whenever a database is opened: they hold
+// nothing of their own, so they need no version.
+inline constexpr const char* kIndexesOfLists = R"sql(
+CREATE INDEX IF NOT EXISTS events_by_type ON events(type, seq);
+CREATE INDEX IF NOT EXISTS ended_jobs_by_tenant ON ended_jobs(tenant, state, id);
+CREATE INDEX IF NOT EXISTS ended_jobs_by_name_and_tenant ON ended_jobs(name, tenant, state, id);
+)sql";
+
 inline constexpr const char* kSchema = R"sql(
 CREATE TABLE journal(
   seq INTEGER PRIMARY KEY,       -- without gaps
