@@ -378,7 +378,7 @@ void Session::close() {
   queued_ = 0;
   if (auto callback = std::exchange(on_closed, nullptr)) callback();
   on_drained = nullptr;
-  server_->forget(this, address_);
+  server_->forget(this);
 }
 
 // --- streaming ----------------------------------------------------------------------------------

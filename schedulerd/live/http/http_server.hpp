@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/connection_cap.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "schedulerd/live/http/http_message.hpp"
@@ -79,9 +80,7 @@ struct HttpOptions {
   Duration write_deadline = Duration::seconds(30);
   Duration idle_deadline = Duration::seconds(60);
   Duration stop_patience = Duration::seconds(2);  // for answers under way when stop() is called
-  int connections_max = 1'000;
-  int connections_per_address_max = 256;
-  int connections_of_loopback_max = 768;  // from each of its addresses, which many users of a host may share
+  api::ConnectionCap::Limits connections{.all = 1'000, .kept_for_here = 100, .per_group = 256, .per_group_here = 768};
   std::size_t stream_bytes = 1U << 20U;
   // Called on the I/O thread after each answer with its status and the time since its request had come;
   // not for streams. May be empty.

@@ -6,7 +6,7 @@
 
 namespace tidepool::live {
 
-// Enough for the connections of clients (HttpOptions::connections_max) and for several thousand nodes.
+// Enough for the connections of clients (HttpOptions::connections) and for several thousand nodes.
 inline constexpr std::uint64_t kOpenFilesWanted = 16'384;
 
 // Raises the soft limit up to `wanted` or to the hard limit, whichever is less; never lowers it. Gives the limit that

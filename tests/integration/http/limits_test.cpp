@@ -87,7 +87,7 @@ TEST_CASE("a slow head cannot buy time byte by byte") {
 
 TEST_CASE("beyond the cap a connection hears 503; when one ends there is room again") {
   auto options = test_options();
-  options.http.connections_of_loopback_max = 3;
+  options.http.connections.per_group_here = 3;
   RestFixture fixture(options);
   std::list<RawConnection> held;
   for (int i = 0; i < 3; ++i) {
