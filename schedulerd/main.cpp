@@ -42,6 +42,7 @@ live::http::RestOptions rest_options(const live::Config& config, const live::Ser
   live::http::RestOptions options;
   options.http.tls = tls.context;
   options.http.names = tls.names;
+  options.http.allowed_hosts = config.allowed_hosts;
   options.join_fingerprint = tls.ca_fingerprint;
   options.http.address = config.listen.host;
   options.http.port = config.listen.port;

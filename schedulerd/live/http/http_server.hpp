@@ -72,7 +72,7 @@ struct HttpOptions {
   std::string address = "127.0.0.1";       // another than one of loopback needs `tls`
   int port = 0;                            // 0 = any free port
   tls::Context tls;                        // null = plain
-  std::vector<std::string> allowed_hosts;  // further "name:port" that Host may say
+  std::vector<std::string> allowed_hosts;  // further "name" or "name:port" that Host may say, as it stands
   std::vector<std::string> names;          // further names of this daemon; Host may say them with its port
   HttpLimits limits;
   Duration head_deadline = Duration::seconds(10);

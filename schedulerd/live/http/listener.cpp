@@ -18,6 +18,11 @@ constexpr int kPartingsMax = 64;
 constexpr auto kPartingPatience = std::chrono::seconds(1);
 constexpr auto kTellAgain = std::chrono::minutes(1);
 
+std::string in_lower_case(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
 // The border for exceptions: one that left the I/O thread would end the daemon.
 void carry_out(const std::function<void()>& work) {
   try {
@@ -54,7 +59,7 @@ Result<std::string> Listener::bind() {
   }
   if (error) return io_error("cannot listen on " + place + ": " + error.message());
   const std::string port = ":" + std::to_string(acceptor.local_endpoint().port());
-  hosts = options.allowed_hosts;
+  for (const std::string& name : options.allowed_hosts) hosts.push_back(in_lower_case(name));
   for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) hosts.push_back(name + port);
   for (const std::string& name : options.names) add_host(name, port);
   return (options.tls == nullptr ? "http://" : "https://") +
@@ -63,7 +68,7 @@ Result<std::string> Listener::bind() {
 
 // As clients write it: addresses of IPv6 in brackets, names in lower case, and no port where it is the usual one.
 void Listener::add_host(std::string name, const std::string& port) {
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  name = in_lower_case(std::move(name));
   if (name.find(':') != std::string::npos) name = "[" + name + "]";
   hosts.push_back(name + port);
   if (port == kUsualTlsPort) hosts.push_back(name);
