@@ -3,6 +3,7 @@
 // has not, the connection is answered and closed.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -77,7 +78,8 @@ struct HttpOptions {
   HttpLimits limits;
   Duration head_deadline = Duration::seconds(10);
   Duration body_deadline = Duration::seconds(30);
-  Duration write_deadline = Duration::seconds(30);
+  Duration write_deadline = Duration::seconds(30);  // in which a client that is sent something reads some of it
+  std::int64_t write_rate_min = 16'384;  // bytes a second that it reads of an answer on the whole, from then on
   Duration idle_deadline = Duration::seconds(60);
   Duration stop_patience = Duration::seconds(2);  // for answers under way when stop() is called
   api::ConnectionCap::Limits connections{.all = 1'000, .kept_for_here = 100, .per_group = 256, .per_group_here = 768};
