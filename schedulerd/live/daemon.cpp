@@ -141,7 +141,7 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
   auto tls = prepare_tls(config_, state_dir_, std::time(nullptr));
   if (!tls.ok()) return tls.error();
   tls_ = *std::move(tls);
-  if (!tls_.given.chain.empty()) {
+  if (!tls_.given.identity.chain.empty()) {
     given_certificate_.emplace(*config_.tls, tls_.names, tls_.given, std::vector{tls_.context, tls_.agents});
   }
   auto agent_token = state_dir_.agent_token();
@@ -292,6 +292,10 @@ bool Daemon::local_agent_connected() const {
     if (node.name == kLocalNode) return node.state == core::NodeState::kUp;
   }
   return false;
+}
+
+std::string Daemon::join_fingerprint() const {
+  return given_certificate_ ? given_certificate_->ca_fingerprint() : tls_.ca_fingerprint;
 }
 
 void Daemon::wait_for_end() {

@@ -33,8 +33,8 @@ struct RestOptions {
   std::string currency = "USD";
   std::vector<PolicyInfo> policies;
   std::vector<std::string> detectors;  // straggler detectors that a job may ask for
-  // How machines join: by what they know this daemon, and where. An empty fingerprint: they cannot.
-  std::string join_fingerprint;
+  // How machines join: by what they know this daemon now, and where. No fingerprint: they cannot.
+  std::function<std::string()> join_fingerprint;
   std::function<std::uint16_t()> agents_port;  // 0 = agents of other machines cannot connect; empty = 0
   std::vector<StaticFile> dashboard;           // empty = a page that says it was not built
   Duration heartbeat = Duration::seconds(15);  // of event streams
