@@ -10,6 +10,7 @@ Status TurnBatch::learn(core::Fact fact) {
   core::TimedFact timed{.at = engine_now(), .fact = std::move(fact)};
   auto events = leader_.engine.step(timed);
   if (!events.ok()) return events.error();
+  for (core::Event& event : *events) event.actor = actor_;
   result_.changed = true;
   std::optional<MetricRow> metric;
   if (const auto* steps = std::get_if<core::StepsMeasured>(&timed.fact)) {

@@ -31,6 +31,8 @@ class TurnBatch {
   };
   TurnBatch(const Leader& leader, TurnReads& reads, Instant now) : leader_(leader), reads_(reads), now_(now) {}
 
+  // Events of what is learnt from now on are of this user's command; empty: of none.
+  void act_for(const std::string& actor) { actor_ = actor; }
   // An error is the engine's refusal.
   Status learn(core::Fact fact);
   // Requires: the engine has found it valid, and it is not empty.
@@ -83,6 +85,7 @@ class TurnBatch {
   Leader leader_;
   TurnReads& reads_;
   Instant now_;
+  std::string actor_;
   TurnResult result_;
   std::optional<Error> failure_;
   // Of this turn's rows.

@@ -257,8 +257,10 @@ void take_command(std::size_t item, const Command& command, TurnBatch& batch) {
     if (auto before = answer_before(*command.idempotency, batch)) return batch.answer(item, *std::move(before));
   }
   Carrying carrying(command.actor, batch);
+  batch.act_for(command.actor);
   const Status as_read = command.only_of ? check_version(batch.state(), *command.only_of) : ok_status();
   const Status done = as_read.ok() ? std::visit(carrying, command.body) : as_read;
+  batch.act_for("");
   if (!done.ok()) return batch.answer(item, done.error());
   const Receipt receipt = carrying.receipt();
   if (command.idempotency) batch.add_receipt(*command.idempotency, receipt);

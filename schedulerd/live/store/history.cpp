@@ -45,6 +45,7 @@ core::Event event_at(const Row& row) {
   event.tenant = row.text(5);
   event.decision = id_at<DecisionId>(row, 6);
   event.data = json_at(row, 7);
+  event.actor = row.text(8);
   return event;
 }
 
@@ -102,16 +103,16 @@ Status SqliteHistory::Impl::prepare() {
       {&events_of_type, kEventsOfType},
       {&newest_events_of_type, kNewestEventsOfType},
       {&events,
-       "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events "
+       "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events "
        "WHERE seq>?1 AND seq<?2 ORDER BY seq LIMIT ?3"},
       {&newest_events,
-       "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events "
+       "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events "
        "WHERE seq>?1 AND seq<?2 ORDER BY seq DESC LIMIT ?3"},
       {&events_of_job,
-       "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events "
+       "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events "
        "WHERE job=?5 AND seq>?1 AND seq<?2 AND (?3='' OR type=?3) ORDER BY seq LIMIT ?4"},
       {&newest_events_of_job,
-       "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events "
+       "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events "
        "WHERE job=?5 AND seq>?1 AND seq<?2 AND (?3='' OR type=?3) ORDER BY seq DESC LIMIT ?4"},
       {&oldest_event, "SELECT coalesce(min(seq),0) FROM events"},
       {&metric_range, "SELECT count(*),coalesce(max(ordinal),0) FROM job_metrics WHERE job=?1"},

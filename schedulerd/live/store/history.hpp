@@ -15,10 +15,10 @@ inline constexpr const char* kEndedIn =
     "SELECT id,finished_us,CASE WHEN submitted_us<?4 THEN job END,tenant FROM ended_jobs "
     "WHERE finished_us>=?1 AND (finished_us>?1 OR id>?2) ORDER BY finished_us,id LIMIT ?3";
 inline constexpr const char* kEventsOfType =
-    "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events WHERE type=?3 AND seq>?1 AND seq<?2 "
+    "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events WHERE type=?3 AND seq>?1 AND seq<?2 "
     "ORDER BY seq LIMIT ?4";
 inline constexpr const char* kNewestEventsOfType =
-    "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events WHERE type=?3 AND seq>?1 AND seq<?2 "
+    "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events WHERE type=?3 AND seq>?1 AND seq<?2 "
     "ORDER BY seq DESC LIMIT ?4";
 
 class SqliteHistory final : public History {

@@ -62,6 +62,7 @@ Status prepare_tables(Database& database, const std::string& path) {
   TP_TRY(database.execute(kSchemaOf8));
   TP_TRY(database.execute(kSchemaOf9));
   TP_TRY(database.execute(kMetricsTable));
+  TP_TRY(database.execute(kSchemaOf12));
   TP_TRY(database.execute(kIndexesOfLists));
   TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
   return database.execute("COMMIT");
@@ -131,7 +132,7 @@ Status Journal::Impl::prepare() {
       {&begin, "BEGIN IMMEDIATE"},
       {&commit, "COMMIT"},
       {&add_row, "INSERT INTO journal VALUES(?1,?2,?3,?4,?5)"},
-      {&add_event, "INSERT INTO events VALUES(?1,?2,?3,?4,?5,?6,?7,?8)"},
+      {&add_event, "INSERT INTO events VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)"},
       {&add_decision, "INSERT INTO decisions VALUES(?1,?2,?3,?4,NULL)"},
       {&add_decision_job, "INSERT OR IGNORE INTO decision_jobs VALUES(?1,?2)"},
       {&add_metric, "INSERT INTO job_metrics VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)"},
@@ -243,7 +244,7 @@ Status Journal::append(const std::vector<core::Event>& events) {
   TP_TRY(impl_->open_batch());
   for (const auto& event : events) {
     TP_TRY(impl_->add_event.run(event.seq, event.at.count_us(), event.type, number_of(event.job), number_of(event.node),
-                                event.tenant, number_of(event.decision), canonical_json(event.data)));
+                                event.tenant, number_of(event.decision), canonical_json(event.data), event.actor));
   }
   return ok_status();
 }

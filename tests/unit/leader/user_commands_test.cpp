@@ -2,6 +2,7 @@
 #include "schedulerd/leader/user_commands.hpp"
 
 #include <cstddef>
+#include <set>
 
 #include "schedulerd/leader/job_change.hpp"
 #include "tests/support/reasons.hpp"
@@ -142,6 +143,21 @@ TEST_CASE("of two changes of a job in one turn neither undoes the other, and one
   CHECK(facts<core::JobChanged>(result).size() == 2);
   CHECK(result.answers[2].receipt.error().code == ErrorCode::kInvalidArgument);
   CHECK(result.answers[2].receipt.error().message.starts_with("/elastic/"));
+}
+
+TEST_CASE("events name the token of the command that they follow from, and others name none") {
+  Daemon daemon;
+  daemon.start();
+  const auto result = daemon.take(command(ResizeJob{JobId(1), 2}), AgentLostItem{"n1", "silent"});
+  std::set<std::string> of_user;
+  for (const auto& row : all<FactRow>(result.rows)) {
+    for (const core::Event& event : row.events) {
+      if (event.actor == "t") of_user.insert(event.type);
+      CHECK((event.actor == "t" || event.actor.empty()));
+      CHECK((event.type != "node.lost" || event.actor.empty()));
+    }
+  }
+  CHECK(of_user == std::set<std::string>{"job.resize_requested"});
 }
 
 TEST_CASE("a command that is bound to the job as it was read is refused once another has changed it") {
