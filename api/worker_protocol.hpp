@@ -361,7 +361,7 @@ struct LogRead {
   std::int64_t offset = 0;
   std::int64_t limit = 65'536;
 };
-// Measure the devices again, as far as that disturbs no worker.
+// Measure the devices again, as soon as no worker runs there.
 struct ProbeNode {};
 // The job has ended: what the agent keeps of its states in folders of its own may go after so long.
 struct ForgetJob {

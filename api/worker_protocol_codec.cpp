@@ -29,7 +29,8 @@ constexpr codec::Range kReportMicros{0, 1'000'000'000'000};
 constexpr codec::Range kReportSamples{0, 1'000'000'000'000};
 constexpr codec::Range kGeneration{0, UINT32_MAX};
 constexpr codec::Range kInt{0, INT_MAX};
-constexpr std::size_t kDeviceNameMax = 63;  // bytes, of a slot type too
+constexpr std::size_t kDeviceNameMax = 63;     // bytes, of a slot type too
+constexpr std::size_t kTransferTextMax = 128;  // bytes, of what two agents find and know each other by
 constexpr codec::Range kLength{1, kWorkMax};
 constexpr codec::Range kVersion{1, 1'000'000};  // one that is not ours is read, to be refused in words
 constexpr codec::Range kExitCode{-1, 255};
@@ -416,19 +417,23 @@ void fields(auto& archive, Like<CertificateRequest> auto& m) {
   archive("request", m.request);
   archive.check(m.request.size() <= kSigningRequestMax, "request", "is longer than a signing request is");
 }
+void transfer_text(auto& archive, const char* name, auto& text) {
+  archive(name, text);
+  archive.check(text.size() <= kTransferTextMax, name, "must be at most 128 bytes");
+}
 void fields(auto& archive, Like<StateWantedReport> auto& m) {
   archive.type("state_wanted");
   archive("job", m.job, kId);
   archive("step", m.step, kNatural);
-  archive("key", m.key);
+  transfer_text(archive, "key", m.key);
 }
 void fields(auto& archive, Like<StateOfferedReport> auto& m) {
   archive.type("state_offered");
   archive("request", m.request, kPositive);
-  archive("ticket", m.ticket);
-  archive("host", m.host);
+  transfer_text(archive, "ticket", m.ticket);
+  transfer_text(archive, "host", m.host);
   archive("port", m.port, kPort);
-  archive("key", m.key);
+  transfer_text(archive, "key", m.key);
 }
 void fields(auto& archive, Like<StateRefusedReport> auto& m) {
   archive.type("state_refused");

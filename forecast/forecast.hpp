@@ -57,6 +57,7 @@ struct Forecast {
   bool cut_short = false;            // for the number of events, and not the horizon
   std::int64_t events = 0;           // that it took
   std::string policy;                // by which it decides
+  std::string unasked_policy;        // the policy file that decides in the daemon and is not asked; empty = none does
   std::string error;                 // of the first plan that was dropped because it was not lawful; empty = none was
   IdTable<JobId, JobForecast> jobs;  // those that had not ended
 };

@@ -55,6 +55,7 @@ Told tell(const core::ClusterState& state, const Forecast& forecast, const Calib
             .until = forecast.until,
             .cut_short = forecast.cut_short,
             .policy = forecast.policy,
+            .unasked_policy = forecast.unasked_policy,
             .jobs = {}};
   for (const auto& [id, made] : forecast.jobs) {
     const core::Job* job = state.find_job(id);

@@ -31,7 +31,8 @@ struct Told {
   Instant at;     // when the forecast begins
   Instant until;  // nothing after that was looked at
   bool cut_short = false;
-  std::string policy;  // by which it decides
+  std::string policy;          // by which it decides
+  std::string unasked_policy;  // the policy file that decides in the daemon and was not asked; empty = none does
   IdTable<JobId, ToldJob> jobs;
 };
 

@@ -103,6 +103,20 @@ std::string cost_in_words(const json& plan) {
          money(amount("high"), currency) + ")";
 }
 
+constexpr std::int64_t kOldUs = 60'000'000;
+
+// "; as of 14:02; the policy file capped@0123456789ab, which decides, was not asked": what limits a forecast.
+std::string rests_in_words(const json& forecast, const std::string& now) {
+  const std::string made_at = text_at(forecast, "/computed_at");
+  const auto made = micros_of(made_at);
+  const auto until = micros_of(now);
+  std::string words;
+  if (made && until && *until - *made > kOldUs) words = "; as of " + minute_of(made_at, now);
+  const std::string file = text_at(forecast, "/unasked_policy");
+  if (!file.empty()) words += "; the policy file " + printable(file) + ", which decides, was not asked";
+  return words;
+}
+
 std::string workers(const json& count) {
   return count.dump() + (count == 1 ? " worker" : " workers");
 }
@@ -162,14 +176,16 @@ std::string no_start_in_words(const json& forecast, const std::string& now) {
 }
 
 std::string job_forecast_in_words(json forecast, const std::string& state, const std::string& now) {
-  if (std::string never = state == "pending" ? no_start_in_words(forecast, now) : ""; !never.empty()) return never;
+  if (!forecast.is_object()) return "";
+  const std::string rests = rests_in_words(forecast, now);
+  if (std::string never = state == "pending" ? no_start_in_words(forecast, now) : ""; !never.empty())
+    return never + rests;
   const bool has_started = state != "pending" && state != "suspending" && state != "suspended";
-  if (!forecast.is_object() || !has_started || !forecast.value("start", json()).is_object()) {
-    return forecast_in_words(forecast, now);
-  }
-  forecast["start"] = nullptr;
+  const bool is_over = has_started && forecast.value("start", json()).is_object();  // the start
+  if (is_over) forecast["start"] = nullptr;
   const std::string words = forecast_in_words(forecast, now);
-  return words.empty() ? "its end is unknown" : words;
+  if (words.empty() && !is_over) return "";
+  return (words.empty() ? "its end is unknown" : words) + rests;
 }
 
 std::string deadline_in_words(const json& job, const std::string& now) {
@@ -216,6 +232,12 @@ std::string plan_page(const json& plan, const std::string& file, const Style& st
                            (never.empty() ? forecast_in_words(forecast)
                                           : never + "; after it is submitted, schedctl why tells what it waits for");
   std::string out = bold(wrapped(head, 0, style), style) + "\n";
+  if (const std::string file = text_at(forecast, "/unasked_policy"); !file.empty()) {
+    out += wrapped("as " + text_at(plan, "/policy") + " would decide: the policy file " + printable(file) +
+                       ", which decides here, is not asked for plans",
+                   0, style) +
+           "\n";
+  }
   out += "cost: " + cost_in_words(plan) + "\n";
   if (list_at(forecast, "/sizes").size() > 1) {
     out += "\n" + sizes_text(list_at(forecast, "/sizes"), beside, style);

@@ -37,15 +37,6 @@ void fill_workdir(json& document) {
 
 }  // namespace
 
-std::string findings_text(const std::string& shown, const FieldLines& lines, const std::vector<FieldError>& errors) {
-  std::string text;
-  for (const FieldError& error : errors) {
-    text += (text.empty() ? "" : "\n") + shown + " line " + std::to_string(lines.line_of(error.pointer)) +
-            (error.pointer.empty() ? "" : ", " + error.pointer) + ": " + error.message;
-  }
-  return text;
-}
-
 Result<json> parse_job_text(const std::string& text, FieldLines& lines, const YamlLimits& limits) {
   auto document = tidepool::read_yaml(text, lines, limits);
   if (document.ok() && document->is_null()) return invalid_argument("the file has no content");

@@ -24,9 +24,6 @@ struct NamedFile {
 };
 // "-" is standard input. Throws Failure if it cannot be read, or is neither YAML nor JSON.
 [[nodiscard]] NamedFile read_named_file(const std::string& name);
-// What is wrong with such a file, a line each: "tenants.yaml line 3, /tenants/0: ...".
-[[nodiscard]] std::string findings_text(const std::string& shown, const FieldLines& lines,
-                                        const std::vector<FieldError>& errors);
 // The same of a job to submit: relative paths in it mean the folder where that is done.
 [[nodiscard]] NamedFile read_job_file(const std::string& name);
 

@@ -21,11 +21,6 @@ namespace {
 namespace host = policies::host;
 using nlohmann::json;
 
-Result<json> read_yaml(const std::string& text) {
-  FieldLines lines;
-  return parse_job_text(text, lines);
-}
-
 void print(const Settings& settings, const json& value, const std::string& as_text) {
   if (settings.format == "json") return write_out(value.dump(2) + "\n");
   write_out(settings.format == "yaml" ? to_yaml(value) : as_text);
@@ -137,7 +132,7 @@ void add_on_path(CLI::App& group, Chosen& chosen, const std::string& name, const
 }  // namespace
 
 host::PolicyFile open_policy(const std::string& path) {
-  auto file = host::read_policy_file(path, read_yaml);
+  auto file = host::read_policy_file(path);
   if (!file) fail(kExitUsage, file.error().message);
   return *std::move(file);
 }

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -18,6 +19,8 @@ namespace {
 
 namespace host = policies::host;
 using nlohmann::json;
+
+constexpr const char* kUntested = "has no tests: write some to tests/*.yaml beside it (docs/policies.md)";
 
 // What the command line says.
 struct Asked {
@@ -129,6 +132,16 @@ std::string rolled_back_text(Session& session) {
          moment_of(text_at(rolled, "/at")) + ": " + printable(text_at(rolled, "/data/why")) + "\n";
 }
 
+// A policy without tests may decide; that it has none is said beside the answer.
+void warn_if_untested(Session& session, const json& deployment) {
+  if (deployment.at("active").is_null()) return;
+  const std::string name = text_at(deployment, "/active/name");
+  const json version = session.get("/v1/policies/" + escape_url(name) +
+                                   "?version=" + escape_url(text_at(deployment, "/active/version")));
+  if (number_at(version, "/checks/tests").value_or(0) > 0) return;
+  std::fprintf(stderr, "schedctl: warning: %s decides and %s\n", printable(name).c_str(), kUntested);
+}
+
 int activate(Session& session, Asked asked) {
   const std::string name = at_daemon(session, asked);
   json body = json::object();
@@ -136,6 +149,7 @@ int activate(Session& session, Asked asked) {
   if (!asked.params.empty()) body["params"] = params_of(asked.params);
   const json deployment = post(session, name, "activate", body);
   session.print(deployment, [&] { return status_text(deployment); });
+  warn_if_untested(session, deployment);
   return kExitOk;
 }
 
@@ -288,6 +302,7 @@ int store(Session& session, Asked asked) {
   session.print(examined, [&] {
     std::string text = name + " is stored: version " + shown(asked.version) + "\n";
     if (!examined.value("runs", false)) return text + "it cannot be run: " + text_at(examined, "/fault") + "\n";
+    if (list_at(examined, "/tests").empty()) return text + "it " + kUntested + "\n";
     const double failed = number_at(examined, "/failed").value_or(0);
     return text + whole(static_cast<double>(list_at(examined, "/tests").size()) - failed) + " of " +
            count_of(static_cast<double>(list_at(examined, "/tests").size()), "test") + " passed\n";

@@ -94,6 +94,13 @@ std::string quantity(double number) {
   return number < 100 ? formatted(number == 0 ? "%.0f" : "%.1f", number) : whole(number);
 }
 
+std::string slot_hours(std::optional<double> number) {
+  constexpr double kLeast = 0.0001;
+  if (!number || *number == 0) return "-";
+  if (*number >= 1) return quantity(*number);
+  return *number < kLeast ? "<0.0001" : formatted("%.4f", *number);
+}
+
 std::string rate(std::optional<double> number) {
   return number && *number != 0 ? quantity(*number) : "-";
 }

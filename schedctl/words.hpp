@@ -26,8 +26,10 @@ struct Style {
 // The array at a pointer, or an empty one.
 [[nodiscard]] const nlohmann::json& list_at(const nlohmann::json& value, const std::string& pointer);
 
-[[nodiscard]] std::string whole(double number);                // 9120.5 -> "9,121"
-[[nodiscard]] std::string quantity(double number);             // below 100 with one decimal, 0 without
+[[nodiscard]] std::string whole(double number);     // 9120.5 -> "9,121"
+[[nodiscard]] std::string quantity(double number);  // below 100 with one decimal, 0 without
+// "-" if absent or 0; below 1 with four decimals, which is the third of a second of one slot, else as quantity().
+[[nodiscard]] std::string slot_hours(std::optional<double> number);
 [[nodiscard]] std::string rate(std::optional<double> number);  // below 100 with one decimal; "-" if absent or 0
 [[nodiscard]] std::string loss(std::optional<double> number);  // four significant digits; "-" if absent
 // A decimal amount as /v1 writes it, at four decimals: "0.012882", "USD" -> "0.0129 USD".

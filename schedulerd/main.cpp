@@ -6,6 +6,7 @@
 
 #include "base/json.hpp"
 #include "base/log/logging.hpp"
+#include "base/log/open_files.hpp"
 #include "core/facts/detector_of.hpp"
 #include "policies/host/file_policy.hpp"
 #include "policies/host/policy_host.hpp"
@@ -14,7 +15,6 @@
 #include "schedulerd/live/http/lists/listed_job.hpp"
 #include "schedulerd/live/http/rest.hpp"
 #include "schedulerd/live/setup/config.hpp"
-#include "schedulerd/live/setup/open_files.hpp"
 #include "straggler/registry.hpp"
 #include "webui/embedded.hpp"
 
@@ -97,6 +97,7 @@ int serve(const live::Config& config) {
     metrics.observe_round(took.round);
     metrics.observe_stages(took.stages);
     metrics.observe_commit(took.commit);
+    metrics.count_checkpoint_failures(took.checkpoint_failures);
   });
   // The port is taken before any worker can be started.
   const auto url = rest->start();
@@ -123,6 +124,6 @@ int main(int argc, char** argv) {
   for (const auto& error : reading.errors) std::fprintf(stderr, "schedulerd: %s\n", error.c_str());
   if (!reading.errors.empty()) return tidepool::live::kExitUsage;
   tidepool::start_logging(reading.config.log_level, {.name = "schedulerd"});
-  tidepool::live::raise_open_files();
+  tidepool::raise_open_files("each node and each client needs one; with more than these, new ones are refused");
   return serve(reading.config);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "straggler/recent_times.hpp"
@@ -101,10 +102,14 @@ class Worker {
   [[nodiscard]] RecentTimes recent() const {
     return {std::span<double>(memory_).subspan(kRing), static_cast<std::int64_t>(memory_[kSteps])};
   }
-  [[nodiscard]] double mean(std::int64_t steps, const Scale& scale) const {
-    const double clip = std::max(kClipShifts * scale.shift, kClipDeviations * kMadToDeviation * memory_[kSpread]);
-    return recent().clipped_mean(steps, memory_[kLevel], clip);
+  [[nodiscard]] double clip(const Scale& scale) const {
+    return std::max(kClipShifts * scale.shift, kClipDeviations * kMadToDeviation * memory_[kSpread]);
   }
+  [[nodiscard]] double mean(std::int64_t steps, const Scale& scale) const {
+    return recent().clipped_mean(steps, memory_[kLevel], clip(scale));
+  }
+  // The mean of each scale's window that is full, at the level that the step began with.
+  [[nodiscard]] const PerScale& window_means();
   [[nodiscard]] std::int64_t steps_slow() const { return static_cast<std::int64_t>(memory_[kStepsSlow]); }
   [[nodiscard]] static double bar(std::size_t scale, const PerScale& variances) {
     return std::max(kScales[scale].shift, ChangePointDetector::kDeviations * std::sqrt(variances[scale]));
@@ -114,7 +119,21 @@ class Worker {
   void follow_level();
 
   Memory& memory_;
+  std::optional<PerScale> window_means_;  // most steps ask for them twice
 };
+
+const PerScale& Worker::window_means() {
+  if (window_means_) return *window_means_;
+  std::array<std::int64_t, kScaleCount> windows{};
+  PerScale clips{};
+  std::size_t known = 0;
+  for (std::size_t scale = 0; scale < kScaleCount; ++scale) {
+    windows[scale] = kScales[scale].window;
+    clips[scale] = clip(kScales[scale]);
+    if (windows[scale] <= recent().count()) known = scale + 1;
+  }
+  return window_means_.emplace(recent().clipped_means<kScaleCount>(windows, clips, known, memory_[kLevel]));
+}
 
 void Worker::take(double difference) {
   recent().push(difference);
@@ -157,7 +176,7 @@ void Worker::test(std::size_t scale, double bar) {
       memory_[kSteps] + static_cast<double>(rule.verify) < static_cast<double>(ChangePointDetector::kStepsForVerdict)) {
     return;
   }
-  if (mean(rule.window, rule) > bar) left = static_cast<double>(rule.verify);
+  if (window_means()[scale] > bar) left = static_cast<double>(rule.verify);
 }
 
 void Worker::hold() {
@@ -187,7 +206,7 @@ void Worker::learn(const PerScale& variances) {
     const Scale& rule = kScales[scale];
     if (recent().count() < rule.window) break;
     const double deviation = std::sqrt(variances[scale]);
-    const double off = mean(rule.window, rule) + memory_[kLevel] - memory_[kUsual];
+    const double off = window_means()[scale] + memory_[kLevel] - memory_[kUsual];
     const double counted = std::clamp(off, -kSurpriseMax * deviation, kSlowSurpriseMax * deviation);
     memory_[kComing + scale] += counted * counted / static_cast<double>(rule.window);
   }
@@ -215,11 +234,14 @@ void Worker::show(const PerScale& variances) {
   memory_[kBar] = speed_of(std::min(1.0, memory_[kLevel] + bar(kScaleCount - 1, variances)));
 }
 
-double median_at(const std::vector<PerScale>& variances, std::size_t scale) {
-  std::vector<double> values;
-  values.reserve(variances.size());
-  for (const PerScale& of_worker : variances) values.push_back(of_worker[scale]);
-  return median_of(std::move(values));
+PerScale medians_of(const std::vector<PerScale>& variances) {
+  PerScale medians{};
+  std::vector<double> values(variances.size());
+  for (std::size_t scale = 0; scale < kScaleCount; ++scale) {
+    for (std::size_t rank = 0; rank < values.size(); ++rank) values[rank] = variances[rank][scale];
+    medians[scale] = median_in(values);
+  }
+  return medians;
 }
 
 // What each scale asks for: the worker's own variance or the crew's, whichever is more, with the doubt of few steps.
@@ -244,13 +266,15 @@ std::vector<Finding> ChangePointDetector::observe(const std::vector<double>& rel
   std::vector<Worker> workers;
   std::vector<PerScale> variances;
   std::vector<double> learned;
+  workers.reserve(relative.size());
+  variances.reserve(relative.size());
+  learned.reserve(relative.size());
   for (std::size_t rank = 0; rank < relative.size(); ++rank) {
     workers.emplace_back(*memories[rank]).take(difference_of(relative[rank]));
     variances.push_back(workers.back().variances());
     learned.push_back(workers.back().steps_learned());
   }
-  PerScale crew{};
-  for (std::size_t scale = 0; scale < kScaleCount; ++scale) crew[scale] = median_at(variances, scale);
+  const PerScale crew = medians_of(variances);
   const double steps_learned = median_of(learned);
   bool any_slow = false;
   bool newly_named = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,12 +11,15 @@
 
 namespace tidepool::straggler {
 
-// The middle value; the mean of the middle two of an even number. Requires: not empty.
-[[nodiscard]] inline double median_of(std::vector<double> values) {
+// The middle value; the mean of the middle two of an even number. Reorders the values. Requires: not empty.
+[[nodiscard]] inline double median_in(std::span<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   if (values.size() % 2 == 1) return *middle;
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+[[nodiscard]] inline double median_of(std::vector<double> values) {
+  return median_in(values);
 }
 
 class RecentTimes {
@@ -27,12 +31,36 @@ class RecentTimes {
   [[nodiscard]] std::int64_t count() const { return std::min(seen_, static_cast<std::int64_t>(ring_.size())); }
 
   // Of the newest `steps`. Requires: 1 <= steps <= count().
-  [[nodiscard]] double median(std::int64_t steps) const { return median_of(values(0, steps)); }
+  [[nodiscard]] double median(std::int64_t steps) const {
+    std::array<double, kFewSteps> few{};
+    if (steps > kFewSteps) return median_of(values(0, steps));
+    const auto found = std::span(few).first(static_cast<std::size_t>(steps));
+    copy(0, found);
+    return median_in(found);
+  }
   // Mean distance from `center` of the newest `steps`, each counted as at most `clip`.
   [[nodiscard]] double clipped_mean(std::int64_t steps, double center, double clip) const {
-    double sum = 0;
-    for (std::int64_t i = seen_ - steps; i < seen_; ++i) sum += std::clamp(ring_[place(i)] - center, -clip, clip);
-    return sum / static_cast<double>(steps);
+    return clipped_means<1>({steps}, {clip}, 1, center)[0];
+  }
+  // The same for the newest windows[0], windows[1], ... values, each with its clip; the first `known` of them. One
+  // pass that adds each sum up from its oldest value on, so the bits are those of one after the other.
+  // Requires: windows ascend, and the last known one is at most count().
+  template <std::size_t kCount>
+  [[nodiscard]] std::array<double, kCount> clipped_means(const std::array<std::int64_t, kCount>& windows,
+                                                         const std::array<double, kCount>& clips, std::size_t known,
+                                                         double center) const {
+    std::array<double, kCount> sums{};
+    std::size_t at = known == 0 ? 0 : place(seen_ - windows[known - 1]);
+    for (std::size_t first = known; first-- > 0;) {
+      const std::int64_t steps = windows[first] - (first == 0 ? 0 : windows[first - 1]);
+      for (std::int64_t i = 0; i < steps; ++i) {
+        const double off = ring_[at] - center;
+        if (++at == ring_.size()) at = 0;
+        for (std::size_t each = first; each < known; ++each) sums[each] += std::clamp(off, -clips[each], clips[each]);
+      }
+    }
+    for (std::size_t each = 0; each < known; ++each) sums[each] /= static_cast<double>(windows[each]);
+    return sums;
   }
   // Median distance from `center`. Requires: count() >= 1.
   [[nodiscard]] double distance(double center) const { return distance_from(center, values(0, count())); }
@@ -45,15 +73,24 @@ class RecentTimes {
   }
 
  private:
+  static constexpr std::int64_t kFewSteps = 32;  // are looked at without an allocation
+
   [[nodiscard]] std::size_t place(std::int64_t number) const {
     return static_cast<std::size_t>(number % static_cast<std::int64_t>(ring_.size()));
   }
   // `steps` of them, the newest `skipped` left out.
   [[nodiscard]] std::vector<double> values(std::int64_t skipped, std::int64_t steps) const {
-    std::vector<double> found;
-    found.reserve(static_cast<std::size_t>(steps));
-    for (std::int64_t i = seen_ - skipped - steps; i < seen_ - skipped; ++i) found.push_back(ring_[place(i)]);
+    std::vector<double> found(static_cast<std::size_t>(steps));
+    copy(skipped, found);
     return found;
+  }
+  void copy(std::int64_t skipped, std::span<double> into) const {
+    if (into.empty()) return;
+    std::size_t at = place(seen_ - skipped - static_cast<std::int64_t>(into.size()));
+    for (double& value : into) {
+      value = ring_[at];
+      if (++at == ring_.size()) at = 0;
+    }
   }
   [[nodiscard]] static double distance_of(std::vector<double> values) {
     const double center = median_of(values);

@@ -212,6 +212,15 @@ int FieldLines::line_of(std::string_view pointer) const {
   }
 }
 
+std::string findings_text(const std::string& shown, const FieldLines& lines, const std::vector<FieldError>& errors) {
+  std::string text;
+  for (const FieldError& error : errors) {
+    text += (text.empty() ? "" : "\n") + shown + " line " + std::to_string(lines.line_of(error.pointer)) +
+            (error.pointer.empty() ? "" : ", " + error.pointer) + ": " + error.message;
+  }
+  return text;
+}
+
 Result<json> read_yaml(const std::string& text, FieldLines& lines, const YamlLimits& limits) {
   if (text.size() > limits.bytes_max) {
     return Error{ErrorCode::kLimitExceeded, "the file has " + std::to_string(text.size()) +

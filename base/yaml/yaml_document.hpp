@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -23,6 +24,10 @@ class FieldLines {
  private:
   std::map<std::string, int, std::less<>> lines_;
 };
+
+// What is wrong with such a text, a line each: "tenants.yaml line 3, /tenants/0: ...".
+[[nodiscard]] std::string findings_text(const std::string& shown, const FieldLines& lines,
+                                        const std::vector<FieldError>& errors);
 
 struct YamlLimits {
   std::size_t bytes_max = 1U << 20U;

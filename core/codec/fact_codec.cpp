@@ -80,6 +80,9 @@ void fields(auto& archive, codec::Like<NodeReclaimNoticed> auto& fact) {
 void fields(auto& archive, codec::Like<NodeDampingConfigured> auto& fact) {
   archive("damping", fact.damping);
 }
+void fields(auto& archive, codec::Like<DetectorConfigured> auto& fact) {
+  archive("name", fact.name);
+}
 void fields(auto& archive, codec::Like<NodeFaultsCleared> auto& fact) {
   archive("node", fact.node);
 }
@@ -310,6 +313,7 @@ std::string_view name_of(const Fact& fact) {
                         [](const NodeDrainCancelled&) { return "node_drain_cancelled"; },
                         [](const NodeReclaimNoticed&) { return "node_reclaim_noticed"; },
                         [](const NodeDampingConfigured&) { return "node_damping_configured"; },
+                        [](const DetectorConfigured&) { return "detector_configured"; },
                         [](const NodeFaultsCleared&) { return "node_faults_cleared"; },
                         [](const NodeRemoved&) { return "node_removed"; },
                         [](const MaintenanceAdded&) { return "maintenance_added"; },

@@ -424,16 +424,13 @@ Status take_ended(nlohmann::json element, const std::string& where, ClusterState
 // All but nodes, workers and jobs.
 nlohmann::json encode_head(const ClusterState& state) {
   auto out = codec::encode(state);
-  // Left out while it says nothing, as in the states of daemons that knew no policy files.
+  // Each is left out while it says nothing, as in the states of daemons that did not know it.
   if (state.deployment != PolicyDeployment{}) out["desk"] = codec::encode(state.deployment);
-  // Likewise while there have been no pools.
   if (state.pools != NodePools{}) out["pools"] = codec::encode(state.pools);
-  // And while the pool is shared by no rule and nothing limits preemption.
   if (*state.tenants != TenantTree{}) out["tenants"] = encode_tenants(state);
-  // And while nodes cost what their tokens and pools say.
   if (!state.prices->list.empty()) out["prices"] = codec::encode(*state.prices);
-  // And while they are not set.
   if (state.damping != NodeDamping{}) out["node_damping"] = codec::encode(state.damping);
+  if (!state.straggler_detector.empty()) out["straggler_detector"] = state.straggler_detector;
   if (state.maintenance != Maintenance{}) out["maintenance"] = codec::encode(state.maintenance);
   if (!state.preempted_at.empty()) out["preempted_at"] = codec::encode(state.preempted_at);
   if (state.utc_us_at_zero != 0) out["utc_us_at_zero"] = state.utc_us_at_zero;
@@ -458,6 +455,7 @@ Status take_head(nlohmann::json document, ClusterState& state) {
   if (const auto pools = document.find("pools"); pools != document.end()) tell_no_later_fields_of_pools(*pools);
   TP_TRY(take_into("pools", state.pools));
   TP_TRY(take_into("node_damping", state.damping));
+  TP_TRY(take_into("straggler_detector", state.straggler_detector));
   TP_TRY(take_into("maintenance", state.maintenance));
   TP_TRY(take("desk", [&](auto& found) {
     tell_no_later_fields_of_desk(found);

@@ -305,26 +305,86 @@ class Reconciler {
     return true;
   }
 
+  // Where a job waits: as one that asks for just that place.
+  struct WaitsAt {
+    Job asks;
+    TypeRoom room;
+    reason::WaitingForSlots lacks;
+    [[nodiscard]] bool comes() const { return room.coming || !room.movers.empty(); }
+  };
+
+  // Of the places at which it may wait that at which room comes; else the first at which others make room now, or are
+  // going to, or the first of all. None: all are closed.
+  std::optional<WaitsAt> find_place(const Job& job) {
+    if (is_closed_for(job)) {
+      closed_for_.insert(node_demand(job.spec));
+      return std::nullopt;
+    }
+    std::vector<WaitsAt> places;
+    for (const WaitPlace& place : places_to_wait_for(draft_.state(), draft_.free_slots(), job, draft_.now())) {
+      Job asks = bound_to(draft_.state(), job, place);
+      const reason::WaitingForSlots lacks = lacks_slots(asks);
+      places.push_back({.asks = std::move(asks), .room = {}, .lacks = lacks});
+    }
+    if (places.empty()) return std::nullopt;
+    auto best = std::find_if(places.begin(), places.end(), [&](const WaitsAt& at) {
+      return preemption_.reservations().workers_of(at.asks) >= job.spec.elastic.sizes.front();
+    });
+    if (best == places.end())
+      best = make_room_at(places);
+    else
+      best->room.coming = true;
+    return std::move(*best);
+  }
+
+  std::vector<WaitsAt>::iterator make_room_at(std::vector<WaitsAt>& places) {
+    const auto made = [&] { return std::pair(draft_.next_worker(), draft_.leaving_workers().size()); };
+    const auto before = made();
+    for (auto at = places.begin(); at != places.end(); ++at) {
+      at->room = preemption_.make_room_on_nodes(at->asks);
+      if (at->room.coming || made() != before) return at;
+    }
+    const auto moves = std::find_if(places.begin(), places.end(), [](const WaitsAt& at) { return at.comes(); });
+    return moves == places.end() ? places.begin() : moves;
+  }
+
   // If it finds no room, it waits for slots of the nodes that it asks for, and other jobs move away for it; slots of
   // other nodes go to those behind it.
   void take_choosy(const TargetedJob& entry) {
     const Job& job = *entry.job;
     if (job.state() != JobState::kPending) return plan_size(draft_, job, *entry.target);
-    NodeDemand asked = node_demand(job.spec);
     // Behind one that asks for the same it finds every node closed.
-    if (closed_for_.contains(asked)) return leave(entry, told_of_room(draft_, {}, job, {.needed = needed_by(job)}));
+    if (closed_for_.contains(node_demand(job.spec))) return leave_behind(entry);
     if (start_job(draft_, job, *entry.target)) return;
-    const reason::WaitingForSlots lacks = lacks_slots(job);
-    const TypeRoom room = preemption_.make_room_on_nodes(job);
-    if (!room.coming && room.movers.empty() && waits_for_nodes(entry)) return;
-    if (!room.coming) draft_.set_unsettled();
-    leave(entry, told_of_room(draft_, room, job, lacks));
-    const bool comes = room.coming || !room.movers.empty();
-    if (rule_ != LineRule::kReserves && !comes) return;  // those behind it may pass
-    if (comes) preemption_.limits().keep_for({job, needed_by(job)});
-    draft_.free_slots().close_for(job);
-    preemption_.close_for(job);
-    closed_for_.insert(std::move(asked));
+    const std::optional<WaitsAt> at = find_place(job);
+    if (!at) {
+      draft_.set_unsettled();
+      return leave_behind(entry);
+    }
+    if (!at->comes() && waits_for_nodes(entry)) return;
+    if (!at->room.coming) draft_.set_unsettled();
+    leave(entry, told_of_room(draft_, at->room, job, at->lacks));
+    wait_at(job, *at);
+  }
+
+  void leave_behind(const TargetedJob& entry) {
+    leave(entry, told_of_room(draft_, {}, *entry.job, {.needed = needed_by(*entry.job)}));
+  }
+
+  // No node on which the job may run is open.
+  [[nodiscard]] bool is_closed_for(const Job& job) const {
+    const auto& nodes = draft_.state().nodes;
+    return std::none_of(nodes.begin(), nodes.end(), [&](const auto& entry) {
+      return may_hold(entry.second, job) && !draft_.free_slots().is_closed(entry.first);
+    });
+  }
+
+  // What comes free there is no other job's.
+  void wait_at(const Job& job, const WaitsAt& at) {
+    if (rule_ != LineRule::kReserves && !at.comes()) return;  // those behind it may pass
+    if (at.comes()) preemption_.limits().keep_for({job, needed_by(job)});
+    draft_.free_slots().close_for(at.asks);
+    preemption_.close_for(at.asks);
   }
 
   // One whose workers have rules together. If it finds no room, what there is of it is kept, and other jobs make more.
@@ -334,11 +394,12 @@ class Reconciler {
     if (start_job(draft_, job, *entry.target)) return;
     draft_.set_unsettled();
     const Reason lacks = waits_by_rules(draft_.state(), draft_.free_slots(), job);
-    if (job.spec.placement.strategy == TopologyStrategy::kStrictPack) {
-      keep_domain(job);
-    } else {
-      (void)preemption_.make_room_on_nodes(job);
-      if (rule_ == LineRule::kReserves) keep_nodes(job);
+    if (const std::optional<WaitsAt> at = find_place(job)) {
+      if (job.spec.placement.strategy == TopologyStrategy::kStrictPack) {
+        wait_at(job, *at);
+      } else if (rule_ == LineRule::kReserves) {
+        keep_nodes(at->asks);
+      }
     }
     leave(entry, lacks);
   }
@@ -347,20 +408,6 @@ class Reconciler {
   void keep_nodes(const Job& job) {
     const int smallest = job.spec.elastic.sizes.front();
     if (!preemption_.reservations().keep_for(job, smallest)) draft_.free_slots().hold_for(job, smallest);
-  }
-
-  // For a job that has to be in one domain. Which one follows from what is free, and not from what comes free: so the
-  // next decision finds the same.
-  void keep_domain(const Job& job) {
-    const auto domain = domain_to_wait_for(draft_.state(), draft_.free_slots(), job, draft_.now());
-    if (!domain) return;
-    const Job bound = bound_to(draft_.state(), job, *domain);
-    const TypeRoom room = preemption_.make_room_on_nodes(bound);
-    const bool comes = room.coming || !room.movers.empty();
-    if (rule_ != LineRule::kReserves && !comes) return;  // those behind it may pass
-    if (comes) preemption_.limits().keep_for({job, needed_by(job)});
-    draft_.free_slots().close_for(bound);
-    preemption_.close_for(bound);
   }
 
   DecisionDraft& draft_;

@@ -64,6 +64,10 @@ class RoomSearch {
     return is_open(*draft_.state().find_node(worker.node));
   }
   [[nodiscard]] int needed() const { return waiting_.spec.elastic.sizes.front(); }
+  // Null: it may be on more.
+  [[nodiscard]] const std::string* only_type() const {
+    return waiting_.spec.slot_types.size() == 1 ? &waiting_.spec.slot_types.front() : nullptr;
+  }
 
   TypeRoom find_by_cost(const MoveCosts& known) {
     TypeRoom room;
@@ -76,8 +80,9 @@ class RoomSearch {
     }
     room.coming = open >= needed();
     room.holder = holder_of_most(known);
-    for (auto mover = known.cheapest_first().begin(); open < needed(); ++mover) {
-      if (mover == known.cheapest_first().end()) return {.movers = {}, .holder = room.holder};
+    const std::set<MoveCosts::Mover>& cheapest_first = known.cheapest_first(only_type());
+    for (auto mover = cheapest_first.begin(); open < needed(); ++mover) {
+      if (mover == cheapest_first.end()) return {.movers = {}, .holder = room.holder};
       const Worker& worker = *draft_.state().find_worker(mover->worker);
       if (!is_on_open_node(worker) || leaving_.contains(worker.id) || !cost_if_it_may_move(worker)) continue;
       room.cost_s += mover->cost_s;
@@ -91,7 +96,7 @@ class RoomSearch {
   // Of equals the lowest. One that holds fewer slots in all than another does there is not looked at.
   [[nodiscard]] JobId holder_of_most(const MoveCosts& known) const {
     MoveCosts::Held most;
-    for (const MoveCosts::Held& held : known.most_held_first()) {
+    for (const MoveCosts::Held& held : known.most_held_first(only_type())) {
       if (most < held) break;
       int slots = 0;
       for (const WorkerId id : draft_.state().find_job(held.second)->membership.workers) {

@@ -20,6 +20,7 @@
 #include "core/facts/shares.hpp"
 #include "core/facts/slot_holds.hpp"
 #include "core/facts/state_moves.hpp"
+#include "core/facts/straggler_facts.hpp"
 #include "core/facts/tenant_facts.hpp"
 #include "core/facts/training_facts.hpp"
 
@@ -79,6 +80,7 @@ Status apply_fact(StateChange& change, const Fact& fact, const StragglerDetector
   if (is_of_ended_job(change.state(), fact)) return ok_status();
   return std::visit(Overloaded{
                         [&](const StepsMeasured& steps) { return apply(change, steps, detectors); },
+                        [&](const DetectorConfigured& chosen) { return apply(change, chosen, detectors); },
                         [](const ClockAdvanced&) { return ok_status(); },
                         [&](const auto& any) { return apply_any(change, any); },
                     },

@@ -132,7 +132,7 @@ Status apply(StateChange& change, const NodeLost& fact) {
   node.state = NodeState::kLost;
   change.capacity_changed();
   change.emit("node.lost", node, {{"name", node.name}, {"why", fact.why}});
-  note_loss(change, fact.node);
+  note_loss(change, fact.node, fact.why);
   mark_node_lost(change, workers_on(node), fact.why);
   return ok_status();
 }

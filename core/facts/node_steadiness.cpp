@@ -41,17 +41,19 @@ NodeFaults one_more(const NodeDamping& damping, const std::optional<NodeFaults>&
   return faults;
 }
 
-void tell_unsteady(StateChange& change, const Node& node) {
+// `why`: of the newest fault.
+void tell_unsteady(StateChange& change, const Node& node, const std::string& why) {
   const NodeFaults& faults = *node.faults;
   change.emit("node.unsteady", node,
               {{"name", node.name},
                {"losses", faults.losses},
                {"failed_starts", faults.failed_starts},
                {"within_seconds", (faults.newest_at - faults.first_at).to_seconds()},
-               {"seconds", (*faults.until - change.at()).to_seconds()}});
+               {"seconds", (*faults.until - change.at()).to_seconds()},
+               {"why", why}});
 }
 
-void note_fault(StateChange& change, NodeId id, FaultKind kind) {
+void note_fault(StateChange& change, NodeId id, FaultKind kind, const std::string& why) {
   const NodeDamping& damping = change.state().damping;
   if (!damping.is_on()) return;
   Node& node = change.node(id);
@@ -60,7 +62,7 @@ void note_fault(StateChange& change, NodeId id, FaultKind kind) {
   node.faults = faults;
   if (!faults.until) return;
   change.nodes_changed();
-  tell_unsteady(change, node);
+  tell_unsteady(change, node, why);
 }
 
 // It takes workers again, as far as it is for its faults.
@@ -107,9 +109,9 @@ Status apply(StateChange& change, const NodeFaultsCleared& fact) {
   return ok_status();
 }
 
-void note_loss(StateChange& change, NodeId node) {
+void note_loss(StateChange& change, NodeId node, const std::string& why) {
   const Node& lost = *change.state().find_node(node);
-  if (!lost.cordoned && !lost.drain) note_fault(change, node, FaultKind::kLoss);
+  if (!lost.cordoned && !lost.drain) note_fault(change, node, FaultKind::kLoss, why);
 }
 
 bool note_exit(StateChange& change, const Worker& worker, const WorkerExited& fact) {
@@ -122,7 +124,7 @@ bool note_exit(StateChange& change, const Worker& worker, const WorkerExited& fa
   const bool has_run = job.membership.generation > 0;
   const bool may_be_the_job = !has_run || (faults && faults->failed_job == job.id);
   if (may_be_the_job && !nothing_started) return false;
-  note_fault(change, worker.node, FaultKind::kFailedStart);
+  note_fault(change, worker.node, FaultKind::kFailedStart, fact.detail);
   change.node(worker.node).faults->failed_job = job.id;
   return nothing_started;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "base/id_set.hpp"
 #include "core/facts/state_change.hpp"
@@ -16,7 +17,7 @@ namespace tidepool::core {
 [[nodiscard]] Status apply(StateChange& change, const NodeFaultsCleared& fact);
 
 // Its agent is lost. Of no effect where an operator, a notice or its pool has closed the node before.
-void note_loss(StateChange& change, NodeId node);
+void note_loss(StateChange& change, NodeId node, const std::string& why);
 // The worker has ended, of itself or by a fault of the node. Of no effect unless it is one of node_faults.hpp. Whether
 // it counts against the node alone: its agent could start nothing.
 [[nodiscard]] bool note_exit(StateChange& change, const Worker& worker, const WorkerExited& fact);

@@ -2,10 +2,12 @@
 
 namespace tidepool::core {
 
-const StragglerDetector* StragglerDetectors::detector_for(const JobSpec& spec) const {
+const StragglerDetector* StragglerDetectors::detector_for(const JobSpec& spec, const std::string& configured) const {
   if (spec.straggler_detector == kNoDetector) return nullptr;
-  const auto asked_for = named.find(spec.straggler_detector);
-  return asked_for == named.end() ? usual.get() : asked_for->second.get();
+  for (const std::string& name : {spec.straggler_detector, configured}) {
+    if (const auto found = named.find(name); found != named.end()) return found->second.get();
+  }
+  return usual.get();
 }
 
 }  // namespace tidepool::core

@@ -32,13 +32,16 @@ class StragglerDetector {
       const std::vector<std::vector<double>*>& memories) const = 0;
 };
 
-// `usual` judges the jobs that ask for no detector by name, `named` maps the names that they may ask for.
+// `named` maps the names that jobs may ask for, `usual` judges those that ask for none, unless a fact has named another
+// for them (DetectorConfigured): findings follow from the facts, also where a journal is replayed by a daemon that is
+// configured otherwise.
 struct StragglerDetectors {
   std::shared_ptr<const StragglerDetector> usual;
   std::map<std::string, std::shared_ptr<const StragglerDetector>> named = {};
 
-  // Null for a job that is not to be judged.
-  [[nodiscard]] const StragglerDetector* detector_for(const JobSpec& spec) const;
+  [[nodiscard]] bool knows(const std::string& name) const { return named.contains(name) || usual->name() == name; }
+  // `configured`: ClusterState::straggler_detector. Null for a job that is not to be judged.
+  [[nodiscard]] const StragglerDetector* detector_for(const JobSpec& spec, const std::string& configured) const;
 };
 
 }  // namespace tidepool::core

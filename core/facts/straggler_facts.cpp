@@ -10,11 +10,13 @@
 namespace tidepool::core {
 namespace {
 
-// Slot-seconds that the other ranks wait for this one in a step.
-double waited_for(const std::vector<std::int64_t>& compute_us, std::size_t rank, int slots_per_worker) {
-  std::int64_t sum_us = 0;
-  for (const std::int64_t other : compute_us) sum_us += std::max<std::int64_t>(0, compute_us[rank] - other);
-  return static_cast<double>(sum_us) * 1e-6 * slots_per_worker;
+// Slot-seconds that the other ranks wait for this one in a step, if it takes so long.
+double waited_for(double own_us, const std::vector<std::int64_t>& compute_us, std::size_t rank, int slots_per_worker) {
+  double sum_us = 0;
+  for (std::size_t other = 0; other < compute_us.size(); ++other) {
+    if (other != rank) sum_us += std::max(0.0, own_us - static_cast<double>(compute_us[other]));
+  }
+  return sum_us * 1e-6 * slots_per_worker;
 }
 
 // What the diagnosis of others on the node rests on has changed.
@@ -35,11 +37,15 @@ void touch_neighbours(StateChange& change, const Worker& worker) {
 constexpr std::int64_t kBusyMemory = 20;  // steps that weigh in the mean of a worker's compute time
 constexpr std::int64_t kBusyWild = 4;     // after so many steps a single one cannot move the mean far
 
+// Of a step's time, what may count for other steps: a single wild one says little of them.
+double tamed(const StragglerTrack& track, double time_us) {
+  return track.busy_steps < kBusyWild ? time_us : std::clamp(time_us, track.busy_us / 2, track.busy_us * 2);
+}
+
 void take_in_time(StragglerTrack& track, const StragglerFinding& found, std::int64_t compute_us) {
   const bool turns = found.slow != (track.slow_steps > 0);
   if (turns) track.busy_steps = 0;
-  auto time = static_cast<double>(compute_us);
-  if (track.busy_steps >= kBusyWild) time = std::clamp(time, track.busy_us / 2, track.busy_us * 2);
+  const double time = tamed(track, static_cast<double>(compute_us));
   ++track.busy_steps;
   if (track.busy_steps == 1) track.busy_us = 0;
   track.busy_us += (time - track.busy_us) / static_cast<double>(std::min(track.busy_steps, kBusyMemory));
@@ -67,7 +73,7 @@ void take_in_eased(BatchRebalance& rebalanced, std::size_t rank, const std::vect
   const double even = static_cast<double>(batch) / static_cast<double>(samples.size());
   const double taken_over = std::max(0.0, even - static_cast<double>(samples[rank]));
   const double slot_seconds = slots_per_worker * 1e-6;
-  rebalanced.lost_s += waited_for(compute_us, rank, slots_per_worker);
+  rebalanced.lost_s += waited_for(static_cast<double>(compute_us[rank]), compute_us, rank, slots_per_worker);
   rebalanced.lost_s += taken_over * median(std::move(times_per_sample)) * slot_seconds;
   const double others = median(std::move(times));
   const double idle = others * (1 - kIdleAllowed) - static_cast<double>(compute_us[rank]);
@@ -85,7 +91,7 @@ void take_in(StragglerTrack& track, const StragglerFinding& found, double waited
     track.probed = false;
     return;
   }
-  track.waited_s += track.slow_steps == 0 ? waited_s * static_cast<double>(found.steps) : waited_s;
+  track.waited_s += waited_s;
   track.slow_steps = std::max(found.steps, track.slow_steps + 1);
 }
 
@@ -96,14 +102,23 @@ struct JudgedStep {
   const std::vector<StragglerFinding>& findings;
 };
 
+// Slot-seconds that a straggler's step adds to its account; the one that names it stands for those before it.
+double newly_waited(const StragglerTrack& track, const JudgedStep& step, std::size_t rank, int slots_per_worker) {
+  const auto time_us = static_cast<double>(step.compute_us[rank]);
+  if (track.slow_steps > 0) return waited_for(time_us, step.compute_us, rank, slots_per_worker);
+  return waited_for(tamed(track, time_us), step.compute_us, rank, slots_per_worker) *
+         static_cast<double>(step.findings[rank].steps);
+}
+
 // Returns for how long the others waited for the slowest straggler, in slot-seconds.
 double take_in_step(Job& job, const std::vector<StragglerTrack*>& tracks, const JudgedStep& step) {
   double longest_s = 0;
   for (std::size_t rank = 0; rank < tracks.size(); ++rank) {
     StragglerTrack& track = *tracks[rank];
+    const double waited_s = newly_waited(track, step, rank, job.spec.gpus_per_worker);
     take_in_time(track, step.findings[rank], step.compute_us[rank]);
     const double before_s = track.slow_steps > 0 ? track.waited_s : 0;
-    take_in(track, step.findings[rank], waited_for(step.compute_us, rank, job.spec.gpus_per_worker));
+    take_in(track, step.findings[rank], waited_s);
     longest_s = std::max(longest_s, track.waited_s - before_s);
     const auto rebalanced = job.shares.rebalanced.find(job.membership.members[rank]);
     if (rebalanced != job.shares.rebalanced.end()) {
@@ -148,6 +163,14 @@ void judge_members(StateChange& change, Job& job, const StepsMeasured& report, s
     if (changed_its_look(*tracks[rank], before[rank]))
       touch_neighbours(change, change.worker(job.membership.members[rank]));
   }
+}
+
+Status apply(StateChange& change, const DetectorConfigured& fact, const StragglerDetectors& detectors) {
+  if (!detectors.knows(fact.name)) {
+    return invalid_argument("there is no straggler detector called " + fact.name + "; start a version that has it");
+  }
+  change.state().straggler_detector = fact.name;
+  return ok_status();
 }
 
 }  // namespace tidepool::core

@@ -17,4 +17,7 @@ namespace tidepool::core {
 void judge_members(StateChange& change, Job& job, const StepsMeasured& report, std::int64_t counted,
                    const StragglerDetector& detector);
 
+// What another detector has remembered of workers counts as nothing.
+[[nodiscard]] Status apply(StateChange& change, const DetectorConfigured& fact, const StragglerDetectors& detectors);
+
 }  // namespace tidepool::core

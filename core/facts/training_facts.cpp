@@ -71,15 +71,19 @@ void book_stall(StateChange& change, Job& job, const GenerationSwitched& fact) {
   book_wait(change.state(), job, Duration::micros(static_cast<std::int64_t>(redone_s * 1e6)), Overhead::kLostToFailure);
 }
 
+void emit_replaced(StateChange& change, const Job& job, WorkerId leaver, WorkerId by) {
+  const Worker* next = change.state().find_worker(by);
+  const bool was_straggler = next != nullptr && next->replaced == leaver;
+  change.emit("worker.replaced", job, {{"worker", leaver.text()}, {"by", by.text()}, {"straggler", was_straggler}});
+}
+
 void emit_replaced(StateChange& change, const Job& job) {
   const Transition& transition = *job.phase.transition();
   if (!transition.replaces) return;
   // After the first switch of a move no worker joins any more: it has been there since.
   const bool has_joined = transition.joining_workers.empty();
   const WorkerId by = has_joined ? job.membership.members.back() : transition.joining_workers.front();
-  for (const WorkerId leaver : transition.leaving_workers) {
-    change.emit("worker.replaced", job, {{"worker", leaver.text()}, {"by", by.text()}});
-  }
+  for (const WorkerId leaver : transition.leaving_workers) emit_replaced(change, job, leaver, by);
 }
 
 // From the generation that steps until the next one does: the last steps before a switch or a parking count.
@@ -126,7 +130,7 @@ void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact
     if (leaves) change.worker(id).stop_due = worker.notice ? std::max(after_grace, worker.notice->by) : after_grace;
     const bool first_of_two = job.phase.transition() && !job.phase.transition()->committed;
     if (leaves && first_of_two && job.membership.commit.replaces) {
-      change.emit("worker.replaced", job, {{"worker", id.text()}, {"by", job.membership.members.back().text()}});
+      emit_replaced(change, job, id, job.membership.members.back());
     }
   }
   if (job.membership.commit.from_size == 0) {
@@ -204,7 +208,7 @@ Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDete
     add_to_size_change(job, fact, counted, change.at());
   }
   if (fact.shares == job.shares.ordered.number && job.shares.used != job.shares.ordered) use_told_shares(change, job);
-  const auto* detector = detectors.detector_for(job.spec);
+  const auto* detector = detectors.detector_for(job.spec, change.state().straggler_detector);
   // Of other shares it is not known here how much each member was given.
   if (detector != nullptr && fact.shares == job.shares.used.number) {
     judge_members(change, job, fact, counted, *detector);

@@ -47,6 +47,18 @@ std::optional<std::string> roomiest(const ClusterState& state, const Job& job, c
   return most == room_in.end() ? std::nullopt : std::optional(most->first);
 }
 
+// On slots of the type on which most of its workers have room, unless it may mix types.
+std::vector<RoomOnNode> rooms_of_one_type(const ClusterState& state, const FreeSlots& free, const Job& job) {
+  std::vector<RoomOnNode> rooms = free.rooms_for({.job = &job, .slots_per_worker = job.spec.gpus_per_worker});
+  if (job.spec.mixed_types || !free.has_several_types()) return rooms;
+  std::map<std::string, std::vector<RoomOnNode>> of_type;
+  for (const RoomOnNode& room : rooms) of_type[state.find_node(room.node)->slot_type].push_back(room);
+  const auto most = std::max_element(of_type.begin(), of_type.end(), [&](const auto& one, const auto& other) {
+    return workers_by_rules(state, job.spec, one.second) < workers_by_rules(state, job.spec, other.second);
+  });
+  return most == of_type.end() ? std::vector<RoomOnNode>{} : most->second;
+}
+
 // Of the nodes of this domain, or of all on which the job may be: that which holds most slots there.
 JobId holder_in(const ClusterState& state, const Job& job, const std::string& domain) {
   std::map<JobId, int> held;
@@ -61,48 +73,72 @@ JobId holder_in(const ClusterState& state, const Job& job, const std::string& do
   return most == held.end() ? JobId() : most->first;
 }
 
-}  // namespace
+struct RoomAt {
+  int all = 0;   // workers of the job that it would hold if it were empty
+  int free = 0;  // those that it has room for now
+  int slots = 0;
+  int kept = 0;  // of its slots, held by jobs that are not preempted
+};
 
-std::optional<std::string> domain_to_wait_for(const ClusterState& state, const FreeSlots& free, const Job& job,
-                                              Instant now) {
-  struct Domain {
-    int all = 0;   // workers of the job that it would hold
-    int kept = 0;  // slots held by jobs that are not preempted
-    int slots = 0;
-    int room = 0;
-  };
-  std::map<std::string, Domain> domains;
-  for (const auto& [id, node] : state.nodes) {
-    if (!node.takes_workers() || !may_run_on(job, node) || free.is_closed(id)) continue;
-    Domain& domain = domains[domain_of(node, job.spec.placement.key)];
-    domain.all += static_cast<int>(node.owners.size()) / job.spec.gpus_per_worker;
-    domain.slots += static_cast<int>(node.owners.size());
-    for (const WorkerId owner : node.owners) {
-      const Worker* worker = owner ? state.find_worker(owner) : nullptr;
-      if (worker == nullptr || worker->started_at >= now) continue;
-      if (!state.find_job(worker->job)->spec.preemptible) ++domain.kept;
-    }
+void add_node(const ClusterState& state, const Job& job, const Node& node, Instant now, RoomAt& room) {
+  const int slots = static_cast<int>(node.owners.size());
+  room.all += slots / job.spec.gpus_per_worker;
+  room.slots += slots;
+  for (const WorkerId owner : node.owners) {
+    const Worker* worker = owner ? state.find_worker(owner) : nullptr;
+    if (worker == nullptr || worker->started_at >= now) continue;
+    if (!state.find_job(worker->job)->spec.preemptible) ++room.kept;
   }
-  for (const RoomOnNode& room : free.rooms_for({.job = &job, .slots_per_worker = job.spec.gpus_per_worker})) {
-    domains[domain_at(state, job, room.node)].room += room.workers;
-  }
-  const int smallest = job.spec.elastic.sizes.front();
-  std::optional<std::tuple<bool, int, std::string>> best;
-  for (const auto& [name, domain] : domains) {
-    if (domain.all < smallest) continue;
-    const bool is_kept = domain.slots - domain.kept < smallest * job.spec.gpus_per_worker;
-    const std::tuple rank(is_kept, -domain.room, name);
-    if (!best || rank < *best) best = rank;
-  }
-  return best ? std::optional(std::get<2>(*best)) : std::nullopt;
 }
 
-Job bound_to(const ClusterState& state, const Job& job, const std::string& domain) {
+std::vector<WaitPlace> best_of_each_type(const std::map<WaitPlace, RoomAt>& rooms, const Job& job) {
+  const int smallest = job.spec.elastic.sizes.front();
+  std::vector<std::tuple<bool, int, WaitPlace>> ranked;
+  for (const auto& [place, room] : rooms) {
+    if (room.all < smallest) continue;
+    const bool is_kept = room.slots - room.kept < smallest * job.spec.gpus_per_worker;
+    ranked.emplace_back(is_kept, -room.free, place);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<WaitPlace> best;
+  for (auto& [is_kept, free, place] : ranked) {
+    const auto has_its_type = [&](const WaitPlace& other) { return other.type == place.type; };
+    if (std::none_of(best.begin(), best.end(), has_its_type)) best.push_back(std::move(place));
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<WaitPlace> places_to_wait_for(const ClusterState& state, const FreeSlots& free, const Job& job,
+                                          Instant now) {
+  const bool by_type = !job.spec.mixed_types && job.spec.slot_types.size() != 1 && free.has_several_types();
+  if (!by_type && !is_in_one(job)) return {WaitPlace{}};
+  const auto place_of = [&](const Node& node) {
+    WaitPlace place;
+    if (by_type) place.type = node.slot_type;
+    if (is_in_one(job)) place.domain = domain_of(node, job.spec.placement.key);
+    return place;
+  };
+  std::map<WaitPlace, RoomAt> rooms;
+  for (const auto& [id, node] : state.nodes) {
+    if (!node.takes_workers() || !may_run_on(job, node) || free.is_closed(id)) continue;
+    add_node(state, job, node, now, rooms[place_of(node)]);
+  }
+  for (const RoomOnNode& room : free.rooms_for({.job = &job, .slots_per_worker = job.spec.gpus_per_worker})) {
+    rooms[place_of(*state.find_node(room.node))].free += room.workers;
+  }
+  return best_of_each_type(rooms, job);
+}
+
+Job bound_to(const ClusterState& state, const Job& job, const WaitPlace& place) {
   Job bound = job;
+  if (place.type) bound.spec.slot_types = {*place.type};
+  if (!place.domain) return bound;
   PlacementSpec& placement = bound.spec.placement;
   std::vector<std::string> names;
   for (const auto& [id, node] : state.nodes) {
-    if (domain_of(node, placement.key) == domain && may_run_on(job, node)) names.push_back(node.name);
+    if (domain_of(node, placement.key) == *place.domain && may_run_on(bound, node)) names.push_back(node.name);
   }
   placement.selector[kNodeLabel] = std::move(names);
   placement.strategy = TopologyStrategy::kPack;
@@ -114,7 +150,7 @@ reason::WaitingForDomains waits_by_rules(const ClusterState& state, const FreeSl
   const int each = job.spec.gpus_per_worker;
   const int smallest = job.spec.elastic.sizes.front();
   const PlacementSpec& placement = job.spec.placement;
-  const std::vector<RoomOnNode> rooms = free.rooms_for({.job = &job, .slots_per_worker = each});
+  const std::vector<RoomOnNode> rooms = rooms_of_one_type(state, free, job);
   const int room = workers_by_rules(state, job.spec, rooms);
   reason::WaitingForDomains why{.needed = is_apart(job) ? smallest : smallest * each,
                                 .room = is_apart(job) ? room : room * each,

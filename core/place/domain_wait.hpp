@@ -1,25 +1,34 @@
 // What is told of a job whose workers have rules together (gang_rules.hpp) and find no room, and as which job it waits.
 //
-// Rule: a job that has to be in one domain waits for one at a time, as a job would whose selector named it: what comes
-// free there is kept for it, and others move away from there.
+// Rule: a job that has to be in one domain, or on slots of one type, waits for one at a time, as a job would that asked
+// for nothing else: what comes free there is kept for it, and others move away from there.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/place/placement.hpp"
 #include "core/state/cluster_state.hpp"
 
 namespace tidepool::core {
 
-// Of the domains that would hold the job at its smallest size if they were empty: one where jobs that may be preempted
-// hold the rest, if there is one, and of these the one with most free room, then by name; none where all are closed.
-// Requires: it has to be in one domain. What jobs take elsewhere does not change the answer, nor do workers that were
-// started at `now`: so a decision says the same before and after it was accepted.
-[[nodiscard]] std::optional<std::string> domain_to_wait_for(const ClusterState& state, const FreeSlots& free,
-                                                            const Job& job, Instant now);
-// The job as it would be if it asked for just this domain.
-[[nodiscard]] Job bound_to(const ClusterState& state, const Job& job, const std::string& domain);
+// Where a job waits for room: on slots of one type, as a job that may not mix types has to, and in one domain.
+struct WaitPlace {
+  std::optional<std::string> type = {};    // none = its slots may be of any type that it asks for
+  std::optional<std::string> domain = {};  // none = its nodes may be in any
+
+  auto operator<=>(const WaitPlace&) const = default;
+};
+// Of the places that would hold the job at its smallest size if they were empty: the best of each type, that one first
+// where jobs that may be preempted hold the rest, and of these the one with most free room, then by name. Empty where
+// all are closed; one that names nothing where the job is bound to no type and to no domain. What jobs take elsewhere
+// does not change the answer, nor do workers that were started at `now`: so a decision says the same before and after
+// it was accepted.
+[[nodiscard]] std::vector<WaitPlace> places_to_wait_for(const ClusterState& state, const FreeSlots& free,
+                                                        const Job& job, Instant now);
+// The job as it would be if it asked for just this place.
+[[nodiscard]] Job bound_to(const ClusterState& state, const Job& job, const WaitPlace& place);
 
 // Why it waits, by what is free now. `names`: it is told to people, with the domain that has most room; else the same
 // lack is always told alike.

@@ -50,14 +50,41 @@ bool may_move(const Job& job) {
   return is_active(job.state()) && !has_gang_rule(job.spec) && can_hand_on(job);
 }
 
+int MoveCosts::OfJob::held() const {
+  int slots = 0;
+  for (const auto& [type, share] : shares) slots += share.held;
+  return slots;
+}
+
+void MoveCosts::Sorted::add(JobId job, const Share& share) {
+  cheapest_first.insert(share.movers.begin(), share.movers.end());
+  most_held_first.emplace(-share.held, job);
+}
+
+void MoveCosts::Sorted::erase(JobId job, const Share& share) {
+  for (const Mover& mover : share.movers) cheapest_first.erase(mover);
+  most_held_first.erase({-share.held, job});
+}
+
+const MoveCosts::Sorted& MoveCosts::on(const std::string* type) const {
+  static const Sorted kNone;
+  if (type == nullptr) return all_;
+  const auto found = by_type_.find(*type);
+  return found == by_type_.end() ? kNone : found->second;
+}
+
 void MoveCosts::follow(const ClusterState& state, const Job& job) {
   OfJob found = found_of(state, job);
   const auto known = jobs_.find(job.id);
   if (known != jobs_.end() && known->second == found) return;
   forget(job.id);
-  if (found.held == 0) return;
-  cheapest_first_.insert(found.movers.begin(), found.movers.end());
-  most_held_first_.emplace(-found.held, job.id);
+  if (found.shares.empty()) return;
+  Share all{.held = found.held(), .movers = {}};
+  for (const auto& [type, share] : found.shares) {
+    by_type_[type].add(job.id, share);
+    all.movers.insert(all.movers.end(), share.movers.begin(), share.movers.end());
+  }
+  all_.add(job.id, all);
   on_their_way_out_.insert(found.on_their_way_out.begin(), found.on_their_way_out.end());
   jobs_.emplace(job.id, std::move(found));
 }
@@ -65,9 +92,13 @@ void MoveCosts::follow(const ClusterState& state, const Job& job) {
 void MoveCosts::forget(JobId job) {
   const auto known = jobs_.find(job);
   if (known == jobs_.end()) return;
-  for (const Mover& mover : known->second.movers) cheapest_first_.erase(mover);
-  most_held_first_.erase({-known->second.held, job});
-  for (const WorkerId id : known->second.on_their_way_out) on_their_way_out_.erase(id);
+  const OfJob& of_job = known->second;
+  for (const auto& [type, share] : of_job.shares) {
+    by_type_[type].erase(job, share);
+    for (const Mover& mover : share.movers) all_.cheapest_first.erase(mover);
+  }
+  all_.most_held_first.erase({-of_job.held(), job});
+  for (const WorkerId id : of_job.on_their_way_out) on_their_way_out_.erase(id);
   jobs_.erase(known);
 }
 
@@ -78,11 +109,12 @@ MoveCosts::OfJob MoveCosts::found_of(const ClusterState& state, const Job& job) 
   const double cost_s = moves ? cost_of_moving(job, 1) : 0;
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
-    found.held += static_cast<int>(worker.slots.size());
+    Share& share = found.shares[state.find_node(worker.node)->slot_type];
+    share.held += static_cast<int>(worker.slots.size());
     if (is_on_its_way_out(job, worker)) {
       found.on_their_way_out.push_back(id);
     } else if (moves && !worker.is_gone()) {
-      found.movers.push_back({cost_s, worker.node, id});
+      share.movers.push_back({cost_s, worker.node, id});
     }
   }
   return found;

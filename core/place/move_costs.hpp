@@ -6,7 +6,9 @@
 #pragma once
 
 #include <compare>
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -40,23 +42,40 @@ class MoveCosts {
   void follow(const ClusterState& state, const Job& job);
   void forget(JobId job);
 
-  [[nodiscard]] const std::set<Mover>& cheapest_first() const { return cheapest_first_; }
-  [[nodiscard]] const std::set<Held>& most_held_first() const { return most_held_first_; }
+  // Of these slots: null = of any type.
+  [[nodiscard]] const std::set<Mover>& cheapest_first(const std::string* type = nullptr) const {
+    return on(type).cheapest_first;
+  }
+  [[nodiscard]] const std::set<Held>& most_held_first(const std::string* type = nullptr) const {
+    return on(type).most_held_first;
+  }
   // Their slots come free without a further decision.
   [[nodiscard]] const IdSet<WorkerId>& on_their_way_out() const { return on_their_way_out_; }
 
  private:
-  struct OfJob {
+  struct Share {
     int held = 0;
     std::vector<Mover> movers;
+    bool operator==(const Share&) const = default;
+  };
+  struct OfJob {
+    std::map<std::string, Share> shares;  // by type of slot
     std::vector<WorkerId> on_their_way_out;
     bool operator==(const OfJob&) const = default;
+    [[nodiscard]] int held() const;
+  };
+  struct Sorted {
+    std::set<Mover> cheapest_first;
+    std::set<Held> most_held_first;
+    void add(JobId job, const Share& share);
+    void erase(JobId job, const Share& share);
   };
   [[nodiscard]] static OfJob found_of(const ClusterState& state, const Job& job);
+  [[nodiscard]] const Sorted& on(const std::string* type) const;
 
   IdTable<JobId, OfJob> jobs_;  // that have workers
-  std::set<Mover> cheapest_first_;
-  std::set<Held> most_held_first_;
+  Sorted all_;
+  std::map<std::string, Sorted> by_type_;  // of slots
   IdSet<WorkerId> on_their_way_out_;
 };
 

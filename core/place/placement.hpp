@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/id_set.hpp"
 #include "core/place/arrangement.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/node_constraints.hpp"
@@ -119,7 +120,7 @@ class FreeSlots {
   const ClusterState& state_;
   std::vector<std::vector<NodeId>> nodes_with_;  // [n] = nodes with n free slots, ascending
   std::map<NodeId, std::vector<int>> taken_on_;  // slots taken since, ascending
-  std::set<NodeId> closed_;
+  IdSet<NodeId> closed_;
   int closed_slots_ = 0;          // that were free
   std::map<NodeId, JobId> kept_;  // for exclusive jobs; none = jobs were there together before one became exclusive
   std::set<std::string> spared_;  // types of slots

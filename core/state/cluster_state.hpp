@@ -221,6 +221,9 @@ struct ClusterState {
   BudgetAccounts budgets;
   std::vector<Instant> preempted_at;  // newest preemptions for other jobs, as many as the pool's limit is about
   NodeDamping damping;                // off unless the daemon has told it
+  // Judges the jobs that ask for no detector by name. Empty, as in journals of earlier versions: the engine's usual
+  // one.
+  std::string straggler_detector;
   Maintenance maintenance;
   SharedValue<Prices> prices;
   std::int64_t utc_us_at_zero = 0;  // the time line's 0, in microseconds since 1970

@@ -118,6 +118,10 @@ struct NodeReclaimNoticed {
 struct NodeDampingConfigured {
   NodeDamping damping;
 };
+// From now on this straggler detector judges the jobs that ask for none by name.
+struct DetectorConfigured {
+  std::string name;
+};
 // The faults of the node do not count any more.
 struct NodeFaultsCleared {
   NodeId node;
@@ -387,9 +391,9 @@ struct ClockAdvanced {};
 using Fact =
     std::variant<JobSubmitted, JobCancelRequested, JobResizeRequested, JobSuspendRequested, JobResumeRequested,
                  JobCheckpointRequested, JobChanged, NodeJoined, NodeLost, NodeProbed, NodeCordonChanged, NodeLabelled,
-                 NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed, NodeDampingConfigured, NodeFaultsCleared,
-                 NodeRemoved, MaintenanceAdded, MaintenanceRemoved, WorkerReady, WorkerJoining, WorkerStuck,
-                 ProgramStarted, ProgramEnded, NoticeAnswered, SlotsHeld, SlotsReleased, WorkerExited,
+                 NodeDrainRequested, NodeDrainCancelled, NodeReclaimNoticed, NodeDampingConfigured, DetectorConfigured,
+                 NodeFaultsCleared, NodeRemoved, MaintenanceAdded, MaintenanceRemoved, WorkerReady, WorkerJoining,
+                 WorkerStuck, ProgramStarted, ProgramEnded, NoticeAnswered, SlotsHeld, SlotsReleased, WorkerExited,
                  GenerationSwitched, StepsMeasured, SharesChanged, DataEpochAudited, TrainingFinished, StateParked,
                  CheckpointTaken, CheckpointFailed, StateRestored, StateBrought, StateLeft, PolicyActivated,
                  PolicyRolledBack, PolicyShadowed, PolicyAnswered, PoolsConfigured, PoolNodeCreated,

@@ -268,7 +268,7 @@ std::string text_of(const TransitionInProgress& why) {
 }
 std::string text_of(const FixedSize& why) {
   if (why.size == 0) return "waits: its policy gives it no slots";
-  return "keeps " + workers(why.size) + ": its size is fixed";
+  return "keeps " + workers(why.size) + ": its policy gives it this size";
 }
 std::string text_of(const PinnedByUser& why) {
   return "keeps " + workers(why.size) + ", as its user asked";

@@ -220,7 +220,13 @@ core::Reason reason_of(const cluster::JobRow& job, int wish, int size, int free)
   namespace reason = core::reason;
   if (size == 0 && wish > 0) return reason::WaitingForSlots{.needed = wish, .free = free};
   const int held = size_of(job.placement);
-  if (size == held || size == 0) return reason::FixedSize{{.size = size}};
+  if (size == 0) return reason::FixedSize{{.size = size}};
+  if (size == held && size != wish) {
+    if (job.resize_blocked) return reason::PriceHold{{.size = size}};
+    if (size > wish) return reason::AtMin{{.size = size}};
+    return reason::NoSlotsToGrow{.wanted = wish - size, .free = std::max(0, free - size)};
+  }
+  if (size == held) return reason::FixedSize{{.size = size}};
   if (held == 0) return reason::Started{{.size = size}};
   return reason::BackToSize{{.from = held, .to = size}};
 }
@@ -298,6 +304,9 @@ cluster::Allocation allocate(const cluster::View& view, const Answers& answers, 
     }
     if (!answers.why.empty()) {
       const Said& said = answers.why[row];
+      const bool keeps = !said.code.empty() && grant.size > 0 && grant.size == size_of(job.placement);
+      // A built-in reason that the file names takes the size from here.
+      if (keeps) grant.reason = core::reason::FixedSize{{.size = grant.size}};
       grant.reason = core::reason_of_policy(said.code, said.numbers, grant.reason);
     }
     grant.mark = job.mark;

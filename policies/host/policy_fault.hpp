@@ -65,5 +65,7 @@ struct PolicyFault {
 
 // "policy.invalid_size (size, job-3): 99 is not ..."
 [[nodiscard]] std::string to_text(const PolicyFault& fault);
+// The same with the job called so; empty = no job in particular.
+[[nodiscard]] std::string to_text(const PolicyFault& fault, const std::string& job);
 
 }  // namespace tidepool::policies::host

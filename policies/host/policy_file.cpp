@@ -12,6 +12,7 @@
 #include "base/check.hpp"
 #include "base/overloaded.hpp"
 #include "base/word_list.hpp"
+#include "base/yaml/yaml_document.hpp"
 #include "policies/host/shared_image.hpp"
 
 namespace tidepool::policies::host {
@@ -136,25 +137,32 @@ Budgets read_budgets(const json& value, std::vector<FieldError>& errors) {
   return budgets;
 }
 
-Result<PolicyFile> read_folder(const std::filesystem::path& folder, const ReadYaml& read_yaml) {
-  PolicyFile file;
+// What the folder's policy.yaml says; without one it is all as usual.
+Result<Manifest> read_described(const std::filesystem::path& folder) {
   json manifest = json::object();
+  FieldLines lines;
   const auto described = folder / "policy.yaml";
   std::error_code failed;
   if (std::filesystem::exists(described, failed)) {
     const auto text = read_whole_file(described, kManifestBytesMax);
     if (!text) return text.error();
-    auto parsed = read_yaml(*text);
+    auto parsed = read_yaml(*text, lines);
     if (!parsed) return invalid_argument(described.string() + ": " + parsed.error().message);
+    if (parsed->is_null()) return invalid_argument(described.string() + " has no content; write some or remove it");
     manifest = *std::move(parsed);
   }
   std::vector<FieldError> errors;
-  std::string stem = folder.filename().stem().string();
-  file.manifest = read_manifest(manifest, stem, errors);
-  if (!errors.empty()) {
-    const std::string where = errors.front().pointer.empty() ? "" : errors.front().pointer + ": ";
-    return invalid_argument(described.string() + ": " + where + errors.front().message);
-  }
+  Manifest read = read_manifest(manifest, folder.filename().stem().string(), errors);
+  if (errors.empty()) return read;
+  return invalid_argument(findings_text(described.string(), lines, errors));
+}
+
+Result<PolicyFile> read_folder(const std::filesystem::path& folder) {
+  PolicyFile file;
+  auto manifest = read_described(folder);
+  if (!manifest) return manifest.error();
+  file.manifest = *std::move(manifest);
+  std::error_code failed;
   const bool native = file.manifest.engine == EngineKind::kNative;
   const std::filesystem::path program = folder / (native ? "policy.so" : "policy.lua");
   if (native && !std::filesystem::exists(program, failed)) {
@@ -328,11 +336,11 @@ Result<std::string> read_whole_file(const std::filesystem::path& path, std::size
   return text;
 }
 
-Result<PolicyFile> read_policy_file(const std::filesystem::path& path, const ReadYaml& read_yaml) {
+Result<PolicyFile> read_policy_file(const std::filesystem::path& path) {
   std::error_code failed;
   if (std::filesystem::is_directory(path, failed)) {
     // A trailing slash leaves no name.
-    return read_folder(path.has_filename() ? path : path.parent_path(), read_yaml);
+    return read_folder(path.has_filename() ? path : path.parent_path());
   }
   const bool native = path.extension() == ".so";
   if (!native && path.extension() != ".lua") {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,11 +64,8 @@ struct PolicyFile {
 // 64 hexadecimal digits.
 [[nodiscard]] std::string version_of(const PolicyFile& file);
 
-// YAML to JSON; errors name the line.
-using ReadYaml = std::function<Result<nlohmann::json>(const std::string& text)>;
-
-// Errors name the file and what to change.
-[[nodiscard]] Result<PolicyFile> read_policy_file(const std::filesystem::path& path, const ReadYaml& read_yaml);
+// Errors name the file and what to change; of policy.yaml all that is wrong in it, each with its line.
+[[nodiscard]] Result<PolicyFile> read_policy_file(const std::filesystem::path& path);
 
 inline constexpr std::size_t kTestBytesMax = 1U << 20U;  // of one file of tests beside a policy
 

@@ -287,6 +287,14 @@ cluster::Allocation standard_for_test(const PolicyTest& test, const Answers& ans
   return standard_for(test.view, answers, *built_in_fallback(), budget);
 }
 
+// With the job as the test calls it.
+std::string told_of(const PolicyFault& fault, const PolicyTest& test) {
+  for (std::size_t row = 0; row < test.jobs.size(); ++row) {
+    if (test.view.jobs[row].id == fault.job) return to_text(fault, test.jobs[row]);
+  }
+  return to_text(fault);
+}
+
 // Compares one round with what was expected.
 class Comparison {
  public:
@@ -403,7 +411,7 @@ std::vector<std::string> run_test(const PolicyTest& test, const Manifest& manife
   const Judged judged = host.ask(test.view, *params);
   if (const auto* fault = std::get_if<PolicyFault>(&judged)) {
     if (fault->code == test.expect.fault) return {};
-    return {to_text(*fault)};
+    return {told_of(*fault, test)};
   }
   if (!test.expect.fault.empty()) return {"the policy answered, and " + test.expect.fault + " was expected"};
   return Comparison(test, std::get<Answers>(judged)).run();

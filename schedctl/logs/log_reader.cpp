@@ -12,6 +12,7 @@ namespace tidepool::ctl {
 namespace {
 
 constexpr std::int64_t kPage = 65'536;  // bytes that the daemon gives at once
+constexpr std::int64_t kEndBytes = 4;   // of the end of a log, to know where it is: the longest character
 constexpr std::size_t kHeldBack = 3;    // at most, of a character that is not whole at the end of a page
 
 std::string header(const HttpReply& reply, const std::string& name) {
@@ -29,13 +30,15 @@ bool LogReader::read(const std::string& worker, bool with_name) {
     known = places_.emplace(worker, std::move(first)).first;
   }
   Place& place = known->second;
-  while (!place.eof) {
+  std::optional<std::int64_t> end;  // that the log had: a worker may print faster than this reads
+  while (!place.eof && (!end || place.offset < *end)) {
     const Page page = page_at(worker, place.offset, kPage);
     place.eof = page.eof;
     place.offset = page.next_offset;
     print(worker, with_name, place, page.data);
     // Behind a short page there was nothing; a worker that prints all the time has no empty one.
-    if (page.data.size() + kHeldBack < static_cast<std::size_t>(kPage)) break;
+    if (page.eof || page.data.size() + kHeldBack < static_cast<std::size_t>(kPage)) break;
+    if (!end) end = page_at(worker, -kEndBytes, kEndBytes).next_offset;
   }
   return place.eof;
 }

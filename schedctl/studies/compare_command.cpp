@@ -108,6 +108,7 @@ std::vector<sim::SimOptions> options_by_workload(const CompareAsked& asked, Comp
     comparison.workloads.push_back(options.workload);
   }
   require_unique("--workloads", comparison.workloads);
+  require_trace(asked.sim, all);
   return all;
 }
 

@@ -131,6 +131,7 @@ Frontier measure(const FrontierAsked& asked) {
   require_policy(options.policy, options.simulator);
   require_generated(asked.sim, {options.workload});
   read_workload(options);
+  require_trace(asked.sim, std::span(&options, 1));
   const std::vector<Setting> settings = settings_of(asked, pool);
   Frontier frontier{.workload = options.workload,
                     .policy = options.policy,

@@ -60,6 +60,7 @@ int run_sim(const RunAsked& asked, const Settings& settings) {
   for (const std::string& file : {asked.per_job_file, asked.decisions_file}) require_writable(file);
   options.keep_decisions = !asked.decisions_file.empty();
   read_workload(options);
+  require_trace(asked.sim, std::span(&options, 1));
   const FinishedRun run = run_options(std::move(options));
   tell_notes(run.report.notes, run.report.score.workload);
   if (!asked.per_job_file.empty()) write_text_file(asked.per_job_file, run.report.per_job_csv);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/word_list.hpp"
 #include "policies/registry.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/policy_command.hpp"
@@ -107,6 +108,30 @@ constexpr std::array kOptionRules{
     OptionRules{"--spot-share", "live"},
 };
 
+// What an option does nothing without: one of these.
+struct OptionNeeds {
+  const char* option;
+  std::array<const char*, 3> any_of;  // null = no more
+};
+constexpr std::array kOptionNeeds{
+    OptionNeeds{"--as-packed", {"--profiles"}},
+    OptionNeeds{"--spot-notice", {"--spot-reclaim-every"}},
+    OptionNeeds{"--node-outage", {"--node-crash-every", "--node-cut-off-every", "--spot-reclaim-every"}},
+};
+
+void require_needs(const SimAsked& asked) {
+  for (const OptionNeeds& needs : kOptionNeeds) {
+    std::vector<std::string> any_of;
+    for (const char* other : needs.any_of) {
+      if (other != nullptr) any_of.emplace_back(other);
+    }
+    const bool has_one = std::ranges::any_of(any_of, [&](const auto& other) { return asked.given.contains(other); });
+    if (!asked.given.contains(needs.option) || has_one) continue;
+    fail(kExitUsage, std::string(needs.option) + " does nothing by itself; give " +
+                         (any_of.size() == 1 ? "" : "one of ") + word_list(any_of) + ", or leave it out");
+  }
+}
+
 void require_rules(const SimAsked& asked) {
   const std::string& simulator = asked.options.simulator;
   const bool known = std::ranges::any_of(sim::kSimulators, [&](const auto& each) { return each.name == simulator; });
@@ -120,6 +145,7 @@ void require_rules(const SimAsked& asked) {
     fail(kExitUsage,
          "--curve says how jobs of a recorded trace speed up; give --elastic-max, without it they are rigid");
   }
+  require_needs(asked);
 }
 
 // Without --cluster there are the nodes of pools alone.
@@ -205,6 +231,14 @@ std::vector<std::string> words_of(const CLI::App& command) {
     words.push_back(values);
   }
   return words;
+}
+
+// A path, or a folder that lies here and is not called as a policy that is known.
+bool is_policy_file(const std::string& policy) {
+  if (names_policy_file(policy)) return true;
+  std::error_code failed;
+  return !studies::find_preset(policy) && !studies::make_policies(policy) &&
+         std::filesystem::is_directory(policy, failed);
 }
 
 void add_fault_options(CLI::App& command, SimAsked& asked) {
@@ -325,7 +359,7 @@ sim::SimOptions sim_options(SimAsked asked) {
 }
 
 void require_policy(const std::string& policy, const std::string& simulator) {
-  if (names_policy_file(policy)) {
+  if (is_policy_file(policy)) {
     (void)open_policy(policy);
     return;
   }
@@ -346,7 +380,7 @@ void require_policy(const std::string& policy, const std::string& simulator) {
 
 FinishedRun run_options(sim::SimOptions options, const std::string& what) {
   std::optional<ReplayedPolicy> file;
-  if (names_policy_file(options.policy)) {
+  if (is_policy_file(options.policy)) {
     file.emplace(options.policy);
     options.policy_file = &file->policy();
     options.policy = file->name();
@@ -372,6 +406,15 @@ void require_generated(const SimAsked& asked, const std::vector<std::string>& wo
     fail(kExitUsage,
          std::string(option) + " is of a generated workload; " + workloads.front() + " has jobs of its own");
   }
+}
+
+void require_trace(const SimAsked& asked, std::span<const sim::SimOptions> workloads) {
+  if (asked.options.elastic_max == 0) return;
+  const auto heeds = [](const sim::SimOptions& each) { return each.profiles.empty() && sim::gives_trace(each); };
+  if (std::ranges::any_of(workloads, heeds)) return;
+  fail(kExitUsage, "--elastic-max is for jobs of a recorded trace; those of " + workloads.front().workload +
+                       " have sizes of their own: leave it out, or give a workload in the form of schedctl trace "
+                       "import, or rigid:KIND, without --profiles");
 }
 
 void read_workload(sim::SimOptions& options) {

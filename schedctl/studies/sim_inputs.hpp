@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,9 @@ void add_sim_options(CLI::App& command, SimAsked& asked);
 
 // Fails if what only a generated workload has was given and none of these is one.
 void require_generated(const SimAsked& asked, const std::vector<std::string>& workloads);
+
+// Fails if sizes for the jobs of a trace were given and no workload, read already, is one that heeds them.
+void require_trace(const SimAsked& asked, std::span<const sim::SimOptions> workloads);
 
 // Fails unless these rules know the policy, or it is a file that can be read.
 void require_policy(const std::string& policy, const std::string& simulator);

@@ -31,7 +31,7 @@ std::string indented_name(const json& tenant) {
 }
 
 std::string hours(const json& tenant) {
-  return rate(number_at(tenant, "/now/slot_hours"));
+  return slot_hours(number_at(tenant, "/now/slot_hours"));
 }
 
 std::string cost(const json& tenant) {
@@ -167,7 +167,10 @@ std::string tenant_page(const json& tenant, const Style& style) {
   if (tenant.at("now").is_null()) return page;
   for (const char* field : kNumbers) {
     const json& value = tenant.at("now").at(field);
-    line(field, value.is_number_float() ? rate(value.get<double>()) : field_text(value));
+    const bool is_hours = std::string_view(field) == "slot_hours" && value.is_number();
+    line(field, is_hours                  ? slot_hours(value.get<double>())
+                : value.is_number_float() ? rate(value.get<double>())
+                                          : field_text(value));
   }
   if (!tenant.at("now").at("budget").is_null()) page += spending_text(tenant);
   return page;
@@ -215,7 +218,7 @@ std::string usage_rows_table(const json& usage, const Style& style) {
   TextTable table(columns);
   const auto add = [&](std::vector<std::string> cells, const json& sum) {
     cells.push_back(integer_at(sum, "/jobs"));
-    cells.push_back(rate(number_at(sum, "/slot_seconds").value_or(0) / 3600));
+    cells.push_back(slot_hours(number_at(sum, "/slot_seconds").value_or(0) / 3600));
     cells.push_back(money(text_at(sum, "/cost"), ""));
     table.add(std::move(cells));
   };

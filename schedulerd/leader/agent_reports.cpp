@@ -145,8 +145,11 @@ void take_kept_jobs(const KeptJobsItem& item, TurnBatch& batch) {
     if (!seen.insert(job).second) continue;
     const auto ended = batch.ended(job);
     if (!ended.ok()) return;
-    if (!*ended) continue;
-    batch.order(NodeMessage{item.node, Executor::forget_order(job, (*ended)->failed(), (*ended)->at, batch.now())});
+    if (*ended) {
+      batch.order(NodeMessage{item.node, Executor::forget_order(job, (*ended)->failed(), (*ended)->at, batch.now())});
+    } else if (batch.state().has_ended(job)) {
+      batch.order(NodeMessage{item.node, api::ForgetJob{.job = job}});  // so long ago that nothing is kept of it
+    }
   }
 }
 

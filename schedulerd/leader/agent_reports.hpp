@@ -17,7 +17,8 @@ void take_held(const SlotsHeldItem& item, TurnBatch& batch);
 void take_probe(const NodeProbedItem& item, TurnBatch& batch);
 // What is told again, as after each welcome, is no fact.
 void take_reclaim(const NodeReclaimItem& item, TurnBatch& batch);
-// States of jobs that have ended may go. Those of jobs that this daemon does not know are not its to judge.
+// States of jobs that have ended may go, also if the journal keeps nothing of them any more. Those of jobs that this
+// journal has never had (an older copy of it was restored) are not its to judge.
 void take_kept_jobs(const KeptJobsItem& item, TurnBatch& batch);
 
 }  // namespace tidepool::leader

@@ -42,7 +42,7 @@ Result<TurnResult> DaemonTurn::run(std::vector<TurnItem> items, Instant now, Tur
                                    core::StageTimes* times) {
   TurnBatch batch({engine_, executor_, newest_}, reads, now);
   learn_utc(batch);
-  learn_damping(batch);
+  learn_settings(batch);
   for (std::size_t place = 0; place < items.size() && !batch.failure(); ++place) take(place, items[place], batch);
   if (batch.failure()) return *batch.failure();
   give_up_late_round(batch);
@@ -120,9 +120,11 @@ void DaemonTurn::learn_utc(TurnBatch& batch) {
   (void)batch.learn(core::UtcSet{*utc_us_at_zero_});
 }
 
-void DaemonTurn::learn_damping(TurnBatch& batch) {
+void DaemonTurn::learn_settings(TurnBatch& batch) {
   if (damping_ && *damping_ != state().damping) (void)batch.learn(core::NodeDampingConfigured{*damping_});
   damping_.reset();
+  if (detector_ && *detector_ != state().straggler_detector) (void)batch.learn(core::DetectorConfigured{*detector_});
+  detector_.reset();
 }
 
 // What time alone has brought about is a fact like any other, so that a decision follows from facts.

@@ -49,6 +49,9 @@ class DaemonTurn {
   // How faults of nodes count; told to the engine with the next turn if it differs.
   void set_damping(const core::NodeDamping& damping) { damping_ = damping; }
 
+  // Which detector judges the jobs that ask for none by name; likewise.
+  void set_detector(const std::string& name) { detector_ = name; }
+
   [[nodiscard]] const core::ClusterState& state() const { return engine_.view(); }
   [[nodiscard]] const NewestMeasurements& newest() const { return newest_; }
   // There is more to decide at once: the last turn ran out of rounds, or there was none yet.
@@ -63,7 +66,8 @@ class DaemonTurn {
   void give_up_late_round(TurnBatch& batch);
   void give_up_late_moves(TurnBatch& batch);
   void learn_utc(TurnBatch& batch);
-  void learn_damping(TurnBatch& batch);
+  // What the daemon is configured with and the state has otherwise.
+  void learn_settings(TurnBatch& batch);
   void learn_clock(TurnBatch& batch);
   void decide(TurnBatch& batch, core::StageTimes* times);
   // False: the plan breaks a law.
@@ -77,6 +81,7 @@ class DaemonTurn {
   std::optional<AwaitedRound> awaited_;
   std::optional<std::int64_t> utc_us_at_zero_;  // none: as the state has it
   std::optional<core::NodeDamping> damping_;    // likewise
+  std::optional<std::string> detector_;         // likewise
   std::string last_invalid_;                    // so that one bad plan is told once
   bool more_to_decide_ = true;
 };

@@ -71,6 +71,13 @@ Status keep_policy(Journal& journal, Daemon::Setup& setup) {
   return ok_status();
 }
 
+Status check_clock_of(Journal& journal, const Config& config) {
+  const auto last = journal.clock();
+  if (!last.ok()) return last.error();
+  if (!*last || config.accept_clock) return ok_status();
+  return check_clock(SystemClockSource().read(), **last);
+}
+
 // Whether this is the text of a valid token of an admin of the whole pool.
 bool lets_in_pool_admin(const std::string& text, History& history, std::int64_t unix_s) {
   const auto given = parse_token(text);
@@ -122,6 +129,7 @@ Result<std::unique_ptr<Daemon>> Daemon::open(Setup setup) {
                                                                .bytes_max = setup.config.retention_bytes,
                                                                .listed_fields = setup.listed_fields});
   if (!journal.ok()) return journal.error();
+  TP_TRY(check_clock_of(*journal, setup.config));
   TP_TRY(keep_policy(*journal, setup));
   auto recovered = recover(*journal, setup.parts);
   if (!recovered.ok()) return recovered.error();
@@ -183,6 +191,7 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
                       .suppress = unsteady.suppress,
                       .reuse = unsteady.reuse,
                       .longest = unsteady.longest});
+  loop_->set_detector(std::string(setup.parts.stragglers.usual->name()));
   TP_TRY(pools_.prepare(config_.pools, cluster_id, publisher_, inbox_));
   return config_.policy_file.empty() ? ok_status() : prepare_policy_file();
 }
@@ -191,11 +200,17 @@ Status Daemon::prepare_policy_file() {
   auto version = read_policy_version(config_.policy_file);
   if (!version.ok()) return invalid_argument(version.error().message);
   std::promise<Result<PolicyExamined>> looked_over;
-  evaluator_->examine(*version, false,
+  evaluator_->examine(*version, true,
                       [&](Result<PolicyExamined> examined) { looked_over.set_value(std::move(examined)); });
   const Result<PolicyExamined> examined = looked_over.get_future().get();
   if (!examined.ok()) return invalid_argument(config_.policy_file + ": " + examined.error().message);
-  if (!examined->checks.runs) return invalid_argument(config_.policy_file + ": " + examined->checks.fault);
+  if (const Status fit = may_decide(*examined); !fit.ok()) {
+    return invalid_argument(config_.policy_file + ": " + fit.error().message);
+  }
+  if (examined->checks.tests == 0) {
+    spdlog::warn("event=policy_untested policy={} why=\"it has no tests; write some to tests/*.yaml beside it\"",
+                 version->name);
+  }
   const auto command = [&](CommandBody body) {
     // Refused if it is active already, which is what was wanted.
     return inbox_.try_push(

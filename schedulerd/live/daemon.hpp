@@ -27,7 +27,7 @@
 
 namespace tidepool::live {
 
-inline constexpr int kExitUsage = 2;    // configuration, state directory, port: change something and try again
+inline constexpr int kExitUsage = 2;    // configuration, state directory, port, clock: change something and try again
 inline constexpr int kExitJournal = 3;  // the disk failed or the state is damaged
 [[nodiscard]] int exit_code_of(const Error& error);
 

@@ -114,6 +114,7 @@ Status Loop::write(std::vector<leader::TurnRow>& rows, Owed& owed) {
     TP_TRY(append_row(links_.journal, row, time));
     if (auto* learnt = std::get_if<leader::FactRow>(&row)) {
       announce(learnt->events);
+      if (std::holds_alternative<core::CheckpointFailed>(learnt->fact.fact)) ++owed.checkpoint_failures;
     } else if (auto* decided = std::get_if<leader::DecisionRow>(&row)) {
       announce(decided->events);
       log_intents(decided->decision);
@@ -132,7 +133,10 @@ Status Loop::commit(const Owed& owed) {
   if (writes) {
     commit_took_ = links_.clock.now() - decided_at;
     answered_ = owed.result.answers.size();
-    on_turn_({.round = decided_at - owed.now, .commit = commit_took_, .stages = stages_});
+    on_turn_({.round = decided_at - owed.now,
+              .commit = commit_took_,
+              .stages = stages_,
+              .checkpoint_failures = owed.checkpoint_failures});
   }
   return ok_status();
 }

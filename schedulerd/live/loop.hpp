@@ -36,11 +36,12 @@ class Loop {
     Publisher& publisher;
     PolicyAsker* asker = nullptr;  // null = no policy file is ever asked
   };
-  // How long a turn took.
+  // How long a turn took, and how many failures it has learnt of which not each is an event.
   struct TurnTimes {
     Duration round;   // to learn and to decide
     Duration commit;  // to write it down
     const core::StageTimes& stages;
+    std::size_t checkpoint_failures = 0;
   };
   using OnTurn = std::function<void(const TurnTimes&)>;
 
@@ -48,6 +49,8 @@ class Loop {
   Loop(Recovered recovered, std::string policy, const Links& links);
   // How faults of nodes count. Before the first turn.
   void set_damping(const core::NodeDamping& damping) { turn_.set_damping(damping); }
+  // What judges the jobs that ask for no detector of stragglers by name. Likewise.
+  void set_detector(const std::string& name) { turn_.set_detector(name); }
   // For measurements; called on the loop's thread. Set it before the first turn.
   void observe(OnTurn on_turn) { on_turn_ = std::move(on_turn); }
 
@@ -74,6 +77,7 @@ class Loop {
     std::vector<Done> answers;
     leader::TurnResult result;
     std::vector<core::Event> events;
+    std::size_t checkpoint_failures = 0;
   };
   [[nodiscard]] Inbox::Gathering gathering() const;
   [[nodiscard]] static Taken sorted(std::vector<InboxItem> items);

@@ -12,6 +12,7 @@
 #include "policies/host/file_policy.hpp"
 #include "policies/registry.hpp"
 #include "straggler/change_point_detector.hpp"
+#include "straggler/registry.hpp"
 
 namespace tidepool::test {
 
@@ -161,7 +162,12 @@ bool LoopWorld::boot(const std::string& folder) {
   };
   auto journal = live::Journal::open(folder + "/journal.db", options_);
   if (!journal.ok()) return fail(journal.error());
-  auto recovered = live::recover(*journal, engine_parts());
+  core::Engine::Parts parts = engine_parts();
+  if (!detector.empty()) {
+    parts.stragglers.named = core::detectors_of(straggler::kDetectors);
+    parts.stragglers.usual = parts.stragglers.named.at(detector);
+  }
+  auto recovered = live::recover(*journal, parts);
   if (!recovered.ok()) return fail(recovered.error());
   journal_ = std::make_unique<live::Journal>(*std::move(journal));
   daemon_clock_ = std::make_unique<live::DaemonClock>(clock, recovered->clock);
@@ -170,6 +176,8 @@ bool LoopWorld::boot(const std::string& folder) {
   loop_ = std::make_unique<live::Loop>(
       *std::move(recovered), kPolicy,
       live::Loop::Links{*journal_, *daemon_clock_, *inbox_, agent, publisher, asker_.get()});
+  if (on_turn) loop_->observe(on_turn);
+  if (!detector.empty()) loop_->set_detector(detector);
   return true;
 }
 

@@ -80,6 +80,8 @@ class LoopWorld {
 
   std::string failure;
   std::optional<live::PolicyAsker::Setup> policy_files;  // none: no policy file is ever asked; set before boot()
+  std::string detector;  // that the daemon is configured with; likewise; empty: the usual one, and no fact says so
+  live::Loop::OnTurn on_turn;  // likewise; empty: not asked for
   ManualClock clock;
   TemporaryFolder dir;
   live::Publisher publisher;

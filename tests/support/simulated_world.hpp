@@ -73,6 +73,7 @@ class SimulatedWorld {
     closes_nodes_ = true;
     const Duration half_life = Duration::seconds(rng_.between(1, 20));
     learn(core::NodeDampingConfigured{{.half_life = half_life, .suppress = 1.3, .longest = half_life * 4}});
+    learn(core::DetectorConfigured{"plain"});
   }
 
   // Tenants share the cluster; jobs are of its leaves. False: the engine refuses the tree.

@@ -33,6 +33,7 @@
 #include "workers/agent/system/monotonic.hpp"
 #include "workers/agent/system/proc_info.hpp"
 #include "workers/agent/system/state_files.hpp"
+#include "workers/agent/system/trouble_log.hpp"
 #include "workers/agent/torchrun.hpp"
 #include "workers/agent/transfer/state_mover.hpp"
 #include "workers/agent/worker_launch.hpp"
@@ -91,6 +92,7 @@ class Loop : public AgentLoop {
   void carry_out(const RecordRestartable& action);
   void carry_out(const OfferProgramAddress& action);
   void carry_out(const SignalWorker& action) { runner_.signal(action.worker, action.signal); }
+  void carry_out(const WarnOf& action) { troubles_.warn(action.worker.text(), action.sentence); }
   void carry_out(const ReadLog& action);
   void carry_out(const ProbeDevices&);
   void carry_out(const DropStates& action);
@@ -130,6 +132,7 @@ class Loop : public AgentLoop {
   asio::signal_set signals_{io_, SIGTERM, SIGINT};
   Lifeline lifeline_{io_};
   AgentState state_;
+  TroubleLog troubles_;
   NodeAddress address_;
   DaemonLink link_;
   CertificateRenewal renewal_;
@@ -142,11 +145,10 @@ class Loop : public AgentLoop {
   std::deque<Fact> facts_;
   bool feeding_ = false;
   ProgramOffers offers_;
-  std::set<WorkerId> unrecorded_;  // the ledger could not take their start: they must not run
-  std::set<JobId> to_drop_;        // jobs that have ended and whose workers have not
+  std::map<WorkerId, std::string> unrecorded_;  // why the ledger could not take their start: they must not run
+  std::set<JobId> to_drop_;                     // jobs that have ended and whose workers have not
   std::string last_loss_;
   bool ending_ = false;
-  bool probing_ = false;
   std::jthread prober_;  // the last member: it ends before anything that it uses
 };
 
@@ -177,11 +179,13 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
                                          api::FromWorker message) { on_worker_message(worker, std::move(message)); },
                     .on_pulse = [this](WorkerId worker, api::PulseMessage pulse) { feed(WorkerPulsed{worker, pulse}); },
                     .on_hung_up = [this](WorkerId worker) { feed(WorkerHungUp{worker}); },
-                    .on_trouble = [](const std::string& sentence) { spdlog::warn("worker socket: {}", sentence); }}),
+                    .on_trouble = [this](const std::string& source,
+                                         const std::string& what) { troubles_.warn(source, what); }}),
       runner_(io_, [this](const ProcessEnd& end) { on_process_end(end); }),
       log_cuts_(io_, logs_, runner_),
       notices_(io_, {.on_answer = [this](WorkerId id, api::AnswerMessage said) { feed(WorkerSaid{id, said}); },
-                     .on_trouble = [](const std::string& sentence) { spdlog::warn("{}", sentence); }}),
+                     .on_trouble = [this](const std::string& source,
+                                          const std::string& what) { troubles_.warn(source, what); }}),
       states_({.memory = options_.memory_folder(), .jobs = options_.state_dir / "jobs"}, options_.state_rate,
               {.post = [this](std::function<void()> what) { asio::post(io_, std::move(what)); },
                .send = [this](const api::AgentToDaemon& message) { link_.send(message); },
@@ -322,10 +326,10 @@ void Loop::carry_out(const SendToWorker& action) {
 
 void Loop::carry_out(const SpawnWorker& action) {
   const api::StartWorker& order = action.order;
-  if (unrecorded_.erase(order.worker) > 0) {
-    feed(WorkerEnded{.worker = order.worker,
-                     .detail = "this node cannot write its state directory; nothing was started"});
-    return;
+  if (const auto why = unrecorded_.extract(order.worker)) {
+    return feed(WorkerEnded{
+        .worker = order.worker,
+        .detail = "this node cannot write its state directory (" + why.mapped() + "); nothing was started"});
   }
   tell_start(order, spawn(order));
 }
@@ -352,8 +356,6 @@ Status Loop::spawn_rank(const SpawnProgram& action) {
   for (const auto& [name, value] : around->environment) order.env[name] = value;
   order.slots = around->slots;
   memory_.know_job(order.job, order.submitted_at.value_or(0));
-  // A confined program's is made by its own user.
-  if (!rooms_.confinement().on()) TP_TRY(make_checkpoint_folder(order, memory_.disk_folder(order.job)));
   const fs::path folder = work_folder(order.worker);
   TP_TRY(write_seat(folder, {.order = action.order, .offer = offers_.of(order.worker), .started = true, .ended = {}}));
   offers_.let_go_of_port(order.worker);
@@ -378,6 +380,7 @@ void Loop::carry_out(const OfferProgramAddress& action) {
 }
 
 Status Loop::spawn(const api::StartWorker& order) {
+  prober_.request_stop();  // the devices are the worker's
   const fs::path folder = work_folder(order.worker);
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
@@ -463,14 +466,9 @@ void Loop::tell_figures(const std::vector<DeviceFigures>& figures) {
 
 // In a thread of its own, since the probe is waited for; its figures come back through the loop.
 void Loop::carry_out(const ProbeDevices&) {
-  const bool in_use = !slots_.gpus.empty() && has_workers();
-  if (probing_ || in_use || options_.probe == AgentOptions::Probe::kNever) return;
-  probing_ = true;
-  prober_ = std::jthread([this] {
-    asio::post(io_, [this, figures = measure_()] {
-      probing_ = false;
-      tell_figures(figures);
-    });
+  if (options_.probe == AgentOptions::Probe::kNever) return;
+  prober_ = std::jthread([this](const std::stop_token& stop) {
+    asio::post(io_, [this, figures = measure_(stop)] { tell_figures(figures); });
   });
 }
 
@@ -478,7 +476,7 @@ void Loop::carry_out(const RecordStarted& action) {
   const auto status = ledger_.record_started(action.worker, action.started_at);
   if (status.ok()) return;
   spdlog::error("{}: {}", action.worker.text(), status.error().message);
-  unrecorded_.insert(action.worker);
+  unrecorded_[action.worker] = status.error().message;
 }
 
 void Loop::carry_out(const RecordExit& action) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,9 @@ namespace tidepool::agent {
 
 class AgentLoop {
  public:
-  // Measures this node's devices; takes a tenth of a second or some, and is called in a thread of its own.
-  using Measure = std::function<std::vector<DeviceFigures>()>;
+  // Measures this node's devices; takes a tenth of a second or some, and is called in a thread of its own. Without
+  // figures once it is told to stop.
+  using Measure = std::function<std::vector<DeviceFigures>(const std::stop_token& stop)>;
   struct Senses {
     Measure measure;
     std::function<std::optional<int>(const std::string& uuid)> gpu_processes;  // as GpuProbe::processes_on

@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "base/log/logging.hpp"
+#include "base/log/open_files.hpp"
 #include "workers/agent/agent_loop.hpp"
 #include "workers/agent/agent_options.hpp"
 #include "workers/agent/data_address.hpp"
@@ -35,8 +37,11 @@ std::string probe_beside_us() {
 }
 
 // Slow devices are told, not refused.
-std::vector<DeviceFigures> measure(const AgentOptions& options, const NodeSlots& slots) {
-  JoinProbe probe{.program = probe_beside_us(), .gpus = {}, .record = options.state_dir / "health.jsonl"};
+std::vector<DeviceFigures> measure(const AgentOptions& options, const NodeSlots& slots, const std::stop_token& stop) {
+  JoinProbe probe{
+      .program = probe_beside_us(), .gpus = {}, .record = options.state_dir / "health.jsonl", .gives_up = [&] {
+        return stop.stop_requested();
+      }};
   for (const Gpu& gpu : slots.gpus) probe.gpus.push_back(gpu.uuid);
   NodeHealth health = probe_node(probe);
   for (const DeviceFigures& figures : health.figures) spdlog::info("{}", describe(figures));
@@ -71,6 +76,7 @@ Result<std::vector<UniqueFd>> take_gpus(const NodeSlots& slots) {
 }
 
 int run_agent(AgentOptions options) {
+  raise_open_files("each worker needs some; with more workers than these allow, starts fail");
   if (const Status secured = secure_link(options); !secured.ok()) return fail(secured.error());
   const auto lock = lock_state_dir(options.state_dir);
   if (!lock) {
@@ -95,13 +101,13 @@ int run_agent(AgentOptions options) {
   const auto before = processes_before(slots, probe);
   auto loop =
       AgentLoop::open(options, slots,
-                      {.measure = [&] { return measure(options, slots); },
+                      {.measure = [&](const std::stop_token& stop) { return measure(options, slots, stop); },
                        .gpu_processes = [&](const std::string& uuid) { return processes_since(before, uuid, probe); }});
   if (!loop) return fail(loop.error());
   const bool measures_first = options.probe == AgentOptions::Probe::kAlways ||
                               (options.probe == AgentOptions::Probe::kGpus && !slots.gpus.empty());
   // What workers are using cannot be measured.
-  if (measures_first && !(*loop)->has_workers()) (*loop)->tell_figures(measure(options, slots));
+  if (measures_first && !(*loop)->has_workers()) (*loop)->tell_figures(measure(options, slots, {}));
   // Ends before the loop that it tells.
   const NoticeWatch notices(options.notice, [&](std::optional<Instant> at) { (*loop)->tell_notice(at); });
   (*loop)->run();

@@ -96,7 +96,8 @@ void NoticeFiles::tell(WorkerId worker, const fs::path& folder, const api::Notic
                                {"extended_ms", notice.extended_ms},  {"answers", notice.answers},
                                {"granted", notice.granted}};
   const Status written = replace_file(notice_in(folder), canonical_json(told) + "\n");
-  if (!written.ok()) handlers_.on_trouble("no notice for " + worker.text() + ": " + written.error().message);
+  if (!written.ok())
+    handlers_.on_trouble(worker.text(), "no notice for " + worker.text() + ": " + written.error().message);
   if (!looks) look_later();
 }
 
@@ -127,8 +128,8 @@ void NoticeFiles::look(WorkerId worker, Standing& standing) {
   standing.read = line;
   const auto written = answer_of_line(line);
   if (!written) {
-    return handlers_.on_trouble("what " + worker.text() +
-                                " wrote in its answer file is no answer: " + written.error().message);
+    return handlers_.on_trouble(
+        worker.text(), "what " + worker.text() + " wrote in its answer file is no answer: " + written.error().message);
   }
   const std::int64_t needs = std::clamp<std::int64_t>(written->until_unix_ms - unix_ms_now(), 0, kNeedsMostMs);
   handlers_.on_answer(worker, {.decision = standing.decision,

@@ -80,14 +80,6 @@ bool takes_gpus(const api::StartWorker& order, const NodeSlots& slots) {
   return order.gpus && !slots.gpus.empty();
 }
 
-Status make_checkpoint_folder(api::StartWorker& order, const fs::path& fallback) {
-  const fs::path folder = order.env.emplace("TIDEPOOL_CHECKPOINT_DIR", fallback.string()).first->second;
-  std::error_code error;
-  fs::create_directories(fs::path(order.workdir) / folder, error);
-  if (error) return io_error("cannot make the checkpoint folder " + folder.string() + ": " + error.message());
-  return ok_status();
-}
-
 Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& place, const NodeSlots& slots) {
   const auto devices = visible_devices(order, slots);
   if (!devices) return devices.error();
@@ -115,6 +107,7 @@ Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& 
   environment["TIDEPOOL_ANSWER_FILE"] = own.empty() ? "" : NoticeFiles::answer_in(own).string();
   environment.emplace("TIDEPOOL_CHECKPOINT_DIR", place.checkpoint_folder.string());
   say_where_to_meet(place.data, environment);
+  const std::string states = environment["TIDEPOOL_CHECKPOINT_DIR"];
   environment.erase("TIDEPOOL_PARK_DIR");
   if (place.park_folder) environment["TIDEPOOL_PARK_DIR"] = place.park_folder->string();
 
@@ -123,6 +116,8 @@ Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& 
   ChildSpec spec{.program = std::move(*program), .argv = {order.program}, .workdir = order.workdir};
   spec.argv.insert(spec.argv.end(), order.argv.begin(), order.argv.end());
   spec.environment = entries_of(environment);
+  // In which a program that starts anew for each generation keeps its states; a confined program's plan has its own.
+  if (order.restart_grace_ms && !place.confined) spec.make_folder = states;
   if (holds_nul(spec)) return invalid_argument("a NUL byte cannot be passed to a program; remove it from run");
   return spec;
 }

@@ -34,8 +34,4 @@ struct LaunchPlace {
 [[nodiscard]] Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& place,
                                             const NodeSlots& slots);
 
-// That in which a program which starts anew for each generation keeps its states: the order's, or else `fallback`,
-// which the order then names.
-[[nodiscard]] Status make_checkpoint_folder(api::StartWorker& order, const std::filesystem::path& fallback);
-
 }  // namespace tidepool::agent

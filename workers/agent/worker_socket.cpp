@@ -32,6 +32,10 @@ std::optional<uid_t> user_of_peer(LocalSocket& socket) {
   return peer.uid;
 }
 
+std::string user_text(uid_t user) {
+  return "user " + std::to_string(user);
+}
+
 }  // namespace
 
 struct WorkerSocket::Drain {
@@ -47,7 +51,8 @@ WorkerSocket::WorkerSocket(asio::io_context& io, Handlers handlers, std::chrono:
       arriving_(acceptor_, {.on_link = [this](LocalSocket socket) { admit(std::move(socket)); },
                             .on_failure =
                                 [this](const error_code& failed) {
-                                  handlers_.on_trouble("cannot accept a worker's link: " + failed.message());
+                                  handlers_.on_trouble("the socket",
+                                                       "cannot accept a worker's link: " + failed.message());
                                 }}),
       hello_patience_(hello_patience) {}
 
@@ -95,11 +100,13 @@ void WorkerSocket::accept_waiting() {
 
 void WorkerSocket::admit(LocalSocket socket) {
   const auto user = user_of_peer(socket);
-  if (!user) return handlers_.on_trouble("the kernel does not tell of which user a connection is; it was sent away");
+  if (!user)
+    return handlers_.on_trouble("the socket",
+                                "the kernel does not tell of which user a connection is; it was sent away");
   const auto same = std::count_if(unknown_links_.begin(), unknown_links_.end(),
                                   [&](const auto& link) { return link.second.user == *user; });
   if (unknown_links_.size() >= kUnknownLinksMax || (*user != ::geteuid() && same >= kUnknownLinksOfUserMax)) {
-    handlers_.on_trouble("too many connections without a hello; one was sent away");
+    handlers_.on_trouble(user_text(*user), "too many connections without a hello; one was sent away");
     return;
   }
   auto stream = std::make_shared<LineStream>(LineStream::Stream(LineStream::Socket(std::move(socket))), kUnreadMax,
@@ -126,12 +133,12 @@ void WorkerSocket::admit(LocalSocket socket) {
 void WorkerSocket::expect_hello(const Stream& stream, uid_t user) {
   auto& unknown =
       unknown_links_.try_emplace(stream, Unknown{user, asio::steady_timer(io_, hello_patience_)}).first->second;
-  unknown.deadline.async_wait([this, weak = std::weak_ptr<LineStream>(stream)](const error_code& ended) {
+  unknown.deadline.async_wait([this, user, weak = std::weak_ptr<LineStream>(stream)](const error_code& ended) {
     const auto self = weak.lock();
     // One whose hello was read as the time ran out is known.
     if (ended || !unknown_links_.contains(self)) return;
     const std::string trouble = "a connection said no hello in time";
-    handlers_.on_trouble(trouble + "; it was closed");
+    handlers_.on_trouble(user_text(user), trouble + "; it was closed");
     self->close(trouble);
   });
 }
@@ -150,11 +157,11 @@ void WorkerSocket::greet(const Stream& stream, const std::string& line) {
   } else if (const auto user = handlers_.user_of(hello->worker); !user) {
     trouble = hello->worker.text() + " does not live on this node";
   } else if (*user != unknown_links_.at(stream).user) {
-    trouble = "a process of user " + std::to_string(unknown_links_.at(stream).user) + " said that it is " +
-              hello->worker.text() + ", which is another user's; it was sent away";
+    trouble = "a process of " + user_text(unknown_links_.at(stream).user) + " said that it is " + hello->worker.text() +
+              ", which is another user's; it was sent away";
   }
   if (!trouble.empty()) {
-    handlers_.on_trouble(trouble);
+    handlers_.on_trouble(user_text(unknown_links_.at(stream).user), trouble);
     stream->close(trouble);
     return;
   }
@@ -192,7 +199,7 @@ void WorkerSocket::on_message(const Stream& stream, const std::string& line) {
     return;
   }
   const std::string trouble = message ? "a second hello" : message.error().message;
-  handlers_.on_trouble(worker.text() + ": " + trouble);
+  handlers_.on_trouble(worker.text(), worker.text() + ": " + trouble);
   stream->close(trouble);
 }
 

@@ -33,8 +33,8 @@ class WorkerSocket {
     std::function<std::optional<uid_t>(WorkerId)> user_of;
     std::function<void(WorkerId, api::FromWorker)> on_message;
     std::function<void(WorkerId, api::PulseMessage)> on_pulse;
-    std::function<void(WorkerId)> on_hung_up;                     // by the worker itself
-    std::function<void(const std::string& sentence)> on_trouble;  // for the log
+    std::function<void(WorkerId)> on_hung_up;                                                // by the worker itself
+    std::function<void(const std::string& source, const std::string& sentence)> on_trouble;  // as TroubleLog::warn
   };
   WorkerSocket(boost::asio::io_context& io, Handlers handlers,
                std::chrono::steady_clock::duration hello_patience = kHelloPatience);

@@ -4,8 +4,11 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <new>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "workers/runtime/session.hpp"
 #include "workers/runtime/tidepool.h"
@@ -20,6 +23,7 @@ struct tidepool_session {
   std::unique_ptr<Session> session;
   std::optional<tidepool::runtime::Step> step;
   std::size_t gradient_count = 0;
+  std::set<std::string> registered;
   bool lent = false;  // the gradients are the program's, on its GPU
   bool joined = false;
   bool in_step = false;     // next_step gave one that is neither reduced nor given up
@@ -28,10 +32,20 @@ struct tidepool_session {
 
 namespace {
 
-thread_local std::string last_error;
+// Stays in place for the life of the thread, and is written without an allocation that could fail.
+thread_local char last_error[1024];
 
-int fail(int code, const std::string& message) {
-  last_error = message;
+// Whole characters of UTF-8 only, ended by a 0.
+template <std::size_t kSize>
+void copy_text(std::string_view text, char (&out)[kSize]) {
+  std::size_t length = std::min(text.size(), kSize - 1);
+  while (length < text.size() && length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) --length;
+  std::memcpy(out, text.data(), length);
+  out[length] = '\0';
+}
+
+int fail(int code, std::string_view message) {
+  copy_text(message, last_error);
   return code;
 }
 
@@ -106,13 +120,23 @@ tidepool::runtime::WallTime wall_time_of(std::int64_t unix_ms) {
   return tidepool::runtime::WallTime(std::chrono::duration_cast<tidepool::runtime::WallTime::duration>(since));
 }
 
-// Whole characters of UTF-8 only, ended by a 0.
-template <std::size_t kSize>
-void copy_text(const std::string& text, char (&out)[kSize]) {
-  std::size_t length = std::min(text.size(), kSize - 1);
-  while (length < text.size() && length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) --length;
-  std::memcpy(out, text.data(), length);
-  out[length] = '\0';
+// One piece of the state, which `add` takes in; its errors are the caller's, too.
+template <class Add>
+int register_piece(tidepool_session* session, const char* name, std::span<std::byte> memory, Add add) {
+  if (session == nullptr || name == nullptr || (memory.data() == nullptr && !memory.empty())) {
+    return fail(TIDEPOOL_INVALID, "session, name and memory must not be NULL");
+  }
+  if (session->joined) return fail(TIDEPOOL_INVALID, "state is registered before tidepool_join()");
+  const std::string quoted = std::string("\"") + name + "\"";
+  if (memory.empty()) {
+    return fail(TIDEPOOL_INVALID, quoted + " has 0 bytes: give its size in bytes, or do not register it");
+  }
+  if (session->registered.contains(name)) {
+    return fail(TIDEPOOL_INVALID, quoted + " is registered already: give each piece of the state a name of its own");
+  }
+  if (const tidepool::Status status = add(); !status.ok()) return fail(TIDEPOOL_INVALID, status.error().message);
+  session->registered.insert(name);
+  return TIDEPOOL_OK;
 }
 
 int ending_code(const Session& session) {
@@ -132,7 +156,7 @@ int tidepool_abi_version(void) {
 }
 
 const char* tidepool_last_error(void) {
-  return last_error.c_str();
+  return last_error;
 }
 
 int tidepool_open(const tidepool_options* options, tidepool_session** session) {
@@ -157,13 +181,12 @@ int tidepool_open(const tidepool_options* options, tidepool_session** session) {
 }
 
 int tidepool_register(tidepool_session* session, const char* name, void* memory, size_t bytes) {
+  const std::span<std::byte> piece(static_cast<std::byte*>(memory), bytes);
   return guarded([&] {
-    if (session == nullptr || name == nullptr || (memory == nullptr && bytes > 0)) {
-      return fail(TIDEPOOL_INVALID, "session, name and memory must not be NULL");
-    }
-    if (session->joined) return fail(TIDEPOOL_INVALID, "state is registered before tidepool_join()");
-    session->session->register_state(name, {static_cast<std::byte*>(memory), bytes});
-    return TIDEPOOL_OK;
+    return register_piece(session, name, piece, [&] {
+      session->session->register_state(name, piece);
+      return tidepool::ok_status();
+    });
   });
 }
 
@@ -192,13 +215,9 @@ int tidepool_use_stream(tidepool_session* session, void* stream) {
 }
 
 int tidepool_register_device(tidepool_session* session, const char* name, void* memory, size_t bytes) {
+  const std::span<std::byte> piece(static_cast<std::byte*>(memory), bytes);
   return guarded([&] {
-    if (session == nullptr || name == nullptr || (memory == nullptr && bytes > 0)) {
-      return fail(TIDEPOOL_INVALID, "session, name and memory must not be NULL");
-    }
-    if (session->joined) return fail(TIDEPOOL_INVALID, "state is registered before tidepool_join()");
-    const auto status = session->session->register_on_device(name, {static_cast<std::byte*>(memory), bytes});
-    return status.ok() ? TIDEPOOL_OK : fail(TIDEPOOL_INVALID, status.error().message);
+    return register_piece(session, name, piece, [&] { return session->session->register_on_device(name, piece); });
   });
 }
 

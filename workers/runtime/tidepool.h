@@ -135,13 +135,15 @@ typedef struct tidepool_leave_notice {
 
 TIDEPOOL_API int tidepool_abi_version(void);
 
-/* What the last failed call of this thread had to say; never NULL. */
+/* What the last failed call of this thread had to say, at most 1,023 bytes of UTF-8; never NULL, "" before the first.
+ * The pointer is the thread's own and stays valid until it ends. The text stays until the next call of this thread that
+ * fails: copy it to keep it longer. Calls that succeed do not change it, so ask only after one that failed. */
 TIDEPOOL_API const char* tidepool_last_error(void);
 
 TIDEPOOL_API int tidepool_open(const tidepool_options* options, tidepool_session** session);
 
 /* Memory that makes up a replica; before join; must stay in place until tidepool_next_step() has said FINISHED or LEFT,
- * or until close. */
+ * or until close. INVALID: `bytes` is 0, or the name has been registered already. */
 TIDEPOOL_API int tidepool_register(tidepool_session* session, const char* name, void* memory, size_t bytes);
 
 /* The buffer that reduce sums, `count` floats; the same pointer for the same count. NULL on error. */

@@ -42,6 +42,8 @@ class Answers {
     return reinterpret_cast<WhyRecord*>(bytes_ + layout_.why)[row];
   }
   [[nodiscard]] std::uint32_t jobs() const { return jobs_; }
+  // The hook admit has said that the job may not run.
+  [[nodiscard]] bool refused(std::uint32_t row) const { return admit()[row] == 0; }
 
  private:
   [[nodiscard]] double* at(std::uint64_t offset) const { return reinterpret_cast<double*>(bytes_ + offset); }

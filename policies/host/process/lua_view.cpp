@@ -126,7 +126,9 @@ int view_random(lua_State* state) {
 int view_why(lua_State* state) {
   const std::uint32_t row = check_row(state, 1);
   LuaRound& round = round_of(state);
-  read_why(state, 2, 3, round.answers->why(row));
+  WhyRecord unused{};
+  // Of a job that admit has refused, admit gives the reason; what a later hook says is still looked over.
+  read_why(state, 2, 3, round.answers->refused(row) ? unused : round.answers->why(row));
   round.answers->header().why_set = 1;
   return 0;
 }

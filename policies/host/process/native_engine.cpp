@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 #include "base/rng.hpp"
 #include "policies/host/process/engine.hpp"
@@ -19,6 +20,24 @@ constexpr const char* kOtherVersion =
     "its description is not of version 2: build it anew with this tidepool_policy.h, with .abi = TIDEPOOL_POLICY_ABI "
     "and .size = sizeof(tidepool_policy) (docs/policies.md, \"From version 1 to 2\")";
 
+constexpr const char* kNoEntry =
+    "policy.so has no function " TIDEPOOL_POLICY_ENTRY
+    ": define it as extern \"C\" const tidepool_policy* " TIDEPOOL_POLICY_ENTRY
+    "(uint32_t host_abi), not static and not hidden (examples/policies/even_split/policy.cpp)";
+
+// Why the loader has refused the library, and what to do. Its words begin with the path of a descriptor, which says
+// nothing to the author.
+std::string told_of_loader(std::string why, const std::string& path) {
+  if (why.starts_with(path + ": ")) why.erase(0, path.size() + 2);
+  const bool lacks_name = why.find("undefined symbol") != std::string::npos;
+  const bool lacks_library = why.find("cannot open shared object") != std::string::npos;
+  if (lacks_name) return "policy.so cannot be loaded: " + why + "; link what defines that into it, statically";
+  if (lacks_library) return "policy.so cannot be loaded: " + why + "; link that library into it, statically";
+  return "policy.so is no shared library for this machine (" + why +
+         "); build it anew here: c++ -std=c++20 -O2 -fPIC -shared -I SOURCES policy.cpp -o policy.so, where SOURCES is "
+         "Tidepool's source folder (docs/policies.md)";
+}
+
 // Of the description in the first header of this version.
 constexpr std::size_t kFirstSize = offsetof(tidepool_policy, share);
 
@@ -32,6 +51,8 @@ struct Round {
 void on_why(void* context, std::uint32_t job, const char* code, const tidepool_number* numbers, std::uint32_t count) {
   auto& round = *static_cast<Round*>(context);
   if (job >= round.answers.jobs() || code == nullptr) return;
+  // Of a job that admit has refused, admit gives the reason.
+  if ((round.answers.header().hooks & kAdmit) != 0 && round.answers.refused(job)) return;
   WhyRecord& why = round.answers.why(job);
   copy_text(code, why.code, kCodeBytes);
   why.count = 0;
@@ -65,13 +86,13 @@ class NativeEngine final : public PolicyEngine {
     void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       const char* why = dlerror();
-      copy_text(why == nullptr ? "the loader refused it" : why, refused_, sizeof refused_);
+      copy_text(told_of_loader(why == nullptr ? "the loader refused it" : why, path), refused_, sizeof refused_);
       return;
     }
     entry_ = reinterpret_cast<tidepool_policy_entry>(dlsym(library, TIDEPOOL_POLICY_ENTRY));
     if (entry_ != nullptr) return;
     is_old_ = dlsym(library, "tidepool_policy_v1") != nullptr;
-    copy_text(is_old_ ? kVersion1 : "it has no function " TIDEPOOL_POLICY_ENTRY, refused_, sizeof refused_);
+    copy_text(is_old_ ? kVersion1 : kNoEntry, refused_, sizeof refused_);
   }
 
   bool load(AnswersHeader& header, std::uint32_t& hooks) override {

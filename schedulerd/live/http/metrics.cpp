@@ -72,7 +72,8 @@ struct Metrics::Series {
   Histogram& rebalance_stall =
       histograms(registry, "sched_rebalance_stall_seconds", "First step by new shares, beyond the next")
           .Add({}, kSwitchSeconds);
-  Counter& stragglers = counters(registry, "sched_stragglers_replaced_total", "Slow workers replaced").Add({});
+  Counter& stragglers =
+      counters(registry, "sched_stragglers_replaced_total", "Slow workers that another one has replaced").Add({});
   Counter& lost = counters(registry, "sched_workers_lost_total", "Workers that died unasked").Add({});
   Family<Counter>& audits = counters(registry, "sched_epoch_audits_total", "Audits of the samples used, by outcome");
   Counter& decisions = counters(registry, "sched_decisions_total", "Decisions made").Add({});
@@ -90,9 +91,7 @@ struct Metrics::Series {
   Counter& parked = counters(registry, "sched_parked_total", "States kept when a job gave up its slots").Add({});
   Counter& checkpoints = counters(registry, "sched_checkpoints_total", "Checkpoints taken").Add({});
   Counter& checkpoint_failures =
-      counters(registry, "sched_checkpoint_failures_total",
-               "Events of checkpoints that could not be taken: the 1st, 2nd, 4th, ... in a row of each job")
-          .Add({});
+      counters(registry, "sched_checkpoint_failures_total", "Checkpoints that could not be taken").Add({});
   Counter& lost_steps =
       counters(registry, "sched_restored_steps_lost_total", "Steps that a start did not find again").Add({});
   Histogram& round = histograms(registry, "sched_round_seconds", "One pass of the loop").Add({}, kFastSeconds);
@@ -143,8 +142,6 @@ void Metrics::Series::observe(const core::Event& event) {
     parked.Increment();
   } else if (type == "job.checkpointed") {
     checkpoints.Increment();
-  } else if (type == "job.checkpoint_failed") {
-    checkpoint_failures.Increment();
   } else if (type == "job.restored") {
     lost_steps.Increment(number_in(event.data, "steps_lost"));
   } else if (type == "worker.stuck") {
@@ -153,7 +150,7 @@ void Metrics::Series::observe(const core::Event& event) {
     rebalances.Increment();
     rebalance_stall.Observe(number_in(event.data, "stall_ms") * 1e-3);
   } else if (type == "worker.replaced") {
-    stragglers.Increment();
+    if (event.data.value("straggler", false)) stragglers.Increment();
   } else if (type == "worker.lost") {
     lost.Increment();
   } else if (type == "decision.made") {
@@ -165,7 +162,7 @@ void Metrics::Series::observe(const core::Event& event) {
   }
 }
 
-// The kinds are a closed list of six (core/facts/event_data.cpp).
+// The kinds are a closed list of seven (core/facts/event_data.cpp).
 void Metrics::Series::observe_switch(const nlohmann::json& data) {
   const std::string kind = data.value("kind", std::string());
   if (!data.value("measured", false)) return;
@@ -244,6 +241,10 @@ void Metrics::observe_stages(const core::StageTimes& took) {
     if (spent <= Duration()) continue;
     series_->stages.Add({{"stage", std::string(core::kStageNames.at(i))}}, kFastSeconds).Observe(spent.to_seconds());
   }
+}
+
+void Metrics::count_checkpoint_failures(std::size_t failures) {
+  series_->checkpoint_failures.Increment(static_cast<double>(failures));
 }
 
 void Metrics::observe_events(const std::vector<core::Event>& events) {

@@ -25,6 +25,8 @@ class Metrics {
   void observe_commit(Duration took);  // one commit of the journal
   // Of a pass; a stage that it did not go through does not count.
   void observe_stages(const core::StageTimes& took);
+  // That a turn has learnt of; events tell only some of them.
+  void count_checkpoint_failures(std::size_t failures);
 
   // Thread-safe.
   void observe_events(const std::vector<core::Event>& events);

@@ -33,7 +33,8 @@ namespace tidepool::live::http {
 // When the job is expected to start and end; null: nothing is known of it yet.
 [[nodiscard]] nlohmann::json render_forecast(const SeenBy& seen_by, JobId job);
 // The same of a forecast that was made for the caller alone.
-[[nodiscard]] nlohmann::json render_told(const WallClock& clock, const forecast::ToldJob& told, Instant made_at);
+[[nodiscard]] nlohmann::json render_told(const WallClock& clock, const forecast::ToldJob& told,
+                                         const forecast::Told& of);
 
 [[nodiscard]] nlohmann::json render_sizes(const core::Job& job);
 [[nodiscard]] nlohmann::json render_cost(const Published& seen, const core::Job& job, const std::string& currency);

@@ -35,7 +35,7 @@ json render_expected(const WallClock& clock, const std::optional<forecast::Expec
 
 }  // namespace
 
-json render_told(const WallClock& clock, const forecast::ToldJob& told, Instant made_at) {
+json render_told(const WallClock& clock, const forecast::ToldJob& told, const forecast::Told& of) {
   json sizes = json::array();
   for (const forecast::SizeFrom& from : told_sizes(told)) {
     sizes.push_back({{"at", clock.text(from.at)}, {"size", from.size}});
@@ -48,7 +48,8 @@ json render_told(const WallClock& clock, const forecast::ToldJob& told, Instant 
       {"outcome", told.end ? json(core::to_text(told.outcome)) : json(nullptr)},
       {"cost", {{"low", to_text(told.cost_low)}, {"expected", to_text(told.cost)}, {"high", to_text(told.cost_high)}}},
       {"sizes", std::move(sizes)},
-      {"computed_at", clock.text(made_at)}};
+      {"unasked_policy", of.unasked_policy.empty() ? json(nullptr) : json(of.unasked_policy)},
+      {"computed_at", clock.text(of.at)}};
 }
 
 // One that was made before the job ended says nothing of it any more.
@@ -57,7 +58,7 @@ json render_forecast(const SeenBy& seen_by, JobId job) {
   const core::Job* known = seen_by.seen.state.find_job(job);
   const auto told = seen_by.forecasts->told.jobs.find(job);
   if (known == nullptr || core::is_final(known->state()) || told == seen_by.forecasts->told.jobs.end()) return nullptr;
-  return render_told(seen_by.seen.clock, told->second, seen_by.forecasts->told.at);
+  return render_told(seen_by.seen.clock, told->second, seen_by.forecasts->told);
 }
 
 }  // namespace tidepool::live::http

@@ -103,6 +103,17 @@ void PolicyEvaluator::replay(ReplayAsked asked, std::function<void(Result<Policy
   if (!thread_->post(work, kWaitingMost)) done(too_busy());
 }
 
+Status may_decide(const PolicyExamined& examined) {
+  if (!examined.checks.runs) return invalid_argument(examined.checks.fault);
+  for (const PolicyTestResult& result : examined.tests) {
+    if (result.differences.empty()) continue;
+    return invalid_argument(std::to_string(examined.checks.failed) + " of " + std::to_string(examined.checks.tests) +
+                            " tests fail; tests/" + result.file + ", \"" + result.test +
+                            "\": " + result.differences.front() + "; see all: schedctl policy test FILE");
+  }
+  return ok_status();
+}
+
 Result<RunnablePolicy> make_runnable(const PolicyVersion& version, const nlohmann::json& params) {
   auto file = file_of(version);
   if (!file) return file.error();

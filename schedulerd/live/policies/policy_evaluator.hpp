@@ -26,6 +26,9 @@ struct PolicyExamined {
   std::vector<PolicyTestResult> tests;
 };
 
+// Ok if the policy runs and none of its tests fails; the error names the first that does, and what was found instead.
+[[nodiscard]] Status may_decide(const PolicyExamined& examined);
+
 // The recorded rounds under another policy. Each is judged by itself: the candidate sees the state as it was, not as it
 // would have become under the candidate.
 struct PolicyReplay {

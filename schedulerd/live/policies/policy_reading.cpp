@@ -7,7 +7,7 @@ namespace tidepool::live {
 namespace host = policies::host;
 
 Result<PolicyVersion> read_policy_version(const std::string& path) {
-  auto file = host::read_policy_file(path, read_yaml);
+  auto file = host::read_policy_file(path);
   if (!file) return file.error();
   nlohmann::json tests = nlohmann::json::object();
   for (const auto& each : file->tests) {

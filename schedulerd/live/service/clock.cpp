@@ -17,7 +17,28 @@ std::int64_t read_us(clockid_t clock) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000 + time.tv_nsec / 1'000;
 }
 
+bool is_same_boot(const ClockReading& reading, const StoredClock& last) {
+  return !reading.boot_id.empty() && reading.boot_id == last.reading.boot_id;
+}
+
+std::string wall_text(std::int64_t unix_us) {
+  return WallClock{unix_us}.text(Instant());
+}
+
 }  // namespace
+
+Status check_clock(const ClockReading& reading, const StoredClock& last) {
+  if (is_same_boot(reading, last)) return ok_status();
+  const Duration gone = Duration::micros(reading.wall_unix_us - last.reading.wall_unix_us);
+  const bool behind = gone < Duration() - kBackAtMost;
+  if (!behind && gone <= kOffAtMost) return ok_status();
+  const Duration apart = behind ? Duration() - gone : gone;
+  return invalid_argument("the clock of this machine says " + wall_text(reading.wall_unix_us) + ", " +
+                          std::to_string(apart.count_us() / Duration::seconds(24 * 3600).count_us()) + " days " +
+                          (behind ? "before" : "after") + " the newest entry of the journal (" +
+                          wall_text(last.reading.wall_unix_us) +
+                          "); set the clock and start again, or, if it is right, start once with --accept-clock");
+}
 
 SystemClockSource::SystemClockSource() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
@@ -32,9 +53,8 @@ DaemonClock::DaemonClock(ClockSource& source, const std::optional<StoredClock>& 
   const ClockReading reading = source_.read();
   boottime_zero_us_ = reading.boottime_us;
   if (last) {
-    const bool same_boot = !reading.boot_id.empty() && reading.boot_id == last->reading.boot_id;
-    const std::int64_t away_us =
-        same_boot ? reading.boottime_us - last->reading.boottime_us : reading.wall_unix_us - last->reading.wall_unix_us;
+    const std::int64_t away_us = is_same_boot(reading, *last) ? reading.boottime_us - last->reading.boottime_us
+                                                              : reading.wall_unix_us - last->reading.wall_unix_us;
     zero_at_ = last->at + Duration::micros(std::max<std::int64_t>(0, away_us));
     unix_us_at_zero_ = last->unix_us_at_zero;
   } else {

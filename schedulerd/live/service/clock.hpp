@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/result.hpp"
 #include "base/time.hpp"
 #include "schedulerd/live/service/service.hpp"
 
@@ -40,6 +41,16 @@ struct StoredClock {
   Instant at;
   std::int64_t unix_us_at_zero = 0;
 };
+
+// How far the wall clock may have gone, or gone back, while the machine was off.
+inline constexpr Duration kOffAtMost = Duration::seconds(30 * 24 * 3600);
+inline constexpr Duration kBackAtMost = Duration::seconds(24 * 3600);
+
+// Whether a time line may go on from `last` by these clocks. After a boot it lengthens by what the wall clock has gone,
+// for good: a clock that is years ahead would end every deadline and all of the past that is kept. A clock that is far
+// behind would show and judge times (of tokens, windows, certificates) by a day that is over. Within one boot the wall
+// clock moves nothing.
+[[nodiscard]] Status check_clock(const ClockReading& reading, const StoredClock& last);
 
 class DaemonClock {
  public:

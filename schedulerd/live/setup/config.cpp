@@ -285,6 +285,7 @@ struct Flags {
   bool dev = false;
   bool tls = false;
   bool allow_native_policies = false;
+  bool accept_clock = false;
 };
 
 void declare(CLI::App& app, Flags& flags) {
@@ -305,6 +306,8 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--retention", flags.retention, "How long decisions, events and ended jobs are kept (30d)");
   app.add_option("--retention-size", flags.retention_size,
                  "How large the state may become, such as 20GiB; then the oldest go before their time (no limit)");
+  app.add_flag("--accept-clock", flags.accept_clock,
+               "Start though the machine's clock is far from the journal's newest entry; for one start");
   app.add_option("--log-level", flags.log_level, "trace, debug, info, warn or error (info)");
   app.allow_extras();
 }
@@ -322,6 +325,7 @@ void apply(const Flags& flags, const ConfigInputs& inputs, ConfigReading& readin
   if (!flags.state_dir.empty()) config.state_dir = flags.state_dir;
   if (!flags.policy.empty()) reader.policy("--policy", flags.policy, inputs.policies);
   if (flags.allow_native_policies) config.allow_native_policies = true;
+  config.accept_clock = flags.accept_clock;
   if (!flags.log_level.empty()) config.log_level = flags.log_level;
   reader.duration("--retention", flags.retention, config.retention);
   reader.bytes("--retention-size", flags.retention_size, config.retention_bytes);
@@ -405,7 +409,8 @@ ConfigReading read_config(const ConfigInputs& inputs) {
                                           "--log-level",   "--help",
                                           "--version",     "--allow-native-policies",
                                           "--retention",   "--retention-size",
-                                          "--tls",         "--allowed-host"};
+                                          "--tls",         "--allowed-host",
+                                          "--accept-clock"};
   for (const auto& extra : app.remaining()) {
     const auto near = nearest_word(extra, known);
     reading.errors.push_back(extra + ": no such option" + (near ? "; did you mean " + *near + "?" : "; see --help"));

@@ -67,6 +67,7 @@ struct Config {
   std::string detector;              // of stragglers, for jobs that name none; empty = the built-in default
   Duration retention = Duration::seconds(30 * 24 * 3600);  // of decisions, events and jobs that have ended
   std::int64_t retention_bytes = 0;  // beyond it the oldest go before their time; 0 = as much as there is
+  bool accept_clock = false;         // however far it is from the journal's newest entry
   PoolsConfig pools;                 // nodes that come and go by a provider
   UnsteadyNodes unsteady_nodes;
   std::string log_level = "info";

@@ -103,6 +103,7 @@ struct Journal::Impl {
   std::uint64_t batch_from = 0;  // last_seq when the batch began
   SnapshotStore snapshots;
   Retention past;
+  SizeLimit size;
   EndedRows ended;
   NodeTrustRows node_trust;
   bool sweeps = true;                      // there may be something of the past to drop
@@ -112,10 +113,14 @@ struct Journal::Impl {
   Statement begin, commit, add_row, add_event, add_decision, add_decision_job, add_metric, next_ordinal, thin_metrics;
   Statement add_token, revoke_token, find_tokens, add_receipt, find_receipt;
   Statement set_placement, set_clock, find_ended;
-  Statement add_policy, note_checks, find_policy, set_shadow, drop_shadow, size_in_use;
+  Statement add_policy, note_checks, find_policy, set_shadow, drop_shadow;
 
   Impl(std::string where, JournalOptions with, Database opened)
-      : path(std::move(where)), options(std::move(with)), database(std::move(opened)), mark(path + ".mark") {}
+      : path(std::move(where)),
+        options(std::move(with)),
+        database(std::move(opened)),
+        mark(path + ".mark"),
+        size(options.bytes_max) {}
 
   Status prepare();
   Status load_position();
@@ -124,7 +129,6 @@ struct Journal::Impl {
   Status thin(JobId job, std::int64_t next);
   // Drops a piece of what has become too old or too much.
   Status sweep(const core::ClusterState& state, const StoredClock& clock);
-  Result<Instant> keep_since(const StoredClock& clock);
 };
 
 Status Journal::Impl::prepare() {
@@ -156,9 +160,6 @@ Status Journal::Impl::prepare() {
        "WHERE name=?1 AND version=?2"},
       {&set_shadow, "INSERT OR REPLACE INTO shadow_report VALUES(1,?1)"},
       {&drop_shadow, "DELETE FROM shadow_report"},
-      {&size_in_use,
-       "SELECT (p.page_count-f.freelist_count)*s.page_size FROM pragma_page_count p, pragma_freelist_count f, "
-       "pragma_page_size s"},
   };
   for (const auto& [statement, text] : texts) {
     auto prepared = database.prepare(text);
@@ -169,6 +170,7 @@ Status Journal::Impl::prepare() {
   TP_TRY(ended.prepare(database));
   TP_TRY(NodeTrustRows::make_tables(database));
   TP_TRY(node_trust.prepare_writing(database));
+  TP_TRY(size.prepare(database));
   return past.prepare(database);
 }
 
@@ -434,18 +436,10 @@ Status Journal::snapshot(const core::ClusterState& state, const StoredClock& clo
   return commit(clock);
 }
 
-Result<Instant> Journal::Impl::keep_since(const StoredClock& clock) {
-  std::int64_t bytes = 0;
-  if (options.bytes_max > 0) TP_TRY(size_in_use.each([&](const Row& row) { bytes = row.integer(0); }));
-  // The oldest go first, as many as one piece drops; then the size is looked at again.
-  return bytes > options.bytes_max ? clock.at : clock.at - options.retention;
-}
-
 Status Journal::Impl::sweep(const core::ClusterState& state, const StoredClock& clock) {
-  const auto since = keep_since(clock);
-  if (!since.ok()) return since.error();
-  TP_TRY(snapshots.drop_heads(*since, options.snapshots_apart));
-  const Retention::Bounds bounds{.keep_since = *since,
+  const Instant since = size.keep_since(clock.at - options.retention);
+  TP_TRY(snapshots.drop_heads(since, options.snapshots_apart));
+  const Retention::Bounds bounds{.keep_since = since,
                                  .covered = snapshots.oldest(),
                                  .progress_until = static_cast<std::int64_t>(state.next_event) - 1 -
                                                    static_cast<std::int64_t>(options.progress_events_max),
@@ -456,6 +450,11 @@ Status Journal::Impl::sweep(const core::ClusterState& state, const StoredClock& 
   const auto gone = snapshots.drop_gone(kDroppedAtOnce);
   if (!gone.ok()) return gone.error();
   sweeps = *more || *gone;
+  const auto& heads = snapshots.heads();
+  if (sweeps || heads.size() < 2) return ok_status();
+  const auto moved = size.move_on(bounds, {.next = heads[heads.size() - 2].at, .needed = heads[1].at});
+  if (!moved.ok()) return moved.error();
+  sweeps = *moved;
   return ok_status();
 }
 

@@ -4,17 +4,19 @@
 #include <utility>
 #include <vector>
 
+#include <spdlog/spdlog.h>
+
 namespace tidepool::live {
 
 Status Retention::prepare(Database& database) {
   const std::pair<Statement*, const char*> texts[] = {
       {&drop_rows_, "DELETE FROM journal WHERE seq<=?1 AND at_us<?2 AND seq<(SELECT min(seq) FROM journal)+?3"},
-      {&drop_events_, "DELETE FROM events WHERE at_us<?1 AND seq<(SELECT min(seq) FROM events)+?2"},
+      {&drop_events_, "DELETE FROM events WHERE at_us<?1 AND seq IN (SELECT seq FROM events ORDER BY seq LIMIT ?2)"},
       {&drop_progress_,
        "DELETE FROM events WHERE seq>=?1 AND seq<?2 AND (type='job.progressed' OR (type='data.epoch_audited' "
        "AND data->>'checksum_ok' AND data->>'used'=data->>'expected'))"},
       {&drop_decisions_,
-       "DELETE FROM decisions WHERE at_us<?1 AND id<>?2 AND id<(SELECT min(id) FROM decisions WHERE id<>?2)+?3"},
+       "DELETE FROM decisions WHERE at_us<?1 AND id IN (SELECT id FROM decisions WHERE id<>?2 ORDER BY id LIMIT ?3)"},
       {&drop_decision_jobs_,
        "DELETE FROM decision_jobs WHERE (job,decision) IN (SELECT job,decision FROM decision_jobs "
        "WHERE decision<(SELECT coalesce(min(id),0) FROM decisions WHERE id<>?1) LIMIT ?2)"},
@@ -68,6 +70,52 @@ Result<bool> Retention::drop_ended(std::int64_t since_us, int rows) {
     TP_TRY(drop_ended_.run(job));
   }
   return static_cast<int>(jobs.size()) == rows;
+}
+
+Status SizeLimit::prepare(Database& database) {
+  auto size = database.prepare(
+      "SELECT (p.page_count-f.freelist_count)*s.page_size FROM pragma_page_count p, pragma_freelist_count f, "
+      "pragma_page_size s");
+  if (!size.ok()) return size.error();
+  size_in_use_ = *std::move(size);
+  auto oldest = database.prepare(
+      "SELECT min(coalesce((SELECT at_us FROM journal WHERE seq<=?1 ORDER BY seq LIMIT 1),?3),"
+      "coalesce((SELECT at_us FROM events ORDER BY seq LIMIT 1),?3),"
+      "coalesce((SELECT at_us FROM decisions WHERE id<>?2 ORDER BY id LIMIT 1),?3),"
+      "coalesce((SELECT min(finished_us) FROM ended_jobs),?3))");
+  if (!oldest.ok()) return oldest.error();
+  oldest_left_ = *std::move(oldest);
+  return ok_status();
+}
+
+Result<bool> SizeLimit::move_on(const Retention::Bounds& bounds, const Heads& heads) {
+  if (bytes_max_ <= 0) return false;
+  std::int64_t bytes = 0;
+  TP_TRY(size_in_use_.each([&](const Row& row) { bytes = row.integer(0); }));
+  if (bytes <= bytes_max_) {
+    frontier_.reset();
+    told_ = false;
+    return false;
+  }
+  Instant oldest = heads.next;
+  TP_TRY(oldest_left_.each([&](const Row& row) { oldest = std::min(oldest, Instant::from_micros(row.integer(0))); },
+                           bounds.covered, bounds.kept_decision, heads.next.count_us()));
+  const Instant from = std::max(bounds.keep_since, oldest);
+  if (from >= heads.needed) {
+    tell(bytes);
+    return false;
+  }
+  const Duration step = Duration::micros((heads.needed - from).count_us() / 64);
+  frontier_ = std::min(heads.needed, from + std::max(step, Duration::seconds(1)));
+  return true;
+}
+
+void SizeLimit::tell(std::int64_t bytes) {
+  if (std::exchange(told_, true)) return;
+  spdlog::warn(
+      "event=retention_size_exceeded bytes={} limit={} why=\"what is left is needed at a restart, or is of jobs that "
+      "have not ended\" next=\"raise --retention-size\"",
+      bytes, bytes_max_);
 }
 
 }  // namespace tidepool::live

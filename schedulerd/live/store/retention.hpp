@@ -3,7 +3,9 @@
 // request waits for the cleaning and a full table empties in time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "base/ids.hpp"
 #include "base/result.hpp"
@@ -15,7 +17,7 @@ namespace tidepool::live {
 class Retention {
  public:
   struct Bounds {
-    Instant keep_since;                 // older ones go; where there is too much, now
+    Instant keep_since;                 // older ones go
     std::uint64_t covered = 0;          // rows of the journal up to here are in every snapshot that is kept
     std::int64_t progress_until = 0;    // job.progressed is kept of newer events only
     std::uint64_t kept_decision = 0;    // stays, however old
@@ -32,6 +34,36 @@ class Retention {
   Statement drop_rows_, drop_events_, drop_progress_, drop_decisions_, drop_decision_jobs_, drop_receipts_;
   Statement find_ended_, drop_ended_, drop_metrics_, drop_placements_, oldest_event_, changed_;
   std::int64_t progress_from_ = 0;  // there is no job.progressed below
+};
+
+// The limit of the file's size. While the file is larger a frontier moves forward in time, and what is older than it
+// goes before its time, of every table alike.
+//
+// Rule: it moves only once nothing before it can go any more; then past the oldest that is left, by a 64th of the time
+// from there to the older of the two newest snapshots and at least by a second, and never beyond that snapshot, since a
+// recovery needs the rows after it. So it ends whatever is left: a file that is too large even then is told of once,
+// and looked at again when there is another snapshot.
+class SizeLimit {
+ public:
+  // Times of snapshots.
+  struct Heads {
+    Instant next;    // the oldest one is needed no more when the frontier is here
+    Instant needed;  // of the older of the two newest
+  };
+  explicit SizeLimit(std::int64_t bytes_max) : bytes_max_(bytes_max) {}  // 0 = none
+
+  [[nodiscard]] Status prepare(Database& database);
+  [[nodiscard]] Instant keep_since(Instant by_age) const { return std::max(by_age, frontier_.value_or(by_age)); }
+  // Whether there is something to drop by another keep_since() now. Requires: by `bounds` nothing can go any more.
+  [[nodiscard]] Result<bool> move_on(const Retention::Bounds& bounds, const Heads& heads);
+
+ private:
+  void tell(std::int64_t bytes);
+
+  std::int64_t bytes_max_ = 0;
+  std::optional<Instant> frontier_;  // none: the file is not too large
+  bool told_ = false;
+  Statement size_in_use_, oldest_left_;
 };
 
 }  // namespace tidepool::live

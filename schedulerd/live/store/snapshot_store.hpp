@@ -39,6 +39,9 @@ class SnapshotStore {
   // The journal's rows up to here are in every one that is kept.
   [[nodiscard]] std::uint64_t oldest() const { return heads_.empty() ? 0 : heads_.back().seq; }
 
+  // Of those that are kept, the newest first.
+  [[nodiscard]] const std::vector<SnapshotHead>& heads() const { return heads_; }
+
   // Rows that the newest one had to look at, since they might have changed; 0 = it was there before the store.
   [[nodiscard]] std::uint64_t looked_at() const { return looked_at_; }
 

@@ -1,11 +1,14 @@
 // The real agentd with real processes against a daemon's end of the protocol.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <fstream>
 
+#include "base/log/open_files.hpp"
 #include "tests/integration/agent/daemon_stand_in.hpp"
+#include "tests/support/open_file_limit.hpp"
 
 namespace tidepool {
 namespace {
@@ -52,6 +55,16 @@ TEST_CASE("the hello says what the node offers, and heartbeats follow at the dae
   CHECK(hello.price_per_slot_hour == "2.50");
   CHECK(hello.running.empty());
   for (int i = 0; i < 3; ++i) (void)node.daemon.next<api::AgentHeartbeat>();
+}
+
+TEST_CASE("an agent that was started with few open files allowed raises its limit, and its workers inherit it") {
+  const test::OpenFileLimit limit;
+  limit.set_soft(256);
+  Node node;
+  (void)node.daemon.welcome();
+  node.daemon.start(kW1, "echo limit $(ulimit -n) end");
+  const auto wanted = std::min<rlim_t>(kOpenFilesWanted, limit.hard());
+  CHECK(node.daemon.log_with(kW1, "end") == "limit " + std::to_string(wanted) + " end\n");
 }
 
 TEST_CASE("a worker runs with its job's document, its log is readable while it runs and its exit is told") {

@@ -75,12 +75,28 @@ class LogsTest(SchedctlCase):
         out = self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", "10000")[1]
         self.assertEqual(out, "".join(f"line {n}\n" for n in range(15_000, 20_000)))
 
+    def test_a_worker_that_prints_faster_than_it_is_read_is_read_up_to_what_it_had_printed(self):
+        asked = []
+
+        def answer(query):
+            asked.append(int(query["offset"]))
+            size = 10 * PAGE * len(asked)
+            if asked[-1] < 0:
+                return page("xx\n\n", size)
+            return page("x" * (PAGE - 1) + "\n", asked[-1] + PAGE, end=len(asked) > 100)
+
+        self.logs(answer)
+        code, out, err = self.run_ctl("logs", "job-1", "--worker", "w-1")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(len(out), 20 * PAGE, "as it was when the second question was answered")
+
     def test_a_worker_that_prints_all_the_time_is_read_up_to_now(self):
         self.logs(lambda query: page("more\n", int(query["offset"]) + 5))
         self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1"), (0, "more\n", ""))
 
     def test_a_page_that_lacks_half_a_character_is_not_the_last(self):
-        pages = {0: page("x" * (PAGE - 4) + "\n", PAGE - 3), PAGE - 3: page("𝄞\n", PAGE + 2)}
+        pages = {0: page("x" * (PAGE - 4) + "\n", PAGE - 3), PAGE - 3: page("𝄞\n", PAGE + 2),
+                 -4: page("\n", PAGE + 2)}  # the end, asked for behind a full page
         self.logs(lambda query: pages[int(query["offset"])])
         code, out, err = self.run_ctl("logs", "job-1", "--worker", "w-1")
         self.assertEqual((code, out.splitlines()[1:], err), (0, ["𝄞"], ""))

@@ -200,6 +200,10 @@ class Offline(unittest.TestCase):
             (("--round", "60s"), "choose rules that know it: elasticflow, gavel, pollux"),
             (("--simulator", "elasticflow", "--restart-penalty", "1s"), "live, pollux"),
             (("--curve", "0.1,0.01"), "give --elastic-max"),
+            (("--elastic-max", "8"), "those of generated have sizes of their own"),
+            (("--as-packed",), "--as-packed does nothing by itself; give --profiles"),
+            (("--spot-notice", "1m"), "--spot-notice does nothing by itself; give --spot-reclaim-every"),
+            (("--node-outage", "1m"), "give one of --node-crash-every, --node-cut-off-every, --spot-reclaim-every"),
             (("--workload", self.trace, "--jobs", 3), "has jobs of its own"),
             (("--simulator", "nosuch", "--round", "60s"), "there is no simulator called"),
         ):

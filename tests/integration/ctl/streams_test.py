@@ -220,7 +220,7 @@ class StreamsTest(SchedctlCase):
             [event(1, "worker.started", worker="w-1"), event(2, "worker.started", worker="w-2")]))
         one = "o" * 65_533  # with what follows a whole page
         self.log_pages({("w-1", 0): (one + "\ntw", 65_536, False), ("w-1", 65_536): ("o\n", 65_538, False),
-                        ("w-2", 0): ("last\033[2J", 8, True)})
+                        ("w-1", -4): ("two\n", 65_538, False), ("w-2", 0): ("last\033[2J", 8, True)})
         code, out, err = self.run_ctl("logs", "job-1")
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(out, f"w-1 | {one}\nw-1 | two\nw-2 | last?[2J\n")

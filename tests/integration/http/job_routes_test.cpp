@@ -262,7 +262,12 @@ TEST_CASE("resize, suspend, resume and cancel reach the engine") {
   };
   CHECK(json::parse(post("/resize", R"({"size":3})").body).at("pinned_size") == 3);
   CHECK(json::parse(post("/resize", R"({"size":0})").body).at("pinned_size").is_null());
-  CHECK(post("/resize", R"({"size":9})").status == 422);
+  for (const char* size : {"9", "5000", "-1"}) {
+    const auto refused = post("/resize", std::string(R"({"size":)") + size + "}");
+    CHECK(refused.status == 422);
+    CHECK(json::parse(refused.body).at("detail").get<std::string>().find(", or 0 to let the policy choose") !=
+          std::string::npos);
+  }
   CHECK(post("/resize", R"({"sise":2})").status == 422);
   CHECK(post("/resize", R"({})").status == 422);
   CHECK(post("/resize").status == 400);

@@ -191,6 +191,35 @@ TEST_CASE("a damaged journal is refused with exit code 3 and left as it is") {
   CHECK(mended.client().get("/v1/jobs/job-1").status == 200);
 }
 
+TEST_CASE("a clock far from the journal's newest entry is refused after a boot, until it is accepted") {
+  if (!built_program("schedulerd")) return;
+  const TemporaryFolder folder;
+  const auto one_life = [&](std::vector<std::string> arguments) {
+    DaemonProcess daemon(folder, {.arguments = std::move(arguments)});
+    REQUIRE(daemon.wait_ready());
+    daemon.signal(SIGTERM);
+    REQUIRE(daemon.wait_exit() == 0);
+  };
+  // As if the machine had booted since, with a clock that has gone so many days.
+  const auto boot_after = [&](int days) {
+    const std::string sql =
+        "UPDATE clock SET boot_id='another',wall_us=wall_us-" + std::to_string(days) + "*86400000000";
+    const std::string journal = (folder / "state/journal.db").string();
+    REQUIRE(live::Database::open(journal, {})->execute(sql.c_str()).ok());
+  };
+  one_life({});
+  boot_after(21);
+  one_life({});
+  boot_after(2'000);
+  DaemonProcess ahead(folder, {});
+  check_refused(ahead, 2, "2000 days after the newest entry of the journal");
+  one_life({"--accept-clock"});
+  one_life({});
+  boot_after(-50);
+  DaemonProcess behind(folder, {});
+  check_refused(behind, 2, "--accept-clock");
+}
+
 TEST_CASE("a full disk ends the daemon with exit code 3, and every acknowledged job is there afterwards") {
   if (!built_program("schedulerd")) return;
   const TemporaryFolder folder;

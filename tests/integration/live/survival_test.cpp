@@ -154,7 +154,7 @@ TEST_CASE("a worker slowed to three times its compute is named, and a newcomer t
   REQUIRE(named.size() == 1);
   CHECK(named[0]["data"]["score"] < 0.8);
   const auto replaced = events_of(client, "worker.replaced");
-  CHECK(replaced[0]["data"] == nlohmann::json({{"worker", "w-2"}, {"by", "w-3"}}));
+  CHECK(replaced[0]["data"] == nlohmann::json({{"worker", "w-2"}, {"by", "w-3"}, {"straggler", true}}));
   const auto switched = events_of(client, "generation.switched");
   CHECK(switched.back()["data"]["from_size"] == 2);
   CHECK(switched.back()["data"]["to_size"] == 2);

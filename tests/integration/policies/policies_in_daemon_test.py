@@ -328,6 +328,28 @@ class PoliciesInDaemon(unittest.TestCase):
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertIn("policy.syntax_error", result.stderr)
 
+    def test_a_policy_that_fails_its_tests_stops_the_start_with_the_name_of_the_test(self):
+        capped = self.write_capped()
+        test = capped / "tests" / "basic.yaml"
+        test.write_text(test.read_text().replace('"large": 2', '"large": 7'))
+        result = subprocess.run([BIN / "schedulerd", "--listen", "127.0.0.1:0", "--state-dir", self.folder() / "state",
+                                 "--policy", capped], capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn('1 of 1 tests fail; tests/basic.yaml, "large jobs are cut": the size of large is 2, not 7',
+                      result.stderr)
+
+    def test_a_policy_without_tests_decides_with_a_warning(self):
+        capped = self.write_capped(most=1)
+        shutil.rmtree(capped / "tests")
+        cluster = self.start("--policy", str(capped))
+        self.assertIn("event=policy_untested policy=capped", cluster.logs())
+        wider = self.write_capped(most=3)
+        shutil.rmtree(wider / "tests")
+        self.assertIn("it has no tests", self.schedctl(cluster, "policy", "store", wider))
+        self.assertIn("warning: capped decides and has no tests", self.schedctl(cluster, "policy", "activate", wider))
+        tested = self.write_capped(most=2)
+        self.assertNotIn("warning", self.schedctl(cluster, "policy", "activate", tested))
+
     def test_a_slow_policy_does_not_hold_the_loop_up(self):
         cluster = self.start()
         body = "local n = 0 for i = 1, 1.5e7 do n = n + 1 end local s = {} for i = 1, view.n do s[i] = 1 end return s"

@@ -81,6 +81,26 @@ end})");
   CHECK(outcome_of(host.ask(view, {})) == "answered");
 }
 
+TEST_CASE("the reason that admit gives for a job that it refuses is not replaced by a later hook") {
+  PolicyHost host = lua_host(R"(
+return {
+  admit = function(job, view)
+    if job == 1 then return false, "Curfew", {ends = 7} end
+    return true
+  end,
+  size = function(view)
+    for i = 1, view.n do view.why(i, "Capped", {most = 2}) end
+    return {2, 2}
+  end
+})");
+  const auto judged = host.ask(waiting_jobs(2, 1), {});
+  REQUIRE(outcome_of(judged) == "answered");
+  const auto& why = std::get<policies::host::Answers>(judged).why;
+  CHECK(why[0].code == "Curfew");
+  CHECK(why[0].numbers == std::vector<core::ReasonNumber>{{"ends", 7}});
+  CHECK(why[1].code == "Capped");
+}
+
 TEST_CASE("a file is looked over with all the hooks it has, and refused for one that it lists and has not") {
   PolicyHost lua = lua_host(kWanted);
   policies::host::PolicyFile file;

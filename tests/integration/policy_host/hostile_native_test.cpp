@@ -102,7 +102,7 @@ TEST_CASE("a library that wants all memory while it is loaded does not get it") 
   CHECK(std::get<PolicyFault>(loaded).code == "policy.crashed");  // it gives up when a request is refused
 }
 
-TEST_CASE("bytes that are no library are refused with the loader's words") {
+TEST_CASE("bytes that are no library are refused with the loader's words and what to do") {
   PolicyHost host(
       policies::host::Source{
           .engine = policies::host::EngineKind::kNative, .bytes = std::string(4'096, 'x'), .budgets = roomy()},
@@ -110,6 +110,11 @@ TEST_CASE("bytes that are no library are refused with the loader's words") {
   const auto loaded = host.load();
   REQUIRE(std::holds_alternative<PolicyFault>(loaded));
   CHECK(std::get<PolicyFault>(loaded).code == "policy.wrong_shape");
+  const std::string& message = std::get<PolicyFault>(loaded).message;
+  CAPTURE(message);
+  CHECK(message.starts_with("policy.so is no shared library for this machine ("));
+  CHECK(message.find("/proc/") == std::string::npos);
+  CHECK(message.find("build it anew here: c++ ") != std::string::npos);
 }
 
 }  // namespace tidepool::test

@@ -176,6 +176,43 @@ class PolicyCommands(unittest.TestCase):
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(words, result.stderr)
 
+    def test_a_folder_is_simulated_by_its_name_with_and_without_a_slash(self):
+        self.assertEqual(schedctl("policy", "new", self.folder / "my_rule").returncode, 0)
+        for name in ("my_rule", "my_rule/"):
+            # It is found, and only then asked for rules that can run it.
+            run = subprocess.run([BIN / "schedctl", "sim", "run", "--jobs", "2", "--policy", name],
+                                 capture_output=True, text=True, timeout=120, cwd=self.folder)
+            self.assertEqual(run.returncode, 2, run.stdout)
+            self.assertIn("a policy file is replayed under --simulator pollux, not live", run.stderr)
+
+    def test_all_that_is_wrong_in_a_manifest_is_told_with_its_line(self):
+        self.write("p/policy.lua", "return {size = function() return {} end}")
+        self.write("p/policy.yaml", "name: p\nengine: wasm\nparams:\n  most: {default: 5, max: 4}\nbudget: {}\n")
+        refused = schedctl("policy", "validate", self.folder / "p")
+        self.assertEqual(refused.returncode, 2)
+        for line in ("policy.yaml line 2, /engine: ", "policy.yaml line 4, /params/most/default: ",
+                     "policy.yaml line 5, /budget: "):
+            self.assertIn(line, refused.stderr)
+
+    def test_a_fault_in_a_test_names_the_job_as_the_test_does(self):
+        folder = self.folder / "p"
+        self.assertEqual(schedctl("policy", "new", folder).returncode, 0)
+        (folder / "policy.lua").write_text(
+            "return {size = function(view) local s = {} for i = 1, view.n do s[i] = 99 end return s end}")
+        result = schedctl("policy", "test", folder)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn("policy.invalid_size (size, large): ", result.stdout)
+        self.assertNotIn("job-1", result.stdout)
+
+    def test_a_library_that_cannot_be_loaded_says_what_to_do(self):
+        self.write("p/policy.yaml", "engine: native\n")
+        self.write("p/policy.so", "no library")
+        result = schedctl("policy", "validate", self.folder / "p")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("policy.so is no shared library for this machine (", result.stderr)
+        self.assertIn("build it anew here: c++ ", result.stderr)
+        self.assertNotIn("/proc/", result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -44,6 +44,15 @@ class TrainingTest(unittest.TestCase):
         self.assertEqual(job.step, 12)
         self.assert_same(model, self.plain(batches))
 
+    def test_an_empty_tensor_may_be_registered_and_is_no_state(self):
+        job, model, optimizer = wrapped()
+        job.register("nothing", torch.empty(0))
+        job.register("no_numbers", numpy.zeros(0))
+        for x, y in job.loader(TensorDataset(*make_data()), batch_size=16, steps=1):
+            optimizer.zero_grad()
+            one_step(optimizer, model, (x, y))
+        self.assertTrue(job.finished)
+
     def test_micro_batches_sum_to_the_whole_batch_whoever_zeroes_the_gradients(self):
         for zero in ("never", "before", "none", "after", "model"):
             with self.subTest(zero=zero):
@@ -79,6 +88,40 @@ class TrainingTest(unittest.TestCase):
                     plain.zero_grad()
                     one_step(plain, reference, (torch.cat(xs), torch.cat(ys)))
                 self.assert_same(model, list(reference.parameters()))
+
+    def test_a_turn_without_a_step_changes_other_state_by_its_forward_pass_alone(self):
+        class Average:
+            def __init__(self):
+                self.updates = 0
+
+            def state_dict(self):
+                return {"updates": self.updates}
+
+            def load_state_dict(self, state):
+                self.updates = state["updates"]
+
+        job, model, optimizer = wrapped()
+        average, pair = Average(), {"updates": 0, "batches": 0}
+        masks, after = torch.Generator().manual_seed(3), torch.Generator().manual_seed(4)
+        job.register("average", average)
+        job.register("pair", (lambda: pair, pair.update))
+        job.register("masks", masks)
+        job.register("after", after)
+        drawn = []
+        for x, y in job.loader(TensorDataset(*make_data()), batch_size=25, micro_batch=9, steps=4):
+            pair["batches"] += 1
+            drawn.append(float(torch.rand(1, generator=masks)))
+            one_step(optimizer, model, (x, y))
+            average.updates += 1
+            pair["updates"] += 1
+            torch.rand(1, generator=after)
+        self.assertEqual(len(set(drawn)), 12, "each micro-batch has a mask of its own")
+        self.assertEqual(average.updates, 4)
+        self.assertEqual(pair, {"updates": 4, "batches": 12})
+        expected = torch.Generator().manual_seed(4)
+        for _ in range(4):
+            torch.rand(1, generator=expected)
+        self.assertTrue(torch.equal(after.get_state(), expected.get_state()))
 
     def test_between_backward_and_step_the_gradients_are_the_batchs_mean(self):
         job, model, optimizer = wrapped(bucket_mb=0.0001)  # several buckets

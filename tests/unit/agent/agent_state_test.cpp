@@ -103,6 +103,76 @@ TEST_CASE("what the devices do is told when it is measured, and again after each
   CHECK(told<api::ProbedReport>(bench.join())[0].devices[0].matmul_gflops == 20);
 }
 
+TEST_CASE("the devices are measured only once no worker is here, and figures from beside a worker are not told") {
+  const api::ProbedReport figures{{{"cpu", 40, 10}}};
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  CHECK(all<ProbeDevices>(bench.order(api::ProbeNode{})).empty());
+  CHECK(all<ProbeDevices>(bench.tell(ended(kW1, 0))).size() == 1);
+  (void)bench.order(start_of(kW2));  // beside the probe
+  CHECK(all<ProbeDevices>(bench.order(api::ProbeNode{})).empty());
+  CHECK(told<api::ProbedReport>(bench.tell(DevicesProbed{figures})).empty());
+  CHECK(all<ProbeDevices>(bench.tell(ended(kW2, 0))).size() == 1);
+  CHECK(told<api::ProbedReport>(bench.tell(DevicesProbed{figures})).size() == 1);
+  CHECK(all<ProbeDevices>(bench.pass(Duration::seconds(1))).empty());
+}
+
+// A worker that says more than is passed on.
+struct Talker {
+  Bench bench;
+  std::size_t passed = 0;
+  std::size_t warned = 0;
+  std::vector<api::FromWorkerReport> told_last;
+
+  Talker() {
+    (void)bench.join();
+    (void)bench.order(start_of(kW1));
+  }
+  void take(const std::vector<Action>& actions) {
+    told_last = told<api::FromWorkerReport>(actions);
+    passed += told_last.size();
+    warned += all<WarnOf>(actions).size();
+  }
+  void say(const api::FromWorker& message) { take(bench.tell(WorkerSaid{kW1, message})); }
+  void checkpoint(std::int64_t step) { say(api::CheckpointedMessage{.generation = 1, .step = step}); }
+};
+
+TEST_CASE("a program that says the same again and again is passed on at a bounded rate, what must be heard always") {
+  Talker talker;
+  for (int i = 0; i < 1'000; ++i) talker.say(api::EpochAuditedMessage{.epoch = i, .expected = 1, .used = 0});
+  CHECK(talker.passed == 120);
+  CHECK(talker.warned == 880);
+  talker.bench.now = talker.bench.now + Duration::seconds(1);
+  for (int i = 0; i < 10; ++i) talker.say(api::EpochAuditedMessage{.epoch = i, .expected = 1, .used = 0});
+  CHECK(talker.passed == 122);  // two a second
+  talker.passed = talker.warned = 0;
+  for (int i = 0; i < 10'000; ++i) talker.say(api::StepsMessage{.generation = 1, .last_step = i});
+  CHECK(talker.passed == 10'000);
+  talker.say(api::StepsMessage{.generation = 1, .last_step = 10'001});
+  talker.say(api::SwitchedMessage{.generation = 2});
+  talker.say(api::FinishedMessage{.last_step = 10'001});
+  CHECK(talker.passed == 10'002);
+  CHECK(talker.warned == 1);
+}
+
+TEST_CASE("of checkpoints that come faster than they are passed on the newest is told as soon as one may be") {
+  Talker talker;
+  for (int step = 1; step <= 1'000; ++step) talker.checkpoint(step);
+  CHECK(talker.passed == 120);
+  CHECK(talker.warned == 0);
+  talker.take(talker.bench.pass(Duration::millis(500)));
+  REQUIRE(talker.told_last.size() == 1);
+  CHECK(std::get<api::CheckpointedMessage>(talker.told_last.front().message).step == 1'000);
+  talker.take(talker.bench.pass(Duration::seconds(10)));
+  CHECK(talker.told_last.empty());
+  for (int step = 1'001; step <= 1'100; ++step) talker.checkpoint(step);
+  CHECK(talker.passed == 121 + 20);
+  talker.take(talker.bench.tell(ended(kW1, 0)));
+  REQUIRE(talker.told_last.size() == 1);
+  CHECK(std::get<api::CheckpointedMessage>(talker.told_last.front().message).step == 1'100);
+}
+
 TEST_CASE("a notice is told when it is seen, when it comes nearer and when it goes, and again after each welcome") {
   Bench bench;
   CHECK(told<api::ReclaimReport>(bench.join()).empty());  // it looks for none

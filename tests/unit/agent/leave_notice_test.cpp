@@ -97,7 +97,7 @@ TEST_CASE("the newest whole line of the answer file counts once, and a newer not
   test::TemporaryFolder folder;
   std::vector<api::AnswerMessage> said;
   NoticeFiles files(io, {.on_answer = [&](WorkerId, const api::AnswerMessage& answer) { said.push_back(answer); },
-                         .on_trouble = [](const std::string&) {}});
+                         .on_trouble = [](const std::string&, const std::string&) {}});
   const auto write = [&](const std::string& text) {
     std::ofstream(NoticeFiles::answer_in(folder.path()), std::ios::app) << text;
   };
@@ -128,7 +128,7 @@ TEST_CASE("the newest whole line of the answer file counts once, and a newer not
   // Written while the agent was started anew: the next one is told of the same notice.
   write("{\"answer\":\"saving\"}\n");
   NoticeFiles next(io, {.on_answer = [&](WorkerId, const api::AnswerMessage& answer) { said.push_back(answer); },
-                        .on_trouble = [](const std::string&) {}});
+                        .on_trouble = [](const std::string&, const std::string&) {}});
   files.forget(WorkerId(2), folder / "other");
   next.tell(kWorker, folder.path(), {.decision = DecisionId(8), .reason = "Preempted", .in_ms = 900, .answers = 1});
   while (said.size() < 4) REQUIRE(io.run_one_for(std::chrono::seconds(20)) == 1);

@@ -64,6 +64,20 @@ TEST_CASE("a confined worker has a home and a user of its own") {
   CHECK(has(plan_launch(start, place, kCpu).value(), "USER=someone"));
 }
 
+TEST_CASE(
+    "a program that starts anew for each generation finds the folder of its states, which its own process makes") {
+  auto place = place_in("/p");
+  place.checkpoint_folder = "/s/jobs/job-2/checkpoints";
+  CHECK(plan_launch(order(), place, kCpu)->make_folder.empty());  // one that goes on makes it itself
+  auto start = order();
+  start.restart_grace_ms = 1'000;
+  CHECK(plan_launch(start, place, kCpu)->make_folder == "/s/jobs/job-2/checkpoints");
+  start.env = {{"TIDEPOOL_CHECKPOINT_DIR", "/nfs/states"}};
+  CHECK(plan_launch(start, place, kCpu)->make_folder == "/nfs/states");
+  place.confined = true;  // its plan has it
+  CHECK(plan_launch(start, place, kCpu)->make_folder.empty());
+}
+
 TEST_CASE("a worker is told where to meet the others, and a job cannot name another place") {
   auto start = order();
   start.env = {{"TIDEPOOL_DATA_ADDRESS", "10.9.9.9"}};

@@ -36,7 +36,7 @@ struct SocketScene {
        .on_message = [this](WorkerId worker, api::FromWorker) { ready.push_back(worker); },
        .on_pulse = [](WorkerId, const api::PulseMessage&) {},
        .on_hung_up = [](WorkerId) {},
-       .on_trouble = [this](const std::string& sentence) { troubles.push_back(sentence); }},
+       .on_trouble = [this](const std::string&, const std::string& sentence) { troubles.push_back(sentence); }},
       patience};
 
   // Of the same user as this test.

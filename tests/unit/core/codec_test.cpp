@@ -119,6 +119,7 @@ std::vector<core::Fact> one_of_each() {
           core::NodeDrainCancelled{NodeId(3)},
           core::NodeReclaimNoticed{NodeId(3), Duration::seconds(90)},
           core::NodeDampingConfigured{core::kUsualDamping},
+          core::DetectorConfigured{"z_score"},
           core::NodeFaultsCleared{NodeId(3)},
           core::NodeRemoved{NodeId(3)},
           core::MaintenanceAdded{{.number = 2,

@@ -282,7 +282,7 @@ TEST_CASE("A straggler's replacement is started first and taken from another nod
   story.decide();
   CHECK(story.job(job).membership.members == std::vector{WorkerId(1), WorkerId(3)});
   story.switched(job);
-  CHECK(story.last("worker.replaced").data == nlohmann::json({{"worker", "w-2"}, {"by", "w-3"}}));
+  CHECK(story.last("worker.replaced").data == nlohmann::json({{"worker", "w-2"}, {"by", "w-3"}, {"straggler", true}}));
 }
 
 TEST_CASE("A straggler without a spare slot is named once and replaced when a slot comes") {

@@ -85,6 +85,35 @@ TEST_CASE("a worker on its way out comes free, one that is gone does neither, an
   CHECK(kept.most_held() == std::vector<JobId>{scene.small});
 }
 
+TEST_CASE("what holds slots of one type is kept apart, of a job that holds several types with each of them") {
+  Story story;
+  CostsKept kept;
+  story.node(2);
+  const NodeId other = story.engine().node_id_for("other");
+  story.learn(core::NodeJoined{other, "other", 4, "new", Money(), {}});
+  const JobId mixes = story.running({.min = 5, .max = 5, .mixed = true}, 5);
+  const JobId single = story.running({.min = 1, .max = 2}, 1);
+  kept.state = story.state();
+  kept.follow(mixes);
+  kept.follow(single);
+  const std::string type = "new";
+  std::vector<WorkerId> on_type;
+  for (const WorkerId id : kept.state.find_job(mixes)->membership.workers) {
+    if (kept.state.find_worker(id)->node == other) on_type.push_back(id);
+  }
+  const auto held = static_cast<int>(on_type.size());
+  REQUIRE((held > 0 && held < 5));
+  using Held = std::set<core::MoveCosts::Held>;
+  const bool is_beside = kept.state.find_worker(kept.state.find_job(single)->membership.workers.front())->node == other;
+  CHECK(kept.costs.most_held_first(&type) == (is_beside ? Held{{-held, mixes}, {-1, single}} : Held{{-held, mixes}}));
+  CHECK(kept.costs.cheapest_first(&type).size() == on_type.size() + (is_beside ? 1U : 0U));
+  CHECK(kept.costs.cheapest_first().size() == 6);
+  kept.costs.forget(mixes);
+  CHECK(kept.costs.cheapest_first(&type).size() == (is_beside ? 1U : 0U));
+  const std::string unknown = "none";
+  CHECK(kept.costs.most_held_first(&unknown).empty());
+}
+
 TEST_CASE("of jobs that hold as many slots the lower one comes first, and one without workers is not kept") {
   TwoJobs scene;
   CostsKept& kept = scene.kept;

@@ -68,6 +68,18 @@ TEST_CASE("A slow worker is watched until waiting for it has cost as much as a r
   CHECK(story.count("worker.straggling") == 1);
 }
 
+TEST_CASE("A wild step that names a worker counts no more than twice its usual time") {
+  Story story(kNoEasing);
+  story.node(4);
+  const JobId job = job_with_boot(story, Duration::seconds(10));
+  story.steps(job, 20);
+  story.steps(job, 1, {50'000, 60'000'000});  // named by it
+  REQUIRE(story.worker(WorkerId(2)).track.slow_steps == 1);
+  CHECK(story.worker(WorkerId(2)).track.waited_s == Approx(0.05));
+  story.steps(job, 1, {50'000, 1'050'000});  // a wait that was seen counts as it was
+  CHECK(story.worker(WorkerId(2)).track.waited_s == Approx(1.05));
+}
+
 TEST_CASE("The account of a worker that is fast again is closed") {
   Story story(kNoEasing);
   story.node(4);
@@ -180,13 +192,17 @@ TEST_CASE("A job that asks not to be judged is not, and one that names a detecto
   parts.stragglers.usual = std::make_shared<PlainDetector>();
   parts.stragglers.named["all"] = std::make_shared<NameAll>();
   core::JobSpec spec;
-  CHECK(parts.stragglers.detector_for(spec)->name() == "plain");
+  CHECK(parts.stragglers.detector_for(spec, "")->name() == "plain");
   spec.straggler_detector = "all";
-  CHECK(parts.stragglers.detector_for(spec)->name() == "all");
+  CHECK(parts.stragglers.detector_for(spec, "")->name() == "all");
   spec.straggler_detector = "of another daemon";
-  CHECK(parts.stragglers.detector_for(spec)->name() == "plain");
+  CHECK(parts.stragglers.detector_for(spec, "")->name() == "plain");
   spec.straggler_detector = core::kNoDetector;
-  CHECK(parts.stragglers.detector_for(spec) == nullptr);
+  CHECK(parts.stragglers.detector_for(spec, "") == nullptr);
+  CHECK(parts.stragglers.detector_for(spec, "all") == nullptr);
+  spec.straggler_detector = "default";
+  CHECK(parts.stragglers.detector_for(spec, "all")->name() == "all");
+  CHECK(parts.stragglers.detector_for(spec, "plain")->name() == "plain");
 }
 
 // --- diagnosis ----------------------------------------------------------------------------------

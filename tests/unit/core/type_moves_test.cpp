@@ -94,6 +94,7 @@ TEST_CASE("a worker that may be elsewhere moves for a job that has waited for as
   CHECK(story.job(scene.any).measurements.slot_type == "old");
   CHECK(story.job(scene.any).recovery.replacements == 0);  // it was no straggler
   CHECK(story.count("worker.replaced") == 1);
+  CHECK(story.last("worker.replaced").data["straggler"] == false);
   story.settle(typed);
   CHECK(nodes_of(story, typed) == std::vector<NodeId>{scene.scarce});
 }

@@ -65,9 +65,12 @@ TEST_CASE("the third loss in ten minutes keeps workers off a node until its pena
   CHECK(faults_of(story, node).penalty == Approx(0.5 + std::sqrt(0.5) + 1));
   // 10 min * log2(2.2071 / 0.75) = 934.3 s
   CHECK(faults_of(story, node).until == story.now() + Duration::seconds(935));
-  CHECK(story.last("node.unsteady").data ==
-        nlohmann::json{
-            {"name", "a"}, {"losses", 3}, {"failed_starts", 0}, {"within_seconds", 600.0}, {"seconds", 935.0}});
+  CHECK(story.last("node.unsteady").data == nlohmann::json{{"name", "a"},
+                                                           {"losses", 3},
+                                                           {"failed_starts", 0},
+                                                           {"within_seconds", 600.0},
+                                                           {"seconds", 935.0},
+                                                           {"why", "no heartbeat"}});
   CHECK(story.engine().clock_due() == story.now() + Duration::seconds(935));
   CHECK(story.engine().next_due() == story.now() + Duration::seconds(935));
 }
@@ -195,6 +198,7 @@ TEST_CASE("workers that end before they are ready count against their node, one 
   fail_to_grow(jobs[2], 1);
   CHECK_FALSE(takes(story, node));
   CHECK(story.last("node.unsteady").data["failed_starts"] == 3);
+  CHECK(story.last("node.unsteady").data["why"] == "no such device");
 }
 
 TEST_CASE("a job that has never run says nothing about its node") {

@@ -46,6 +46,23 @@ TEST_CASE("of a job that has started no start is forecast") {
   CHECK(job_forecast_in_words(nullptr, "running", "").empty());
 }
 
+TEST_CASE("a forecast that is older than a minute, or leaves the deciding policy file out, says so") {
+  json forecast = example("job.json").at("forecast");
+  CHECK(job_forecast_in_words(forecast, "running", "2026-11-20T21:54:00Z").find("as of") == std::string::npos);
+  CHECK(job_forecast_in_words(forecast, "running", "2026-11-20T21:55:00Z")
+            .ends_with("by the work that it declares; as of 21:53"));
+  forecast["unasked_policy"] = "capped@0123456789ab";
+  CHECK(job_forecast_in_words(forecast, "running", "")
+            .ends_with("; the policy file capped@0123456789ab, which decides, was not asked"));
+  json plan = example("plan.json");
+  CHECK(plan_page(plan, "-", {.width = 200}).find("policy file") == std::string::npos);
+  plan["forecast"]["unasked_policy"] = "capped@0123456789ab";
+  CHECK(plan_page(plan, "-", {.width = 200})
+            .find("as " + plan.at("policy").get<std::string>() +
+                  " would decide: the policy file capped@0123456789ab, which decides here, is not asked for plans\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("a deadline that is missed is told with both times") {
   json job{{"submitted_at", "2026-11-20T10:00:00Z"}, {"spec", {{"work", {{"deadline", "1h"}}}}}};
   CHECK(deadline_in_words(job, "2026-11-20T10:20:00Z").empty());

@@ -112,6 +112,18 @@ TEST_CASE("a job that runs ends when its declared work is done at its measured s
   CHECK(told.sizes[1].size == 0);
 }
 
+TEST_CASE("a forecast names the policy file that decides, which it does not ask") {
+  Scene scene("fixed", 2);
+  const JobId job = scene.run(Scene::job(2, 1'000), 100);
+  core::ClusterState state = scene.state();
+  CHECK(scene.forecast().unasked_policy.empty());
+  state.deployment.active = core::PolicyFileRef{.name = "capped", .version = std::string(64, 'a')};
+  const auto made = forecast::forecast(parts_by("fixed"), state, scene.now());
+  CHECK(made.policy == scene.forecast().policy);
+  CHECK(made.jobs.at(job) == scene.forecast().jobs.at(job));
+  CHECK(forecast::tell(state, made, {}).unasked_policy == "capped@aaaaaaaaaaaa");
+}
+
 TEST_CASE("what is told of a job's cost is never less than what it holds has cost by then, reported or not") {
   Scene scene("fixed", 2);
   const JobId job = scene.run(Scene::job(2, 1'000), 100);

@@ -76,6 +76,19 @@ TEST_CASE("a probe that hangs is killed at its deadline; one that crashes or tal
   CHECK(says("echo first; " + answer(5) + "; echo a library says goodbye >&2") == "an answer");
 }
 
+TEST_CASE("a probe that is given up ends at once, and leaves neither figures nor findings nor a record") {
+  const TemporaryFolder folder;
+  const auto begin = std::chrono::steady_clock::now();
+  const NodeHealth health = probe_node({.program = script_at(folder, "sleep 60"),
+                                        .gpus = {"GPU-a", "GPU-b"},
+                                        .record = folder / "health.jsonl",
+                                        .gives_up = [] { return true; }});
+  CHECK(health.figures.empty());
+  CHECK(health.findings.empty());
+  CHECK_FALSE(std::filesystem::exists(folder / "health.jsonl"));
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+}
+
 TEST_CASE("a node compares itself with its last good figures and keeps those when it finds itself slow") {
   const TemporaryFolder folder;
   JoinProbe probe{.program = script_at(folder, answer(100)), .gpus = {}, .record = folder / "health.jsonl"};

@@ -97,6 +97,22 @@ TEST_CASE("a job that waits again after it has run has two waits, and what keeps
   CHECK_FALSE(waits[1].until);
 }
 
+TEST_CASE("the time that a job waits for its policy, or without slots by it, is a wait") {
+  const core::Reason awaits = core::reason::AwaitsPolicy{};
+  core::reason::PolicyWord curfew{.word = "Curfew"};
+  const core::Reason nothing = core::reason::FixedSize{{.size = 0}};
+  const auto waits = Told().says(awaits).says(curfew).says(nothing).starts().waits(core::phase::Running{});
+  REQUIRE(waits.size() == 3);
+  CHECK(waits[0].reason == awaits);
+  CHECK(waits[0].until == minute(2));
+  CHECK(waits[1].reason == core::Reason(curfew));
+  CHECK(waits[2].reason == nothing);
+  CHECK(waits[2].until == minute(4));
+  // The same said of a job that holds workers is none.
+  curfew.from = curfew.to = 2;
+  CHECK(Told().says(core::reason::AwaitsPolicy{{.size = 2}}).says(curfew).waits(core::phase::Running{}).empty());
+}
+
 TEST_CASE("a suspended job waits until it is resumed, and a wait of no time is none") {
   const core::Reason suspended = core::reason::SuspendedByUser{};
   const auto waits = Told().says(no_room(0)).says(suspended).waits(core::phase::Suspended{});

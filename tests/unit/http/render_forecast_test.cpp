@@ -22,7 +22,7 @@ forecast::Expected around(std::int64_t n) {
 // "0 at 00:00, 2 at 00:10"
 std::string sizes_of(const forecast::ToldJob& told) {
   std::string text;
-  const json rendered = render_told({}, told, minute(0));
+  const json rendered = render_told({}, told, {});
   for (const json& from : rendered.at("sizes")) {
     text +=
         (text.empty() ? "" : ", ") + from.at("size").dump() + " at " + from.at("at").get<std::string>().substr(11, 5);
@@ -39,6 +39,15 @@ TEST_CASE("sizes begin and end when the job is told to") {
   CHECK(sizes_of(told) == "0 at 00:00, 2 at 00:13, 4 at 00:23, 0 at 00:41");
   told.end = around(22);
   CHECK(sizes_of(told) == "0 at 00:00, 2 at 00:13, 4 at 00:22, 0 at 00:22");
+}
+
+TEST_CASE("the policy file that decides and was not asked is named") {
+  forecast::ToldJob told;
+  told.sizes = {{minute(0), 0}};
+  forecast::Told of;
+  CHECK(render_told({}, told, of).at("unasked_policy").is_null());
+  of.unasked_policy = "capped@0123456789ab";
+  CHECK(render_told({}, told, of).at("unasked_policy") == "capped@0123456789ab");
 }
 
 TEST_CASE("an end that is not known has no row, and what a job has now does not move") {

@@ -165,6 +165,23 @@ TEST_CASE("states of ended jobs may go, those of failed ones later; unknown and 
   CHECK(forgotten[1].after_s == 0);
 }
 
+TEST_CASE("states of a job of which retention has left nothing go, those of a job that the journal never had stay") {
+  Daemon daemon;
+  daemon.start();
+  core::JobSpec waits = test::job_spec({.min = 4, .max = 4, .preferred = 4});  // job 1 has two of the four slots
+  waits.run = core::RunSpec{.trainer = "charlm"};
+  (void)daemon.take(command(SubmitJob{waits}));
+  (void)daemon.take(command(CancelJob{JobId(2)}));
+  (void)daemon.take(command(SubmitJob{waits}));
+  REQUIRE(daemon.turn.state().find_job(JobId(2)) == nullptr);
+  REQUIRE(daemon.turn.state().next_job == 4);
+  const auto forgotten = messages<api::ForgetJob>(
+      daemon.take(KeptJobsItem{NodeId(1), {{JobId(1), JobId(2), JobId(3), JobId(4), JobId(5)}}}));
+  REQUIRE(forgotten.size() == 1);
+  CHECK(forgotten[0].job == JobId(2));
+  CHECK(forgotten[0].after_s == 0);
+}
+
 TEST_CASE("a job that a report of kept states names again and again is answered once") {
   Daemon daemon;
   daemon.start();

@@ -119,6 +119,20 @@ TEST_CASE("how faults of nodes count is a fact when it is new, and the end of a 
   CHECK(told == 1);
 }
 
+TEST_CASE("which detector judges is a fact when it is new, and one that is not there is none") {
+  Daemon daemon;
+  daemon.turn.set_detector("plain");
+  const auto told = facts<core::DetectorConfigured>(daemon.take());
+  REQUIRE(told.size() == 1);
+  CHECK(told.front().name == "plain");
+  CHECK(daemon.turn.state().straggler_detector == "plain");
+  daemon.turn.set_detector("plain");
+  CHECK(facts<core::DetectorConfigured>(daemon.take(AgentHelloItem{1, hello_of("n1")})).empty());
+  daemon.turn.set_detector("of another version");
+  CHECK(facts<core::DetectorConfigured>(daemon.take(AgentHelloItem{1, hello_of("n1")})).empty());
+  CHECK(daemon.turn.state().straggler_detector == "plain");
+}
+
 TEST_CASE("the first turn decides though nothing has come in, and then time alone is no ground") {
   Daemon daemon;
   CHECK(daemon.turn.has_more_to_decide());

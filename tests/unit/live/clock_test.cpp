@@ -65,6 +65,32 @@ TEST_CASE("after a reboot the wall clock lengthens the line but never turns it b
   CHECK(DaemonClock(source, stored).now() == Instant::from_micros(10'000'000));
 }
 
+TEST_CASE("after a boot the wall clock may be 30 days ahead and a day behind, within one boot anything") {
+  constexpr std::int64_t kDay_us = 86'400'000'000;
+  FakeSource source;
+  const StoredClock stored = DaemonClock(source, std::nullopt).stored();
+  const auto after = [&](std::int64_t gone_us) {
+    return check_clock({"boot-b", 5'000'000, stored.reading.wall_unix_us + gone_us}, stored);
+  };
+  CHECK(after(0).ok());
+  CHECK(after(21 * kDay_us).ok());
+  CHECK(after(30 * kDay_us).ok());
+  CHECK(after(-kDay_us).ok());
+  const Status ahead = after(400 * kDay_us);
+  REQUIRE_FALSE(ahead.ok());
+  CHECK(ahead.error().message ==
+        "the clock of this machine says 2027-12-23T11:06:40.000Z, 400 days after the newest entry of the journal "
+        "(2026-11-18T11:06:40.000Z); set the clock and start again, or, if it is right, start once with "
+        "--accept-clock");
+  const Status behind = after(-3 * kDay_us);
+  REQUIRE_FALSE(behind.ok());
+  CHECK(behind.error().message.find(", 3 days before the newest entry") != std::string::npos);
+  CHECK_FALSE(after(30 * kDay_us + 1).ok());
+  CHECK_FALSE(after(-kDay_us - 1).ok());
+  source.reading.wall_unix_us += 4'000 * kDay_us;
+  CHECK(check_clock(source.reading, stored).ok());
+}
+
 TEST_CASE("the shown time of an old event does not flicker with small corrections of the wall clock") {
   FakeSource source;
   DaemonClock clock(source, std::nullopt);

@@ -38,6 +38,13 @@ TEST_CASE("without arguments the promised defaults hold") {
   CHECK(reading.config.local_slots == 0);
 }
 
+TEST_CASE("a clock that is far off is accepted by a flag alone, so for one start") {
+  const test::TemporaryFolder dir;
+  CHECK_FALSE(read({}).config.accept_clock);
+  CHECK(read({"--accept-clock"}).config.accept_clock);
+  CHECK_FALSE(read({"--config", write_file(dir, "accept_clock: true\n")}).errors.empty());
+}
+
 TEST_CASE("dev brings four local slots and a fresh state directory") {
   const auto reading = read({"--dev"});
   REQUIRE(reading.errors.empty());

@@ -13,7 +13,10 @@ struct Scene {
   WorkerId first, second;
   std::int64_t last_step = 0;
 
+  std::size_t checkpoint_failures = 0;
+
   Scene() {
+    world.on_turn = [this](const live::Loop::TurnTimes& turn) { checkpoint_failures += turn.checkpoint_failures; };
     REQUIRE(world.boot(world.dir / "life"));
     turn(world.agent.hello());
     turn(submit("a-job", "", [this](const Result<live::Receipt>& receipt) { job = *receipt->job; }));
@@ -93,6 +96,15 @@ TEST_CASE("compute times are those of the members, by rank") {
   const Scene scene;
   CHECK(scene.picture()->compute_ms == std::map<WorkerId, double>{{scene.first, 20.0}, {scene.second, 30.0}});
   CHECK(scene.picture()->latest_metrics.at(scene.job).step_ms == Approx(50));
+}
+
+TEST_CASE("every checkpoint that fails is counted, also those of which no event tells") {
+  Scene scene;
+  for (int i = 0; i < 7; ++i) {
+    scene.say(scene.first, api::CheckpointFailedMessage{.generation = 1, .step = 1, .error = "disk full"});
+  }
+  CHECK(scene.now().recovery.checkpoint_failure->times == 7);
+  CHECK(scene.checkpoint_failures == 7);
 }
 
 }  // namespace tidepool::test

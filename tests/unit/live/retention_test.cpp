@@ -1,6 +1,10 @@
 #include "schedulerd/live/store/retention.hpp"
 
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
 #include <catch2/catch.hpp>
+#include <sstream>
 
 #include "schedulerd/live/store/history.hpp"
 #include "schedulerd/live/store/journal.hpp"
@@ -13,10 +17,16 @@ StoredClock at(std::int64_t seconds) {
   return {{"boot", 0, 0}, Instant() + Duration::seconds(seconds), 0};
 }
 
-// Every second a fact, a decision, an event and a job that ends, of some size.
+// How many seconds lie between two jobs that end, and how many numbers between two events that are kept.
+struct Pace {
+  int job_every = 1;
+  EventSeq event_apart = 1;
+};
+
+// Every second a fact, a decision and an event of some size, and a job that ends.
 class Past {
  public:
-  explicit Past(const JournalOptions& options) {
+  explicit Past(const JournalOptions& options, Pace pace = {}) : pace_(pace) {
     auto opened = Journal::open(dir_ / "j.db", options);
     REQUIRE(opened.ok());
     journal_.emplace(*std::move(opened));
@@ -26,7 +36,7 @@ class Past {
     for (int i = 0; i < seconds; ++i) {
       state_.now = Instant() + Duration::seconds(++now_);
       core::Event event;
-      event.seq = static_cast<EventSeq>(now_);
+      event.seq = static_cast<EventSeq>(now_) * pace_.event_apart;
       event.at = state_.now;
       event.type = "job.resized";
       event.data = {{"text", text}};
@@ -38,12 +48,14 @@ class Past {
       core::Job job;
       job.id = JobId(static_cast<std::uint64_t>(now_));
       job.phase = core::phase::Ended{core::JobState::kCancelled, state_.now};
-      state_.next_event = static_cast<EventSeq>(now_) + 1;
+      state_.next_event = event.seq + 1;
       REQUIRE(journal_->append(core::TimedFact{state_.now, core::ClockAdvanced{}}).ok());
       REQUIRE(journal_->append(decision).ok());
       REQUIRE(journal_->append(std::vector{event}).ok());
-      REQUIRE(journal_->append(job.id, MetricPoint{.step = 1}).ok());
-      REQUIRE(journal_->append_ended(job).ok());
+      if (now_ % pace_.job_every == 0) {
+        REQUIRE(journal_->append(job.id, MetricPoint{.step = 1}).ok());
+        REQUIRE(journal_->append_ended(job).ok());
+      }
       REQUIRE(journal_->add_upkeep(state_, at(now_)).ok());
       REQUIRE(journal_->commit(at(now_)).ok());
     }
@@ -67,6 +79,30 @@ class Past {
   std::optional<Journal> journal_;
   core::ClusterState state_;
   std::int64_t now_ = 0;
+  Pace pace_;
+};
+
+// What is logged while it lives. No other thread may log meanwhile.
+class Logged {
+ public:
+  Logged() {
+    spdlog::set_default_logger(
+        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)));
+  }
+  ~Logged() { spdlog::set_default_logger(before_); }
+  Logged(const Logged&) = delete;
+  Logged& operator=(const Logged&) = delete;
+
+  [[nodiscard]] int lines_with(const std::string& word) const {
+    int count = 0;
+    std::istringstream lines(text_.str());
+    for (std::string line; std::getline(lines, line);) count += line.find(word) != std::string::npos ? 1 : 0;
+    return count;
+  }
+
+ private:
+  std::ostringstream text_;
+  std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
 };
 
 }  // namespace
@@ -101,6 +137,39 @@ TEST_CASE("a state that has become too large loses the oldest of its past, whate
   CHECK(history->oldest_event() > 2'000);
   CHECK(history->oldest_event() < 2'950);
   CHECK(history->events({.after = 2'999, .limit = 1}).size() == 1);
+}
+
+TEST_CASE("beyond the limit jobs that ended go with the events and decisions of their time, and no sooner") {
+  for (const EventSeq apart : {EventSeq{1}, EventSeq{100}}) {
+    INFO(apart);
+    Past past({.vfs = "", .snapshot_every = 50, .bytes_max = 2 << 20}, {.job_every = 10, .event_apart = apart});
+    past.live(3'000, std::string(4'000, 'x'));
+    past.idle();
+    const auto history = past.history();
+    const auto oldest = static_cast<std::uint64_t>(history->oldest_event() / apart);
+    CHECK(oldest > 2'000);
+    CHECK(oldest < 2'950);
+    CHECK(history->decisions(DecisionId(oldest), std::nullopt, 10).empty());
+    for (std::uint64_t ended = 10; ended <= 3'000; ended += 10) {
+      INFO(ended << " of " << oldest);
+      CHECK((history->ended_job(JobId(ended)) != nullptr) == (ended >= oldest));
+    }
+  }
+}
+
+TEST_CASE("a limit that what a restart needs is beyond takes all before that, ends, and is told of once") {
+  const Logged logged;
+  Past past({.vfs = "", .snapshot_every = 50, .bytes_max = 1});
+  for (int day = 0; day < 3; ++day) {
+    past.live(500);
+    past.idle();
+    const auto heads = *past.journal().snapshots();
+    REQUIRE(heads.size() == 2);
+    const auto needed_since = heads[1].at.count_us() / 1'000'000;
+    CHECK(past.history()->oldest_event() == static_cast<EventSeq>(needed_since));
+    CHECK(past.history()->ended_job(JobId(static_cast<std::uint64_t>(needed_since))) != nullptr);
+  }
+  CHECK(logged.lines_with("event=retention_size_exceeded") == 1);
 }
 
 TEST_CASE("without a limit and before its time nothing goes") {

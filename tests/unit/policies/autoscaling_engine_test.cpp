@@ -226,7 +226,7 @@ TEST_CASE("a job that failure left at a size it may not have goes to the next al
   CHECK(world.measured(4, 100).at(3).ask(kEngine).size == 4);
 }
 
-TEST_CASE("a job with one allowed size says that its size is fixed") {
+TEST_CASE("a job with one allowed size says that its policy gives it this size") {
   JobWorld world({2}, 2);
   CHECK(test::says<core::reason::FixedSize>(world.at(2).measured(2, 100).ask(kEngine).reason));
 }

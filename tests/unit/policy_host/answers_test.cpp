@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/words/sentence.hpp"
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/host/facts_image.hpp"
 #include "policies/host/file_policy.hpp"
@@ -167,6 +168,27 @@ TEST_CASE("what the engine will not change keeps its size, whatever the policy w
   CHECK(granted(view, answers) == std::vector<int>{4, 2, 2});
   view.jobs[0].resize_blocked = false;
   CHECK(granted(view, answers) == std::vector<int>{0, 2, 5});
+}
+
+TEST_CASE("a job that keeps its size without a word of the file is told what keeps it") {
+  cluster::View view = waiting_jobs(2, 1);
+  view.jobs[0].placement = {{0, 4}};
+  view.jobs[1].placement = {{0, 4}};
+  const auto told = [&](Answers answers) {
+    answers.rank = {1, 0};
+    return core::sentence(allocated(view, answers).grants[0].reason);
+  };
+  CHECK(told(wishing({4, 4})) == "keeps 4 workers: its policy gives it this size");
+  CHECK(told(wishing({8, 4})) == "would take 4 slots more; none is free");
+  Answers worded = wishing({8, 4});
+  worded.why = {{"AtMax", {}}, {}};
+  CHECK(told(worded) == "keeps 4 workers: it may not have more");
+  view.jobs[0].resize_blocked = true;
+  CHECK(told(wishing({2, 4})) == "keeps 4 workers: its size may not change yet");
+  view.jobs[0].resize_blocked = false;
+  view.jobs[0].preemptible = false;
+  view.jobs[0].size_min = 4;
+  CHECK(told(wishing({0, 4})) == "keeps 4 workers: it may not have fewer");
 }
 
 TEST_CASE("in a part of the pool that is less than what its jobs cannot give up now, the first of them keep theirs") {

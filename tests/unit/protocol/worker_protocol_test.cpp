@@ -235,4 +235,21 @@ TEST_CASE("names and devices that an agent tells are bounded") {
   CHECK_THAT(refusal(decode_agent_to_daemon(probed("cpu", 1'026))), Catch::Contains("devices must be at most 1025"));
 }
 
+TEST_CASE("what agents find and know each other by is bounded") {
+  const std::string longest(128, 'x');
+  const auto wanted = [](const std::string& key) {
+    return decode_agent_to_daemon(encode(AgentToDaemon(StateWantedReport{.job = JobId(1), .step = 2, .key = key})));
+  };
+  CHECK(wanted(longest).ok());
+  CHECK_THAT(refusal(wanted(longest + "x")), Catch::Contains("key must be at most 128 bytes"));
+  const auto offered = [](const std::string& ticket, const std::string& host, const std::string& key) {
+    return decode_agent_to_daemon(encode(
+        AgentToDaemon(StateOfferedReport{.request = 1, .ticket = ticket, .host = host, .port = 4'321, .key = key})));
+  };
+  CHECK(offered(longest, longest, longest).ok());
+  CHECK_THAT(refusal(offered(longest + "x", "h", "k")), Catch::Contains("ticket must be at most 128 bytes"));
+  CHECK_THAT(refusal(offered("t", longest + "x", "k")), Catch::Contains("host must be at most 128 bytes"));
+  CHECK_THAT(refusal(offered("t", "h", longest + "x")), Catch::Contains("key must be at most 128 bytes"));
+}
+
 }  // namespace tidepool::api

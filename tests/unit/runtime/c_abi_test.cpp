@@ -95,6 +95,41 @@ TEST_CASE("calls out of order and bad arguments are refused in words") {
   CHECK(tidepool_close(nullptr) == TIDEPOOL_OK);
 }
 
+TEST_CASE("a piece of the state has bytes, and a name that no other has") {
+  const tidepool_options options = options_for(5);
+  tidepool_session* job = nullptr;
+  REQUIRE(tidepool_open(&options, &job) == TIDEPOOL_OK);
+  float parameter = 0;
+  CHECK(tidepool_register(job, "weights", &parameter, 0) == TIDEPOOL_INVALID);
+  CHECK(says("\"weights\" has 0 bytes"));
+  CHECK(tidepool_register_device(job, "weights", &parameter, 0) == TIDEPOOL_INVALID);
+  REQUIRE(tidepool_register(job, "weights", &parameter, sizeof parameter) == TIDEPOOL_OK);
+  float other = 0;
+  CHECK(tidepool_register(job, "weights", &other, sizeof other) == TIDEPOOL_INVALID);
+  CHECK(says("\"weights\" is registered already"));
+  CHECK(tidepool_register_device(job, "weights", &other, sizeof other) == TIDEPOOL_INVALID);
+  CHECK(says("is registered already"));
+  CHECK(tidepool_register(job, "bias", &other, sizeof other) == TIDEPOOL_OK);
+  CHECK(tidepool_close(job) == TIDEPOOL_OK);
+}
+
+TEST_CASE("the words of an error stay in place, and stand until the next call that fails") {
+  const tidepool_options options = options_for(5);
+  tidepool_session* job = nullptr;
+  REQUIRE(tidepool_open(&options, &job) == TIDEPOOL_OK);
+  const char* words = tidepool_last_error();
+  CHECK(tidepool_commit(job) == TIDEPOOL_INVALID);
+  CHECK(std::string(words).find("TIDEPOOL_COMMIT") != std::string::npos);
+  float parameter = 0;
+  REQUIRE(tidepool_register(job, "parameter", &parameter, sizeof parameter) == TIDEPOOL_OK);
+  CHECK(std::string(words).find("TIDEPOOL_COMMIT") != std::string::npos);
+  const std::string long_name = std::string(2'000, 'n') + "\u00e9";
+  CHECK(tidepool_register(job, long_name.c_str(), &parameter, 0) == TIDEPOOL_INVALID);
+  CHECK(tidepool_last_error() == words);
+  CHECK(std::string(words) == "\"" + std::string(1'022, 'n'));
+  CHECK(tidepool_close(job) == TIDEPOOL_OK);
+}
+
 TEST_CASE("an agent's socket without a worker id is a mistake, not a worker alone") {
   const tidepool_options options = options_for(5);
   ::setenv("TIDEPOOL_AGENT_SOCKET", "/nowhere/agent.sock", 1);

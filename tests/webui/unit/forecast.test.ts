@@ -1,6 +1,6 @@
 import type { ExpectedTime, Forecast } from "~/api/types";
 import { withForecasts } from "~/state/reduce_forecasts";
-import { forecastLine, noEndText, observedText, whenExpected } from "~/text/forecast_text";
+import { forecastLine, noEndText, observedText, unaskedText, whenExpected } from "~/text/forecast_text";
 import { job, listed } from "./samples";
 
 process.env.TZ = "UTC";
@@ -8,7 +8,7 @@ const now = Date.parse("2026-11-20T12:00:00Z");
 const at = (seconds: number) => new Date(now + seconds * 1000).toISOString();
 const expected = (early: number, middle: number, late: number): ExpectedTime => ({ early: at(early), expected: at(middle), late: at(late), basis: "declared" });
 const forecast = (more: Partial<Forecast> = {}): Forecast => ({
-  start: null, end: null, basis: "declared", not_before: null, outcome: "succeeded", cost: { low: "1", expected: "2", high: "3" }, computed_at: at(-5), ...more,
+  start: null, end: null, basis: "declared", not_before: null, outcome: "succeeded", cost: { low: "1", expected: "2", high: "3" }, unasked_policy: null, computed_at: at(-5), ...more,
 });
 const line = (state: "pending" | "running" | "succeeded", more: Partial<Forecast> | null) =>
   forecastLine({ state, forecast: more && forecast(more) }, now);
@@ -61,4 +61,9 @@ test("the newest forecasts reach the jobs they are of, and one of another job is
   expect(withForecasts(after, page).jobs.get("job-1")).toBe(after.jobs.get("job-1"));
   expect(withForecasts(after, { ...page, items: [] }).jobs.get("job-1")?.forecast).toBeNull();
   expect(job().forecast).not.toBeNull();
+});
+
+test("a forecast says which policy file was not asked for it", () => {
+  expect(unaskedText(forecast())).toBeNull();
+  expect(unaskedText(forecast({ unasked_policy: "capped@0123456789ab" }))).toBe("The policy file capped@0123456789ab, which decides, was not asked for this forecast.");
 });

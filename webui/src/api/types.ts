@@ -68,6 +68,7 @@ export interface Forecast {
   outcome: string | null;
   cost: { low: string; expected: string; high: string };
   sizes: { at: string; size: number }[]; // workers from when on, the first sixteen
+  unasked_policy: string | null; // the policy file that decides and was not asked
   computed_at: string;
 }
 

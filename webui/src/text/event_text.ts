@@ -54,7 +54,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "node.reclaim_notice": (e) => `node ${str(e, "name") ?? e.node} is to be reclaimed by its provider in ${count(num(e, "seconds"))} s`,
   "node.reclaim_withdrawn": (e) => `node ${str(e, "name") ?? e.node} is not to be reclaimed any more`,
   "node.undrained": (e) => `node ${str(e, "name") ?? e.node} is not being drained any more`,
-  "node.unsteady": (e) => `node ${str(e, "name") ?? e.node} fails again and again: no new workers for ${count(num(e, "seconds"))} s`,
+  "node.unsteady": (e) => `node ${str(e, "name") ?? e.node} fails again and again: no new workers for ${count(num(e, "seconds"))} s${str(e, "why") ? `: ${str(e, "why")}` : ""}`,
   "node.steady": (e) => `node ${str(e, "name") ?? e.node} gets new workers again${bool(e, "cleared") ? ": its faults were cleared" : ""}`,
   "node.probed": (e) => `node ${str(e, "name") ?? e.node} measured${num(e, "speed") === null ? "" : `: ${percent(num(e, "speed"))} of what may be expected`}`,
   "maintenance.added": (e) => `${maintenance(e)} is planned`,

@@ -87,6 +87,11 @@ const kRests: Record<ForecastBasis, string> = {
 
 export function restsOn(basis: ForecastBasis): string { return kRests[basis] ?? ""; }
 
+// The daemon's own policy stands for it.
+export function unaskedText({ unasked_policy }: Forecast): string | null {
+  return unasked_policy ? `The policy file ${unasked_policy}, which decides, was not asked for this forecast.` : null;
+}
+
 // Why a forecast has no end.
 export function noEndText(forecast: Forecast, now: number): string {
   const at = forecast.start ? null : notBefore(forecast, now);

@@ -31,10 +31,15 @@ std::vector<ProbeCommand> commands_of(const JoinProbe& probe) {
     commands.push_back({.program = probe.program,
                         .arguments = std::move(arguments),
                         .visible_devices = probe.gpus[i],
-                        .deadline = probe.deadline});
+                        .deadline = probe.deadline,
+                        .gives_up = probe.gives_up});
   }
   if (commands.empty()) {
-    commands.push_back({.program = probe.program, .arguments = {}, .visible_devices = {}, .deadline = probe.deadline});
+    commands.push_back({.program = probe.program,
+                        .arguments = {},
+                        .visible_devices = {},
+                        .deadline = probe.deadline,
+                        .gives_up = probe.gives_up});
   }
   return commands;
 }
@@ -46,6 +51,7 @@ NodeHealth probe_node(const JoinProbe& probe) {
   std::vector<std::string> failures;
   for (const ProbeCommand& command : commands_of(probe)) {
     auto figures = run_probe(command);
+    if (probe.gives_up && probe.gives_up()) return {};
     if (figures.ok()) {
       health.figures.push_back(*std::move(figures));
     } else {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct JoinProbe {
   std::vector<std::string> gpus;               // empty: the CPU is measured
   std::filesystem::path record;                // where the figures are kept for the next time, one a line
   std::chrono::milliseconds deadline{60'000};  // of each device
+  std::function<bool()> gives_up = {};         // true: stop, and measure nothing; none = never
 };
 
 struct NodeHealth {
@@ -23,7 +25,7 @@ struct NodeHealth {
   std::vector<std::string> findings;  // of judge(), and why a device has no figure
 };
 
-// Takes about three seconds a GPU. Call it while nothing runs on the devices.
+// Takes about three seconds a GPU; empty if it is given up. Call it while nothing runs on the devices.
 [[nodiscard]] NodeHealth probe_node(const JoinProbe& probe);
 
 }  // namespace tidepool::agent

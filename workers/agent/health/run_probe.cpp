@@ -37,8 +37,12 @@ Result<DeviceFigures> run_probe(const ProbeCommand& command) {
                  .environment = environment_with(command.visible_devices),
                  .workdir = {}};
   spec.argv.insert(spec.argv.end(), command.arguments.begin(), command.arguments.end());
-  const auto said = ask_child(std::move(spec), {.within = command.deadline, .text_max = kAnswerMax});
+  const auto said =
+      ask_child(std::move(spec), {.within = command.deadline, .text_max = kAnswerMax, .gives_up = command.gives_up});
   if (!said.ok()) return said.error();
+  if (said->ended == ChildAnswer::Ended::kGivenUp) {
+    return Error{ErrorCode::kUnavailable, "the probe was stopped before it had an answer"};
+  }
   if (said->ended != ChildAnswer::Ended::kItself) {
     return Error{ErrorCode::kUnavailable, "the probe gave no answer within " +
                                               std::to_string(command.deadline.count() / 1'000) +

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct ProbeCommand {
   std::vector<std::string> arguments;          // after the program's name
   std::string visible_devices;                 // CUDA_VISIBLE_DEVICES of the probe
   std::chrono::milliseconds deadline{60'000};  // a first CUDA context on a large node takes seconds
+  std::function<bool()> gives_up = {};         // as AnswerLimits::gives_up
 };
 
 // Waits for the answer; at the deadline the probe is killed. The error says what the probe said.

@@ -10,11 +10,6 @@
 namespace tidepool::agent {
 namespace {
 
-constexpr std::size_t kAuditsRepeated = 256;
-
-// Waking so much later than due means that the agent stood still, not the workers.
-constexpr Duration kOwnPause = Duration::seconds(3);
-
 // What is looked at again names an end that is a little off each time.
 constexpr Duration kSameEnd = Duration::seconds(1);
 
@@ -44,6 +39,8 @@ std::vector<Action> AgentState::step(Instant now, Fact fact) {
   now_ = now;
   std::visit([this](auto& body) { on(body); }, fact);
   look_at_idleness();
+  look_at_probe();
+  look_at_checkpoints();
   if (quitting_ && living_.empty()) act(Quit{"all workers have been stopped, as asked"});
   return std::exchange(actions_, {});
 }
@@ -58,6 +55,7 @@ std::optional<Instant> AgentState::deadline() const {
   for (const auto& [job, at] : forget_at_) earliest.consider(at);
   for (const auto& [worker, living] : living_) {
     earliest.consider(living.kill_at);
+    if (living.newest_checkpoint) earliest.consider(checkpoint_due(living));
     if (welcomed() && living.heart && !living.heart->told) earliest.consider(stuck_at(*living.heart));
   }
   return earliest.found();
@@ -104,46 +102,6 @@ void AgentState::on(DaemonSaid& fact) {
   std::visit([this](auto& order) { handle(order); }, fact.message);
 }
 
-void AgentState::on(WorkerSaid& fact) {
-  if (lost_.contains(fact.worker)) return;
-  if (const auto* answer = std::get_if<api::AnswerMessage>(&fact.message)) hear_answer(fact.worker, *answer);
-  if (const auto* finished = std::get_if<api::FinishedMessage>(&fact.message)) {
-    finished_[fact.worker] = *finished;
-    if (!welcomed()) return;
-  }
-  api::FromWorkerReport report{.worker = fact.worker, .message = std::move(fact.message)};
-  if (welcomed()) return pass_on(std::move(report));
-  outbox_.add(std::move(report));
-}
-
-void AgentState::pass_on(api::FromWorkerReport report) {
-  workers_were_heard_ = true;
-  if (std::holds_alternative<api::EpochAuditedMessage>(report.message)) {
-    audits_.push_back(report);
-    if (audits_.size() > kAuditsRepeated) audits_.pop_front();
-  }
-  act(SendToDaemon{std::move(report)});
-}
-
-void AgentState::on(const WorkerPulsed& fact) {
-  const auto found = living_.find(fact.worker);
-  if (found == living_.end()) return;
-  std::optional<Heartbeat>& heart = found->second.heart;
-  // What a program does after a commit and its next step have one number and phase, and each a limit of its own.
-  const bool same = heart && heart->pulse.step == fact.pulse.step && heart->pulse.phase == fact.pulse.phase &&
-                    heart->pulse.stuck_after_ms == fact.pulse.stuck_after_ms;
-  const bool computes = fact.pulse.phase == api::PulsePhase::kComputing;
-  // One that only was silent has come back; one that computes for ever has not.
-  const bool told = same && computes && heart->told;
-  heart = {.pulse = fact.pulse, .heard_at = now_, .since = same ? heart->since : now_, .told = told};
-  look_at_heart(fact.worker, *heart);
-}
-
-void AgentState::on(const WorkerHungUp& fact) {
-  const auto found = living_.find(fact.worker);
-  if (found != living_.end()) found->second.heart.reset();
-}
-
 void AgentState::on(WorkerEnded& fact) {
   const auto found = living_.find(fact.worker);
   if (found == living_.end()) return;
@@ -162,6 +120,7 @@ void AgentState::on(WorkerEnded& fact) {
       return take_steps(fact.worker, steps);
     }
   }
+  tell_newest_checkpoint(fact.worker, found->second);
   living_.erase(found);
   end(fact);
 }
@@ -192,8 +151,12 @@ void AgentState::on(const RestartableAdopted& fact) {
   if (found != living_.end()) found->second.restartable = fact.restartable;
 }
 
+// What was measured beside a worker says nothing of the devices.
 void AgentState::on(DevicesProbed& fact) {
-  if (fact.report.devices.empty()) return;
+  probing_ = false;
+  const bool disturbed = std::exchange(probe_disturbed_, false);
+  if (disturbed) probe_wanted_ = true;
+  if (disturbed || fact.report.devices.empty()) return;
   probed_ = std::move(fact.report);
   send(*probed_);
 }
@@ -348,6 +311,7 @@ void AgentState::start(api::StartWorker order) {
   history_.started.insert(worker);
   if (order.started_at) history_.starts[worker] = *order.started_at;
   act(RecordStarted{worker, order.started_at.value_or(0)});
+  if (probing_) probe_disturbed_ = true;
   Living& living = living_.emplace(worker, Living{}).first->second;
   if (!order.restart_grace_ms) return act(SpawnWorker{std::move(order)});
   living.restartable.emplace(std::move(order));
@@ -446,37 +410,15 @@ void AgentState::take_steps(StateWaits::Steps steps) {
 }
 
 void AgentState::handle(api::ProbeNode&) {
+  probe_wanted_ = true;
+}
+
+// A probe and a worker on the same devices slow each other, and the figures would be of neither.
+void AgentState::look_at_probe() {
+  if (!probe_wanted_ || probing_ || quitting_ || !living_.empty()) return;
+  probe_wanted_ = false;
+  probing_ = true;
   act(ProbeDevices{});
-}
-
-// Two ways to be stuck: no pulse at all, or one that tells of the same computation for too long.
-Instant AgentState::stuck_at(const Heartbeat& heart) const {
-  const Duration limit = Duration::millis(heart.pulse.stuck_after_ms);
-  Instant at = heart.heard_at + (limit > Duration() ? std::min(limit, times_.silence_max) : times_.silence_max);
-  if (heart.pulse.phase == api::PulsePhase::kComputing) at = std::min(at, heart.since + limit);
-  return at;
-}
-
-void AgentState::look_at_heart(WorkerId worker, Heartbeat& heart) {
-  if (heart.told || !welcomed() || stuck_at(heart) > now_) return;
-  heart.told = true;
-  const bool silent = heart.pulse.phase != api::PulsePhase::kComputing;
-  act(SendToDaemon{api::WorkerStuckReport{.worker = worker,
-                                          .step = heart.pulse.step,
-                                          .phase = heart.pulse.phase,
-                                          .for_ms = (now_ - (silent ? heart.heard_at : heart.since)).count_ms()}});
-}
-
-// An agent that was itself stopped has not heard the pulses that wait for it.
-void AgentState::forgive_own_pause(Instant now) {
-  if (now - now_ < kOwnPause) return;
-  const auto due = deadline();
-  if (!due || now - *due < kOwnPause) return;
-  for (auto& [worker, living] : living_) {
-    if (!living.heart) continue;
-    living.heart->heard_at = now;
-    living.heart->since = living.heart->since + (now - *due);
-  }
 }
 
 // Leave is always the last step: the restartable worker is gone after it.
@@ -497,11 +439,6 @@ void AgentState::take_steps(WorkerId worker, const RestartableWorker::Steps& ste
                },
                step);
   }
-}
-
-// Where a restartable worker stands is said again when a daemon listens.
-void AgentState::say(WorkerId worker, api::FromWorker message) {
-  send(api::FromWorkerReport{.worker = worker, .message = std::move(message)});
 }
 
 void AgentState::stop(WorkerId worker, Duration grace) {

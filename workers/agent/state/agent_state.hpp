@@ -145,6 +145,11 @@ struct SignalWorker {
   WorkerId worker;
   int signal = 0;
 };
+// For the log, as TroubleLog::warn.
+struct WarnOf {
+  WorkerId worker;
+  std::string sentence;
+};
 struct ReadLog {
   api::LogRead order;
 };
@@ -170,7 +175,7 @@ struct OfferSavedState {
 };
 // Says which jobs have states here, if any have.
 struct TellKeptJobs {};
-// Measures the devices beside everything else and brings DevicesProbed; one at a time.
+// Measures the devices in a thread of its own and brings DevicesProbed; only while no worker is here, one at a time.
 struct ProbeDevices {};
 struct RecordStarted {
   WorkerId worker;
@@ -198,10 +203,11 @@ struct RecordCluster {
 struct Quit {
   std::string why;
 };
-using Action = std::variant<OpenLink, CloseLink, SendHello, SendToDaemon, SendToWorker, CloseWorkerLinks, SpawnWorker,
-                            SpawnProgram, RecordRestartable, OfferProgramAddress, SignalWorker, ReadLog, ProbeDevices,
-                            DropStates, AskForState, FetchSavedState, AbandonFetch, OfferSavedState, TellKeptJobs,
-                            RecordStarted, RecordExit, RecordAck, ForgetWorker, ForgetRecords, RecordCluster, Quit>;
+using Action =
+    std::variant<OpenLink, CloseLink, SendHello, SendToDaemon, SendToWorker, CloseWorkerLinks, SpawnWorker,
+                 SpawnProgram, RecordRestartable, OfferProgramAddress, SignalWorker, WarnOf, ReadLog, ProbeDevices,
+                 DropStates, AskForState, FetchSavedState, AbandonFetch, OfferSavedState, TellKeptJobs, RecordStarted,
+                 RecordExit, RecordAck, ForgetWorker, ForgetRecords, RecordCluster, Quit>;
 
 struct AgentTimes {
   Duration backoff_min = Duration::millis(50);
@@ -226,6 +232,12 @@ class AgentState {
   [[nodiscard]] bool welcomed() const { return link_ == Link::kWelcomed; }
   [[nodiscard]] const std::string& cluster() const { return history_.cluster; }
 
+  // One message each `every`, and after a pause so many at once as would have come in `at_once`.
+  struct SpeechRate {
+    Duration every;
+    Duration at_once;
+  };
+
  private:
   enum class Link { kDown, kConnecting, kGreeted, kWelcomed };
   struct Heartbeat {
@@ -242,6 +254,10 @@ class AgentState {
     std::optional<RestartableWorker> restartable;  // it is one: its program comes and goes
     std::optional<SlotsStillHeld> held;            // it will not come back
     Instant held_at;                               // when that was found
+    Instant figures_to;                            // up to when what it has said of each kind is accounted for
+    Instant news_to;
+    Instant replies_to;
+    std::optional<api::CheckpointedMessage> newest_checkpoint;  // while it may not be told yet
   };
 
   // Of a lost timeline, with its process still to end.
@@ -282,6 +298,12 @@ class AgentState {
   void handle(api::FetchState& order);
   void handle(api::NoState& order);
 
+  [[nodiscard]] bool may_tell(Instant& told_to, const SpeechRate& rate) const;
+  [[nodiscard]] bool may_say(WorkerId worker, const api::FromWorker& message);
+  [[nodiscard]] static Instant checkpoint_due(const Living& living);
+  void tell_newest_checkpoint(WorkerId worker, Living& living);
+  void look_at_checkpoints();
+  void forward(api::FromWorkerReport report);
   void hear_notice(WorkerId worker, api::NoticeMessage notice);
   void hear_answer(WorkerId worker, const api::AnswerMessage& answer);
   [[nodiscard]] bool belongs_to(const std::string& cluster);
@@ -307,6 +329,7 @@ class AgentState {
   void tell_reclaim();
   void tell_held(const Living& living);
   void look_at_idleness();
+  void look_at_probe();
   void act(Action action) { actions_.push_back(std::move(action)); }
 
   AgentTimes times_;
@@ -326,8 +349,11 @@ class AgentState {
   StateWaits state_waits_;
   std::map<JobId, Instant> forget_at_;       // jobs that have ended: when their states here go
   std::optional<api::ProbedReport> probed_;  // newest, told after each welcome
-  std::optional<ReclaimLooked> reclaim_;     // of the notice that stands, the earliest end; none: never looked
-  bool workers_were_heard_ = false;          // by a daemon, on an earlier or this link
+  bool probe_wanted_ = false;                // once no worker is here
+  bool probing_ = false;
+  bool probe_disturbed_ = false;          // a worker was started beside it
+  std::optional<ReclaimLooked> reclaim_;  // of the notice that stands, the earliest end; none: never looked
+  bool workers_were_heard_ = false;       // by a daemon, on an earlier or this link
   bool quitting_ = false;
 
   Link link_ = Link::kDown;

@@ -6,9 +6,11 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -46,6 +48,16 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return result;
 }
 
+// A path and those above it, outermost first.
+std::vector<std::string> folders_to(const std::string& path) {
+  std::vector<std::string> folders;
+  for (std::size_t end = 0; end < path.size();) {
+    end = std::min(path.find('/', end + 1), path.size());
+    folders.push_back(path.substr(0, end));
+  }
+  return folders;
+}
+
 cpu_set_t set_of(const std::vector<int>& cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -59,6 +71,7 @@ struct ChildPlan {
   char* const* argv;
   char* const* environment;
   const char* workdir;
+  char* const* make_folders;            // outermost first
   const cpu_set_t* cpus;                // null: those of the agent
   const SyscallFilter* syscall_filter;  // null: none here
   int output;
@@ -67,10 +80,14 @@ struct ChildPlan {
   int confinement;  // holds the plan of a confined program; -1: it is none
 };
 
-[[noreturn]] void fail_child(const ChildPlan& plan, StartStep step) {
+[[noreturn]] void fail_child(const ChildPlan& plan, StartStep step, const char* what = "", const char* of = "") {
   StartFailure failure;
   failure.step = step;
   failure.error = errno;
+  std::size_t length = 0;
+  for (const char* text : {what, of}) {
+    while (*text != '\0' && length + 1 < sizeof failure.what) failure.what[length++] = *text++;
+  }
   (void)!::write(plan.failure, &failure, sizeof failure);
   ::_exit(127);
 }
@@ -92,6 +109,17 @@ bool hand_over(ChildPlan& plan) {
   return ::dup2(confinement, kPlanDescriptor) >= 0 && ::dup2(failure, kFailureDescriptor) >= 0;
 }
 
+void make_folders(const ChildPlan& plan) {
+  for (char* const* folder = plan.make_folders; *folder != nullptr; ++folder) {
+    struct stat info{};
+    if (::mkdir(*folder, 0777) == 0) continue;
+    const int error = errno;
+    if (::stat(*folder, &info) == 0 && S_ISDIR(info.st_mode)) continue;
+    errno = error;
+    fail_child(plan, StartStep::kSetup, "make the checkpoint folder ", *folder);
+  }
+}
+
 [[noreturn]] void become_program(ChildPlan plan) {
   reset_signals();
   char go = 0;
@@ -111,6 +139,7 @@ bool hand_over(ChildPlan& plan) {
   if (::syscall(SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC) != 0) fail_child(plan, StartStep::kSetup);
   if (!confined && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail_child(plan, StartStep::kSetup);
   if (plan.workdir[0] != '\0' && ::chdir(plan.workdir) != 0) fail_child(plan, StartStep::kWorkdir);
+  make_folders(plan);
   const bool filtered = plan.syscall_filter == nullptr || enter_syscall_filter(*plan.syscall_filter);
   if (!filtered) fail_child(plan, StartStep::kSetup);
   ::execve(plan.program, plan.argv, plan.environment);
@@ -194,11 +223,14 @@ Result<ChildProcess> start_child(const ChildSpec& spec, const std::function<Stat
   const std::vector<std::string> nothing;
   const std::vector<char*> argv = pointers(confined ? spec.confiner : spec.argv);
   const std::vector<char*> environment = pointers(confined ? nothing : spec.environment);
+  const std::vector<std::string> folders = folders_to(confined ? "" : spec.make_folder);
+  const std::vector<char*> make_folders = pointers(folders);
   const cpu_set_t cpus = set_of(spec.cpus);
   const ChildPlan plan{.program = confined ? spec.confiner.front().c_str() : spec.program.c_str(),
                        .argv = argv.data(),
                        .environment = environment.data(),
                        .workdir = confined ? "" : spec.workdir.c_str(),
+                       .make_folders = make_folders.data(),
                        .cpus = spec.cpus.empty() ? nullptr : &cpus,
                        .syscall_filter = confined || spec.syscall_filter.empty() ? nullptr : &spec.syscall_filter,
                        .output = spec.output,

@@ -21,6 +21,7 @@ struct ChildSpec {
   std::vector<std::string> argv;         // with the program's name first
   std::vector<std::string> environment;  // "NAME=value"
   std::string workdir;                   // empty = the agent's own
+  std::string make_folder{};             // made there, with those above it, before the program runs; empty = none
   int output = -1;                       // becomes stdout and stderr; stays the caller's
   std::vector<int> cpus;                 // that it may run on; empty = those of the agent
   SyscallFilter syscall_filter;          // empty = none; a confined program has that of its plan
@@ -52,7 +53,8 @@ struct ChildProcess {
 
 // `record` runs while the child waits; if it fails the child ends without having run. An error with
 // code kInvalidArgument means that the program or the folder is wrong; any other, that this node could not.
-// A child on a file system that does not answer is returned after half a second with its start open.
+// A child on a file system that does not answer, be it that of its folders, is returned after half a second with its
+// start open.
 [[nodiscard]] Result<ChildProcess> start_child(const ChildSpec& spec, const std::function<Status(pid_t)>& record);
 
 // pidfd_open(2); invalid when there is no such process.

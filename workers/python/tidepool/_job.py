@@ -60,8 +60,9 @@ class Job:
         All of it is copied at each step but an optimizer's tensors, which are shared where they lie: change those only
         after opt.step(), in the same turn of the loop. What a turn that completes no step did to a tensor, an array, a
         module or a scheduler is undone. Other objects have state_dict() and load_state_dict() or get_state() and
-        set_state(), or are given as a pair of functions (get, set); `capacity` is the most bytes their pickled state
-        may ever take."""
+        set_state(), or are given as a pair of functions (get, set); of them such a turn's changes after opt.step() are
+        undone, and those before it stay, so that a generator draws another mask for each micro-batch. `capacity` is the
+        most bytes their pickled state may ever take."""
         self._must_be_before_loop("register()")
         taken = [*self._stepper.optimizers, *(piece.name for piece in self._stepper.pieces)]
         if any(other == name or other.startswith(name + ".") for other in taken):
@@ -72,7 +73,11 @@ class Job:
         pieces = _replica.piece_of(name, value, capacity)
         self._stepper.pieces += pieces
         scheduler = hasattr(value, "optimizer")
-        self._stepper.with_steps += [p for p in pieces if scheduler or isinstance(p, _replica.TensorShadow)]
+        for piece in pieces:
+            if isinstance(piece, _replica.PickleShadow) and not scheduler:
+                self._stepper.with_turns.append(piece)
+            else:
+                self._stepper.with_steps.append(piece)
 
     def on_resize(self, function: Callable[[Resize], Any]) -> Callable[[Resize], Any]:
         """`function` is called with a Resize before the first batch of a new generation; usable as a decorator."""

@@ -125,6 +125,7 @@ class PickleShadow:
         self.name = name
         self._get = get
         self._set = set
+        self._noted: Optional[bytes] = None
         self._room_for(len(self._pickled()), capacity)
         self.save()
 
@@ -151,8 +152,20 @@ class PickleShadow:
         self._memory[:_LENGTH_BYTES + len(data)] = header + data
 
     def restore(self) -> None:
+        self._noted = None
         length = int.from_bytes(self._memory[:_LENGTH_BYTES], "little")
         self._set(pickle.loads(self._memory[_LENGTH_BYTES:_LENGTH_BYTES + length]))
+
+    def note(self) -> None:
+        """What follows, until undo(), is not to stay. Of several before one undo() the first counts."""
+        if self._noted is None:
+            self._noted = self._pickled()
+
+    def undo(self) -> None:
+        """The object is again as note() found it; it is left alone if it has not changed, or was not noted."""
+        noted, self._noted = self._noted, None
+        if noted is not None and self._pickled() != noted:
+            self._set(pickle.loads(noted))
 
 
 def module_pieces(name: str, module: torch.nn.Module) -> list[Piece]:

@@ -68,6 +68,7 @@ class Stepper:
         self.optimizers: dict[str, torch.optim.Optimizer] = {}  # by name; their state is registered in join()
         self.averaged: list[TensorShadow] = []  # module buffers that the workers average at each step
         self.with_steps: list[Piece] = []  # one change a step: learning rates, schedulers, registered tensors
+        self.with_turns: list[PickleShadow] = []  # changed by forward passes, too, which stays: generators, for example
         self.batch_rule: Optional[_abi.BatchRule] = None
         self.on_resize: list[Callable[[Resize], Any]] = []
         self.on_notice: list[Callable[[_abi.Notice], Any]] = []
@@ -127,6 +128,8 @@ class Stepper:
         self._name_stream()
         for piece in self.pieces:
             piece.save()  # what was set since it was registered, such as a scheduler's first learning rate
+            if piece.length == 0:
+                continue  # an empty tensor is no state, and the library refuses it
             register = session.register_device if piece.on_gpu else session.register
             register(piece.name, piece.address, piece.length)
         self._frozen = [p for p in model.parameters() if not p.requires_grad]
@@ -258,6 +261,8 @@ class Stepper:
         """A micro-batch that does not end the step: what the loop's body did after opt.step() is undone."""
         for piece in self.with_steps:
             piece.restore()
+        for shadow in self.with_turns:
+            shadow.undo()
 
     def report(self, loss: float) -> None:
         samples = max(1, self._part_samples)
@@ -316,8 +321,10 @@ class Stepper:
         if self._buckets is not None:
             self._buckets.raise_failure()
         if self.phase is Phase.COMPUTING:
-            if not self._last_part:
-                return  # a micro-batch: the step comes with its last one
+            if not self._last_part:  # a micro-batch: the step comes with its last one
+                for shadow in self.with_turns:
+                    shadow.note()
+                return
             if optimizer is not None and self._buckets is not None and not self._buckets.reached:
                 raise RuntimeError("opt.step(), but no gradient has reached the model that was given to job.wrap(): "
                                    "compute the loss with that model, not with a copy or another one, and call "

@@ -74,7 +74,7 @@ json render_plan(const PlannedSubmit& planned, const SeenBy& seen_by, const std:
   const core::Job& job = *seen.state.find_job(planned.plan.job);
   return {{"name", job.spec.name},
           {"tenant", job.spec.tenant},
-          {"forecast", render_told(seen.clock, planned.plan.told.jobs.at(planned.plan.job), planned.plan.told.at)},
+          {"forecast", render_told(seen.clock, planned.plan.told.jobs.at(planned.plan.job), planned.plan.told)},
           {"currency", currency},
           {"policy", planned.plan.told.policy},
           {"until", seen.clock.text(planned.plan.told.until)},

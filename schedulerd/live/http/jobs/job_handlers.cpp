@@ -1,5 +1,6 @@
 // Jobs: submit, and the wishes that change one.
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -125,6 +126,10 @@ void cancel_job(Rest& rest, Call call) {
   reply_dry_run(rest, call, {.job = *job, .changed = json::object(), .would = would});
 }
 
+// So wide that a request for too many workers is answered with the sizes that the job has.
+constexpr std::int64_t kSizeLow = std::numeric_limits<int>::min();
+constexpr std::int64_t kSizeHigh = std::numeric_limits<int>::max();
+
 void resize_job(Rest& rest, Call call) {
   const auto dry_run = read_flag(call, "dry_run");
   if (!dry_run) return call.fail(bad_parameter(dry_run.error()));
@@ -134,7 +139,7 @@ void resize_job(Rest& rest, Call call) {
   if (const auto* problem = std::get_if<Problem>(&body)) return call.fail(*problem);
   std::vector<FieldError> errors;
   ObjectReader in(std::get<json>(body), "", errors);
-  const auto size = static_cast<int>(in.required_integer("size", {.low = 0, .high = 4096}));
+  const auto size = static_cast<int>(in.required_integer("size", {.low = kSizeLow, .high = kSizeHigh}));
   in.finish();
   const auto& sizes = job->spec.elastic.sizes;
   const bool allowed = size == 0 || std::find(sizes.begin(), sizes.end(), size) != sizes.end();

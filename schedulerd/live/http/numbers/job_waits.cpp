@@ -10,6 +10,16 @@
 namespace tidepool::live::http {
 namespace {
 
+// The job holds nothing, and this is why. A policy file's own word, its answer that is awaited, and a size of 0 without
+// a word are of other categories, because they are said of jobs that run, too.
+bool is_wait(const core::Reason& reason) {
+  namespace why = core::reason;
+  if (const auto* word = core::reason_as<why::PolicyWord>(reason)) return word->from == 0 && word->to == 0;
+  if (const auto* awaits = core::reason_as<why::AwaitsPolicy>(reason)) return awaits->size == 0;
+  if (const auto* given = core::reason_as<why::FixedSize>(reason)) return given->size == 0;
+  return core::traits_of(reason).category == core::ReasonCategory::kWaiting;
+}
+
 class Waits {
  public:
   explicit Waits(const core::Job& job) : job_(job) {}
@@ -37,13 +47,13 @@ class Waits {
 
   void say(Instant at, const core::Reason& reason) {
     newest_ = at;
-    const bool is_wait = core::traits_of(reason).category == core::ReasonCategory::kWaiting;
-    if (is_wait && is_open() && core::says_the_same(waits_.back().reason, reason)) {
+    const bool waits = is_wait(reason);
+    if (waits && is_open() && core::says_the_same(waits_.back().reason, reason)) {
       waits_.back().reason = reason;
       return;
     }
     close(at);
-    if (is_wait) waits_.push_back({.from = at, .until = std::nullopt, .reason = reason});
+    if (waits) waits_.push_back({.from = at, .until = std::nullopt, .reason = reason});
   }
 
   // One that took no time was none.

@@ -4,7 +4,7 @@ import { useNow } from "../../now";
 import { Lanes } from "../../parts/lanes";
 import { isOver } from "../../state/model";
 import { useSelect } from "../../state/store";
-import { forecastLine, noEndText, observedText, restsOn, startOf, whenExpected } from "../../text/forecast_text";
+import { forecastLine, noEndText, observedText, restsOn, startOf, unaskedText, whenExpected } from "../../text/forecast_text";
 import { ago, money } from "../../text/format";
 
 export function ForecastPanel({ job }: { job: Job }) {
@@ -37,6 +37,7 @@ function Body({ job, forecast, now }: { job: Job; forecast: Forecast; now: numbe
       {end === null
         ? <p class="quiet small">{noEndText(forecast, now)}</p>
         : <p class="quiet small">It will have cost {show(cost.expected)} by then ({show(cost.low)}–{show(cost.high)}), {restsOn(end.basis)}.</p>}
+      {unaskedText(forecast) !== null && <p class="quiet small">{unaskedText(forecast)}</p>}
       {(start || end) && <p class="quiet small" data-testid="observed">{observedText(what, observed?.[what])}</p>}
     </>
   );

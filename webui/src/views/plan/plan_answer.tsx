@@ -4,6 +4,7 @@ import { Lanes } from "../../parts/lanes";
 import { When } from "../../parts/when";
 import { isOfEarlierText, type PlanAnswer as Answer, type PlanDesk } from "../../state/plan_desk";
 import type { Planner } from "../../state/planner";
+import { unaskedText } from "../../text/forecast_text";
 import { basisText, costFigure, endFigure, type Figure, neverStarts, startFigure } from "../../text/plan_text";
 import { PlanSizes } from "./plan_sizes";
 import { SubmitPlanned } from "./submit_planned";
@@ -40,6 +41,7 @@ export function PlanAnswer({ desk, answer, planner }: Props) {
         </dl>
         <Lanes start={plan.forecast.start} end={plan.forecast.end} now={Date.parse(plan.forecast.computed_at)} />
         {basisText(plan) !== null && <p class="quiet small">{basisText(plan)}</p>}
+        {unaskedText(plan.forecast) !== null && <p class="quiet small">{unaskedText(plan.forecast)}</p>}
         {decision !== null && !decision.starts && <Waits plan={plan} decision={decision} />}
       </section>
       {!neverStarts(plan) && <PlanSizes plan={plan} old={old} />}

@@ -1,4 +1,4 @@
-#include "schedulerd/live/setup/open_files.hpp"
+#include "base/log/open_files.hpp"
 
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstring>
 
-namespace tidepool::live {
+namespace tidepool {
 
-std::uint64_t raise_open_files(std::uint64_t wanted) {
+std::uint64_t raise_open_files(std::string_view use, std::uint64_t wanted) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
     spdlog::warn("event=open_files_unknown why=\"{}\"", std::strerror(errno));
@@ -22,11 +22,11 @@ std::uint64_t raise_open_files(std::uint64_t wanted) {
   }
   if (limit.rlim_cur < wanted) {
     spdlog::warn(
-        "event=open_files_few limit={} wanted={} why=\"each node and each client needs one; with more than these, new "
-        "ones are refused: raise the hard limit (ulimit -Hn, or LimitNOFILE= of the service)\"",
-        static_cast<std::uint64_t>(limit.rlim_cur), wanted);
+        "event=open_files_few limit={} wanted={} why=\"{}: raise the hard limit (ulimit -Hn, or LimitNOFILE= of the "
+        "service)\"",
+        static_cast<std::uint64_t>(limit.rlim_cur), wanted, use);
   }
   return limit.rlim_cur;
 }
 
-}  // namespace tidepool::live
+}  // namespace tidepool

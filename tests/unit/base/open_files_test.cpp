@@ -1,5 +1,5 @@
 // The limit of open files belongs to the process: each case puts back what it found.
-#include "schedulerd/live/setup/open_files.hpp"
+#include "base/log/open_files.hpp"
 
 #include <sys/resource.h>
 
@@ -7,7 +7,7 @@
 
 #include "tests/support/open_file_limit.hpp"
 
-namespace tidepool::live {
+namespace tidepool {
 namespace {
 
 rlim_t soft_now() {
@@ -21,14 +21,14 @@ rlim_t soft_now() {
 TEST_CASE("the limit of open files is raised to what is wanted") {
   const test::OpenFileLimit limit;
   limit.set_soft(256);
-  CHECK(raise_open_files(512) == 512);
+  CHECK(raise_open_files("each test needs one", 512) == 512);
   CHECK(soft_now() == 512);
 }
 
 TEST_CASE("a limit of open files that is above what is wanted stays") {
   const test::OpenFileLimit limit;
   limit.set_soft(512);
-  CHECK(raise_open_files(256) == 512);
+  CHECK(raise_open_files("each test needs one", 256) == 512);
   CHECK(soft_now() == 512);
 }
 
@@ -36,8 +36,8 @@ TEST_CASE("the limit of open files is raised no further than the hard limit") {
   const test::OpenFileLimit limit;
   limit.set_soft(256);
   if (limit.hard() == RLIM_INFINITY) return;
-  CHECK(raise_open_files(limit.hard() + 1) == limit.hard());
+  CHECK(raise_open_files("each test needs one", limit.hard() + 1) == limit.hard());
   CHECK(soft_now() == limit.hard());
 }
 
-}  // namespace tidepool::live
+}  // namespace tidepool

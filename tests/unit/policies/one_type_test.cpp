@@ -1,0 +1,128 @@
+// Jobs that ask for particular nodes, of more than one type, and may not mix types: each waits for slots of one type.
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/victim_pool.hpp"
+
+namespace tidepool::policies::cluster {
+namespace {
+
+using Ids = std::vector<JobId>;
+
+Ids victims_of(const core::Decision& decision) {
+  Ids victims;
+  for (const auto& planned : decision.plan) {
+    const auto* intent = std::get_if<core::PreemptIntent>(&planned.intent);
+    if (intent != nullptr) victims.push_back(intent->job);
+  }
+  return victims;
+}
+
+struct TwoTypes : VictimPool {
+  TwoTypes() : VictimPool({}) {}
+
+  NodeId node_of(const std::string& type, int slots) {
+    const std::string name = "n" + std::to_string(story.state().next_node);
+    const NodeId id = story.engine().node_id_for(name);
+    story.learn(core::NodeJoined{id, name, slots, type, Money(), {}});
+    return id;
+  }
+  JobId running_on(const std::string& type, int size) {
+    core::JobSpec spec = test::job_spec({.min = size, .max = size});
+    spec.slot_types = {type};
+    const JobId id = submit(spec, size);
+    story.settle(id);
+    REQUIRE(story.job(id).size() == size);
+    return id;
+  }
+  JobId submit_with_memory(int size) {
+    core::JobSpec spec = test::job_spec({.min = size, .max = size});
+    spec.memory = 1;
+    return submit(spec, size);
+  }
+  [[nodiscard]] NodeId node_of_first_worker(JobId job) const {
+    return story.worker(story.job(job).membership.members.front()).node;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("free slots of two types do not count as room for a job that asks for memory: one is preempted for it") {
+  TwoTypes pool;
+  const NodeId large = pool.node_of("a", 8);
+  const NodeId other = pool.node_of("b", 4);
+  const JobId victim = pool.running_on("a", 4);
+  const JobId claimant = pool.submit_with_memory(8);
+  const JobId behind = pool.submit({.min = 1, .max = 1}, 1);
+  pool.said->sizes[victim] = 0;
+  pool.said->order = {claimant, behind, victim};
+  CHECK(victims_of(pool.story.decide()) == Ids{victim});
+  pool.story.settle(behind);
+  REQUIRE(pool.story.job(behind).size() == 1);
+  CHECK(pool.node_of_first_worker(behind) == other);
+  pool.story.settle(victim);
+  pool.story.settle(claimant);
+  REQUIRE(pool.story.job(claimant).size() == 8);
+  CHECK(pool.node_of_first_worker(claimant) == large);
+}
+
+TEST_CASE("no job is preempted on one type for a job that will have room on another") {
+  TwoTypes pool;
+  (void)pool.node_of("a", 8);
+  (void)pool.node_of("b", 8);
+  const JobId stays = pool.running_on("a", 2);
+  const JobId ends = pool.running_on("b", 8);
+  pool.story.learn(core::JobCancelRequested{ends});
+  pool.story.decide();
+  const JobId claimant = pool.submit_with_memory(8);
+  CHECK(pool.preempted_for(claimant, {stays}).empty());
+}
+
+TEST_CASE("where the type with most free slots cannot be emptied for a job, others are preempted on another type") {
+  TwoTypes pool;
+  (void)pool.node_of("a", 8);
+  (void)pool.node_of("b", 8);
+  const JobId stays = pool.running_on("a", 1);
+  const JobId victim = pool.running_on("b", 4);
+  const JobId claimant = pool.submit_with_memory(8);
+  pool.said->sizes[stays] = 1;
+  pool.said->order = {claimant, stays, victim};
+  pool.said->sizes[victim] = 0;
+  CHECK(victims_of(pool.story.decide()) == Ids{victim});
+}
+
+TEST_CASE("a job whose workers are on a node each waits for nodes of one type") {
+  TwoTypes pool;
+  for (int node = 0; node < 3; ++node) (void)pool.node_of("a", 1);
+  (void)pool.node_of("b", 1);
+  const JobId victim = pool.running_on("a", 1);
+  core::JobSpec spread = test::job_spec({.min = 3, .max = 3});
+  spread.placement.strategy = core::TopologyStrategy::kStrictSpread;
+  const JobId claimant = pool.submit(spread, 3);
+  CHECK(pool.preempted_for(claimant, {victim}) == Ids{victim});
+  pool.story.settle(victim);
+  pool.story.settle(claimant);
+  CHECK(pool.story.job(claimant).size() == 3);
+}
+
+TEST_CASE("a job that has to be in one domain waits for slots of one type there") {
+  TwoTypes pool;
+  const NodeId one = pool.node_of("a", 4);
+  const NodeId two = pool.node_of("b", 4);
+  const JobId victim = pool.running_on("a", 2);
+  const JobId stays = pool.running_on("b", 2);
+  core::JobSpec packed = test::job_spec({.min = 4, .max = 4});
+  packed.placement.strategy = core::TopologyStrategy::kStrictPack;
+  packed.placement.key = "rack";
+  for (const NodeId node : {one, two}) pool.story.learn(core::NodeLabelled{node, {{"rack", "r1"}}});
+  const JobId claimant = pool.submit(packed, 4);
+  pool.said->sizes[stays] = 2;
+  pool.said->order = {claimant, stays, victim};
+  pool.said->sizes[victim] = 0;
+  CHECK(victims_of(pool.story.decide()) == Ids{victim});
+}
+
+}  // namespace tidepool::policies::cluster

@@ -1,0 +1,163 @@
+// What workers say, and what their pulses show.
+#include <algorithm>
+#include <utility>
+
+#include "workers/agent/state/agent_state.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+constexpr std::size_t kAuditsRepeated = 256;
+
+// Waking so much later than due means that the agent stood still, not the workers.
+constexpr Duration kOwnPause = Duration::seconds(3);
+
+// What a program says makes events and rows of the daemon's journal: so often, and so much of it at once.
+constexpr AgentState::SpeechRate kFigureRate{.every = Duration::millis(1), .at_once = Duration::seconds(10)};
+constexpr AgentState::SpeechRate kNewsRate{.every = Duration::millis(500), .at_once = Duration::seconds(60)};
+// Each is the answer to something that the daemon has said: a program that keeps to that never comes near it.
+constexpr AgentState::SpeechRate kReplyRate{.every = Duration::millis(100), .at_once = Duration::seconds(100)};
+
+bool is_figure(const api::FromWorker& message) {
+  const auto* audit = std::get_if<api::EpochAuditedMessage>(&message);
+  const bool is_sound = audit != nullptr && audit->checksum_ok && audit->used == audit->expected;
+  return is_sound || std::holds_alternative<api::StepsMessage>(message);
+}
+
+template <class... Kinds>
+bool is_one_of(const api::FromWorker& message) {
+  return (std::holds_alternative<Kinds>(message) || ...);
+}
+
+bool is_news(const api::FromWorker& message) {
+  return !is_figure(message) &&
+         is_one_of<api::EpochAuditedMessage, api::CheckpointedMessage, api::CheckpointFailedMessage>(message);
+}
+
+bool is_reply(const api::FromWorker& message) {
+  return is_one_of<api::SwitchedMessage, api::ParkedMessage, api::RestoredMessage, api::RebalancedMessage,
+                   api::AnswerMessage>(message);
+}
+
+}  // namespace
+
+bool AgentState::may_tell(Instant& told_to, const SpeechRate& rate) const {
+  const Instant from = std::max(told_to, now_);
+  if (from + rate.every > now_ + rate.at_once) return false;
+  told_to = from + rate.every;
+  return true;
+}
+
+// Those that must be heard whatever it said before always may: ready, address, finished.
+bool AgentState::may_say(WorkerId worker, const api::FromWorker& message) {
+  const auto found = living_.find(worker);
+  if (found == living_.end()) return true;  // its last words
+  Living& living = found->second;
+  const bool may = is_figure(message)  ? may_tell(living.figures_to, kFigureRate)
+                   : is_news(message)  ? may_tell(living.news_to, kNewsRate)
+                   : is_reply(message) ? may_tell(living.replies_to, kReplyRate)
+                                       : true;
+  const auto* checkpoint = std::get_if<api::CheckpointedMessage>(&message);
+  if (checkpoint != nullptr) living.newest_checkpoint = may ? std::nullopt : std::optional(*checkpoint);
+  if (!may && checkpoint == nullptr) {
+    act(WarnOf{worker, worker.text() + " says more than is passed on to the daemon: a message was dropped"});
+  }
+  return may;
+}
+
+// Of checkpoints that come too fast the newest is told as soon as one may be.
+Instant AgentState::checkpoint_due(const Living& living) {
+  return living.news_to + kNewsRate.every - kNewsRate.at_once;
+}
+
+void AgentState::tell_newest_checkpoint(WorkerId worker, Living& living) {
+  if (!living.newest_checkpoint) return;
+  forward({.worker = worker, .message = *std::exchange(living.newest_checkpoint, std::nullopt)});
+}
+
+void AgentState::look_at_checkpoints() {
+  for (auto& [worker, living] : living_) {
+    if (living.newest_checkpoint && may_tell(living.news_to, kNewsRate)) tell_newest_checkpoint(worker, living);
+  }
+}
+
+void AgentState::on(WorkerSaid& fact) {
+  if (lost_.contains(fact.worker)) return;
+  if (!may_say(fact.worker, fact.message)) return;
+  if (const auto* answer = std::get_if<api::AnswerMessage>(&fact.message)) hear_answer(fact.worker, *answer);
+  if (const auto* finished = std::get_if<api::FinishedMessage>(&fact.message)) {
+    finished_[fact.worker] = *finished;
+    if (!welcomed()) return;
+  }
+  forward({.worker = fact.worker, .message = std::move(fact.message)});
+}
+
+void AgentState::forward(api::FromWorkerReport report) {
+  if (welcomed()) return pass_on(std::move(report));
+  outbox_.add(std::move(report));
+}
+
+void AgentState::pass_on(api::FromWorkerReport report) {
+  workers_were_heard_ = true;
+  if (std::holds_alternative<api::EpochAuditedMessage>(report.message)) {
+    audits_.push_back(report);
+    if (audits_.size() > kAuditsRepeated) audits_.pop_front();
+  }
+  act(SendToDaemon{std::move(report)});
+}
+
+void AgentState::on(const WorkerPulsed& fact) {
+  const auto found = living_.find(fact.worker);
+  if (found == living_.end()) return;
+  std::optional<Heartbeat>& heart = found->second.heart;
+  // What a program does after a commit and its next step have one number and phase, and each a limit of its own.
+  const bool same = heart && heart->pulse.step == fact.pulse.step && heart->pulse.phase == fact.pulse.phase &&
+                    heart->pulse.stuck_after_ms == fact.pulse.stuck_after_ms;
+  const bool computes = fact.pulse.phase == api::PulsePhase::kComputing;
+  // One that only was silent has come back; one that computes for ever has not.
+  const bool told = same && computes && heart->told;
+  heart = {.pulse = fact.pulse, .heard_at = now_, .since = same ? heart->since : now_, .told = told};
+  look_at_heart(fact.worker, *heart);
+}
+
+void AgentState::on(const WorkerHungUp& fact) {
+  const auto found = living_.find(fact.worker);
+  if (found != living_.end()) found->second.heart.reset();
+}
+
+// Two ways to be stuck: no pulse at all, or one that tells of the same computation for too long.
+Instant AgentState::stuck_at(const Heartbeat& heart) const {
+  const Duration limit = Duration::millis(heart.pulse.stuck_after_ms);
+  Instant at = heart.heard_at + (limit > Duration() ? std::min(limit, times_.silence_max) : times_.silence_max);
+  if (heart.pulse.phase == api::PulsePhase::kComputing) at = std::min(at, heart.since + limit);
+  return at;
+}
+
+void AgentState::look_at_heart(WorkerId worker, Heartbeat& heart) {
+  if (heart.told || !welcomed() || stuck_at(heart) > now_) return;
+  heart.told = true;
+  const bool silent = heart.pulse.phase != api::PulsePhase::kComputing;
+  act(SendToDaemon{api::WorkerStuckReport{.worker = worker,
+                                          .step = heart.pulse.step,
+                                          .phase = heart.pulse.phase,
+                                          .for_ms = (now_ - (silent ? heart.heard_at : heart.since)).count_ms()}});
+}
+
+// An agent that was itself stopped has not heard the pulses that wait for it.
+void AgentState::forgive_own_pause(Instant now) {
+  if (now - now_ < kOwnPause) return;
+  const auto due = deadline();
+  if (!due || now - *due < kOwnPause) return;
+  for (auto& [worker, living] : living_) {
+    if (!living.heart) continue;
+    living.heart->heard_at = now;
+    living.heart->since = living.heart->since + (now - *due);
+  }
+}
+
+// Where a restartable worker stands is said again when a daemon listens.
+void AgentState::say(WorkerId worker, api::FromWorker message) {
+  send(api::FromWorkerReport{.worker = worker, .message = std::move(message)});
+}
+
+}  // namespace tidepool::agent

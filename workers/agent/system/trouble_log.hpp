@@ -1,0 +1,32 @@
+// What goes wrong with a worker, for the agent's log. Programs of jobs can bring it about as often as they like, so of
+// each source one line a minute is logged, which says how many were left out before it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/time.hpp"
+
+namespace tidepool::agent {
+
+class TroubleLog {
+ public:
+  static constexpr Duration kEvery = Duration::seconds(60);
+  static constexpr std::size_t kLineMax = 1'024;  // bytes of a sentence; the rest is cut off
+
+  // `source`: which worker, or which user, it is about.
+  void warn(const std::string& source, const std::string& sentence);
+  // The line as it is to be logged; nothing: it is left out.
+  [[nodiscard]] std::optional<std::string> admit(const std::string& source, const std::string& sentence, Instant now);
+
+ private:
+  struct Source {
+    Instant logged_at;
+    std::int64_t left_out = 0;  // since
+  };
+  std::map<std::string, Source> sources_;  // of which something was logged lately
+};
+
+}  // namespace tidepool::agent
