@@ -181,7 +181,7 @@ TEST_CASE("a state directory of schema version 11 goes on with its measurements,
   {
     Start start(file);
     REQUIRE(start.failure.empty());
-    REQUIRE(start.journal->append(JobId(1), MetricPoint{.step = 8, .loss = std::nan("")}).ok());
+    REQUIRE(start.journal->append(JobId(77), MetricPoint{.step = 8, .loss = std::nan("")}).ok());
     REQUIRE(start.journal->commit(**start.journal->clock()).ok());
   }
   execute(file, "ALTER TABLE events DROP COLUMN actor; DROP INDEX events_by_type; PRAGMA user_version=11");
@@ -194,7 +194,7 @@ TEST_CASE("a state directory of schema version 11 goes on with its measurements,
   REQUIRE(start.journal->append(std::vector{event}).ok());
   REQUIRE(start.journal->commit(**start.journal->clock()).ok());
   auto history = *SqliteHistory::open(file);
-  CHECK(history->metrics(JobId(1), 10).size() == 1);
+  CHECK(history->metrics(JobId(77), 10).size() == 1);
   const auto events = history->events({.type = "job.submitted", .limit = 500});
   REQUIRE(events.size() > 1);
   CHECK(events.front().actor.empty());
