@@ -7,6 +7,7 @@ const char* to_text(ErrorCode code) {
     case ErrorCode::kInvalidArgument: return "invalid_argument";
     case ErrorCode::kNotFound: return "not_found";
     case ErrorCode::kConflict: return "conflict";
+    case ErrorCode::kOutdated: return "outdated";
     case ErrorCode::kUnavailable: return "unavailable";
     case ErrorCode::kLimitExceeded: return "limit_exceeded";
     case ErrorCode::kIo: return "io";

@@ -13,6 +13,7 @@ enum class ErrorCode {
   kInvalidArgument,  // the input is wrong; the message says what to change
   kNotFound,         // no such job, node, policy, file
   kConflict,         // right in itself, but not in the present state
+  kOutdated,         // what it was to change is not as it was read any more
   kUnavailable,      // cannot be done now; trying again later may work
   kLimitExceeded,    // larger or more than a stated limit
   kIo,               // disk, socket or process failed
@@ -68,6 +69,9 @@ inline Error not_found(std::string message) {
 }
 inline Error conflict(std::string message) {
   return Error{ErrorCode::kConflict, std::move(message)};
+}
+inline Error outdated(std::string message) {
+  return Error{ErrorCode::kOutdated, std::move(message)};
 }
 inline Error io_error(std::string message) {
   return Error{ErrorCode::kIo, std::move(message)};

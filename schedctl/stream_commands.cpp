@@ -21,6 +21,9 @@ constexpr std::int64_t kEventsShownMost = 100'000;
 std::string event_line(const json& event) {
   std::string words = event_sentence(event, "");
   if (words.empty()) words = event.contains("data") ? event.at("data").dump() : "";
+  if (const std::string token = text_at(event, "/actor/token"); !token.empty()) {
+    words += "  (by " + text_at(event, "/actor/name", token) + ", token " + token + ")";
+  }
   std::string subject = text_at(event, "/job", text_at(event, "/node"));
   return printable(time_beside(text_at(event, "/at"), time_now()) + " UTC  " + text_at(event, "/type") + "  " +
                    subject + (subject.empty() ? "" : "  ") + words) +

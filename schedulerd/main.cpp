@@ -42,7 +42,7 @@ live::http::RestOptions rest_options(const live::Config& config, const live::Ser
   live::http::RestOptions options;
   options.http.tls = tls.context;
   options.http.names = tls.names;
-  options.join_fingerprint = tls.ca_fingerprint;
+  options.http.allowed_hosts = config.allowed_hosts;
   options.http.address = config.listen.host;
   options.http.port = config.listen.port;
   for (const auto& detector : straggler::kDetectors) options.detectors.emplace_back(detector.name);
@@ -90,6 +90,7 @@ int serve(const live::Config& config) {
                                     .listed_fields = live::http::listed_fields});
   if (!daemon.ok()) return fail(daemon.error());
   live::http::RestOptions options = rest_options(config, (*daemon)->tls());
+  options.join_fingerprint = [&served = **daemon] { return served.join_fingerprint(); };
   options.agents_port = [&served = **daemon] { return served.agents_port(); };
   const auto rest = live::http::Rest::create(**daemon, std::move(options));
   (*daemon)->observe([&metrics = rest->metrics()](const live::Loop::TurnTimes& took) {

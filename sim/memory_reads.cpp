@@ -15,8 +15,8 @@ Result<std::optional<leader::EndedNote>> MemoryReads::ended(JobId job) {
   return std::optional(leader::EndedNote{core::to_text(known.state()), known.phase.ended_at().value_or(Instant())});
 }
 
-Result<bool> MemoryReads::has_token(const std::string& /*id*/) {
-  return false;
+Result<std::vector<leader::TokenRecord>> MemoryReads::tokens() {
+  return std::vector<leader::TokenRecord>();
 }
 
 Result<std::optional<leader::NodeToken>> MemoryReads::node_token(const std::string& /*id*/) {

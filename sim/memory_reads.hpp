@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/state/cluster_state.hpp"
 #include "schedulerd/leader/turn_reads.hpp"
@@ -16,7 +17,7 @@ class MemoryReads final : public leader::TurnReads {
  public:
   [[nodiscard]] Result<std::optional<leader::StoredReceipt>> receipt_for(const leader::Idempotency& asked) override;
   [[nodiscard]] Result<std::optional<leader::EndedNote>> ended(JobId job) override;
-  [[nodiscard]] Result<bool> has_token(const std::string& id) override;
+  [[nodiscard]] Result<std::vector<leader::TokenRecord>> tokens() override;
   [[nodiscard]] Result<std::optional<leader::NodeToken>> node_token(const std::string& id) override;
   [[nodiscard]] Result<std::optional<leader::NodeCredential>> node_credential(const std::string& node) override;
   [[nodiscard]] Result<std::optional<leader::PolicyVersion>> policy_version(const std::string& name,

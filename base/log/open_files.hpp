@@ -8,7 +8,7 @@
 
 namespace tidepool {
 
-// Enough for the connections of clients (HttpOptions::connections_max) and several thousand nodes of a daemon, and for
+// Enough for the connections of clients (HttpOptions::connections) and several thousand nodes of a daemon, and for
 // the most workers that an agent may have.
 inline constexpr std::uint64_t kOpenFilesWanted = 16'384;
 

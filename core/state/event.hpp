@@ -21,6 +21,8 @@ struct Event {
   std::string tenant;  // empty if none
   std::optional<DecisionId> decision;
   nlohmann::json data = nlohmann::json::object();
+  std::string actor =
+      {};  // token of the user's command that it follows from; empty: none. Not derived: the turn adds it
 };
 
 }  // namespace tidepool::core

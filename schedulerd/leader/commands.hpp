@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "base/ids.hpp"
 #include "base/time.hpp"
 #include "core/state/fact.hpp"
@@ -37,10 +39,11 @@ struct ResumeJob {
 struct CheckpointJob {
   JobId job;
 };
-// The job's specification anew, with what was changed.
+// An RFC 7396 merge patch of the job's document, made to the job as it is when the command is carried out: of two
+// changes at once neither undoes the other.
 struct ChangeJob {
   JobId job;
-  core::JobSpec spec;
+  nlohmann::json patch;
 };
 struct CordonNode {
   NodeId node;
@@ -108,6 +111,7 @@ struct CreateToken {
 };
 struct RevokeToken {
   std::string token_id;
+  std::int64_t unix_s = 0;  // by which other tokens have expired; taken where the request comes in, like chance
 };
 // Machines may join with it until it expires.
 struct CreateNodeToken {
@@ -162,10 +166,17 @@ struct Idempotency {
   std::string request_hash;  // of method, path and body
 };
 
+// A job as its reader saw it (job_change.hpp: job_etag).
+struct JobVersion {
+  JobId job;
+  std::string etag;
+};
+
 struct Command {
   CommandBody body;
   std::string actor;  // token id, for the audit
   std::optional<Idempotency> idempotency;
+  std::optional<JobVersion> only_of = std::nullopt;  // refused if the job is another by then; none: whatever it is
 };
 
 // The durable answer. `replayed` = the key had been used with the same request before.

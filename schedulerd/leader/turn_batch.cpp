@@ -10,6 +10,7 @@ Status TurnBatch::learn(core::Fact fact) {
   core::TimedFact timed{.at = engine_now(), .fact = std::move(fact)};
   auto events = leader_.engine.step(timed);
   if (!events.ok()) return events.error();
+  for (core::Event& event : *events) event.actor = actor_;
   result_.changed = true;
   std::optional<MetricRow> metric;
   if (const auto* steps = std::get_if<core::StepsMeasured>(&timed.fact)) {
@@ -64,8 +65,19 @@ void TurnBatch::add_receipt(const Idempotency& request, const Receipt& receipt) 
 }
 
 void TurnBatch::add_token(CreateToken token) {
-  tokens_.insert(token.id);
+  tokens_.push_back({.id = token.id,
+                     .name = token.name,
+                     .role = token.role,
+                     .tenant = token.tenant,
+                     .secret_sha256 = token.secret_sha256,
+                     .created_at = "",
+                     .expires_unix_s = std::nullopt});
   add(TokenRow{std::move(token)});
+}
+
+void TurnBatch::revoke_token(const std::string& id) {
+  revoked_tokens_.insert(id);
+  add(TokenRevokedRow{id});
 }
 
 void TurnBatch::add_policy(PolicyVersion version) {
@@ -89,9 +101,12 @@ Result<std::optional<EndedNote>> TurnBatch::ended(JobId id) {
   return kept(reads_.ended(id));
 }
 
-Result<bool> TurnBatch::has_token(const std::string& id) {
-  if (tokens_.contains(id)) return true;
-  return kept(reads_.has_token(id));
+Result<std::vector<TokenRecord>> TurnBatch::tokens() {
+  auto all = kept(reads_.tokens());
+  if (!all.ok()) return all;
+  all->insert(all->end(), tokens_.begin(), tokens_.end());
+  for (TokenRecord& token : *all) token.revoked = token.revoked || revoked_tokens_.contains(token.id);
+  return all;
 }
 
 void TurnBatch::keep(NodeToken token) {

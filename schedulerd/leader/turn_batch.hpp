@@ -31,6 +31,8 @@ class TurnBatch {
   };
   TurnBatch(const Leader& leader, TurnReads& reads, Instant now) : leader_(leader), reads_(reads), now_(now) {}
 
+  // Events of what is learnt from now on are of this user's command; empty: of none.
+  void act_for(const std::string& actor) { actor_ = actor; }
   // An error is the engine's refusal.
   Status learn(core::Fact fact);
   // Requires: the engine has found it valid, and it is not empty.
@@ -47,6 +49,7 @@ class TurnBatch {
   // Rows with a key of their own, which later lookups of this turn find.
   void add_receipt(const Idempotency& request, const Receipt& receipt);
   void add_token(CreateToken token);
+  void revoke_token(const std::string& id);
   void add_policy(PolicyVersion version);
   void keep(NodeToken token);
   void keep(NodeCredential credential);
@@ -54,7 +57,8 @@ class TurnBatch {
   [[nodiscard]] Result<std::optional<StoredReceipt>> receipt_for(const Idempotency& request);
   // Of a job that has ended, whether it is still in the state or not; none: it goes on, or it is not known.
   [[nodiscard]] Result<std::optional<EndedNote>> ended(JobId job);
-  [[nodiscard]] Result<bool> has_token(const std::string& id);
+  // All of them. Those of this turn are without times.
+  [[nodiscard]] Result<std::vector<TokenRecord>> tokens();
   [[nodiscard]] Result<std::optional<NodeToken>> node_token(const std::string& id);
   [[nodiscard]] Result<std::optional<NodeCredential>> node_credential(const std::string& node);
   // The error says that the version is not stored, or why it cannot be run with these parameters.
@@ -81,12 +85,14 @@ class TurnBatch {
   Leader leader_;
   TurnReads& reads_;
   Instant now_;
+  std::string actor_;
   TurnResult result_;
   std::optional<Error> failure_;
   // Of this turn's rows.
   std::map<std::pair<std::string, std::string>, StoredReceipt> receipts_;  // by token and key
   std::map<JobId, EndedNote> ended_;
-  std::set<std::string> tokens_;
+  std::vector<TokenRecord> tokens_;
+  std::set<std::string> revoked_tokens_;
   std::map<std::string, NodeToken> node_tokens_;                           // by id
   std::map<std::string, NodeCredential> node_credentials_;                 // by the node's name
   std::map<std::pair<std::string, std::string>, PolicyVersion> policies_;  // by name and version

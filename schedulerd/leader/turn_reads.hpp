@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/ids.hpp"
 #include "base/result.hpp"
@@ -19,7 +20,7 @@ class TurnReads {
   [[nodiscard]] virtual Result<std::optional<StoredReceipt>> receipt_for(const Idempotency& request) = 0;
   // Of a job that has left the state; none: there was none, or its time has passed.
   [[nodiscard]] virtual Result<std::optional<EndedNote>> ended(JobId job) = 0;
-  [[nodiscard]] virtual Result<bool> has_token(const std::string& id) = 0;
+  [[nodiscard]] virtual Result<std::vector<TokenRecord>> tokens() = 0;
   [[nodiscard]] virtual Result<std::optional<NodeToken>> node_token(const std::string& id) = 0;
   [[nodiscard]] virtual Result<std::optional<NodeCredential>> node_credential(const std::string& node) = 0;
   [[nodiscard]] virtual Result<std::optional<PolicyVersion>> policy_version(const std::string& name,

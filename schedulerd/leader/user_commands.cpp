@@ -1,16 +1,33 @@
 #include "schedulerd/leader/user_commands.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "base/json.hpp"
 #include "base/overloaded.hpp"
 #include "core/facts/job_facts.hpp"
 #include "core/facts/tenant_facts.hpp"
 #include "core/tenants/tenant_subtree.hpp"
+#include "schedulerd/leader/job_change.hpp"
 #include "schedulerd/leader/node_trust.hpp"
+#include "schedulerd/leader/token_validity.hpp"
 
 namespace tidepool::leader {
 namespace {
+
+std::string in_words(const FieldError& error) {
+  return error.pointer + " " + error.message;
+}
+
+Status check_revocation(const std::vector<TokenRecord>& tokens, const RevokeToken& body) {
+  const auto named =
+      std::find_if(tokens.begin(), tokens.end(), [&](const TokenRecord& token) { return token.id == body.token_id; });
+  if (named == tokens.end()) return not_found("there is no token " + body.token_id);
+  if (!admits_pool_admin(*named, body.unix_s) || has_pool_admin(tokens, body.unix_s, body.token_id)) return ok_status();
+  return conflict(body.token_id + " is the last valid token of an admin of the whole pool");
+}
 
 // Carries out one command; each overload says why it is refused.
 class Carrying {
@@ -33,9 +50,14 @@ class Carrying {
   Status operator()(const SuspendJob& body) { return change(body.job, core::JobSuspendRequested{body.job}); }
   Status operator()(const ResumeJob& body) { return change(body.job, core::JobResumeRequested{body.job}); }
   Status operator()(const ChangeJob& body) {
-    const core::Job* job = batch_.state().find_job(body.job);
-    if (job != nullptr) TP_TRY(check_change(batch_.state(), *job, body.spec, batch_.engine_now()));
-    return change(body.job, core::JobChanged{body.job, body.spec});
+    core::JobChanged changed{body.job, {}};
+    if (const core::Job* job = batch_.state().find_job(body.job)) {
+      auto after = changed_spec(job->spec, body.patch);
+      if (!after.errors.empty()) return invalid_argument(in_words(after.errors.front()));
+      changed.spec = std::move(after.spec);
+      TP_TRY(check_change(batch_.state(), *job, changed.spec, batch_.engine_now()));
+    }
+    return change(body.job, std::move(changed));
   }
   Status operator()(const CheckpointJob& body) {
     TP_TRY(change(body.job, core::JobCheckpointRequested{body.job}));
@@ -63,7 +85,7 @@ class Carrying {
   Status operator()(const ReleaseSlots& body) { return batch_.learn(core::SlotsReleased{body.node}); }
   Status operator()(const ConfigureTenants& body) {
     if (body.instead_of && *body.instead_of != *batch_.state().tenants) {
-      return conflict("the tenants have changed since they were read");
+      return outdated("the tenants have changed since they were read");
     }
     return batch_.learn(core::TenantsConfigured{body.tree});
   }
@@ -74,7 +96,7 @@ class Carrying {
   }
   Status operator()(const ConfigurePrices& body) {
     if (body.instead_of && *body.instead_of != batch_.state().prices->list) {
-      return conflict("the prices have changed since they were read");
+      return outdated("the prices have changed since they were read");
     }
     return batch_.learn(core::PricesConfigured{body.list});
   }
@@ -85,10 +107,10 @@ class Carrying {
     return ok_status();
   }
   Status operator()(const RevokeToken& body) {
-    const auto known = batch_.has_token(body.token_id);
-    if (!known.ok()) return known.error();
-    if (!*known) return not_found("there is no token " + body.token_id);
-    batch_.add(TokenRevokedRow{body.token_id});
+    const auto tokens = batch_.tokens();
+    if (!tokens.ok()) return tokens.error();
+    TP_TRY(check_revocation(*tokens, body));
+    batch_.revoke_token(body.token_id);
     return ok_status();
   }
 
@@ -166,6 +188,13 @@ class Carrying {
   Receipt receipt_;
 };
 
+// One that has ended is left to the command, which says so.
+Status check_version(const core::ClusterState& state, const JobVersion& seen) {
+  const core::Job* job = state.find_job(seen.job);
+  if (job == nullptr || job_etag(*job, file_text(*job)) == seen.etag) return ok_status();
+  return outdated(seen.job.text() + " has changed since it was read");
+}
+
 // None: the key has not been used.
 std::optional<Result<Receipt>> answer_before(const Idempotency& request, TurnBatch& batch) {
   const auto before = batch.receipt_for(request);
@@ -216,7 +245,7 @@ Result<core::TenantTree> tree_with(const core::ClusterState& state, const Config
   const bool may_set = change.limited_to.empty() || std::any_of(path.begin(), path.end(), is_limit);
   if (path.empty() || !may_set) return not_found("there is no tenant " + change.above);
   if (change.instead_of && *change.instead_of != core::tenants_below(now, change.above)) {
-    return conflict("the tenants below " + change.above + " have changed since they were read");
+    return outdated("the tenants below " + change.above + " have changed since they were read");
   }
   core::TenantTree tree = core::with_tenants_below(now, change.above, change.tenants);
   if (!change.limited_to.empty()) TP_TRY(core::check_within(tree, change.above));
@@ -228,7 +257,10 @@ void take_command(std::size_t item, const Command& command, TurnBatch& batch) {
     if (auto before = answer_before(*command.idempotency, batch)) return batch.answer(item, *std::move(before));
   }
   Carrying carrying(command.actor, batch);
-  const Status done = std::visit(carrying, command.body);
+  batch.act_for(command.actor);
+  const Status as_read = command.only_of ? check_version(batch.state(), *command.only_of) : ok_status();
+  const Status done = as_read.ok() ? std::visit(carrying, command.body) : as_read;
+  batch.act_for("");
   if (!done.ok()) return batch.answer(item, done.error());
   const Receipt receipt = carrying.receipt();
   if (command.idempotency) batch.add_receipt(*command.idempotency, receipt);

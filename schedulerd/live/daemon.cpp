@@ -10,8 +10,8 @@
 #include <future>
 #include <utility>
 
+#include "schedulerd/leader/token_validity.hpp"
 #include "schedulerd/live/policies/policy_reading.hpp"
-#include "schedulerd/live/service/pool_admins.hpp"
 #include "schedulerd/live/service/tenant_sharing.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 #include "schedulerd/live/store/recovery.hpp"
@@ -82,7 +82,7 @@ Status check_clock_of(Journal& journal, const Config& config) {
 bool lets_in_pool_admin(const std::string& text, History& history, std::int64_t unix_s) {
   const auto given = parse_token(text);
   const auto known = given ? history.token(given->id) : std::nullopt;
-  return known && admits_pool_admin(*known, unix_s) &&
+  return known && leader::admits_pool_admin(*known, unix_s) &&
          equal_in_constant_time(sha256_hex(given->secret), known->secret_sha256);
 }
 
@@ -149,7 +149,7 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
   auto tls = prepare_tls(config_, state_dir_, std::time(nullptr));
   if (!tls.ok()) return tls.error();
   tls_ = *std::move(tls);
-  if (!tls_.given.chain.empty()) {
+  if (!tls_.given.identity.chain.empty()) {
     given_certificate_.emplace(*config_.tls, tls_.names, tls_.given, std::vector{tls_.context, tls_.agents});
   }
   auto agent_token = state_dir_.agent_token();
@@ -242,7 +242,7 @@ Status Daemon::start() {
 Status Daemon::prepare_admin_token() {
   const std::string path = state_dir_.file("admin.token");
   const std::int64_t unix_s = std::time(nullptr);
-  if (has_pool_admin(*history_, unix_s, {})) {
+  if (leader::has_pool_admin(history_->tokens(), unix_s)) {
     if (!config_.dev) return ok_status();
     auto stored = read_secret_file(path);
     if (stored.ok() && lets_in_pool_admin(*stored, *history_, unix_s)) admin_token_ = *std::move(stored);
@@ -307,6 +307,10 @@ bool Daemon::local_agent_connected() const {
     if (node.name == kLocalNode) return node.state == core::NodeState::kUp;
   }
   return false;
+}
+
+std::string Daemon::join_fingerprint() const {
+  return given_certificate_ ? given_certificate_->ca_fingerprint() : tls_.ca_fingerprint;
 }
 
 void Daemon::wait_for_end() {

@@ -72,8 +72,10 @@ class Daemon final : public Service {
   [[nodiscard]] const StateDir& state_dir() const { return state_dir_; }
   // The admin token, at the first start and with --dev; else none.
   [[nodiscard]] const std::optional<std::string>& admin_token() const { return admin_token_; }
-  // What both listeners show; empty without TLS.
+  // What both listeners show at the start; empty without TLS.
   [[nodiscard]] const ServerTls& tls() const { return tls_; }
+  // Of the authority that they show now, which new nodes are to trust; from any thread. Empty: none is known.
+  [[nodiscard]] std::string join_fingerprint() const;
   // TCP port for agents of other machines; 0 = none. Requires: start() has succeeded.
   [[nodiscard]] std::uint16_t agents_port() const { return gateway_->tcp_port(); }
 

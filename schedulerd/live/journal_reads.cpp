@@ -13,10 +13,8 @@ Result<std::optional<leader::EndedNote>> JournalReads::ended(JobId job) {
   return journal_.ended(job);
 }
 
-Result<bool> JournalReads::has_token(const std::string& id) {
-  const auto found = journal_.token(id);
-  if (!found.ok()) return found.error();
-  return found->has_value();
+Result<std::vector<TokenRecord>> JournalReads::tokens() {
+  return journal_.tokens();
 }
 
 Result<std::optional<leader::NodeToken>> JournalReads::node_token(const std::string& id) {

@@ -14,7 +14,7 @@ class JournalReads final : public leader::TurnReads {
 
   [[nodiscard]] Result<std::optional<leader::StoredReceipt>> receipt_for(const Idempotency& request) override;
   [[nodiscard]] Result<std::optional<leader::EndedNote>> ended(JobId job) override;
-  [[nodiscard]] Result<bool> has_token(const std::string& id) override;
+  [[nodiscard]] Result<std::vector<TokenRecord>> tokens() override;
   [[nodiscard]] Result<std::optional<leader::NodeToken>> node_token(const std::string& id) override;
   [[nodiscard]] Result<std::optional<leader::NodeCredential>> node_credential(const std::string& node) override;
   [[nodiscard]] Result<std::optional<PolicyVersion>> policy_version(const std::string& name,

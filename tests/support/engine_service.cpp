@@ -66,7 +66,7 @@ class EngineService::Reads final : public leader::TurnReads {
     if (known == nullptr) return std::optional<leader::EndedNote>();
     return std::optional(leader::EndedNote{core::to_text(known->state()), known->phase.ended_at().value_or(Instant())});
   }
-  Result<bool> has_token(const std::string& id) override { return service_.tokens_.contains(id); }
+  Result<std::vector<leader::TokenRecord>> tokens() override { return service_.tokens(); }
   Result<std::optional<leader::NodeToken>> node_token(const std::string& id) override {
     const auto found = service_.node_tokens_.find(id);
     return found == service_.node_tokens_.end() ? std::nullopt : std::optional(found->second);
@@ -196,15 +196,18 @@ std::shared_ptr<const core::Job> EngineService::ended_job(JobId job) {
   return found == ended_.end() ? nullptr : found->second;
 }
 
-std::vector<std::shared_ptr<const core::Job>> EngineService::ended_since(Instant finished, std::optional<JobId> before,
-                                                                         int limit) {
+live::EndedPart EngineService::ended_in(const live::EndedRange& range, int limit) {
   const std::lock_guard lock(mutex_);
-  std::vector<std::shared_ptr<const core::Job>> found;
-  for (auto each = ended_.rbegin(); each != ended_.rend() && found.size() < std::size_t(limit); ++each) {
-    const bool ended_then = each->second->phase.ended_at().value_or(Instant()) >= finished;
-    if (ended_then && (!before || each->first < *before)) found.push_back(each->second);
+  live::EndedPart part;
+  std::map<std::pair<Instant, JobId>, std::shared_ptr<const core::Job>> by_end;
+  for (const auto& [id, job] : ended_) by_end[{job->phase.ended_at().value_or(Instant()), id}] = job;
+  const auto from = range.after.value_or(live::EndedPlace{range.since, JobId()});
+  for (auto each = by_end.upper_bound({from.finished, from.job}); each != by_end.end() && limit > 0; ++each, --limit) {
+    const core::Job& job = *each->second;
+    part.next = live::EndedPlace{each->first.first, each->first.second};
+    if (job.submitted_at < range.until && range.sees(job.spec.tenant)) part.jobs.push_back(each->second);
   }
-  return found;
+  return part;
 }
 
 void EngineService::publish(const std::vector<core::Event>& made) {
@@ -325,6 +328,11 @@ void EngineService::refuse_commands(bool refused) {
   refused_ = refused;
 }
 
+void EngineService::before_next_command(std::function<void()> act) {
+  const std::lock_guard lock(mutex_);
+  before_command_ = std::move(act);
+}
+
 void EngineService::drop_events_below(EventSeq oldest) {
   const std::lock_guard lock(mutex_);
   oldest_event_ = oldest;
@@ -344,6 +352,7 @@ int EngineService::commands_carried_out() const {
 void EngineService::submit(live::Command command, std::function<void(Result<live::Receipt>)> done) {
   const std::lock_guard lock(mutex_);
   if (refused_) return done(Error{ErrorCode::kUnavailable, "the daemon has 0 requests waiting; try again in a second"});
+  if (const auto act = std::exchange(before_command_, nullptr)) act();
   auto answer = take(std::move(command));
   commands_ += answer->ok() && (*answer)->replayed ? 0 : 1;
   done(*std::move(answer));

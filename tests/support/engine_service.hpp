@@ -40,6 +40,8 @@ class EngineService final : public live::Service, private live::History {
   void certify(const live::NodeCredential& credential);
   void write_log(WorkerId worker, const std::string& text, bool eof);
   void refuse_commands(bool refused);
+  // Done once, when the next command has come in and before it is carried out.
+  void before_next_command(std::function<void()> act);
   // Events below `oldest` are no longer kept.
   void drop_events_below(EventSeq oldest);
   void add_metric_point(JobId job, live::MetricPoint point);
@@ -68,8 +70,7 @@ class EngineService final : public live::Service, private live::History {
 
   std::vector<live::EndedRow> ended_jobs(const live::EndedQuery& query) override;
   std::shared_ptr<const core::Job> ended_job(JobId job) override;
-  std::vector<std::shared_ptr<const core::Job>> ended_since(Instant finished, std::optional<JobId> before,
-                                                            int limit) override;
+  live::EndedPart ended_in(const live::EndedRange& range, int limit) override;
   std::vector<live::StoredDecision> decisions(std::optional<DecisionId> before, std::optional<JobId> job,
                                               int limit) override;
   std::vector<core::Event> events(const live::EventQuery& query) override;
@@ -113,6 +114,7 @@ class EngineService final : public live::Service, private live::History {
   std::shared_ptr<const live::ShadowReport> shadow_;
   live::PolicyEvaluator evaluator_;
   bool refused_ = false;
+  std::function<void()> before_command_;
   int commands_ = 0;
   int nodes_ = 0;
 };

@@ -14,7 +14,7 @@ class NoHistory : public live::History {
  public:
   std::vector<live::EndedRow> ended_jobs(const live::EndedQuery&) override { return {}; }
   std::shared_ptr<const core::Job> ended_job(JobId) override { return nullptr; }
-  std::vector<std::shared_ptr<const core::Job>> ended_since(Instant, std::optional<JobId>, int) override { return {}; }
+  live::EndedPart ended_in(const live::EndedRange&, int) override { return {}; }
   std::vector<live::StoredDecision> decisions(std::optional<DecisionId>, std::optional<JobId>, int) override {
     return {};
   }

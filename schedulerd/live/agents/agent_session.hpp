@@ -49,6 +49,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   [[nodiscard]] std::string key() const { return certificate ? certificate->key : std::string(); }
 
   Stage stage = Stage::kHello;
+  std::string from;  // whose links are counted together (api::Peer); empty = of the Unix socket
   std::string node_name;
   NodeId node;
   std::string instance;       // of the agent's state directory; empty: an older agent

@@ -18,8 +18,10 @@
 #include <thread>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "api/accept_loop.hpp"
+#include "api/connection_cap.hpp"
 #include "api/node_token.hpp"
 #include "base/overloaded.hpp"
 #include "schedulerd/live/agents/agent_session.hpp"
@@ -53,6 +55,17 @@ Status check_protocol(int protocol) {
                           std::to_string(api::kWorkerProtocol) + "; install the same version on both sides");
 }
 
+std::string group_of(const Tcp::socket& socket) {
+  boost::system::error_code failed;
+  const auto remote = socket.remote_endpoint(failed);
+  const auto own = failed ? Tcp::endpoint() : socket.local_endpoint(failed);
+  return failed ? std::string() : api::peer_of(remote.address(), own.address()).group;
+}
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 std::int64_t ticks_of(Duration patience, Duration heartbeat) {
   return (patience.count_us() + heartbeat.count_us() - 1) / heartbeat.count_us();
 }
@@ -77,13 +90,14 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
     std::int64_t ticks = 0;
   };
 
-  Impl(GatewayOptions with, Inbox& into) : options(std::move(with)), inbox(into) {}
+  Impl(GatewayOptions with, Inbox& into)
+      : options(std::move(with)), inbox(into), certificate_rate(options.certificate_rate) {}
 
   Status bind();
   template <class Acceptor>
   typename api::AcceptLoop<Acceptor>::Handlers accept_handlers();
   void make_room();
-  void open_session(tls::Stream<AgentSession::Socket> link);
+  void open_session(tls::Stream<AgentSession::Socket> link, std::string from);
   void on_message(AgentSession& session, api::AgentToDaemon message);
   void on_hello(AgentSession& session, api::AgentHello hello);
   void on_request(AgentSession& session, api::CertificateRequest request);
@@ -109,6 +123,7 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
   asio::steady_timer timer{io};
   api::AcceptLoop<Local::acceptor> local_links{local, accept_handlers<Local::acceptor>()};
   api::AcceptLoop<Tcp::acceptor> tcp_links{tcp, accept_handlers<Tcp::acceptor>()};
+  RequestRate certificate_rate;
   std::map<SessionNumber, std::shared_ptr<AgentSession>> sessions;
   std::map<std::string, Link> links;
   std::map<NodeId, std::shared_ptr<AgentSession>> by_node;
@@ -156,26 +171,37 @@ Status Gateway::Impl::bind() {
 template <class Acceptor>
 typename api::AcceptLoop<Acceptor>::Handlers Gateway::Impl::accept_handlers() {
   constexpr bool kFromOutside = std::is_same_v<Acceptor, Tcp::acceptor>;
-  return {
-      .on_link =
-          [this](auto socket) {
-            open_session(tls::Stream(AgentSession::Socket(std::move(socket)), kFromOutside ? options.tls : nullptr));
-          },
-      .on_failure =
-          [](const boost::system::error_code& failed) {
-            spdlog::warn("event=agent_accept_failed why=\"{}\"", failed.message());
-          }};
+  return {.on_link =
+              [this](auto socket) {
+                std::string from;
+                if constexpr (kFromOutside) from = group_of(socket);
+                open_session(tls::Stream(AgentSession::Socket(std::move(socket)), kFromOutside ? options.tls : nullptr),
+                             std::move(from));
+              },
+          .on_failure =
+              [](const boost::system::error_code& failed) {
+                spdlog::warn("event=agent_accept_failed why=\"{}\"", failed.message());
+              }};
 }
 
-// A client that has the token says hello at once; unknown clients must not take the descriptors of all others.
+// A client that has the token says hello at once; unknown clients must not take the descriptors of all others, and
+// those of one address not the turn of others.
 void Gateway::Impl::make_room() {
-  const auto unnamed = [](const auto& entry) { return entry.second->stage == AgentSession::Stage::kHello; };
-  if (static_cast<std::size_t>(std::count_if(sessions.begin(), sessions.end(), unnamed)) < options.unnamed_max) return;
-  const auto oldest = std::find_if(sessions.begin(), sessions.end(), unnamed);
-  if (oldest != sessions.end()) std::shared_ptr(oldest->second)->close("too many links without a hello");
+  std::map<std::string, std::vector<std::shared_ptr<AgentSession>>> unnamed;  // by address, the oldest first
+  std::size_t count = 0;
+  for (const auto& [number, session] : sessions) {
+    if (session->stage != AgentSession::Stage::kHello) continue;
+    unnamed[session->from].push_back(session);
+    ++count;
+  }
+  if (count < options.unnamed_max) return;
+  const auto most = std::max_element(unnamed.begin(), unnamed.end(), [](const auto& one, const auto& other) {
+    return one.second.size() < other.second.size();
+  });
+  if (most != unnamed.end()) most->second.front()->close("too many links without a hello");
 }
 
-void Gateway::Impl::open_session(tls::Stream<AgentSession::Socket> link) {
+void Gateway::Impl::open_session(tls::Stream<AgentSession::Socket> link, std::string from) {
   make_room();
   const SessionNumber number = next_session++;
   auto session = std::make_shared<AgentSession>(
@@ -183,6 +209,7 @@ void Gateway::Impl::open_session(tls::Stream<AgentSession::Socket> link) {
       AgentSession::Handlers{
           .on_message = [this](AgentSession& from, api::AgentToDaemon said) { on_message(from, std::move(said)); },
           .on_closed = [this](AgentSession& from, const std::string& why) { on_closed(from, why); }});
+  session->from = std::move(from);
   sessions.emplace(number, session);
   session->start();
 }
@@ -281,6 +308,10 @@ void Gateway::Impl::on_request(AgentSession& session, api::CertificateRequest re
   if (const Status same = check_protocol(request.protocol); !same.ok()) return refuse_it(same.error().message);
   if (!session.secured() || !options.nodes.signs()) {
     return refuse_it("certificates are given over TLS only; start the daemon with --tls");
+  }
+  if (!certificate_rate.take(session.from, steady_seconds())) {
+    return refuse_it(
+        "too many certificates are asked for from this address; try again in a minute, nothing is used up");
   }
   auto key = tls::requested_key(request.request);
   if (!key.ok()) return refuse_it(key.error().message);

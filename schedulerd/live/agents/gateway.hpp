@@ -17,6 +17,7 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "schedulerd/live/agents/node_authority.hpp"
+#include "schedulerd/live/agents/request_rate.hpp"
 #include "schedulerd/live/service/inbox.hpp"
 #include "schedulerd/live/service/service.hpp"
 #include "schedulerd/live/setup/config.hpp"
@@ -35,7 +36,10 @@ struct GatewayOptions {
   Duration first_patience = Duration::seconds(15);  // for nodes that were up before a restart
   std::vector<std::string> expected;                // names of those nodes
   NodeAuthority nodes{{}, {}};                      // without a certificate: no node joins by one
-  std::size_t unnamed_max = 256;                    // links that have not said hello; beyond it the oldest is closed
+  // Links that have not said hello; beyond it the oldest of the address that has the most is closed.
+  std::size_t unnamed_max = 256;
+  // Of an address for certificates, which many agents may share.
+  RequestRate::Limit certificate_rate{.at_once = 120, .per_second = 10};
 };
 
 class Gateway final : public Outbox {

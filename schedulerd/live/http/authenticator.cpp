@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/tenants/tenant_subtree.hpp"
-#include "schedulerd/live/service/pool_admins.hpp"
+#include "schedulerd/leader/token_validity.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 
 namespace tidepool::live::http {
@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t kKnownMax = 1'024;
 constexpr std::size_t kTokenMax = 256;
-constexpr std::int64_t kRevocationTakesMost = 60;  // seconds
 
 // The scheme is case-insensitive (RFC 9110 section 11.1), the token is not.
 std::optional<std::string_view> bearer_token(std::string_view authorization) {
@@ -77,22 +76,12 @@ void Authenticator::place(Caller& caller, const SharedValue<core::TenantTree>& t
   caller.below = below;
 }
 
-bool Authenticator::may_revoke(const TokenRecord& token) {
-  const std::int64_t now = unix_now_();
-  std::erase_if(revoking_, [&](const auto& entry) { return now - entry.second > kRevocationTakesMost; });
-  std::set<std::string> without = {token.id};
-  for (const auto& [id, since] : revoking_) without.insert(id);
-  if (admits_pool_admin(token, now) && !has_pool_admin(history_, now, without)) return false;
-  revoking_.insert_or_assign(token.id, now);
-  return true;
-}
-
 bool Authenticator::ended(const Caller& caller) {
   return expired(caller) || !find(caller.token_id);
 }
 
 bool Authenticator::expired(const Caller& caller) const {
-  return caller.expires_unix_s && unix_now_() >= *caller.expires_unix_s;
+  return leader::has_expired(caller.expires_unix_s, unix_now_());
 }
 
 }  // namespace tidepool::live::http

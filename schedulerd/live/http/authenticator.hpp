@@ -53,9 +53,6 @@ class Authenticator {
   [[nodiscard]] bool expired(const Caller& caller) const;
   // By now the caller would not be let in any more.
   [[nodiscard]] bool ended(const Caller& caller);
-  // Another valid token is of an admin of the whole pool, or this one is of none. From then on it counts as revoked for
-  // a while: two that are revoked at once do not let each other go.
-  [[nodiscard]] bool may_revoke(const TokenRecord& token);
   // After a revocation; the next look reads the journal again.
   void forget_all() { known_.clear(); }
 
@@ -64,9 +61,8 @@ class Authenticator {
 
   History& history_;
   std::function<std::int64_t()> unix_now_;
-  std::map<std::string, std::int64_t> revoking_;  // tokens, and since when in Unix seconds
-  std::map<std::string, TokenRecord> known_;      // good tokens seen lately, at most kKnownMax
-  SharedValue<core::TenantTree> tree_;            // that `below_` is of
+  std::map<std::string, TokenRecord> known_;  // good tokens seen lately, at most kKnownMax
+  SharedValue<core::TenantTree> tree_;        // that `below_` is of
   std::map<std::string, std::shared_ptr<const TenantNames>> below_;
 };
 

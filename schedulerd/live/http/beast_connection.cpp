@@ -8,6 +8,7 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <deque>
@@ -73,6 +74,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   void hand_over();
   void refuse(const Refusal& refusal);
   void write_response(HttpResponse response, bool keep_alive);
+  void write_some(bool keep_alive);
   void response_written(error_code error, bool keep_alive);
   void part();
   void half_close();
@@ -92,6 +94,8 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();  // when its head had come
   std::optional<bhttp::response<bhttp::string_body>> response_;
   std::optional<bhttp::response_serializer<bhttp::string_body>> serializer_;
+  std::int64_t written_ = 0;  // bytes of the answer
+  std::chrono::steady_clock::time_point write_begun_;
   bool answering_ = false;  // a request is with the handler or its answer is being written
   bool closing_ = false;    // no further request after this one
   bool closed_ = false;
@@ -304,7 +308,6 @@ void Session::refuse(const Refusal& refusal) {
 }
 
 void Session::write_response(HttpResponse response, bool keep_alive) {
-  socket().expires_after(to_chrono(server_->options.write_deadline));
   response_.emplace(static_cast<bhttp::status>(response.status), 11);
   for (const auto& [name, value] : response.headers) response_->set(name, value);
   response_->set("X-Request-Id", request_id_);
@@ -312,14 +315,29 @@ void Session::write_response(HttpResponse response, bool keep_alive) {
   response_->keep_alive(keep_alive);
   response_->prepare_payload();
   serializer_.emplace(*response_);
-  auto done = [self = shared_from_this(), keep_alive](error_code error, std::size_t) {
-    self->response_written(error, keep_alive);
-  };
-  if (head_.method == "HEAD") {
-    bhttp::async_write_header(stream_, *serializer_, std::move(done));
-  } else {
-    bhttp::async_write(stream_, *serializer_, std::move(done));
-  }
+  written_ = 0;
+  write_begun_ = std::chrono::steady_clock::now();
+  if (head_.method != "HEAD") return write_some(keep_alive);
+  socket().expires_after(to_chrono(server_->options.write_deadline));
+  bhttp::async_write_header(stream_, *serializer_,
+                            [self = shared_from_this(), keep_alive](error_code error, std::size_t) {
+                              self->response_written(error, keep_alive);
+                            });
+}
+
+// A reader has its time for each part, and for all of them as much as the lowest rate leaves: one that is slow gets a
+// large answer whole, and one that takes a byte at a time does not hold it for ever.
+void Session::write_some(bool keep_alive) {
+  const auto& options = server_->options;
+  const auto patience = to_chrono(options.write_deadline);
+  const std::chrono::microseconds by_rate(written_ * 1'000'000 / options.write_rate_min);
+  socket().expires_at(std::min(std::chrono::steady_clock::now(), write_begun_ + by_rate) + patience);
+  bhttp::async_write_some(stream_, *serializer_,
+                          [self = shared_from_this(), keep_alive](error_code error, std::size_t size) {
+                            self->written_ += static_cast<std::int64_t>(size);
+                            if (error || self->serializer_->is_done()) return self->response_written(error, keep_alive);
+                            self->write_some(keep_alive);
+                          });
 }
 
 void Session::response_written(error_code error, bool keep_alive) {
@@ -378,7 +396,7 @@ void Session::close() {
   queued_ = 0;
   if (auto callback = std::exchange(on_closed, nullptr)) callback();
   on_drained = nullptr;
-  server_->forget(this, address_);
+  server_->forget(this);
 }
 
 // --- streaming ----------------------------------------------------------------------------------

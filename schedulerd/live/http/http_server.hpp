@@ -3,11 +3,13 @@
 // has not, the connection is answered and closed.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "api/connection_cap.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "schedulerd/live/http/http_message.hpp"
@@ -71,17 +73,16 @@ struct HttpOptions {
   std::string address = "127.0.0.1";       // another than one of loopback needs `tls`
   int port = 0;                            // 0 = any free port
   tls::Context tls;                        // null = plain
-  std::vector<std::string> allowed_hosts;  // further "name:port" that Host may say
+  std::vector<std::string> allowed_hosts;  // further "name" or "name:port" that Host may say, as it stands
   std::vector<std::string> names;          // further names of this daemon; Host may say them with its port
   HttpLimits limits;
   Duration head_deadline = Duration::seconds(10);
   Duration body_deadline = Duration::seconds(30);
-  Duration write_deadline = Duration::seconds(30);
+  Duration write_deadline = Duration::seconds(30);  // in which a client that is sent something reads some of it
+  std::int64_t write_rate_min = 16'384;  // bytes a second that it reads of an answer on the whole, from then on
   Duration idle_deadline = Duration::seconds(60);
   Duration stop_patience = Duration::seconds(2);  // for answers under way when stop() is called
-  int connections_max = 1'000;
-  int connections_per_address_max = 256;
-  int connections_of_loopback_max = 768;  // from each of its addresses, which many users of a host may share
+  api::ConnectionCap::Limits connections{.all = 1'000, .kept_for_here = 100, .per_group = 256, .per_group_here = 768};
   std::size_t stream_bytes = 1U << 20U;
   // Called on the I/O thread after each answer with its status and the time since its request had come;
   // not for streams. May be empty.

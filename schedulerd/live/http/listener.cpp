@@ -18,6 +18,11 @@ constexpr int kPartingsMax = 64;
 constexpr auto kPartingPatience = std::chrono::seconds(1);
 constexpr auto kTellAgain = std::chrono::minutes(1);
 
+std::string in_lower_case(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
 // The border for exceptions: one that left the I/O thread would end the daemon.
 void carry_out(const std::function<void()>& work) {
   try {
@@ -54,7 +59,7 @@ Result<std::string> Listener::bind() {
   }
   if (error) return io_error("cannot listen on " + place + ": " + error.message());
   const std::string port = ":" + std::to_string(acceptor.local_endpoint().port());
-  hosts = options.allowed_hosts;
+  for (const std::string& name : options.allowed_hosts) hosts.push_back(in_lower_case(name));
   for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) hosts.push_back(name + port);
   for (const std::string& name : options.names) add_host(name, port);
   return (options.tls == nullptr ? "http://" : "https://") +
@@ -63,7 +68,7 @@ Result<std::string> Listener::bind() {
 
 // As clients write it: addresses of IPv6 in brackets, names in lower case, and no port where it is the usual one.
 void Listener::add_host(std::string name, const std::string& port) {
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  name = in_lower_case(std::move(name));
   if (name.find(':') != std::string::npos) name = "[" + name + "]";
   hosts.push_back(name + port);
   if (port == kUsualTlsPort) hosts.push_back(name);
@@ -73,22 +78,15 @@ void Listener::note_failure(const error_code& failed) {
   spdlog::warn("event=http_accept_failed why=\"{}\"", failed.message());
 }
 
-bool Listener::has_room_for(const asio::ip::address& address) const {
-  if (connections.size() >= static_cast<std::size_t>(options.connections_max)) return false;
-  const auto open = per_address.find(address.to_string());
-  const int most = address.is_loopback() ? options.connections_of_loopback_max : options.connections_per_address_max;
-  return open == per_address.end() || open->second < most;
-}
-
 // A few get an answer, without TLS, and the others none: it would cost what the cap saves.
-void Listener::turn_away(tcp::socket socket, const asio::ip::address& address) {
+void Listener::turn_away(tcp::socket socket, const std::string& address) {
   ++turned_away;
   if (options.on_turned_away) options.on_turned_away();
   const auto now = std::chrono::steady_clock::now();
   if (!told_of_turned_away || now - *told_of_turned_away >= kTellAgain) {
     told_of_turned_away = now;
-    spdlog::warn("event=http_connections_turned_away peer={} all={} open={} why=\"{}\"", address.to_string(),
-                 turned_away, connections.size(), "too many connections are open, by all or by this address");
+    spdlog::warn("event=http_connections_turned_away peer={} all={} open={} why=\"{}\"", address, turned_away,
+                 connections.size(), "too many connections are open, by all or by this address");
   }
   if (options.tls != nullptr || partings >= kPartingsMax) return;
   // One write into the empty buffer of a new socket; the client closes when it has read it, or the timer does.
@@ -110,20 +108,21 @@ void Listener::turn_away(tcp::socket socket, const asio::ip::address& address) {
 void Listener::admit(tcp::socket socket) {
   error_code error;
   const auto remote = socket.remote_endpoint(error);
+  const auto own = error ? tcp::endpoint() : socket.local_endpoint(error);
   if (error) return;
-  if (!has_room_for(remote.address())) return turn_away(std::move(socket), remote.address());
   const std::string address = remote.address().to_string();
+  const api::Peer peer = api::peer_of(remote.address(), own.address());
+  if (!cap.take(peer)) return turn_away(std::move(socket), address);
   socket.set_option(tcp::no_delay(true), error);
-  ++per_address[address];
   auto connection = make_connection(*this, std::move(socket), address);
-  connections.emplace(connection.get(), connection);
+  connections.emplace(connection.get(), Held{connection, peer});
   connection->run();
 }
 
-void Listener::forget(Connection* connection, const std::string& address) {
-  connections.erase(connection);
-  const auto count = per_address.find(address);
-  if (--count->second == 0) per_address.erase(count);
+void Listener::forget(Connection* connection) {
+  const auto held = connections.find(connection);
+  cap.give_back(held->second.peer);
+  connections.erase(held);
   if (stopping && connections.empty()) io.stop();
 }
 
@@ -134,7 +133,7 @@ void Listener::begin_stop() {
   stop_patience.expires_after(to_chrono(options.stop_patience));
   stop_patience.async_wait([this](error_code) { io.stop(); });
   const auto alive = connections;
-  for (const auto& [ignored_key, connection] : alive) connection->wind_down();
+  for (const auto& [ignored_key, held] : alive) held.connection->wind_down();
 }
 
 HttpServer::HttpServer(HttpOptions options, Handler handler, Refuser refuser)
@@ -157,7 +156,7 @@ void HttpServer::stop() {
   asio::post(listener_->io, [listener = listener_.get()] { listener->begin_stop(); });
   listener_->thread.join();
   const auto left = listener_->connections;
-  for (const auto& [ignored_key, connection] : left) connection->close();
+  for (const auto& [ignored_key, held] : left) held.connection->close();
   // Cancelled operations still hold their connections: their callbacks run while the listener is there.
   listener_->io.restart();
   listener_->io.poll();

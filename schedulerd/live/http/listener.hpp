@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "api/accept_loop.hpp"
+#include "api/connection_cap.hpp"
 #include "schedulerd/live/http/http_server.hpp"
 
 namespace tidepool::live::http {
@@ -55,24 +56,27 @@ struct Listener : std::enable_shared_from_this<Listener> {
   asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
   std::thread thread;
   bool stopping = false;
-  std::map<Connection*, std::shared_ptr<Connection>> connections;
-  std::map<std::string, int> per_address;
+  struct Held {
+    std::shared_ptr<Connection> connection;
+    api::Peer peer;
+  };
+  std::map<Connection*, Held> connections;
+  api::ConnectionCap cap;
   std::uint64_t next_request = 1;
   std::uint64_t turned_away = 0;
   std::optional<std::chrono::steady_clock::time_point> told_of_turned_away;
   int partings = 0;  // sockets of these that wait until their answer has been read
 
   Listener(HttpOptions o, HttpServer::Handler h, HttpServer::Refuser r)
-      : options(std::move(o)), handler(std::move(h)), refuser(std::move(r)) {}
+      : options(std::move(o)), handler(std::move(h)), refuser(std::move(r)), cap(options.connections) {}
 
   Result<std::string> bind();
   void add_host(std::string name, const std::string& port);
   static void note_failure(const error_code& failed);
   void admit(tcp::socket socket);
-  [[nodiscard]] bool has_room_for(const asio::ip::address& address) const;
-  void turn_away(tcp::socket socket, const asio::ip::address& address);
+  void turn_away(tcp::socket socket, const std::string& address);
   void begin_stop();
-  void forget(Connection* connection, const std::string& address);
+  void forget(Connection* connection);
 };
 
 // In beast_connection.cpp. `server` outlives the connection's callbacks.

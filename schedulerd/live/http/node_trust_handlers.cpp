@@ -94,10 +94,14 @@ CreateNodeToken read_node_token(const json& body, std::vector<FieldError>& error
   return token;
 }
 
+std::string join_fingerprint(const RestOptions& options) {
+  return options.join_fingerprint ? options.join_fingerprint() : std::string();
+}
+
 // Why no machine could join with a token; none: machines can.
 std::optional<Problem> why_useless(const RestOptions& options) {
   const std::uint16_t port = options.agents_port ? options.agents_port() : std::uint16_t{0};
-  if (!options.join_fingerprint.empty() && port != 0) return std::nullopt;
+  if (!join_fingerprint(options).empty() && port != 0) return std::nullopt;
   return Problem{.status = 409,
                  .code = "NoJoining",
                  .detail = port == 0
@@ -117,7 +121,7 @@ json created_token(Rest& rest, const Receipt& receipt, const Published& seen, co
       receipt.replayed
           ? json(nullptr)
           : json(api::to_text(
-                {.id = receipt.token_id, .secret = secret, .ca_fingerprint = rest.options().join_fingerprint}));
+                {.id = receipt.token_id, .secret = secret, .ca_fingerprint = join_fingerprint(rest.options())}));
   return created;
 }
 

@@ -13,7 +13,7 @@ const char* title_of(int status) {
     case 404: return "Not found";
     case 405: return "This method is not known here";
     case 409: return "Not in the present state";
-    case 412: return "The job has changed meanwhile";
+    case 412: return "It has changed meanwhile";
     case 413: return "The body is too large";
     case 415: return "The body must be JSON";
     case 417: return "The expectation cannot be met";
@@ -65,6 +65,8 @@ Problem problem_of(const Error& error) {
     case ErrorCode::kInvalidArgument: return problem(422, "InvalidArgument", "");
     case ErrorCode::kNotFound: return problem(404, "NotFound", "");
     case ErrorCode::kConflict: return problem(409, "Conflict", "");
+    case ErrorCode::kOutdated:
+      return problem(412, "Changed", "read it again and repeat with its new ETag; nothing was stored");
     case ErrorCode::kLimitExceeded: return problem(429, "LimitExceeded", "");
     case ErrorCode::kUnavailable: return problem(503, "Unavailable", "try again in a second");
     case ErrorCode::kIo:

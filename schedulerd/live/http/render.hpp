@@ -27,13 +27,8 @@ namespace tidepool::live::http {
 // With the reason as a caller of no tenant sees it.
 [[nodiscard]] nlohmann::json render_job_to_all(const Published& seen, const core::Job& job,
                                                const std::string& currency);
-// Its file with every default written out, canonical.
-[[nodiscard]] std::string file_text(const core::Job& job);
-// The rendered job as text, with its file as "spec" where the order of names has it.
+// The rendered job as text, with its leader::file_text() as "spec" where the order of names has it.
 [[nodiscard]] std::string job_text(const nlohmann::json& rendered, const std::string& file);
-
-// Changes with everything that a command can change or that changes the membership; not with progress.
-[[nodiscard]] std::string job_etag(const core::Job& job, const std::string& file);
 
 // When the job is expected to start and end; null: nothing is known of it yet.
 [[nodiscard]] nlohmann::json render_forecast(const SeenBy& seen_by, JobId job);

@@ -11,6 +11,7 @@
 #include "core/state/node_speed.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/unblock.hpp"
+#include "schedulerd/leader/token_validity.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/http/settings/price_view.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
@@ -332,6 +333,18 @@ Result<json> render_decision(const SeenBy& seen_by, const StoredDecision& stored
   return without_foreign_jobs(std::move(rendered), seen_by);
 }
 
+namespace {
+
+// Null: none, or one of another tenant or of the whole pool, which is not named to this caller.
+json render_actor(const SeenBy& seen_by, const std::string& actor) {
+  if (actor.empty()) return nullptr;
+  const auto record = seen_by.past.token(actor);
+  if (!seen_by.caller.sees(record ? record->tenant : "")) return nullptr;
+  return {{"token", actor}, {"name", record ? json(record->name) : json(nullptr)}};
+}
+
+}  // namespace
+
 json render_event(const SeenBy& seen_by, const core::Event& event) {
   const auto visible = [&](JobId job) { return visible_job(seen_by, job); };
   if (!may_see(event, seen_by.caller)) return nullptr;
@@ -345,11 +358,12 @@ json render_event(const SeenBy& seen_by, const core::Event& event) {
           {"node", id_or_null(event.node)},
           {"tenant", event.tenant.empty() ? json(nullptr) : json(event.tenant)},
           {"decision", id_or_null(event.decision)},
+          {"actor", render_actor(seen_by, event.actor)},
           {"data", without_foreign_jobs(std::move(data), seen_by)}};
 }
 
 json render_token(const TokenRecord& token, std::int64_t unix_s) {
-  const bool expired = token.expires_unix_s && unix_s >= *token.expires_unix_s;
+  const bool expired = leader::has_expired(token.expires_unix_s, unix_s);
   return {{"id", token.id},
           {"name", token.name},
           {"role", token.role},

@@ -1,7 +1,6 @@
 #include <cmath>
 
 #include "base/calendar.hpp"
-#include "base/digest.hpp"
 #include "base/json.hpp"
 #include "core/codec/reason_numbers.hpp"
 #include "core/explain/explain.hpp"
@@ -11,7 +10,6 @@
 #include "core/words/wording.hpp"
 #include "forecast/told.hpp"
 #include "policies/models/usl_curve.hpp"
-#include "schedulerd/leader/job_file.hpp"
 #include "schedulerd/live/http/numbers/job_use.hpp"
 #include "schedulerd/live/http/numbers/job_waits.hpp"
 #include "schedulerd/live/http/render.hpp"
@@ -198,10 +196,6 @@ json render_job(const SeenBy& seen_by, const core::Job& job, const std::string& 
   return out;
 }
 
-std::string file_text(const core::Job& job) {
-  return canonical_json(leader::job_document(job.spec));
-}
-
 std::string job_text(const json& rendered, const std::string& file) {
   constexpr std::string_view kSpec = "spec";
   std::string text = "{";
@@ -219,15 +213,6 @@ std::string job_text(const json& rendered, const std::string& file) {
   }
   if (!has_spec) add(kSpec, file);
   return text + "}";
-}
-
-std::string job_etag(const core::Job& job, const std::string& file) {
-  Digest digest;
-  digest.mix(job.id.number()).mix(static_cast<std::uint64_t>(job.state())).mix(job.membership.generation);
-  digest.mix(static_cast<std::uint64_t>(job.requests.pinned_size)).mix(job.membership.workers.size());
-  digest.mix(std::uint64_t{job.requests.cancel} * 2 + std::uint64_t{job.requests.suspend});
-  digest.mix(file);
-  return "\"" + digest.text() + "\"";
 }
 
 namespace {

@@ -137,8 +137,10 @@ Refusal unknown_host(const std::vector<std::string>& hosts) {
   return {
       421, "UnknownHost",
       "this server answers for " + names +
-          " only, and for 127.0.0.1, localhost and [::1] with any port; call it by one of these, or start it with " +
-          "the name in tls: {names: [NAME]} of its configuration"};
+          " only, and for 127.0.0.1, localhost and [::1] with any port; call it by one of these, or have its "
+          "operator " +
+          "start it with the name: --allowed-host NAME (allowed_hosts: [NAME] in its configuration) for one under " +
+          "which a reverse proxy answers, tls: {names: [NAME]} for one of its own certificate"};
 }
 
 std::optional<Refusal> check_origin(const RequestHead& head, std::vector<std::string> hosts) {

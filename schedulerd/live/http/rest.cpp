@@ -232,8 +232,10 @@ void Rest::command(Call call, CommandBody body, Answer answer, RefusalAnswer ref
   if (!idempotency) {
     return call.fail({.status = 400, .code = "BadIdempotencyKey", .detail = idempotency.error().message});
   }
-  Command command{
-      .body = std::move(body), .actor = call.caller.token_id, .idempotency = std::move(idempotency).value()};
+  Command command{.body = std::move(body),
+                  .actor = call.caller.token_id,
+                  .idempotency = std::move(idempotency).value(),
+                  .only_of = std::move(call.only_of)};
   call.request.body.clear();  // not needed any more; the answer may wait for a while
   auto finish = [weak = weak_from_this(), call = std::move(call), answer = std::move(answer),
                  refusal = std::move(refusal)](Result<Receipt> receipt) {

@@ -33,8 +33,8 @@ struct RestOptions {
   std::string currency = "USD";
   std::vector<PolicyInfo> policies;
   std::vector<std::string> detectors;  // straggler detectors that a job may ask for
-  // How machines join: by what they know this daemon, and where. An empty fingerprint: they cannot.
-  std::string join_fingerprint;
+  // How machines join: by what they know this daemon now, and where. No fingerprint: they cannot.
+  std::function<std::string()> join_fingerprint;
   std::function<std::uint16_t()> agents_port;  // 0 = agents of other machines cannot connect; empty = 0
   std::vector<StaticFile> dashboard;           // empty = a page that says it was not built
   Duration heartbeat = Duration::seconds(15);  // of event streams
@@ -47,8 +47,9 @@ struct Call {
   HttpRequest request;
   Responder responder;
   Caller caller;
-  std::string id;                         // {id} of the path, if the route has one
-  std::shared_ptr<const Published> seen;  // the picture at arrival
+  std::string id;                                            // {id} of the path, if the route has one
+  std::shared_ptr<const Published> seen;                     // the picture at arrival
+  std::optional<leader::JobVersion> only_of = std::nullopt;  // that If-Match binds its command to
 
   void reply(HttpResponse response) const { responder.send(std::move(response)); }
   void reply(int status, const nlohmann::json& body) const { responder.send(json_response(status, body)); }

@@ -134,16 +134,31 @@ struct EndedRow {
   std::string listed;  // the other fields (http/lists/listed_job.hpp); empty: they are to be taken from the job itself
 };
 
+// Jobs that have ended and left the state, as far as they may have used something in a range of time: by their end,
+// the oldest first, those of equal end by their id.
+struct EndedPlace {
+  Instant finished;
+  JobId job;
+};
+struct EndedRange {
+  Instant since;                    // they ended then or later
+  Instant until;                    // and were submitted before this
+  std::optional<EndedPlace> after;  // none = from the first
+  std::function<bool(const std::string& tenant)> sees;
+};
+struct EndedPart {
+  std::vector<std::shared_ptr<const core::Job>> jobs;
+  std::optional<EndedPlace> next;  // after which to go on; none: there are no more
+};
+
 class History {
  public:
   virtual ~History() = default;
   [[nodiscard]] virtual std::vector<EndedRow> ended_jobs(const EndedQuery& query) = 0;
   // Null: it has not ended, its time has passed, or there was none.
   [[nodiscard]] virtual std::shared_ptr<const core::Job> ended_job(JobId job) = 0;
-  // Whole, newest first, ids below `before` (none = from the newest): those that ended then or later.
-  [[nodiscard]] virtual std::vector<std::shared_ptr<const core::Job>> ended_since(Instant finished,
-                                                                                  std::optional<JobId> before,
-                                                                                  int limit) = 0;
+  // Whole; at most so many are looked at, of which some may not be in the range.
+  [[nodiscard]] virtual EndedPart ended_in(const EndedRange& range, int limit) = 0;
   // Newest first, ids below `before` (none = from the newest); of one job if given.
   [[nodiscard]] virtual std::vector<StoredDecision> decisions(std::optional<DecisionId> before,
                                                               std::optional<JobId> job, int limit) = 0;

@@ -90,6 +90,19 @@ class Reader {
     into = *size;
   }
 
+  // As it stands in Host: a name or an address, with a port where clients write one.
+  void allowed_host(const std::string& what, const std::string& name) {
+    const auto is_good = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             std::string_view("-._[]:").find(c) != std::string_view::npos;
+    };
+    if (name.empty() || !std::all_of(name.begin(), name.end(), is_good)) {
+      return complain(what, "\"" + name + "\" is no host; write it as clients do, without scheme and path, such as " +
+                                "pool.example.org, or pool.example.org:8443 where they give a port");
+    }
+    config_.allowed_hosts.push_back(name);
+  }
+
   void file(const std::string& path, const ConfigInputs& known);
 
   void complain(const std::string& what, const std::string& why) { errors_.push_back(what + ": " + why); }
@@ -103,6 +116,7 @@ class Reader {
   void unsteady_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
   void straggler_section(const nlohmann::json& value, const std::vector<std::string>& known,
                          std::vector<FieldError>& findings);
+  void allowed_hosts_section(const nlohmann::json& value, const std::string& path);
 
   Config& config_;
   std::vector<std::string>& errors_;
@@ -223,6 +237,13 @@ void Reader::straggler_section(const nlohmann::json& value, const std::vector<st
   in.finish();
 }
 
+void Reader::allowed_hosts_section(const nlohmann::json& value, const std::string& path) {
+  const bool is_list =
+      value.is_array() && std::all_of(value.begin(), value.end(), [](const auto& name) { return name.is_string(); });
+  if (!is_list) return complain(path + "/allowed_hosts", "must be a list of hosts, such as [pool.example.org]");
+  for (const nlohmann::json& name : value) allowed_host(path + "/allowed_hosts", name.get<std::string>());
+}
+
 void Reader::file(const std::string& path, const ConfigInputs& known) {
   std::ifstream stream(path, std::ios::binary);
   std::string text(YamlLimits{}.bytes_max + 1, '\0');  // a byte more than the reader takes
@@ -244,6 +265,7 @@ void Reader::file(const std::string& path, const ConfigInputs& known) {
   if (in.has("policy")) policy(path + "/policy", in.text("policy", ""), known.policies);
   config_.allow_native_policies = in.boolean("allow_native_policies", config_.allow_native_policies);
   config_.log_level = in.text("log_level", config_.log_level);
+  if (in.has("allowed_hosts")) allowed_hosts_section(in.raw("allowed_hosts"), path);
   if (in.has("tls")) tls_section(in.raw("tls"), findings);
   if (in.has("local")) local_section(in.raw("local"), path, findings);
   if (in.has("agents")) agents_section(in.raw("agents"), path, findings);
@@ -259,6 +281,7 @@ void Reader::file(const std::string& path, const ConfigInputs& known) {
 struct Flags {
   std::string config, listen, state_dir, policy, log_level, retention, retention_size;
   std::string local_slots;
+  std::vector<std::string> allowed_hosts;
   bool dev = false;
   bool tls = false;
   bool allow_native_policies = false;
@@ -270,6 +293,9 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_flag("--dev", flags.dev, "A fresh temporary state, a local agent, the admin token printed");
   app.add_option("--listen", flags.listen, "HOST:PORT for HTTP; port 0 takes a free one (127.0.0.1:7480)");
   app.add_flag("--tls", flags.tls, "TLS 1.3 on both listeners, with a certificate of the daemon's own authority");
+  app.add_option("--allowed-host", flags.allowed_hosts,
+                 "A further NAME or NAME:PORT that requests may name in Host, as behind a reverse proxy; repeatable")
+      ->allow_extra_args(false);
   app.add_option("--state-dir", flags.state_dir, "Where the state lives (~/.local/share/tidepool)");
   app.add_option("--local-slots", flags.local_slots, "Start an agent on this machine with N slots");
   app.add_option(
@@ -295,6 +321,7 @@ void apply(const Flags& flags, const ConfigInputs& inputs, ConfigReading& readin
   if (!flags.listen.empty()) reader.endpoint("--listen", flags.listen, config.listen);
   if (flags.tls && !config.tls) config.tls.emplace();
   reader.refuse_open_binds();
+  for (const std::string& name : flags.allowed_hosts) reader.allowed_host("--allowed-host", name);
   if (!flags.state_dir.empty()) config.state_dir = flags.state_dir;
   if (!flags.policy.empty()) reader.policy("--policy", flags.policy, inputs.policies);
   if (flags.allow_native_policies) config.allow_native_policies = true;
@@ -382,7 +409,8 @@ ConfigReading read_config(const ConfigInputs& inputs) {
                                           "--log-level",   "--help",
                                           "--version",     "--allow-native-policies",
                                           "--retention",   "--retention-size",
-                                          "--tls",         "--accept-clock"};
+                                          "--tls",         "--allowed-host",
+                                          "--accept-clock"};
   for (const auto& extra : app.remaining()) {
     const auto near = nearest_word(extra, known);
     reading.errors.push_back(extra + ": no such option" + (near ? "; did you mean " + *near + "?" : "; see --help"));

@@ -53,8 +53,9 @@ struct Config {
   bool allow_native_policies = false;       // else files with a library are refused
   std::string
       policy;  // that decides, by name; empty = the one that did before in this state directory, else the default
-  std::optional<Endpoint> agents_listen;  // TCP beside the Unix socket
-  std::optional<TlsConfig> tls;           // without it both listeners are on loopback
+  std::optional<Endpoint> agents_listen;   // TCP beside the Unix socket
+  std::optional<TlsConfig> tls;            // without it both listeners are on loopback
+  std::vector<std::string> allowed_hosts;  // that Host may say, too: "name" or "name:port", under which a proxy answers
   Duration node_certificate_lifetime = Duration::seconds(30 * 24 * 3600);
   Duration heartbeat = Duration::seconds(1);
   Duration patience = Duration::seconds(5);

@@ -39,18 +39,21 @@ Result<std::string> read_pem_file(const std::string& what, const std::string& pa
   return text.str();
 }
 
-Result<tls::Identity> read_given_certificate(const TlsConfig& given, std::int64_t now_unix_s) {
+Result<GivenFiles> read_given_certificate(const TlsConfig& given, std::int64_t now_unix_s) {
   auto chain = read_pem_file("tls.certificate", given.certificate);
   if (!chain.ok()) return chain.error();
   auto key = read_secret_file(given.key);
   if (!key.ok()) return invalid_argument("tls.key: " + key.error().message);
   TP_TRY(check_times(given, *chain, now_unix_s));
-  tls::Identity identity{.chain = *std::move(chain), .key = *std::move(key) + "\n"};
-  if (given.ca.empty()) return identity;
+  GivenFiles files{.identity = {.chain = *std::move(chain), .key = *std::move(key) + "\n"}, .ca_fingerprint = ""};
+  if (given.ca.empty()) return files;
   const auto authority = read_pem_file("tls.ca", given.ca);
   if (!authority.ok()) return authority.error();
-  identity.chain += "\n" + *authority;
-  return identity;
+  const auto fingerprint = tls::fingerprint(*authority);
+  if (!fingerprint.ok()) return invalid_argument("tls.ca: " + fingerprint.error().message);
+  files.identity.chain += "\n" + *authority;
+  files.ca_fingerprint = *fingerprint;
+  return files;
 }
 
 void warn_of_other_names(const TlsConfig& given, const tls::Identity& identity, const std::vector<std::string>& names) {
@@ -63,7 +66,7 @@ void warn_of_other_names(const TlsConfig& given, const tls::Identity& identity, 
       given.certificate, listed);
 }
 
-GivenCertificate::GivenCertificate(TlsConfig given, std::vector<std::string> names, tls::Identity shown,
+GivenCertificate::GivenCertificate(TlsConfig given, std::vector<std::string> names, GivenFiles shown,
                                    std::vector<tls::Context> contexts)
     : given_(std::move(given)), names_(std::move(names)), shown_(std::move(shown)), contexts_(std::move(contexts)) {}
 
@@ -76,12 +79,13 @@ void GivenCertificate::tend(std::int64_t now_unix_s) {
 }
 
 void GivenCertificate::read(std::int64_t now_unix_s) {
-  auto identity = read_given_certificate(given_, now_unix_s);
-  if (identity.ok() && identity->chain == shown_.chain && identity->key == shown_.key) {
+  auto files = read_given_certificate(given_, now_unix_s);
+  const tls::Identity& now = shown_.identity;
+  if (files.ok() && files->identity.chain == now.chain && files->identity.key == now.key) {
     told_.clear();
     return;
   }
-  const Status done = identity.ok() ? show(*std::move(identity)) : Status(identity.error());
+  const Status done = files.ok() ? show(*std::move(files)) : Status(files.error());
   if (!done.ok() && done.error().message != told_) {
     spdlog::warn("event=certificate_kept why=\"{}\" next=\"the one before is shown; the files are read every minute\"",
                  done.error().message);
@@ -89,18 +93,34 @@ void GivenCertificate::read(std::int64_t now_unix_s) {
   told_ = done.ok() ? "" : done.error().message;
 }
 
-Status GivenCertificate::show(tls::Identity identity) {
-  for (const auto& context : contexts_) TP_TRY(tls::show_from_now_on(context, identity));
-  shown_ = std::move(identity);
+Status GivenCertificate::show(GivenFiles files) {
+  for (const auto& context : contexts_) TP_TRY(tls::show_from_now_on(context, files.identity));
+  const std::string before = shown_.ca_fingerprint;
+  {
+    const std::lock_guard lock(mutex_);
+    shown_ = std::move(files);
+  }
   warned_at_ = 0;
   spdlog::info("event=certificate_renewed file={} expires={}", given_.certificate,
-               timestamp_text(tls::expiry_unix_s(shown_.chain).value()));
-  warn_of_other_names(given_, shown_, names_);
+               timestamp_text(tls::expiry_unix_s(shown_.identity.chain).value()));
+  if (shown_.ca_fingerprint != before) {
+    spdlog::warn(
+        "event=authority_changed file={} fingerprint={} before={} next=\"new node tokens carry it; nodes and clients "
+        "that "
+        "know the one before refuse this daemon when they connect again, until they are told (docs/security.md)\"",
+        given_.ca, shown_.ca_fingerprint, before);
+  }
+  warn_of_other_names(given_, shown_.identity, names_);
   return ok_status();
 }
 
+std::string GivenCertificate::ca_fingerprint() const {
+  const std::lock_guard lock(mutex_);
+  return shown_.ca_fingerprint;
+}
+
 void GivenCertificate::warn_of_end(std::int64_t now_unix_s) {
-  const std::int64_t end = tls::expiry_unix_s(shown_.chain).value();
+  const std::int64_t end = tls::expiry_unix_s(shown_.identity.chain).value();
   if (end - now_unix_s > kWarnBefore || now_unix_s < warned_at_ + kDay) return;
   warned_at_ = now_unix_s;
   spdlog::warn(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -14,31 +15,38 @@ namespace tidepool::live {
 
 // The error names the setting, `what`, and the file.
 [[nodiscard]] Result<std::string> read_pem_file(const std::string& what, const std::string& path);
-// What the files hold: the certificate with its authority's behind it, and the key. Refused if clients could not accept
-// it: it has expired, is not valid yet, or others may read its key.
-[[nodiscard]] Result<tls::Identity> read_given_certificate(const TlsConfig& given, std::int64_t now_unix_s);
+// What the files hold. Refused if clients could not accept it: it has expired, is not valid yet, or others may read its
+// key.
+struct GivenFiles {
+  tls::Identity identity;      // the certificate with its authority's behind it, and the key
+  std::string ca_fingerprint;  // of the authority; empty = it is not given
+};
+[[nodiscard]] Result<GivenFiles> read_given_certificate(const TlsConfig& given, std::int64_t now_unix_s);
 // Logs that it is for none of the names under which the daemon answers; it may be meant for a proxy.
 void warn_of_other_names(const TlsConfig& given, const tls::Identity& identity, const std::vector<std::string>& names);
 
 class GivenCertificate {
  public:
   // `contexts` show `shown`.
-  GivenCertificate(TlsConfig given, std::vector<std::string> names, tls::Identity shown,
+  GivenCertificate(TlsConfig given, std::vector<std::string> names, GivenFiles shown,
                    std::vector<tls::Context> contexts);
 
   // Reads the files if a minute has passed since, and warns once a day of a certificate that ends within two weeks.
   void tend(std::int64_t now_unix_s);
   // The certificate that is shown, with its authority's behind it.
-  [[nodiscard]] const std::string& chain() const { return shown_.chain; }
+  [[nodiscard]] const std::string& chain() const { return shown_.identity.chain; }
+  // Of the authority that is shown now; from any thread.
+  [[nodiscard]] std::string ca_fingerprint() const;
 
  private:
   void read(std::int64_t now_unix_s);
-  [[nodiscard]] Status show(tls::Identity identity);
+  [[nodiscard]] Status show(GivenFiles files);
   void warn_of_end(std::int64_t now_unix_s);
 
   TlsConfig given_;
   std::vector<std::string> names_;
-  tls::Identity shown_;
+  mutable std::mutex mutex_;  // of writing shown_, and of reading it on another thread
+  GivenFiles shown_;
   std::vector<tls::Context> contexts_;
   std::string told_;  // why the files were refused last; empty = they were not
   std::int64_t read_at_ = 0;

@@ -13,7 +13,6 @@
 #include <cstring>
 #include <utility>
 
-#include "schedulerd/live/setup/given_certificate.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 
 namespace tidepool::live {
@@ -90,22 +89,16 @@ Result<ServerTls> from_own_authority(const Config& config, const StateDir& state
 Result<ServerTls> from_given(const Config& config, const StateDir& state_dir, std::int64_t now) {
   const TlsConfig& given = *config.tls;
   ServerTls made{.names = server_names(config), .ca_file = given.ca};
-  auto identity = read_given_certificate(given, now);
-  if (!identity.ok()) return identity.error();
-  warn_of_other_names(given, *identity, made.names);
+  auto files = read_given_certificate(given, now);
+  if (!files.ok()) return files.error();
+  warn_of_other_names(given, files->identity, made.names);
   auto of_nodes = own_authority(state_dir, now);
   if (!of_nodes.ok()) return of_nodes.error();
   made.node_authority = *std::move(of_nodes);
-  if (!given.ca.empty()) {
-    const auto authority = read_pem_file("tls.ca", given.ca);
-    if (!authority.ok()) return authority.error();
-    const auto known = tls::fingerprint(*authority);
-    if (!known.ok()) return invalid_argument("tls.ca: " + known.error().message);
-    made.ca_fingerprint = *known;
-  }
-  const Status good = make_contexts(*identity, made);
+  made.ca_fingerprint = files->ca_fingerprint;
+  const Status good = make_contexts(files->identity, made);
   if (!good.ok()) return invalid_argument("tls.certificate and tls.key: " + good.error().message);
-  made.given = *std::move(identity);
+  made.given = *std::move(files);
   return made;
 }
 

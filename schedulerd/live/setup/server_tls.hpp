@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "schedulerd/live/setup/config.hpp"
+#include "schedulerd/live/setup/given_certificate.hpp"
 #include "schedulerd/live/setup/state_dir.hpp"
 #include "tls/context.hpp"
 
@@ -21,8 +22,8 @@ struct ServerTls {
   tls::Identity node_authority;    // the daemon's own, which signs those of nodes
   std::vector<std::string> names;  // under which the daemon is reached
   std::string ca_file;             // empty if a certificate was given without its authority
-  std::string ca_fingerprint;      // of it
-  tls::Identity given;             // what both show if it was given; else empty
+  std::string ca_fingerprint;      // of it, at the start
+  GivenFiles given;                // what both show if it was given; else empty
 };
 
 // Without `config.tls` an empty one. Makes the authority at the first call.

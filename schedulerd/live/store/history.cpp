@@ -10,6 +10,7 @@
 #include "base/json.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/row_texts.hpp"
+#include "schedulerd/live/store/ended_lists.hpp"
 #include "schedulerd/live/store/node_trust_rows.hpp"
 #include "schedulerd/live/store/policy_rows.hpp"
 #include "schedulerd/live/store/sqlite.hpp"
@@ -44,6 +45,7 @@ core::Event event_at(const Row& row) {
   event.tenant = row.text(5);
   event.decision = id_at<DecisionId>(row, 6);
   event.data = json_at(row, 7);
+  event.actor = row.text(8);
   return event;
 }
 
@@ -64,16 +66,6 @@ MetricPoint metric_at(const Row& row) {
   return point;
 }
 
-EndedRow ended_row_at(const Row& row) {
-  return {*id_at<JobId>(row, 0),
-          row.text(1),
-          row.text(2),
-          row.text(3),
-          Instant::from_micros(row.integer(4)),
-          Instant::from_micros(row.integer(5)),
-          row.text(6)};
-}
-
 void log_failure(const Status& outcome) {
   if (!outcome.ok()) spdlog::error("event=history_read_failed why=\"{}\"", outcome.error().message);
 }
@@ -85,9 +77,10 @@ constexpr std::size_t kJobsKept = 2'048;  // in memory, as read
 struct SqliteHistory::Impl {
   Database database;
   std::map<JobId, std::shared_ptr<const core::Job>> jobs;  // as read; a job that has ended changes no more
-  Statement ended_jobs, ended_of_state, ended_of_name, ended_job, ended_since;
-  Status each_ended(const EndedQuery& query, const std::string& state, std::vector<EndedRow>& rows);
-  Statement decisions, decisions_of_job, events, events_of_job, newest_events, newest_events_of_job, oldest_event;
+  EndedLists ended_lists;
+  Statement ended_job, ended_in;
+  Statement decisions, decisions_of_job, events_of_type, newest_events_of_type, events, events_of_job, newest_events,
+      newest_events_of_job, oldest_event;
   Statement metric_range, metrics, tokens, token, node_of, job_of, first_worker, policies, policy;
   NodeTrustRows node_trust;
 
@@ -98,23 +91,8 @@ struct SqliteHistory::Impl {
 
 Status SqliteHistory::Impl::prepare() {
   const std::pair<Statement*, const char*> texts[] = {
-      {&ended_jobs,
-       "SELECT id,tenant,name,state,submitted_us,finished_us,listed FROM ended_jobs "
-       "WHERE id<?1 AND (?2='' OR tenant=?2)"
-       " AND (?4='' OR tenant=?4 OR substr(tenant,1,length(?4)+1)=?4||'/'"
-       " OR tenant IN (SELECT value FROM json_each(?5))) ORDER BY id DESC LIMIT ?3"},
-      {&ended_of_state,
-       "SELECT id,tenant,name,state,submitted_us,finished_us,listed FROM ended_jobs "
-       "WHERE state=?4 AND id<?1 AND (?2='' OR tenant=?2)"
-       " AND (?5='' OR tenant=?5 OR substr(tenant,1,length(?5)+1)=?5||'/'"
-       " OR tenant IN (SELECT value FROM json_each(?6))) ORDER BY id DESC LIMIT ?3"},
-      {&ended_of_name,
-       "SELECT id,tenant,name,state,submitted_us,finished_us,listed FROM ended_jobs "
-       "WHERE name=?4 AND id<?1 AND (?2='' OR tenant=?2) AND (?5='' OR state=?5)"
-       " AND (?6='' OR tenant=?6 OR substr(tenant,1,length(?6)+1)=?6||'/'"
-       " OR tenant IN (SELECT value FROM json_each(?7))) ORDER BY id DESC LIMIT ?3"},
       {&ended_job, "SELECT id,job FROM ended_jobs WHERE id=?1"},
-      {&ended_since, "SELECT id,job FROM ended_jobs WHERE id<?1 AND finished_us>=?2 ORDER BY id DESC LIMIT ?3"},
+      {&ended_in, kEndedIn},
       {&decisions,
        "SELECT d.id,d.at_us,coalesce(d.body,r.body) AS text FROM decisions d LEFT JOIN journal r ON r.seq=d.seq "
        "WHERE d.id<?1 AND text IS NOT NULL ORDER BY d.id DESC LIMIT ?2"},
@@ -122,17 +100,19 @@ Status SqliteHistory::Impl::prepare() {
        "SELECT d.id,d.at_us,coalesce(d.body,r.body) AS text FROM decision_jobs j JOIN decisions d ON d.id=j.decision "
        "LEFT JOIN journal r ON r.seq=d.seq "
        "WHERE j.job=?1 AND j.decision<?2 AND text IS NOT NULL ORDER BY j.decision DESC LIMIT ?3"},
+      {&events_of_type, kEventsOfType},
+      {&newest_events_of_type, kNewestEventsOfType},
       {&events,
-       "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events "
-       "WHERE seq>?1 AND seq<?2 AND (?3='' OR type=?3) ORDER BY seq LIMIT ?4"},
+       "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events "
+       "WHERE seq>?1 AND seq<?2 ORDER BY seq LIMIT ?3"},
       {&newest_events,
-       "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events "
-       "WHERE seq>?1 AND seq<?2 AND (?3='' OR type=?3) ORDER BY seq DESC LIMIT ?4"},
+       "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events "
+       "WHERE seq>?1 AND seq<?2 ORDER BY seq DESC LIMIT ?3"},
       {&events_of_job,
-       "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events "
+       "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events "
        "WHERE job=?5 AND seq>?1 AND seq<?2 AND (?3='' OR type=?3) ORDER BY seq LIMIT ?4"},
       {&newest_events_of_job,
-       "SELECT seq,at_us,type,job,node,tenant,decision,data FROM events "
+       "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events "
        "WHERE job=?5 AND seq>?1 AND seq<?2 AND (?3='' OR type=?3) ORDER BY seq DESC LIMIT ?4"},
       {&oldest_event, "SELECT coalesce(min(seq),0) FROM events"},
       {&metric_range, "SELECT count(*),coalesce(max(ordinal),0) FROM job_metrics WHERE job=?1"},
@@ -157,6 +137,7 @@ Status SqliteHistory::Impl::prepare() {
     if (!prepared.ok()) return prepared.error();
     *statement = *std::move(prepared);
   }
+  TP_TRY(ended_lists.prepare(database));
   return node_trust.prepare(database);
 }
 
@@ -172,26 +153,9 @@ Result<std::unique_ptr<SqliteHistory>> SqliteHistory::open(const std::string& pa
   return std::unique_ptr<SqliteHistory>(new SqliteHistory(std::move(impl)));
 }
 
-// Of one state, or of any if it is empty.
-Status SqliteHistory::Impl::each_ended(const EndedQuery& query, const std::string& state, std::vector<EndedRow>& rows) {
-  const auto on_row = [&](const Row& row) { rows.push_back(ended_row_at(row)); };
-  const std::int64_t below =
-      query.before ? static_cast<std::int64_t>(query.before->number()) : std::numeric_limits<std::int64_t>::max();
-  const auto& [before, states, tenant, name, subtree, names, limit] = query;
-  const std::string in_tree = nlohmann::json(names).dump();
-  if (!name.empty()) return ended_of_name.each(on_row, below, tenant, limit, name, state, subtree, in_tree);
-  if (state.empty()) return ended_jobs.each(on_row, below, tenant, limit, subtree, in_tree);
-  return ended_of_state.each(on_row, below, tenant, limit, state, subtree, in_tree);
-}
-
 std::vector<EndedRow> SqliteHistory::ended_jobs(const EndedQuery& query) {
   std::vector<EndedRow> rows;
-  if (query.states.empty()) log_failure(impl_->each_ended(query, "", rows));
-  for (const core::JobState state : query.states) {
-    log_failure(impl_->each_ended(query, std::string(core::to_text(state)), rows));
-  }
-  std::sort(rows.begin(), rows.end(), [](const auto& one, const auto& other) { return one.id > other.id; });
-  if (rows.size() > static_cast<std::size_t>(query.limit)) rows.resize(static_cast<std::size_t>(query.limit));
+  log_failure(impl_->ended_lists.read(query, rows));
   return rows;
 }
 
@@ -202,18 +166,19 @@ std::shared_ptr<const core::Job> SqliteHistory::ended_job(JobId id) {
   return found;
 }
 
-std::vector<std::shared_ptr<const core::Job>> SqliteHistory::ended_since(Instant finished, std::optional<JobId> before,
-                                                                         int limit) {
-  std::vector<std::shared_ptr<const core::Job>> jobs;
+EndedPart SqliteHistory::ended_in(const EndedRange& range, int limit) {
+  EndedPart part;
   const auto on_row = [&](const Row& row) {
-    auto job = core::job_from_text(row.text(1));
-    if (job.ok()) return jobs.push_back(*std::move(job));
-    spdlog::error("event=ended_job_unreadable job={} why=\"{}\"", id_at<JobId>(row, 0)->text(), job.error().message);
+    const JobId id = *id_at<JobId>(row, 0);
+    part.next = EndedPlace{Instant::from_micros(row.integer(1)), id};
+    if (row.is_null(2) || !range.sees(row.text(3))) return;
+    auto job = core::job_from_text(row.text(2));
+    if (job.ok()) return part.jobs.push_back(*std::move(job));
+    spdlog::error("event=ended_job_unreadable job={} why=\"{}\"", id.text(), job.error().message);
   };
-  const std::int64_t below =
-      before ? static_cast<std::int64_t>(before->number()) : std::numeric_limits<std::int64_t>::max();
-  log_failure(impl_->ended_since.each(on_row, below, finished.count_us(), limit));
-  return jobs;
+  const EndedPlace from = range.after.value_or(EndedPlace{range.since, JobId()});
+  log_failure(impl_->ended_in.each(on_row, from.finished.count_us(), from.job.number(), limit, range.until.count_us()));
+  return part;
 }
 
 // Of a row with its id and itself, which is not kept yet; null: it cannot be read.
@@ -248,10 +213,15 @@ std::vector<StoredDecision> SqliteHistory::decisions(std::optional<DecisionId> b
 std::vector<core::Event> SqliteHistory::events(const EventQuery& query) {
   std::vector<core::Event> found;
   const auto on_row = [&](const Row& row) { found.push_back(event_at(row)); };
+  if (!query.job && !query.type.empty()) {
+    Statement& of_type = query.newest_first ? impl_->newest_events_of_type : impl_->events_of_type;
+    log_failure(of_type.each(on_row, query.after, query.before, query.type, query.limit));
+    return found;
+  }
   Statement& of_all = query.newest_first ? impl_->newest_events : impl_->events;
   Statement& of_job = query.newest_first ? impl_->newest_events_of_job : impl_->events_of_job;
   log_failure(query.job ? of_job.each(on_row, query.after, query.before, query.type, query.limit, query.job->number())
-                        : of_all.each(on_row, query.after, query.before, query.type, query.limit));
+                        : of_all.each(on_row, query.after, query.before, query.limit));
   return found;
 }
 

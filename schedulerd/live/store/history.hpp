@@ -10,6 +10,17 @@
 
 namespace tidepool::live {
 
+// Follow indexes, however much is stored. A job of which nothing is asked is passed over unread.
+inline constexpr const char* kEndedIn =
+    "SELECT id,finished_us,CASE WHEN submitted_us<?4 THEN job END,tenant FROM ended_jobs "
+    "WHERE finished_us>=?1 AND (finished_us>?1 OR id>?2) ORDER BY finished_us,id LIMIT ?3";
+inline constexpr const char* kEventsOfType =
+    "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events WHERE type=?3 AND seq>?1 AND seq<?2 "
+    "ORDER BY seq LIMIT ?4";
+inline constexpr const char* kNewestEventsOfType =
+    "SELECT seq,at_us,type,job,node,tenant,decision,data,actor FROM events WHERE type=?3 AND seq>?1 AND seq<?2 "
+    "ORDER BY seq DESC LIMIT ?4";
+
 class SqliteHistory final : public History {
  public:
   // The journal must have been opened before, by this process. Invalid rows and failing reads are logged
@@ -19,8 +30,7 @@ class SqliteHistory final : public History {
 
   std::vector<EndedRow> ended_jobs(const EndedQuery& query) override;
   std::shared_ptr<const core::Job> ended_job(JobId job) override;
-  std::vector<std::shared_ptr<const core::Job>> ended_since(Instant finished, std::optional<JobId> before,
-                                                            int limit) override;
+  EndedPart ended_in(const EndedRange& range, int limit) override;
   std::vector<StoredDecision> decisions(std::optional<DecisionId> before, std::optional<JobId> job, int limit) override;
   std::vector<core::Event> events(const EventQuery& query) override;
   EventSeq oldest_event() override;

@@ -45,35 +45,44 @@ bool is_own(const std::string& policy) {
   return policy.find('@') == std::string::npos;
 }
 
-// The file must be ours, whole, and not newer than this program.
-Status prepare_schema(Database& database, const std::string& path) {
-  TP_TRY(database.execute("PRAGMA journal_mode=WAL"));
-  TP_TRY(database.execute("PRAGMA synchronous=FULL"));
+// The file must be ours, and not newer than this program.
+Status prepare_tables(Database& database, const std::string& path) {
   std::int64_t version = 0;
   auto ask = database.prepare("PRAGMA user_version");
   if (!ask.ok()) return ask.error();
   TP_TRY(ask->each([&](const Row& row) { version = row.integer(0); }));
-  if (version == 0) {
-    TP_TRY(database.execute("BEGIN IMMEDIATE"));
-    TP_TRY(database.execute(kSchema));
-    TP_TRY(database.execute(kSchemaOf8));
-    TP_TRY(database.execute(kSchemaOf9));
-    TP_TRY(database.execute(kMetricsTable));
-    TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
-    return database.execute("COMMIT");
-  }
-  if (version >= kOldestVersion && version < kSchemaVersion) {
-    TP_TRY(upgrade_journal(database, path, version));
-  } else if (version != kSchemaVersion) {
+  if (version == kSchemaVersion) return ok_status();
+  if (version >= kOldestVersion && version < kSchemaVersion) return upgrade_journal(database, path, version);
+  if (version != 0) {
     return io_error(path + " has schema version " + std::to_string(version) + ", this schedulerd reads version " +
                     std::to_string(kSchemaVersion) + "; start the version that wrote it, or a fresh --state-dir");
   }
+  TP_TRY(database.execute("BEGIN IMMEDIATE"));
+  TP_TRY(database.execute(kSchema));
+  TP_TRY(database.execute(kSchemaOf8));
+  TP_TRY(database.execute(kSchemaOf9));
+  TP_TRY(database.execute(kMetricsTable));
+  TP_TRY(database.execute(kSchemaOf12));
+  TP_TRY(database.execute(kIndexesOfLists));
+  TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
+  return database.execute("COMMIT");
+}
+
+Status check_whole(Database& database, const std::string& path) {
   std::string finding;
   auto check = database.prepare("PRAGMA quick_check(1)");
   if (!check.ok()) return check.error();
   TP_TRY(check->each([&](const Row& row) { finding = row.text(0); }));
   if (finding != "ok") return io_error(path + " is damaged (" + finding + "); restore it from a backup");
   return ok_status();
+}
+
+Status prepare_schema(Database& database, const std::string& path) {
+  TP_TRY(database.execute("PRAGMA journal_mode=WAL"));
+  TP_TRY(database.execute("PRAGMA synchronous=FULL"));
+  TP_TRY(prepare_tables(database, path));
+  TP_TRY(check_whole(database, path));
+  return database.execute(kIndexesOfLists);
 }
 
 // Of what was found by a key; an empty key would be all, and names nothing.
@@ -102,7 +111,7 @@ struct Journal::Impl {
   std::map<JobId, std::int64_t> ordinals;  // next metric ordinal by job
 
   Statement begin, commit, add_row, add_event, add_decision, add_decision_job, add_metric, next_ordinal, thin_metrics;
-  Statement add_token, revoke_token, find_token, add_receipt, find_receipt;
+  Statement add_token, revoke_token, find_tokens, add_receipt, find_receipt;
   Statement set_placement, set_clock, find_ended;
   Statement add_policy, note_checks, find_policy, set_shadow, drop_shadow;
 
@@ -127,7 +136,7 @@ Status Journal::Impl::prepare() {
       {&begin, "BEGIN IMMEDIATE"},
       {&commit, "COMMIT"},
       {&add_row, "INSERT INTO journal VALUES(?1,?2,?3,?4,?5)"},
-      {&add_event, "INSERT INTO events VALUES(?1,?2,?3,?4,?5,?6,?7,?8)"},
+      {&add_event, "INSERT INTO events VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)"},
       {&add_decision, "INSERT INTO decisions VALUES(?1,?2,?3,?4,NULL)"},
       {&add_decision_job, "INSERT OR IGNORE INTO decision_jobs VALUES(?1,?2)"},
       {&add_metric, "INSERT INTO job_metrics VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)"},
@@ -135,8 +144,7 @@ Status Journal::Impl::prepare() {
       {&thin_metrics, "DELETE FROM job_metrics WHERE job=?1 AND ordinal<?2 AND ordinal%?3<>0"},
       {&add_token, "INSERT INTO tokens VALUES(?1,?2,?3,?4,?5,?6,?7,?8)"},
       {&revoke_token, "UPDATE tokens SET revoked=1 WHERE id=?1"},
-      {&find_token,
-       "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens WHERE id=?1"},
+      {&find_tokens, "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens"},
       {&add_receipt, "INSERT OR REPLACE INTO idempotency VALUES(?1,?2,?3,?4,?5,?6)"},
       {&find_receipt, "SELECT request_hash,job,created_token FROM idempotency WHERE token=?1 AND key=?2"},
       {&set_placement, "INSERT OR REPLACE INTO placements VALUES(?1,?2,?3)"},
@@ -238,7 +246,7 @@ Status Journal::append(const std::vector<core::Event>& events) {
   TP_TRY(impl_->open_batch());
   for (const auto& event : events) {
     TP_TRY(impl_->add_event.run(event.seq, event.at.count_us(), event.type, number_of(event.job), number_of(event.node),
-                                event.tenant, number_of(event.decision), canonical_json(event.data)));
+                                event.tenant, number_of(event.decision), canonical_json(event.data), event.actor));
   }
   return ok_status();
 }
@@ -344,14 +352,12 @@ Result<std::optional<leader::StoredReceipt>> Journal::receipt_for(const Idempote
   return found;
 }
 
-Result<std::optional<TokenRecord>> Journal::token(const std::string& id) {
-  std::optional<TokenRecord> found;
-  TP_TRY(impl_->find_token.each(
-      [&](const Row& row) {
-        found = TokenRecord{row.text(0), row.text(1), row.text(2),          row.text(3),
-                            row.text(4), row.text(5), row.maybe_integer(6), row.integer(7) != 0};
-      },
-      id));
+Result<std::vector<TokenRecord>> Journal::tokens() {
+  std::vector<TokenRecord> found;
+  TP_TRY(impl_->find_tokens.each([&](const Row& row) {
+    found.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), row.maybe_integer(6),
+                     row.integer(7) != 0});
+  }));
   return found;
 }
 

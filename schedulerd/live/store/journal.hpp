@@ -83,7 +83,7 @@ class Journal {
 
   // Sees the batch under way too.
   [[nodiscard]] Result<std::optional<leader::StoredReceipt>> receipt_for(const Idempotency& request);
-  [[nodiscard]] Result<std::optional<TokenRecord>> token(const std::string& id);
+  [[nodiscard]] Result<std::vector<TokenRecord>> tokens();
   [[nodiscard]] Result<std::optional<leader::NodeToken>> node_token(const std::string& id);
   [[nodiscard]] Result<std::optional<leader::NodeCredential>> node_credential(const std::string& node);
   [[nodiscard]] Result<std::optional<leader::EndedNote>> ended(JobId job);

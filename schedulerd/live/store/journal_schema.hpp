@@ -1,14 +1,14 @@
 // The tables of the state database. A change here is a new schema version, and so is a change of what the bodies of
 // facts, decisions and snapshots hold (core/codec/codec.hpp). Version 8 has snapshots in rows, jobs that have ended in
 // a table, and decisions in the journal alone; version 9 keeps what lists show of ended jobs; version 10 has
-// specifications without the text of the job file; version 11 has measurements without a loss. Versions 7 to 10 are
-// made into it when they are opened (journal_upgrade.hpp); what they hold of specifications is read as it is
-// (core/codec/spec_codec.cpp). Earlier ones were never released, and are not read.
+// specifications without the text of the job file; version 11 has measurements without a loss; version 12 has who asked
+// for what events tell. Versions 7 to 11 are made into it when they are opened (journal_upgrade.hpp); what they hold of
+// specifications is read as it is (core/codec/spec_codec.cpp). Earlier ones were never released, and are not read.
 #pragma once
 
 namespace tidepool::live {
 
-inline constexpr int kSchemaVersion = 11;
+inline constexpr int kSchemaVersion = 12;
 
 // What version 8 has and version 7 has not.
 inline constexpr const char* kSchemaOf8 = R"sql(
@@ -50,6 +50,20 @@ CREATE TABLE job_metrics(
   size INTEGER NOT NULL, generation INTEGER NOT NULL, samples_per_second REAL NOT NULL, step_ms REAL NOT NULL,
   loss REAL, compute_ms TEXT NOT NULL, global_batch INTEGER NOT NULL, noise_scale REAL,
   PRIMARY KEY(job, ordinal)) WITHOUT ROWID;
+)sql";
+
+// What version 12 has and version 11 has not. Empty of events that no user's command brought about, and of earlier
+// ones.
+inline constexpr const char* kSchemaOf12 = R"sql(
+ALTER TABLE events ADD COLUMN actor TEXT NOT NULL DEFAULT '';
+)sql";
+
+// What lists go by (ended_lists.hpp, history.hpp). Made where they lack whenever a database is opened: they hold
+// nothing of their own, so they need no version.
+inline constexpr const char* kIndexesOfLists = R"sql(
+CREATE INDEX IF NOT EXISTS events_by_type ON events(type, seq);
+CREATE INDEX IF NOT EXISTS ended_jobs_by_tenant ON ended_jobs(tenant, state, id);
+CREATE INDEX IF NOT EXISTS ended_jobs_by_name_and_tenant ON ended_jobs(name, tenant, state, id);
 )sql";
 
 inline constexpr const char* kSchema = R"sql(

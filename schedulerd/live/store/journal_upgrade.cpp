@@ -99,7 +99,8 @@ Status upgrade_journal(Database& database, const std::string& path, std::int64_t
   TP_TRY(database.execute("BEGIN IMMEDIATE"));
   if (version == kOldestVersion) TP_TRY(upgrade_oldest(database, path));
   if (version == 8) TP_TRY(database.execute(kSchemaOf9));
-  TP_TRY(make_loss_optional(database));
+  if (version < 11) TP_TRY(make_loss_optional(database));
+  TP_TRY(database.execute(kSchemaOf12));
   TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
   TP_TRY(database.execute("COMMIT"));
   spdlog::info("event=journal_upgraded from={} to={}", version, kSchemaVersion);

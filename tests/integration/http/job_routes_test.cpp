@@ -292,6 +292,32 @@ TEST_CASE("If-Match lets a change through only while the job is as it was read")
   CHECK(fixture.call(change).status == 200);
 }
 
+TEST_CASE(
+    "a job that is changed between a request and its command keeps both changes, or If-Match refuses the second") {
+  RestFixture fixture;
+  const JobId id = fixture.submit();
+  const std::string path = "/v1/jobs/" + id.text();
+  const auto label_first = [&](const char* name) {
+    fixture.service.before_next_command([&fixture, id, name] {
+      live::Command other{.body = live::ChangeJob{id, {{"labels", {{name, "x"}}}}}, .actor = "t", .idempotency = {}};
+      fixture.service.submit(std::move(other), [](const Result<live::Receipt>& taken) { REQUIRE(taken.ok()); });
+    });
+  };
+  Ask change{.method = "PATCH", .path = path, .token = fixture.admin, .body = R"({"priority":3})"};
+  label_first("first");
+  const json both = fixture.json_of(change).at("spec");
+  CHECK(both.at("priority") == 3);
+  CHECK(both.at("labels").contains("first"));
+
+  change.body = R"({"priority":4})";
+  change.headers = "If-Match: " + fixture.call({.path = path, .token = fixture.admin}).headers["etag"] + "\r\n";
+  label_first("second");
+  CHECK(fixture.json_of(change, 412).at("code") == "Changed");
+  const json after = fixture.json_of({.path = path, .token = fixture.admin}).at("spec");
+  CHECK(after.at("priority") == 3);
+  CHECK(after.at("labels").contains("second"));
+}
+
 TEST_CASE("conditions are lists of tags in quotes, and what is malformed is not taken for none") {
   RestFixture fixture;
   const std::string path = "/v1/jobs/" + fixture.submit().text();

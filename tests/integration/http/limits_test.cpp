@@ -3,6 +3,7 @@
 #include <future>
 #include <list>
 #include <stdexcept>
+#include <thread>
 
 #include "tests/support/patience.hpp"
 #include "tests/support/rest_fixture.hpp"
@@ -87,7 +88,7 @@ TEST_CASE("a slow head cannot buy time byte by byte") {
 
 TEST_CASE("beyond the cap a connection hears 503; when one ends there is room again") {
   auto options = test_options();
-  options.http.connections_of_loopback_max = 3;
+  options.http.connections.per_group_here = 3;
   RestFixture fixture(options);
   std::list<RawConnection> held;
   for (int i = 0; i < 3; ++i) {
@@ -238,6 +239,35 @@ TEST_CASE("a reader that takes not even the head of a stream is cut off") {
   reader.send("GET / HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\n\r\n");
   CHECK(closed.get_future().wait_for(std::chrono::seconds(20 * patience())) == std::future_status::ready);
   server.stop();
+}
+
+TEST_CASE("a slow reader of a large answer gets it whole, and one that is slower than the lowest rate is cut off") {
+  constexpr std::size_t kBytes = 16U << 20U;  // more than the kernel keeps for a reader
+  const auto read_slowly = [&](std::int64_t rate_min) {
+    live::http::HttpOptions options;
+    options.write_deadline = Duration::seconds(patience());
+    options.write_rate_min = rate_min;
+    live::http::HttpServer server(
+        options,
+        [&](const live::http::HttpRequest&, const live::http::Responder& responder) {
+          responder.send({.status = 200, .headers = {}, .body = std::string(kBytes, 'x')});
+        },
+        [](const live::http::Refusal& refusal, const std::string&) {
+          return live::http::HttpResponse{.status = refusal.status, .headers = {}, .body = "refused"};
+        });
+    const auto url = server.start();
+    REQUIRE(url.ok());
+    const std::string port = url->substr(url->rfind(':') + 1);
+    RawConnection reader(std::stoi(port));
+    reader.send("GET / HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\n\r\n");
+    while (reader.seen().size() < kBytes && !reader.closed_within(1'000 * patience())) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10) * patience());  // 64 KiB each time: seconds in all
+    }
+    server.stop();
+    return reader.seen().size() > kBytes;
+  };
+  CHECK(read_slowly(1'024));
+  CHECK_FALSE(read_slowly(1'024 * 1'024 * 1'024));
 }
 
 TEST_CASE("a single piece may be larger than what a reader may let wait, and a further one may not") {

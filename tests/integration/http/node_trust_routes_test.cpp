@@ -12,7 +12,7 @@ using nlohmann::json;
 
 live::http::RestOptions with_joining() {
   auto options = test_options();
-  options.join_fingerprint = "sha256:" + std::string(64, 'a');
+  options.join_fingerprint = [] { return "sha256:" + std::string(64, 'a'); };
   options.agents_port = [] { return std::uint16_t{7'481}; };
   return options;
 }

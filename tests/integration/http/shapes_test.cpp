@@ -42,6 +42,22 @@ TEST_CASE("trailers are ignored: they give no token") {
   CHECK(connection.response().status == 200);  // and the connection is still in step
 }
 
+TEST_CASE("a name under which a proxy answers is a good Host as it was given, and so are its pages") {
+  auto options = test_options();
+  options.http.allowed_hosts = {"Pool.example.org", "pool.example.org:8443"};
+  const RestFixture fixture(options);
+  for (const auto& [host, status] : {std::pair{"pool.example.org", 200},
+                                     {"POOL.example.org:8443", 200},
+                                     {"pool.example.org:8444", 421},
+                                     {"other.example.org", 421}}) {
+    RawConnection connection(fixture.port);
+    connection.send(std::string("GET /healthz HTTP/1.1\r\nHost: ") + host +
+                    "\r\nOrigin: https://pool.example.org\r\n\r\n");
+    INFO(host);
+    CHECK(connection.response().status == status);
+  }
+}
+
 TEST_CASE("each name of this machine's loopback is a good Host, with any port, and other names are not") {
   const RestFixture fixture;
   const std::string port = std::to_string(fixture.port);

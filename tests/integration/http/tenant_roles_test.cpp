@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <set>
+#include <vector>
 
 #include "schedulerd/live/http/route_table.hpp"
 #include "tests/support/rest_fixture.hpp"
@@ -212,6 +213,32 @@ TEST_CASE("an admin of a tenant sets the tree below it with a dry run and a cond
   CHECK(scene.put_below(scene.fixture.admin, "lab", loose).at("changes").size() >= 1);
   const json wrong = scene.put_below(lab, "vision", {{{"name", "faces"}, {"wieght", 1}}}, 422);
   CHECK(wrong.at("errors").at(0).at("pointer") == "/tenants/0/wieght");
+}
+
+TEST_CASE("an event names who asked for what it tells to those who may see that token") {
+  RolesScene scene;
+  const auto resize = [&](const std::string& token, const char* size) {
+    (void)scene.fixture.json_of({.method = "POST",
+                                 .path = "/v1/jobs/" + scene.faces.text() + "/resize",
+                                 .token = token,
+                                 .body = std::string(R"({"size":)") + size + "}"});
+  };
+  const std::string lab = scene.token("admin", "lab");
+  resize(lab, "1");
+  resize(scene.fixture.admin, "0");
+  const auto actors_for = [&](const std::string& token) {
+    std::vector<json> actors;
+    const json list = scene.fixture.json_of({.path = "/v1/events?type=job.resize_requested", .token = token});
+    for (const json& event : list.at("items")) actors.push_back(event.at("actor"));
+    return actors;
+  };
+  const auto id_of = [](const std::string& token) { return token.substr(3, token.rfind('_') - 3); };
+  const json by_lab = {{"token", id_of(lab)}, {"name", "admin"}};
+  const json by_admin = {{"token", id_of(scene.fixture.admin)}, {"name", "admin"}};
+  CHECK(actors_for(scene.fixture.admin) == std::vector<json>{by_lab, by_admin});
+  CHECK(actors_for(lab) == std::vector<json>{by_lab, json(nullptr)});
+  const json started = scene.fixture.json_of({.path = "/v1/events?type=job.started", .token = lab});
+  for (const json& event : started.at("items")) CHECK(event.at("actor").is_null());
 }
 
 TEST_CASE("an admin of a tenant may not take a name whose teams had jobs or tokens that it does not see") {

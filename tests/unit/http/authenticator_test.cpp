@@ -22,18 +22,6 @@ struct Tokens final : test::NoHistory {
 
 }  // namespace
 
-TEST_CASE("two tokens of admins that are revoked at once do not let each other go") {
-  Tokens history;
-  std::int64_t now = 1'000;
-  Authenticator authenticator(history, [&] { return now; });
-  CHECK(authenticator.may_revoke(history.all[0]));
-  CHECK_FALSE(authenticator.may_revoke(history.all[1]));  // the first revocation is not stored yet
-  CHECK(authenticator.may_revoke(history.all[0]));
-  now += 61;  // it has failed
-  CHECK(authenticator.may_revoke(history.all[1]));
-  CHECK_FALSE(authenticator.may_revoke(history.all[0]));
-}
-
 TEST_CASE("a caller's time ends with its token's, or with its revocation") {
   Tokens history;
   history.all[0].expires_unix_s = 2'000;

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/json.hpp"
+#include "schedulerd/leader/job_change.hpp"
 #include "schedulerd/leader/job_file.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "tests/support/no_history.hpp"
@@ -34,7 +35,7 @@ TEST_CASE("an answer with a job's file put in as text is the answer with the fil
   for (const json& file : {file_of("a-job"), json{{"run", {{"trainer", "mlp"}}}}}) {
     const core::Job job = job_with(7, file);
     const json rendered = render_job({seen, caller, past}, job, "USD");
-    const std::string text = job_text(rendered, file_text(job));
+    const std::string text = job_text(rendered, leader::file_text(job));
     json whole = rendered;
     whole["spec"] = leader::job_document(job.spec);
     CHECK(text == canonical_json(whole));

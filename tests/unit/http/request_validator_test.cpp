@@ -68,6 +68,7 @@ TEST_CASE("a forwarded port of loopback is good for its own pages, and an unknow
   CHECK(refusal->status == 421);
   CHECK(refusal->message.find("localhost:7480") != std::string::npos);
   CHECK(refusal->message.find("tls: {names: [NAME]}") != std::string::npos);
+  CHECK(refusal->message.find("allowed_hosts: [NAME]") != std::string::npos);
 }
 
 TEST_CASE("the daemon's own pages may call it over TLS, too, and other sites by neither scheme") {

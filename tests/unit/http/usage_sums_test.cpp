@@ -75,13 +75,13 @@ TEST_CASE("usage is summed by what is asked for, within the days") {
   const core::Job second = job_of(2, "vision", {mark(11, 1, 7)});
   const core::Job third = job_of(3, "speech", {mark(9, 1, 1)});
   UsageSums sums({10, 13}, {"tenant", "label:project"});
-  for (const core::Job* job : {&first, &second, &third}) sums.add(state, *job);
+  for (const core::Job* job : {&first, &second, &third}) sums.add(state, *job, job->account);
   CHECK(sums.body().at("rows") == json::parse(R"([
     {"by": {"label:project": "", "tenant": "vision"}, "jobs": 1, "slot_seconds": 3600.0, "cost": "0.000007"},
     {"by": {"label:project": "faces", "tenant": "vision"}, "jobs": 1, "slot_seconds": 18000.0, "cost": "0.00025"}])"));
   CHECK(sums.body().at("total") == json::parse(R"({"jobs": 2, "slot_seconds": 21600.0, "cost": "0.000257"})"));
   UsageSums days({10, 14}, {"day"});
-  for (const core::Job* job : {&first, &second, &third}) days.add(state, *job);
+  for (const core::Job* job : {&first, &second, &third}) days.add(state, *job, job->account);
   CHECK(days.body().at("rows") == json::parse(R"([
     {"by": {"day": "1970-01-11"}, "jobs": 1, "slot_seconds": 7200.0, "cost": "0.0001"},
     {"by": {"day": "1970-01-12"}, "jobs": 2, "slot_seconds": 14400.0, "cost": "0.000157"},
@@ -96,7 +96,7 @@ TEST_CASE("usage is told by what slots were held for, and what is useful is the 
   job.account.overheads = before.overheads;
   job.account.overheads[core::Overhead::kLostToFailure] = {Duration::seconds(1'800), Money::micros(25)};
   UsageSums sums({11, 11}, {"class", "tenant"});
-  sums.add(state, job);
+  sums.add(state, job, job.account);
   CHECK(sums.body().at("rows") == json::parse(R"([
     {"by": {"class": "lost_to_failure", "tenant": "vision"}, "jobs": 1, "slot_seconds": 1800.0, "cost": "0.000025"},
     {"by": {"class": "useful", "tenant": "vision"}, "jobs": 1, "slot_seconds": 9000.0, "cost": "0.000125"}])"));
@@ -118,7 +118,7 @@ TEST_CASE("ranges that follow each other add up to the whole, and so do days") {
     for (std::int64_t from = 0; from < 40;) {
       const std::int64_t to = from + rng.between(0, 9);
       UsageSums sums({from, to}, {rng.chance(0.5) ? "day" : "job"});
-      sums.add(state, job);
+      sums.add(state, job, job.account);
       const json body = sums.body();
       std::int64_t of_rows = 0;
       for (const auto& row : body.at("rows")) {

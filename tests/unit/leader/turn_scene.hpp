@@ -28,7 +28,10 @@ class Stored final : public TurnReads {
     const auto found = jobs.find(job);
     return found == jobs.end() ? std::nullopt : std::optional(found->second);
   }
-  Result<bool> has_token(const std::string& id) override { return id == "old"; }
+  Result<std::vector<TokenRecord>> tokens() override {
+    if (fails) return io_error("the disk is gone");
+    return token_records;
+  }
   Result<std::optional<NodeToken>> node_token(const std::string& id) override {
     if (fails) return io_error("the disk is gone");
     const auto found = node_tokens.find(id);
@@ -48,6 +51,7 @@ class Stored final : public TurnReads {
 
   bool fails = false;
   StoredReceipt receipt{.request_hash = "h", .job = JobId(7), .token_id = {}};
+  std::vector<TokenRecord> token_records = {{.id = "old", .role = "viewer"}};
   std::map<JobId, EndedNote> jobs;
   std::map<std::string, NodeToken> node_tokens;
   std::map<std::string, NodeCredential> node_credentials;

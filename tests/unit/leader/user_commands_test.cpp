@@ -1,6 +1,10 @@
 // Each command of users: which rows and which answer it leaves.
 #include "schedulerd/leader/user_commands.hpp"
 
+#include <cstddef>
+#include <set>
+
+#include "schedulerd/leader/job_change.hpp"
 #include "tests/support/reasons.hpp"
 #include "tests/unit/leader/turn_scene.hpp"
 
@@ -23,7 +27,7 @@ TEST_CASE("tenants are set as a whole, and a batch for one of them is refused be
   REQUIRE(facts<core::TenantsConfigured>(set).size() == 1);
   CHECK(*daemon.turn.state().tenants == tree);
   const auto late = daemon.take(command(ConfigureTenants{{}, core::TenantTree()}, "late"));
-  CHECK(late.answers.front().receipt.error().code == ErrorCode::kConflict);
+  CHECK(late.answers.front().receipt.error().code == ErrorCode::kOutdated);
   CHECK(*daemon.turn.state().tenants == tree);
   const auto again = daemon.take(command(ConfigureTenants{tree}, "before"));
   CHECK(again.answers.front().receipt->replayed);
@@ -98,7 +102,7 @@ TEST_CASE("a job that is being cancelled says so at once, and takes no other req
   REQUIRE_FALSE(core::is_final(leaving.state()));
   CHECK(test::says<core::reason::CancelledByUser>(leaving.verdict.reason));
   const auto result = daemon.take(command(SuspendJob{JobId(1)}), command(ResizeJob{JobId(1), 2}),
-                                  command(CheckpointJob{JobId(1)}), command(ChangeJob{JobId(1), leaving.spec}));
+                                  command(CheckpointJob{JobId(1)}), command(ChangeJob{JobId(1), {{"priority", 3}}}));
   for (const auto& answer : result.answers) {
     CHECK(answer.receipt.error().message == "job-1 is being cancelled; its workers are leaving");
   }
@@ -115,19 +119,65 @@ TEST_CASE("a job that runs is changed to keep slots for good within its tenant's
   firm.preemptible = false;
   (void)daemon.take(AgentHelloItem{1, hello_of("n1")}, command(SubmitJob{firm}), command(SubmitJob{spec}));
   REQUIRE_FALSE(daemon.turn.state().find_job(JobId(2))->membership.workers.empty());
-  const auto own = [](core::JobSpec of) {
-    of.scaling.policy = "fixed";
-    return of;
-  };
-  const auto refused = daemon.take(command(ChangeJob{JobId(2), own(spec)}));
+  const nlohmann::json own = {{"scaling", {{"policy", "fixed"}}}};
+  const auto refused = daemon.take(command(ChangeJob{JobId(2), own}));
   CHECK(
       refused.answers.front().receipt.error().message ==
       "job-2 would keep 2 slots for good after this change; tenant \"lab\" is guaranteed 2, of which 1 are kept so by "
       "other jobs");
   check_nothing(refused);
-  CHECK(daemon.take(command(ChangeJob{JobId(2), firm})).answers.front().receipt.ok());
-  CHECK_FALSE(daemon.take(command(ChangeJob{JobId(1), own(firm)})).answers.front().receipt.ok());
-  CHECK(daemon.take(command(ChangeJob{JobId(1), spec})).answers.front().receipt.ok());
+  CHECK(daemon.take(command(ChangeJob{JobId(2), {{"preemptible", false}}})).answers.front().receipt.ok());
+  CHECK_FALSE(daemon.take(command(ChangeJob{JobId(1), own})).answers.front().receipt.ok());
+  CHECK(daemon.take(command(ChangeJob{JobId(1), {{"preemptible", true}}})).answers.front().receipt.ok());
+}
+
+TEST_CASE("of two changes of a job in one turn neither undoes the other, and one that no longer fits is refused") {
+  Daemon daemon;
+  daemon.start();
+  const auto result = daemon.take(command(ChangeJob{JobId(1), {{"priority", 3}}}),
+                                  command(ChangeJob{JobId(1), {{"labels", {{"team", "red"}}}}}),
+                                  command(ChangeJob{JobId(1), {{"elastic", {{"min", 3}}}}}));
+  const core::JobSpec& spec = daemon.turn.state().find_job(JobId(1))->spec;
+  CHECK(spec.priority == 3);
+  CHECK(spec.labels.at("team") == "red");
+  CHECK(facts<core::JobChanged>(result).size() == 2);
+  CHECK(result.answers[2].receipt.error().code == ErrorCode::kInvalidArgument);
+  CHECK(result.answers[2].receipt.error().message.starts_with("/elastic/"));
+}
+
+TEST_CASE("events name the token of the command that they follow from, and others name none") {
+  Daemon daemon;
+  daemon.start();
+  const auto result = daemon.take(command(ResizeJob{JobId(1), 2}), AgentLostItem{"n1", "silent"});
+  std::set<std::string> of_user;
+  for (const auto& row : all<FactRow>(result.rows)) {
+    for (const core::Event& event : row.events) {
+      if (event.actor == "t") of_user.insert(event.type);
+      CHECK((event.actor == "t" || event.actor.empty()));
+      CHECK((event.type != "node.lost" || event.actor.empty()));
+    }
+  }
+  CHECK(of_user == std::set<std::string>{"job.resize_requested"});
+}
+
+TEST_CASE("a command that is bound to the job as it was read is refused once another has changed it") {
+  Daemon daemon;
+  daemon.start();
+  const auto bound = [&](CommandBody body) {
+    const core::Job& job = *daemon.turn.state().find_job(JobId(1));
+    Command made = command(std::move(body));
+    made.only_of = JobVersion{job.id, job_etag(job, file_text(job))};
+    return made;
+  };
+  const auto result = daemon.take(bound(ChangeJob{JobId(1), {{"priority", 3}}}),
+                                  bound(ChangeJob{JobId(1), {{"priority", 4}}}), bound(SuspendJob{JobId(1)}));
+  CHECK(result.answers[0].receipt.ok());
+  for (const std::size_t late : {1U, 2U}) {
+    CHECK(result.answers[late].receipt.error().code == ErrorCode::kOutdated);
+    CHECK(result.answers[late].receipt.error().message == "job-1 has changed since it was read");
+  }
+  CHECK(daemon.turn.state().find_job(JobId(1))->spec.priority == 3);
+  CHECK(daemon.take(bound(SuspendJob{JobId(1)})).answers.front().receipt.ok());
 }
 
 TEST_CASE("a limit of time that the job has passed is refused in place of ending the job") {
@@ -175,6 +225,25 @@ TEST_CASE("a token is a row for readers, and is revoked by its id, in its own tu
   CHECK(all<TokenRevokedRow>(result.rows).size() == 2);
   CHECK(result.answers[3].receipt.error().code == ErrorCode::kNotFound);
   CHECK_FALSE(result.changed);
+}
+
+TEST_CASE("of tokens of admins that are revoked in one turn the last valid one stays") {
+  Daemon daemon;
+  daemon.stored.token_records = {{.id = "one", .role = "admin"},
+                                 {.id = "two", .role = "admin"},
+                                 {.id = "ended", .role = "admin", .expires_unix_s = 2'000},
+                                 {.id = "red", .role = "admin", .tenant = "red"}};
+  const auto result = daemon.take(command(RevokeToken{"one", 2'000}), command(RevokeToken{"two", 2'000}),
+                                  command(RevokeToken{"red", 2'000}), command(RevokeToken{"ended", 2'000}));
+  CHECK(all<TokenRevokedRow>(result.rows).size() == 3);
+  const Error& why = result.answers[1].receipt.error();
+  CHECK(why.code == ErrorCode::kConflict);
+  CHECK(why.message == "two is the last valid token of an admin of the whole pool");
+  daemon.stored.token_records.erase(daemon.stored.token_records.begin());
+  const auto with_new = daemon.take(command(CreateToken{.id = "new", .name = "n", .role = "admin"}),
+                                    command(RevokeToken{"two", 2'000}), command(RevokeToken{"new", 2'000}));
+  CHECK(all<TokenRevokedRow>(with_new.rows).size() == 1);
+  CHECK_FALSE(with_new.answers[2].receipt.ok());
 }
 
 TEST_CASE("a policy file is stored, looked over, activated and shadowed; one that cannot be run is refused") {

@@ -177,6 +177,21 @@ TEST_CASE("help is text, not an error") {
   CHECK(reading.errors.empty());
 }
 
+TEST_CASE("hosts that a proxy answers under come from the file and from flags, and must be hosts") {
+  const test::TemporaryFolder dir;
+  const auto reading = read({"--config", write_file(dir, "allowed_hosts: [pool.example.org, \"[fd00::1]:8443\"]\n"),
+                             "--allowed-host", "a.example.org", "--allowed-host", "b.example.org:8443"});
+  INFO(joined(reading.errors));
+  REQUIRE(reading.errors.empty());
+  CHECK(reading.config.allowed_hosts ==
+        std::vector<std::string>{"pool.example.org", "[fd00::1]:8443", "a.example.org", "b.example.org:8443"});
+  CHECK_THAT(joined(read({"--allowed-host", "https://pool.example.org/"}).errors), Catch::Contains("is no host"));
+  for (const char* text : {"allowed_hosts: pool.example.org\n", "allowed_hosts: [3]\n", "allowed_hosts: [\"a b\"]\n"}) {
+    INFO(text);
+    CHECK_THAT(joined(read({"--config", write_file(dir, text)}).errors), Catch::Contains("/allowed_hosts: "));
+  }
+}
+
 TEST_CASE("a configuration that says a thing twice, grows by aliases, is too large or has empty sections is refused") {
   const test::TemporaryFolder dir;
   const auto refused = [&](const std::string& text) {

@@ -1,6 +1,8 @@
 // The gateway's door: what unknown clients and a lack of descriptors do to it.
 #include "schedulerd/live/agents/gateway.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
@@ -48,6 +50,7 @@ struct Door {
 
   explicit Door(std::size_t unnamed_max, Duration heartbeat = Duration::seconds(60))
       : gateway({.socket_path = (folder / "agent.sock").string(),
+                 .tcp = Endpoint{"127.0.0.1", 0},
                  .token = "secret",
                  .cluster = "c",
                  .heartbeat = heartbeat,
@@ -64,6 +67,20 @@ struct Door {
     address.sun_family = AF_UNIX;
     (folder / "agent.sock").string().copy(address.sun_path, sizeof address.sun_path - 1);
     REQUIRE(::connect(link.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    return link;
+  }
+  // From another address of this machine, over TCP.
+  [[nodiscard]] Descriptor knock_from(const char* address) const {
+    Descriptor link(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    REQUIRE(::inet_pton(AF_INET, address, &own.sin_addr) == 1);
+    REQUIRE(::bind(link.number(), reinterpret_cast<sockaddr*>(&own), sizeof own) == 0);
+    sockaddr_in there{};
+    there.sin_family = AF_INET;
+    there.sin_port = htons(gateway.tcp_port());
+    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::connect(link.number(), reinterpret_cast<sockaddr*>(&there), sizeof there) == 0);
     return link;
   }
   static void say_hello(const Descriptor& link) { say_hello(link, std::nullopt); }
@@ -135,6 +152,16 @@ TEST_CASE("silent unknown clients do not keep an agent out") {
   for (int i = 0; i < 4; ++i) unknown_workers.push_back(door.knock());
   const Descriptor agent = door.knock();
   CHECK(is_closed(unknown_workers.front()));  // the one that has said nothing for longest
+  Door::say_hello(agent);
+  CHECK(door.hears_hello());
+}
+
+TEST_CASE("an address that opens more and more links loses its own, and not the older one of an agent elsewhere") {
+  Door door(4);
+  const Descriptor agent = door.knock_from("127.0.0.1");
+  std::vector<Descriptor> flood;
+  for (int i = 0; i < 9; ++i) flood.push_back(door.knock_from("127.0.0.2"));
+  for (std::size_t i = 0; i < 6; ++i) CHECK(is_closed(flood[i]));
   Door::say_hello(agent);
   CHECK(door.hears_hello());
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/codec/codec.hpp"
+#include "schedulerd/live/store/ended_lists.hpp"
 #include "schedulerd/live/store/history.hpp"
 #include "schedulerd/live/store/journal_mark.hpp"
 #include "schedulerd/live/store/journal_schema.hpp"
@@ -121,6 +122,86 @@ TEST_CASE("a tenant's ended jobs are listed with those of the tenants below it")
   CHECK(with_blue("", {}) == 3);
   CHECK(with_blue("", {core::JobState::kFailed}) == 3);
   CHECK(with_blue("one", {}) == 3);
+}
+
+TEST_CASE("ended jobs of several tenants, states and a name are listed as one, newest first, from page to page") {
+  const test::TemporaryFolder dir;
+  Journal journal = open(dir / "j.db");
+  for (std::uint64_t id = 1; id <= 12; ++id) {
+    core::Job job;
+    job.id = JobId(id);
+    job.spec.name = id % 2 == 0 ? "even" : "odd";
+    job.spec.tenant = id % 3 == 0 ? "red" : id % 3 == 1 ? "red/a" : "blue";
+    job.phase =
+        core::phase::Ended{id % 4 == 0 ? core::JobState::kFailed : core::JobState::kSucceeded, Instant::from_micros(9)};
+    REQUIRE(journal.append_ended(job).ok());
+  }
+  REQUIRE(journal.commit(clock_at(1)).ok());
+  auto history = *SqliteHistory::open(dir / "j.db");
+  const auto listed = [&](EndedQuery query) {
+    std::vector<std::uint64_t> ids;
+    for (const auto& row : history->ended_jobs(query)) ids.push_back(row.id.number());
+    return ids;
+  };
+  using Ids = std::vector<std::uint64_t>;
+  CHECK(listed({.subtree = "red", .limit = 4}) == Ids{12, 10, 9, 7});
+  CHECK(listed({.before = JobId(7), .subtree = "red", .limit = 4}) == Ids{6, 4, 3, 1});
+  CHECK(listed({.states = {core::JobState::kFailed}, .subtree = "red", .limit = 4}) == Ids{12, 4});
+  CHECK(listed({.name = "odd", .subtree = "red", .limit = 9}) == Ids{9, 7, 3, 1});
+  CHECK(listed({.states = {core::JobState::kSucceeded}, .name = "even", .limit = 9}) == Ids{10, 6, 2});
+  CHECK(listed({.tenant = "blue", .subtree = "red", .limit = 9}).empty());
+  CHECK(listed({.tenant = "blue", .subtree = "red", .below = {"blue"}, .limit = 2}) == Ids{11, 8});
+  CHECK(listed({.subtree = "red", .below = {"blue", "blue"}, .limit = 3}) == Ids{12, 11, 10});
+}
+
+TEST_CASE("jobs that may have used something in a range of time are read in parts, each once") {
+  const test::TemporaryFolder dir;
+  Journal journal = open(dir / "j.db");
+  for (std::uint64_t id = 1; id <= 9; ++id) {
+    core::Job job;
+    job.id = JobId(id);
+    job.spec.tenant = id == 5 ? "blue" : "red";
+    job.submitted_at = Instant::from_micros(id == 7 ? 200 : 1);
+    job.phase = core::phase::Ended{core::JobState::kSucceeded, Instant::from_micros(id < 3 ? 10 : 100)};
+    REQUIRE(journal.append_ended(job).ok());
+  }
+  REQUIRE(journal.commit(clock_at(1)).ok());
+  auto history = *SqliteHistory::open(dir / "j.db");
+  EndedRange range{.since = Instant::from_micros(50),
+                   .until = Instant::from_micros(150),
+                   .after = std::nullopt,
+                   .sees = [](const std::string& tenant) { return tenant == "red"; }};
+  std::vector<std::uint64_t> found;
+  int parts = 0;
+  for (auto part = history->ended_in(range, 2); part.next; part = history->ended_in(range, 2)) {
+    for (const auto& job : part.jobs) found.push_back(job->id.number());
+    range.after = part.next;
+    ++parts;
+  }
+  CHECK(found == std::vector<std::uint64_t>{3, 4, 6, 8, 9});
+  CHECK(parts == 4);
+}
+
+TEST_CASE("lists of the past follow an index, whatever is asked") {
+  const test::TemporaryFolder dir;
+  {
+    Journal journal = open(dir / "j.db");
+  }
+  auto database = Database::open(dir / "j.db", {.read_only = true, .vfs = ""});
+  REQUIRE(database.ok());
+  for (const char* text : {kEndedAll, kEndedOfState, kEndedOfName, kEndedRow, kNextOfTenant, kNextOfTenantAndName,
+                           kNextTenant, kNextTenantOfName, kEndedIn, kEventsOfType, kNewestEventsOfType}) {
+    INFO(text);
+    auto plan = database->prepare((std::string("EXPLAIN QUERY PLAN ") + text).c_str());
+    REQUIRE(plan.ok());
+    int steps = 0;
+    REQUIRE(plan->each([&](const Row& row) {
+                  ++steps;
+                  CHECK(row.text(3).starts_with("SEARCH "));
+                })
+                .ok());
+    CHECK(steps == 1);  // a second would be a sort
+  }
 }
 
 TEST_CASE("facts come back in order, with the clock of their batch") {

@@ -111,7 +111,9 @@ TEST_CASE("a state directory of schema version 8 goes on with its ended jobs, wh
   const test::TemporaryFolder dir;
   const std::string file = old_database(dir);
   REQUIRE(Start(file).failure.empty());
-  execute(file, "DROP INDEX ended_jobs_by_name; ALTER TABLE ended_jobs DROP COLUMN listed; PRAGMA user_version=8");
+  execute(file,
+          "DROP INDEX ended_jobs_by_name; ALTER TABLE ended_jobs DROP COLUMN listed;"
+          "ALTER TABLE events DROP COLUMN actor; PRAGMA user_version=8");
   const Start start(file);
   REQUIRE(start.failure.empty());
   auto history = *SqliteHistory::open(file);
@@ -144,7 +146,7 @@ TEST_CASE("a state directory of schema version 9 goes on as it is") {
   const test::TemporaryFolder dir;
   const std::string file = old_database(dir);
   const std::uint64_t digest = core::digest_of(Start(file).state);
-  execute(file, "PRAGMA user_version=9");
+  execute(file, "ALTER TABLE events DROP COLUMN actor; PRAGMA user_version=9");
   const Start start(file);
   REQUIRE(start.failure.empty());
   CHECK(core::digest_of(start.state) == digest);
@@ -161,7 +163,8 @@ TEST_CASE("a state directory of schema version 10 keeps its measurements, and ta
       "DROP TABLE job_metrics; CREATE TABLE job_metrics(job INTEGER NOT NULL, ordinal INTEGER NOT NULL, at_us, step,"
       " size, generation, samples_per_second, step_ms, loss REAL NOT NULL, compute_ms, global_batch, noise_scale,"
       " PRIMARY KEY(job, ordinal)) WITHOUT ROWID;"
-      "INSERT INTO job_metrics VALUES(1, 0, 5, 7, 2, 1, 10.0, 3.0, 2.5, '[]', 64, NULL); PRAGMA user_version=10");
+      "INSERT INTO job_metrics VALUES(1, 0, 5, 7, 2, 1, 10.0, 3.0, 2.5, '[]', 64, NULL);"
+      "ALTER TABLE events DROP COLUMN actor; PRAGMA user_version=10");
   Start start(file);
   REQUIRE(start.failure.empty());
   REQUIRE(start.journal->append(JobId(1), MetricPoint{.step = 8, .loss = std::nan("")}).ok());
@@ -170,6 +173,32 @@ TEST_CASE("a state directory of schema version 10 keeps its measurements, and ta
   REQUIRE(points.size() == 2);
   CHECK(points[0].loss == 2.5);
   CHECK(std::isnan(points[1].loss));
+}
+
+TEST_CASE("a state directory of schema version 11 goes on with its measurements, and its events are of no user") {
+  const test::TemporaryFolder dir;
+  const std::string file = old_database(dir);
+  {
+    Start start(file);
+    REQUIRE(start.failure.empty());
+    REQUIRE(start.journal->append(JobId(77), MetricPoint{.step = 8, .loss = std::nan("")}).ok());
+    REQUIRE(start.journal->commit(**start.journal->clock()).ok());
+  }
+  execute(file, "ALTER TABLE events DROP COLUMN actor; DROP INDEX events_by_type; PRAGMA user_version=11");
+  Start start(file);
+  REQUIRE(start.failure.empty());
+  core::Event event;
+  event.seq = 1'000;
+  event.type = "job.submitted";
+  event.actor = "t1";
+  REQUIRE(start.journal->append(std::vector{event}).ok());
+  REQUIRE(start.journal->commit(**start.journal->clock()).ok());
+  auto history = *SqliteHistory::open(file);
+  CHECK(history->metrics(JobId(77), 10).size() == 1);
+  const auto events = history->events({.type = "job.submitted", .limit = 500});
+  REQUIRE(events.size() > 1);
+  CHECK(events.front().actor.empty());
+  CHECK(events.back().actor == "t1");
 }
 
 TEST_CASE("an upgraded journal leads to the same state from its snapshot as from its first row, time after time") {

@@ -182,4 +182,39 @@ TEST_CASE("a renewed certificate is shown within a minute, and what cannot be sh
   CHECK(shown.chain() == before);
 }
 
+TEST_CASE("a new authority is known by its fingerprint from then on, and a file that is none changes nothing") {
+  const test::TemporaryFolder folder;
+  const auto state = StateDir::open((folder / "state").string());
+  REQUIRE(state.ok());
+  const std::int64_t now = std::time(nullptr);
+  const auto make = [&](const char* name) {
+    return tls::make_authority(name, {.from_unix_s = now - 1, .until_unix_s = now + 3'600}).value();
+  };
+  const auto issued = [&](const tls::Identity& authority) {
+    return tls::issue_server(authority, {"a.example"}, {.from_unix_s = now - 1, .until_unix_s = now + 900}).value();
+  };
+  const auto old_authority = make("old");
+  const auto first = issued(old_authority);
+  Config config;
+  config.tls = TlsConfig{.names = {"a.example"},
+                         .certificate = write_text((folder / "server.pem").string(), first.chain),
+                         .key = write_text((folder / "server.key").string(), first.key),
+                         .ca = write_text((folder / "ca.pem").string(), old_authority.chain)};
+  const auto made = prepare_tls(config, *state, now);
+  REQUIRE(made.ok());
+  GivenCertificate shown(*config.tls, made->names, made->given, {made->context, made->agents});
+  CHECK(shown.ca_fingerprint() == tls::fingerprint(old_authority.chain).value());
+
+  write_text(config.tls->ca, "none");
+  shown.tend(now);
+  CHECK(shown.ca_fingerprint() == made->ca_fingerprint);
+  const auto new_authority = make("new");
+  const auto second = issued(new_authority);
+  write_text(config.tls->certificate, second.chain);
+  write_text(config.tls->key, second.key);
+  write_text(config.tls->ca, new_authority.chain);
+  shown.tend(now + 60);
+  CHECK(shown.ca_fingerprint() == tls::fingerprint(new_authority.chain).value());
+}
+
 }  // namespace tidepool::live

@@ -291,6 +291,7 @@ export interface TideEvent {
   node: string | null;
   tenant: string | null;
   decision: string | null;
+  actor?: { token: string; name: string | null } | null; // whose command it follows from
   data: Record<string, unknown>;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/word_list.hpp"
+#include "schedulerd/leader/job_change.hpp"
 #include "schedulerd/leader/job_defaults.hpp"
 #include "schedulerd/leader/job_file.hpp"
 #include "schedulerd/live/http/conditions.hpp"
@@ -85,11 +86,11 @@ HttpResponse job_response(int status, Rest& rest, const SeenBy& seen_by, JobId i
   if (job == nullptr) {
     return json_response(status, {{"id", id.text()}});  // gone from the picture already: nothing more is known
   }
-  const std::string file = file_text(*job);
+  const std::string file = leader::file_text(*job);
   json rendered = render_job(seen_by, *job, rest.options().currency);
   add_defaults(rendered, *job);
   HttpResponse response = json_text_response(status, job_text(rendered, file));
-  response.headers.emplace_back("ETag", job_etag(*job, file));
+  response.headers.emplace_back("ETag", leader::job_etag(*job, file));
   return response;
 }
 
@@ -106,17 +107,19 @@ HttpResponse dry_run_response(const Rest& rest, const SeenBy& seen_by, const Dry
   add_defaults(rendered, dry_run.job);
   rendered["dry_run"] = true;
   rendered["would"] = dry_run.would;
-  return json_text_response(200, job_text(rendered, file_text(dry_run.job)));
+  return json_text_response(200, job_text(rendered, leader::file_text(dry_run.job)));
 }
 
 void reply_dry_run(const Rest& rest, const Call& call, const DryRun& dry_run) {
   call.reply(dry_run_response(rest, rest.seen_by(call), dry_run));
 }
 
-std::shared_ptr<const core::Job> job_to_change(const Rest& rest, const Call& call) {
+std::shared_ptr<const core::Job> job_to_change(const Rest& rest, Call& call) {
   const auto job = rest.find_job(call);
   if (job == nullptr) return nullptr;
-  if (if_match_holds(call.request, job_etag(*job, file_text(*job)))) return job;
+  const std::string etag = leader::job_etag(*job, leader::file_text(*job));
+  if (if_match_names_tags(call.request)) call.only_of = leader::JobVersion{job->id, etag};
+  if (if_match_holds(call.request, etag)) return job;
   call.fail({.status = 412,
              .code = "Changed",
              .detail = call.id + " has changed since it was read",

@@ -14,25 +14,22 @@
 namespace tidepool::live::http {
 namespace {
 
-constexpr int kJobsPerTurn = 200;  // so that other requests are answered meanwhile
+constexpr int kJobsPerTurn = 50;  // so that other requests are answered meanwhile
 constexpr std::size_t kRowsMost = 100'000;
 
-// One request on its way through the jobs: those of the picture first, then those that have left it, newest first.
+// One request on its way through the jobs: those of the picture first, then those that have left it.
 struct UsageRun {
   Rest& rest;
   Call call;
   UsageSums sums;
-  Instant since;  // jobs that ended before have used nothing in the range
-  std::optional<JobId> before;
+  EndedRange range;  // others have used nothing in these days
 };
 
 void add_present(UsageRun& run) {
   const Published& seen = *run.call.seen;
   for (const auto& [id, job] : seen.state.jobs) {
     if (!run.call.caller.sees(job->spec.tenant)) continue;
-    core::Job charged = *job;
-    core::charge(seen.state, charged, seen.now);
-    run.sums.add(seen.state, charged);
+    run.sums.add(seen.state, *job, core::account_at(seen.state, *job, seen.now));
   }
 }
 
@@ -45,13 +42,10 @@ void finish(const UsageRun& run) {
 
 void add_ended(const std::shared_ptr<UsageRun>& run) {
   const Published& seen = *run->call.seen;
-  const auto jobs = run->rest.service().history().ended_since(run->since, run->before, kJobsPerTurn);
-  for (const auto& job : jobs) {
+  const EndedPart part = run->rest.service().history().ended_in(run->range, kJobsPerTurn);
+  for (const auto& job : part.jobs) {
     // One that has left since the picture was made is in both.
-    if (seen.state.find_job(job->id) == nullptr && run->call.caller.sees(job->spec.tenant)) {
-      run->sums.add(seen.state, *job);
-    }
-    run->before = job->id;
+    if (seen.state.find_job(job->id) == nullptr) run->sums.add(seen.state, *job, job->account);
   }
   if (run->sums.rows() > kRowsMost) {
     return run->call.fail({.status = 422,
@@ -59,7 +53,8 @@ void add_ended(const std::shared_ptr<UsageRun>& run) {
                            .detail = "there are more than 100,000 rows",
                            .hint = "ask for fewer days, or by fewer keys"});
   }
-  if (jobs.empty()) return finish(*run);
+  if (!part.next) return finish(*run);
+  run->range.after = part.next;
   run->rest.io().post([run] { add_ended(run); });
 }
 
@@ -72,9 +67,12 @@ void get_usage(Rest& rest, Call call) {
   if (!range.ok()) return call.fail(bad_parameter(range.error()));
   auto keys = read_keys(call.query("by"));
   if (!keys.ok()) return call.fail(bad_parameter(keys.error()));
-  const Instant since = core::at_utc(state, range->from * kDayMicros);
-  const auto run = std::make_shared<UsageRun>(UsageRun{
-      .rest = rest, .call = std::move(call), .sums = {*range, *std::move(keys)}, .since = since, .before = {}});
+  EndedRange ended{.since = core::at_utc(state, range->from * kDayMicros),
+                   .until = core::at_utc(state, (range->to + 1) * kDayMicros),
+                   .after = std::nullopt,
+                   .sees = [caller = call.caller](const std::string& tenant) { return caller.sees(tenant); }};
+  const auto run = std::make_shared<UsageRun>(
+      UsageRun{.rest = rest, .call = std::move(call), .sums = {*range, *std::move(keys)}, .range = std::move(ended)});
   add_present(*run);
   add_ended(run);
 }

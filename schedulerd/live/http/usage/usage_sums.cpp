@@ -89,44 +89,44 @@ Result<std::vector<std::string>> read_keys(std::string_view text) {
   return keys;
 }
 
-void UsageSums::add(const core::ClusterState& state, const core::Job& job) {
+void UsageSums::add(const core::ClusterState& state, const core::Job& job, const core::Account& account) {
   const auto until = [&](std::int64_t day) {
-    return Slice{core::used_until(state, job.account, day), core::overheads_until(state, job.account, day)};
+    return Slice{core::used_until(state, account, day), core::overheads_until(state, account, day)};
   };
   const bool by_day = std::find(keys_.begin(), keys_.end(), "day") != keys_.end();
   const Slice first = until(range_.from - 1);
   Slice before = first;
   const auto count = [&](std::int64_t day, const Slice& now) {
     const Slice slice{now.used - before.used, now.overheads - before.overheads};
-    if (slice != Slice()) add(job, day, slice);
+    if (slice != Slice()) add_slice(job, day, slice);
     before = now;
   };
-  for (const core::DayMark& mark : job.account.days) {
+  for (const core::DayMark& mark : account.days) {
     if (by_day && mark.day >= range_.from && mark.day < range_.to) count(mark.day, until(mark.day));
   }
   const Slice last = until(range_.to);
-  count(std::min(range_.to, core::day_in_utc(state, job.account.charged_until)), last);
+  count(std::min(range_.to, core::day_in_utc(state, account.charged_until)), last);
   if (last.used.slot_time == first.used.slot_time) return;
   ++total_.jobs;
   total_.used = total_.used + (last.used - first.used);
 }
 
-void UsageSums::add(const core::Job& job, std::int64_t day, const Slice& slice) {
+void UsageSums::add_slice(const core::Job& job, std::int64_t day, const Slice& slice) {
   std::vector<std::string> values;
   values.reserve(keys_.size());
   for (const std::string& key : keys_) values.push_back(value_of(job, key, day));
   const auto class_at = std::find(keys_.begin(), keys_.end(), kClass);
-  if (class_at == keys_.end()) return add(values, slice.used);
+  if (class_at == keys_.end()) return add_row(values, slice.used);
   std::string& name = values[static_cast<std::size_t>(class_at - keys_.begin())];
   for (const core::Overhead overhead : core::kOverheads) {
     name = core::to_text(overhead);
-    if (slice.overheads[overhead] != core::Used()) add(values, slice.overheads[overhead]);
+    if (slice.overheads[overhead] != core::Used()) add_row(values, slice.overheads[overhead]);
   }
   name = kUseful;
-  add(values, slice.used - slice.overheads.total());
+  add_row(values, slice.used - slice.overheads.total());
 }
 
-void UsageSums::add(const std::vector<std::string>& values, core::Used used) {
+void UsageSums::add_row(const std::vector<std::string>& values, core::Used used) {
   Sum& row = rows_[values];
   ++row.jobs;
   row.used = row.used + used;

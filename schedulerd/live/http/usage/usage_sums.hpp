@@ -37,8 +37,8 @@ class UsageSums {
  public:
   UsageSums(DayRange range, std::vector<std::string> keys) : range_(range), keys_(std::move(keys)) {}
 
-  // Requires: the job is charged up to now, or has ended.
-  void add(const core::ClusterState& state, const core::Job& job);
+  // Requires: `account` is the job's, charged up to now, or the job has ended.
+  void add(const core::ClusterState& state, const core::Job& job, const core::Account& account);
 
   [[nodiscard]] std::size_t rows() const { return rows_.size(); }
   // {from, to, by, rows: [{by: {key: value}, jobs, slot_seconds, cost}], total: {...}}; rows in the order of their
@@ -56,8 +56,8 @@ class UsageSums {
     core::Overheads overheads;
     bool operator==(const Slice&) const = default;
   };
-  void add(const core::Job& job, std::int64_t day, const Slice& slice);
-  void add(const std::vector<std::string>& values, core::Used used);
+  void add_slice(const core::Job& job, std::int64_t day, const Slice& slice);
+  void add_row(const std::vector<std::string>& values, core::Used used);
 
   DayRange range_;
   std::vector<std::string> keys_;

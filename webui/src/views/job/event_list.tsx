@@ -25,7 +25,8 @@ export function EventList({ events, loaded, older }: Props) {
       <ol class="event-list">
         {shown.map((event) => (
           <li key={event.seq} class={toneOf(event)} title={`${event.type}, no. ${event.seq}`}>
-            <When at={event.at} /><span>{describe(event)}</span>
+            <When at={event.at} />
+            <span>{describe(event)}{event.actor && <span class="quiet"> by {event.actor.name ?? event.actor.token}</span>}</span>
           </li>
         ))}
       </ol>
