@@ -203,7 +203,7 @@ TEST_CASE("a clock far from the journal's newest entry is refused after a boot, 
   // As if the machine had booted since, with a clock that has gone so many days.
   const auto boot_after = [&](int days) {
     const std::string sql =
-        "UPDATE clock SET boot_id='another',wall_us=wall_us-" + std::to_string(days) + "*86400000000";
+        "UPDATE clock SET boot_id='another',wall_us=wall_us-(" + std::to_string(days) + ")*86400000000";
     const std::string journal = (folder / "state/journal.db").string();
     REQUIRE(live::Database::open(journal, {})->execute(sql.c_str()).ok());
   };
