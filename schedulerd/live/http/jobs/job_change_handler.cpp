@@ -42,7 +42,9 @@ void change_job(Rest& rest, Call call) {
     return call.fail({.status = 422, .code = "InvalidJob", .detail = "a change is an object with the parts to change"});
   }
   auto changed = leader::changed_spec(job->spec, patch);
-  if (changed.errors.empty()) check_names(leader::to_file(changed.spec), rest.options(), changed.errors);
+  // What the job was stored with it may keep.
+  const bool names_move = changed.spec.scaling.policy != job->spec.scaling.policy;
+  if (changed.errors.empty() && names_move) check_names(leader::to_file(changed.spec), rest.options(), changed.errors);
   if (!changed.errors.empty()) return call.fail(job_errors(std::move(changed.errors), "change it"));
   if (dry_run.value()) return reply_dry_change(rest, call, *job, std::move(changed.spec));
   send_job_command(rest, std::move(call), ChangeJob{job->id, patch}, job->id);

@@ -44,8 +44,19 @@ void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std
         {pointer, "Invalid", std::string(field) + " is \"" + name + "\"; this daemon has " + word_list(known)});
   };
   std::vector<std::string> policies = {"default"};
-  for (const auto& entry : options.policies) policies.push_back(entry.name);
-  check("/scaling/policy", "policy", spec.scaling.policy, policies);
+  for (const PolicyInfo& policy : options.policies) {
+    if (policy.scope == "job") policies.push_back(policy.name);
+  }
+  const auto plans_for_all = [&](const PolicyInfo& policy) {
+    return policy.scope != "job" && policy.name == spec.scaling.policy;
+  };
+  if (std::any_of(options.policies.begin(), options.policies.end(), plans_for_all)) {
+    errors.push_back({"/scaling/policy", "Invalid",
+                      spec.scaling.policy + " plans for all jobs at once and cannot size one alone; a job may have " +
+                          word_list(policies) + ", and what plans for all is chosen with schedulerd --policy"});
+  } else {
+    check("/scaling/policy", "policy", spec.scaling.policy, policies);
+  }
   std::vector<std::string> detectors = {"default", core::kNoDetector};
   detectors.insert(detectors.end(), options.detectors.begin(), options.detectors.end());
   check("/straggler/detector", "detector", spec.straggler_detector, detectors);

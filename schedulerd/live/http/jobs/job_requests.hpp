@@ -19,7 +19,8 @@ namespace tidepool::live::http {
 // `again`: what the caller did, "submit" or "change it".
 [[nodiscard]] Problem job_errors(std::vector<FieldError> errors, const std::string& again);
 
-// Complains of a policy or a straggler detector that is not among those the daemon has.
+// Complains of a policy that the daemon does not have or that cannot size a single job, and of a straggler detector
+// that it does not have.
 void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std::vector<FieldError>& errors);
 
 // The job that a file submits for this call's caller, with what it leaves out filled by the defaults of its tenant; a
