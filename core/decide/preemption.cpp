@@ -134,7 +134,7 @@ TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
 }
 
 bool Preemption::make_room_to_grow(const Job& claimant) {
-  if (victims_.empty()) return false;
+  if (victims_.empty() && releasing_.empty()) return false;
   if (reservations().workers_of(claimant) >= claimant.spec.elastic.sizes.front()) return true;
   if (preempt_of(victims_in_way(claimant), claimant)) return true;
   note_missed(claimant, [&](const Job& victim) { return is_in_way(victim, claimant); });

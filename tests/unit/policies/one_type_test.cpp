@@ -112,6 +112,10 @@ TEST_CASE("others give way on its nodes for what a running job that asks for mem
   pool.said->order = {grows, behind, elsewhere, victim};
   const Ids given_way = victims_of(pool.story.decide());
   CHECK(std::find(given_way.begin(), given_way.end(), victim) != given_way.end());
+  pool.story.exit(pool.story.job(victim).membership.workers.front());
+  const JobId late = pool.submit({.min = 1, .max = 1}, 1);
+  pool.story.decide();
+  CHECK(pool.story.job(late).state() == core::JobState::kPending);
   for (int round = 0; round < 3; ++round) {
     for (const JobId id : {victim, elsewhere, grows, behind}) pool.story.settle(id);
   }
