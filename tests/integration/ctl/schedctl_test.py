@@ -261,6 +261,15 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual(self.run_ctl("node", "clear-faults", "local")[:2], (0, "node-1 is up\n"))
         self.assertEqual(len(self.daemon.sent("POST", "/v1/nodes/node-1/clear-faults")), 1)
 
+    def test_a_revocation_says_that_it_stops_no_process(self):
+        node = example("node.json")
+        self.daemon.routes["GET", "/v1/nodes"] = (200, listed([node]))
+        self.daemon.routes["POST", "/v1/nodes/node-1/revoke"] = (200, node)
+        code, out, _ = self.run_ctl("node", "revoke", "local", "--reason", "disk stolen")
+        self.assertEqual(code, 0)
+        self.assertIn("local is shut out", out)
+        self.assertIn("processes on that machine are not stopped", out)
+
     def test_a_lost_node_is_removed(self):
         node = {**example("node.json"), "state": "lost"}
         node["access"] = {**node["access"], "by": "shared_token"}
