@@ -11,6 +11,7 @@
 
 #include "base/json.hpp"
 #include "base/version.hpp"
+#include "base/word_list.hpp"
 #include "schedctl/checks.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/help_page.hpp"
@@ -55,19 +56,36 @@ std::string commands_named(const CLI::App& app) {
   return words;
 }
 
-// CLI11's own words, with the nearest command when the first word is none.
+// Where the line leaves the tree of commands by a word that is none: what there is instead, and the nearest of it.
+std::optional<std::string> unknown_command(const CLI::App& app, int argc, const char* const* argv) {
+  const CLI::App* at = &app;
+  std::string path = app.get_name();
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto names = command_names(*at);
+    const auto known = std::find(names.begin(), names.end(), word);
+    if (known != names.end()) {
+      at = at->get_subcommand(word);
+      path += " " + word;
+      continue;
+    }
+    const auto options = at->get_options([](const CLI::Option* option) { return option->get_positional(); });
+    if (names.empty() || !options.empty() || word.empty() || word.starts_with('-')) return std::nullopt;
+    const auto near = nearest_word(word, names);
+    std::string message = "\"" + printable(word) + "\" is not a command";
+    if (near) message += "; did you mean \"" + *near + "\"?";
+    if (at != &app) message += (near ? " " + path : " of " + path + ", which") + " has: " + word_list(names);
+    return message;
+  }
+  return std::nullopt;
+}
+
+// CLI11's own words, but for a word that is no command.
 int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
   if (error.get_exit_code() == 0) {
     return app.exit(error);  // --help, --version
   }
-  std::string message = error.what();
-  const auto names = command_names(app);
-  const std::string first = argc > 1 ? argv[1] : "";
-  const bool is_command = std::find(names.begin(), names.end(), first) != names.end();
-  if (!is_command && !first.empty() && !first.starts_with('-')) {
-    message = "\"" + first + "\" is not a command";
-    if (const auto near = nearest_word(first, names)) message += "; did you mean \"" + *near + "\"?";
-  }
+  const std::string message = unknown_command(app, argc, argv).value_or(error.what());
   print_error(message + "\nsee: schedctl " + commands_named(app) + "--help");
   return kExitUsage;
 }

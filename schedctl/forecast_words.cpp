@@ -252,12 +252,18 @@ std::string plan_page(const json& plan, const std::string& file, const Style& st
   return out + "\nnothing was stored; to submit it: schedctl submit " + printable(file) + "\n";
 }
 
+// A reason to wait often begins with "waits", which is said here already.
+std::string why_it_waits(const std::string& summary) {
+  const std::string_view said = "waits";
+  return "wait" + (summary.starts_with(said) ? summary.substr(said.size()) : ": " + summary);
+}
+
 std::string decision_in_words(const json& job) {
   if (!job.contains("decision")) return "";
   const json& decision = job.at("decision");
   const bool starts = decision.value("starts", false);
   std::string text = "submitted now, it would " +
-                     (starts ? "start at once: " + places_of(decision) : "wait: " + text_at(decision, "/summary")) +
+                     (starts ? "start at once: " + places_of(decision) : why_it_waits(text_at(decision, "/summary"))) +
                      "\n";
   for (const json& change : decision.at("changes")) text += "  " + decided_change(change) + "\n";
   if (starts) return text;

@@ -90,7 +90,11 @@ std::string advice(const Endpoint& endpoint, std::string_view detail) {
 [[noreturn]] void explain_and_fail(CURLcode code, const Endpoint& endpoint, const char* detail) {
   switch (code) {
     case CURLE_COULDNT_CONNECT:
-      fail_for_now("no daemon answers at " + endpoint.url + "; start one with: schedulerd --dev");
+      // A daemon to try things out would not be the one that is asked for by TLS or on another machine.
+      fail_for_now("no daemon answers at " + endpoint.url +
+                   (endpoint.url.starts_with("http://127.0.0.1:") || endpoint.url.starts_with("http://localhost:")
+                        ? "; start it; to try things out: schedulerd --dev"
+                        : "; check that it runs, its address and its port, and that no firewall is between"));
     case CURLE_OPERATION_TIMEDOUT:
       fail(kExitTimeout, "the daemon at " + endpoint.url + " did not answer within " +
                              std::to_string(endpoint.timeout_s) + " s; look at its log, or allow more with --timeout");

@@ -75,6 +75,15 @@ std::string budget_reached(const json& d) {
          text_at(d, "/limit", "?") + " a " + text_at(d, "/window", "?") + ": " + text_at(d, "/action", "?");
 }
 
+// "prices changed: h100 costs 1.90 a slot and hour, of 4 nodes"
+std::string prices_changed(const json& d) {
+  std::string changes;
+  for (const json& one : list_at(d, "/prices")) {
+    changes += (changes.empty() ? "" : ", ") + text_at(one, "/rule", "?") + " costs " + text_at(one, "/price", "?");
+  }
+  return "prices changed: " + changes + " a slot and hour, of " + some(d, "/nodes", "node");
+}
+
 using Sentence = std::string (*)(const json& data);
 
 const std::map<std::string, Sentence>& pool_sentences() {
@@ -154,7 +163,7 @@ const std::map<std::string, Sentence>& node_sentences() {
        }},
       {"tenants.configured", [](const json& d) { return "tenants: " + listed(d, "/tenants"); }},
       {"prices.configured", [](const json& d) { return "price rules: " + listed(d, "/rules"); }},
-      {"prices.changed", [](const json& d) { return some(d, "/nodes", "node") + " cost something else now"; }},
+      {"prices.changed", prices_changed},
   };
   return table;
 }

@@ -390,7 +390,7 @@ std::string text_of(const Resumed& why) {
 }
 std::string text_of(const ResumedElsewhere& why) {
   return "started again with " + workers(why.size) + " away from " + why.node.text() +
-         ", which had no room: what was done up to step " + whole(why.step) + " is done again";
+         ", which has its state of step " + whole(why.step) + ": these steps are done again";
 }
 std::string text_of(const ResumedByTransfer& why) {
   return "started again with " + workers(why.size) + ": its state of step " + whole(why.step) + " is brought from " +

@@ -120,7 +120,9 @@ int revoke_node(Session& session, const RevokeAsked& asked) {
                                     .path = "/v1/nodes/" + escape_url(id_of(session, asked.node)) + "/revoke",
                                     .body = json{{"reason", asked.reason}}.dump()});
   session.print(answer, [&] {
-    return text_at(answer, "/name") + " is shut out: its certificate is good no more, and its workers are lost\n";
+    return text_at(answer, "/name") +
+           " is shut out: its certificate is good no more, and its workers count as lost; processes on that machine "
+           "are not stopped\n";
   });
   return kExitOk;
 }

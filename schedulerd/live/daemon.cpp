@@ -142,6 +142,7 @@ Result<std::unique_ptr<Daemon>> Daemon::open(Setup setup) {
 }
 
 Status Daemon::prepare(Recovered recovered, const Setup& setup) {
+  if (recovered.clock) TP_TRY(state_dir_.has_cluster_id());
   auto history = SqliteHistory::open(state_dir_.file("journal.db"));
   if (!history.ok()) return history.error();
   history_ = *std::move(history);

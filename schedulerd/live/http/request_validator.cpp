@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 
 namespace tidepool::live::http {
 namespace {
@@ -133,12 +134,15 @@ bool is_loopback_host(std::string_view host) {
 
 Refusal unknown_host(const std::vector<std::string>& hosts) {
   std::string names;
-  for (const std::string& host : hosts) names += (names.empty() ? "" : ", ") + host;
+  std::set<std::string> named;
+  for (const std::string& host : hosts) {
+    if (!is_loopback_host(host) && named.insert(host).second) names += host + ", ";
+  }
   return {
       421, "UnknownHost",
       "this server answers for " + names +
-          " only, and for 127.0.0.1, localhost and [::1] with any port; call it by one of these, or have its "
-          "operator " +
+          "127.0.0.1, localhost and [::1] only, for the last three with any port; call it by one of these, or have "
+          "its operator " +
           "start it with the name: --allowed-host NAME (allowed_hosts: [NAME] in its configuration) for one under " +
           "which a reverse proxy answers, tls: {names: [NAME]} for one of its own certificate"};
 }

@@ -25,6 +25,18 @@ std::string empty_section(const std::string& name) {
   return "has nothing below it; write what it is to be, or remove it";
 }
 
+// Of NAME, NAME:PORT or [ADDRESS]:PORT: one with a port that no client can write would never be met.
+bool has_good_port(std::string_view host) {
+  const std::size_t end = host.starts_with('[') ? host.find(']') : host.find(':');
+  if (end == std::string_view::npos) return !host.starts_with('[');
+  std::string_view rest = host.substr(host[end] == ']' ? end + 1 : end);
+  if (end == 0) return false;
+  if (rest.empty()) return true;
+  std::uint16_t port = 0;
+  const char* last = rest.data() + rest.size();
+  return rest.front() == ':' && std::from_chars(rest.data() + 1, last, port).ptr == last && port > 0;
+}
+
 // Reads one configuration into `config_` and collects all errors, each a sentence.
 class Reader {
  public:
@@ -34,6 +46,13 @@ class Reader {
     auto parsed = parse_endpoint(text);
     if (!parsed.ok()) return complain(what, parsed.error().message);
     into = *parsed;
+  }
+
+  // The field "listen" of a section.
+  void listen(ObjectReader& in, const std::string& section, Endpoint& into) {
+    if (!in.raw("listen").is_string())
+      return in.fail("listen", "WrongType", "must be a text, such as \"127.0.0.1:7480\"");
+    endpoint(section + "/listen", in.text("listen", ""), into);
   }
 
   // Once all is read: where TLS is asked for does not matter.
@@ -80,6 +99,15 @@ class Reader {
     into = *parsed;
   }
 
+  // The field of a section; without its unit it is a number in YAML.
+  void duration(ObjectReader& in, const std::string& section, const std::string& name, Duration& into) {
+    if (in.has(name) && in.raw(name).is_number()) {
+      const std::string number = canonical_json(in.raw(name));
+      return complain(section + "/" + name, number + " has no unit; write it as " + number + "s, or with another one");
+    }
+    duration(section + "/" + name, in.text(name, ""), into);
+  }
+
   // Such as "20GiB".
   void bytes(const std::string& what, const std::string& text, std::int64_t& into) {
     if (text.empty()) return;
@@ -96,7 +124,7 @@ class Reader {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
              std::string_view("-._[]:").find(c) != std::string_view::npos;
     };
-    if (name.empty() || !std::all_of(name.begin(), name.end(), is_good)) {
+    if (name.empty() || !std::all_of(name.begin(), name.end(), is_good) || !has_good_port(name)) {
       return complain(what, "\"" + name + "\" is no host; write it as clients do, without scheme and path, such as " +
                                 "pool.example.org, or pool.example.org:8443 where they give a port");
     }
@@ -126,11 +154,14 @@ void Reader::local_section(const nlohmann::json& value, const std::string& path,
   ObjectReader in(value, "/local", findings);
   slots(path + "/local/slots", in.integer("slots", config_.local_slots, {.low = 0, .high = api::kNodeSlotsMax}));
   if (in.has("price_per_slot_hour")) {
-    const auto price = parse_price(in.text("price_per_slot_hour", ""));
-    if (price.ok()) {
+    const bool is_text = in.raw("price_per_slot_hour").is_string();
+    const auto price = parse_price(is_text ? in.text("price_per_slot_hour", "") : "1.00");
+    if (!is_text) {
+      in.fail("price_per_slot_hour", "WrongType", "must be a text, such as \"1.00\" with the quotes");
+    } else if (price.ok()) {
       config_.local_price = *price;
     } else {
-      in.fail("price_per_slot_hour", "Invalid", price.error().message + "; write it as a text such as \"1.00\"");
+      in.fail("price_per_slot_hour", "Invalid", price.error().message);
     }
   }
   config_.local_data_address = in.text("data_address", "");
@@ -172,14 +203,13 @@ void Reader::tls_section(const nlohmann::json& value, std::vector<FieldError>& f
 void Reader::agents_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings) {
   ObjectReader in(value, "/agents", findings);
   if (in.has("listen")) {
-    Endpoint bind;
-    endpoint(path + "/agents/listen", in.text("listen", ""), bind);
+    Endpoint bind{.host = "127.0.0.1", .port = 0};  // of a wrong one no more is said
+    listen(in, path + "/agents", bind);
     config_.agents_listen = bind;
   }
-  duration(path + "/agents/heartbeat", in.text("heartbeat", ""), config_.heartbeat);
-  duration(path + "/agents/patience", in.text("patience", ""), config_.patience);
-  duration(path + "/agents/certificate_lifetime", in.text("certificate_lifetime", ""),
-           config_.node_certificate_lifetime);
+  duration(in, path + "/agents", "heartbeat", config_.heartbeat);
+  duration(in, path + "/agents", "patience", config_.patience);
+  duration(in, path + "/agents", "certificate_lifetime", config_.node_certificate_lifetime);
   if (config_.node_certificate_lifetime < kCertificateLifetimeMin) {
     in.fail("certificate_lifetime", "OutOfRange", "must be at least 10s, and is better days");
   }
@@ -191,9 +221,9 @@ void Reader::agents_section(const nlohmann::json& value, const std::string& path
 
 void Reader::engine_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings) {
   ObjectReader in(value, "/engine", findings);
-  duration(path + "/engine/start_timeout", in.text("start_timeout", ""), config_.start_timeout);
-  duration(path + "/engine/switch_timeout", in.text("switch_timeout", ""), config_.switch_timeout);
-  duration(path + "/engine/plan_every", in.text("plan_every", ""), config_.plan_every);
+  duration(in, path + "/engine", "start_timeout", config_.start_timeout);
+  duration(in, path + "/engine", "switch_timeout", config_.switch_timeout);
+  duration(in, path + "/engine", "plan_every", config_.plan_every);
   config_.replace_stragglers = in.boolean("replace_stragglers", config_.replace_stragglers);
   config_.rebalance_stragglers = in.boolean("rebalance_stragglers", config_.rebalance_stragglers);
   in.finish();
@@ -202,7 +232,7 @@ void Reader::engine_section(const nlohmann::json& value, const std::string& path
 void Reader::retention_section(const nlohmann::json& value, const std::string& path,
                                std::vector<FieldError>& findings) {
   ObjectReader in(value, "/retention", findings);
-  duration(path + "/retention/age", in.text("age", ""), config_.retention);
+  duration(in, path + "/retention", "age", config_.retention);
   bytes(path + "/retention/size", in.text("size", ""), config_.retention_bytes);
   in.finish();
 }
@@ -260,7 +290,7 @@ void Reader::file(const std::string& path, const ConfigInputs& known) {
   for (const auto& [name, value] : document.items()) {
     if (value.is_null()) in.fail(name, "Missing", empty_section(name));
   }
-  if (in.has("listen")) endpoint(path + "/listen", in.text("listen", ""), config_.listen);
+  if (in.has("listen")) listen(in, path, config_.listen);
   config_.state_dir = in.text("state_dir", config_.state_dir);
   if (in.has("policy")) policy(path + "/policy", in.text("policy", ""), known.policies);
   config_.allow_native_policies = in.boolean("allow_native_policies", config_.allow_native_policies);

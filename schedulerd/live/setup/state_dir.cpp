@@ -94,6 +94,14 @@ Result<std::string> StateDir::agent_token() const {
   return read_secret_file(path);
 }
 
+Status StateDir::has_cluster_id() const {
+  const std::string path = file("cluster.id");
+  if (::access(path.c_str(), F_OK) == 0) return ok_status();
+  return conflict(path +
+                  " is missing, and the journal beside it has been used: with another identity agents and providers of "
+                  "nodes would take this daemon for another one; bring the file back from a backup");
+}
+
 Result<std::string> StateDir::cluster_id() const {
   const std::string path = file("cluster.id");
   if (::access(path.c_str(), F_OK) != 0) TP_TRY(write_secret_file(path, "c-" + random_hex(8)));

@@ -40,6 +40,8 @@ class StateDir {
   // The daemon's identity, "c-" and 16 hexadecimal digits; made at the first call and the same ever after. By it
   // agents know the daemon to which their workers belong.
   [[nodiscard]] Result<std::string> cluster_id() const;
+  // An error if it would be made anew; for a start that is not the first.
+  [[nodiscard]] Status has_cluster_id() const;
 
  private:
   StateDir(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}

@@ -54,7 +54,7 @@ Status prepare_tables(Database& database, const std::string& path) {
   if (version == kSchemaVersion) return ok_status();
   if (version >= kOldestVersion && version < kSchemaVersion) return upgrade_journal(database, path, version);
   if (version != 0) {
-    return io_error(path + " has schema version " + std::to_string(version) + ", this schedulerd reads version " +
+    return conflict(path + " has schema version " + std::to_string(version) + ", this schedulerd reads version " +
                     std::to_string(kSchemaVersion) + "; start the version that wrote it, or a fresh --state-dir");
   }
   TP_TRY(database.execute("BEGIN IMMEDIATE"));

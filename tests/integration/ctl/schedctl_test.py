@@ -83,12 +83,16 @@ class SchedctlTest(SchedctlCase):
         starts = example("submit_decision.json")
         waits = {"starts": False, "size": 0, "summary": "waits for 4 slots; none is free", "places": [], "changes": [],
                  "unblocks": ["add a node with 4 free slots"]}
+        spent = {**waits, "summary": "waits: tenant lab has spent its budget of 8.00", "unblocks": []}
+        lacks = {**waits, "summary": "needs 2 slots, and there is 1 in all", "unblocks": []}
         for decision, lines in [
                 (starts, ["submitted now, it would start at once: 2 workers on n1, 1 worker on n2",
                           "  job-3 (charlm-demo) would shrink from 4 to 1 worker",
                           "  a job of another tenant would give up its 2 workers", ""]),
-                (waits, ["submitted now, it would wait: waits for 4 slots; none is free",
-                         "  what would help: add a node with 4 free slots", ""])]:
+                (waits, ["submitted now, it would wait for 4 slots; none is free",
+                         "  what would help: add a node with 4 free slots", ""]),
+                (spent, ["submitted now, it would wait: tenant lab has spent its budget of 8.00", ""]),
+                (lacks, ["submitted now, it would wait: needs 2 slots, and there is 1 in all", ""])]:
             answer = {**example("job.json"), "id": None, "spec": {}, "decision": decision}
             self.daemon.routes["POST", "/v1/jobs"] = (200, answer)
             code, out, _ = self.run_ctl("submit", "--dry-run", str(self.job_file()))
@@ -261,6 +265,15 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual(self.run_ctl("node", "clear-faults", "local")[:2], (0, "node-1 is up\n"))
         self.assertEqual(len(self.daemon.sent("POST", "/v1/nodes/node-1/clear-faults")), 1)
 
+    def test_a_revocation_says_that_it_stops_no_process(self):
+        node = example("node.json")
+        self.daemon.routes["GET", "/v1/nodes"] = (200, listed([node]))
+        self.daemon.routes["POST", "/v1/nodes/node-1/revoke"] = (200, node)
+        code, out, _ = self.run_ctl("node", "revoke", "local", "--reason", "disk stolen")
+        self.assertEqual(code, 0)
+        self.assertIn("local is shut out", out)
+        self.assertIn("processes on that machine are not stopped", out)
+
     def test_a_lost_node_is_removed(self):
         node = {**example("node.json"), "state": "lost"}
         node["access"] = {**node["access"], "by": "shared_token"}
@@ -367,7 +380,12 @@ class SchedctlTest(SchedctlCase):
     def test_no_daemon_says_how_to_start_one(self):
         code, out, err = self.run_ctl("ls", TIDEPOOL_URL="http://127.0.0.1:1")
         self.assertEqual((code, out), (3, ""))
-        self.assertEqual(err, "schedctl: no daemon answers at http://127.0.0.1:1; start one with: schedulerd --dev\n")
+        self.assertEqual(err, "schedctl: no daemon answers at http://127.0.0.1:1; start it; to try things out: "
+                              "schedulerd --dev\n")
+        code, _, err = self.run_ctl("ls", TIDEPOOL_URL="https://127.0.0.1:1", TIDEPOOL_TOKEN="t")
+        self.assertEqual(code, 3)
+        self.assertNotIn("--dev", err)
+        self.assertIn("check that it runs", err)
 
     def test_a_daemon_without_tls_is_told_apart_from_one_that_is_away(self):
         code, _, err = self.run_ctl("ls", TIDEPOOL_URL=self.daemon.url.replace("http:", "https:"))

@@ -78,12 +78,12 @@ TEST_CASE("a budget is set with the tree, told with how it stands, and has its s
   json tree = lab_tree();
   tree["tenants"][0]["budget"] = {{"limit", 500}};
   tree["tenants"][0]["tenants"][0]["budget"] =
-      json::parse(R"({"limit": "20.5", "window": "week", "thresholds": [{"percent": 100, "action": "stop"}]})");
+      json::parse(R"({"limit": "4.858748", "window": "week", "thresholds": [{"percent": 100, "action": "stop"}]})");
   (void)fixture.json_of(put(fixture, tree));
   const json tenants = tenants_of(fixture, fixture.admin);
   CHECK(tenants.at(0).at("budget") == json::parse(R"({"limit": "500.00", "window": "month", "thresholds": [
       {"percent": 80, "action": "warn"}, {"percent": 100, "action": "pause"}]})"));
-  CHECK(tenants.at(1).at("budget").at("limit") == "20.50");
+  CHECK(tenants.at(1).at("budget").at("limit") == "4.858748");
   CHECK(tenants.at(2).at("budget").is_null());
   CHECK(tenants.at(2).at("now").at("budget").is_null());
   const json& now = tenants.at(1).at("now").at("budget");
@@ -92,6 +92,7 @@ TEST_CASE("a budget is set with the tree, told with how it stands, and has its s
   CHECK(now.at("limit_reached_at").is_null());
   const std::string metrics = fixture.call({.path = "/metrics", .token = fixture.admin}).body;
   CHECK_THAT(metrics, Contains("sched_tenant_budget_limit{tenant=\"lab\"} 500\n"));
+  CHECK_THAT(metrics, Contains("sched_tenant_budget_limit{tenant=\"vision\"} 4.858748\n"));  // not 4.858747999999999
   CHECK_THAT(metrics, Contains("sched_tenant_budget_spent{tenant=\"vision\"} 0\n"));
   // The same again changes nothing.
   CHECK(fixture.json_of(put(fixture, tree, "?dry_run=true")).at("changes").empty());

@@ -170,6 +170,25 @@ TEST_CASE("a copy that SQLite wrote while the daemon ran is restored as the docu
   CHECK(restored.client().get("/v1/jobs/job-2").status == 404);
 }
 
+TEST_CASE("a state directory that has lost its identity is refused, and gets no other one") {
+  if (!built_program("schedulerd")) return;
+  const TemporaryFolder folder;
+  {
+    DaemonProcess daemon(folder, {});
+    REQUIRE(daemon.wait_ready());
+    daemon.signal(SIGTERM);
+    REQUIRE(daemon.wait_exit() == 0);
+  }
+  const std::filesystem::path identity = folder / "state/cluster.id";
+  std::filesystem::rename(identity, folder / "kept");
+  DaemonProcess without(folder, {});
+  check_refused(without, 2, "cluster.id is missing");
+  CHECK_FALSE(std::filesystem::exists(identity));
+  std::filesystem::rename(folder / "kept", identity);
+  DaemonProcess again(folder, {});
+  CHECK(again.wait_ready());
+}
+
 TEST_CASE("a damaged journal is refused with exit code 3 and left as it is") {
   if (!built_program("schedulerd")) return;
   const TemporaryFolder folder;

@@ -186,9 +186,29 @@ TEST_CASE("hosts that a proxy answers under come from the file and from flags, a
   CHECK(reading.config.allowed_hosts ==
         std::vector<std::string>{"pool.example.org", "[fd00::1]:8443", "a.example.org", "b.example.org:8443"});
   CHECK_THAT(joined(read({"--allowed-host", "https://pool.example.org/"}).errors), Catch::Contains("is no host"));
-  for (const char* text : {"allowed_hosts: pool.example.org\n", "allowed_hosts: [3]\n", "allowed_hosts: [\"a b\"]\n"}) {
+  for (const char* text : {"allowed_hosts: pool.example.org\n", "allowed_hosts: [3]\n", "allowed_hosts: [\"a b\"]\n",
+                           "allowed_hosts: [\"a:99999\"]\n", "allowed_hosts: [\"a:\"]\n", "allowed_hosts: [\":80\"]\n",
+                           "allowed_hosts: [\"[fd00::1\"]\n"}) {
     INFO(text);
     CHECK_THAT(joined(read({"--config", write_file(dir, text)}).errors), Catch::Contains("/allowed_hosts: "));
+  }
+}
+
+TEST_CASE("a number where a text belongs is one error, which says how to write it") {
+  const test::TemporaryFolder dir;
+  const auto refused = [&](const std::string& text) { return read({"--config", write_file(dir, text)}).errors; };
+  for (const auto& [text, told] : std::vector<std::pair<std::string, std::string>>{
+           {"listen: 7480\n", "/listen: listen must be a text, such as \"127.0.0.1:7480\""},
+           {"agents: {listen: 7481}\n", "/agents/listen: listen must be a text, such as \"127.0.0.1:7480\""},
+           {"agents: {patience: 15}\n", "/agents/patience: 15 has no unit; write it as 15s, or with another one"},
+           {"engine: {plan_every: 60}\n", "/engine/plan_every: 60 has no unit; write it as 60s, or with another one"},
+           {"retention: {age: 30}\n", "/retention/age: 30 has no unit; write it as 30s, or with another one"},
+           {"local: {price_per_slot_hour: 1.00}\n",
+            "/local/price_per_slot_hour: price_per_slot_hour must be a text, such as \"1.00\" with the quotes"}}) {
+    const auto errors = refused(text);
+    INFO(joined(errors));
+    REQUIRE(errors.size() == 1);
+    CHECK(errors.front().ends_with(told));
   }
 }
 

@@ -316,6 +316,7 @@ TEST_CASE("a newer schema is refused without a write") {
   const auto refused = Journal::open(dir / "j.db", {});
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message.find("schema version " + newer) != std::string::npos);
+  CHECK(refused.error().code == ErrorCode::kConflict);  // no failure of the disk: a unit is not to start it again
 }
 
 TEST_CASE("a snapshot lets old rows go, and the rows after the older snapshot stay") {
