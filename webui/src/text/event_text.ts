@@ -152,6 +152,18 @@ function lost(e: TideEvent): string {
   return `worker ${str(e, "worker")} lost${how}${detail ? `: ${detail}` : ""}`;
 }
 
+// The newest of a list, newest first, in which rows of a kind that comes again and again and tells of nothing amiss do
+// not push out the others: of good audits and of checkpoints that were written only the newest is there.
+export function briefly(newestFirst: readonly TideEvent[], most: number): TideEvent[] {
+  const had = new Set<string>();
+  return newestFirst.filter((event) => {
+    const isRoutine = event.type === "job.checkpointed" || (event.type === "data.epoch_audited" && toneOf(event) === "good");
+    const isFirst = !had.has(event.type);
+    if (isRoutine) had.add(event.type);
+    return !isRoutine || isFirst;
+  }).slice(0, most);
+}
+
 // How an event is marked in lists and charts: what went well, what asks for a look, what hurts.
 export function toneOf(event: TideEvent): "good" | "warn" | "bad" | "change" | "plain" {
   switch (event.type) {
