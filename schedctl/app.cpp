@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -45,6 +46,17 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
+// The command that a word of other schedulers' tools stands for, else the one that is written nearly so.
+std::optional<std::string> meant_command(const std::string& word, const std::vector<std::string>& names) {
+  static const std::map<std::string, std::string> elsewhere = {
+      {"apply", "submit"}, {"create", "submit"}, {"run", "submit"},    {"jobs", "ls"},
+      {"ps", "ls"},        {"queue", "ls"},      {"status", "ls"},     {"show", "get"},
+      {"info", "get"},     {"describe", "get"},  {"delete", "cancel"}, {"kill", "cancel"},
+      {"rm", "cancel"},    {"stop", "cancel"},   {"scale", "resize"},  {"pause", "suspend"}};
+  if (const auto found = elsewhere.find(word); found != elsewhere.end()) return found->second;
+  return nearest_word(word, names);
+}
+
 // The commands that the line has named so far, each with a blank behind it.
 std::string commands_named(const CLI::App& app) {
   std::string words;
@@ -66,7 +78,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, con
   const bool is_command = std::find(names.begin(), names.end(), first) != names.end();
   if (!is_command && !first.empty() && !first.starts_with('-')) {
     message = "\"" + first + "\" is not a command";
-    if (const auto near = nearest_word(first, names)) message += "; did you mean \"" + *near + "\"?";
+    if (const auto near = meant_command(first, names)) message += "; did you mean \"" + *near + "\"?";
   }
   print_error(message + "\nsee: schedctl " + commands_named(app) + "--help");
   return kExitUsage;
