@@ -134,6 +134,7 @@ std::optional<std::string> nearest_word(std::string_view word, const std::vector
   std::optional<std::string> best;
   std::size_t best_distance = 3;
   for (const auto& candidate : known) {
+    if (!word.empty() && candidate.starts_with(std::string(word) + "_")) return candidate;
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
       best_distance = distance;

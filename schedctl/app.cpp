@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -46,6 +47,17 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
+// The command that a word of other schedulers' tools stands for, else the one that is written nearly so.
+std::optional<std::string> meant_command(const std::string& word, const std::vector<std::string>& names) {
+  static const std::map<std::string, std::string> elsewhere = {
+      {"apply", "submit"}, {"create", "submit"}, {"run", "submit"},    {"jobs", "ls"},
+      {"ps", "ls"},        {"queue", "ls"},      {"status", "ls"},     {"show", "get"},
+      {"info", "get"},     {"describe", "get"},  {"delete", "cancel"}, {"kill", "cancel"},
+      {"rm", "cancel"},    {"stop", "cancel"},   {"scale", "resize"},  {"pause", "suspend"}};
+  if (const auto found = elsewhere.find(word); found != elsewhere.end()) return found->second;
+  return nearest_word(word, names);
+}
+
 // The commands that the line has named so far, each with a blank behind it.
 std::string commands_named(const CLI::App& app) {
   std::string words;
@@ -71,7 +83,7 @@ std::optional<std::string> unknown_command(const CLI::App& app, int argc, const 
     }
     const auto options = at->get_options([](const CLI::Option* option) { return option->get_positional(); });
     if (names.empty() || !options.empty() || word.empty() || word.starts_with('-')) return std::nullopt;
-    const auto near = nearest_word(word, names);
+    const auto near = at == &app ? meant_command(word, names) : nearest_word(word, names);
     std::string message = "\"" + printable(word) + "\" is not a command";
     if (near) message += "; did you mean \"" + *near + "\"?";
     if (at != &app) message += (near ? " " + path : " of " + path + ", which") + " has: " + word_list(names);

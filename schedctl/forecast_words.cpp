@@ -97,7 +97,10 @@ std::string change_in_words(const json& change, const std::string& beside) {
 std::string cost_in_words(const json& plan) {
   const std::string currency = text_at(plan, "/currency");
   const auto amount = [&](const char* which) { return text_at(plan, std::string("/forecast/cost/") + which, "0"); };
-  if (text_at(plan, "/forecast/end/expected").empty()) return "at least " + money(amount("expected"), currency);
+  if (text_at(plan, "/forecast/end/expected").empty()) {
+    const bool has_some = amount("expected").find_first_of("123456789") != std::string::npos;
+    return has_some ? "at least " + money(amount("expected"), currency) : "unknown, as its end is";
+  }
   if (amount("low") == amount("high")) return money(amount("expected"), currency);
   return "about " + money(amount("expected"), currency) + " (between " + money(amount("low"), "") + " and " +
          money(amount("high"), currency) + ")";

@@ -237,8 +237,11 @@ std::string job_page(const json& job, const json& workers, const Style& style) {
 }
 
 std::string why_page(const json& explanation, const Style& style, Detail detail) {
-  std::string out = text_at(explanation, "/job") + " is " + text_at(explanation, "/state") + ": ";
-  out = bold(wrapped(printable(out + text_at(explanation, "/summary")), 0, style), style) + "\n";
+  const std::string state = text_at(explanation, "/state") + ": ";
+  std::string summary = text_at(explanation, "/summary");
+  if (summary.starts_with(state)) summary.erase(0, state.size());
+  std::string out =
+      bold(wrapped(printable(text_at(explanation, "/job") + " is " + state + summary), 0, style), style) + "\n";
   const auto section = [&](const char* title, const std::string& body) {
     if (!body.empty()) out += "\n" + std::string(title) + "\n" + body;
   };

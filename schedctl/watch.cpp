@@ -80,12 +80,17 @@ class Watch {
   [[nodiscard]] bool ended() const { return ended_; }
 
  private:
-  void refresh() { take(session_.get("/v1/jobs/" + job_)); }
+  // Before its events are read, so that those of a job that has ended have its end.
+  void refresh() {
+    take(session_.get("/v1/jobs/" + job_));
+    ended_ = is_over();
+  }
 
-  // The event is what was waited for, and the stream finds out by itself whether the daemon stays away.
+  // The stream finds out by itself whether the daemon stays away, and its job.finished, which may be behind what is
+  // read here, whether the job has ended.
   void refresh_if_there() {
     try {
-      refresh();
+      take(session_.get("/v1/jobs/" + job_));
     } catch (const Failure& failure) {
       if (!failure.may_pass) throw;
       refreshed_ = Clock::now();
@@ -96,11 +101,14 @@ class Watch {
     job_resource_ = std::move(job);
     refreshed_ = Clock::now();
     take_job(progress_, job_resource_);
-    const std::string state = text_at(job_resource_, "/state");
-    ended_ = state == "succeeded" || state == "failed" || state == "cancelled";
-    if (ended_) return;
+    if (is_over()) return;
     if (const int size = static_cast<int>(number_at(job_resource_, "/size").value_or(0)); size > 0) kept_size_ = size;
     take_why(job_resource_.value("reason", json()));
+  }
+
+  [[nodiscard]] bool is_over() const {
+    const std::string state = text_at(job_resource_, "/state");
+    return state == "succeeded" || state == "failed" || state == "cancelled";
   }
 
   // Told once for each size; its numbers move with every measurement. Moves are told by job.resizing.
@@ -155,7 +163,7 @@ class Watch {
   }
 
   void draw() {
-    if (for_programs() || ended_ || progress_.step <= 0) return;
+    if (for_programs() || ended_ || is_over() || progress_.step <= 0) return;
     const bool redraw = session_.on_terminal();
     if (!redraw && drawn_ && Clock::now() - *drawn_ < kLineEvery) return;
     drawn_ = Clock::now();

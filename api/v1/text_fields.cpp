@@ -1,5 +1,7 @@
 #include "api/v1/text_fields.hpp"
 
+#include <sstream>
+
 namespace tidepool::api::v1 {
 
 using nlohmann::json;
@@ -13,12 +15,28 @@ std::string bounded_text(ObjectReader& in, std::string_view field) {
   return text;
 }
 
+namespace {
+
+// A line as for a shell where a list is wanted, as a list: ", such as ["python3","train.py"]".
+std::string as_list(const json& value) {
+  constexpr std::size_t kLineMax = 100;
+  if (!value.is_string()) return "";
+  const auto& line = value.get_ref<const std::string&>();
+  if (line.size() > kLineMax || line.find_first_of("\"'`\\") != std::string::npos) return "";
+  std::istringstream words(line);
+  json listed = json::array();
+  for (std::string word; words >> word;) listed.push_back(word);
+  return listed.empty() ? "" : ", such as " + canonical_json(listed);
+}
+
+}  // namespace
+
 std::vector<std::string> read_texts(ObjectReader& in, std::string_view field, std::size_t entries_max) {
   std::vector<std::string> texts;
   const json& value = in.raw(field);
   if (value.is_null()) return texts;
   if (!value.is_array() || value.empty() || value.size() > entries_max) {
-    in.fail(field, "WrongType", "must be a list of 1 to " + std::to_string(entries_max) + " texts");
+    in.fail(field, "WrongType", "must be a list of 1 to " + std::to_string(entries_max) + " texts" + as_list(value));
     return texts;
   }
   for (const auto& entry : value) {

@@ -347,10 +347,11 @@ void Daemon::part_from_workers() {
     return stop_agent();
   }
   if (left.empty()) return;
-  std::fprintf(stderr,
-               "schedulerd: %s train on without the daemon. A daemon with --state-dir %s takes them over again; to end "
-               "them, start it and cancel each of these jobs: schedctl cancel JOB\n",
-               left.c_str(), state_dir_.path().c_str());
+  std::fprintf(
+      stderr,
+      "schedulerd: left training without the daemon: %s. A daemon with --state-dir %s takes over what is left; "
+      "to end it, start that and cancel each of these jobs: schedctl cancel JOB\n",
+      left.c_str(), state_dir_.path().c_str());
 }
 
 void Daemon::stop_agent() {

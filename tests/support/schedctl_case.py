@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import threading
 import unittest
+from collections.abc import Iterator
 
 ROOT = pathlib.Path(os.environ["TIDEPOOL_SOURCE_DIR"])
 SCHEDCTL = pathlib.Path(os.environ["TIDEPOOL_BIN_DIR"]) / "schedctl"
@@ -47,7 +48,7 @@ class Daemon:
                 if callable(route):
                     route = route(request)
                 status, reply, *headers = route
-                if isinstance(reply, list):
+                if isinstance(reply, (list, Iterator)):
                     return self.stream(status, reply)
                 data = (reply if isinstance(reply, str) else json.dumps(reply)).encode()
                 self.send_response(status)
@@ -62,7 +63,7 @@ class Daemon:
                     pass
 
             def stream(self, status, pieces):
-                """Each piece is a text, or an Event to wait for before going on."""
+                """Each piece, of a list or a generator, is a text, or an Event to wait for before going on."""
                 self.send_response(status)
                 self.send_header("Content-Type", "text/event-stream")
                 self.send_header("Connection", "close")

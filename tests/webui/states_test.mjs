@@ -157,6 +157,31 @@ test("a job with a long label fits a phone", () => {
   });
 });
 
+test("what is still being read is not said to be missing", () => onPage(demoWorld(), {}, async (page) => {
+  await loaded(page);
+  let answer;
+  const asked = new Promise((done) => { answer = done; });
+  await page.route(/\/v1\/jobs\/job-1\//, async (route) => { await asked; await route.continue(); });
+  await page.evaluate(() => { location.hash = "#/jobs/job-1"; });
+  await page.locator(".ranks .skeleton").waitFor();
+  assert.equal(await page.getByText("No worker holds a rank now.").count(), 0);
+  answer();
+  await page.locator(".ranks .bars li").first().waitFor();
+}));
+
+test("a job that has ended is not told what will be known of its cost", () => {
+  const world = demoWorld();
+  const cost = (page) => page.locator('[aria-labelledby="cost-title"]').innerText();
+  return onPage(world, { hash: "#/jobs/job-2" }, async (page) => {
+    await jobLoaded(page);
+    assert.match(await cost(page), /per hour now[^]*known once throughput at/);
+    Object.assign(world.jobs.get("job-2"), { state: "failed", finished_at: new Date().toISOString() });
+    await page.reload();
+    await jobLoaded(page);
+    assert.doesNotMatch(await cost(page), /now|known once/);
+  });
+});
+
 test("a straggler is named in words, in the bars and on the time line", () => onPage(demoWorld({ straggler: true }), { hash: "#/jobs/job-1" }, async (page) => {
   await jobLoaded(page);
   await page.getByText("rank 1 (w-2 on local) is slow: all others wait for it at each step.").waitFor();

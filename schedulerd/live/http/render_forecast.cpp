@@ -52,12 +52,14 @@ json render_told(const WallClock& clock, const forecast::ToldJob& told, const fo
       {"computed_at", clock.text(of.at)}};
 }
 
-// One that was made before the job ended says nothing of it any more.
+// One that was made before the job ended says nothing of it any more; and when a suspended job goes on is its user's
+// choice: the end of the time that is looked ahead would read as a date that was worked out.
 json render_forecast(const SeenBy& seen_by, JobId job) {
   if (seen_by.forecasts == nullptr) return nullptr;
   const core::Job* known = seen_by.seen.state.find_job(job);
   const auto told = seen_by.forecasts->told.jobs.find(job);
-  if (known == nullptr || core::is_final(known->state()) || told == seen_by.forecasts->told.jobs.end()) return nullptr;
+  if (known == nullptr || told == seen_by.forecasts->told.jobs.end()) return nullptr;
+  if (core::is_final(known->state()) || known->requests.suspend) return nullptr;
   return render_told(seen_by.seen.clock, told->second, seen_by.forecasts->told);
 }
 

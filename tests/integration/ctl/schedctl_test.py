@@ -439,6 +439,8 @@ class SchedctlTest(SchedctlCase):
         code, _, err = self.run_ctl("wach", "job-1")
         self.assertEqual(code, 2)
         self.assertIn('"wach" is not a command; did you mean "watch"?', err)
+        for word, meant in [("delete", "cancel"), ("jobs", "ls"), ("describe", "get"), ("run", "submit")]:
+            self.assertIn('"%s" is not a command; did you mean "%s"?' % (word, meant), self.run_ctl(word, "job-1")[2])
         for args in [[], ["ls", "--state", "sleeping"], ["resize", "job-1", "-1"], ["resize", "job-1"],
                      ["ls", "-o", "xml"], ["ls", "--url", "ftp://127.0.0.1"], ["ls", "--token-file", "/missing"],
                      ["watch", "job-1", "--within", "soon"]]:

@@ -92,6 +92,34 @@ class StreamsTest(SchedctlCase):
         self.assertEqual(asked, ["after=80", "after=82"])
         self.assertEqual(out.count("worth a try"), 1)
 
+    def test_watch_tells_how_a_job_ended_that_it_sees_ended_before_the_event_comes(self):
+        self.watched("failed")
+        told = self.daemon.routes["GET", "/v1/jobs/job-1"]
+        seen_ended = threading.Event()
+
+        def get_job(request):
+            reply = told(request)
+            if self.streamed.is_set():
+                seen_ended.set()
+            return reply
+
+        def stream(_):
+            self.streamed.set()
+
+            def pieces():
+                for seq in range(81, 10_000):
+                    if seen_ended.wait(0.02):
+                        break
+                    yield sse({**example("event.json"), "seq": seq})
+                yield sse(event(10_000, "job.finished", state="failed", steps=400, error="w-1 exited with code 1"))
+            return (200, pieces())
+
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = get_job
+        self.daemon.routes["GET", "/v1/events/stream"] = stream
+        code, out, _ = self.run_ctl("watch", "job-1")
+        self.assertEqual(code, 1)
+        self.assertIn("failed after 400 steps: w-1 exited with code 1", out.splitlines()[-1])
+
     def test_watch_lists_again_when_the_daemon_no_longer_has_the_past(self):
         self.watched("succeeded")
         whole = self.daemon.routes["GET", "/v1/events/stream"]

@@ -91,6 +91,15 @@ TEST_CASE("a plan says when the job would start, and stores nothing") {
   CHECK(scene.get("/v1/jobs", scene.fixture.admin).at("items").size() == 2);
 }
 
+TEST_CASE("a plan of a job whose length is not known says so") {
+  ForecastScene scene;
+  json file = json::parse(file_of("next", "blue", 2));
+  file.erase("work");
+  const json plan = scene.plan(file.dump(), scene.fixture.admin);
+  CHECK(plan.at("forecast").at("end").is_null());
+  CHECK(plan.at("summary").get<std::string>().ends_with("Z; its end is unknown; no other job would notice"));
+}
+
 TEST_CASE("a plan names the jobs that the caller may see and counts the others") {
   ForecastScene scene;
   const std::string first_in_line = file_of("urgent", "blue", 4, 20);

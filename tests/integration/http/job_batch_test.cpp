@@ -118,7 +118,10 @@ TEST_CASE("a tenant's batch is its own, and one entry of another tenant refuses 
   const json refused = fixture.json_of(batch_of({small_job("own"), foreign}, red), 403);
   REQUIRE(refused.at("refused").size() == 1);
   CHECK(refused.at("refused").at(0).at("index") == 1);
-  CHECK(refused.at("refused").at(0).at("problem").at("code") == "ForeignTenant");
+  const json& problem = refused.at("refused").at(0).at("problem");
+  CHECK(problem.at("code") == "ForeignTenant");
+  CHECK(problem.at("detail").get<std::string>().starts_with("the job file says tenant "));
+  CHECK(problem.at("hint").get<std::string>().find("leave tenant out") != std::string::npos);
   CHECK(fixture.json_of(batch_of({foreign, json::object()}, red), 422).at("refused").size() == 2);
   check_untouched(fixture);
   const json stored = fixture.json_of(batch_of({small_job("own"), small_job("too")}, red), 201);

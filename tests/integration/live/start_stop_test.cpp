@@ -355,7 +355,7 @@ TEST_CASE("a daemon on a lasting state says which workers go on and how to end t
   CHECK(workers_of(folder).size() == 2);
   const std::string said = daemon.errors();
   INFO(said);
-  CHECK(said.find("2 workers of job-1 train on without the daemon") != std::string::npos);
+  CHECK(said.find("left training without the daemon: 2 workers of job-1. ") != std::string::npos);
   CHECK(said.find("--state-dir " + (folder / "state").string()) != std::string::npos);
   CHECK(said.find("schedctl cancel JOB") != std::string::npos);
 }

@@ -135,6 +135,8 @@ class MistakesTest(unittest.TestCase):
             def __len__(self):
                 return 50
         self.assert_says(TypeError, r"IterableDataset.*make it a Dataset with __len__\(\)", job.loader, Stream(), 5)
+        batches = torch.utils.data.DataLoader(torch.zeros(50, 2), batch_size=5)
+        self.assert_says(TypeError, "DataLoader.*give job.loader.. its dataset", job.loader, batches, 5)
         self.assert_says(ValueError, "empty", job.loader, [], 5)
 
     def test_a_loop_says_how_long_it_is(self):

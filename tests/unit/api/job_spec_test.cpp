@@ -191,6 +191,19 @@ TEST_CASE("an unknown field is a finding that names the nearest known one") {
   CHECK(findings.errors[0].message.find("did you mean \"min\"?") != std::string::npos);
 }
 
+TEST_CASE("a command that is one line is answered with the list that it would be") {
+  const auto said = [](const char* line) {
+    json document = {{"run", {{"command", line}}}};
+    const auto findings = read_job_spec(document);
+    REQUIRE_FALSE(findings.errors.empty());
+    return findings.errors.front().message;
+  };
+  CHECK(said("python3 train.py --epochs 5") ==
+        R"(command must be a list of 1 to 256 texts, such as ["python3","train.py","--epochs","5"])");
+  CHECK(said("sh -c 'a b'") == "command must be a list of 1 to 256 texts");
+  CHECK(said("") == "command must be a list of 1 to 256 texts");
+}
+
 TEST_CASE("a maximal global batch belongs to a batch that follows the size, and is no smaller than it") {
   const auto read = [](const json& batch) {
     json document = full_document();

@@ -83,9 +83,11 @@ TEST_CASE("Pointers escape slashes and tildes") {
   CHECK(errors[0].pointer == "/a~1b~0c");
 }
 
-TEST_CASE("A suggestion is at most two edits away") {
+TEST_CASE("A suggestion is what begins with the word, or at most two edits away") {
+  CHECK(nearest_word("gpus", {"cpus", "gpus_per_worker", "memory"}) == "gpus_per_worker");
   CHECK(nearest_word("polcy", {"policy", "price"}) == "policy");
   CHECK_FALSE(nearest_word("colour", {"policy", "price"}).has_value());
+  CHECK_FALSE(nearest_word("", {"_policy", "price"}).has_value());
 }
 
 TEST_CASE("Canonical JSON does not depend on the order of insertion") {

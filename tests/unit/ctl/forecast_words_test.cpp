@@ -122,6 +122,14 @@ TEST_CASE("a plan says what it brings and what it does to other jobs") {
   CHECK(plan_page(alone, "-", {}).find("no other job would notice") != std::string::npos);
 }
 
+TEST_CASE("the cost of a plan without an end is the least that is known of it, or unknown") {
+  json plan = example("plan.json");
+  plan["forecast"]["end"] = nullptr;
+  CHECK(plan_page(plan, "-", {.width = 120}).find("cost: at least 5.4000 USD\n") != std::string::npos);
+  plan["forecast"]["cost"]["expected"] = "0.00";
+  CHECK(plan_page(plan, "-", {.width = 120}).find("cost: unknown, as its end is\n") != std::string::npos);
+}
+
 TEST_CASE("a plan of a job that would not start says so") {
   json plan = example("plan.json");
   for (const char* what : {"start", "end"}) plan["forecast"][what] = nullptr;

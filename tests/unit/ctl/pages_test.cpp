@@ -57,6 +57,15 @@ TEST_CASE("why begins with the sentence, then evidence and what would change it"
   CHECK(text.find("Goes first") == std::string::npos);
 }
 
+TEST_CASE("why says a state once") {
+  json explanation = example("explain.json");
+  explanation["state"] = "failed";
+  explanation["summary"] = "failed: its own settings are wrong: w-1 exited with code 2";
+  CHECK(why_page(explanation, {.width = 120}).find("job-1 is failed: its own settings are wrong: w-1") == 0);
+  explanation["summary"] = "ended: it ran longer than 2h";
+  CHECK(why_page(explanation, {.width = 120}).find("job-1 is failed: ended: it ran longer") == 0);
+}
+
 TEST_CASE("having no slots is no alternative where it is told with the reason of the size that won") {
   json explanation = example("explain.json");
   json none = {{"size", 0}, {"score", 0}, {"reason", explanation.at("reason")}};

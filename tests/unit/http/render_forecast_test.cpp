@@ -3,6 +3,7 @@
 
 #include "forecast/told.hpp"
 #include "schedulerd/live/http/render.hpp"
+#include "tests/support/no_history.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -39,6 +40,26 @@ TEST_CASE("sizes begin and end when the job is told to") {
   CHECK(sizes_of(told) == "0 at 00:00, 2 at 00:13, 4 at 00:23, 0 at 00:41");
   told.end = around(22);
   CHECK(sizes_of(told) == "0 at 00:00, 2 at 00:13, 4 at 00:22, 0 at 00:22");
+}
+
+TEST_CASE("a job that its user has suspended has no forecast, not even the one made before") {
+  auto picture = std::make_shared<ForecastPicture>();
+  picture->told.jobs[JobId(7)].sizes = {{minute(0), 2}};
+  test::NoHistory past;
+  const Caller admin;
+  Published seen;
+  core::Job job;
+  job.id = JobId(7);
+  const auto forecast = [&] {
+    seen.state.jobs[job.id] = std::make_shared<const core::Job>(job);
+    return render_forecast({seen, admin, past, picture}, job.id);
+  };
+  job.phase = core::phase::Running{};
+  CHECK(forecast().is_object());
+  job.requests.suspend = true;
+  CHECK(forecast().is_null());
+  job.phase = core::phase::Suspended{};
+  CHECK(forecast().is_null());
 }
 
 TEST_CASE("the policy file that decides and was not asked is named") {

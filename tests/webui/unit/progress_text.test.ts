@@ -1,4 +1,4 @@
-import { failedCheckpointText, isSilent, noCurvesText, notStartedText, paceText, progressText, stepText, throughputText } from "~/text/progress_text";
+import { failedCheckpointText, failureText, isSilent, noCurvesText, notStartedText, paceText, progressText, stepText, throughputText } from "~/text/progress_text";
 import { job } from "./samples";
 
 const nothing = { ...job().progress, step: 0, steps_total: null, fraction: null, samples_per_second: 0, step_ms: 0, loss: null };
@@ -25,7 +25,7 @@ test("where there are no curves the reason fits the job's state", () => {
   expect(noCurvesText(silent)).toBe("Its program reports no steps, so there are no curves.");
   expect(noCurvesText(job({ state: "failed", spec: {} }))).toBe("The job ended before a second report, so there are no curves.");
   expect(noCurvesText(job({ state: "pending", started_at: null }))).toBe("The job has not started.");
-  expect(noCurvesText(job({ state: "cancelled", started_at: null }))).toBe("The job never started.");
+  expect(noCurvesText(job({ state: "cancelled", started_at: null }))).toBe("The job ended before its first step.");
   expect(notStartedText(job())).toBeNull();
 });
 
@@ -38,4 +38,12 @@ test("checkpoints that cannot be taken are told with what is saved", () => {
   expect(failedCheckpointText({ checkpoint_failure: { ...failure, times: 1 }, saved_state: null })).toBe(
     "No checkpoint of step 1,920: No space left on device. No state of it is saved.",
   );
+});
+
+test("a worker that was lost is no failure of a job that has gone on without it", () => {
+  const error = "w-3 was ended by signal 9";
+  expect(failureText(job({ state: "failed", error }))).toBe(error);
+  for (const state of ["pending", "running", "resizing", "suspended", "succeeded", "cancelled"] as const) {
+    expect(failureText(job({ state, error }))).toBeNull();
+  }
 });

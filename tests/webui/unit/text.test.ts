@@ -4,7 +4,7 @@ import { jobHref, kPlanHref, pageKey, parseRoute, planLikeHref, tenantHref, titl
 import { splitFragment } from "~/session";
 import type { JobState } from "~/api/types";
 import { cancelText } from "~/text/cancel_text";
-import { describe as sentence } from "~/text/event_text";
+import { briefly, describe as sentence, toneOf } from "~/text/event_text";
 import { ago, clockBeside, clockWithin, compact, duration, money, percent, quantity, rate, sentence as asSentence, share, sizeText } from "~/text/format";
 import { hasEarlier, noSwitchesText } from "~/text/switch_text";
 import { waitText } from "~/text/wait_text";
@@ -79,6 +79,21 @@ test("each event type of the contract has a sentence", () => {
   const types = [...contract.matchAll(/^\| (.*?) \| /gm)].flatMap((row) => [...(row[1] ?? "").matchAll(/`([a-z_.]+)`/g)].map((found) => found[1] ?? ""));
   expect(types.length).toBeGreaterThan(15);
   for (const type of types) expect(sentence(event(1, type, {})), type).not.toBe(type);
+});
+
+test("a job that ended without a step has no loss, and one that was cancelled is neither good nor bad", () => {
+  const ended = (data: object) => event(1, "job.finished", { state: "cancelled", ...data });
+  expect(sentence(ended({ steps: 0, loss: 0 }))).toBe("cancelled after 0 steps");
+  expect(sentence(ended({ steps: 1, loss: 2.5 }))).toBe("cancelled after 1 step, loss 2.50");
+  expect(["cancelled", "failed", "succeeded"].map((state) => toneOf(ended({ state })))).toEqual(["plain", "bad", "good"]);
+});
+
+test("what comes again and again does not push the rest out of a short list", () => {
+  const audit = (seq: number, right: boolean) => event(seq, "data.epoch_audited", { epoch: seq, checksum_ok: right });
+  const written = (seq: number) => event(seq, "job.checkpointed", { step: seq });
+  const newestFirst = [audit(9, true), written(8), audit(7, true), audit(6, false), written(5), event(4, "worker.lost", {}), event(3, "job.resized", {}), audit(2, true)];
+  expect(briefly(newestFirst, 5).map((entry) => entry.seq)).toEqual([9, 8, 6, 4, 3]);
+  expect(briefly(newestFirst, 3).map((entry) => entry.seq)).toEqual([9, 8, 6]);
 });
 
 test("only a job of one generation is said to have kept its first membership", () => {

@@ -122,7 +122,8 @@ function finished(e: TideEvent): string {
   const error = str(e, "error");
   if (error) return `${state}: ${error}`;
   const steps = num(e, "steps");
-  return `${state}${steps === null ? "" : ` after ${count(steps)} steps`}${num(e, "loss") === null ? "" : `, loss ${quantity(num(e, "loss"))}`}`;
+  const loss = steps === 0 ? null : num(e, "loss"); // none without a step
+  return `${state}${steps === null ? "" : ` after ${count(steps)} ${steps === 1 ? "step" : "steps"}`}${loss === null ? "" : `, loss ${quantity(loss)}`}`;
 }
 
 // The workers with less than a full share from this step on.
@@ -152,6 +153,23 @@ function lost(e: TideEvent): string {
   return `worker ${str(e, "worker")} lost${how}${detail ? `: ${detail}` : ""}`;
 }
 
+// The newest of a list, newest first, in which rows of a kind that comes again and again and tells of nothing amiss do
+// not push out the others: of good audits and of checkpoints that were written only the newest is there.
+export function briefly(newestFirst: readonly TideEvent[], most: number): TideEvent[] {
+  const had = new Set<string>();
+  return newestFirst.filter((event) => {
+    const isRoutine = event.type === "job.checkpointed" || (event.type === "data.epoch_audited" && toneOf(event) === "good");
+    const isFirst = !had.has(event.type);
+    if (isRoutine) had.add(event.type);
+    return !isRoutine || isFirst;
+  }).slice(0, most);
+}
+
+function endTone(state: string | null): "good" | "bad" | "plain" {
+  if (state === "cancelled") return "plain";
+  return state === "failed" ? "bad" : "good";
+}
+
 // How an event is marked in lists and charts: what went well, what asks for a look, what hurts.
 export function toneOf(event: TideEvent): "good" | "warn" | "bad" | "change" | "plain" {
   switch (event.type) {
@@ -164,7 +182,7 @@ export function toneOf(event: TideEvent): "good" | "warn" | "bad" | "change" | "
     case "slots.quarantined":
       return "warn";
     case "job.finished":
-      return str(event, "state") === "failed" ? "bad" : "good";
+      return endTone(str(event, "state"));
     case "data.epoch_audited":
       return bool(event, "checksum_ok") === false ? "bad" : "good";
     case "job.resizing":

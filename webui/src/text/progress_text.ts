@@ -6,7 +6,12 @@ import { count, quantity, sentence, share } from "./format";
 // Null: the job has started.
 export function notStartedText({ state, started_at }: Pick<Job, "state" | "started_at">): string | null {
   if (started_at !== null) return null;
-  return isOver(state) ? "The job never started." : "The job has not started.";
+  return isOver(state) ? "The job ended before its first step." : "The job has not started.";
+}
+
+// What a job has failed of. Of one that has gone on since, the last words of a lost worker are evidence, not its state.
+export function failureText({ state, error }: Pick<Job, "state" | "error">): string | null {
+  return state === "failed" ? error : null;
 }
 
 // Programs that are restarted at each change train without Tidepool's library; what they do not report is not known.

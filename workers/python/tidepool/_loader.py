@@ -35,6 +35,9 @@ class Fetcher:
         if isinstance(dataset, torch_data.IterableDataset):
             raise TypeError("an IterableDataset gives its samples in an order of its own, and the workers find each sample "
                             "by its number: make it a Dataset with __len__() and __getitem__(index)")
+        if isinstance(dataset, torch_data.DataLoader):
+            raise TypeError("a DataLoader makes batches of its own: give job.loader() its dataset, with batch_size for "
+                            "all workers together, its collate_fn, and num_threads for its num_workers")
         if not hasattr(dataset, "__getitem__") or not hasattr(dataset, "__len__"):
             raise TypeError("the dataset needs __len__() and __getitem__(index): every sample must be found by its "
                             "number, so that each is used once an epoch whatever the number of workers")

@@ -51,8 +51,8 @@ std::string summary_of(const PlannedSubmit& planned, const Published& seen) {
   if (!told.start) {
     words = "would not start before " + seen.clock.text(*told.not_before);
   } else {
-    words = "would start at about " + seen.clock.text(told.start->at) + " and " +
-            (told.end ? "end at about " + seen.clock.text(told.end->at) : std::string("end is unknown"));
+    words = "would start at about " + seen.clock.text(told.start->at) +
+            (told.end ? " and end at about " + seen.clock.text(told.end->at) : std::string("; its end is unknown"));
   }
   return words + "; " + changes_in_words(planned.plan.changes);
 }

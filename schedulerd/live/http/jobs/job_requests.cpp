@@ -75,7 +75,9 @@ std::variant<core::JobSpec, Problem> read_submitted(json document, const Call& c
   if (!caller.sees(findings.spec.tenant)) {
     return Problem{.status = 403,
                    .code = "ForeignTenant",
-                   .detail = "this token may only submit for the tenant " + caller.tenant + " and those below it"};
+                   .detail = "the job file says tenant " + findings.spec.tenant +
+                             ", and this token may only submit for the tenant " + caller.tenant + " and those below it",
+                   .hint = "name one of these, or leave tenant out for " + caller.tenant};
   }
   core::JobSpec spec = leader::to_core(findings.spec);
   spec.defaults_from = std::move(filled);

@@ -1,6 +1,7 @@
 // Cost so far, its pace, and what the same work would have cost at the largest size.
 import type { Job, MeasuredSize, ThroughputFit } from "../../api/types";
 import { costAtMax } from "../../state/cost";
+import { isOver } from "../../state/model";
 import { duration, money, percent } from "../../text/format";
 
 interface Props {
@@ -17,15 +18,17 @@ export function CostPanel({ job, sizes, fit }: Props) {
   const show = (amount: number) => money(amount, job.cost.currency);
   return (
     <section class="card" aria-labelledby="cost-title">
-      <header class="card-head"><h2 id="cost-title">Cost</h2><span class="quiet">{show(Number(job.cost.per_hour))} per hour now</span></header>
+      <header class="card-head"><h2 id="cost-title">Cost</h2>{!isOver(job.state) && <span class="quiet">{show(Number(job.cost.per_hour))} per hour now</span>}</header>
       <dl class="cost-bars">
         <div><dt>So far, as decided</dt><dd><i class="cost-bar" style={{ width: `${(paid / widest) * 100}%` }} /><b>{show(paid)}</b></dd></div>
-        <div>
-          <dt>The same samples at {job.max} {job.max === 1 ? "worker" : "workers"} throughout</dt>
-          <dd>{other
-            ? <><i class="cost-bar other" style={{ width: `${(other.amount / widest) * 100}%` }} /><b>{show(other.amount)}</b></>
-            : <span class="quiet">known once throughput at {job.max} is measured or fitted</span>}</dd>
-        </div>
+        {(other || !isOver(job.state)) && (
+          <div>
+            <dt>The same samples at {job.max} {job.max === 1 ? "worker" : "workers"} throughout</dt>
+            <dd>{other
+              ? <><i class="cost-bar other" style={{ width: `${(other.amount / widest) * 100}%` }} /><b>{show(other.amount)}</b></>
+              : <span class="quiet">known once throughput at {job.max} is measured or fitted</span>}</dd>
+          </div>
+        )}
       </dl>
       {other && saved !== null && (
         <p class="cost-note">

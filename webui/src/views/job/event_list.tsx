@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { TideEvent } from "../../api/types";
 import { When } from "../../parts/when";
-import { describe, toneOf } from "../../text/event_text";
+import { briefly, describe, toneOf } from "../../text/event_text";
 
 const kShown = 14;
 
@@ -14,7 +14,7 @@ interface Props {
 export function EventList({ events, loaded, older }: Props) {
   const [all, setAll] = useState(false);
   const newest = [...events].reverse();
-  const shown = all ? newest : newest.slice(0, kShown);
+  const shown = all ? newest : briefly(newest, kShown);
   return (
     <section class="card" aria-labelledby="events-title">
       <header class="card-head"><h2 id="events-title">Events</h2><span class="quiet">newest first</span></header>
@@ -31,7 +31,7 @@ export function EventList({ events, loaded, older }: Props) {
         ))}
       </ol>
       {older && <p class="quiet small">Older events are in <code>schedctl events</code>.</p>}
-      {newest.length > kShown && (
+      {(all || shown.length < newest.length) && (
         <button class="text-button" type="button" onClick={() => setAll(!all)}>{all ? "Show fewer" : `Show all ${newest.length}`}</button>
       )}
     </section>

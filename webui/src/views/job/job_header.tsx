@@ -6,12 +6,13 @@ import { When } from "../../parts/when";
 import { planLikeHref, tenantHref } from "../../router";
 import { secondsLeft } from "../../state/cost";
 import { duration, money, percent, quantity, sizeText } from "../../text/format";
-import { failedCheckpointText, paceText, progressText, stepText, throughputText } from "../../text/progress_text";
+import { failedCheckpointText, failureText, paceText, progressText, stepText, throughputText } from "../../text/progress_text";
 import { useDark } from "../../theme";
 import { JobActions } from "./job_actions";
 
 export function JobHeader({ job, client }: { job: Job; client: Client }) {
   const dark = useDark();
+  const failure = failureText(job);
   return (
     <header class="job-head">
       <div class="job-title">
@@ -26,7 +27,7 @@ export function JobHeader({ job, client }: { job: Job; client: Client }) {
         {Object.entries(job.labels).map(([key, value]) => <span class="tag" key={key}>{key}: {value}</span>)}
       </p>
       <JobActions job={job} client={client} />
-      {job.error !== null && <p class="notice bad" role="alert">{job.error}</p>}
+      {failure !== null && <p class="notice bad" role="alert">{failure}</p>}
       {job.checkpoint_failure != null && <p class="notice warn" role="status" data-testid="checkpoint-failure">{failedCheckpointText(job)}</p>}
     </header>
   );

@@ -73,7 +73,7 @@ function Columns({ job, detail }: { job: Job; detail: Detail }) {
         {!isSilent(job) && (
           <div class="pair">
             <SizeCurve job={job} sizes={sizes} fit={detail.fit} />
-            <RankTimes workers={detail.workers} points={detail.points} />
+            <RankTimes workers={detail.workers} points={detail.points} loaded={detail.loaded} />
           </div>
         )}
         <Generations job={job} detail={detail} />

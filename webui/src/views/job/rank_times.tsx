@@ -13,7 +13,7 @@ export function median(values: readonly number[]): number {
   return ordered.length % 2 === 1 ? upper : (upper + (ordered[middle - 1] ?? upper)) / 2;
 }
 
-export function RankTimes({ workers, points }: { workers: readonly Worker[]; points: readonly MetricPoint[] }) {
+export function RankTimes({ workers, points, loaded }: { workers: readonly Worker[]; points: readonly MetricPoint[]; loaded: boolean }) {
   const ranked = useMemo(() => workers.filter((worker) => worker.rank !== null).sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0)), [workers]);
   const times = ranked.flatMap((worker) => (worker.compute_ms === null ? [] : [worker.compute_ms]));
   const middle = median(times);
@@ -27,7 +27,7 @@ export function RankTimes({ workers, points }: { workers: readonly Worker[]; poi
         <h2 id="ranks-title">Compute time by rank</h2>
         <span class="quiet">{times.length > 0 && `median ${milliseconds(middle)}`}{slowestFirst && `, slowest ${kMostBars} of ${ranked.length}`}</span>
       </header>
-      {ranked.length === 0 ? <p class="empty-line">No worker holds a rank now.</p> : (
+      {ranked.length === 0 ? <None loaded={loaded} /> : (
         <>
           {slow.length > 0 && <p class="notice warn">{slow.map((worker) => `rank ${worker.rank} (${worker.id} on ${worker.node_name})`).join(", ")} {slow.length === 1 ? "is" : "are"} slow: all others wait for {slow.length === 1 ? "it" : "them"} at each step.</p>}
           <ul class="bars">
@@ -38,6 +38,10 @@ export function RankTimes({ workers, points }: { workers: readonly Worker[]; poi
       )}
     </section>
   );
+}
+
+function None({ loaded }: { loaded: boolean }) {
+  return loaded ? <p class="empty-line">No worker holds a rank now.</p> : <div class="skeleton line" />;
 }
 
 function Bar({ worker, most, middle }: { worker: Worker; most: number; middle: number }) {

@@ -10,7 +10,7 @@ import { jobHref } from "../../router";
 import { useSelect } from "../../state/store";
 import { money, quantity, sizeText } from "../../text/format";
 import { forecastLine } from "../../text/forecast_text";
-import { progressText, stepText, throughputText } from "../../text/progress_text";
+import { failureText, progressText, stepText, throughputText } from "../../text/progress_text";
 import { useDark } from "../../theme";
 
 interface Props {
@@ -48,12 +48,13 @@ function Row({ job, dimmed, onLight }: Props) {
 // Why it is as it is, and beside it when it starts or ends.
 function SecondLine({ job }: { job: Job }) {
   const now = useNow();
-  const text = job.error ?? job.reason?.text;
+  const failure = failureText(job);
+  const text = failure ?? job.reason?.text;
   const forecast = forecastLine(job, now);
   if (!text && forecast === null) return null;
   return (
     <tr class="why">
-      <td colSpan={forecast === null ? 7 : 4} class={job.error ? "bad" : undefined}>{text}</td>
+      <td colSpan={forecast === null ? 7 : 4} class={failure === null ? undefined : "bad"}>{text}</td>
       {forecast !== null && <td colSpan={3} class="forecast" title="In eight of ten cases it lies between the times in brackets">{forecast}</td>}
     </tr>
   );
