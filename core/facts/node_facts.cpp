@@ -254,7 +254,12 @@ Status apply(StateChange& change, const WorkerExited& fact) {
   const Worker* worker = change.state().find_worker(fact.worker);
   if (worker == nullptr) return ok_status();
   const bool counts_against_node = note_exit(change, *worker, fact);
-  remove_exited_workers(change, {fact.worker}, {fact.exit_code, fact.signal, fact.detail, counts_against_node});
+  remove_exited_workers(change, {fact.worker},
+                        {.exit_code = fact.exit_code,
+                         .signal = fact.signal,
+                         .detail = fact.detail,
+                         .never_joined = fact.never_joined,
+                         .nothing_started = counts_against_node});
   return ok_status();
 }
 

@@ -52,11 +52,18 @@ std::string describe(const Job& job, const Worker& worker, const ExitNotice& not
 }
 
 void emit_lost(StateChange& change, const Job& job, WorkerId worker, const ExitNotice& notice) {
+  std::string detail = notice.detail;
+  if (notice.never_joined) detail = kNeedsRestart + (detail.empty() ? "" : "; " + detail);
   change.emit("worker.lost", job,
               {{"worker", worker.text()},
                {"exit_code", notice.exit_code},
                {"signal", notice.signal},
-               {"detail", notice.detail}});
+               {"detail", std::move(detail)}});
+}
+
+// The program would end in the same way again.
+bool ends_for_good(const ExitNotice& notice) {
+  return notice.exit_code == kExitMisconfigured || notice.never_joined;
 }
 
 // After the end of training a member's program has failed, or was still running when its time was over.
@@ -99,8 +106,7 @@ void count_quiet_exits(StateChange& change, Job& job) {
 
 void count_failed_program(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice) {
   job.membership.restart_state.failed = worker.id;
-  // The program would end in the same way again.
-  if (notice.exit_code == kExitMisconfigured) job.recovery.misconfigured = true;
+  if (ends_for_good(notice)) job.recovery.misconfigured = true;
   ++job.recovery.restarts;
   job.recovery.last_error = describe(job, worker, notice);
   emit_lost(change, job, worker.id, notice);
@@ -131,7 +137,7 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
       job.recovery.unconfirmed_exits.push_back(id);
       if (!job.recovery.unconfirmed_since) job.recovery.unconfirmed_since = change.at();
     } else if (lost) {
-      if (first_worker && notice.exit_code == kExitMisconfigured) job.recovery.misconfigured = true;
+      if (first_worker && ends_for_good(notice)) job.recovery.misconfigured = true;
       job.recovery.last_error = how;
       if (!notice.nothing_started) count_loss(job, counted);
       emit_lost(change, job, id, notice);

@@ -15,6 +15,7 @@ struct ExitNotice {
   int exit_code = -1;  // -1 if unknown or ended by a signal
   int signal = 0;
   std::string detail;
+  bool never_joined = false;     // as WorkerExited::never_joined
   bool nothing_started = false;  // the node could not start it, which counts against the node and not as a loss
 };
 

@@ -198,6 +198,9 @@ struct WorkerExited {
   int exit_code = -1;  // -1 if ended by a signal or unknown
   int signal = 0;      // 0 if it exited by itself
   std::string detail;  // last line of its error output, or why it could not start
+  // It exited with 0 and never said a word, as programs of live jobs do before they train: it is one that does not know
+  // of Tidepool and would do the same again. Rows of earlier versions do not tell.
+  bool never_joined = false;
 };
 
 // --- what jobs report (rank 0, through its agent) -----------------------------------------------

@@ -80,10 +80,20 @@ void take_loss(const AgentLostItem& item, TurnBatch& batch) {
   newest.forget_workers_of(node, batch.state());
 }
 
+// A program of the user's own, of a live job that has never stepped, that has ended well without a word.
+bool never_joined(const core::ClusterState& state, const core::Worker& worker, const core::WorkerExited& fact) {
+  const core::Job& job = *state.find_job(worker.job);
+  const bool ended_well = fact.exit_code == 0 && fact.signal == 0 && !worker.stopped_for;
+  const bool is_silent = worker.phase == core::WorkerPhase::kStarting && !job.progress.reported_at;
+  return ended_well && is_silent && job.spec.resize == core::ResizeMode::kLive && !job.spec.run->command.empty();
+}
+
 void take_exit(const WorkerExitedItem& item, TurnBatch& batch) {
-  if (worker_of(item.node, item.report.worker, batch) != nullptr) {
+  if (const core::Worker* worker = worker_of(item.node, item.report.worker, batch)) {
     batch.leader().newest.forget(item.report.worker);
-    learn_or_note(fact_of_exit(item.report), {Of::kExit, item.report.worker, item.node, {}}, batch);
+    core::WorkerExited fact = fact_of_exit(item.report);
+    fact.never_joined = never_joined(batch.state(), *worker, fact);
+    learn_or_note(std::move(fact), {Of::kExit, item.report.worker, item.node, {}}, batch);
   }
   batch.order(NodeMessage{item.node, api::ReportAck{item.report.report}});
 }

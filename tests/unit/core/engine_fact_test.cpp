@@ -54,6 +54,20 @@ TEST_CASE("A program that ends without a word to its agent is told what its job 
   CHECK(story.job(job).recovery.last_error == "w-2 exited with code 0 before the training had finished");
 }
 
+TEST_CASE("A program that does not know of Tidepool is not started again and again: it would end in the same way") {
+  Story story;
+  story.node(1);
+  const JobId job = story.submit({.max = 1});
+  story.decide();
+  story.learn(
+      core::WorkerExited{.worker = WorkerId(1), .exit_code = 0, .detail = "last output: done", .never_joined = true});
+  story.decide();
+  CHECK(story.job(job).state() == core::JobState::kFailed);
+  CHECK(story.job(job).recovery.restarts == 1);
+  CHECK(story.last("worker.lost").data["detail"] ==
+        "a program that does not use the tidepool package needs run.resize: restart; last output: done");
+}
+
 TEST_CASE("The last line of a lost worker's output is told as that, not as the reason") {
   Story story;
   story.node(1);

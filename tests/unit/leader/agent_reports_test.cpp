@@ -109,6 +109,27 @@ TEST_CASE("an exit is learnt once and acknowledged each time") {
   CHECK(messages<api::ReportAck>(again).size() == 1);
 }
 
+TEST_CASE("a command that ends well without a word, and whose job has never stepped, has never joined") {
+  const auto told = [](const std::string& trainer, bool is_ready, int exit_code) {
+    Daemon daemon;
+    core::JobSpec spec = two_workers();
+    core::RunSpec run{.trainer = trainer};
+    if (trainer.empty()) run.command = {"python3", "train.py"};
+    spec.run = std::move(run);
+    (void)daemon.take(AgentHelloItem{1, hello_of("n1")}, command(SubmitJob{spec}));
+    if (is_ready) (void)daemon.say(WorkerId(2), api::ReadyMessage{});
+    const auto result =
+        daemon.take(WorkerExitedItem{NodeId(1), {.report = 5, .worker = WorkerId(2), .exit_code = exit_code}});
+    const auto exits = facts<core::WorkerExited>(result);
+    REQUIRE(exits.size() == 1);
+    return exits.front().never_joined;
+  };
+  CHECK(told("", false, 0));
+  CHECK_FALSE(told("", true, 0));
+  CHECK_FALSE(told("", false, 1));
+  CHECK_FALSE(told("charlm", false, 0));
+}
+
 TEST_CASE("slots that stay held are a fact once, of a worker of that node alone") {
   Daemon daemon;
   daemon.start();
