@@ -236,12 +236,21 @@ void apply(StateChange& change, const EmptyNodeIntent& intent, const Reason& rea
   emit(change, "pool.node_emptying", node, {{"seconds", intent.within.to_seconds()}, {"reason", reason_data(reason)}});
 }
 
+// Its operator or its provider takes it out: its pool was not to shrink either. Not one that its pool empties itself,
+// and not for a window, which may be for each node that comes in its place as well.
+bool is_taken_out(const ClusterState& state, const PoolNode& planned) {
+  const Node* node = state.find_node(planned.node);
+  return planned.state == PoolNodeState::kJoined && node != nullptr && node->drain &&
+         (node->drain->asked || node->drain->reclaim);
+}
+
 void apply(StateChange& change, const ReleaseNodeIntent& intent, const Reason& reason) {
   PoolNode& node = *find(change, intent.request);
+  const bool is_taken = is_taken_out(change.state(), node);
   become(change, node, PoolNodeState::kReleasing);
   node.backoff = {};
-  if (intent.failed) {
-    pool_of(change, node).backoff.fail(change.at(), "no agent has joined from " + node.name);
+  if (intent.failed) pool_of(change, node).backoff.fail(change.at(), "no agent has joined from " + node.name);
+  if (intent.failed || is_taken) {
     note_outside_change(change);
   } else {
     settle(change, node);

@@ -417,6 +417,29 @@ TEST_CASE("workers that have to leave a drained node get one of a pool in time, 
   CHECK(story.worker(story.job(job).membership.workers.back()).node == anew);
 }
 
+TEST_CASE("a pool whose only node its operator has drained asks for another for the job that had to leave it") {
+  PoolStory story({gpu_pool(1)});
+  const JobId job = story.submit({.min = 2, .max = 2});
+  REQUIRE(story.plan().size() == 1);
+  const NodeId node = story.joins(1);
+  story.settle(job);
+  story.learn(core::NodeDrainRequested{node, Duration::seconds(60), "firmware"});
+  (void)story.plan();
+  story.pass(Duration::seconds(60));
+  (void)story.plan();
+  for (const WorkerId worker : std::vector<WorkerId>(story.job(job).membership.workers)) story.exit(worker);
+  (void)story.plan();
+  story.pass(Duration::seconds(60));
+  const auto released = story.plan();
+  REQUIRE(released.size() == 1);
+  CHECK_THAT(released.front(), Catch::StartsWith("gpu-1: given back"));
+  story.learn(core::NodeLost{node, "its provider has ended it"});
+  story.lists({});
+  const auto asked = story.plan();
+  REQUIRE(asked.size() == 1);
+  CHECK_THAT(asked.front(), Catch::StartsWith("gpu-2: one more node for job-1"));
+}
+
 TEST_CASE("a node that holds workers is not emptied while one of its pool holds nothing") {
   PoolStory story({gpu_pool(2)});
   const std::vector<JobId> jobs = story.three_on_two_nodes();
