@@ -284,7 +284,7 @@ std::string text_of(const AtMin& why) {
   return "keeps " + workers(why.size) + ": it may not have fewer";
 }
 std::string text_of(const Unclaimed& why) {
-  return "keeps " + workers(why.size) + ": its policy gives it none, but no other job needs its slots now";
+  return "keeps " + workers(why.size) + ": its policy gives it none, but no other job takes its slots now";
 }
 std::string text_of(const NoMeasurements& why) {
   return "keeps " + workers(why.size) + ": its program reports no steps, so there is nothing to judge sizes by";

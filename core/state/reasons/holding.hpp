@@ -64,7 +64,7 @@ struct ShareHold {
     at("size", self.size, kIdentity | kSize), at("share", self.share);
   }
 };
-// Its policy gives it nothing, and no other job needs its slots.
+// Its policy gives it nothing, and no other job takes its slots: none needs them, or one that does may not yet.
 struct Unclaimed : OfSize {
   static constexpr Traits kTraits{"Unclaimed", ReasonCategory::kHolding};
 };

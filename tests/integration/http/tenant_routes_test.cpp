@@ -385,6 +385,20 @@ TEST_CASE("a token is made only for a tenant that is there, and a tree that lack
   CHECK(fixture.call(token_for("")).status == 201);
 }
 
+TEST_CASE("guarantees beyond the pool's slots are taken with a warning") {
+  RestFixture fixture(test_options(), "tidal");
+  (void)fixture.service.join_node(2);
+  const int slots = fixture.service.published()->state.slots_total();
+  const auto warnings = [&](int guarantee) {
+    const json tree = {{"tenants", {{{"name", "a"}, {"guarantee", guarantee}}, {{"name", "b"}, {"guarantee", 1}}}}};
+    return fixture.json_of(put(fixture, tree, "?dry_run=true")).at("warnings");
+  };
+  CHECK(warnings(slots - 1).empty());
+  REQUIRE(warnings(slots + 49).size() == 1);
+  CHECK_THAT(warnings(slots + 49).at(0).get<std::string>(),
+             Contains(std::to_string(slots + 50) + " slots together, and the pool has " + std::to_string(slots)));
+}
+
 TEST_CASE("under a policy that sizes each job by itself the tree is kept, and said not to share") {
   RestFixture fixture(test_options(), "fifo");
   const json set = fixture.json_of(put(fixture, lab_tree()));

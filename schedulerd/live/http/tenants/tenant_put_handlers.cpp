@@ -1,5 +1,6 @@
 // A new tree of tenants in the place of the present one, or of what lies below one tenant.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -22,10 +23,34 @@ namespace {
 using nlohmann::json;
 
 // Of tokens that the caller does not see nothing is said.
+// Of all nodes that are known, and of those that pools may have.
+int slots_of_pool(const core::ClusterState& state) {
+  int slots = 0;
+  for (const auto& [id, node] : state.nodes) {
+    if (state.pools.find_name(node.name) == nullptr) slots += static_cast<int>(node.owners.size());
+  }
+  for (const auto& [name, pool] : state.pools.pools) slots += pool.spec.max * pool.spec.slots_per_node;
+  return slots;
+}
+
+// More is promised than there is; nothing: it is not, or no node has joined yet.
+std::optional<std::string> beyond_pool(const core::ClusterState& state, const core::TenantTree& tree) {
+  int promised = 0;
+  for (const core::Tenant& tenant : tree.tenants) promised += tenant.parent.empty() ? tenant.guarantee : 0;
+  const int slots = slots_of_pool(state);
+  if (slots == 0 || promised <= slots) return std::nullopt;
+  return "the guarantees of the tenants at the top are " + std::to_string(promised) +
+         " slots together, and the pool has " + std::to_string(slots) +
+         ": until more join, each is met in part, in proportion";
+}
+
 json warnings_of(Rest& rest, const Call& call, const core::TenantTree& tree) {
   json warnings = json::array();
   if (tree.empty()) return warnings;
   if (const auto why = rest.why_not_shared(*call.seen)) warnings.push_back(*why);
+  if (call.caller.tenant.empty()) {
+    if (const auto why = beyond_pool(call.seen->state, tree)) warnings.push_back(*why);
+  }
   for (const TokenRecord& token : rest.service().history().tokens()) {
     if (token.revoked || token.tenant.empty() || tree.find(token.tenant) != nullptr) continue;
     if (!call.caller.sees(token.tenant)) continue;
