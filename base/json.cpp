@@ -134,7 +134,12 @@ std::optional<std::string> nearest_word(std::string_view word, const std::vector
   std::optional<std::string> best;
   std::size_t best_distance = 3;
   for (const auto& candidate : known) {
-    if (!word.empty() && candidate.starts_with(std::string(word) + "_")) return candidate;
+    const bool is_longer = !word.empty() && candidate.starts_with(word);
+    if (is_longer && candidate.size() == word.size() + 1) return candidate;  // its plural, say
+    if (is_longer && candidate[word.size()] == '_' && best_distance > 0) {
+      best_distance = 0;
+      best = candidate;
+    }
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
       best_distance = distance;

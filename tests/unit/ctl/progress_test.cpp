@@ -55,7 +55,8 @@ TEST_CASE("each event that matters has a sentence") {
   CHECK(say("job.resizing", {{"from", 2}, {"to", 3}, {"reason", {{"text", "growing 2 -> 3: worth a try"}}}}) ==
         "growing 2 -> 3: worth a try");
   CHECK(say("job.resize_requested", {{"size", 0}}) == "a user leaves the size to the engine");
-  CHECK(say("prices.changed", {{"prices", {{{"rule", "h100"}, {"price", "1.90"}}}}, {"nodes", 1}}) ==
+  const json prices = {{"prices", {{{"rule", "h100"}, {"price", "1.90"}}}}, {"nodes", 1}};
+  CHECK(event_sentence({{"type", "prices.changed"}, {"data", prices}}, "") ==
         "prices changed: h100 costs 1.90 a slot and hour, of 1 node");
   CHECK(say("generation.switched",
             {{"from_size", 2}, {"to_size", 3}, {"switch_step", 121}, {"stall_ms", 12.3}, {"steps_redone", 0}}) ==
