@@ -53,17 +53,13 @@ TEST_CASE("a policy that plans for all jobs at once is refused as one of a singl
       fixture.json_of({.method = "POST", .path = "/v1/jobs", .token = fixture.admin, .body = body}, 422);
   REQUIRE(problem.at("errors").size() == 1);
   CHECK(problem.at("errors")[0].at("pointer") == "/scaling/policy");
-  CHECK(
-      problem.at("errors")[0].at("message") ==
-      "tidal plans for all jobs at once and cannot size one alone; a job may have default, autoscaling_engine, fifo or "
-      "fixed, and what plans for all is chosen with schedulerd --policy");
+  CHECK(problem.at("errors")[0].at("message") ==
+        "tidal plans for all jobs at once and cannot size one alone; a job may name one of default, "
+        "autoscaling_engine, fifo, fixed; what plans for all is chosen with schedulerd --policy");
   const Ask submit{.method = "POST", .path = "/v1/jobs", .token = fixture.admin, .body = kJob};
   REQUIRE(fixture.call(submit).status == 201);
-  const Ask change{.method = "PATCH",
-                   .path = "/v1/jobs/job-1",
-                   .token = fixture.admin,
-                   .body = R"({"scaling":{"policy":"tidal"}})",
-                   .headers = "Content-Type: application/merge-patch+json\r\n"};
+  const Ask change{
+      .method = "PATCH", .path = "/v1/jobs/job-1", .token = fixture.admin, .body = R"({"scaling":{"policy":"tidal"}})"};
   CHECK(fixture.json_of(change, 422).at("errors")[0].at("pointer") == "/scaling/policy");
 }
 

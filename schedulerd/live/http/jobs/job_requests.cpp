@@ -52,8 +52,9 @@ void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std
   };
   if (std::any_of(options.policies.begin(), options.policies.end(), plans_for_all)) {
     errors.push_back({"/scaling/policy", "Invalid",
-                      spec.scaling.policy + " plans for all jobs at once and cannot size one alone; a job may have " +
-                          word_list(policies) + ", and what plans for all is chosen with schedulerd --policy"});
+                      spec.scaling.policy +
+                          " plans for all jobs at once and cannot size one alone; a job may name one of " +
+                          word_list(policies) + "; what plans for all is chosen with schedulerd --policy"});
   } else {
     check("/scaling/policy", "policy", spec.scaling.policy, policies);
   }
