@@ -84,11 +84,11 @@ bool is_last_admin(Rest& rest, const std::string& id) {
 }
 
 Problem last_admin(const std::string& id) {
-  return {
-      .status = 409,
-      .code = "LastAdmin",
-      .detail = id + " is the last valid token of an admin of the whole pool; without it nobody could administer it",
-      .hint = "make another one before: schedctl token create NAME --role admin"};
+  return {.status = 409,
+          .code = "LastAdmin",
+          .detail =
+              id + " is the last valid token of an admin of the whole pool; without it there would be no administrator",
+          .hint = "make another one before: schedctl token create NAME --role admin"};
 }
 
 Problem unknown_token(const std::string& id) {
