@@ -46,7 +46,7 @@ class NodeClearing {
         limits_(room.limits),
         gang_{.workers = waiting.spec.elastic.sizes.front(), .slots_each = waiting.spec.gpus_per_worker} {
     for (const auto& [id, node] : draft.state().nodes) {
-      if (!may_hold(node, waiting) || draft.free_slots().is_closed(id)) continue;
+      if (!may_hold(draft, node, waiting)) continue;
       if (type != nullptr && node.slot_type != *type) continue;
       free_[id] = static_cast<int>(draft.free_slots().free_on(id));
       // What comes free is for others, unless it was left for this job.

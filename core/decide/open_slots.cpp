@@ -8,8 +8,8 @@
 
 namespace tidepool::core {
 
-bool may_hold(const Node& node, const Job& job) {
-  return node.takes_workers() && may_run_on(job, node) &&
+bool may_hold(DecisionDraft& draft, const Node& node, const Job& job) {
+  return node.takes_workers() && !draft.free_slots().is_closed(node.id) && may_run_on(job, node) &&
          node.owners.size() >= static_cast<std::size_t>(job.spec.gpus_per_worker);
 }
 
@@ -25,7 +25,7 @@ OpenSlots::OpenSlots(DecisionDraft& draft, const Job& waiting, const IdSet<Worke
       needed_(waiting.spec.elastic.sizes.front()),
       has_rule_(has_gang_rule(waiting.spec)) {
   for (const auto& [id, node] : state_.nodes) {
-    if (!may_hold(node, waiting) || draft.free_slots().is_closed(id)) continue;
+    if (!may_hold(draft, node, waiting)) continue;
     Place place{.open = static_cast<int>(draft.free_slots().free_on(id))};
     int held = 0;
     for (auto owner = node.owners.begin(); owner != node.owners.end(); ++owner) {

@@ -11,8 +11,9 @@
 
 namespace tidepool::core {
 
-// The node is up, takes workers, the job may run there, and its slots are enough for one of the job's workers.
-[[nodiscard]] bool may_hold(const Node& node, const Job& job);
+// The node is up, takes workers, has not been closed in this decision, the job may run there, and its
+// slots are enough for one of the job's workers.
+[[nodiscard]] bool may_hold(DecisionDraft& draft, const Node& node, const Job& job);
 
 // The worker's slots come free: it is on its way out, or among those that leave now.
 [[nodiscard]] bool comes_free(const ClusterState& state, const Worker& worker, const IdSet<WorkerId>& leaving);

@@ -117,7 +117,6 @@ const std::vector<TargetedJob>& Preemption::ending_victims() {
 
 // By those that hold slots where the job may run, if they are enough; else by workers that move elsewhere, and by both.
 TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
-  if (reservations().workers_of(claimant) >= claimant.spec.elastic.sizes.front()) return {.coming = true};
   const auto room_now = [&] { return room_of_type(draft_, claimant, draft_.leaving_workers()); };
   TypeRoom room = room_now();
   if (room.coming) return room;
@@ -134,7 +133,6 @@ TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
 }
 
 bool Preemption::make_room_to_grow(const Job& claimant) {
-  if (victims_.empty() && releasing_.empty()) return false;
   if (reservations().workers_of(claimant) >= claimant.spec.elastic.sizes.front()) return true;
   if (preempt_of(victims_in_way(claimant), claimant)) return true;
   note_missed(claimant, [&](const Job& victim) { return is_in_way(victim, claimant); });

@@ -43,11 +43,13 @@ class Preemption {
   bool make_room(const Job& claimant, SlotClaim& claim);
   // Of the workers that the job is to have more, as many as a guarantee covers, to one of its sizes.
   [[nodiscard]] int covered_workers(const Job& claimant, const SlotClaim& claim);
-  // The same for a job that asks for particular nodes and waits.
+  // The same for a job that asks for particular nodes and waits. Requires: reservations() have too little room for it.
   TypeRoom make_room_on_nodes(const Job& claimant);
   // Whether so many workers as its smallest size more will have room on the nodes that it asks for, by preemption if it
   // has to be: no other job moves for one that runs.
   bool make_room_to_grow(const Job& claimant);
+  // There are jobs that may be preempted, or workers on their way out.
+  [[nodiscard]] bool frees_slots() const { return !victims_.empty() || !releasing_.empty(); }
   // Slots are kept for workers that move.
   [[nodiscard]] bool keeps_for_movers() const { return keeps_for_movers_; }
 

@@ -340,10 +340,8 @@ class Reconciler {
     auto best = std::find_if(places.begin(), places.end(), [&](const WaitsAt& at) {
       return preemption_.reservations().workers_of(at.asks) >= job.spec.elastic.sizes.front();
     });
-    if (best == places.end())
-      best = make_room_at(places);
-    else
-      best->room.coming = true;
+    if (best == places.end()) return std::move(*make_room_at(places));
+    best->room.coming = true;
     return std::move(*best);
   }
 
@@ -381,7 +379,7 @@ class Reconciler {
   void grow_choosy(const TargetedJob& entry) {
     const Job& job = *entry.job;
     const int more = entry.target->size - job.size();
-    if (rule_ == LineRule::kReserves && more > 0) {
+    if (rule_ == LineRule::kReserves && more > 0 && preemption_.frees_slots()) {
       Job asks = job;
       asks.spec.elastic.sizes = {more};
       if (const auto type = bound_type(draft_.state(), job)) asks.spec.slot_types = {*type};
@@ -401,9 +399,8 @@ class Reconciler {
   // No node on which the job may run is open.
   [[nodiscard]] bool is_closed_for(const Job& job) const {
     const auto& nodes = draft_.state().nodes;
-    return std::none_of(nodes.begin(), nodes.end(), [&](const auto& entry) {
-      return may_hold(entry.second, job) && !draft_.free_slots().is_closed(entry.first);
-    });
+    return std::none_of(nodes.begin(), nodes.end(),
+                        [&](const auto& entry) { return may_hold(draft_, entry.second, job); });
   }
 
   // What comes free there is no other job's.

@@ -95,7 +95,7 @@ int SlotReservations::workers_on(const std::string& type, const SlotClaim& claim
 std::vector<RoomOnNode> SlotReservations::rooms_for(const Job& job) const {
   std::vector<RoomOnNode> rooms;
   for (const auto& [id, node] : draft_.state().nodes) {
-    if (draft_.free_slots().is_closed(id) || !may_hold(node, job)) continue;
+    if (!may_hold(draft_, node, job)) continue;
     const bool is_whole = room_on(id) == static_cast<int>(node.owners.size());
     const int room = job.spec.placement.exclusive && !is_whole ? 0 : room_on(id);
     rooms.push_back({.node = id, .workers = room / job.spec.gpus_per_worker});

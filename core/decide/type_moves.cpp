@@ -57,9 +57,7 @@ class RoomSearch {
   }
 
  private:
-  [[nodiscard]] bool is_open(const Node& node) const {
-    return may_hold(node, waiting_) && !draft_.free_slots().is_closed(node.id);
-  }
+  [[nodiscard]] bool is_open(const Node& node) const { return may_hold(draft_, node, waiting_); }
   [[nodiscard]] bool is_on_open_node(const Worker& worker) const {
     return is_open(*draft_.state().find_node(worker.node));
   }

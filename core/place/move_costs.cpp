@@ -50,10 +50,13 @@ bool may_move(const Job& job) {
   return is_active(job.state()) && !has_gang_rule(job.spec) && can_hand_on(job);
 }
 
-int MoveCosts::OfJob::held() const {
-  int slots = 0;
-  for (const auto& [type, share] : shares) slots += share.held;
-  return slots;
+MoveCosts::Share MoveCosts::OfJob::all() const {
+  Share all;
+  for (const auto& [type, share] : shares) {
+    all.held += share.held;
+    all.movers.insert(all.movers.end(), share.movers.begin(), share.movers.end());
+  }
+  return all;
 }
 
 void MoveCosts::Sorted::add(JobId job, const Share& share) {
@@ -79,12 +82,8 @@ void MoveCosts::follow(const ClusterState& state, const Job& job) {
   if (known != jobs_.end() && known->second == found) return;
   forget(job.id);
   if (found.shares.empty()) return;
-  Share all{.held = found.held(), .movers = {}};
-  for (const auto& [type, share] : found.shares) {
-    by_type_[type].add(job.id, share);
-    all.movers.insert(all.movers.end(), share.movers.begin(), share.movers.end());
-  }
-  all_.add(job.id, all);
+  all_.add(job.id, found.all());
+  for (const auto& [type, share] : found.shares) by_type_[type].add(job.id, share);
   on_their_way_out_.insert(found.on_their_way_out.begin(), found.on_their_way_out.end());
   jobs_.emplace(job.id, std::move(found));
 }
@@ -93,11 +92,8 @@ void MoveCosts::forget(JobId job) {
   const auto known = jobs_.find(job);
   if (known == jobs_.end()) return;
   const OfJob& of_job = known->second;
-  for (const auto& [type, share] : of_job.shares) {
-    by_type_[type].erase(job, share);
-    for (const Mover& mover : share.movers) all_.cheapest_first.erase(mover);
-  }
-  all_.most_held_first.erase({-of_job.held(), job});
+  all_.erase(job, of_job.all());
+  for (const auto& [type, share] : of_job.shares) by_type_[type].erase(job, share);
   for (const WorkerId id : of_job.on_their_way_out) on_their_way_out_.erase(id);
   jobs_.erase(known);
 }

@@ -62,7 +62,7 @@ class MoveCosts {
     std::map<std::string, Share> shares;  // by type of slot
     std::vector<WorkerId> on_their_way_out;
     bool operator==(const OfJob&) const = default;
-    [[nodiscard]] int held() const;
+    [[nodiscard]] Share all() const;  // of any type
   };
   struct Sorted {
     std::set<Mover> cheapest_first;
