@@ -70,10 +70,10 @@ void MoveCosts::Sorted::erase(JobId job, const Share& share) {
 }
 
 const MoveCosts::Sorted& MoveCosts::on(const std::string* type) const {
-  static const Sorted kNone;
+  static const Sorted none;
   if (type == nullptr) return all_;
   const auto found = by_type_.find(*type);
-  return found == by_type_.end() ? kNone : found->second;
+  return found == by_type_.end() ? none : found->second;
 }
 
 void MoveCosts::follow(const ClusterState& state, const Job& job) {

@@ -35,10 +35,10 @@ Money own_of(const auto& listed, const auto& key, Money price) {
 }  // namespace
 
 PriceSource price_source(const PriceList& list, const Node& node, const NodePool* pool) {
-  static const std::string kNone;
+  static const std::string none;
   const std::string* label = label_of(node, kSpotLabel);
   const Kind kind{.slot_type = node.slot_type,
-                  .pool = pool == nullptr ? kNone : pool->spec.name,
+                  .pool = pool == nullptr ? none : pool->spec.name,
                   .spot = (pool != nullptr && pool->spec.spot) || (label != nullptr && *label == "true")};
   return source_of(list, kind, [&](const PriceRule& rule) {
     return std::all_of(rule.labels.begin(), rule.labels.end(), [&](const auto& asked) {

@@ -21,8 +21,8 @@ struct Field {
 constexpr std::string_view kCurrency = R"("currency":")";  // in the cost, which is kept without it
 
 json fields_of(const core::Job& job) {
-  static const Published kNothing;
-  json fields = render_job_to_all(kNothing, job, "");
+  static const Published nothing;
+  json fields = render_job_to_all(nothing, job, "");
   if (job.started_at) fields["started_at"] = job.started_at->count_us();
   // The row has these in columns of their own.
   for (const char* name : {"id", "name", "tenant", "state", "submitted_at", "finished_at"}) fields[name] = nullptr;
