@@ -31,6 +31,15 @@ if(TIDEPOOL_SANITIZE)
   target_link_options(tidepool_options INTERFACE ${sanitize_flags})
 endif()
 
+# For programs that decide or simulate: a plan makes and drops many small objects, and mimalloc hands them out from near
+# each other. A sanitizer has an allocator of its own.
+add_library(tidepool_allocator INTERFACE)
+add_library(tidepool::allocator ALIAS tidepool_allocator)
+if(NOT TIDEPOOL_SANITIZE)
+  find_package(mimalloc REQUIRED)
+  target_link_libraries(tidepool_allocator INTERFACE mimalloc)
+endif()
+
 # Code that waits for sockets, disks and people most of its time: instrumented JSON and Catch's checks are what an
 # optimizer chews on. Without it the dev build of such code takes half as long; a release build that inlines only what
 # is small takes two thirds.
