@@ -254,11 +254,11 @@ class Reconciler {
 
   void reserve(const SlotClaim& claim) {
     reserves_ = true;
-    if (claim.types && claim.slots_each == 1) {
+    if (claim.types && (claim.slots_each == 1 || !claim.type_reserved.empty())) {
       // Slots of other types are of no use to it; those behind it may have them. Where none of its type is free, there
-      // is none to keep: what comes free is counted, and those behind it may make room for themselves there.
+      // is none to keep for single slots: what comes free is counted, and those behind may make room for themselves.
       const std::vector<std::string> kept{claim.type_reserved};
-      if (draft_.free_slots().free_of_type(kept.front()) == 0) return;
+      if (claim.slots_each == 1 && draft_.free_slots().free_of_type(kept.front()) == 0) return;
       draft_.free_slots().close(kept);
       preemption_.close(kept);
       return;

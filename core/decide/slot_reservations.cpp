@@ -130,7 +130,8 @@ std::optional<std::string> SlotReservations::type_with_room(const SlotClaim& cla
 bool SlotReservations::fits(const SlotClaim& claim) const {
   if (claim.types) return type_with_room(claim).has_value();
   if (claim.slots_each == 1) return left_over(claim) >= 0;
-  // Nothing is reserved before a gang that needs several slots of a node, and no job behind it takes slots.
+  // Nothing is reserved before a gang that needs several slots of a node, and no job behind it takes slots where it
+  // waits.
   int workers = 0;
   for (const auto& [id, node] : draft_.state().nodes) workers += room_on(id) / claim.slots_each;
   return workers >= claim.workers;

@@ -70,6 +70,29 @@ TEST_CASE("free slots of two types do not count as room for a job that asks for 
   CHECK(pool.node_of_first_worker(claimant) == large);
 }
 
+TEST_CASE("a gang whose workers have several slots waits for one type: those behind it start on the other") {
+  TwoTypes pool;
+  const NodeId large = pool.node_of("a", 4);
+  const NodeId other = pool.node_of("b", 2);
+  const JobId victim = pool.running_on("a", 1);
+  const JobId gang = pool.submit({.min = 1, .max = 1, .gpus = 4}, 1);
+  const JobId behind = pool.submit({.min = 1, .max = 1}, 1);
+  pool.said->sizes[victim] = 0;
+  pool.said->order = {gang, behind, victim};
+  CHECK(victims_of(pool.story.decide()) == Ids{victim});
+  pool.story.settle(behind);
+  REQUIRE(pool.story.job(behind).size() == 1);
+  CHECK(pool.node_of_first_worker(behind) == other);
+  const JobId late = pool.submit({.min = 2, .max = 2}, 2);  // for which only the gang's type has room
+  pool.said->order = {gang, behind, late, victim};
+  pool.story.decide();
+  CHECK(pool.story.job(late).state() == core::JobState::kPending);
+  pool.story.settle(victim);
+  pool.story.settle(gang);
+  REQUIRE(pool.story.job(gang).size() == 1);
+  CHECK(pool.node_of_first_worker(gang) == large);
+}
+
 TEST_CASE("no job is preempted on one type for a job that will have room on another") {
   TwoTypes pool;
   (void)pool.node_of("a", 8);
