@@ -122,6 +122,7 @@ int main(int argc, char** argv) {
   // The terminal or the reader of our log may go away; neither ends the node.
   std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // nor does a file that may not grow: the write fails, as on a full disk
   std::signal(SIGUSR1, SIG_IGN);  // mean nothing here
   std::signal(SIGUSR2, SIG_IGN);
   try {
