@@ -23,7 +23,7 @@ test("from an example to a submitted job with the keys alone", () => {
     await page.getByRole("button", { name: "Fill in an example" }).focus();
     await page.keyboard.press("Enter");
     const text = await area(page).inputValue();
-    assert.equal(JSON.parse(text).name, "my-job");
+    assert.match(text, /^name: my-job\n/);
     assert.equal(await page.evaluate(() => document.activeElement.id), "job-file");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
@@ -132,8 +132,7 @@ test("a job's file takes the place of a text that can be had back, and a job tha
   await area(page).fill('{"mine": 1}');
   await page.evaluate(() => { location.hash = "#/plan/job-1"; });
   await page.getByText("Begun from charlm-demo").waitFor();
-  const file = JSON.parse(await area(page).inputValue());
-  assert.deepEqual(file.elastic, { min: 1, max: 4, preferred: 2 }, "neither the tenant's default nor sizes that follow from the rest");
+  assert.match(await area(page).inputValue(), /^elastic: \{min: 1, max: 4, preferred: 2\}$/m, "neither the tenant's default nor sizes that follow from the rest");
   await page.getByRole("button", { name: "Back to the text before" }).click();
   assert.equal(await area(page).inputValue(), '{"mine": 1}');
   await page.evaluate(() => { location.hash = "#/plan/job-77"; });
