@@ -419,6 +419,15 @@ for (const size of ["wide", "narrow"]) {
   }
 }
 
+test("a pool with nothing to decide says why, not that nothing was decided yet", async () => {
+  const said = (page) => page.getByTestId("no-decisions").innerText();
+  await onPage(bigWorld({ nodes: 20 }), {}, async (page) => assert.match(await said(page), /^The \d+ jobs that run keep their sizes/));
+  const empty = demoWorld();
+  empty.nodes = [];
+  empty.decisions = [];
+  await onPage(empty, {}, async (page) => assert.match(await said(page), /^No node is up/));
+});
+
 test("an unknown page and an unknown job say so", async () => {
   await onPage(demoWorld(), { hash: "#/nowhere" }, (page) => page.getByText("No such page").waitFor());
 });
