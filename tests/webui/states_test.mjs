@@ -182,6 +182,20 @@ test("a job that has ended is not told what will be known of its cost", () => {
   });
 });
 
+test("the page of a failed job says once of what it has failed", () => {
+  const world = demoWorld();
+  const error = 'w-3 exited with code 1; last output: "KeyError: data"';
+  Object.assign(world.jobs.get("job-2"), { state: "failed", error, finished_at: new Date().toISOString() });
+  world.explanations.set("job-2", { ...world.explanations.get("job-1"), job: "job-2", state: "failed", summary: `gave up after 3 losses: ${error}`, evidence: [`lost workers 3 times so far; newest: ${error}`] });
+  for (const worker of ["w-1", "w-2", "w-3"]) world.emit("worker.lost", { job: "job-2" }, { worker, exit_code: 1, signal: 0, detail: 'last output: "KeyError: data"' });
+  world.emit("job.finished", { job: "job-2" }, { state: "failed", error, steps: 0, loss: null });
+  return onPage(world, { hash: "#/jobs/job-2" }, async (page) => {
+    await jobLoaded(page);
+    await page.getByText("worker w-3 lost (exit code 1)", { exact: true }).waitFor();
+    assert.equal((await page.locator("main").innerText()).split("KeyError").length, 2);
+  });
+});
+
 test("a straggler is named in words, in the bars and on the time line", () => onPage(demoWorld({ straggler: true }), { hash: "#/jobs/job-1" }, async (page) => {
   await jobLoaded(page);
   await page.getByText("rank 1 (w-2 on local) is slow: all others wait for it at each step.").waitFor();

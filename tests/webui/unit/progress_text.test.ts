@@ -1,4 +1,4 @@
-import { failedCheckpointText, failureText, isSilent, noCurvesText, notStartedText, paceText, progressText, stepText, throughputText } from "~/text/progress_text";
+import { failedCheckpointText, failureText, isSilent, noCurvesText, notStartedText, paceText, progressText, stepText, throughputText, withoutFailure } from "~/text/progress_text";
 import { job } from "./samples";
 
 const nothing = { ...job().progress, step: 0, steps_total: null, fraction: null, samples_per_second: 0, step_ms: 0, loss: null };
@@ -46,4 +46,14 @@ test("a worker that was lost is no failure of a job that has gone on without it"
   for (const state of ["pending", "running", "resizing", "suspended", "succeeded", "cancelled"] as const) {
     expect(failureText(job({ state, error }))).toBeNull();
   }
+});
+
+test("what a job has failed of is told once on its page", () => {
+  const failure = 'w-2 exited with code 1; last output: "KeyError: data"';
+  expect(withoutFailure(`failed after 3 losses: ${failure}`, failure)).toBe("failed after 3 losses");
+  expect(withoutFailure(`lost workers 3 times so far; newest: ${failure}`, failure)).toBe("lost workers 3 times so far");
+  expect(withoutFailure('worker w-1 lost (exit code 1): last output: "KeyError: data"', failure)).toBe("worker w-1 lost (exit code 1)");
+  const other = 'worker w-0 lost (exit code 1): last output: "out of memory"';
+  expect(withoutFailure(other, failure)).toBe(other);
+  expect(withoutFailure(`failed: ${failure}`, null)).toBe(`failed: ${failure}`);
 });

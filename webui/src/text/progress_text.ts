@@ -14,6 +14,14 @@ export function failureText({ state, error }: Pick<Job, "state" | "error">): str
   return state === "failed" ? error : null;
 }
 
+// What the failure, which stands at the top of the page, says already is left out from the end of another sentence.
+export function withoutFailure(text: string, failure: string | null): string {
+  if (failure === null) return text;
+  const parts = text.split(": ");
+  const told = parts.findIndex((_, index) => index > 0 && failure.includes(parts.slice(index).join(": ")));
+  return told < 0 ? text : parts.slice(0, told).join(": ").replace(/; newest$/, "");
+}
+
 // Programs that are restarted at each change train without Tidepool's library; what they do not report is not known.
 export function isSilent(job: Pick<Job, "spec" | "progress">): boolean {
   return job.spec?.run?.resize === "restart" && job.progress.step === 0;

@@ -2,16 +2,19 @@ import { useState } from "preact/hooks";
 import type { TideEvent } from "../../api/types";
 import { When } from "../../parts/when";
 import { briefly, describe, toneOf } from "../../text/event_text";
+import { withoutFailure } from "../../text/progress_text";
 
 const kShown = 14;
+const kOfAnEnd = new Set(["job.finished", "worker.lost"]);
 
 interface Props {
   events: readonly TideEvent[];
   loaded: boolean;
   older: boolean; // there may be some from before those
+  failure: string | null; // what the page says of it already
 }
 
-export function EventList({ events, loaded, older }: Props) {
+export function EventList({ events, loaded, older, failure }: Props) {
   const [all, setAll] = useState(false);
   const newest = [...events].reverse();
   const shown = all ? newest : briefly(newest, kShown);
@@ -26,7 +29,7 @@ export function EventList({ events, loaded, older }: Props) {
         {shown.map((event) => (
           <li key={event.seq} class={toneOf(event)} title={`${event.type}, no. ${event.seq}`}>
             <When at={event.at} />
-            <span>{describe(event)}{event.actor && <span class="quiet"> by {event.actor.name ?? event.actor.token}</span>}</span>
+            <span>{kOfAnEnd.has(event.type) ? withoutFailure(describe(event), failure) : describe(event)}{event.actor && <span class="quiet"> by {event.actor.name ?? event.actor.token}</span>}</span>
           </li>
         ))}
       </ol>
