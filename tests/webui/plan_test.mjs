@@ -42,7 +42,7 @@ async function planned(page) {
 
 test("a job like another is planned from that job's page, and nothing is stored", () => onPage({ hash: `#/jobs/${low[0]}` }, async (page) => {
   await page.getByRole("link", { name: "plan one like this" }).click();
-  await page.getByText("Begun from low-1").waitFor();
+  await page.getByText("Copied from low-1").waitFor();
   const { spec } = await api("GET", `/v1/jobs/${low[0]}`);
   assert.match(await text(page).inputValue(), /^name: low-1$[^]*^labels: \{team: night\}$/m);
   const [tried] = await Promise.all([page.waitForResponse(/\/v1\/jobs\?dry_run=true$/), planned(page)]);

@@ -12,7 +12,7 @@ const noSidewaysScroll = (page) => page.evaluate(() => document.documentElement.
 const loaded = (page) => page.locator('[data-testid="slots-used"]').waitFor();
 const tenantsLoaded = (page) => page.locator('[data-testid="usage-sum"]').waitFor();
 const planLoaded = async (page) => {
-  await page.getByText("Begun from charlm-demo").waitFor();
+  await page.getByText("Copied from charlm-demo").waitFor();
   await page.getByRole("button", { name: "Plan", exact: true }).click();
   await page.getByTestId("touched").waitFor();
 };

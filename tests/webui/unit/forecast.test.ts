@@ -43,7 +43,7 @@ test("a job's line tells its start while it waits, then its end, and nothing tha
 });
 
 test("why there is no end, and how good forecasts were, is told in words", () => {
-  expect(noEndText(forecast({ basis: "unknown", not_before: at(7200) }), now)).toMatch(/^When it ends nothing tells/);
+  expect(noEndText(forecast({ basis: "unknown", not_before: at(7200) }), now)).toMatch(/^Its end cannot be forecast:/);
   expect(noEndText(forecast({ not_before: at(7200) }), now)).toBe("It is not expected to end before 14:00.");
   expect(observedText("end", { all: 200, within: 162 })).toBe("Of the last 200 forecasts of ends, 81\u00a0% came true within their interval; 80 % is aimed at.");
   expect(observedText("start", { all: 3, within: 1 })).toBe("Of 3 forecasts of starts since the daemon was started, 1 came true within the interval; so few say little.");

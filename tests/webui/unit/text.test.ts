@@ -81,6 +81,11 @@ test("each event type of the contract has a sentence", () => {
   for (const type of types) expect(sentence(event(1, type, {})), type).not.toBe(type);
 });
 
+test("a size that a user asks for is told in the words of schedctl", () => {
+  const asked = (size: number) => sentence(event(1, "job.resize_requested", { size }));
+  expect([asked(3), asked(1), asked(0)]).toEqual(["a user asks for 3 workers", "a user asks for 1 worker", "a user leaves the size to the engine"]);
+});
+
 test("a job that ended without a step has no loss, and one that was cancelled is neither good nor bad", () => {
   const ended = (data: object) => event(1, "job.finished", { state: "cancelled", ...data });
   expect(sentence(ended({ steps: 0, loss: 0 }))).toBe("cancelled after 0 steps");

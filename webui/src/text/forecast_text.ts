@@ -96,7 +96,7 @@ export function unaskedText({ unasked_policy }: Forecast): string | null {
 export function noEndText(forecast: Forecast, now: number): string {
   const at = forecast.start ? null : notBefore(forecast, now);
   if (forecast.basis !== "unknown") return at === null ? "No end is in sight." : `It is not expected to end before ${at}.`;
-  return "When it ends nothing tells: neither its job file (work.samples), nor its program, nor jobs like it.";
+  return "Its end cannot be forecast: neither its job file (work.samples), nor its program, nor jobs like it tell how long it takes.";
 }
 
 // How good forecasts were; `observed` null = none has been made since the daemon was started, or it keeps no count.

@@ -23,7 +23,7 @@ export function EventList({ events, loaded, older, failure }: Props) {
       <header class="card-head"><h2 id="events-title">Events</h2><span class="quiet">newest first</span></header>
       {newest.length === 0 && !loaded && <div class="skeleton line" />}
       {newest.length === 0 && loaded && (
-        <p class="empty-line">{older ? "Nothing but steps has happened of late." : "Nothing has happened yet."}</p>
+        <p class="empty-line">{older ? "Only steps were reported of late." : "Nothing has happened yet."}</p>
       )}
       <ol class="event-list">
         {shown.map((event) => (

@@ -18,7 +18,7 @@ export function JobHeader({ job, client }: { job: Job; client: Client }) {
       <div class="job-title">
         <h1><i class="swatch" style={{ background: jobColour(job.id, dark) }} aria-hidden="true" />{job.name}</h1>
         <StateChip state={job.state} />
-        {job.pinned_size !== null && <span class="tag">held at {job.pinned_size} by request</span>}
+        {job.pinned_size !== null && <span class="tag">pinned to {job.pinned_size}</span>}
       </div>
       <p class="quiet job-sub">
         {job.id} · tenant <a href={tenantHref(job.tenant)}>{job.tenant}</a> · submitted <When at={job.submitted_at} />

@@ -62,12 +62,12 @@ function Working({ desk: { work } }: { desk: PlanDesk }) {
   return <>Planning …{long && " The daemon runs the whole pool ahead twice, which takes a while where there are many jobs."}</>;
 }
 
-// From what the text was begun, with the way back to the one that it has taken the place of.
+// What the text was copied from, with the way back to the one that it has taken the place of.
 function Begun({ desk: { begun, before, text }, planner }: Props) {
   if (begun === null) return null;
   return (
     <p class="begun small">
-      <span>Begun from {begun.like === null ? begun.name : <a href={jobHref(begun.like)}>{begun.name}</a>}{text !== begun.text && ", changed since"}</span>
+      <span>Copied from {begun.like === null ? begun.name : <a href={jobHref(begun.like)}>{begun.name}</a>}{text !== begun.text && ", changed since"}</span>
       {text !== begun.text && <button class="text-button" type="button" onClick={() => planner.write(begun.text)}>Undo the changes</button>}
       {before !== null && <button class="text-button" type="button" onClick={() => planner.takeBack()}>Back to the text before</button>}
     </p>

@@ -58,7 +58,7 @@ function Body({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
       )}
       {defaults.length > 0 && (
         <div class="why-part">
-          <h3>Where a job file is silent</h3>
+          <h3>Defaults of job files</h3>
           <dl class="pairs" data-testid="tenant-defaults">
             {defaults.map(([field, value]) => <Fragment key={field}><dt><code>{field}</code></dt><dd>{value}</dd></Fragment>)}
           </dl>

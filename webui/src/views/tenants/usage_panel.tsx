@@ -28,7 +28,7 @@ export function UsagePanel({ tree, name, session }: Props) {
   return (
     <section class="card usage-panel" aria-labelledby="usage-title">
       <header class="card-head">
-        <h2 id="usage-title">Use by day{name === null ? "" : ` of ${name}`}</h2>
+        <h2 id="usage-title">Usage by day{name === null ? "" : ` of ${name}`}</h2>
         <div class="segments" role="group" aria-label="Days shown">
           {kWindows.map(([window, word]) => (
             <button key={window} type="button" aria-pressed={page?.window === window} onClick={() => session.tenants.choose(window)}>{word}</button>
