@@ -196,6 +196,21 @@ test("the page of a failed job says once of what it has failed", () => {
   });
 });
 
+test("on a phone a generation's reason has the width of the page, and a forecast begins where the reason above it does", async () => {
+  const left = (box) => Math.round(box.x);
+  await onPage(demoWorld(), { hash: "#/jobs/job-1", size: "narrow" }, async (page) => {
+    await jobLoaded(page);
+    const row = page.getByTestId("generations").locator("tbody tr").first();
+    assert.ok((await row.locator(".reason").boundingBox()).width > 300, "the reason is squeezed");
+    assert.match(await row.innerText(), /3 → 2/);
+  });
+  await onPage(demoWorld(), { size: "narrow" }, async (page) => {
+    await loaded(page);
+    const [why, forecast] = await Promise.all([".why td:first-child", ".why .forecast"].map((part) => page.locator(`tbody[data-job="job-1"] ${part}`).boundingBox()));
+    assert.equal(left(forecast), left(why));
+  });
+});
+
 test("a straggler is named in words, in the bars and on the time line", () => onPage(demoWorld({ straggler: true }), { hash: "#/jobs/job-1" }, async (page) => {
   await jobLoaded(page);
   await page.getByText("rank 1 (w-2 on local) is slow: all others wait for it at each step.").waitFor();
