@@ -215,6 +215,7 @@ test("a straggler is named in words, in the bars and on the time line", () => on
   await jobLoaded(page);
   await page.getByText("rank 1 (w-2 on local) is slow: all others wait for it at each step.").waitFor();
   await page.locator('.bars li.slow[data-rank="1"]').waitFor();
+  for (const axes of ["samples/s by number of workers", "120 reports, newest right; a row a rank, 0 on top"]) await page.getByText(axes).waitFor();
   assert.equal(await page.locator(".rail .marker.warn").count(), 1);
   assert.equal(await page.locator(".rail .marker.change").count(), 3);
   await page.locator(".rail .marker.change").nth(1).hover();
@@ -352,6 +353,7 @@ test("the chart of use and its table have the same days, of the month and of the
   await page.getByText("As a table").click();
   assert.equal(await page.locator('[data-testid="usage-days"] tbody tr').count(), today);
   assert.equal(await page.locator(".days .day:not(.to-come)").count(), today);
+  assert.match(await page.locator(".days .most").innerText(), /^(2\.00 slot-hours)?$/, "the chart and the table write a number alike");
   await page.getByRole("button", { name: "Week" }).click();
   await sum.getByText("this week").waitFor();
   assert.equal(await page.locator(".days .day").count(), 7);

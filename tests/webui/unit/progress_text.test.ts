@@ -1,4 +1,4 @@
-import { failedCheckpointText, failureText, isSilent, noCurvesText, notStartedText, paceText, progressText, stepText, throughputText, withoutFailure } from "~/text/progress_text";
+import { failedCheckpointText, failureText, isSilent, lossText, noCurvesText, notStartedText, paceText, progressText, stepText, throughputText, withoutFailure } from "~/text/progress_text";
 import { job } from "./samples";
 
 const nothing = { ...job().progress, step: 0, steps_total: null, fraction: null, samples_per_second: 0, step_ms: 0, loss: null };
@@ -56,4 +56,10 @@ test("what a job has failed of is told once on its page", () => {
   const other = 'worker w-0 lost (exit code 1): last output: "out of memory"';
   expect(withoutFailure(other, failure)).toBe(other);
   expect(withoutFailure(`failed: ${failure}`, null)).toBe(`failed: ${failure}`);
+});
+
+test("a loss is told beside the first one, with the minus of all other numbers", () => {
+  expect(lossText({ loss: 1.94, first_loss: 4.52 })).toBe("-57\u00a0% since 4.52");
+  expect(lossText({ loss: 5, first_loss: 4 })).toBe("+25\u00a0% since 4.00");
+  expect([lossText({ loss: null, first_loss: 4 }), lossText({ loss: 1, first_loss: 0 })]).toEqual(["", ""]);
 });

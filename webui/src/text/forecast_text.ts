@@ -1,7 +1,7 @@
 // When a job starts and ends, as people say it. In eight of ten cases it lies between the two times in brackets.
 import type { ExpectedTime, Forecast, ForecastBasis, ForecastObserved, Job } from "../api/types";
 import { isOver } from "../state/model";
-import { count, dayOfMonth, percent } from "./format";
+import { absolute, count, dayOfMonth, percent } from "./format";
 
 const kMinuteMs = 60_000;
 const kRelativeMs = 60 * kMinuteMs; // what is over within this is told as "in 12 min", else by the clock
@@ -76,6 +76,13 @@ export function forecastLine(job: Pick<Job, "state" | "forecast">, now: number):
   const at = notBefore(forecast, now);
   const what = job.state === "pending" ? "no start" : "no end";
   return at === null ? null : `${what} before ${at}`;
+}
+
+// The times of that line in full; null: it tells none.
+export function forecastTitle(job: Pick<Job, "state" | "forecast">): string | null {
+  const time = startOf(job) ?? job.forecast?.end;
+  if (!time) return null;
+  return `expected ${absolute(time.expected)}, in eight of ten cases between ${absolute(time.early)} and ${absolute(time.late)}`;
 }
 
 const kRests: Record<ForecastBasis, string> = {

@@ -1,7 +1,7 @@
 // What a job's page says of steps and reports, and of those that are not there.
 import type { Job } from "../api/types";
 import { holdsSlots, isOver } from "../state/model";
-import { count, quantity, sentence, share } from "./format";
+import { count, percent, quantity, sentence, share } from "./format";
 
 // Null: the job has started.
 export function notStartedText({ state, started_at }: Pick<Job, "state" | "started_at">): string | null {
@@ -60,4 +60,11 @@ export function throughputText({ state, progress }: Pick<Job, "state" | "progres
 
 export function paceText({ step_ms }: Pick<Job["progress"], "step_ms">): string {
   return step_ms > 0 ? `samples/s, ${quantity(step_ms)} ms a step` : "samples/s";
+}
+
+// "-57 % since 4.52"; empty: there is nothing to compare.
+export function lossText({ loss, first_loss }: Pick<Job["progress"], "loss" | "first_loss">): string {
+  if (loss === null || first_loss === null || !(first_loss > 0)) return "";
+  const change = loss / first_loss - 1;
+  return `${change > 0 ? "+" : ""}${percent(change)} since ${quantity(first_loss)}`;
 }

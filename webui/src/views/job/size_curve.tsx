@@ -35,7 +35,7 @@ export function SizeCurve({ job, sizes, fit }: Props) {
   const data = useMemo(() => curveColumns(job, sizes, fit) as uPlot.AlignedData, [job.size, job.max, sizes, fit]);
   return (
     <section class="card" aria-labelledby="curve-title">
-      <header class="card-head"><h2 id="curve-title">Throughput against size</h2></header>
+      <header class="card-head"><h2 id="curve-title">Throughput against size</h2><span class="quiet">samples/s by number of workers</span></header>
       {sizes.length === 0 ? <p class="empty-line tall">{isOver(job.state) ? "No size was measured for long enough." : "No size has been measured for long enough yet."}</p> : (
         <>
           <Plot options={options} data={data} label={`Throughput by size: ${sizes.map((entry) => `${entry.size}: ${quantity(entry.samples_per_second)}`).join(", ")} samples a second`} />

@@ -6,7 +6,7 @@ import type { Session } from "../../state/session";
 import { useSelect } from "../../state/store";
 import { withBelow } from "../../state/tenant_rows";
 import { dayOf, daysOf, type UsageDay, usageDays } from "../../state/usage_days";
-import { compact, count, money, quantity } from "../../text/format";
+import { count, money, quantity } from "../../text/format";
 import { dayText, usageProblem } from "../../text/tenant_text";
 
 const kWindows: [UsageWindow, string][] = [["week", "Week"], ["month", "Month"]];
@@ -59,7 +59,7 @@ function Bars({ days, window }: { days: readonly UsageDay[]; window: readonly st
   const step = window.length > 7 ? 7 : 1;
   return (
     <div class="days" role="img" aria-label={label}>
-      <span class="most">{most > 0 ? `${compact(most)} slot-hours` : ""}</span>
+      <span class="most">{most > 0 ? `${quantity(most)} slot-hours` : ""}</span>
       {window.map((day, index) => (
         <span key={day} class={used.has(day) ? "day" : "day to-come"} title={`${dayText(day)}: ${used.has(day) ? `${quantity(used.get(day))} slot-hours` : "to come"}`}>
           <i style={{ height: `${most > 0 ? (100 * (used.get(day) ?? 0)) / most : 0}%` }} />
