@@ -169,6 +169,18 @@ test("what is still being read is not said to be missing", () => onPage(demoWorl
   await page.locator(".ranks .bars li").first().waitFor();
 }));
 
+test("a job's page that is being read says so to who cannot see it", () => onPage(demoWorld(), {}, async (page) => {
+  await loaded(page);
+  let answer;
+  const asked = new Promise((done) => { answer = done; });
+  await page.route(/\/v1\/jobs\?/, async (route) => { await asked; await route.continue(); });
+  await page.evaluate(() => { location.hash = "#/jobs/job-1"; });
+  await page.reload();
+  await page.getByRole("status").getByText("Loading job-1").waitFor({ state: "attached" });
+  answer();
+  await jobLoaded(page);
+}));
+
 test("a job that has ended is not told what will be known of its cost", () => {
   const world = demoWorld();
   const cost = (page) => page.locator('[aria-labelledby="cost-title"]').innerText();

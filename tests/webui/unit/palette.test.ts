@@ -67,6 +67,12 @@ test("no text is faded but of what is off, out of date or beside what is pointed
   expect(texts.sort()).toEqual([".button:disabled", ".card.old > :not(.card-head)", ".dimmed", ".job-table tbody.dimmed"]);
 });
 
+test("the colour of a warning is for what asks for a look: no state of a job is one", () => {
+  const chips = [...(styles.get("base") ?? "").matchAll(/^\.chip[^{]*\{[^}]*\}/gm)].map(([rule]) => rule);
+  expect(chips.length).toBeGreaterThan(3);
+  for (const chip of chips) expect(chip).not.toContain("--warn");
+});
+
 test("what one writes into, and a slot that is free, has an edge that is seen", () => {
   const edged = [...styles.values()].flatMap((css) => [...css.matchAll(/^ *([^{}@]+?) \{[^}]*var\(--edge\)/gm)].map(([, rule]) => rule ?? ""));
   expect(edged.filter((rule) => !rule.startsWith(":root")).sort()).toEqual([".cell.free, .key.free", "input", "textarea"]);

@@ -5,12 +5,13 @@ const nothing = { ...job().progress, step: 0, steps_total: null, fraction: null,
 const silent = job({ state: "running", progress: nothing, spec: { run: { resize: "restart" } } });
 
 test("what a program does not report is a dash, not a zero", () => {
-  expect([progressText(nothing), throughputText(silent), stepText(nothing), paceText(nothing)]).toEqual(["–", "–", "no step reported", "samples/s"]);
+  expect([progressText(nothing), throughputText(silent), stepText(nothing), paceText(silent)]).toEqual(["–", "–", "no step reported", "samples/s"]);
   const some = job({ state: "running" });
   expect([progressText(some.progress), stepText(some.progress)]).toEqual(["30\u00a0%", "step 120 of 400"]);
   expect(progressText({ fraction: null, step: 1200 })).toBe("step 1,200");
   expect(progressText({ fraction: 0, step: 0 })).toBe("0\u00a0%");
-  expect(paceText(some.progress)).toBe("samples/s, 56.1 ms a step");
+  expect(paceText(some)).toBe("samples/s, 56.1 ms a step");
+  expect(paceText({ ...some, state: "suspended" })).toBe("samples/s");
   expect(throughputText(job({ state: "suspended" }))).toBe("–");
 });
 

@@ -58,8 +58,8 @@ export function throughputText({ state, progress }: Pick<Job, "state" | "progres
   return holdsSlots(state) && progress.samples_per_second > 0 ? quantity(progress.samples_per_second) : "–";
 }
 
-export function paceText({ step_ms }: Pick<Job["progress"], "step_ms">): string {
-  return step_ms > 0 ? `samples/s, ${quantity(step_ms)} ms a step` : "samples/s";
+export function paceText({ state, progress: { step_ms } }: Pick<Job, "state" | "progress">): string {
+  return holdsSlots(state) && step_ms > 0 ? `samples/s, ${quantity(step_ms)} ms a step` : "samples/s";
 }
 
 // "-57 % since 4.52"; empty: there is nothing to compare.

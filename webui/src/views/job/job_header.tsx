@@ -39,7 +39,7 @@ export function JobFigures({ job }: { job: Job }) {
   return (
     <dl class="card figures">
       <Figure name="Size" value={sizeText(job).replace(/ \(.*/, "")} note={`${job.min}–${job.max} allowed, generation ${job.generation}`} testid="size" />
-      <Figure name="Throughput" value={throughputText(job)} note={paceText(progress)} />
+      <Figure name="Throughput" value={throughputText(job)} note={paceText(job)} />
       <Figure name="Progress" value={progressText(progress)} note={`${stepText(progress)}${left === null ? "" : `, ${duration(left)} left`}`}
         testid="progress" bar={progress.fraction} />
       <Figure name="Loss" value={quantity(progress.loss)} note={lossText(progress)} />

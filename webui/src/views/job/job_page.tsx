@@ -42,7 +42,7 @@ export function JobPage({ id, client, session }: Props) {
       </section>
     );
   }
-  if (!job || !detail) return <div class="job-page" aria-busy="true"><div class="skeleton strip" /><div class="skeleton tall" /></div>;
+  if (!job || !detail) return <div class="job-page" aria-busy="true"><p class="visually-hidden" role="status">Loading {id}</p><div class="skeleton strip" /><div class="skeleton tall" /></div>;
   return (
     <div class="job-page">
       <JobHeader job={job} client={client} />
