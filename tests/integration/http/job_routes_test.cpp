@@ -110,6 +110,14 @@ TEST_CASE("findings in a YAML job file name their lines, and what is no YAML nam
         "line 2: the field \"name\" appears twice; keep one of them");
 }
 
+TEST_CASE("a YAML job file is no larger than what is read between two other requests") {
+  const RestFixture fixture;
+  const std::string large = "run: {trainer: charlm}\n#" + std::string(64U * 1024U, 'x') + "\n";
+  const json problem = fixture.json_of(yaml_job(fixture, "/v1/jobs", large), 413);
+  CHECK(problem.at("code") == "BadYaml");
+  CHECK(problem.at("hint") == "send it as JSON, which may be larger");
+}
+
 TEST_CASE("JSON names no lines, and other bodies than job files are not taken as YAML") {
   const RestFixture fixture;
   const Ask ask{.method = "POST", .path = "/v1/jobs", .token = fixture.admin, .body = R"({"nmae":"x"})"};
