@@ -269,6 +269,33 @@ test("a thousand nodes draw on one canvas, fit, and can be walked with the keys"
   assert.equal(await page.locator(".job-table tbody").count(), 1);
 }));
 
+// "rgb(184, 49, 42)" of a custom property; how many pixels of the mosaic have it.
+const pixelsOf = (page, property) => page.locator(".mosaic canvas").evaluate((canvas, name) => {
+  const probe = document.body.appendChild(document.createElement("span"));
+  probe.style.color = `var(${name})`;
+  const wanted = getComputedStyle(probe).color.match(/\d+/g).slice(0, 3).map(Number);
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let at = 0; at < data.length; at += 4) count += wanted.every((part, index) => Math.abs(data[at + index] - part) <= 2) ? 1 : 0;
+  return count;
+}, property);
+
+test("a lost slot has an edge in the colour of failure, and no slot is filled with it", () => onPage(bigWorld(), {}, async (page) => {
+  await page.waitForFunction(() => document.querySelector(".mosaic canvas")?.style.width); // it has been drawn
+  const slots = 80;
+  const red = await pixelsOf(page, "--bad");
+  assert.ok(red >= slots * 8 && red % slots === 0, `${red} pixels`);
+}));
+
+test("a table of sizes stays within its card on a phone", () => {
+  const world = demoWorld();
+  for (const size of world.jobs.get("job-1").sizes) Object.assign(size, { steps: 1_234_567, samples_per_second: 1_234_567 });
+  return onPage(world, { hash: "#/jobs/job-1", size: "narrow" }, async (page) => {
+    await jobLoaded(page);
+    assert.ok(await page.locator('[aria-labelledby="curve-title"]').evaluate((card) => card.scrollWidth <= card.clientWidth), "the table leaves its card");
+  });
+});
+
 test("the tile of waiting jobs and the tab beside it say the same number", () => {
   const world = demoWorld();
   Object.assign(world.jobs.get("job-3"), { state: "suspended", finished_at: null });

@@ -82,7 +82,7 @@ test.each([
   ["texts", 4.5, [["ink-3", "surface"], ["ink-3", "bg"], ["ink-3", "surface-2"], ["ink-2", "accent-soft"], ["accent", "surface"],
     ["warn", "warn-soft"], ["bad", "bad-soft"], ["good", "good-soft"], ["accent", "accent-soft"]]],
   ["edges of fields and of free slots", 3, [["edge", "surface"], ["edge", "bg"], ["edge", "surface-2"]]],
-  ["bars", 3, [["accent", "slot-free"], ["warn", "slot-free"], ["bad", "slot-free"], ["ink-3", "slot-free"], ["ink", "slot-free"]]],
+  ["bars", 3, [["accent", "slot-free"], ["warn", "slot-free"], ["bad", "slot-free"], ["bad", "slot-cordoned"], ["ink-3", "slot-free"], ["ink", "slot-free"]]],
 ] as const)("%s stand out from what they lie on, light and dark", (_, least, pairs) => {
   for (const [front, back] of pairs) {
     for (const look of [0, 1]) {

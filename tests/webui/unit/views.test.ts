@@ -1,7 +1,7 @@
 import { markersOf } from "~/charts/markers";
 import { costAtMax, secondsLeft, throughputAt } from "~/state/cost";
 import { byText, countScopes, firstOf, inScope, matches, wordsOf } from "~/state/job_order";
-import { eventRate, sumPool } from "~/state/pool";
+import { emptyKind, eventRate, sumPool } from "~/state/pool";
 import { layOut, slotAt, slotOrigin } from "~/views/overview/mosaic_layout";
 import { columnsOf, rangeAround } from "~/views/job/history_data";
 import type { Job } from "~/api/types";
@@ -32,6 +32,12 @@ test("quarantined slots are neither in use nor free", () => {
     { index: 2, job: null, worker: null, busy: false, quarantine: null },
   ];
   expect(sumPool([{ ...node(), slots }])).toMatchObject({ total: 3, used: 1, free: 1, quarantined: 1 });
+});
+
+test("a slot without a job to name is another tenant's, lost, cordoned or free", () => {
+  const slot = { index: 0, job: null, worker: null };
+  const lost = { ...node(), state: "lost" };
+  expect([emptyKind(node(), slot), emptyKind({ ...node(), cordoned: true }, slot), emptyKind(lost, slot), emptyKind(lost, { ...slot, busy: true })]).toEqual(["free", "cordoned", "lost", "other"]);
 });
 
 test("the event rate counts only the window", () => {

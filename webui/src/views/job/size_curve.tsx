@@ -60,7 +60,7 @@ function Numerics({ job }: { job: Job }) {
 
 function SizeTable({ job, sizes }: Omit<Props, "fit">) {
   return (
-    <table class="plain">
+    <div class="table-scroll"><table class="plain">
       <thead><tr><th scope="col">Size</th><th scope="col" class="number">Samples/s</th><th scope="col" class="number">Per worker</th><th scope="col" class="number" title="Throughput that the last worker added, as a share of the throughput of one worker before it">Last worker adds</th><th scope="col" class="number">Steps</th></tr></thead>
       <tbody>
         {sizes.map((entry) => (
@@ -73,7 +73,7 @@ function SizeTable({ job, sizes }: Omit<Props, "fit">) {
           </tr>
         ))}
       </tbody>
-    </table>
+    </table></div>
   );
 }
 
