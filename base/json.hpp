@@ -20,6 +20,7 @@ struct FieldError {
   std::string pointer;  // RFC 6901, "/elastic/min"
   std::string code;     // "UnknownField", "WrongType", "OutOfRange", "Missing", "Invalid"
   std::string message;  // what is wrong and what would be right
+  int line = 0;         // of the text, where its reader knows lines; 0 = not known
 };
 
 struct JsonLimits {

@@ -65,7 +65,7 @@ std::string RestFixture::request(const Ask& ask) const {
   std::string text = ask.method + " " + ask.path + " HTTP/1.1\r\nHost: " + host + "\r\n" + ask.headers;
   if (!ask.token.empty()) text += "Authorization: Bearer " + ask.token + "\r\n";
   if (!ask.body.empty()) {
-    text += "Content-Type: application/json\r\nContent-Length: " + std::to_string(ask.body.size()) + "\r\n";
+    text += "Content-Type: " + ask.type + "\r\nContent-Length: " + std::to_string(ask.body.size()) + "\r\n";
   }
   return text + "\r\n" + ask.body;
 }

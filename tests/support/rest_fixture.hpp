@@ -17,8 +17,9 @@ struct Ask {
   std::string method = "GET";
   std::string path;  // with its query
   std::string token;
-  std::string body;     // JSON; empty = none
-  std::string headers;  // further ones, each ended by CR LF
+  std::string body;                       // empty = none
+  std::string headers;                    // further ones, each ended by CR LF
+  std::string type = "application/json";  // of the body
 };
 
 // Short periods, so that tests of deadlines do not wait for real ones.

@@ -96,8 +96,8 @@ for (const size of ["wide", "narrow"]) {
 test("a wish for a size, and cancelling with a second question, reach the daemon", () => onPage({ hash: `#/jobs/${job}` }, async (page) => {
   await page.getByRole("button", { name: "Resize …" }).click();
   await page.getByRole("spinbutton", { name: "Workers" }).fill("3");
-  await page.getByRole("button", { name: "Hold 3" }).click();
-  await page.getByText("held at 3 by request").waitFor();
+  await page.getByRole("button", { name: "Pin to 3" }).click();
+  await page.getByText("pinned to 3").waitFor();
   assert.equal((await api("GET", `/v1/jobs/${job}`)).pinned_size, 3);
   await page.locator('[data-testid="size"]', { hasText: /^3$/ }).waitFor({ timeout: 60_000 });
   await page.getByRole("button", { name: "Cancel …" }).click();

@@ -12,7 +12,7 @@ const noSidewaysScroll = (page) => page.evaluate(() => document.documentElement.
 const loaded = (page) => page.locator('[data-testid="slots-used"]').waitFor();
 const tenantsLoaded = (page) => page.locator('[data-testid="usage-sum"]').waitFor();
 const planLoaded = async (page) => {
-  await page.getByText("Begun from charlm-demo").waitFor();
+  await page.getByText("Copied from charlm-demo").waitFor();
   await page.getByRole("button", { name: "Plan", exact: true }).click();
   await page.getByTestId("touched").waitFor();
 };
@@ -169,6 +169,18 @@ test("what is still being read is not said to be missing", () => onPage(demoWorl
   await page.locator(".ranks .bars li").first().waitFor();
 }));
 
+test("a job's page that is being read says so to who cannot see it", () => onPage(demoWorld(), {}, async (page) => {
+  await loaded(page);
+  let answer;
+  const asked = new Promise((done) => { answer = done; });
+  await page.route(/\/v1\/jobs\?/, async (route) => { await asked; await route.continue(); });
+  await page.evaluate(() => { location.hash = "#/jobs/job-1"; });
+  await page.reload();
+  await page.getByRole("status").getByText("Loading job-1").waitFor({ state: "attached" });
+  answer();
+  await jobLoaded(page);
+}));
+
 test("a job that has ended is not told what will be known of its cost", () => {
   const world = demoWorld();
   const cost = (page) => page.locator('[aria-labelledby="cost-title"]').innerText();
@@ -182,10 +194,40 @@ test("a job that has ended is not told what will be known of its cost", () => {
   });
 });
 
+test("the page of a failed job says once of what it has failed", () => {
+  const world = demoWorld();
+  const error = 'w-3 exited with code 1; last output: "KeyError: data"';
+  Object.assign(world.jobs.get("job-2"), { state: "failed", error, finished_at: new Date().toISOString() });
+  world.explanations.set("job-2", { ...world.explanations.get("job-1"), job: "job-2", state: "failed", summary: `gave up after 3 losses: ${error}`, evidence: [`lost workers 3 times so far; newest: ${error}`] });
+  for (const worker of ["w-1", "w-2", "w-3"]) world.emit("worker.lost", { job: "job-2" }, { worker, exit_code: 1, signal: 0, detail: 'last output: "KeyError: data"' });
+  world.emit("job.finished", { job: "job-2" }, { state: "failed", error, steps: 0, loss: null });
+  return onPage(world, { hash: "#/jobs/job-2" }, async (page) => {
+    await jobLoaded(page);
+    await page.getByText("worker w-3 lost (exit code 1)", { exact: true }).waitFor();
+    assert.equal((await page.locator("main").innerText()).split("KeyError").length, 2);
+  });
+});
+
+test("on a phone a generation's reason has the width of the page, and a forecast begins where the reason above it does", async () => {
+  const left = (box) => Math.round(box.x);
+  await onPage(demoWorld(), { hash: "#/jobs/job-1", size: "narrow" }, async (page) => {
+    await jobLoaded(page);
+    const row = page.getByTestId("generations").locator("tbody tr").first();
+    assert.ok((await row.locator(".reason").boundingBox()).width > 300, "the reason is squeezed");
+    assert.match(await row.innerText(), /3 → 2/);
+  });
+  await onPage(demoWorld(), { size: "narrow" }, async (page) => {
+    await loaded(page);
+    const [why, forecast] = await Promise.all([".why td:first-child", ".why .forecast"].map((part) => page.locator(`tbody[data-job="job-1"] ${part}`).boundingBox()));
+    assert.equal(left(forecast), left(why));
+  });
+});
+
 test("a straggler is named in words, in the bars and on the time line", () => onPage(demoWorld({ straggler: true }), { hash: "#/jobs/job-1" }, async (page) => {
   await jobLoaded(page);
   await page.getByText("rank 1 (w-2 on local) is slow: all others wait for it at each step.").waitFor();
   await page.locator('.bars li.slow[data-rank="1"]').waitFor();
+  for (const axes of ["samples/s by number of workers", "120 reports, newest right; a row a rank, 0 on top"]) await page.getByText(axes).waitFor();
   assert.equal(await page.locator(".rail .marker.warn").count(), 1);
   assert.equal(await page.locator(".rail .marker.change").count(), 3);
   await page.locator(".rail .marker.change").nth(1).hover();
@@ -226,6 +268,33 @@ test("a thousand nodes draw on one canvas, fit, and can be walked with the keys"
   await page.locator('.job-table a', { hasText: /^sweep-7$/ }).waitFor();
   assert.equal(await page.locator(".job-table tbody").count(), 1);
 }));
+
+// "rgb(184, 49, 42)" of a custom property; how many pixels of the mosaic have it.
+const pixelsOf = (page, property) => page.locator(".mosaic canvas").evaluate((canvas, name) => {
+  const probe = document.body.appendChild(document.createElement("span"));
+  probe.style.color = `var(${name})`;
+  const wanted = getComputedStyle(probe).color.match(/\d+/g).slice(0, 3).map(Number);
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let at = 0; at < data.length; at += 4) count += wanted.every((part, index) => Math.abs(data[at + index] - part) <= 2) ? 1 : 0;
+  return count;
+}, property);
+
+test("a lost slot has an edge in the colour of failure, and no slot is filled with it", () => onPage(bigWorld(), {}, async (page) => {
+  await page.waitForFunction(() => document.querySelector(".mosaic canvas")?.style.width); // it has been drawn
+  const slots = 80;
+  const red = await pixelsOf(page, "--bad");
+  assert.ok(red >= slots * 8 && red % slots === 0, `${red} pixels`);
+}));
+
+test("a table of sizes stays within its card on a phone", () => {
+  const world = demoWorld();
+  for (const size of world.jobs.get("job-1").sizes) Object.assign(size, { steps: 1_234_567, samples_per_second: 1_234_567 });
+  return onPage(world, { hash: "#/jobs/job-1", size: "narrow" }, async (page) => {
+    await jobLoaded(page);
+    assert.ok(await page.locator('[aria-labelledby="curve-title"]').evaluate((card) => card.scrollWidth <= card.clientWidth), "the table leaves its card");
+  });
+});
 
 test("the tile of waiting jobs and the tab beside it say the same number", () => {
   const world = demoWorld();
@@ -323,6 +392,7 @@ test("the chart of use and its table have the same days, of the month and of the
   await page.getByText("As a table").click();
   assert.equal(await page.locator('[data-testid="usage-days"] tbody tr').count(), today);
   assert.equal(await page.locator(".days .day:not(.to-come)").count(), today);
+  assert.match(await page.locator(".days .most").innerText(), /^(2\.00 slot-hours)?$/, "the chart and the table write a number alike");
   await page.getByRole("button", { name: "Week" }).click();
   await sum.getByText("this week").waitFor();
   assert.equal(await page.locator(".days .day").count(), 7);
@@ -418,6 +488,15 @@ for (const size of ["wide", "narrow"]) {
     });
   }
 }
+
+test("a pool with nothing to decide says why, not that nothing was decided yet", async () => {
+  const said = (page) => page.getByTestId("no-decisions").innerText();
+  await onPage(bigWorld({ nodes: 20 }), {}, async (page) => assert.match(await said(page), /^The \d+ jobs that run keep their sizes/));
+  const empty = demoWorld();
+  empty.nodes = [];
+  empty.decisions = [];
+  await onPage(empty, {}, async (page) => assert.match(await said(page), /^No node is up/));
+});
 
 test("an unknown page and an unknown job say so", async () => {
   await onPage(demoWorld(), { hash: "#/nowhere" }, (page) => page.getByText("No such page").waitFor());

@@ -15,7 +15,7 @@ const char* title_of(int status) {
     case 409: return "Not in the present state";
     case 412: return "It has changed meanwhile";
     case 413: return "The body is too large";
-    case 415: return "The body must be JSON";
+    case 415: return "The body has a type that is not taken here";
     case 417: return "The expectation cannot be met";
     case 421: return "Wrong host";
     case 422: return "The request has errors";
@@ -32,6 +32,7 @@ json problem_document(const Problem& problem, const std::string& path, const std
   json errors = json::array();
   for (const auto& error : problem.errors) {
     errors.push_back({{"pointer", error.pointer}, {"code", error.code}, {"message", error.message}});
+    if (error.line > 0) errors.back()["line"] = error.line;
   }
   const bool retryable = problem.status == 503 || problem.status == 429;
   json body = {{"type", "about:blank"},

@@ -169,10 +169,11 @@ std::optional<Refusal> check_body(const RequestHead& head, const HttpLimits& lim
     return Refusal{417, "UnknownExpectation", "the only expectation known is 100-continue"};
   }
   if (!head.has_body()) return std::nullopt;
-  const std::string type = lower_case(head.first("content-type"));
-  const auto media_type = trimmed(std::string_view(type).substr(0, type.find(';')));
-  if (media_type == "application/json") return std::nullopt;
-  return Refusal{415, "NotJson", "send the body as JSON with Content-Type: application/json"};
+  const std::string type = media_type(head.first("content-type"));
+  if (type == "application/json" || type == kYamlType) return std::nullopt;
+  return Refusal{
+      415, "NotJson",
+      "send the body as JSON with Content-Type: application/json, a job file as that or as application/yaml"};
 }
 
 int hex_digit(char c) {
@@ -278,6 +279,10 @@ std::variant<RequestHead, Refusal> read_head(std::string_view bytes, const HttpL
   if (count_of(head, "host") != 1) return bad_request("BadHost", "exactly one Host header is needed");
   if (auto refusal = read_framing(head)) return *refusal;
   return head;
+}
+
+std::string media_type(std::string_view content_type) {
+  return lower_case(trimmed(content_type.substr(0, content_type.find(';'))));
 }
 
 std::optional<Refusal> check_head(const RequestHead& head, const std::vector<std::string>& hosts,

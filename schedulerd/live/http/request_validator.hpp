@@ -50,8 +50,13 @@ struct RequestHead {
 // Reads a whole head as found by scan_head().
 [[nodiscard]] std::variant<RequestHead, Refusal> read_head(std::string_view head, const HttpLimits& limits);
 
+// What a Content-Type header names, in lower case and without parameters: "application/json".
+[[nodiscard]] std::string media_type(std::string_view content_type);
+inline constexpr std::string_view kYamlType = "application/yaml";  // RFC 9512
+
 // Rules beyond the grammar: Host is ours, Origin is absent or ours (no other site's page may drive a
-// loopback daemon), bodies are JSON and within the limit. `hosts` are lower-case "name:port".
+// loopback daemon), bodies are JSON or YAML (no form of a browser sends either) and within the limit; which routes take
+// YAML the table of routes says. `hosts` are lower-case "name:port".
 [[nodiscard]] std::optional<Refusal> check_head(const RequestHead& head, const std::vector<std::string>& hosts,
                                                 const HttpLimits& limits);
 

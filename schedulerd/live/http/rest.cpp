@@ -75,6 +75,14 @@ std::optional<Problem> check_no_fields(const HttpRequest& request) {
                  .errors = std::move(errors)};
 }
 
+std::optional<Problem> check_body_kind(const Route& route, const HttpRequest& request) {
+  if (route.body == BodyKind::kNone) return check_no_fields(request);
+  if (route.body == BodyKind::kJobFile || media_type(request.header("content-type")) != kYamlType) return std::nullopt;
+  return Problem{.status = 415,
+                 .code = "NotJson",
+                 .detail = "only job files may be YAML; send this body as JSON with Content-Type: application/json"};
+}
+
 std::string whole_cluster_hint(const Route& route) {
   return route.path == "/v1/tenants"
              ? "an admin of a tenant sets what lies below it with PUT /v1/tenants/TENANT/tenants"
@@ -215,9 +223,7 @@ void Rest::dispatch(HttpRequest request, const Responder& responder) {
   if (!is_public) {
     if (const auto problem = check_access(*match.route, call.caller)) return call.fail(*problem);
   }
-  if (!match.route->takes_body) {
-    if (const auto problem = check_no_fields(call.request)) return call.fail(*problem);
-  }
+  if (const auto problem = check_body_kind(*match.route, call.request)) return call.fail(*problem);
   if (const auto problem = check_conditions(call.request)) return call.fail(*problem);
   call.seen = service_.published();
   if (!call.seen && !is_public) {

@@ -9,11 +9,11 @@ namespace {
 
 constexpr bool kOwn = false;  // tokens of one tenant see their own part
 constexpr bool kAll = true;   // only tokens of no tenant
-constexpr bool kBody = true;  // a body says what is asked for
+constexpr BodyKind kBody = BodyKind::kJson;
 
 constexpr std::array kRoutes{
     Route{"GET", "/v1/jobs", Access::kViewer, kOwn, "limit cursor state tenant name", list_jobs},
-    Route{"POST", "/v1/jobs", Access::kSubmitter, kOwn, "dry_run", submit_job, kBody},
+    Route{"POST", "/v1/jobs", Access::kSubmitter, kOwn, "dry_run", submit_job, BodyKind::kJobFile},
     Route{"POST", "/v1/jobs:batch", Access::kSubmitter, kOwn, "", submit_jobs, kBody},
     Route{"GET", "/v1/jobs/{id}", Access::kViewer, kOwn, "", get_job},
     Route{"PATCH", "/v1/jobs/{id}", Access::kSubmitter, kOwn, "dry_run", change_job, kBody},
@@ -30,7 +30,7 @@ constexpr std::array kRoutes{
     Route{"GET", "/v1/jobs/{id}/cost", Access::kViewer, kOwn, "", job_cost},
     Route{"GET", "/v1/jobs/{id}/logs", Access::kViewer, kOwn, "worker offset limit follow", job_logs},
     Route{"GET", "/v1/forecast", Access::kViewer, kOwn, "limit cursor", list_forecasts},
-    Route{"POST", "/v1/plan", Access::kSubmitter, kOwn, "", plan_job, kBody},
+    Route{"POST", "/v1/plan", Access::kSubmitter, kOwn, "", plan_job, BodyKind::kJobFile},
     Route{"GET", "/v1/nodes", Access::kViewer, kOwn, "limit cursor", list_nodes},
     Route{"POST", "/v1/nodes/{id}/cordon", Access::kAdmin, kAll, "", cordon_node},
     Route{"POST", "/v1/nodes/{id}/labels", Access::kAdmin, kAll, "", label_node, kBody},

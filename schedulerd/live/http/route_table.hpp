@@ -14,6 +14,12 @@ namespace tidepool::live::http {
 
 enum class Access { kPublic, kViewer, kSubmitter, kAdmin };
 
+enum class BodyKind {
+  kNone,  // the path and the parameters say all, and a body with fields is refused
+  kJson,
+  kJobFile,  // JSON, or the YAML that people write
+};
+
 struct Route {
   std::string_view method;
   std::string_view path;  // "/v1/jobs/{id}/resize"
@@ -21,7 +27,7 @@ struct Route {
   bool whole_cluster;      // refused to tokens of one tenant
   std::string_view query;  // known parameters, "limit cursor"
   void (*handler)(Rest&, Call);
-  bool takes_body = false;  // else the path and the parameters say all, and a body with fields is refused
+  BodyKind body = BodyKind::kNone;
 };
 
 [[nodiscard]] std::span<const Route> routes();

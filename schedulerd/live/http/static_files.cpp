@@ -11,10 +11,11 @@ constexpr const char* kNotBuilt =
     "<!doctype html><meta charset=utf-8><title>Tidepool</title><p>The daemon runs, but this program was built without "
     "the dashboard. Build it with Node.js installed, or use <code>schedctl</code>.\n";
 
-// Scripts and data from here only; the fragment with the token never leaves the page.
+// Scripts, styles and data from files of this server only, as the browser tests run the page; the fragment with the
+// token never leaves it.
 constexpr const char* kContentPolicy =
-    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; "
-    "base-uri 'none'; form-action 'none'";
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'";
 
 HttpResponse file_response(const StaticFile& file, const HttpRequest& request) {
   const bool immutable = file.path.starts_with("/assets/");  // their names hold a hash of their content

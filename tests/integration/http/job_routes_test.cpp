@@ -75,6 +75,60 @@ TEST_CASE("a body that is no JSON is refused with the place of the error") {
   CHECK(empty.at("code") == "MissingBody");
 }
 
+Ask yaml_job(const RestFixture& fixture, const std::string& path, const std::string& body) {
+  return {.method = "POST",
+          .path = path,
+          .token = fixture.admin,
+          .body = body,
+          .headers = "",
+          .type = "application/yaml; charset=utf-8"};
+}
+
+TEST_CASE("a job file is taken as YAML, where it is submitted, tried and planned") {
+  RestFixture fixture(test_options(), "fifo");
+  fixture.service.join_node(4);
+  const std::string file =
+      "# mine\nname: a-job\nrun:\n  trainer: charlm\n  args: {steps: 400}\nelastic: {min: 1, max: 4}\n";
+  CHECK(fixture.json_of(yaml_job(fixture, "/v1/plan", file)).at("name") == "a-job");
+  CHECK(fixture.json_of(yaml_job(fixture, "/v1/jobs?dry_run=true", file)).at("dry_run") == true);
+  const json job = fixture.json_of(yaml_job(fixture, "/v1/jobs", file), 201);
+  CHECK(job.at("spec").at("run").at("args") == json{{"steps", 400}});
+  CHECK(job.at("spec").at("elastic").at("max") == 4);
+}
+
+TEST_CASE("findings in a YAML job file name their lines, and what is no YAML names its own") {
+  const RestFixture fixture;
+  const std::string file = "name: x\nrun: {trainer: charlm}\nelastic:\n  min: 8\n  max: 4\nelastc: 1\n";
+  const json problem = fixture.json_of(yaml_job(fixture, "/v1/plan", file), 422);
+  std::set<std::pair<std::string, int>> lines;
+  for (const auto& error : problem.at("errors")) lines.emplace(error.at("pointer"), error.at("line"));
+  CHECK(lines == std::set<std::pair<std::string, int>>{{"/elastic/min", 4}, {"/elastc", 6}});
+  const json broken = fixture.json_of(yaml_job(fixture, "/v1/jobs", "name: x\nrun: {trainer: [\n"), 400);
+  CHECK(broken.at("code") == "BadYaml");
+  CHECK(broken.at("detail").get<std::string>().starts_with("line "));
+  CHECK(fixture.json_of(yaml_job(fixture, "/v1/jobs", "name: a\nname: b\n"), 400).at("detail") ==
+        "line 2: the field \"name\" appears twice; keep one of them");
+}
+
+TEST_CASE("a YAML job file is no larger than what is read between two other requests") {
+  const RestFixture fixture;
+  const std::string large = "run: {trainer: charlm}\n#" + std::string(64U * 1024U, 'x') + "\n";
+  const json problem = fixture.json_of(yaml_job(fixture, "/v1/jobs", large), 413);
+  CHECK(problem.at("code") == "BadYaml");
+  CHECK(problem.at("hint") == "send it as JSON, which may be larger");
+}
+
+TEST_CASE("JSON names no lines, and other bodies than job files are not taken as YAML") {
+  const RestFixture fixture;
+  const Ask ask{.method = "POST", .path = "/v1/jobs", .token = fixture.admin, .body = R"({"nmae":"x"})"};
+  const json problem = fixture.json_of(ask, 422);
+  for (const auto& error : problem.at("errors")) CHECK(!error.contains("line"));
+  for (const char* path : {"/v1/jobs:batch", "/v1/tokens", "/v1/maintenance"}) {
+    INFO(path);
+    CHECK(fixture.json_of(yaml_job(fixture, path, "name: x\n"), 415).at("code") == "NotJson");
+  }
+}
+
 TEST_CASE("a repeated submission with the same key gives the first job again") {
   RestFixture fixture;
   const Ask ask{.method = "POST",

@@ -59,7 +59,9 @@ TEST_CASE("every route is in the document, with its parameters and whether it is
     CHECK(is_public == (route.access == Access::kPublic));
     const bool takes_id = route.path.find("{id}") != std::string_view::npos;
     CHECK(takes_id == item.contains("parameters"));
-    CHECK(route.takes_body == operation.contains("requestBody"));
+    REQUIRE((route.body != BodyKind::kNone) == operation.contains("requestBody"));
+    const bool yaml = operation.value("/requestBody/content"_json_pointer, json::object()).contains("application/yaml");
+    CHECK((route.body == BodyKind::kJobFile) == yaml);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Decision } from "~/api/types";
 import { lineOf } from "~/state/reducer";
-import { intentText, kindText } from "~/text/decision_text";
+import { intentText, kindText, noDecisionsText } from "~/text/decision_text";
 import { decision } from "./samples";
 
 const intent = (kind: string, code: string, text: string) => {
@@ -20,4 +20,14 @@ test("a sentence does not repeat the job that stands above it, by name or by id"
   expect(intentText(intent("grow", "EfficientUp", "charlm-demo: growing 2 -> 3"), "charlm-demo")).toBe("growing 2 -> 3");
   expect(intentText(intent("end_job", "Finished", "job-1: finished after 400 steps"), "charlm-demo")).toBe("finished after 400 steps");
   expect(intentText({ text: "2 nodes asked for", job: null }, "")).toBe("2 nodes asked for");
+});
+
+test("a pool without a decision to tell says what is the case: no node, no job, jobs that keep their sizes or wait", () => {
+  const text = (nodesUp: number, running: number, waiting: number) => noDecisionsText({ nodesUp }, { running, waiting });
+  expect(text(0, 0, 3)).toBe("No node is up, so no job can get slots. Decisions appear here once a node has joined.");
+  expect(text(2, 0, 0)).toBe("No job runs or waits for slots, so there is nothing to decide.");
+  expect(text(2, 1, 3)).toBe("The job that runs keeps its size: the newest decisions have changed none.");
+  expect(text(2, 1209, 0)).toBe("The 1,209 jobs that run keep their sizes: the newest decisions have changed none.");
+  expect(text(2, 0, 1)).toBe("The job that waits has not been given slots; the list of jobs says why.");
+  expect(text(2, 0, 3)).toBe("The 3 jobs that wait have not been given slots; the list of jobs says why.");
 });

@@ -1,6 +1,6 @@
 import type { ExpectedTime, Forecast } from "~/api/types";
 import { withForecasts } from "~/state/reduce_forecasts";
-import { forecastLine, noEndText, observedText, unaskedText, whenExpected } from "~/text/forecast_text";
+import { forecastLine, forecastTitle, noEndText, observedText, unaskedText, whenExpected } from "~/text/forecast_text";
 import { job, listed } from "./samples";
 
 process.env.TZ = "UTC";
@@ -42,8 +42,15 @@ test("a job's line tells its start while it waits, then its end, and nothing tha
   expect(line("succeeded", { end: expected(1, 2, 3) })).toBeNull();
 });
 
+test("who points at a forecast reads its times in full", () => {
+  const title = (more: Partial<Forecast>) => forecastTitle({ state: "pending", forecast: forecast(more) });
+  expect(title({ start: expected(480, 720, 1500) })).toMatch(/^expected .*12:12:00.*, in eight of ten cases between .*12:08:00.* and .*12:25:00/);
+  expect(title({ end: expected(480, 720, 1500) })).toMatch(/12:12:00/);
+  expect(title({})).toBeNull();
+});
+
 test("why there is no end, and how good forecasts were, is told in words", () => {
-  expect(noEndText(forecast({ basis: "unknown", not_before: at(7200) }), now)).toMatch(/^When it ends nothing tells/);
+  expect(noEndText(forecast({ basis: "unknown", not_before: at(7200) }), now)).toMatch(/^Its end cannot be forecast:/);
   expect(noEndText(forecast({ not_before: at(7200) }), now)).toBe("It is not expected to end before 14:00.");
   expect(observedText("end", { all: 200, within: 162 })).toBe("Of the last 200 forecasts of ends, 81\u00a0% came true within their interval; 80 % is aimed at.");
   expect(observedText("start", { all: 3, within: 1 })).toBe("Of 3 forecasts of starts since the daemon was started, 1 came true within the interval; so few say little.");

@@ -1,7 +1,7 @@
-import { jobText, kExampleText, writeJson } from "~/state/job_text";
-import { fieldPlaces, lineOf, placeAt, placeOf } from "~/state/json_places";
+import { jobText, kExampleText, writeYaml } from "~/state/job_text";
 import type { PlanProblem } from "~/state/plan_desk";
 import { fieldName, problemLines } from "~/state/plan_problems";
+import { placeOfLine } from "~/state/text_lines";
 
 // As GET /v1/jobs/{id} echoes a file, with every default.
 const spec = {
@@ -14,70 +14,65 @@ const spec = {
   priority: 10,
   run: { args: { data: ["/data/a"], steps: 400 }, env: {}, trainer: "charlm", workdir: null },
 };
-const text = (more: object, defaults_from = {}) => JSON.parse(jobText({ spec: { ...spec, ...more }, defaults_from } as Parameters<typeof jobText>[0]));
+const text = (more: object, defaults_from = {}) => jobText({ spec: { ...spec, ...more }, defaults_from } as Parameters<typeof jobText>[0]);
 
 test("a job's file reads as someone has written it: what says nothing is left out, what one looks for comes first", () => {
-  const file = text({});
-  expect(Object.keys(file)).toEqual(["name", "priority", "run", "elastic", "batch", "placement"]);
-  expect(Object.keys(file.elastic)).toEqual(["min", "max", "cooldown"]);
-  expect(file.run).toEqual({ args: { data: ["/data/a"], steps: 400 }, trainer: "charlm" });
-  expect(file.batch).toEqual({ global: 256, on_resize: "constant" });
+  expect(text({})).toBe([
+    "name: urgent", "priority: 10", "run:", "  trainer: charlm", "  args:", "    data: [/data/a]", "    steps: 400",
+    "elastic: {min: 2, max: 4, cooldown: \"1m\"}", "batch: {global: 256, on_resize: constant}",
+    "placement:", "  selector:", "    rack: [a, b]", "",
+  ].join("\n"));
 });
 
 test("what a tenant has set is left to the tenant", () => {
-  expect(text({}, { "elastic.cooldown": "demo", priority: "demo", "no.such": "demo" })).toMatchObject({ elastic: { min: 2, max: 4 } });
-  expect(text({}, { "elastic.cooldown": "demo" }).elastic).not.toHaveProperty("cooldown");
-  expect(text({}, { priority: "demo" })).not.toHaveProperty("priority");
+  const left = text({}, { "elastic.cooldown": "demo", priority: "demo", "no.such": "demo" });
+  expect(left).toContain("elastic: {min: 2, max: 4}\n");
+  expect(left).not.toContain("priority");
+  expect(text({}, { "elastic.cooldown": "demo" })).toContain("priority: 10\n");
 });
 
 test("sizes that follow from min, max and step are left out, so that max can be changed; others stay", () => {
-  expect(text({}).elastic).not.toHaveProperty("sizes");
-  expect(text({ elastic: { min: 2, max: 7, step: 2, sizes: [2, 4, 6] } }).elastic).toEqual({ min: 2, max: 7, step: 2 });
-  expect(text({ elastic: { min: 1, max: 4, step: null, sizes: [1, 2, 4] } }).elastic).toEqual({ min: 1, max: 4, sizes: [1, 2, 4] });
+  expect(text({})).not.toContain("sizes");
+  expect(text({ elastic: { min: 2, max: 7, step: 2, sizes: [2, 4, 6] } })).toContain("elastic: {min: 2, max: 7, step: 2}\n");
+  expect(text({ elastic: { min: 1, max: 4, step: null, sizes: [1, 2, 4] } })).toContain("elastic:\n  min: 1\n  max: 4\n  sizes: [1, 2, 4]\n");
 });
 
-test("what fits into a line stands in one", () => {
-  expect(writeJson({ name: "a", elastic: { min: 1, max: 4 } })).toBe('{\n  "name": "a",\n  "elastic": {"min": 1, "max": 4}\n}');
-  const long = writeJson({ run: { command: ["python", "x".repeat(60)], resize: "restart" } });
-  expect(long.split("\n").slice(0, 3)).toEqual(["{", '  "run": {', `    "command": ["python", "${"x".repeat(60)}"],`].map((line) => (line.length > 80 ? '    "command": [' : line)));
-  expect(JSON.parse(long)).toEqual({ run: { command: ["python", "x".repeat(60)], resize: "restart" } });
-  expect(JSON.parse(kExampleText)).toMatchObject({ run: { resize: "restart" } });
+test("what fits into a line stands in one, and what does not is broken into its parts", () => {
+  expect(kExampleText).toBe("name: my-job\npriority: normal\nrun:\n  command: [sleep, \"600\"]\n  resize: restart\nresources: {gpus_per_worker: 1}\nelastic: {min: 1, max: 4}\n");
+  const long = "x".repeat(60);
+  expect(writeYaml({ run: { command: ["python", long], list: [{ a: [1] }, {}, []] } })).toBe(`run:\n  command:\n    - python\n    - ${long}\n  list:\n    -\n      a: [1]\n    - {}\n    - []\n`);
 });
 
-const file = '{\n  "name": "x",\n  "elastic": {"min": 8, "a/b": 1},\n  "sizes": [1, {"k": 2}]\n}';
-const shown = (pointer: string) => {
-  const place = placeOf(fieldPlaces(file), pointer);
-  return place && [lineOf(file, place.from), file.slice(place.from, place.to)];
-};
-
-test("a field is found by its pointer, and of a missing one the part in which it is missing", () => {
-  expect(shown("/name")).toEqual([2, '"name": "x"']);
-  expect(shown("/elastic/min")).toEqual([3, '"min": 8']);
-  expect(shown("/elastic/a~1b")).toEqual([3, '"a/b": 1']);
-  expect(shown("/sizes/1/k")).toEqual([4, '"k": 2']);
-  expect(shown("/elastic/max")).toEqual([3, '"elastic": {"min": 8, "a/b": 1}']);
-  expect(shown("/run/trainer")).toBeNull();
+test("a text that YAML might take for something else, or cut, stands in quotes", () => {
+  const plain = ["charlm", "/data/a", "a b", "v1.2-x_y", "_z"];
+  expect(writeYaml({ plain })).toBe("plain: [charlm, /data/a, a b, v1.2-x_y, _z]\n");
+  for (const word of ["600", "1m", "true", "No", "null", "~", "", "-x", ".5", "0x1f", " a", "a ", "a: b", "a #b", "a,b", "[a", "{a", "*a", "&a", "!a", "%a", "@a", "a\nb", "'a", '"a', "ä"]) {
+    expect(writeYaml({ word })).toBe(`word: ${JSON.stringify(word)}\n`);
+  }
+  expect(writeYaml({ labels: { "a/b": "x", "1": true, "c: d": null, m: 1.5 } })).toBe('labels: {"1": true, a/b: x, "c: d": null, m: 1.5}\n');
 });
 
-test("a text that is no JSON is read as far as it is, and never for ever", () => {
-  for (let end = 0; end < file.length; end += 1) expect(fieldPlaces(file.slice(0, end)).size).toBeGreaterThan(0);
-  expect(placeOf(fieldPlaces(file.slice(0, 40)), "/name")).not.toBeNull();
-  expect(fieldPlaces('{"a": }').has("/a")).toBe(true);
-  expect(placeAt(file, 2, 3)).toEqual({ from: 4, to: 5 });
-  expect(placeAt(file, 99, 1).from).toBe(file.length);
+const file = "name: x\nelastic:\n  min: 8\n  a/b: 1\n";
+
+test("a line is shown without the blanks around it, and one that is not there is the end", () => {
+  const shown = (line: number) => { const { from, to } = placeOfLine(file, line); return file.slice(from, to); };
+  expect([1, 2, 3, 4, 5].map(shown)).toEqual(["name: x", "elastic:", "min: 8", "a/b: 1", ""]);
+  expect(placeOfLine(file, 99)).toEqual({ from: file.length, to: file.length });
 });
 
 const problem = (more: Partial<PlanProblem>): PlanProblem => ({ of: "plan", status: 422, code: "InvalidJob", message: "2 fields need a change", fields: [], hint: null, ...more });
 
 test("what the daemon has against a text stands at its lines, in their order", () => {
-  const fields = [{ pointer: "/elastic/min", message: "min is 8" }, { pointer: "/run", message: "is missing" }, { pointer: "/name", message: "is short" }];
+  const fields = [{ pointer: "/elastic/min", message: "min is 8", line: 3 }, { pointer: "/run", message: "is missing" }, { pointer: "/name", message: "is short", line: 1 }];
   expect(problemLines(problem({ fields }), file).map(({ line, field, message }) => [line, field, message])).toEqual([
-    [null, "run", "is missing"], [2, "name", "is short"], [3, "elastic.min", "min is 8"]]);
+    [null, "run", "is missing"], [1, "name", "is short"], [3, "elastic.min", "min is 8"]]);
+  expect(problemLines(problem({ fields }), file)[2]?.place).toEqual(placeOfLine(file, 3));
   expect(fieldName("/labels/a~1b")).toBe("labels.a/b");
 });
 
-test("where a text is no JSON is told by line, without the name of the daemon's library", () => {
-  const message = "not valid JSON: [json.exception.parse_error.101] parse error at line 2, column 7: syntax error while parsing value - unexpected '}'";
-  const [line] = problemLines(problem({ status: 400, code: "BadJson", message }), '{"name": "x",\n "a": }');
-  expect(line).toMatchObject({ line: 2, place: { from: 20, to: 21 }, message: "not valid JSON: syntax error while parsing value - unexpected '}'" });
+test("where a text is no YAML is told by its line", () => {
+  const lines = (message: string, code = "BadYaml") => problemLines(problem({ status: 400, code, message }), "name: x\nrun: [");
+  expect(lines("line 2: not valid YAML: end of sequence not found")).toMatchObject([{ line: 2, place: { from: 8, to: 14 }, message: "end of sequence not found" }]);
+  expect(lines('line 2: the field "run" appears twice; keep one of them')).toMatchObject([{ line: 2, message: 'the field "run" appears twice; keep one of them' }]);
+  expect(lines("the file has 2000000 bytes; it may have at most 1048576")).toEqual([]);
 });

@@ -10,7 +10,7 @@ function reader(leastMs: number, takes = 0) {
   const read = new PacedRead(async () => {
     times.push(Date.now() - began);
     if (takes > 0) await new Promise((done) => { setTimeout(done, takes); });
-  }, leastMs);
+  }, { leastMs });
   return { read, times };
 }
 
@@ -66,7 +66,7 @@ test("another question does not wait for the pace of the last one, and none is a
 
 test("a read that fails is not the last one", async () => {
   let reads = 0;
-  const failing = new PacedRead(() => { reads += 1; return Promise.reject(new Error("no")); }, 100);
+  const failing = new PacedRead(() => { reads += 1; return Promise.reject(new Error("no")); }, { leastMs: 100 });
   const noted = vi.fn();
   process.on("unhandledRejection", noted);
   failing.want();

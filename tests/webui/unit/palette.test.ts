@@ -53,13 +53,36 @@ test("a job's colour follows from its number and neighbours in number differ", (
   expect(jobHue("no number")).toBe(jobHue("no number"));
 });
 
+const styles = new Map(["base", "shell", "overview", "job", "plan", "tenants", "charts"]
+  .map((name) => [name, readFileSync(fileURLToPath(new URL(`../../../webui/src/styles/${name}.css`, import.meta.url)), "utf8")]));
+
 // "--ink: light-dark(#141a20, #e9eef1);"
-const tokens = new Map([...readFileSync(fileURLToPath(new URL("../../../webui/src/styles/base.css", import.meta.url)), "utf8")
-  .matchAll(/--([a-z0-9-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g)].map(([, name, light, dark]) => [name ?? "", [light ?? "", dark ?? ""]]));
+const tokens = new Map([...(styles.get("base") ?? "").matchAll(/--([a-z0-9-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g)]
+  .map(([, name, light, dark]) => [name ?? "", [light ?? "", dark ?? ""]]));
+
+test("no text is faded but of what is off, out of date or beside what is pointed at", () => {
+  const faded = [...styles.values()].flatMap((css) => [...css.matchAll(/^ *([^{}@]+?) \{[^}]*[ {]opacity: 0?\.\d/gm)].map(([, rule]) => rule ?? ""));
+  const marks = [".cell.other", ".bar-fill", ".bar-median"];
+  const texts = faded.filter((rule) => !marks.some((mark) => rule.startsWith(mark)));
+  expect(texts.sort()).toEqual([".button:disabled", ".card.old > :not(.card-head)", ".dimmed", ".job-table tbody.dimmed"]);
+});
+
+test("the colour of a warning is for what asks for a look: no state of a job is one", () => {
+  const chips = [...(styles.get("base") ?? "").matchAll(/^\.chip[^{]*\{[^}]*\}/gm)].map(([rule]) => rule);
+  expect(chips.length).toBeGreaterThan(3);
+  for (const chip of chips) expect(chip).not.toContain("--warn");
+});
+
+test("what one writes into, and a slot that is free, has an edge that is seen", () => {
+  const edged = [...styles.values()].flatMap((css) => [...css.matchAll(/^ *([^{}@]+?) \{[^}]*var\(--edge\)/gm)].map(([, rule]) => rule ?? ""));
+  expect(edged.filter((rule) => !rule.startsWith(":root")).sort()).toEqual([".cell.free, .key.free", "input", "textarea"]);
+});
 
 test.each([
-  ["texts", 4.5, [["ink-3", "surface"], ["ink-3", "bg"], ["ink-3", "surface-2"], ["ink-2", "accent-soft"], ["accent", "surface"], ["warn", "warn-soft"], ["bad", "bad-soft"], ["good", "good-soft"]]],
-  ["bars", 3, [["accent", "slot-free"], ["warn", "slot-free"], ["bad", "slot-free"], ["ink-3", "slot-free"], ["ink", "slot-free"]]],
+  ["texts", 4.5, [["ink-3", "surface"], ["ink-3", "bg"], ["ink-3", "surface-2"], ["ink-2", "accent-soft"], ["accent", "surface"],
+    ["warn", "warn-soft"], ["bad", "bad-soft"], ["good", "good-soft"], ["accent", "accent-soft"]]],
+  ["edges of fields and of free slots", 3, [["edge", "surface"], ["edge", "bg"], ["edge", "surface-2"]]],
+  ["bars", 3, [["accent", "slot-free"], ["warn", "slot-free"], ["bad", "slot-free"], ["bad", "slot-cordoned"], ["ink-3", "slot-free"], ["ink", "slot-free"]]],
 ] as const)("%s stand out from what they lie on, light and dark", (_, least, pairs) => {
   for (const [front, back] of pairs) {
     for (const look of [0, 1]) {

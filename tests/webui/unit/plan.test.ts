@@ -14,14 +14,14 @@ const decision = (): SubmitDecision => example<SubmitDecision>("submit_decision"
 const answer = (text: string) => ({ text, plan: plan(), decision: decision(), key: "k-1" });
 const desk = (...actions: PlanAction[]): PlanDesk => actions.reduce(reducePlan, kEmptyDesk);
 
-interface Asked { path: string; body: string; key: string | undefined; signal: AbortSignal | undefined }
+interface Asked { path: string; body: string; type: string | undefined; key: string | undefined; signal: AbortSignal | undefined }
 
 // A planner whose daemon answers by path; what is not given is refused.
 function planner(answers: Record<string, () => unknown>) {
   const asked: Asked[] = [];
   vi.stubGlobal("fetch", async (path: string, init: RequestInit) => {
     const headers = init.headers as Record<string, string>;
-    asked.push({ path, body: String(init.body ?? ""), key: headers["Idempotency-Key"], signal: init.signal ?? undefined });
+    asked.push({ path, body: String(init.body ?? ""), type: headers["Content-Type"], key: headers["Idempotency-Key"], signal: init.signal ?? undefined });
     const found = await answers[path]?.();
     if (found instanceof Error) throw found;
     return found === undefined
@@ -79,7 +79,7 @@ test("a refusal keeps the daemon's fields and its hint", () => {
 });
 
 test("what is sent is the text as it was written, and what is submitted is what was planned, with one key", async () => {
-  const text = '{ "run": {},  "priority": 12345678901234567890 }';
+  const text = "# mine\nrun: {}\npriority: 12345678901234567890\n";
   let reachable = false;
   const at = planner({ ...whole, "/v1/jobs": () => (reachable ? whole["/v1/jobs"]() : new TypeError("away")) });
   at.planner.write(text);
@@ -91,6 +91,7 @@ test("what is sent is the text as it was written, and what is submitted is what 
   expect(await at.planner.submit()).toBe("job-9");
   expect(at.now()).toMatchObject({ text, answer: null, submitted: { id: "job-9", name: "made" } });
   expect(at.asked.map(({ path, body }) => [path, body])).toEqual([["/v1/plan", text], ["/v1/jobs?dry_run=true", text], ["/v1/jobs", text], ["/v1/jobs", text]]);
+  expect(new Set(at.asked.map(({ type }) => type))).toEqual(new Set(["application/yaml"]));
   const [first, second] = at.asked.slice(2).map(({ key }) => key);
   expect(first).toMatch(/^[0-9a-f]{32}$/);
   expect(second).toBe(first);

@@ -1,16 +1,17 @@
-import { failedCheckpointText, failureText, isSilent, noCurvesText, notStartedText, paceText, progressText, stepText, throughputText } from "~/text/progress_text";
+import { failedCheckpointText, failureText, isSilent, lossText, noCurvesText, notStartedText, paceText, progressText, stepText, throughputText, withoutFailure } from "~/text/progress_text";
 import { job } from "./samples";
 
 const nothing = { ...job().progress, step: 0, steps_total: null, fraction: null, samples_per_second: 0, step_ms: 0, loss: null };
 const silent = job({ state: "running", progress: nothing, spec: { run: { resize: "restart" } } });
 
 test("what a program does not report is a dash, not a zero", () => {
-  expect([progressText(nothing), throughputText(silent), stepText(nothing), paceText(nothing)]).toEqual(["–", "–", "no step reported", "samples/s"]);
+  expect([progressText(nothing), throughputText(silent), stepText(nothing), paceText(silent)]).toEqual(["–", "–", "no step reported", "samples/s"]);
   const some = job({ state: "running" });
   expect([progressText(some.progress), stepText(some.progress)]).toEqual(["30\u00a0%", "step 120 of 400"]);
   expect(progressText({ fraction: null, step: 1200 })).toBe("step 1,200");
   expect(progressText({ fraction: 0, step: 0 })).toBe("0\u00a0%");
-  expect(paceText(some.progress)).toBe("samples/s, 56.1 ms a step");
+  expect(paceText(some)).toBe("samples/s, 56.1 ms a step");
+  expect(paceText({ ...some, state: "suspended" })).toBe("samples/s");
   expect(throughputText(job({ state: "suspended" }))).toBe("–");
 });
 
@@ -46,4 +47,20 @@ test("a worker that was lost is no failure of a job that has gone on without it"
   for (const state of ["pending", "running", "resizing", "suspended", "succeeded", "cancelled"] as const) {
     expect(failureText(job({ state, error }))).toBeNull();
   }
+});
+
+test("what a job has failed of is told once on its page", () => {
+  const failure = 'w-2 exited with code 1; last output: "KeyError: data"';
+  expect(withoutFailure(`failed after 3 losses: ${failure}`, failure)).toBe("failed after 3 losses");
+  expect(withoutFailure(`lost workers 3 times so far; newest: ${failure}`, failure)).toBe("lost workers 3 times so far");
+  expect(withoutFailure('worker w-1 lost (exit code 1): last output: "KeyError: data"', failure)).toBe("worker w-1 lost (exit code 1)");
+  const other = 'worker w-0 lost (exit code 1): last output: "out of memory"';
+  expect(withoutFailure(other, failure)).toBe(other);
+  expect(withoutFailure(`failed: ${failure}`, null)).toBe(`failed: ${failure}`);
+});
+
+test("a loss is told beside the first one, with the minus of all other numbers", () => {
+  expect(lossText({ loss: 1.94, first_loss: 4.52 })).toBe("-57\u00a0% since 4.52");
+  expect(lossText({ loss: 5, first_loss: 4 })).toBe("+25\u00a0% since 4.00");
+  expect([lossText({ loss: null, first_loss: 4 }), lossText({ loss: 1, first_loss: 0 })]).toEqual(["", ""]);
 });

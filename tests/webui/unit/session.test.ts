@@ -22,7 +22,7 @@ function daemon(answer: (path: string) => object | number | null | undefined = (
     const url = new URL(address, "http://daemon");
     asked.push(url.pathname);
     if (answer(url.pathname) === null) return new Promise((_, reject) => init.signal?.addEventListener("abort", () => reject(new Error("aborted"))));
-    if (url.pathname === "/v1/events/stream") {
+    if (url.pathname === "/v1/events/stream" && answer(url.pathname) === undefined) {
       let out!: ReadableStreamDefaultController<Uint8Array>;
       const body = new ReadableStream<Uint8Array>({ start: (controller) => { out = controller; } });
       const stream = { after: url.searchParams.get("after") ?? "", open: true, send: (sent: TideEvent) => out.enqueue(line(sent)), fail: () => out.error() };
@@ -38,7 +38,7 @@ function daemon(answer: (path: string) => object | number | null | undefined = (
   });
   const store = new Store();
   const session = new Session(new Client("secret"), store);
-  return { session, store, streams, reads, times: (path: string) => asked.filter((one) => one === path).length };
+  return { session, store, streams, reads, times: (path: string) => asked.filter((one) => one === path).length, all: () => asked.length };
 }
 
 test("however often one asks to try again while the lists are read, one stream is followed", async () => {
@@ -127,6 +127,29 @@ test("nodes are read again when slots were released, once more when all has sett
   await seconds(2);
   expect(streams).toHaveLength(2);
   expect(times("/v1/nodes")).toBe(4);
+});
+
+test("what no event tells of is read again after an outage: reasons and forecasts", async () => {
+  const { streams, times } = daemon();
+  await seconds(20);
+  const before = [times("/v1/jobs"), times("/v1/forecast")];
+  streams[0]?.fail();
+  await seconds(5);
+  expect([times("/v1/jobs"), times("/v1/forecast")]).toEqual(before.map((n) => n + 1));
+});
+
+test("a token that is revoked while the page is open is told of at once, and nothing is asked with it any more", async () => {
+  let revoked = false;
+  const { store, streams, all } = daemon(() => (revoked ? 401 : undefined));
+  await seconds(1);
+  streams[0]?.send(event(82, "job.started", { size: 2 }));
+  revoked = true;
+  streams[0]?.fail();
+  await seconds(2);
+  expect(store.state.link).toEqual({ kind: "refused", message: "the daemon answered 401" });
+  const before = all();
+  await seconds(300);
+  expect(all()).toBe(before);
 });
 
 test("the active policy is the one that was activated or rolled back to last", async () => {

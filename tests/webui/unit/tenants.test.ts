@@ -112,7 +112,8 @@ test("limits and shares are told in words", () => {
   expect(Object.fromEntries(limitPairs(find("guests"), "USD")).Guarantee).toBe("0 slots");
   const guests = { Weight: "0, only what no other wants", "May borrow": "as many as there are", "Priority of a job": "at most 0", "Preempts others": "no wait of its own" };
   expect(Object.fromEntries(limitPairs(find("guests"), "USD"))).toMatchObject(guests);
-  expect(Object.fromEntries(limitPairs(find("vision"), "USD"))).toMatchObject({ "Preempts others": "after 10m of waiting", "Puts off an end": "by at most 2m" });
+  expect(Object.fromEntries(limitPairs(find("vision"), "USD"))).toMatchObject({ "Preempts others": "after 10m of waiting", "Notice extension": "at most 2m" });
+  expect(Object.fromEntries(limitPairs(find("guests"), "USD"))["Notice extension"]).toBe("none of its own");
 });
 
 test("what holds preemptions up in the whole pool is told in a sentence, and nothing where nothing does", () => {

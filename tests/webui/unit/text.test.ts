@@ -5,7 +5,7 @@ import { splitFragment } from "~/session";
 import type { JobState } from "~/api/types";
 import { cancelText } from "~/text/cancel_text";
 import { briefly, describe as sentence, toneOf } from "~/text/event_text";
-import { ago, clockBeside, clockWithin, compact, duration, money, percent, quantity, rate, sentence as asSentence, share, sizeText } from "~/text/format";
+import { ago, clockBeside, clockWithin, compact, duration, money, percent, plural, quantity, rate, sentence as asSentence, share, sizeText } from "~/text/format";
 import { hasEarlier, noSwitchesText } from "~/text/switch_text";
 import { waitText } from "~/text/wait_text";
 import { bytes } from "~/views/job/generations";
@@ -47,6 +47,7 @@ test("numbers keep three significant digits, large ones get separators", () => {
   expect([5, 1234, 5_600_000].map(compact)).toEqual(["5", "1.23k", "5.6M"]);
   expect([null, Number.NaN, undefined].map(quantity)).toEqual(["–", "–", "–"]);
   expect([0.624, 25.4, 0.0512].map((part) => percent(part))).toEqual(["62\u00a0%", "2,540\u00a0%", "5\u00a0%"]);
+  expect([0, 1, 2].map((n) => plural(n, "job"))).toEqual(["jobs", "job", "jobs"]);
   expect(share(0.0512)).toBe("5.1\u00a0%");
   expect(rate(9120.5)).toBe("9,121/s");
   expect([0, 999, 1_843_200].map(bytes)).toEqual(["0 B", "999 B", "1.8 MB"]);
@@ -79,6 +80,11 @@ test("each event type of the contract has a sentence", () => {
   const types = [...contract.matchAll(/^\| (.*?) \| /gm)].flatMap((row) => [...(row[1] ?? "").matchAll(/`([a-z_.]+)`/g)].map((found) => found[1] ?? ""));
   expect(types.length).toBeGreaterThan(15);
   for (const type of types) expect(sentence(event(1, type, {})), type).not.toBe(type);
+});
+
+test("a size that a user asks for is told in the words of schedctl", () => {
+  const asked = (size: number) => sentence(event(1, "job.resize_requested", { size }));
+  expect([asked(3), asked(1), asked(0)]).toEqual(["a user asks for 3 workers", "a user asks for 1 worker", "a user leaves the size to the engine"]);
 });
 
 test("a job that ended without a step has no loss, and one that was cancelled is neither good nor bad", () => {

@@ -1,9 +1,10 @@
 import { markersOf } from "~/charts/markers";
 import { costAtMax, secondsLeft, throughputAt } from "~/state/cost";
-import { countScopes, inScope, matches, sorted } from "~/state/job_order";
-import { eventRate, sumPool } from "~/state/pool";
+import { byText, countScopes, firstOf, inScope, matches, wordsOf } from "~/state/job_order";
+import { emptyKind, eventRate, sumPool } from "~/state/pool";
 import { layOut, slotAt, slotOrigin } from "~/views/overview/mosaic_layout";
 import { columnsOf, rangeAround } from "~/views/job/history_data";
+import type { Job } from "~/api/types";
 import { event, job, metrics, node } from "./samples";
 
 test("slots are counted once: used, free, cordoned, quarantined or lost", () => {
@@ -33,6 +34,12 @@ test("quarantined slots are neither in use nor free", () => {
   expect(sumPool([{ ...node(), slots }])).toMatchObject({ total: 3, used: 1, free: 1, quarantined: 1 });
 });
 
+test("a slot without a job to name is another tenant's, lost, cordoned or free", () => {
+  const slot = { index: 0, job: null, worker: null };
+  const lost = { ...node(), state: "lost" };
+  expect([emptyKind(node(), slot), emptyKind({ ...node(), cordoned: true }, slot), emptyKind(lost, slot), emptyKind(lost, { ...slot, busy: true })]).toEqual(["free", "cordoned", "lost", "other"]);
+});
+
 test("the event rate counts only the window", () => {
   expect(eventRate([0, 41_000, 50_000, 99_000], 100_000)).toBeCloseTo(3 / 60);
 });
@@ -59,10 +66,25 @@ test("the table filters by words and sorts to one order", () => {
   const jobs = [job({ id: "job-2", name: "b" }), job({ id: "job-10", name: "a", state: "succeeded" }), job({ id: "job-3", name: "b", state: "pending" })];
   expect(jobs.filter((entry) => inScope(entry, "active")).map((entry) => entry.id)).toEqual(["job-2", "job-3"]);
   expect(countScopes(jobs)).toEqual({ active: 2, waiting: 1, ended: 1, all: 3 });
-  expect(jobs.filter((entry) => matches(entry, "DEMO pending")).map((entry) => entry.id)).toEqual(["job-3"]);
-  expect(matches(job(), "project=demo 62")).toBe(true);
-  expect(sorted(jobs, { column: "name", descending: false }).map((entry) => entry.id)).toEqual(["job-10", "job-3", "job-2"]);
-  expect(sorted([...jobs].reverse(), { column: "name", descending: false }).map((entry) => entry.id)).toEqual(["job-10", "job-3", "job-2"]);
+  expect(jobs.filter((entry) => matches(entry, wordsOf("DEMO pending"))).map((entry) => entry.id)).toEqual(["job-3"]);
+  expect(matches(job(), wordsOf("project=demo 62"))).toBe(true);
+  const names = (list: Job[], most: number) => firstOf(list, { column: "name", descending: false }, most).map((entry) => entry.id);
+  expect(names(jobs, 9)).toEqual(["job-10", "job-3", "job-2"]);
+  expect(names([...jobs].reverse(), 9)).toEqual(["job-10", "job-3", "job-2"]);
+  expect(names(jobs, 2)).toEqual(["job-10", "job-3"]);
+});
+
+test("the first rows of the table cost a comparison for each other job, and are those of the whole order", () => {
+  const one = job();
+  const jobs = Array.from({ length: 10_000 }, (_, n) => ({ ...one, id: `job-${n + 1}`, name: `run-${(n * 7919) % 10_007}` }));
+  const { compare } = byText;
+  let compared = 0;
+  Object.defineProperty(byText, "compare", { configurable: true, value: (a: string, b: string) => { compared += 1; return compare(a, b); } });
+  const first = firstOf(jobs, { column: "name", descending: true }, 40).map((entry) => entry.id);
+  delete (byText as Partial<Intl.Collator>).compare;
+  const whole = [...jobs].sort((a, b) => byText.compare(b.name, a.name)).slice(0, 40).map((entry) => entry.id);
+  expect(first).toEqual(whole);
+  expect(compared).toBeLessThan(14_000);
 });
 
 test("marks that would cover each other become one, with the gravest tone", () => {

@@ -99,9 +99,9 @@ export class Client {
     if (!response.ok) throw await errorOf(response);
   }
 
-  // A job file goes as it was written: the daemon reads the very text, and what it says of it fits what its writer sees.
+  // A job file goes as it was written, YAML or JSON, which is YAML, too: what the daemon says of it names its lines.
   private async sendFile<T>(path: string, text: string, init: { signal: AbortSignal; key?: string }): Promise<T> {
-    const headers: Record<string, string> = { Accept: "application/json", "Content-Type": "application/json" };
+    const headers: Record<string, string> = { Accept: "application/json", "Content-Type": "application/yaml" };
     if (init.key !== undefined) headers["Idempotency-Key"] = init.key;
     const response = await this.send(path, { method: "POST", headers: this.headers(headers), body: text, signal: init.signal });
     if (!response.ok) throw await errorOf(response);

@@ -395,5 +395,5 @@ export interface Problem {
   detail?: string;
   hint?: string;
   request_id?: string;
-  errors?: { pointer: string; message: string }[];
+  errors?: { pointer: string; message: string; line?: number }[];
 }

@@ -28,9 +28,10 @@ export function countScopes(jobs: readonly Job[]): Record<Scope, number> {
   return counts;
 }
 
+export function wordsOf(query: string): string[] { return query.toLowerCase().split(/\s+/).filter(Boolean); }
+
 // Every word must appear in the name, id, tenant, state, reason or a label.
-export function matches(job: Job, query: string): boolean {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+export function matches(job: Job, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const labels = Object.entries(job.labels).map(([key, value]) => `${key}=${value}`).join(" ");
   const text = `${job.name} ${job.id} ${job.tenant} ${job.state} ${job.reason?.text ?? ""} ${labels}`.toLowerCase();
@@ -56,12 +57,35 @@ function valueOf(job: Job, column: Column): number | string {
 
 export const byText = new Intl.Collator("en", { numeric: true });
 
-export function sorted(jobs: readonly Job[], order: Order): Job[] {
-  const sign = order.descending ? -1 : 1;
-  return [...jobs].sort((a, b) => {
-    const left = valueOf(a, order.column);
-    const right = valueOf(b, order.column);
-    const by = typeof left === "string" ? byText.compare(left, String(right)) : left - Number(right);
-    return by !== 0 ? sign * by : byText.compare(b.id, a.id);
-  });
+// The first `most` in that order, which is taken anew with each batch of events: a value and a comparison for each job,
+// log2(most) for one that is among the first. About 3 ms at 10,000 jobs, and it grows with their number.
+export function firstOf(jobs: Iterable<Job>, order: Order, most: number): Job[] {
+  const first: Entry[] = [];
+  for (const job of jobs) {
+    const entry = { job, value: valueOf(job, order.column) };
+    const last = first[most - 1];
+    if (last !== undefined && compare(entry, last, order) > 0) continue;
+    let [low, high] = [0, first.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compare(entry, first[middle] as Entry, order) < 0) high = middle;
+      else low = middle + 1;
+    }
+    first.splice(low, 0, entry);
+    if (first.length > most) first.pop();
+  }
+  return first.map(({ job }) => job);
 }
+
+interface Entry {
+  job: Job;
+  value: number | string;
+}
+
+function compare(a: Entry, b: Entry, { descending }: Order): number {
+  const by = typeof a.value === "string" ? byText.compare(a.value, String(b.value)) : a.value - Number(b.value);
+  return by !== 0 ? (descending ? -by : by) : numberOf(b.job.id) - numberOf(a.job.id) || byText.compare(b.job.id, a.job.id);
+}
+
+// Of "job-12"; most ties end at it, and words are compared slowly.
+function numberOf(id: string): number { return Number(id.slice(id.lastIndexOf("-") + 1)) || 0; }

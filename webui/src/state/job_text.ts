@@ -4,10 +4,14 @@ import type { Job } from "../api/types";
 type Fields = Record<string, unknown>;
 
 const kWidth = 72; // what fits into a line stands in one
+const kIndent = "  ";
+// In quotes, as JSON has them, stands what YAML might take for something else than that text.
+const kPlain = /^[A-Za-z_/][\w./-]*( [\w./-]+)*$/;
+const kOtherThanText = /^(null|true|false|yes|no|on|off|y|n)$/i;
 const kFirst = ["name", "tenant", "priority", "run", "trainer", "command", "resources", "elastic", "min", "max", "batch", "work"];
 
 // Only sleeps, so that it plans on any pool and is harmless if it is submitted unchanged.
-export const kExampleText = writeJson({
+export const kExampleText = writeYaml({
   name: "my-job",
   priority: "normal",
   run: { command: ["sleep", "600"], resize: "restart" },
@@ -21,7 +25,7 @@ export function jobText(job: Pick<Job, "spec" | "defaults_from">): string {
   const spec = structuredClone(job.spec ?? {}) as Fields;
   for (const field of Object.keys(job.defaults_from ?? {})) remove(spec, field.split("."));
   withoutReckoned(spec);
-  return writeJson(withoutNothing(spec));
+  return writeYaml(withoutNothing(spec));
 }
 
 function remove(fields: Fields, [first, ...rest]: readonly string[]): void {
@@ -57,25 +61,35 @@ function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-// JSON as people write it: a part that fits into a line is not broken.
-export function writeJson(value: unknown, indent = "", used = 0): string {
-  const short = inOneLine(value);
-  const isWhole = indent === "" && isObject(value);
-  if (!isWhole && indent.length + used + short.length <= kWidth) return short;
-  const inner = `${indent}  `;
-  if (Array.isArray(value)) {
-    return `[\n${value.map((item) => inner + writeJson(item, inner)).join(",\n")}\n${indent}]`;
-  }
-  if (!isObject(value)) return short;
-  const lines = Object.entries(value).map(([name, item]) => {
-    const head = `${JSON.stringify(name)}: `;
-    return inner + head + writeJson(item, inner, head.length);
-  });
-  return `{\n${lines.join(",\n")}\n${indent}}`;
+// YAML as people write it: a part without parts of its own that fits into a line is not broken.
+export function writeYaml(fields: Fields): string { return `${linesOf(fields, kWidth).join("\n")}\n`; }
+
+function linesOf(value: unknown, room: number): string[] {
+  const below = (head: string, item: unknown) => {
+    const short = inOneLine(item, room - head.length - 1);
+    return short !== null ? [`${head} ${short}`] : [head, ...linesOf(item, room - kIndent.length).map((line) => kIndent + line)];
+  };
+  if (Array.isArray(value)) return value.flatMap((item) => below("-", item));
+  return Object.entries(value as Fields).flatMap(([name, item]) => below(`${wordOf(name)}:`, item));
 }
 
-function inOneLine(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(inOneLine).join(", ")}]`;
-  if (!isObject(value)) return JSON.stringify(value);
-  return `{${Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${inOneLine(item)}`).join(", ")}}`;
+// Null: it has to be broken.
+function inOneLine(value: unknown, room: number): string | null {
+  const text = flowOf(value);
+  const isList = Array.isArray(value);
+  const parts = isList || isObject(value) ? Object.values(value) : [];
+  if (parts.length === 0) return text;
+  const holdsParts = parts.some((part) => isObject(part) || (!isList && Array.isArray(part)));
+  return !holdsParts && text.length <= room ? text : null;
+}
+
+function flowOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flowOf).join(", ")}]`;
+  if (!isObject(value)) return wordOf(value);
+  return `{${Object.entries(value).map(([name, item]) => `${wordOf(name)}: ${flowOf(item)}`).join(", ")}}`;
+}
+
+function wordOf(value: unknown): string {
+  const isPlain = typeof value === "string" && kPlain.test(value) && !kOtherThanText.test(value);
+  return isPlain ? value : JSON.stringify(value);
 }

@@ -7,6 +7,7 @@ import { ApiError, type Client } from "../api/client";
 import type { TideEvent } from "../api/types";
 import { kNoNeeds, type Needs } from "./model";
 import { type Action, movesSlots } from "./reducer";
+import type { Feed } from "./paced_read";
 import type { Store } from "./store";
 
 const kRefetchMs = 400;
@@ -19,7 +20,7 @@ export const kDecisionsRead = 40;
 const kJobEvents = 10_000; // how far back a job's page reads: a long job has reports without end
 const kSwitches = 50; // of its generations, however far back
 
-export class NeedsFeed {
+export class NeedsFeed implements Feed {
   private readonly client: Client;
   private readonly store: Store;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -36,7 +37,7 @@ export class NeedsFeed {
     this.store = store;
   }
 
-  // The events that the stream has brought. No event says that a worker which left its job has ended, so nodes are read
+  // No event says that a worker which left its job has ended, so nodes are read
   // once more when all has settled.
   notice(events: readonly TideEvent[]): void {
     if (events.some(movesSlots)) {
@@ -46,7 +47,6 @@ export class NeedsFeed {
     this.want();
   }
 
-  // What events had said may have been missed.
   refresh(): void {
     const { detail } = this.store.state;
     this.readFailed();

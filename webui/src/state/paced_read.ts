@@ -1,8 +1,23 @@
 // Reads one thing from the daemon no more often than its pace, however often it is wanted. Wants that come while
 // it waits or reads are one; without a want nothing is asked.
-export class PacedRead {
+import type { TideEvent } from "../api/types";
+
+// What the session tells of its stream, whatever is read because of it.
+export interface Feed {
+  notice(events: readonly TideEvent[]): void; // the stream has brought them
+  refresh(): void; // what events had said may have been missed
+  stop(): void;
+}
+
+export interface Pace {
+  leastMs: number; // between two reads
+  afterMs?: number; // after events, the time in which all is to be settled; 0 if absent
+  stepsMs?: number; // after steps alone, which move little; as after other events if absent
+}
+
+export class PacedRead implements Feed {
   private readonly read: () => Promise<void>;
-  private readonly leastMs: number;
+  private readonly pace: Pace;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private dueAt = Infinity;
   private beganAt = -Infinity;
@@ -10,15 +25,23 @@ export class PacedRead {
   private stopped = false;
 
   // `read` deals with its own failures; one that it does not ends that read alone.
-  constructor(read: () => Promise<void>, leastMs: number) {
+  constructor(read: () => Promise<void>, pace: Pace) {
     this.read = read;
-    this.leastMs = leastMs;
+    this.pace = pace;
   }
+
+  notice(events: readonly TideEvent[]): void {
+    if (events.length === 0) return;
+    const { afterMs = 0, stepsMs = afterMs } = this.pace;
+    this.want(areSteps(events) ? stepsMs : afterMs);
+  }
+
+  refresh(): void { this.want(); }
 
   // Within `patienceMs`, or as soon after that as the pace allows.
   want(patienceMs = 0): void {
     if (this.stopped) return;
-    const at = Math.max(Date.now() + patienceMs, this.beganAt + this.leastMs);
+    const at = Math.max(Date.now() + patienceMs, this.beganAt + this.pace.leastMs);
     if (at >= this.dueAt) return;
     this.dueAt = at;
     if (!this.reading) this.arm();
@@ -55,3 +78,5 @@ export class PacedRead {
     }
   }
 }
+
+export function areSteps(events: readonly TideEvent[]): boolean { return events.every((event) => event.type === "job.progressed"); }

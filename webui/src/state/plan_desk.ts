@@ -15,7 +15,7 @@ export interface PlanProblem {
   status: number; // 0 = the daemon did not answer
   code: string;
   message: string;
-  fields: readonly { pointer: string; message: string }[];
+  fields: readonly { pointer: string; message: string; line?: number }[];
   hint: string | null;
 }
 

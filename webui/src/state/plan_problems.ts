@@ -1,6 +1,6 @@
 // What is wrong with a job file, each part at its line of the text as it stands there now.
-import { fieldPlaces, lineOf, type Place, placeAt, placeOf } from "./json_places";
 import type { PlanProblem } from "./plan_desk";
+import { type Place, placeOfLine } from "./text_lines";
 
 export interface ProblemLine {
   line: number | null; // null: not of one place
@@ -10,14 +10,13 @@ export interface ProblemLine {
 }
 
 export function problemLines(problem: PlanProblem, text: string): ProblemLine[] {
-  const at = notJson(problem);
-  if (at !== null) return [{ line: at.line, place: placeAt(text, at.line, at.column), field: null, message: at.message }];
-  const places = fieldPlaces(text);
-  const lines = problem.fields.map(({ pointer, message }): ProblemLine => {
-    const place = placeOf(places, pointer);
-    return { line: place && lineOf(text, place.from), place, field: fieldName(pointer) || null, message };
+  const at = notYaml(problem);
+  if (at !== null) return [{ line: at.line, place: placeOfLine(text, at.line), field: null, message: at.message }];
+  const lines = problem.fields.map(({ pointer, message, line = null }): ProblemLine => {
+    const place = line === null ? null : placeOfLine(text, line);
+    return { line, place, field: fieldName(pointer) || null, message };
   });
-  return lines.sort((a, b) => (a.place?.from ?? 0) - (b.place?.from ?? 0));
+  return lines.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }
 
 // "/elastic/min" as its documents name it: "elastic.min"
@@ -25,10 +24,8 @@ export function fieldName(pointer: string): string {
   return pointer.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~")).join(".");
 }
 
-const kJsonAt = /\[json\.exception\.[^\]]*\] parse error at line (\d+), column (\d+): /;
-
-// Where the daemon says that a text is no JSON, counted from 1, and its words without its library's.
-export function notJson({ code, message }: PlanProblem): { line: number; column: number; message: string } | null {
-  const found = code === "BadJson" ? kJsonAt.exec(message) : null;
-  return found ? { line: Number(found[1]), column: Number(found[2]), message: message.replace(kJsonAt, "") } : null;
+// Where the daemon says that a text cannot be read, counted from 1, and its words without the place.
+export function notYaml({ code, message }: PlanProblem): { line: number; message: string } | null {
+  const [, line, what] = (code === "BadYaml" && /^line (\d+): (?:not valid YAML: )?(.+)$/s.exec(message)) || [];
+  return line === undefined || what === undefined ? null : { line: Number(line), message: what };
 }

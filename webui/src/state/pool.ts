@@ -29,6 +29,13 @@ export function closedBy(node: ClusterNode): "draining" | "cordoned" | "unsteady
   return node.faults?.unsteady_until ? "unsteady" : null;
 }
 
+// What a slot is that has no job to name.
+export function emptyKind(node: ClusterNode, slot: Slot): "other" | "lost" | "cordoned" | "free" {
+  if (isHeld(slot)) return "other"; // held by a job of another tenant
+  if (node.state !== "up") return "lost";
+  return closedBy(node) === null ? "free" : "cordoned";
+}
+
 export function sumPool(nodes: Iterable<ClusterNode>): PoolSums {
   const sums: PoolSums = { total: 0, used: 0, free: 0, cordoned: 0, quarantined: 0, lost: 0, nodesUp: 0, nodesLost: 0, largestFree: 0 };
   for (const node of nodes) {

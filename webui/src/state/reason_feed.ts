@@ -6,15 +6,13 @@
 // events nothing is asked.
 import type { Client } from "../api/client";
 import type { TideEvent } from "../api/types";
-import { PacedRead } from "./paced_read";
+import { areSteps, type Feed, PacedRead } from "./paced_read";
 import type { Store } from "./store";
 
-const kPaceMs = 2_000;
-const kSoonMs = 500;
+const kPace = { leastMs: 2_000, afterMs: 500, stepsMs: 10_000 };
 const kSettledMs = 5_000;
-const kStepsMs = 10_000;
 
-export class ReasonFeed {
+export class ReasonFeed implements Feed {
   private readonly client: Client;
   private readonly store: Store;
   private readonly onRead: () => void;
@@ -27,19 +25,15 @@ export class ReasonFeed {
     this.client = client;
     this.store = store;
     this.onRead = onRead;
-    this.page = new PacedRead(() => this.readPage(), kPaceMs);
+    this.page = new PacedRead(() => this.readPage(), kPace);
   }
 
-  // The events that the stream has brought.
   notice(events: readonly TideEvent[]): void {
-    const stepsAlone = events.every((event) => event.type === "job.progressed");
-    if (!stepsAlone) this.moved = true;
-    if (events.length > 0) this.page.want(stepsAlone ? kStepsMs : kSoonMs);
+    if (!areSteps(events)) this.moved = true;
+    this.page.notice(events);
   }
 
-  // What events had said may have been missed.
-  refresh(): void { this.page.want(); }
-
+  refresh(): void { this.page.refresh(); }
   stop(): void { this.page.stop(); }
 
   private async readPage(): Promise<void> {

@@ -5,7 +5,7 @@ import { EventStream } from "../api/event_stream";
 import type { Decision, Page, TideEvent } from "../api/types";
 import { isTold } from "./model";
 import { kDecisionsRead, NeedsFeed } from "./needs_feed";
-import { PacedRead } from "./paced_read";
+import { type Feed, PacedRead } from "./paced_read";
 import { ReasonFeed } from "./reason_feed";
 import type { Store } from "./store";
 import { TenantFeed } from "./tenant_feed";
@@ -19,14 +19,13 @@ const kDecisionsToTell = 12; // of those that changed something; under a policy 
 const kDecisionsPage = 200;
 const kDecisionPages = 5; // and so many larger pages are read back for them at most
 // No event says that a forecast was made: the daemon makes one 5 s after something has changed, and rests after it.
-const kForecastPatienceMs = 6_000;
-const kForecastPaceMs = 15_000;
+const kForecastPace = { leastMs: 15_000, afterMs: 6_000 };
 
 export class Session {
   readonly tenants: TenantFeed;
   private readonly forecasts: PacedRead;
   private readonly needs: NeedsFeed;
-  private readonly reasons: ReasonFeed;
+  private readonly feeds: readonly Feed[];
   private readonly client: Client;
   private readonly store: Store;
   private stream: EventStream | undefined;
@@ -44,9 +43,9 @@ export class Session {
     this.client = client;
     this.store = store;
     this.tenants = new TenantFeed(client, store);
-    this.forecasts = new PacedRead(() => this.fetchForecasts(), kForecastPaceMs);
+    this.forecasts = new PacedRead(() => this.fetchForecasts(), kForecastPace);
     this.needs = new NeedsFeed(client, store);
-    this.reasons = new ReasonFeed(client, store, () => this.needs.want());
+    this.feeds = [this.needs, this.tenants, new ReasonFeed(client, store, () => this.needs.want()), this.forecasts];
     void this.start();
   }
 
@@ -54,10 +53,7 @@ export class Session {
     this.stopped = true;
     this.run += 1;
     this.stream?.close();
-    this.tenants.stop();
-    this.forecasts.stop();
-    this.needs.stop();
-    this.reasons.stop();
+    for (const feed of this.feeds) feed.stop();
     clearTimeout(this.batch);
     clearTimeout(this.relist);
     clearTimeout(this.unseen);
@@ -112,11 +108,15 @@ export class Session {
 
   private failedToList(failure: unknown): void {
     const error = failure instanceof ApiError ? failure : new ApiError(0, "Failed", String(failure));
-    if (error.status === 401 || error.status === 403) {
-      return this.store.dispatch({ type: "link", link: { kind: "refused", message: error.message } });
-    }
+    if (error.status === 401 || error.status === 403) return this.refused(error);
     this.relist = setTimeout(() => { void this.start(); }, kRelistMs);
     this.down(error, kRelistMs);
+  }
+
+  // Nothing more is asked with this token; another one is another session.
+  private refused(error: ApiError): void {
+    this.stop();
+    this.store.dispatch({ type: "link", link: { kind: "refused", message: error.message } });
   }
 
   private down(error: ApiError, wait: number): void {
@@ -130,11 +130,7 @@ export class Session {
     this.stream = new EventStream(this.client, after, {
       onOpen: () => {
         this.store.dispatch({ type: "link", link: { kind: "live" } });
-        if (this.wasDown) {
-          this.needs.refresh();
-          this.reasons.refresh();
-          this.tenants.refresh();
-        }
+        if (this.wasDown) for (const feed of this.feeds) feed.refresh();
         this.wasDown = false;
         if (!this.seen) this.see(false);
       },
@@ -144,7 +140,7 @@ export class Session {
         this.wasDown = true;
         this.down(error, wait);
       },
-      onRefused: (error) => this.store.dispatch({ type: "link", link: { kind: "refused", message: error.message } }),
+      onRefused: (error) => this.refused(error),
     });
   }
 
@@ -155,10 +151,7 @@ export class Session {
       const batch = this.pending;
       this.pending = [];
       if (batch.length > 0) this.store.dispatch({ type: "events", events: batch });
-      this.needs.notice(batch);
-      this.tenants.notice(batch);
-      this.reasons.notice(batch);
-      this.forecasts.want(kForecastPatienceMs);
+      for (const feed of this.feeds) feed.notice(batch);
     }, kBatchMs);
   }
 

@@ -7,16 +7,15 @@
 import { ApiError, type Client } from "../api/client";
 import type { TideEvent, UsageWindow } from "../api/types";
 import type { Refusal } from "./model";
-import { PacedRead } from "./paced_read";
+import { type Feed, PacedRead } from "./paced_read";
 import type { TenantAction } from "./reduce_tenants";
 import type { Store } from "./store";
 
-const kTreePaceMs = 2_000;
-const kStepsPatienceMs = 10_000;
+const kTreePace = { leastMs: 2_000, stepsMs: 10_000 };
+const kUsagePace = { leastMs: 60_000 };
 const kSpendingPatienceMs = 30_000;
-const kUsagePaceMs = 60_000;
 
-export class TenantFeed {
+export class TenantFeed implements Feed {
   private readonly client: Client;
   private readonly store: Store;
   private readonly tree: PacedRead;
@@ -25,8 +24,8 @@ export class TenantFeed {
   constructor(client: Client, store: Store) {
     this.client = client;
     this.store = store;
-    this.tree = new PacedRead(() => this.readTree(), kTreePaceMs);
-    this.usage = new PacedRead(() => this.readUsage(), kUsagePaceMs);
+    this.tree = new PacedRead(() => this.readTree(), kTreePace);
+    this.usage = new PacedRead(() => this.readUsage(), kUsagePace);
   }
 
   open(): void {
@@ -42,24 +41,17 @@ export class TenantFeed {
     this.usage.restart();
   }
 
-  // The events that the stream has brought.
   notice(events: readonly TideEvent[]): void {
-    if (this.store.state.tenants === null || events.length === 0) return;
-    this.tree.want(events.every((event) => event.type === "job.progressed") ? kStepsPatienceMs : 0);
-    this.usage.want();
+    if (this.store.state.tenants !== null) this.reads.forEach((read) => read.notice(events));
   }
 
-  // What events had said may have been missed.
   refresh(): void {
-    if (this.store.state.tenants === null) return;
-    this.tree.want();
-    this.usage.want();
+    if (this.store.state.tenants !== null) this.reads.forEach((read) => read.refresh());
   }
 
-  stop(): void {
-    this.tree.stop();
-    this.usage.stop();
-  }
+  stop(): void { this.reads.forEach((read) => read.stop()); }
+
+  private get reads(): PacedRead[] { return [this.tree, this.usage]; }
 
   private async readTree(): Promise<void> {
     if (this.store.state.tenants === null) return;

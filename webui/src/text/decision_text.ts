@@ -1,5 +1,7 @@
-// What a decision did to a job, as the feed tells it.
+// What a decision did to a job, as the feed tells it, and why there is none to tell.
 import type { IntentLine } from "../state/event_data";
+import type { JobSums, PoolSums } from "../state/pool";
+import { count } from "./format";
 
 // The engine takes a job's slots in one way, for its user and for a budget as for another job.
 const kTaken: Record<string, string> = { SuspendedByUser: "suspend", BudgetSpent: "pause" };
@@ -13,4 +15,13 @@ export function kindText({ kind, code }: Pick<IntentLine, "kind" | "code">): str
 export function intentText({ text, job }: Pick<IntentLine, "text" | "job">, name: string): string {
   const front = [name, job ?? ""].find((word) => word !== "" && text.startsWith(`${word}: `));
   return front === undefined ? text : text.slice(front.length + 2);
+}
+
+// Of a pool in which no decision at hand has changed a job.
+export function noDecisionsText({ nodesUp }: Pick<PoolSums, "nodesUp">, { running, waiting }: Pick<JobSums, "running" | "waiting">): string {
+  if (nodesUp === 0) return "No node is up, so no job can get slots. Decisions appear here once a node has joined.";
+  if (running + waiting === 0) return "No job runs or waits for slots, so there is nothing to decide.";
+  const jobs = (n: number) => (n === 1 ? "The job" : `The ${count(n)} jobs`);
+  if (running > 0) return `${jobs(running)} that ${running === 1 ? "runs keeps its size" : "run keep their sizes"}: the newest decisions have changed none.`;
+  return `${jobs(waiting)} that ${waiting === 1 ? "waits has" : "wait have"} not been given slots; the list of jobs says why.`;
 }

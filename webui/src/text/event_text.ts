@@ -15,7 +15,7 @@ export function describe(event: TideEvent): string {
 const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.submitted": (e) => `${str(e, "name") ?? e.job} submitted, ${num(e, "min")} to ${workers(num(e, "max"))}`,
   "job.started": (e) => `first step done with ${workers(num(e, "size"))}`,
-  "job.resize_requested": (e) => (num(e, "size") ? `asked to hold ${workers(num(e, "size"))}` : "wish for a size taken back"),
+  "job.resize_requested": (e) => (num(e, "size") ? `a user asks for ${workers(num(e, "size"))}` : "a user leaves the size to the engine"),
   "job.resizing": (e) => reason(e)?.text || `changing from ${num(e, "from")} to ${workers(num(e, "to"))}`,
   "job.resized": (e) => `now ${workers(num(e, "to"))}, before ${num(e, "from")}`,
   "job.progressed": (e) => `step ${count(num(e, "step"))}, ${quantity(num(e, "samples_per_second"))} samples/s, loss ${quantity(num(e, "loss"))}`,

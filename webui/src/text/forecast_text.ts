@@ -1,7 +1,7 @@
 // When a job starts and ends, as people say it. In eight of ten cases it lies between the two times in brackets.
 import type { ExpectedTime, Forecast, ForecastBasis, ForecastObserved, Job } from "../api/types";
 import { isOver } from "../state/model";
-import { count, dayOfMonth, percent } from "./format";
+import { absolute, count, dayOfMonth, percent } from "./format";
 
 const kMinuteMs = 60_000;
 const kRelativeMs = 60 * kMinuteMs; // what is over within this is told as "in 12 min", else by the clock
@@ -78,6 +78,13 @@ export function forecastLine(job: Pick<Job, "state" | "forecast">, now: number):
   return at === null ? null : `${what} before ${at}`;
 }
 
+// The times of that line in full; null: it tells none.
+export function forecastTitle(job: Pick<Job, "state" | "forecast">): string | null {
+  const time = startOf(job) ?? job.forecast?.end;
+  if (!time) return null;
+  return `expected ${absolute(time.expected)}, in eight of ten cases between ${absolute(time.early)} and ${absolute(time.late)}`;
+}
+
 const kRests: Record<ForecastBasis, string> = {
   declared: "by the work that its job file declares",
   told: "by the length that its program tells",
@@ -96,7 +103,7 @@ export function unaskedText({ unasked_policy }: Forecast): string | null {
 export function noEndText(forecast: Forecast, now: number): string {
   const at = forecast.start ? null : notBefore(forecast, now);
   if (forecast.basis !== "unknown") return at === null ? "No end is in sight." : `It is not expected to end before ${at}.`;
-  return "When it ends nothing tells: neither its job file (work.samples), nor its program, nor jobs like it.";
+  return "Its end cannot be forecast: neither its job file (work.samples), nor its program, nor jobs like it tell how long it takes.";
 }
 
 // How good forecasts were; `observed` null = none has been made since the daemon was started, or it keeps no count.

@@ -12,6 +12,9 @@ export function count(value: number | null | undefined): string {
   return known(value) ? whole.format(value) : kDash;
 }
 
+// The word for so many: "job", "jobs".
+export function plural(n: number, word: string): string { return n === 1 ? word : `${word}s`; }
+
 // Three significant digits for small values, thousands separators for large ones.
 export function quantity(value: number | null | undefined): string {
   if (!known(value)) return kDash;

@@ -120,15 +120,8 @@ export function sizesText(spans: readonly SizeSpan[]): string {
   }).join(", then ");
 }
 
-export function looksLikeYaml(text: string): boolean {
-  return /^\s*(#.*\n\s*)*(---|[A-Za-z_][\w-]*:(\s|$))/.test(text);
-}
-
 // What the reader can do that the daemon's words do not say; null: nothing more.
-export function adviceText({ of, status, code }: PlanProblem, text: string): string | null {
-  if (code === "BadJson" && looksLikeYaml(text)) {
-    return "This looks like YAML, and JSON is taken here. “yq -o json FILE” makes JSON of it; “schedctl plan FILE” takes it as it is.";
-  }
+export function adviceText({ of, status, code }: PlanProblem): string | null {
   if (code === "Forbidden") return "This token may look but not submit; sign in with one that may.";
   if (status === 401) return "Sign out and in with a token that is known.";
   if (status === 0 && code === "Unreachable") {

@@ -1,7 +1,7 @@
 // What a job's page says of steps and reports, and of those that are not there.
 import type { Job } from "../api/types";
 import { holdsSlots, isOver } from "../state/model";
-import { count, quantity, sentence, share } from "./format";
+import { count, percent, quantity, sentence, share } from "./format";
 
 // Null: the job has started.
 export function notStartedText({ state, started_at }: Pick<Job, "state" | "started_at">): string | null {
@@ -12,6 +12,14 @@ export function notStartedText({ state, started_at }: Pick<Job, "state" | "start
 // What a job has failed of. Of one that has gone on since, the last words of a lost worker are evidence, not its state.
 export function failureText({ state, error }: Pick<Job, "state" | "error">): string | null {
   return state === "failed" ? error : null;
+}
+
+// What the failure, which stands at the top of the page, says already is left out from the end of another sentence.
+export function withoutFailure(text: string, failure: string | null): string {
+  if (failure === null) return text;
+  const parts = text.split(": ");
+  const told = parts.findIndex((_, index) => index > 0 && failure.includes(parts.slice(index).join(": ")));
+  return told < 0 ? text : parts.slice(0, told).join(": ").replace(/; newest$/, "");
 }
 
 // Programs that are restarted at each change train without Tidepool's library; what they do not report is not known.
@@ -50,6 +58,13 @@ export function throughputText({ state, progress }: Pick<Job, "state" | "progres
   return holdsSlots(state) && progress.samples_per_second > 0 ? quantity(progress.samples_per_second) : "–";
 }
 
-export function paceText({ step_ms }: Pick<Job["progress"], "step_ms">): string {
-  return step_ms > 0 ? `samples/s, ${quantity(step_ms)} ms a step` : "samples/s";
+export function paceText({ state, progress: { step_ms } }: Pick<Job, "state" | "progress">): string {
+  return holdsSlots(state) && step_ms > 0 ? `samples/s, ${quantity(step_ms)} ms a step` : "samples/s";
+}
+
+// "-57 % since 4.52"; empty: there is nothing to compare.
+export function lossText({ loss, first_loss }: Pick<Job["progress"], "loss" | "first_loss">): string {
+  if (loss === null || first_loss === null || !(first_loss > 0)) return "";
+  const change = loss / first_loss - 1;
+  return `${change > 0 ? "+" : ""}${percent(change)} since ${quantity(first_loss)}`;
 }

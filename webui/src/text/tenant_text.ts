@@ -84,7 +84,7 @@ export function limitPairs(tenant: Tenant, currency: string): [string, string][]
     ["Price of a job", tenant.job_price_max === null ? "no limit of its own" : `at most ${money(tenant.job_price_max, currency)} an hour`],
     ["Grace of a job", tenant.job_grace_max === null ? "no limit of its own" : `at most ${tenant.job_grace_max}`],
     ["Preempts others", tenant.preempt_after === kAtOnce ? "no wait of its own" : `after ${tenant.preempt_after} of waiting`],
-    ["Puts off an end", tenant.notice_extension === null ? "no limit of its own" : `by at most ${tenant.notice_extension}`],
+    ["Notice extension", tenant.notice_extension === null ? "none of its own" : `at most ${tenant.notice_extension}`],
   ];
 }
 

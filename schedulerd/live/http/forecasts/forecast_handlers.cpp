@@ -49,9 +49,7 @@ void list_forecasts(Rest& rest, Call call) {
 }
 
 void plan_job(Rest& rest, Call call) {
-  auto body = read_body(call);
-  if (const auto* problem = std::get_if<Problem>(&body)) return call.fail(*problem);
-  auto read = read_submitted(std::get<json>(std::move(body)), call, rest.options());
+  auto read = read_submitted_file(call, rest.options());
   if (const auto* problem = std::get_if<Problem>(&read)) return call.fail(*problem);
   Service& service = rest.service();
   auto done = [weak = rest.weak_from_this(), call = std::move(call)](Result<PlannedSubmit> planned) {

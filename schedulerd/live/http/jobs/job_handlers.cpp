@@ -94,9 +94,7 @@ void reply_dry_submit(Rest& rest, Call call, core::JobSpec spec) {
 void submit_job(Rest& rest, Call call) {
   const auto dry_run = read_flag(call, "dry_run");
   if (!dry_run) return call.fail(bad_parameter(dry_run.error()));
-  auto body = read_body(call);
-  if (const auto* problem = std::get_if<Problem>(&body)) return call.fail(*problem);
-  auto read = read_submitted(std::get<json>(std::move(body)), call, rest.options());
+  auto read = read_submitted_file(call, rest.options());
   if (const auto* problem = std::get_if<Problem>(&read)) return call.fail(*problem);
   auto& spec = std::get<core::JobSpec>(read);
   if (dry_run.value()) return reply_dry_submit(rest, std::move(call), std::move(spec));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/word_list.hpp"
+#include "base/yaml/yaml_document.hpp"
 #include "schedulerd/leader/job_change.hpp"
 #include "schedulerd/leader/job_defaults.hpp"
 #include "schedulerd/leader/job_file.hpp"
@@ -15,10 +16,18 @@ using nlohmann::json;
 
 namespace {
 
+// Far beyond what people write, and what its reader takes a tenth of a second for at worst: requests are read in turns.
+constexpr std::size_t kYamlBytesMax = 64U * 1024U;
+
 // Of a job file; empty where it is no text, of which the file's reader complains.
 std::string tenant_of(const json& file) {
   if (!file.is_object() || !file.contains("tenant") || file["tenant"].is_null()) return core::JobSpec().tenant;
   return file["tenant"].is_string() ? file["tenant"].get<std::string>() : "";
+}
+
+Problem unreadable(const char* code, const Error& error) {
+  const bool too_big = error.code == ErrorCode::kLimitExceeded;
+  return {.status = too_big ? 413 : 400, .code = code, .detail = error.message};
 }
 
 // Beside a job's file: which of its fields are a tenant's defaults.
@@ -85,14 +94,33 @@ std::variant<core::JobSpec, Problem> read_submitted(json document, const Call& c
   return spec;
 }
 
+std::variant<core::JobSpec, Problem> read_submitted_file(const Call& call, const RestOptions& options) {
+  if (media_type(call.request.header("content-type")) != kYamlType) {
+    auto body = read_body(call);
+    if (const auto* problem = std::get_if<Problem>(&body)) return *problem;
+    return read_submitted(std::get<json>(std::move(body)), call, options);
+  }
+  FieldLines lines;
+  auto document = tidepool::read_yaml(call.request.body, lines, {.bytes_max = kYamlBytesMax});
+  if (!document.ok()) {
+    Problem problem = unreadable("BadYaml", document.error());
+    if (problem.status == 413) problem.hint = "send it as JSON, which may be larger";
+    return problem;
+  }
+  auto read = read_submitted(std::move(document).value(), call, options);
+  if (auto* problem = std::get_if<Problem>(&read)) {
+    for (FieldError& error : problem->errors) error.line = lines.line_of(error.pointer);
+  }
+  return read;
+}
+
 std::variant<json, Problem> read_body(const Call& call) {
   if (call.request.body.empty()) {
     return Problem{.status = 400, .code = "MissingBody", .detail = "this needs a JSON body"};
   }
   auto body = parse_json(call.request.body);
   if (body) return std::move(body).value();
-  const bool too_big = body.error().code == ErrorCode::kLimitExceeded;
-  return Problem{.status = too_big ? 413 : 400, .code = "BadJson", .detail = body.error().message};
+  return unreadable("BadJson", body.error());
 }
 
 HttpResponse job_response(int status, Rest& rest, const SeenBy& seen_by, JobId id) {

@@ -28,6 +28,9 @@ void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std
 [[nodiscard]] std::variant<core::JobSpec, Problem> read_submitted(nlohmann::json document, const Call& call,
                                                                   const RestOptions& options);
 
+// The same of the call's body, a job file as JSON or YAML. Findings in YAML name their lines.
+[[nodiscard]] std::variant<core::JobSpec, Problem> read_submitted_file(const Call& call, const RestOptions& options);
+
 // Reads the body's JSON; a problem if it is none.
 [[nodiscard]] std::variant<nlohmann::json, Problem> read_body(const Call& call);
 

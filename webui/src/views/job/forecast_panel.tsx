@@ -2,10 +2,11 @@
 import type { Forecast, Job } from "../../api/types";
 import { useNow } from "../../now";
 import { Lanes } from "../../parts/lanes";
+import { When } from "../../parts/when";
 import { isOver } from "../../state/model";
 import { useSelect } from "../../state/store";
-import { forecastLine, noEndText, observedText, restsOn, startOf, unaskedText, whenExpected } from "../../text/forecast_text";
-import { ago, money } from "../../text/format";
+import { forecastLine, forecastTitle, noEndText, observedText, restsOn, startOf, unaskedText, whenExpected } from "../../text/forecast_text";
+import { money } from "../../text/format";
 
 export function ForecastPanel({ job }: { job: Job }) {
   const now = useNow();
@@ -14,7 +15,7 @@ export function ForecastPanel({ job }: { job: Job }) {
     <section class="card forecast-panel" aria-labelledby="forecast-title">
       <header class="card-head">
         <h2 id="forecast-title">Forecast</h2>
-        {job.forecast && <span class="quiet">made {ago(job.forecast.computed_at, now)}</span>}
+        {job.forecast && <span class="quiet">made <When at={job.forecast.computed_at} /></span>}
       </header>
       {job.forecast
         ? <Body job={job} forecast={job.forecast} now={now} />
@@ -31,7 +32,7 @@ function Body({ job, forecast, now }: { job: Job; forecast: Forecast; now: numbe
   const show = (amount: string) => money(amount, job.cost.currency);
   return (
     <>
-      <p class="forecast-main" data-testid="forecast">{upper(forecastLine(job, now) ?? "no time can be told")}</p>
+      <p class="forecast-main" data-testid="forecast" title={forecastTitle(job) ?? undefined}>{upper(forecastLine(job, now) ?? "no time can be told")}</p>
       {start && end && <p>Ends {whenExpected(end, now)}.</p>}
       <Lanes start={start} end={end} now={now} />
       {end === null

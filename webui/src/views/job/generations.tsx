@@ -21,7 +21,7 @@ export function Generations({ job, detail }: { job: Job; detail: Detail }) {
       <header class="card-head"><h2 id="generations-title">Generations</h2><span class="quiet">changes of membership, newest first</span></header>
       {switches.length === 0 ? <None job={job} loaded={detail.loaded} /> : (
         <div class="table-scroll">
-          <table class="plain" data-testid="generations">
+          <table class="plain generation-table" data-testid="generations">
             <thead>
               <tr>
                 <th scope="col">No.</th><th scope="col">Size</th><th scope="col">Reason</th>
@@ -48,13 +48,13 @@ function None({ job, loaded }: { job: Job; loaded: boolean }) {
 function Row({ event }: { event: TideEvent }) {
   return (
     <tr>
-      <th scope="row">{count(num(event, "generation"))}</th>
-      <td class="nowrap">{count(num(event, "from_size"))} → {count(num(event, "to_size"))}</td>
-      <td>{reason(event)?.text ?? str(event, "reason") ?? "–"}</td>
-      <td class="number nowrap">{milliseconds(num(event, "stall_ms"))}</td>
-      <td class="number nowrap" title="steps redone, samples repeated">{count(num(event, "steps_redone"))}<span class="quiet"> / {count(num(event, "samples_repeated"))}</span></td>
+      <th scope="row" data-title="No.">{count(num(event, "generation"))}</th>
+      <td class="nowrap" data-title="Size">{count(num(event, "from_size"))} → {count(num(event, "to_size"))}</td>
+      <td class="reason">{reason(event)?.text ?? str(event, "reason") ?? "–"}</td>
+      <td class="number nowrap" data-title="Stall">{milliseconds(num(event, "stall_ms"))}</td>
+      <td class="number nowrap" data-title="Redone" title="steps redone, samples repeated">{count(num(event, "steps_redone"))}<span class="quiet"> / {count(num(event, "samples_repeated"))}</span></td>
       <td class="number nowrap moved">{bytes(num(event, "bytes_moved"))}</td>
-      <td class="number nowrap"><When at={event.at} /></td>
+      <td class="number nowrap" data-title="When"><When at={event.at} /></td>
     </tr>
   );
 }

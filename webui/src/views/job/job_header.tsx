@@ -5,8 +5,8 @@ import { StateChip } from "../../parts/state_chip";
 import { When } from "../../parts/when";
 import { planLikeHref, tenantHref } from "../../router";
 import { secondsLeft } from "../../state/cost";
-import { duration, money, percent, quantity, sizeText } from "../../text/format";
-import { failedCheckpointText, failureText, paceText, progressText, stepText, throughputText } from "../../text/progress_text";
+import { duration, money, quantity, sizeText } from "../../text/format";
+import { failedCheckpointText, failureText, lossText, paceText, progressText, stepText, throughputText } from "../../text/progress_text";
 import { useDark } from "../../theme";
 import { JobActions } from "./job_actions";
 
@@ -18,7 +18,7 @@ export function JobHeader({ job, client }: { job: Job; client: Client }) {
       <div class="job-title">
         <h1><i class="swatch" style={{ background: jobColour(job.id, dark) }} aria-hidden="true" />{job.name}</h1>
         <StateChip state={job.state} />
-        {job.pinned_size !== null && <span class="tag">held at {job.pinned_size} by request</span>}
+        {job.pinned_size !== null && <span class="tag">pinned to {job.pinned_size}</span>}
       </div>
       <p class="quiet job-sub">
         {job.id} · tenant <a href={tenantHref(job.tenant)}>{job.tenant}</a> · submitted <When at={job.submitted_at} />
@@ -36,14 +36,13 @@ export function JobHeader({ job, client }: { job: Job; client: Client }) {
 export function JobFigures({ job }: { job: Job }) {
   const { progress } = job;
   const left = job.forecast?.end ? null : secondsLeft(job); // beside a forecast another time would contradict it
-  const fallen = progress.first_loss !== null && progress.loss !== null && progress.first_loss > 0 ? progress.loss / progress.first_loss - 1 : null;
   return (
     <dl class="card figures">
       <Figure name="Size" value={sizeText(job).replace(/ \(.*/, "")} note={`${job.min}–${job.max} allowed, generation ${job.generation}`} testid="size" />
-      <Figure name="Throughput" value={throughputText(job)} note={paceText(progress)} />
+      <Figure name="Throughput" value={throughputText(job)} note={paceText(job)} />
       <Figure name="Progress" value={progressText(progress)} note={`${stepText(progress)}${left === null ? "" : `, ${duration(left)} left`}`}
         testid="progress" bar={progress.fraction} />
-      <Figure name="Loss" value={quantity(progress.loss)} note={fallen === null ? "" : `${fallen <= 0 ? "−" : "+"}${percent(Math.abs(fallen))} since ${quantity(progress.first_loss)}`} />
+      <Figure name="Loss" value={quantity(progress.loss)} note={lossText(progress)} />
       <Figure name="Cost" value={money(job.cost.amount, job.cost.currency)} note={`${money(job.cost.per_hour, job.cost.currency)} per hour`} />
     </dl>
   );

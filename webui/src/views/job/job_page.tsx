@@ -7,7 +7,7 @@ import type { Detail } from "../../state/model";
 import type { Session } from "../../state/session";
 import { useSelect } from "../../state/store";
 import { sentence } from "../../text/format";
-import { isSilent } from "../../text/progress_text";
+import { failureText, isSilent } from "../../text/progress_text";
 import { CostPanel } from "./cost_panel";
 import { EventList } from "./event_list";
 import { ForecastPanel } from "./forecast_panel";
@@ -42,7 +42,7 @@ export function JobPage({ id, client, session }: Props) {
       </section>
     );
   }
-  if (!job || !detail) return <div class="job-page" aria-busy="true"><div class="skeleton strip" /><div class="skeleton tall" /></div>;
+  if (!job || !detail) return <div class="job-page" aria-busy="true"><p class="visually-hidden" role="status">Loading {id}</p><div class="skeleton strip" /><div class="skeleton tall" /></div>;
   return (
     <div class="job-page">
       <JobHeader job={job} client={client} />
@@ -66,6 +66,7 @@ function Rest({ job, detail, down, onRetry }: { job: Job; detail: Detail; down: 
 
 function Columns({ job, detail }: { job: Job; detail: Detail }) {
   const sizes = detail.sizes.length >= job.sizes.length ? detail.sizes : job.sizes;
+  const failure = failureText(job);
   return (
     <div class="columns">
       <div class="column">
@@ -79,10 +80,10 @@ function Columns({ job, detail }: { job: Job; detail: Detail }) {
         <Generations job={job} detail={detail} />
       </div>
       <aside class="column side">
-        <WhyPanel explanation={detail.explanation} />
+        <WhyPanel explanation={detail.explanation} failure={failure} />
         <ForecastPanel job={job} />
         <CostPanel job={job} sizes={sizes} fit={detail.fit} />
-        <EventList events={detail.events} loaded={detail.loaded} older={detail.eventsAfter > 0} />
+        <EventList events={detail.events} loaded={detail.loaded} older={detail.eventsAfter > 0} failure={failure} />
       </aside>
     </div>
   );

@@ -9,7 +9,7 @@ interface Props {
   onSize(size: number): void;
 }
 
-// A wish pins the size until it is taken back; the engine still keeps quotas and free slots.
+// The size stays pinned until it is left to the engine again, which still keeps quotas and free slots.
 export function ResizeForm({ job, busy, onClose, onSize }: Props) {
   const [size, setSize] = useState(job.pinned_size ?? job.size);
   const ok = Number.isInteger(size) && size >= job.min && size <= job.max;
@@ -20,16 +20,16 @@ export function ResizeForm({ job, busy, onClose, onSize }: Props) {
   return (
     <Dialog title={`Size of ${job.name}`} onClose={onClose}>
       <form onSubmit={submit}>
-        <p>The job holds this size until the wish is taken back. It may have {job.min} to {job.max} workers.</p>
+        <p>The size stays pinned until you leave it to the engine again. The job may have {job.min} to {job.max} workers.</p>
         <label class="row" for="size">Workers
           <input id="size" type="number" min={job.min} max={job.max} step={1} value={size} autofocus aria-invalid={!ok}
             onInput={(event) => setSize(event.currentTarget.valueAsNumber)} />
         </label>
         <div class="dialog-buttons">
-          {job.pinned_size !== null && <button class="button" type="button" disabled={busy} onClick={() => onSize(0)}>Let the engine choose</button>}
+          {job.pinned_size !== null && <button class="button" type="button" disabled={busy} onClick={() => onSize(0)}>Leave it to the engine</button>}
           <span class="grow" />
           <button class="button" type="button" onClick={onClose}>Close</button>
-          <button class="button primary" type="submit" disabled={!ok || busy}>Hold {ok ? size : "…"}</button>
+          <button class="button primary" type="submit" disabled={!ok || busy}>Pin to {ok ? size : "…"}</button>
         </div>
       </form>
     </Dialog>

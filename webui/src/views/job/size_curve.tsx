@@ -35,7 +35,7 @@ export function SizeCurve({ job, sizes, fit }: Props) {
   const data = useMemo(() => curveColumns(job, sizes, fit) as uPlot.AlignedData, [job.size, job.max, sizes, fit]);
   return (
     <section class="card" aria-labelledby="curve-title">
-      <header class="card-head"><h2 id="curve-title">Throughput against size</h2></header>
+      <header class="card-head"><h2 id="curve-title">Throughput against size</h2><span class="quiet">samples/s by number of workers</span></header>
       {sizes.length === 0 ? <p class="empty-line tall">{isOver(job.state) ? "No size was measured for long enough." : "No size has been measured for long enough yet."}</p> : (
         <>
           <Plot options={options} data={data} label={`Throughput by size: ${sizes.map((entry) => `${entry.size}: ${quantity(entry.samples_per_second)}`).join(", ")} samples a second`} />
@@ -60,7 +60,7 @@ function Numerics({ job }: { job: Job }) {
 
 function SizeTable({ job, sizes }: Omit<Props, "fit">) {
   return (
-    <table class="plain">
+    <div class="table-scroll"><table class="plain">
       <thead><tr><th scope="col">Size</th><th scope="col" class="number">Samples/s</th><th scope="col" class="number">Per worker</th><th scope="col" class="number" title="Throughput that the last worker added, as a share of the throughput of one worker before it">Last worker adds</th><th scope="col" class="number">Steps</th></tr></thead>
       <tbody>
         {sizes.map((entry) => (
@@ -73,7 +73,7 @@ function SizeTable({ job, sizes }: Omit<Props, "fit">) {
           </tr>
         ))}
       </tbody>
-    </table>
+    </table></div>
   );
 }
 

@@ -2,22 +2,24 @@
 import type { Explanation } from "../../api/types";
 import { jobHref } from "../../router";
 import { count, quantity } from "../../text/format";
+import { withoutFailure } from "../../text/progress_text";
 import { waitText } from "../../text/wait_text";
 
-export function WhyPanel({ explanation }: { explanation: Explanation | null }) {
+// `failure`: what the page says of it already.
+export function WhyPanel({ explanation, failure }: { explanation: Explanation | null; failure: string | null }) {
   return (
     <section class="card why-panel" aria-labelledby="why-title">
       <header class="card-head"><h2 id="why-title">Why</h2>{explanation?.reason && <code class="code">{explanation.reason.code}</code>}</header>
-      {explanation === null ? <div class="skeleton line" /> : <Body why={explanation} />}
+      {explanation === null ? <div class="skeleton line" /> : <Body why={explanation} failure={failure} />}
     </section>
   );
 }
 
-function Body({ why }: { why: Explanation }) {
+function Body({ why, failure }: { why: Explanation; failure: string | null }) {
   return (
     <>
-      <p class="why-summary" data-testid="why-summary">{why.summary}</p>
-      {why.evidence.length > 0 && <Part title="Evidence"><ul class="lines">{why.evidence.map((line) => <li key={line}>{line}</li>)}</ul></Part>}
+      <p class="why-summary" data-testid="why-summary">{withoutFailure(why.summary, failure)}</p>
+      {why.evidence.length > 0 && <Part title="Evidence"><ul class="lines">{why.evidence.map((line) => <li key={line}>{withoutFailure(line, failure)}</li>)}</ul></Part>}
       {why.alternatives.length > 0 && <Part title="Sizes weighed"><Weighed why={why} /></Part>}
       {why.unblocks.length > 0 && <Part title="What would change it"><ul class="lines">{why.unblocks.map((line) => <li key={line}>{line}</li>)}</ul></Part>}
       {why.ahead.length > 0 && (

@@ -3,8 +3,9 @@ import { jobColour } from "../../palette";
 import { When } from "../../parts/when";
 import { jobHref } from "../../router";
 import { type DecisionLine, isTold } from "../../state/model";
+import { sumJobs, sumPool } from "../../state/pool";
 import { useSelect } from "../../state/store";
-import { intentText, kindText } from "../../text/decision_text";
+import { intentText, kindText, noDecisionsText } from "../../text/decision_text";
 import { useDark } from "../../theme";
 
 const kShown = 12;
@@ -16,10 +17,16 @@ export function DecisionFeed() {
     <section class="card" aria-labelledby="decisions-title">
       <header class="card-head"><h2 id="decisions-title">Decisions</h2><span class="quiet">newest first</span></header>
       {acting.length === 0
-        ? <p class="empty-line">Nothing decided yet. When a job starts or changes size, the reason appears here.</p>
+        ? <Nothing />
         : <ol class="feed" data-testid="decisions">{acting.map((decision) => <Entry key={decision.id} decision={decision} />)}</ol>}
     </section>
   );
+}
+
+function Nothing() {
+  const nodes = useSelect((state) => state.nodes);
+  const jobs = useSelect((state) => state.jobs);
+  return <p class="empty-line" data-testid="no-decisions">{noDecisionsText(sumPool(nodes.values()), sumJobs(jobs.values()))}</p>;
 }
 
 function tellable(decision: DecisionLine): DecisionLine {

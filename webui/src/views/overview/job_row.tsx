@@ -9,7 +9,7 @@ import { useNow } from "../../now";
 import { jobHref } from "../../router";
 import { useSelect } from "../../state/store";
 import { money, quantity, sizeText } from "../../text/format";
-import { forecastLine } from "../../text/forecast_text";
+import { forecastLine, forecastTitle } from "../../text/forecast_text";
 import { failureText, progressText, stepText, throughputText } from "../../text/progress_text";
 import { useDark } from "../../theme";
 
@@ -55,7 +55,7 @@ function SecondLine({ job }: { job: Job }) {
   return (
     <tr class="why">
       <td colSpan={forecast === null ? 7 : 4} class={failure === null ? undefined : "bad"}>{text}</td>
-      {forecast !== null && <td colSpan={3} class="forecast" title="In eight of ten cases it lies between the times in brackets">{forecast}</td>}
+      {forecast !== null && <td colSpan={3} class="forecast" title={forecastTitle(job) ?? undefined}>{forecast}</td>}
     </tr>
   );
 }

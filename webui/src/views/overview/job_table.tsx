@@ -1,8 +1,9 @@
-// The jobs: sortable, filtered as one types, a row is a link to the job.
+// The jobs: sortable, filtered as one types, a row is a link to the job. A batch of events costs a pass over all jobs and
+// draws the rows of those that it changed, of which a page has `kPageRows`.
 import { useMemo, useState } from "preact/hooks";
 import type { Job } from "../../api/types";
 import { kPlanHref } from "../../router";
-import { type Column, countScopes, inScope, matches, type Order, type Scope, sorted } from "../../state/job_order";
+import { type Column, countScopes, firstOf, inScope, matches, type Order, type Scope, wordsOf } from "../../state/job_order";
 import { useSelect } from "../../state/store";
 import { count } from "../../text/format";
 import { JobRow } from "./job_row";
@@ -30,8 +31,11 @@ export function JobTable({ lit, onLight }: Props) {
   const counts = useMemo(() => countScopes(jobs), [jobs]);
   // Until someone chooses, a pool whose jobs have all ended shows those instead of an empty table.
   const shown = scope ?? (counts.active > 0 ? "active" : "all");
-  const list = useMemo(
-    () => sorted(jobs.filter((job) => inScope(job, shown) && matches(job, query)), order), [jobs, shown, query, order]);
+  const found = useMemo(() => {
+    const words = wordsOf(query);
+    return jobs.filter((job) => inScope(job, shown) && matches(job, words));
+  }, [jobs, shown, query]);
+  const list = useMemo(() => firstOf(found, order, rows), [found, order, rows]);
   const sortBy = (column: Column) =>
     setOrder((now) => ({ column, descending: now.column === column ? !now.descending : column !== "name" && column !== "state" }));
   return (
@@ -49,10 +53,10 @@ export function JobTable({ lit, onLight }: Props) {
           onInput={(event) => setQuery(event.currentTarget.value)} />
         <a class="button" href={kPlanHref}>Plan a job</a>
       </header>
-      {list.length === 0 ? <Nothing any={jobs.length > 0} /> : <Table {...{ list: list.slice(0, rows), order, sortBy, lit, onLight }} />}
-      {list.length > rows && (
+      {list.length === 0 ? <Nothing any={jobs.length > 0} /> : <Table {...{ list, order, sortBy, lit, onLight }} />}
+      {found.length > rows && (
         <button class="button more" type="button" onClick={() => setRows(rows + kPageRows)}>
-          Show {Math.min(kPageRows, list.length - rows)} more of {count(list.length)}
+          Show {Math.min(kPageRows, found.length - rows)} more of {count(found.length)}
         </button>
       )}
     </section>

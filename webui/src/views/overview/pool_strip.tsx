@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { type PoolSums, sumJobs, sumPool } from "../../state/pool";
 import { useSelect } from "../../state/store";
-import { count, money, percent } from "../../text/format";
+import { count, money, percent, plural } from "../../text/format";
 
 export function PoolStrip() {
   const nodes = useSelect((state) => state.nodes);
@@ -27,8 +27,8 @@ export function PoolStrip() {
         </ul>
       </div>
       <dl class="facts">
-        <Fact name="Running" value={count(work.running)} note="jobs" />
-        <Fact name="Waiting" value={count(work.waiting + work.suspended)} note={work.suspended > 0 ? `${count(work.suspended)} of them suspended` : "jobs"} />
+        <Fact name="Running" value={count(work.running)} note={plural(work.running, "job")} />
+        <Fact name="Waiting" value={count(work.waiting + work.suspended)} note={work.suspended > 0 ? `${count(work.suspended)} of them suspended` : plural(work.waiting + work.suspended, "job")} />
         <Fact name="Nodes" value={count(pool.nodesUp)} note={pool.nodesLost > 0 ? `${pool.nodesLost} lost` : "up"} />
         <Fact name="Largest gang" value={count(pool.largestFree)} note="free on one node" />
         <Fact name="Spend" value={money(work.costPerHour, work.currency)} note="per hour" />

@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ClusterNode, Job } from "../../api/types";
 import { jobColour } from "../../palette";
-import { closedBy, isHeld } from "../../state/pool";
+import { closedBy, emptyKind } from "../../state/pool";
 import { jobHref } from "../../router";
 import { cssColour, useDark } from "../../theme";
 import { clockBeside, count } from "../../text/format";
@@ -84,6 +84,12 @@ function cross(pen: CanvasRenderingContext2D, x: number, y: number, size: number
   pen.stroke();
 }
 
+function edge(pen: CanvasRenderingContext2D, x: number, y: number, size: number, colour: string): void {
+  pen.strokeStyle = colour;
+  pen.lineWidth = 1;
+  pen.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1);
+}
+
 function stepBy(key: string, from: Spot, layout: MosaicLayout, nodes: readonly ClusterNode[]): Spot | null {
   const last = (node: number) => (nodes[node]?.slots.length ?? 1) - 1;
   const clampNode = (node: number) => Math.max(0, Math.min(nodes.length - 1, node));
@@ -108,21 +114,23 @@ function draw(canvas: HTMLCanvasElement, layout: MosaicLayout, nodes: readonly C
   const pen = canvas.getContext("2d");
   if (!pen) return;
   pen.scale(scale, scale);
-  const colours = { other: cssColour("--ink-3"), free: cssColour("--slot-free"), cordoned: cssColour("--slot-cordoned"), lost: cssColour("--slot-lost"), ink: cssColour("--ink") };
+  const [free, cordoned, ink, bad] = ["--slot-free", "--slot-cordoned", "--ink", "--bad"].map(cssColour) as [string, string, string, string];
+  const colours = { other: cssColour("--ink-3"), lost: free, quarantined: cordoned, cordoned, free };
   nodes.forEach((node, n) => {
     node.slots.forEach((slot, s) => {
       const { x, y } = slotOrigin(layout, n, s);
-      const empty = isHeld(slot) ? colours.other : node.state !== "up" ? colours.lost : closedBy(node) ? colours.cordoned : colours.free;
+      const kind = slot.quarantine ? "quarantined" : slot.job === null ? emptyKind(node, slot) : "job";
       pen.globalAlpha = slot.job !== null && look.lit !== null && look.lit !== slot.job ? 0.22 : 1;
-      pen.fillStyle = slot.quarantine ? colours.cordoned : slot.job === null ? empty : jobColour(slot.job, look.dark);
+      pen.fillStyle = kind === "job" ? jobColour(slot.job ?? "", look.dark) : colours[kind];
       pen.fillRect(x, y, layout.cell, layout.cell);
-      if (slot.quarantine) cross(pen, x, y, layout.cell, colours.ink);
+      if (kind === "quarantined") cross(pen, x, y, layout.cell, ink);
+      if (kind === "lost") edge(pen, x, y, layout.cell, bad); // an edge alone: as a fill it would be the colour of a job
     });
   });
   pen.globalAlpha = 1;
   if (look.spot) {
     const { x, y } = slotOrigin(layout, look.spot.node, look.spot.slot);
-    pen.strokeStyle = colours.ink;
+    pen.strokeStyle = ink;
     pen.lineWidth = 2;
     pen.strokeRect(x - 0.5, y - 0.5, layout.cell + 1, layout.cell + 1);
   }

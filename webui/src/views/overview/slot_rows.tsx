@@ -1,6 +1,6 @@
 import type { ClusterNode, Slot } from "../../api/types";
 import { inkOn, jobColour } from "../../palette";
-import { closedBy, isHeld, quarantinedOn } from "../../state/pool";
+import { emptyKind, isHeld, quarantinedOn } from "../../state/pool";
 import { jobHref } from "../../router";
 import { useDark } from "../../theme";
 import { clockBeside, money, percent } from "../../text/format";
@@ -67,7 +67,7 @@ function Cell({ node, slot, jobs, lit, onLight }: CellProps) {
     return <span class="cell quarantined" title={words}><span class="visually-hidden">{words}</span></span>;
   }
   if (slot.job === null) {
-    const word = isHeld(slot) ? "other" : node.state !== "up" ? "lost" : closedBy(node) ? "cordoned" : "free";
+    const word = emptyKind(node, slot);
     return <span class={`cell ${word}`} title={`slot ${slot.index}: ${kWords[word]}`}><span class="visually-hidden">{kWords[word]}</span></span>;
   }
   const job = slot.job;

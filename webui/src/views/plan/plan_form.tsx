@@ -2,7 +2,7 @@
 import { useRef } from "preact/hooks";
 import { useNow } from "../../now";
 import { jobHref } from "../../router";
-import type { Place } from "../../state/json_places";
+import type { Place } from "../../state/text_lines";
 import { mayPlan, type PlanDesk } from "../../state/plan_desk";
 import type { Planner } from "../../state/planner";
 import { PlanProblems } from "./plan_problems";
@@ -34,14 +34,14 @@ export function PlanForm({ desk, planner }: Props) {
   const lines = Math.min(kLines.most, Math.max(kLines.least, desk.text.split("\n").length + 1));
   return (
     <form class="card plan-form" onSubmit={submit} aria-label="Plan a job" aria-busy={desk.work !== null}>
-      <div class="card-head"><label for="job-file">Job file</label><span class="quiet">as JSON</span></div>
+      <div class="card-head"><label for="job-file">Job file</label><span class="quiet">as YAML or JSON</span></div>
       <Begun desk={desk} planner={planner} />
       <textarea id="job-file" ref={area} rows={lines} spellcheck={false} autocomplete="off" autocapitalize="off" value={desk.text}
         aria-describedby="job-file-help job-file-problem" aria-invalid={refused} onKeyDown={onKey}
-        placeholder={'{"run": {"command": ["python", "train.py"], "resize": "restart"}}'}
+        placeholder={"run:\n  command: [python, train.py]\n  resize: restart"}
         onInput={(event) => planner.write(event.currentTarget.value)} />
       <p class="hint" id="job-file-help">
-        The fields are those of <code>schedctl submit FILE</code>, and only <code>run</code> is needed. A YAML file: <code>yq -o json FILE</code> makes JSON of it.
+        The file that <code>schedctl submit FILE</code> takes; only <code>run</code> is needed.
       </p>
       <div id="job-file-problem">{desk.problem !== null && desk.problem.of !== "submit" && <PlanProblems problem={desk.problem} text={desk.text} onShow={show} />}</div>
       <div class="plan-buttons">
@@ -62,12 +62,12 @@ function Working({ desk: { work } }: { desk: PlanDesk }) {
   return <>Planning …{long && " The daemon runs the whole pool ahead twice, which takes a while where there are many jobs."}</>;
 }
 
-// From what the text was begun, with the way back to the one that it has taken the place of.
+// What the text was copied from, with the way back to the one that it has taken the place of.
 function Begun({ desk: { begun, before, text }, planner }: Props) {
   if (begun === null) return null;
   return (
     <p class="begun small">
-      <span>Begun from {begun.like === null ? begun.name : <a href={jobHref(begun.like)}>{begun.name}</a>}{text !== begun.text && ", changed since"}</span>
+      <span>Copied from {begun.like === null ? begun.name : <a href={jobHref(begun.like)}>{begun.name}</a>}{text !== begun.text && ", changed since"}</span>
       {text !== begun.text && <button class="text-button" type="button" onClick={() => planner.write(begun.text)}>Undo the changes</button>}
       {before !== null && <button class="text-button" type="button" onClick={() => planner.takeBack()}>Back to the text before</button>}
     </p>

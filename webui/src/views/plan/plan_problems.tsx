@@ -1,7 +1,7 @@
 // Why there is no plan, in the daemon's words, each at its place in the text.
-import type { Place } from "../../state/json_places";
+import type { Place } from "../../state/text_lines";
 import type { PlanProblem } from "../../state/plan_desk";
-import { notJson, problemLines } from "../../state/plan_problems";
+import { notYaml, problemLines } from "../../state/plan_problems";
 import { adviceText } from "../../text/plan_text";
 
 interface Props {
@@ -12,8 +12,8 @@ interface Props {
 
 export function PlanProblems({ problem, text, onShow }: Props) {
   const lines = problemLines(problem, text);
-  const advice = adviceText(problem, text);
-  const head = notJson(problem) ? "The text is no JSON" : upper(problem.message);
+  const advice = adviceText(problem);
+  const head = notYaml(problem) ? "The text cannot be read as YAML" : upper(problem.message);
   return (
     <div class="notice bad plan-problems" role="alert">
       <p><b>{head}.</b></p>

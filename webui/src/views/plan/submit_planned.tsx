@@ -27,7 +27,7 @@ export function SubmitPlanned({ desk, answer, planner }: Props) {
     <div class="submit-planned">
       <button class="button primary" type="button" disabled={!maySubmit(desk)} aria-describedby="submit-note" onClick={() => setAsking(true)}>Submit this job …</button>
       <span class="quiet small" id="submit-note">{isOfEarlierText(desk) ? "Plan the changed text first: only what was planned is submitted." : "Exactly the text that was planned."}</span>
-      {problem !== null && <p class="problem" role="alert">{upper([problem.message, ...problem.fields.map(({ message }) => message), problem.hint ?? ""].filter((part) => part !== "").join("; "))}. {adviceText(problem, answer.text)}</p>}
+      {problem !== null && <p class="problem" role="alert">{upper([problem.message, ...problem.fields.map(({ message }) => message), problem.hint ?? ""].filter((part) => part !== "").join("; "))}. {adviceText(problem)}</p>}
       {asking && (
         <Dialog title={`Submit ${plan.name || "this job"}?`} onClose={() => setAsking(false)}>
           <p>{planSentence(plan, decision)} {touchedText(plan)}</p>

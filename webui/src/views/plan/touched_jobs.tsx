@@ -16,7 +16,7 @@ export function TouchedJobs({ plan, old }: { plan: Plan; old: boolean }) {
       {changes.length > 0 && (
         <table class="plain touched-table" data-testid="touched">
           <thead>
-            <tr><th scope="col">Job</th><th scope="col">What becomes of it</th><th scope="col" class="number">Starts</th><th scope="col" class="number">Ends</th></tr>
+            <tr><th scope="col">Job</th><th scope="col">Effect</th><th scope="col" class="number">Starts</th><th scope="col" class="number">Ends</th></tr>
           </thead>
           <tbody>{changes.map((change) => <Row key={change.job} change={change} now={Date.parse(forecast.computed_at)} />)}</tbody>
         </table>

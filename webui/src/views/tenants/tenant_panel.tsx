@@ -6,7 +6,7 @@ import { useNow } from "../../now";
 import { jobColour } from "../../palette";
 import { StateChip } from "../../parts/state_chip";
 import { jobHref } from "../../router";
-import { sorted } from "../../state/job_order";
+import { firstOf } from "../../state/job_order";
 import { isOver } from "../../state/model";
 import { useSelect } from "../../state/store";
 import { withBelow } from "../../state/tenant_rows";
@@ -58,7 +58,7 @@ function Body({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
       )}
       {defaults.length > 0 && (
         <div class="why-part">
-          <h3>Where a job file is silent</h3>
+          <h3>Defaults of job files</h3>
           <dl class="pairs" data-testid="tenant-defaults">
             {defaults.map(([field, value]) => <Fragment key={field}><dt><code>{field}</code></dt><dd>{value}</dd></Fragment>)}
           </dl>
@@ -73,13 +73,13 @@ function Jobs({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
   const all = useSelect((state) => state.jobs);
   const [rows, setRows] = useState(kShown);
   const names = useMemo(() => withBelow(tree, tenant.name), [tree, tenant.name]);
-  const jobs = useMemo(
-    () => sorted([...all.values()].filter((job) => names.has(job.tenant) && !isOver(job.state)), { column: "state", descending: false }), [all, names]);
+  const jobs = useMemo(() => [...all.values()].filter((job) => names.has(job.tenant) && !isOver(job.state)), [all, names]);
+  const first = useMemo(() => firstOf(jobs, { column: "state", descending: false }, rows), [jobs, rows]);
   return (
     <div class="why-part">
       <h3>Jobs that run or wait</h3>
       {jobs.length === 0 && <p class="quiet small">None. {names.size > 1 ? "Jobs name one of the tenants below it." : <>Its jobs name it as <code>tenant: {tenant.name}</code>.</>}</p>}
-      <ul class="tenant-job-list" data-testid="tenant-jobs">{jobs.slice(0, rows).map((job) => <JobItem key={job.id} job={job} />)}</ul>
+      <ul class="tenant-job-list" data-testid="tenant-jobs">{first.map((job) => <JobItem key={job.id} job={job} />)}</ul>
       {jobs.length > rows && (
         <button class="text-button" type="button" onClick={() => setRows(rows + kPageRows)}>
           Show {Math.min(kPageRows, jobs.length - rows)} more of {count(jobs.length)}

@@ -6,7 +6,7 @@ import type { Session } from "../../state/session";
 import { useSelect } from "../../state/store";
 import { withBelow } from "../../state/tenant_rows";
 import { dayOf, daysOf, type UsageDay, usageDays } from "../../state/usage_days";
-import { compact, count, money, quantity } from "../../text/format";
+import { count, money, quantity } from "../../text/format";
 import { dayText, usageProblem } from "../../text/tenant_text";
 
 const kWindows: [UsageWindow, string][] = [["week", "Week"], ["month", "Month"]];
@@ -28,7 +28,7 @@ export function UsagePanel({ tree, name, session }: Props) {
   return (
     <section class="card usage-panel" aria-labelledby="usage-title">
       <header class="card-head">
-        <h2 id="usage-title">Use by day{name === null ? "" : ` of ${name}`}</h2>
+        <h2 id="usage-title">Usage by day{name === null ? "" : ` of ${name}`}</h2>
         <div class="segments" role="group" aria-label="Days shown">
           {kWindows.map(([window, word]) => (
             <button key={window} type="button" aria-pressed={page?.window === window} onClick={() => session.tenants.choose(window)}>{word}</button>
@@ -59,7 +59,7 @@ function Bars({ days, window }: { days: readonly UsageDay[]; window: readonly st
   const step = window.length > 7 ? 7 : 1;
   return (
     <div class="days" role="img" aria-label={label}>
-      <span class="most">{most > 0 ? `${compact(most)} slot-hours` : ""}</span>
+      <span class="most">{most > 0 ? `${quantity(most)} slot-hours` : ""}</span>
       {window.map((day, index) => (
         <span key={day} class={used.has(day) ? "day" : "day to-come"} title={`${dayText(day)}: ${used.has(day) ? `${quantity(used.get(day))} slot-hours` : "to come"}`}>
           <i style={{ height: `${most > 0 ? (100 * (used.get(day) ?? 0)) / most : 0}%` }} />
