@@ -10,12 +10,7 @@ namespace tidepool::leader {
 namespace {
 
 constexpr std::size_t kNameMax = 63;
-constexpr std::size_t kToldMax = 1024;
-
-// What programs say of themselves goes into the journal, and into events: of bounded length.
-std::string told(const std::string& text) {
-  return cut_to(text, kToldMax);
-}
+constexpr std::size_t kToldMax = 1'024;
 
 core::StepsMeasured fact_of_steps(const api::StepsMessage& said, const core::Worker& worker) {
   return {.job = worker.job,
@@ -60,6 +55,10 @@ core::NoticeAnswered fact_of_answer(const api::AnswerMessage& said, const core::
 }
 
 }  // namespace
+
+std::string told(const std::string& text) {
+  return cut_to(text, kToldMax);
+}
 
 bool is_node_name(const std::string& name) {
   const auto legal = [](char c) {

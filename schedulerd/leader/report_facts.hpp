@@ -2,7 +2,9 @@
 // first: a node speaks only for its own workers, a worker only for its own job.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "api/worker_protocol.hpp"
 #include "base/result.hpp"
@@ -10,6 +12,10 @@
 #include "core/state/fact.hpp"
 
 namespace tidepool::leader {
+
+// What an agent or a program says in its own words, cut to 1,024 bytes: it goes into the journal, into events and to
+// other agents.
+[[nodiscard]] std::string told(const std::string& text);
 
 // An error refuses the agent; its message is sent to it.
 [[nodiscard]] Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node,
