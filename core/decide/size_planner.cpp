@@ -219,12 +219,7 @@ void preempt_for(DecisionDraft& draft, const Job& job, JobId claimant, bool rest
 
 void plan_size(DecisionDraft& draft, const Job& job) {
   if (!can_change(draft, job) || draft.resizes(job.id)) return;
-  const Target* planned = draft.follows_plan(job) ? draft.planned_target(job) : nullptr;
-  if (planned != nullptr) {
-    plan_size(draft, job, *planned);
-  } else {
-    plan_size(draft, job, draft.unplanned_target(job));
-  }
+  draft.with_target(job, [&](const Target& target) { plan_size(draft, job, target); });
 }
 
 void plan_size(DecisionDraft& draft, const Job& job, const Target& target) {

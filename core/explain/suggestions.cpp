@@ -137,12 +137,9 @@ bool is_lost_to_pool(const ClusterState& state, const Node& node) {
 
 // Reasons name the node to undrain, and know no pools.
 std::vector<std::string> without_vain_undrains(const ClusterState& state, std::vector<std::string> lines) {
-  std::erase_if(lines, [&](const std::string& line) {
-    return std::any_of(state.pools.nodes.begin(), state.pools.nodes.end(), [&](const auto& any) {
-      return any.second.node && goes_anyway(any.second, state.now) &&
-             line == "schedctl undrain " + any.second.node.text();
-    });
-  });
+  for (const auto& [id, node] : state.nodes) {
+    if (node.drain && is_lost_to_pool(state, node)) std::erase(lines, "schedctl undrain " + id.text());
+  }
   return lines;
 }
 
