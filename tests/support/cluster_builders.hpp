@@ -117,6 +117,19 @@ inline core::JobSpec job_spec(const JobSketch& sketch) {
   return spec;
 }
 
+// Nodes of two slots that are worth more than they cost.
+inline core::PoolSpec pool_spec(const std::string& name, int max = 4) {
+  return {.name = name,
+          .slot_type = "cpu",
+          .slots_per_node = 2,
+          .price_per_slot_hour = Money::micros(1'000'000),
+          .worth_per_slot_hour = Money::micros(2'000'000),
+          .min = 0,
+          .max = max,
+          .idle = Duration::seconds(60),
+          .lead_time = Duration::seconds(30)};
+}
+
 inline core::Engine::Parts plain_parts(std::shared_ptr<const WishPolicy::Wishes> wishes,
                                        core::EngineConfig config = {}) {
   return {{{"default", std::make_shared<WishPolicy>(std::move(wishes))}}, {std::make_shared<PlainDetector>()}, config};
