@@ -1,5 +1,7 @@
-// Turns what agents and workers report into facts. The report's sender is checked against the state
-// first: a node speaks only for its own workers, a worker only for its own job.
+// What agents and workers report, as facts. Pure.
+//
+// Rule: that the node may speak for the worker has been checked before (agent_reports.hpp); a worker's message is of its
+// own job, whatever it says. What is said in words is cut (told()).
 #pragma once
 
 #include <map>
