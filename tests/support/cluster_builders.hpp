@@ -152,6 +152,13 @@ class Story {
     REQUIRE(state().find_worker(id) != nullptr);
     return *state().find_worker(id);
   }
+  // Of its workers, one entry each, in order.
+  std::vector<NodeId> nodes_of(JobId id) const {
+    std::vector<NodeId> nodes;
+    for (const WorkerId each : job(id).membership.workers) nodes.push_back(worker(each).node);
+    std::sort(nodes.begin(), nodes.end());
+    return nodes;
+  }
   Instant now() const { return now_; }
   void pass(Duration time) { now_ = now_ + time; }
   void wish(int size) { wishes_->any = size; }
