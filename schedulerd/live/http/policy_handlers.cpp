@@ -311,6 +311,20 @@ void report_on(Rest& rest, Call call, bool run_tests) {
           });
 }
 
+void reply_with_replay(Rest& rest, Call call, PolicyEvaluator::ReplayAsked asked) {
+  const auto weak = rest.weak_from_this();
+  rest.service().policy_workshop().replay(std::move(asked), [weak, call = std::move(call)](Result<PolicyReplay> done) {
+    const auto alive = weak.lock();
+    if (!alive) return;
+    alive->io().post([weak, call, done = std::move(done)] {
+      const auto on_thread = weak.lock();
+      if (!on_thread) return;
+      if (!done) return call.fail(problem_of(done.error()));
+      call.reply(200, render_replay(*call.seen, *done, on_thread->service().history()));
+    });
+  });
+}
+
 }  // namespace
 
 void add_policy_version(Rest& rest, Call call) {
@@ -416,20 +430,6 @@ void get_shadow_report(Rest& rest, Call call) {
   call.reply(200, rendered);
 }
 
-void replay_rounds(Rest& rest, Call call, PolicyEvaluator::ReplayAsked asked) {
-  const auto weak = rest.weak_from_this();
-  rest.service().policy_workshop().replay(std::move(asked), [weak, call = std::move(call)](Result<PolicyReplay> done) {
-    const auto alive = weak.lock();
-    if (!alive) return;
-    alive->io().post([weak, call, done = std::move(done)] {
-      const auto on_thread = weak.lock();
-      if (!on_thread) return;
-      if (!done) return call.fail(problem_of(done.error()));
-      call.reply(200, render_replay(*call.seen, *done, on_thread->service().history()));
-    });
-  });
-}
-
 void diff_policy(Rest& rest, Call call) {
   const auto choice = read_choice(call, {"params", "since", "rounds"});
   if (!choice) return;
@@ -446,7 +446,7 @@ void diff_policy(Rest& rest, Call call) {
   examine(rest, std::move(call), *std::move(version), false,
           [asked](Rest& then, Call done, const PolicyVersion& of, const PolicyExamined& examined) {
             if (const auto problem = unfit(of, examined)) return done.fail(*problem);
-            replay_rounds(then, std::move(done), asked);
+            reply_with_replay(then, std::move(done), asked);
           });
 }
 
