@@ -16,7 +16,9 @@ class Money {
   constexpr Money() = default;
   [[nodiscard]] static constexpr Money micros(std::int64_t n) { return Money(n); }
   [[nodiscard]] constexpr std::int64_t count_micros() const { return micros_; }
-  [[nodiscard]] constexpr double to_units() const { return static_cast<double>(micros_) * 1e-6; }
+  // The nearest number to the amount: by a division, which rounds once, 0.10 is 0.1 and not 0.09999999999999999. Sums
+  // and comparisons are of micros.
+  [[nodiscard]] constexpr double to_units() const { return static_cast<double>(micros_) / 1e6; }
 
   constexpr auto operator<=>(const Money&) const = default;
   constexpr Money operator+(Money other) const { return Money(micros_ + other.micros_); }

@@ -8,6 +8,7 @@ const char* to_text(ErrorCode code) {
     case ErrorCode::kNotFound: return "not_found";
     case ErrorCode::kConflict: return "conflict";
     case ErrorCode::kOutdated: return "outdated";
+    case ErrorCode::kLastAdmin: return "last_admin";
     case ErrorCode::kUnavailable: return "unavailable";
     case ErrorCode::kLimitExceeded: return "limit_exceeded";
     case ErrorCode::kIo: return "io";

@@ -14,6 +14,7 @@ enum class ErrorCode {
   kNotFound,         // no such job, node, policy, file
   kConflict,         // right in itself, but not in the present state
   kOutdated,         // what it was to change is not as it was read any more
+  kLastAdmin,        // without it there would be no administrator
   kUnavailable,      // cannot be done now; trying again later may work
   kLimitExceeded,    // larger or more than a stated limit
   kIo,               // disk, socket or process failed

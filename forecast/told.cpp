@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/state/account.hpp"
 
@@ -28,7 +29,7 @@ Instant fixed_or(const std::optional<Instant>& fixed, Instant now) {
 }
 
 ToldJob tell_job(Money spent, const JobForecast& made, const Forecast& of, const Calibration& calibration) {
-  ToldJob told{.basis = made.basis, .start_basis = made.start_basis, .sizes = made.sizes};
+  ToldJob told{.basis = made.basis, .start_basis = made.start_basis};
   if (made.start)
     told.start = calibration.expect(Moment::kStart, made.start_basis, fixed_or(made.start_fixed, of.at), *made.start);
   told.cost_low = told.cost = told.cost_high = made.cost;
@@ -50,6 +51,19 @@ ToldJob tell_job(Money spent, const JobForecast& made, const Forecast& of, const
 
 }  // namespace
 
+std::vector<SizeFrom> sizes_as_told(const ToldJob& told, std::vector<SizeFrom> sizes) {
+  const auto first = std::find_if(sizes.begin(), sizes.end(), [](const auto& from) { return from.size > 0; });
+  if (first == sizes.end()) return sizes;
+  const Duration late = told.start ? told.start->at - first->at : Duration();
+  for (auto from = first; from != sizes.end(); ++from) from->at = from->at + late;
+  if (sizes.back().size > 0) return sizes;
+  if (!told.end && told.basis == Basis::kUnknown) sizes.pop_back();
+  if (!told.end) return sizes;
+  sizes.back().at = told.end->at;
+  for (auto from = first; from != sizes.end(); ++from) from->at = std::min(from->at, told.end->at);
+  return sizes;
+}
+
 Told tell(const core::ClusterState& state, const Forecast& forecast, const Calibration& calibration) {
   Told told{.at = forecast.at,
             .until = forecast.until,
@@ -62,7 +76,9 @@ Told tell(const core::ClusterState& state, const Forecast& forecast, const Calib
     if (job == nullptr) continue;
     // Charged up to the forecast: what a job that reports nothing holds is charged with its next change only.
     const Money spent = core::account_at(state, *job, forecast.at).cost;
-    told.jobs.emplace(id, tell_job(spent, made, forecast, calibration));
+    ToldJob each = tell_job(spent, made, forecast, calibration);
+    each.sizes = sizes_as_told(each, made.sizes);
+    told.jobs.emplace(id, std::move(each));
   }
   return told;
 }

@@ -24,7 +24,7 @@ struct ToldJob {
   Money cost_low;
   Money cost;
   Money cost_high;
-  std::vector<SizeFrom> sizes;
+  std::vector<SizeFrom> sizes;  // sizes_as_told()
 };
 
 struct Told {
@@ -35,6 +35,10 @@ struct Told {
   std::string unasked_policy;  // the policy file that decides in the daemon and was not asked; empty = none does
   IdTable<JobId, ToldJob> jobs;
 };
+
+// The sizes as they were run forward, `sizes`, go with the job's times as they are told: what begins with its start
+// moves with it, and what has ended ends when the job is told to end. An end that is not told has no row.
+[[nodiscard]] std::vector<SizeFrom> sizes_as_told(const ToldJob& told, std::vector<SizeFrom> sizes);
 
 // `state`: that it was made from.
 [[nodiscard]] Told tell(const core::ClusterState& state, const Forecast& forecast, const Calibration& calibration);

@@ -51,9 +51,7 @@ struct NodeLife {
 
   [[nodiscard]] double hours() const { return (gone - asked).to_seconds() / 3'600; }
   // In units of money.
-  [[nodiscard]] double cost() const {
-    return hours() * slots * static_cast<double>(price_per_slot_hour.count_micros()) * 1e-6;
-  }
+  [[nodiscard]] double cost() const { return hours() * slots * price_per_slot_hour.to_units(); }
 };
 
 // What a provider does later.

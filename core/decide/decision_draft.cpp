@@ -48,7 +48,7 @@ DecisionDraft::DecisionDraft(const ClusterState& state, const EngineParts& parts
 
 const JobRule* DecisionDraft::rule_of(const Job& job) const {
   // "default" is what is active, perhaps a policy file. Nearly every job has it, so it is not looked up.
-  if (job.spec.scaling.policy == "default") return in_charge_.rule();
+  if (!job.spec.scaling.names_policy()) return in_charge_.rule();
   const auto found = parts_.policies.find(job.spec.scaling.policy);
   const JobRule* own = found == parts_.policies.end() ? nullptr : found->second->rule();
   return own != nullptr ? own : in_charge_.rule();

@@ -44,6 +44,12 @@ class DecisionDraft {
   // What a job should have that no plan sizes: what its user has pinned, or what its rule says, which is asked each
   // time. One that follows a plan which does not count with it keeps what it has.
   [[nodiscard]] Target unplanned_target(const Job& job);
+  // `use` of what a running job should have: what the plan gives it or, where no plan sizes it, its unplanned target.
+  template <class Use>
+  auto with_target(const Job& job, const Use& use) {
+    const Target* planned = follows_plan(job) ? planned_target(job) : nullptr;
+    return planned != nullptr ? use(*planned) : use(unplanned_target(job));
+  }
   void set_replan(Replan replan);
   void set_nodes(std::vector<PlannedNode> nodes) { decision_.nodes = std::move(nodes); }
 

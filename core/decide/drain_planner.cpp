@@ -164,10 +164,8 @@ bool has_room_elsewhere(DecisionDraft& draft, const Job& job) {
 
 // What its policy, or its user, wants is no more than it has without these: none needs a successor.
 bool wants_no_more_than(DecisionDraft& draft, const Job& job, int size) {
-  const Target* planned = draft.follows_plan(job) ? draft.planned_target(job) : nullptr;
-  const int wanted = job.requests.pinned_size > 0 ? job.requests.pinned_size
-                     : planned != nullptr         ? planned->size
-                                                  : draft.unplanned_target(job).size;
+  const int pinned = job.requests.pinned_size;
+  const int wanted = pinned > 0 ? pinned : draft.with_target(job, [](const Target& target) { return target.size; });
   return wanted > 0 && wanted <= size;
 }
 

@@ -163,6 +163,20 @@ struct Engine::Impl {
       if (times != nullptr) times->begin(stage);
     }
   };
+  // Why jobs wait that the plan gives nothing or, while the policy file's answer is awaited, does not count with.
+  void tell_waiting(DecisionDraft& draft, const IdSet<JobId>& jobs, bool awaits) const {
+    for (const JobId id : jobs) {
+      const Job& job = *state.find_job(id);
+      if (job.state() != JobState::kPending || is_withheld(job)) continue;
+      const Target* target = draft.planned_target(job);
+      const bool holds_nothing = target != nullptr && target->size == 0;
+      if (holds_nothing && !DecisionDraft::is_said(job, target->reason)) {
+        draft.find(job, target->reason, target);
+      }
+      if (target == nullptr && awaits) draft.find(job, reason::AwaitsPolicy{});
+    }
+  }
+
   // Which jobs wait and which run at which size, by the plan for the whole cluster. Adds to `jobs` those that a new
   // plan changes, and returns those that it has dealt with; `rests`: no job off the plan need be looked at.
   IdSet<JobId> follow_plan(DecisionDraft& draft, Scope& scope, bool& rests) const {
@@ -179,16 +193,7 @@ struct Engine::Impl {
       more.insert(changed);
     }
     scope.begin(Stage::kReconcile);
-    for (const JobId id : jobs) {
-      const Job& job = *state.find_job(id);
-      if (job.state() != JobState::kPending || is_withheld(job)) continue;
-      const Target* target = draft.planned_target(job);
-      const bool holds_nothing = target != nullptr && target->size == 0;
-      if (holds_nothing && !DecisionDraft::is_said(job, target->reason)) {
-        draft.find(job, target->reason, target);
-      }
-      if (target == nullptr && awaits) draft.find(job, reason::AwaitsPolicy{});
-    }
+    tell_waiting(draft, jobs, awaits);
     const bool may_rest = scope.kept && !scope.queue && draft.changes_nothing() && stands_still(draft.now());
     const Reconciled* const known = may_rest ? reconciled.find(inputs_of_reconciliation()) : nullptr;
     rests = known != nullptr;
@@ -229,6 +234,17 @@ struct Engine::Impl {
     if (const auto due = next_churn_due(state, decided_at); due && *due <= now) return false;
     return !work.any_due(JobSet::kOffPlan, now) && !work.any_due(JobSet::kReleasing, now);
   }
+  // What is under way goes on; a job that leaves the queue, or waits no longer for its saved state, changes the queue.
+  void plan_all_transitions(DecisionDraft& draft, Scope& scope) const {
+    scope.begin(Stage::kTransitions);
+    for (const JobId id : scope.jobs) {
+      const Job& job = *state.find_job(id);
+      plan_transitions(draft, job);
+      const bool leaves_queue = job.state() == JobState::kPending && is_ending(job, draft.now());
+      const auto held_until = state_wait_ends(job);
+      scope.queue = scope.queue || leaves_queue || (held_until && draft.now() >= *held_until);
+    }
+  }
   // Whether it changes anything.
   [[nodiscard]] static bool leave_drained(DecisionDraft& draft, const IdSet<JobId>& jobs) {
     const std::uint64_t next_worker = draft.next_worker();
@@ -244,18 +260,10 @@ struct Engine::Impl {
     if (scope.kept) draft.set_move_costs(move_costs);
     // Workers that could move for a job that waits for particular nodes may be free to do so now.
     scope.queue = scope.queue || (scope.planner == nullptr && !work[JobSet::kPendingChoosy].empty());
-    IdSet<JobId>& jobs = scope.jobs;
     const IdSet<JobId> on_drained = jobs_on(state, scope.draining);
     draft.set_on_drained(on_drained);
-    jobs.insert(on_drained);
-    scope.begin(Stage::kTransitions);
-    for (const JobId id : jobs) {
-      const Job& job = *state.find_job(id);
-      plan_transitions(draft, job);
-      const bool leaves_queue = job.state() == JobState::kPending && is_ending(job, now);
-      const auto held_until = state_wait_ends(job);
-      scope.queue = scope.queue || leaves_queue || (held_until && now >= *held_until);
-    }
+    scope.jobs.insert(on_drained);
+    plan_all_transitions(draft, scope);
     if (leave_drained(draft, on_drained)) {
       // Slots are taken that jobs in the queue were told of.
       scope.queue = true;
@@ -270,7 +278,7 @@ struct Engine::Impl {
       reconcile(draft, InLine{.pending = work[JobSet::kPending], .line = scope.line});
     }
     scope.begin(Stage::kSize);
-    for (const JobId id : to_size(draft, jobs)) {
+    for (const JobId id : to_size(draft, scope.jobs)) {
       const Job& job = *state.find_job(id);
       const bool at_rest = rests && work[JobSet::kOffPlan].contains(id) && draft.follows_plan(job);
       if (!at_rest && !dealt_with.contains(id)) plan_size(draft, job);

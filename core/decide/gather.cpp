@@ -256,14 +256,13 @@ std::optional<std::vector<NodeId>> places_of(DecisionDraft& draft, const Clearin
   return slots <= draft.usable() ? std::optional(std::move(places)) : std::nullopt;
 }
 
-void move_to(DecisionDraft& draft, const Job& job, const Regrouping& change, const Reason& reason,
-             const Target* target = nullptr) {
+void move_to(DecisionDraft& draft, const Job& job, const Regrouping& change, const Cause& why) {
   auto joining = draft.free_slots().take_on(change.joining, job.spec.gpus_per_worker, draft.next_worker());
   if (change.leaving.empty()) {
-    draft.conclude(job, GrowIntent{job.id, std::move(joining)}, reason, target);
+    draft.conclude(job, GrowIntent{job.id, std::move(joining)}, why.reason, why.weighed);
   } else {
-    draft.conclude(job, MoveIntent{job.id, std::move(joining), change.leaving, ReplaceCause::kTogether}, reason,
-                   target);
+    draft.conclude(job, MoveIntent{job.id, std::move(joining), change.leaving, ReplaceCause::kTogether}, why.reason,
+                   why.weighed);
   }
 }
 
@@ -298,12 +297,12 @@ bool is_apart(DecisionDraft& draft, const Job& job) {
   return nodes > nodes_together(fewest_nodes(draft.free_slots(), job, job.size()));
 }
 
-bool grow_together(DecisionDraft& draft, const Job& job, const Target& target, int to, const Reason& reason) {
+bool grow_together(DecisionDraft& draft, const Job& job, int to, const Cause& why) {
   const auto change = way_together(draft, job, to);
   if (!change) return false;
   const double cost_s = change->leaving.empty() ? 0 : cost_of_moving(job, static_cast<int>(change->leaving.size()));
   if (!pays(job, to, cost_s)) return false;
-  move_to(draft, job, *change, reason, &target);
+  move_to(draft, job, *change, why);
   return true;
 }
 
@@ -327,10 +326,10 @@ bool gather(DecisionDraft& draft, const Job& job) {
   if (!pays(job, job.size(), cost_s)) return false;
   const auto nodes_before = nodes_of(draft.state(), job.membership.members).size();
   move_to(draft, job, *change,
-          reason::MovedTogether{.workers = static_cast<int>(change->leaving.size()),
-                                .from_nodes = static_cast<int>(nodes_before),
-                                .to_nodes = change->nodes,
-                                .cost_s = cost_s});
+          {.reason = reason::MovedTogether{.workers = static_cast<int>(change->leaving.size()),
+                                           .from_nodes = static_cast<int>(nodes_before),
+                                           .to_nodes = change->nodes,
+                                           .cost_s = cost_s}});
   return true;
 }
 
@@ -344,7 +343,8 @@ bool make_room_together(DecisionDraft& draft, const Job& job, int size) {
     const Neighbour& mover = clearing->movers[at];
     const Regrouping change{.joining = {{(*places)[at], mover.job->size()}}, .leaving = mover.job->membership.members};
     move_to(draft, *mover.job, change,
-            reason::MovedForRoom{.for_job = job.id, .size = size, .node = clearing->node, .cost_s = mover.cost_s});
+            {.reason = reason::MovedForRoom{
+                 .for_job = job.id, .size = size, .node = clearing->node, .cost_s = mover.cost_s}});
   }
   keep_free(draft, job, clearing->joining);
   return true;

@@ -4,12 +4,11 @@
 //
 // Rules. Successors boot first, on free slots, and no job is ever smaller than it was. No worker moves while its job
 // changes, cools down, has a cap on its price or is about to end, nor while a job waits for slots, nor back to the node
-// of a slow worker whose place it took. A move pays if what
-// it costs all that move, by what such changes have cost them, is no more than what workers that are apart are taken to
-// lose in kGatherWithin; a job with `topology.pack: node` is gathered whatever that costs, and one whose workers lie
-// apart by its own wish, or on nodes of their own, never. A job that packs by another label than the node stays within
-// the domains in which it is. A job whose workers are
-// apart waits for what comes free on its nodes, and for jobs that leave them, before more jobs are moved.
+// of a slow worker whose place it took. A move pays if what it costs all that move, by what such changes have cost
+// them, is no more than what workers that are apart are taken to lose in kGatherWithin; a job with `topology.pack:
+// node` is gathered whatever that costs, and one whose workers lie apart by its own wish, or on nodes of their own,
+// never. A job that packs by another label than the node stays within the domains in which it is. A job whose workers
+// are apart waits for what comes free on its nodes, and for jobs that leave them, before more jobs are moved.
 #pragma once
 
 #include <optional>
@@ -32,8 +31,13 @@ inline constexpr Duration kGatherWithin = Duration::seconds(350);
 // Its workers are on more nodes than they need.
 [[nodiscard]] bool is_apart(DecisionDraft& draft, const Job& job);
 
+// Why a job changes, and what its policy weighed, which is told with it; null = nothing.
+struct Cause {
+  Reason reason;
+  const Target* weighed = nullptr;
+};
 // Grows the job to this size, all its workers together; false if they find no room.
-bool grow_together(DecisionDraft& draft, const Job& job, const Target& target, int to, const Reason& reason);
+bool grow_together(DecisionDraft& draft, const Job& job, int to, const Cause& why);
 
 // Workers come together only on slots that are free and that no waiting job needs.
 [[nodiscard]] bool may_gather(DecisionDraft& draft);

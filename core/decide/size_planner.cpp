@@ -122,7 +122,8 @@ std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Target& 
   if (draft.queue_waits()) return no_slots_to_grow({.wanted = wanted, .queue = true});
   const auto free = static_cast<int>(draft.free_slots().free());
   for (auto size = to; size && is_as_good_together(*size, *to); size = larger_size(job, *size - 1)) {
-    if (grow_together(draft, job, target, *size, reason_to_change(job, target, *size))) return std::nullopt;
+    const Cause why{reason_to_change(job, target, *size), told_of(job, target)};
+    if (grow_together(draft, job, *size, why)) return std::nullopt;
   }
   const Finding held = no_room_to_grow(job, *to, free);
   if (job.spec.pack_node && make_room_together(draft, job, *to)) return held;
@@ -219,12 +220,7 @@ void preempt_for(DecisionDraft& draft, const Job& job, JobId claimant, bool rest
 
 void plan_size(DecisionDraft& draft, const Job& job) {
   if (!can_change(draft, job) || draft.resizes(job.id)) return;
-  const Target* planned = draft.follows_plan(job) ? draft.planned_target(job) : nullptr;
-  if (planned != nullptr) {
-    plan_size(draft, job, *planned);
-  } else {
-    plan_size(draft, job, draft.unplanned_target(job));
-  }
+  draft.with_target(job, [&](const Target& target) { plan_size(draft, job, target); });
 }
 
 void plan_size(DecisionDraft& draft, const Job& job, const Target& target) {

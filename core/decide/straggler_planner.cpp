@@ -118,6 +118,18 @@ StragglerPlan act(DecisionDraft& draft, const Job& job, const Worker& slow, Foll
           .straggler = slow.id};
 }
 
+// A smaller share is what comes next, as soon as the name has stuck and waiting has cost enough.
+bool may_be_eased(const EngineConfig& config, const Job& job, const Worker& slow) {
+  const bool early = slow.track.slow_steps < kStragglerStreak || slow.track.waited_s < due_after(job, slow.id, false);
+  return config.rebalance_stragglers && job.spec.resize == ResizeMode::kLive && early;
+}
+
+// Whether a probe of its node could tell what its slowness goes with; asked once for as long as it is slow.
+bool wants_probe(const Worker& slow, Follows follows) {
+  const bool judged = slow.track.slow_steps >= kStragglerStreak && slow.track.steps >= kStepsToKnow;
+  return follows == Follows::kUnknown && judged && !slow.track.probed;
+}
+
 }  // namespace
 
 double cost_of_replacing(const Job& job) {
@@ -151,18 +163,6 @@ reason::SlowWorker slow_worker(const ClusterState& state, const Worker& worker, 
           .node_slow = diagnosis.node_slow,
           .node = worker.node,
           .node_speed = diagnosis.node_speed};
-}
-
-// A smaller share is what comes next, as soon as the name has stuck and waiting has cost enough.
-bool may_be_eased(const EngineConfig& config, const Job& job, const Worker& slow) {
-  const bool early = slow.track.slow_steps < kStragglerStreak || slow.track.waited_s < due_after(job, slow.id, false);
-  return config.rebalance_stragglers && job.spec.resize == ResizeMode::kLive && early;
-}
-
-// Whether a probe of its node could tell what its slowness goes with; asked once for as long as it is slow.
-bool wants_probe(const Worker& slow, Follows follows) {
-  const bool judged = slow.track.slow_steps >= kStragglerStreak && slow.track.steps >= kStepsToKnow;
-  return follows == Follows::kUnknown && judged && !slow.track.probed;
 }
 
 StragglerPlan plan_straggler(DecisionDraft& draft, const Job& job, bool may_resize) {

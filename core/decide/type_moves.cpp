@@ -236,7 +236,8 @@ int slots_moved(const Job& job) {
 
 // Boots the successor of one worker elsewhere, or of all workers of a job that is on one type at a time. False if there
 // is no room for it.
-bool move(DecisionDraft& draft, const Job& job, const Worker& worker, const Job& waiting, const Reason& reason) {
+bool move(DecisionDraft& draft, const Worker& worker, const Job& waiting, const Reason& reason) {
+  const Job& job = *draft.state().find_job(worker.job);
   const bool whole = !job.spec.mixed_types;
   if (draft.usable() < slots_moved(job)) return false;
   const std::vector<WorkerId> leaving = whole ? job.membership.members : std::vector{worker.id};
@@ -324,7 +325,7 @@ int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room) {
     const bool can = can_change(draft, job) && contains(job.membership.members, id) && !draft.resizes(job.id);
     if (!can || cools_down(draft, job)) continue;
     const reason::MovedForType reason{{.worker = id}, waiting.id, waited, room.cost_s};
-    if (!move(draft, job, worker, waiting, reason)) lacking += slots_moved(job);
+    if (!move(draft, worker, waiting, reason)) lacking += slots_moved(job);
   }
   return lacking;
 }

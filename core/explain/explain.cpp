@@ -355,6 +355,33 @@ Reason refreshed(const ClusterState& state, const Job& job, Reason reason) {
   return bound_by_share(state, job, told_of_wait(state, job, std::move(reason)));
 }
 
+void add_evidence(const ClusterState& state, const Job& job, Explanation& out) {
+  add_choice(job, out);
+  add_deadline(state, job, out);
+  add_measurements(job, out);
+  add_transition_costs(job, out);
+  add_stragglers(state, job, out);
+  add_eased(state, job, out);
+  if (job.recovery.restarts > 0) {
+    out.evidence.push_back("lost workers " + counted(job.recovery.restarts, "time") +
+                           " so far; newest: " + job.recovery.last_error);
+  }
+  append_new(notice_evidence(state, job), out.evidence);
+  add_kept_state(state, job, out);
+  add_failed_checkpoints(job, out);
+  if (!is_final(job.state())) append_new(evidence_of_rules(state, job), out.evidence);
+  if (job.state() == JobState::kPending) {
+    const std::vector<std::string> types = evidence_of_types(state, job);
+    out.evidence.insert(out.evidence.end(), types.begin(), types.end());
+    append_new(evidence_of_one_type(state, job), out.evidence);
+    add_ahead(state, job, out);
+    count_ahead(job, out);
+  }
+  append_new(victim_evidence(state, job), out.evidence);
+  append_new(tenant_evidence(state, job), out.evidence);
+  append_new(pool_evidence(state, job), out.evidence);
+}
+
 }  // namespace
 
 Reason current_reason(const ClusterState& state, const Job& job) {
@@ -385,30 +412,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";
   if (job.state() == JobState::kFailed && !job.recovery.last_error.empty())
     out.summary += ": " + job.recovery.last_error;
-  add_choice(job, out);
-  add_deadline(state, job, out);
-  add_measurements(job, out);
-  add_transition_costs(job, out);
-  add_stragglers(state, job, out);
-  add_eased(state, job, out);
-  if (job.recovery.restarts > 0) {
-    out.evidence.push_back("lost workers " + counted(job.recovery.restarts, "time") +
-                           " so far; newest: " + job.recovery.last_error);
-  }
-  append_new(notice_evidence(state, job), out.evidence);
-  add_kept_state(state, job, out);
-  add_failed_checkpoints(job, out);
-  if (!is_final(job.state())) append_new(evidence_of_rules(state, job), out.evidence);
-  if (job.state() == JobState::kPending) {
-    const std::vector<std::string> types = evidence_of_types(state, job);
-    out.evidence.insert(out.evidence.end(), types.begin(), types.end());
-    append_new(evidence_of_one_type(state, job), out.evidence);
-    add_ahead(state, job, out);
-    count_ahead(job, out);
-  }
-  append_new(victim_evidence(state, job), out.evidence);
-  append_new(tenant_evidence(state, job), out.evidence);
-  append_new(pool_evidence(state, job), out.evidence);
+  add_evidence(state, job, out);
   if (judged && !is_final(job.state())) add_unblocks(state, job, out);
   if (judged) add_policy_file(state, job, out);
   return out;

@@ -67,14 +67,19 @@ class WithoutJob {
   ClusterState trial_;
 };
 
-// Other running jobs, of this tenant (null = any), whose end would make enough room by itself, the smallest first.
-void suggest_victims(const ClusterState& state, const Job& job, const std::string* tenant, int slots_short,
-                     Explanation& out) {
+struct Shortage {
+  int slots = 0;
+  const std::string* tenant = nullptr;  // only jobs of this one give way; null = any
+};
+
+// Other running jobs whose end would make enough room by itself, the smallest first.
+void suggest_victims(const ClusterState& state, const Job& job, const Shortage& lacks, Explanation& out) {
   std::vector<std::pair<int, JobId>> victims;
   for (const auto& [id, other] : state.jobs) {
-    if (id == job.id || (tenant != nullptr && other->spec.tenant != *tenant) || !can_be_cancelled(*other)) continue;
+    if (id == job.id || !can_be_cancelled(*other)) continue;
+    if (lacks.tenant != nullptr && other->spec.tenant != *lacks.tenant) continue;
     const int held = slots_held(state, *other, job);
-    if (held >= slots_short && held > 0) victims.emplace_back(held, id);
+    if (held >= lacks.slots && held > 0) victims.emplace_back(held, id);
   }
   if (victims.empty()) return;
   std::sort(victims.begin(), victims.end());
@@ -101,7 +106,7 @@ void suggest_node(const ClusterState& state, int slots, const FreeSlots& free, E
 
 // No room elsewhere helps a job whose tenant has all that it may have.
 void suggest_share(const ClusterState& state, const Job& job, int needed, Explanation& out) {
-  suggest_victims(state, job, &job.spec.tenant, needed, out);
+  suggest_victims(state, job, {.slots = needed, .tenant = &job.spec.tenant}, out);
   out.unblocks.push_back("a larger guarantee for tenant " + job.spec.tenant + ": schedctl tenants apply FILE");
 }
 
@@ -137,12 +142,9 @@ bool is_lost_to_pool(const ClusterState& state, const Node& node) {
 
 // Reasons name the node to undrain, and know no pools.
 std::vector<std::string> without_vain_undrains(const ClusterState& state, std::vector<std::string> lines) {
-  std::erase_if(lines, [&](const std::string& line) {
-    return std::any_of(state.pools.nodes.begin(), state.pools.nodes.end(), [&](const auto& any) {
-      return any.second.node && goes_anyway(any.second, state.now) &&
-             line == "schedctl undrain " + any.second.node.text();
-    });
-  });
+  for (const auto& [id, node] : state.nodes) {
+    if (node.drain && is_lost_to_pool(state, node)) std::erase(lines, "schedctl undrain " + id.text());
+  }
   return lines;
 }
 
@@ -153,7 +155,7 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   const int fits = free.room_for(job);
   if (has_used_share(state, job.spec.tenant)) return suggest_share(state, job, needed, out);
   suggest_lost(state, job, out);
-  suggest_victims(state, job, nullptr, needed - free.free_for(job), out);
+  suggest_victims(state, job, {.slots = needed - free.free_for(job)}, out);
   if (fits >= 1 && fits < job.spec.elastic.min) {
     out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
   }

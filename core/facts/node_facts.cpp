@@ -68,6 +68,33 @@ Status check_length(const WorkerReady& fact) {
                           " tells a length of its training that is none: one of steps or samples, " + "at least 1");
 }
 
+// Returns those of the node's workers that its agent has come back without.
+std::vector<WorkerId> regain_workers(StateChange& change, const Node& node, const std::vector<WorkerId>& running) {
+  std::vector<WorkerId> gone;
+  for (const WorkerId id : workers_on(node)) {
+    // The planner looks again; a changed price holds from now on, so charge first.
+    (void)change.job(change.worker(id).job);
+    if (contains(running, id)) {
+      regain_sight_of(change, id);
+    } else if (!may_still_start(change.worker(id))) {
+      gone.push_back(id);
+    }
+  }
+  return gone;
+}
+
+// Of jobs with workers on a node whose agent is back.
+void take_back_jobs(StateChange& change, const Node& node) {
+  IdSet<JobId> jobs;
+  for (const WorkerId id : workers_on(node)) jobs.insert(change.worker(id).job);
+  for (const JobId id : jobs) {
+    Job& job = change.job(id);
+    const bool waits_here = job.recovery.moving && job.recovery.moving->to == node.id;
+    if (waits_here && !node.moves_states) give_up_move(change, job, "the agent there is of a version that moves none");
+    take_back(change, job);
+  }
+}
+
 }  // namespace
 
 Status check_worker(const ClusterState& state, WorkerId id) {
@@ -87,16 +114,7 @@ Status apply(StateChange& change, const NodeJoined& fact) {
   const bool was_up = known && node.state == NodeState::kUp;
   node.name = fact.name;
   node.state = NodeState::kUp;
-  std::vector<WorkerId> gone;
-  for (const WorkerId id : workers_on(node)) {
-    // The planner looks again; a changed price holds from now on, so charge first.
-    (void)change.job(change.worker(id).job);
-    if (contains(fact.running, id)) {
-      regain_sight_of(change, id);
-    } else if (!may_still_start(change.worker(id))) {
-      gone.push_back(id);
-    }
-  }
+  const std::vector<WorkerId> gone = regain_workers(change, node, fact.running);
   node.slot_type = fact.slot_type;
   set_own_price(change, node, fact.price_per_slot_hour);
   node.data_address = fact.data_address;
@@ -107,14 +125,7 @@ Status apply(StateChange& change, const NodeJoined& fact) {
   node.memory_per_slot = fact.memory_per_slot;
   join_pool(change, node, fact.slots);
   remove_exited_workers(change, gone, {.detail = "its agent came back without it"});
-  IdSet<JobId> jobs;
-  for (const WorkerId id : workers_on(node)) jobs.insert(change.worker(id).job);
-  for (const JobId id : jobs) {
-    Job& job = change.job(id);
-    const bool waits_here = job.recovery.moving && job.recovery.moving->to == fact.node;
-    if (waits_here && !fact.moves_states) give_up_move(change, job, "the agent there is of a version that moves none");
-    take_back(change, job);
-  }
+  take_back_jobs(change, node);
   node.owners.resize(static_cast<std::size_t>(fact.slots));
   price_anew(change);
   change.capacity_changed();

@@ -1,4 +1,7 @@
 // What agents report about nodes and the processes on them.
+//
+// Rule: a worker holds its slots until an agent has proved it gone: by its exit, or by coming back without it. A node
+// that is lost proves nothing.
 #pragma once
 
 #include "base/result.hpp"

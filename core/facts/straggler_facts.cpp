@@ -11,12 +11,12 @@ namespace tidepool::core {
 namespace {
 
 // Slot-seconds that the other ranks wait for this one in a step, if it takes so long.
-double waited_for(double own_us, const std::vector<std::int64_t>& compute_us, std::size_t rank, int slots_per_worker) {
+double waited_for(double own_us, const RankStep& step) {
   double sum_us = 0;
-  for (std::size_t other = 0; other < compute_us.size(); ++other) {
-    if (other != rank) sum_us += std::max(0.0, own_us - static_cast<double>(compute_us[other]));
+  for (std::size_t other = 0; other < step.compute_us.size(); ++other) {
+    if (other != step.rank) sum_us += std::max(0.0, own_us - static_cast<double>(step.compute_us[other]));
   }
-  return sum_us * 1e-6 * slots_per_worker;
+  return sum_us * 1e-6 * step.slots_per_worker;
 }
 
 // What the diagnosis of others on the node rests on has changed.
@@ -42,10 +42,10 @@ double tamed(const StragglerTrack& track, double time_us) {
   return track.busy_steps < kBusyWild ? time_us : std::clamp(time_us, track.busy_us / 2, track.busy_us * 2);
 }
 
-void take_in_time(StragglerTrack& track, const StragglerFinding& found, std::int64_t compute_us) {
+void take_in_time(StragglerTrack& track, const StragglerFinding& found, double time_us) {
   const bool turns = found.slow != (track.slow_steps > 0);
   if (turns) track.busy_steps = 0;
-  const double time = tamed(track, static_cast<double>(compute_us));
+  const double time = tamed(track, time_us);
   ++track.busy_steps;
   if (track.busy_steps == 1) track.busy_us = 0;
   track.busy_us += (time - track.busy_us) / static_cast<double>(std::min(track.busy_steps, kBusyMemory));
@@ -58,8 +58,8 @@ double median(std::vector<double> values) {
 }
 
 // One step of a rebalanced worker: what it still costs the others, and how long it waits for them.
-void take_in_eased(BatchRebalance& rebalanced, std::size_t rank, const std::vector<std::int64_t>& compute_us,
-                   const std::vector<std::int64_t>& samples, int slots_per_worker) {
+void take_in_eased(BatchRebalance& rebalanced, const RankStep& step, const std::vector<std::int64_t>& samples) {
+  const auto& [compute_us, rank, slots_per_worker] = step;
   std::vector<double> times;
   std::vector<double> times_per_sample;
   std::int64_t batch = 0;
@@ -73,14 +73,46 @@ void take_in_eased(BatchRebalance& rebalanced, std::size_t rank, const std::vect
   const double even = static_cast<double>(batch) / static_cast<double>(samples.size());
   const double taken_over = std::max(0.0, even - static_cast<double>(samples[rank]));
   const double slot_seconds = slots_per_worker * 1e-6;
-  rebalanced.lost_s += waited_for(static_cast<double>(compute_us[rank]), compute_us, rank, slots_per_worker);
+  rebalanced.lost_s += waited_for(step.own_us(), step);
   rebalanced.lost_s += taken_over * median(std::move(times_per_sample)) * slot_seconds;
   const double others = median(std::move(times));
-  const double idle = others * (1 - kIdleAllowed) - static_cast<double>(compute_us[rank]);
+  const double idle = others * (1 - kIdleAllowed) - step.own_us();
   rebalanced.idle_s = std::max(0.0, rebalanced.idle_s + idle * slot_seconds);
 }
 
-void take_in(StragglerTrack& track, const StragglerFinding& found, double waited_s) {
+// Slot-seconds that a straggler's step adds to its account; the one that names it stands for those before it.
+double newly_waited(const StragglerTrack& track, const StragglerFinding& found, const RankStep& step) {
+  if (track.slow_steps > 0) return waited_for(step.own_us(), step);
+  return waited_for(tamed(track, step.own_us()), step) * static_cast<double>(found.steps);
+}
+
+// One step of all ranks.
+struct JudgedStep {
+  const std::vector<std::int64_t>& compute_us;
+  const std::vector<std::int64_t>& samples;
+  const std::vector<StragglerFinding>& findings;
+};
+
+// Returns for how long the others waited for the slowest straggler, in slot-seconds.
+double take_in_step(Job& job, const std::vector<StragglerTrack*>& tracks, const JudgedStep& step) {
+  double longest_s = 0;
+  for (std::size_t rank = 0; rank < tracks.size(); ++rank) {
+    StragglerTrack& track = *tracks[rank];
+    const RankStep own{.compute_us = step.compute_us, .rank = rank, .slots_per_worker = job.spec.gpus_per_worker};
+    const double before_s = track.slow_steps > 0 ? track.waited_s : 0;
+    take_in(track, step.findings[rank], own);
+    longest_s = std::max(longest_s, track.waited_s - before_s);
+    const auto rebalanced = job.shares.rebalanced.find(job.membership.members[rank]);
+    if (rebalanced != job.shares.rebalanced.end()) take_in_eased(rebalanced->second, own, step.samples);
+  }
+  return longest_s;
+}
+
+}  // namespace
+
+void take_in(StragglerTrack& track, const StragglerFinding& found, const RankStep& step) {
+  const double waited_s = newly_waited(track, found, step);
+  take_in_time(track, found, step.own_us());
   track.score = found.score;
   track.bar = found.bar;
   ++track.steps;
@@ -94,41 +126,6 @@ void take_in(StragglerTrack& track, const StragglerFinding& found, double waited
   track.waited_s += waited_s;
   track.slow_steps = std::max(found.steps, track.slow_steps + 1);
 }
-
-// One step of all ranks.
-struct JudgedStep {
-  const std::vector<std::int64_t>& compute_us;
-  const std::vector<std::int64_t>& samples;
-  const std::vector<StragglerFinding>& findings;
-};
-
-// Slot-seconds that a straggler's step adds to its account; the one that names it stands for those before it.
-double newly_waited(const StragglerTrack& track, const JudgedStep& step, std::size_t rank, int slots_per_worker) {
-  const auto time_us = static_cast<double>(step.compute_us[rank]);
-  if (track.slow_steps > 0) return waited_for(time_us, step.compute_us, rank, slots_per_worker);
-  return waited_for(tamed(track, time_us), step.compute_us, rank, slots_per_worker) *
-         static_cast<double>(step.findings[rank].steps);
-}
-
-// Returns for how long the others waited for the slowest straggler, in slot-seconds.
-double take_in_step(Job& job, const std::vector<StragglerTrack*>& tracks, const JudgedStep& step) {
-  double longest_s = 0;
-  for (std::size_t rank = 0; rank < tracks.size(); ++rank) {
-    StragglerTrack& track = *tracks[rank];
-    const double waited_s = newly_waited(track, step, rank, job.spec.gpus_per_worker);
-    take_in_time(track, step.findings[rank], step.compute_us[rank]);
-    const double before_s = track.slow_steps > 0 ? track.waited_s : 0;
-    take_in(track, step.findings[rank], waited_s);
-    longest_s = std::max(longest_s, track.waited_s - before_s);
-    const auto rebalanced = job.shares.rebalanced.find(job.membership.members[rank]);
-    if (rebalanced != job.shares.rebalanced.end()) {
-      take_in_eased(rebalanced->second, rank, step.compute_us, step.samples, job.spec.gpus_per_worker);
-    }
-  }
-  return longest_s;
-}
-
-}  // namespace
 
 void judge_members(StateChange& change, Job& job, const StepsMeasured& report, std::int64_t counted,
                    const StragglerDetector& detector) {

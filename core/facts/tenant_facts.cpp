@@ -18,10 +18,6 @@
 namespace tidepool::core {
 namespace {
 
-bool names_own_policy(const JobSpec& spec) {
-  return spec.scaling.policy != "default";
-}
-
 Error not_allowed(const JobSpec& spec, const std::string& what) {
   return invalid_argument("job \"" + spec.name + "\": " + what);
 }
@@ -55,7 +51,7 @@ Status check_limits(const Tenant& tenant, const JobSpec& spec) {
                                  to_text(*tenant.job_grace_max) + of);
   }
   const std::int64_t least = std::int64_t{spec.elastic.sizes.front()} * spec.gpus_per_worker;
-  const bool has_own_policy = names_own_policy(spec);
+  const bool has_own_policy = spec.scaling.names_policy();
   const std::int64_t kept = has_own_policy ? most : spec.preemptible ? 0 : least;
   if (kept <= tenant.guarantee) return ok_status();
   return not_allowed(spec, std::string(has_own_policy ? "with a policy of its own" : "with preemptible: false") +
@@ -89,7 +85,7 @@ std::map<std::string, int, std::less<>> kept_by_others(const ClusterState& state
   std::map<std::string, int, std::less<>> kept;
   for (const auto& [id, other] : state.jobs) {
     const bool holds = !is_final(other->state()) && !other->membership.workers.empty();
-    if (id != job.id && holds) kept[other->spec.tenant] += firm_slots(*other, names_own_policy(other->spec));
+    if (id != job.id && holds) kept[other->spec.tenant] += firm_slots(*other, other->spec.scaling.names_policy());
   }
   // Each tenant stands after its parent, so from the end on every sum is whole before it is added.
   const auto& tenants = state.tenants->tenants;
@@ -130,8 +126,8 @@ Status check_kept_after(const ClusterState& state, const Job& job, const JobSpec
   if (job.membership.workers.empty()) return ok_status();  // it starts only within the guarantees
   Job changed = job;
   changed.spec = spec;
-  const int kept = firm_slots(changed, names_own_policy(spec));
-  if (kept <= firm_slots(job, names_own_policy(job.spec))) return ok_status();
+  const int kept = firm_slots(changed, spec.scaling.names_policy());
+  if (kept <= firm_slots(job, job.spec.scaling.names_policy())) return ok_status();
   return check_kept(state, job, kept, "after this change");
 }
 

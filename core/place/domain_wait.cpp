@@ -78,18 +78,18 @@ struct RoomAt {
   int free = 0;  // those that it has room for now
   int slots = 0;
   int kept = 0;  // of its slots, held by jobs that are not preempted
-};
 
-void add_node(const ClusterState& state, const Job& job, const Node& node, Instant now, RoomAt& room) {
-  const int slots = static_cast<int>(node.owners.size());
-  room.all += slots / job.spec.gpus_per_worker;
-  room.slots += slots;
-  for (const WorkerId owner : node.owners) {
-    const Worker* worker = owner ? state.find_worker(owner) : nullptr;
-    if (worker == nullptr || worker->started_at >= now) continue;
-    if (!state.find_job(worker->job)->spec.preemptible) ++room.kept;
+  void add(const ClusterState& state, const Job& job, const Node& node, Instant now) {
+    const int more = static_cast<int>(node.owners.size());
+    all += more / job.spec.gpus_per_worker;
+    slots += more;
+    for (const WorkerId owner : node.owners) {
+      const Worker* worker = owner ? state.find_worker(owner) : nullptr;
+      if (worker == nullptr || worker->started_at >= now) continue;
+      if (!state.find_job(worker->job)->spec.preemptible) ++kept;
+    }
   }
-}
+};
 
 std::vector<WaitPlace> best_of_each_type(const std::map<WaitPlace, RoomAt>& rooms, const Job& job) {
   const int smallest = job.spec.elastic.sizes.front();
@@ -123,7 +123,7 @@ std::vector<WaitPlace> places_to_wait_for(const ClusterState& state, const FreeS
   std::map<WaitPlace, RoomAt> rooms;
   for (const auto& [id, node] : state.nodes) {
     if (!node.takes_workers() || !may_run_on(job, node) || free.is_closed(id)) continue;
-    add_node(state, job, node, now, rooms[place_of(node)]);
+    rooms[place_of(node)].add(state, job, node, now);
   }
   for (const RoomOnNode& room : free.rooms_for({.job = &job, .slots_per_worker = job.spec.gpus_per_worker})) {
     rooms[place_of(*state.find_node(room.node))].free += room.workers;

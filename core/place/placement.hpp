@@ -36,8 +36,8 @@ struct GangRequest {
   std::set<std::string> domains = {};        // only nodes of these (PlacementSpec::key); empty = all. Needs `job`
 };
 
-// The free slots of nodes that are up and not cordoned, as one decision uses them up. Built once a
-// decision, in O(nodes); the state must outlive it and not change meanwhile.
+// The free slots of nodes that take workers (Node::takes_workers), as one decision uses them up. Built once a decision,
+// in O(nodes); the state must outlive it and not change meanwhile.
 // What is free on a node that has workers of an exclusive job is that job's alone: it counts as free for no other.
 class FreeSlots {
  public:

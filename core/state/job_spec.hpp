@@ -100,6 +100,7 @@ struct ScalingSpec {
   std::optional<PiecewiseUtility> piecewise_utility;
   std::optional<Money> price_cap;  // per hour, for the whole job
 
+  [[nodiscard]] bool names_policy() const { return policy != "default"; }
   bool operator==(const ScalingSpec&) const = default;
 };
 

@@ -8,10 +8,6 @@
 namespace tidepool::core {
 namespace {
 
-bool names_own_policy(const Job& job) {
-  return job.spec.scaling.policy != "default";
-}
-
 int smallest(const Job& job) {
   const int workers = job.requests.pinned_size > 0 ? job.requests.pinned_size : job.spec.elastic.sizes.front();
   return workers * job.spec.gpus_per_worker;
@@ -33,14 +29,15 @@ StartLimits::StartLimits(const ClusterState& state) {
   sums_.resize(nodes_.size());
   for (const auto& [id, job] : state.jobs) {
     const int kept = job->membership.workers.empty() ? 0 : slots_kept(state, *job);
-    if (kept > 0) add(*job, is_fixed_claim(*job, names_own_policy(*job)) ? kept : std::min(kept, smallest(*job)));
+    if (kept > 0)
+      add(*job, is_fixed_claim(*job, job->spec.scaling.names_policy()) ? kept : std::min(kept, smallest(*job)));
   }
 }
 
 bool StartLimits::allow(const Job& job, int slots_more) const {
   const auto leaf = places_.find(job.spec.tenant);
   if (leaf == places_.end()) return true;
-  const int firm = firm_slots(job, names_own_policy(job));
+  const int firm = firm_slots(job, job.spec.scaling.names_policy());
   const int least = smallest(job);
   for (int at = static_cast<int>(leaf->second); at >= 0; at = nodes_[static_cast<std::size_t>(at)].parent) {
     const auto node = static_cast<std::size_t>(at);
@@ -58,7 +55,7 @@ void StartLimits::take(const Job& job) {
 void StartLimits::add(const Job& job, int least) {
   const auto leaf = places_.find(job.spec.tenant);
   if (leaf == places_.end()) return;
-  const int firm = firm_slots(job, names_own_policy(job));
+  const int firm = firm_slots(job, job.spec.scaling.names_policy());
   for (int at = static_cast<int>(leaf->second); at >= 0; at = nodes_[static_cast<std::size_t>(at)].parent) {
     sums_[static_cast<std::size_t>(at)].least += least;
     sums_[static_cast<std::size_t>(at)].firm += firm;

@@ -1,38 +1,20 @@
 #include "policies/place/pack.hpp"
 
-#include <algorithm>
-
-#include "base/check.hpp"
+#include <optional>
 
 namespace tidepool::policies {
-namespace {
-
-// The fullest node with room for `slots`; the emptiest one if there is none.
-std::vector<int>::iterator best_node(std::vector<int>& free, int slots) {
-  auto best = free.end();
-  for (auto node = free.begin(); node != free.end(); ++node) {
-    if (*node >= slots && (best == free.end() || *node < *best)) best = node;
-  }
-  return best != free.end() ? best : std::max_element(free.begin(), free.end());
-}
-
-}  // namespace
 
 std::vector<cluster::Placement> Pack::place(const cluster::View& view, const cluster::Allocation& allocation) const {
-  Standing standing = keep_unchanged(view, allocation);
-  for (const std::size_t row : allocation.order) {
-    cluster::Placement& placement = standing.placements[row];
-    if (!placement.empty()) continue;
-    for (int missing = allocation.grants[row].size; missing > 0;) {
-      const auto node = best_node(standing.free, missing);
-      TP_CHECK(node != standing.free.end() && *node > 0, "sizes that were checked find their slots");
-      const int slots = std::min(*node, missing);
-      placement.push_back({.node = static_cast<int>(node - standing.free.begin()), .slots = slots});
-      *node -= slots;
-      missing -= slots;
+  return place_in_order(view, allocation, [&](const std::vector<int>& free, const cluster::Grant& grant, int missing) {
+    std::optional<std::size_t> fullest;  // of those with room for all that is missing
+    std::size_t emptiest = 0;
+    for (std::size_t node = 0; node < free.size(); ++node) {
+      if (!suits(view.nodes[node], grant)) continue;
+      if (free[node] >= missing && (!fullest || free[node] < free[*fullest])) fullest = node;
+      if (!suits(view.nodes[emptiest], grant) || free[node] > free[emptiest]) emptiest = node;
     }
-  }
-  return std::move(standing.placements);
+    return fullest.value_or(emptiest);
+  });
 }
 
 }  // namespace tidepool::policies

@@ -2,6 +2,8 @@
 // still while it moves, so a stage keeps what it can in place.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "policies/cluster/allocation_policy.hpp"
@@ -25,6 +27,13 @@ struct Standing {
   std::vector<cluster::Placement> placements;  // per row of view.jobs; empty = to be placed, or to hold nothing
 };
 [[nodiscard]] Standing keep_unchanged(const cluster::View& view, const cluster::Allocation& allocation);
+
+// Every job of unchanged size and slot type stays; each other one, in the allocation's order, takes what it needs node
+// after node. `next` names the one: it has free slots that suit the grant, of which so many are missing still.
+using NextNode = std::function<std::size_t(const std::vector<int>& free, const cluster::Grant& grant, int missing)>;
+[[nodiscard]] std::vector<cluster::Placement> place_in_order(const cluster::View& view,
+                                                             const cluster::Allocation& allocation,
+                                                             const NextNode& next);
 
 // What the policy proposes, or else what the stage makes of its sizes. Requires: check_allocation() holds; the answer
 // is to pass check_placements().

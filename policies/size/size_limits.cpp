@@ -59,14 +59,13 @@ AllowedSizes ladder_of(const core::ClusterState& state, const core::Job& job) {
   }
   const bool capped = spec.scaling.price_cap.has_value();
   const std::int64_t slot_price = capped ? price_per_slot_hour(state, job).count_micros() : 0;
-  const double worker_price = Money::micros(slot_price).to_units() * static_cast<double>(spec.gpus_per_worker);
   for (std::size_t i = 0; i < allowed.size(); ++i) {
     const int size = allowed[i];
-    const std::int64_t slots = std::int64_t{size} * spec.gpus_per_worker;
+    const Money price = Money::micros(slot_price * size * spec.gpus_per_worker);
     if (std::int64_t{size} > core::largest_batch(spec.batch)) {
       ladder.cut = core::reason::BatchTooSmall{.size = size, .global = core::largest_batch(spec.batch)};
-    } else if (capped && worker_price * size > spec.scaling.price_cap->to_units()) {
-      ladder.cut = core::reason::PriceCap{.cap = *spec.scaling.price_cap, .price = Money::micros(slot_price * slots)};
+    } else if (capped && price > *spec.scaling.price_cap) {
+      ladder.cut = core::reason::PriceCap{.cap = *spec.scaling.price_cap, .price = price};
     } else {
       continue;
     }

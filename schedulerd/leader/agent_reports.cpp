@@ -43,6 +43,14 @@ std::vector<WorkerId> lost_workers(const api::AgentHello& hello, const core::Clu
   return lost;
 }
 
+// A program of the user's own, of a live job that has never stepped, that has ended well without a word.
+bool never_joined(const core::ClusterState& state, const core::Worker& worker, const core::WorkerExited& fact) {
+  const core::Job& job = *state.find_job(worker.job);
+  const bool ended_well = fact.exit_code == 0 && fact.signal == 0 && !worker.stopped_for;
+  const bool is_silent = worker.phase == core::WorkerPhase::kStarting && !job.progress.reported_at;
+  return ended_well && is_silent && job.spec.resize == core::ResizeMode::kLive && !job.spec.run->command.empty();
+}
+
 }  // namespace
 
 void take_hello(const AgentHelloItem& item, TurnBatch& batch) {
@@ -78,14 +86,6 @@ void take_loss(const AgentLostItem& item, TurnBatch& batch) {
   batch.note(NodeLostNote{node, item.node, item.why});
   (void)batch.learn(core::NodeLost{node, item.why});
   newest.forget_workers_of(node, batch.state());
-}
-
-// A program of the user's own, of a live job that has never stepped, that has ended well without a word.
-bool never_joined(const core::ClusterState& state, const core::Worker& worker, const core::WorkerExited& fact) {
-  const core::Job& job = *state.find_job(worker.job);
-  const bool ended_well = fact.exit_code == 0 && fact.signal == 0 && !worker.stopped_for;
-  const bool is_silent = worker.phase == core::WorkerPhase::kStarting && !job.progress.reported_at;
-  return ended_well && is_silent && job.spec.resize == core::ResizeMode::kLive && !job.spec.run->command.empty();
 }
 
 void take_exit(const WorkerExitedItem& item, TurnBatch& batch) {

@@ -10,12 +10,7 @@ namespace tidepool::leader {
 namespace {
 
 constexpr std::size_t kNameMax = 63;
-constexpr std::size_t kToldMax = 1024;
-
-// What programs say of themselves goes into the journal, and into events: of bounded length.
-std::string told(const std::string& text) {
-  return cut_to(text, kToldMax);
-}
+constexpr std::size_t kToldMax = 1'024;
 
 core::StepsMeasured fact_of_steps(const api::StepsMessage& said, const core::Worker& worker) {
   return {.job = worker.job,
@@ -59,7 +54,61 @@ core::NoticeAnswered fact_of_answer(const api::AnswerMessage& said, const core::
           .needs = Duration::millis(said.needs_ms)};
 }
 
+core::CheckpointFailed fact_of_failure(const api::CheckpointFailedMessage& said, const core::Worker& worker) {
+  return {.job = worker.job,
+          .worker = worker.id,
+          .generation = said.generation,
+          .step = said.step,
+          .detail = told(said.error)};
+}
+
+core::GenerationSwitched fact_of_switch(const api::SwitchedMessage& said, const core::Worker& worker) {
+  return {.job = worker.job,
+          .generation = said.generation,
+          .switch_step = said.switch_step + 1,  // told: the committed ones
+          .stall_ms = said.stall_ms,
+          .build_ms = said.build_ms,
+          .steps_redone = said.steps_redone,
+          .samples_repeated = said.samples_repeated,
+          .bytes_moved = said.bytes_moved};
+}
+
+core::DataEpochAudited fact_of_audit(const api::EpochAuditedMessage& said, const core::Worker& worker) {
+  return {.job = worker.job,
+          .epoch = said.epoch,
+          .expected = said.expected,
+          .used = said.used,
+          .checksum_ok = said.checksum_ok};
+}
+
+core::StateParked fact_of_parking(const api::ParkedMessage& said, const core::Worker& worker) {
+  return {.job = worker.job,
+          .worker = worker.id,
+          .generation = said.generation,
+          .step = said.step,
+          .bytes = said.bytes,
+          .write_ms = said.write_ms};
+}
+
+core::CheckpointTaken fact_of_checkpoint(const api::CheckpointedMessage& said, const core::Worker& worker) {
+  return {.job = worker.job,
+          .worker = worker.id,
+          .generation = said.generation,
+          .step = said.step,
+          .bytes = said.bytes,
+          .write_ms = said.write_ms,
+          .path = said.path};
+}
+
+core::StateRestored fact_of_restoring(const api::RestoredMessage& said, const core::Worker& worker) {
+  return {.job = worker.job, .generation = said.generation, .step = said.step, .bytes = said.bytes, .path = said.path};
+}
+
 }  // namespace
+
+std::string told(const std::string& text) {
+  return cut_to(text, kToldMax);
+}
 
 bool is_node_name(const std::string& name) {
   const auto legal = [](char c) {
@@ -128,14 +177,6 @@ core::NodeReclaimNoticed fact_of_reclaim(const api::ReclaimReport& report, NodeI
   return fact;
 }
 
-core::CheckpointFailed fact_of_failure(const api::CheckpointFailedMessage& said, const core::Worker& worker) {
-  return {.job = worker.job,
-          .worker = worker.id,
-          .generation = said.generation,
-          .step = said.step,
-          .detail = told(said.error)};
-}
-
 std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const core::Worker& worker) {
   using Answer = std::optional<core::Fact>;
   return std::visit(
@@ -148,45 +189,15 @@ std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const c
             if (said.generation <= worker.joining) return std::nullopt;
             return core::WorkerJoining{worker.id, said.generation};
           },
-          [&](const api::SwitchedMessage& said) -> Answer {
-            return core::GenerationSwitched{.job = worker.job,
-                                            .generation = said.generation,
-                                            .switch_step = said.switch_step + 1,  // told: the committed ones
-                                            .stall_ms = said.stall_ms,
-                                            .build_ms = said.build_ms,
-                                            .steps_redone = said.steps_redone,
-                                            .samples_repeated = said.samples_repeated,
-                                            .bytes_moved = said.bytes_moved};
-          },
+          [&](const api::SwitchedMessage& said) -> Answer { return fact_of_switch(said, worker); },
           [&](const api::StepsMessage& said) -> Answer { return fact_of_steps(said, worker); },
-          [&](const api::EpochAuditedMessage& said) -> Answer {
-            return core::DataEpochAudited{.job = worker.job,
-                                          .epoch = said.epoch,
-                                          .expected = said.expected,
-                                          .used = said.used,
-                                          .checksum_ok = said.checksum_ok};
-          },
+          [&](const api::EpochAuditedMessage& said) -> Answer { return fact_of_audit(said, worker); },
           [&](const api::FinishedMessage& said) -> Answer {
             return core::TrainingFinished{
                 .job = worker.job, .last_step = said.last_step, .loss = said.loss, .samples_total = said.samples_total};
           },
-          [&](const api::ParkedMessage& said) -> Answer {
-            return core::StateParked{.job = worker.job,
-                                     .worker = worker.id,
-                                     .generation = said.generation,
-                                     .step = said.step,
-                                     .bytes = said.bytes,
-                                     .write_ms = said.write_ms};
-          },
-          [&](const api::CheckpointedMessage& said) -> Answer {
-            return core::CheckpointTaken{.job = worker.job,
-                                         .worker = worker.id,
-                                         .generation = said.generation,
-                                         .step = said.step,
-                                         .bytes = said.bytes,
-                                         .write_ms = said.write_ms,
-                                         .path = said.path};
-          },
+          [&](const api::ParkedMessage& said) -> Answer { return fact_of_parking(said, worker); },
+          [&](const api::CheckpointedMessage& said) -> Answer { return fact_of_checkpoint(said, worker); },
           [&](const api::CheckpointFailedMessage& said) -> Answer { return fact_of_failure(said, worker); },
           [&](const api::StartedMessage& said) -> Answer {
             if (said.generation <= worker.launched) return std::nullopt;
@@ -197,13 +208,7 @@ std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const c
           },
           [&](const api::RebalancedMessage& said) -> Answer { return fact_of_shares(said, worker); },
           [&](const api::AnswerMessage& said) -> Answer { return fact_of_answer(said, worker); },
-          [&](const api::RestoredMessage& said) -> Answer {
-            return core::StateRestored{.job = worker.job,
-                                       .generation = said.generation,
-                                       .step = said.step,
-                                       .bytes = said.bytes,
-                                       .path = said.path};
-          },
+          [&](const api::RestoredMessage& said) -> Answer { return fact_of_restoring(said, worker); },
       },
       message);
 }

@@ -1,8 +1,12 @@
-// Turns what agents and workers report into facts. The report's sender is checked against the state
-// first: a node speaks only for its own workers, a worker only for its own job.
+// What agents and workers report, as facts. Pure.
+//
+// Rule: that the node may speak for the worker has been checked before (agent_reports.hpp); a worker's message is of its
+// own job, whatever it says. What is said in words is cut (told()).
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "api/worker_protocol.hpp"
 #include "base/result.hpp"
@@ -10,6 +14,10 @@
 #include "core/state/fact.hpp"
 
 namespace tidepool::leader {
+
+// What an agent or a program says in its own words, cut to 1,024 bytes: it goes into the journal, into events and to
+// other agents.
+[[nodiscard]] std::string told(const std::string& text);
 
 // An error refuses the agent; its message is sent to it.
 [[nodiscard]] Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node,

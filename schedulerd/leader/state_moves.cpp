@@ -4,13 +4,11 @@
 #include <utility>
 
 #include "base/first_after.hpp"
-#include "base/utf8.hpp"
 #include "core/state/state_move.hpp"
+#include "schedulerd/leader/report_facts.hpp"
 
 namespace tidepool::leader {
 namespace {
-
-constexpr std::size_t kWhyMax = 1'024;  // bytes of what an agent says, which goes into events and to other agents
 
 const core::StateMove* move_of(const core::ClusterState& state, JobId id) {
   const core::Job* job = state.find_job(id);
@@ -101,7 +99,7 @@ StateMoves::Outcome StateMoves::on(NodeId node, const api::StateRefusedReport& r
                                    const core::ClusterState& state) {
   const auto request = take(report.request, node, state);
   if (!request) return {};
-  const std::string why = request->move.from.text() + " cannot hand it over: " + cut_to(report.why, kWhyMax);
+  const std::string why = request->move.from.text() + " cannot hand it over: " + told(report.why);
   return {.fact = {}, .orders = {no_state(request->move.to, request->job, request->move.step, why, false)}};
 }
 
@@ -118,9 +116,8 @@ StateMoves::Outcome StateMoves::on(NodeId node, const api::StateBroughtReport& r
 
 StateMoves::Outcome StateMoves::on(NodeId node, const api::StateLeftReport& report, const core::ClusterState& state) {
   if (awaited_by(node, report, state) == nullptr) return {};
-  return {
-      .fact = core::StateLeft{.job = report.job, .node = node, .step = report.step, .why = cut_to(report.why, kWhyMax)},
-      .orders = {}};
+  return {.fact = core::StateLeft{.job = report.job, .node = node, .step = report.step, .why = told(report.why)},
+          .orders = {}};
 }
 
 std::vector<StateMoves::Outcome> StateMoves::overdue(Instant now, const core::ClusterState& state) {

@@ -26,7 +26,10 @@ Status check_revocation(const std::vector<TokenRecord>& tokens, const RevokeToke
       std::find_if(tokens.begin(), tokens.end(), [&](const TokenRecord& token) { return token.id == body.token_id; });
   if (named == tokens.end()) return not_found("there is no token " + body.token_id);
   if (!admits_pool_admin(*named, body.unix_s) || has_pool_admin(tokens, body.unix_s, body.token_id)) return ok_status();
-  return conflict(body.token_id + " is the last valid token of an admin of the whole pool");
+  return Error{
+      ErrorCode::kLastAdmin,
+      body.token_id +
+          " is the last valid token of an admin of the whole pool; without it there would be no administrator"};
 }
 
 // Carries out one command; each overload says why it is refused.

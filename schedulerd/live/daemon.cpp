@@ -153,26 +153,9 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
   if (!tls_.given.identity.chain.empty()) {
     given_certificate_.emplace(*config_.tls, tls_.names, tls_.given, std::vector{tls_.context, tls_.agents});
   }
-  auto agent_token = state_dir_.agent_token();
-  if (!agent_token.ok()) return agent_token.error();
-  auto cluster = state_dir_.cluster_id();
+  const auto cluster = state_dir_.cluster_id();
   if (!cluster.ok()) return cluster.error();
-  const std::string cluster_id = *cluster;
-
-  GatewayOptions gateway{.socket_path = state_dir_.file("agent.sock"),
-                         .tcp = config_.agents_listen,
-                         .tls = tls_.agents,
-                         .token = *std::move(agent_token),
-                         .cluster = *std::move(cluster),
-                         .heartbeat = config_.heartbeat,
-                         .patience = config_.patience,
-                         .first_patience = config_.patience * kFirstPatienceFactor,
-                         .expected = {},
-                         .nodes = {tls_.node_authority, config_.node_certificate_lifetime}};
-  for (const auto& [id, node] : recovered.engine.view().nodes) {
-    if (node.state == core::NodeState::kUp) gateway.expected.push_back(node.name);
-  }
-  gateway_ = std::make_unique<Gateway>(std::move(gateway), inbox_);
+  TP_TRY(make_gateway(*cluster, recovered.engine.view()));
   evaluator_ = std::make_unique<PolicyEvaluator>(PolicyEvaluator::Setup{.parts = setup.parts,
                                                                         .host_program = setup.host_program,
                                                                         .allow_native = config_.allow_native_policies,
@@ -193,8 +176,28 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
                       .reuse = unsteady.reuse,
                       .longest = unsteady.longest});
   loop_->set_detector(std::string(setup.parts.stragglers.usual->name()));
-  TP_TRY(pools_.prepare(config_.pools, cluster_id, publisher_, inbox_));
+  TP_TRY(pools_.prepare(config_.pools, *cluster, publisher_, inbox_));
   return config_.policy_file.empty() ? ok_status() : prepare_policy_file();
+}
+
+Status Daemon::make_gateway(const std::string& cluster, const core::ClusterState& state) {
+  auto agent_token = state_dir_.agent_token();
+  if (!agent_token.ok()) return agent_token.error();
+  GatewayOptions gateway{.socket_path = state_dir_.file("agent.sock"),
+                         .tcp = config_.agents_listen,
+                         .tls = tls_.agents,
+                         .token = *std::move(agent_token),
+                         .cluster = cluster,
+                         .heartbeat = config_.heartbeat,
+                         .patience = config_.patience,
+                         .first_patience = config_.patience * kFirstPatienceFactor,
+                         .expected = {},
+                         .nodes = {tls_.node_authority, config_.node_certificate_lifetime}};
+  for (const auto& [id, node] : state.nodes) {
+    if (node.state == core::NodeState::kUp) gateway.expected.push_back(node.name);
+  }
+  gateway_ = std::make_unique<Gateway>(std::move(gateway), inbox_);
+  return ok_status();
 }
 
 Status Daemon::prepare_policy_file() {

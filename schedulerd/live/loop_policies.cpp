@@ -48,9 +48,10 @@ void Loop::ask_policies(const Owed& owed) {
   turn_.await({.number = number, .until = until, .is_readable = policy != nullptr});
 }
 
-// Beside whoever decides: asked about the state that a decision has led to, and again when a job has come to rest,
-// because nobody resizes one that is changing its size, and after a while, because time alone frees others. One that
-// was at its deadline rests for that while: its process would take a core from the one that decides, at every decision.
+// Beside the policy that decides: asked about the state that a decision has led to, and again when a job has come to
+// rest, because no policy resizes one that is changing its size, and after a while, because time alone frees others.
+// One that was at its deadline rests for that while: its process would take a core from the one that decides, at every
+// decision.
 void Loop::ask_shadow(const Owed& owed) {
   const core::PolicyDeployment& deployment = state().deployment;
   if (!deployment.shadow) return;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/decide/rebalance_planner.hpp"
+#include "core/facts/straggler_facts.hpp"
+#include "core/state/straggler_patience.hpp"
 #include "tests/support/judged_crew.hpp"
 
 namespace tidepool::test {
@@ -14,7 +17,6 @@ constexpr int kHealthySteps = 300;  // before a worker turns slow
 constexpr double kBootSeconds = 1;
 constexpr double kPauseSeconds = 0.02;
 constexpr double kAgreementSeconds = 0.002;  // a change of shares, as measured
-constexpr int kStreak = 10;                  // core/state/straggler_patience.hpp
 
 double slowest_s(const std::vector<std::int64_t>& compute_us) {
   return static_cast<double>(*std::max_element(compute_us.begin(), compute_us.end())) * 1e-6;
@@ -44,12 +46,11 @@ class EasedCrew {
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(slow_));
     std::sort(others.begin(), others.end());
     others_us_ += (static_cast<double>(others[others.size() / 2]) - others_us_) / steps_;
-    if (due && steps_ >= kStepsToWeigh) weight_ = std::min(1.0, others_us_ / own_us_);
+    if (due && steps_ >= static_cast<double>(core::kStepsToWeigh)) weight_ = std::min(1.0, others_us_ / own_us_);
   }
   void forget() { steps_ = 0; }
 
  private:
-  static constexpr double kStepsToWeigh = 8;  // core/decide/rebalance_planner.hpp
   double ranks_;
   std::size_t slow_;
   double weight_ = 1;
@@ -86,8 +87,7 @@ SlowResult slow_run(const straggler::Entry& entry, const ComputeTimes& recorded,
   const std::size_t slow = seed % noise.ranks();
   const double cost_s = kBootSeconds + static_cast<double>(noise.ranks()) * kPauseSeconds;
   SlowResult run;
-  double waited_s = 0;
-  int streak = 0;
+  core::StragglerTrack track;
   std::optional<double> newcomer_at;
   bool mended = false;
   EasedCrew eased(noise.ranks(), slow);
@@ -106,20 +106,15 @@ SlowResult slow_run(const straggler::Entry& entry, const ComputeTimes& recorded,
       continue;
     }
     const auto& found = crew.step(times)[slow];
+    core::take_in(track, {found.speed, found.bar, found.slow, found.steps}, {times, slow});
     if (!found.slow) {
-      streak = 0;
-      waited_s = 0;
       eased.forget();
       continue;
     }
     if (!run.named_after) run.named_after = step;
-    double wait_s = 0;
-    for (const auto other : times) wait_s += static_cast<double>(std::max<std::int64_t>(0, times[slow] - other)) * 1e-6;
-    waited_s += streak == 0 ? wait_s * found.steps : wait_s;
-    streak = std::max(streak + 1, found.steps);
-    eased.see(times, streak >= kStreak && waited_s >= static_cast<double>(noise.ranks()) * kAgreementSeconds);
-    const bool due = streak >= kStreak && waited_s >= cost_s;
-    if (due && !newcomer_at) newcomer_at = run.mended_s + kBootSeconds;
+    const bool lasts = track.slow_steps >= core::kStragglerStreak;
+    eased.see(times, lasts && track.waited_s >= static_cast<double>(noise.ranks()) * kAgreementSeconds);
+    if (lasts && track.waited_s >= cost_s && !newcomer_at) newcomer_at = run.mended_s + kBootSeconds;
   }
   return run;
 }

@@ -96,6 +96,16 @@ class Cluster:
                 pass
         return found
 
+    def schedctl(self, *words: object, stdin: str = "", columns: Optional[int] = None,
+                 seconds: float = 60) -> tuple[int, str, str]:
+        """Runs the command line against this daemon: its exit status, what it says, and its errors."""
+        environment = {**os.environ, "TIDEPOOL_URL": self.url, "TIDEPOOL_TOKEN": self.token}
+        if columns is not None:
+            environment["COLUMNS"] = str(columns)
+        done = subprocess.run([str(self._bin_dir / "schedctl"), *map(str, words)], input=stdin, capture_output=True,
+                              text=True, timeout=seconds, env=environment)
+        return done.returncode, done.stdout, done.stderr
+
     def processes(self, program: str = "") -> list[int]:
         """Living processes that know this cluster's folder and have `program` in their command line."""
         found = []

@@ -117,6 +117,19 @@ inline core::JobSpec job_spec(const JobSketch& sketch) {
   return spec;
 }
 
+// Nodes of two slots that are worth more than they cost.
+inline core::PoolSpec pool_spec(const std::string& name, int max = 4) {
+  return {.name = name,
+          .slot_type = "cpu",
+          .slots_per_node = 2,
+          .price_per_slot_hour = Money::micros(1'000'000),
+          .worth_per_slot_hour = Money::micros(2'000'000),
+          .min = 0,
+          .max = max,
+          .idle = Duration::seconds(60),
+          .lead_time = Duration::seconds(30)};
+}
+
 inline core::Engine::Parts plain_parts(std::shared_ptr<const WishPolicy::Wishes> wishes,
                                        core::EngineConfig config = {}) {
   return {{{"default", std::make_shared<WishPolicy>(std::move(wishes))}}, {std::make_shared<PlainDetector>()}, config};
@@ -138,6 +151,13 @@ class Story {
   const core::Worker& worker(WorkerId id) const {
     REQUIRE(state().find_worker(id) != nullptr);
     return *state().find_worker(id);
+  }
+  // Of its workers, one entry each, in order.
+  std::vector<NodeId> nodes_of(JobId id) const {
+    std::vector<NodeId> nodes;
+    for (const WorkerId each : job(id).membership.workers) nodes.push_back(worker(each).node);
+    std::sort(nodes.begin(), nodes.end());
+    return nodes;
   }
   Instant now() const { return now_; }
   void pass(Duration time) { now_ = now_ + time; }

@@ -10,16 +10,13 @@
 
 namespace tidepool::test {
 
-inline core::PoolSpec pool_spec(const std::string& name, int max) {
-  return {.name = name,
-          .slot_type = "fast",
-          .slots_per_node = 2,
-          .price_per_slot_hour = Money::micros(1'000'000),
-          .worth_per_slot_hour = Money::micros(2'000'000),
-          .min = 0,
-          .max = max,
-          .idle = Duration::seconds(10),
-          .lead_time = Duration::seconds(5)};
+// Of the simulated worlds' first type of slot, and soon there and gone.
+inline core::PoolSpec fast_pool(const std::string& name, int max) {
+  core::PoolSpec pool = pool_spec(name, max);
+  pool.slot_type = "fast";
+  pool.idle = Duration::seconds(10);
+  pool.lead_time = Duration::seconds(5);
+  return pool;
 }
 
 class PoolProvider {

@@ -12,15 +12,7 @@
 namespace tidepool::test {
 
 inline core::PoolSpec gpu_pool(int max = 4) {
-  return {.name = "gpu",
-          .slot_type = "cpu",
-          .slots_per_node = 2,
-          .price_per_slot_hour = Money::micros(1'000'000),
-          .worth_per_slot_hour = Money::micros(2'000'000),
-          .min = 0,
-          .max = max,
-          .idle = Duration::seconds(60),
-          .lead_time = Duration::seconds(30)};
+  return pool_spec("gpu", max);
 }
 
 // A story with pools: decisions go on until nothing follows.

@@ -62,8 +62,9 @@ std::string group_of(const Tcp::socket& socket) {
   return failed ? std::string() : api::peer_of(remote.address(), own.address()).group;
 }
 
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+Instant steady_now() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return Instant::from_micros(std::chrono::duration_cast<std::chrono::microseconds>(since).count());
 }
 
 std::int64_t ticks_of(Duration patience, Duration heartbeat) {
@@ -309,7 +310,7 @@ void Gateway::Impl::on_request(AgentSession& session, api::CertificateRequest re
   if (!session.secured() || !options.nodes.signs()) {
     return refuse_it("certificates are given over TLS only; start the daemon with --tls");
   }
-  if (!certificate_rate.take(session.from, steady_seconds())) {
+  if (!certificate_rate.take(session.from, steady_now())) {
     return refuse_it(
         "too many certificates are asked for from this address; try again in a minute, nothing is used up");
   }

@@ -39,7 +39,7 @@ struct GatewayOptions {
   // Links that have not said hello; beyond it the oldest of the address that has the most is closed.
   std::size_t unnamed_max = 256;
   // Of an address for certificates, which many agents may share.
-  RequestRate::Limit certificate_rate{.at_once = 120, .per_second = 10};
+  RateLimit certificate_rate{.every = Duration::millis(100), .at_once = Duration::seconds(12)};
 };
 
 class Gateway final : public Outbox {

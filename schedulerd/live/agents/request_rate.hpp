@@ -1,32 +1,24 @@
-// How often each address may ask for something that costs the daemon work: a bucket of so many requests that fills
-// again at a steady rate. Pure; times are seconds of any steady clock.
+// How often each address may ask for something that costs the daemon work: a token bucket for each. Rule: only buckets
+// that are not full are kept, so that addresses which ask no more cost no memory. Pure; times are of any steady clock.
 #pragma once
 
 #include <map>
 #include <string>
 
+#include "base/token_bucket.hpp"
+
 namespace tidepool::live {
 
 class RequestRate {
  public:
-  struct Limit {
-    double at_once = 0;
-    double per_second = 0;
-  };
-  explicit RequestRate(const Limit& limit) : limit_(limit) {}
+  explicit RequestRate(const RateLimit& limit) : limit_(limit) {}
 
   // Whether one more is within the limit, which counts from then on.
-  [[nodiscard]] bool take(const std::string& address, double now_s);
+  [[nodiscard]] bool take(const std::string& address, Instant now);
 
  private:
-  struct Bucket {
-    double left = 0;
-    double at_s = 0;
-  };
-  [[nodiscard]] double left_of(const Bucket& bucket, double now_s) const;
-
-  Limit limit_;
-  std::map<std::string, Bucket> buckets_;  // of those that are not full
+  RateLimit limit_;
+  std::map<std::string, TokenBucket> buckets_;
 };
 
 }  // namespace tidepool::live

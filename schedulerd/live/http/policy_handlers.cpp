@@ -232,6 +232,25 @@ std::optional<core::PolicyFileRef> ref_with(const Call& call, const PolicyVersio
   return std::nullopt;
 }
 
+HttpResponse policy_status(const Receipt&, const Published& seen) {
+  return json_response(200, render_policy_status(seen));
+}
+
+// The version that is chosen goes into use by a command that names it, once it has been seen to run; with
+// `run_tests`, and its tests to pass.
+template <class UseIt>
+void use_version(Rest& rest, Call call, const Choice& choice, bool run_tests) {
+  auto version = find_version(rest, call, choice.version);
+  if (!version) return;
+  const auto ref = ref_with(call, *version, choice.params);
+  if (!ref) return;
+  examine(rest, std::move(call), *std::move(version), run_tests,
+          [ref](Rest& then, Call done, const PolicyVersion& of, const PolicyExamined& examined) {
+            if (const auto problem = unfit(of, examined)) return done.fail(*problem);
+            then.command(std::move(done), UseIt{ref}, policy_status);
+          });
+}
+
 json render_report(const Published& seen, const ShadowReport& report, History& past) {
   json differences = json::array();
   for (auto each = report.newest.rbegin(); each != report.newest.rend(); ++each) {
@@ -290,6 +309,20 @@ void report_on(Rest& rest, Call call, bool run_tests) {
           [](Rest&, const Call& done, const PolicyVersion& of, const PolicyExamined& examined) {
             done.reply(200, render_examined(of, examined));
           });
+}
+
+void reply_with_replay(Rest& rest, Call call, PolicyEvaluator::ReplayAsked asked) {
+  const auto weak = rest.weak_from_this();
+  rest.service().policy_workshop().replay(std::move(asked), [weak, call = std::move(call)](Result<PolicyReplay> done) {
+    const auto alive = weak.lock();
+    if (!alive) return;
+    alive->io().post([weak, call, done = std::move(done)] {
+      const auto on_thread = weak.lock();
+      if (!on_thread) return;
+      if (!done) return call.fail(problem_of(done.error()));
+      call.reply(200, render_replay(*call.seen, *done, on_thread->service().history()));
+    });
+  });
 }
 
 }  // namespace
@@ -355,10 +388,7 @@ void activate_policy(Rest& rest, Call call) {
   const auto choice = read_choice(call, {"params"});
   if (!choice) return;
   if (call.id == call.seen->active_policy && !is_plain(call, *choice)) return;
-  const auto answer = [](const Receipt&, const Published& seen) {
-    return json_response(200, render_policy_status(seen));
-  };
-  if (call.id == call.seen->active_policy) return rest.command(std::move(call), ActivatePolicy{}, answer);
+  if (call.id == call.seen->active_policy) return rest.command(std::move(call), ActivatePolicy{}, policy_status);
   for (const PolicyInfo& builtin : rest.options().policies) {
     if (builtin.name != call.id) continue;
     return call.fail({.status = 409,
@@ -366,45 +396,25 @@ void activate_policy(Rest& rest, Call call) {
                       .detail = call.id + " is built in, and the daemon was started with " + call.seen->active_policy,
                       .hint = "restart it: schedulerd --policy " + call.id});
   }
-  auto version = find_version(rest, call, choice->version);
-  if (!version) return;
-  const auto ref = ref_with(call, *version, choice->params);
-  if (!ref) return;
-  examine(rest, std::move(call), *std::move(version), true,
-          [ref, answer](Rest& then, Call done, const PolicyVersion& of, const PolicyExamined& examined) {
-            if (const auto problem = unfit(of, examined)) return done.fail(*problem);
-            then.command(std::move(done), ActivatePolicy{ref}, answer);
-          });
+  use_version<ActivatePolicy>(rest, std::move(call), *choice, true);
 }
 
 void roll_back_policy(Rest& rest, Call call) {
   RollBackPolicy command{call.id, "asked for by token " + call.caller.token_id};
-  rest.command(std::move(call), std::move(command),
-               [](const Receipt&, const Published& seen) { return json_response(200, render_policy_status(seen)); });
+  rest.command(std::move(call), std::move(command), policy_status);
 }
 
 void shadow_policy(Rest& rest, Call call) {
   const auto choice = read_choice(call, {"params", "stop"});
   if (!choice) return;
-  const auto answer = [](const Receipt&, const Published& seen) {
-    return json_response(200, render_policy_status(seen));
-  };
   if (choice->stop) {
     const auto& shadow = call.seen->state.deployment.shadow;
     if (!shadow || shadow->name != call.id) {
       return call.fail({.status = 409, .code = "NotShadowed", .detail = call.id + " does not run as the shadow"});
     }
-    return rest.command(std::move(call), ShadowPolicy{}, answer);
+    return rest.command(std::move(call), ShadowPolicy{}, policy_status);
   }
-  auto version = find_version(rest, call, choice->version);
-  if (!version) return;
-  const auto ref = ref_with(call, *version, choice->params);
-  if (!ref) return;
-  examine(rest, std::move(call), *std::move(version), false,
-          [ref, answer](Rest& then, Call done, const PolicyVersion& of, const PolicyExamined& examined) {
-            if (const auto problem = unfit(of, examined)) return done.fail(*problem);
-            then.command(std::move(done), ShadowPolicy{ref}, answer);
-          });
+  use_version<ShadowPolicy>(rest, std::move(call), *choice, false);
 }
 
 void get_shadow_report(Rest& rest, Call call) {
@@ -418,20 +428,6 @@ void get_shadow_report(Rest& rest, Call call) {
   json rendered = render_report(*call.seen, *report, rest.service().history());
   rendered["since"] = call.seen->clock.text(report->since);
   call.reply(200, rendered);
-}
-
-void replay_rounds(Rest& rest, Call call, PolicyEvaluator::ReplayAsked asked) {
-  const auto weak = rest.weak_from_this();
-  rest.service().policy_workshop().replay(std::move(asked), [weak, call = std::move(call)](Result<PolicyReplay> done) {
-    const auto alive = weak.lock();
-    if (!alive) return;
-    alive->io().post([weak, call, done = std::move(done)] {
-      const auto on_thread = weak.lock();
-      if (!on_thread) return;
-      if (!done) return call.fail(problem_of(done.error()));
-      call.reply(200, render_replay(*call.seen, *done, on_thread->service().history()));
-    });
-  });
 }
 
 void diff_policy(Rest& rest, Call call) {
@@ -450,7 +446,7 @@ void diff_policy(Rest& rest, Call call) {
   examine(rest, std::move(call), *std::move(version), false,
           [asked](Rest& then, Call done, const PolicyVersion& of, const PolicyExamined& examined) {
             if (const auto problem = unfit(of, examined)) return done.fail(*problem);
-            replay_rounds(then, std::move(done), asked);
+            reply_with_replay(then, std::move(done), asked);
           });
 }
 

@@ -68,6 +68,8 @@ Problem problem_of(const Error& error) {
     case ErrorCode::kConflict: return problem(409, "Conflict", "");
     case ErrorCode::kOutdated:
       return problem(412, "Changed", "read it again and repeat with its new ETag; nothing was stored");
+    case ErrorCode::kLastAdmin:
+      return problem(409, "LastAdmin", "make another one before: schedctl token create NAME --role admin");
     case ErrorCode::kLimitExceeded: return problem(429, "LimitExceeded", "");
     case ErrorCode::kUnavailable: return problem(503, "Unavailable", "try again in a second");
     case ErrorCode::kIo:

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <vector>
-
 #include "forecast/told.hpp"
 #include "schedulerd/live/http/render.hpp"
 
@@ -8,22 +5,6 @@ namespace tidepool::live::http {
 namespace {
 
 using nlohmann::json;
-
-// The sizes as they were run forward go with the times as they are told: what begins with the job's start moves with
-// it, and what has ended ends when the job is told to end. An end that is not told has no row.
-std::vector<forecast::SizeFrom> told_sizes(const forecast::ToldJob& told) {
-  std::vector<forecast::SizeFrom> sizes = told.sizes;
-  const auto first = std::find_if(sizes.begin(), sizes.end(), [](const auto& from) { return from.size > 0; });
-  if (first == sizes.end()) return sizes;
-  const Duration late = told.start ? told.start->at - first->at : Duration();
-  for (auto from = first; from != sizes.end(); ++from) from->at = from->at + late;
-  if (sizes.back().size > 0) return sizes;
-  if (!told.end && told.basis == forecast::Basis::kUnknown) sizes.pop_back();
-  if (!told.end) return sizes;
-  sizes.back().at = told.end->at;
-  for (auto from = first; from != sizes.end(); ++from) from->at = std::min(from->at, told.end->at);
-  return sizes;
-}
 
 json render_expected(const WallClock& clock, const std::optional<forecast::Expected>& expected, forecast::Basis basis) {
   if (!expected) return nullptr;
@@ -37,7 +18,7 @@ json render_expected(const WallClock& clock, const std::optional<forecast::Expec
 
 json render_told(const WallClock& clock, const forecast::ToldJob& told, const forecast::Told& of) {
   json sizes = json::array();
-  for (const forecast::SizeFrom& from : told_sizes(told)) {
+  for (const forecast::SizeFrom& from : told.sizes) {
     sizes.push_back({{"at", clock.text(from.at)}, {"size", from.size}});
   }
   return {

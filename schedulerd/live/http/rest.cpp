@@ -108,6 +108,21 @@ std::optional<Problem> check_access(const Route& route, const Caller& caller) {
   return std::nullopt;
 }
 
+Problem unauthenticated(const Error& why) {
+  return {.status = 401,
+          .code = "Unauthenticated",
+          .detail = why.message,
+          .hint = "an admin makes tokens with: schedctl token create"};
+}
+
+HttpResponse method_not_allowed(const HttpRequest& request, const std::vector<std::string>& allowed) {
+  HttpResponse refused = problem_response(
+      {.status = 405, .code = "MethodNotAllowed", .detail = request.path + " does not know " + request.method},
+      request.path, request.request_id);
+  refused.headers.emplace_back("Allow", word_list(allowed));
+  return refused;
+}
+
 // A key is printable ASCII of at most 255 bytes; absent = none.
 Result<std::optional<Idempotency>> idempotency_of(const Call& call) {
   const auto given = call.request.headers.find("idempotency-key");
@@ -202,23 +217,12 @@ void Rest::dispatch(HttpRequest request, const Responder& responder) {
   const bool is_public = match.route != nullptr && match.route->access == Access::kPublic;
   if (!is_public) {
     auto caller = authenticator_.identify(call.request.header("authorization"));
-    if (!caller) {
-      return call.fail({.status = 401,
-                        .code = "Unauthenticated",
-                        .detail = caller.error().message,
-                        .hint = "an admin makes tokens with: schedctl token create"});
-    }
+    if (!caller) return call.fail(unauthenticated(caller.error()));
     call.caller = std::move(caller).value();
   }
   if (match.allowed_methods.empty()) return call.fail(no_such_path(path));
   if (changes(call.request)) call.responder = audited(call);
-  if (match.route == nullptr) {
-    HttpResponse refused = problem_response(
-        {.status = 405, .code = "MethodNotAllowed", .detail = path + " does not know " + call.request.method}, path,
-        call.request.request_id);
-    refused.headers.emplace_back("Allow", word_list(match.allowed_methods));
-    return call.reply(std::move(refused));
-  }
+  if (match.route == nullptr) return call.reply(method_not_allowed(call.request, match.allowed_methods));
   if (const auto problem = check_query(*match.route, call.request)) return call.fail(*problem);
   if (!is_public) {
     if (const auto problem = check_access(*match.route, call.caller)) return call.fail(*problem);

@@ -3,7 +3,6 @@
 
 #include "api/node_label.hpp"
 #include "base/json.hpp"
-#include "schedulerd/leader/token_validity.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
@@ -76,21 +75,6 @@ NewToken read_new_token(const json& body, const Caller& caller, const core::Tena
   return token;
 }
 
-bool is_last_admin(Rest& rest, const std::string& id) {
-  const std::int64_t now = rest.options().unix_now();
-  const auto record = rest.service().history().token(id);
-  return record && leader::admits_pool_admin(*record, now) &&
-         !leader::has_pool_admin(rest.service().history().tokens(), now, id);
-}
-
-Problem last_admin(const std::string& id) {
-  return {.status = 409,
-          .code = "LastAdmin",
-          .detail =
-              id + " is the last valid token of an admin of the whole pool; without it there would be no administrator",
-          .hint = "make another one before: schedctl token create NAME --role admin"};
-}
-
 Problem unknown_token(const std::string& id) {
   return {
       .status = 404, .code = "UnknownToken", .detail = "there is no token " + id, .hint = "GET /v1/tokens lists them"};
@@ -143,10 +127,7 @@ void revoke_token(Rest& rest, Call call) {
     const auto revoked = rest.service().history().token(id);
     return json_response(200, revoked ? render_token(*revoked, rest.options().unix_now()) : json{{"id", id}});
   };
-  const auto refusal = [&rest, id](const Error& error, const Published&) {
-    return is_last_admin(rest, id) ? last_admin(id) : problem_of_change(error);
-  };
-  rest.command(std::move(call), RevokeToken{id, rest.options().unix_now()}, answer, refusal);
+  rest.command(std::move(call), RevokeToken{id, rest.options().unix_now()}, answer);
 }
 
 }  // namespace tidepool::live::http

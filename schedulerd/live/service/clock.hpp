@@ -1,5 +1,8 @@
-// The daemon's time line. The only place that reads clocks: all other code is given an Instant.
-// now() never goes backwards, not even over a restart or when the wall clock is set.
+// The daemon's time line, by which all facts and decisions are timed. now() never goes backwards, not even over a
+// restart or when the wall clock is set.
+//
+// Rule: whatever reaches the engine is given an Instant of this clock and reads none itself. Limits of connections, and
+// how long tokens and certificates are good, go by the machine's own clocks.
 #pragma once
 
 #include <cstdint>

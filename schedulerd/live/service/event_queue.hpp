@@ -1,5 +1,7 @@
-// The bounded queue between the I/O threads and the loop: many put in, one takes out. Together with
-// the snapshot slot it is the only place where threads meet; nothing else shares mutable state.
+// The bounded queue between the I/O threads and the loop: many put in, one takes out.
+//
+// Rule: whatever changes the engine comes through here, and what others see of it leaves by the publisher; the engine
+// itself belongs to the loop's thread alone.
 #pragma once
 
 #include <algorithm>

@@ -53,12 +53,7 @@ Status EndedLists::prepare(Database& database) {
       {&next_, kNextOfTenant},      {&next_of_name_, kNextOfTenantAndName},
       {&next_tenant_, kNextTenant}, {&next_tenant_of_name_, kNextTenantOfName},
   };
-  for (const auto& [statement, text] : texts) {
-    auto prepared = database.prepare(text);
-    if (!prepared.ok()) return prepared.error();
-    *statement = *std::move(prepared);
-  }
-  return ok_status();
+  return database.prepare_all(texts);
 }
 
 Status EndedLists::read(const EndedQuery& query, std::vector<EndedRow>& rows) {

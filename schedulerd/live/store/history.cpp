@@ -132,11 +132,7 @@ Status SqliteHistory::Impl::prepare() {
       {&job_of, "SELECT job FROM placements WHERE worker=?1"},
       {&first_worker, "SELECT min(worker) FROM placements WHERE job=?1"},
   };
-  for (const auto& [statement, text] : texts) {
-    auto prepared = database.prepare(text);
-    if (!prepared.ok()) return prepared.error();
-    *statement = *std::move(prepared);
-  }
+  TP_TRY(database.prepare_all(texts));
   TP_TRY(ended_lists.prepare(database));
   return node_trust.prepare(database);
 }

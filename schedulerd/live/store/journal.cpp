@@ -161,11 +161,7 @@ Status Journal::Impl::prepare() {
       {&set_shadow, "INSERT OR REPLACE INTO shadow_report VALUES(1,?1)"},
       {&drop_shadow, "DELETE FROM shadow_report"},
   };
-  for (const auto& [statement, text] : texts) {
-    auto prepared = database.prepare(text);
-    if (!prepared.ok()) return prepared.error();
-    *statement = *std::move(prepared);
-  }
+  TP_TRY(database.prepare_all(texts));
   TP_TRY(snapshots.prepare(database));
   TP_TRY(ended.prepare(database));
   TP_TRY(NodeTrustRows::make_tables(database));

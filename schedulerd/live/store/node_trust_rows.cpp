@@ -71,15 +71,6 @@ NodeCredential credential_at(const Row& row) {
   return credential;
 }
 
-Status prepare_all(Database& database, const std::vector<std::pair<Statement*, const char*>>& texts) {
-  for (const auto& [statement, text] : texts) {
-    auto prepared = database.prepare(text);
-    if (!prepared.ok()) return prepared.error();
-    *statement = *std::move(prepared);
-  }
-  return ok_status();
-}
-
 }  // namespace
 
 Status NodeTrustRows::make_tables(Database& database) {
@@ -87,20 +78,24 @@ Status NodeTrustRows::make_tables(Database& database) {
 }
 
 Status NodeTrustRows::prepare(Database& database) {
-  return prepare_all(database,
-                     {{&tokens_,
-                       "SELECT id,secret_sha256,uses_max,uses,name_prefix,terms,created_us,expires_us,created_by,"
-                       "revoked FROM node_tokens WHERE ?1='' OR id=?1 ORDER BY created_us,id"},
-                      {&credentials_,
-                       "SELECT node,key_sha256,token,terms,joined_us,valid_until_us,revoked_us,reason "
-                       "FROM node_credentials WHERE ?1='' OR node=?1 ORDER BY node"}});
+  const std::pair<Statement*, const char*> texts[] = {
+      {&tokens_,
+       "SELECT id,secret_sha256,uses_max,uses,name_prefix,terms,created_us,expires_us,created_by,"
+       "revoked FROM node_tokens WHERE ?1='' OR id=?1 ORDER BY created_us,id"},
+      {&credentials_,
+       "SELECT node,key_sha256,token,terms,joined_us,valid_until_us,revoked_us,reason "
+       "FROM node_credentials WHERE ?1='' OR node=?1 ORDER BY node"},
+  };
+  return database.prepare_all(texts);
 }
 
 Status NodeTrustRows::prepare_writing(Database& database) {
   TP_TRY(prepare(database));
-  return prepare_all(database,
-                     {{&put_token_, "INSERT OR REPLACE INTO node_tokens VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)"},
-                      {&put_credential_, "INSERT OR REPLACE INTO node_credentials VALUES(?1,?2,?3,?4,?5,?6,?7,?8)"}});
+  const std::pair<Statement*, const char*> texts[] = {
+      {&put_token_, "INSERT OR REPLACE INTO node_tokens VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)"},
+      {&put_credential_, "INSERT OR REPLACE INTO node_credentials VALUES(?1,?2,?3,?4,?5,?6,?7,?8)"},
+  };
+  return database.prepare_all(texts);
 }
 
 Status NodeTrustRows::put(const NodeToken& token) {

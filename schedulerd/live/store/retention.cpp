@@ -29,11 +29,7 @@ Status Retention::prepare(Database& database) {
       {&oldest_event_, "SELECT coalesce(min(seq),0) FROM events"},
       {&changed_, "SELECT changes()"},
   };
-  for (const auto& [statement, text] : texts) {
-    auto prepared = database.prepare(text);
-    if (!prepared.ok()) return prepared.error();
-    *statement = *std::move(prepared);
-  }
+  TP_TRY(database.prepare_all(texts));
   return oldest_event_.each([&](const Row& row) { progress_from_ = row.integer(0); });
 }
 

@@ -110,11 +110,7 @@ Status SnapshotStore::prepare(Database& database) {
       {&drop_newer_heads_, "DELETE FROM snapshots WHERE seq>?1"},
       {&sum_of_head_, "SELECT rows,sum FROM snapshots WHERE seq=?1"},
   };
-  for (const auto& [statement, text] : texts) {
-    auto prepared = database.prepare(text);
-    if (!prepared.ok()) return prepared.error();
-    *statement = *std::move(prepared);
-  }
+  TP_TRY(database.prepare_all(texts));
   auto heads = snapshot_heads(database);
   if (!heads.ok()) return heads.error();
   heads_ = *std::move(heads);

@@ -117,6 +117,15 @@ Result<Statement> Database::prepare(const char* sql) {
   return statement;
 }
 
+Status Database::prepare_all(std::span<const std::pair<Statement*, const char*>> texts) {
+  for (const auto& [statement, text] : texts) {
+    auto prepared = prepare(text);
+    if (!prepared.ok()) return prepared.error();
+    *statement = *std::move(prepared);
+  }
+  return ok_status();
+}
+
 bool Database::in_transaction() const {
   return sqlite3_get_autocommit(database_.get()) == 0;
 }

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.hpp"
 
@@ -95,6 +97,8 @@ class Database {
   // Runs statements without parameters: schema and pragmas.
   Status execute(const char* sql);
   [[nodiscard]] Result<Statement> prepare(const char* sql);
+  // Each statement from its text; stops at the first that SQLite refuses.
+  Status prepare_all(std::span<const std::pair<Statement*, const char*>> texts);
   // True between begin and commit.
   [[nodiscard]] bool in_transaction() const;
   // Moves what it can from the log into the database file without waiting for readers.

@@ -7,20 +7,10 @@ namespace tidepool::test {
 
 TEST_CASE(
     "kuberay#4846, kuberay#4206: a quota that a provider refuses is known at once, told, and another pool asked") {
-  core::PoolSpec spot{.name = "spot",
-                      .slot_type = "cpu",
-                      .slots_per_node = 2,
-                      .price_per_slot_hour = Money::micros(300'000),
-                      .worth_per_slot_hour = Money::micros(2'000'000),
-                      .min = 0,
-                      .max = 4,
-                      .idle = Duration::seconds(60),
-                      .lead_time = Duration::seconds(30),
-                      .spot = true};
-  core::PoolSpec dear = spot;
-  dear.name = "dear";
-  dear.spot = false;
-  dear.price_per_slot_hour = Money::micros(1'000'000);
+  const core::PoolSpec dear = pool_spec("dear");
+  core::PoolSpec spot = pool_spec("spot");
+  spot.price_per_slot_hour = Money::micros(300'000);
+  spot.spot = true;
   Story story;
   story.engine() = core::Engine(parts_of("tidal"));
   story.learn(core::PoolsConfigured{1, {spot, dear}});

@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import signal
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -37,11 +36,7 @@ class Budgets(unittest.TestCase):
         self.addCleanup(self.cluster.close)
 
     def schedctl(self, *words, stdin=""):
-        environment = {**os.environ, "TIDEPOOL_URL": self.cluster.url, "TIDEPOOL_TOKEN": self.cluster.token,
-                       "COLUMNS": "200"}
-        done = subprocess.run([BIN / "schedctl", *map(str, words)], input=stdin, capture_output=True, text=True,
-                              timeout=60, env=environment)
-        return done.returncode, done.stdout, done.stderr
+        return self.cluster.schedctl(*words, stdin=stdin, columns=200)
 
     def budget(self):
         return self.cluster.call("GET", "/v1/tenants/vision")["now"]["budget"]

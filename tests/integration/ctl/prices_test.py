@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -41,11 +40,7 @@ class Prices(unittest.TestCase):
         self.addCleanup(self.cluster.close)
 
     def schedctl(self, *words, stdin=""):
-        environment = {**os.environ, "TIDEPOOL_URL": self.cluster.url, "TIDEPOOL_TOKEN": self.cluster.token,
-                       "COLUMNS": "160"}
-        done = subprocess.run([BIN / "schedctl", *map(str, words)], input=stdin, capture_output=True, text=True,
-                              timeout=60, env=environment)
-        return done.returncode, done.stdout, done.stderr
+        return self.cluster.schedctl(*words, stdin=stdin, columns=160)
 
     def test_a_price_that_changes_while_the_daemon_is_dead_is_charged_from_its_second_on(self):
         cluster = self.cluster

@@ -52,10 +52,7 @@ class Tenants(unittest.TestCase):
         return cluster
 
     def schedctl(self, cluster, *words, stdin=""):
-        environment = {**os.environ, "TIDEPOOL_URL": cluster.url, "TIDEPOOL_TOKEN": cluster.token, "COLUMNS": "100"}
-        done = subprocess.run([BIN / "schedctl", *map(str, words)], input=stdin, capture_output=True, text=True,
-                              timeout=60, env=environment)
-        return done.returncode, done.stdout, done.stderr
+        return cluster.schedctl(*words, stdin=stdin, columns=100)
 
     def on_terminal(self, cluster, answer, *words):
         """The program at a terminal where someone answers."""

@@ -250,6 +250,21 @@ TEST_CASE("the last valid token of an admin of the whole pool cannot be revoked"
   CHECK(revoke(fixture.admin).status == 200);
 }
 
+TEST_CASE("a key that was used before is told as such, also where the last admin's token was to be revoked with it") {
+  AuthScene scene;
+  auto& fixture = scene.fixture;
+  const auto revoke = [&](const std::string& token) {
+    return fixture.call({.method = "DELETE",
+                         .path = "/v1/tokens/" + token.substr(3, token.rfind('_') - 3),
+                         .token = fixture.admin,
+                         .headers = "Idempotency-Key: k\r\n"});
+  };
+  CHECK(revoke(fixture.service.add_token("submitter")).status == 200);
+  const auto refused = revoke(fixture.admin);
+  CHECK(refused.status == 409);
+  CHECK(json::parse(refused.body).at("code") == "Conflict");
+}
+
 TEST_CASE("no token outlives the one that it was made with") {
   AuthScene scene;
   auto& fixture = scene.fixture;

@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import signal
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -31,12 +30,9 @@ class Notices(unittest.TestCase):
         self.schedctl("tenants", "apply", "-", "--yes", stdin=json.dumps(TREE))
 
     def schedctl(self, *words, stdin=""):
-        environment = {**os.environ, "TIDEPOOL_URL": self.cluster.url, "TIDEPOOL_TOKEN": self.cluster.token,
-                       "COLUMNS": "200"}
-        done = subprocess.run([BIN / "schedctl", *map(str, words)], input=stdin, capture_output=True, text=True,
-                              timeout=60, env=environment)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
+        code, out, err = self.cluster.schedctl(*words, stdin=stdin, columns=200)
+        self.assertEqual(code, 0, err)
+        return out
 
     def traced(self, event):
         trace = self.folder / "trace"

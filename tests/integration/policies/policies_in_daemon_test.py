@@ -78,10 +78,9 @@ class PoliciesInDaemon(unittest.TestCase):
         return folder
 
     def schedctl(self, cluster, *words, code=0):
-        result = subprocess.run([BIN / "schedctl", *map(str, words)], capture_output=True, text=True, timeout=120,
-                                env={**os.environ, "TIDEPOOL_URL": cluster.url, "TIDEPOOL_TOKEN": cluster.token})
-        self.assertEqual(result.returncode, code, f"{words}\n{result.stdout}{result.stderr}")
-        return result.stdout + result.stderr
+        status, out, err = cluster.schedctl(*words, seconds=120)
+        self.assertEqual(status, code, f"{words}\n{out}{err}")
+        return out + err
 
     def upload(self, cluster, name, source, **more):
         body = {"manifest": {"name": name}, "source": source, **more}

@@ -11,8 +11,8 @@ namespace tidepool::test {
 namespace {
 
 core::PoolsConfigured two_pools(Rng& rng) {
-  core::PoolSpec steady = pool_spec("steady", static_cast<int>(rng.between(1, 4)));
-  core::PoolSpec spot = pool_spec("spot", static_cast<int>(rng.between(0, 4)));
+  core::PoolSpec steady = fast_pool("steady", static_cast<int>(rng.between(1, 4)));
+  core::PoolSpec spot = fast_pool("spot", static_cast<int>(rng.between(0, 4)));
   spot.spot = true;
   spot.price_per_slot_hour = Money::micros(400'000);
   if (rng.chance(0.3)) steady.min = 1;

@@ -58,7 +58,7 @@ TEST_CASE("a forecast of any state ends, is sound and says the same again") {
       PoolProvider provider(world, rng);
       if (rng.chance(0.3)) {
         REQUIRE(world.learn(
-            core::PoolsConfigured{.spot_share = 1, .pools = {pool_spec("p", static_cast<int>(rng.between(1, 4)))}}));
+            core::PoolsConfigured{.spot_share = 1, .pools = {fast_pool("p", static_cast<int>(rng.between(1, 4)))}}));
       }
       for (int i = 0; i < 150; ++i) {
         world.tick();

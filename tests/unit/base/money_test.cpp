@@ -16,6 +16,11 @@ TEST_CASE("A thousand slots for ten years do not overflow") {
   CHECK(cost.to_units() == Approx(99.999999 * 1000 * 10 * 366 * 24));
 }
 
+TEST_CASE("Money in units is the number nearest to the amount") {
+  CHECK(Money::micros(100'000).to_units() == 0.1);
+  CHECK(Money::micros(4'858'748).to_units() == 4.858748);
+}
+
 TEST_CASE("Money prints with two to six decimals and reads back") {
   CHECK(to_text(Money::micros(2'500'000)) == "2.50");
   CHECK(to_text(Money::micros(125)) == "0.000125");

@@ -14,13 +14,6 @@ void drain(Story& story, NodeId node, Duration within = Duration::seconds(600)) 
   story.learn(core::NodeDrainRequested{node, within, "a new disk"});
 }
 
-std::vector<NodeId> places_of(const Story& story, JobId job) {
-  std::vector<NodeId> nodes;
-  for (const WorkerId id : story.job(job).membership.workers) nodes.push_back(story.worker(id).node);
-  std::sort(nodes.begin(), nodes.end());
-  return nodes;
-}
-
 // Two workers on a node of their own.
 struct OnOldNode {
   Story story;
@@ -61,7 +54,7 @@ TEST_CASE("a running job leaves a drained node worker by worker while others hav
   CHECK(core::sentence(first.plan.front().reason) ==
         "moving w-1 to node-2: node-1 is being drained and is to be empty in 10 min");
   scene.story.settle(scene.job);
-  CHECK(places_of(scene.story, scene.job) == std::vector<NodeId>{fresh, fresh});
+  CHECK(scene.story.nodes_of(scene.job) == std::vector<NodeId>{fresh, fresh});
   CHECK(scene.story.job(scene.job).recovery.restarts == 0);
   CHECK(scene.story.job(scene.job).recovery.replacements == 0);  // no straggler was among them
   CHECK(scene.story.state().find_node(scene.old)->is_drained());
@@ -80,7 +73,7 @@ TEST_CASE("a job that may be smaller shrinks away from a drained node, within it
         "shrinking 2 -> 1: node-2 is being drained and is to be empty in 10 min, and there is no room or no time to "
         "start all of its workers elsewhere");
   story.settle(job);
-  CHECK(places_of(story, job) == std::vector<NodeId>{kept});
+  CHECK(story.nodes_of(job) == std::vector<NodeId>{kept});
 }
 
 TEST_CASE("a gang that fits nowhere else waits for room, and saves its state in time for its grace") {
@@ -118,7 +111,7 @@ TEST_CASE("a job of one worker has two for a while, so that its state is handed 
   drain(scene.story, scene.old);
   CHECK(names_of(scene.story.decide()) == "grow");
   scene.story.settle(scene.job);
-  CHECK(places_of(scene.story, scene.job) == std::vector<NodeId>{fresh});
+  CHECK(scene.story.nodes_of(scene.job) == std::vector<NodeId>{fresh});
   CHECK(scene.story.state().find_node(scene.old)->is_drained());
 }
 
@@ -134,7 +127,7 @@ TEST_CASE("a job that has two workers for a while leaves with the old one, thoug
   scene.story.switched(scene.job);
   CHECK(names_of(scene.story.decide()) == "shrink switch");
   scene.story.settle(scene.job);
-  CHECK(places_of(scene.story, scene.job) == std::vector<NodeId>{fresh});
+  CHECK(scene.story.nodes_of(scene.job) == std::vector<NodeId>{fresh});
   CHECK(scene.story.count("worker.replaced") == 0);
 }
 
@@ -146,7 +139,7 @@ TEST_CASE("a job that may only have one worker saves its state and starts again 
   CHECK(names_of(scene.story.decide()) == "preempt");
   for (const WorkerId id : std::vector<WorkerId>(scene.story.job(scene.job).membership.workers)) scene.story.exit(id);
   scene.story.settle(scene.job);
-  CHECK(places_of(scene.story, scene.job) == std::vector<NodeId>{fresh});
+  CHECK(scene.story.nodes_of(scene.job) == std::vector<NodeId>{fresh});
   CHECK(scene.story.job(scene.job).recovery.restarts == 0);
 }
 
@@ -160,7 +153,7 @@ TEST_CASE("workers that have still to come up on a drained node are stopped at o
   CHECK(names_of(story.decide()) == "preempt stop_worker");
   story.exit(story.job(job).membership.workers.front());
   story.settle(job);
-  CHECK(places_of(story, job) == std::vector<NodeId>{fresh});
+  CHECK(story.nodes_of(job) == std::vector<NodeId>{fresh});
 }
 
 TEST_CASE(
@@ -217,7 +210,7 @@ TEST_CASE("a notice as long as the grace moves a job where there is room, and do
   drain(scene.story, scene.old, Duration::seconds(30));
   CHECK(names_of(scene.story.decide()) == "replace");
   scene.story.settle(scene.job);
-  CHECK(places_of(scene.story, scene.job) == std::vector<NodeId>{fresh, fresh});
+  CHECK(scene.story.nodes_of(scene.job) == std::vector<NodeId>{fresh, fresh});
 }
 
 TEST_CASE("a drain outlives the agent's absence, and a second one moves its deadline") {

@@ -39,6 +39,24 @@ TEST_CASE("a job that grows moves to a node that has room for all its workers") 
   CHECK(core::nodes_of(story.state(), story.job(job).membership.members) == core::WorkersOn{{NodeId(2), 4}});
 }
 
+TEST_CASE("a job that moves together for a size of its user's is told nothing of what its policy weighs") {
+  for (const bool pinned : {false, true}) {
+    INFO(pinned);
+    Story story;
+    story.node(2);
+    const JobId job = story.running({.min = 1, .max = 4, .pack = true, .cooldown = Duration()}, 2);
+    story.node(4);
+    if (pinned) {
+      story.learn(core::JobResizeRequested{job, 4});
+    } else {
+      story.wish(job, 4);
+    }
+    story.steps(job, 2);
+    REQUIRE(names_of(story.decide()) == "move");
+    CHECK(story.job(job).verdict.chosen.has_value() != pinned);
+  }
+}
+
 TEST_CASE("workers that are apart move together once a node has room for them") {
   Story story;
   story.node(1);

@@ -27,13 +27,6 @@ JobId submit_typed(Story& story, JobSketch sketch, const std::vector<std::string
   return id;
 }
 
-std::vector<NodeId> nodes_of(const Story& story, JobId job) {
-  std::vector<NodeId> nodes;
-  for (const WorkerId id : story.job(job).membership.workers) nodes.push_back(story.worker(id).node);
-  std::sort(nodes.begin(), nodes.end());
-  return nodes;
-}
-
 // The only slots of a type are held by a job that takes any; then others come.
 struct Scene {
   Story story;
@@ -57,7 +50,7 @@ TEST_CASE("a job that takes any type of slot is placed away from a type that ano
   (void)submit_typed(story, {.min = 2, .max = 2}, {"new"});
   story.decide();
   const JobId any = story.running({.min = 1, .max = 1}, 1);
-  CHECK(nodes_of(story, any) == std::vector<NodeId>{common});
+  CHECK(story.nodes_of(any) == std::vector<NodeId>{common});
 }
 
 TEST_CASE("while no job asks for a type the smallest hole is filled first") {
@@ -65,7 +58,7 @@ TEST_CASE("while no job asks for a type the smallest hole is filled first") {
   const NodeId small = typed_node(story, "new", 1);
   (void)typed_node(story, "old", 4);
   const JobId any = story.running({.min = 1, .max = 1}, 1);
-  CHECK(nodes_of(story, any) == std::vector<NodeId>{small});
+  CHECK(story.nodes_of(any) == std::vector<NodeId>{small});
 }
 
 TEST_CASE("a worker that may be elsewhere moves for a job that has waited for as long as the move costs") {
@@ -90,13 +83,13 @@ TEST_CASE("a worker that may be elsewhere moves for a job that has waited for as
   CHECK(test::says<core::reason::MovedForType>(decision.plan.front().reason));
   CHECK(test::number_in(decision.plan.front().reason, "for_job") == static_cast<double>(typed.number()));
   story.settle(scene.any);
-  CHECK(nodes_of(story, scene.any) == std::vector<NodeId>{scene.common});
+  CHECK(story.nodes_of(scene.any) == std::vector<NodeId>{scene.common});
   CHECK(story.job(scene.any).measurements.slot_type == "old");
   CHECK(story.job(scene.any).recovery.replacements == 0);  // it was no straggler
   CHECK(story.count("worker.replaced") == 1);
   CHECK(story.last("worker.replaced").data["straggler"] == false);
   story.settle(typed);
-  CHECK(nodes_of(story, typed) == std::vector<NodeId>{scene.scarce});
+  CHECK(story.nodes_of(typed) == std::vector<NodeId>{scene.scarce});
 }
 
 TEST_CASE("a job that lists several types moves to another of them for one that takes none else") {
@@ -109,7 +102,7 @@ TEST_CASE("a job that lists several types moves to another of them for one that 
   story.decide();
   story.pass(Duration::seconds(600));
   story.settle(lists);
-  CHECK(nodes_of(story, lists) == std::vector<NodeId>{common, common});
+  CHECK(story.nodes_of(lists) == std::vector<NodeId>{common, common});
   story.settle(typed);
   CHECK(story.job(typed).size() == 2);
 }
@@ -141,7 +134,7 @@ TEST_CASE("a job that mixes types moves one worker at a time, and no more of the
   story.pass(Duration::seconds(3'600));
   CHECK(names_of(story.decide()) == "replace");
   story.settle(scene.any);
-  CHECK(nodes_of(story, scene.any) == std::vector<NodeId>{scene.scarce, scene.common, scene.common});
+  CHECK(story.nodes_of(scene.any) == std::vector<NodeId>{scene.scarce, scene.common, scene.common});
   CHECK(story.job(scene.any).size() == 3);
   story.settle(typed);
   CHECK(story.job(typed).size() == 2);
@@ -164,9 +157,9 @@ TEST_CASE("while others move, no job behind it takes slots of its type or those 
   CHECK(names_of(decision).find("move") != std::string::npos);
   story.settle(scene.any);
   story.settle(typed);
-  CHECK(nodes_of(story, typed) == std::vector<NodeId>{scene.scarce});
+  CHECK(story.nodes_of(typed) == std::vector<NodeId>{scene.scarce});
   story.settle(behind);
-  CHECK(nodes_of(story, behind) == std::vector<NodeId>{scene.common});
+  CHECK(story.nodes_of(behind) == std::vector<NodeId>{scene.common});
 }
 
 TEST_CASE("no job moves that asks for the same type, and the waiting job is told which one holds most of it") {
@@ -193,7 +186,7 @@ TEST_CASE("a job that shrinks gives up slots of a type that another asks for fir
   story.wish(any, 4);
   story.steps(any, 2);
   story.settle(any);
-  REQUIRE(nodes_of(story, any) == std::vector<NodeId>{scarce, scarce, common, common});
+  REQUIRE(story.nodes_of(any) == std::vector<NodeId>{scarce, scarce, common, common});
   const WorkerId first = story.job(any).membership.members.front();
   (void)submit_typed(story, {.min = 1, .max = 1}, {"new"});
   story.wish(any, 2);
@@ -255,10 +248,10 @@ TEST_CASE("a job on one type moves as a whole: its first worker stays until the 
   story.decide();
   CHECK(story.job(scene.any).membership.members == joining);
   story.settle(scene.any);
-  CHECK(nodes_of(story, scene.any) == std::vector<NodeId>{scene.common, scene.common});
+  CHECK(story.nodes_of(scene.any) == std::vector<NodeId>{scene.common, scene.common});
   CHECK(story.count("worker.replaced") == 2);
   story.settle(typed);
-  CHECK(nodes_of(story, typed) == std::vector<NodeId>{scene.scarce});
+  CHECK(story.nodes_of(typed) == std::vector<NodeId>{scene.scarce});
 }
 
 TEST_CASE("a newcomer that dies between the two switches of a move leaves the job running on the new type") {
@@ -276,7 +269,7 @@ TEST_CASE("a newcomer that dies between the two switches of a move leaves the jo
   story.wish(scene.any, 2);
   story.settle(scene.any);
   CHECK(story.job(scene.any).state() == core::JobState::kRunning);
-  const std::vector<NodeId> nodes = nodes_of(story, scene.any);
+  const std::vector<NodeId> nodes = story.nodes_of(scene.any);
   CHECK_FALSE(nodes.empty());
   CHECK(std::count(nodes.begin(), nodes.end(), scene.common) == static_cast<std::ptrdiff_t>(nodes.size()));
 }
@@ -329,7 +322,7 @@ TEST_CASE("all workers of a job are on one type of slot, unless it says that it 
     story.wish(job, 5);
     story.steps(job, 2);
     story.settle(job);
-    const std::vector<NodeId> nodes = nodes_of(story, job);
+    const std::vector<NodeId> nodes = story.nodes_of(job);
     if (mixed) {
       CHECK(nodes.size() == 5);
       CHECK(story.job(job).measurements.slot_type == core::kMixedTypes);
@@ -348,7 +341,7 @@ TEST_CASE("a gang that fits on no type of slot by itself is not split, and one t
   const NodeId roomy = typed_node(story, "old", 4);
   const JobId gang = story.submit({.min = 3, .max = 3, .preferred = 3});
   story.settle(gang);
-  CHECK(nodes_of(story, gang) == std::vector<NodeId>{roomy, roomy, roomy});
+  CHECK(story.nodes_of(gang) == std::vector<NodeId>{roomy, roomy, roomy});
   const JobId next = story.submit({.min = 3, .max = 3, .preferred = 3});
   story.decide();
   CHECK(story.job(next).state() == core::JobState::kPending);  // three are free, on two types

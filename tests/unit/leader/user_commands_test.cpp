@@ -237,8 +237,9 @@ TEST_CASE("of tokens of admins that are revoked in one turn the last valid one s
                                   command(RevokeToken{"red", 2'000}), command(RevokeToken{"ended", 2'000}));
   CHECK(all<TokenRevokedRow>(result.rows).size() == 3);
   const Error& why = result.answers[1].receipt.error();
-  CHECK(why.code == ErrorCode::kConflict);
-  CHECK(why.message == "two is the last valid token of an admin of the whole pool");
+  CHECK(why.code == ErrorCode::kLastAdmin);
+  CHECK(why.message ==
+        "two is the last valid token of an admin of the whole pool; without it there would be no administrator");
   daemon.stored.token_records.erase(daemon.stored.token_records.begin());
   const auto with_new = daemon.take(command(CreateToken{.id = "new", .name = "n", .role = "admin"}),
                                     command(RevokeToken{"two", 2'000}), command(RevokeToken{"new", 2'000}));

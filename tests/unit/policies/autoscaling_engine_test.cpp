@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "policies/size/scaling_evidence.hpp"
+#include "policies/size/size_limits.hpp"
 #include "tests/support/job_records.hpp"
 #include "tests/support/reasons.hpp"
 
@@ -210,6 +211,15 @@ TEST_CASE("a price cap bounds the size from above, and takes workers from a job 
   CHECK(world.at(4).ask(kEngine).size == 2);
   world.job.spec.scaling.price_cap = Money::micros(500'000);
   CHECK(world.at(0).ask(kEngine).size == 0);
+}
+
+TEST_CASE("a size that costs exactly the price cap is allowed") {
+  JobWorld world({1, 3});
+  world.priced(Money::micros(650'000));  // three times that is above 1.95, if it is counted with a point
+  world.job.spec.scaling.price_cap = Money::micros(1'950'000);
+  CHECK(ladder_of(world.state, world.job).sizes.back() == 3);
+  world.job.spec.scaling.price_cap = Money::micros(1'949'999);
+  CHECK(ladder_of(world.state, world.job).sizes.back() == 1);
 }
 
 TEST_CASE("a size that leaves a worker without a sample is not tried") {

@@ -9,6 +9,7 @@
 #include "base/rng.hpp"
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/place/most_free.hpp"
+#include "policies/place/pack.hpp"
 #include "studies/baselines/gavel_ftf.hpp"
 #include "studies/baselines/gavel_las.hpp"
 #include "studies/baselines/gavel_totals.hpp"
@@ -290,6 +291,15 @@ TEST_CASE("a job that is granted another slot type moves, and lands on that type
   CHECK_FALSE(check_placements(world.view, allocation, {world.view.jobs[0].placement}).ok());
   allocation.grants[0].type = 0;
   CHECK(MostFree().place(world.view, allocation)[0] == world.view.jobs[0].placement);
+}
+
+TEST_CASE("pack: a job goes to nodes of the slot type that it is granted, however full those are") {
+  GavelWorld world(2, 2);
+  world.job(1, 1, 2);
+  const Allocation allocation{.grants = {{.size = 2, .type = 1}}, .order = {0}, .placements = {}};
+  const auto placements = Pack().place(world.view, allocation);
+  CHECK(placements[0] == Placement{{.node = 2, .slots = 1}, {.node = 3, .slots = 1}});
+  CHECK(check_placements(world.view, allocation, placements).ok());
 }
 
 }  // namespace tidepool::policies::cluster

@@ -17,6 +17,7 @@
 #include "base/ids.hpp"
 #include "base/rng.hpp"
 #include "base/time.hpp"
+#include "base/token_bucket.hpp"
 #include "workers/agent/state/outbox.hpp"
 #include "workers/agent/state/restartable_worker.hpp"
 #include "workers/agent/state/state_waits.hpp"
@@ -232,12 +233,6 @@ class AgentState {
   [[nodiscard]] bool welcomed() const { return link_ == Link::kWelcomed; }
   [[nodiscard]] const std::string& cluster() const { return history_.cluster; }
 
-  // One message each `every`, and after a pause so many at once as would have come in `at_once`.
-  struct SpeechRate {
-    Duration every;
-    Duration at_once;
-  };
-
  private:
   enum class Link { kDown, kConnecting, kGreeted, kWelcomed };
   struct Heartbeat {
@@ -254,9 +249,9 @@ class AgentState {
     std::optional<RestartableWorker> restartable;  // it is one: its program comes and goes
     std::optional<SlotsStillHeld> held;            // it will not come back
     Instant held_at;                               // when that was found
-    Instant figures_to;                            // up to when what it has said of each kind is accounted for
-    Instant news_to;
-    Instant replies_to;
+    TokenBucket figures;                           // of what it says, by kind
+    TokenBucket news;
+    TokenBucket replies;
     std::optional<api::CheckpointedMessage> newest_checkpoint;  // while it may not be told yet
   };
 
@@ -298,7 +293,6 @@ class AgentState {
   void handle(api::FetchState& order);
   void handle(api::NoState& order);
 
-  [[nodiscard]] bool may_tell(Instant& told_to, const SpeechRate& rate) const;
   [[nodiscard]] bool may_say(WorkerId worker, const api::FromWorker& message);
   [[nodiscard]] static Instant checkpoint_due(const Living& living);
   void tell_newest_checkpoint(WorkerId worker, Living& living);

@@ -13,10 +13,10 @@ constexpr std::size_t kAuditsRepeated = 256;
 constexpr Duration kOwnPause = Duration::seconds(3);
 
 // What a program says makes events and rows of the daemon's journal: so often, and so much of it at once.
-constexpr AgentState::SpeechRate kFigureRate{.every = Duration::millis(1), .at_once = Duration::seconds(10)};
-constexpr AgentState::SpeechRate kNewsRate{.every = Duration::millis(500), .at_once = Duration::seconds(60)};
+constexpr RateLimit kFigureRate{.every = Duration::millis(1), .at_once = Duration::seconds(10)};
+constexpr RateLimit kNewsRate{.every = Duration::millis(500), .at_once = Duration::seconds(60)};
 // Each is the answer to something that the daemon has said: a program that keeps to that never comes near it.
-constexpr AgentState::SpeechRate kReplyRate{.every = Duration::millis(100), .at_once = Duration::seconds(100)};
+constexpr RateLimit kReplyRate{.every = Duration::millis(100), .at_once = Duration::seconds(100)};
 
 bool is_figure(const api::FromWorker& message) {
   const auto* audit = std::get_if<api::EpochAuditedMessage>(&message);
@@ -41,21 +41,14 @@ bool is_reply(const api::FromWorker& message) {
 
 }  // namespace
 
-bool AgentState::may_tell(Instant& told_to, const SpeechRate& rate) const {
-  const Instant from = std::max(told_to, now_);
-  if (from + rate.every > now_ + rate.at_once) return false;
-  told_to = from + rate.every;
-  return true;
-}
-
 // Those that must be heard whatever it said before always may: ready, address, finished.
 bool AgentState::may_say(WorkerId worker, const api::FromWorker& message) {
   const auto found = living_.find(worker);
   if (found == living_.end()) return true;  // its last words
   Living& living = found->second;
-  const bool may = is_figure(message)  ? may_tell(living.figures_to, kFigureRate)
-                   : is_news(message)  ? may_tell(living.news_to, kNewsRate)
-                   : is_reply(message) ? may_tell(living.replies_to, kReplyRate)
+  const bool may = is_figure(message)  ? living.figures.take(kFigureRate, now_)
+                   : is_news(message)  ? living.news.take(kNewsRate, now_)
+                   : is_reply(message) ? living.replies.take(kReplyRate, now_)
                                        : true;
   const auto* checkpoint = std::get_if<api::CheckpointedMessage>(&message);
   if (checkpoint != nullptr) living.newest_checkpoint = may ? std::nullopt : std::optional(*checkpoint);
@@ -67,7 +60,7 @@ bool AgentState::may_say(WorkerId worker, const api::FromWorker& message) {
 
 // Of checkpoints that come too fast the newest is told as soon as one may be.
 Instant AgentState::checkpoint_due(const Living& living) {
-  return living.news_to + kNewsRate.every - kNewsRate.at_once;
+  return living.news.due(kNewsRate);
 }
 
 void AgentState::tell_newest_checkpoint(WorkerId worker, Living& living) {
@@ -77,7 +70,7 @@ void AgentState::tell_newest_checkpoint(WorkerId worker, Living& living) {
 
 void AgentState::look_at_checkpoints() {
   for (auto& [worker, living] : living_) {
-    if (living.newest_checkpoint && may_tell(living.news_to, kNewsRate)) tell_newest_checkpoint(worker, living);
+    if (living.newest_checkpoint && living.news.take(kNewsRate, now_)) tell_newest_checkpoint(worker, living);
   }
 }
 

@@ -6,14 +6,6 @@
 #include "schedulerd/live/http/numbers/tenant_numbers.hpp"
 
 namespace tidepool::live::http {
-namespace {
-
-// By division, which rounds once: 4.858748 stays what it is, and does not become 4.858747999999999.
-double exact_units(Money money) {
-  return static_cast<double>(money.count_micros()) / 1e6;
-}
-
-}  // namespace
 
 TenantGauges::ByTenant::ByTenant(prometheus::Registry& registry, const char* name, const char* help)
     : family_(prometheus::BuildGauge().Name(name).Help(help).Register(registry)) {}
@@ -72,9 +64,9 @@ void TenantGauges::set_budgets(const core::ClusterState& state, Instant now) {
   std::map<std::string, double> expected;
   for (const auto& [name, account] : state.budgets) {
     const BudgetNumbers budget = budget_numbers(state, name, account, now);
-    limit[name] = exact_units(account.budget.limit);
-    spent[name] = exact_units(budget.spent);
-    expected[name] = exact_units(budget.expected);
+    limit[name] = account.budget.limit.to_units();
+    spent[name] = budget.spent.to_units();
+    expected[name] = budget.expected.to_units();
   }
   budget_limit_.set(limit);
   budget_spent_.set(spent);

@@ -1,0 +1,53 @@
+// The sizes of a forecast beside its times.
+#include "forecast/told.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace tidepool::forecast {
+namespace {
+
+Instant minute(std::int64_t n) {
+  return Instant() + Duration::seconds(60 * n);
+}
+
+Expected around(std::int64_t n) {
+  Expected expected;
+  expected.at = expected.early = expected.late = minute(n);
+  return expected;
+}
+
+using Sizes = std::vector<SizeFrom>;
+
+TEST_CASE("sizes begin and end when the job is told to") {
+  const Sizes made{{minute(0), 0}, {minute(10), 2}, {minute(20), 4}, {minute(30), 0}};
+  ToldJob told;
+  told.basis = Basis::kDeclared;
+  told.start = around(13);
+  told.end = around(41);
+  CHECK(sizes_as_told(told, made) == Sizes{{minute(0), 0}, {minute(13), 2}, {minute(23), 4}, {minute(41), 0}});
+  told.end = around(22);
+  CHECK(sizes_as_told(told, made) == Sizes{{minute(0), 0}, {minute(13), 2}, {minute(22), 4}, {minute(22), 0}});
+}
+
+TEST_CASE("an end that is not known has no row, and what a job has now does not move") {
+  const Sizes made{{minute(0), 2}, {minute(20), 4}, {minute(30), 0}};
+  ToldJob told;
+  told.basis = Basis::kUnknown;
+  CHECK(sizes_as_told(told, made) == Sizes{{minute(0), 2}, {minute(20), 4}});
+  told.basis = Basis::kDeclared;  // that gives up its slots, and ends later than can be seen
+  CHECK(sizes_as_told(told, made) == made);
+}
+
+TEST_CASE("a forecast that is told has its sizes as they are told") {
+  core::Job job;
+  job.id = JobId(1);
+  core::ClusterState state;
+  state.jobs[job.id] = std::make_shared<const core::Job>(job);
+  Forecast made;
+  made.until = minute(60);
+  made.jobs[job.id] = {.basis = Basis::kUnknown, .end = minute(30), .sizes = {{minute(0), 2}, {minute(30), 0}}};
+  CHECK(tell(state, made, {}).jobs.at(job.id).sizes == Sizes{{minute(0), 2}});
+}
+
+}  // namespace
+}  // namespace tidepool::forecast
