@@ -38,6 +38,11 @@ class HelpAndTraceTest(SchedctlCase):
         self.assertIn("succeeded, failed, cancelled}", page)
         self.assertEqual(" ".join(dict(self.help_pages())[()].split()).count("exit 0 only if it succeeds"), 1)
 
+    def test_help_of_usage_says_of_which_days_it_is(self):
+        page = " ".join(dict(self.help_pages("usage"))[("usage",)].split())
+        self.assertIn("Of this month, unless --window or --from says otherwise", page)
+        self.assertIn("by tenant since it was set up", page)
+
     def test_help_is_a_command_and_the_version_an_option(self):
         for words in ((), ("submit",), ("node", "label"), ("policy", "diff")):
             self.assertEqual(self.run_ctl("help", *words), self.run_ctl(*words, "--help"), words)
