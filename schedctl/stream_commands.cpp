@@ -33,7 +33,7 @@ HistoryRow event_row(const json& event) {
   const std::string type = text_at(event, "/type");
   const std::string at = time_beside(text_at(event, "/at"), time_now()) + " UTC";
   return {.head = at,
-          .subject = subject.empty() ? type : subject,
+          .subject = subject.empty() ? type + words : subject,  // those of no job and no node have no order to keep
           .words = type + "  " + subject + (subject.empty() ? "" : "  ") + words,
           .at = at};
 }

@@ -49,7 +49,8 @@ std::string would_change(const json& unblocks) {
   return out.empty() ? out : out + ")";
 }
 
-// A row for each intent; of a decision without any, for each finding; of one without those, for each size given.
+// A row for each intent, also of nodes; of a decision without any, for each finding; of one without those, for each
+// size given.
 void add_decision(FoldedRows& rows, const json& decision, const Style& style) {
   const std::string at = time_beside(text_at(decision, "/at"), style.now);
   const auto add = [&](const std::string& job, const std::string& kind, const std::string& why) {
@@ -58,12 +59,14 @@ void add_decision(FoldedRows& rows, const json& decision, const Style& style) {
               .words = job + "  " + kind + ":  " + why,
               .at = at});
   };
-  const json& intents = list_at(decision, "/intents");
-  for (const auto& intent : intents) {
+  for (const auto& intent : list_at(decision, "/intents")) {
     add(text_at(intent, "/job_name", text_at(intent, "/job")), text_at(intent, "/kind"),
         text_at(intent, "/reason/text"));
   }
-  if (!intents.empty()) return;
+  for (const auto& intent : list_at(decision, "/nodes")) {
+    add(text_at(intent, "/name"), text_at(intent, "/kind"), text_at(intent, "/reason/text"));
+  }
+  if (!list_at(decision, "/intents").empty() || !list_at(decision, "/nodes").empty()) return;
   for (const auto& verdict : list_at(decision, "/verdicts")) {
     add(text_at(verdict, "/job"), "keep",
         text_at(verdict, "/reason/text") + would_change(list_at(verdict, "/unblocks")));

@@ -221,19 +221,20 @@ class StreamsTest(SchedctlCase):
         self.assertEqual(asked, ["after=80", "after=81"])
 
     def test_events_that_differ_in_their_time_only_are_one_line_with_a_count(self):
-        def failed(seq, second):
-            data = {"name": "g1", "fault": "Quota", "again_in_seconds": 60, "detail": "no quota"}
+        def failed(seq, second, name="g1"):
+            data = {"name": name, "fault": "Quota", "again_in_seconds": 60, "detail": "no quota"}
             return {**event(seq, "pool.create_failed", job=None, **data), "at": f"2026-11-20T21:53:{second}.004Z"}
 
         self.daemon.routes["GET", "/v1/events"] = (200, listed(
-            [failed(79, 33), event(78, "job.started", size=1), failed(77, 32), failed(76, 31)]))
+            [failed(79, 33), event(78, "job.started", size=1), failed(77, 32, "g2"), failed(76, 31), failed(75, 31)]))
         code, out, err = self.run_ctl("events")
-        self.assertEqual((code, err, out.count("\n")), (0, "", 2))
-        first, started = out.splitlines()
+        self.assertEqual((code, err, out.count("\n")), (0, "", 3))
+        first, other, started = out.splitlines()
+        self.assertRegex(other, r"making g2 failed .*: no quota$")
         self.assertRegex(first, r"21:53:31 UTC  pool\.create_failed  .*: no quota  \(3 times, last at .*21:53:33 UTC\)$")
         self.assertRegex(started, r"21:53:31 UTC  job\.started  job-1  training with 1 worker$")
-        self.assertEqual(self.run_ctl("events", "--all")[1].count("pool.create_failed"), 3)
-        self.assertEqual(self.run_ctl("events", "-o", "json")[1].count("pool.create_failed"), 3)
+        self.assertEqual(self.run_ctl("events", "--all")[1].count("pool.create_failed"), 4)
+        self.assertEqual(self.run_ctl("events", "-o", "json")[1].count("pool.create_failed"), 4)
 
     def test_events_of_some_types_are_the_newest_of_all_of_them_and_followed_without_a_gap(self):
         of_type = {"worker.lost": [event(79, "worker.lost", worker="w-2"), event(70, "worker.lost", worker="w-1")],

@@ -160,6 +160,14 @@ TEST_CASE("decisions are told in words within the width") {
   CHECK(decisions_text(json::array({kept}), {}, Rows::kFolded).find("keep:") != std::string::npos);
 }
 
+TEST_CASE("nodes that a decision asks a pool for are told, too") {
+  json decision = example("decision.json");
+  decision["intents"] = json::array();
+  decision["nodes"] = {{{"kind", "create_node"}, {"name", "gpu-1"}, {"reason", {{"text", "one more node for job-7"}}}}};
+  CHECK(decisions_text(json::array({decision}), {}, Rows::kFolded) ==
+        "dec-7 21:53:31 gpu-1 create_node: one more node for job-7\n");
+}
+
 TEST_CASE("decisions that differ in their time only are one row with a count, also between those of other jobs") {
   json decisions = json::array();
   for (const char* at : {"21:53:31", "21:53:20", "21:53:10"}) {
