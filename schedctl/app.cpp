@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/json.hpp"
+#include "base/unknown_options.hpp"
 #include "base/version.hpp"
 #include "base/word_list.hpp"
 #include "schedctl/checks.hpp"
@@ -92,12 +93,31 @@ std::optional<std::string> unknown_command(const CLI::App& app, int argc, const 
   return std::nullopt;
 }
 
-// CLI11's own words, but for a word that is no command.
+// What the command that the line has chosen does not take, a line each; none: that is not what is wrong.
+std::optional<std::string> unknown_words(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return std::nullopt;
+  std::vector<std::string> known;
+  for (const CLI::App* at = &app; at != nullptr;) {
+    for (const CLI::Option* option : at->get_options()) {
+      for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+    }
+    const auto chosen = at->get_subcommands();
+    at = chosen.empty() ? nullptr : chosen.front();
+  }
+  std::string text;
+  for (const auto& each : unknown_options(app.remaining(true), known)) {
+    text += (text.empty() ? "" : "\n") + printable(each);
+  }
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+// CLI11's own words, but for a word that is no command or option.
 int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
   if (error.get_exit_code() == 0) {
     return app.exit(error);  // --help, --version
   }
-  const std::string message = unknown_command(app, argc, argv).value_or(error.what());
+  const auto command = unknown_command(app, argc, argv);
+  const std::string message = command ? *command : unknown_words(app, error).value_or(error.what());
   print_error(message + "\nsee: schedctl " + commands_named(app) + "--help");
   return kExitUsage;
 }

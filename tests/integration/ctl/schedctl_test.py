@@ -449,6 +449,16 @@ class SchedctlTest(SchedctlCase):
             self.assertTrue(err.startswith("schedctl: "), args)
         self.assertEqual(self.run_ctl("--help")[0], 0)
 
+    def test_an_option_that_is_not_known_is_told_with_the_nearest(self):
+        for args, words in [(["ls", "--stat", "running"], "--stat: no such option; did you mean --state?"),
+                            (["--urll=x", "ls"], "--urll: no such option; did you mean --url?"),
+                            (["node", "token", "create", "--use", "2"], "did you mean --uses?"),
+                            (["ls", "more"], "\"more\" is not expected here")]:
+            code, out, err = self.run_ctl(*args)
+            self.assertEqual((code, out), (2, ""), args)
+            self.assertIn(words, err)
+            self.assertEqual(err.count("\n"), 2, err)
+
     def test_the_token_comes_from_the_nearest_place(self):
         self.daemon.routes["GET", "/v1/jobs"] = (200, listed([]))
         stored = self.folder / ".local/share/tidepool"
