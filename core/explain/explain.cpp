@@ -383,8 +383,8 @@ Explanation explain(const ClusterState& state, const Job& job) {
   name_first(state, job, out.reason);
   const bool judged = static_cast<bool>(job.verdict.job);
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";
-  if (job.state() == JobState::kFailed && !job.recovery.last_error.empty())
-    out.summary += ": " + job.recovery.last_error;
+  const bool is_told = job.state() == JobState::kFailed && !job.recovery.last_error.empty();
+  if (is_told) out.summary += ": " + job.recovery.last_error;
   add_choice(job, out);
   add_deadline(state, job, out);
   add_measurements(job, out);
@@ -392,8 +392,8 @@ Explanation explain(const ClusterState& state, const Job& job) {
   add_stragglers(state, job, out);
   add_eased(state, job, out);
   if (job.recovery.restarts > 0) {
-    out.evidence.push_back("lost workers " + counted(job.recovery.restarts, "time") +
-                           " so far; newest: " + job.recovery.last_error);
+    out.evidence.push_back("lost workers " + counted(job.recovery.restarts, "time") + " so far" +
+                           (is_told ? "" : "; newest: " + job.recovery.last_error));
   }
   append_new(notice_evidence(state, job), out.evidence);
   add_kept_state(state, job, out);
