@@ -38,6 +38,14 @@ class HelpAndTraceTest(SchedctlCase):
         self.assertIn("succeeded, failed, cancelled}", page)
         self.assertEqual(" ".join(dict(self.help_pages())[()].split()).count("exit 0 only if it succeeds"), 1)
 
+    def test_help_says_how_commands_end_and_where_options_of_all_of_them_stand(self):
+        self.assertIn("Exit codes: 0 done; 1 the answer is no", " ".join(self.run_ctl("--help")[1].split()))
+        for words in (("ls",), ("node", "token", "create")):
+            self.assertIn("such as -o json and --url: schedctl --help", self.run_ctl(*words, "--help")[1])
+        self.assertIn("the folder to make", self.run_ctl("policy", "new", "--help")[1])
+        self.assertRegex(self.run_ctl("trace", "import", "--help")[1], r"--from TEXT REQUIRED")
+        self.assertRegex(self.run_ctl("trace", "stats", "--help")[1], r"--from TEXT=tidepool")
+
     def test_help_of_usage_says_of_which_days_it_is(self):
         page = " ".join(dict(self.help_pages("usage"))[("usage",)].split())
         self.assertIn("Of this month, unless --window or --from says otherwise", page)
