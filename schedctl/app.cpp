@@ -59,6 +59,12 @@ std::optional<std::string> meant_command(const std::string& word, const std::vec
   return nearest_word(word, names);
 }
 
+// Also by its other name; null: there is none.
+const CLI::App* command_named(const CLI::App& app, const std::string& name) {
+  const auto found = app.get_subcommands([&](const CLI::App* command) { return command->check_name(name); });
+  return found.empty() ? nullptr : found.front();
+}
+
 // The commands that the line has named so far, each with a blank behind it.
 std::string commands_named(const CLI::App& app) {
   std::string words;
@@ -76,9 +82,8 @@ std::optional<std::string> unknown_command(const CLI::App& app, int argc, const 
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const auto names = command_names(*at);
-    const auto known = std::find(names.begin(), names.end(), word);
-    if (known != names.end()) {
-      at = at->get_subcommand(word);
+    if (const CLI::App* known = command_named(*at, word); known != nullptr) {
+      at = known;
       path += " " + word;
       continue;
     }
@@ -127,13 +132,13 @@ int print_help(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* at = &app;
   std::string name = app.get_name();
   for (const std::string& word : words) {
-    const auto names = command_names(*at);
-    if (std::find(names.begin(), names.end(), word) == names.end()) {
-      const auto near = nearest_word(word, names);
+    const CLI::App* known = command_named(*at, word);
+    if (known == nullptr) {
+      const auto near = nearest_word(word, command_names(*at));
       fail(kExitUsage, "\"" + printable(word) + "\" is not a command" +
                            (near ? "; did you mean \"" + *near + "\"?" : "; see: schedctl --help"));
     }
-    at = at->get_subcommand(word);
+    at = known;
     name += " " + word;
   }
   write_out(at->get_formatter()->make_help(at, name, CLI::AppFormatMode::Normal));

@@ -48,7 +48,7 @@ std::string HelpPage::make_option(const CLI::Option* option, bool is_positional)
 }
 
 std::string HelpPage::make_subcommand(const CLI::App* command) const {
-  return entry(command->get_display_name(true), command->get_description());
+  return entry(command->get_display_name(), command->get_description());  // former names are not told
 }
 
 std::string HelpPage::make_footer(const CLI::App* app) const {

@@ -57,7 +57,7 @@ class HelpAndTraceTest(SchedctlCase):
         code, out, err = self.run_ctl("help", "sumbit")
         self.assertEqual((code, out), (2, ""))
         self.assertIn('"sumbit" is not a command; did you mean "submit"?', err)
-        for words, told in ((("maintenance", "ls"), 'did you mean "list"? schedctl maintenance has: add, list, remove'),
+        for words, told in ((("maintenance", "lst"), 'did you mean "ls"? schedctl maintenance has: add, ls, remove'),
                             (("token", "show"), '"show" is not a command of schedctl token, which has: ls, create, '),
                             (("node", "token", "crate"), 'did you mean "create"? schedctl node token has: create, '),
                             (("tenants", "aply", "x"), '"aply" is not a command; did you mean "apply"?')):

@@ -315,7 +315,8 @@ class SchedctlTest(SchedctlCase):
         for wrong in (["--from", "2026-11-25T02:00"], ["local", "--from", "soon"]):
             self.assertEqual(self.run_ctl("maintenance", "add", *wrong, "--to", "2026-11-25T04:00")[0], 2)
         self.daemon.routes["GET", "/v1/maintenance"] = (200, listed([window]))
-        code, out, _ = self.run_ctl("maintenance", "list")
+        code, out, _ = self.run_ctl("maintenance", "ls")
+        self.assertEqual(self.run_ctl("maintenance", "list"), (code, out, ""))  # its former name
         self.assertIn("mw-1    planned  rack=r1", out)
         self.daemon.routes["DELETE", "/v1/maintenance/mw-1"] = (200, window)
         self.assertEqual(self.run_ctl("maintenance", "remove", "mw-1")[1], "mw-1 is taken away\n")
