@@ -147,6 +147,11 @@ class SchedctlTest(SchedctlCase):
         asked = len(self.daemon.requests)
         self.assertEqual(self.run_ctl("ls", "--state", "succeeded", "--active", "-q")[1], "")
         self.assertEqual(len(self.daemon.requests), asked)  # no job is both
+        for given, query in [(["--state", "pending,running"], "state=pending%2Crunning"),
+                             (["--state", "failed,running,pending", "--active"], "state=running%2Cpending")]:
+            self.assertEqual(self.run_ctl("ls", *given)[0], 0)
+            self.assertIn(query, self.daemon.sent("GET", "/v1/jobs")[-1]["query"])
+        self.assertEqual(self.run_ctl("ls", "--state", "pending,sleeping")[0], 2)
         self.assertEqual([j["id"] for j in json.loads(self.run_ctl("ls", "-o", "json")[1])], ["job-1", "job-2"])
         code, out, err = self.run_ctl("ls", "-q", "-o", "json")
         self.assertEqual((json.loads(out), err), (["job-1", "job-2"], ""))
