@@ -31,8 +31,9 @@ void add_shared_options(CLI::App& app, Settings& settings) {
       ->check(not_empty());
   app.add_option("-o,--output", settings.format, "how what is asked for is printed")
       ->check(CLI::IsMember({"table", "json", "yaml"}));
-  app.add_option("--timeout", settings.timeout_s, "seconds to wait for an answer")
+  app.add_option("--timeout", settings.timeout_s, "how long to wait for an answer: 2m, or a number of seconds")
       ->capture_default_str()
+      ->transform(seconds_of_duration())
       ->check(whole_number(1, 86'400));
 }
 

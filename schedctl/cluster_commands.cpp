@@ -97,7 +97,7 @@ void add_token_commands(CLI::App& app, Chosen& chosen) {
       ->capture_default_str()
       ->check(CLI::IsMember({"admin", "submitter", "viewer"}));
   create->add_option("--tenant", fresh->tenant, "only for this tenant")->check(not_empty());
-  create->add_option("--lifetime", fresh->lifetime, "such as 30d; without it the token does not expire")
+  create->add_option("--lifetime,--ttl", fresh->lifetime, "such as 30d; without it the token does not expire")
       ->check(not_empty());
   create->callback(
       [fresh, &chosen] { chosen.online = [fresh](Session& session) { return create_token(session, *fresh); }; });

@@ -353,6 +353,8 @@ class SchedctlTest(SchedctlCase):
         [request] = self.daemon.sent("POST", "/v1/tokens")
         self.assertEqual(json.loads(request["body"]), {"name": "bob", "role": "viewer", "lifetime": "30d"})
         self.assertEqual(self.run_ctl("token", "create", "bob", "--lifetime", "soon")[0], 2)
+        self.run_ctl("token", "create", "bob", "--role", "viewer", "--ttl", "30d")
+        self.assertEqual(self.daemon.requests[-1]["body"], request["body"])
 
     # --- offline ---
 
@@ -454,6 +456,16 @@ class SchedctlTest(SchedctlCase):
             self.assertEqual((code, out), (2, ""), args)
             self.assertTrue(err.startswith("schedctl: "), args)
         self.assertEqual(self.run_ctl("--help")[0], 0)
+
+    def test_the_time_for_an_answer_has_a_unit_as_all_times_or_is_in_seconds(self):
+        self.daemon.routes["GET", "/v1/jobs"] = (200, listed([]))
+        for given in ("30", "30s", "2m", "24h"):
+            self.assertEqual(self.run_ctl("ls", "--timeout", given)[0], 0, given)
+        for given, words in (("25h", "from 1 to 86400"), ("500ms", "must be of whole seconds"), ("0s", "from 1 to"),
+                             ("soon", "soon"), ("010", "no 0 before its first digit")):
+            code, out, err = self.run_ctl("ls", "--timeout", given)
+            self.assertEqual((code, out), (2, ""), given)
+            self.assertIn(words, err)
 
     def test_an_option_that_is_not_known_is_told_with_the_nearest(self):
         for args, words in [(["ls", "--stat", "running"], "--stat: no such option; did you mean --state?"),
