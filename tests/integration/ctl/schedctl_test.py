@@ -500,9 +500,16 @@ class SchedctlTest(SchedctlCase):
     def test_the_completion_script_is_good_bash_and_knows_the_commands(self):
         code, out, _ = self.run_ctl("completion", "bash")
         self.assertEqual(code, 0)
-        probe = out + '\nCOMP_WORDS=(schedctl w); COMP_CWORD=1; _schedctl; echo "${COMPREPLY[@]}"\n'
-        done = subprocess.run(["bash", "-euo", "pipefail"], input=probe, capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stdout.split(), done.stderr), (0, ["why", "watch"], ""))
+        for words, offered in ((["w"], ["why", "watch"]), (["node", "token", "create", "--u"], ["--uses", "--url"]),
+                               (["policy", "diff", "--si"], ["--since"]), (["ls", "--state", "su"],
+                                                                         ["succeeded", "suspended", "suspending"]),
+                               (["events", "--type", "job.res"], ["job.resized", "job.resizing", "job.restored",
+                                                                  "job.resize_requested", "job.resume_requested",
+                                                                  "job.resumed"])):
+            line = " ".join(["schedctl", *words])
+            probe = f'{out}\nCOMP_WORDS=({line}); COMP_CWORD={len(words)}; _schedctl; echo "${{COMPREPLY[@]}}"\n'
+            done = subprocess.run(["bash", "-euo", "pipefail"], input=probe, capture_output=True, text=True)
+            self.assertEqual((done.returncode, sorted(done.stdout.split()), done.stderr), (0, sorted(offered), ""))
 
 
 if __name__ == "__main__":
