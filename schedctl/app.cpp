@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/json.hpp"
+#include "base/unknown_options.hpp"
 #include "base/version.hpp"
 #include "base/word_list.hpp"
 #include "schedctl/checks.hpp"
@@ -30,8 +31,9 @@ void add_shared_options(CLI::App& app, Settings& settings) {
       ->check(not_empty());
   app.add_option("-o,--output", settings.format, "how what is asked for is printed")
       ->check(CLI::IsMember({"table", "json", "yaml"}));
-  app.add_option("--timeout", settings.timeout_s, "seconds to wait for an answer")
+  app.add_option("--timeout", settings.timeout_s, "how long to wait for an answer: 2m, or a number of seconds")
       ->capture_default_str()
+      ->transform(seconds_of_duration())
       ->check(whole_number(1, 86'400));
 }
 
@@ -58,6 +60,12 @@ std::optional<std::string> meant_command(const std::string& word, const std::vec
   return nearest_word(word, names);
 }
 
+// Also by its other name; null: there is none.
+const CLI::App* command_named(const CLI::App& app, const std::string& name) {
+  const auto found = app.get_subcommands([&](const CLI::App* command) { return command->check_name(name); });
+  return found.empty() ? nullptr : found.front();
+}
+
 // The commands that the line has named so far, each with a blank behind it.
 std::string commands_named(const CLI::App& app) {
   std::string words;
@@ -75,9 +83,8 @@ std::optional<std::string> unknown_command(const CLI::App& app, int argc, const 
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const auto names = command_names(*at);
-    const auto known = std::find(names.begin(), names.end(), word);
-    if (known != names.end()) {
-      at = at->get_subcommand(word);
+    if (const CLI::App* known = command_named(*at, word); known != nullptr) {
+      at = known;
       path += " " + word;
       continue;
     }
@@ -92,12 +99,31 @@ std::optional<std::string> unknown_command(const CLI::App& app, int argc, const 
   return std::nullopt;
 }
 
-// CLI11's own words, but for a word that is no command.
+// What the command that the line has chosen does not take, a line each; none: that is not what is wrong.
+std::optional<std::string> unknown_words(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return std::nullopt;
+  std::vector<std::string> known;
+  for (const CLI::App* at = &app; at != nullptr;) {
+    for (const CLI::Option* option : at->get_options()) {
+      for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+    }
+    const auto chosen = at->get_subcommands();
+    at = chosen.empty() ? nullptr : chosen.front();
+  }
+  std::string text;
+  for (const auto& each : unknown_options(app.remaining(true), known)) {
+    text += (text.empty() ? "" : "\n") + printable(each);
+  }
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+// CLI11's own words, but for a word that is no command or option.
 int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
   if (error.get_exit_code() == 0) {
     return app.exit(error);  // --help, --version
   }
-  const std::string message = unknown_command(app, argc, argv).value_or(error.what());
+  const auto command = unknown_command(app, argc, argv);
+  const std::string message = command ? *command : unknown_words(app, error).value_or(error.what());
   print_error(message + "\nsee: schedctl " + commands_named(app) + "--help");
   return kExitUsage;
 }
@@ -107,13 +133,13 @@ int print_help(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* at = &app;
   std::string name = app.get_name();
   for (const std::string& word : words) {
-    const auto names = command_names(*at);
-    if (std::find(names.begin(), names.end(), word) == names.end()) {
-      const auto near = nearest_word(word, names);
+    const CLI::App* known = command_named(*at, word);
+    if (known == nullptr) {
+      const auto near = nearest_word(word, command_names(*at));
       fail(kExitUsage, "\"" + printable(word) + "\" is not a command" +
                            (near ? "; did you mean \"" + *near + "\"?" : "; see: schedctl --help"));
     }
-    at = at->get_subcommand(word);
+    at = known;
     name += " " + word;
   }
   write_out(at->get_formatter()->make_help(at, name, CLI::AppFormatMode::Normal));

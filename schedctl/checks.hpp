@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/time.hpp"
+
 namespace tidepool::ctl {
 
 // "010" is 10 to people and 8 to CLI11, which reads it as C does.
@@ -27,6 +29,20 @@ namespace tidepool::ctl {
            "\"";
   };
   return {check, ""};
+}
+
+// "2m" is written as the seconds that it is, for whole_number(); a number is left as it is.
+[[nodiscard]] inline CLI::Validator seconds_of_duration() {
+  const auto write = [](std::string& text) {
+    constexpr std::int64_t kMicros = 1'000'000;
+    if (text.empty() || text.back() < 'a' || text.back() > 'z') return std::string();
+    const auto read = parse_duration(text);
+    if (!read.ok()) return read.error().message;
+    if (read->count_us() % kMicros != 0) return "must be of whole seconds, not \"" + text + "\"";
+    text = std::to_string(read->count_us() / kMicros);
+    return std::string();
+  };
+  return {write, ""};
 }
 
 // A script whose variable is empty means something else than one that leaves the option out.

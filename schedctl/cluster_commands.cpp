@@ -40,18 +40,21 @@ void add_list(CLI::App& app, Chosen& chosen, const std::string& name, const std:
 void add_decisions(CLI::App& app, Chosen& chosen) {
   struct Given {
     std::string job;
-    std::size_t limit = 20;
+    std::size_t limit = 50;
+    bool all = false;
   };
   const auto given = std::make_shared<Given>();
   CLI::App* command = app.add_subcommand("decisions", "The last decisions in words, newest first");
   command->add_option("job", given->job, "only those about this job")->check(not_empty());
   command->add_option("--limit", given->limit, "at most so many")->capture_default_str()->check(whole_number(1, 1'000));
+  command->add_flag("--all", given->all, "also rows that differ in their time only, each by itself");
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {
       const std::string path =
           given->job.empty() ? "/v1/decisions" : "/v1/jobs/" + session.job_id(given->job) + "/decisions";
       const Listed listed = session.list(path, given->limit);
-      session.print(listed.items, [&] { return decisions_text(listed.items, session.style()); });
+      const Rows rows = given->all ? Rows::kAll : Rows::kFolded;
+      session.print(listed.items, [&] { return decisions_text(listed.items, session.style(), rows); });
       return static_cast<int>(kExitOk);
     };
   });
@@ -94,7 +97,7 @@ void add_token_commands(CLI::App& app, Chosen& chosen) {
       ->capture_default_str()
       ->check(CLI::IsMember({"admin", "submitter", "viewer"}));
   create->add_option("--tenant", fresh->tenant, "only for this tenant")->check(not_empty());
-  create->add_option("--lifetime", fresh->lifetime, "such as 30d; without it the token does not expire")
+  create->add_option("--lifetime,--ttl", fresh->lifetime, "such as 30d; without it the token does not expire")
       ->check(not_empty());
   create->callback(
       [fresh, &chosen] { chosen.online = [fresh](Session& session) { return create_token(session, *fresh); }; });

@@ -1,16 +1,25 @@
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
 #include "schedctl/app.hpp"
 #include "schedctl/failure.hpp"
+#include "schedctl/progress.hpp"
 
 namespace tidepool::ctl {
 namespace {
 
-std::string words_of(const CLI::App& command) {
+using ValuesOf = std::map<std::string, std::set<std::string>>;  // by the option's name, "--state"
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::string options_of(const CLI::App& command) {
   std::string words;
-  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) {
-    words += sub->get_name() + " ";
-  }
   for (const CLI::Option* option : command.get_options()) {
     for (const auto& name : option->get_lnames()) words += "--" + name + " ";
     for (const auto& name : option->get_snames()) words += "-" + name + " ";
@@ -18,37 +27,73 @@ std::string words_of(const CLI::App& command) {
   return words;
 }
 
-bool takes_job(const CLI::App& command) {
-  const auto options = command.get_options();
+std::string words_of(const CLI::App& command) {
+  std::string words;
+  for (const CLI::App* sub : commands_of(command)) words += sub->get_name() + " ";
+  return words + options_of(command);
+}
+
+bool takes(const CLI::App& command, const std::set<std::string>& positionals) {
+  const auto options = command.get_options([](const CLI::Option* option) { return option->get_positional(); });
   return std::any_of(options.begin(), options.end(),
-                     [](const CLI::Option* option) { return option->get_name() == "job"; });
+                     [&](const CLI::Option* option) { return positionals.contains(option->get_name()); });
+}
+
+// A case for each command below: the deeper one first, because the first that fits is taken.
+std::string cases_of(const CLI::App& command, const std::string& path, const std::string& shared) {
+  std::string cases;
+  for (const CLI::App* sub : commands_of(command)) cases += cases_of(*sub, path + sub->get_name() + " ", shared);
+  if (path.empty()) return cases;
+  const bool files = takes(command, {"file", "files", "path", "policy"});
+  return cases + "    \"" + path + "\"*) words=\"" + words_of(command) + shared + "\"" +
+         (takes(command, {"job"}) ? " jobs=1" : "") + (files ? " files=1" : "") + " ;;\n";
+}
+
+// Of options that take one of some words, "TEXT:{a,b}".
+void add_values(ValuesOf& values, const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string type = option->get_type_name();
+    const auto begin = type.find('{');
+    if (begin == std::string::npos || !type.ends_with('}') || option->get_lnames().empty()) continue;
+    std::string_view rest = std::string_view(type).substr(begin + 1, type.size() - begin - 2);
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find(','), rest.size());
+      values["--" + option->get_lnames().front()].emplace(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  for (const CLI::App* sub : commands_of(command)) add_values(values, *sub);
+}
+
+std::string value_cases(const CLI::App& app) {
+  ValuesOf values;
+  add_values(values, app);
+  for (const auto& type : told_event_types()) values["--type"].insert(type);
+  std::string cases;
+  for (const auto& [option, words] : values) {
+    cases += "    " + option + ") words=\"";
+    for (const auto& word : words) cases += word + " ";
+    cases += "\" ;;\n";
+  }
+  return cases;
 }
 
 // Written from the tree of commands, so it never lags behind it.
 std::string bash_script(const CLI::App& app) {
-  std::string cases;
-  std::string jobs;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    cases += "    " + command->get_name() + ") words=\"" + words_of(*command) + "\" ;;\n";
-    if (takes_job(*command)) jobs += (jobs.empty() ? "" : "|") + command->get_name();
-  }
   return "# schedctl completion for bash: source <(schedctl completion bash)\n"
          "_schedctl() {\n"
-         "  local current=\"${COMP_WORDS[COMP_CWORD]}\" words=\"" +
-         words_of(app) +
-         "\"\n"
-         "  if [ \"$COMP_CWORD\" -gt 1 ]; then case \"${COMP_WORDS[1]}\" in\n" +
-         cases +
-         "  esac; fi\n"
-         "  case \"${COMP_WORDS[1]}\" in\n"
-         "    " +
-         jobs +
-         ") [ \"$COMP_CWORD\" -gt 1 ] && words=\"$words $(schedctl ls --quiet 2>/dev/null)\" ;;\n"
-         "    submit|sim) COMPREPLY=($(compgen -f -W \"$words\" -- \"$current\")); return ;;\n"
+         "  local current=\"${COMP_WORDS[COMP_CWORD]}\" words=\"\" jobs=\"\" files=\"\"\n"
+         "  case \"${COMP_WORDS[COMP_CWORD-1]}\" in\n" +
+         value_cases(app) +
          "  esac\n"
-         "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+         "  if [ -z \"$words\" ]; then case \"${COMP_WORDS[*]:1:COMP_CWORD-1} \" in\n" +
+         cases_of(app, "", options_of(app)) + "    *) words=\"" + words_of(app) +
+         "\" ;;\n"
+         "  esac; fi\n"
+         "  [ -n \"$jobs\" ] && words=\"$words $(schedctl ls --quiet 2>/dev/null)\"\n"
+         "  COMPREPLY=($(compgen ${files:+-f} -W \"$words\" -- \"$current\"))\n"
          "}\n"
-         "complete -F _schedctl schedctl\n";
+         "complete -o default -F _schedctl schedctl\n";  // else files, as for --workload
 }
 
 }  // namespace

@@ -48,7 +48,19 @@ std::string HelpPage::make_option(const CLI::Option* option, bool is_positional)
 }
 
 std::string HelpPage::make_subcommand(const CLI::App* command) const {
-  return entry(command->get_display_name(true), command->get_description());
+  return entry(command->get_display_name(), command->get_description());  // former names are not told
+}
+
+std::string HelpPage::make_footer(const CLI::App* app) const {
+  if (app->get_parent() != nullptr) {
+    return wrapped("Options of every command, such as -o json and --url: schedctl --help", 0, style_) + "\n";
+  }
+  return wrapped(
+             "Exit codes: 0 done; 1 the answer is no, such as a job that failed; 2 the command line or a file is "
+             "wrong; 3 "
+             "the daemon refuses or none answers; 4 the time given, as by --within, is over; 130 Ctrl-C",
+             0, style_) +
+         "\n";
 }
 
 std::string HelpPage::entry(const std::string& name, const std::string& meaning) const {

@@ -17,6 +17,8 @@ class HelpPage final : public CLI::Formatter {
   [[nodiscard]] std::string make_usage(const CLI::App* app, std::string name) const override;
   [[nodiscard]] std::string make_option(const CLI::Option* option, bool is_positional) const override;
   [[nodiscard]] std::string make_subcommand(const CLI::App* command) const override;
+  // How a command ends, and where those options stand that all commands have.
+  [[nodiscard]] std::string make_footer(const CLI::App* app) const override;
 
  private:
   [[nodiscard]] std::string entry(const std::string& name, const std::string& meaning) const;

@@ -82,7 +82,7 @@ int submit(Session& session, const Submit& given) {
 }
 
 struct Filter {
-  std::string state;
+  std::vector<std::string> states;  // none: any
   std::string tenant;
   std::string name;
   bool active = false;
@@ -95,9 +95,13 @@ constexpr const char* kActive = "pending,starting,running,resizing,suspending,su
 
 // Empty: no state is both asked for and active.
 std::string states_asked(const Filter& filter) {
-  if (!filter.active || filter.state.empty()) return filter.active ? kActive : filter.state;
-  const bool ended = filter.state == "succeeded" || filter.state == "failed" || filter.state == "cancelled";
-  return ended ? "" : filter.state;
+  if (filter.states.empty()) return filter.active ? kActive : "";
+  std::string asked;
+  for (const std::string& state : filter.states) {
+    const bool ended = state == "succeeded" || state == "failed" || state == "cancelled";
+    if (!filter.active || !ended) asked += (asked.empty() ? "" : ",") + state;
+  }
+  return asked;
 }
 
 std::string jobs_path(const Filter& filter) {
@@ -188,7 +192,9 @@ void add_submit(CLI::App& app, Chosen& chosen) {
 void add_ls(CLI::App& app, Chosen& chosen) {
   const auto filter = std::make_shared<Filter>();
   CLI::App* command = app.add_subcommand("ls", "List jobs");
-  command->add_option("--state", filter->state, "only jobs in this state")
+  command->add_option("--state", filter->states, "only jobs in this state; several with commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"pending", "starting", "running", "resizing", "suspending", "suspended", "succeeded",
                              "failed", "cancelled"}));
   command->add_option("--tenant", filter->tenant, "only jobs of this tenant")->check(not_empty());

@@ -177,4 +177,12 @@ std::string node_event_sentence(const std::string& type, const json& data) {
   return "";
 }
 
+std::vector<std::string> node_event_types() {
+  std::vector<std::string> types;
+  for (const auto* table : {&node_sentences(), &pool_sentences()}) {
+    for (const auto& [type, sentence] : *table) types.push_back(type);
+  }
+  return types;
+}
+
 }  // namespace tidepool::ctl

@@ -120,13 +120,14 @@ int make_new(const std::string& path, const Settings& settings) {
 
 using OnPath = int (*)(const std::string& path, const Settings& settings);
 
-void add_on_path(CLI::App& group, Chosen& chosen, const std::string& name, const std::string& help, OnPath run) {
+CLI::App* add_on_path(CLI::App& group, Chosen& chosen, const std::string& name, OnPath run) {
   const auto path = std::make_shared<std::string>();
-  CLI::App* command = group.add_subcommand(name, help);
+  CLI::App* command = group.add_subcommand(name);
   command->add_option("path", *path, "a .lua file, a .so library, or a folder with policy.yaml")->required();
   command->callback([path, run, &chosen] {
     chosen.offline = [path, run](const Settings& settings) { return run(*path, settings); };
   });
+  return command;
 }
 
 }  // namespace
@@ -143,9 +144,12 @@ bool names_policy_file(const std::string& policy) {
 
 void add_policy_file_commands(CLI::App& app, Chosen& chosen) {
   CLI::App* group = app.get_subcommand("policy");
-  add_on_path(*group, chosen, "new", "Make a folder with a policy that works and a test for it", make_new);
-  add_on_path(*group, chosen, "validate", "Check that a policy can be run, and show its version", validate);
-  add_on_path(*group, chosen, "test", "Run a policy's tests; exit code 1 if one fails", run_tests);
+  CLI::App* fresh = add_on_path(*group, chosen, "new", make_new);
+  fresh->description("Make a folder with a policy that works and a test for it");
+  fresh->get_option("path")->description("the folder to make; its name is the policy's");
+  add_on_path(*group, chosen, "validate", validate)
+      ->description("Check that a policy can be run, and show its version");
+  add_on_path(*group, chosen, "test", run_tests)->description("Run a policy's tests; exit code 1 if one fails");
 }
 
 }  // namespace tidepool::ctl

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -35,5 +36,7 @@ void take_event(Progress& progress, const nlohmann::json& event);
 // The event as a sentence. With a `job`: what `watch` says of that job, empty if that is nothing; sound audits,
 // progress and decisions are told elsewhere there. Without: of any event, empty if there are no words for it.
 [[nodiscard]] std::string event_sentence(const nlohmann::json& event, const std::string& job);
+// Of all events for which there are words.
+[[nodiscard]] std::vector<std::string> told_event_types();
 
 }  // namespace tidepool::ctl

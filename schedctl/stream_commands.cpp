@@ -1,7 +1,11 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -9,6 +13,7 @@
 #include "schedctl/checks.hpp"
 #include "schedctl/event_stream.hpp"
 #include "schedctl/failure.hpp"
+#include "schedctl/folded_rows.hpp"
 #include "schedctl/progress.hpp"
 
 namespace tidepool::ctl {
@@ -18,16 +23,24 @@ using nlohmann::json;
 
 constexpr std::int64_t kEventsShownMost = 100'000;
 
-std::string event_line(const json& event) {
+HistoryRow event_row(const json& event) {
   std::string words = event_sentence(event, "");
   if (words.empty()) words = event.contains("data") ? event.at("data").dump() : "";
   if (const std::string token = text_at(event, "/actor/token"); !token.empty()) {
     words += "  (by " + text_at(event, "/actor/name", token) + ", token " + token + ")";
   }
   std::string subject = text_at(event, "/job", text_at(event, "/node"));
-  return printable(time_beside(text_at(event, "/at"), time_now()) + " UTC  " + text_at(event, "/type") + "  " +
-                   subject + (subject.empty() ? "" : "  ") + words) +
-         "\n";
+  const std::string type = text_at(event, "/type");
+  const std::string at = time_beside(text_at(event, "/at"), time_now()) + " UTC";
+  return {.head = at,
+          .subject = subject.empty() ? type + words : subject,  // those of no job and no node have no order to keep
+          .words = type + "  " + subject + (subject.empty() ? "" : "  ") + words,
+          .at = at};
+}
+
+std::string event_line(const json& event) {
+  const HistoryRow row = event_row(event);
+  return printable(row.head + "  " + row.words) + "\n";
 }
 
 void print_event(const Session& session, const json& event) {
@@ -36,23 +49,64 @@ void print_event(const Session& session, const json& event) {
 
 struct EventsAsked {
   std::string job;
+  std::vector<std::string> types;  // none: all
   bool follow = false;
+  bool all = false;
   std::size_t limit = 50;
 };
 
+// What has happened so far, oldest first, and what of it each list that was read had seen.
+struct Past {
+  std::vector<json> events;
+  std::map<std::string, std::uint64_t> seen;  // by type; "": of all types
+};
+
+// The daemon lists one type or all; of several the newest are taken together.
+Past read_past(Session& session, const EventsAsked& asked, const std::string& job) {
+  const std::string path = (job.empty() ? "/v1/events" : "/v1/jobs/" + job + "/events") + std::string("?order=desc");
+  const auto number_of = [](const json& event) {
+    return static_cast<std::uint64_t>(number_at(event, "/seq").value_or(0));
+  };
+  Past past;
+  for (const auto& type : asked.types.empty() ? std::vector<std::string>{""} : asked.types) {
+    if (past.seen.contains(type)) continue;
+    Listed newest = session.list(path + (type.empty() ? "" : "&type=" + escape_url(type)), asked.limit);
+    std::uint64_t& seen = past.seen[type] = newest.as_of_seq;
+    for (json& event : newest.items) {
+      seen = std::max(seen, number_of(event));
+      past.events.push_back(std::move(event));
+    }
+  }
+  std::sort(past.events.begin(), past.events.end(),
+            [&](const json& a, const json& b) { return number_of(a) < number_of(b); });
+  if (past.events.size() > asked.limit) {
+    past.events.erase(past.events.begin(), past.events.end() - static_cast<std::ptrdiff_t>(asked.limit));
+  }
+  return past;
+}
+
+void print_past(const Session& session, const EventsAsked& asked, const std::vector<json>& events) {
+  if (session.format() != OutputFormat::kTable) {
+    for (const json& event : events) print_event(session, event);
+    return;
+  }
+  FoldedRows rows(!asked.all, "last");
+  for (const json& event : events) rows.add(event_row(event));
+  for (const std::string& line : rows.lines()) write_out(printable(line) + "\n");
+}
+
 int show_events(Session& session, const EventsAsked& asked) {
   const std::string job = asked.job.empty() ? "" : session.job_id(asked.job);
-  const std::string path = job.empty() ? "/v1/events" : "/v1/jobs/" + job + "/events";
-  const Listed newest = session.list(path + "?order=desc", asked.limit);
-  std::uint64_t after = newest.as_of_seq;
-  for (auto event = newest.items.rbegin(); event != newest.items.rend(); ++event) {
-    print_event(session, *event);
-    after = std::max(after, static_cast<std::uint64_t>(number_at(*event, "/seq").value_or(0)));
-  }
+  const Past past = read_past(session, asked, job);
+  print_past(session, asked, past.events);
   if (!asked.follow) return kExitOk;
   leave_on_interrupt();
+  std::uint64_t after = UINT64_MAX;
+  for (const auto& [type, seen] : past.seen) after = std::min(after, seen);
   const FollowEnd end = follow_events(session.endpoint(), {.after = after}, [&](const json& event) {
-    if (job.empty() || text_at(event, "/job") == job) print_event(session, event);
+    const auto seen = past.seen.find(asked.types.empty() ? "" : text_at(event, "/type"));
+    const bool is_new = seen != past.seen.end() && number_at(event, "/seq") > static_cast<double>(seen->second);
+    if (is_new && (job.empty() || text_at(event, "/job") == job)) print_event(session, event);
     return true;
   });
   if (end == FollowEnd::kReset) fail(kExitApi, "events came faster than they could be read; run the command again");
@@ -65,10 +119,15 @@ void add_stream_commands(CLI::App& app, Chosen& chosen) {
   const auto events = std::make_shared<EventsAsked>();
   CLI::App* command = app.add_subcommand("events", "What has happened, oldest first");
   command->add_option("job", events->job, "only events of this job")->check(not_empty());
+  command->add_option("--type", events->types, "only events of these types, such as worker.lost,job.finished")
+      ->delimiter(',')
+      ->allow_extra_args(false)  // what follows may be the job
+      ->check(not_empty());
   command->add_flag("-f,--follow", events->follow, "go on with what happens from now on");
   command->add_option("--limit", events->limit, "at most so many of the past")
       ->capture_default_str()
       ->check(whole_number(0, kEventsShownMost));
+  command->add_flag("--all", events->all, "also rows that differ in their time only, each by itself");
   command->callback(
       [events, &chosen] { chosen.online = [events](Session& session) { return show_events(session, *events); }; });
 }

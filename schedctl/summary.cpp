@@ -97,8 +97,10 @@ std::string summary_text(const SummaryFacts& facts, const Style& style) {
   const std::string state = text_at(facts.job, "/state");
   std::string out =
       bold(printable(text_at(facts.job, "/name")), style) + " " + coloured_state(state, state, style) + "\n";
-  if (const std::string error = text_at(facts.job, "/error"); !error.empty()) {
-    out += wrapped(printable("Error: " + error), 0, style) + "\n";
+  // Of a job that has not failed it is the newest of the losses that it has outlived.
+  const bool has_failed = state == "failed";
+  if (const std::string error = text_at(facts.job, "/error"); !error.empty() && !(has_failed && facts.error_told)) {
+    out += wrapped(printable((has_failed ? "Error: " : "Last loss: ") + error), 0, style) + "\n";
   }
   out += wrapped(loss_line(facts.job), 0, style) + "\n";
   if (facts.epochs_sound + facts.epochs_broken > 0) out += wrapped(audit_line(facts), 0, style) + "\n";

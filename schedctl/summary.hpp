@@ -12,12 +12,13 @@
 namespace tidepool::ctl {
 
 struct SummaryFacts {
-  nlohmann::json job;      // as GET /v1/jobs/{id} sends it, at the end
-  nlohmann::json metrics;  // as GET /v1/jobs/{id}/metrics sends it; null = none
-  int kept_size = 0;       // 0 = it never ran
-  std::string kept_why;    // the engine's sentence; may be empty
-  int epochs_sound = 0;    // audits that found each sample used exactly once
-  int epochs_broken = 0;   // audits that did not
+  nlohmann::json job;       // as GET /v1/jobs/{id} sends it, at the end
+  nlohmann::json metrics;   // as GET /v1/jobs/{id}/metrics sends it; null = none
+  int kept_size = 0;        // 0 = it never ran
+  std::string kept_why;     // the engine's sentence; may be empty
+  int epochs_sound = 0;     // audits that found each sample used exactly once
+  int epochs_broken = 0;    // audits that did not
+  bool error_told = false;  // with the end of the job, which was printed above
 };
 
 // Holding `size` workers from the first sample to the last, by the measured throughput at that size or,

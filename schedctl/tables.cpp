@@ -12,6 +12,7 @@
 #include "base/byte_size.hpp"
 #include "base/timestamp.hpp"
 #include "base/word_list.hpp"
+#include "schedctl/folded_rows.hpp"
 #include "schedctl/forecast_words.hpp"
 #include "schedctl/text_table.hpp"
 
@@ -46,6 +47,35 @@ std::string would_change(const json& unblocks) {
   std::string out;
   for (const auto& each : unblocks) out += (out.empty() ? " (would change it: " : "; ") + each.get<std::string>();
   return out.empty() ? out : out + ")";
+}
+
+// A row for each intent, also of nodes; of a decision without any, for each finding; of one without those, for each
+// size given.
+void add_decision(FoldedRows& rows, const json& decision, const Style& style) {
+  const std::string at = time_beside(text_at(decision, "/at"), style.now);
+  const auto add = [&](const std::string& job, const std::string& kind, const std::string& why) {
+    rows.add({.head = text_at(decision, "/id") + "  " + at,
+              .subject = job + " " + kind,
+              .words = job + "  " + kind + ":  " + why,
+              .at = at});
+  };
+  for (const auto& intent : list_at(decision, "/intents")) {
+    add(text_at(intent, "/job_name", text_at(intent, "/job")), text_at(intent, "/kind"),
+        text_at(intent, "/reason/text"));
+  }
+  for (const auto& intent : list_at(decision, "/nodes")) {
+    add(text_at(intent, "/name"), text_at(intent, "/kind"), text_at(intent, "/reason/text"));
+  }
+  if (!list_at(decision, "/intents").empty() || !list_at(decision, "/nodes").empty()) return;
+  for (const auto& verdict : list_at(decision, "/verdicts")) {
+    add(text_at(verdict, "/job"), "keep",
+        text_at(verdict, "/reason/text") + would_change(list_at(verdict, "/unblocks")));
+  }
+  if (!list_at(decision, "/verdicts").empty()) return;
+  for (const auto& given : list_at(decision, "/allotments")) {
+    add(text_at(given, "/job"), "plan",
+        count_of(number_at(given, "/size").value_or(0), "worker") + ", " + text_at(given, "/reason/text"));
+  }
 }
 
 }  // namespace
@@ -250,30 +280,12 @@ std::string workers_table(const json& workers, const Style& style) {
   return table.text(style);
 }
 
-std::string decisions_text(const json& decisions, const Style& style) {
+std::string decisions_text(const json& decisions, const Style& style, Rows rows) {
   if (decisions.empty()) return "no decisions yet\n";
+  FoldedRows lines(rows == Rows::kFolded, "first");
+  for (const auto& decision : decisions) add_decision(lines, decision, style);
   std::string out;
-  const auto line = [&](const std::string& head, const std::string& why) {
-    out += wrapped(printable(head + "  " + why), 4, style) + "\n";
-  };
-  for (const auto& decision : decisions) {
-    const std::string head = text_at(decision, "/id") + "  " + time_beside(text_at(decision, "/at"), style.now);
-    const json& intents = list_at(decision, "/intents");
-    for (const auto& intent : intents) {
-      line(head + "  " + text_at(intent, "/job_name", text_at(intent, "/job")) + "  " + text_at(intent, "/kind") + ":",
-           text_at(intent, "/reason/text"));
-    }
-    if (!intents.empty()) continue;
-    for (const auto& verdict : list_at(decision, "/verdicts")) {
-      line(head + "  " + text_at(verdict, "/job") + "  keep:",
-           text_at(verdict, "/reason/text") + would_change(list_at(verdict, "/unblocks")));
-    }
-    if (!list_at(decision, "/verdicts").empty()) continue;
-    for (const auto& given : list_at(decision, "/allotments")) {
-      line(head + "  " + text_at(given, "/job") + "  plan:",
-           count_of(number_at(given, "/size").value_or(0), "worker") + ", " + text_at(given, "/reason/text"));
-    }
-  }
+  for (const std::string& line : lines.lines()) out += wrapped(printable(line), 4, style) + "\n";
   return out;
 }
 

@@ -15,8 +15,10 @@ namespace tidepool::ctl {
 [[nodiscard]] std::string node_state(const nlohmann::json& node, std::string_view now);
 [[nodiscard]] std::string nodes_table(const nlohmann::json& nodes, const Style& style);
 [[nodiscard]] std::string workers_table(const nlohmann::json& workers, const Style& style);
+// Whether rows that differ in their time only are one row with a count, or each is told.
+enum class Rows { kFolded, kAll };
 // One line a decision and intent: when, which job, what and why.
-[[nodiscard]] std::string decisions_text(const nlohmann::json& decisions, const Style& style);
+[[nodiscard]] std::string decisions_text(const nlohmann::json& decisions, const Style& style, Rows rows);
 [[nodiscard]] std::string policies_table(const nlohmann::json& policies, const Style& style);
 [[nodiscard]] std::string node_tokens_table(const nlohmann::json& tokens, const Style& style);
 [[nodiscard]] std::string tokens_table(const nlohmann::json& tokens, const Style& style);

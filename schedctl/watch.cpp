@@ -129,7 +129,10 @@ class Watch {
     const std::string sentence = event_sentence(event, job_);
     const std::string type = text_at(event, "/type");
     const bool mine = text_at(event, "/job") == job_;
-    if (mine && type == "job.finished") ended_ = true;
+    if (mine && type == "job.finished") {
+      ended_ = true;
+      error_told_ = !text_at(event, "/data/error").empty();
+    }
     if (for_programs() && (mine || !sentence.empty())) session_.print_next(event, nullptr);
     if (!for_programs() && !sentence.empty()) say(clock_ + "  " + sentence);
     if (!mine) return;
@@ -182,7 +185,8 @@ class Watch {
                        .kept_size = kept_size_,
                        .kept_why = kept_why_,
                        .epochs_sound = epochs_sound_,
-                       .epochs_broken = epochs_broken_};
+                       .epochs_broken = epochs_broken_,
+                       .error_told = error_told_};
     if (!for_programs()) return write_out("\n" + summary_text(facts, session_.style()));
     session_.print_next({{"type", "summary"}, {"job", facts.job}, {"kept_size", kept_size_}, {"kept_why", kept_why_}},
                         nullptr);
@@ -205,6 +209,7 @@ class Watch {
   std::string clock_;  // of the newest event
   int epochs_sound_ = 0;
   int epochs_broken_ = 0;
+  bool error_told_ = false;
 };
 
 }  // namespace

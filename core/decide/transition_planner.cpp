@@ -159,11 +159,12 @@ void park(DecisionDraft& draft, const Job& job, const Reason& reason) {
 }
 
 void switch_to_survivors(DecisionDraft& draft, const Job& job, std::vector<WorkerId> alive) {
-  WorkerId dead;
+  std::vector<WorkerId> dead;
   for (const WorkerId id : job.membership.members) {
-    if (!contains(alive, id)) dead = id;
+    if (!contains(alive, id)) dead.push_back(id);
   }
-  const reason::WorkerLost reason{{.worker = dead}, static_cast<int>(alive.size())};
+  reason::WorkerLost reason{{.worker = dead.empty() ? WorkerId() : dead.back()}, static_cast<int>(alive.size())};
+  if (dead.size() > 1) reason.others = static_cast<int>(dead.size()) - 1;
   draft.conclude(job, SwitchIntent{job.id, job.membership.generation + 1, std::move(alive), true}, reason);
 }
 

@@ -355,6 +355,11 @@ Reason refreshed(const ClusterState& state, const Job& job, Reason reason) {
   return bound_by_share(state, job, told_of_wait(state, job, std::move(reason)));
 }
 
+// Its summary says how its newest lost worker ended.
+bool tells_error(const Job& job) {
+  return job.state() == JobState::kFailed && !job.recovery.last_error.empty();
+}
+
 void add_evidence(const ClusterState& state, const Job& job, Explanation& out) {
   add_choice(job, out);
   add_deadline(state, job, out);
@@ -363,8 +368,8 @@ void add_evidence(const ClusterState& state, const Job& job, Explanation& out) {
   add_stragglers(state, job, out);
   add_eased(state, job, out);
   if (job.recovery.restarts > 0) {
-    out.evidence.push_back("lost workers " + counted(job.recovery.restarts, "time") +
-                           " so far; newest: " + job.recovery.last_error);
+    out.evidence.push_back("lost workers " + counted(job.recovery.restarts, "time") + " so far" +
+                           (tells_error(job) ? "" : "; newest: " + job.recovery.last_error));
   }
   append_new(notice_evidence(state, job), out.evidence);
   add_kept_state(state, job, out);
@@ -410,8 +415,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
   name_first(state, job, out.reason);
   const bool judged = static_cast<bool>(job.verdict.job);
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";
-  if (job.state() == JobState::kFailed && !job.recovery.last_error.empty())
-    out.summary += ": " + job.recovery.last_error;
+  if (tells_error(job)) out.summary += ": " + job.recovery.last_error;
   add_evidence(state, job, out);
   if (judged && !is_final(job.state())) add_unblocks(state, job, out);
   if (judged) add_policy_file(state, job, out);

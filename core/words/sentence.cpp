@@ -470,7 +470,8 @@ std::string text_of(const SharesRegained& why) {
          (shares.alike || why.share < why.was ? "" : " instead of " + shares.right) + ": it waits for the others";
 }
 std::string text_of(const WorkerLost& why) {
-  return why.worker.text() + " was lost; " + workers(why.survivors) + (why.survivors == 1 ? " goes on" : " go on");
+  const std::string lost = why.others ? " and " + grouped(*why.others) + " more of its workers were" : " was";
+  return why.worker.text() + lost + " lost; " + workers(why.survivors) + (why.survivors == 1 ? " goes on" : " go on");
 }
 std::string text_of(const ProgramFailed& why) {
   return "the program of " + why.worker.text() + " failed; all " + workers(why.size) + " start anew (" +

@@ -131,7 +131,9 @@ void add_maintenance_command(CLI::App& app, Chosen& chosen) {
   CLI::App* maintenance = app.add_subcommand("maintenance", "Windows in which nodes are worked on");
   maintenance->require_subcommand(1);
   add_add(*maintenance, chosen);
-  maintenance->add_subcommand("list", "List windows that are planned or open")->callback([&chosen] {
+  CLI::App* ls = maintenance->add_subcommand("ls", "List windows that are planned or open");
+  ls->alias("list");
+  ls->callback([&chosen] {
     chosen.online = [](Session& session) {
       const Listed listed = session.list("/v1/maintenance");
       session.print(listed.items, [&] { return windows_table(listed.items, session.style()); });
@@ -140,7 +142,7 @@ void add_maintenance_command(CLI::App& app, Chosen& chosen) {
   });
   const auto id = std::make_shared<std::string>();
   CLI::App* remove = maintenance->add_subcommand("remove", "Take a window away; its nodes take workers again");
-  remove->add_option("window", *id, "its id, see: schedctl maintenance list")->required();
+  remove->add_option("window", *id, "its id, see: schedctl maintenance ls")->required();
   remove->callback([id, &chosen] {
     chosen.online = [id](Session& session) {
       const json window = session.send({.method = "DELETE", .path = "/v1/maintenance/" + escape_url(*id)});

@@ -68,7 +68,7 @@ int create_node_token(Session& session, const TokenAsked& asked) {
 void add_create(CLI::App& token, Chosen& chosen) {
   const auto asked = std::make_shared<TokenAsked>();
   CLI::App* create = token.add_subcommand("create", "Make a token with which machines join; it is shown once");
-  create->add_option("--ttl", asked->ttl, "how long machines may join with it")->capture_default_str();
+  create->add_option("--ttl,--lifetime", asked->ttl, "how long machines may join with it")->capture_default_str();
   create->add_option("--uses", asked->uses, "how many machines may")
       ->capture_default_str()
       ->check(whole_number(1, 10'000));

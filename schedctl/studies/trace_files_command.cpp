@@ -236,7 +236,7 @@ void add_trace_file_commands(CLI::App& app, Chosen& chosen) {
   CLI::App* import =
       group->add_subcommand("import", "Bring a recorded workload of another scheduler into Tidepool's form");
   add_reading_options(*import, *imported);
-  import->get_option("--from")->required();
+  import->get_option("--from")->default_str("")->required();
   import->add_option("-o,--out", imported->out, "file to write, else standard output")->capture_default_str();
   import->callback(
       [imported, &chosen] { chosen.offline = [imported](const Settings&) { return import_trace(*imported); }; });

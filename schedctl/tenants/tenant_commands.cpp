@@ -68,11 +68,16 @@ int usage(Session& session, bool csv) {
 
 void add_usage_command(CLI::App& app, Chosen& chosen) {
   const auto wanted = std::make_shared<Wanted>();
-  CLI::App* used = app.add_subcommand("usage", "Slot-hours and cost: by tenant since it was set up, or of days in UTC");
-  used->add_option("--by", wanted->by, "tenant, job, name, label, label:KEY, day, type, class; several with commas")
+  CLI::App* used = app.add_subcommand(
+      "usage",
+      "Slot-hours and cost: by tenant since it was set up; with --by, --window or --from of whole days in UTC");
+  used->add_option("--by", wanted->by,
+                   "tenant, job, name, label, label:KEY, day, type, class; several with commas. Of this month, unless "
+                   "--window or "
+                   "--from says otherwise")
       ->check(not_empty());
-  used->add_option("--window", wanted->window, "this day, week or month")->check(not_empty());
-  used->add_option("--from", wanted->from, "first day, such as 2026-11-01")->check(not_empty());
+  used->add_option("--window", wanted->window, "this day, week or month (month)")->check(not_empty());
+  used->add_option("--from", wanted->from, "first day, such as 2026-11-01; not after today")->check(not_empty());
   used->add_option("--to", wanted->to, "last day; without it today")->check(not_empty());
   used->add_flag("--csv", wanted->csv, "comma-separated, with a header");
   used->callback([wanted, &chosen] {

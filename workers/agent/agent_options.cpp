@@ -18,6 +18,7 @@
 #include "api/worker_protocol.hpp"
 #include "base/byte_size.hpp"
 #include "base/money.hpp"
+#include "base/unknown_options.hpp"
 #include "base/version.hpp"
 #include "tls/certificate.hpp"
 #include "workers/agent/memory_tier.hpp"
@@ -274,6 +275,29 @@ std::string host_name() {
   return ::gethostname(name.data(), HOST_NAME_MAX) == 0 && name[0] != '\0' ? name.data() : "localhost";
 }
 
+namespace {
+
+// CLI11's own words, but for options that are not known.
+int usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError))
+    return app.exit(error) == 0 ? 0 : kUsageError;
+  std::vector<std::string> known;
+  const auto add = [&](const CLI::App& of) {
+    for (const CLI::Option* option : of.get_options()) {
+      for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+    }
+  };
+  add(app);
+  for (const CLI::App* command : app.get_subcommands()) add(*command);
+  for (const auto& unknown : unknown_options(app.remaining(true), known)) {
+    std::fprintf(stderr, "agentd: %s\n", unknown.c_str());
+  }
+  std::fprintf(stderr, "see: agentd %s--help\n", app.get_subcommands().empty() ? "" : "join ");
+  return kUsageError;
+}
+
+}  // namespace
+
 std::variant<AgentOptions, int> parse_options(int argc, const char* const* argv) {
   Texts texts;
   AgentOptions options;
@@ -286,7 +310,7 @@ std::variant<AgentOptions, int> parse_options(int argc, const char* const* argv)
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsageError;
+    return usage_error(app, error);
   }
   if (texts.slots > 0) options.cpu_slots = texts.slots;
   if (texts.lifeline >= 0) options.lifeline = texts.lifeline;

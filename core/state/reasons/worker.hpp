@@ -1,6 +1,8 @@
 // What becomes of one worker or happened to it, and why a job ended.
 #pragma once
 
+#include <optional>
+
 #include "core/state/reasons/parts.hpp"
 #include "core/state/reasons/straggler_cause.hpp"
 
@@ -86,9 +88,12 @@ struct SharesRegained : OfWorker {
 };
 struct WorkerLost : OfWorker {
   int survivors = 0;
+  std::optional<int> others = {};  // lost together with it
   static constexpr Traits kTraits{"WorkerLost", ReasonCategory::kWorker};
   bool operator==(const WorkerLost&) const = default;
-  static constexpr void fields(auto& self, auto&& at) { OfWorker::fields(self, at), at("survivors", self.survivors); }
+  static constexpr void fields(auto& self, auto&& at) {
+    OfWorker::fields(self, at), at("survivors", self.survivors), at("others", self.others);
+  }
 };
 // Its program ended badly; all of them are started anew.
 struct ProgramFailed : OfWorker {

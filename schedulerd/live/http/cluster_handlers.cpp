@@ -19,14 +19,30 @@ using nlohmann::json;
 constexpr const char* kDrainDeadline = "10m";
 constexpr std::size_t kDrainReasonMax = 200;
 
+// Why a name that `schedctl pools` shows is no node; none = no pool has asked for it.
+std::optional<Problem> not_joined(const core::NodePools& pools, const std::string& name) {
+  for (const auto& [request, mine] : pools.nodes) {
+    if (mine.name != name || mine.node) continue;
+    const core::NodePool* pool = pools.find(mine.pool);
+    const bool is_retired = pool == nullptr || pool->retired;
+    return Problem{.status = 409,
+                   .code = "NotJoined",
+                   .detail = name + " was asked for by the pool " + mine.pool + ", and no agent has joined from it yet",
+                   .hint = is_retired ? "configure the pool again with max: 0: its provider then ends what it has made"
+                                      : "its pool gives it up by itself if none does; see: schedctl pools"};
+  }
+  return std::nullopt;
+}
+
 // The node that the call names; none = answered already.
 std::optional<NodeId> node_to_change(Call& call) {
   const auto id = NodeId::parse(call.id);
   if (id && call.seen->state.find_node(*id) != nullptr) return id;
-  call.fail({.status = 404,
-             .code = "UnknownNode",
-             .detail = "there is no node " + call.id,
-             .hint = "GET /v1/nodes lists them"});
+  const Problem unknown{.status = 404,
+                        .code = "UnknownNode",
+                        .detail = "there is no node " + call.id,
+                        .hint = "GET /v1/nodes lists them"};
+  call.fail(not_joined(call.seen->state.pools, call.id).value_or(unknown));
   return std::nullopt;
 }
 

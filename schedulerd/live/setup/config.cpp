@@ -5,10 +5,12 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "api/worker_protocol.hpp"
 #include "base/byte_size.hpp"
 #include "base/json.hpp"
+#include "base/unknown_options.hpp"
 #include "base/version.hpp"
 #include "base/word_list.hpp"
 #include "base/yaml/yaml_document.hpp"
@@ -20,9 +22,34 @@ namespace {
 constexpr int kDevSlots = 4;
 constexpr Duration kCertificateLifetimeMin = Duration::seconds(10);
 
-std::string empty_section(const std::string& name) {
-  if (name == "tls") return "has nothing below it; write tls: {} for TLS by the daemon's own authority, or remove it";
-  return "has nothing below it; write what it is to be, or remove it";
+// What each section may be like, for those who write it as something else.
+constexpr const char* kTlsForm = "write tls: {} for TLS by the daemon's own authority, or remove it";
+const std::map<std::string, const char*> kSectionForms = {
+    {"tls", kTlsForm},
+    {"local", "write local: {slots: 4}"},
+    {"agents", "write agents: {listen: \"127.0.0.1:7481\"}"},
+    {"engine", "write engine: {start_timeout: 5m}"},
+    {"retention", "write retention: {age: 30d, size: 20GiB}"},
+    {"straggler", "write straggler: {detector: change_point}"},
+    {"pools", "write pools: {list: [...]}"},
+};
+// Flags of which the file has another form.
+const std::map<std::string, const char*> kFlagForms = {
+    {"local_slots", "write local: {slots: 4}"},
+    {"retention_size", "write retention: {size: 20GiB}"},
+    {"allowed_host", "write allowed_hosts: [NAME]"},
+};
+
+// Of a section without or of another form, and of a flag's name; none: nothing is wrong as far as is seen here.
+std::optional<std::string> wrong_form(const std::string& name, const nlohmann::json& value) {
+  const auto flag = kFlagForms.find(name);
+  if (flag != kFlagForms.end()) return std::string("is a flag and no field here; ") + flag->second;
+  const auto section = kSectionForms.find(name);
+  if (value.is_null()) {
+    return std::string("has nothing below it; ") + (name == "tls" ? kTlsForm : "write what it is to be, or remove it");
+  }
+  if (section == kSectionForms.end() || value.is_object()) return std::nullopt;
+  return std::string("must be an object with named fields; ") + section->second;
 }
 
 // Of NAME, NAME:PORT or [ADDRESS]:PORT: one with a port that no client can write would never be met.
@@ -35,6 +62,19 @@ bool has_good_port(std::string_view host) {
   std::uint16_t port = 0;
   const char* last = rest.data() + rest.size();
   return rest.front() == ':' && std::from_chars(rest.data() + 1, last, port).ptr == last && port > 0;
+}
+
+// What is left to be read.
+nlohmann::json without_wrong_forms(const nlohmann::json& document, std::vector<FieldError>& findings) {
+  if (!document.is_object()) return document;
+  nlohmann::json rest = document;
+  for (const auto& [name, value] : document.items()) {
+    const auto wrong = wrong_form(name, value);
+    if (!wrong) continue;
+    findings.push_back({"/" + name, "WrongType", *wrong});
+    rest.erase(name);
+  }
+  return rest;
 }
 
 // Reads one configuration into `config_` and collects all errors, each a sentence.
@@ -286,13 +326,12 @@ void Reader::file(const std::string& path, const ConfigInputs& known) {
   const nlohmann::json& document = *read;
   if (document.is_null()) return;  // an empty file asks for nothing
   std::vector<FieldError> findings;
-  ObjectReader in(document, "", findings);
-  for (const auto& [name, value] : document.items()) {
-    if (value.is_null()) in.fail(name, "Missing", empty_section(name));
-  }
+  const nlohmann::json well_formed = without_wrong_forms(document, findings);
+  ObjectReader in(well_formed, "", findings);
   if (in.has("listen")) listen(in, path, config_.listen);
   config_.state_dir = in.text("state_dir", config_.state_dir);
-  if (in.has("policy")) policy(path + "/policy", in.text("policy", ""), known.policies);
+  const std::string named = in.text("policy", "");
+  if (in.has("policy") && in.raw("policy").is_string()) policy(path + "/policy", named, known.policies);
   config_.allow_native_policies = in.boolean("allow_native_policies", config_.allow_native_policies);
   config_.log_level = in.text("log_level", config_.log_level);
   if (in.has("allowed_hosts")) allowed_hosts_section(in.raw("allowed_hosts"), path);
@@ -433,17 +472,12 @@ ConfigReading read_config(const ConfigInputs& inputs) {
   } catch (const CLI::ParseError& broken) {
     reading.errors.emplace_back(broken.what());
   }
-  const std::vector<std::string> known = {"--config",      "--dev",
-                                          "--listen",      "--state-dir",
-                                          "--local-slots", "--policy",
-                                          "--log-level",   "--help",
-                                          "--version",     "--allow-native-policies",
-                                          "--retention",   "--retention-size",
-                                          "--tls",         "--allowed-host",
-                                          "--accept-clock"};
-  for (const auto& extra : app.remaining()) {
-    const auto near = nearest_word(extra, known);
-    reading.errors.push_back(extra + ": no such option" + (near ? "; did you mean " + *near + "?" : "; see --help"));
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (const auto& unknown : unknown_options(app.remaining(), known)) {
+    reading.errors.push_back(unknown + (unknown.ends_with('?') ? "" : "; see --help"));
   }
   apply(flags, inputs, reading);
   return reading;

@@ -38,13 +38,26 @@ class HelpAndTraceTest(SchedctlCase):
         self.assertIn("succeeded, failed, cancelled}", page)
         self.assertEqual(" ".join(dict(self.help_pages())[()].split()).count("exit 0 only if it succeeds"), 1)
 
+    def test_help_says_how_commands_end_and_where_options_of_all_of_them_stand(self):
+        self.assertIn("Exit codes: 0 done; 1 the answer is no", " ".join(self.run_ctl("--help")[1].split()))
+        for words in (("ls",), ("node", "token", "create")):
+            self.assertIn("such as -o json and --url: schedctl --help", self.run_ctl(*words, "--help")[1])
+        self.assertIn("the folder to make", self.run_ctl("policy", "new", "--help")[1])
+        self.assertRegex(self.run_ctl("trace", "import", "--help")[1], r"--from TEXT REQUIRED")
+        self.assertRegex(self.run_ctl("trace", "stats", "--help")[1], r"--from TEXT=tidepool")
+
+    def test_help_of_usage_says_of_which_days_it_is(self):
+        page = " ".join(dict(self.help_pages("usage"))[("usage",)].split())
+        self.assertIn("Of this month, unless --window or --from says otherwise", page)
+        self.assertIn("by tenant since it was set up", page)
+
     def test_help_is_a_command_and_the_version_an_option(self):
         for words in ((), ("submit",), ("node", "label"), ("policy", "diff")):
             self.assertEqual(self.run_ctl("help", *words), self.run_ctl(*words, "--help"), words)
         code, out, err = self.run_ctl("help", "sumbit")
         self.assertEqual((code, out), (2, ""))
         self.assertIn('"sumbit" is not a command; did you mean "submit"?', err)
-        for words, told in ((("maintenance", "ls"), 'did you mean "list"? schedctl maintenance has: add, list, remove'),
+        for words, told in ((("maintenance", "lst"), 'did you mean "ls"? schedctl maintenance has: add, ls, remove'),
                             (("token", "show"), '"show" is not a command of schedctl token, which has: ls, create, '),
                             (("node", "token", "crate"), 'did you mean "create"? schedctl node token has: create, '),
                             (("tenants", "aply", "x"), '"aply" is not a command; did you mean "apply"?')):

@@ -32,9 +32,9 @@ class RefusalsTest(SchedctlCase):
         for args in (["tenants", "apply", "tenants.yaml", "--yes", "--below", ""], ["tenants", "export", "--below", ""],
                      ["ls", "--name", ""], ["ls", "--tenant", ""], ["watch", "job-1", "--within", ""],
                      ["maintenance", "add", "n1", *at, "--lead", ""], ["maintenance", "add", "n1", *at, "--every", ""],
-                     ["events", ""], ["decisions", ""], ["usage", "--by", ""], ["usage", "--window", ""],
-                     ["usage", "--from", ""], ["usage", "--to", ""], ["node", "token", "create", "--name-prefix", ""],
-                     ["policy", "rollback", ""]):
+                     ["events", ""], ["events", "--type", ""], ["decisions", ""], ["usage", "--by", ""],
+                     ["usage", "--window", ""], ["usage", "--from", ""], ["usage", "--to", ""],
+                     ["node", "token", "create", "--name-prefix", ""], ["policy", "rollback", ""]):
             self.refused(*args, words="must not be empty")
             self.assertEqual(self.daemon.requests, [], args)
 

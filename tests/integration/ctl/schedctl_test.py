@@ -147,6 +147,11 @@ class SchedctlTest(SchedctlCase):
         asked = len(self.daemon.requests)
         self.assertEqual(self.run_ctl("ls", "--state", "succeeded", "--active", "-q")[1], "")
         self.assertEqual(len(self.daemon.requests), asked)  # no job is both
+        for given, query in [(["--state", "pending,running"], "state=pending%2Crunning"),
+                             (["--state", "failed,running,pending", "--active"], "state=running%2Cpending")]:
+            self.assertEqual(self.run_ctl("ls", *given)[0], 0)
+            self.assertIn(query, self.daemon.sent("GET", "/v1/jobs")[-1]["query"])
+        self.assertEqual(self.run_ctl("ls", "--state", "pending,sleeping")[0], 2)
         self.assertEqual([j["id"] for j in json.loads(self.run_ctl("ls", "-o", "json")[1])], ["job-1", "job-2"])
         code, out, err = self.run_ctl("ls", "-q", "-o", "json")
         self.assertEqual((json.loads(out), err), (["job-1", "job-2"], ""))
@@ -315,7 +320,8 @@ class SchedctlTest(SchedctlCase):
         for wrong in (["--from", "2026-11-25T02:00"], ["local", "--from", "soon"]):
             self.assertEqual(self.run_ctl("maintenance", "add", *wrong, "--to", "2026-11-25T04:00")[0], 2)
         self.daemon.routes["GET", "/v1/maintenance"] = (200, listed([window]))
-        code, out, _ = self.run_ctl("maintenance", "list")
+        code, out, _ = self.run_ctl("maintenance", "ls")
+        self.assertEqual(self.run_ctl("maintenance", "list"), (code, out, ""))  # its former name
         self.assertIn("mw-1    planned  rack=r1", out)
         self.daemon.routes["DELETE", "/v1/maintenance/mw-1"] = (200, window)
         self.assertEqual(self.run_ctl("maintenance", "remove", "mw-1")[1], "mw-1 is taken away\n")
@@ -347,6 +353,8 @@ class SchedctlTest(SchedctlCase):
         [request] = self.daemon.sent("POST", "/v1/tokens")
         self.assertEqual(json.loads(request["body"]), {"name": "bob", "role": "viewer", "lifetime": "30d"})
         self.assertEqual(self.run_ctl("token", "create", "bob", "--lifetime", "soon")[0], 2)
+        self.run_ctl("token", "create", "bob", "--role", "viewer", "--ttl", "30d")
+        self.assertEqual(self.daemon.requests[-1]["body"], request["body"])
 
     # --- offline ---
 
@@ -449,6 +457,26 @@ class SchedctlTest(SchedctlCase):
             self.assertTrue(err.startswith("schedctl: "), args)
         self.assertEqual(self.run_ctl("--help")[0], 0)
 
+    def test_the_time_for_an_answer_has_a_unit_as_all_times_or_is_in_seconds(self):
+        self.daemon.routes["GET", "/v1/jobs"] = (200, listed([]))
+        for given in ("30", "30s", "2m", "24h"):
+            self.assertEqual(self.run_ctl("ls", "--timeout", given)[0], 0, given)
+        for given, words in (("25h", "from 1 to 86400"), ("500ms", "must be of whole seconds"), ("0s", "from 1 to"),
+                             ("soon", "soon"), ("010", "no 0 before its first digit")):
+            code, out, err = self.run_ctl("ls", "--timeout", given)
+            self.assertEqual((code, out), (2, ""), given)
+            self.assertIn(words, err)
+
+    def test_an_option_that_is_not_known_is_told_with_the_nearest(self):
+        for args, words in [(["ls", "--stat", "running"], "--stat: no such option; did you mean --state?"),
+                            (["--urll=x", "ls"], "--urll: no such option; did you mean --url?"),
+                            (["node", "token", "create", "--use", "2"], "did you mean --uses?"),
+                            (["ls", "more"], "\"more\" is not expected here")]:
+            code, out, err = self.run_ctl(*args)
+            self.assertEqual((code, out), (2, ""), args)
+            self.assertIn(words, err)
+            self.assertEqual(err.count("\n"), 2, err)
+
     def test_the_token_comes_from_the_nearest_place(self):
         self.daemon.routes["GET", "/v1/jobs"] = (200, listed([]))
         stored = self.folder / ".local/share/tidepool"
@@ -472,9 +500,16 @@ class SchedctlTest(SchedctlCase):
     def test_the_completion_script_is_good_bash_and_knows_the_commands(self):
         code, out, _ = self.run_ctl("completion", "bash")
         self.assertEqual(code, 0)
-        probe = out + '\nCOMP_WORDS=(schedctl w); COMP_CWORD=1; _schedctl; echo "${COMPREPLY[@]}"\n'
-        done = subprocess.run(["bash", "-euo", "pipefail"], input=probe, capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stdout.split(), done.stderr), (0, ["why", "watch"], ""))
+        for words, offered in ((["w"], ["why", "watch"]), (["node", "token", "create", "--u"], ["--uses", "--url"]),
+                               (["policy", "diff", "--si"], ["--since"]), (["ls", "--state", "su"],
+                                                                         ["succeeded", "suspended", "suspending"]),
+                               (["events", "--type", "job.res"], ["job.resized", "job.resizing", "job.restored",
+                                                                  "job.resize_requested", "job.resume_requested",
+                                                                  "job.resumed"])):
+            line = " ".join(["schedctl", *words])
+            probe = f'{out}\nCOMP_WORDS=({line}); COMP_CWORD={len(words)}; _schedctl; echo "${{COMPREPLY[@]}}"\n'
+            done = subprocess.run(["bash", "-euo", "pipefail"], input=probe, capture_output=True, text=True)
+            self.assertEqual((done.returncode, sorted(done.stdout.split()), done.stderr), (0, sorted(offered), ""))
 
 
 if __name__ == "__main__":

@@ -220,6 +220,46 @@ class StreamsTest(SchedctlCase):
         self.assertIn("Enough", err)
         self.assertEqual(asked, ["after=80", "after=81"])
 
+    def test_events_that_differ_in_their_time_only_are_one_line_with_a_count(self):
+        def failed(seq, second, name="g1"):
+            data = {"name": name, "fault": "Quota", "again_in_seconds": 60, "detail": "no quota"}
+            return {**event(seq, "pool.create_failed", job=None, **data), "at": f"2026-11-20T21:53:{second}.004Z"}
+
+        self.daemon.routes["GET", "/v1/events"] = (200, listed(
+            [failed(79, 33), event(78, "job.started", size=1), failed(77, 32, "g2"), failed(76, 31), failed(75, 31)]))
+        code, out, err = self.run_ctl("events")
+        self.assertEqual((code, err, out.count("\n")), (0, "", 3))
+        first, other, started = out.splitlines()
+        self.assertRegex(other, r"making g2 failed .*: no quota$")
+        self.assertRegex(first, r"21:53:31 UTC  pool\.create_failed  .*: no quota  \(3 times, last at .*21:53:33 UTC\)$")
+        self.assertRegex(started, r"21:53:31 UTC  job\.started  job-1  training with 1 worker$")
+        self.assertEqual(self.run_ctl("events", "--all")[1].count("pool.create_failed"), 4)
+        self.assertEqual(self.run_ctl("events", "-o", "json")[1].count("pool.create_failed"), 4)
+
+    def test_events_of_some_types_are_the_newest_of_all_of_them_and_followed_without_a_gap(self):
+        of_type = {"worker.lost": [event(79, "worker.lost", worker="w-2"), event(70, "worker.lost", worker="w-1")],
+                   "job.finished": [event(75, "job.finished", state="failed")]}
+
+        def events(request):
+            kind = dict(part.split("=") for part in request["query"].split("&"))["type"]
+            seen = 74 if kind == "worker.lost" else 80  # the second list was read later
+            return (200, {**listed(of_type[kind]), "as_of_seq": seen})
+
+        def stream(request):
+            if len(self.daemon.sent("GET", "/v1/events/stream")) > 1:
+                return (403, {"title": "Enough"})
+            return (200, [sse(event(80, "job.finished", state="failed")), sse(event(81, "job.started", size=1)),
+                          sse(event(82, "worker.lost", worker="w-3")), sse(event(83, "job.finished", state="failed"))])
+
+        self.daemon.routes["GET", "/v1/jobs/job-1/events"] = events
+        self.daemon.routes["GET", "/v1/events/stream"] = stream
+        code, out, _ = self.run_ctl("events", "--type", "worker.lost,job.finished,worker.lost", "job-1", "--limit", "2",
+                                    "-f", "-o", "json")
+        self.assertEqual([json.loads(line)["seq"] for line in out.splitlines()], [75, 79, 82, 83])
+        self.assertEqual(self.daemon.sent("GET", "/v1/events/stream")[0]["query"], "after=79")
+        self.assertEqual(len(self.daemon.sent("GET", "/v1/jobs/job-1/events")), 2)
+        self.assertIn("--type", self.run_ctl("completion", "bash")[1])
+
     def test_what_comes_one_by_one_is_a_yaml_document_each(self):
         self.daemon.routes["GET", "/v1/events"] = (200, listed([event(79, "job.started", size=1),
                                                                event(78, "job.submitted", name="a")]))

@@ -92,6 +92,23 @@ TEST_CASE("a node that its provider has said it ends has no problem while machin
   CHECK(problem().is_null());
 }
 
+TEST_CASE("a node that was asked for and has not joined cannot be removed, and the answer says what ends it") {
+  RestFixture fixture;
+  fixture.service.report(core::PoolsConfigured{.spot_share = 1, .pools = {gpu_pool(1)}});
+  const auto remove = [&](const std::string& node, int status) {
+    const json problem =
+        fixture.json_of({.method = "DELETE", .path = "/v1/nodes/" + node, .token = fixture.admin}, status);
+    return problem.at("detail").get<std::string>() + "; " + problem.at("hint").get<std::string>();
+  };
+  CHECK(remove("gpu-1", 409) ==
+        "gpu-1 was asked for by the pool gpu, and no agent has joined from it yet; its pool gives it up by itself if "
+        "none does; see: schedctl pools");
+  fixture.service.report(core::PoolNodeCreated{.request = 1, .provider_id = "i-1"});
+  fixture.service.report(core::PoolsConfigured{.spot_share = 1, .pools = {}});
+  CHECK_THAT(remove("gpu-1", 409), Catch::Matchers::Contains("configure the pool again with max: 0"));
+  CHECK_THAT(remove("gpu-2", 404), Catch::Matchers::Contains("there is no node gpu-2"));
+}
+
 TEST_CASE("pools come in pages, and only tokens of no tenant see them") {
   RestFixture fixture;
   core::PoolSpec other = gpu_pool(0);

@@ -125,12 +125,13 @@ TEST_CASE("usage is summed for those who may see it, and a question that is none
   const auto usage = [&](const std::string& query, int status = 200) {
     return fixture.json_of({.path = "/v1/usage" + query, .token = fixture.admin}, status);
   };
-  const json empty = usage("?by=tenant,label:project&from=2026-11-01&to=2026-11-30");
+  const json empty = usage("?by=tenant,label:project&from=1970-01-01&to=1970-01-31");
   CHECK(empty.at("rows").empty());
   CHECK(empty.at("total").at("cost") == "0.00");
   CHECK(empty.at("by") == json({"tenant", "label:project"}));
   CHECK_THAT(usage("?by=colour", 400).at("detail").get<std::string>(), Contains("label:KEY"));
   CHECK_THAT(usage("?window=year", 400).at("detail").get<std::string>(), Contains("day, week or month"));
+  CHECK_THAT(usage("?from=9999-11-01", 400).at("detail").get<std::string>(), Contains("give a day up to today"));
   CHECK_THAT(usage("?to=2026-11-30", 400).at("detail").get<std::string>(), Contains("needs from"));
 }
 

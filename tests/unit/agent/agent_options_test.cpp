@@ -49,6 +49,14 @@ TEST_CASE("a node that has joined is started again with the options that it was 
         R"( --slots 2 --isolation=none --notice-command 'test -e '\''/x y'\''' --stop-workers)");
 }
 
+TEST_CASE("an option that is not known ends the agent as a wrong command line") {
+  for (const Arguments& wrong : {Arguments{"--slot", "2"}, Arguments{"join", "--tokn", "x"}, Arguments{"more"}}) {
+    const auto parsed = parse(wrong);
+    REQUIRE(std::holds_alternative<int>(parsed));
+    CHECK(std::get<int>(parsed) == 2);
+  }
+}
+
 TEST_CASE("an agent with a lifeline stops its workers at SIGTERM, too") {
   const auto parsed = parse({"--daemon-socket", "/d", "--state-dir", "/s", "--lifeline", "3"});
   REQUIRE(std::holds_alternative<AgentOptions>(parsed));

@@ -32,6 +32,8 @@ TEST_CASE("Sentences carry their numbers as people read them") {
   CHECK(core::sentence(core::reason::Cooldown{{.left = Duration::millis(11'200)}}) ==
         "keeps its size for now: the cooldown ends in 12 s");
   CHECK(core::sentence(core::reason::WorkerLost{{.worker = WorkerId(2)}, 1}) == "w-2 was lost; 1 worker goes on");
+  CHECK(core::sentence(core::reason::WorkerLost{{.worker = WorkerId(2)}, 3, 2}) ==
+        "w-2 and 2 more of its workers were lost; 3 workers go on");
 }
 
 TEST_CASE("Numbers read well") {

@@ -1,5 +1,6 @@
 // A job whose nodes are all lost from sight goes on with its living workers when they are back, as far as fencing
 // allows.
+#include "core/words/sentence.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {
@@ -55,6 +56,17 @@ TEST_CASE("Once the job has started elsewhere they are fenced off and stopped") 
   CHECK(lost.state().membership.members.empty());
   CHECK(lost.story.worker(WorkerId(1)).kill_at);
   CHECK(lost.story.worker(WorkerId(2)).kill_at);
+}
+
+TEST_CASE("Workers that are lost with one node are told together, and count as one loss") {
+  Story story;
+  const NodeId node = story.node(2, "far");
+  story.node(1, "near");
+  const JobId job = story.running({.min = 1, .max = 3, .cooldown = {}}, 3);
+  story.learn(core::NodeLost{node, "no heartbeat"});
+  story.decide();
+  CHECK(core::sentence(story.job(job).verdict.reason) == "w-2 and 1 more of its workers were lost; 1 worker goes on");
+  CHECK(story.job(job).recovery.restarts == 1);
 }
 
 TEST_CASE("A job that was cancelled, suspended or cut down meanwhile does not take them back") {

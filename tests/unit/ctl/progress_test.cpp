@@ -1,5 +1,7 @@
 #include "schedctl/progress.hpp"
 
+#include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "tests/unit/ctl/examples.hpp"
@@ -168,6 +170,19 @@ TEST_CASE("each type of event that the API names has a sentence, also without th
     CHECK_FALSE(event_sentence({{"type", type}}, "").empty());
   }
   CHECK(types > 60);
+}
+
+TEST_CASE("the types that completion offers are those of the API") {
+  const std::string api = source_text("api/openapi.yaml");
+  const auto begin = api.find("    EventType:\n");
+  const std::string listed = api.substr(begin, api.find("    Event:\n", begin) - begin);
+  std::set<std::string> types;
+  for (const auto& type : told_event_types()) {
+    INFO(type);
+    CHECK(types.insert(type).second);
+    CHECK(listed.find("        - " + type + "\n") != std::string::npos);
+  }
+  CHECK(std::count(listed.begin(), listed.end(), '-') == static_cast<std::ptrdiff_t>(types.size()));
 }
 
 TEST_CASE("events of nodes and pools are told in words") {

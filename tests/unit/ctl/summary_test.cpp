@@ -29,6 +29,16 @@ TEST_CASE("staying at the maximum is priced by the throughput measured there") {
   CHECK(maximum->cost.value() == Approx(0.02));  // twice the slot-seconds of the job
 }
 
+TEST_CASE("an error is told once, and a loss that a job has outlived is none") {
+  SummaryFacts facts = finished();
+  facts.job["error"] = "w-2 exited with code 3";
+  CHECK(summary_text(facts, {}).find("\nLast loss: w-2 exited with code 3\n") != std::string::npos);
+  facts.job["state"] = "failed";
+  CHECK(summary_text(facts, {}).find("\nError: w-2 exited with code 3\n") != std::string::npos);
+  facts.error_told = true;  // by "failed after 0 steps: w-2 exited with code 3" above it
+  CHECK(summary_text(facts, {}).find("w-2") == std::string::npos);
+}
+
 TEST_CASE("workers of several slots count each slot") {
   SummaryFacts facts = finished();
   facts.job["spec"] = {{"resources", {{"gpus_per_worker", 2}}}};

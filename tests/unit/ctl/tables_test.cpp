@@ -1,5 +1,7 @@
 #include "schedctl/tables.hpp"
 
+#include <algorithm>
+
 #include "schedctl/pages.hpp"
 #include "schedctl/text_table.hpp"
 #include "tests/unit/ctl/examples.hpp"
@@ -149,13 +151,45 @@ TEST_CASE("a slow worker is named in the table of workers") {
 }
 
 TEST_CASE("decisions are told in words within the width") {
-  const std::string text = decisions_text(json::array({example("decision.json")}), {.width = 60});
+  const std::string text = decisions_text(json::array({example("decision.json")}), {.width = 60}, Rows::kFolded);
   INFO(text);
   CHECK(text.find("dec-7 21:53:31 charlm-demo grow: growing 2 -> 3:") == 0);
   CHECK(widest_line(text) <= 60);
   json kept = example("decision.json");
   kept["intents"] = json::array();
-  CHECK(decisions_text(json::array({kept}), {}).find("keep:") != std::string::npos);
+  CHECK(decisions_text(json::array({kept}), {}, Rows::kFolded).find("keep:") != std::string::npos);
+}
+
+TEST_CASE("nodes that a decision asks a pool for are told, too") {
+  json decision = example("decision.json");
+  decision["intents"] = json::array();
+  decision["nodes"] = {{{"kind", "create_node"}, {"name", "gpu-1"}, {"reason", {{"text", "one more node for job-7"}}}}};
+  CHECK(decisions_text(json::array({decision}), {}, Rows::kFolded) ==
+        "dec-7 21:53:31 gpu-1 create_node: one more node for job-7\n");
+}
+
+TEST_CASE("decisions that differ in their time only are one row with a count, also between those of other jobs") {
+  json decisions = json::array();
+  for (const char* at : {"21:53:31", "21:53:20", "21:53:10"}) {
+    json kept = example("decision.json");
+    kept["id"] = "dec-" + std::to_string(9 - decisions.size());
+    kept["at"] = std::string("2026-11-20T") + at + ".000Z";
+    kept["intents"] = json::array();
+    kept["verdicts"][0]["reason"]["text"] = "waits for 2 slots";
+    kept["verdicts"].push_back(kept["verdicts"][0]);
+    kept["verdicts"][1]["job"] = "job-2";
+    decisions.push_back(kept);
+  }
+  decisions[1]["verdicts"][1]["reason"]["text"] = "waits for 3 slots";
+  const Style style{.width = 200};
+  CHECK(decisions_text(decisions, style, Rows::kFolded) ==
+        "dec-9 21:53:31 job-1 keep: waits for 2 slots (3 times, first at 21:53:10)\n"
+        "dec-9 21:53:31 job-2 keep: waits for 2 slots\n"
+        "dec-8 21:53:20 job-2 keep: waits for 3 slots\n"
+        "dec-7 21:53:10 job-2 keep: waits for 2 slots\n");
+  const std::string each = decisions_text(decisions, style, Rows::kAll);
+  CHECK(std::count(each.begin(), each.end(), '\n') == 6);
+  CHECK(each.find("times") == std::string::npos);
 }
 
 TEST_CASE("the active policy and the default are marked, and the marks explained") {

@@ -75,6 +75,30 @@ TEST_CASE("changes are a line each, and what the daemon says against them follow
   CHECK(changes_text("tenant", {{"changes", json::array()}}, {}) == "no change\n");
 }
 
+TEST_CASE("a budget that changes is told part by part, as all else is") {
+  json answer = example("tenant_changes.json");
+  answer["warnings"] = json::array();
+  const json thresholds = {{{"percent", 80}, {"action", "warn"}}, {{"percent", 100}, {"action", "pause"}}};
+  const json budget = {{"limit", "5000.00"}, {"window", "month"}, {"thresholds", thresholds}};
+  const auto text_of = [&](const json& from, const json& to, const char* change) {
+    answer["changes"] = {
+        {{"tenant", "lab"}, {"change", change}, {"fields", {{"budget", {{"from", from}, {"to", to}}}}}}};
+    return changes_text("tenant", answer, {.width = 200});
+  };
+  json more = budget;
+  more["limit"] = "6000.00";
+  more["thresholds"].erase(0);
+  CHECK(
+      text_of(budget, more, "changed") ==
+      "~ lab: budget.limit 5000.00 -> 6000.00, budget.thresholds [warn at 80 %, pause at 100 %] -> [pause at 100 %]\n");
+  CHECK(text_of(nullptr, budget, "changed") ==
+        "~ lab: budget.limit none -> 5000.00, budget.thresholds none -> [warn at 80 %, pause at 100 %], "
+        "budget.window none -> month\n");
+  CHECK(text_of(budget, nullptr, "changed").find("budget.limit 5000.00 -> none") != std::string::npos);
+  CHECK(text_of(nullptr, budget, "added") ==
+        "+ lab: budget.limit 5000.00, budget.thresholds [warn at 80 %, pause at 100 %], budget.window month\n");
+}
+
 TEST_CASE("the file of what is set says no more than it must, with the name first") {
   CHECK(
       tenants_document(example("tenants.json")).dump() ==

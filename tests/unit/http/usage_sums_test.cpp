@@ -48,6 +48,10 @@ TEST_CASE("days are asked for as dates or as a window of the calendar, this mont
   CHECK(range_text({.window = "day", .from = "2026-11-20"}) == "refused: give window, or from and to");
   CHECK(range_text({.to = "2026-11-20"}) == "refused: to needs from, the first day");
   CHECK(range_text({.from = "2026-11-20", .to = "2026-11-19"}) == "refused: to, the last day, is before from");
+  CHECK(range_text({.from = "2026-11-23", .to = "2026-11-30"}) == "2026-11-23 2026-11-30");
+  CHECK(range_text({.from = "2026-11-24"}) ==
+        "refused: from, the first day, is 2026-11-24, and today is 2026-11-23 in UTC: nothing has been used on days to "
+        "come; give a day up to today");
   CHECK(range_text({.from = "2026-02-30"}).starts_with("refused: \"2026-02-30\" is no date"));
 }
 

@@ -142,6 +142,25 @@ TEST_CASE("all errors of command line and file are told at once") {
   CHECK(text.find("loud is none of") != std::string::npos);
 }
 
+TEST_CASE("a section that is no object is refused with what to write in its place") {
+  const test::TemporaryFolder dir;
+  const auto errors = [&](const std::string& text) { return joined(read({"--config", write_file(dir, text)}).errors); };
+  CHECK(errors("tls: true\n")
+            .ends_with("config.yaml/tls: must be an object with named fields; write tls: {} for TLS by the daemon's "
+                       "own authority, "
+                       "or remove it\n"));
+  CHECK(errors("local: 4\n").ends_with("/local: must be an object with named fields; write local: {slots: 4}\n"));
+  CHECK(errors("retention: 30d\n").find("write retention: {age: 30d, size: 20GiB}") != std::string::npos);
+  CHECK(errors("local_slots: 4\n").find("/local_slots: ") != std::string::npos);
+  CHECK(errors("local_slots: 4\n").find("write local: {slots: 4}") != std::string::npos);
+  CHECK(read({"--config", write_file(dir, "policy: [a]\n")}).errors.size() == 1);
+}
+
+TEST_CASE("an option that is not known is told with the nearest, and once") {
+  CHECK(read({"--local-slot", "4"}).errors ==
+        std::vector<std::string>{"--local-slot: no such option; did you mean --local-slots?"});
+}
+
 TEST_CASE("an unknown policy is refused with the names of the built-in ones, and a file that is not there as missing") {
   const auto unknown = read({"--policy", "mine"});
   REQUIRE(unknown.errors.size() == 1);

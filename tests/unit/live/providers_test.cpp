@@ -71,6 +71,21 @@ TEST_CASE("a program is run with its input, and told apart are its end, its sile
   ::close(listener);
 }
 
+TEST_CASE("a program that is not there, or is none, is told at the first list, which a pool asks for when it begins") {
+  const auto listed = [](const std::string& program) {
+    const auto provider = live::make_provider(
+        "exec", {.pool = "gpu", .cluster = "c-1", .command = {program}, .settings = {}, .limit = kLong});
+    const auto list = provider->list();
+    CHECK_FALSE(list.value);
+    CHECK(list.fault == ProviderFault::kRefused);
+    return list.detail;
+  };
+  CHECK(listed("/no/such/program") == "cannot be started: /no/such/program: No such file or directory");
+  const TemporaryFolder folder;
+  std::ofstream(folder / "notes") << "no program";
+  CHECK(listed(folder / "notes") == "cannot be started: " + std::string(folder / "notes") + ": Permission denied");
+}
+
 TEST_CASE("a program that hangs is killed with all that it has started, in whatever process group") {
   // timeout(1) makes a group of its own, in which it starts what it is told.
   for (const char* command : {"sleep 600 & echo $! >MARK; wait", "timeout 60 sh -c 'echo $$ >MARK; sleep 60; :'; :",

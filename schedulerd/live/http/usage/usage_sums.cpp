@@ -64,7 +64,11 @@ Result<DayRange> read_range(const AskedRange& asked, std::int64_t today) {
   if (asked.from.empty()) return invalid_argument("to needs from, the first day");
   const auto from = parse_date(asked.from);
   if (!from.ok()) return from.error();
-  const auto to = asked.to.empty() ? Result<std::int64_t>(std::max(today, *from)) : parse_date(asked.to);
+  if (*from > today) {
+    return invalid_argument("from, the first day, is " + date_text(*from) + ", and today is " + date_text(today) +
+                            " in UTC: nothing has been used on days to come; give a day up to today");
+  }
+  const auto to = asked.to.empty() ? Result<std::int64_t>(today) : parse_date(asked.to);
   if (!to.ok()) return to.error();
   if (*to < *from) return invalid_argument("to, the last day, is before from");
   return DayRange{*from, *to};

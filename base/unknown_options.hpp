@@ -1,0 +1,14 @@
+// Words of a command line that its program does not know, each as a sentence. Pure; for all programs alike.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tidepool {
+
+// `words` in their order, as they were given; `known`: options by their long names, "--slots". What stands behind an
+// option that is not known is taken for its value.
+[[nodiscard]] std::vector<std::string> unknown_options(const std::vector<std::string>& words,
+                                                       const std::vector<std::string>& known);
+
+}  // namespace tidepool
