@@ -1,10 +1,13 @@
 #include "core/explain/suggestions.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/calendar.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/explain/tenant_evidence.hpp"
 #include "core/explain/wait_bounds.hpp"
@@ -14,6 +17,7 @@
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/reason_read.hpp"
+#include "core/state/utc_time.hpp"
 #include "core/words/unblock.hpp"
 #include "core/words/wording.hpp"
 
@@ -34,6 +38,18 @@ int slots_held(const ClusterState& state, const Job& holder, const Job& job) {
     if (!worker.is_gone() && node.takes_workers() && may_run_on(job, node)) slots += worker.slots.size();
   }
   return static_cast<int>(slots);
+}
+
+// No change is under way or asked for, so only time may keep it from one.
+bool may_change_in_time(const Job& job) {
+  return job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition() &&
+         !job.requests.suspend && !job.requests.cancel && job.requests.pinned_size == 0;
+}
+
+// Slots that running jobs give up would let it start.
+bool waits_for_others(const Job& job, const Reason& why) {
+  return job.state() == JobState::kPending && (traits_of(why).blocks == Blocks::kForLackOfSlots ||
+                                               is_any_of<reason::PriceWait, reason::MeritWait, reason::TurnWait>(why));
 }
 
 // It goes on until somebody ends it.
@@ -97,6 +113,47 @@ void suggest_node(const ClusterState& state, int slots, const FreeSlots& free, E
   if (slots == 1 || best == nullptr) return;
   const int lacks = slots - static_cast<int>(free.free_on(best->id));
   if (lacks > 0) out.unblocks.push_back("free " + counted(lacks, "more slot") + " on " + best->name);
+}
+
+// The moment before which a running job keeps slots that its policy gives to others, or would divide anew if the job's
+// size could change, and what keeps them. None: time is not what keeps them.
+struct KeepsUntil {
+  Instant at;
+  const char* by = "";
+};
+std::optional<KeepsUntil> keeps_until(const ClusterState& state, const Job& other, const Job& waits) {
+  if (!other.planned || !may_change_in_time(other)) return std::nullopt;
+  const Target& target = other.planned->target;
+  const auto* held = reason_as<reason::PriceHold>(target.reason);
+  const bool is_blocked = held != nullptr && held->next == 0;
+  const bool gives_all = target.size == 0;
+  const bool may_leave = other.spec.preemptible && other.spec.priority <= waits.spec.priority;
+  if (gives_all ? !other.spec.preemptible : target.size >= other.size() && !(is_blocked && may_leave)) {
+    return std::nullopt;
+  }
+  const auto runtime =
+      other.last_start_at ? std::optional(*other.last_start_at + other.spec.elastic.min_runtime) : std::nullopt;
+  const auto until = gives_all ? runtime : resizable_at(other);  // no cooldown keeps a job from being preempted
+  if (!until || *until <= state.now) return std::nullopt;
+  return KeepsUntil{*until, until == runtime ? "elastic.min_runtime" : "elastic.cooldown"};
+}
+
+// The first of the jobs that may give up slots where the job may run, and when.
+void suggest_thaw(const ClusterState& state, const Job& job, Explanation& out) {
+  std::optional<KeepsUntil> first;
+  JobId holder;
+  for (const auto& [id, other] : state.jobs) {
+    if (id == job.id || slots_held(state, *other, job) == 0) continue;
+    const auto until = keeps_until(state, *other, job);
+    if (!until || (first && first->at <= until->at)) continue;
+    first = until;
+    holder = id;
+  }
+  if (!first) return;
+  constexpr std::int64_t kSecond = 1'000'000;  // in microseconds
+  const std::int64_t until = (utc_us(state, first->at) + kSecond - 1) / kSecond;
+  out.unblocks.push_back("wait until " + utc_clock_text(until) + ": " + holder.text() +
+                         " keeps its slots until then (" + first->by + ")");
 }
 
 // No room elsewhere helps a job whose tenant has all that it may have.
@@ -233,6 +290,7 @@ void append_new(const std::vector<std::string>& lines, std::vector<std::string>&
 
 void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   const Reason& why = out.reason;
+  if (waits_for_others(job, why)) suggest_thaw(state, job, out);
   if (const auto* never = reason_as<reason::NeverFits>(why)) suggest_never_fits(state, job, *never, out);
   if (is_any_of<reason::DomainsTooSmall, reason::WaitingForDomains>(why)) suggest_smaller(state, job, out);
   if (is_any_of<reason::WaitingForSlots, reason::PreemptsLater, reason::PreemptionLimit, reason::WaitingForNodes,
