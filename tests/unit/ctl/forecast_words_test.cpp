@@ -33,7 +33,7 @@ TEST_CASE("what is not known is not told") {
   CHECK(forecast_in_words(forecast).ends_with("; its end is unknown"));
   forecast["start"] = nullptr;
   forecast["not_before"] = "2026-11-27T21:53:24.120Z";
-  CHECK(forecast_in_words(forecast) == "not expected to end before 2026-11-27 21:53");
+  CHECK(forecast_in_words(forecast) == "the forecast looks 7 days ahead and sees no end");
   CHECK(forecast_cell(forecast, "") == "-");
 }
 
@@ -44,6 +44,31 @@ TEST_CASE("of a job that has started no start is forecast") {
   CHECK(job_forecast_in_words(forecast, "pending", "").starts_with("expected to start"));
   CHECK(job_forecast_in_words(forecast, "running", "") == "its end is unknown");
   CHECK(job_forecast_in_words(nullptr, "running", "").empty());
+}
+
+TEST_CASE("the end of the time that is looked ahead is not told as a date") {
+  json forecast = example("plan.json").at("forecast");
+  for (const char* what : {"start", "end"}) forecast[what] = nullptr;
+  forecast["basis"] = "kin";
+  forecast["not_before"] = "2026-11-20T23:53:24.120Z";  // cut short
+  CHECK(job_forecast_in_words(forecast, "pending", "") == "the forecast looks 2h 0m ahead and sees no start");
+  CHECK(job_forecast_in_words(forecast, "running", "") == "the forecast looks 2h 0m ahead and sees no end");
+  json job{
+      {"submitted_at", "2026-11-20T21:30:00Z"}, {"spec", {{"work", {{"deadline", "1h"}}}}}, {"forecast", forecast}};
+  CHECK(deadline_in_words(job, "2026-11-20T22:00:00Z") ==
+        "2026-11-20 22:30 UTC; to be missed: the forecast looks 2h 0m ahead and sees no end");
+  job["forecast"]["start"] = example("plan.json").at("forecast").at("start");
+  job["forecast"]["start"]["expected"] = "2026-11-20T22:40:00Z";
+  CHECK(deadline_in_words(job, "2026-11-20T22:00:00Z") ==
+        "2026-11-20 22:30 UTC; to be missed: the start is expected at about 2026-11-20 22:40:00");
+}
+
+TEST_CASE("of a start that has come the time before it is no forecast of an end") {
+  json forecast = example("plan.json").at("forecast");
+  forecast["end"] = nullptr;
+  forecast["basis"] = "unknown";
+  forecast["not_before"] = forecast.at("start").at("expected");
+  CHECK(job_forecast_in_words(forecast, "running", "") == "its end is unknown");
 }
 
 TEST_CASE("a forecast that is older than a minute, or leaves the deciding policy file out, says so") {
@@ -135,7 +160,7 @@ TEST_CASE("a plan of a job that would not start says so") {
   for (const char* what : {"start", "end"}) plan["forecast"][what] = nullptr;
   plan["forecast"]["not_before"] = "2026-11-27T21:53:24.120Z";
   CHECK(plan_page(plan, "-", {.width = 200})
-            .find("submitted now: not expected to start before 2026-11-27 21:53; after") != std::string::npos);
+            .find("submitted now: the forecast looks 7 days ahead and sees no start; after") != std::string::npos);
 }
 
 TEST_CASE("sizes that a plan foresees within a minute are told with their seconds") {
