@@ -34,6 +34,17 @@ TEST_CASE("Sentences carry their numbers as people read them") {
   CHECK(core::sentence(core::reason::WorkerLost{{.worker = WorkerId(2)}, 1}) == "w-2 was lost; 1 worker goes on");
 }
 
+TEST_CASE("A job that is preempted and waits again is told to give up its slots, and why") {
+  const auto told = [](const core::Reason& reason) {
+    return core::sentence(core::PlannedIntent{core::PreemptIntent{.job = JobId(1), .number = 2}, reason}, {});
+  };
+  const core::reason::BudgetSpent spent{{.limit = Money::micros(8'000'000), .word = "lab"}};
+  CHECK_THAT(told(spent), Catch::StartsWith("job-1: gives up its slots: tenant lab has spent "));
+  CHECK(told(core::reason::WaitingForSlots{.needed = 2}) ==
+        "job-1: gives up its slots and waits for 2 slots; none is free");
+  CHECK(told(core::reason::Preempted{.for_job = JobId(2)}) == "job-1: preempted for job-2");
+}
+
 TEST_CASE("Numbers read well") {
   CHECK(core::grouped(9121.4) == "9,121");
   CHECK(core::grouped(1'234'567) == "1,234,567");
