@@ -248,8 +248,7 @@ void add_change(CLI::App& app, Chosen& chosen) {
   const auto given = std::make_shared<Given>();
   CLI::App* command = app.add_subcommand("change", "Change parts of a job while it lives, such as elastic.max=8");
   command->add_option("job", given->job, "id or name")->required();
-  command->add_option("changes", given->changes, "FIELD=VALUE, with a dot between the levels of the job file")
-      ->required();
+  command->add_option("changes", given->changes, "FIELD=VALUE, such as elastic.max=8 or priority=high")->required();
   command->add_flag("--dry-run", given->dry_run, "check the change and store nothing");
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {

@@ -121,8 +121,9 @@ void cancel_job(Rest& rest, Call call) {
   if (job == nullptr) return;
   if (!dry_run.value()) return send_job_command(rest, std::move(call), CancelJob{job->id}, job->id);
   const auto slots = job->membership.workers.size() * static_cast<std::size_t>(job->spec.gpus_per_worker);
-  const std::string would = is_final(job->state()) ? "change nothing: the job has ended"
-                                                   : "be cancelled and give back " + std::to_string(slots) + " slots";
+  const std::string would = is_final(job->state())
+                                ? "change nothing: the job has ended"
+                                : "be cancelled and give back " + core::counted(static_cast<double>(slots), "slot");
   reply_dry_run(rest, call, {.job = *job, .changed = json::object(), .would = would});
 }
 
@@ -160,7 +161,7 @@ void resize_job(Rest& rest, Call call) {
       rest, call,
       {.job = *job,
        .changed = std::move(changed),
-       .would = size == 0 ? "leave the size to the policy again" : "be held at " + std::to_string(size) + " workers"});
+       .would = size == 0 ? "leave the size to the policy again" : "be held at " + core::counted(size, "worker")});
 }
 
 void suspend_job(Rest& rest, Call call) {
