@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -83,20 +84,21 @@ class WithoutJob {
   ClusterState trial_;
 };
 
-// Other running jobs, of this tenant (null = any), whose end would make enough room by itself, the smallest first.
+// Other running jobs, of this tenant (null = any), whose end would make enough room by itself: those of the job's own
+// tenant first, whose users may end them, and of these the smallest.
 void suggest_victims(const ClusterState& state, const Job& job, const std::string* tenant, int slots_short,
                      Explanation& out) {
-  std::vector<std::pair<int, JobId>> victims;
+  std::vector<std::tuple<bool, int, JobId>> victims;  // of another tenant, slots
   for (const auto& [id, other] : state.jobs) {
     if (id == job.id || (tenant != nullptr && other->spec.tenant != *tenant) || !can_be_cancelled(*other)) continue;
     const int held = slots_held(state, *other, job);
-    if (held >= slots_short && held > 0) victims.emplace_back(held, id);
+    if (held >= slots_short && held > 0) victims.emplace_back(other->spec.tenant != job.spec.tenant, held, id);
   }
   if (victims.empty()) return;
   std::sort(victims.begin(), victims.end());
   if (victims.size() > kVictimsTried) victims.resize(kVictimsTried);
   WithoutJob pool(state);
-  for (const auto& [held, id] : victims) {
+  for (const auto& [is_foreign, held, id] : victims) {
     if (out.unblocks.size() >= 2) return;
     if (!pool.fits(job, *state.find_job(id))) continue;
     out.unblocks.push_back("cancel " + id.text() + ", which holds " + counted(held, "slot"));

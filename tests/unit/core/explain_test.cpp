@@ -123,6 +123,25 @@ TEST_CASE("Only jobs whose end would let a job start are named as ones to cancel
   CHECK(cancels(whole).empty());
 }
 
+TEST_CASE("Jobs of the waiting job's own tenant are named before those of others as ones to cancel") {
+  Story story;
+  story.node(6);
+  const auto submit = [&](const std::string& tenant, int size) {
+    core::JobSpec spec = job_spec({.min = size, .max = size});
+    spec.tenant = tenant;
+    const JobId id = story.engine().next_job_id();
+    story.learn(core::JobSubmitted{id, spec});
+    story.settle(id);
+    return id;
+  };
+  const JobId foreign = submit("speech", 2);
+  const JobId own = submit("vision", 4);
+  const JobId waits = submit("vision", 1);
+  const auto unblocks = core::explain(story.state(), waits).unblocks;
+  CHECK(unblocks.at(0) == "cancel " + own.text() + ", which holds 4 slots");
+  CHECK(unblocks.at(1) == "cancel " + foreign.text() + ", which holds 2 slots");
+}
+
 TEST_CASE("A worker of several slots needs them on one node, whoever is cancelled") {
   Story story;
   story.node(2);

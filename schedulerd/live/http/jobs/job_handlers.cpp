@@ -69,7 +69,7 @@ HttpResponse dry_answer(Rest& rest, const PreviewedSubmit& preview, const Caller
                    {"places", render_places(preview)},
                    {"changes", render_changes(preview, seen_by)},
                    {"summary", explanation.summary},
-                   {"unblocks", explanation.unblocks}};
+                   {"unblocks", advice_for(seen_by, explanation.unblocks)}};
   json changed = {{"id", nullptr}, {"decision", without_foreign_jobs(std::move(decision), seen_by)}};
   const std::string would = "be stored and " + (size > 0 ? start_in_words(preview) : std::string("wait"));
   return dry_run_response(rest, seen_by, {.job = job, .changed = std::move(changed), .would = would});
