@@ -176,7 +176,7 @@ std::string forecast_in_words(const json& forecast, std::string now) {
   const bool is_known = text_at(forecast, "/basis") != "unknown";
   if (starts && !is_known) return words + "; its end is unknown";
   if (!is_known && text_at(forecast, "/not_before") == made_at)
-    return "its end is unknown: it declares no work, and no job like it has ended yet";
+    return "its end is unknown: its work is not declared or its speed not measured yet, and no job like it tells more";
   const std::string ahead = looked_ahead(forecast, now);
   if (ahead.empty()) return starts ? words + "; its end is unknown" : "";
   return words + (starts ? "; " : "") + "the forecast looks " + ahead + " ahead and sees no end";

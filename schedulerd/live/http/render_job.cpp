@@ -5,6 +5,7 @@
 #include "core/codec/reason_numbers.hpp"
 #include "core/explain/explain.hpp"
 #include "core/facts/throughput.hpp"
+#include "core/state/job_work.hpp"
 #include "core/state/state_move.hpp"
 #include "core/state/utc_time.hpp"
 #include "core/words/wording.hpp"
@@ -36,18 +37,10 @@ json samples_total(const core::Job& job) {
   return total ? json(*total) : json(nullptr);
 }
 
-// That the trainer was told to do; null: it was not.
-json steps_in_file(const core::RunSpec& run) {
-  const auto steps = run.args.find("steps");
-  if (steps == run.args.end()) return nullptr;
-  const auto* plain = std::get_if<core::Argument::Plain>(&steps->second.value);
-  const auto* whole = plain == nullptr ? nullptr : std::get_if<std::int64_t>(plain);
-  return whole == nullptr ? json(nullptr) : json(*whole);
-}
-
 json render_progress(const Published& seen, const core::Job& job) {
   const auto& told = job.progress.length.steps;
-  const json steps_total = told ? json(*told) : steps_in_file(*job.spec.run);
+  const auto total_steps = told ? told : core::steps_in_file(*job.spec.run);
+  const json steps_total = total_steps ? json(*total_steps) : json(nullptr);
   const auto pulse = seen.latest_metrics.find(job.id);
   const bool has_pulse = pulse != seen.latest_metrics.end() && !job.membership.members.empty();
   json fraction = nullptr;

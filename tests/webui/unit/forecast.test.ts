@@ -44,7 +44,7 @@ test("a job's line tells its start while it waits, then its end, and nothing tha
 });
 
 test("why there is no end, and how good forecasts were, is told in words", () => {
-  expect(noEndText(forecast({ basis: "unknown", not_before: at(7200) }), now)).toMatch(/^When it ends nothing tells/);
+  expect(noEndText(forecast({ basis: "unknown", not_before: at(7200) }), now)).toMatch(/^Its end is not known: /);
   expect(noEndText(forecast({ not_before: at(7200) }), now)).toBe("The forecast looks 2 h 0 min ahead and sees no end.");
   expect(noEndText(forecast({ start: expected(480, 720, 1500), not_before: at(7200) }), now)).toBe("No end is in sight.");
   expect(observedText("end", { all: 200, within: 162 })).toBe("Of the last 200 forecasts of ends, 81\u00a0% came true within their interval; 80 % is aimed at.");

@@ -96,7 +96,7 @@ export function unaskedText({ unasked_policy }: Forecast): string | null {
 export function noEndText(forecast: Forecast, now: number): string {
   const ahead = lookedAhead(forecast, now);
   if (forecast.basis !== "unknown") return ahead === null ? "No end is in sight." : `The forecast looks ${ahead} ahead and sees no end.`;
-  return "When it ends nothing tells: neither its job file (work.samples), nor its program, nor jobs like it.";
+  return "Its end is not known: its work is not declared (work.samples) or its speed not measured yet, and no jobs like it tell more.";
 }
 
 // How good forecasts were; `observed` null = none has been made since the daemon was started, or it keeps no count.
