@@ -290,7 +290,9 @@ std::string plan_page(const json& plan, const std::string& file, const Style& st
 
 // A reason to wait often begins with "waits", which is said here already.
 std::string why_it_waits(const std::string& summary) {
+  constexpr std::string_view kCannot = "cannot start: ";
   const std::string_view said = "waits";
+  if (summary.starts_with(kCannot)) return "not start: " + summary.substr(kCannot.size());
   return "wait" + (summary.starts_with(said) ? summary.substr(said.size()) : ": " + summary);
 }
 

@@ -90,7 +90,7 @@ std::string text_of(const WaitingForSlots& why) {
 }
 
 std::string text_of(const PreemptsLater& why) {
-  return "waits for " + slots(why.needed) + "; " + are_free_for(why.free, why.needed) + "; it waits since " +
+  return "waits for " + slots(why.needed) + "; " + are_free_for(why.free, why.needed) + "; it has waited since " +
          utc_clock_text(why.since_unix) + ", and other jobs may be preempted for it from " +
          utc_clock_text(why.from_unix) + " on";
 }

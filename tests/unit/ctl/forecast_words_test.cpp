@@ -155,6 +155,15 @@ TEST_CASE("the cost of a plan without an end is the least that is known of it, o
   CHECK(plan_page(plan, "-", {.width = 120}).find("cost: unknown, as its end is\n") != std::string::npos);
 }
 
+TEST_CASE("a dry run of a job that cannot start says so, and not that it waits for that") {
+  const json decision = {{"starts", false},
+                         {"changes", json::array()},
+                         {"summary", "cannot start: it needs 4 slots, and the whole cluster has room for 2"},
+                         {"unblocks", json::array()}};
+  CHECK(decision_in_words({{"decision", decision}}) ==
+        "submitted now, it would not start: it needs 4 slots, and the whole cluster has room for 2\n");
+}
+
 TEST_CASE("a plan of a job that would not start says so") {
   json plan = example("plan.json");
   for (const char* what : {"start", "end"}) plan["forecast"][what] = nullptr;
