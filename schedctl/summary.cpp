@@ -1,7 +1,6 @@
 #include "schedctl/summary.hpp"
 
 #include <algorithm>
-
 #include <cstdlib>
 
 #include "schedctl/tables.hpp"

@@ -11,6 +11,7 @@
 #include "base/calendar.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/explain/tenant_evidence.hpp"
+#include "core/explain/victim_evidence.hpp"
 #include "core/explain/wait_bounds.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
@@ -19,6 +20,7 @@
 #include "core/state/membership.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/state/utc_time.hpp"
+#include "core/words/notice_words.hpp"
 #include "core/words/unblock.hpp"
 #include "core/words/wording.hpp"
 
@@ -158,6 +160,15 @@ void suggest_thaw(const ClusterState& state, const Job& job, Explanation& out) {
                          " keeps its slots until then (" + first->by + ")");
 }
 
+// Jobs that were preempted for it give up all that it lacks: there is nothing to do but to wait for them.
+bool has_enough_coming(const ClusterState& state, const Job& job, Explanation& out) {
+  const auto given = given_up_for(state, job);
+  const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+  if (!given || given->slots + FreeSlots(state).free_for(job) < needed) return false;
+  out.unblocks.push_back("wait" + (given->by ? " until " + clock_text(state, *given->by) : "") + ": " + given->words);
+  return true;
+}
+
 // No room elsewhere helps a job whose tenant has all that it may have.
 void suggest_share(const ClusterState& state, const Job& job, int needed, Explanation& out) {
   suggest_victims(state, job, &job.spec.tenant, needed, out);
@@ -292,7 +303,10 @@ void append_new(const std::vector<std::string>& lines, std::vector<std::string>&
 
 void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   const Reason& why = out.reason;
-  if (waits_for_others(job, why)) suggest_thaw(state, job, out);
+  if (waits_for_others(job, why)) {
+    if (has_enough_coming(state, job, out)) return;
+    suggest_thaw(state, job, out);
+  }
   if (const auto* never = reason_as<reason::NeverFits>(why)) suggest_never_fits(state, job, *never, out);
   if (is_any_of<reason::DomainsTooSmall, reason::WaitingForDomains>(why)) suggest_smaller(state, job, out);
   if (is_any_of<reason::WaitingForSlots, reason::PreemptsLater, reason::PreemptionLimit, reason::WaitingForNodes,

@@ -82,6 +82,17 @@ TEST_CASE("a job that waits for a victim's minimum run time is told when that en
   CHECK(pool.preempted_for(waits, {runs}) == std::vector{runs});
 }
 
+TEST_CASE("a job for which others leave already is told to wait for them, and nothing else") {
+  VictimPool pool({4});
+  const JobId runs = pool.running({.min = 4, .max = 4, .grace = Duration::seconds(30)}, 4);
+  const JobId waits = pool.submit({.min = 4, .max = 4}, 4);
+  REQUIRE(pool.preempted_for(waits, {runs}) == std::vector{runs});
+  const Instant by = pool.story.now() + Duration::seconds(30);
+  CHECK(core::explain(pool.story.state(), waits).unblocks ==
+        std::vector{"wait until " + utc_clock_text(by.count_us() / 1'000'000) + ": " + runs.text() +
+                    " gives up 4 slots for it"});
+}
+
 TEST_CASE("a job that waits beside one whose size may not change yet is told when it may") {
   test::Story story;
   story.engine() = core::Engine(test::parts_of("tidal"));
