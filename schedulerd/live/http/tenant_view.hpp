@@ -33,8 +33,8 @@ struct SeenBy {
 // files, the last words of a worker. A caller of no tenant gets `said` unchanged.
 [[nodiscard]] nlohmann::json without_foreign_jobs(nlohmann::json said, const SeenBy& seen_by);
 
-// What would change a verdict, told to the caller: what only an admin of all tenants may do says so, and the end of a job
-// that the caller may not cancel is no advice to cancel it. Its text passes through without_foreign_jobs(), too.
+// What would change a verdict, told to the caller: what only an admin of all tenants may do says so, and a job that the
+// caller may not cancel is not named as one to cancel. The text passes through without_foreign_jobs(), too.
 [[nodiscard]] std::vector<std::string> advice_for(const SeenBy& seen_by, std::vector<std::string> lines);
 
 // False: `said`, canonical JSON, is the same for all callers. True: it may name a job.
