@@ -296,17 +296,32 @@ std::string why_it_waits(const std::string& summary) {
   return "wait" + (summary.starts_with(said) ? summary.substr(said.size()) : ": " + summary);
 }
 
+// What other jobs do for it, and what would help one that does not get what it asks for.
+std::string around_decision(const json& decision, bool is_met) {
+  std::string text;
+  for (const json& change : decision.at("changes")) text += "  " + decided_change(change) + "\n";
+  if (is_met) return text;
+  for (const json& line : decision.at("unblocks")) text += "  what would help: " + line.get<std::string>() + "\n";
+  return text;
+}
+
 std::string decision_in_words(const json& job) {
   if (!job.contains("decision")) return "";
   const json& decision = job.at("decision");
   const bool starts = decision.value("starts", false);
-  std::string text = "submitted now, it would " +
-                     (starts ? "start at once: " + places_of(decision) : why_it_waits(text_at(decision, "/summary"))) +
-                     "\n";
-  for (const json& change : decision.at("changes")) text += "  " + decided_change(change) + "\n";
-  if (starts) return text;
-  for (const json& line : decision.at("unblocks")) text += "  what would help: " + line.get<std::string>() + "\n";
-  return text;
+  return "submitted now, it would " +
+         (starts ? "start at once: " + places_of(decision) : why_it_waits(text_at(decision, "/summary"))) + "\n" +
+         around_decision(decision, starts);
+}
+
+std::string resize_in_words(const json& job) {
+  if (!job.contains("decision")) return "";
+  const json& decision = job.at("decision");
+  const bool begins = decision.value("starts", false);
+  const std::string why = text_at(decision, "/summary");
+  return (begins ? "resized now, it would go to " + workers(decision.at("size")) + " at once: " + why
+                 : "resized now, its size would not change at once (" + why + ")") +
+         "\n" + around_decision(decision, begins);
 }
 
 }  // namespace tidepool::ctl

@@ -204,17 +204,27 @@ void add_ls(CLI::App& app, Chosen& chosen) {
 
 constexpr std::int64_t kSizeMost = 4'096;  // the daemon's
 
+int try_resize(Session& session, const std::string& name, int size) {
+  const std::string path = "/v1/jobs/" + session.job_id(name) + "/resize?dry_run=true";
+  const json job = session.send({.method = "POST", .path = path, .body = json{{"size", size}}.dump()});
+  session.print(job, [&] { return "nothing was stored\n" + resize_in_words(job); });
+  return kExitOk;
+}
+
 void add_resize(CLI::App& app, Chosen& chosen) {
   struct Given {
     std::string job;
     int size = 0;
+    bool dry_run = false;
   };
   const auto given = std::make_shared<Given>();
   CLI::App* command = app.add_subcommand("resize", "Ask for a size; 0 leaves it to the engine again");
   command->add_option("job", given->job, "id or name")->required();
   command->add_option("size", given->size, "workers")->required()->check(whole_number(0, kSizeMost));
+  command->add_flag("--dry-run", given->dry_run, "say what it would do now, to other jobs, too; store nothing");
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {
+      if (given->dry_run) return try_resize(session, given->job, given->size);
       const std::string said =
           given->size == 0 ? "is sized by the engine again" : "will be resized to " + count_of(given->size, "worker");
       return act(session, given->job, {.suffix = "/resize", .body = {{"size", given->size}}, .said = said});

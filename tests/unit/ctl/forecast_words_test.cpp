@@ -164,6 +164,24 @@ TEST_CASE("a dry run of a job that cannot start says so, and not that it waits f
         "submitted now, it would not start: it needs 4 slots, and the whole cluster has room for 2\n");
 }
 
+TEST_CASE("a dry run of a resize says whether it begins at once, and which jobs give up workers for it") {
+  json decision = example("submit_decision.json");
+  decision["size"] = 4;
+  decision["summary"] = "going 2 -> 4, as its user asked";
+  CHECK(resize_in_words({{"decision", decision}}) ==
+        "resized now, it would go to 4 workers at once: going 2 -> 4, as its user asked\n"
+        "  job-3 (charlm-demo) would shrink from 4 to 1 worker\n"
+        "  a job of another tenant would give up its 2 workers\n");
+  decision["starts"] = false;
+  decision["summary"] = "keeps its size for now: the cooldown ends in 12 s";
+  decision["changes"] = json::array();
+  decision["unblocks"] = {"wait 12 s for the cooldown"};
+  CHECK(resize_in_words({{"decision", decision}}) ==
+        "resized now, its size would not change at once (keeps its size for now: the cooldown ends in 12 s)\n"
+        "  what would help: wait 12 s for the cooldown\n");
+  CHECK(resize_in_words(json::object()).empty());
+}
+
 TEST_CASE("a plan of a job that would not start says so") {
   json plan = example("plan.json");
   for (const char* what : {"start", "end"}) plan["forecast"][what] = nullptr;
