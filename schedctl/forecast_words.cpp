@@ -264,9 +264,10 @@ std::string plan_page(const json& plan, const std::string& file, const Style& st
   const json forecast = plan.value("forecast", json());
   const std::string beside = text_at(forecast, "/computed_at");
   const std::string never = no_start_in_words(forecast, beside);
-  const std::string head = printable(text_at(plan, "/name")) + ", submitted now: " +
-                           (never.empty() ? forecast_in_words(forecast)
-                                          : never + "; after it is submitted, schedctl why tells what it waits for");
+  const std::string head =
+      printable(text_at(plan, "/name")) + ", submitted now: " +
+      (never.empty() ? forecast_in_words(forecast)
+                     : never + "; what it would wait for: schedctl submit --dry-run " + printable(file));
   std::string out = bold(wrapped(head, 0, style), style) + "\n";
   if (const std::string unasked = text_at(forecast, "/unasked_policy"); !unasked.empty()) {
     out += wrapped("as " + text_at(plan, "/policy") + " would decide: the policy file " + printable(unasked) +

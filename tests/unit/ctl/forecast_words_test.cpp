@@ -187,7 +187,8 @@ TEST_CASE("a plan of a job that would not start says so") {
   for (const char* what : {"start", "end"}) plan["forecast"][what] = nullptr;
   plan["forecast"]["not_before"] = "2026-11-27T21:53:24.120Z";
   CHECK(plan_page(plan, "-", {.width = 200})
-            .find("submitted now: the forecast looks 7 days ahead and sees no start; after") != std::string::npos);
+            .find("submitted now: the forecast looks 7 days ahead and sees no start; what it would wait for: schedctl "
+                  "submit --dry-run -\n") != std::string::npos);
 }
 
 TEST_CASE("sizes that a plan foresees within a minute are told with their seconds") {
