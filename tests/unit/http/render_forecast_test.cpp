@@ -119,7 +119,8 @@ TEST_CASE("a deadline that is missed for all that was looked ahead is told witho
   scene.told().not_before = scene.picture->told.until;
   const auto misses = [&] {
     std::string text;
-    for (const json& line : scene.explained().at("evidence")) {
+    const json explained = scene.explained();
+    for (const json& line : explained.at("evidence")) {
       if (line.get<std::string>().starts_with("it is expected to miss")) text = line;
     }
     return text;
