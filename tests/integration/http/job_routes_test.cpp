@@ -150,7 +150,7 @@ TEST_CASE("a dry run says what would happen and stores nothing") {
 TEST_CASE("a dry run of a resize says what the engine would make of it now") {
   RestFixture fixture(test_options(), "fixed");
   fixture.service.join_node(4);
-  const json file = {{"run", {{"trainer", "mlp"}}},
+  const json file = {{"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}},
                      {"elastic", {{"min", 1}, {"max", 4}, {"preferred", 1}, {"cooldown", "0s"}}}};
   const json job =
       fixture.json_of({.method = "POST", .path = "/v1/jobs", .token = fixture.admin, .body = file.dump()}, 201);
