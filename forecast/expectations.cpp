@@ -18,6 +18,15 @@ bool steps_usefully(const core::Job& job) {
   return policies::cluster::chooses_batch(job);
 }
 
+// Samples of the steps that the file tells a built-in trainer to do, where nothing else tells them yet.
+std::optional<double> steps_declared(const core::Job& job) {
+  if (core::samples_left(job)) return std::nullopt;
+  const auto steps = core::steps_in_file(*job.spec.run);
+  if (!steps) return std::nullopt;
+  const std::int64_t left = std::max<std::int64_t>(0, *steps - job.progress.step);
+  return static_cast<double>(left) * static_cast<double>(job.spec.batch.global);
+}
+
 }  // namespace
 
 const char* to_text(Basis basis) {
@@ -65,8 +74,10 @@ const Expectations::Work& Expectations::work(JobId job) {
 Expectations::Work Expectations::work_of(const core::Job& job) {
   const Speed& speed = speed_of(job, job.measurements.slot_type);
   const double batch = static_cast<double>(job.spec.batch.global);
-  if (const auto left = core::samples_left(job)) {
-    if (speed.is_known()) return {job.spec.work_samples ? Basis::kDeclared : Basis::kTold, *left / batch};
+  const auto by_steps = steps_declared(job);
+  if (const auto left = by_steps ? by_steps : core::samples_left(job)) {
+    const bool is_declared = by_steps || job.spec.work_samples;
+    if (speed.is_known()) return {is_declared ? Basis::kDeclared : Basis::kTold, *left / batch};
     const bool has_kin = known_.steps_per_second(job, job.spec.elastic.preferred).has_value();
     return {has_kin ? Basis::kKin : Basis::kUnknown, *left / batch};
   }

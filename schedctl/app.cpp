@@ -117,13 +117,25 @@ std::optional<std::string> unknown_words(const CLI::App& app, const CLI::ParseEr
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
-// CLI11's own words, but for a word that is no command or option.
+// "job is required: id or name": CLI11's own words, and of an argument that is missing what to give.
+std::string told_by_parser(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  const std::string message = error.what();
+  for (const CLI::Option* option : at->get_options()) {
+    const bool is_missing = option->get_positional() && message == option->get_name() + " is required";
+    if (is_missing) return message + ": " + option->get_description();
+  }
+  return message;
+}
+
+// The parser's words, but for a word that is no command or option.
 int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
   if (error.get_exit_code() == 0) {
     return app.exit(error);  // --help, --version
   }
   const auto command = unknown_command(app, argc, argv);
-  const std::string message = command ? *command : unknown_words(app, error).value_or(error.what());
+  const std::string message = command ? *command : unknown_words(app, error).value_or(told_by_parser(app, error));
   print_error(message + "\nsee: schedctl " + commands_named(app) + "--help");
   return kExitUsage;
 }

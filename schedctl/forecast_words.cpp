@@ -106,6 +106,17 @@ std::string cost_in_words(const json& plan) {
          money(amount("high"), currency) + ")";
 }
 
+// "7 days": how far a forecast looked that found neither start nor end of a job; empty: it found one, or is past that.
+std::string looked_ahead(const json& forecast, const std::string& now) {
+  const std::string not_before = text_at(forecast, "/not_before");
+  const auto made = micros_of(text_at(forecast, "/computed_at"));
+  const auto until = micros_of(not_before);
+  if (!made || !until || *until <= *made || has_passed(not_before, now)) return "";
+  constexpr double kDaySeconds = 86'400;
+  const double seconds = static_cast<double>(*until - *made) * 1e-6;
+  return seconds < 2 * kDaySeconds ? seconds_in_words(seconds) : count_of(std::round(seconds / kDaySeconds), "day");
+}
+
 constexpr std::int64_t kOldUs = 60'000'000;
 
 // "; as of 14:02; the policy file capped@0123456789ab, which decides, was not asked": what limits a forecast.
@@ -153,7 +164,6 @@ std::string forecast_in_words(const json& forecast, std::string now) {
   if (now.empty()) now = made_at;
   const bool starts = forecast.value("start", json()).is_object();
   const bool ends = forecast.value("end", json()).is_object();
-  const std::string not_before = text_at(forecast, "/not_before");
   std::string words;
   if (starts) words = "expected to start " + about(forecast.at("start"), now);
   if (ends) {
@@ -163,19 +173,20 @@ std::string forecast_in_words(const json& forecast, std::string now) {
     const std::string basis = basis_in_words(text_at(forecast, "/end/basis"));
     return words + (basis.empty() ? "" : ", " + basis);
   }
-  if (starts) return words + "; its end is unknown";
-  if (text_at(forecast, "/basis") == "unknown" && not_before == made_at)
-    return "its end is unknown: it declares no work, and no job like it has ended yet";
-  if (not_before.empty() || has_passed(not_before, now)) return "";
-  return "not expected to end before " + minute_of(not_before, now);
+  const bool is_known = text_at(forecast, "/basis") != "unknown";
+  if (starts && !is_known) return words + "; its end is unknown";
+  if (!is_known && text_at(forecast, "/not_before") == made_at)
+    return "its end is unknown: its work is not declared or its speed not measured yet, and no job like it tells more";
+  const std::string ahead = looked_ahead(forecast, now);
+  if (ahead.empty()) return starts ? words + "; its end is unknown" : "";
+  return words + (starts ? "; " : "") + "the forecast looks " + ahead + " ahead and sees no end";
 }
 
 // Of a job that has no start within the time that is looked ahead; empty if it has one, or nothing is known.
 std::string no_start_in_words(const json& forecast, const std::string& now) {
-  const std::string not_before = text_at(forecast, "/not_before");
-  const bool is_none = forecast.is_object() && !forecast.value("start", json()).is_object() && !not_before.empty() &&
-                       not_before != text_at(forecast, "/computed_at");
-  return !is_none || has_passed(not_before, now) ? "" : "not expected to start before " + minute_of(not_before, now);
+  if (!forecast.is_object() || forecast.value("start", json()).is_object()) return "";
+  const std::string ahead = looked_ahead(forecast, now);
+  return ahead.empty() ? "" : "the forecast looks " + ahead + " ahead and sees no start";
 }
 
 std::string job_forecast_in_words(json forecast, const std::string& state, const std::string& now) {
@@ -185,11 +196,33 @@ std::string job_forecast_in_words(json forecast, const std::string& state, const
     return never + rests;
   const bool has_started = state != "pending" && state != "suspending" && state != "suspended";
   const bool is_over = has_started && forecast.value("start", json()).is_object();  // the start
+  // Without an end it knows no more than when that start is.
+  const bool is_guess =
+      is_over && text_at(forecast, "/basis") == "unknown" && !forecast.value("end", json()).is_object();
+  if (is_guess) return "its end is unknown" + rests;
   if (is_over) forecast["start"] = nullptr;
   const std::string words = forecast_in_words(forecast, now);
   if (words.empty() && !is_over) return "";
   return (words.empty() ? "its end is unknown" : words) + rests;
 }
+
+namespace {
+
+// Of a forecast that saw no end by the deadline, in microseconds since 1970.
+std::string told_without_end(const json& forecast, std::int64_t due, const std::string& now) {
+  const auto until = micros_of(text_at(forecast, "/not_before"));
+  if (!until || *until <= due) return "";
+  const std::string start = text_at(forecast, "/start/expected");
+  const auto starts = micros_of(start);
+  if (starts && *starts > due) {
+    return utc_text(due / 1'000'000) + "; to be missed: the start is expected at about " + moment_of(start);
+  }
+  const std::string ahead = looked_ahead(forecast, now);
+  if (ahead.empty() || (starts && text_at(forecast, "/basis") == "unknown")) return "";
+  return utc_text(due / 1'000'000) + "; to be missed: the forecast looks " + ahead + " ahead and sees no end";
+}
+
+}  // namespace
 
 std::string deadline_in_words(const json& job, const std::string& now) {
   const auto submitted = micros_of(text_at(job, "/submitted_at"));
@@ -207,11 +240,11 @@ std::string deadline_in_words(const json& job, const std::string& now) {
   if (text_at(job, "/finished_at").empty() && has_passed(timestamp_text(due / 1'000'000), now)) {
     return utc_text(due / 1'000'000) + "; missed: it has passed, and the job has not ended";
   }
-  for (const auto& [pointer, what] : {std::pair("/forecast/end/expected", "to be missed: the end is expected at about"),
-                                      std::pair("/forecast/not_before", "to be missed: no end is expected before")}) {
-    if (std::string words = told(pointer, what); !words.empty()) return words;
+  if (std::string words = told("/forecast/end/expected", "to be missed: the end is expected at about");
+      !words.empty()) {
+    return words;
   }
-  return "";
+  return told_without_end(job.value("forecast", json()), due, now);
 }
 
 std::string forecast_cell(const json& forecast, std::string now) {
@@ -231,9 +264,10 @@ std::string plan_page(const json& plan, const std::string& file, const Style& st
   const json forecast = plan.value("forecast", json());
   const std::string beside = text_at(forecast, "/computed_at");
   const std::string never = no_start_in_words(forecast, beside);
-  const std::string head = printable(text_at(plan, "/name")) + ", submitted now: " +
-                           (never.empty() ? forecast_in_words(forecast)
-                                          : never + "; after it is submitted, schedctl why tells what it waits for");
+  const std::string head =
+      printable(text_at(plan, "/name")) + ", submitted now: " +
+      (never.empty() ? forecast_in_words(forecast)
+                     : never + "; what it would wait for: schedctl submit --dry-run " + printable(file));
   std::string out = bold(wrapped(head, 0, style), style) + "\n";
   if (const std::string unasked = text_at(forecast, "/unasked_policy"); !unasked.empty()) {
     out += wrapped("as " + text_at(plan, "/policy") + " would decide: the policy file " + printable(unasked) +
@@ -257,21 +291,38 @@ std::string plan_page(const json& plan, const std::string& file, const Style& st
 
 // A reason to wait often begins with "waits", which is said here already.
 std::string why_it_waits(const std::string& summary) {
+  constexpr std::string_view kCannot = "cannot start: ";
   const std::string_view said = "waits";
+  if (summary.starts_with(kCannot)) return "not start: " + summary.substr(kCannot.size());
   return "wait" + (summary.starts_with(said) ? summary.substr(said.size()) : ": " + summary);
+}
+
+// What other jobs do for it, and what would help one that does not get what it asks for.
+std::string around_decision(const json& decision, bool is_met) {
+  std::string text;
+  for (const json& change : decision.at("changes")) text += "  " + decided_change(change) + "\n";
+  if (is_met) return text;
+  for (const json& line : decision.at("unblocks")) text += "  what would help: " + line.get<std::string>() + "\n";
+  return text;
 }
 
 std::string decision_in_words(const json& job) {
   if (!job.contains("decision")) return "";
   const json& decision = job.at("decision");
   const bool starts = decision.value("starts", false);
-  std::string text = "submitted now, it would " +
-                     (starts ? "start at once: " + places_of(decision) : why_it_waits(text_at(decision, "/summary"))) +
-                     "\n";
-  for (const json& change : decision.at("changes")) text += "  " + decided_change(change) + "\n";
-  if (starts) return text;
-  for (const json& line : decision.at("unblocks")) text += "  what would help: " + line.get<std::string>() + "\n";
-  return text;
+  return "submitted now, it would " +
+         (starts ? "start at once: " + places_of(decision) : why_it_waits(text_at(decision, "/summary"))) + "\n" +
+         around_decision(decision, starts);
+}
+
+std::string resize_in_words(const json& job) {
+  if (!job.contains("decision")) return "";
+  const json& decision = job.at("decision");
+  const bool begins = decision.value("starts", false);
+  const std::string why = text_at(decision, "/summary");
+  return (begins ? "resized now, it would go to " + workers(decision.at("size")) + " at once: " + why
+                 : "resized now, its size would not change at once (" + why + ")") +
+         "\n" + around_decision(decision, begins);
 }
 
 }  // namespace tidepool::ctl

@@ -210,17 +210,27 @@ void add_ls(CLI::App& app, Chosen& chosen) {
 
 constexpr std::int64_t kSizeMost = 4'096;  // the daemon's
 
+int try_resize(Session& session, const std::string& name, int size) {
+  const std::string path = "/v1/jobs/" + session.job_id(name) + "/resize?dry_run=true";
+  const json job = session.send({.method = "POST", .path = path, .body = json{{"size", size}}.dump()});
+  session.print(job, [&] { return "nothing was stored\n" + resize_in_words(job); });
+  return kExitOk;
+}
+
 void add_resize(CLI::App& app, Chosen& chosen) {
   struct Given {
     std::string job;
     int size = 0;
+    bool dry_run = false;
   };
   const auto given = std::make_shared<Given>();
   CLI::App* command = app.add_subcommand("resize", "Ask for a size; 0 leaves it to the engine again");
   command->add_option("job", given->job, "id or name")->required();
   command->add_option("size", given->size, "workers")->required()->check(whole_number(0, kSizeMost));
+  command->add_flag("--dry-run", given->dry_run, "say what it would do now, to other jobs, too; store nothing");
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {
+      if (given->dry_run) return try_resize(session, given->job, given->size);
       const std::string said =
           given->size == 0 ? "is sized by the engine again" : "will be resized to " + count_of(given->size, "worker");
       return act(session, given->job, {.suffix = "/resize", .body = {{"size", given->size}}, .said = said});
@@ -254,8 +264,7 @@ void add_change(CLI::App& app, Chosen& chosen) {
   const auto given = std::make_shared<Given>();
   CLI::App* command = app.add_subcommand("change", "Change parts of a job while it lives, such as elastic.max=8");
   command->add_option("job", given->job, "id or name")->required();
-  command->add_option("changes", given->changes, "FIELD=VALUE, with a dot between the levels of the job file")
-      ->required();
+  command->add_option("changes", given->changes, "FIELD=VALUE, such as elastic.max=8 or priority=high")->required();
   command->add_flag("--dry-run", given->dry_run, "check the change and store nothing");
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {

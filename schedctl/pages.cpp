@@ -269,8 +269,16 @@ std::string why_page(const json& explanation, const Style& style, Detail detail)
 std::string problem_text(const json& problem, const ProblemSource& source) {
   std::string out = printable(text_at(problem, "/title", "the daemon refused"));
   const std::string detail = text_at(problem, "/detail");
-  if (!detail.empty() && detail != text_at(problem, "/title")) out += ": " + printable(detail);
-  out += list_at(problem, "/refused").empty() ? findings_text(problem, source) : refused_text(problem, source);
+  const json& findings = list_at(problem, "/errors");
+  const bool is_told_twice = findings.size() == 1 && text_at(findings.front(), "/message") == detail;
+  const bool in_file = !source.file.empty();  // then the finding has its line, too
+  const bool tells_detail = !detail.empty() && detail != text_at(problem, "/title") && !(is_told_twice && in_file);
+  if (tells_detail) out += ": " + printable(detail);
+  if (!list_at(problem, "/refused").empty()) {
+    out += refused_text(problem, source);
+  } else if (!is_told_twice || in_file) {
+    out += findings_text(problem, source);
+  }
   if (const std::string hint = text_at(problem, "/hint"); !hint.empty()) out += "\nhint: " + printable(hint);
   return out;
 }

@@ -86,7 +86,21 @@ std::string resizing_sentence(const json& data) {
   if (number_at(data, "/from") == number_at(data, "/to")) return why.empty() ? "replacing a worker" : why;
   const std::string sizes = integer_at(data, "/from") + " -> " + integer_at(data, "/to");
   if (why.find(" " + sizes) != std::string::npos) return why;  // it tells them: "growing 2 -> 3: ..."
+  if (why.find(": ") != std::string::npos) return "resizing " + sizes + "; " + why;
   return with_detail("resizing " + sizes, why);
+}
+
+// "gives up its 4 workers and waits for 4 slots; none is free": the reason says how the job goes on, or why.
+std::string requeued_sentence(const json& data) {
+  constexpr std::string_view kWaits = "waits: ";
+  constexpr std::string_view kSaves = "saving its state and giving up its slots: ";
+  const std::string why = text_at(data, "/reason/text");
+  const double size = number_at(data, "/size").value_or(0);
+  const std::string gives_up = "gives up its " + (size > 0 ? count_of(size, "worker") : std::string("workers"));
+  if (why.starts_with(kSaves)) return "saves its state and " + gives_up + ": " + why.substr(kSaves.size());
+  if (why.starts_with(kWaits)) return gives_up + ": " + why.substr(kWaits.size());
+  const bool goes_on = why.starts_with("waits ") || why.starts_with("goes back ") || why.starts_with("leaves ");
+  return goes_on ? gives_up + " and " + why : with_detail(gives_up, why);
 }
 
 std::string progressed_sentence(const json& data) {
@@ -177,6 +191,8 @@ const std::map<std::string, Sentence>& job_sentences() {
   static const std::map<std::string, Sentence> sentences = {
       {"job.submitted",
        [](const json& d) {
+         const auto min = number_at(d, "/min");
+         if (min && min == number_at(d, "/max")) return "submitted: " + count_of(*min, "worker");
          return "submitted: " + integer_at(d, "/min") + " to " + integer_at(d, "/max") + " workers, " +
                 integer_at(d, "/preferred") + " preferred";
        }},
@@ -202,7 +218,7 @@ const std::map<std::string, Sentence>& job_sentences() {
                 integer_at(d, "/preferred") + ", max " + integer_at(d, "/max") + " and priority " +
                 integer_at(d, "/priority");
        }},
-      {"job.requeued", [](const json& d) { return "gives up its workers: " + text_at(d, "/reason/text"); }},
+      {"job.requeued", requeued_sentence},
       {"job.parked",
        [](const json& d) {
          return "state of step " + integer_at(d, "/step") + " kept in " + rate(number_at(d, "/write_ms")) + " ms";

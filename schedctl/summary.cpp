@@ -1,5 +1,6 @@
 #include "schedctl/summary.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "schedctl/tables.hpp"
@@ -93,6 +94,19 @@ std::optional<Comparison> compare_with_maximum(const SummaryFacts& facts) {
   return comparison;
 }
 
+namespace {
+
+// Of "keeps 2 workers: a third would add too little" what follows the size, which is told before it.
+std::string why_kept(const std::string& told) {
+  const bool tells_size = told.starts_with("keeps ") || told.starts_with("going ") || told.starts_with("growing ") ||
+                          told.starts_with("shrinking ");
+  if (!tells_size) return told;
+  const std::size_t end = std::min(told.find(": "), told.find(", "));
+  return end == std::string::npos ? "" : told.substr(end + 2);
+}
+
+}  // namespace
+
 std::string summary_text(const SummaryFacts& facts, const Style& style) {
   const std::string state = text_at(facts.job, "/state");
   std::string out =
@@ -110,8 +124,8 @@ std::string summary_text(const SummaryFacts& facts, const Style& style) {
     out += sizes_table(sizes, facts.kept_size, style) + "\n";
   }
   if (facts.kept_size > 0) {
-    std::string line =
-        "Kept " + count_of(facts.kept_size, "worker") + (facts.kept_why.empty() ? "." : ": " + facts.kept_why);
+    const std::string why = why_kept(facts.kept_why);
+    const std::string line = "Kept " + count_of(facts.kept_size, "worker") + (why.empty() ? "." : ": " + why);
     out += wrapped(printable(line), 0, style) + "\n";
   }
   return out + wrapped(comparison_line(facts), 0, style) + "\n";

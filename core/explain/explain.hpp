@@ -16,6 +16,9 @@ namespace tidepool::core {
 // stored anew only when its code changes.
 [[nodiscard]] Reason current_reason(const ClusterState& state, const Job& job);
 
+// It waits, and the nodes that are up would not hold it if they were empty, nor would those that its pools may have.
+[[nodiscard]] bool cannot_start(const ClusterState& state, const Job& job);
+
 struct Explanation {
   std::string summary;  // the verdict in one sentence
   Reason reason;

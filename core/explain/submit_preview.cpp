@@ -27,6 +27,16 @@ void add_places(const std::vector<WorkerPlacement>& joining_workers, std::vector
   std::sort(places.begin(), places.end(), [](const auto& one, const auto& other) { return one.node < other.node; });
 }
 
+// Workers that start by the intent, whether they add to the job or not.
+std::vector<WorkerPlacement> joining_in(const Intent& intent) {
+  return std::visit(
+      [](const auto& any) -> std::vector<WorkerPlacement> {
+        if constexpr (requires { any.joining_workers; }) return any.joining_workers;
+        return {};
+      },
+      intent);
+}
+
 // Workers that the intent leaves the job with; none: it changes neither its size nor its place.
 std::optional<int> size_after(const Intent& intent, int size) {
   const auto added = [&](const std::vector<WorkerPlacement>& joining_workers) {
@@ -63,20 +73,23 @@ int SubmitPreview::size() const {
                          [](int sum, const Place& place) { return sum + place.workers; });
 }
 
-Result<SubmitPreview> preview_submit(const EngineParts& parts, const ClusterState& state, const JobSpec& spec,
+Result<SubmitPreview> preview_submit(const EngineParts& parts, const ClusterState& state, const Tried& tried,
                                      Instant now) {
   Engine engine(parts, state);
   now = std::max(now, state.now);
-  // What follows without the submission is not its doing.
+  // What follows without it is not its doing.
   TP_TRY(decide_all(engine, now, [](const Plan&) {}));
-  SubmitPreview preview{.after = {}, .job = engine.next_job_id(), .places = {}, .changes = {}};
-  auto stepped = engine.step({.at = now, .fact = JobSubmitted{preview.job, spec}});
+  const auto* resize = std::get_if<JobResizeRequested>(&tried);
+  SubmitPreview preview{
+      .after = {}, .job = resize != nullptr ? resize->job : engine.next_job_id(), .places = {}, .changes = {}};
+  auto stepped = engine.step(
+      {.at = now,
+       .fact = resize != nullptr ? Fact(*resize) : Fact(JobSubmitted{preview.job, std::get<JobSpec>(tried)})});
   if (!stepped.ok()) return stepped.error();
   TP_TRY(decide_all(engine, now, [&](const Plan& plan) {
     for (const PlannedIntent& planned : plan) {
       const JobId id = job_of(planned.intent);
-      const auto* start = std::get_if<StartIntent>(&planned.intent);
-      if (id == preview.job && start != nullptr) add_places(start->joining_workers, preview.places);
+      if (id == preview.job) add_places(joining_in(planned.intent), preview.places);
       const int size = engine.view().find_job(id)->size();
       const auto after = size_after(planned.intent, size);
       if (id != preview.job && after) {

@@ -1,24 +1,29 @@
-// What a submission would lead to if it were made now: the engine itself decides it, on a copy of the state, by the
-// four calls that the real submission takes. Nothing of it is stored or carried out. Pure.
+// What a submission, or a user's wish for a size, would lead to if it were made now: the engine itself decides it, on a
+// copy of the state, by the four calls that the real one takes. Nothing of it is stored or carried out. Pure.
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/result.hpp"
 #include "core/decide/engine_parts.hpp"
 #include "core/state/cluster_state.hpp"
+#include "core/state/fact.hpp"
 
 namespace tidepool::core {
 
+// A job that is submitted, or a wish for the size of one that is there.
+using Tried = std::variant<JobSpec, JobResizeRequested>;
+
 struct SubmitPreview {
-  // Workers that the job starts with on one node.
+  // Workers of the job that start on one node.
   struct Place {
     NodeId node;
     int workers = 0;
     bool operator==(const Place&) const = default;
   };
-  // What another job gives up, gets or moves because of the submission.
+  // What another job gives up, gets or moves because of it.
   struct Change {
     JobId job;
     std::string kind;  // the intent's name: "shrink", "preempt", "grow", "replace"
@@ -29,14 +34,14 @@ struct SubmitPreview {
 
   ClusterState after;  // with the job in it, all of it decided and nothing carried out
   JobId job;
-  std::vector<Place> places;  // where it would start at once, by node; empty = it would wait
+  std::vector<Place> places;  // where workers of it would start at once, by node; empty = none would
   std::vector<Change> changes;
 
   [[nodiscard]] int size() const;  // workers that would start at once
 };
 
-// `now` is not before the newest fact of `state`. An error if the submission is refused, or the plan breaks a law.
+// `now` is not before the newest fact of `state`. An error if what is tried is refused, or the plan breaks a law.
 [[nodiscard]] Result<SubmitPreview> preview_submit(const EngineParts& parts, const ClusterState& state,
-                                                   const JobSpec& spec, Instant now);
+                                                   const Tried& tried, Instant now);
 
 }  // namespace tidepool::core

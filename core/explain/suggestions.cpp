@@ -1,12 +1,17 @@
 #include "core/explain/suggestions.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/calendar.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/explain/tenant_evidence.hpp"
+#include "core/explain/victim_evidence.hpp"
 #include "core/explain/wait_bounds.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
@@ -14,6 +19,8 @@
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/reason_read.hpp"
+#include "core/state/utc_time.hpp"
+#include "core/words/notice_words.hpp"
 #include "core/words/unblock.hpp"
 #include "core/words/wording.hpp"
 
@@ -34,6 +41,18 @@ int slots_held(const ClusterState& state, const Job& holder, const Job& job) {
     if (!worker.is_gone() && node.takes_workers() && may_run_on(job, node)) slots += worker.slots.size();
   }
   return static_cast<int>(slots);
+}
+
+// No change is under way or asked for, so only time may keep it from one.
+bool may_change_in_time(const Job& job) {
+  return job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition() &&
+         !job.requests.suspend && !job.requests.cancel && job.requests.pinned_size == 0;
+}
+
+// Slots that running jobs give up would let it start.
+bool waits_for_others(const Job& job, const Reason& why) {
+  return job.state() == JobState::kPending && (traits_of(why).blocks == Blocks::kForLackOfSlots ||
+                                               is_any_of<reason::PriceWait, reason::MeritWait, reason::TurnWait>(why));
 }
 
 // It goes on until somebody ends it.
@@ -72,20 +91,21 @@ struct Shortage {
   const std::string* tenant = nullptr;  // only jobs of this one give way; null = any
 };
 
-// Other running jobs whose end would make enough room by itself, the smallest first.
+// Other running jobs whose end would make enough room by itself: those of the job's own tenant first, whose users may
+// end them, and of these the smallest.
 void suggest_victims(const ClusterState& state, const Job& job, const Shortage& lacks, Explanation& out) {
-  std::vector<std::pair<int, JobId>> victims;
+  std::vector<std::tuple<bool, int, JobId>> victims;  // of another tenant, slots
   for (const auto& [id, other] : state.jobs) {
     if (id == job.id || !can_be_cancelled(*other)) continue;
     if (lacks.tenant != nullptr && other->spec.tenant != *lacks.tenant) continue;
     const int held = slots_held(state, *other, job);
-    if (held >= lacks.slots && held > 0) victims.emplace_back(held, id);
+    if (held >= lacks.slots && held > 0) victims.emplace_back(other->spec.tenant != job.spec.tenant, held, id);
   }
   if (victims.empty()) return;
   std::sort(victims.begin(), victims.end());
   if (victims.size() > kVictimsTried) victims.resize(kVictimsTried);
   WithoutJob pool(state);
-  for (const auto& [held, id] : victims) {
+  for (const auto& [is_foreign, held, id] : victims) {
     if (out.unblocks.size() >= 2) return;
     if (!pool.fits(job, *state.find_job(id))) continue;
     out.unblocks.push_back("cancel " + id.text() + ", which holds " + counted(held, "slot"));
@@ -102,6 +122,56 @@ void suggest_node(const ClusterState& state, int slots, const FreeSlots& free, E
   if (slots == 1 || best == nullptr) return;
   const int lacks = slots - static_cast<int>(free.free_on(best->id));
   if (lacks > 0) out.unblocks.push_back("free " + counted(lacks, "more slot") + " on " + best->name);
+}
+
+// The moment before which a running job keeps slots that its policy gives to others, or would divide anew if the job's
+// size could change, and what keeps them. None: time is not what keeps them.
+struct KeepsUntil {
+  Instant at;
+  const char* by = "";
+};
+std::optional<KeepsUntil> keeps_until(const ClusterState& state, const Job& other, const Job& waits) {
+  if (!other.planned || !may_change_in_time(other)) return std::nullopt;
+  const Target& target = other.planned->target;
+  const auto* held = reason_as<reason::PriceHold>(target.reason);
+  const bool is_blocked = held != nullptr && held->next == 0;
+  const bool gives_all = target.size == 0;
+  const bool may_leave = other.spec.preemptible && other.spec.priority <= waits.spec.priority;
+  if (gives_all ? !other.spec.preemptible : target.size >= other.size() && !(is_blocked && may_leave)) {
+    return std::nullopt;
+  }
+  const auto runtime =
+      other.last_start_at ? std::optional(*other.last_start_at + other.spec.elastic.min_runtime) : std::nullopt;
+  const auto until = gives_all ? runtime : resizable_at(other);  // no cooldown keeps a job from being preempted
+  if (!until || *until <= state.now) return std::nullopt;
+  return KeepsUntil{*until, until == runtime ? "elastic.min_runtime" : "elastic.cooldown"};
+}
+
+// The first of the jobs that may give up slots where the job may run, and when.
+void suggest_thaw(const ClusterState& state, const Job& job, Explanation& out) {
+  std::optional<KeepsUntil> first;
+  JobId holder;
+  for (const auto& [id, other] : state.jobs) {
+    if (id == job.id || slots_held(state, *other, job) == 0) continue;
+    const auto until = keeps_until(state, *other, job);
+    if (!until || (first && first->at <= until->at)) continue;
+    first = until;
+    holder = id;
+  }
+  if (!first) return;
+  constexpr std::int64_t kSecond = 1'000'000;  // in microseconds
+  const std::int64_t until = (utc_us(state, first->at) + kSecond - 1) / kSecond;
+  out.unblocks.push_back("wait until " + utc_clock_text(until) + ": " + holder.text() +
+                         " keeps its slots until then (" + first->by + ")");
+}
+
+// Jobs that were preempted for it give up all that it lacks: there is nothing to do but to wait for them.
+bool has_enough_coming(const ClusterState& state, const Job& job, Explanation& out) {
+  const auto given = given_up_for(state, job);
+  const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+  if (!given || given->slots + FreeSlots(state).free_for(job) < needed) return false;
+  out.unblocks.push_back("wait" + (given->by ? " until " + clock_text(state, *given->by) : "") + ": " + given->words);
+  return true;
 }
 
 // No room elsewhere helps a job whose tenant has all that it may have.
@@ -235,6 +305,10 @@ void append_new(const std::vector<std::string>& lines, std::vector<std::string>&
 
 void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   const Reason& why = out.reason;
+  if (waits_for_others(job, why)) {
+    if (has_enough_coming(state, job, out)) return;
+    suggest_thaw(state, job, out);
+  }
   if (const auto* never = reason_as<reason::NeverFits>(why)) suggest_never_fits(state, job, *never, out);
   if (is_any_of<reason::DomainsTooSmall, reason::WaitingForDomains>(why)) suggest_smaller(state, job, out);
   if (is_any_of<reason::WaitingForSlots, reason::PreemptsLater, reason::PreemptionLimit, reason::WaitingForNodes,

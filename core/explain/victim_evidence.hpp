@@ -1,12 +1,22 @@
 // Who gives up slots for a job that waits.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/state/cluster_state.hpp"
 
 namespace tidepool::core {
+
+// What the jobs that were preempted for this one and have not left yet give up.
+struct GivenUp {
+  std::string words;          // "job-1 and job-4 give up 4 slots for it"
+  int slots = 0;              // where the job may run
+  std::optional<Instant> by;  // all of them have left by then; none: no time was set
+};
+// None: no job gives up slots for it.
+[[nodiscard]] std::optional<GivenUp> given_up_for(const ClusterState& state, const Job& job);
 
 // "job-1 and job-4 give up 4 slots for it": of jobs that were preempted for this one and have not left yet.
 [[nodiscard]] std::vector<std::string> victim_evidence(const ClusterState& state, const Job& job);

@@ -23,6 +23,14 @@ std::optional<double> samples_left(const Job& job) {
   return left(*told.steps, job.progress.step) * static_cast<double>(batch);
 }
 
+std::optional<std::int64_t> steps_in_file(const RunSpec& run) {
+  const auto steps = run.args.find("steps");
+  if (run.trainer.empty() || steps == run.args.end()) return std::nullopt;
+  const auto* plain = std::get_if<Argument::Plain>(&steps->second.value);
+  const auto* whole = plain == nullptr ? nullptr : std::get_if<std::int64_t>(plain);
+  return whole == nullptr ? std::nullopt : std::optional(*whole);
+}
+
 std::optional<Instant> expected_end(const Job& job) {
   const auto left = samples_left(job);
   if (!left || !job.membership.switched || !job.progress.reported_at) return std::nullopt;

@@ -2,6 +2,7 @@
 // (work.samples), else by its program when it was ready. All of it follows from the state and the time.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "core/state/cluster_state.hpp"
@@ -11,6 +12,10 @@ namespace tidepool::core {
 // Samples from now to the end, >= 0. Where a program counts its length in steps, those to come are taken to have as
 // many samples as the newest one. None: it is not known.
 [[nodiscard]] std::optional<double> samples_left(const Job& job);
+
+// Steps that its file tells a built-in trainer to do, of which the program itself tells once it is ready; none: it
+// leaves that to the trainer, or has a program of its own.
+[[nodiscard]] std::optional<std::int64_t> steps_in_file(const RunSpec& run);
 
 // When the job has done its work at the speed of its newest measurements; none if it does not step, or how much there
 // is to do is not known. It may lie in the past.

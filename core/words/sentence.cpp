@@ -1,5 +1,6 @@
 // Each reason as a sentence: one function a struct, found by its type.
 #include <cmath>
+#include <string_view>
 
 #include "base/calendar.hpp"
 #include "base/overloaded.hpp"
@@ -89,7 +90,7 @@ std::string text_of(const WaitingForSlots& why) {
 }
 
 std::string text_of(const PreemptsLater& why) {
-  return "waits for " + slots(why.needed) + "; " + are_free_for(why.free, why.needed) + "; it waits since " +
+  return "waits for " + slots(why.needed) + "; " + are_free_for(why.free, why.needed) + "; it has waited since " +
          utc_clock_text(why.since_unix) + ", and other jobs may be preempted for it from " +
          utc_clock_text(why.from_unix) + " on";
 }
@@ -544,6 +545,11 @@ std::string sentence(const PlannedIntent& planned, const ClusterState& state) {
   const Job* job = state.find_job(id);
   const std::string name = job == nullptr || job->spec.name.empty() ? id.text() : job->spec.name;
   std::string why = sentence(planned.reason);
+  const auto gives_up = [&] {
+    constexpr std::string_view kWaits = "waits: ";  // why it waits from then on
+    if (why.starts_with(kWaits)) return "gives up its slots: " + why.substr(kWaits.size());
+    return why.starts_with("waits ") ? "gives up its slots and " + why : why;
+  };
   const auto places = [](const std::vector<WorkerPlacement>& joining_workers) {
     std::string text;
     for (const auto& placement : joining_workers) {
@@ -568,7 +574,7 @@ std::string sentence(const PlannedIntent& planned, const ClusterState& state) {
                  [&](const LaunchIntent& launch) {
                    return "starting the programs of generation " + std::to_string(launch.number);
                  },
-                 [&](const PreemptIntent&) { return why; },
+                 [&](const PreemptIntent&) { return gives_up(); },
                  [&](const StopWorkerIntent& stop) { return "stopping " + stop.worker.text() + ": " + why; },
                  [&](const ProbeIntent& probe) { return "measuring " + probe.node.text() + " again: " + why; },
                  [&](const EndJobIntent&) { return why; },

@@ -45,6 +45,12 @@ std::string waiting_time(double seconds) {
   return decimal(std::ceil(seconds / 360) / 10) + " h";
 }
 
+std::string span_text(double seconds) {
+  constexpr double kDay = 86'400;
+  const double days = std::round(seconds / kDay);
+  return days >= 2 && std::fabs(seconds - days * kDay) < kDay / 100 ? counted(days, "day") : waiting_time(seconds);
+}
+
 std::string counted(double count, std::string_view noun) {
   return grouped(count) + " " + std::string(noun) + (std::llround(count) == 1 ? "" : "s");
 }

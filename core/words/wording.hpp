@@ -17,6 +17,8 @@ namespace tidepool::core {
 [[nodiscard]] std::string percent(double share);
 // Rounded up, so that a wait is never called shorter than it is: 11.2 -> "12 s", 300 -> "5 min".
 [[nodiscard]] std::string waiting_time(double seconds);
+// The same of a span that may be days: 604'800 -> "7 days".
+[[nodiscard]] std::string span_text(double seconds);
 // "1 worker", "3 workers".
 [[nodiscard]] std::string counted(double count, std::string_view noun);
 // "a second", "a third", "an 8th": the n-th worker.

@@ -60,8 +60,8 @@ class Daemon final : public Service {
   void read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
                 std::function<void(Result<LogPage>)> done) override;
 
-  void preview(core::JobSpec spec, std::function<void(Result<PreviewedSubmit>)> done) override {
-    previews_->preview(published(), std::move(spec), std::move(done));
+  void preview(core::Tried tried, std::function<void(Result<PreviewedSubmit>)> done) override {
+    previews_->preview(published(), std::move(tried), std::move(done));
   }
   [[nodiscard]] std::shared_ptr<const ForecastPicture> forecasts() const override { return forecaster_->newest(); }
   void plan(core::JobSpec spec, std::function<void(Result<PlannedSubmit>)> done) override {

@@ -1,5 +1,5 @@
-// Dry runs of submissions: the engine decides them on a copy of the published picture, on a thread of their own. The
-// loop neither waits for one nor learns of it; what a dry run costs is its own thread's time.
+// Dry runs of submissions and of wishes for a size: the engine decides them on a copy of the published picture, on a
+// thread of their own. The loop neither waits for one nor learns of it; what a dry run costs is its own thread's time.
 #pragma once
 
 #include <functional>
@@ -12,16 +12,16 @@
 
 namespace tidepool::live {
 
-// A submission decided on a copy of `seen`, which stays as it is.
+// What is tried, decided on a copy of `seen`, which stays as it is.
 [[nodiscard]] Result<PreviewedSubmit> preview_on(const core::EngineParts& parts, const Published& seen,
-                                                 const core::JobSpec& spec);
+                                                 const core::Tried& tried);
 
 class SubmitPreviews {
  public:
   explicit SubmitPreviews(core::EngineParts parts) : parts_(std::move(parts)) {}
 
   // Calls `done` once on the thread of the previews, or at once with kUnavailable if too many wait already.
-  void preview(std::shared_ptr<const Published> seen, core::JobSpec spec,
+  void preview(std::shared_ptr<const Published> seen, core::Tried tried,
                std::function<void(Result<PreviewedSubmit>)> done);
   // What is under way is finished, what waits is dropped. Idempotent.
   void stop() { thread_.stop(); }

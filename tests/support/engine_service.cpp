@@ -380,9 +380,9 @@ void EngineService::plan(core::JobSpec spec, std::function<void(Result<live::Pla
   done(live::plan_on(make_parts(policy_), *published(), spec, nullptr));
 }
 
-void EngineService::preview(core::JobSpec spec, std::function<void(Result<live::PreviewedSubmit>)> done) {
+void EngineService::preview(core::Tried tried, std::function<void(Result<live::PreviewedSubmit>)> done) {
   const auto seen = published();
-  done(live::preview_on(make_parts(policy_), *seen, spec));
+  done(live::preview_on(make_parts(policy_), *seen, tried));
 }
 
 std::shared_ptr<void> EngineService::subscribe(Listener on_events) {

@@ -53,7 +53,7 @@ class EngineService final : public live::Service, private live::History {
   [[nodiscard]] std::shared_ptr<void> subscribe(
       std::function<void(const std::vector<core::Event>&)> on_events) override;
   [[nodiscard]] live::History& history() override { return *this; }
-  void preview(core::JobSpec spec, std::function<void(Result<live::PreviewedSubmit>)> done) override;
+  void preview(core::Tried tried, std::function<void(Result<live::PreviewedSubmit>)> done) override;
   // Of the newest picture, made at the first question about it.
   [[nodiscard]] std::shared_ptr<const live::ForecastPicture> forecasts() const override;
   void plan(core::JobSpec spec, std::function<void(Result<live::PlannedSubmit>)> done) override;

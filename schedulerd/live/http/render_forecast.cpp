@@ -1,3 +1,4 @@
+#include "core/explain/explain.hpp"
 #include "forecast/told.hpp"
 #include "schedulerd/live/http/render.hpp"
 
@@ -33,15 +34,25 @@ json render_told(const WallClock& clock, const forecast::ToldJob& told, const fo
       {"computed_at", clock.text(of.at)}};
 }
 
-// One that was made before the job ended says nothing of it any more; and when a suspended job goes on is its user's
-// choice: the end of the time that is looked ahead would read as a date that was worked out.
+// One that was made before the job ended, or lost its slots, says nothing of it any more. When a suspended job goes on
+// is its user's choice, and one that cannot start has no start: the end of the time that is looked ahead would read as
+// a date that was worked out.
+const forecast::ToldJob* forecast_of(const SeenBy& seen_by, const core::Job& job) {
+  if (seen_by.forecasts == nullptr || core::is_final(job.state()) || job.requests.suspend) return nullptr;
+  const auto found = seen_by.forecasts->told.jobs.find(job.id);
+  if (found == seen_by.forecasts->told.jobs.end()) return nullptr;
+  const forecast::ToldJob& told = found->second;
+  if (told.start) return &told;
+  const bool waits = job.state() == core::JobState::kPending || job.state() == core::JobState::kSuspending;
+  const bool counted_as_running = !told.sizes.empty() && told.sizes.front().size > 0;
+  const bool is_of_before = waits && counted_as_running;
+  return is_of_before || core::cannot_start(seen_by.seen.state, job) ? nullptr : &told;
+}
+
 json render_forecast(const SeenBy& seen_by, JobId job) {
-  if (seen_by.forecasts == nullptr) return nullptr;
   const core::Job* known = seen_by.seen.state.find_job(job);
-  const auto told = seen_by.forecasts->told.jobs.find(job);
-  if (known == nullptr || told == seen_by.forecasts->told.jobs.end()) return nullptr;
-  if (core::is_final(known->state()) || known->requests.suspend) return nullptr;
-  return render_told(seen_by.seen.clock, told->second, seen_by.forecasts->told);
+  const forecast::ToldJob* told = known == nullptr ? nullptr : forecast_of(seen_by, *known);
+  return told == nullptr ? json(nullptr) : render_told(seen_by.seen.clock, *told, seen_by.forecasts->told);
 }
 
 }  // namespace tidepool::live::http

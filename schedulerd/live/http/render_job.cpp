@@ -5,6 +5,7 @@
 #include "core/codec/reason_numbers.hpp"
 #include "core/explain/explain.hpp"
 #include "core/facts/throughput.hpp"
+#include "core/state/job_work.hpp"
 #include "core/state/state_move.hpp"
 #include "core/state/utc_time.hpp"
 #include "core/words/wording.hpp"
@@ -36,18 +37,10 @@ json samples_total(const core::Job& job) {
   return total ? json(*total) : json(nullptr);
 }
 
-// That the trainer was told to do; null: it was not.
-json steps_in_file(const core::RunSpec& run) {
-  const auto steps = run.args.find("steps");
-  if (steps == run.args.end()) return nullptr;
-  const auto* plain = std::get_if<core::Argument::Plain>(&steps->second.value);
-  const auto* whole = plain == nullptr ? nullptr : std::get_if<std::int64_t>(plain);
-  return whole == nullptr ? json(nullptr) : json(*whole);
-}
-
 json render_progress(const Published& seen, const core::Job& job) {
   const auto& told = job.progress.length.steps;
-  const json steps_total = told ? json(*told) : steps_in_file(*job.spec.run);
+  const auto total_steps = told ? told : core::steps_in_file(*job.spec.run);
+  const json steps_total = total_steps ? json(*total_steps) : json(nullptr);
   const auto pulse = seen.latest_metrics.find(job.id);
   const bool has_pulse = pulse != seen.latest_metrics.end() && !job.membership.members.empty();
   json fraction = nullptr;
@@ -232,22 +225,30 @@ json render_waits(const SeenBy& seen_by, const core::Job& job) {
 
 }  // namespace
 
-// A deadline before which the job is not expected to end.
+// A deadline to come before which the job is not expected to end; one that has passed is told by the explanation.
 void add_deadline(const SeenBy& seen_by, const core::Job& job, std::vector<std::string>& evidence) {
-  if (!job.spec.deadline || core::is_final(job.state()) || seen_by.forecasts == nullptr) return;
-  const auto told = seen_by.forecasts->told.jobs.find(job.id);
-  if (told == seen_by.forecasts->told.jobs.end()) return;
-  const auto& end = told->second.end;
-  const auto expected = end ? std::optional(end->at) : told->second.not_before;
+  if (!job.spec.deadline || core::is_final(job.state())) return;
   const Instant due = job.submitted_at + *job.spec.deadline;
-  if (!expected || *expected <= due) return;
+  const forecast::ToldJob* told = forecast_of(seen_by, job);
+  if (told == nullptr || due < seen_by.seen.state.now) return;
   const auto text = [&](Instant at) { return utc_text(core::utc_us(seen_by.seen.state, at) / 1'000'000); };
-  const std::string late = core::waiting_time((*expected - due).to_seconds());
-  evidence.push_back(
-      "it is expected to miss its deadline of " + text(due) + " by " + (end ? "about " : "at least ") + late +
-      (text(due) == text(*expected)
-           ? ""
-           : ": its end is expected " + std::string(end ? "at about " : "no sooner than ") + text(*expected)));
+  const auto tell = [&](const std::string& how) {
+    evidence.push_back("it is expected to miss its deadline of " + text(due) + how);
+  };
+  const auto tell_late = [&](Instant expected, const char* by, const char* what) {
+    const std::string late = core::waiting_time((expected - due).to_seconds());
+    tell(by + late + (text(due) == text(expected) ? "" : what + text(expected)));
+  };
+  if (told->end) {
+    if (told->end->at > due) tell_late(told->end->at, " by about ", ": its end is expected at about ");
+  } else if (told->start && told->start->at > due) {
+    tell_late(told->start->at, " by at least ", ": its start is expected at about ");
+  } else if (const bool is_guess = told->basis == forecast::Basis::kUnknown && (told->start || job.size() > 0);
+             told->not_before && !is_guess) {
+    const forecast::Told& of = seen_by.forecasts->told;
+    const std::string ahead = core::span_text((of.until - of.at).to_seconds());
+    if (*told->not_before > due) tell(": the forecast looks " + ahead + " ahead and sees no end of it");
+  }
 }
 
 json render_explanation(const SeenBy& seen_by, const core::Job& job) {
@@ -263,7 +264,7 @@ json render_explanation(const SeenBy& seen_by, const core::Job& job) {
                    {"summary", explanation.summary},
                    {"reason", render_reason(explanation.reason)},
                    {"evidence", explanation.evidence},
-                   {"unblocks", explanation.unblocks},
+                   {"unblocks", advice_for(seen_by, explanation.unblocks)},
                    {"chosen", explanation.chosen ? render_alternative(*explanation.chosen) : json(nullptr)},
                    {"alternatives", render_alternatives(explanation.lost)},
                    {"ahead", std::move(ahead)},

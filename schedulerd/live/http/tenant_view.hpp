@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -30,6 +32,10 @@ struct SeenBy {
 // tenant", a number that is one is left out. What users have written themselves stays as it is: names, labels, job
 // files, the last words of a worker. A caller of no tenant gets `said` unchanged.
 [[nodiscard]] nlohmann::json without_foreign_jobs(nlohmann::json said, const SeenBy& seen_by);
+
+// What would change a verdict, told to the caller: what only an admin of all tenants may do says so, and a job that the
+// caller may not cancel is not named as one to cancel. The text passes through without_foreign_jobs(), too.
+[[nodiscard]] std::vector<std::string> advice_for(const SeenBy& seen_by, std::vector<std::string> lines);
 
 // False: `said`, canonical JSON, is the same for all callers. True: it may name a job.
 [[nodiscard]] bool may_name_jobs(std::string_view said);

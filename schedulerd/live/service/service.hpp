@@ -189,7 +189,7 @@ struct LogPage {
   bool eof = false;  // the worker has exited and this is the end
 };
 
-// What a submission would lead to.
+// What a submission, or a wish for a size, would lead to.
 struct PreviewedSubmit {
   std::shared_ptr<const Published> picture;  // as it would be then
   JobId job;                                 // in it
@@ -215,9 +215,9 @@ class Service {
   // `offset` < 0 counts from the end. `done` may be called on any thread.
   virtual void read_log(WorkerId worker, std::int64_t offset, std::int64_t limit,
                         std::function<void(Result<LogPage>)> done) = 0;
-  // What submitting this job now would lead to, by the newest picture; nothing is stored. `done` is called once, on any
-  // thread; at once with kUnavailable if too many ask.
-  virtual void preview(core::JobSpec spec, std::function<void(Result<PreviewedSubmit>)> done) = 0;
+  // What that would lead to now, by the newest picture; nothing is stored. `done` is called once, on any thread; at
+  // once with kUnavailable if too many ask.
+  virtual void preview(core::Tried tried, std::function<void(Result<PreviewedSubmit>)> done) = 0;
   // The newest forecast of all jobs; null: none has been made yet.
   [[nodiscard]] virtual std::shared_ptr<const ForecastPicture> forecasts() const = 0;
   // When the job would start and end if it were submitted now, and what that does to others; nothing is stored. `done`

@@ -284,6 +284,10 @@ class Offline(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("job is required", done.stderr)
 
+    def test_an_argument_that_is_missing_is_told_with_what_to_give(self):
+        self.assertIn("changes is required: FIELD=VALUE, such as elastic.max=8", call("change", "job-1").stderr)
+        self.assertIn("job is required: id or name", call("resize").stderr)
+
     @unittest.skipUnless(DATA.is_dir(), "no published traces here; set TIDEPOOL_DATA")
     def test_the_published_traces_are_read_whole(self):
         for source, path, jobs in (

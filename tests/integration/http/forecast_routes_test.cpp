@@ -95,6 +95,9 @@ TEST_CASE("a plan of a job whose length is not known says so") {
   ForecastScene scene;
   json file = json::parse(file_of("next", "blue", 2));
   file.erase("work");
+  // The steps of a built-in trainer are its length.
+  CHECK(scene.plan(file.dump(), scene.fixture.admin).at("forecast").at("end").is_object());
+  file["run"]["args"].erase("steps");
   const json plan = scene.plan(file.dump(), scene.fixture.admin);
   CHECK(plan.at("forecast").at("end").is_null());
   CHECK(plan.at("summary").get<std::string>().ends_with("Z; its end is unknown; no other job would notice"));

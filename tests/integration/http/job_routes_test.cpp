@@ -203,6 +203,36 @@ TEST_CASE("a dry run says what would happen and stores nothing") {
   CHECK(fixture.json_of({.path = "/v1/jobs/" + id.text(), .token = fixture.admin}).at("pinned_size").is_null());
 }
 
+TEST_CASE("a dry run of a resize says what the engine would make of it now") {
+  RestFixture fixture(test_options(), "fixed");
+  fixture.service.join_node(4);
+  const json file = {{"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}},
+                     {"elastic", {{"min", 1}, {"max", 4}, {"preferred", 1}, {"cooldown", "0s"}}}};
+  const json job =
+      fixture.json_of({.method = "POST", .path = "/v1/jobs", .token = fixture.admin, .body = file.dump()}, 201);
+  const std::string path = "/v1/jobs/" + job.at("id").get<std::string>();
+  fixture.service.run_steps(JobId(1), 30);
+  const auto decided_on = [&](int size) {
+    const json told = fixture.json_of({.method = "POST",
+                                       .path = path + "/resize?dry_run=true",
+                                       .token = fixture.admin,
+                                       .body = json{{"size", size}}.dump()});
+    CHECK(told.at("size") == 1);  // the job as it is
+    CHECK(told.at("pinned_size") == size);
+    return told.at("decision");
+  };
+  const json grows = decided_on(3);
+  INFO(grows.dump(1));
+  CHECK(grows.at("starts") == true);
+  CHECK(grows.at("size") == 3);
+  CHECK(grows.at("summary") == "going 1 -> 3, as its user asked");
+  REQUIRE(grows.at("places").size() == 1);
+  CHECK(grows.at("places").at(0).at("workers") == 2);
+  CHECK(grows.at("changes").empty());
+  CHECK(decided_on(1).at("starts") == false);
+  CHECK(fixture.json_of({.path = path, .token = fixture.admin}).at("pinned_size").is_null());
+}
+
 // What the dry run of a submission says, and what the submission then does.
 struct Submitted {
   json foreseen;

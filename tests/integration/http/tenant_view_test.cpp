@@ -185,7 +185,7 @@ TEST_CASE("no stream of a tenant's token names a job of another tenant") {
   }
 }
 
-TEST_CASE("a job of another tenant keeps its slots in what is said of it") {
+TEST_CASE("what would change a verdict is told to those who may not do it as what it is") {
   RestFixture fixture;
   fixture.service.join_node(4);
   const auto submit = [&](const std::string& tenant, int size) {
@@ -195,12 +195,32 @@ TEST_CASE("a job of another tenant keeps its slots in what is said of it") {
   };
   submit("blue", 4);
   const std::string waits = submit("red", 2);
-  const std::string red = fixture.service.add_token("viewer", "red");
   const auto unblocks = [&](const std::string& token) {
-    return fixture.json_of({.path = "/v1/jobs/" + waits + "/explain", .token = token}).at("unblocks").at(0);
+    return fixture.json_of({.path = "/v1/jobs/" + waits + "/explain", .token = token}).at("unblocks");
   };
-  CHECK(unblocks(fixture.admin) == "cancel job-1, which holds 4 slots");
-  CHECK(unblocks(red) == "cancel a job of another tenant, which holds 4 slots");
+  CHECK(unblocks(fixture.admin).at(0) == "cancel job-1, which holds 4 slots");
+  CHECK(unblocks(fixture.admin).at(1) == "add a node with 2 free slots");
+  // No token of red may cancel it or add a node.
+  for (const char* role : {"viewer", "submitter", "admin"}) {
+    const json told = unblocks(fixture.service.add_token(role, "red"));
+    CHECK(told.at(0) == "the end of a job of another tenant, which holds 4 slots");
+    CHECK(told.at(1) == "add a node with 2 free slots (an admin can)");
+  }
+  CHECK(unblocks(fixture.service.add_token("submitter")).at(0) == "cancel job-1, which holds 4 slots");
+}
+
+TEST_CASE("a dry run gives the same advice as an explanation") {
+  RestFixture fixture;
+  fixture.service.join_node(4);
+  const auto ask = [&](const std::string& tenant, int size, const std::string& query) {
+    const std::string red = fixture.service.add_token("submitter", tenant);
+    const Ask sent{
+        .method = "POST", .path = "/v1/jobs" + query, .token = red, .body = job_file(tenant, size, 0).dump()};
+    return fixture.json_of(sent, query.empty() ? 201 : 200);
+  };
+  ask("blue", 4, "");
+  CHECK(ask("red", 2, "?dry_run=true").at("decision").at("unblocks").at(0) ==
+        "the end of a job of another tenant, which holds 4 slots");
 }
 
 }  // namespace

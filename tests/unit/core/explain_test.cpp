@@ -36,6 +36,17 @@ TEST_CASE("Sentences carry their numbers as people read them") {
         "w-2 and 2 more of its workers were lost; 3 workers go on");
 }
 
+TEST_CASE("A job that is preempted and waits again is told to give up its slots, and why") {
+  const auto told = [](const core::Reason& reason) {
+    return core::sentence(core::PlannedIntent{core::PreemptIntent{.job = JobId(1), .number = 2}, reason}, {});
+  };
+  const core::reason::BudgetSpent spent{{.limit = Money::micros(8'000'000), .word = "lab"}};
+  CHECK_THAT(told(spent), Catch::StartsWith("job-1: gives up its slots: tenant lab has spent "));
+  CHECK(told(core::reason::WaitingForSlots{.needed = 2}) ==
+        "job-1: gives up its slots and waits for 2 slots; none is free");
+  CHECK(told(core::reason::Preempted{.for_job = JobId(2)}) == "job-1: preempted for job-2");
+}
+
 TEST_CASE("Numbers read well") {
   CHECK(core::grouped(9121.4) == "9,121");
   CHECK(core::grouped(1'234'567) == "1,234,567");
@@ -112,6 +123,25 @@ TEST_CASE("Only jobs whose end would let a job start are named as ones to cancel
   const core::Worker& worker = *story.state().find_worker(story.job(other).membership.members.front());
   story.learn(core::NodeCordonChanged{worker.node, true});
   CHECK(cancels(whole).empty());
+}
+
+TEST_CASE("Jobs of the waiting job's own tenant are named before those of others as ones to cancel") {
+  Story story;
+  story.node(6);
+  const auto submit = [&](const std::string& tenant, int size) {
+    core::JobSpec spec = job_spec({.min = size, .max = size});
+    spec.tenant = tenant;
+    const JobId id = story.engine().next_job_id();
+    story.learn(core::JobSubmitted{id, spec});
+    story.settle(id);
+    return id;
+  };
+  const JobId foreign = submit("speech", 2);
+  const JobId own = submit("vision", 4);
+  const JobId waits = submit("vision", 1);
+  const auto unblocks = core::explain(story.state(), waits).unblocks;
+  CHECK(unblocks.at(0) == "cancel " + own.text() + ", which holds 4 slots");
+  CHECK(unblocks.at(1) == "cancel " + foreign.text() + ", which holds 2 slots");
 }
 
 TEST_CASE("A worker of several slots needs them on one node, whoever is cancelled") {

@@ -33,7 +33,7 @@ TEST_CASE("what is not known is not told") {
   CHECK(forecast_in_words(forecast).ends_with("; its end is unknown"));
   forecast["start"] = nullptr;
   forecast["not_before"] = "2026-11-27T21:53:24.120Z";
-  CHECK(forecast_in_words(forecast) == "not expected to end before 2026-11-27 21:53");
+  CHECK(forecast_in_words(forecast) == "the forecast looks 7 days ahead and sees no end");
   CHECK(forecast_cell(forecast, "") == "-");
 }
 
@@ -44,6 +44,31 @@ TEST_CASE("of a job that has started no start is forecast") {
   CHECK(job_forecast_in_words(forecast, "pending", "").starts_with("expected to start"));
   CHECK(job_forecast_in_words(forecast, "running", "") == "its end is unknown");
   CHECK(job_forecast_in_words(nullptr, "running", "").empty());
+}
+
+TEST_CASE("the end of the time that is looked ahead is not told as a date") {
+  json forecast = example("plan.json").at("forecast");
+  for (const char* what : {"start", "end"}) forecast[what] = nullptr;
+  forecast["basis"] = "kin";
+  forecast["not_before"] = "2026-11-20T23:53:24.120Z";  // cut short
+  CHECK(job_forecast_in_words(forecast, "pending", "") == "the forecast looks 2h 0m ahead and sees no start");
+  CHECK(job_forecast_in_words(forecast, "running", "") == "the forecast looks 2h 0m ahead and sees no end");
+  json job{
+      {"submitted_at", "2026-11-20T21:30:00Z"}, {"spec", {{"work", {{"deadline", "1h"}}}}}, {"forecast", forecast}};
+  CHECK(deadline_in_words(job, "2026-11-20T22:00:00Z") ==
+        "2026-11-20 22:30 UTC; to be missed: the forecast looks 2h 0m ahead and sees no end");
+  job["forecast"]["start"] = example("plan.json").at("forecast").at("start");
+  job["forecast"]["start"]["expected"] = "2026-11-20T22:40:00Z";
+  CHECK(deadline_in_words(job, "2026-11-20T22:00:00Z") ==
+        "2026-11-20 22:30 UTC; to be missed: the start is expected at about 2026-11-20 22:40:00");
+}
+
+TEST_CASE("of a start that has come the time before it is no forecast of an end") {
+  json forecast = example("plan.json").at("forecast");
+  forecast["end"] = nullptr;
+  forecast["basis"] = "unknown";
+  forecast["not_before"] = forecast.at("start").at("expected");
+  CHECK(job_forecast_in_words(forecast, "running", "") == "its end is unknown");
 }
 
 TEST_CASE("a forecast that is older than a minute, or leaves the deciding policy file out, says so") {
@@ -130,12 +155,40 @@ TEST_CASE("the cost of a plan without an end is the least that is known of it, o
   CHECK(plan_page(plan, "-", {.width = 120}).find("cost: unknown, as its end is\n") != std::string::npos);
 }
 
+TEST_CASE("a dry run of a job that cannot start says so, and not that it waits for that") {
+  const json decision = {{"starts", false},
+                         {"changes", json::array()},
+                         {"summary", "cannot start: it needs 4 slots, and the whole cluster has room for 2"},
+                         {"unblocks", json::array()}};
+  CHECK(decision_in_words({{"decision", decision}}) ==
+        "submitted now, it would not start: it needs 4 slots, and the whole cluster has room for 2\n");
+}
+
+TEST_CASE("a dry run of a resize says whether it begins at once, and which jobs give up workers for it") {
+  json decision = example("submit_decision.json");
+  decision["size"] = 4;
+  decision["summary"] = "going 2 -> 4, as its user asked";
+  CHECK(resize_in_words({{"decision", decision}}) ==
+        "resized now, it would go to 4 workers at once: going 2 -> 4, as its user asked\n"
+        "  job-3 (charlm-demo) would shrink from 4 to 1 worker\n"
+        "  a job of another tenant would give up its 2 workers\n");
+  decision["starts"] = false;
+  decision["summary"] = "keeps its size for now: the cooldown ends in 12 s";
+  decision["changes"] = json::array();
+  decision["unblocks"] = {"wait 12 s for the cooldown"};
+  CHECK(resize_in_words({{"decision", decision}}) ==
+        "resized now, its size would not change at once (keeps its size for now: the cooldown ends in 12 s)\n"
+        "  what would help: wait 12 s for the cooldown\n");
+  CHECK(resize_in_words(json::object()).empty());
+}
+
 TEST_CASE("a plan of a job that would not start says so") {
   json plan = example("plan.json");
   for (const char* what : {"start", "end"}) plan["forecast"][what] = nullptr;
   plan["forecast"]["not_before"] = "2026-11-27T21:53:24.120Z";
   CHECK(plan_page(plan, "-", {.width = 200})
-            .find("submitted now: not expected to start before 2026-11-27 21:53; after") != std::string::npos);
+            .find("submitted now: the forecast looks 7 days ahead and sees no start; what it would wait for: schedctl "
+                  "submit --dry-run -\n") != std::string::npos);
 }
 
 TEST_CASE("sizes that a plan foresees within a minute are told with their seconds") {

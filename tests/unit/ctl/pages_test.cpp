@@ -90,6 +90,14 @@ TEST_CASE("a refused job file names line, pointer and hint") {
         "hint: correct the fields and submit again; nothing was stored");
 }
 
+TEST_CASE("a problem of one field whose finding is its detail says it once") {
+  const std::string said = "size is 9; this job allows 1, 2 and 4, or 0 to let the policy choose";
+  json problem = {{"title", "No such size"}, {"detail", said}};
+  problem["errors"] = {{{"pointer", "/size"}, {"code", "OutOfRange"}, {"message", said}}};
+  CHECK(problem_text(problem) == "No such size: " + said);
+  CHECK(problem_text(problem, {.file = "job.yaml"}) == "No such size\n  job.yaml: /size: " + said);
+}
+
 TEST_CASE("a problem without fields is one line") {
   CHECK(problem_text({{"title", "Not found"}, {"detail", "no job job-9"}}) == "Not found: no job job-9");
 }

@@ -52,6 +52,7 @@ TEST_CASE("each event that matters has a sentence") {
     return event_sentence({{"type", type}, {"job", "job-1"}, {"data", data}}, "job-1");
   };
   CHECK(say("job.submitted", {{"min", 1}, {"max", 4}, {"preferred", 2}}) == "submitted: 1 to 4 workers, 2 preferred");
+  CHECK(say("job.submitted", {{"min", 1}, {"max", 1}, {"preferred", 1}}) == "submitted: 1 worker");
   CHECK(say("job.started", {{"size", 1}}) == "training with 1 worker");
   CHECK(say("job.resizing", {{"from", 2}, {"to", 3}, {"reason", {{"text", "because"}}}}) == "resizing 2 -> 3: because");
   CHECK(say("job.resizing", {{"from", 2}, {"to", 3}, {"reason", {{"text", "growing 2 -> 3: worth a try"}}}}) ==
@@ -104,6 +105,24 @@ TEST_CASE("events of other jobs are not told") {
   const json event = {{"type", "job.started"}, {"job", "job-2"}, {"data", {{"size", 1}}}};
   CHECK(event_sentence(event, "job-1").empty());
   CHECK(event_sentence(event, "") == "training with 1 worker");
+}
+
+TEST_CASE("a job that gives up its workers says why or how it goes on in one sentence") {
+  const auto say = [](int size, const char* why) {
+    const json data = {{"size", size}, {"reason", {{"text", why}}}};
+    return event_sentence({{"type", "job.requeued"}, {"job", "job-1"}, {"data", data}}, "job-1");
+  };
+  CHECK(say(4, "preempted for job-2") == "gives up its 4 workers: preempted for job-2");
+  CHECK(say(1, "waits: tenant lab has spent its budget of 8.00") ==
+        "gives up its 1 worker: tenant lab has spent its budget of 8.00");
+  CHECK(say(2, "waits for 2 slots; none is free") == "gives up its 2 workers and waits for 2 slots; none is free");
+  CHECK(say(2, "goes back to the queue: 1 worker left, and it needs 2") ==
+        "gives up its 2 workers and goes back to the queue: 1 worker left, and it needs 2");
+  CHECK(say(2, "saving its state and giving up its slots: node-2 is being drained and is to be empty in 8 min") ==
+        "saves its state and gives up its 2 workers: node-2 is being drained and is to be empty in 8 min");
+  const json resizing = {{"from", 3}, {"to", 2}, {"reason", {{"text", "giving up w-3: it is slow"}}}};
+  CHECK(event_sentence({{"type", "job.resizing"}, {"job", "job-1"}, {"data", resizing}}, "job-1") ==
+        "resizing 3 -> 2; giving up w-3: it is slow");
 }
 
 TEST_CASE("what watch shows in other ways is still told among all events") {

@@ -65,7 +65,10 @@ TEST_CASE("the summary tells loss, sizes, the kept one and the cost") {
   CHECK(widest_line(text) <= 80);
   CHECK(text.find("charlm-demo succeeded\nLoss 4.52 -> 2.31, down 49 % in 120 steps, 200,000 samples\n") == 0);
   CHECK(text.find("62 %  <- kept\n") != std::string::npos);
-  CHECK(text.find("Kept 2 workers: keeps 2 workers: a third would add too little\n") != std::string::npos);
+  CHECK(text.find("Kept 2 workers: a third would add too little\n") != std::string::npos);
+  SummaryFacts pinned = finished();
+  pinned.kept_why = "going 1 -> 2, as its user asked";
+  CHECK(summary_text(pinned, {.width = 80}).find("Kept 2 workers: as its user asked\n") != std::string::npos);
   CHECK(text.find("Held 40.0 slot-seconds, 0.0100 USD.") != std::string::npos);
   CHECK(summary_text(finished(), {.width = 300}).find("0.0200 USD; the job used 50 % less.") != std::string::npos);
 }

@@ -155,6 +155,21 @@ TEST_CASE("a job that waits starts when the one before it ends, and is taken to 
   CHECK(seconds_from(*told.start, told.end) == Approx(500).margin(2));
 }
 
+TEST_CASE("a job that waits has the length of the steps that its file tells a built-in trainer to do") {
+  Scene scene("fifo", 2);
+  scene.run(Scene::job(2, 1'000), 100);
+  core::JobSpec spec = Scene::job(2, 0);
+  spec.work_samples.reset();
+  core::RunSpec run{.trainer = "charlm"};
+  run.args["steps"] = {std::int64_t{500}};
+  spec.run = run;
+  const JobId next = scene.submit(spec);
+  const auto made = scene.forecast();
+  const auto& told = made.jobs.at(next);
+  CHECK(told.basis == Basis::kKin);  // its speed is that of the other job
+  CHECK(seconds_from(*told.start, told.end) == Approx(500).margin(2));
+}
+
 TEST_CASE("of a job of which nothing is known no end is told, only before what it does not start") {
   Scene scene("fixed", 2);
   core::JobSpec spec = Scene::job(2, 1'000);

@@ -42,7 +42,7 @@ class QuietService final : public Service {
   std::shared_ptr<void> subscribe(std::function<void(const std::vector<core::Event>&)>) override { return nullptr; }
   History& history() override { return journal; }
   void read_log(WorkerId, std::int64_t, std::int64_t, std::function<void(Result<LogPage>)>) override {}
-  void preview(core::JobSpec, std::function<void(Result<PreviewedSubmit>)>) override {}
+  void preview(core::Tried, std::function<void(Result<PreviewedSubmit>)>) override {}
   std::shared_ptr<const ForecastPicture> forecasts() const override { return nullptr; }
   void plan(core::JobSpec, std::function<void(Result<PlannedSubmit>)>) override {}
   PolicyEvaluator& policy_workshop() override {

@@ -34,6 +34,85 @@ TEST_CASE("a job that its user has suspended has no forecast, not even the one m
   CHECK(forecast().is_null());
 }
 
+// One job and a forecast of it, as an admin sees both.
+struct OneJob {
+  OneJob() {
+    job.id = JobId(7);
+    job.spec.elastic.sizes = {4};
+    picture->told.until = minute(7 * 24 * 60);
+  }
+  [[nodiscard]] forecast::ToldJob& told() const { return picture->told.jobs[job.id]; }
+  [[nodiscard]] json explained() {
+    seen.state.jobs[job.id] = std::make_shared<const core::Job>(job);
+    return render_explanation({seen, admin, past, picture}, job);
+  }
+
+  std::shared_ptr<ForecastPicture> picture = std::make_shared<ForecastPicture>();
+  test::NoHistory past;
+  const Caller admin;
+  Published seen;
+  core::Job job;
+};
+
+TEST_CASE("a job that has lost its slots has no forecast until one is made without them") {
+  OneJob scene;
+  scene.told().sizes = {{minute(0), 4}, {minute(40), 0}};
+  scene.told().end = around(40);
+  scene.job.phase = core::phase::Running{};
+  CHECK(scene.explained().at("forecast").is_object());
+  for (const core::JobPhase& phase :
+       {core::JobPhase(core::phase::Suspending{}), core::JobPhase(core::phase::Pending{})}) {
+    scene.job.phase = phase;
+    CHECK(scene.explained().at("forecast").is_null());
+  }
+  scene.told().sizes = {{minute(0), 0}, {minute(10), 4}};
+  scene.told().start = around(10);
+  CHECK(scene.explained().at("forecast").is_object());
+}
+
+TEST_CASE("a job that cannot start has no forecast, and one that waits and has no start yet has") {
+  OneJob scene;
+  scene.told().sizes = {{minute(0), 0}};
+  scene.told().not_before = scene.picture->told.until;
+  scene.job.verdict.job = scene.job.id;
+  scene.job.verdict.reason = core::reason::WaitingForSlots{.needed = 4};
+  CHECK(scene.explained().at("forecast").is_object());
+  scene.job.verdict.reason = core::reason::NeverFits{.needed = 4, .cluster = 2};
+  CHECK(scene.explained().at("forecast").is_null());
+}
+
+TEST_CASE("a deadline that is missed for all that was looked ahead is told without a date that nothing tells") {
+  OneJob scene;
+  scene.job.spec.deadline = Duration::seconds(3'600);
+  scene.job.verdict.job = scene.job.id;
+  scene.job.verdict.reason = core::reason::WaitingForSlots{.needed = 4};
+  scene.told().basis = forecast::Basis::kDeclared;
+  scene.told().sizes = {{minute(0), 0}};
+  scene.told().not_before = scene.picture->told.until;
+  const auto misses = [&] {
+    std::string text;
+    const json explained = scene.explained();
+    for (const json& line : explained.at("evidence")) {
+      if (line.get<std::string>().starts_with("it is expected to miss")) text = line;
+    }
+    return text;
+  };
+  CHECK(misses() ==
+        "it is expected to miss its deadline of 1970-01-01 01:00 UTC: the forecast looks 7 days ahead and sees no end "
+        "of it");
+  scene.job.requests.suspend = true;  // when it goes on is its user's choice
+  scene.job.phase = core::phase::Suspended{};
+  CHECK(misses().empty());
+  scene.job.requests.suspend = false;
+  scene.job.phase = core::phase::Pending{};
+  scene.told().start = around(90);
+  scene.told().not_before = minute(90);
+  scene.told().basis = forecast::Basis::kUnknown;
+  CHECK(misses() ==
+        "it is expected to miss its deadline of 1970-01-01 01:00 UTC by at least 30 min: its start is expected at "
+        "about 1970-01-01 01:30 UTC");
+}
+
 TEST_CASE("the policy file that decides and was not asked is named") {
   forecast::ToldJob told;
   told.sizes = {{minute(0), 0}};

@@ -92,7 +92,7 @@ TEST_CASE("no job is preempted for one that has not waited for preempt_after, an
   const JobId waits = pool.submit(gang(4), 4);
   const Instant since = pool.story.now();
   CHECK(pool.preempted_for(waits, {runs}).empty());
-  CHECK(pool.told(waits) == "waits for 4 slots; none is free; it waits since " +
+  CHECK(pool.told(waits) == "waits for 4 slots; none is free; it has waited since " +
                                 utc_clock_text(since.count_us() / 1'000'000) +
                                 ", and other jobs may be preempted for it from " + clock(since + minutes(10)) + " on");
   CHECK(pool.next_preemption() == since + minutes(10));

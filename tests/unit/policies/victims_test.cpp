@@ -1,8 +1,13 @@
 // Which running jobs are preempted for a job that the plan puts before them: no more than it needs (volcano#1256).
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "base/calendar.hpp"
+#include "core/explain/explain.hpp"
+#include "tests/support/policy_parts.hpp"
 #include "tests/support/victim_pool.hpp"
 
 namespace tidepool::policies::cluster {
@@ -62,6 +67,53 @@ TEST_CASE("nothing is preempted for a claim that all victims together cannot mee
   pool.story.decide();
   const JobId claimant = pool.submit({.min = 4, .max = 4}, 4);
   CHECK(pool.preempted_for(claimant, {small}).empty());
+}
+
+TEST_CASE("a job that waits for a victim's minimum run time is told when that ends") {
+  VictimPool pool({4});
+  const JobId runs = pool.running({.min = 4, .max = 4, .min_runtime = Duration::seconds(600)}, 4);
+  const JobId waits = pool.submit({.min = 4, .max = 4}, 4);
+  REQUIRE(pool.preempted_for(waits, {runs}).empty());
+  const Instant until = *pool.story.job(runs).last_start_at + Duration::seconds(600);
+  const std::string line = "wait until " + utc_clock_text((until.count_us() + 999'999) / 1'000'000) + ": " +
+                           runs.text() + " keeps its slots until then (elastic.min_runtime)";
+  CHECK(core::explain(pool.story.state(), waits).unblocks.front() == line);
+  pool.story.pass(until - pool.story.now());
+  CHECK(pool.preempted_for(waits, {runs}) == std::vector{runs});
+}
+
+TEST_CASE("a job for which others leave already is told to wait for them, and nothing else") {
+  VictimPool pool({4});
+  const JobId runs = pool.running({.min = 4, .max = 4, .grace = Duration::seconds(30)}, 4);
+  const JobId waits = pool.submit({.min = 4, .max = 4}, 4);
+  REQUIRE(pool.preempted_for(waits, {runs}) == std::vector{runs});
+  const Instant by = pool.story.now() + Duration::seconds(30);
+  CHECK(core::explain(pool.story.state(), waits).unblocks ==
+        std::vector{"wait until " + utc_clock_text(by.count_us() / 1'000'000) + ": " + runs.text() +
+                    " gives up 4 slots for it"});
+}
+
+TEST_CASE("a job that waits beside one whose size may not change yet is told when it may") {
+  test::Story story;
+  story.engine() = core::Engine(test::parts_of("tidal"));
+  story.node(4);
+  test::JobSketch sketch{.min = 4, .max = 4, .priority = 1, .min_runtime = Duration::seconds(600)};
+  const JobId runs = story.submit(sketch);
+  story.settle(runs);
+  REQUIRE(story.job(runs).size() == 4);
+  const auto told = [&](JobId job) {
+    const std::vector<std::string> lines = core::explain(story.state(), job).unblocks;
+    return std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+      return line.starts_with("wait until ") && line.ends_with("keeps its slots until then (elastic.min_runtime)");
+    });
+  };
+  sketch.priority = 10;
+  const JobId before = story.submit(sketch);
+  sketch.priority = 0;
+  const JobId behind = story.submit(sketch);
+  story.decide();
+  CHECK(told(before));
+  CHECK_FALSE(told(behind));  // a job of lower priority has nothing to hope for from it
 }
 
 }  // namespace tidepool::policies::cluster

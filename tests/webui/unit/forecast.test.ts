@@ -35,8 +35,9 @@ test("a job's line tells its start while it waits, then its end, and nothing tha
   expect(line("running", { end: expected(6600, 7800, 10_800), outcome: "failed" })).toMatch(/^is ended at a limit ~14:10/);
   // It has started since the forecast was made.
   expect(line("running", { start: expected(480, 720, 1500), end: expected(6600, 7800, 10_800) })).toBe("ends ~14:10 (13:50–15:00)");
-  expect(line("running", { not_before: at(7200) })).toBe("no end before 14:00");
-  expect(line("pending", { not_before: at(7200) })).toBe("no start before 14:00");
+  expect(line("running", { not_before: at(7200) })).toBe("no end within the 2 h 0 min of the forecast");
+  expect(line("pending", { not_before: at(7200) })).toBe("no start within the 2 h 0 min of the forecast");
+  expect(line("pending", { not_before: at(7 * 86_400) })).toBe("no start within the 7 days of the forecast");
   expect(line("running", { basis: "unknown", not_before: at(-5) })).toBeNull();
   expect(line("running", null)).toBeNull();
   expect(line("succeeded", { end: expected(1, 2, 3) })).toBeNull();
@@ -50,8 +51,9 @@ test("who points at a forecast reads its times in full", () => {
 });
 
 test("why there is no end, and how good forecasts were, is told in words", () => {
-  expect(noEndText(forecast({ basis: "unknown", not_before: at(7200) }), now)).toMatch(/^Its end cannot be forecast:/);
-  expect(noEndText(forecast({ not_before: at(7200) }), now)).toBe("It is not expected to end before 14:00.");
+  expect(noEndText(forecast({ basis: "unknown", not_before: at(7200) }), now)).toMatch(/^Its end is not known: /);
+  expect(noEndText(forecast({ not_before: at(7200) }), now)).toBe("The forecast looks 2 h 0 min ahead and sees no end.");
+  expect(noEndText(forecast({ start: expected(480, 720, 1500), not_before: at(7200) }), now)).toBe("No end is in sight.");
   expect(observedText("end", { all: 200, within: 162 })).toBe("Of the last 200 forecasts of ends, 81\u00a0% came true within their interval; 80 % is aimed at.");
   expect(observedText("start", { all: 3, within: 1 })).toBe("Of 3 forecasts of starts since the daemon was started, 1 came true within the interval; so few say little.");
   expect(observedText("end", { all: 0, within: 0 })).toBe(observedText("end", null));

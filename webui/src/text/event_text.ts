@@ -5,6 +5,7 @@ import { count, milliseconds, percent, quantity } from "./format";
 
 const workers = (n: number | null) => `${count(n)} ${n === 1 ? "worker" : "workers"}`;
 const labels = (e: TideEvent) => Object.entries(texts(e, "labels")).map(([key, value]) => `${key}=${value}`).join(", ");
+const sizes = (e: TideEvent) => (num(e, "min") === num(e, "max") ? "" : `${num(e, "min")} to `) + workers(num(e, "max"));
 const version = (e: TideEvent, field: string) => (str(e, field) ? `, version ${str(e, field)?.slice(0, 12)}` : "");
 
 export function describe(event: TideEvent): string {
@@ -13,15 +14,15 @@ export function describe(event: TideEvent): string {
 }
 
 const kSentences: Record<string, (e: TideEvent) => string> = {
-  "job.submitted": (e) => `${str(e, "name") ?? e.job} submitted, ${num(e, "min")} to ${workers(num(e, "max"))}`,
+  "job.submitted": (e) => `${str(e, "name") ?? e.job} submitted, ${sizes(e)}`,
   "job.started": (e) => `first step done with ${workers(num(e, "size"))}`,
   "job.resize_requested": (e) => (num(e, "size") ? `a user asks for ${workers(num(e, "size"))}` : "a user leaves the size to the engine"),
   "job.resizing": (e) => reason(e)?.text || `changing from ${num(e, "from")} to ${workers(num(e, "to"))}`,
   "job.resized": (e) => `now ${workers(num(e, "to"))}, before ${num(e, "from")}`,
   "job.progressed": (e) => `step ${count(num(e, "step"))}, ${quantity(num(e, "samples_per_second"))} samples/s, loss ${quantity(num(e, "loss"))}`,
   "job.rebalanced": (e) => rebalanced(e),
-  "job.changed": (e) => `changed: ${num(e, "min")} to ${workers(num(e, "max"))}, priority ${num(e, "priority")}`,
-  "job.requeued": (e) => `gives up its workers${reason(e) ? `: ${reason(e)?.text}` : ""}`,
+  "job.changed": (e) => `changed: ${sizes(e)}, priority ${num(e, "priority")}`,
+  "job.requeued": (e) => requeued(e),
   "job.parked": (e) => `state of step ${count(num(e, "step"))} kept in ${milliseconds(num(e, "write_ms"))}`,
   "job.notice_answered": (e) => str(e, "text") ?? `worker ${str(e, "worker")} answered its notice: ${str(e, "answer")}`,
   "job.checkpoint_failed": (e) =>
@@ -115,6 +116,18 @@ const poolNode = (e: TideEvent) => `node ${str(e, "name") || str(e, "provider_id
 
 function attempt(e: TideEvent): string {
   return ` (${str(e, "fault")}): ${str(e, "detail")}; next attempt in ${count(num(e, "again_in_seconds"))} s`;
+}
+
+// Its reason says how the job goes on, or why it gives them up.
+function requeued(e: TideEvent): string {
+  const kWaits = "waits: ", kSaves = "saving its state and giving up its slots: ";
+  const why = reason(e)?.text ?? "";
+  const size = num(e, "size");
+  const givesUp = `gives up its ${size ? workers(size) : "workers"}`;
+  if (why.startsWith(kSaves)) return `saves its state and ${givesUp}: ${why.slice(kSaves.length)}`;
+  if (why.startsWith(kWaits)) return `${givesUp}: ${why.slice(kWaits.length)}`;
+  if (/^(waits|goes back|leaves) /.test(why)) return `${givesUp} and ${why}`;
+  return why === "" ? givesUp : `${givesUp}: ${why}`;
 }
 
 function finished(e: TideEvent): string {

@@ -1,7 +1,7 @@
 // When a job starts and ends, as people say it. In eight of ten cases it lies between the two times in brackets.
 import type { ExpectedTime, Forecast, ForecastBasis, ForecastObserved, Job } from "../api/types";
 import { isOver } from "../state/model";
-import { absolute, count, dayOfMonth, percent } from "./format";
+import { absolute, count, dayOfMonth, duration, percent } from "./format";
 
 const kMinuteMs = 60_000;
 const kRelativeMs = 60 * kMinuteMs; // what is over within this is told as "in 12 min", else by the clock
@@ -53,12 +53,12 @@ function endsVerb(forecast: Forecast): string {
   return forecast.outcome === "failed" ? "is ended at a limit" : "ends";
 }
 
-// Of a job without an end: before when it does not come, if that tells anything.
-export function notBefore(forecast: Forecast, now: number): string | null {
+// "7 days": how far a forecast looked that found neither start nor end; null: it found one, or is past that.
+export function lookedAhead(forecast: Forecast, now: number): string | null {
   const { not_before } = forecast;
-  if (not_before === null || (forecast.basis === "unknown" && not_before === forecast.computed_at)) return null;
-  const at = Date.parse(not_before);
-  return at > now ? moment(at, now) : null;
+  if (not_before === null || forecast.start !== null || not_before === forecast.computed_at) return null;
+  const until = Date.parse(not_before);
+  return until > now ? duration((until - Date.parse(forecast.computed_at)) / 1000) : null;
 }
 
 // A job that has begun to step since its forecast was made starts no more.
@@ -73,9 +73,9 @@ export function forecastLine(job: Pick<Job, "state" | "forecast">, now: number):
   const start = startOf(job);
   if (start) return `starts ${whenExpected(start, now)}`;
   if (forecast.end) return `${endsVerb(forecast)} ${whenExpected(forecast.end, now)}`;
-  const at = notBefore(forecast, now);
+  const ahead = lookedAhead(forecast, now);
   const what = job.state === "pending" ? "no start" : "no end";
-  return at === null ? null : `${what} before ${at}`;
+  return ahead === null ? null : `${what} within the ${ahead} of the forecast`;
 }
 
 // The times of that line in full; null: it tells none.
@@ -101,9 +101,9 @@ export function unaskedText({ unasked_policy }: Forecast): string | null {
 
 // Why a forecast has no end.
 export function noEndText(forecast: Forecast, now: number): string {
-  const at = forecast.start ? null : notBefore(forecast, now);
-  if (forecast.basis !== "unknown") return at === null ? "No end is in sight." : `It is not expected to end before ${at}.`;
-  return "Its end cannot be forecast: neither its job file (work.samples), nor its program, nor jobs like it tell how long it takes.";
+  const ahead = lookedAhead(forecast, now);
+  if (forecast.basis !== "unknown") return ahead === null ? "No end is in sight." : `The forecast looks ${ahead} ahead and sees no end.`;
+  return "Its end is not known: its work is not declared (work.samples) or its speed not measured yet, and no jobs like it tell more.";
 }
 
 // How good forecasts were; `observed` null = none has been made since the daemon was started, or it keeps no count.

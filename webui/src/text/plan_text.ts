@@ -3,7 +3,7 @@ import type { Plan, PlanChange, PlanEffect, SubmitDecision } from "../api/plan_t
 import type { Forecast } from "../api/types";
 import type { PlanProblem } from "../state/plan_desk";
 import type { SizeSpan } from "../state/size_spans";
-import { type ExpectedParts, expectedParts, moment, noEndText, notBefore, restsOn, whenExpected } from "./forecast_text";
+import { type ExpectedParts, expectedParts, lookedAhead, moment, noEndText, restsOn, whenExpected } from "./forecast_text";
 import { count, duration, money } from "./format";
 
 export interface Figure {
@@ -40,8 +40,8 @@ export function startFigure(plan: Plan, decision: SubmitDecision | null): Figure
 export function endFigure({ forecast }: Plan): Figure {
   const now = madeAt(forecast);
   if (forecast.end === null) {
-    const at = notBefore(forecast, now);
-    return { value: "unknown", note: at === null || forecast.start !== null ? "" : `not before ${at}` };
+    const ahead = lookedAhead(forecast, now);
+    return { value: "unknown", note: ahead === null ? "" : `none within the ${ahead} that the plan looks ahead` };
   }
   const parts = expectedParts(forecast.end, now);
   const how = forecast.outcome === "failed" ? "ended at a limit of its file" : "";

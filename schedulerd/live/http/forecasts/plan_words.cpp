@@ -49,7 +49,8 @@ std::string summary_of(const PlannedSubmit& planned, const Published& seen) {
   const forecast::ToldJob& told = planned.plan.told.jobs.at(planned.plan.job);
   std::string words;
   if (!told.start) {
-    words = "would not start before " + seen.clock.text(*told.not_before);
+    const Duration ahead = planned.plan.told.until - planned.plan.told.at;
+    words = "would not start within the " + core::span_text(ahead.to_seconds()) + " that the plan looks ahead";
   } else {
     words = "would start at about " + seen.clock.text(told.start->at) +
             (told.end ? " and end at about " + seen.clock.text(told.end->at) : std::string("; its end is unknown"));

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <variant>
 
 #include "api/v1/job_spec.hpp"
 #include "base/json.hpp"
@@ -57,36 +59,62 @@ std::string start_in_words(const PreviewedSubmit& preview) {
   return "start at once with " + core::counted(workers, "worker") + ": " + where;
 }
 
-HttpResponse dry_answer(Rest& rest, const PreviewedSubmit& preview, const Caller& caller) {
-  const Published& seen = *preview.picture;
-  const SeenBy seen_by{seen, caller, rest.service().history()};
-  const core::Job& job = *seen.state.find_job(preview.job);
-  const core::Explanation explanation = core::explain(seen.state, preview.job);
-  int size = 0;
-  for (const auto& place : preview.places) size += place.workers;
-  json decision = {{"starts", size > 0},
+json render_decided(const PreviewedSubmit& preview, const SeenBy& seen_by, bool starts, int size) {
+  const core::Explanation explanation = core::explain(preview.picture->state, preview.job);
+  json decision = {{"starts", starts},
                    {"size", size},
                    {"places", render_places(preview)},
                    {"changes", render_changes(preview, seen_by)},
                    {"summary", explanation.summary},
-                   {"unblocks", explanation.unblocks}};
-  json changed = {{"id", nullptr}, {"decision", without_foreign_jobs(std::move(decision), seen_by)}};
+                   {"unblocks", advice_for(seen_by, explanation.unblocks)}};
+  return without_foreign_jobs(std::move(decision), seen_by);
+}
+
+HttpResponse dry_answer(Rest& rest, const PreviewedSubmit& preview, const Caller& caller) {
+  const Published& seen = *preview.picture;
+  const SeenBy seen_by{seen, caller, rest.service().history()};
+  const core::Job& job = *seen.state.find_job(preview.job);
+  int size = 0;
+  for (const auto& place : preview.places) size += place.workers;
+  json changed = {{"id", nullptr}, {"decision", render_decided(preview, seen_by, size > 0, size)}};
   const std::string would = "be stored and " + (size > 0 ? start_in_words(preview) : std::string("wait"));
   return dry_run_response(rest, seen_by, {.job = job, .changed = std::move(changed), .would = would});
 }
 
-// What submitting `spec` now would lead to, as the engine decides it.
-void reply_dry_submit(Rest& rest, Call call, core::JobSpec spec) {
+int size_to_be(const core::Job& job) {
+  return job.phase.transition() ? job.phase.transition()->to_size : job.size();
+}
+
+// Of the job as it is, with its wish and what the engine makes of it now.
+HttpResponse dry_resize_answer(Rest& rest, const PreviewedSubmit& preview, const Call& call, int size) {
+  const core::Job& before = *call.seen->state.find_job(preview.job);
+  const int to = size_to_be(*preview.picture->state.find_job(preview.job));
+  const SeenBy seen_by{*preview.picture, call.caller, rest.service().history()};
+  json changed = {{"pinned_size", size == 0 ? json(nullptr) : json(size)},
+                  {"decision", render_decided(preview, seen_by, to != size_to_be(before), to)}};
+  if (size > 0) changed["target_size"] = size;
+  const std::string would =
+      size == 0 ? "leave the size to the policy again" : "be held at " + core::counted(size, "worker");
+  return dry_run_response(rest, rest.seen_by(call), {.job = before, .changed = std::move(changed), .would = would});
+}
+
+// Answers what that would lead to if it were done now, as the engine decides it.
+void reply_tried(Rest& rest, Call call, core::Tried tried) {
   Service& service = rest.service();
-  auto done = [weak = rest.weak_from_this(), call = std::move(call)](Result<PreviewedSubmit> preview) {
+  const auto* resize = std::get_if<core::JobResizeRequested>(&tried);
+  const auto size = resize == nullptr ? std::nullopt : std::optional(resize->size);
+  auto done = [weak = rest.weak_from_this(), call = std::move(call), size](Result<PreviewedSubmit> preview) {
     const auto alive = weak.lock();
     if (!alive) return;
-    alive->io().post([raw = alive.get(), call, preview = std::move(preview)] {
+    alive->io().post([raw = alive.get(), call, size, preview = std::move(preview)] {
       if (!preview.ok()) return call.fail(problem_of(preview.error()));
-      call.reply(dry_answer(*raw, *preview, call.caller));
+      if (preview->picture->state.find_job(preview->job) == nullptr) {
+        return call.fail(problem_of(conflict(preview->job.text() + " has ended")));
+      }
+      call.reply(size ? dry_resize_answer(*raw, *preview, call, *size) : dry_answer(*raw, *preview, call.caller));
     });
   };
-  service.preview(std::move(spec), std::move(done));
+  service.preview(std::move(tried), std::move(done));
 }
 
 }  // namespace
@@ -97,7 +125,7 @@ void submit_job(Rest& rest, Call call) {
   auto read = read_submitted_file(call, rest.options());
   if (const auto* problem = std::get_if<Problem>(&read)) return call.fail(*problem);
   auto& spec = std::get<core::JobSpec>(read);
-  if (dry_run.value()) return reply_dry_submit(rest, std::move(call), std::move(spec));
+  if (dry_run.value()) return reply_tried(rest, std::move(call), std::move(spec));
   const auto answer = [&rest, caller = call.caller](const Receipt& receipt, const Published& seen) {
     const JobId id = receipt.job.value_or(JobId());
     HttpResponse response = job_response(201, rest, rest.seen_by(seen, caller), id);
@@ -119,8 +147,9 @@ void cancel_job(Rest& rest, Call call) {
   if (job == nullptr) return;
   if (!dry_run.value()) return send_job_command(rest, std::move(call), CancelJob{job->id}, job->id);
   const auto slots = job->membership.workers.size() * static_cast<std::size_t>(job->spec.gpus_per_worker);
-  const std::string would = is_final(job->state()) ? "change nothing: the job has ended"
-                                                   : "be cancelled and give back " + std::to_string(slots) + " slots";
+  const std::string would = is_final(job->state())
+                                ? "change nothing: the job has ended"
+                                : "be cancelled and give back " + core::counted(static_cast<double>(slots), "slot");
   reply_dry_run(rest, call, {.job = *job, .changed = json::object(), .would = would});
 }
 
@@ -152,13 +181,7 @@ void resize_job(Rest& rest, Call call) {
   if (!dry_run.value()) return send_job_command(rest, std::move(call), ResizeJob{job->id, size}, job->id);
   const core::JobResizeRequested fact{job->id, size};
   if (const auto problem = why_refused(*call.seen, fact)) return call.fail(*problem);
-  json changed = {{"pinned_size", size == 0 ? json(nullptr) : json(size)}};
-  if (size > 0) changed["target_size"] = size;
-  reply_dry_run(
-      rest, call,
-      {.job = *job,
-       .changed = std::move(changed),
-       .would = size == 0 ? "leave the size to the policy again" : "be held at " + std::to_string(size) + " workers"});
+  reply_tried(rest, std::move(call), fact);
 }
 
 void suspend_job(Rest& rest, Call call) {

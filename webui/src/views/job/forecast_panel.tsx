@@ -19,7 +19,7 @@ export function ForecastPanel({ job }: { job: Job }) {
       </header>
       {job.forecast
         ? <Body job={job} forecast={job.forecast} now={now} />
-        : <p class="empty-line" data-testid="forecast">None yet. The daemon makes forecasts a few seconds after something has changed; a job that is suspended has none.</p>}
+        : <p class="empty-line" data-testid="forecast">None yet. The daemon makes forecasts a few seconds after something has changed; a job that is suspended or cannot start has none.</p>}
     </section>
   );
 }
