@@ -75,7 +75,7 @@ struct RestoredMessage {
   std::int64_t bytes = 0;
   std::string path;
 };
-// A loss that is not a finite number is null on the wire and comes back as NaN.
+// A loss that is not a finite number, or that the program does not tell, is null on the wire and comes back as NaN.
 struct StepsMessage {
   GenerationNumber generation = 0;
   std::int64_t last_step = 0;

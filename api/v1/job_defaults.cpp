@@ -21,7 +21,7 @@ bool has_fields_with_defaults(const std::string& part) {
 
 json job_of(const json& defaults) {
   json job = defaults;
-  job["run"] = {{"trainer", "charlm"}};
+  job["run"] = {{"trainer", "charlm"}, {"args", {{"data", "any"}}}};
   return job;
 }
 

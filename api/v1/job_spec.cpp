@@ -6,6 +6,7 @@
 
 #include "api/node_label.hpp"
 #include "api/v1/text_fields.hpp"
+#include "api/v1/trainer_args.hpp"
 #include "api/v1/word_field.hpp"
 
 namespace tidepool::api::v1 {
@@ -18,7 +19,6 @@ constexpr int kWorkersMax = 4096;
 constexpr std::int64_t kSamplesMax = std::int64_t{1} << 48;
 constexpr std::size_t kArgListMax = 256;
 constexpr std::size_t kRunBytesMax = 448U << 10U;
-const std::vector<std::string> kTrainers = {"charlm", "mlp"};
 const std::vector<std::string> kResize = {"live", "restart"};
 const std::vector<std::string> kOnResize = {"constant", "linear", "sqrt", "adascale", "callback", "fixed_local"};
 const std::vector<std::pair<std::string, int>> kPriorityWords = {{"low", -10}, {"normal", 0}, {"high", 10}};
@@ -83,23 +83,24 @@ bool is_env_name(std::string_view name) {
   return std::find(kRefused.begin(), kRefused.end(), name) == kRefused.end();
 }
 
-json read_args(ObjectReader& in) {
-  const json& value = in.raw("args");
-  if (value.is_null()) return json::object();
+// What is no plain setting at all is told of `args`, a setting that its trainer cannot have of the setting itself.
+json read_args(ObjectReader& in, const std::string& trainer, Errors& errors) {
+  const json& raw = in.raw("args");
+  const json value = raw.is_null() ? json::object() : raw;
   if (!value.is_object() || value.size() > 64) {
     in.fail("args", "WrongType", "must be an object of at most 64 settings");
     return json::object();
   }
   const auto is_plain = [](const json& entry) { return entry.is_string() || entry.is_number() || entry.is_boolean(); };
+  const std::size_t errors_before = errors.size();
   for (const auto& [name, entry] : value.items()) {
     const bool list =
         entry.is_array() && entry.size() <= kArgListMax && std::all_of(entry.begin(), entry.end(), is_plain);
     if (is_plain(entry) || list) continue;
     in.fail("args", "WrongType", "has \"" + name + "\", which is no text, number, true or false, nor a list of such");
   }
-  const auto steps = value.find("steps");
-  const bool counted = steps == value.end() || (steps->is_number_integer() && *steps >= 1 && *steps <= kSamplesMax);
-  if (!counted) in.fail("args", "OutOfRange", "has \"steps\" that is no whole number of at least 1");
+  if (!trainer.empty() && errors.size() == errors_before)
+    check_trainer_args(trainer, value, in.pointer_of("args"), errors);
   return value;
 }
 
@@ -144,7 +145,7 @@ RunSpec read_run(const json& value, Errors& errors) {
     in.fail("command", "Invalid",
             "begins with an empty text; its first must name the program, such as /usr/bin/python3");
   }
-  run.args = read_args(in);
+  run.args = read_args(in, run.trainer, errors);
   run.env = text_map(in, "env", 64);
   run.workdir = bounded_text(in, "workdir");
   for (const auto& [name, ignored] : run.env) {

@@ -45,6 +45,8 @@ void recovery_fields(auto& archive, auto& recovery) {
   archive("held_since", recovery.waits_near_since);
   archive("moving", recovery.moving);
   archive("restarts", recovery.restarts);
+  archive("lost_step", recovery.lost_step);
+  archive("lost_there", recovery.lost_there);
   archive("replacements", recovery.replacements);
   archive("shrunk_for_straggler", recovery.shrunk_for_straggler);
   archive("last_replacement_at", recovery.last_replacement_at);
@@ -82,14 +84,16 @@ inline void tell_no_turns(nlohmann::json& job) {
   if (job.is_object()) job.emplace("share_turns", nlohmann::json::array());
 }
 
-// They have told of each epoch's audit, and know neither of programs that fail after the end of their training nor of
-// checkpoints that could not be taken.
+// They have told of each epoch's audit, and know neither of programs that fail after the end of their training, nor of
+// checkpoints that could not be taken, nor after which step workers were lost.
 inline void tell_no_ends_audits_failures(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("ended_badly", false);
   job.emplace("audits_told_to", nullptr);
   job.emplace("audits_untold", 0);
   job.emplace("checkpoint_failure", nullptr);
+  job.emplace("lost_step", nullptr);
+  job.emplace("lost_there", 0);
 }
 
 void fields(auto& archive, codec::Like<LeaveNotice> auto& notice) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/place/placement.hpp"
+#include "core/place/together.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"
 
@@ -23,7 +23,8 @@ OpenSlots::OpenSlots(DecisionDraft& draft, const Job& waiting, const IdSet<Worke
       leaving_(leaving),
       each_(waiting.spec.gpus_per_worker),
       needed_(waiting.spec.elastic.sizes.front()),
-      has_rule_(has_gang_rule(waiting.spec)) {
+      has_rule_(has_gang_rule(waiting.spec)),
+      stay_(gang_beside_members(draft.state(), waiting, 0).stay) {
   for (const auto& [id, node] : state_.nodes) {
     if (!may_hold(draft, node, waiting)) continue;
     Place place{.open = static_cast<int>(draft.free_slots().free_on(id))};
@@ -52,7 +53,7 @@ int OpenSlots::workers_by_rule() const {
     if (waiting_.spec.placement.exclusive && !is_whole) continue;
     rooms.push_back({.node = id, .workers = workers_on(place)});
   }
-  return workers_by_rules(state_, waiting_.spec, rooms);
+  return workers_by_rules(state_, waiting_.spec, rooms, stay_);
 }
 
 void OpenSlots::shift(const Job& job, int sign) {

@@ -1,9 +1,10 @@
-// How many workers of a job that asks for particular nodes fit there on slots that are free or come free. Kept while
-// further workers are thought to leave, so that trying many victims costs one look at the nodes and then one step a
-// worker.
+// How many workers more of a job that asks for particular nodes fit there on slots that are free or come free. Kept
+// while further workers are thought to leave, so that trying many victims costs one look at the nodes and then one step
+// a worker.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
@@ -48,6 +49,7 @@ class OpenSlots {
   int each_;                       // slots of a worker
   int needed_;                     // workers
   bool has_rule_;                  // for its workers together
+  std::vector<NodeId> stay_;       // where it has some already, as GangRequest::stay
   int workers_ = 0;                // that fit, whatever the rule
   IdTable<NodeId, Place> places_;  // that may hold one
 };

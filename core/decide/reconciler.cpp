@@ -20,6 +20,7 @@
 #include "core/decide/transition_planner.hpp"
 #include "core/place/domain_wait.hpp"
 #include "core/place/node_wait.hpp"
+#include "core/place/together.hpp"
 #include "core/state/type_records.hpp"
 
 namespace tidepool::core {
@@ -250,11 +251,11 @@ class Reconciler {
 
   void reserve(const SlotClaim& claim) {
     reserves_ = true;
-    if (claim.types && claim.slots_each == 1) {
+    if (claim.types && (claim.slots_each == 1 || !claim.type_reserved.empty())) {
       // Slots of other types are of no use to it; those behind it may have them. Where none of its type is free, there
-      // is none to keep: what comes free is counted, and those behind it may make room for themselves there.
+      // is none to keep for single slots: what comes free is counted, and those behind may make room for themselves.
       const std::vector<std::string> kept{claim.type_reserved};
-      if (draft_.free_slots().free_of_type(kept.front()) == 0) return;
+      if (claim.slots_each == 1 && draft_.free_slots().free_of_type(kept.front()) == 0) return;
       draft_.free_slots().close(kept);
       preemption_.close(kept);
       return;
@@ -380,7 +381,9 @@ class Reconciler {
       asks.spec.elastic.sizes = {more};
       if (const auto type = bound_type(draft_.state(), job)) asks.spec.slot_types = {*type};
       const bool is_open = !closed_for_.contains(node_demand(asks.spec));
-      if (is_open && draft_.free_slots().room_for(asks) < more && preemption_.make_room_to_grow(asks)) {
+      GangRequest gang = gang_beside_members(draft_.state(), asks, more);
+      gang.one_type = !asks.spec.mixed_types;
+      if (is_open && draft_.free_slots().room_for(gang) < more && preemption_.make_room_to_grow(asks)) {
         (void)preemption_.reservations().keep_for(asks, more);
         preemption_.limits().keep_for({job, more * job.spec.gpus_per_worker});
       }
@@ -410,7 +413,10 @@ class Reconciler {
   // One whose workers have rules together. If it finds no room, what there is of it is kept, and other jobs make more.
   void take_by_rules(const TargetedJob& entry) {
     const Job& job = *entry.job;
-    if (job.state() != JobState::kPending) return plan_size(draft_, job, *entry.target);
+    const bool starts = job.state() == JobState::kPending;
+    // What is free on the nodes that an exclusive job has to itself is no room that others leave.
+    if (!starts && job.spec.placement.exclusive) return plan_size(draft_, job, *entry.target);
+    if (!starts) return grow_choosy(entry);
     if (start_job(draft_, job, *entry.target)) return;
     draft_.set_unsettled();
     const Reason lacks = waits_by_rules(draft_.state(), draft_.free_slots(), job);

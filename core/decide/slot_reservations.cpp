@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "core/decide/open_slots.hpp"
 #include "core/place/arrangement.hpp"
+#include "core/place/together.hpp"
 #include "core/state/membership.hpp"
 
 namespace tidepool::core {
@@ -104,11 +105,16 @@ std::vector<RoomOnNode> SlotReservations::rooms_for(const Job& job) const {
 }
 
 int SlotReservations::workers_of(const Job& job) const {
-  return workers_by_rules(draft_.state(), job.spec, rooms_for(job));
+  const std::vector<NodeId> stay = gang_beside_members(draft_.state(), job, 0).stay;
+  return workers_by_rules(draft_.state(), job.spec, rooms_for(job), stay);
 }
 
 bool SlotReservations::keep_for(const Job& job, int workers) {
-  const auto nodes = arrange({.state = draft_.state(), .spec = job.spec, .rooms = rooms_for(job), .workers = workers});
+  const auto nodes = arrange({.state = draft_.state(),
+                              .spec = job.spec,
+                              .rooms = rooms_for(job),
+                              .stay = gang_beside_members(draft_.state(), job, workers).stay,
+                              .workers = workers});
   if (!nodes) return false;
   std::map<NodeId, int> slots;
   for (const NodeId node : *nodes) slots[node] += job.spec.gpus_per_worker;
@@ -130,7 +136,8 @@ std::optional<std::string> SlotReservations::type_with_room(const SlotClaim& cla
 bool SlotReservations::fits(const SlotClaim& claim) const {
   if (claim.types) return type_with_room(claim).has_value();
   if (claim.slots_each == 1) return left_over(claim) >= 0;
-  // Nothing is reserved before a gang that needs several slots of a node, and no job behind it takes slots.
+  // Nothing is reserved before a gang that needs several slots of a node, and no job behind it takes slots where it
+  // waits.
   int workers = 0;
   for (const auto& [id, node] : draft_.state().nodes) workers += room_on(id) / claim.slots_each;
   return workers >= claim.workers;

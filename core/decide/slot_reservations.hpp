@@ -45,7 +45,7 @@ class SlotReservations {
   [[nodiscard]] bool fits(const SlotClaim& claim) const;
   // How many workers like those of the claim there is room for on slots of this type.
   [[nodiscard]] int workers_on(const std::string& type, const SlotClaim& claim) const;
-  // How many workers of a job that asks for particular nodes there will be room for on these.
+  // How many workers more of a job that asks for particular nodes there will be room for on these.
   [[nodiscard]] int workers_of(const Job& job) const;
   // Keeps room for the claim, if there is any.
   [[nodiscard]] bool reserve(SlotClaim& claim);

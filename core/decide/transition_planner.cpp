@@ -37,7 +37,12 @@ std::optional<Ending> ending_of(const Job& job, Instant now, int uncounted = 0) 
   if (job.hold && job.hold->action == BudgetAction::kStop) return Ending{JobEnd::kCancelled, why_stopped(job)};
   const int restarts = job.recovery.restarts + uncounted;
   if (job.recovery.misconfigured || restarts > job.spec.max_restarts) {
-    return Ending{JobEnd::kFailed, reason::WorkersFailed{.restarts = restarts, .limit = job.spec.max_restarts}};
+    reason::WorkersFailed why{.restarts = restarts, .limit = job.spec.max_restarts};
+    if (job.recovery.lost_there > 1 && job.spec.resize == ResizeMode::kLive) {
+      why.alike = job.recovery.lost_there;
+      why.step = job.recovery.lost_step;
+    }
+    return Ending{JobEnd::kFailed, why};
   }
   const auto& limit = job.spec.max_duration;
   if (limit && job.started_at && now >= *job.started_at + *limit) {

@@ -78,9 +78,20 @@ void note_bad_end(StateChange& change, Job& job, const Worker& worker, const Exi
   emit_lost(change, job, worker.id, notice);
 }
 
-// Counts a loss once for each job, however many of its workers went together.
+// A program that fails by itself does so after the same step each time.
+void count_loss(Job& job) {
+  Recovery& recovery = job.recovery;
+  ++recovery.restarts;
+  const auto& told_at = job.progress.reported_at;
+  const bool is_told = told_at && (!job.last_start_at || *told_at >= *job.last_start_at);
+  const auto step = is_told ? std::optional(job.progress.step) : std::nullopt;
+  recovery.lost_there = step == recovery.lost_step ? recovery.lost_there + 1 : 1;
+  recovery.lost_step = step;
+}
+
+// Once for each job, however many of its workers went together.
 void count_loss(Job& job, IdSet<JobId>& counted) {
-  if (counted.insert(job.id)) ++job.recovery.restarts;
+  if (counted.insert(job.id)) count_loss(job);
 }
 
 // The program may have reached its end: a member has exited with 0, and rank 0, which reports the end, has not.
@@ -95,7 +106,7 @@ bool may_have_finished(const ClusterState& state, const Job& job, const Worker& 
 
 void count_quiet_exits(StateChange& change, Job& job) {
   if (job.recovery.unconfirmed_exits.empty()) return;
-  ++job.recovery.restarts;
+  count_loss(job);
   for (const WorkerId id : job.recovery.unconfirmed_exits) {
     job.recovery.last_error = id.text() + " exited with code 0 before the training had finished";
     emit_lost(change, job, id, {.exit_code = 0, .detail = "exited before the training had finished"});
@@ -107,7 +118,7 @@ void count_quiet_exits(StateChange& change, Job& job) {
 void count_failed_program(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice) {
   job.membership.restart_state.failed = worker.id;
   if (ends_for_good(notice)) job.recovery.misconfigured = true;
-  ++job.recovery.restarts;
+  count_loss(job);
   job.recovery.last_error = describe(job, worker, notice);
   emit_lost(change, job, worker.id, notice);
 }

@@ -166,6 +166,9 @@ void FreeSlots::close_where(const std::function<bool(const Node&)>& is_closed) {
       return true;
     });
   }
+  for (const auto& [id, job] : kept_) {
+    if (is_closed(*state_.find_node(id))) closed_kept_.insert(id);
+  }
 }
 
 int FreeSlots::free_for(const Job& job) const {

@@ -79,7 +79,8 @@ class FreeSlots {
   // The same of nodes on which the job may run.
   void close_for(const Job& job);
 
-  [[nodiscard]] bool is_closed(NodeId node) const { return closed_.contains(node); }
+  // One that is kept for an exclusive job is closed to the others alone.
+  [[nodiscard]] bool is_closed(NodeId node) const { return closed_.contains(node) || closed_kept_.contains(node); }
   // Slots that the state has free were taken or closed: less is handed out than that.
   [[nodiscard]] bool keeps_some() const { return closed_slots_ > 0 || !taken_on_.empty(); }
 
@@ -121,6 +122,7 @@ class FreeSlots {
   std::vector<std::vector<NodeId>> nodes_with_;  // [n] = nodes with n free slots, ascending
   std::map<NodeId, std::vector<int>> taken_on_;  // slots taken since, ascending
   IdSet<NodeId> closed_;
+  IdSet<NodeId> closed_kept_;
   int closed_slots_ = 0;          // that were free
   std::map<NodeId, JobId> kept_;  // for exclusive jobs; none = jobs were there together before one became exclusive
   std::set<std::string> spared_;  // types of slots

@@ -228,12 +228,14 @@ struct Recovery {
   // Members that exited with 0 while rank 0 has not reported the end: it may be on its way.
   std::vector<WorkerId> unconfirmed_exits;
   std::optional<Instant> unconfirmed_since;
-  bool ended_badly = false;           // after the end of training, a member's program failed
-  bool misconfigured = false;         // a first worker said that the job's own settings are wrong
-  bool cooldown_waived = false;       // a member was lost: growing back need not wait
-  int restarts = 0;                   // losses of workers so far; a lost node counts once
-  int replacements = 0;               // of stragglers, in the present run of them (straggler_patience.hpp)
-  bool shrunk_for_straggler = false;  // it has given one up since its last change of size for another reason
+  bool ended_badly = false;               // after the end of training, a member's program failed
+  bool misconfigured = false;             // a first worker said that the job's own settings are wrong
+  bool cooldown_waived = false;           // a member was lost: growing back need not wait
+  int restarts = 0;                       // losses of workers so far; a lost node counts once
+  std::optional<std::int64_t> lost_step;  // newest step told when the newest loss came; none: none since its start
+  int lost_there = 0;                     // losses in a row that came after that step
+  int replacements = 0;                   // of stragglers, in the present run of them (straggler_patience.hpp)
+  bool shrunk_for_straggler = false;      // it has given one up since its last change of size for another reason
   std::optional<Instant> last_replacement_at;
   std::string last_error;  // how the newest lost worker ended
 };

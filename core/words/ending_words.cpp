@@ -17,7 +17,12 @@ std::string text_of(const CancelledByUser&) {
 }
 std::string text_of(const WorkersFailed& why) {
   if (why.restarts <= why.limit) return "failed: its own settings are wrong";
-  return "failed: it lost workers " + counted(why.restarts, "time") + ", and " + grouped(why.limit) + " are allowed";
+  const std::string text =
+      "failed: it lost workers " + counted(why.restarts, "time") + ", and " + grouped(why.limit) + " are allowed";
+  if (!why.alike) return text;
+  const std::string times = *why.alike == why.restarts ? "each time" : "the last " + counted(*why.alike, "time");
+  return text + "; " + times +
+         (why.step ? " after step " + grouped(static_cast<double>(*why.step)) : " before a step was reported");
 }
 std::string text_of(const FailedAtEnd&) {
   return "failed: its training finished, and then its program failed, so its result may not be saved";

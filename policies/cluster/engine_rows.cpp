@@ -223,6 +223,7 @@ void EngineRows::follow_nodes(const core::ClusterState& state) {
   index_.clear();
   for (std::size_t i = 0; i < nodes_.size(); ++i) index_[nodes_[i]] = static_cast<int>(i);
   kept_.clear();
+  demands_.clear();
   kin_.forget_all();
   ratios_.forget_all();
   kin_sizes_.forget_all();
@@ -239,15 +240,19 @@ void EngineRows::count_types(const core::ClusterState& state) {
 }
 
 const EngineRows::Asked& EngineRows::asked(const core::ClusterState& state, const core::Job& job) {
-  const auto [found, is_new] = asked_.try_emplace(core::node_demand(job.spec));
-  for (std::size_t i = 0; is_new && i < nodes_.size(); ++i) {
+  const std::size_t demand = demand_of(state, job);
+  if (asked_.size() <= demand) asked_.resize(demand + 1);
+  std::optional<Asked>& asked = asked_[demand];
+  if (asked) return *asked;
+  asked.emplace();
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const core::Node& node = *state.find_node(nodes_[i]);
     if (!core::may_run_on(job, node)) continue;
-    found->second.nodes.push_back(static_cast<int>(i));
-    found->second.of_type[node.slot_type].push_back(static_cast<int>(i));
-    if (!node.is_closed()) found->second.slots[node.slot_type] += static_cast<int>(node.owners.size());
+    asked->nodes.push_back(static_cast<int>(i));
+    asked->of_type[node.slot_type].push_back(static_cast<int>(i));
+    if (!node.is_closed()) asked->slots[node.slot_type] += static_cast<int>(node.owners.size());
   }
-  return found->second;
+  return *asked;
 }
 
 const std::vector<int>* EngineRows::nodes_open_to(const core::ClusterState& state, const core::Job& job) {
@@ -352,7 +357,10 @@ void EngineRows::bind_to_nodes(const core::ClusterState& state, const core::Job&
 const EngineRows::Kept& EngineRows::kept(const core::ClusterState& state, const core::Job& job) {
   Kept& kept = kept_[job.id];
   if (!kept.speed) kept.speed.emplace(speed_of(job));
-  if (!kept.row) kept.row = made(state, job, *kept.speed);
+  if (!kept.row) {
+    kept.row = made(state, job, *kept.speed);
+    kept.demand = demands_.try_emplace(core::node_demand(job.spec), demands_.size()).first->second;
+  }
   return kept;
 }
 

@@ -13,6 +13,7 @@
 // what there is of one type that it may be on, unless it mixes types.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -66,6 +67,10 @@ class EngineRows {
   // The nodes on which further workers of the job may be, by index, ascending: those that it asks for, and of these
   // those of the type that it is on; null = all. Valid until nodes change.
   [[nodiscard]] const std::vector<int>* nodes_open_to(const core::ClusterState& state, const core::Job& job);
+  // A number for what it asks of nodes: jobs that ask for the same have the same one until nodes come or go.
+  [[nodiscard]] std::size_t demand_of(const core::ClusterState& state, const core::Job& job) {
+    return kept(state, job).demand;
+  }
   // The nodes that are up; what a Share's `node` counts.
   void follow_nodes(const core::ClusterState& state);
   [[nodiscard]] const std::vector<NodeId>& nodes() const { return nodes_; }
@@ -76,6 +81,7 @@ class EngineRows {
   struct Kept {
     std::optional<JobSpeed> speed;  // which the row points to
     std::optional<JobRow> row;      // none: it is to be made
+    std::size_t demand = 0;         // of nodes, as demand_of() says; known once the row is made
   };
   const Kept& kept(const core::ClusterState& state, const core::Job& job);
   [[nodiscard]] JobSpeed speed_of(const core::Job& job);
@@ -107,7 +113,8 @@ class EngineRows {
   std::vector<NodeId> nodes_;        // that are up, by id
   IdTable<NodeId, int> index_;       // into nodes_
   std::map<std::string, int> open_;  // slots of nodes that take jobs, by type
-  std::map<core::NodeDemand, Asked> asked_;
+  std::map<core::NodeDemand, std::size_t> demands_;
+  std::deque<std::optional<Asked>> asked_;  // by demand, as far as asked; pointers into it last while it grows
   void follow_ended(const core::ClusterState& state, JobId id);
   void forget(JobId id);
   void note_end(JobId id, Duration slot_time);

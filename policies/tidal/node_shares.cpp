@@ -47,17 +47,17 @@ void NodeShares::add_held(int node, int slots) {
 }
 
 NodeShares::Set& NodeShares::set_for(Kind kind, const Nodes& nodes) {
-  const auto [found, is_new] = sets_.try_emplace({kind, nodes.size(), nodes});
-  if (is_new) {
-    found->second.kind = kind;
-    found->second.nodes = nodes;
-    found->second.market = std::make_unique<MarketState>(SlotPool{}, settings_);
-    look_around();
-    for (const auto& [id, entry] : entries_) {
-      if (is_in(entry, found->second)) touched_.insert(id);
-    }
+  const auto found = sets_.find(std::pair<Kind, const Nodes&>(kind, nodes));
+  if (found != sets_.end()) return found->second;
+  Set& set = sets_[{kind, nodes}];
+  set.kind = kind;
+  set.nodes = nodes;
+  set.market = std::make_unique<MarketState>(SlotPool{}, settings_);
+  look_around();
+  for (const auto& [id, entry] : entries_) {
+    if (is_in(entry, set)) touched_.insert(id);
   }
-  return found->second;
+  return set;
 }
 
 // No job is bound to just these nodes any more.
@@ -65,7 +65,7 @@ void NodeShares::drop(Set& set) {
   for (const auto& [id, entry] : entries_) {
     if (is_in(entry, set)) touched_.insert(id);
   }
-  sets_.erase(Key(set.kind, set.nodes.size(), set.nodes));
+  sets_.erase(Key(set.kind, set.nodes));
   look_around();
 }
 

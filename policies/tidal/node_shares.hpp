@@ -16,7 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/id_set.hpp"
@@ -104,7 +104,17 @@ class NodeShares {
     Instant at;
     Set* own = nullptr;
   };
-  using Key = std::tuple<Kind, std::size_t, Nodes>;  // the smaller first
+  using Key = std::pair<Kind, Nodes>;
+  // The smaller set first. A set is looked up without a copy of its nodes; most that are compared are the same.
+  struct Before {
+    using is_transparent = void;
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      if (a.first != b.first) return a.first < b.first;
+      if (a.second.size() != b.second.size()) return a.second.size() < b.second.size();
+      return a.second != b.second && a.second < b.second;
+    }
+  };
 
   [[nodiscard]] Set& set_for(Kind kind, const Nodes& nodes);
   void drop(Set& set);
@@ -125,7 +135,7 @@ class NodeShares {
   std::vector<int> held_;   // of these, by jobs that ask for nodes
   core::TypeBounds type_most_;
   bool slots_moved_ = false;
-  std::map<Key, Set> sets_;
+  std::map<Key, Set, Before> sets_;
   IdTable<JobId, Entry> entries_;
   IdSet<JobId> touched_;  // since the last settlement
 };

@@ -251,8 +251,8 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
   }
 }
 
-TidalPlanner::Asked TidalPlanner::asked_by(const core::JobSpec& spec) {
-  return {spec.gpus_per_worker, spec.mixed_types, core::node_demand(spec)};
+TidalPlanner::Asked TidalPlanner::asked_by(const core::ClusterState& state, const core::Job& job) {
+  return {job.spec.gpus_per_worker, job.spec.mixed_types, rows_.demand_of(state, job)};
 }
 
 bool TidalPlanner::fits(const core::ClusterState& state, const core::Job& job) {
@@ -260,7 +260,7 @@ bool TidalPlanner::fits(const core::ClusterState& state, const core::Job& job) {
   if (!least_prices_.allow(state, job)) return false;
   const bool anywhere = job.spec.gpus_per_worker == 1 && !rows_.has_several_types() && !core::is_choosy(job.spec);
   if (anywhere) return true;
-  const auto [known, is_new] = gangs_held_.try_emplace(asked_by(job.spec), 0);
+  const auto [known, is_new] = gangs_held_.try_emplace(asked_by(state, job), 0);
   if (is_new) known->second = core::empty_cluster_capacity(state, job);
   return known->second >= job.spec.elastic.sizes.front();
 }
@@ -441,13 +441,13 @@ core::Target TidalPlanner::shut_out(const core::Job& job) const {
   return {.reason = core::in_workers(std::move(reason), shut.row->slots_per_worker), .lost = {}, .mark = {}};
 }
 
-core::Target TidalPlanner::misfit(const core::ClusterState& state, const core::Job& job) const {
-  const auto held = gangs_held_.find(asked_by(job.spec));  // none: its price cap decides
+core::Target TidalPlanner::misfit(const core::ClusterState& state, const core::Job& job) {
+  const auto held = gangs_held_.find(asked_by(state, job));  // none: its price cap decides
   const int cluster = held == gangs_held_.end() ? 0 : held->second * job.spec.gpus_per_worker;
   return {.reason = core::never_fits(state, job, cluster, core::is_choosy(job.spec)), .lost = {}, .mark = {}};
 }
 
-core::Target TidalPlanner::target_of(const core::ClusterView& view, const core::Job& job, const Terms& terms) const {
+core::Target TidalPlanner::target_of(const core::ClusterView& view, const core::Job& job, const Terms& terms) {
   const Part& part = parts_.at(job.id);
   if (!part.fits) return misfit(view.state, job);
   if (!part.sized) return cluster::claim_of(job);

@@ -87,10 +87,10 @@ class TidalPlanner final : public core::Planner {
     int given = 0;
   };
   static void weigh_others(const Weighed& weighed, const Terms& terms, core::Target& target);
-  [[nodiscard]] core::Target target_of(const core::ClusterView& view, const core::Job& job, const Terms& terms) const;
+  [[nodiscard]] core::Target target_of(const core::ClusterView& view, const core::Job& job, const Terms& terms);
   void add_words(const core::Job& job, const Terms& terms, core::Target& target) const;
   [[nodiscard]] core::Target shut_out(const core::Job& job) const;
-  [[nodiscard]] core::Target misfit(const core::ClusterState& state, const core::Job& job) const;
+  [[nodiscard]] core::Target misfit(const core::ClusterState& state, const core::Job& job);
   // Slots: what it bought, as far as there is room.
   [[nodiscard]] int given_to(JobId job, int bought) const;
 
@@ -104,8 +104,8 @@ class TidalPlanner final : public core::Planner {
   int slots_per_node_ = 1;
   int slots_most_ = std::numeric_limits<int>::max();  // PlanRequest::slots_most
   std::vector<bool> is_open_;                         // by node: it takes jobs
-  using Asked = std::tuple<int, bool, core::NodeDemand>;
-  [[nodiscard]] static Asked asked_by(const core::JobSpec& spec);
+  using Asked = std::tuple<int, bool, std::size_t>;   // slots of a worker, mixed types, EngineRows::demand_of
+  [[nodiscard]] Asked asked_by(const core::ClusterState& state, const core::Job& job);
   core::LeastPrices least_prices_;
   std::map<Asked, int> gangs_held_;  // workers that an empty cluster holds, by what decides it, as far as asked
   int bid_room_ = -1;                // slots that the rows in the market state were made for

@@ -103,6 +103,7 @@ void Daemon::read_ready_line(int fd) {
   const auto ready = nlohmann::json::parse(line.substr(6));
   const auto url = ready.at("url").get<std::string>();
   port_ = static_cast<unsigned short>(std::stoi(url.substr(url.rfind(':') + 1)));
+  token_ = ready.value("token", "");  // with --dev
   if (!ready.contains("token_file")) return;
   std::ifstream file(ready.at("token_file").get<std::string>());
   std::getline(file, token_);

@@ -92,7 +92,7 @@ json RestFixture::json_of(const Ask& ask, int status) const {
 
 JobId RestFixture::submit(const std::string& tenant, int max) const {
   const json spec = {{"tenant", tenant},
-                     {"run", {{"trainer", "charlm"}, {"args", {{"steps", 400}}}}},
+                     {"run", {{"trainer", "charlm"}, {"args", {{"data", "x"}, {"steps", 400}}}}},
                      {"elastic", {{"min", 1}, {"max", max}}}};
   const json job = json_of({.method = "POST", .path = "/v1/jobs", .token = admin, .body = spec.dump()}, 201);
   return JobId::parse(job.at("id").get<std::string>()).value();

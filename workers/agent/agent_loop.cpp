@@ -349,6 +349,10 @@ void Loop::carry_out(const SpawnProgram& action) {
 }
 
 Status Loop::spawn_rank(const SpawnProgram& action) {
+  if (unrecorded_.contains(action.order.worker)) {  // the next agent would not know its program
+    TP_TRY(ledger_.record_started(action.order.worker, action.order.started_at.value_or(0)));
+    unrecorded_.erase(action.order.worker);
+  }
   const auto around =
       surroundings_of({.generation = action.what.generation, .rank = action.what.rank, .blobs = action.what.addresses});
   if (!around) return around.error();
@@ -494,6 +498,7 @@ void Loop::carry_out(const RecordAck& action) {
 }
 
 void Loop::forget_work(WorkerId worker) {
+  unrecorded_.erase(worker);
   offers_.forget(worker);
   std::error_code error;
   fs::remove_all(work_folder(worker), error);
@@ -503,7 +508,6 @@ void Loop::carry_out(const ForgetWorker& action) {
   spdlog::warn("event=worker_of_lost_timeline worker={} why=\"the daemon's journal went back and does not know it\"",
                action.worker.text());
   if (const auto status = ledger_.record_forgotten(action.worker); !status.ok()) spdlog::error(status.error().message);
-  unrecorded_.erase(action.worker);
   forget_work(action.worker);
   logs_.remove(action.worker);
 }

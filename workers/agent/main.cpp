@@ -19,6 +19,7 @@
 #include "workers/agent/notice/notice_watch.hpp"
 #include "workers/agent/nvml_gpu_probe.hpp"
 #include "workers/agent/state_lock.hpp"
+#include "workers/agent/system/first_process.hpp"
 
 namespace {
 
@@ -117,11 +118,13 @@ int run_agent(AgentOptions options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  tidepool::agent::leave_first_process();
   tidepool::start_logging("info",
                           {.name = "agentd", .pattern = "[%Y-%m-%d %H:%M:%S.%e] [%n] [%^%l%$] %*", .colour = true});
   // The terminal or the reader of our log may go away; neither ends the node.
   std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // nor does a file that may not grow: the write fails, as on a full disk
   std::signal(SIGUSR1, SIG_IGN);  // mean nothing here
   std::signal(SIGUSR2, SIG_IGN);
   try {

@@ -43,6 +43,14 @@ bool remove_empty(const fs::path& folder) {
   return true;
 }
 
+// A name that nothing has yet, to put something aside.
+fs::path free_name(const std::string& wanted) {
+  std::error_code error;
+  fs::path name = wanted;
+  for (int number = 2; fs::exists(name, error); ++number) name = wanted + "." + std::to_string(number);
+  return name;
+}
+
 }  // namespace
 
 fs::path find_memory_folder() {
@@ -88,7 +96,11 @@ void MemoryTier::forget_cluster(const std::string& cluster) {
   const std::lock_guard lock(mutex_);
   std::error_code error;
   if (!options_.root.empty() && !cluster.empty()) fs::remove_all(options_.root / cluster, error);
-  if (fs::exists(options_.jobs, error)) fs::rename(options_.jobs, options_.jobs.string() + "." + cluster, error);
+  if (fs::exists(options_.jobs, error)) {
+    const fs::path aside = free_name(options_.jobs.string() + "." + cluster);
+    fs::rename(options_.jobs, aside, error);
+    if (error) options_.say("the states of cluster " + cluster + " stay where they are: " + error.message());
+  }
   cluster_.clear();
   to_move_.clear();
   busy_.clear();
@@ -120,7 +132,7 @@ void MemoryTier::know_job(JobId job, std::int64_t submitted_at) {
   if (before.ok()) {
     to_move_.erase(job);
     if (!options_.root.empty() && !cluster_.empty()) fs::remove_all(options_.root / cluster_ / job.text(), error);
-    const fs::path aside = options_.jobs.string() + ".lost/" + job.text() + "." + *before;
+    const fs::path aside = free_name(options_.jobs.string() + ".lost/" + job.text() + "." + *before);
     fs::create_directories(aside.parent_path(), error);
     fs::rename(folder, aside, error);
     options_.say("the states of another " + job.text() + ", of a lost timeline, are put aside: " + aside.string());

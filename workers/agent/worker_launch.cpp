@@ -1,9 +1,6 @@
 #include "workers/agent/worker_launch.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <utility>
 
 #include "api/comm_address.hpp"
 #include "workers/agent/isolation/confine_plan.hpp"
@@ -49,22 +46,18 @@ Result<std::string> visible_devices(const api::StartWorker& order, const NodeSlo
   return devices;
 }
 
-bool runnable(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
-}
-
-// Beside agentd first, so that a node's own trainer wins over one that happens to be on PATH.
-Result<std::string> find_program(const std::string& program, const fs::path& folder, const std::string& path) {
-  if (program.find('/') != std::string::npos) return program;
-  if (runnable(folder / program)) return (folder / program).string();
+// Beside agentd first, so that a node's own trainer wins over one that happens to be on PATH. Its own process looks
+// there: a folder of PATH may lie on a file system that does not answer.
+std::vector<std::string> places_of(const std::string& program, const fs::path& folder, const std::string& path) {
+  if (program.find('/') != std::string::npos) return {};
+  std::vector<std::string> places{(folder / program).string()};
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
     const fs::path candidate = fs::path(path.substr(begin, end - begin)) / program;
-    if (candidate.is_absolute() && runnable(candidate)) return candidate.string();
+    if (candidate.is_absolute()) places.push_back(candidate.string());
     begin = end + 1;
   }
-  return not_found("could not start " + program + ": No such file or directory beside agentd or on PATH");
+  return places;
 }
 
 // The kernel would silently take only what stands before it.
@@ -111,9 +104,8 @@ Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& 
   environment.erase("TIDEPOOL_PARK_DIR");
   if (place.park_folder) environment["TIDEPOOL_PARK_DIR"] = place.park_folder->string();
 
-  auto program = find_program(order.program, place.program_folder, environment["PATH"]);
-  if (!program) return program.error();
-  ChildSpec spec{.program = std::move(*program), .argv = {order.program}, .workdir = order.workdir};
+  ChildSpec spec{.program = order.program, .argv = {order.program}, .workdir = order.workdir};
+  spec.places = places_of(order.program, place.program_folder, environment["PATH"]);
   spec.argv.insert(spec.argv.end(), order.argv.begin(), order.argv.end());
   spec.environment = entries_of(environment);
   // In which a program that starts anew for each generation keeps its states; a confined program's plan has its own.

@@ -1,5 +1,4 @@
-// Turns a `start` order into a process to start: which program, which environment. Pure but for checking
-// whether a file exists.
+// Turns a `start` order into a process to start: which program, which environment. Pure.
 #pragma once
 
 #include <filesystem>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/check.hpp"
 
@@ -9,7 +10,7 @@ namespace tidepool::runtime {
 namespace {
 
 // Layout: loss, noise term, ranks with one, 2 limbs of the count, 4 limbs of the checksum, then per rank: ready_for,
-// compute time, share table, whether it has ended.
+// compute time, share table, and its end: above 0 it has ended, below it tells no loss of so many samples.
 constexpr std::size_t kLoss = 0;
 constexpr std::size_t kNoise = 1;
 constexpr std::size_t kNoiseRanks = 2;
@@ -47,6 +48,11 @@ std::optional<Number> agreed(const std::vector<Number>& said) {
 
 }  // namespace
 
+double ControlSums::mean_loss() const {
+  if (untold >= fed.count) return std::numeric_limits<double>::quiet_NaN();
+  return loss_sum / static_cast<double>(fed.count - untold);
+}
+
 int ControlSums::knows_next() const {
   return static_cast<int>(std::count_if(ready_for.begin(), ready_for.end(), [](auto number) { return number != 0; }));
 }
@@ -68,7 +74,7 @@ void write_control_word(const ControlReport& report, const ControlPlace& place, 
   TP_CHECK(word.size() == control_word_floats(place.size), "the control word has its exact length");
   TP_CHECK(report.fed.count < (1ULL << 32U), "one rank is fed less than 2^32 samples a step");
   std::fill(word.begin(), word.end(), 0.0F);
-  word[kLoss] = static_cast<float>(report.loss_sum);
+  word[kLoss] = static_cast<float>(report.loss_sum.value_or(0));
   if (report.noise_term) {
     word[kNoise] = static_cast<float>(*report.noise_term);
     word[kNoiseRanks] = 1;
@@ -81,7 +87,8 @@ void write_control_word(const ControlReport& report, const ControlPlace& place, 
   word[mine] = ahead < kExactMax ? static_cast<float>(ahead) : 0.0F;
   word[mine + 1] = static_cast<float>(report.compute_us);
   word[mine + 2] = report.shares < kExactMax ? static_cast<float>(report.shares) : 0.0F;
-  word[mine + 3] = report.ended ? 1.0F : 0.0F;
+  if (!report.loss_sum) word[mine + 3] = -static_cast<float>(report.fed.count);
+  if (report.ended) word[mine + 3] = 1.0F;
 }
 
 ControlSums read_control_word(std::span<const float> word, const ControlPlace& place) {
@@ -99,6 +106,7 @@ ControlSums read_control_word(std::span<const float> word, const ControlPlace& p
     sums.compute_us.push_back(std::llround(word[slot + 1]));
     sums.shares.push_back(std::llround(word[slot + 2]));
     sums.ends.push_back(word[slot + 3] > 0 ? EndWord::kEnded : EndWord::kGoesOn);
+    if (word[slot + 3] < 0) sums.untold += static_cast<std::uint64_t>(std::llround(-word[slot + 3]));
   }
   return sums;
 }

@@ -24,7 +24,7 @@ enum class EndWord : std::uint8_t { kGoesOn, kEnded, kMayHave };
 struct ControlReport {
   GenerationNumber ready_for = 0;  // newer generation that it is ready to enter; 0 = none
   AuditSum fed;                    // samples given to the model in this step
-  double loss_sum = 0;             // over these samples
+  std::optional<double> loss_sum;  // over these samples; none: the program tells no loss
   std::int64_t compute_us = 0;     // from the step's start to the allreduce; exact below 2^24 (16 s)
   // |gradient of this rank|^2 / samples, if the step measures noise and the rank has samples.
   std::optional<double> noise_term;
@@ -37,12 +37,15 @@ struct ControlSums {
   std::vector<GenerationNumber> ready_for;  // by rank
   std::vector<std::int64_t> compute_us;     // by rank
   AuditSum fed;
-  double loss_sum = 0;
+  double loss_sum = 0;               // over the ranks that told one
+  std::uint64_t untold = 0;          // samples of those that did not; exact below 2^24 a rank
   double noise_terms = 0;            // over the ranks that gave one
   int noise_ranks = 0;               // how many did
   std::vector<std::int64_t> shares;  // by rank
   std::vector<EndWord> ends;         // by rank
 
+  // The mean over the samples whose loss was told; NaN without any.
+  [[nodiscard]] double mean_loss() const;
   // knows_next: how many ranks are ready to leave the present generation.
   [[nodiscard]] int knows_next() const;
   // The generation to switch to at this step's end: set when all ranks are ready for the same one.

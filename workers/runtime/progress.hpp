@@ -17,7 +17,7 @@ struct Progress {
   bool has_state = false;  // false: a newcomer, whose own initial values count only if no member has a state
   std::int64_t steps = 0;  // committed
   bool finishing = false;  // the program has said that its last step is committed
-  double last_loss = 0;    // mean over the last committed step's samples
+  double last_loss = 0;    // mean over the last committed step's samples; NaN: not told
   DataLedger::State ledger;
   ScheduleState schedule;  // of batch and learning rate
 };

@@ -16,7 +16,7 @@ void LiveSession::report_step(TimePoint now) {
                                  .steps_committed = progress_.steps,
                                  .epoch = ledger_.state().epoch,
                                  .samples = sums_.fed.count,
-                                 .loss_sum = sums_.loss_sum,
+                                 .loss_sum = totals_.mean_loss * static_cast<double>(sums_.fed.count),
                                  .compute_us = sums_.compute_us,
                                  .global_batch = ledger_.global_batch(),
                                  .noise_scale = schedule_.noise_scale(),

@@ -105,7 +105,7 @@ enum class Reduced { kCommit, kRetry };
 // Sums over all workers, valid after a reduce() that said kCommit.
 struct StepTotals {
   std::uint64_t samples = 0;
-  double mean_loss = 0;
+  double mean_loss = 0;  // over the samples whose loss was told; NaN without any
 };
 
 enum class Ending {
@@ -159,7 +159,7 @@ class Session {
   // others. The same ranges in the same order on every worker. The rest is summed in reduce().
   [[nodiscard]] virtual Status bucket_ready(std::size_t first, std::size_t count) = 0;
 
-  // Sums gradients over the workers; `loss_sum` is the sum over this worker's samples.
+  // Sums gradients over the workers; `loss_sum` is the sum over this worker's samples, NaN where it tells none.
   [[nodiscard]] virtual Reduced reduce(double loss_sum) = 0;
   [[nodiscard]] virtual const StepTotals& totals() const = 0;
 

@@ -149,7 +149,7 @@ Reduced LiveSession::reduce(double loss_sum) {
   compare_ends(sums_.ends);
   if (ending_ != Ending::kNone) return Reduced::kRetry;
   totals_.samples = sums_.fed.count;
-  totals_.mean_loss = sums_.loss_sum / static_cast<double>(sums_.fed.count);
+  totals_.mean_loss = sums_.mean_loss();
   if (const Status measured = measure_noise(); !measured.ok()) {
     fail(measured.error());
     return Reduced::kRetry;
@@ -161,7 +161,8 @@ Reduced LiveSession::reduce(double loss_sum) {
 Status LiveSession::sum_over_ranks(double loss_sum) {
   const std::int64_t compute_us = micros_between(step_begin_, Clock::now());
   TP_TRY(reducer_.drain());
-  ControlReport mine{.ready_for = advance_build(), .fed = fed_, .loss_sum = loss_sum, .compute_us = compute_us};
+  ControlReport mine{.ready_for = advance_build(), .fed = fed_, .compute_us = compute_us};
+  if (!std::isnan(loss_sum)) mine.loss_sum = loss_sum;
   offered_ = membership_.newest_shares(generation_.number);
   const bool fits = offered_ && offered_->number() > shares_.number() && offered_->size() == size();
   if (!fits) offered_.reset();

@@ -113,7 +113,7 @@ typedef struct tidepool_step {
 typedef struct tidepool_totals {
   size_t struct_size;
   uint64_t samples; /* over all workers: divide the summed gradient by it */
-  double mean_loss;
+  double mean_loss; /* over the samples whose loss was told; NaN without any */
 } tidepool_totals;
 
 /* That this worker is to leave. */
@@ -170,6 +170,7 @@ TIDEPOOL_API int tidepool_join(tidepool_session* session);
 TIDEPOOL_API int tidepool_bucket_ready(tidepool_session* session, size_t first, size_t count);
 
 TIDEPOOL_API int tidepool_next_step(tidepool_session* session, tidepool_step* step);
+/* `loss_sum`: over the samples of this worker; NaN: it tells none, which is no loss of 0. */
 TIDEPOOL_API int tidepool_reduce(tidepool_session* session, double loss_sum, tidepool_totals* totals);
 TIDEPOOL_API int tidepool_commit(tidepool_session* session);
 

@@ -1,34 +1,15 @@
 #include "workers/trainer/settings.hpp"
 
 #include <algorithm>
-#include <sstream>
 
-#include "base/ids.hpp"
+#include "api/v1/trainer_args.hpp"
 #include "base/json.hpp"
+#include "base/word_list.hpp"
 
 namespace tidepool::trainer {
 namespace {
 
 using nlohmann::json;
-
-// A text with one or more paths separated by commas, or a list of paths.
-std::vector<std::string> read_data(const json& value) {
-  std::vector<std::string> paths;
-  if (value.is_array()) {
-    for (const json& path : value) {
-      if (!path.is_string()) return {};
-      paths.push_back(path.get<std::string>());
-    }
-  } else if (value.is_string()) {
-    std::istringstream text(value.get<std::string>());
-    for (std::string path; std::getline(text, path, ',');) {
-      const auto begin = path.find_first_not_of(' ');
-      if (begin == std::string::npos) continue;
-      paths.push_back(path.substr(begin, path.find_last_not_of(' ') - begin + 1));
-    }
-  }
-  return paths;
-}
 
 Error all_of(const std::vector<FieldError>& errors) {
   std::string message = "the run's arguments are wrong";
@@ -40,54 +21,47 @@ Error all_of(const std::vector<FieldError>& errors) {
   return invalid_argument(message);
 }
 
-SlowdownSettings read_slowdown(ObjectReader& in) {
+// Sets `setting` where the argument is given; its kind and range have been checked.
+template <class Value>
+void take(const json& args, const char* name, Value& setting) {
+  const auto given = args.find(name);
+  if (given != args.end() && !given->is_null()) setting = given->get<Value>();
+}
+
+SlowdownSettings read_slowdown(const json& args) {
   SlowdownSettings slow;
-  slow.worker = in.text("slow_worker", "");
-  slow.factor = in.number("slow_factor", slow.factor, 1, 100);
-  slow.from_step = in.integer("slow_from_step", 0, {.low = 0, .high = INT64_MAX});
-  slow.file = in.text("slow_file", "");
-  if (!slow.worker.empty() && !WorkerId::parse(slow.worker)) {
-    in.fail("slow_worker", "Invalid", "must be a worker id such as w-2");
-  }
+  take(args, "slow_worker", slow.worker);
+  take(args, "slow_factor", slow.factor);
+  take(args, "slow_from_step", slow.from_step);
+  take(args, "slow_file", slow.file);
   return slow;
 }
 
 }  // namespace
 
 Result<Settings> read_settings(const std::string& model, const json& args) {
-  if (model != "charlm" && model != "mlp") {
-    return invalid_argument("there is no trainer \"" + model + "\": use charlm or mlp");
+  if (std::ranges::find(api::v1::kTrainers, model) == api::v1::kTrainers.end()) {
+    return invalid_argument("there is no trainer \"" + model + "\": use " + word_list(api::v1::kTrainers));
   }
   std::vector<FieldError> errors;
-  ObjectReader in(args, "", errors);
+  api::v1::check_trainer_args(model, args, "", errors);
+  if (!errors.empty()) return all_of(errors);
   Settings settings;
   settings.model = model;
-  settings.data = read_data(in.raw("data"));
-  if (settings.data.empty()) {
-    in.fail("data", "Missing", "is needed: the file to train on, such as README.md, or several files and folders");
-  }
-  const auto small = [&](const char* name, int fallback, std::int64_t high) {
-    return static_cast<int>(in.integer(name, fallback, {.low = 1, .high = high}));
-  };
-  settings.steps = in.integer("steps", settings.steps, {.low = 1, .high = 1'000'000'000});
-  settings.hidden = small("hidden", settings.hidden, 65'536);
-  if (model == "charlm") {
-    settings.context = small("context", settings.context, 4'096);
-    settings.embedding = small("embedding", settings.embedding, 4'096);
-  } else {
-    settings.label = in.text("label", "");
-  }
-  settings.lr = in.number("lr", settings.lr, 1e-9, 1e3);
-  settings.momentum = in.number("momentum", settings.momentum, 0, 0.9999);
-  settings.warmup_steps =
-      static_cast<int>(in.integer("warmup_steps", settings.warmup_steps, {.low = 0, .high = 1'000'000}));
-  settings.seed = static_cast<std::uint64_t>(in.integer("seed", 1, {.low = 0, .high = INT64_MAX}));
-  const auto device = parse_device(in.text("device", "auto"));
-  if (!device) in.fail("device", "Invalid", "must be auto, cpu or gpu");
-  settings.device = device.value_or(Device::kAuto);
-  settings.slowdown = read_slowdown(in);
-  in.finish();
-  if (!errors.empty()) return all_of(errors);
+  settings.data = api::v1::paths_of(args.at("data"));
+  take(args, "steps", settings.steps);
+  take(args, "hidden", settings.hidden);
+  take(args, "context", settings.context);
+  take(args, "embedding", settings.embedding);
+  take(args, "label", settings.label);
+  take(args, "lr", settings.lr);
+  take(args, "momentum", settings.momentum);
+  take(args, "warmup_steps", settings.warmup_steps);
+  take(args, "seed", settings.seed);
+  std::string device = "auto";
+  take(args, "device", device);
+  settings.device = parse_device(device).value_or(Device::kAuto);
+  settings.slowdown = read_slowdown(args);
   return settings;
 }
 

@@ -216,9 +216,13 @@ struct CancelledByUser : Bare {
 struct WorkersFailed {
   int restarts = 0;
   int limit = 0;
+  std::optional<int> alike = {};          // so many of the newest losses came after the same step; none = one alone
+  std::optional<std::int64_t> step = {};  // that step; none = before any was told
   static constexpr Traits kTraits{"WorkersFailed", ReasonCategory::kEnding};
   bool operator==(const WorkersFailed&) const = default;
-  static constexpr void fields(auto& self, auto&& at) { at("restarts", self.restarts), at("limit", self.limit); }
+  static constexpr void fields(auto& self, auto&& at) {
+    at("restarts", self.restarts), at("limit", self.limit), at("alike", self.alike), at("step", self.step);
+  }
 };
 // Its program may go on for so long, to save what came of the training.
 struct Finishing {

@@ -176,6 +176,39 @@ TEST_CASE("a seat's program that ended while no agent watched is told as ended, 
   launch(node, 2);
 }
 
+TEST_CASE("a seat that was taken while the disk was full is on record before its program runs") {
+  Node node;
+  auto first = node.agent();
+  (void)node.daemon.welcome();
+  (void)node.daemon.read_log(kW1, 0);  // answered once the welcome is on record
+  first.fill_disk(true);
+  take_seat(node, "echo pid $$; sleep 600");
+  (void)said<api::ReadyMessage>(node);
+  first.fill_disk(false);
+  launch(node, 1);
+  const auto program = static_cast<pid_t>(std::stol(node.daemon.log_with(kW1, "pid").substr(4)));
+  kill_hard(first);
+
+  auto second = node.agent();
+  CHECK(node.daemon.welcome().running == std::vector<WorkerId>{kW1});
+  CHECK(process_lives(program));
+}
+
+TEST_CASE("an agent whose disk is full starts no worker, says why, and starts some again once there is room") {
+  Node node;
+  auto agent = node.agent();
+  (void)node.daemon.welcome();
+  (void)node.daemon.read_log(kW1, 0);  // answered once the welcome is on record
+  agent.fill_disk(true);
+  node.daemon.start(kW1, "echo must not run");
+  const auto report = node.daemon.exit_of(kW1);
+  CHECK(report.exit_code == -1);
+  CHECK_THAT(report.detail, Catch::Contains("cannot write its state directory"));
+  agent.fill_disk(false);
+  node.daemon.start(WorkerId(2), "exit 0");
+  CHECK(node.daemon.exit_of(WorkerId(2)).exit_code == 0);
+}
+
 TEST_CASE("an adopted worker is stopped like any other, with its children") {
   Node node;
   auto first = node.agent();

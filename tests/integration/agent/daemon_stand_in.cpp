@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -189,6 +190,13 @@ AgentProcess::~AgentProcess() {
 
 void AgentProcess::signal(int signal) const {
   if (::kill(pid_, signal) != 0) fail("signal agentd");
+}
+
+void AgentProcess::fill_disk(bool is_full) const {
+  rlimit limit{};
+  const bool is_known = ::prlimit(pid_, RLIMIT_FSIZE, nullptr, &limit) == 0;
+  limit.rlim_cur = is_full ? 0 : limit.rlim_max;
+  if (!is_known || ::prlimit(pid_, RLIMIT_FSIZE, &limit, nullptr) != 0) fail("bound the files of agentd");
 }
 
 int AgentProcess::wait() {

@@ -89,6 +89,8 @@ class AgentProcess {
   ~AgentProcess();
 
   void signal(int signal) const;
+  // While its disk is full it writes no byte to any file.
+  void fill_disk(bool is_full) const;
   // Waits for its end; the exit code, or minus the signal.
   int wait();
   [[nodiscard]] std::string output() const;

@@ -28,8 +28,8 @@ Ask ask_for(const live::http::Route& route, const std::string& token) {
   }
   Ask ask{.method = std::string(route.method), .path = path, .token = token, .body = "", .headers = ""};
   if (path.ends_with("/resize")) ask.body = R"({"size":1})";
-  if (path == "/v1/jobs" && ask.method == "POST") ask.body = R"({"run":{"trainer":"mlp"}})";
-  if (path == "/v1/jobs:batch") ask.body = R"({"jobs":[{"run":{"trainer":"mlp"}}]})";
+  if (path == "/v1/jobs" && ask.method == "POST") ask.body = R"({"run":{"trainer":"mlp","args":{"data":"x.csv"}}})";
+  if (path == "/v1/jobs:batch") ask.body = R"({"jobs":[{"run":{"trainer":"mlp","args":{"data":"x.csv"}}}]})";
   if (path == "/v1/tokens" && ask.method == "POST") ask.body = R"({"name":"x","role":"viewer"})";
   return ask;
 }
@@ -174,10 +174,15 @@ TEST_CASE("a tenant's token submits for its own tenant, and only for it") {
   AuthScene scene;
   auto& fixture = scene.fixture;
   const std::string red = fixture.service.add_token("submitter", "red");
-  const Ask without{.method = "POST", .path = "/v1/jobs", .token = red, .body = R"({"run":{"trainer":"mlp"}})"};
+  const Ask without{.method = "POST",
+                    .path = "/v1/jobs",
+                    .token = red,
+                    .body = R"({"run":{"trainer":"mlp","args":{"data":"x.csv"}}})"};
   CHECK(fixture.json_of(without, 201).at("tenant") == "red");
-  const Ask foreign{
-      .method = "POST", .path = "/v1/jobs", .token = red, .body = R"({"tenant":"blue","run":{"trainer":"mlp"}})"};
+  const Ask foreign{.method = "POST",
+                    .path = "/v1/jobs",
+                    .token = red,
+                    .body = R"({"tenant":"blue","run":{"trainer":"mlp","args":{"data":"x.csv"}}})"};
   CHECK(fixture.call(foreign).status == 403);
 }
 

@@ -11,7 +11,7 @@ std::string file_of(const std::string& name, const std::string& tenant, int size
   return json{{"name", name},
               {"tenant", tenant},
               {"priority", priority},
-              {"run", {{"trainer", "charlm"}, {"args", {{"steps", 400}}}}},
+              {"run", {{"trainer", "charlm"}, {"args", {{"data", "x"}, {"steps", 400}}}}},
               {"work", {{"samples", 512 * 1'000}}},
               {"batch", {{"global", 512}}},
               {"elastic", {{"min", size}, {"max", size}, {"cooldown", "0s"}}}}

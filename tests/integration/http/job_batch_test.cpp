@@ -9,7 +9,9 @@ namespace {
 using nlohmann::json;
 
 json small_job(const std::string& name) {
-  return {{"name", name}, {"run", {{"trainer", "mlp"}}}, {"elastic", {{"min", 1}, {"max", 2}}}};
+  return {{"name", name},
+          {"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}},
+          {"elastic", {{"min", 1}, {"max", 2}}}};
 }
 
 Ask batch_of(const json& jobs, const std::string& token) {
@@ -132,7 +134,7 @@ TEST_CASE("a tenant's batch is its own, and one entry of another tenant refuses 
 
 TEST_CASE("a batch that is no list of 1 to 1,000 files is refused with the field that is wrong") {
   const RestFixture fixture;
-  const json thousand = json(std::vector<json>(1'000, {{"run", {{"trainer", "mlp"}}}}));
+  const json thousand = json(std::vector<json>(1'000, {{"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}}}));
   json more = thousand;
   more.push_back(thousand.front());
   const auto refused = [&](const json& body, const char* pointer, const char* code) {

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 const char* kJob =
-    R"({"name":"a-job","run":{"trainer":"charlm","args":{"steps":400}},"elastic":{"min":1,"max":4,"preferred":2}})";
+    R"({"name":"a-job","run":{"trainer":"charlm","args":{"data":"x","steps":400}},"elastic":{"min":1,"max":4,"preferred":2}})";
 
 TEST_CASE("a submitted job is stored, started, and shown with its place and its defaults") {
   RestFixture fixture;
@@ -91,7 +91,7 @@ TEST_CASE("a repeated submission with the same key gives the first job again") {
   CHECK(fixture.service.commands_carried_out() == 1);
 
   Ask other = ask;
-  other.body = R"({"run":{"trainer":"mlp"}})";
+  other.body = R"({"run":{"trainer":"mlp","args":{"data":"x.csv"}}})";
   CHECK(fixture.call(other).status == 409);
   other.token = fixture.service.add_token("submitter");
   CHECK(fixture.call(other).status == 201);  // keys of different tokens never meet
@@ -133,7 +133,9 @@ TEST_CASE("a dry run says what would happen and stores nothing") {
   CHECK(job.at("dry_run") == true);
   CHECK(job.at("id").is_null());
   CHECK(job.at("reason").at("code") == "Started");
-  CHECK(dry(R"({"run":{"trainer":"mlp"},"elastic":{"min":8,"max":8}})").at("reason").at("code") == "NeverFits");
+  CHECK(
+      dry(R"({"run":{"trainer":"mlp","args":{"data":"x.csv"}},"elastic":{"min":8,"max":8}})").at("reason").at("code") ==
+      "NeverFits");
   const JobId id = fixture.submit();
   const json resized = fixture.json_of({.method = "POST",
                                         .path = "/v1/jobs/" + id.text() + "/resize?dry_run=true",
@@ -172,7 +174,7 @@ TEST_CASE("a dry run decides as the submission that follows it") {
     fixture.service.join_node(3);
     fixture.service.join_node(1);
     const auto file = [](int min, int max, int priority) {
-      return json{{"run", {{"trainer", "mlp"}}},
+      return json{{"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}},
                   {"priority", priority},
                   {"elastic", {{"min", min}, {"max", max}, {"preferred", max}, {"cooldown", "0s"}}}};
     };
@@ -200,7 +202,7 @@ TEST_CASE("a dry run says which jobs would give up slots, and the submission tak
   RestFixture fixture(test_options(), "tidal");
   fixture.service.join_node(4);
   const auto file = [](int priority) {
-    return json{{"run", {{"trainer", "mlp"}}},
+    return json{{"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}},
                 {"priority", priority},
                 {"elastic", {{"min", 4}, {"max", 4}, {"cooldown", "0s"}}}};
   };

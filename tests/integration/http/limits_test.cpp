@@ -39,7 +39,7 @@ TEST_CASE("a body beyond the limit is refused, announced or not") {
 
 TEST_CASE("chunk extensions are allowed in small amounts over the whole body") {
   RestFixture fixture;
-  const std::string body = R"({"run":{"trainer":"mlp"}})";
+  const std::string body = R"({"run":{"command":["a"]}})";
   const auto in_chunks = [&](std::size_t extension) {
     std::string chunks;
     for (const char c : body) chunks += "1;" + std::string(extension, 'x') + "\r\n" + c + "\r\n";
@@ -153,7 +153,7 @@ TEST_CASE("Connection: close and HTTP/1.0 end after one answer") {
 
 TEST_CASE("a client that expects a go-ahead gets it, and is refused before it sends too much") {
   RestFixture fixture;
-  const std::string body = R"({"run":{"trainer":"mlp"}})";
+  const std::string body = R"({"run":{"command":["a"]}})";
   RawConnection connection(fixture.port);
   connection.send(
       post_head(fixture, "Expect: 100-continue\r\nContent-Length: " + std::to_string(body.size()) + "\r\n"));

@@ -132,7 +132,7 @@ TEST_CASE("a submitter of an inner tenant submits for the tenants below it") {
   RolesScene scene;
   const std::string lab = scene.token("submitter", "lab");
   const auto submit = [&](const char* tenant) {
-    const json job = {{"tenant", tenant}, {"run", {{"trainer", "mlp"}}}};
+    const json job = {{"tenant", tenant}, {"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}}};
     return scene.fixture.call({.method = "POST", .path = "/v1/jobs", .token = lab, .body = job.dump()}).status;
   };
   CHECK(submit("faces") == 201);

@@ -26,7 +26,10 @@ json tenants_of(const RestFixture& fixture, const std::string& token) {
 }
 
 json job_file(const std::string& tenant, int max = 2) {
-  return {{"name", "a"}, {"tenant", tenant}, {"run", {{"trainer", "mlp"}}}, {"elastic", {{"min", 1}, {"max", max}}}};
+  return {{"name", "a"},
+          {"tenant", tenant},
+          {"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}},
+          {"elastic", {{"min", 1}, {"max", max}}}};
 }
 
 Ask submission(const RestFixture& fixture, const json& job, const std::string& query = "") {

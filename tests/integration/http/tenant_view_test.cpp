@@ -22,7 +22,7 @@ json job_file(const std::string& tenant, int size, int priority) {
   return {{"name", tenant == "blue" ? kForeignName : "mine"},
           {"tenant", tenant},
           {"priority", priority},
-          {"run", {{"trainer", "charlm"}, {"args", {{"steps", 400}}}}},
+          {"run", {{"trainer", "charlm"}, {"args", {{"data", "x"}, {"steps", 400}}}}},
           {"elastic", {{"min", size}, {"max", size}, {"cooldown", "0s"}}}};
 }
 

@@ -18,11 +18,12 @@ struct ViewScene {
     fixture.service.join_node(4);
     job = fixture.submit("blue", 4);
     fixture.service.run_steps(job, 25);
-    fixture.json_of({.method = "POST",
-                     .path = "/v1/jobs",
-                     .token = fixture.admin,
-                     .body = R"({"name":"huge","run":{"trainer":"mlp"},"elastic":{"min":9,"max":9}})"},
-                    201);
+    fixture.json_of(
+        {.method = "POST",
+         .path = "/v1/jobs",
+         .token = fixture.admin,
+         .body = R"({"name":"huge","run":{"trainer":"mlp","args":{"data":"x.csv"}},"elastic":{"min":9,"max":9}})"},
+        201);
   }
   json get(const std::string& path) const { return fixture.json_of({.path = path, .token = fixture.admin}); }
 };

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import math
 import threading
 import unittest
 import unittest.mock
@@ -252,6 +253,18 @@ class TrainingTest(unittest.TestCase):
             job.report(loss=float(len(x)))  # 8, 8, 9
             one_step(optimizer, model, (x, y))
         self.assertAlmostEqual(job.mean_loss, (8 * 8 + 8 * 8 + 9 * 9) / 25, places=5)
+
+
+    def test_a_loss_that_is_never_reported_is_no_number_and_one_that_was_stands_until_the_next(self):
+        job, model, optimizer = wrapped()
+        losses = []
+        for x, y in job.loader(TensorDataset(*make_data()), batch_size=10, steps=4):
+            if job.step == 2:
+                job.report(loss=3.0)
+            one_step(optimizer, model, (x, y))
+            losses.append(job.mean_loss)
+        self.assertTrue(math.isnan(losses[0]) and math.isnan(losses[1]))
+        self.assertEqual(losses[2:], [3.0, 3.0])
 
 
 class RepeatedStepTest(unittest.TestCase):

@@ -1,11 +1,17 @@
 #include "workers/agent/worker_launch.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/patience.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "workers/agent/system/child_answer.hpp"
+#include "workers/agent/system/wait_for_end.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -26,11 +32,6 @@ api::StartWorker order() {
 
 bool has(const ChildSpec& spec, const std::string& entry) {
   return std::count(spec.environment.begin(), spec.environment.end(), entry) == 1;
-}
-
-void make_program(const std::filesystem::path& path) {
-  std::ofstream(path) << "#!/bin/sh\n";
-  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
 }
 
 }  // namespace
@@ -120,19 +121,44 @@ TEST_CASE("a worker on CPU slots that are called otherwise starts and sees no GP
   CHECK(has(plan_launch(start, place_in("/p"), plain).value(), "CUDA_VISIBLE_DEVICES="));
 }
 
-TEST_CASE("a program without a slash is looked up beside agentd first, then on PATH") {
-  const test::TemporaryFolder folder;
-  make_program(folder / "tidepool-trainer");
-  make_program(folder / "sh");
+TEST_CASE(
+    "a program without a slash may lie beside agentd, or else in a folder of PATH, which the agent does not touch") {
+  auto place = place_in("/p");
+  place.agent_environment["PATH"] = "/hung/bin::relative:/bin";
   auto start = order();
-  start.program = "tidepool-trainer";
-  CHECK(plan_launch(start, place_in(folder.path()), kCpu)->program == (folder / "tidepool-trainer").string());
+  CHECK(plan_launch(start, place, kCpu)->places.empty());  // a path leads to itself
   start.program = "sh";
-  CHECK(plan_launch(start, place_in(folder.path()), kCpu)->program == (folder / "sh").string());
-  CHECK(plan_launch(start, place_in("/p"), kCpu)->program == "/bin/sh");
-  start.program = "no-such-program";
-  CHECK_THAT(plan_launch(start, place_in("/p"), kCpu).error().message,
-             Catch::Contains("could not start no-such-program: No such file or directory"));
+  const auto spec = plan_launch(start, place, kCpu);
+  REQUIRE(spec.ok());
+  CHECK(spec->program == "sh");
+  CHECK(spec->places == std::vector<std::string>{"/p/sh", "/hung/bin/sh", "/bin/sh"});
+}
+
+TEST_CASE("the first place at which a program can be run is the program") {
+  const test::TemporaryFolder folder;
+  const auto outcome = [&](const std::vector<std::string>& places) {
+    const auto answer = ask_child({.program = "say", .argv = {"say"}, .places = places},
+                                  {.within = std::chrono::seconds(10) * test::patience(), .text_max = 1'000});
+    return answer.ok() ? answer->text : answer.error().message;
+  };
+  for (const char* name : {"one", "two", "plain"}) {
+    std::ofstream(folder / name) << "#!/bin/sh\necho " << name << "\n";
+    const bool runs = std::string(name) != "plain";
+    std::filesystem::permissions(folder / name, std::filesystem::perms(runs ? 0700 : 0600));
+  }
+  const auto at = [&](const char* name) { return (folder / name).string(); };
+  CHECK(outcome({at("none"), at("one"), at("two")}) == "one\n");
+  CHECK(outcome({at("one/below"), at("plain"), at("two")}) == "two\n");
+  // Told at once, or where the machine is slow, when the process has ended.
+  const auto failure = [&](const std::vector<std::string>& places) {
+    const auto child = start_child({.program = "say", .argv = {"say"}, .places = places, .output = STDOUT_FILENO},
+                                   [](pid_t) { return ok_status(); });
+    if (!child.ok()) return child.error().message;
+    (void)wait_for_end(child->pid);
+    return child->open_start ? child->open_start->failure().value_or(Error{}).message : "none";
+  };
+  CHECK(failure({at("none")}) == "could not start say: No such file or directory beside agentd or on PATH");
+  CHECK(failure({at("plain"), at("none")}) == "could not start say: Permission denied beside agentd or on PATH");
 }
 
 TEST_CASE("what the kernel would silently cut is refused") {

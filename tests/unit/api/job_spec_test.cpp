@@ -118,7 +118,7 @@ TEST_CASE("the job file of the documentation is read without a finding") {
 
 TEST_CASE("types of slot are a name, a list, or names with speeds, and are given back as they were told") {
   const auto read = [](const char* type) {
-    json document = {{"run", {{"trainer", "mlp"}}}};
+    json document = {{"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}}};
     document["resources"]["gpu"]["type"] = json::parse(type);
     return read_job_spec(document);
   };
@@ -139,7 +139,7 @@ TEST_CASE("types of slot are a name, a list, or names with speeds, and are given
 }
 
 TEST_CASE("a job needs nothing but what to run") {
-  const auto findings = read_job_spec({{"run", {{"trainer", "mlp"}}}});
+  const auto findings = read_job_spec({{"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}}});
   REQUIRE(findings.errors.empty());
   const auto& spec = findings.spec;
   CHECK(spec.name == "mlp");
@@ -150,12 +150,13 @@ TEST_CASE("a job needs nothing but what to run") {
 }
 
 TEST_CASE("max and preferred default to min, and sizes to all between") {
-  const auto findings = read_job_spec({{"run", {{"trainer", "mlp"}}}, {"elastic", {{"min", 2}, {"max", 4}}}});
+  const auto findings = read_job_spec(
+      {{"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}}, {"elastic", {{"min", 2}, {"max", 4}}}});
   REQUIRE(findings.errors.empty());
   CHECK(findings.spec.elastic.preferred == 2);
   CHECK(findings.spec.elastic.sizes == std::vector<int>{2, 3, 4});
-  const auto stepped =
-      read_job_spec({{"run", {{"trainer", "mlp"}}}, {"elastic", {{"min", 2}, {"max", 9}, {"step", 3}}}});
+  const auto stepped = read_job_spec({{"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}},
+                                      {"elastic", {{"min", 2}, {"max", 9}, {"step", 3}}}});
   REQUIRE(stepped.errors.empty());
   CHECK(stepped.spec.elastic.sizes == std::vector<int>{2, 5, 8});
 }
@@ -168,10 +169,11 @@ TEST_CASE("the effective document reads back as the same spec and the same docum
   REQUIRE(twice.errors.empty());
   CHECK(effective_document(twice.spec) == document);
 
-  for (const char* other :
-       {R"({"run": {"command": ["python3", "train.py"], "workdir": "/data"}})",
-        R"({"run": {"trainer": "mlp"}, "elastic": {"min": 1, "max": 7, "step": 2}})",
-        R"({"run": {"trainer": "mlp"}, "scaling": {"utility": {"piecewise": [["0s", 9], ["1h", 2]]}}})"}) {
+  for (
+      const char* other :
+      {R"({"run": {"command": ["python3", "train.py"], "workdir": "/data"}})",
+       R"({"run": {"trainer": "mlp", "args": {"data": "x.csv"}}, "elastic": {"min": 1, "max": 7, "step": 2}})",
+       R"({"run": {"trainer": "mlp", "args": {"data": "x.csv"}}, "scaling": {"utility": {"piecewise": [["0s", 9], ["1h", 2]]}}})"}) {
     const auto first = read_job_spec(json::parse(other));
     REQUIRE(first.errors.empty());
     const auto again = read_job_spec(effective_document(first.spec));
@@ -284,7 +286,6 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
       {"/run/env/lower", "x", "/run/env", "Invalid"},
       {"/run/env/NUMBER", 1, "/run/env", "WrongType"},
       {"/run/workdir", "relative", "/run/workdir", "Invalid"},
-      {"/run/args/steps", 0, "/run/args", "OutOfRange"},
       {"/run/args/nested", json::object(), "/run/args", "WrongType"},
       {"/run/args/nested", json::array({1, json::array({2})}), "/run/args", "WrongType"},
       {"/resources/gpus_per_worker", 65, "/resources/gpus_per_worker", "OutOfRange"},
@@ -322,6 +323,36 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
   check_cases(cases);
 }
 
+TEST_CASE("a setting that its trainer cannot have is refused, with its pointer") {
+  check_cases({
+      {"/run/args/steps", 0, "/run/args/steps", "OutOfRange"},
+      {"/run/args/steps", "many", "/run/args/steps", "WrongType"},
+      {"/run/args/data", nullptr, "/run/args", "WrongType"},
+      {"/run/args/data", " ", "/run/args/data", "WrongType"},
+      {"/run/args/data", json::array({1}), "/run/args/data", "WrongType"},
+      {"/run/args", json::object(), "/run/args/data", "Missing"},
+      {"/run/args/stpes", 5, "/run/args/stpes", "UnknownField"},
+      {"/run/args/label", "class", "/run/args/label", "UnknownField"},
+      {"/run/args/lr", 0, "/run/args/lr", "OutOfRange"},
+      {"/run/args/momentum", 1, "/run/args/momentum", "OutOfRange"},
+      {"/run/args/device", "tpu", "/run/args/device", "Invalid"},
+      {"/run/args/slow_worker", "rank 2", "/run/args/slow_worker", "Invalid"},
+  });
+}
+
+TEST_CASE("the settings of a trainer are checked by its own table") {
+  json document = full_document();
+  document["run"]["args"] = {{"data", "a.csv, b.csv"}, {"label", "class"}, {"seed", 7}, {"slow_worker", "w-2"}};
+  document["run"]["trainer"] = "mlp";
+  CHECK(read_job_spec(document).errors.empty());
+  document["run"]["args"]["context"] = 4;  // of charlm
+  const auto findings = read_job_spec(document);
+  REQUIRE(findings.errors.size() == 1);
+  CHECK(findings.errors[0].pointer == "/run/args/context");
+  document["run"]["trainer"] = "other";  // whose settings nothing is known of
+  CHECK(read_job_spec(document).errors.size() == 1);
+}
+
 TEST_CASE("each rule of a selector is held, with the pointer of the label") {
   const std::vector<RuleCase> cases = {
       {"/placement", "r1", "/placement", "WrongType"},
@@ -352,8 +383,9 @@ TEST_CASE("each rule of how workers lie is held, with the pointer of the field")
 
 TEST_CASE("strategy, key and exclusive are echoed where they are asked for, and not told otherwise") {
   const auto effective = [](const json& topology, const json& placement) {
-    const auto findings =
-        read_job_spec({{"run", {{"trainer", "mlp"}}}, {"topology", topology}, {"placement", placement}});
+    const auto findings = read_job_spec({{"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}},
+                                         {"topology", topology},
+                                         {"placement", placement}});
     REQUIRE(findings.errors.empty());
     return effective_document(findings.spec);
   };
@@ -393,7 +425,7 @@ TEST_CASE("a worker asks for CPUs of its own only where the job file says so") {
   REQUIRE(asks.errors.empty());
   CHECK(asks.spec.resources.cpus == 3);
   CHECK(effective_document(asks.spec)["resources"]["cpus"] == 3);
-  const auto silent = read_job_spec({{"run", {{"trainer", "mlp"}}}});
+  const auto silent = read_job_spec({{"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}}});
   CHECK_FALSE(silent.spec.resources.cpus);
   CHECK(effective_document(silent.spec)["resources"]["cpus"].is_null());
 }

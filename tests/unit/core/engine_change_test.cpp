@@ -208,6 +208,28 @@ TEST_CASE("A job that loses workers too often fails with the newest error") {
   CHECK(story.last("job.finished").data["error"].get<std::string>().find("second") != std::string::npos);
 }
 
+TEST_CASE("A job whose program fails after the same step each time is told so") {
+  for (const std::int64_t second : {2, 3}) {
+    Story story;
+    story.node(1);
+    const JobId job = story.running({.max = 1, .max_restarts = 1, .cooldown = {}}, 1);
+    REQUIRE(story.job(job).progress.step == 2);
+    story.exit(story.job(job).membership.members.front(), 1, "division by zero");
+    story.decide();
+    const WorkerId again = story.job(job).membership.workers.front();
+    story.ready(again);
+    story.decide();
+    story.learn(core::GenerationSwitched{job, story.job(job).membership.generation, 1, 12, 3, 0, 0, 1000});
+    story.steps(job, second);
+    story.exit(again, 1, "division by zero");
+    story.decide();
+    REQUIRE(story.job(job).state() == JobState::kFailed);
+    const std::string text = story.last("job.finished").data["reason"]["text"];
+    const std::string alike = second == 2 ? "; each time after step 2" : "";
+    CHECK(text == "failed: it lost workers 2 times, and 1 are allowed" + alike);
+  }
+}
+
 TEST_CASE("Wrong settings fail the job at once, with the worker's own words") {
   Story story;
   story.node(2);

@@ -3,6 +3,7 @@
 
 #include "core/explain/explain.hpp"
 #include "core/place/arrangement.hpp"
+#include "core/place/placement.hpp"
 #include "core/place/together.hpp"
 #include "core/state/node_labels.hpp"
 #include "core/validate/plan_validator.hpp"
@@ -246,6 +247,22 @@ TEST_CASE("an exclusive job goes to nodes without other jobs, and what is free t
   story.decide();
   story.settle(job);
   CHECK(lies_on(story, job) == WorkersOn{{own, 3}});
+}
+
+TEST_CASE("a node that is kept for an exclusive job is closed with the others, and its own job goes on to grow there") {
+  Story story;
+  const NodeId own = story.node(4);
+  const JobId job = submit(story, {.exclusive = true}, {.min = 1, .max = 4, .cooldown = Duration()});
+  story.wish(job, 1);
+  story.settle(job);
+  REQUIRE(lies_on(story, job) == WorkersOn{{own, 1}});
+  const JobId waits = submit(story, {});
+  core::FreeSlots slots(story.state());
+  CHECK_FALSE(slots.is_closed(own));
+  slots.close_for(story.job(waits));
+  CHECK(slots.is_closed(own));  // what its job leaves there is not counted for others
+  CHECK(slots.kept_free(job) == 3);
+  CHECK(slots.room_for(story.job(job)) == 3);
 }
 
 TEST_CASE("an exclusive job waits for nodes without other jobs, and starts once one is left") {

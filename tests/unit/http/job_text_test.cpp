@@ -23,7 +23,7 @@ core::Job job_with(std::uint64_t id, const json& file) {
 
 json file_of(const std::string& name) {
   return {{"name", name},
-          {"run", {{"trainer", "charlm"}, {"args", {{"steps", 400}, {"learning_rate", 1.0e-7}}}}},
+          {"run", {{"trainer", "charlm"}, {"args", {{"data", "x"}, {"steps", 400}, {"lr", 1.0e-7}}}}},
           {"labels", {{"quote", "\"\\ /"}, {"empty", ""}}},
           {"elastic", {{"min", 1}, {"max", 4}}}};
 }
@@ -32,7 +32,7 @@ TEST_CASE("an answer with a job's file put in as text is the answer with the fil
   const Published seen;
   const Caller caller;
   test::NoHistory past;
-  for (const json& file : {file_of("a-job"), json{{"run", {{"trainer", "mlp"}}}}}) {
+  for (const json& file : {file_of("a-job"), json{{"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}}}}) {
     const core::Job job = job_with(7, file);
     const json rendered = render_job({seen, caller, past}, job, "USD");
     const std::string text = job_text(rendered, leader::file_text(job));

@@ -70,6 +70,29 @@ TEST_CASE("free slots of two types do not count as room for a job that asks for 
   CHECK(pool.node_of_first_worker(claimant) == large);
 }
 
+TEST_CASE("a gang whose workers have several slots waits for one type: those behind it start on the other") {
+  TwoTypes pool;
+  const NodeId large = pool.node_of("a", 4);
+  const NodeId other = pool.node_of("b", 2);
+  const JobId victim = pool.running_on("a", 1);
+  const JobId gang = pool.submit({.min = 1, .max = 1, .gpus = 4}, 1);
+  const JobId behind = pool.submit({.min = 1, .max = 1}, 1);
+  pool.said->sizes[victim] = 0;
+  pool.said->order = {gang, behind, victim};
+  CHECK(victims_of(pool.story.decide()) == Ids{victim});
+  pool.story.settle(behind);
+  REQUIRE(pool.story.job(behind).size() == 1);
+  CHECK(pool.node_of_first_worker(behind) == other);
+  const JobId late = pool.submit({.min = 2, .max = 2}, 2);  // for which only the gang's type has room
+  pool.said->order = {gang, behind, late, victim};
+  pool.story.decide();
+  CHECK(pool.story.job(late).state() == core::JobState::kPending);
+  pool.story.settle(victim);
+  pool.story.settle(gang);
+  REQUIRE(pool.story.job(gang).size() == 1);
+  CHECK(pool.node_of_first_worker(gang) == large);
+}
+
 TEST_CASE("no job is preempted on one type for a job that will have room on another") {
   TwoTypes pool;
   (void)pool.node_of("a", 8);
@@ -122,6 +145,54 @@ TEST_CASE("others give way on its nodes for what a running job that asks for mem
   CHECK(pool.story.job(grows).size() == 4);
   REQUIRE(pool.story.job(behind).size() == 2);
   CHECK(pool.node_of_first_worker(behind) == other);
+}
+
+TEST_CASE("others give way in its rack for what a running job that has to be in one rack is to have more") {
+  TwoTypes pool;
+  const NodeId one = pool.node_of("a", 4);
+  const NodeId two = pool.node_of("a", 4);
+  pool.story.learn(core::NodeLabelled{one, {{"rack", "r1"}}});
+  pool.story.learn(core::NodeLabelled{two, {{"rack", "r2"}}});
+  core::JobSpec packed = test::job_spec({.min = 2, .max = 4, .cooldown = {}});
+  packed.placement.strategy = core::TopologyStrategy::kStrictPack;
+  packed.placement.key = "rack";
+  const JobId grows = pool.submit(packed, 2);
+  pool.story.settle(grows);
+  const NodeId own = pool.node_of_first_worker(grows);
+  const JobId victim = pool.running_on("a", 2);
+  REQUIRE(pool.node_of_first_worker(victim) == own);
+  const JobId elsewhere = pool.running_on("a", 2);
+  REQUIRE(pool.node_of_first_worker(elsewhere) != own);
+  pool.said->sizes[grows] = 4;
+  pool.said->sizes[victim] = pool.said->sizes[elsewhere] = 0;
+  pool.said->order = {grows, victim, elsewhere};
+  CHECK(victims_of(pool.story.decide()) == Ids{victim});
+  for (int round = 0; round < 3; ++round) {
+    for (const JobId id : {victim, grows}) pool.story.settle(id);
+  }
+  CHECK(pool.story.job(elsewhere).size() == 2);
+  REQUIRE(pool.story.job(grows).size() == 4);
+  for (const WorkerId id : pool.story.job(grows).membership.members) CHECK(pool.story.worker(id).node == own);
+}
+
+TEST_CASE("a job whose workers are on a node each has others give way for one more") {
+  TwoTypes pool;
+  for (int node = 0; node < 2; ++node) (void)pool.node_of("a", 2);
+  core::JobSpec spread = test::job_spec({.min = 1, .max = 2, .cooldown = {}});
+  spread.placement.strategy = core::TopologyStrategy::kStrictSpread;
+  const JobId grows = pool.submit(spread, 1);
+  pool.story.settle(grows);
+  const NodeId own = pool.node_of_first_worker(grows);
+  const JobId victim = pool.running_on("a", 2);  // all of the other node
+  REQUIRE(pool.node_of_first_worker(victim) != own);
+  pool.said->sizes[grows] = 2;
+  pool.said->sizes[victim] = 0;
+  pool.said->order = {grows, victim};
+  CHECK(victims_of(pool.story.decide()) == Ids{victim});  // the free slot beside its own worker is no room for it
+  for (int round = 0; round < 3; ++round) {
+    for (const JobId id : {victim, grows}) pool.story.settle(id);
+  }
+  CHECK(pool.story.job(grows).size() == 2);
 }
 
 TEST_CASE("a job whose workers are on a node each waits for nodes of one type") {

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <catch2/catch.hpp>
 
 #include "base/rng.hpp"
@@ -82,6 +84,18 @@ TEST_CASE("knows_next counts the ranks that are ready") {
 TEST_CASE("the loss is the sum over the ranks") {
   const ControlSums sums = read(summed({{.loss_sum = 1.5}, {.loss_sum = 2.25}}, 1), 1, 2);
   CHECK(sums.loss_sum == 3.75);
+}
+
+TEST_CASE("a rank that tells no loss has no part in the mean, and without any there is none") {
+  const AuditSum samples{.count = 4, .checksum = 0};
+  const ControlReport told{.fed = samples, .loss_sum = 6.0};
+  const ControlReport untold{.fed = samples};
+  CHECK(read(summed({told, told}, 1), 1, 2).mean_loss() == 1.5);
+  const ControlSums half = read(summed({told, untold}, 1), 1, 2);
+  CHECK(half.mean_loss() == 1.5);
+  CHECK(half.ends == std::vector<EndWord>{EndWord::kGoesOn, EndWord::kGoesOn});
+  CHECK(std::isnan(read(summed({untold, untold}, 1), 1, 2).mean_loss()));
+  CHECK(read(summed({told, {}}, 1), 1, 2).mean_loss() == 1.5);  // one without samples
 }
 
 }  // namespace tidepool::runtime

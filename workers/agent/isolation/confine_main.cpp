@@ -14,6 +14,7 @@
 #include "workers/agent/isolation/confine_plan.hpp"
 #include "workers/agent/isolation/privileges.hpp"
 #include "workers/agent/isolation/view.hpp"
+#include "workers/agent/system/exec_program.hpp"
 #include "workers/agent/system/start_failure.hpp"
 #include "workers/agent/system/syscall_filter.hpp"
 
@@ -74,7 +75,8 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   if (!plan.syscall_filter.empty() && !enter_syscall_filter(plan.syscall_filter)) {
     fail(StartStep::kSetup, "enter the system call filter", errno);
   }
-  ::execve(plan.program.c_str(), argv.data(), environment.data());
+  const std::vector<std::string> only{plan.program};
+  exec_first(pointers_to(plan.places.empty() ? only : plan.places).data(), argv.data(), environment.data());
   fail(StartStep::kProgram, "", errno);
 }
 

@@ -57,10 +57,17 @@ std::vector<std::string> texts_of_bytes(const json& list) {
   return texts;
 }
 
+// As filter_in().
+std::vector<std::string> places_in(const json& document) {
+  const auto found = document.find("places");
+  return found == document.end() ? std::vector<std::string>() : texts_of_bytes(*found);
+}
+
 }  // namespace
 
 std::string to_text(const ConfinePlan& plan) {
   const json document = {{"program", bytes(plan.program)},
+                         {"places", all_bytes(plan.places)},
                          {"argv", all_bytes(plan.argv)},
                          {"environment", all_bytes(plan.environment)},
                          {"workdir", bytes(plan.workdir)},
@@ -85,6 +92,7 @@ Result<ConfinePlan> plan_from_text(const std::string& text) {
   try {
     const json document = json::from_cbor(text);
     return ConfinePlan{.program = text_of_bytes(document.at("program")),
+                       .places = places_in(document),
                        .argv = texts_of_bytes(document.at("argv")),
                        .environment = texts_of_bytes(document.at("environment")),
                        .workdir = text_of_bytes(document.at("workdir")),

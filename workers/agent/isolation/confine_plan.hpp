@@ -25,6 +25,7 @@ inline constexpr const char* kUser = "tidepool-job";  // what the job's uid and 
 
 struct ConfinePlan {
   std::string program;
+  std::vector<std::string> places{};  // as ChildSpec::places
   std::vector<std::string> argv;
   std::vector<std::string> environment;
   std::string workdir;      // empty = /tmp of the job

@@ -200,6 +200,7 @@ Result<uid_t> Confinement::confine(const Worker& worker, ChildSpec& spec) const 
   // So that it can open /dev/stdout.
   if (::fchown(worker.log, *uid, *uid) != 0) return errno_error("give a worker its log");
   ConfinePlan plan{.program = spec.program,
+                   .places = spec.places,
                    .argv = spec.argv,
                    .environment = spec.environment,
                    .workdir = spec.workdir,

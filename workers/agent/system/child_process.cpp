@@ -16,6 +16,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "workers/agent/system/exec_program.hpp"
 #include "workers/agent/system/start_failure.hpp"
 #include "workers/agent/system/state_files.hpp"
 #include "workers/agent/system/wait_for_end.hpp"
@@ -58,6 +59,12 @@ std::vector<std::string> folders_to(const std::string& path) {
   return folders;
 }
 
+// At which the child finds what it becomes.
+std::vector<std::string> paths_of(const ChildSpec& spec) {
+  if (!spec.confiner.empty()) return {spec.confiner.front()};
+  return spec.places.empty() ? std::vector<std::string>{spec.program} : spec.places;
+}
+
 cpu_set_t set_of(const std::vector<int>& cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -67,7 +74,7 @@ cpu_set_t set_of(const std::vector<int>& cpus) {
 
 // Everything that the child needs, allocated before the fork: after it only async-signal-safe calls.
 struct ChildPlan {
-  const char* program;
+  char* const* places;  // of the program
   char* const* argv;
   char* const* environment;
   const char* workdir;
@@ -142,7 +149,7 @@ void make_folders(const ChildPlan& plan) {
   make_folders(plan);
   const bool filtered = plan.syscall_filter == nullptr || enter_syscall_filter(*plan.syscall_filter);
   if (!filtered) fail_child(plan, StartStep::kSetup);
-  ::execve(plan.program, plan.argv, plan.environment);
+  exec_first(plan.places, plan.argv, plan.environment);
   fail_child(plan, StartStep::kProgram);
 }
 
@@ -150,6 +157,8 @@ Error explain(const StartFailure& failure, const OpenStart& start) {
   std::string reason = failure.error == 0 ? "" : std::generic_category().message(failure.error);
   const std::string what(failure.what, ::strnlen(failure.what, sizeof failure.what));
   if (!what.empty()) reason = what + (reason.empty() ? "" : ": ") + reason;
+  const bool is_name = start.program.find('/') == std::string::npos;
+  if (is_name && failure.step == StartStep::kProgram) reason += " beside agentd or on PATH";
   if (start.confined && failure.step != StartStep::kSetup) reason += " (for the job's own user, in its view)";
   switch (failure.step) {
     case StartStep::kWorkdir:
@@ -223,10 +232,12 @@ Result<ChildProcess> start_child(const ChildSpec& spec, const std::function<Stat
   const std::vector<std::string> nothing;
   const std::vector<char*> argv = pointers(confined ? spec.confiner : spec.argv);
   const std::vector<char*> environment = pointers(confined ? nothing : spec.environment);
+  const std::vector<std::string> paths = paths_of(spec);
+  const std::vector<char*> places = pointers(paths);
   const std::vector<std::string> folders = folders_to(confined ? "" : spec.make_folder);
   const std::vector<char*> make_folders = pointers(folders);
   const cpu_set_t cpus = set_of(spec.cpus);
-  const ChildPlan plan{.program = confined ? spec.confiner.front().c_str() : spec.program.c_str(),
+  const ChildPlan plan{.places = places.data(),
                        .argv = argv.data(),
                        .environment = environment.data(),
                        .workdir = confined ? "" : spec.workdir.c_str(),

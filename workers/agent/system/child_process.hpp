@@ -17,10 +17,11 @@
 namespace tidepool::agent {
 
 struct ChildSpec {
-  std::string program;                   // a path
+  std::string program;                   // a path; or a name, which `places` leads to
   std::vector<std::string> argv;         // with the program's name first
   std::vector<std::string> environment;  // "NAME=value"
   std::string workdir;                   // empty = the agent's own
+  std::vector<std::string> places{};     // paths: the first that can be run is the program; empty = `program` itself
   std::string make_folder{};             // made there, with those above it, before the program runs; empty = none
   int output = -1;                       // becomes stdout and stderr; stays the caller's
   std::vector<int> cpus;                 // that it may run on; empty = those of the agent

@@ -163,7 +163,8 @@ class Job:
     # --- inside the loop ----------------------------------------------------------------------------------------
 
     def report(self, loss: Union[torch.Tensor, float], **others: Any) -> None:
-        """This batch's loss, for the job's page. Before backward() it counts in this step, later in the next one's."""
+        """This batch's loss, for the job's page, which shows none without it. Before backward() it counts in this step,
+        later in the next one's."""
         if others:
             raise TypeError(f"job.report() takes the loss alone, job.report(loss=loss): write {', '.join(others)} to a "
                             "log of your own")
@@ -239,7 +240,7 @@ class Job:
 
     @property
     def mean_loss(self) -> float:
-        """Over the samples of all workers in the last step that all agreed on. NaN before the first."""
+        """Over the samples of all workers in the last step that all agreed on. NaN before the first report()."""
         return self._stepper.totals.mean_loss if self._stepper.totals else float("nan")
 
     @property

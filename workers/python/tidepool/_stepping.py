@@ -16,6 +16,7 @@ import ctypes
 import dataclasses
 import enum
 import functools
+import math
 import os
 import sys
 import time
@@ -84,7 +85,7 @@ class Stepper:
         self._options = options
         self._file = file
         self._length = LoopLength(0, 0)
-        self._progress = _Progress()
+        self._progress = _Progress(mean_loss=math.nan)  # not told by any step yet
         self._session: Optional[_abi.Session] = None
         self._buckets: Optional[GradientBuckets] = None
         self._on_gpu = False  # some of the memory that the session knows lies there
@@ -299,6 +300,7 @@ class Stepper:
         self.phase = Phase.SUMMED
 
     def _take_loss(self) -> float:
+        """The sum over this step's samples: of what was reported, else of the mean before; NaN while none is known."""
         none_told = self._loss_samples == 0
         mean = float(self._progress.mean_loss) if none_told else self._loss_sum / self._loss_samples
         self._loss_sum, self._loss_samples = 0.0, 0
