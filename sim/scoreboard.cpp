@@ -1,13 +1,13 @@
 #include "sim/scoreboard.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include "sim/text_lines.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -86,15 +86,8 @@ double alone_seconds(const SimJob& job, double share) {
   return static_cast<double>(steps_of(job.truth) * job.truth.global_batch) / best;
 }
 
-// The shortest text that reads back as the same number.
-std::string text(double value) {
-  std::array<char, 32> buffer{};
-  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return {buffer.data(), end};
-}
-
 std::string text(const std::optional<double>& value) {
-  return value ? text(*value) : "";
+  return value ? short_text(*value) : "";
 }
 
 nlohmann::ordered_json known(const std::optional<double>& value) {

@@ -1,6 +1,9 @@
 #include "sim/text_lines.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 
 namespace tidepool::sim {
 
@@ -34,6 +37,19 @@ std::vector<std::string_view> header_cells(std::string_view line, char separator
   std::vector<std::string_view> cells = cells_of(line, separator);
   for (std::string_view& cell : cells) cell = trimmed(cell);
   return cells;
+}
+
+std::optional<double> finite_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::string short_text(double number) {
+  std::array<char, 32> buffer{};
+  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
+  return {buffer.data(), end};
 }
 
 std::optional<std::size_t> column_at(const std::vector<std::string_view>& header, std::string_view names) {

@@ -1,7 +1,9 @@
-// Lines of a text and cells of a line, as views into the text. Nothing is unquoted: no format that is read here quotes.
+// Lines of a text and cells of a line, as views into the text, and the numbers in them. Nothing is unquoted: no format
+// that is read here quotes.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +17,11 @@ namespace tidepool::sim {
 
 // Without blanks at its ends.
 [[nodiscard]] std::string_view trimmed(std::string_view cell);
+
+// A number that is the whole text; nothing if it is none, or not finite.
+[[nodiscard]] std::optional<double> finite_number(std::string_view text);
+// The shortest text that reads back as the same number.
+[[nodiscard]] std::string short_text(double number);
 
 // The names in a first line: without a byte order mark, and trimmed.
 [[nodiscard]] std::vector<std::string_view> header_cells(std::string_view line, char separator = ',');

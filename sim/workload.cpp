@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -33,13 +32,6 @@ constexpr std::array kClasses{ApplicationClass{"cifar10", 0.1, 1}, ApplicationCl
                               ApplicationClass{"yolov3", 10, 100}, ApplicationClass{"imagenet", 100, 200}};
 constexpr ApplicationClass kUnknownClass{"", 0.1, 10};
 
-std::optional<double> number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
 // Reads the fields of one line, remembering the first that is wrong.
 class LineReader {
  public:
@@ -50,13 +42,13 @@ class LineReader {
     return std::string(fields_[i]);
   }
   double real(std::size_t i, double low, double high) {
-    const auto value = number(fields_[i]);
+    const auto value = finite_number(fields_[i]);
     if (value && *value >= low && *value <= high) return *value;
     fail(i, "a number from " + short_text(low) + " to " + short_text(high));
     return low;
   }
   std::int64_t integer(std::size_t i, std::int64_t low, std::int64_t high) {
-    const auto value = number(fields_[i]);
+    const auto value = finite_number(fields_[i]);
     if (value && *value >= static_cast<double>(low) && *value <= static_cast<double>(high) &&
         *value == std::floor(*value)) {
       return static_cast<std::int64_t>(*value);
@@ -70,11 +62,6 @@ class LineReader {
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
-  static std::string short_text(double value) {
-    std::array<char, 32> buffer{};
-    const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-    return {buffer.data(), end};
-  }
   void fail(std::size_t i, const std::string& wanted) {
     refuse(std::string(names_[i]) + " is \"" + std::string(fields_[i]) + "\"; it should be " + wanted);
   }

@@ -21,11 +21,6 @@ std::int64_t told_in_utc(const ClusterState& state, Instant at) {
   return (utc_us(state, at) + kSecond - 1) / kSecond;
 }
 
-// In slots.
-int smallest_claim(const Job& job) {
-  return job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
-}
-
 }  // namespace
 
 SlotReservations& Preemption::reservations() {
@@ -141,7 +136,7 @@ bool Preemption::make_room_to_grow(const Job& claimant) {
 
 // That may be chosen, from the end of the plan's order.
 std::vector<TargetedJob> Preemption::victims_in_way(const Job& claimant) {
-  const SlotsFor wanted{claimant, smallest_claim(claimant)};
+  const SlotsFor wanted{claimant, claimant.spec.smallest_slots()};
   std::vector<TargetedJob> in_way;
   std::copy_if(victims_.rbegin(), victims_.rend(), std::back_inserter(in_way), [&](const TargetedJob& each) {
     return is_in_way(*each.job, claimant) && may_be_chosen(*each.job, wanted, By::kLimits);
@@ -160,7 +155,7 @@ bool Preemption::preempt_of(const std::vector<TargetedJob>& in_way, const Job& c
     open.release(*each.job);
     if (!open.fits()) continue;
     drop_unneeded(chosen, open);
-    if (!is_within_limit(chosen, {claimant, smallest_claim(claimant)}, By::kLimits)) return false;
+    if (!is_within_limit(chosen, {claimant, claimant.spec.smallest_slots()}, By::kLimits)) return false;
     for (const TargetedJob& one : chosen) take_all(one, claimant);
     return true;
   }
@@ -174,7 +169,7 @@ void Preemption::make_room_elsewhere(const Job& claimant, int lacking) {
     for (const TargetedJob& each : victims) slots += held_elsewhere(*each.job, claimant);
     return slots;
   };
-  const SlotsFor wanted{claimant, smallest_claim(claimant)};
+  const SlotsFor wanted{claimant, claimant.spec.smallest_slots()};
   std::vector<TargetedJob> chosen;
   for (auto victim = victims_.rbegin(); victim != victims_.rend() && held_by(chosen) < lacking; ++victim) {
     if (held_elsewhere(*victim->job, claimant) == 0) continue;
@@ -217,7 +212,7 @@ int Preemption::coming_elsewhere(const Job& claimant) const {
 
 // From the end of the plan's order. One that asks for particular nodes only if it may be on others than the claimant.
 std::vector<TargetedJob> Preemption::displaced_by(const Job& claimant) {
-  const SlotsFor wanted{claimant, smallest_claim(claimant)};
+  const SlotsFor wanted{claimant, claimant.spec.smallest_slots()};
   std::map<NodeDemand, bool> elsewhere;
   const auto may_be_elsewhere = [&](const Job& job) {
     const auto [known, is_first] = elsewhere.try_emplace(node_demand(job.spec));
@@ -263,7 +258,7 @@ std::vector<TargetedJob> Preemption::spared(const std::vector<TargetedJob>& vict
 
 // In the plan's order; where small jobs use up what a tenant can spare and are not enough, the largest first.
 bool Preemption::displace_for(const Job& claimant) {
-  if (!draft_.type_guarantees().cover(claimant, smallest_claim(claimant))) return false;
+  if (!draft_.type_guarantees().cover(claimant, claimant.spec.smallest_slots())) return false;
   const std::vector<TargetedJob> victims = victims_in_way(claimant);
   std::vector<TargetedJob> displaced = displaced_by(claimant);
   if (preempt_of(spared(victims, displaced), claimant)) return true;
@@ -381,7 +376,7 @@ bool Preemption::is_held_up(const Job& claimant, const SlotClaim& claim) {
 
 std::optional<Reason> Preemption::why_held_up(const Job& claimant, int free) {
   if (limits_.none()) return std::nullopt;
-  const SlotsFor wanted{claimant, smallest_claim(claimant)};
+  const SlotsFor wanted{claimant, claimant.spec.smallest_slots()};
   std::optional<BarredUntil> first;
   JobId victim;
   for (const TargetedJob& each : victims_) {

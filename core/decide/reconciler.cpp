@@ -123,10 +123,6 @@ class Reconciler {
   }
 
  private:
-  [[nodiscard]] static int needed_by(const Job& job) {
-    return job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
-  }
-
   // Slots that come free for the claim and that no room kept before counts on.
   int coming_beside_kept(const SlotClaim& claim) {
     int coming = preemption_.reservations().coming_for(claim);
@@ -153,7 +149,7 @@ class Reconciler {
   bool is_behind(const Job& job) {
     if (!is_blocked()) return false;
     const int free = draft_.free_slots().free_for(job);
-    const reason::BehindOlderJob behind{.ahead = waiting_++, .needed = needed_by(job), .free = free};
+    const reason::BehindOlderJob behind{.ahead = waiting_++, .needed = job.spec.smallest_slots(), .free = free};
     draft_.find(job, Finding{behind, {BlockedOn::kQueue}});
     return true;
   }
@@ -297,7 +293,7 @@ class Reconciler {
     return std::max(0, std::min(draft_.usable(), draft_.free_slots().free_for(job)));
   }
   [[nodiscard]] reason::WaitingForSlots lacks_slots(const Job& job) {
-    return {.needed = needed_by(job), .free = free_for(job)};
+    return {.needed = job.spec.smallest_slots(), .free = free_for(job)};
   }
 
   // Where it could not start even at its smallest size, workers of other jobs leave nodes for it, if that makes room.
@@ -396,7 +392,7 @@ class Reconciler {
   }
 
   void leave_behind(const TargetedJob& entry) {
-    leave(entry, told_of_room(draft_, {}, *entry.job, {.needed = needed_by(*entry.job)}));
+    leave(entry, told_of_room(draft_, {}, *entry.job, {.needed = entry.job->spec.smallest_slots()}));
   }
 
   // No node on which the job may run is open.
@@ -409,7 +405,7 @@ class Reconciler {
   // What comes free there is no other job's.
   void wait_at(const Job& job, const WaitsAt& at) {
     if (rule_ != LineRule::kReserves && !at.comes()) return;  // those behind it may pass
-    if (at.comes()) preemption_.limits().keep_for({job, needed_by(job)});
+    if (at.comes()) preemption_.limits().keep_for({job, job.spec.smallest_slots()});
     draft_.free_slots().close_for(at.asks);
     preemption_.close_for(at.asks);
   }

@@ -314,7 +314,7 @@ TypeRoom room_of_type(DecisionDraft& draft, const Job& waiting, const IdSet<Work
 
 int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room) {
   const Duration waited = draft.now() - waiting_since(waiting);
-  const int needed = waiting.spec.elastic.sizes.front() * waiting.spec.gpus_per_worker;
+  const int needed = waiting.spec.smallest_slots();
   if (waited.to_seconds() * needed < room.cost_s) return 0;
   int lacking = 0;
   IdSet<JobId> gangs;

@@ -220,7 +220,7 @@ std::vector<std::string> without_vain_undrains(const ClusterState& state, std::v
 
 void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   const int slots = job.spec.gpus_per_worker;
-  const int needed = job.spec.elastic.sizes.front() * slots;
+  const int needed = job.spec.smallest_slots();
   const FreeSlots free(state);
   const int fits = free.room_for(job);
   if (has_used_share(state, job.spec.tenant)) return suggest_share(state, job, needed, out);
@@ -325,7 +325,7 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
                out.unblocks);
   }
   if (is_any_of<reason::PriceWait>(why)) {
-    const int slots = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+    const int slots = job.spec.smallest_slots();
     append_new({"add a node with " + counted(slots, "free slot")}, out.unblocks);
   }
   if (out.unblocks.size() > kSuggestionsMax) out.unblocks.resize(kSuggestionsMax);

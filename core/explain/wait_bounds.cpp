@@ -16,10 +16,6 @@ namespace {
 
 using SlotCounts = std::map<std::string, int>;
 
-int smallest_slots(const Job& job) {
-  return job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
-}
-
 bool has_several_types(const ClusterState& state) {
   return std::any_of(state.nodes.begin(), state.nodes.end(), [&](const auto& entry) {
     return entry.second.slot_type != state.nodes.begin()->second.slot_type;
@@ -106,7 +102,7 @@ std::optional<Reason> above_cap(const ClusterState& state, const Job& job) {
   const auto& cap = job.spec.scaling.price_cap;
   const auto least = cap ? cheapest_slot(state, job) : std::nullopt;
   if (!least) return std::nullopt;
-  const int slots = smallest_slots(job);
+  const int slots = job.spec.smallest_slots();
   const Money price = Money::micros(least->count_micros() * slots);
   if (price <= *cap) return std::nullopt;
   return reason::PriceCap{.cap = *cap, .price = price, .slots = slots};
@@ -175,7 +171,7 @@ void tell_free(const ClusterState& state, const Job& job, reason::NoSlotsToGrow&
 
 std::vector<std::string> evidence_of_one_type(const ClusterState& state, const Job& job) {
   const SlotCounts slots = slots_there(state, job);
-  if (job.spec.mixed_types || slots.size() < 2 || smallest_slots(job) == job.spec.gpus_per_worker) return {};
+  if (job.spec.mixed_types || slots.size() < 2 || job.spec.smallest_slots() == job.spec.gpus_per_worker) return {};
   std::string text;
   for (const auto& [type, count] : slots) {
     text += (text.empty() ? "" : ", ") + grouped(count) + " of " + (type.empty() ? "a type that is not told" : type);

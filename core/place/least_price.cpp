@@ -42,7 +42,7 @@ std::optional<reason::PriceCap> never_within_cap(const ClusterState& state, cons
   const auto& cap = job.spec.scaling.price_cap;
   const auto price = cap ? least_price(state, job) : std::nullopt;
   if (!price || *price <= *cap) return std::nullopt;
-  const int slots = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+  const int slots = job.spec.smallest_slots();
   return reason::PriceCap{.cap = *cap, .price = *price, .slots = slots};
 }
 

@@ -98,7 +98,7 @@ std::optional<std::int64_t> memory_told(const JobSpec& spec) {
 Reason never_fits(const ClusterState& state, const Job& job, int cluster, bool typed) {
   if (auto too_dear = never_within_cap(state, job)) return *too_dear;
   if (auto closed = kept_waiting_by_closed(state, job, cluster)) return *std::move(closed);
-  const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
+  const int needed = job.spec.smallest_slots();
   const TopologyStrategy strategy = job.spec.placement.strategy;
   if (strategy == TopologyStrategy::kStrictPack || strategy == TopologyStrategy::kStrictSpread) {
     return domains_too_small(state, job);

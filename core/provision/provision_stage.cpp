@@ -265,9 +265,7 @@ class NodePlanner {
       unused -= step.slots();
       steps.push_back(step);
     }
-    std::sort(steps.begin(), steps.end(), [](const SizeStep& one, const SizeStep& other) {
-      return std::tuple(one.use, one.job->id, -one.to) < std::tuple(other.use, other.job->id, -other.to);
-    });
+    sort_by_use(steps);
     return lost_with(steps, std::max(0, spec.slots_per_node - unused));
   }
 

@@ -45,6 +45,12 @@ bool is_on_type(const ClusterState& state, const Job& job, const std::string& sl
 
 }  // namespace
 
+void sort_by_use(std::vector<SizeStep>& steps) {
+  std::sort(steps.begin(), steps.end(), [](const SizeStep& one, const SizeStep& other) {
+    return std::tuple(one.use, one.job->id, -one.to) < std::tuple(other.use, other.job->id, -other.to);
+  });
+}
+
 int SizeStep::slots() const {
   return (to - from) * job->spec.gpus_per_worker;
 }
@@ -104,9 +110,7 @@ std::vector<SizeStep> steps_down(const ClusterState& state, const std::string& s
       to = *from;
     }
   }
-  std::sort(steps.begin(), steps.end(), [](const SizeStep& one, const SizeStep& other) {
-    return std::tuple(one.use, one.job->id, -one.to) < std::tuple(other.use, other.job->id, -other.to);
-  });
+  sort_by_use(steps);
   return steps;
 }
 

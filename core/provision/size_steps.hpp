@@ -21,6 +21,8 @@ struct SizeStep {
 
   [[nodiscard]] int slots() const;
 };
+// Those whose slots are of least use first; of a job's the one from its largest size.
+void sort_by_use(std::vector<SizeStep>& steps);
 
 // It runs, nothing of it changes, and its size is the policy's to choose.
 [[nodiscard]] bool runs_at_rest(const Job& job);

@@ -159,6 +159,8 @@ struct JobSpec {
   // Fields that its file left out and a tenant has a default for, such as "elastic.cooldown": whose default it was.
   std::map<std::string, std::string> defaults_from;
 
+  // Of its smallest size. Requires: elastic.sizes is not empty.
+  [[nodiscard]] int smallest_slots() const { return elastic.sizes.front() * gpus_per_worker; }
   bool operator==(const JobSpec&) const = default;
 };
 

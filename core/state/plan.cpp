@@ -1,8 +1,17 @@
 #include "core/state/plan.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/overloaded.hpp"
 
 namespace tidepool::core {
+
+void sort_best_first(std::vector<Alternative>& alternatives) {
+  std::sort(alternatives.begin(), alternatives.end(), [](const Alternative& one, const Alternative& other) {
+    return std::pair(-one.score, one.size) < std::pair(-other.score, other.size);
+  });
+}
 
 JobId job_of(const Intent& intent) {
   return std::visit([](const auto& any) { return any.job; }, intent);

@@ -168,6 +168,9 @@ struct Alternative {
   bool operator==(const Alternative&) const = default;
 };
 
+// Best first; of equals the smaller.
+void sort_best_first(std::vector<Alternative>& alternatives);
+
 // What a plan for the whole cluster gives to one job.
 struct Target {
   int size = 0;                   // workers; 0 = should hold nothing, else an allowed size

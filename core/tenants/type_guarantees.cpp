@@ -78,7 +78,7 @@ bool TypeGuarantees::cover(const Job& job, int slots) const {
 
 bool TypeGuarantees::are_claimed_by(const Job& job) const {
   if (job.state() != JobState::kPending || !is_choosy(job.spec)) return false;
-  return cover(job, job.spec.elastic.sizes.front() * job.spec.gpus_per_worker);
+  return cover(job, job.spec.smallest_slots());
 }
 
 }  // namespace tidepool::core

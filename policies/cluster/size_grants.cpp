@@ -57,9 +57,7 @@ class Weigher {
       Reason why = other > size ? not_more(row, other) : change(row, {other, size});
       grant.lost.push_back({.size = other, .score = more - each * (other - size), .reason = std::move(why)});
     }
-    std::sort(grant.lost.begin(), grant.lost.end(), [](const core::Alternative& a, const core::Alternative& b) {
-      return std::pair(-a.score, a.size) < std::pair(-b.score, b.size);
-    });
+    core::sort_best_first(grant.lost);
   }
 
  private:

@@ -131,9 +131,7 @@ std::vector<core::Alternative> lost_for(const JobRow& job, const Curve& curve, i
                               : changing(job, curve, {.from = other, .to = size}, terms).reason;
     lost.push_back({.size = other, .score = score_of(curve, other, terms), .reason = std::move(why)});
   }
-  std::sort(lost.begin(), lost.end(), [](const core::Alternative& a, const core::Alternative& b) {
-    return std::pair(-a.score, a.size) < std::pair(-b.score, b.size);
-  });
+  core::sort_best_first(lost);
   return lost;
 }
 

@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <memory>
 #include <thread>
@@ -19,6 +18,7 @@
 #include "schedctl/studies/interruption.hpp"
 #include "schedctl/studies/run_pool.hpp"
 #include "schedctl/studies/sim_inputs.hpp"
+#include "sim/text_lines.hpp"
 
 namespace tidepool::ctl {
 namespace {
@@ -51,12 +51,6 @@ std::vector<Duration> times_of(const char* option, const std::vector<std::string
     times.push_back(*time);
   }
   return times;
-}
-
-std::string short_text(double number) {
-  std::array<char, 32> buffer{};
-  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
-  return {buffer.data(), end};
 }
 
 std::vector<int> fixed_sizes(const FrontierAsked& asked, const sim::PoolModel& pool) {
@@ -92,7 +86,7 @@ std::vector<Setting> settings_of(const FrontierAsked& asked, const sim::PoolMode
       made.pool.spec.idle = idle;
       const double price = static_cast<double>(pool.spec.price_per_slot_hour.count_micros());
       made.pool.spec.worth_per_slot_hour = Money::micros(static_cast<std::int64_t>(price * worth));
-      made.point.setting = "worth " + short_text(worth) + ", idle " + to_text(idle);
+      made.point.setting = "worth " + sim::short_text(worth) + ", idle " + to_text(idle);
     }
   }
   return settings;

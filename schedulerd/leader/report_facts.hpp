@@ -1,7 +1,7 @@
 // What agents and workers report, as facts. Pure.
 //
-// Rule: that the node may speak for the worker has been checked before (agent_reports.hpp); a worker's message is of its
-// own job, whatever it says. What is said in words is cut (told()).
+// Rule: that the node may speak for the worker has been checked before (agent_reports.hpp); a worker's message is of
+// its own job, whatever it says. What is said in words is cut (told()).
 #pragma once
 
 #include <map>

@@ -162,9 +162,7 @@ class Round {
       if (!fits) why = core::reason::NoSlotsToGrow{.wanted = other - size, .free = free_.free_now()};
       grant.lost.push_back({.size = other, .score = score(plan_then), .reason = std::move(why)});
     }
-    std::sort(grant.lost.begin(), grant.lost.end(), [](const core::Alternative& a, const core::Alternative& b) {
-      return std::pair(-a.score, a.size) < std::pair(-b.score, b.size);
-    });
+    core::sort_best_first(grant.lost);
   }
 
   void explain(std::size_t row, bool planned, Grant& grant) const {

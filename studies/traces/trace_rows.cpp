@@ -13,19 +13,6 @@
 namespace tidepool::sim {
 namespace {
 
-std::optional<double> number_of(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
-std::string short_text(double value) {
-  std::array<char, 32> buffer{};
-  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return {buffer.data(), end};
-}
-
 // Days from 1970-01-01 in the Gregorian calendar, counted in 400-year spans from the first of March of year 0.
 std::int64_t days_of(std::int64_t year, std::int64_t month, std::int64_t day) {
   year -= month <= 2 ? 1 : 0;
@@ -154,14 +141,14 @@ std::string TraceRow::text(std::size_t column) {
 }
 
 double TraceRow::number(std::size_t column, double low, double high) {
-  const auto value = number_of(cells_[column]);
+  const auto value = finite_number(cells_[column]);
   if (value && *value >= low && *value <= high) return *value;
   refuse_cell(column, "a number from " + short_text(low) + " to " + short_text(high));
   return low;
 }
 
 std::int64_t TraceRow::whole(std::size_t column, std::int64_t low, std::int64_t high) {
-  const auto value = number_of(cells_[column]);
+  const auto value = finite_number(cells_[column]);
   const bool inside = value && *value >= static_cast<double>(low) && *value <= static_cast<double>(high);
   if (inside && *value == std::floor(*value)) return static_cast<std::int64_t>(*value);
   refuse_cell(column, "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
@@ -268,7 +255,7 @@ Status settle(Trace& trace, const std::string& file) {
 }
 
 std::optional<double> seconds_of(std::string_view text) {
-  if (const auto number = number_of(text)) return number;
+  if (const auto number = finite_number(text)) return number;
   const bool shaped = text.size() >= 19 && text[4] == '-' && text[7] == '-' && (text[10] == ' ' || text[10] == 'T') &&
                       text[13] == ':' && text[16] == ':';
   if (!shaped) return std::nullopt;
@@ -291,7 +278,7 @@ std::optional<double> seconds_of(std::string_view text) {
   double fraction = 0;
   if (rest.starts_with('.')) {
     const std::size_t end = rest.find_first_not_of("0123456789", 1);
-    fraction = number_of("0" + std::string(rest.substr(0, end))).value_or(0);
+    fraction = finite_number("0" + std::string(rest.substr(0, end))).value_or(0);
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end);
   }
   const auto east = seconds_east(rest);

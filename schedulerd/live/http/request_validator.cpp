@@ -5,6 +5,8 @@
 #include <charconv>
 #include <set>
 
+#include "schedulerd/live/http/headers/trimmed.hpp"
+
 namespace tidepool::live::http {
 namespace {
 
@@ -35,12 +37,6 @@ std::string lower_case(std::string_view text) {
   std::string lowered(text);
   std::transform(lowered.begin(), lowered.end(), lowered.begin(), lower);
   return lowered;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
 bool is_known_method(std::string_view method) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <tuple>
 
+#include "schedulerd/live/http/headers/trimmed.hpp"
+
 namespace tidepool::live::http {
 namespace {
 
@@ -17,15 +19,9 @@ struct Wish {
   auto operator<=>(const Wish&) const = default;
 };
 
-std::string_view without_blanks(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 std::string_view take_until(std::string_view& text, char separator) {
   const auto end = std::min(text.find(separator), text.size());
-  const auto part = without_blanks(text.substr(0, end));
+  const auto part = trimmed(text.substr(0, end));
   text.remove_prefix(std::min(end + 1, text.size()));
   return part;
 }
