@@ -75,7 +75,7 @@ TEST_CASE("a gang whose workers have several slots waits for one type: those beh
   const NodeId large = pool.node_of("a", 4);
   const NodeId other = pool.node_of("b", 2);
   const JobId victim = pool.running_on("a", 1);
-  const JobId gang = pool.submit({.min = 1, .max = 1, .gpus = 4}, 1);
+  const JobId gang = pool.submit({.min = 1, .max = 1, .gpus = 4}, 4);  // of slots
   const JobId behind = pool.submit({.min = 1, .max = 1}, 1);
   pool.said->sizes[victim] = 0;
   pool.said->order = {gang, behind, victim};
@@ -166,6 +166,7 @@ TEST_CASE("others give way in its rack for what a running job that has to be in 
   pool.said->sizes[grows] = 4;
   pool.said->sizes[victim] = pool.said->sizes[elsewhere] = 0;
   pool.said->order = {grows, victim, elsewhere};
+  (void)pool.submit({.min = 1, .max = 1}, 0);  // so that a new plan is due
   CHECK(victims_of(pool.story.decide()) == Ids{victim});
   for (int round = 0; round < 3; ++round) {
     for (const JobId id : {victim, grows}) pool.story.settle(id);
@@ -188,6 +189,7 @@ TEST_CASE("a job whose workers are on a node each has others give way for one mo
   pool.said->sizes[grows] = 2;
   pool.said->sizes[victim] = 0;
   pool.said->order = {grows, victim};
+  (void)pool.submit({.min = 1, .max = 1}, 0);  // so that a new plan is due
   CHECK(victims_of(pool.story.decide()) == Ids{victim});  // the free slot beside its own worker is no room for it
   for (int round = 0; round < 3; ++round) {
     for (const JobId id : {victim, grows}) pool.story.settle(id);
