@@ -160,13 +160,14 @@ def why_not():
 
 class Hosts(Cluster):
     """The daemon on host 0, agents on hosts 1 to `hosts`, each with `slots`; all links by TLS. `words` are for the
-    daemon, those of an agent are given by `agent_words(host, folder)`."""
+    daemon, those of an agent are given by `agent_words(host, folder)`. `program` is in the command line of workers."""
 
-    def __init__(self, hosts, slots, ipv6=False, patience="5s", words=(), agent_words=lambda host, folder: ()):
+    def __init__(self, hosts, slots, ipv6=False, patience="5s", words=(), agent_words=lambda host, folder: (),
+                 program="tidepool-trainer"):
         self.network = Network(hosts + 1)
         self.home = os.open("/proc/self/ns/net", os.O_RDONLY)
         self.agents, self.ipv6, self.patience = {}, ipv6, patience
-        self.slots, self.words, self.agent_words = slots, words, agent_words
+        self.slots, self.words, self.agent_words, self.program = slots, words, agent_words, program
         try:
             self._open(hosts)
         except Exception:
@@ -208,15 +209,15 @@ class Hosts(Cluster):
     def agent_log(self, host):
         return (self.folder / f"agent{host}.log").read_text()
 
-    def workers(self, host, program="tidepool-trainer"):
+    def workers(self, host):
         """Process ids of the workers there."""
-        return [pid for pid in self.processes(program) if f"/host{host}/".encode() in told_of(pid, "environ")]
+        return [pid for pid in self.processes(self.program) if f"/host{host}/".encode() in told_of(pid, "environ")]
 
     def started_workers(self, host):
         """Those that the present agent there has started; far cheaper to find."""
         agent = self.agents[host].pid
         return [int(pid) for pid in told_of(agent, f"task/{agent}/children").split()
-                if b"tidepool-trainer" in told_of(int(pid), "cmdline")]
+                if self.program.encode() in told_of(int(pid), "cmdline")]
 
     def logs(self):
         texts = [super().logs()]

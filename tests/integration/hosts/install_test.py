@@ -1,6 +1,7 @@
-"""docs/install.md, typed as it stands: each command of it, in its order, on two hosts that are network namespaces. Only
-the addresses are replaced, and the build, which has happened. Exit code 77: it cannot be done here; the reason is
-printed.
+"""docs/install.md, typed as it stands: each command of it, in its order, on two hosts that are network namespaces, and
+those for a site with Slurm beside a Slurm that is started for it. Only the addresses are replaced, the build, which has
+happened, and how long a node of Slurm is idle before it is given back. `install_test.py Servers` or `Slurm`: one of the
+two. Exit code 77: it cannot be done here; the reason is printed.
 """
 
 import itertools
@@ -17,16 +18,20 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from hosts import BIN, SOURCE, Network, why_not  # noqa: E402
-from tests.support.cluster import eventually  # noqa: E402
 
-MISSING = why_not()
+sys.path[:0] = [str(SOURCE / "tests/support"), str(SOURCE / "tests/integration/pools")]
+
+import slurm_cluster  # noqa: E402
+from cluster import eventually  # noqa: E402
+
 PROGRAMS = ("schedulerd", "schedctl", "agentd", "tidepool-trainer", "tidepool-probe", "tidepool-confine")
 ADDRESSES = {"10.0.0.1": Network.address(0), "10.0.0.2": Network.address(1)}
 # What the document's commands are, and what is to become of each.
 STEPS = {
     "sudo tools/install-packages": "built", "cmake --preset release": "built",
     "cmake --build --preset release": "built", "export PATH=": "built", "mkdir -p": "run", "printf": "run",
-    "schedulerd": "serve", "schedctl": "run", "agentd join": "serve"}
+    "schedulerd": "serve", "schedctl": "run", "agentd join": "serve", "sed": "run", "(umask": "run", "squeue": "run"}
+SLURM = "Slurm cluster"  # in the title of the section that is of a site with Slurm
 
 
 def commands():
@@ -42,11 +47,11 @@ def commands():
     return found
 
 
-class Servers:
+class Machines:
     """Two hosts with a home each, and a copy of the project that all users may read."""
 
     def __init__(self):
-        self.network = Network(2)
+        self.network, self.more_environment = Network(2), {}
         # Not below /tmp, of which isolated jobs have their own.
         self._folder = tempfile.TemporaryDirectory(prefix="tidepool-install-", dir="/var/lib")
         self.folder = pathlib.Path(self._folder.name)
@@ -65,16 +70,16 @@ class Servers:
     def _how(self, host):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TIDEPOOL_")}
         environment.update(HOME=str(self.folder / f"home{host}"), USER="root",
-                           PATH=f"{self.copy}/build/release/bin:{environment['PATH']}")
+                           PATH=f"{self.copy}/build/release/bin:{environment['PATH']}", **self.more_environment)
         return {"cwd": self.copy, "env": environment, "text": True}
 
-    def _inside(self, host):
+    def inside(self, host):
         """As on a machine of its own: `ip netns exec` would hide control groups, and memory would be bounded by
         address space, in which no program runs that a sanitizer watches."""
         return ["nsenter", f"--net=/run/netns/{self.network.name}{host}"]
 
     def run(self, host, line, seconds=120):
-        done = subprocess.run([*self._inside(host), "bash", "-c", line], capture_output=True, timeout=seconds,
+        done = subprocess.run([*self.inside(host), "bash", "-c", line], capture_output=True, timeout=seconds,
                               **self._how(host))
         if done.returncode != 0:
             raise AssertionError(f"{line}\n{done.stdout}{done.stderr}\n{self.logs()}")
@@ -83,7 +88,7 @@ class Servers:
     def serve(self, host, line):
         log = self.folder / f"served{next(self._numbers)}.log"
         with open(log, "w") as out:
-            self.served.append(subprocess.Popen([*self._inside(host), "bash", "-c", "exec " + line], stdout=out,
+            self.served.append(subprocess.Popen([*self.inside(host), "bash", "-c", "exec " + line], stdout=out,
                                                 stderr=out, **self._how(host)))
         return log.read_text
 
@@ -102,23 +107,36 @@ class Servers:
         self._folder.cleanup()
 
 
-class Install(unittest.TestCase):
+class InstallCase(unittest.TestCase):
+    missing = why_not()
+
     def setUp(self):
-        if MISSING:
-            self.skipTest(MISSING)
-        self.servers = Servers()
-        self.addCleanup(self.servers.close)
-        self.token = None
+        if self.missing:
+            self.skipTest(self.missing)
+        self.machines = Machines()
+        self.addCleanup(self.machines.close)
 
     def soon(self, what, holds):
-        self.assertTrue(eventually(holds, 120), f"{what} did not happen\n{self.servers.logs()}")
+        self.assertTrue(eventually(holds, 120), f"{what} did not happen\n{self.machines.logs()}")
+
+    def asked(self, words):
+        return json.loads(self.machines.run(0, f"schedctl {words} -o json"))
 
     def node_states(self):
-        nodes = json.loads(self.servers.run(0, "schedctl nodes -o json"))
-        return {node["name"]: (node["state"], node["access"]["by"]) for node in nodes}
+        return {node["name"]: (node["state"], node["access"]["by"]) for node in self.asked("nodes")}
 
-    def follow(self, section, line):
-        """One command of the document, on the server that its section or name says."""
+    def job(self):
+        return self.asked("get charlm-demo")
+
+    def follow_all(self, least, is_mine):
+        followed = [(section, line) for section, line in commands() if is_mine(section)]
+        self.assertGreater(len(followed), least)
+        for section, line in followed:
+            with self.subTest(section=section, line=line):
+                self.follow(line)
+
+    def follow(self, line):
+        """One command of the document."""
         what = next((how for start, how in STEPS.items() if line.startswith(start)), None)
         self.assertIsNotNone(what, f'this test does not know the command "{line}" of docs/install.md')
         for written, address in ADDRESSES.items():
@@ -126,53 +144,99 @@ class Install(unittest.TestCase):
         if what == "built":
             return
         if line.startswith("schedulerd"):
-            log = self.servers.serve(0, line)
+            log = self.machines.serve(0, line)
             self.soon("the ready line", lambda: "ready {" in log())
         elif line.startswith("agentd join"):
             self.join(line)
         elif line.startswith("schedctl watch"):
             self.watch()
         else:
-            out = self.servers.run(0, line)
-            if "token create" in line:
-                self.token = re.search(r"tpn_\S+", out).group()
+            self.done(line, self.machines.run(0, line))
+
+    def wait_steps(self):
+        first = self.job()["progress"]["step"] or 0
+        self.soon("steps", lambda: (self.job()["progress"]["step"] or 0) > first + 10)
+
+
+class Servers(InstallCase):
+    def done(self, line, out):
+        if "token create" in line:
+            self.token = re.search(r"tpn_\S+", out).group()
 
     def join(self, line):
+        """On the server that the name says."""
         if "TOKEN" not in line:  # after a restart of the machine: of the second one
-            self.servers.end_newest()
+            self.machines.end_newest()
             self.soon("the loss of node-b", lambda: self.node_states()["node-b"][0] != "up")
-            self.servers.serve(1, line)
+            self.machines.serve(1, line)
         else:
-            self.servers.serve(1 if "node-b" in line else 0, line.replace("TOKEN", self.token))
+            self.machines.serve(1 if "node-b" in line else 0, line.replace("TOKEN", self.token))
         name = "node-a" if "node-a" in line else "node-b"
         self.soon(f"{name} joins", lambda: self.node_states().get(name) == ("up", "certificate"))
 
     def watch(self):
-        self.soon("steps", lambda: (self.job()["progress"]["step"] or 0) > 20)
-        self.servers.run(0, "schedctl resize charlm-demo 4")
+        self.wait_steps()
+        self.machines.run(0, "schedctl resize charlm-demo 4")
         self.soon("four workers", lambda: self.job()["size"] == 4)
-        step = self.job()["progress"]["step"]
-        self.soon("steps of four workers", lambda: self.job()["progress"]["step"] > step + 10)
-        held = {slot["worker"] for node in json.loads(self.servers.run(0, "schedctl nodes -o json"))
-                for slot in node["slots"]}
+        self.wait_steps()
+        held = {slot["worker"] for node in self.asked("nodes") for slot in node["slots"]}
         self.assertEqual(len(held), 4, "two slots on each server")
-        self.servers.run(0, "schedctl cancel charlm-demo")
+        self.machines.run(0, "schedctl cancel charlm-demo")
         self.soon("its end", lambda: self.job()["state"] == "cancelled")
 
-    def job(self):
-        return json.loads(self.servers.run(0, "schedctl get charlm-demo -o json"))
+    def test_each_command_for_two_servers_does_what_it_says(self):
+        self.follow_all(12, lambda section: SLURM not in section)
 
-    def test_each_command_of_the_document_does_what_it_says(self):
-        followed = commands()
-        self.assertGreater(len(followed), 12)
-        for section, line in followed:
-            with self.subTest(section=section, line=line):
-                self.follow(section, line)
+
+class Slurm(InstallCase):
+    missing = why_not() or slurm_cluster.why_not()
+
+    def setUp(self):
+        super().setUp()
+        self.slurm = slurm_cluster.SlurmCluster(self.machines.folder / "slurm", before=self.machines.inside(0))
+        self.addCleanup(self.slurm.close)
+        self.addCleanup(self.remove_folders_of_agents)
+        self.machines.more_environment["SLURM_CONF"] = self.slurm.environment["SLURM_CONF"]
+        written = self.machines.copy / "examples/providers/slurm_pilots.yaml"
+        text = written.read_text()
+        self.assertIn("idle: 10m", text)
+        written.write_text(text.replace("idle: 10m", "idle: 5s"))
+
+    @staticmethod
+    def remove_folders_of_agents():
+        for folder in pathlib.Path("/tmp").glob("tidepool-pilot-*"):
+            shutil.rmtree(folder)
+
+    def done(self, line, out):
+        if "token create" in line:
+            token = self.machines.folder / "home0/pilots/node.token"
+            self.assertEqual(token.stat().st_mode & 0o777, 0o600)
+            self.assertEqual((token.read_text().count("tpn_"), self.slurm.jobs()), (1, {}))
+        elif "submit" in line:
+            self.soon("jobs in Slurm's queue", self.slurm.jobs)
+        elif line.startswith("squeue"):
+            self.assertTrue(all(name.startswith("tidepool-") for name in self.slurm.jobs()))
+        elif "cancel" in line:
+            self.soon("an empty queue", lambda: not self.slurm.jobs())
+        elif "node_released" in line:
+            self.assertIn("pilot-1", out)
+
+    def watch(self):
+        self.soon("the job on nodes", lambda: self.job()["state"] == "running")
+        self.wait_steps()
+        nodes = self.node_states()
+        self.assertEqual(nodes["pilot-1"], ("up", "certificate"), nodes)
+
+    def test_each_command_for_a_site_with_slurm_does_what_it_says(self):
+        self.follow_all(8, lambda section: SLURM in section)
+        self.soon("nothing left at the provider", lambda: not self.asked("pools")[0]["nodes"])
 
 
 if __name__ == "__main__":
+    asked = [globals()[name] for name in sys.argv[1:]] or [Servers, Slurm]
     result = unittest.main(verbosity=2, exit=False, failfast=True).result
-    if MISSING:
-        print("skipped:", MISSING)
+    missing = next((case.missing for case in asked if case.missing), None)
+    if missing:
+        print("skipped:", missing)
         sys.exit(77)
     sys.exit(0 if result.wasSuccessful() and result.testsRun > 0 else 1)

@@ -90,6 +90,16 @@ class HostsCase(unittest.TestCase):
         return self.wait_for(cluster, f"{count} steps of {size} workers", lambda: (
             cluster.job(job)["progress"]["step"] >= first["progress"]["step"] + count))
 
+    def kill_agent(self, cluster, host):
+        """And another one takes its place, which costs no worker."""
+        started, workers = len(cluster.events("worker.started")), cluster.workers(host)
+        cluster.agents[host].kill()  # `ip netns exec` has become the agent
+        cluster.agents[host].wait()
+        cluster.start_agent(host)
+        self.wait_for(cluster, "the adoption", lambda: cluster.agent_log(host).count("adopted") == len(workers))
+        self.assertEqual(cluster.workers(host), workers)
+        self.assertEqual(len(cluster.events("worker.started")), started, "a killed agent costs no worker")
+
     def check_end(self, cluster, job, steps):
         self.wait_for(cluster, "the end", lambda: cluster.job(job)["state"] in ("succeeded", "failed"), 240)
         end = cluster.job(job)

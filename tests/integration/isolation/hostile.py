@@ -15,6 +15,7 @@ import sys
 import time
 
 C = ctypes.CDLL(None, use_errno=True)
+SHM_RDONLY, FAILED = 0o10000, ctypes.c_void_p(-1).value
 CLONE_NEWNS, CLONE_NEWUSER, MNT_DETACH, PTRACE_SEIZE, PTRACE_DETACH = 0x20000, 0x10000000, 2, 0x4206, 17
 # That the C library has no functions for.
 NUMBERS = {"x86_64": {"keyctl": 250, "perf_event_open": 298, "bpf": 321, "userfaultfd": 323, "io_uring_setup": 425},
@@ -80,6 +81,43 @@ def files(known):
     for at in ("/tmp", "/proc", "/dev/shm", known["agent"]):
         C.umount2(at.encode(), MNT_DETACH)
     return known["canary"].encode() in read(known["file"])
+
+
+def shared_memory(known):
+    return known["canary"].encode() in read("/dev/shm/" + known["canary"])
+
+
+def system_v(known):
+    """The canary in any segment of System V's shared memory that can be found."""
+    C.shmat.restype = ctypes.c_void_p
+    with open("/proc/sysvipc/shm") as segments:
+        for line in list(segments)[1:]:
+            at = C.shmat(int(line.split()[1]), None, SHM_RDONLY)
+            if at != FAILED and known["canary"].encode() in ctypes.string_at(at, len(known["canary"])):
+                return True
+    return False
+
+
+def programs(known):
+    """The programs of the agent, which other jobs run next. Nothing is written."""
+    try:
+        open(known["program"], "r+b").close()
+    except OSError as error:
+        return error.errno == errno.ETXTBSY  # it runs just now, and else could be written
+    return True
+
+
+def descriptors(known):
+    """Any that the agent, or what it started this with, has left open."""
+    found = []
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            os.fstat(int(name))  # not the one of the listing itself
+            found.append(int(name))
+        except OSError:
+            pass
+    print("open:", found, flush=True)
+    return not set(found) <= {0, 1, 2}
 
 
 def pose(known):
@@ -171,8 +209,8 @@ def outlive(known):
 
 
 PROBES = {probe.__name__: probe for probe in (
-    token, agent_state, environment, memory, ptrace, signal_it, files, pose, devices, privileges, fork_bomb,
-    memory_bomb, cpus, outlive, syscalls)}
+    token, agent_state, environment, memory, ptrace, signal_it, files, shared_memory, system_v, programs, descriptors,
+    pose, devices, privileges, fork_bomb, memory_bomb, cpus, outlive, syscalls)}
 
 name, known = sys.argv[1], dict(word.split("=", 1) for word in sys.argv[2:])
 try:

@@ -33,18 +33,25 @@ PARTS = ["uid", "mounts", "processes", "devices", "memory", "cpus", "pids", "sys
 # Probe -> what of `isolation` denies it.
 DENIED_BY = {
     "token": "uid", "agent_state": "uid", "environment": "processes", "memory": "processes", "ptrace": "processes",
-    "signal_it": "processes", "files": "mounts", "pose": "uid", "devices": "devices", "privileges": "uid",
+    "signal_it": "processes", "files": "mounts", "shared_memory": "mounts", "system_v": "processes",
+    "programs": "uid", "descriptors": "uid", "pose": "uid", "devices": "devices", "privileges": "uid",
     "fork_bomb": "pids", "memory_bomb": "memory", "cpus": "cpus", "outlive": "processes",
     "syscalls": "syscalls"}
-# Keeps a state, and says what it finds of an earlier worker's.
+ALWAYS_DENIED = {"descriptors", "syscalls"}  # without isolation, too
+# Keeps a state and shared memory, and says what it finds of an earlier worker's.
 VICTIM = """
-import getpass, grp, os, pwd, time
+import ctypes, getpass, grp, os, pwd, time
 state = os.environ["TIDEPOOL_CHECKPOINT_DIR"] + "/state"
 print("found", open(state).read() if os.path.exists(state) else "nothing", flush=True)
 os.makedirs(os.path.dirname(state), exist_ok=True)
-for path, mode in ((state, 0o600), ("/tmp/" + os.environ["CANARY"], 0o644)):
+for path, mode in ((state, 0o600), *((top + os.environ["CANARY"], 0o644) for top in ("/tmp/", "/dev/shm/"))):
     with open(os.open(path, os.O_WRONLY | os.O_CREAT, mode), "w") as file:
         file.write(os.environ["CANARY"])
+C = ctypes.CDLL(None)
+C.shmat.restype = ctypes.c_void_p
+segment = C.shmget(0, 4096, 0o1666)  # IPC_PRIVATE, IPC_CREAT
+ctypes.memmove(C.shmat(segment, None, 0), os.environ["CANARY"].encode(), len(os.environ["CANARY"]))
+C.shmctl(segment, 0, None)  # IPC_RMID: it goes with its last process
 print("user", os.getuid(), getpass.getuser(), pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(os.getgid()).gr_name,
       flush=True)
 time.sleep(3600)
@@ -181,8 +188,8 @@ class IsolationTest(unittest.TestCase):
         known = {
             "token": pool.folder / "state/admin.token", "agent": pool.state, "canary": CANARY, "pid": pid,
             "file": f"/tmp/{CANARY}", "state": pool.state / f"jobs/{victim}/checkpoints/state",
-            "log": pool.state / f"logs/{worker}.log", "worker": worker, "device": device, "processes": 300,
-            "mebibytes": 640, "seconds": 86400 + os.getpid()}
+            "log": pool.state / f"logs/{worker}.log", "program": BIN / "tidepool-trainer", "worker": worker,
+            "device": device, "processes": 300, "mebibytes": 640, "seconds": 86400 + os.getpid()}
         return [f"{key}={value}" for key, value in known.items()]
 
     def probe(self, pool, name, known):
@@ -212,7 +219,8 @@ class IsolationTest(unittest.TestCase):
         device = pathlib.Path(f"/dev/tidepool-probe-{os.getpid()}")  # such as a GPU of another job
         os.mknod(device, 0o666 | 0o020000, os.makedev(1, 5))
         self.addCleanup(device.unlink)
-        self.addCleanup(lambda: pathlib.Path(f"/tmp/{CANARY}").unlink(missing_ok=True))
+        for top in ("/tmp", "/dev/shm"):
+            self.addCleanup(pathlib.Path(top, CANARY).unlink, missing_ok=True)
         victim, pid = self.victim(pool)
         known = self.known_to(pool, victim, pid, device)
         outcomes = {name: self.probe(pool, name, known) for name in names}
@@ -228,14 +236,14 @@ class IsolationTest(unittest.TestCase):
         succeeded = {name for name, reached in self.outcomes(pool).items() if reached}
         self.assertEqual(succeeded, {name for name, part in DENIED_BY.items() if part in told["missing"]}, pool.logs())
 
-    def test_without_isolation_every_probe_but_of_system_calls_succeeds_and_the_node_says_so(self):
+    def test_without_isolation_every_probe_but_those_always_denied_succeeds_and_the_node_says_so(self):
         pool = self.open("none")
         told = pool.node()["isolation"]
         self.assertEqual((told["kept"], sorted(told["missing"] + ["syscalls"])), (["syscalls"], sorted(PARTS)))
         outcomes = self.outcomes(pool)
         several_cpus = os.cpu_count() > 1  # else there is none to take
         self.assertEqual({name for name, reached in outcomes.items() if not reached},
-                         {"syscalls"} if several_cpus else {"syscalls", "cpus"}, pool.logs())
+                         ALWAYS_DENIED if several_cpus else ALWAYS_DENIED | {"cpus"}, pool.logs())
 
     def test_without_the_filter_the_kernel_takes_up_system_calls_and_the_node_says_so(self):
         pool = self.open("none", syscall_filter="off")

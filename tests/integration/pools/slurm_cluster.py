@@ -30,8 +30,10 @@ def free_ports(count):
 
 
 class SlurmCluster:
-    def __init__(self, folder, nodes=2):
-        self.folder = pathlib.Path(folder)
+    """`before` goes before each of its commands, as to run them in another network namespace."""
+
+    def __init__(self, folder, nodes=2, before=()):
+        self.folder, self.before = pathlib.Path(folder), list(before)
         self.children = []
         self.names = [f"n{i + 1}" for i in range(nodes)]
         self.environment = {**os.environ, "PATH": PATH, "SLURM_CONF": str(self.folder / "slurm.conf")}
@@ -85,8 +87,8 @@ PartitionName=p Nodes={",".join(self.names)} Default=YES MaxTime=INFINITE State=
 
     def spawn(self, name, *command):
         with open(self.folder / "log" / (name + ".out"), "w") as log:
-            self.children.append(subprocess.Popen(command, env=self.environment, stdout=log, stderr=log,
-                                                  stdin=subprocess.DEVNULL))
+            self.children.append(subprocess.Popen([*self.before, *command], env=self.environment, stdout=log,
+                                                  stderr=log, stdin=subprocess.DEVNULL))
 
     def start(self):
         run = self.folder / "run"
@@ -107,7 +109,8 @@ PartitionName=p Nodes={",".join(self.names)} Default=YES MaxTime=INFINITE State=
             raise RuntimeError(f"{what} does not start:\n{logs}")
 
     def ask(self, *command):
-        return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60).stdout
+        return subprocess.run([*self.before, *command], env=self.environment, capture_output=True, text=True,
+                              timeout=60).stdout
 
     def jobs(self):
         """State by job name, of jobs that wait or run."""
