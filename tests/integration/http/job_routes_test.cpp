@@ -88,17 +88,17 @@ TEST_CASE("a job file is taken as YAML, where it is submitted, tried and planned
   RestFixture fixture(test_options(), "fifo");
   fixture.service.join_node(4);
   const std::string file =
-      "# mine\nname: a-job\nrun:\n  trainer: charlm\n  args: {steps: 400}\nelastic: {min: 1, max: 4}\n";
+      "# mine\nname: a-job\nrun:\n  trainer: charlm\n  args: {data: a.txt, steps: 400}\nelastic: {min: 1, max: 4}\n";
   CHECK(fixture.json_of(yaml_job(fixture, "/v1/plan", file)).at("name") == "a-job");
   CHECK(fixture.json_of(yaml_job(fixture, "/v1/jobs?dry_run=true", file)).at("dry_run") == true);
   const json job = fixture.json_of(yaml_job(fixture, "/v1/jobs", file), 201);
-  CHECK(job.at("spec").at("run").at("args") == json{{"steps", 400}});
+  CHECK(job.at("spec").at("run").at("args") == json{{"data", "a.txt"}, {"steps", 400}});
   CHECK(job.at("spec").at("elastic").at("max") == 4);
 }
 
 TEST_CASE("findings in a YAML job file name their lines, and what is no YAML names its own") {
   const RestFixture fixture;
-  const std::string file = "name: x\nrun: {trainer: charlm}\nelastic:\n  min: 8\n  max: 4\nelastc: 1\n";
+  const std::string file = "name: x\nrun: {trainer: charlm, args: {data: a.txt}}\nelastic:\n  min: 8\n  max: 4\nelastc: 1\n";
   const json problem = fixture.json_of(yaml_job(fixture, "/v1/plan", file), 422);
   std::set<std::pair<std::string, int>> lines;
   for (const auto& error : problem.at("errors")) lines.emplace(error.at("pointer"), error.at("line"));
