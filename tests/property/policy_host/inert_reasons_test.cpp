@@ -123,10 +123,10 @@ class Twins {
 
   SimulatedWorld& world() { return world_; }
   // What the policy file is to be asked; all ask the same.
-  std::optional<std::int64_t> question() {
+  std::optional<std::int64_t> pending_policy_request() {
     catch_up();
-    const auto number = world_.engine().question(world_.now());
-    for (Silent& silent : silent_) REQUIRE(silent.engine().question(world_.now()) == number);
+    const auto number = world_.engine().pending_policy_request(world_.now());
+    for (Silent& silent : silent_) REQUIRE(silent.engine().pending_policy_request(world_.now()) == number);
     return number;
   }
   [[nodiscard]] const std::map<std::string, int>& seen() const { return seen_; }
@@ -268,7 +268,7 @@ TEST_CASE("engines without their reasons follow a policy file as one that keeps 
     REQUIRE(world.learn(core::PolicyActivated{file}));
     for (int i = 0; i < 120; ++i) {
       world.tick();
-      const auto number = twins.question();
+      const auto number = twins.pending_policy_request();
       if (number && rng.chance(0.7)) REQUIRE(world.learn(core::PolicyAnswered{answer_to(*number, world, rng)}));
       twins.decide();
     }
