@@ -159,8 +159,8 @@ void suggest_end_of_cooldown(const ClusterState& state, const Job& job, Explanat
     holder = id;
   }
   if (!first) return;
-  constexpr std::int64_t kSecond = 1'000'000;  // in microseconds
-  const std::int64_t until = (utc_us(state, first->at) + kSecond - 1) / kSecond;
+  constexpr std::int64_t kSecondUs = 1'000'000;
+  const std::int64_t until = (utc_us(state, first->at) + kSecondUs - 1) / kSecondUs;
   out.unblocks.push_back("wait until " + utc_clock_text(until) + ": " + holder.text() +
                          " keeps its slots until then (" + first->by + ")");
 }

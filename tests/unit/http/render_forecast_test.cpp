@@ -14,6 +14,12 @@ Instant minute(std::int64_t n) {
   return Instant() + Duration::seconds(60 * n);
 }
 
+forecast::Expected around(std::int64_t n) {
+  forecast::Expected expected;
+  expected.at = expected.early = expected.late = minute(n);
+  return expected;
+}
+
 TEST_CASE("a job that its user has suspended has no forecast, not even the one made before") {
   auto picture = std::make_shared<ForecastPicture>();
   picture->told.jobs[JobId(7)].sizes = {{minute(0), 2}};
