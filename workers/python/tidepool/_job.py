@@ -142,7 +142,8 @@ class Job:
 
     def epochs(self, count: int) -> Iterator[int]:
         """The numbers of the epochs up to `count`, from the one under way: a joining worker begins in the middle.
-        Around a loop over the loader, which was made before; what follows that loop in the body still belongs to the epoch."""
+        Around a loop over the loader, which was made before; what follows that loop in the body still belongs to the
+        epoch."""
         if self._loader is None:
             raise RuntimeError("make the loader before the loop over job.epochs()")
         self._loader.count_epochs(_settings.whole_number("the number given to job.epochs()", count, 1))
