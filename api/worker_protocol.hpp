@@ -333,7 +333,7 @@ struct StartWorker {
   std::optional<int> cpus;  // CPUs that the worker is to have to itself; none = it asks for none
   // Bytes that bound it, in the place of its slots' shares. Only to agents whose hello tells their memory.
   std::optional<std::int64_t> memory;
-  // None: starts the program now. Else the worker is a seat: its agent starts the program anew for each generation, and
+  // None: starts the program now. Else it is restartable: its agent starts the program anew for each generation, and
   // ends that of the one before within this time.
   std::optional<std::int64_t> restart_grace_ms;
   // The job's saved state of this step lies on another node and is to be brought here before the worker starts; none:

@@ -58,7 +58,7 @@ class Run {
         engine_(parts, state),
         world_(expectations_, limits.report_every) {
     made_.at = now_;
-    made_.policy = parts.name_in_charge(state);
+    made_.policy = parts.active_policy_name(state);
     if (const auto& file = state.deployment.active) made_.unasked_policy = core::short_name(*file);
     for (const auto& [id, job] : state.jobs) {
       if (!core::is_final(job->state())) begin(*job);

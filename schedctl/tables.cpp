@@ -72,7 +72,7 @@ void add_decision(FoldedRows& rows, const json& decision, const Style& style) {
         text_at(verdict, "/reason/text") + would_change(list_at(verdict, "/unblocks")));
   }
   if (!list_at(decision, "/verdicts").empty()) return;
-  for (const auto& given : list_at(decision, "/allotments")) {
+  for (const auto& given : list_at(decision, "/targets")) {
     add(text_at(given, "/job"), "plan",
         count_of(number_at(given, "/size").value_or(0), "worker") + ", " + text_at(given, "/reason/text"));
   }

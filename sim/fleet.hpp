@@ -231,7 +231,7 @@ class Fleet {
   void finish(TrainingRun& run, Instant now);
   void send_steps(TrainingRun& run, Instant now);
   void tell_restored(const TrainingRun& run, const api::GenerationMessage& commit, Instant now);
-  void dismiss_leavers(const TrainingRun& run, Instant now);
+  void dismiss_leaving_workers(const TrainingRun& run, Instant now);
   [[nodiscard]] api::ReadyMessage ready(const Process& process) const;
 
   [[nodiscard]] bool is_present(WorkerId worker) const;

@@ -39,7 +39,7 @@ void Fleet::on_generation(WorkerId worker, const api::GenerationMessage& message
   TrainingRun& run = runs_.at(process.job);
   const bool is_news = message.number > process.heard;
   process.heard = std::max(process.heard, message.number);
-  if (message.number == run.generation) return dismiss_leavers(run, now);
+  if (message.number == run.generation) return dismiss_leaving_workers(run, now);
   if (!is_news || message.number < run.newest_known) return;
   if (message.number > run.newest_known) {
     run.newest_known = message.number;
@@ -150,7 +150,7 @@ void Fleet::on(const SwitchDue& event, Instant now) {
                            .stall_ms = stall_ms,
                            .steps_redone = commit.after_failure ? 1 : 0},
       now);
-  dismiss_leavers(run, now);
+  dismiss_leaving_workers(run, now);
   if (run.is_done()) {
     finish(run, now);
   } else {
@@ -250,7 +250,7 @@ void Fleet::finish(TrainingRun& run, Instant now) {
 }
 
 // A worker that hangs does not leave: it has to be killed.
-void Fleet::dismiss_leavers(const TrainingRun& run, Instant now) {
+void Fleet::dismiss_leaving_workers(const TrainingRun& run, Instant now) {
   for (const auto& [node, id] : processes_of_[run.job]) {
     const Process& process = *find(id);
     const bool leaves =

@@ -113,7 +113,7 @@ void NodeAgent::carry_out(agent::Action& action, Machine& machine, Instant now) 
 }
 
 void NodeAgent::record(const agent::Action& action) {
-  agent::History& history = disk_.history;
+  agent::RecordedWorkers& history = disk_.history;
   std::visit(Overloaded{
                  [&](const agent::RecordStarted& what) {
                    history.started.insert(what.worker);

@@ -70,7 +70,7 @@ class NodeAgent {
     std::optional<api::EndedMessage> ended;  // how that has ended by itself
   };
   struct Disk {
-    agent::History history;
+    agent::RecordedWorkers history;
     std::map<WorkerId, ProgramRecord> programs;
   };
 

@@ -12,7 +12,7 @@
 namespace tidepool::sim {
 namespace {
 
-bool completed(const JobRow& row) {
+bool completed(const JobResult& row) {
   return row.state == core::JobState::kSucceeded && row.finished_s.has_value();
 }
 
@@ -35,9 +35,9 @@ double percentile(std::vector<Number> values, double share) {
 // How many jobs were in the system at each time, as a step function with its integral.
 class Crowd {
  public:
-  Crowd(const std::vector<JobRow>& rows, double end) {
+  Crowd(const std::vector<JobResult>& rows, double end) {
     std::vector<std::pair<double, int>> changes;
-    for (const JobRow& row : rows) {
+    for (const JobResult& row : rows) {
       changes.emplace_back(row.submitted_s, 1);
       changes.emplace_back(row.finished_s.value_or(end), -1);
     }
@@ -174,7 +174,7 @@ Scoreboard score(const ScoreInput& input) {
   double first = 0;
   double last = 0;
   double slot_seconds = 0;
-  for (const JobRow& row : result.rows) {
+  for (const JobResult& row : result.rows) {
     if (board.jobs++ == 0 || row.submitted_s < first) first = row.submitted_s;
     last = std::max(last, row.finished_s.value_or(result.end.to_seconds()));
     slot_seconds += row.slot_seconds;
@@ -241,11 +241,11 @@ nlohmann::ordered_json to_json(const Scoreboard& board) {
   }
   return json;
 }
-std::string per_job_csv(const std::vector<JobRow>& rows) {
+std::string per_job_csv(const std::vector<JobResult>& rows) {
   std::string csv =
       "name,application,tenant,state,submitted_s,started_s,finished_s,queue_s,jct_s,slot_hours,resizes,preemptions,"
       "steps,deadline_s\n";
-  for (const JobRow& row : rows) {
+  for (const JobResult& row : rows) {
     const auto since_submission = [&](const std::optional<double>& at) {
       return at ? std::optional(*at - row.submitted_s) : std::nullopt;
     };

@@ -89,7 +89,7 @@ struct ScoreInput {
 
 // One line per job with a header: name, application, tenant, state, submitted_s, started_s, finished_s, queue_s,
 // jct_s, slot_hours, resizes, preemptions, steps, deadline_s. Times that never came are empty.
-[[nodiscard]] std::string per_job_csv(const std::vector<JobRow>& rows);
+[[nodiscard]] std::string per_job_csv(const std::vector<JobResult>& rows);
 
 // Finish-time fairness of each completed job, in the rows' order; 0 for the others.
 [[nodiscard]] std::vector<double> finish_time_fairness(const ScoreInput& input);

@@ -63,10 +63,10 @@ SimSetup own_part(const SimSetup& shared, const core::Tenant& tenant) {
   return own;
 }
 
-std::optional<double> mean_completion_s(const std::vector<JobRow>& rows) {
+std::optional<double> mean_completion_s(const std::vector<JobResult>& rows) {
   double sum = 0;
   std::int64_t jobs = 0;
-  for (const JobRow& row : rows) {
+  for (const JobResult& row : rows) {
     if (row.state != core::JobState::kSucceeded || !row.finished_s) continue;
     sum += *row.finished_s - row.submitted_s;
     ++jobs;
@@ -82,8 +82,8 @@ std::optional<double> TenantTimes::ratio() const {
 
 Sharing sharing_of(const core::TenantTree& tree, const SimResult& shared,
                    const std::map<std::string, double>& alone_jct_s) {
-  std::map<std::string, std::vector<JobRow>> rows;
-  for (const JobRow& row : shared.rows) {
+  std::map<std::string, std::vector<JobResult>> rows;
+  for (const JobResult& row : shared.rows) {
     if (row.state == core::JobState::kSucceeded) rows[row.tenant].push_back(row);
   }
   Sharing sharing;

@@ -21,7 +21,7 @@ namespace tidepool::sim {
 [[nodiscard]] SimSetup own_part(const SimSetup& shared, const core::Tenant& tenant);
 
 // From submission to completion, over the jobs that completed; none of them did: nothing.
-[[nodiscard]] std::optional<double> mean_completion_s(const std::vector<JobRow>& rows);
+[[nodiscard]] std::optional<double> mean_completion_s(const std::vector<JobResult>& rows);
 
 struct TenantTimes {
   std::string tenant;

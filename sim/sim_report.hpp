@@ -17,7 +17,7 @@ struct SimReport {
   std::string decisions_jsonl;     // one decision a line; empty unless they were kept
   std::string forecasts_json;      // how good forecasts were (one object); empty unless they were made
   std::optional<Sharing> sharing;  // of runs whose pool is shared between tenants
-  std::vector<JobRow> rows;        // in the workload's order
+  std::vector<JobResult> rows;     // in the workload's order
   std::vector<double> fairness;    // finish-time fairness of each row; 0 = it has not completed
   std::vector<std::string> notes;  // what the workload asks for and the run does not have, in words
   bool cut_off = false;            // its limit of simulated time came before its end

@@ -54,7 +54,7 @@ std::vector<Outgoing> SimulatedDaemon::receive(const std::vector<Incoming>& batc
     keys.push_back(key_of(incoming));
   }
   const bool lives = take_turn(std::move(items), keys, now, out);
-  if (lives && setup_.bug == PlantedBug::kFreesSlotsOfLeavers) free_leavers(now, out);
+  if (lives && setup_.bug == PlantedBug::kFreesLeavingSlots) free_leaving_slots(now, out);
   return out;
 }
 
@@ -257,7 +257,7 @@ bool SimulatedDaemon::loses(const leader::TurnItem& item, std::vector<Outgoing>&
   return true;
 }
 
-// Programs are told to start before the seats of all ranks are empty.
+// Programs are told to start before the older ones of all ranks have ended.
 void SimulatedDaemon::launch_at_once(const std::vector<leader::TurnRow>& rows, std::vector<Outgoing>& out) {
   for (const auto& row : rows) {
     const auto* decided = std::get_if<leader::DecisionRow>(&row);
@@ -276,7 +276,7 @@ void SimulatedDaemon::launch_at_once(const std::vector<leader::TurnRow>& rows, s
 }
 
 // Workers that have been told to leave are taken to be gone.
-void SimulatedDaemon::free_leavers(Instant now, std::vector<Outgoing>& out) {
+void SimulatedDaemon::free_leaving_slots(Instant now, std::vector<Outgoing>& out) {
   for (bool lives = true; lives;) {
     std::vector<leader::TurnItem> exits;
     for (const auto& [id, worker] : state().workers) {

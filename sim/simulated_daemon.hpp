@@ -35,7 +35,7 @@ using CrashPlan = std::function<std::optional<CrashPoint>(std::uint64_t write)>;
 // set outside tests.
 enum class PlantedBug {
   kNone,
-  kFreesSlotsOfLeavers,       // takes an order to leave for a proof of death: a slot is given twice
+  kFreesLeavingSlots,         // takes an order to leave for a proof of death: a slot is given twice
   kAcknowledgesBeforeCommit,  // answers clients before their submission is durable
   kLosesExits,                // drops every third report of an exit: its slots are never released
   kLaunchesAtOnce,            // does not wait for the end of the programs of the generation before
@@ -79,7 +79,7 @@ class SimulatedDaemon final : public Daemon {
   // The planted faults.
   [[nodiscard]] bool loses(const leader::TurnItem& item, std::vector<Outgoing>& out);
   void launch_at_once(const std::vector<leader::TurnRow>& rows, std::vector<Outgoing>& out);
-  void free_leavers(Instant now, std::vector<Outgoing>& out);
+  void free_leaving_slots(Instant now, std::vector<Outgoing>& out);
 
   Setup setup_;
   core::StageTimes stages_;

@@ -20,7 +20,7 @@ constexpr std::size_t kViolationsKept = 20;
 
 }  // namespace
 
-void JobRow::hold(double at_s, int slots) {
+void JobResult::hold(double at_s, int slots) {
   if (held.empty() || held.back().at_s < at_s) {
     held.push_back({at_s, slots});
   } else {
@@ -312,7 +312,7 @@ void Simulator::note_decision(const core::Decision& decision) {
   digest_.mix(line);
   if (setup_.keep_decisions) decision_lines_.push_back(line);
   for (const auto& planned : decision.plan) {
-    JobRow& row = counts_[core::job_of(planned.intent)];
+    JobResult& row = counts_[core::job_of(planned.intent)];
     const bool grows = std::holds_alternative<core::GrowIntent>(planned.intent);
     const bool shrinks = std::holds_alternative<core::ShrinkIntent>(planned.intent);
     row.resizes += grows || shrinks ? 1 : 0;
@@ -321,7 +321,7 @@ void Simulator::note_decision(const core::Decision& decision) {
 }
 
 void Simulator::note_held(JobId job, int slots, Instant now) {
-  JobRow& row = counts_[job];
+  JobResult& row = counts_[job];
   row.hold((now - Instant()).to_seconds(), (row.held.empty() ? 0 : row.held.back().slots) + slots);
 }
 
@@ -365,7 +365,7 @@ SimResult Simulator::result() {
   result.refused = std::move(books.refused);
   if (daemon_->alive()) result.state = daemon_->state();
   for (const SimJob& job : setup_.workload.jobs) {
-    JobRow row{.name = job.spec.name, .application = job.application, .tenant = job.spec.tenant};
+    JobResult row{.name = job.spec.name, .application = job.application, .tenant = job.spec.tenant};
     row.submitted_s = job.arrives.to_seconds();
     if (job.spec.deadline) row.deadline_s = (job.arrives + *job.spec.deadline).to_seconds();
     row.steps_wanted = steps_of(job.truth);
@@ -373,7 +373,7 @@ SimResult Simulator::result() {
     const auto found = known == acknowledged_.end() || !daemon_->alive() ? nullptr : daemon_->job(known->second);
     if (found != nullptr) {
       result.jobs.emplace(found->id, found);
-      JobRow& counted = counts_[found->id];
+      JobResult& counted = counts_[found->id];
       row.id = found->id;
       row.state = found->state();
       if (found->state() == core::JobState::kFailed) row.failure = found->recovery.last_error;

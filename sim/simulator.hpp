@@ -64,7 +64,7 @@ struct SimSetup {
   std::function<std::unique_ptr<Daemon>(const DaemonParts&)> daemon;
 };
 
-struct JobRow {
+struct JobResult {
   std::string name;
   std::string application;
   std::string tenant;
@@ -91,8 +91,8 @@ struct JobRow {
 };
 
 struct SimResult {
-  std::vector<JobRow> rows;    // in the workload's order
-  std::int64_t decisions = 0;  // with an intent or a new verdict
+  std::vector<JobResult> rows;  // in the workload's order
+  std::int64_t decisions = 0;   // with an intent or a new verdict
   std::vector<std::int64_t> decide_ns;
   std::vector<double> gaps;  // (bound - worth) / bound of each decision whose policy tells them
   std::vector<std::string> decision_lines;
@@ -207,7 +207,7 @@ class Simulator {
   std::map<std::string, std::size_t> job_of_name_;
   std::set<std::size_t> arrived_;
   std::map<std::string, JobId> acknowledged_;  // by name; what clients have been promised
-  std::map<JobId, JobRow> counts_;             // only the counters are used
+  std::map<JobId, JobResult> counts_;          // only the counters are used
   std::optional<Instant> wake_at_;
   std::set<DecisionId> decided_;
   Digest digest_;

@@ -9,7 +9,8 @@
 //   * f is capped at 2: one hiccup of another rank must not buy this one a hundred steps of credit. A cap at 1 would
 //     do more, but then noise that is the same on all ranks pulls every score below 1 (the mean of min(1, X/Y) is below
 //     1 for equal X and Y), and workers of a busy machine would take turns at being named.
-//   * a verdict needs 20 steps: a newcomer's first step may be ten times slower (cold caches) and is then forgiven.
+//   * a verdict needs 20 steps: a joining worker's first step may be ten times slower (cold caches) and is then
+//   forgiven.
 #pragma once
 
 #include "straggler/detector.hpp"

@@ -16,9 +16,9 @@ struct Counts {
   std::string first_failure;
 };
 
-Counts counted(const std::vector<JobRow>& rows) {
+Counts counted(const std::vector<JobResult>& rows) {
   Counts counts{.jobs = rows.size()};
-  for (const JobRow& row : rows) {
+  for (const JobResult& row : rows) {
     if (!core::is_final(row.state)) {
       ++counts.left;
       counts.never_ran += row.started_s ? 0 : 1;

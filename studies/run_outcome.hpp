@@ -11,7 +11,7 @@
 namespace tidepool::sim {
 
 struct OutcomeInput {
-  const std::vector<JobRow>& rows;
+  const std::vector<JobResult>& rows;
   std::string policy;
   bool cut_off = false;  // it came to its end of simulated time with jobs left
   Duration until;        // that end, after the first submission

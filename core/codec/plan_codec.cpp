@@ -51,7 +51,7 @@ void fields(auto& archive, codec::Like<ShrinkIntent> auto& intent) {
 void fields(auto& archive, codec::Like<ReplaceIntent> auto& intent) {
   archive("job", intent.job);
   archive("newcomer", intent.joining_worker);
-  archive("leaver", intent.leaver);
+  archive("leaver", intent.leaving_worker);
   archive("cause", intent.cause);
 }
 void fields(auto& archive, codec::Like<MoveIntent> auto& intent) {

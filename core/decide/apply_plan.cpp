@@ -118,19 +118,19 @@ void apply(StateChange& change, const ShrinkIntent& intent, const Reason& reason
 void apply(StateChange& change, const ReplaceIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
   const bool for_straggler = intent.cause == ReplaceCause::kStraggler;
-  conclude(job, reason, for_straggler ? intent.leaver : WorkerId());
+  conclude(job, reason, for_straggler ? intent.leaving_worker : WorkerId());
   Transition transition;
   if (for_straggler) {
     count_replacement(job, change.at());
-    tell_straggler(change, job, intent.leaver, reason);
+    tell_straggler(change, job, intent.leaving_worker, reason);
   }
   transition.joining_workers = place(change, job.id, {intent.joining_worker}, job.size());
   if (for_straggler) {
     Worker& joining_worker = change.worker(intent.joining_worker.worker);
-    joining_worker.replaced = intent.leaver;
-    joining_worker.replaced_on = change.worker(intent.leaver).node;
+    joining_worker.replaced = intent.leaving_worker;
+    joining_worker.replaced_on = change.worker(intent.leaving_worker).node;
   }
-  transition.leaving_workers = {intent.leaver};
+  transition.leaving_workers = {intent.leaving_worker};
   transition.reason = reason;
   transition.replaces = true;
   begin_resize(change, job, std::move(transition));
@@ -205,7 +205,7 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
     } else if (contains(job.membership.members, id)) {
       mark_leaving(change, id, std::nullopt);
     }
-    // Leavers of a switch that never came leave now.
+    // Leaving workers of a switch that never came leave now.
     const Worker& worker = change.worker(id);
     const bool stranded = worker.phase == WorkerPhase::kLeaving && !worker.stop_due && !worker.kill_at;
     if (intent.after_failure && stranded) change.worker(id).stop_due = change.at() + job.spec.elastic.grace;

@@ -38,20 +38,20 @@ std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decisi
 DecisionDraft::DecisionDraft(const ClusterState& state, const EngineParts& parts, Instant now)
     : state_(state),
       parts_(parts),
-      in_charge_(parts.active_policy(state)),
+      active_policy_(parts.active_policy(state)),
       now_(now),
       budget_(parts.config.step_budget),
       next_worker_(state.next_worker) {
   decision_.at = now;
-  decision_.policy = parts_.name_in_charge(state_);
+  decision_.policy = parts_.active_policy_name(state_);
 }
 
 const JobRule* DecisionDraft::rule_of(const Job& job) const {
   // "default" is what is active, perhaps a policy file. Nearly every job has it, so it is not looked up.
-  if (!job.spec.scaling.names_policy()) return in_charge_.rule();
+  if (!job.spec.scaling.names_policy()) return active_policy_.rule();
   const auto found = parts_.policies.find(job.spec.scaling.policy);
   const JobRule* own = found == parts_.policies.end() ? nullptr : found->second->rule();
-  return own != nullptr ? own : in_charge_.rule();
+  return own != nullptr ? own : active_policy_.rule();
 }
 
 Target DecisionDraft::unplanned_target(const Job& job) {
@@ -68,7 +68,7 @@ Target DecisionDraft::unplanned_target(const Job& job) {
 }
 
 const Target* DecisionDraft::planned_target(const Job& job) const {
-  if (in_charge_.rule() != nullptr) return nullptr;
+  if (active_policy_.rule() != nullptr) return nullptr;
   if (decision_.replan) {
     const auto& changes = decision_.replan->changes;
     const auto found = std::lower_bound(changes.begin(), changes.end(), job.id,
@@ -98,22 +98,22 @@ void DecisionDraft::carry_out(Intent intent, Reason reason) {
                        std::holds_alternative<ReplaceIntent>(intent) || std::holds_alternative<MoveIntent>(intent) ||
                        std::holds_alternative<PreemptIntent>(intent);
   if (resizes) resized_.insert(job_of(intent));
-  note_leavers(intent);
+  note_leaving_workers(intent);
   decision_.plan.push_back({std::move(intent), std::move(reason)});
 }
 
-void DecisionDraft::note_leavers(const Intent& intent) {
+void DecisionDraft::note_leaving_workers(const Intent& intent) {
   if (const auto* shrink = std::get_if<ShrinkIntent>(&intent)) {
-    leavers_.insert(shrink->leaving_workers.begin(), shrink->leaving_workers.end());
+    leaving_workers_.insert(shrink->leaving_workers.begin(), shrink->leaving_workers.end());
   } else if (const auto* replace = std::get_if<ReplaceIntent>(&intent)) {
-    leavers_.insert(replace->leaver);
+    leaving_workers_.insert(replace->leaving_worker);
   } else if (const auto* move = std::get_if<MoveIntent>(&intent)) {
-    leavers_.insert(move->leaving_workers.begin(), move->leaving_workers.end());
+    leaving_workers_.insert(move->leaving_workers.begin(), move->leaving_workers.end());
   } else if (const auto* stop = std::get_if<StopWorkerIntent>(&intent)) {
-    leavers_.insert(stop->worker);
+    leaving_workers_.insert(stop->worker);
   } else if (const auto* preempted = std::get_if<PreemptIntent>(&intent)) {
     const auto& workers = state_.find_job(preempted->job)->membership.workers;
-    leavers_.insert(workers.begin(), workers.end());
+    leaving_workers_.insert(workers.begin(), workers.end());
   }
 }
 

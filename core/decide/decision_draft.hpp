@@ -33,7 +33,7 @@ class DecisionDraft {
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] const EngineParts& parts() const { return parts_; }
   [[nodiscard]] StepBudget& budget() { return budget_; }
-  [[nodiscard]] const Policy& default_policy() const { return in_charge_; }
+  [[nodiscard]] const Policy& default_policy() const { return active_policy_; }
   // The rule that sizes the job: that of its pinned policy, else that of the default one; null if the plan does. A
   // policy that plans counts with every job or is not in charge, so it is no choice of a job's.
   [[nodiscard]] const JobRule* rule_of(const Job& job) const;
@@ -80,7 +80,7 @@ class DecisionDraft {
   [[nodiscard]] bool alters(JobId job) const { return altered_.contains(job); }
   [[nodiscard]] bool ends(JobId job) const { return ended_.contains(job); }
   // Workers whose slots this decision sets free.
-  [[nodiscard]] const IdSet<WorkerId>& leaving_workers() const { return leavers_; }
+  [[nodiscard]] const IdSet<WorkerId>& leaving_workers() const { return leaving_workers_; }
 
   // Jobs that have not ended and ask for particular nodes. They outlive the draft.
   void set_asking(const IdSet<JobId>& jobs) { asking_ = &jobs; }
@@ -146,11 +146,11 @@ class DecisionDraft {
     Money dearest;
   };
   [[nodiscard]] const SlotPrices& slot_prices();
-  void note_leavers(const Intent& intent);
+  void note_leaving_workers(const Intent& intent);
 
   const ClusterState& state_;
   const EngineParts& parts_;
-  const Policy& in_charge_;  // as of this state
+  const Policy& active_policy_;  // as of this state
   Instant now_;
   StepBudget budget_;
   Decision decision_;
@@ -164,7 +164,7 @@ class DecisionDraft {
   IdSet<JobId> changed_;
   IdSet<JobId> altered_;
   IdSet<JobId> ended_;
-  IdSet<WorkerId> leavers_;
+  IdSet<WorkerId> leaving_workers_;
   IdSet<JobId> resized_;
   const IdSet<JobId>* asking_ = nullptr;     // null = none
   const IdSet<JobId>* exclusive_ = nullptr;  // null = they are looked for

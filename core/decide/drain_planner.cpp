@@ -149,11 +149,11 @@ void shrink(DecisionDraft& draft, const Job& job, const Leaving& leaving, int si
   for (std::size_t rank = members.size(); rank-- > 0 && job.size() - static_cast<int>(going.size()) > size;) {
     going.insert(members[rank]);
   }
-  std::vector<WorkerId> leavers;
+  std::vector<WorkerId> leaving_workers;
   std::vector<WorkerId> stay;
-  for (const WorkerId id : members) (going.contains(id) ? leavers : stay).push_back(id);
+  for (const WorkerId id : members) (going.contains(id) ? leaving_workers : stay).push_back(id);
   const reason::DrainShrink reason{{job.size(), size}, told_of(draft, leaving)};
-  draft.conclude(job, ShrinkIntent{job.id, std::move(leavers)}, reason);
+  draft.conclude(job, ShrinkIntent{job.id, std::move(leaving_workers)}, reason);
   draft.carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(stay), false}, reason);
 }
 

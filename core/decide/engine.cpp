@@ -88,7 +88,7 @@ struct Engine::Impl {
 
   // Rebuilds all that depends on the policy in charge, and on whether tenants share the pool.
   void follow_policy() {
-    planned_by = parts.name_in_charge(state);
+    planned_by = parts.active_policy_name(state);
     is_shared = !state.tenants->empty();
     planner = make_planner();
     TP_CHECK((planner == nullptr) == (default_policy().rule() != nullptr), "a policy is a rule or has a planner");
@@ -328,7 +328,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   if (impl_->planner && (of_nodes || change.touched().closed)) impl_->nodes = digest_of_nodes(impl_->state);
   for (const JobId id : change.touched().jobs) impl_->follow(id, {.until = fact.at});
   const bool is_shared = !impl_->state.tenants->empty();
-  if (impl_->planned_by != impl_->parts.name_in_charge(impl_->state) || impl_->is_shared != is_shared) {
+  if (impl_->planned_by != impl_->parts.active_policy_name(impl_->state) || impl_->is_shared != is_shared) {
     impl_->follow_policy();
   }
   impl_->check_books(change.touched().jobs);
@@ -415,7 +415,7 @@ std::optional<Instant> Engine::clock_due() const {
   return first.found();
 }
 
-std::optional<std::int64_t> Engine::question(Instant now) const {
+std::optional<std::int64_t> Engine::pending_policy_request(Instant now) const {
   const PolicyDeployment& deployment = impl_->state.deployment;
   if (!impl_->parts.file_decides(impl_->state) || deployment.answer) return std::nullopt;
   const DecisionDraft draft(impl_->state, impl_->parts, now);

@@ -67,7 +67,7 @@ class Engine {
 
   // The number of the question that the active policy file is to be asked now: a plan is due, and no answer is at
   // hand. None while nothing is to be asked. Until the answer is learnt the plan before it stands.
-  [[nodiscard]] std::optional<std::int64_t> question(Instant now) const;
+  [[nodiscard]] std::optional<std::int64_t> pending_policy_request(Instant now) const;
 
   [[nodiscard]] JobId next_job_id() const;
   // The id of a node that has joined under this name before, or the next free one.

@@ -15,7 +15,7 @@ const Policy& EngineParts::active_policy(const ClusterState& state) const {
   return file_decides(state) ? *file_policy : *policies.at("default");
 }
 
-std::string EngineParts::name_in_charge(const ClusterState& state) const {
+std::string EngineParts::active_policy_name(const ClusterState& state) const {
   return file_decides(state) ? short_name(*state.deployment.active) : std::string(active_policy(state).name());
 }
 

@@ -44,7 +44,7 @@ struct EngineParts {
   [[nodiscard]] bool tenants_share(const ClusterState& state) const;
   // The policy that decides, and its name: "tidal", or "capped@0123456789ab" of a file.
   [[nodiscard]] const Policy& active_policy(const ClusterState& state) const;
-  [[nodiscard]] std::string name_in_charge(const ClusterState& state) const;
+  [[nodiscard]] std::string active_policy_name(const ClusterState& state) const;
 };
 
 }  // namespace tidepool::core

@@ -40,7 +40,7 @@ std::optional<Instant> switch_deadline(const ClusterState& state, const Job& job
                   job.membership.commit.at + config.switch_timeout * kTimeoutsBesideSteps);
 }
 
-bool is_newcomer(const Job& job, WorkerId id) {
+bool is_joining(const Job& job, WorkerId id) {
   return job.phase.transition() && job.phase.transition()->committed &&
          contains(job.phase.transition()->joining_workers, id);
 }
@@ -69,7 +69,7 @@ std::vector<WorkerId> suspects(const ClusterState& state, const Job& job) {
     const Worker* worker = state.find_worker(id);
     if (worker == nullptr || worker->is_gone()) continue;
     if (worker->joining < job.membership.generation) silent.push_back(id);
-    if (is_newcomer(job, id)) joining_workers.push_back(id);
+    if (is_joining(job, id)) joining_workers.push_back(id);
   }
   if (!silent.empty()) return silent;
   return joining_workers.empty() ? std::vector{job.membership.members.back()} : joining_workers;
@@ -83,7 +83,7 @@ Instant start_deadline(const Job& job, const Worker& worker, const EngineConfig&
   return worker.started_at + config.start_timeout + (waits ? longest_move(kept->bytes) : Duration());
 }
 
-void stop_late_newcomers(DecisionDraft& draft, const Job& job) {
+void stop_late_joining_workers(DecisionDraft& draft, const Job& job) {
   if (!job.phase.transition() || job.phase.transition()->committed) return;
   const Duration timeout = draft.parts().config.start_timeout;
   for (const WorkerId id : job.phase.transition()->joining_workers) {
@@ -118,7 +118,7 @@ void stop_stuck(DecisionDraft& draft, const Job& job) {
 }
 
 void stop_late(DecisionDraft& draft, const Job& job) {
-  stop_late_newcomers(draft, job);
+  stop_late_joining_workers(draft, job);
   stop_hung_switch(draft, job);
 }
 

@@ -23,7 +23,7 @@ constexpr int kTriesMost = 8;  // each without a job more that finds no room els
 
 enum class Way { kStays, kMoves, kStartsAgain };
 
-// Workers of a job that leave together, as a Leaver.
+// Workers of a job that leave together, as LeavingWorkers.
 struct Departure {
   const Job* job = nullptr;
   std::vector<WorkerId> workers;
@@ -63,7 +63,7 @@ class NodeClearing {
   bool clear() {
     for (const auto& [node, slots] : open_) look_at(*draft_.state().find_node(node));
     for (int tries = 0; tries < kTriesMost; ++tries) {
-      const auto leave = who_leaves(open_, leavers_, gang_);
+      const auto leave = who_leaves(open_, leaving_workers_, gang_);
       if (!leave) return false;
       const WorkersOn kept = nodes_kept(*leave);
       std::map<JobId, Departure> leaving;
@@ -102,16 +102,17 @@ class NodeClearing {
   }
 
   void add(Departure leaving) {
-    Leaver leaver;
+    LeavingWorkers workers_leaving;
     for (const WorkerId id : leaving.workers) {
       const Worker& worker = *draft_.state().find_worker(id);
-      leaver.held[worker.node] += static_cast<int>(worker.slots.size());
+      workers_leaving.held[worker.node] += static_cast<int>(worker.slots.size());
     }
     const Job& job = *leaving.job;
     const auto workers = static_cast<int>(leaving.workers.size());
-    leaver.cost_s = leaving.way == Way::kMoves ? cost_of_moving(job, workers)
-                                               : resume_cost(job).to_seconds() * workers * job.spec.gpus_per_worker;
-    leavers_.push_back(std::move(leaver));
+    workers_leaving.cost_s = leaving.way == Way::kMoves
+                                 ? cost_of_moving(job, workers)
+                                 : resume_cost(job).to_seconds() * workers * job.spec.gpus_per_worker;
+    leaving_workers_.push_back(std::move(workers_leaving));
     departures_.push_back(std::move(leaving));
   }
 
@@ -154,7 +155,7 @@ class NodeClearing {
   [[nodiscard]] WorkersOn nodes_kept(const std::vector<std::size_t>& leave) const {
     SlotsOn open = open_;
     for (const std::size_t i : leave) {
-      for (const auto& [node, slots] : leavers_[i].held) {
+      for (const auto& [node, slots] : leaving_workers_[i].held) {
         if (const auto found = open.find(node); found != open.end()) found->second += slots;
       }
     }
@@ -190,7 +191,7 @@ class NodeClearing {
     for (std::size_t i = departures_.size(); i-- > 0;) {
       if (departures_[i].job != &job) continue;
       departures_.erase(departures_.begin() + static_cast<std::ptrdiff_t>(i));
-      leavers_.erase(leavers_.begin() + static_cast<std::ptrdiff_t>(i));
+      leaving_workers_.erase(leaving_workers_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
 
@@ -248,8 +249,8 @@ class NodeClearing {
   SlotsOn free_;
   IdTable<JobId, Way> ways_;
   IdSet<JobId> whole_;  // jobs that give up all slots, if any
-  std::vector<Leaver> leavers_;
-  std::vector<Departure> departures_;  // in the order of leavers_
+  std::vector<LeavingWorkers> leaving_workers_;
+  std::vector<Departure> departures_;  // in the order of leaving_workers_
 };
 
 }  // namespace

@@ -160,7 +160,7 @@ bool inputs_have_changed(const Job& job, Instant now) {
 bool plan_is_due(const DecisionDraft& draft, const PlanScope& scope) {
   const ClusterState& state = draft.state();
   const ClusterPlan& plan = state.plan;
-  const bool by_itself = plan.policy != draft.parts().name_in_charge(state) ||
+  const bool by_itself = plan.policy != draft.parts().active_policy_name(state) ||
                          (state.deployment.job_ended && draft.parts().file_decides(state)) ||
                          draft.now() >= next_plan_at(plan, draft.parts().config.plan_every) ||
                          plan.nodes != scope.nodes;

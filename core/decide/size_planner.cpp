@@ -144,7 +144,7 @@ std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Target
   const bool by_policy = job.requests.pinned_size == 0;
   const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
   if (by_policy && left) return Finding{reason::MinRuntime{{.left = *left}}};
-  std::vector<WorkerId> leaving_workers = leavers_of(draft, job, job.size() - goal);
+  std::vector<WorkerId> leaving_workers = leaving_workers_of(draft, job, job.size() - goal);
   std::vector<WorkerId> members = job.membership.members;
   std::erase_if(members, [&](WorkerId id) { return contains(leaving_workers, id); });
   const Reason reason = reason_to_change(job, target, goal);

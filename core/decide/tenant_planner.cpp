@@ -198,7 +198,7 @@ void TenantPlanner::count_loans(const PlanRequest& request) {
 }
 
 void TenantPlanner::set_claims(const ClusterState& state) {
-  if (claims_of_ == ClaimsOf::kNobody) return;
+  if (claims_of_ == ClaimsOf::kNone) return;
   for (TenantNode& node : nodes_) node.claim.reset();
   if (!state.deployment.answer) return;
   for (const TenantClaim& claim : state.deployment.answer->claims) {
@@ -550,7 +550,7 @@ PlanAnswer TenantPlanner::joined(const PlanRequest& request) {
 
 std::unique_ptr<TenantPlanner> make_tenant_planner(const EngineParts& parts, const ClusterState& state) {
   using ClaimsOf = TenantPlanner::ClaimsOf;
-  const ClaimsOf claims = parts.file_decides(state) ? ClaimsOf::kPolicyFile : ClaimsOf::kNobody;
+  const ClaimsOf claims = parts.file_decides(state) ? ClaimsOf::kPolicyFile : ClaimsOf::kNone;
   return std::make_unique<TenantPlanner>(parts.active_policy(state), claims);
 }
 

@@ -40,7 +40,7 @@ namespace tidepool::core {
 
 class TenantPlanner final : public Planner {
  public:
-  enum class ClaimsOf { kNobody, kPolicyFile };
+  enum class ClaimsOf { kNone, kPolicyFile };
   // The policy outlives it and has planners.
   TenantPlanner(const Policy& policy, ClaimsOf claims) : policy_(policy), claims_of_(claims) {}
 

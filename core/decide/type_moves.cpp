@@ -278,7 +278,7 @@ std::vector<std::string> domains_of(const ClusterState& state, const Job& job) {
 }
 
 // Of a job that is spread: each time one of the domain with most that are left, from the end of the rank order.
-std::vector<WorkerId> leavers_evenly(const ClusterState& state, const Job& job, int count) {
+std::vector<WorkerId> leaving_workers_evenly(const ClusterState& state, const Job& job, int count) {
   const std::vector<std::string> domains = domains_of(state, job);
   std::map<std::string, int> left;
   for (const std::string& domain : domains) ++left[domain];
@@ -356,9 +356,9 @@ std::optional<Instant> next_look_for_room(const Job& waiting, Instant after) {
   return waiting_since(waiting) + Duration::seconds(std::int64_t{1} << looks);
 }
 
-std::vector<WorkerId> leavers_of(DecisionDraft& draft, const Job& job, int count) {
+std::vector<WorkerId> leaving_workers_of(DecisionDraft& draft, const Job& job, int count) {
   const ClusterState& state = draft.state();
-  if (job.spec.placement.strategy == TopologyStrategy::kSpread) return leavers_evenly(state, job, count);
+  if (job.spec.placement.strategy == TopologyStrategy::kSpread) return leaving_workers_evenly(state, job, count);
   const std::vector<WorkerId>& members = job.membership.members;
   const auto node_of = [&](int rank) { return state.find_worker(members[static_cast<std::size_t>(rank)])->node; };
   const std::set<std::string>& asked = draft.types_asked_for();

@@ -55,7 +55,7 @@ bool waits_for_others(const Job& job, const Reason& why) {
                                                is_any_of<reason::PriceWait, reason::MeritWait, reason::TurnWait>(why));
 }
 
-// It goes on until somebody ends it.
+// It goes on until a user ends it.
 bool can_be_cancelled(const Job& job) {
   return is_active(job.state()) && !winds_down(job) && !job.requests.cancel;
 }
@@ -148,7 +148,7 @@ std::optional<KeepsUntil> keeps_until(const ClusterState& state, const Job& othe
 }
 
 // The first of the jobs that may give up slots where the job may run, and when.
-void suggest_thaw(const ClusterState& state, const Job& job, Explanation& out) {
+void suggest_end_of_cooldown(const ClusterState& state, const Job& job, Explanation& out) {
   std::optional<KeepsUntil> first;
   JobId holder;
   for (const auto& [id, other] : state.jobs) {
@@ -307,7 +307,7 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   const Reason& why = out.reason;
   if (waits_for_others(job, why)) {
     if (has_enough_coming(state, job, out)) return;
-    suggest_thaw(state, job, out);
+    suggest_end_of_cooldown(state, job, out);
   }
   if (const auto* never = reason_as<reason::NeverFits>(why)) suggest_never_fits(state, job, *never, out);
   if (is_any_of<reason::DomainsTooSmall, reason::WaitingForDomains>(why)) suggest_smaller(state, job, out);
@@ -319,9 +319,9 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   if (out.chosen && !same_kind(out.chosen->reason, why)) {
     append_new(without_vain_undrains(state, unblocks_of(out.chosen->reason, job.id)), out.unblocks);
   }
-  const auto thaws = job.planned && job.state() == JobState::kRunning ? resizable_at(job) : std::nullopt;
-  if (thaws && *thaws > state.now && !is_any_of<reason::Cooldown, reason::MinRuntime>(why)) {
-    append_new({"wait " + waiting_time((*thaws - state.now).to_seconds()) + ": its size may not change before"},
+  const auto resizable = job.planned && job.state() == JobState::kRunning ? resizable_at(job) : std::nullopt;
+  if (resizable && *resizable > state.now && !is_any_of<reason::Cooldown, reason::MinRuntime>(why)) {
+    append_new({"wait " + waiting_time((*resizable - state.now).to_seconds()) + ": its size may not change before"},
                out.unblocks);
   }
   if (is_any_of<reason::PriceWait>(why)) {

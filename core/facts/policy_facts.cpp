@@ -34,7 +34,7 @@ Status check_claims(const std::vector<TenantClaim>& claims) {
 }
 
 // The policy file that decides from now on. What the one before was asked no longer counts.
-void put_in_charge(StateChange& change, std::optional<PolicyFileRef> file) {
+void activate_file(StateChange& change, std::optional<PolicyFileRef> file) {
   PolicyDeployment& deployment = change.state().deployment;
   deployment.active = std::move(file);
   deployment.since = change.at();
@@ -59,7 +59,7 @@ void roll_back(StateChange& change, const std::string& why) {
                                      {"to", named(to)},
                                      {"to_version", version_of(to)},
                                      {"why", why}});
-  put_in_charge(change, std::move(to));
+  activate_file(change, std::move(to));
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ Status apply(StateChange& change, const PolicyActivated& fact) {
                                    {"version", version_of(fact.file)},
                                    {"before", named(deployment.active)},
                                    {"before_version", version_of(deployment.active)}});
-  put_in_charge(change, fact.file);
+  activate_file(change, fact.file);
   return ok_status();
 }
 

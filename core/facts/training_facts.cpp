@@ -71,10 +71,11 @@ void book_stall(StateChange& change, Job& job, const GenerationSwitched& fact) {
   book_wait(change.state(), job, Duration::micros(static_cast<std::int64_t>(redone_s * 1e6)), Overhead::kLostToFailure);
 }
 
-void emit_replaced(StateChange& change, const Job& job, WorkerId leaver, WorkerId by) {
+void emit_replaced(StateChange& change, const Job& job, WorkerId leaving_worker, WorkerId by) {
   const Worker* next = change.state().find_worker(by);
-  const bool was_straggler = next != nullptr && next->replaced == leaver;
-  change.emit("worker.replaced", job, {{"worker", leaver.text()}, {"by", by.text()}, {"straggler", was_straggler}});
+  const bool was_straggler = next != nullptr && next->replaced == leaving_worker;
+  change.emit("worker.replaced", job,
+              {{"worker", leaving_worker.text()}, {"by", by.text()}, {"straggler", was_straggler}});
 }
 
 void emit_replaced(StateChange& change, const Job& job) {
@@ -83,7 +84,7 @@ void emit_replaced(StateChange& change, const Job& job) {
   // After the first switch of a move no worker joins any more: it has been there since.
   const bool has_joined = transition.joining_workers.empty();
   const WorkerId by = has_joined ? job.membership.members.back() : transition.joining_workers.front();
-  for (const WorkerId leaver : transition.leaving_workers) emit_replaced(change, job, leaver, by);
+  for (const WorkerId leaving_worker : transition.leaving_workers) emit_replaced(change, job, leaving_worker, by);
 }
 
 // From the generation that steps until the next one does: the last steps before a switch or a parking count.

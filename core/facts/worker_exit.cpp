@@ -211,14 +211,14 @@ void hold_slots(StateChange& change, WorkerId id, const SlotHold& hold, const Ex
 void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
   if (!job.phase.transition() || job.phase.transition()->committed) return;
   Transition& transition = *job.phase.transition();
-  const bool was_newcomer = std::erase(transition.joining_workers, id) > 0;
-  const bool was_leaver = std::erase(transition.leaving_workers, id) > 0;
-  if (!was_newcomer && !was_leaver) return;
+  const bool was_joining = std::erase(transition.joining_workers, id) > 0;
+  const bool was_leaving = std::erase(transition.leaving_workers, id) > 0;
+  if (!was_joining && !was_leaving) return;
   const auto joining_workers = static_cast<int>(transition.joining_workers.size());
   const auto leaving_workers = static_cast<int>(transition.leaving_workers.size());
   transition.to_size = transition.from_size + joining_workers - leaving_workers;
   if (job.membership.members.empty()) return;
-  const bool is_too_few = was_newcomer && leaving_workers > 0 && transition.to_size < job.spec.elastic.min;
+  const bool is_too_few = was_joining && leaving_workers > 0 && transition.to_size < job.spec.elastic.min;
   if (joining_workers > 0 && !is_too_few) return;
   // What has come to another type goes on there; the worker that handed the state on leaves all the same.
   if (leaving_workers > 0 && is_split(change.state(), job)) return;

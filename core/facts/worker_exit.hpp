@@ -36,7 +36,7 @@ void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const
 // The end was not reported in time: members that had exited with 0 were lost after all.
 void count_quiet_exits(StateChange& change, Job& job);
 
-// Takes a joining worker or leaver out of a transition that is not committed yet; a transition without
+// Takes a joining worker or leaving worker out of a transition that is not committed yet; a transition without
 // joining workers left is dropped, and the job goes on as it is.
 void drop_from_transition(StateChange& change, Job& job, WorkerId id);
 

@@ -10,11 +10,11 @@ namespace {
 
 class ClearingSearch {
  public:
-  ClearingSearch(SlotsOn open, const std::vector<Leaver>& leavers, GangSize gang)
-      : open_(std::move(open)), leavers_(leavers), gang_(gang) {
+  ClearingSearch(SlotsOn open, const std::vector<LeavingWorkers>& leaving, GangSize gang)
+      : open_(std::move(open)), leaving_(leaving), gang_(gang) {
     for (const auto& [node, slots] : open_) workers_ += slots / gang_.slots_each;
-    for (std::size_t i = 0; i < leavers_.size(); ++i) {
-      for (const auto& [node, slots] : leavers_[i].held) {
+    for (std::size_t i = 0; i < leaving_.size(); ++i) {
+      for (const auto& [node, slots] : leaving_[i].held) {
         if (open_.contains(node)) on_[node].push_back(i);
       }
     }
@@ -37,8 +37,8 @@ class ClearingSearch {
 
  private:
   // For each slot that it gives up here.
-  [[nodiscard]] double price(std::size_t leaver, NodeId node) const {
-    return leavers_[leaver].cost_s / leavers_[leaver].held.at(node);
+  [[nodiscard]] double price(std::size_t which, NodeId node) const {
+    return leaving_[which].cost_s / leaving_[which].held.at(node);
   }
 
   // What leaves a node so that one worker more fits there; empty = that is so nowhere.
@@ -53,8 +53,8 @@ class ClearingSearch {
       for (const std::size_t i : here) {
         if (lacking <= 0 || (!best.empty() && cost_s >= best_cost_s)) break;
         if (left_.contains(i)) continue;
-        lacking -= leavers_[i].held.at(node);
-        cost_s += leavers_[i].cost_s;
+        lacking -= leaving_[i].held.at(node);
+        cost_s += leaving_[i].cost_s;
         leave.push_back(i);
       }
       if (lacking > 0 || (!best.empty() && cost_s >= best_cost_s)) continue;
@@ -64,13 +64,13 @@ class ClearingSearch {
     return best;
   }
 
-  void release(std::size_t leaver) {
-    left_.insert(leaver);
-    shift(leaver, 1);
+  void release(std::size_t which) {
+    left_.insert(which);
+    shift(which, 1);
   }
 
-  void shift(std::size_t leaver, int sign) {
-    for (const auto& [node, slots] : leavers_[leaver].held) {
+  void shift(std::size_t which, int sign) {
+    for (const auto& [node, slots] : leaving_[which].held) {
       const auto open = open_.find(node);
       if (open == open_.end()) continue;
       workers_ -= open->second / gang_.slots_each;
@@ -83,7 +83,7 @@ class ClearingSearch {
   void drop_unneeded() {
     std::vector<std::size_t> order(left_.begin(), left_.end());
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return std::pair(-leavers_[a].cost_s, a) < std::pair(-leavers_[b].cost_s, b);
+      return std::pair(-leaving_[a].cost_s, a) < std::pair(-leaving_[b].cost_s, b);
     });
     for (const std::size_t i : order) {
       shift(i, -1);
@@ -96,17 +96,18 @@ class ClearingSearch {
   }
 
   SlotsOn open_;
-  const std::vector<Leaver>& leavers_;
+  const std::vector<LeavingWorkers>& leaving_;
   GangSize gang_;
-  std::map<NodeId, std::vector<std::size_t>> on_;  // leavers, cheapest first
+  std::map<NodeId, std::vector<std::size_t>> on_;  // indices, cheapest first
   std::set<std::size_t> left_;
   int workers_ = 0;  // that fit
 };
 
 }  // namespace
 
-std::optional<std::vector<std::size_t>> who_leaves(SlotsOn open, const std::vector<Leaver>& leavers, GangSize gang) {
-  return ClearingSearch(std::move(open), leavers, gang).find();
+std::optional<std::vector<std::size_t>> who_leaves(SlotsOn open, const std::vector<LeavingWorkers>& leaving,
+                                                   GangSize gang) {
+  return ClearingSearch(std::move(open), leaving, gang).find();
 }
 
 WorkersOn nodes_kept_for(const SlotsOn& open, const SlotsOn& free, GangSize gang) {

@@ -17,7 +17,7 @@ namespace tidepool::core {
 using SlotsOn = std::map<NodeId, int>;
 
 // Workers of one job that leave together.
-struct Leaver {
+struct LeavingWorkers {
   SlotsOn held;
   double cost_s = 0;  // slot-seconds
 };
@@ -27,9 +27,10 @@ struct GangSize {
   int slots_each = 1;
 };
 
-// Of `leavers`, ascending; nothing if all of them are not enough. `open`: of every node on which the gang may be, its
+// Of `leaving`, ascending; nothing if all of them are not enough. `open`: of every node on which the gang may be, its
 // slots that are free or come free.
-[[nodiscard]] std::optional<std::vector<std::size_t>> who_leaves(SlotsOn open, const std::vector<Leaver>& leavers,
+[[nodiscard]] std::optional<std::vector<std::size_t>> who_leaves(SlotsOn open,
+                                                                 const std::vector<LeavingWorkers>& leaving,
                                                                  GangSize gang);
 
 // Where the gang's workers are to be, on open slots: on nodes of which the fewest of these slots have still to come

@@ -44,10 +44,11 @@ Broken transition_breaks(const ClusterState& state, const Job& job) {
     const Worker* worker = state.find_worker(id);
     const bool boots = worker != nullptr && worker->job == job.id &&
                        (worker->phase == WorkerPhase::kStarting || worker->phase == WorkerPhase::kReady);
-    if (!boots) return broken("NewcomersBoot", id.text() + " of " + job.id.text());
+    if (!boots) return broken("JoiningWorkersBoot", id.text() + " of " + job.id.text());
   }
   for (const WorkerId id : job.phase.transition()->leaving_workers) {
-    if (!contains(job.membership.members, id)) return broken("LeaversAreMembers", id.text() + " of " + job.id.text());
+    if (!contains(job.membership.members, id))
+      return broken("LeavingWorkersAreMembers", id.text() + " of " + job.id.text());
   }
   return std::nullopt;
 }

@@ -20,7 +20,8 @@ namespace tidepool::core {
 // It has still to join, and has not been told to stop.
 [[nodiscard]] bool boots(const Worker& worker);
 
-// A member, or a leaver that waits for its switch: when the job is parked, it leaves by itself with what it holds.
+// A member, or a leaving worker that waits for its switch: when the job is parked, it leaves by itself with what it
+// holds.
 [[nodiscard]] bool may_hold_state(const Worker& worker);
 
 // Every member runs, and none has been told to stop.

@@ -20,7 +20,7 @@ JobId job_of(const Intent& intent) {
 WorkerId straggler_of(const Intent& intent) {
   if (const auto* shrink = std::get_if<ShrinkIntent>(&intent)) return shrink->straggler;
   if (const auto* replace = std::get_if<ReplaceIntent>(&intent)) {
-    return replace->cause == ReplaceCause::kStraggler ? replace->leaver : WorkerId();
+    return replace->cause == ReplaceCause::kStraggler ? replace->leaving_worker : WorkerId();
   }
   const auto* shares = std::get_if<RebalanceIntent>(&intent);
   return shares != nullptr && !shares->regains ? shares->worker : WorkerId();

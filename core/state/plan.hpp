@@ -41,17 +41,17 @@ struct ShrinkIntent {
   std::vector<WorkerId> leaving_workers;
   WorkerId straggler = {};  // the slow worker that is given up with it; none = it shrinks for another reason
 };
-// One in, one out: the joining worker is started first; the leaver goes when it is ready.
+// One in, one out: the joining worker is started first; the leaving worker goes when it is ready.
 enum class ReplaceCause {
-  kStraggler,  // the leaver is slow
-  kSlotType,   // another job waits for slots of the type that the leaver holds
-  kDrain,      // the leaver's node is being drained
+  kStraggler,  // the leaving worker is slow
+  kSlotType,   // another job waits for slots of the type that the leaving worker holds
+  kDrain,      // the leaving worker's node is being drained
   kTogether,   // its job, or another one, has its workers on fewer nodes then
 };
 struct ReplaceIntent {
   JobId job;
   WorkerPlacement joining_worker;
-  WorkerId leaver;
+  WorkerId leaving_worker;
   ReplaceCause cause = ReplaceCause::kStraggler;
 };
 // Workers of a job go to other slots: as many are started first, or more if it grows. Where all leave, those of a live

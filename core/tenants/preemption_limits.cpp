@@ -45,7 +45,7 @@ std::vector<WorkerId> leaving_by(const ClusterState& state, const Intent& intent
   using Workers = std::vector<WorkerId>;
   return std::visit(Overloaded{[](const ShrinkIntent& any) { return any.leaving_workers; },
                                [](const MoveIntent& any) { return any.leaving_workers; },
-                               [](const ReplaceIntent& any) { return Workers{any.leaver}; },
+                               [](const ReplaceIntent& any) { return Workers{any.leaving_worker}; },
                                [](const StopWorkerIntent& any) { return Workers{any.worker}; },
                                [&](const PreemptIntent& any) { return state.find_job(any.job)->membership.workers; },
                                [](const auto&) { return Workers{}; }},
@@ -105,7 +105,7 @@ void PreemptionLimits::follow(const Plan& plan) {
     for (const WorkerId id : leaving_by(state_, intent)) {
       const Worker& worker = *state_.find_worker(id);
       const bool was_kept = !worker.is_gone() && !is_on_its_way_out(job, worker);
-      if (leavers_.insert(id) && was_kept) --workers;
+      if (leaving_workers_.insert(id) && was_kept) --workers;
     }
     if (workers != 0) given_.emplace_back(job.spec.tenant, workers * job.spec.gpus_per_worker);
   }

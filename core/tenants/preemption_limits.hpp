@@ -77,9 +77,9 @@ class PreemptionLimits {
   const ClusterState& state_;
   Instant now_;
   bool none_;
-  std::vector<Instant> pool_;  // preemptions within the window, those of this decision as well
-  std::size_t followed_ = 0;   // intents
-  IdSet<WorkerId> leavers_;    // by these
+  std::vector<Instant> pool_;        // preemptions within the window, those of this decision as well
+  std::size_t followed_ = 0;         // intents
+  IdSet<WorkerId> leaving_workers_;  // by these
   std::vector<std::pair<std::string, std::int64_t>> given_;  // by tenant, until the room is first asked for
   std::optional<GuaranteeRoom> room_;
 };

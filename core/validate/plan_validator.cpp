@@ -56,21 +56,22 @@ class PlanCheck {
     TP_TRY(resizable(job));
     const IdSet<WorkerId> leaving_workers(intent.leaving_workers.begin(), intent.leaving_workers.end());
     if (leaving_workers.empty() || leaving_workers.size() != intent.leaving_workers.size()) {
-      return breaks("LeaversAreMembers", job.id.text() + " names no leaver, or one twice");
+      return breaks("LeavingWorkersAreMembers", job.id.text() + " names no leaving worker, or one twice");
     }
     for (const WorkerId id : leaving_workers) {
-      if (!contains(job.membership.members, id)) return breaks("LeaversAreMembers", id.text() + " is no member");
+      if (!contains(job.membership.members, id)) return breaks("LeavingWorkersAreMembers", id.text() + " is no member");
     }
-    leavers_[job.id] = intent.leaving_workers;
+    leaving_workers_[job.id] = intent.leaving_workers;
     return size_allowed(job, job.size() - static_cast<int>(leaving_workers.size()));
   }
 
   Status check(const Job& job, const ReplaceIntent& intent) {
     TP_TRY(resizable(job));
-    if (!contains(job.membership.members, intent.leaver)) return breaks("LeaversAreMembers", intent.leaver.text());
+    if (!contains(job.membership.members, intent.leaving_worker))
+      return breaks("LeavingWorkersAreMembers", intent.leaving_worker.text());
     TP_TRY(hands_on(job, 1));
     TP_TRY(placements(job, {intent.joining_worker}));
-    return fit_together(job, {intent.joining_worker}, {intent.leaver});
+    return fit_together(job, {intent.joining_worker}, {intent.leaving_worker});
   }
 
   Status check(const Job& job, const MoveIntent& intent) {
@@ -78,10 +79,10 @@ class PlanCheck {
     const std::string name = job.id.text();
     const IdSet<WorkerId> leaving(intent.leaving_workers.begin(), intent.leaving_workers.end());
     if (leaving.empty() || leaving.size() != intent.leaving_workers.size()) {
-      return breaks("LeaversAreMembers", name + " names no leaver, or one twice");
+      return breaks("LeavingWorkersAreMembers", name + " names no leaving worker, or one twice");
     }
     for (const WorkerId id : leaving) {
-      if (!contains(job.membership.members, id)) return breaks("LeaversAreMembers", id.text() + " is no member");
+      if (!contains(job.membership.members, id)) return breaks("LeavingWorkersAreMembers", id.text() + " is no member");
     }
     const int more = static_cast<int>(intent.joining_workers.size()) - static_cast<int>(leaving.size());
     if (more < 0) return breaks("SizeIsAllowed", name + " would be smaller");
@@ -123,7 +124,7 @@ class PlanCheck {
     if (size < job.spec.elastic.min || size > job.spec.elastic.max) {
       return breaks("SizeWithinBounds", job.id.text() + " would have " + std::to_string(size) + " workers");
     }
-    return leavers_stay_out(job, intent);
+    return leaving_workers_stay_out(job, intent);
   }
 
   // No program of an older generation may live when those of the next one start: they would share a checkpoint.
@@ -191,7 +192,7 @@ class PlanCheck {
     return ok_status();
   }
 
-  // A live job has its state in its workers. When all of them leave, one must be in a generation with a newcomer.
+  // A live job has its state in its workers. When all of them leave, one must be in a generation with a joining worker.
   [[nodiscard]] static Status hands_on(const Job& job, int leaving) {
     const bool keeps = leaving < job.size() || job.spec.resize == ResizeMode::kRestart || job.size() > 1;
     const bool may_have_two = job.spec.elastic.max >= 2 && job.spec.batch.global >= 2;
@@ -280,9 +281,9 @@ class PlanCheck {
            contains(job.phase.transition()->joining_workers, id);
   }
 
-  [[nodiscard]] Status leavers_stay_out(const Job& job, const SwitchIntent& intent) const {
-    const auto found = leavers_.find(job.id);
-    if (found == leavers_.end()) return ok_status();
+  [[nodiscard]] Status leaving_workers_stay_out(const Job& job, const SwitchIntent& intent) const {
+    const auto found = leaving_workers_.find(job.id);
+    if (found == leaving_workers_.end()) return ok_status();
     for (const WorkerId id : found->second) {
       if (contains(intent.members, id)) return breaks("LeaversLeave", id.text() + " is told to leave and to stay");
     }
@@ -296,7 +297,7 @@ class PlanCheck {
   IdSet<JobId> switched_;
   IdSet<JobId> launched_;
   IdSet<WorkerId> stopped_;
-  std::map<JobId, std::vector<WorkerId>> leavers_;
+  std::map<JobId, std::vector<WorkerId>> leaving_workers_;
   JobsOnNodes placed_;
 };
 
@@ -305,7 +306,7 @@ Status check_targets(const ClusterState& state, const Replan& replan) {
   for (const auto& [id, now, words_only] : replan.changes) {
     const Job* job = state.find_job(id);
     if (job == nullptr) return breaks("JobExists", "there is no " + id.text());
-    if (before && !(before < id)) return breaks("AllottedOnce", id.text());
+    if (before && !(before < id)) return breaks("TargetedOnce", id.text());
     before = id;
     const auto& sizes = job->spec.elastic.sizes;
     const bool allowed = !now || now->size == 0 || std::binary_search(sizes.begin(), sizes.end(), now->size);

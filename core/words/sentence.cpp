@@ -496,9 +496,9 @@ std::string text_of(const SwitchTimeout& why) {
          " and is ended";
 }
 std::string text_of(const ParkTimeout& why) {
-  return why.worker.text() + " did not park within " + time(why.grace) + " and is ended; " +
+  return why.worker.text() + " did not save its state within " + time(why.grace) + " and is ended; " +
          (why.steps == 0 ? "no step is lost"
-                         : counted(static_cast<double>(why.steps), "step") + " since the last kept state are lost");
+                         : counted(static_cast<double>(why.steps), "step") + " since the last saved state are lost");
 }
 std::string text_of(const EndTimeout& why) {
   return why.worker.text() + " did not end within " + time(why.grace) +

@@ -77,7 +77,7 @@ struct TransitionCosts {
   Duration move;   // as many workers, on other nodes
   Duration start;  // from nothing, until the first step; also after it was preempted
   // What else a change takes, where it is known; zero = nothing.
-  Duration boot;    // of newcomers: they hold their slots for so long while the job goes on as it was
+  Duration boot;    // of joining workers: they hold their slots for so long while the job goes on as it was
   Duration resume;  // what giving up everything costs it, to have it back later: parking, and a start
 };
 

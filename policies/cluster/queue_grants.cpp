@@ -12,7 +12,7 @@ namespace reason = core::reason;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 // How a row stands in its line.
-enum class Standing { kInLine, kBehind, kNeverFits };
+enum class QueueState { kInLine, kBehind, kNeverFits };
 
 core::Reason served_reason(const JobRow& job, int size, const reason::Judgement& by) {
   const int held = size_of(job.placement);
@@ -30,8 +30,8 @@ struct Opposite {
 
 class Teller {
  public:
-  Teller(const View& view, const Line& line, Allocation& allocation, const std::vector<Standing>& standing)
-      : view_(view), line_(line), allocation_(allocation), standing_(standing), rivals_(view.jobs.size()) {
+  Teller(const View& view, const Line& line, Allocation& allocation, const std::vector<QueueState>& states)
+      : view_(view), line_(line), allocation_(allocation), states_(states), rivals_(view.jobs.size()) {
     free_ = view.slots();
     for (const Grant& grant : allocation.grants) free_ -= grant.size;
     find_rivals(line.order.empty() ? allocation.order : line.order);
@@ -39,9 +39,9 @@ class Teller {
 
   void tell(std::size_t row) {
     Grant& grant = allocation_.grants[row];
-    if (standing_[row] == Standing::kNeverFits) return;
+    if (states_[row] == QueueState::kNeverFits) return;
     const JobRow& job = view_.jobs[row];
-    if (standing_[row] == Standing::kInLine) {
+    if (states_[row] == QueueState::kInLine) {
       grant.reason = grant.size > 0 ? served_reason(job, grant.size, turn(row)) : core::Reason(waiting(row));
     }
     const double ahead = margin(row);
@@ -64,7 +64,7 @@ class Teller {
     for (std::size_t place = order.size(); place-- > 0;) {
       const std::size_t row = order[place];
       const bool is_served = allocation_.grants[row].size > 0;
-      if (!is_served && standing_[row] != Standing::kNeverFits) waiting = place;
+      if (!is_served && states_[row] != QueueState::kNeverFits) waiting = place;
       if (!is_served || waiting == kNone) continue;
       rivals_[row] = {.row = order[waiting], .apart = static_cast<int>(waiting - place)};
     }
@@ -99,15 +99,15 @@ class Teller {
   const View& view_;
   const Line& line_;
   Allocation& allocation_;
-  const std::vector<Standing>& standing_;
+  const std::vector<QueueState>& states_;
   int free_ = 0;
   std::vector<Opposite> rivals_;
 };
 
-void explain(const View& view, const Line& line, Allocation& allocation, const std::vector<Standing>& standing,
+void explain(const View& view, const Line& line, Allocation& allocation, const std::vector<QueueState>& states,
              RowsTold rows) {
   if (!view.explained) return;
-  Teller teller(view, line, allocation, standing);
+  Teller teller(view, line, allocation, states);
   for (const std::size_t row : allocation.order) {
     if (rows == RowsTold::kAll || allocation.grants[row].size == 0) teller.tell(row);
   }
@@ -122,12 +122,12 @@ Line by_arrival(const View& view) {
 }
 
 void explain_line(const View& view, const Line& line, Allocation& allocation, RowsTold rows) {
-  explain(view, line, allocation, std::vector<Standing>(view.jobs.size(), Standing::kInLine), rows);
+  explain(view, line, allocation, std::vector<QueueState>(view.jobs.size(), QueueState::kInLine), rows);
 }
 
 Allocation grant_in_order(const View& view, std::vector<std::size_t> queue, Overtaking overtaking, const Line& line) {
   Allocation allocation{.grants = std::vector<Grant>(view.jobs.size()), .order = std::move(queue)};
-  std::vector<Standing> standing(view.jobs.size(), Standing::kInLine);
+  std::vector<QueueState> states(view.jobs.size(), QueueState::kInLine);
   Line told = line;
   told.waits.resize(view.jobs.size());
   const int all = view.slots();
@@ -140,10 +140,10 @@ Allocation grant_in_order(const View& view, std::vector<std::size_t> queue, Over
     const int needed = job.size_wanted;
     told.waits[row] = {.needed = needed, .free = free};
     if (needed > all) {
-      standing[row] = Standing::kNeverFits;
+      states[row] = QueueState::kNeverFits;
       grant.reason = reason::NeverFits{.needed = needed, .cluster = all};
     } else if (overtaking == Overtaking::kNever && waiting > 0) {
-      standing[row] = Standing::kBehind;
+      states[row] = QueueState::kBehind;
       grant.reason = reason::BehindOlderJob{.ahead = waiting++, .needed = needed, .free = free};
     } else if (needed > free) {
       ++waiting;
@@ -154,7 +154,7 @@ Allocation grant_in_order(const View& view, std::vector<std::size_t> queue, Over
       grant.reason = served_reason(job, needed, {});
     }
   }
-  explain(view, told, allocation, standing, RowsTold::kAll);
+  explain(view, told, allocation, states, RowsTold::kAll);
   return allocation;
 }
 

@@ -99,7 +99,7 @@ std::vector<int> SizeExplorer::sizes(const JobSpeed& speed) const {
   return sizes;
 }
 
-std::optional<Reason> SizeExplorer::ground_of(const core::Target& target, bool priced) const {
+std::optional<Reason> SizeExplorer::evidence_for(const core::Target& target, bool priced) const {
   const int held = job_->size();
   if (held == 0 || target.size == 0) return std::nullopt;
   if (target.size == held) return ground_to_hold();
@@ -148,8 +148,8 @@ void tell_by_measurements(const core::ClusterState& state, const core::Job& job,
   if (rests_on == RestsOn::kElse) return;
   AllowedSizes ladder = ladder_of(state, job);
   if (ladder.sizes.empty() || job.requests.pinned_size > 0 || reports_nothing(job)) return;
-  auto ground = SizeExplorer(state, job, std::move(ladder)).ground_of(target, rests_on == RestsOn::kPrice);
-  if (ground) target.reason = *std::move(ground);
+  auto evidence = SizeExplorer(state, job, std::move(ladder)).evidence_for(target, rests_on == RestsOn::kPrice);
+  if (evidence) target.reason = *std::move(evidence);
 }
 
 }  // namespace tidepool::policies::cluster

@@ -38,9 +38,9 @@ class SizeExplorer {
   // In workers, ascending, never empty.
   [[nodiscard]] std::vector<int> sizes(const JobSpeed& speed) const;
 
-  // Why the job has the size that a target gives it, where its measurements are the ground and not the price; else
-  // nothing. `priced`: some job is outbid, so that a slot costs something.
-  [[nodiscard]] std::optional<core::Reason> ground_of(const core::Target& target, bool priced) const;
+  // Why the job has the size that a target gives it, where it follows from its measurements and not from the price;
+  // else nothing. `priced`: some job is outbid, so that a slot costs something.
+  [[nodiscard]] std::optional<core::Reason> evidence_for(const core::Target& target, bool priced) const;
 
  private:
   [[nodiscard]] int largest(int known) const;

@@ -33,7 +33,7 @@ inline constexpr std::array<Column, TIDEPOOL_JOB_COLUMNS> kJobColumns{{
     {"grow_seconds", ColumnKind::kNumber}, {"shrink_seconds", ColumnKind::kNumber},
     {"move_seconds", ColumnKind::kNumber}, {"start_seconds", ColumnKind::kNumber},
     {"priority", ColumnKind::kNumber},     {"preemptible", ColumnKind::kBoolean},
-    {"pinned", ColumnKind::kNumber},       {"frozen", ColumnKind::kBoolean},
+    {"pinned", ColumnKind::kNumber},       {"resize_blocked", ColumnKind::kBoolean},
     {"deadline", ColumnKind::kOptional},   {"useful_expected", ColumnKind::kOptional},
     {"steps_done", ColumnKind::kNumber},   {"tenant", ColumnKind::kTenant},
     {"price", ColumnKind::kNumber},

@@ -104,7 +104,7 @@ std::array<double, TIDEPOOL_JOB_COLUMNS> cells_of(const cluster::View& view, con
   cells[TIDEPOOL_JOB_PRIORITY] = job.priority;
   cells[TIDEPOOL_JOB_PREEMPTIBLE] = job.preemptible ? 1 : 0;
   cells[TIDEPOOL_JOB_PINNED] = job.pinned;
-  cells[TIDEPOOL_JOB_FROZEN] = job.resize_blocked ? 1 : 0;
+  cells[TIDEPOOL_JOB_RESIZE_BLOCKED] = job.resize_blocked ? 1 : 0;
   cells[TIDEPOOL_JOB_DEADLINE] = job.deadline ? seconds(*job.deadline) : or_nan(std::nullopt);
   cells[TIDEPOOL_JOB_EXPECTED] = or_nan(job.useful_expected);
   cells[TIDEPOOL_JOB_STEPS_DONE] = job.steps_done;

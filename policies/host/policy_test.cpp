@@ -168,7 +168,7 @@ class TestReader {
     row.size_min = static_cast<int>(in.integer("min", 1, {.low = 1, .high = row.size_max}));
     row.priority = static_cast<int>(in.integer("priority", 0, {.low = -kSizeMax, .high = kSizeMax}));
     row.preemptible = in.boolean("preemptible", true);
-    row.resize_blocked = in.boolean("frozen", false);
+    row.resize_blocked = in.boolean("resize_blocked", false);
     row.pinned = static_cast<int>(in.integer("pinned", 0, {.low = 0, .high = kSizeMax}));
     if (in.has("deadline")) row.deadline = Instant() + read_time(in, "deadline", "0s");
     const auto holds = static_cast<int>(in.integer("holds", 0, {.low = 0, .high = kSizeMax}));

@@ -25,34 +25,34 @@ extern "C" {
  * ever added at the end. NAN = not declared, where the comment says so. */
 typedef enum tidepool_job_column {
   TIDEPOOL_JOB_ID = 0,
-  TIDEPOOL_JOB_SUBMITTED,    /* when */
-  TIDEPOOL_JOB_WEIGHT,       /* of its owner; 1 = usual */
-  TIDEPOOL_JOB_SIZE,         /* slots that it holds now */
-  TIDEPOOL_JOB_NODES,        /* on so many nodes */
-  TIDEPOOL_JOB_HELD,         /* seconds for which it has held slots */
-  TIDEPOOL_JOB_SLOT_SECONDS, /* attained service: slots x time held */
-  TIDEPOOL_JOB_LARGEST_SEEN, /* largest size at which a job of its kind was measured; 0 = none */
-  TIDEPOOL_JOB_RESIZES,      /* changes of placement after the first */
-  TIDEPOOL_JOB_SIZE_WANTED,  /* what its user prefers, in slots as all sizes */
-  TIDEPOOL_JOB_SIZE_MIN,     /* below it, it cannot run */
-  TIDEPOOL_JOB_SIZE_MAX,     /* above it, it gains nothing */
-  TIDEPOOL_JOB_STEPS_LEFT,   /* at the declared batch; NAN = work not declared */
-  TIDEPOOL_JOB_USEFUL_LEFT,  /* in the steps of `option_goodput`; NAN = work not declared */
-  TIDEPOOL_JOB_MARK,         /* the number that the policy has marked it with; 0 at first */
-  TIDEPOOL_JOB_MARKED,       /* when that was */
-  TIDEPOOL_JOB_GROW,         /* seconds for which it stands still when it grows */
-  TIDEPOOL_JOB_SHRINK,       /* when it shrinks */
-  TIDEPOOL_JOB_MOVE,         /* when it moves to other nodes */
-  TIDEPOOL_JOB_START,        /* when it starts from nothing */
-  TIDEPOOL_JOB_PRIORITY,     /* higher goes first; the weight counts it in */
-  TIDEPOOL_JOB_PREEMPTIBLE,  /* 0 = once started it keeps its smallest size, whatever the policy answers */
-  TIDEPOOL_JOB_PINNED,       /* the size its user insists on, and gets; 0 = none */
-  TIDEPOOL_JOB_FROZEN,       /* 1 = its size cannot change now, whatever the policy answers */
-  TIDEPOOL_JOB_DEADLINE,     /* when it should have ended; NAN = no deadline */
-  TIDEPOOL_JOB_EXPECTED,     /* useful steps left, as ended jobs of its kind let expect; NAN = none has ended */
-  TIDEPOOL_JOB_STEPS_DONE,   /* at the declared batch */
-  TIDEPOOL_JOB_TENANT,       /* its tenant: view->tenant_name[...] */
-  TIDEPOOL_JOB_PRICE,        /* of the slots that it holds now, for an hour */
+  TIDEPOOL_JOB_SUBMITTED,      /* when */
+  TIDEPOOL_JOB_WEIGHT,         /* of its owner; 1 = usual */
+  TIDEPOOL_JOB_SIZE,           /* slots that it holds now */
+  TIDEPOOL_JOB_NODES,          /* on so many nodes */
+  TIDEPOOL_JOB_HELD,           /* seconds for which it has held slots */
+  TIDEPOOL_JOB_SLOT_SECONDS,   /* attained service: slots x time held */
+  TIDEPOOL_JOB_LARGEST_SEEN,   /* largest size at which a job of its kind was measured; 0 = none */
+  TIDEPOOL_JOB_RESIZES,        /* changes of placement after the first */
+  TIDEPOOL_JOB_SIZE_WANTED,    /* what its user prefers, in slots as all sizes */
+  TIDEPOOL_JOB_SIZE_MIN,       /* below it, it cannot run */
+  TIDEPOOL_JOB_SIZE_MAX,       /* above it, it gains nothing */
+  TIDEPOOL_JOB_STEPS_LEFT,     /* at the declared batch; NAN = work not declared */
+  TIDEPOOL_JOB_USEFUL_LEFT,    /* in the steps of `option_goodput`; NAN = work not declared */
+  TIDEPOOL_JOB_MARK,           /* the number that the policy has marked it with; 0 at first */
+  TIDEPOOL_JOB_MARKED,         /* when that was */
+  TIDEPOOL_JOB_GROW,           /* seconds for which it stands still when it grows */
+  TIDEPOOL_JOB_SHRINK,         /* when it shrinks */
+  TIDEPOOL_JOB_MOVE,           /* when it moves to other nodes */
+  TIDEPOOL_JOB_START,          /* when it starts from nothing */
+  TIDEPOOL_JOB_PRIORITY,       /* higher goes first; the weight counts it in */
+  TIDEPOOL_JOB_PREEMPTIBLE,    /* 0 = once started it keeps its smallest size, whatever the policy answers */
+  TIDEPOOL_JOB_PINNED,         /* the size its user insists on, and gets; 0 = none */
+  TIDEPOOL_JOB_RESIZE_BLOCKED, /* 1 = its size cannot change now, whatever the policy answers */
+  TIDEPOOL_JOB_DEADLINE,       /* when it should have ended; NAN = no deadline */
+  TIDEPOOL_JOB_EXPECTED,       /* useful steps left, as ended jobs of its kind let expect; NAN = none has ended */
+  TIDEPOOL_JOB_STEPS_DONE,     /* at the declared batch */
+  TIDEPOOL_JOB_TENANT,         /* its tenant: view->tenant_name[...] */
+  TIDEPOOL_JOB_PRICE,          /* of the slots that it holds now, for an hour */
   TIDEPOOL_JOB_COLUMNS
 } tidepool_job_column;
 

@@ -22,11 +22,11 @@ class PlaceStage {
 [[nodiscard]] bool suits(const cluster::NodeRow& node, const cluster::Grant& grant);
 
 // The slots of each node that are left when every job whose size and slot type are unchanged stays where it is.
-struct Standing {
+struct KeptPlaces {
   std::vector<int> free;                       // per row of view.nodes
   std::vector<cluster::Placement> placements;  // per row of view.jobs; empty = to be placed, or to hold nothing
 };
-[[nodiscard]] Standing keep_unchanged(const cluster::View& view, const cluster::Allocation& allocation);
+[[nodiscard]] KeptPlaces keep_unchanged(const cluster::View& view, const cluster::Allocation& allocation);
 
 // Every job of unchanged size and slot type stays; each other one, in the allocation's order, takes what it needs node
 // after node. `next` names the one: it has free slots that suit the grant, of which so many are missing still.

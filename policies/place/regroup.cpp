@@ -13,9 +13,9 @@ namespace {
 class Layout {
  public:
   Layout(const cluster::View& view, const cluster::Allocation& allocation)
-      : view_(view), allocation_(allocation), standing_(keep_unchanged(view, allocation)) {
+      : view_(view), allocation_(allocation), kept_(keep_unchanged(view, allocation)) {
     for (std::size_t row = 0; row < view.jobs.size(); ++row) {
-      if (size(row) > 0 && standing_.placements[row].empty()) missing_.emplace(-size(row), row);
+      if (size(row) > 0 && kept_.placements[row].empty()) missing_.emplace(-size(row), row);
     }
   }
 
@@ -25,12 +25,12 @@ class Layout {
       missing_.erase(missing_.begin());
       lay_out(row);
     }
-    return std::move(standing_.placements);
+    return std::move(kept_.placements);
   }
 
  private:
   [[nodiscard]] int size(std::size_t row) const { return allocation_.grants[row].size; }
-  [[nodiscard]] int& free(std::size_t node) { return standing_.free[node]; }
+  [[nodiscard]] int& free(std::size_t node) { return kept_.free[node]; }
 
   void lay_out(std::size_t row) {
     int largest = 0;
@@ -51,13 +51,13 @@ class Layout {
   }
 
   void add(std::size_t row, std::size_t node, int slots) {
-    standing_.placements[row].push_back({.node = static_cast<int>(node), .slots = slots});
+    kept_.placements[row].push_back({.node = static_cast<int>(node), .slots = slots});
     free(node) -= slots;
   }
 
   [[nodiscard]] std::optional<std::size_t> fullest_with(int part, std::size_t row) {
     std::optional<std::size_t> best;
-    for (std::size_t node = 0; node < standing_.free.size(); ++node) {
+    for (std::size_t node = 0; node < kept_.free.size(); ++node) {
       if (free(node) >= part && may_take(row, node) && (!best || free(node) < free(*best))) best = node;
     }
     return best;
@@ -65,7 +65,7 @@ class Layout {
 
   [[nodiscard]] std::optional<std::size_t> emptiest(std::size_t row) {
     std::optional<std::size_t> best;
-    for (std::size_t node = 0; node < standing_.free.size(); ++node) {
+    for (std::size_t node = 0; node < kept_.free.size(); ++node) {
       if (may_take(row, node) && (!best || free(node) > free(*best))) best = node;
     }
     return best;
@@ -74,7 +74,7 @@ class Layout {
   // Its slots are of the type that the job was granted, and the job does not lie there yet.
   [[nodiscard]] bool may_take(std::size_t row, std::size_t node) const {
     return suits(view_.nodes[node], allocation_.grants[row]) &&
-           std::ranges::none_of(standing_.placements[row],
+           std::ranges::none_of(kept_.placements[row],
                                 [&](const auto& share) { return share.node == static_cast<int>(node); });
   }
 
@@ -82,8 +82,8 @@ class Layout {
   // they would be placed again and again.
   [[nodiscard]] std::vector<std::pair<int, std::size_t>> smaller_on(std::size_t node, int part) const {
     std::vector<std::pair<int, std::size_t>> found;
-    for (std::size_t row = 0; row < standing_.placements.size(); ++row) {
-      const auto& placement = standing_.placements[row];
+    for (std::size_t row = 0; row < kept_.placements.size(); ++row) {
+      const auto& placement = kept_.placements[row];
       if (placement.size() == 1 && placement[0].node == static_cast<int>(node) && size(row) < part) {
         found.emplace_back(size(row), row);
       }
@@ -95,7 +95,7 @@ class Layout {
   // On the emptiest node where enough smaller jobs lie; nothing if there is none.
   [[nodiscard]] std::optional<std::size_t> make_room(int part, std::size_t row) {
     std::optional<std::size_t> best;
-    for (std::size_t node = 0; node < standing_.free.size(); ++node) {
+    for (std::size_t node = 0; node < kept_.free.size(); ++node) {
       int room = free(node);
       for (const auto& [slots, other] : smaller_on(node, part)) room += slots;
       if (room >= part && may_take(row, node) && (!best || free(node) > free(*best))) best = node;
@@ -103,7 +103,7 @@ class Layout {
     if (!best) return std::nullopt;
     for (const auto& [slots, other] : smaller_on(*best, part)) {
       if (free(*best) >= part) break;
-      standing_.placements[other].clear();
+      kept_.placements[other].clear();
       free(*best) += slots;
       missing_.emplace(-slots, other);
     }
@@ -112,7 +112,7 @@ class Layout {
 
   const cluster::View& view_;
   const cluster::Allocation& allocation_;
-  Standing standing_;
+  KeptPlaces kept_;
   std::set<std::pair<int, std::size_t>> missing_;  // size below 0, so that the largest comes first
 };
 

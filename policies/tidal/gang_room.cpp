@@ -60,25 +60,26 @@ bool take(Free& free, const GangRoom::Change& change) {
 }
 
 // Jobs that may leave, the one that gains least from a slot first, and which of them have been told to.
-struct Leavers {
+struct LeavingJobs {
   std::vector<GangRoom::Stayer> jobs;
   std::vector<std::vector<std::size_t>> on;  // by node, those that hold slots there; in the order of `jobs`
   std::vector<bool> leave;
 };
 
-Leavers leavers_of(const std::vector<GangRoom::Stayer>& stayers, std::size_t nodes) {
-  Leavers leavers{
+LeavingJobs leaving_jobs_of(const std::vector<GangRoom::Stayer>& stayers, std::size_t nodes) {
+  LeavingJobs leaving_jobs{
       .jobs = stayers, .on = std::vector<std::vector<std::size_t>>(nodes), .leave = std::vector<bool>(stayers.size())};
-  std::sort(leavers.jobs.begin(), leavers.jobs.end(), [](const GangRoom::Stayer& a, const GangRoom::Stayer& b) {
-    return std::pair(a.worth, a.row->id) < std::pair(b.worth, b.row->id);
-  });
-  for (std::size_t i = 0; i < leavers.jobs.size(); ++i) {
-    for (const Share& share : leavers.jobs[i].row->placement) {
-      auto& here = leavers.on[static_cast<std::size_t>(share.node)];
+  std::sort(leaving_jobs.jobs.begin(), leaving_jobs.jobs.end(),
+            [](const GangRoom::Stayer& a, const GangRoom::Stayer& b) {
+              return std::pair(a.worth, a.row->id) < std::pair(b.worth, b.row->id);
+            });
+  for (std::size_t i = 0; i < leaving_jobs.jobs.size(); ++i) {
+    for (const Share& share : leaving_jobs.jobs[i].row->placement) {
+      auto& here = leaving_jobs.on[static_cast<std::size_t>(share.node)];
       if (here.empty() || here.back() != i) here.push_back(i);
     }
   }
-  return leavers;
+  return leaving_jobs;
 }
 
 // What leaves one node for a worker.
@@ -94,12 +95,12 @@ struct Lack {
   int most = 0;      // and fewer slots than these are given up
 };
 
-std::optional<Leaving> leaving_from(std::size_t node, Lack lack, const Leavers& leavers) {
+std::optional<Leaving> leaving_from(std::size_t node, Lack lack, const LeavingJobs& leaving_jobs) {
   Leaving leaving;
-  for (const std::size_t i : leavers.on[node]) {
-    if (lack.slots <= 0 || !(leavers.jobs[i].worth < lack.worth)) break;
-    if (leavers.leave[i]) continue;
-    const Placement& held = leavers.jobs[i].row->placement;
+  for (const std::size_t i : leaving_jobs.on[node]) {
+    if (lack.slots <= 0 || !(leaving_jobs.jobs[i].worth < lack.worth)) break;
+    if (leaving_jobs.leave[i]) continue;
+    const Placement& held = leaving_jobs.jobs[i].row->placement;
     leaving.slots += size_of(held);
     if (leaving.slots >= lack.most) return std::nullopt;
     for (const Share& share : held) lack.slots -= static_cast<std::size_t>(share.node) == node ? share.slots : 0;
@@ -109,42 +110,43 @@ std::optional<Leaving> leaving_from(std::size_t node, Lack lack, const Leavers& 
 }
 
 // The fewest slots that others give up for a worker on one of the nodes where it lacks at most so many.
-Leaving fewest_leaving(const Free& free, const Leavers& leavers, const GangRoom::Change& change, int lacks_most) {
+Leaving fewest_leaving(const Free& free, const LeavingJobs& leaving_jobs, const GangRoom::Change& change,
+                       int lacks_most) {
   const int slots = change.row->slots_per_worker;
   Leaving best{.jobs = {}, .slots = std::numeric_limits<int>::max()};
   for_each_node(free, change, [&](std::size_t node) {
     if (!free[node]) return;
     const Lack lack{.slots = slots - slots_for(*free[node], change), .worth = change.worth, .most = best.slots};
     if (lack.slots > lacks_most || lack.slots >= best.slots) return;  // at least as many leave as it lacks
-    if (auto leaving = leaving_from(node, lack, leavers)) best = *std::move(leaving);
+    if (auto leaving = leaving_from(node, lack, leaving_jobs)) best = *std::move(leaving);
   });
   return best;
 }
 
 // Room for one more worker, where others give up the fewest slots for it. No node is better than one where it lacks
 // least and no more leave, so these are looked at first.
-bool make_room(Free& free, Leavers& leavers, const GangRoom::Change& change) {
+bool make_room(Free& free, LeavingJobs& leaving_jobs, const GangRoom::Change& change) {
   int least = change.row->slots_per_worker;
   for_each_node(free, change, [&](std::size_t node) {
     if (free[node]) least = std::min(least, change.row->slots_per_worker - slots_for(*free[node], change));
   });
-  Leaving best = fewest_leaving(free, leavers, change, least);
-  if (best.slots > least) best = fewest_leaving(free, leavers, change, std::numeric_limits<int>::max());
+  Leaving best = fewest_leaving(free, leaving_jobs, change, least);
+  if (best.slots > least) best = fewest_leaving(free, leaving_jobs, change, std::numeric_limits<int>::max());
   if (best.jobs.empty()) return false;
   for (const std::size_t i : best.jobs) {
-    leavers.leave[i] = true;
-    give_up(free, leavers.jobs[i].row->placement, 0, leavers.jobs[i].moves);
+    leaving_jobs.leave[i] = true;
+    give_up(free, leaving_jobs.jobs[i].row->placement, 0, leaving_jobs.jobs[i].moves);
   }
   return take(free, change);
 }
 
 // All workers of a job that holds nothing, or none.
-bool enter(Free& free, Leavers& leavers, const GangRoom::Change& change) {
+bool enter(Free& free, LeavingJobs& leaving_jobs, const GangRoom::Change& change) {
   Free tried = free;
-  const std::vector<bool> told = leavers.leave;
+  const std::vector<bool> told = leaving_jobs.leave;
   for (int found = 0; found < change.size; found += change.row->slots_per_worker) {
-    if (take(tried, change) || make_room(tried, leavers, change)) continue;
-    leavers.leave = told;
+    if (take(tried, change) || make_room(tried, leaving_jobs, change)) continue;
+    leaving_jobs.leave = told;
     return false;
   }
   free = std::move(tried);
@@ -179,19 +181,19 @@ GangRoom::Fit GangRoom::fit(const std::vector<Change>& changes, const std::vecto
     }
   }
   std::sort(growing.begin(), growing.end());
-  Leavers leavers = leavers_of(stayers, free.size());
+  LeavingJobs leaving_jobs = leaving_jobs_of(stayers, free.size());
   for (const auto& [width, most, submitted, id, i] : growing) {
     const JobRow& row = *changes[i].row;
     const int held = size_of(row.placement);
     Free tried = free;
     int found = held;
     while (found < fit.sizes[i] && take(tried, changes[i])) found += row.slots_per_worker;
-    if (found < fit.sizes[i] && held == 0 && enter(free, leavers, changes[i])) continue;
+    if (found < fit.sizes[i] && held == 0 && enter(free, leaving_jobs, changes[i])) continue;
     free = std::move(tried);
     if (found < fit.sizes[i]) fit.sizes[i] = std::max(held, largest_size(row, found));
   }
-  for (std::size_t i = 0; i < leavers.leave.size(); ++i) {
-    if (leavers.leave[i]) fit.leave.push_back(leavers.jobs[i].row->id);
+  for (std::size_t i = 0; i < leaving_jobs.leave.size(); ++i) {
+    if (leaving_jobs.leave[i]) fit.leave.push_back(leaving_jobs.jobs[i].row->id);
   }
   return fit;
 }

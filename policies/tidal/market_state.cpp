@@ -16,13 +16,13 @@ Instant next_step(const cluster::JobRow& job, Instant now, const Waiting& waitin
 
 MarketState::MarketState(const SlotPool& pool, const Settings& settings)
     : settings_(settings),
-      ground_(pool),
+      pool_(pool),
       others_(RemainingWork::kClasses),
       in_class_(RemainingWork::kClasses),
       market_(pool.slots) {}
 
-void MarketState::set_ground(const SlotPool& pool) {
-  ground_ = pool;
+void MarketState::set_pool(const SlotPool& pool) {
+  pool_ = pool;
   market_.set_slots(pool.slots);
   for (auto& [job, entry] : entries_) {
     entry.worth.reset();
@@ -101,7 +101,7 @@ IdSet<JobId> MarketState::to_be_weighed(Instant now) {
   return jobs;
 }
 
-// Only a row that was put again, or another ground, makes a new worth.
+// Only a row that was put again, or another pool, makes a new worth.
 Curve MarketState::weigh(Entry& entry, Instant now) const {
   // One that holds slots does not wait: its row says for how long it did.
   const Instant waits_until = entry.row.placement.empty() ? now : entry.at;
@@ -109,7 +109,7 @@ Curve MarketState::weigh(Entry& entry, Instant now) const {
   if (entry.worth) {
     entry.worth->reweigh(others, waits_until);
   } else {
-    SlotPool pool = ground_;
+    SlotPool pool = pool_;
     pool.now = waits_until;
     entry.worth.emplace(entry.row, pool, others, settings_);
   }

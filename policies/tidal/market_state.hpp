@@ -1,5 +1,5 @@
 // Every job's row and bid, kept up to date: what an engine holds between events so that an event costs what it changes.
-// Its answer follows from the rows it was given, the ground and the time of the last settlement alone, so it is the
+// Its answer follows from the rows it was given, the pool and the time of the last settlement alone, so it is the
 // same as that of a new market state with the same rows. A row is re-read when it is put again, when the number of jobs
 // behind it or its levelling changes by a step, and when it has waited for another step.
 #pragma once
@@ -23,7 +23,7 @@ class MarketState {
   MarketState& operator=(const MarketState&) = delete;
 
   // Nodes have come or gone: every job is weighed anew.
-  void set_ground(const SlotPool& pool);
+  void set_pool(const SlotPool& pool);
   // What is known of a job, as of `at`; replaces what was. Its speed model is read until it leaves. `promised`: the
   // size that it has at any price (promises.hpp).
   void put(cluster::JobRow job, Instant at, int promised = 0);
@@ -53,7 +53,7 @@ class MarketState {
     bool in_turn = false;
     Waiting waiting;
     std::size_t place = 0;              // in the list of its class
-    std::optional<UtilityCurve> worth;  // of this row and the ground, as of when it was weighed last; none = never
+    std::optional<UtilityCurve> worth;  // of this row and the pool, as of when it was weighed last; none = never
   };
 
   void enter_class(JobId job, Entry& entry);
@@ -62,7 +62,7 @@ class MarketState {
   [[nodiscard]] IdSet<JobId> to_be_weighed(Instant now);
 
   Settings settings_;
-  SlotPool ground_;
+  SlotPool pool_;
   IdTable<JobId, Entry> entries_;
   RemainingWork remaining_work_;
   std::vector<Others> others_;                // by class, as of the last settlement

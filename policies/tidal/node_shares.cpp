@@ -173,7 +173,7 @@ void NodeShares::count_slots(Set& set, Instant now) const {
   for (const int node : set.nodes) {
     pool.slots_per_node = std::max(pool.slots_per_node, nodes_[static_cast<std::size_t>(node)].all);
   }
-  if (std::exchange(set.slots, pool.slots) != pool.slots) set.market->set_ground(pool);
+  if (std::exchange(set.slots, pool.slots) != pool.slots) set.market->set_pool(pool);
 }
 
 void NodeShares::sell(Set& set, Instant now, Settled& settled, core::StepBudget& budget) const {

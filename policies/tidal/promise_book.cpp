@@ -43,29 +43,29 @@ void PromiseBook::clear() {
   kept_slots_ = 0;
 }
 
-bool PromiseBook::is_due(const Standing& standing, Instant now) const {
-  const core::Mark& mark = standing.mark;
-  if (entries_.size() <= kFewDeadlines || mark.level != kAccepted || standing.nodes_changed) return true;
+bool PromiseBook::is_due(const NewestPlan& newest, Instant now) const {
+  const core::Mark& mark = newest.mark;
+  if (entries_.size() <= kFewDeadlines || mark.level != kAccepted || newest.nodes_changed) return true;
   const bool size_changes = !mark.numbers.empty() && now.count_us() >= static_cast<std::int64_t>(mark.numbers.front());
   return size_changes || now >= mark.since + kRoundEvery;
 }
 
-IdSet<JobId> PromiseBook::renew(const Standing& standing, const SlotPool& ground) {
+IdSet<JobId> PromiseBook::renew(const NewestPlan& newest, const SlotPool& pool) {
   if (entries_.empty()) {
     of_plan_ = {};
     is_ahead_ = false;
     return {};
   }
-  if (is_due(standing, ground.now)) {
+  if (is_due(newest, pool.now)) {
     is_ahead_ = true;
-    return make_round(ground);
+    return make_round(pool);
   }
-  of_plan_ = standing.mark;
+  of_plan_ = newest.mark;
   return std::exchange(is_ahead_, false) ? go_by_marks() : IdSet<JobId>();
 }
 
-IdSet<JobId> PromiseBook::make_round(const SlotPool& ground) {
-  Asking asking{.jobs = {}, .ground = ground, .room = ground.slots - kept_slots_, .looks = kLooksOfRound};
+IdSet<JobId> PromiseBook::make_round(const SlotPool& pool) {
+  Asking asking{.jobs = {}, .pool = pool, .room = pool.slots - kept_slots_, .looks = kLooksOfRound};
   asking.jobs.reserve(entries_.size());
   for (const auto& [id, entry] : entries_) asking.jobs.push_back(&entry.row);
   core::StepBudget budget(kStepsOfRound);
@@ -75,7 +75,7 @@ IdSet<JobId> PromiseBook::make_round(const SlotPool& ground) {
   for (auto& [id, entry] : entries_) {
     core::Mark mark;
     if (promises.accepted[at]) {
-      const Instant since = is_accepted(entry.row.mark) ? entry.row.mark.since : ground.now;
+      const Instant since = is_accepted(entry.row.mark) ? entry.row.mark.since : pool.now;
       mark = {.level = kAccepted, .since = since, .numbers = {double(promises.sizes[at])}};
     } else if (promises.declined[at]) {
       mark.numbers = {promises.late[at].beside_s, promises.late[at].alone_s};
@@ -85,7 +85,7 @@ IdSet<JobId> PromiseBook::make_round(const SlotPool& ground) {
     if (std::exchange(entry.mark, mark) != mark) changed.insert(id);
     ++at;
   }
-  of_plan_ = {.level = kAccepted, .since = ground.now, .numbers = {}};
+  of_plan_ = {.level = kAccepted, .since = pool.now, .numbers = {}};
   if (promises.change) of_plan_.numbers.push_back(double(promises.change->count_us()));
   return changed;
 }

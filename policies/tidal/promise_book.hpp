@@ -29,13 +29,13 @@ class PromiseBook {
   void clear();
 
   // Of the newest plan that is part of the state.
-  struct Standing {
+  struct NewestPlan {
     core::Mark mark;
     bool nodes_changed = false;  // since
   };
-  // Makes a round if one is due, else goes by the marks. `ground`: with all slots that bids may have. Returns the jobs
+  // Makes a round if one is due, else goes by the marks. `pool`: with all slots that bids may have. Returns the jobs
   // whose promises are others than those that were in force before.
-  [[nodiscard]] IdSet<JobId> renew(const Standing& standing, const SlotPool& ground);
+  [[nodiscard]] IdSet<JobId> renew(const NewestPlan& newest, const SlotPool& pool);
 
   // In force now. Of a job without a deadline, or whose work is not known: nothing.
   [[nodiscard]] core::Mark mark(JobId job) const;
@@ -60,8 +60,8 @@ class PromiseBook {
     Instant at;
     core::Mark mark;  // in force now
   };
-  [[nodiscard]] bool is_due(const Standing& standing, Instant now) const;
-  [[nodiscard]] IdSet<JobId> make_round(const SlotPool& ground);
+  [[nodiscard]] bool is_due(const NewestPlan& newest, Instant now) const;
+  [[nodiscard]] IdSet<JobId> make_round(const SlotPool& pool);
   [[nodiscard]] IdSet<JobId> go_by_marks();
 
   Settings settings_;

@@ -39,19 +39,19 @@ class Planner {
 
   Promises make() && {
     std::vector<std::size_t> rows;  // accepted before, by deadline
-    std::vector<std::size_t> newcomers;
+    std::vector<std::size_t> new_jobs;
     for (std::size_t row = 0; row < asking_.jobs.size(); ++row) {
       demands_.push_back(demand_of(*asking_.jobs[row]));
-      (is_accepted(*asking_.jobs[row]) ? rows : newcomers).push_back(row);
+      (is_accepted(*asking_.jobs[row]) ? rows : new_jobs).push_back(row);
     }
     set_slot();
     rows = keepable(by_deadline(std::move(rows)));
-    newcomers = least_first(std::move(newcomers));
+    new_jobs = least_first(std::move(new_jobs));
     std::size_t asked = 0;
-    for (; asked < newcomers.size() && looks_ > 0; ++asked) admit(newcomers[asked], rows);
+    for (; asked < new_jobs.size() && looks_ > 0; ++asked) admit(new_jobs[asked], rows);
     (void)plan_all(rows);
     SlotProfile left = what_is_left(rows);
-    for (; asked < newcomers.size(); ++asked) admit_beside(newcomers[asked], rows, left);
+    for (; asked < new_jobs.size(); ++asked) admit_beside(new_jobs[asked], rows, left);
     for (const std::size_t row : rows) promise(row);
     measure_lateness(left);
     return std::move(promises_);
@@ -91,13 +91,13 @@ class Planner {
 
   [[nodiscard]] Demand demand_of(const JobRow& job) const {
     Demand demand;
-    for (const int size : sizes_weighed(job, asking_.ground, settings_)) {
-      const double speed = job.speed->goodput(cluster::packed(size, asking_.ground.slots_per_node));
+    for (const int size : sizes_weighed(job, asking_.pool, settings_)) {
+      const double speed = job.speed->goodput(cluster::packed(size, asking_.pool.slots_per_node));
       const bool faster = demand.levels.empty() || speed > demand.levels.back().speed;
       if (speed > 0 && std::isfinite(speed) && faster) demand.levels.push_back({.size = size, .speed = speed});
     }
     demand.steps_left = std::max(*job.useful_left, 1e-9);
-    const double until_s = (*job.deadline - asking_.ground.now).to_seconds() - job.transition.to_seconds();
+    const double until_s = (*job.deadline - asking_.pool.now).to_seconds() - job.transition.to_seconds();
     demand.deadline_s = static_cast<std::int64_t>(std::floor(until_s * (1 - settings_.deadline_margin)));
     return demand;
   }
@@ -194,7 +194,7 @@ class Planner {
     promises_.accepted[row] = true;
     promises_.sizes[row] = plans_[row].size_now();
     if (plans_[row].stretches.size() < 2) return;
-    const Instant change = asking_.ground.now + Duration::seconds(plans_[row].stretches[1].from_s);
+    const Instant change = asking_.pool.now + Duration::seconds(plans_[row].stretches[1].from_s);
     if (!promises_.change || change < *promises_.change) promises_.change = change;
   }
 
@@ -225,7 +225,7 @@ Promises promises_of(const Asking& asking, const Settings& settings, core::StepB
 }
 
 Promises promises_of(const View& view, const Settings& settings, core::StepBudget& budget) {
-  Asking asking{.jobs = {}, .ground = ground_of(view), .room = view.slots()};
+  Asking asking{.jobs = {}, .pool = pool_of(view), .room = view.slots()};
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
     if (has_promise(view.jobs[row])) {

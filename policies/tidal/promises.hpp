@@ -2,9 +2,9 @@
 // then has, at any price, the size that its plan gives it now; a new job for which no such plan exists is declined. The
 // plans are those of least size of Gu et al., "ElasticFlow", ASPLOS 2023, section 4.1 (cluster/deadline_plan.hpp); what
 // is left over now goes to the market, where accepted jobs bid for more than was promised. Departs from the paper in
-// that newcomers are taken one by one, the one that takes least slot time first, instead of all or none, and that a job
+// that new jobs are taken one by one, the one that takes least slot time first, instead of all or none, and that a job
 // that has fallen behind asks for no more than others do. Where there are many deadlines, a round is kept to a number
-// of looks: plans then change sizes at longer steps, and once the looks are spent, a newcomer is accepted only into
+// of looks: plans then change sizes at longer steps, and once the looks are spent, a new job is accepted only into
 // what the plans of all others leave. Pure; a job's mark of level 1 = accepted.
 #pragma once
 
@@ -46,7 +46,7 @@ struct Promises {
 struct Asking {
   static constexpr std::int64_t kAllLooks = std::numeric_limits<std::int64_t>::max();
   std::vector<const cluster::JobRow*> jobs;  // each has a deadline and known work
-  SlotPool ground;
+  SlotPool pool;
   int room = 0;                    // slots that can be promised
   std::int64_t looks = kAllLooks;  // at steps of plans, about
 };

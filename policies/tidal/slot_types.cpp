@@ -60,8 +60,8 @@ std::vector<double> fitted_paces(const Logs& logs, std::size_t types) {
 
 }  // namespace
 
-std::vector<SlotPool> grounds_of(const View& view) {
-  if (view.types.size() < 2) return {ground_of(view)};
+std::vector<SlotPool> pools_of(const View& view) {
+  if (view.types.size() < 2) return {pool_of(view)};
   std::vector<SlotPool> pools(view.types.size());
   for (std::size_t type = 0; type < pools.size(); ++type) {
     pools[type].type = static_cast<int>(type);

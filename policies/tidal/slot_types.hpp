@@ -12,7 +12,7 @@ namespace tidepool::policies::tidal {
 
 // One per type; a view without types has one. The paces p are the fit of log g_it = a_i + log p_t, least squares over
 // the jobs i and types t that were measured, with p_0 = 1; a type that shares no job with the others has pace 1.
-[[nodiscard]] std::vector<SlotPool> grounds_of(const cluster::View& view);
+[[nodiscard]] std::vector<SlotPool> pools_of(const cluster::View& view);
 
 // Of the slots that a job holds; -1 = it holds none.
 [[nodiscard]] int type_held(const cluster::View& view, const cluster::JobRow& job);

@@ -29,7 +29,7 @@ std::vector<std::size_t> largest_first(const std::vector<Grant>& grants) {
 // All but the order of placement, on slots that are alike. `promised`: by row; empty = nothing to any job.
 Allocation decide(const View& view, const std::vector<int>& promised, const Settings& settings,
                   core::StepBudget& budget) {
-  MarketState market_state(ground_of(view), settings);
+  MarketState market_state(pool_of(view), settings);
   for (std::size_t row = 0; row < view.jobs.size(); ++row) {
     market_state.put(view.jobs[row], view.now, promised.empty() ? 0 : promised[row]);
   }

@@ -62,7 +62,7 @@ TidalPlanner::TidalPlanner(const Settings& settings)
 // Deadlines and shares of nodes are looked at each time.
 bool TidalPlanner::rests(Instant now) {
   const bool has_said_all = market_state_ && followed_.empty() && unsent_updates_.empty();
-  return has_said_all && promises_.empty() && shares_.empty() && without_.empty() && !thaws_.any_due(now) &&
+  return has_said_all && promises_.empty() && shares_.empty() && without_.empty() && !resizable_at_.any_due(now) &&
          market_state_->rests(now);
 }
 
@@ -82,13 +82,12 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
     bid_room_ = room();
     jobs.clear();
     for (const auto& [id, part] : parts_) jobs.insert(id);
-    market_state_->set_ground(
-        {.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = request.view.now});
+    market_state_->set_pool({.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = request.view.now});
   }
   bid(request, jobs);
   const core::ClusterPlan& newest = request.view.state.plan;
-  const SlotPool ground{.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = request.view.now};
-  const Jobs promised = promises_.renew({.mark = request.mark, .nodes_changed = newest.nodes != request.nodes}, ground);
+  const SlotPool pool{.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = request.view.now};
+  const Jobs promised = promises_.renew({.mark = request.mark, .nodes_changed = newest.nodes != request.nodes}, pool);
   for (const JobId id : promised) offer_promised(id);
   jobs.insert(promised);
   // What is counted follows from the state, as the answer does; the work itself depends on what was kept.
@@ -175,7 +174,7 @@ void TidalPlanner::look_at_nodes(const core::PlanRequest& request) {
 // Jobs whose facts have changed since they were read, whose time has come, or of which ended jobs let expect otherwise.
 TidalPlanner::Jobs TidalPlanner::stale(const core::PlanRequest& request) {
   followed_.insert(request.looked_at);
-  followed_.insert(thaws_.take(request.view.now));
+  followed_.insert(resizable_at_.take(request.view.now));
   Jobs jobs = std::exchange(followed_, {});
   for (const JobId id : Jobs(jobs)) {
     const auto moved = rows_.follow(request.view.state, id);
@@ -192,7 +191,7 @@ void TidalPlanner::forget(JobId job) {
   gang_room_.take_out(part.held, part.moves);
   share_out(part, -1);
   if (!part.sized) claimed_ -= size_of(part.held);
-  thaws_.erase(job);
+  resizable_at_.erase(job);
   giving_.erase(job);
   resized_.erase(job);
   wanting_gangs_.erase(job);
@@ -241,8 +240,8 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
       const NodeId node = rows_.nodes()[static_cast<std::size_t>(share.node)];
       if (state.find_node(node)->is_closed()) part.on_cordoned += share.slots;
     }
-    const auto thaws = core::resizable_at(job);
-    if (sized && thaws && *thaws > request.view.now) thaws_.set(id, *thaws);
+    const auto resizable = core::resizable_at(job);
+    if (sized && resizable && *resizable > request.view.now) resizable_at_.set(id, *resizable);
     on_cordoned_ += part.on_cordoned;
     gang_room_.put(part.held, part.moves);
     share_out(part, 1);
@@ -422,7 +421,8 @@ core::Target TidalPlanner::sized(const core::ClusterView& view, const core::Job&
   const JobRow& row = market_state_->row(job.id);
   const int bought = market_state_->market().choice(job.id).size;
   const int given = given_to(job.id, bought);
-  // A loss may have left a frozen job between the allowed sizes: it keeps the one below until it can change.
+  // A loss may have left a job that cannot change its size between the allowed sizes: it keeps the one below until it
+  // can change.
   const int size = given == 0 || may_have(row, given) ? given : std::max(row.size_min, largest_size(row, given));
   core::Target out{
       .size = size / row.slots_per_worker, .place = -size, .reason = {}, .lost = {}, .mark = promises_.mark(job.id)};

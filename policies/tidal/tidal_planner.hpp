@@ -123,7 +123,7 @@ class TidalPlanner final : public core::Planner {
   IdSet<JobId> wanting_gangs_;
   IdTable<JobId, int> cut_;
   IdSet<JobId> without_;    // of these, those that hold nothing and get nothing: what they bought is sold to others
-  DueTimes thaws_;          // when sizes can change again, of those that bid
+  DueTimes resizable_at_;   // when sizes can change again, of those that bid
   JobId next_in_line_;      // whose bid found no room first, as of the newest plan; none = all bids got all
   bool has_price_ = false;  // a slot, likewise
   Jobs followed_;           // since they were read last

@@ -19,8 +19,7 @@ using cluster::View;
 
 class TypedRound {
  public:
-  TypedRound(const View& view, const Settings& settings)
-      : view_(view), settings_(settings), grounds_(grounds_of(view)) {}
+  TypedRound(const View& view, const Settings& settings) : view_(view), settings_(settings), pools_(pools_of(view)) {}
 
   Allocation decide(core::StepBudget& budget) && {
     weigh();
@@ -28,12 +27,12 @@ class TypedRound {
     bids.reserve(worths_.size());
     for (std::size_t row = 0; row < worths_.size(); ++row) bids.push_back(bid_of(row));
     std::vector<int> slots;
-    slots.reserve(grounds_.size());
-    for (const SlotPool& pool : grounds_) slots.push_back(pool.slots);
+    slots.reserve(pools_.size());
+    for (const SlotPool& pool : pools_) slots.push_back(pool.slots);
     const TypeSale sale = sell(bids, slots, budget);
     Allocation allocation{.grants = std::vector<cluster::Grant>(view_.jobs.size()), .order = {}};
     allocation.placements.resize(view_.jobs.size());
-    for (std::size_t type = 0; type < grounds_.size(); ++type) lay_out_type(type, bids, sale, allocation);
+    for (std::size_t type = 0; type < pools_.size(); ++type) lay_out_type(type, bids, sale, allocation);
     for (std::size_t row = 0; row < view_.jobs.size(); ++row) explain(row, bids[row], sale, allocation);
     allocation.bound = std::max(allocation.worth, sale.bound);
     return allocation;
@@ -57,7 +56,7 @@ class TypedRound {
     RemainingWork remaining_work;
     std::vector<RemainingWork::Class> classes;
     for (const JobRow& job : view_.jobs) {
-      const Length length = length_of(job, grounds_, settings_);
+      const Length length = length_of(job, pools_, settings_);
       classes.push_back(RemainingWork::class_of(length.seconds));
       remaining_work.add(classes.back(), length.in_turn);
     }
@@ -65,8 +64,8 @@ class TypedRound {
     for (std::size_t row = 0; row < view_.jobs.size(); ++row) {
       std::vector<UtilityCurve>& worths = worths_.emplace_back();
       const int held = type_held(view_, view_.jobs[row]);
-      for (std::size_t type = 0; type < grounds_.size(); ++type) {
-        worths.emplace_back(view_.jobs[row], UtilityCurve::Types{.pools = grounds_, .of = type, .held_type = held},
+      for (std::size_t type = 0; type < pools_.size(); ++type) {
+        worths.emplace_back(view_.jobs[row], UtilityCurve::Types{.pools = pools_, .of = type, .held_type = held},
                             others[classes[row]], settings_);
       }
     }
@@ -123,7 +122,7 @@ class TypedRound {
 
   const View& view_;
   const Settings& settings_;
-  std::vector<SlotPool> grounds_;
+  std::vector<SlotPool> pools_;
   std::vector<std::vector<UtilityCurve>> worths_;  // by row and type
 };
 

@@ -103,7 +103,7 @@ Length length_at(double pace, std::size_t types, const JobRow& job, const Settin
 
 }  // namespace
 
-SlotPool ground_of(const cluster::View& view) {
+SlotPool pool_of(const cluster::View& view) {
   return {.slots = view.slots(), .slots_per_node = std::max(1, view.slots_per_node()), .now = view.now};
 }
 
@@ -173,10 +173,10 @@ UtilityCurve::UtilityCurve(const JobRow& job, const SlotPool& pool, const Others
 UtilityCurve::UtilityCurve(const JobRow& job, const Types& types, const Others& others, const Settings& settings)
     : job_(&job),
       settings_(&settings),
-      ground_(types.pools[types.of]),
-      reading_(reading_of(job, ground_, types.pools)),
+      pool_(types.pools[types.of]),
+      reading_(reading_of(job, pool_, types.pools)),
       held_(size_of(job.placement)),
-      here_(held_ == 0 || types.held_type == ground_.type),
+      here_(held_ == 0 || types.held_type == pool_.type),
       alone_(alone(job, types.pools)),
       left_s_(seconds_told(alone_, job).value_or(seconds_unknown(alone_, types.pools.size(), job, settings))) {
   const Length length = length_at(alone_, types.pools.size(), job, settings);
@@ -199,7 +199,7 @@ UtilityCurve::UtilityCurve(const JobRow& job, const Types& types, const Others& 
           {.size = size, .own = own, .pace = pool.pace, .speed = speed, .moved = own ? moved_to(size, speed) : 0});
     }
   }
-  reweigh(others, ground_.now);
+  reweigh(others, pool_.now);
 }
 
 void UtilityCurve::reweigh(const Others& others, Instant now) {
@@ -243,7 +243,7 @@ double UtilityCurve::moved_to(int size, double speed_up) const {
   return speed_up * share_that_stays(size, speed_up) - lost_to_booting(size, speed_up);
 }
 
-// While newcomers boot, the job goes on as it was on slots that it has and on slots that do nothing.
+// While joining workers boot, the job goes on as it was on slots that it has and on slots that do nothing.
 double UtilityCurve::lost_to_booting(int size, double speed_up) const {
   if (held_ == 0 || size <= held_ || job_->costs.boot <= Duration()) return 0;
   const double boot = job_->costs.boot.to_seconds();
@@ -276,7 +276,7 @@ Choice UtilityCurve::choice(int size, double moved) const {
 }
 
 Choice UtilityCurve::held_choice() const {
-  return choice(held_, moved_to(held_, speed_up(packed(held_, ground_.slots_per_node))));
+  return choice(held_, moved_to(held_, speed_up(packed(held_, pool_.slots_per_node))));
 }
 
 Curve UtilityCurve::curve(int promised) const {

@@ -47,7 +47,7 @@ struct SlotPool {
   int type = 0;     // index into View::types
   double pace = 1;  // how many slots of the first type one of these is worth to most jobs (slot_types.hpp)
 };
-[[nodiscard]] SlotPool ground_of(const cluster::View& view);
+[[nodiscard]] SlotPool pool_of(const cluster::View& view);
 
 // How long a job still takes, as its place among the others goes by it.
 struct Length {
@@ -56,7 +56,7 @@ struct Length {
   bool in_turn = false;  // of undeclared work and a fixed size, and a change stops it: it is served in turn
 };
 [[nodiscard]] Length length_of(const cluster::JobRow& job, const Settings& settings);
-// On one slot's worth of whichever type takes it least. Requires: at least one ground.
+// On one slot's worth of whichever type takes it least. Requires: at least one pool.
 [[nodiscard]] Length length_of(const cluster::JobRow& job, std::span<const SlotPool> pools, const Settings& settings);
 
 // Where a job's speed on a type is read: there, or, where it was never measured, on the first type that was, times what
@@ -91,7 +91,7 @@ class UtilityCurve {
   };
   UtilityCurve(const cluster::JobRow& job, const Types& types, const Others& others, const Settings& settings);
 
-  // There are other jobs now, or it has waited until `now`: makes it what a new one of the same row and ground would
+  // There are other jobs now, or it has waited until `now`: makes it what a new one of the same row and pool would
   // be. Costs a few operations a size, as only the weight depends on either; what a size brings is kept.
   void reweigh(const Others& others, Instant now);
 
@@ -122,7 +122,7 @@ class UtilityCurve {
 
   const cluster::JobRow* job_;
   const Settings* settings_;
-  SlotPool ground_;
+  SlotPool pool_;
   Reading reading_;
   int held_ = 0;
   bool here_ = true;   // what it holds is of this type

@@ -47,7 +47,7 @@ class Usage {
  public:
   explicit Usage(const Span& span) : span_(span), width_(std::max(span.end - span.begin, 1.0) / kBins), bins_(kBins) {}
 
-  void add(const sim::JobRow& row) {
+  void add(const sim::JobResult& row) {
     for (std::size_t i = 0; i < row.held.size(); ++i) {
       const double until = i + 1 < row.held.size() ? row.held[i + 1].at_s : row.finished_s.value_or(span_.end);
       if (row.held[i].slots > 0) add(row.held[i].at_s - span_.begin, until - span_.begin, row.held[i].slots);
@@ -78,7 +78,7 @@ class Usage {
 Span span_of(const Comparison& comparison, std::size_t workload) {
   std::optional<Span> span;
   for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
-    for (const sim::JobRow& row : comparison.run(workload, policy, 0).report.rows) {
+    for (const sim::JobResult& row : comparison.run(workload, policy, 0).report.rows) {
       if (!span) span = Span{row.submitted_s, row.submitted_s};
       span->begin = std::min(span->begin, row.submitted_s);
       span->end = std::max(span->end, row.finished_s.value_or(row.submitted_s));
@@ -91,7 +91,7 @@ Span span_of(const Comparison& comparison, std::size_t workload) {
 // By application, the largest first; what is beyond kGroupsShown is one group.
 ordered_json stacked(const sim::SimReport& report, const Span& span) {
   std::map<std::string, Usage> by_group;
-  for (const sim::JobRow& row : report.rows) {
+  for (const sim::JobResult& row : report.rows) {
     by_group.try_emplace(row.application.empty() ? "jobs" : row.application, Usage(span)).first->second.add(row);
   }
   std::vector<std::pair<double, std::string>> order;
@@ -106,7 +106,7 @@ ordered_json stacked(const sim::SimReport& report, const Span& span) {
   if (order.size() <= kGroupsShown + 1) return groups;
   std::map<std::string, bool> shown;
   for (std::size_t i = 0; i < kGroupsShown; ++i) shown[order[i].second] = true;
-  for (const sim::JobRow& row : report.rows) {
+  for (const sim::JobResult& row : report.rows) {
     if (!shown.contains(row.application.empty() ? "jobs" : row.application)) others.add(row);
   }
   groups.push_back({{"name", std::to_string(order.size() - kGroupsShown) + " others"}, {"slots", others.values()}});
@@ -119,7 +119,7 @@ ordered_json policy_data(const Comparison& comparison, std::size_t workload, std
   for (std::size_t seed = 0; seed < comparison.seeds.size(); ++seed) {
     const sim::SimReport& report = comparison.run(workload, policy, seed).report;
     for (std::size_t i = 0; i < report.rows.size(); ++i) {
-      const sim::JobRow& row = report.rows[i];
+      const sim::JobResult& row = report.rows[i];
       if (!row.finished_s || row.state != core::JobState::kSucceeded) continue;
       jct.push_back(*row.finished_s - row.submitted_s);
       fairness.push_back(report.fairness[i]);
@@ -127,7 +127,7 @@ ordered_json policy_data(const Comparison& comparison, std::size_t workload, std
   }
   const sim::SimReport& first = comparison.run(workload, policy, 0).report;
   Usage all(span);
-  for (const sim::JobRow& row : first.rows) all.add(row);
+  for (const sim::JobResult& row : first.rows) all.add(row);
   return {{"policy", comparison.policies[policy]},
           {"completed", first.score.completed},
           {"jct_s", quantiles_of(std::move(jct))},

@@ -51,7 +51,7 @@ Result<TurnResult> DaemonTurn::run(std::vector<TurnItem> items, Instant now, Tur
   const auto due = engine_.next_due();
   if (batch.changed() || more_to_decide_ || (due && *due <= now)) decide(batch, times);
   TurnResult result = batch.take();
-  result.question = open_question(std::max(now, state().now));
+  result.policy_request = open_policy_request(std::max(now, state().now));
   return result;
 }
 
@@ -134,10 +134,10 @@ void DaemonTurn::learn_clock(TurnBatch& batch) {
 }
 
 // A question that is asked no more, because another file is active or none, is awaited no more.
-std::optional<std::int64_t> DaemonTurn::open_question(Instant now) {
+std::optional<std::int64_t> DaemonTurn::open_policy_request(Instant now) {
   const core::PolicyDeployment& deployment = state().deployment;
   if (awaited_ && (!deployment.active || awaited_->number != deployment.next_round)) awaited_.reset();
-  return awaited_ ? std::nullopt : engine_.question(now);
+  return awaited_ ? std::nullopt : engine_.pending_policy_request(now);
 }
 
 void DaemonTurn::decide(TurnBatch& batch, core::StageTimes* times) {

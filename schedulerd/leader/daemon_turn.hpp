@@ -72,7 +72,7 @@ class DaemonTurn {
   void decide(TurnBatch& batch, core::StageTimes* times);
   // False: the plan breaks a law.
   [[nodiscard]] bool is_lawful(const core::Decision& decision, TurnBatch& batch, core::StageTimes* times);
-  [[nodiscard]] std::optional<std::int64_t> open_question(Instant now);
+  [[nodiscard]] std::optional<std::int64_t> open_policy_request(Instant now);
 
   core::Engine engine_;
   Executor executor_;

@@ -169,7 +169,7 @@ Effects Executor::carry_out(const core::Decision& decision, const core::ClusterS
                    [&](const core::GrowIntent& intent) { start_all(intent.joining_workers); },
                    [&](const core::ReplaceIntent& intent) { orders.start(intent.joining_worker); },
                    [&](const core::MoveIntent& intent) { start_all(intent.joining_workers); },
-                   [&](const core::ShrinkIntent& /*the leaving_workers hear of it with the switch*/) {},
+                   [&](const core::ShrinkIntent& /*the leaving workers are told with the switch*/) {},
                    [&](const core::SwitchIntent& intent) {
                      const core::Job* job = state.find_job(intent.job);
                      orders.announce(*job, {intent.number, intent.members, intent.after_failure});

@@ -58,7 +58,7 @@ struct TurnResult {
   bool changed = false;  // the state, or what readers see beside it
   bool planned = false;  // something was decided
   // Of the active policy file: to be asked now; say so to DaemonTurn::await().
-  std::optional<std::int64_t> question;
+  std::optional<std::int64_t> policy_request;
 };
 
 }  // namespace tidepool::leader

@@ -36,9 +36,9 @@ std::shared_ptr<const RunnablePolicy> Loop::runnable(const core::PolicyFileRef& 
 void Loop::ask_policies(const Owed& owed) {
   if (links_.asker == nullptr) return;
   ask_shadow(owed);
-  if (!owed.result.question) return;
+  if (!owed.result.policy_request) return;
   const core::PolicyFileRef& active = *state().deployment.active;
-  const std::int64_t number = *owed.result.question;
+  const std::int64_t number = *owed.result.policy_request;
   const Instant now = std::max(owed.now, state().now);
   const auto policy = runnable(active, active_file_);
   policies::host::RoundAsked asked{.state = state(), .now = now, .file = active, .number = number};

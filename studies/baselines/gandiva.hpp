@@ -1,7 +1,7 @@
 // Gandiva's time slicing over groups of nodes (Xiao et al., "Gandiva: Introspective Cluster Scheduling for Deep
 // Learning", OSDI 2018, section 4), as the simulators of Tiresias and ElasticFlow run it (Gu et al., ASPLOS 2023,
 // section 6.1): every job at the size its user wants; nodes are gathered into groups, each for jobs of one size; a
-// newcomer goes to the least loaded group of its size that has room, else to a group of its own on free nodes, else
+// new job goes to the least loaded group of its size that has room, else to a group of its own on free nodes, else
 // beside others, and then the jobs of a group take turns, a slice of kSlice each. Then sizes that hold more or fewer
 // slots than their part of the demand give groups up or get more.
 // Two oddities of the simulators are kept, for their figures rest on them: a group's load counts every job that ever

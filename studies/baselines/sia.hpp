@@ -9,8 +9,8 @@
 // doubles the largest size it was measured at. Placement: place/regroup.hpp. Jobs choose their batch for what they hold
 // as Pollux's do (section 3.5); what a type not visited yet would bring is the speed model's business (section 3.2).
 // Departs from Sia in that: values are not rounded to two decimals before they are solved; all jobs are adaptive, but
-// one that may have none of the configurations has its smallest size as the only one, and one whose size is frozen the
-// size it holds.
+// one that may have none of the configurations has its smallest size as the only one, and one that cannot change its
+// size the size it holds.
 #pragma once
 
 #include "policies/cluster/allocation_policy.hpp"

@@ -30,7 +30,7 @@ Place place_of(const JobRow& job) {
   return place;
 }
 
-// By queue; those that fell come after those that were there, the larger ones first; newcomers last, the older first.
+// By queue; those that fell come after those that were there, the larger ones first; new jobs last, the older first.
 std::vector<std::size_t> queue_of(const View& view, const std::vector<Place>& places) {
   std::vector<std::tuple<int, bool, double, std::size_t>> ranked;
   for (std::size_t row = 0; row < places.size(); ++row) {

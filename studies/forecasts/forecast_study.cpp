@@ -88,11 +88,11 @@ void ForecastStudy::say(const core::Job& job, const forecast::Forecast& made, co
 }
 
 ForecastStudy::Report ForecastStudy::report(const sim::SimResult& result) const {
-  std::map<JobId, const sim::JobRow*> rows;
-  for (const sim::JobRow& row : result.rows) rows[row.id] = &row;
+  std::map<JobId, const sim::JobResult*> rows;
+  for (const sim::JobResult& row : result.rows) rows[row.id] = &row;
   std::map<std::string, Sums> sums;
   for (const Said& said : said_) {
-    const sim::JobRow& row = *rows.at(said.job);
+    const sim::JobResult& row = *rows.at(said.job);
     if (row.state != core::JobState::kSucceeded) continue;
     const auto& happened = said.moment == Moment::kStart ? row.started_s : row.finished_s;
     const std::string moment = said.moment == Moment::kStart ? "start" : "end";

@@ -31,7 +31,7 @@ class ReplayAccount {
 
   struct Job {
     policies::cluster::JobRow row;  // all but placement, held, mark and resizes is the caller's to keep
-    JobRow report;
+    JobResult report;
     bool visible = false;  // shown to the policy
     bool ended = false;    // or declined: in either case no longer shown
   };

@@ -96,7 +96,7 @@ Measured measure(Scale scale) {
     time = now_us() - begin;
     TP_CHECK(cluster::check_allocation(world.view, allocation).ok(), "no slot is given twice");
   }
-  tidal::MarketState market_state(tidal::ground_of(world.view));
+  tidal::MarketState market_state(tidal::pool_of(world.view));
   for (const cluster::JobRow& job : world.view.jobs) market_state.put(job, world.view.now);
   core::StepBudget budget(kEnough);
   (void)market_state.settle(world.view.now, budget);

@@ -94,7 +94,7 @@ class Training:
         self.change("shrink", lambda: self.cluster.resize(self.job, 2), 2)
 
     def kill(self):
-        """The survivors go on, and soon after a newcomer takes the free place: that is one more grow."""
+        """The survivors go on, and soon after a joining worker takes the free place: that is one more grow."""
         before = self.newest()
         victim = next(s for s in reversed(stall_lines.read(self.folder)) if s["rank"] == 1)
         os.kill(victim["pid"], signal.SIGKILL)

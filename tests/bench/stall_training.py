@@ -112,7 +112,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, help="for the lines")
     parser.add_argument("--runtime", choices=["tidepool", "torchrun"], required=True)
     parser.add_argument("--step-ms", type=float, default=50)
-    parser.add_argument("--state-mb", type=int, default=0, help="more state that a newcomer must receive")
+    parser.add_argument("--state-mb", type=int, default=0, help="more state that a joining worker must receive")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     lines = Lines(asked.folder)

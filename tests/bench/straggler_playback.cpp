@@ -88,7 +88,7 @@ SlowResult slow_run(const straggler::Entry& entry, const ComputeTimes& recorded,
   const double cost_s = kBootSeconds + static_cast<double>(noise.ranks()) * kPauseSeconds;
   SlowResult run;
   core::StragglerTrack track;
-  std::optional<double> newcomer_at;
+  std::optional<double> joining_worker_at;
   bool mended = false;
   EasedCrew eased(noise.ranks(), slow);
   for (int step = 1; step <= kSlowSteps; ++step) {
@@ -100,7 +100,7 @@ SlowResult slow_run(const straggler::Entry& entry, const ComputeTimes& recorded,
     run.mended_s += slowest_s(mended ? healthy : times);
     run.eased_s += eased.step_s(times);
     if (mended) continue;
-    if (newcomer_at && run.mended_s >= *newcomer_at) {
+    if (joining_worker_at && run.mended_s >= *joining_worker_at) {
       mended = true;
       run.mended_s += kPauseSeconds;
       continue;
@@ -114,7 +114,7 @@ SlowResult slow_run(const straggler::Entry& entry, const ComputeTimes& recorded,
     if (!run.named_after) run.named_after = step;
     const bool lasts = track.slow_steps >= core::kStragglerStreak;
     eased.see(times, lasts && track.waited_s >= static_cast<double>(noise.ranks()) * kAgreementSeconds);
-    if (lasts && track.waited_s >= cost_s && !newcomer_at) newcomer_at = run.mended_s + kBootSeconds;
+    if (lasts && track.waited_s >= cost_s && !joining_worker_at) joining_worker_at = run.mended_s + kBootSeconds;
   }
   return run;
 }

@@ -30,7 +30,7 @@ struct SlowResult {
 };
 
 // After a healthy beginning one worker turns `slowness` times slower and stays so. The rule: when the others have
-// waited as long as the action costs, a newcomer boots beside the job; then there is a pause, and the worker is
+// waited as long as the action costs, a joining worker boots beside the job; then there is a pause, and the worker is
 // healthy.
 [[nodiscard]] SlowResult slow_run(const straggler::Entry& entry, const ComputeTimes& recorded, double slowness,
                                   std::uint64_t seed);

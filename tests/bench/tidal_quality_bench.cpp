@@ -91,7 +91,7 @@ Figures published(const Case& of) {
   double sum = 0;
   double first = std::numeric_limits<double>::infinity();
   double last = 0;
-  for (const sim::JobRow& row : of.report.rows) {
+  for (const sim::JobResult& row : of.report.rows) {
     const double jct = of.published_jct_s.at(row.name);
     took.push_back(jct);
     sum += jct;

@@ -101,7 +101,7 @@ int most_resizes_in_a_minute(const std::vector<Step>& steps, JobId job) {
 }
 
 // For how long the job held slots after that, without its start.
-double held_after(const sim::JobRow& row, double at_s) {
+double held_after(const sim::JobResult& row, double at_s) {
   double seconds = 0;
   for (std::size_t i = 0; i + 1 < row.held.size(); ++i) {
     if (row.held[i].at_s > at_s + 1 && row.held[i].slots > 0) seconds += row.held[i + 1].at_s - row.held[i].at_s;
@@ -141,7 +141,7 @@ TEST_CASE("in a small pool no job is preempted near its end, and none changes it
     REQUIRE(result.complete);
     const std::vector<Step> steps = steps_of(result);
     INFO(log_of(steps));
-    for (const sim::JobRow& row : result.rows) {
+    for (const sim::JobResult& row : result.rows) {
       CAPTURE(row.name);
       REQUIRE(row.state == core::JobState::kSucceeded);
       CHECK(most_resizes_in_a_minute(steps, row.id) <= kResizesAMinute);

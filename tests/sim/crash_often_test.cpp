@@ -46,7 +46,7 @@ bool noticed(PlantedBug bug, const std::string& expected) {
 }
 
 TEST_CASE("planted: slots of workers that were told to leave and have not left are seen to be given twice") {
-  CHECK(noticed(PlantedBug::kFreesSlotsOfLeavers, "sits on it"));
+  CHECK(noticed(PlantedBug::kFreesLeavingSlots, "sits on it"));
 }
 
 TEST_CASE("planted: a submission acknowledged before it is durable is seen to be lost") {

@@ -182,7 +182,7 @@ int crash_at_each_write(std::uint64_t seed, const Make& make, const Check& check
   return static_cast<int>(calm.journal_writes);
 }
 
-const sim::JobRow& row_of(const SimResult& result, const std::string& name) {
+const sim::JobResult& row_of(const SimResult& result, const std::string& name) {
   const auto found =
       std::find_if(result.rows.begin(), result.rows.end(), [&](const auto& row) { return row.name == name; });
   REQUIRE(found != result.rows.end());
@@ -270,7 +270,7 @@ TEST_CASE("planted: slots of a borrower that has not left, given to the claim, a
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SimSetup setup = claiming_world(seed, false);
     setup.crash_plan = never();
-    setup.bug = sim::PlantedBug::kFreesSlotsOfLeavers;
+    setup.bug = sim::PlantedBug::kFreesLeavingSlots;
     setup.limit = Duration::seconds(900);
     const auto broken = broken_promise(run(setup), false);
     noticed += broken && broken->find("sits on it") != std::string::npos ? 1 : 0;

@@ -21,7 +21,7 @@ struct Told {
   std::int64_t steps_lost = 0;
   std::set<std::string> whys;
 
-  void hear(const core::Event& event) {
+  void on_event(const core::Event& event) {
     if (event.type == "job.state_brought") ++brought;
     if (event.type == "job.state_left") ++left;
     if (event.type == "job.state_left") whys.insert(event.data.at("why").get<std::string>());
@@ -62,7 +62,7 @@ SimSetup moving_world(std::uint64_t seed, Told& told) {
       setup.acts.push_back({.at = at + Duration::seconds(later), .kind = sim::UserAct::Kind::kUncordon, .node = node});
     }
   }
-  setup.on_event = [&told](const core::Event& event) { told.hear(event); };
+  setup.on_event = [&told](const core::Event& event) { told.on_event(event); };
   return setup;
 }
 
@@ -74,7 +74,7 @@ SimSetup closed_node(std::int64_t rate, Told& told) {
   setup.acts = {{.at = Duration::seconds(15), .kind = sim::UserAct::Kind::kSuspend},
                 {.at = Duration::seconds(20), .kind = sim::UserAct::Kind::kCordon, .node = 0},
                 {.at = Duration::seconds(21), .kind = sim::UserAct::Kind::kResume}};
-  setup.on_event = [&told](const core::Event& event) { told.hear(event); };
+  setup.on_event = [&told](const core::Event& event) { told.on_event(event); };
   return setup;
 }
 

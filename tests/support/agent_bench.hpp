@@ -10,7 +10,7 @@
 namespace tidepool::agent {
 
 struct AgentBench {
-  explicit AgentBench(History history = {}, AgentTimes times = {}) : state(times, std::move(history), 1, now) {}
+  explicit AgentBench(RecordedWorkers history = {}, AgentTimes times = {}) : state(times, std::move(history), 1, now) {}
 
   std::vector<Action> pass(Duration time) {
     now = now + time;

@@ -33,7 +33,7 @@ class JudgedCrew {
     }
     return 0;
   }
-  // A newcomer takes the rank.
+  // A joining worker takes the rank.
   void replace(std::size_t rank) { memories_[rank].clear(); }
 
   [[nodiscard]] const straggler::Finding& of(std::size_t rank) const { return findings_[rank]; }

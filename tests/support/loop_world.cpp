@@ -57,11 +57,11 @@ void FakeAgent::post(std::vector<live::OutboxItem> items) {
     std::visit(Overloaded{
                    [&](const live::Admission& admission) {
                      node_ = admission.node;
-                     for (const auto& order : admission.orders) obey(order);
+                     for (const auto& order : admission.orders) handle(order);
                    },
                    [&](const live::AgentRefusal&) { node_.reset(); },
                    [&](const live::NodeOrder& order) {
-                     if (node_) obey(order.message);
+                     if (node_) handle(order.message);
                    },
                    [](const live::CertificateGrant&) {},  // it comes with the shared token
                    [](const live::NodeExpulsion&) {},
@@ -70,7 +70,7 @@ void FakeAgent::post(std::vector<live::OutboxItem> items) {
   }
 }
 
-void FakeAgent::obey(const api::DaemonToAgent& order) {
+void FakeAgent::handle(const api::DaemonToAgent& order) {
   if (const auto* start = std::get_if<api::StartWorker>(&order)) {
     if (!ever_.insert(start->worker).second) return;
     running_.insert(start->worker);

@@ -43,7 +43,7 @@ class FakeAgent final : public live::Outbox {
     bool said_switched = false;
     std::int64_t steps = 0;
   };
-  void obey(const api::DaemonToAgent& order);
+  void handle(const api::DaemonToAgent& order);
   void end(WorkerId worker, int exit_code);
   [[nodiscard]] live::FromWorkerItem say(WorkerId worker, api::FromWorker message) const;
   [[nodiscard]] std::optional<live::InboxItem> next_of(WorkerId worker, Rng& rng);

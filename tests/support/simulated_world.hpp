@@ -422,7 +422,7 @@ class SimulatedWorld {
       if (process.node == id) running.push_back(worker);
     }
     REQUIRE(learn(joined(id, agent.name, agent.slots, agent.slot_type, Money::micros(1'000'000), running)));
-    for (const WorkerId stranger : core::unknown_workers(state(), id, running)) processes_.erase(stranger);
+    for (const WorkerId unknown : core::unknown_workers(state(), id, running)) processes_.erase(unknown);
     // Starts that had not arrived are sent again.
     std::vector<core::WorkerPlacement> again;
     for (const auto& [worker, seen] : state().workers) {

@@ -155,10 +155,10 @@ void TestLeader::read_link(int fd) {
   }
   TP_CHECK(links_.at(fd).lines.append({bytes, static_cast<std::size_t>(received)}).ok(), "workers send short lines");
   std::string line;
-  while (links_.contains(fd) && links_.at(fd).lines.next(line)) obey(fd, line);
+  while (links_.contains(fd) && links_.at(fd).lines.next(line)) handle(fd, line);
 }
 
-void TestLeader::obey(int fd, const std::string& line) {
+void TestLeader::handle(int fd, const std::string& line) {
   const auto message = api::decode_worker_to_agent(line);
   TP_CHECK(message.ok(), "workers keep to the protocol");
   if (const auto* hello = std::get_if<api::WorkerHello>(&*message)) {

@@ -90,7 +90,7 @@ class TestLeader {
   void pump(int wait_ms);
   void accept_link();
   void read_link(int fd);
-  void obey(int fd, const std::string& line);
+  void handle(int fd, const std::string& line);
   void welcome_back(WorkerId worker);
   void collect(const api::AddressMessage& address);
   void reap();

@@ -122,7 +122,7 @@ export function pricedWorld({ quiet = 90 } = {}) {
     evidence: ["score by its policy's measure: holding nothing 0, 2 workers -8.35"], chosen: { size: 0, score: 0, reason: waits },
     alternatives: [{ size: 2, score: -8.3518, reason: waits }, { size: 4, score: -16.7, reason: waits }], ahead: ["job-1"], as_of_seq: world.seq,
     unblocks: ["a price of a slot below 0.0041; it is 4.18", "the end of job-1, to which a slot is worth 4.26, the least of all that hold one"] });
-  for (let n = 0; n < quiet; ++n) world.decisions.unshift({ ...example("decision"), id: `dec-${n + 20}`, at: at(150 + n * 0.1), intents: [], verdicts: [], allotments: [] });
+  for (let n = 0; n < quiet; ++n) world.decisions.unshift({ ...example("decision"), id: `dec-${n + 20}`, at: at(150 + n * 0.1), intents: [], verdicts: [], targets: [] });
   return world;
 }
 

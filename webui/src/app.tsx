@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { Client } from "./api/client";
 import { Boundary } from "./parts/boundary";
-import { pageKey, parseRoute, type Route, titleOf } from "./router";
+import { pageKey, parseRoute, type Route, titleOf } from "./page/router";
 import { adoptFragment, forgetToken, keepToken, storedToken } from "./session";
 import { Planner } from "./state/planner";
 import { Session } from "./state/session";

@@ -9,7 +9,7 @@ import "./styles/tenants.css";
 import "./styles/plan.css";
 import { App } from "./app";
 import { adoptFragment } from "./session";
-import { applyTheme } from "./theme";
+import { applyTheme } from "./page/theme";
 
 applyTheme();
 adoptFragment();

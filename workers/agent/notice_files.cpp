@@ -82,27 +82,27 @@ fs::path NoticeFiles::answer_in(const fs::path& folder) {
 }
 
 void NoticeFiles::tell(WorkerId worker, const fs::path& folder, const api::NoticeMessage& notice) {
-  const bool looks = !standing_.empty();
-  Standing& standing = standing_[worker];
-  if (standing.decision != notice.decision) {
+  const bool looks = !told_.empty();
+  ToldNotice& told = told_[worker];
+  if (told.decision != notice.decision) {
     std::error_code ignored;
     // An answer to an earlier notice; one to this notice may have come while the agent was started anew.
     if (decision_in(folder) != notice.decision.text()) fs::remove(answer_in(folder), ignored);
-    standing = {.folder = folder, .decision = notice.decision, .answers = 0, .read = {}};
+    told = {.folder = folder, .decision = notice.decision, .answers = 0, .read = {}};
   }
-  standing.answers = std::max(standing.answers, notice.answers);
-  const nlohmann::json told = {{"decision", notice.decision.text()}, {"reason", notice.reason},
-                               {"sentence", notice.sentence},        {"by_unix_ms", unix_ms_now() + notice.in_ms},
-                               {"extended_ms", notice.extended_ms},  {"answers", notice.answers},
-                               {"granted", notice.granted}};
-  const Status written = replace_file(notice_in(folder), canonical_json(told) + "\n");
+  told.answers = std::max(told.answers, notice.answers);
+  const nlohmann::json document = {{"decision", notice.decision.text()}, {"reason", notice.reason},
+                                   {"sentence", notice.sentence},        {"by_unix_ms", unix_ms_now() + notice.in_ms},
+                                   {"extended_ms", notice.extended_ms},  {"answers", notice.answers},
+                                   {"granted", notice.granted}};
+  const Status written = replace_file(notice_in(folder), canonical_json(document) + "\n");
   if (!written.ok())
     handlers_.on_trouble(worker.text(), "no notice for " + worker.text() + ": " + written.error().message);
   if (!looks) look_later();
 }
 
 void NoticeFiles::forget(WorkerId worker, const fs::path& folder) {
-  standing_.erase(worker);
+  told_.erase(worker);
   std::error_code ignored;
   fs::remove(notice_in(folder), ignored);
   fs::remove(answer_in(folder), ignored);
@@ -111,29 +111,29 @@ void NoticeFiles::forget(WorkerId worker, const fs::path& folder) {
 void NoticeFiles::look_later() {
   timer_.expires_after(kLookEvery);
   timer_.async_wait([this](const boost::system::error_code& error) {
-    if (error || standing_.empty()) return;
+    if (error || told_.empty()) return;
     // What is told meanwhile may change the list.
     std::vector<WorkerId> workers;
-    for (const auto& [worker, standing] : standing_) workers.push_back(worker);
+    for (const auto& [worker, told] : told_) workers.push_back(worker);
     for (const WorkerId worker : workers) {
-      if (const auto found = standing_.find(worker); found != standing_.end()) look(worker, found->second);
+      if (const auto found = told_.find(worker); found != told_.end()) look(worker, found->second);
     }
-    if (!standing_.empty()) look_later();
+    if (!told_.empty()) look_later();
   });
 }
 
-void NoticeFiles::look(WorkerId worker, Standing& standing) {
-  const std::string line = newest_line(answer_in(standing.folder));
-  if (line.empty() || line == standing.read) return;
-  standing.read = line;
+void NoticeFiles::look(WorkerId worker, ToldNotice& told) {
+  const std::string line = newest_line(answer_in(told.folder));
+  if (line.empty() || line == told.read) return;
+  told.read = line;
   const auto written = answer_of_line(line);
   if (!written) {
     return handlers_.on_trouble(
         worker.text(), "what " + worker.text() + " wrote in its answer file is no answer: " + written.error().message);
   }
   const std::int64_t needs = std::clamp<std::int64_t>(written->until_unix_ms - unix_ms_now(), 0, kNeedsMostMs);
-  handlers_.on_answer(worker, {.decision = standing.decision,
-                               .number = ++standing.answers,
+  handlers_.on_answer(worker, {.decision = told.decision,
+                               .number = ++told.answers,
                                .answer = written->answer,
                                .needs_ms = written->answer == api::NoticeAnswer::kUntil ? needs : 0});
 }

@@ -31,18 +31,18 @@ class NoticeFiles {
   [[nodiscard]] static std::filesystem::path answer_in(const std::filesystem::path& folder);
 
  private:
-  struct Standing {
+  struct ToldNotice {
     std::filesystem::path folder;
     DecisionId decision;
     std::int64_t answers = 0;  // said so far
     std::string read;          // the newest line of the answers that was taken
   };
   void look_later();
-  void look(WorkerId worker, Standing& standing);
+  void look(WorkerId worker, ToldNotice& told);
 
   boost::asio::steady_timer timer_;
   Handlers handlers_;
-  std::map<WorkerId, Standing> standing_;
+  std::map<WorkerId, ToldNotice> told_;
 };
 
 // The answer that a program has written as one line: {"answer": "until", "until_unix_ms": 1767225600000}.

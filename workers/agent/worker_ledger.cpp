@@ -60,7 +60,7 @@ std::vector<std::string> gpus_in(ObjectReader& in) {
 }
 
 // False if the line is none of those that this file writes.
-bool replay(const json& line, History& history) {
+bool replay(const json& line, RecordedWorkers& history) {
   std::vector<FieldError> errors;
   ObjectReader in(line, "", errors);
   if (const auto worker = worker_in(in, "started")) {
@@ -89,8 +89,8 @@ bool replay(const json& line, History& history) {
   return errors.empty();
 }
 
-Result<History> read_history(const fs::path& path) {
-  History history;
+Result<RecordedWorkers> read_history(const fs::path& path) {
+  RecordedWorkers history;
   std::error_code error;
   if (!fs::exists(path, error)) return history;
   const auto text = read_file(path);
@@ -111,7 +111,7 @@ Result<History> read_history(const fs::path& path) {
 
 }  // namespace
 
-WorkerLedger::WorkerLedger(fs::path state_dir, History history)
+WorkerLedger::WorkerLedger(fs::path state_dir, RecordedWorkers history)
     : state_dir_(std::move(state_dir)), history_(std::move(history)) {}
 
 Result<WorkerLedger> WorkerLedger::open(const fs::path& state_dir) {

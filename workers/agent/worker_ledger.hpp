@@ -35,7 +35,7 @@ class WorkerLedger {
   // Reads `state_dir`/ledger.jsonl, drops what acknowledged exits no longer need, and opens it for writing.
   [[nodiscard]] static Result<WorkerLedger> open(const std::filesystem::path& state_dir);
 
-  [[nodiscard]] const History& history() const { return history_; }
+  [[nodiscard]] const RecordedWorkers& history() const { return history_; }
 
   // Of the state directory; a copy of the directory gets another one.
   [[nodiscard]] const std::string& instance() const { return instance_; }
@@ -59,14 +59,14 @@ class WorkerLedger {
   [[nodiscard]] Status forget_all();
 
  private:
-  WorkerLedger(std::filesystem::path state_dir, History history);
+  WorkerLedger(std::filesystem::path state_dir, RecordedWorkers history);
   [[nodiscard]] Status claim();
   [[nodiscard]] Status compact();
   [[nodiscard]] Status append(const std::string& line);
   [[nodiscard]] std::filesystem::path process_path(WorkerId worker) const;
 
   std::filesystem::path state_dir_;
-  History history_;  // as read at open
+  RecordedWorkers history_;  // as read at open
   UniqueFd file_;
   std::string instance_;
   std::vector<pid_t> foreign_;

@@ -231,7 +231,7 @@ bool AgentLink::read_some(int fd, api::LineBuffer& lines) {
   }
   std::string line;
   while (lines.next(line)) {
-    if (!obey(line)) return false;
+    if (!handle(line)) return false;
   }
   return true;
 }
@@ -246,7 +246,7 @@ void AgentLink::repeat_address(GenerationNumber generation) {
   if (told && told->generation == generation && !membership_.has_addresses(generation)) send(*told);
 }
 
-bool AgentLink::obey(const std::string& line) {
+bool AgentLink::handle(const std::string& line) {
   auto message = api::decode_to_worker(line);
   if (!message.ok()) {
     log_warning("closing the link to the agent: " + message.error().message);

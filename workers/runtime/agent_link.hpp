@@ -76,7 +76,7 @@ class AgentLink {
   [[nodiscard]] bool write_some(int fd);
   [[nodiscard]] bool read_some(int fd, api::LineBuffer& lines);
   void repeat_address(GenerationNumber generation);
-  [[nodiscard]] bool obey(const std::string& line);
+  [[nodiscard]] bool handle(const std::string& line);
   void queue_pulse();
   void wake() const;
 

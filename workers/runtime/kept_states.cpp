@@ -11,22 +11,22 @@
 namespace tidepool::runtime {
 namespace fs = std::filesystem;
 
-KeptStates::KeptStates(KeepOptions options, WorkerId self, ReplicaState& replica, std::uint64_t samples)
+SavedStates::SavedStates(KeepOptions options, WorkerId self, ReplicaState& replica, std::uint64_t samples)
     : options_(std::move(options)), self_(self), replica_(replica), samples_(samples), tag_(tag_of(options_.owner)) {}
 
-KeptStates::~KeptStates() {
+SavedStates::~SavedStates() {
   finish_writing();
 }
 
-void KeptStates::finish_writing() {
+void SavedStates::finish_writing() {
   if (writer_.joinable()) writer_.join();
 }
 
-bool KeptStates::due(TimePoint now) const {
+bool SavedStates::due(TimePoint now) const {
   return options_.every.count() > 0 && !options_.checkpoint_folder.empty() && now - last_ >= options_.every;
 }
 
-CheckpointHeader KeptStates::header_of(const Progress& progress) const {
+CheckpointHeader SavedStates::header_of(const Progress& progress) const {
   const ProgressWords words = to_words(progress);
   return {.owner = options_.owner,
           .layout = replica_.layout(),
@@ -34,7 +34,7 @@ CheckpointHeader KeptStates::header_of(const Progress& progress) const {
           .progress = {words.begin(), words.end()}};
 }
 
-std::vector<NamedBytes> KeptStates::pieces_in(std::span<const std::byte> bytes) const {
+std::vector<NamedBytes> SavedStates::pieces_in(std::span<const std::byte> bytes) const {
   std::vector<NamedBytes> pieces;
   for (const ReplicaState::Piece& piece : replica_.pieces()) {
     pieces.push_back({.name = piece.name, .bytes = bytes.first(piece.memory.size())});
@@ -43,19 +43,19 @@ std::vector<NamedBytes> KeptStates::pieces_in(std::span<const std::byte> bytes) 
   return pieces;
 }
 
-Result<KeptState> KeptStates::write(const fs::path& folder, const CheckpointHeader& header,
-                                    std::span<const NamedBytes> pieces) const {
+Result<SavedState> SavedStates::write(const fs::path& folder, const CheckpointHeader& header,
+                                      std::span<const NamedBytes> pieces) const {
   const TimePoint begin = Clock::now();
   auto path = publish_checkpoint(folder, {.tag = tag_, .step = header.step, .worker = self_},
                                  [&](const fs::path& file) { return write_checkpoint(file, header, pieces); });
   if (!path.ok()) return path.error();
-  return KeptState{.path = *std::move(path),
-                   .step = header.step,
-                   .bytes = replica_.bytes(),
-                   .write_ms = millis_between(begin, Clock::now())};
+  return SavedState{.path = *std::move(path),
+                    .step = header.step,
+                    .bytes = replica_.bytes(),
+                    .write_ms = millis_between(begin, Clock::now())};
 }
 
-void KeptStates::take(const Progress& progress, Done done) {
+void SavedStates::take(const Progress& progress, Done done) {
   if (options_.checkpoint_folder.empty()) return done(invalid_argument("TIDEPOOL_CHECKPOINT_DIR names no folder"));
   TP_CHECK(!writing_, "one checkpoint is written at a time");
   finish_writing();
@@ -70,7 +70,7 @@ void KeptStates::take(const Progress& progress, Done done) {
   });
 }
 
-Result<KeptState> KeptStates::park(const Progress& progress) {
+Result<SavedState> SavedStates::park(const Progress& progress) {
   std::vector<NamedBytes> pieces;
   std::vector<std::vector<std::byte>> copies(replica_.pieces().size());  // of what lies on the GPU
   for (const ReplicaState::Piece& piece : replica_.pieces()) {
@@ -93,7 +93,7 @@ Result<KeptState> KeptStates::park(const Progress& progress) {
                                            : "the state could not be kept: " + why};
 }
 
-void KeptStates::look_for_candidates() {
+void SavedStates::look_for_candidates() {
   candidates_.emplace();
   // Memory first: what the agent moves to disk meanwhile is seen in one of the two.
   for (const fs::path& folder : {options_.park_folder, options_.checkpoint_folder}) {
@@ -115,13 +115,13 @@ void KeptStates::look_for_candidates() {
             [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
 }
 
-std::optional<std::int64_t> KeptStates::newest_step() {
+std::optional<std::int64_t> SavedStates::newest_step() {
   if (!candidates_) look_for_candidates();
   if (candidates_->empty()) return std::nullopt;
   return candidates_->back().file.header().step;
 }
 
-std::optional<Progress> KeptStates::restore_newest() {
+std::optional<Progress> SavedStates::restore_newest() {
   // It stays the newest: should this generation break before it begins, the next one restores it again.
   auto progress = restore(candidates_->back());
   if (progress.ok()) return *progress;
@@ -130,7 +130,7 @@ std::optional<Progress> KeptStates::restore_newest() {
   return std::nullopt;
 }
 
-Result<Progress> KeptStates::restore(const Candidate& candidate) {
+Result<Progress> SavedStates::restore(const Candidate& candidate) {
   auto progress = check_progress_words(candidate.file.header().progress, samples_);
   if (!progress.ok()) return invalid_argument(candidate.path.string() + ": " + progress.error().message);
   const auto bytes = candidate.file.read();

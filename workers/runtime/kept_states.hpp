@@ -26,20 +26,20 @@
 namespace tidepool::runtime {
 
 // A state that has been written.
-struct KeptState {
+struct SavedState {
   std::filesystem::path path;
   std::int64_t step = 0;
   std::int64_t bytes = 0;
   double write_ms = 0;
 };
 
-class KeptStates final : public StateSource {
+class SavedStates final : public StateSource {
  public:
   // Both must outlive it. `samples`: of the job's data, which a progress must fit.
-  KeptStates(KeepOptions options, WorkerId self, ReplicaState& replica, std::uint64_t samples);
-  ~KeptStates() override;
-  KeptStates(const KeptStates&) = delete;
-  KeptStates& operator=(const KeptStates&) = delete;
+  SavedStates(KeepOptions options, WorkerId self, ReplicaState& replica, std::uint64_t samples);
+  ~SavedStates() override;
+  SavedStates(const SavedStates&) = delete;
+  SavedStates& operator=(const SavedStates&) = delete;
 
   // Whether the interval has passed since the last checkpoint, or since the start.
   [[nodiscard]] bool due(TimePoint now) const;
@@ -49,16 +49,16 @@ class KeptStates final : public StateSource {
   [[nodiscard]] bool is_writing() const { return writing_; }
   // Copies the state and writes it in the background; `done` is called from there once is_writing() has ended, or at
   // once with what keeps it from being written. Requires: not is_writing().
-  using Done = std::function<void(const Result<KeptState>&)>;
+  using Done = std::function<void(const Result<SavedState>&)>;
   void take(const Progress& progress, Done done);
 
   // Writes the state now: to memory if there is room, else to disk.
-  [[nodiscard]] Result<KeptState> park(const Progress& progress);
+  [[nodiscard]] Result<SavedState> park(const Progress& progress);
 
   [[nodiscard]] std::optional<std::int64_t> newest_step() override;
   [[nodiscard]] std::optional<Progress> restore_newest() override;
   // What restore_newest() restored.
-  [[nodiscard]] const KeptState& restored() const { return restored_; }
+  [[nodiscard]] const SavedState& restored() const { return restored_; }
 
  private:
   struct Candidate {
@@ -67,8 +67,8 @@ class KeptStates final : public StateSource {
   };
 
   [[nodiscard]] CheckpointHeader header_of(const Progress& progress) const;
-  [[nodiscard]] Result<KeptState> write(const std::filesystem::path& folder, const CheckpointHeader& header,
-                                        std::span<const NamedBytes> pieces) const;
+  [[nodiscard]] Result<SavedState> write(const std::filesystem::path& folder, const CheckpointHeader& header,
+                                         std::span<const NamedBytes> pieces) const;
   [[nodiscard]] std::vector<NamedBytes> pieces_in(std::span<const std::byte> bytes) const;
   void finish_writing();
   void look_for_candidates();
@@ -85,7 +85,7 @@ class KeptStates final : public StateSource {
   std::atomic<bool> writing_{false};
   std::optional<std::vector<Candidate>>
       candidates_;  // newest last, without the damaged; none until they are looked for
-  KeptState restored_;
+  SavedState restored_;
 };
 
 }  // namespace tidepool::runtime

@@ -124,7 +124,7 @@ class LiveSession final : public Session {
   void park();
   [[nodiscard]] bool rank_zero_has_parked(bool kept);
   void take_checkpoint(TimePoint now);
-  void report_checkpoint(GenerationNumber generation, std::int64_t step, const Result<KeptState>& kept);
+  void report_checkpoint(GenerationNumber generation, std::int64_t step, const Result<SavedState>& kept);
   void restored();
   [[nodiscard]] Step begin_step();
   [[nodiscard]] GenerationNumber advance_build();
@@ -172,7 +172,7 @@ class LiveSession final : public Session {
   PulseBoard pulse_;
   NoticeBoard notices_;
   std::unique_ptr<AgentLink> link_;  // none when running alone
-  KeptStates kept_;                  // its writer reports through the link
+  SavedStates kept_;                 // its writer reports through the link
   StateGate gate_;
   StateTransfer transfer_{replica_, gate_, {.ahead_min_bytes = options_.ahead_min_bytes}};
   StateTransfer::Role role_;  // in the build under way

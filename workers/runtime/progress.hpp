@@ -1,4 +1,4 @@
-// How far a replica is: everything besides the registered memory that must travel with it, to a newcomer
+// How far a replica is: everything besides the registered memory that must travel with it, to a joining worker
 // as to a checkpoint. Plain data; as whole numbers it is bit for bit the same everywhere.
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace tidepool::runtime {
 
 struct Progress {
-  bool has_state = false;  // false: a newcomer, whose own initial values count only if no member has a state
+  bool has_state = false;  // false: a joining worker, whose own initial values count only if no member has a state
   std::int64_t steps = 0;  // committed
   bool finishing = false;  // the program has said that its last step is committed
   double last_loss = 0;    // mean over the last committed step's samples; NaN: not told

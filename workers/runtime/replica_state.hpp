@@ -1,4 +1,4 @@
-// Everything a newcomer must receive to become a replica: named pieces of the program's memory
+// Everything a joining worker must receive to become a replica: named pieces of the program's memory
 // (parameters, optimizer state, random state), in ordinary memory or on the GPU. All ranks register the same names and
 // sizes, in order; where they lie may differ.
 //

@@ -82,7 +82,7 @@ std::optional<Step> LiveSession::next_step() {
       return begin_step();
     }
   }
-  // The thread that builds may still be sending a newcomer what stands still; the program frees its state next.
+  // The thread that builds may still be sending a joining worker what stands still; the program frees its state next.
   gate_.close();
   gate_.interrupt();
   return std::nullopt;
@@ -220,12 +220,11 @@ void LiveSession::take_checkpoint(TimePoint now) {
   checkpoint_by_ = rank() == 0 ? WorkerId() : generation_.members.front();
   if (rank() != 0) return;
   progress_.ledger = ledger_.state();
-  kept_.take(progress_, [this, generation = generation_.number, step = progress_.steps](const Result<KeptState>& kept) {
-    report_checkpoint(generation, step, kept);
-  });
+  kept_.take(progress_, [this, generation = generation_.number, step = progress_.steps](
+                            const Result<SavedState>& kept) { report_checkpoint(generation, step, kept); });
 }
 
-void LiveSession::report_checkpoint(GenerationNumber generation, std::int64_t step, const Result<KeptState>& kept) {
+void LiveSession::report_checkpoint(GenerationNumber generation, std::int64_t step, const Result<SavedState>& kept) {
   if (!kept.ok()) log_warning("step " + std::to_string(step) + ": no checkpoint: " + kept.error().message);
   if (!link_) return;
   if (!kept.ok()) {

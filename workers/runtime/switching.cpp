@@ -49,7 +49,7 @@ void LiveSession::leave_for_good(const Generation& newest) {
 void LiveSession::park() {
   progress_.ledger = ledger_.state();
   const bool together = comm_ != nullptr;
-  std::optional<Result<KeptState>> kept;
+  std::optional<Result<SavedState>> kept;
   if (!together || rank() == 0) kept = kept_.park(progress_);
   if (together && rank() != 0 && rank_zero_has_parked(false)) return;
   if (!kept) kept = kept_.park(progress_);
@@ -116,7 +116,7 @@ void LiveSession::start_build(const Generation& newest, bool trains) {
 }
 
 void LiveSession::restored() {
-  const KeptState& kept = kept_.restored();
+  const SavedState& kept = kept_.restored();
   if (!link_) return;
   link_->send(api::RestoredMessage{
       .generation = generation_.number, .step = kept.step, .bytes = kept.bytes, .path = kept.path.string()});

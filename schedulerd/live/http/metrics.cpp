@@ -84,7 +84,7 @@ struct Metrics::Series {
   Family<Histogram>& build =
       histograms(registry, "sched_generation_build_seconds", "Building the communicator of a generation, by kind");
   Family<Histogram>& moved =
-      histograms(registry, "sched_generation_moved_bytes", "State sent to newcomers at a switch, by kind");
+      histograms(registry, "sched_generation_moved_bytes", "State sent to joining workers at a switch, by kind");
   Family<Counter>& redone =
       counters(registry, "sched_steps_redone_total", "Steps done again after a switch, by its kind");
   Counter& stuck = counters(registry, "sched_workers_stuck_total", "Workers ended for making no progress").Add({});

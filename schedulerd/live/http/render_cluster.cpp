@@ -39,7 +39,7 @@ std::vector<std::string> workers_of(const core::Intent& intent) {
                         [&](const core::ShrinkIntent& i) { list(i.leaving_workers); },
                         [&](const core::RebalanceIntent& i) { list({i.worker}); },
                         [&](const core::ProbeIntent& i) { list({i.worker}); },
-                        [&](const core::ReplaceIntent& i) { list({i.joining_worker.worker, i.leaver}); },
+                        [&](const core::ReplaceIntent& i) { list({i.joining_worker.worker, i.leaving_worker}); },
                         [&](const core::MoveIntent& i) {
                           place(i.joining_workers);
                           list(i.leaving_workers);
@@ -325,10 +325,14 @@ Result<json> render_decision(const SeenBy& seen_by, const StoredDecision& stored
   if (!seen_by.caller.tenant.empty() && intents.empty() && verdicts.empty() && targets.empty()) return json(nullptr);
   std::string digest(16, '0');
   for (std::size_t i = 0; i < 16; ++i) digest[i] = "0123456789abcdef"[(decision.inputs_digest >> (60 - 4 * i)) & 0xfU];
-  json rendered = {
-      {"id", stored.id.text()},          {"at", seen.clock.text(stored.at)},        {"policy", decision.policy},
-      {"inputs_digest", digest},         {"steps_counted", decision.steps_counted}, {"intents", std::move(intents)},
-      {"verdicts", std::move(verdicts)}, {"allotments", std::move(targets)}};
+  json rendered = {{"id", stored.id.text()},
+                   {"at", seen.clock.text(stored.at)},
+                   {"policy", decision.policy},
+                   {"inputs_digest", digest},
+                   {"steps_counted", decision.steps_counted},
+                   {"intents", std::move(intents)},
+                   {"verdicts", std::move(verdicts)},
+                   {"targets", std::move(targets)}};
   if (!decision.nodes.empty() && seen_by.caller.tenant.empty()) rendered["nodes"] = render_nodes_of(decision);
   return without_foreign_jobs(std::move(rendered), seen_by);
 }

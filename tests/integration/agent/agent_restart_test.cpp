@@ -91,7 +91,7 @@ TEST_CASE("a killed agent's workers go on, and the next agent adopts them and te
   CHECK(node.daemon.exit_of(kW1).report == report.report);
 }
 
-// A seat's program of generation 1, as the daemon's words start it.
+// A restartable worker's program of generation 1, as the daemon's words start it.
 void take_seat(Node& node, const std::string& script) {
   node.daemon.send(api::StartWorker{.worker = kW1,
                                     .job = JobId(1),
@@ -103,7 +103,7 @@ void take_seat(Node& node, const std::string& script) {
                                     .restart_grace_ms = 10'000});
 }
 
-// What the seat says next of this kind.
+// What the worker says next of this kind.
 template <class Message>
 Message said(Node& node) {
   for (;;) {
@@ -115,14 +115,14 @@ Message said(Node& node) {
 void launch(Node& node, GenerationNumber generation) {
   node.daemon.send(api::ToWorkerOrder{kW1, api::GenerationMessage{.number = generation, .members = {kW1}}});
   auto address = said<api::AddressMessage>(node);
-  // An agent that has just come says first where the seat stood before.
+  // An agent that has just come says first where the worker stood before.
   while (address.generation < generation) address = said<api::AddressMessage>(node);
   REQUIRE(address.generation == generation);
   node.daemon.send(api::ToWorkerOrder{kW1, api::AddressesMessage{generation, {address.blob}}});
   CHECK(said<api::StartedMessage>(node).generation == generation);
 }
 
-TEST_CASE("an agent that dies before a seat's first program leaves the seat to the next agent") {
+TEST_CASE("an agent that dies before a restartable worker's first program leaves the worker to the next agent") {
   Node node;
   auto first = node.agent();
   (void)node.daemon.welcome();
@@ -137,7 +137,7 @@ TEST_CASE("an agent that dies before a seat's first program leaves the seat to t
   CHECK_THAT(node.daemon.log_with(kW1, "runs"), Catch::Contains("runs"));
 }
 
-TEST_CASE("an agent that dies between two programs of a seat leaves the seat to the next agent") {
+TEST_CASE("an agent that dies between two programs of a restartable worker leaves the worker to the next agent") {
   Node node;
   auto first = node.agent();
   (void)node.daemon.welcome();
@@ -154,7 +154,7 @@ TEST_CASE("an agent that dies between two programs of a seat leaves the seat to 
   launch(node, 2);
 }
 
-TEST_CASE("a seat's program that ended while no agent watched is told as ended, and the seat stays") {
+TEST_CASE("a restartable worker's program that ended while no agent watched is told as ended, and the worker stays") {
   const AdoptOrphans adopt;
   Node node;
   auto first = node.agent();
@@ -176,7 +176,7 @@ TEST_CASE("a seat's program that ended while no agent watched is told as ended, 
   launch(node, 2);
 }
 
-TEST_CASE("a seat that was taken while the disk was full is on record before its program runs") {
+TEST_CASE("a restartable worker that was taken while the disk was full is on record before its program runs") {
   Node node;
   auto first = node.agent();
   (void)node.daemon.welcome();

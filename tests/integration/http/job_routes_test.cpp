@@ -316,7 +316,7 @@ TEST_CASE("pages of jobs neither skip nor repeat, newest first") {
   do {
     const json page = fixture.json_of({.path = "/v1/jobs?limit=3" + cursor, .token = fixture.admin});
     for (const auto& job : page.at("items")) seen.push_back(job.at("id"));
-    if (seen.size() == 3) fixture.submit();  // a newcomer does not shift the pages
+    if (seen.size() == 3) fixture.submit();  // a new job does not shift the pages
     cursor = page.at("next_cursor").is_null() ? "" : "&cursor=" + page.at("next_cursor").get<std::string>();
   } while (!cursor.empty());
   CHECK(seen == std::vector<std::string>{"job-7", "job-6", "job-5", "job-4", "job-3", "job-2", "job-1"});

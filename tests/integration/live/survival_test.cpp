@@ -138,7 +138,7 @@ TEST_CASE("a killed worker costs the step in flight: the survivors go on without
   check_audits(client);
 }
 
-TEST_CASE("a worker slowed to three times its compute is named, and a newcomer trains in its place") {
+TEST_CASE("a worker slowed to three times its compute is named, and a joining worker trains in its place") {
   if (!programs_are_built()) return;
   const TemporaryFolder folder;
   const Cleanup cleanup{folder};

@@ -81,10 +81,10 @@ TEST_CASE("workers on GPUs, and beside one on the CPU, end with the loss of one 
     return worker;
   };
   std::vector<WorkerId> workers = {boot(), boot()};
-  const WorkerId newcomer = boot();
+  const WorkerId joining_worker = boot();
   leader.commit(workers);
   REQUIRE(leader.run_until([&] { return !leader.received<api::StepsMessage>().empty(); }));
-  workers.push_back(newcomer);  // receives its state from the first one's GPU
+  workers.push_back(joining_worker);  // receives its state from the first one's GPU
   leader.commit(workers);
   REQUIRE(leader.run_until([&] { return leader.living() == 0; }, 60'000));
   const auto finished = leader.received<api::FinishedMessage>();

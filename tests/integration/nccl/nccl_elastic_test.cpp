@@ -54,11 +54,11 @@ TEST_CASE("a job over NCCL grows and shrinks without a step done twice") {
   scene.workers.push_back(scene.boot());
   scene.leader.commit(scene.workers);
   REQUIRE(scene.enters(scene.workers[2], 2));
-  const WorkerId leaver = scene.workers.front();
+  const WorkerId leaving_worker = scene.workers.front();
   scene.workers.erase(scene.workers.begin());
   scene.leader.commit(scene.workers);
-  REQUIRE(scene.leader.run_until([&] { return !scene.leader.alive(leaver); }));
-  CHECK(scene.leader.exits().at(leaver) == 0);
+  REQUIRE(scene.leader.run_until([&] { return !scene.leader.alive(leaving_worker); }));
+  CHECK(scene.leader.exits().at(leaving_worker) == 0);
   scene.finish();
   for (const auto& switched : scene.leader.received<api::SwitchedMessage>()) CHECK(switched.steps_redone == 0);
   auto calls = scene.calls();

@@ -125,7 +125,7 @@ class ElasticTest(unittest.TestCase):
                    and event["data"]["generation"] > 1 and event["data"]["steps_redone"] == 0]
         self.assertGreaterEqual(len(planned), 3, switches)
 
-    def test_adams_state_and_the_schedulers_reach_newcomers_bit_for_bit(self):
+    def test_adams_state_and_the_schedulers_reach_joining_workers_bit_for_bit(self):
         self.start(1, "--epochs", "30", "--optimizer", "adam")
         at = self.wait_steps(1, 20)
         self.cluster.resize(self.job, 3)

@@ -15,19 +15,19 @@
 namespace tidepool::test {
 namespace {
 
-// A generation that cannot be built: its newcomer never says where it listens.
-WorkerId commit_with_silent_newcomer(Scene& scene) {
-  const WorkerId newcomer = scene.boot();
-  scene.leader.signal(newcomer, SIGSTOP);
+// A generation that cannot be built: its joining worker never says where it listens.
+WorkerId commit_with_silent_joining_worker(Scene& scene) {
+  const WorkerId joining_worker = scene.boot();
+  scene.leader.signal(joining_worker, SIGSTOP);
   auto members = scene.workers;
-  members.push_back(newcomer);
+  members.push_back(joining_worker);
   scene.leader.commit(members);
-  return newcomer;
+  return joining_worker;
 }
 
 }  // namespace
 
-TEST_CASE("a job grows and shrinks without a step done twice, and leavers exit with 0") {
+TEST_CASE("a job grows and shrinks without a step done twice, and leaving workers exit with 0") {
   for (const auto build : {runtime::BuildMode::kBackground, runtime::BuildMode::kWindow}) {
     Scene scene({.steps = 250, .step_us = 1'000, .build = build});
     scene.start(1);
@@ -36,12 +36,12 @@ TEST_CASE("a job grows and shrinks without a step done twice, and leavers exit w
     scene.leader.commit(scene.workers);
     REQUIRE(scene.enters(scene.workers[2], 2));
     REQUIRE(scene.goes_on(scene.workers[0]));
-    const WorkerId leaver = scene.workers.back();
+    const WorkerId leaving_worker = scene.workers.back();
     scene.workers.pop_back();
     scene.leader.commit(scene.workers);
-    REQUIRE(scene.leader.run_until([&] { return !scene.leader.alive(leaver); }));
-    CHECK(scene.leader.exits().at(leaver) == 0);
-    CHECK(scene.job.diary(leaver).ending == static_cast<int>(runtime::Ending::kLeft));
+    REQUIRE(scene.leader.run_until([&] { return !scene.leader.alive(leaving_worker); }));
+    CHECK(scene.leader.exits().at(leaving_worker) == 0);
+    CHECK(scene.job.diary(leaving_worker).ending == static_cast<int>(runtime::Ending::kLeft));
     scene.finish();
     const auto switches = scene.leader.received<api::SwitchedMessage>();
     REQUIRE(switches.size() == 3);
@@ -188,13 +188,13 @@ TEST_CASE("training goes on while the daemon is away, and membership changes aga
 TEST_CASE("a daemon that restarts in the middle of a build learns the addresses again") {
   Scene scene({.steps = 200, .step_us = 1'000});
   scene.start(2);
-  const WorkerId newcomer = scene.boot();
-  scene.workers.push_back(newcomer);
-  scene.leader.signal(newcomer, SIGSTOP);
+  const WorkerId joining_worker = scene.boot();
+  scene.workers.push_back(joining_worker);
+  scene.leader.signal(joining_worker, SIGSTOP);
   scene.leader.commit(scene.workers);
   REQUIRE(scene.leader.run_until([&] { return scene.leader.addresses_known() == 2; }));
   scene.leader.forget_addresses();
-  scene.leader.signal(newcomer, SIGCONT);
+  scene.leader.signal(joining_worker, SIGCONT);
   REQUIRE(scene.leader.run_until([&] { return scene.leader.addresses_known() == 1; }));
   scene.leader.repeat_generation();
   REQUIRE(scene.enters(scene.workers[0], 2));
@@ -247,7 +247,7 @@ TEST_CASE("a rank that has committed the last step ends well, although the other
   }
 }
 
-TEST_CASE("programs that end by finish() on the same step end well, whoever joins or dies on the way") {
+TEST_CASE("programs that end by finish() on the same step end well, whichever workers join or die on the way") {
   for (const bool in_buckets : {false, true}) {
     CAPTURE(in_buckets);
     Scene scene({.steps = 150, .step_us = 1'000, .in_buckets = in_buckets, .open_ended = true});
@@ -301,7 +301,7 @@ TEST_CASE("a rank whose program has ended does not end the job alone when the ot
 TEST_CASE("a build that is never completed does not keep a rank that has committed the last step") {
   Scene scene({.steps = 600, .step_us = 1'000, .end_grace = runtime::Millis{300}, .desert = {2}});
   scene.start(2);
-  static_cast<void>(commit_with_silent_newcomer(scene));
+  static_cast<void>(commit_with_silent_joining_worker(scene));
   const WorkerId left = scene.workers.front();
   scene.job.hurry();
   REQUIRE(scene.leader.run_until([&] { return !scene.leader.alive(left); }));
@@ -310,13 +310,13 @@ TEST_CASE("a build that is never completed does not keep a rank that has committ
   CHECK(!scene.leader.received<api::FinishedMessage>().empty());
 }
 
-TEST_CASE("a newcomer that dies while the others build with it costs nothing but the build") {
+TEST_CASE("a joining worker that dies while the others build with it costs nothing but the build") {
   Scene scene({.steps = 200, .step_us = 1'000});
   scene.start(2);
-  const WorkerId newcomer = commit_with_silent_newcomer(scene);
+  const WorkerId joining_worker = commit_with_silent_joining_worker(scene);
   REQUIRE(scene.goes_on(scene.workers[0], 50));  // in the old generation, which still works
   CHECK(scene.job.diary(scene.workers[0]).generation == 1);
-  scene.leader.kill(newcomer);
+  scene.leader.kill(joining_worker);
   REQUIRE(scene.enters(scene.workers[0], 3));
   scene.finish();
 }

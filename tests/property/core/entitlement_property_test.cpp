@@ -103,7 +103,8 @@ TEST_CASE("what is even adds up to what is shared, and whole slots are less than
   });
 }
 
-TEST_CASE("of two divisions that deny nobody at most one is fairer than the other, and none is fairer than itself") {
+TEST_CASE(
+    "of two divisions that refuse no tenant at most one is fairer than the other, and none is fairer than itself") {
   for_each_seed("fairer", 10, [](std::uint64_t, Rng& rng) {
     int fairer = 0;
     for (int i = 0; i < 1'000; ++i) {

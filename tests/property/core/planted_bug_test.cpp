@@ -7,7 +7,7 @@
 namespace tidepool::test {
 namespace {
 
-std::vector<core::WorkerPlacement>* newcomers_of(core::Intent& intent) {
+std::vector<core::WorkerPlacement>* joining_workers_of(core::Intent& intent) {
   if (auto* start = std::get_if<core::StartIntent>(&intent)) return &start->joining_workers;
   if (auto* grow = std::get_if<core::GrowIntent>(&intent)) return &grow->joining_workers;
   return nullptr;
@@ -25,7 +25,7 @@ std::optional<std::pair<NodeId, int>> owned_slot(const core::ClusterState& state
 bool give_a_slot_twice(core::Decision& decision, const core::ClusterState& state) {
   const auto taken = owned_slot(state);
   for (auto& planned : decision.plan) {
-    auto* joining_workers = newcomers_of(planned.intent);
+    auto* joining_workers = joining_workers_of(planned.intent);
     if (joining_workers == nullptr) continue;
     if (joining_workers->size() > 1) {
       (*joining_workers)[1].node = (*joining_workers)[0].node;

@@ -74,13 +74,13 @@ double first_step_s(const sim::SimJob& job) {
 }
 
 struct Happened {
-  const sim::JobRow& row;
+  const sim::JobResult& row;
   const sim::SimJob& job;
 };
 
 // Whether what was forecast of the job came about.
 void require_true(const Happened& happened, const forecast::Forecast& made, const forecast::JobForecast& told) {
-  const sim::JobRow& row = happened.row;
+  const sim::JobResult& row = happened.row;
   INFO(row.name << " at " << (made.at - Instant()).to_seconds());
   REQUIRE(told.end);
   REQUIRE(row.finished_s);

@@ -57,7 +57,7 @@ class Witness {
   }
 
   void check(const core::ClusterState& state, const core::Decision& decision, Counts& counts) {
-    leavers_ = leavers_of(state, decision);
+    leaving_workers_ = leaving_workers_of(state, decision);
     for (const auto& planned : decision.plan) {
       const auto* intent = std::get_if<core::PreemptIntent>(&planned.intent);
       if (intent == nullptr || !intent->for_job) continue;
@@ -94,19 +94,19 @@ class Witness {
   }
 
   // Workers that the decision sends away.
-  static std::set<WorkerId> leavers_of(const core::ClusterState& state, const core::Decision& decision) {
-    std::set<WorkerId> leavers;
+  static std::set<WorkerId> leaving_workers_of(const core::ClusterState& state, const core::Decision& decision) {
+    std::set<WorkerId> leaving_workers;
     for (const auto& planned : decision.plan) {
-      if (const auto* stop = std::get_if<core::StopWorkerIntent>(&planned.intent)) leavers.insert(stop->worker);
+      if (const auto* stop = std::get_if<core::StopWorkerIntent>(&planned.intent)) leaving_workers.insert(stop->worker);
       if (const auto* shrink = std::get_if<core::ShrinkIntent>(&planned.intent)) {
-        leavers.insert(shrink->leaving_workers.begin(), shrink->leaving_workers.end());
+        leaving_workers.insert(shrink->leaving_workers.begin(), shrink->leaving_workers.end());
       }
       if (const auto* preempt = std::get_if<core::PreemptIntent>(&planned.intent)) {
         const auto& workers = state.find_job(preempt->job)->membership.workers;
-        leavers.insert(workers.begin(), workers.end());
+        leaving_workers.insert(workers.begin(), workers.end());
       }
     }
-    return leavers;
+    return leaving_workers;
   }
 
   // Some tenant of the claimant's that is none of the victim's has less than it is guaranteed.
@@ -116,7 +116,7 @@ class Witness {
     for (const auto& [id, job] : state.jobs) {
       for (const WorkerId worker : job->membership.workers) {
         const core::Worker& one = *state.find_worker(worker);
-        if (one.phase == core::WorkerPhase::kLeaving || one.kill_at || leavers_.contains(worker)) continue;
+        if (one.phase == core::WorkerPhase::kLeaving || one.kill_at || leaving_workers_.contains(worker)) continue;
         for (const core::Tenant* tenant : state.tenants->path_to(job->spec.tenant)) {
           held[tenant->name] += job->spec.gpus_per_worker;
         }
@@ -131,7 +131,7 @@ class Witness {
   }
 
   std::map<JobId, Seen> seen_;
-  std::set<WorkerId> leavers_;  // of the newest decision
+  std::set<WorkerId> leaving_workers_;  // of the newest decision
   std::map<JobId, std::vector<Instant>> times_;
   std::vector<Instant> all_;
 };

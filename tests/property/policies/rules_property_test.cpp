@@ -35,7 +35,7 @@ Change change_of(const core::ClusterState& state, const core::Job& job, const co
                         },
                         [&](const core::ReplaceIntent& any) {
                           join({any.joining_worker});
-                          leaving.insert(any.leaver);
+                          leaving.insert(any.leaving_worker);
                         },
                         [](const auto&) {}},
              intent);

@@ -95,7 +95,7 @@ struct ClaimWorld {
     for (const auto& [id, size] : sizes_of(story.state())) held += size;
     return story.state().slots_total() - held;
   }
-  // It may borrow, and nobody keeps slots that it does not use.
+  // It may borrow, and none keeps slots that it does not use.
   [[nodiscard]] bool may_use_all(const std::string& tenant) const {
     const bool is_kept =
         std::any_of(tree.tenants.begin(), tree.tenants.end(), [](const auto& any) { return any.lend; });

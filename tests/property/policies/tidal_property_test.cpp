@@ -97,7 +97,8 @@ void check_laws(const View& view, const Allocation& allocation) {
 
 }  // namespace
 
-TEST_CASE("sizes and places keep the laws, a frozen job keeps its own, and the worth is at most the bound") {
+TEST_CASE(
+    "sizes and places keep the laws, a job that cannot change keeps its size, and the worth is at most the bound") {
   test::for_each_seed("tidal laws", 300, [](std::uint64_t, Rng& rng) {
     const World world = random_world(rng);
     const Allocation allocation = decide(world.view);
@@ -211,7 +212,7 @@ TEST_CASE("the bound of the market of types is never below the best choice, nor 
   CHECK(sold >= 0.95 * possible);
 }
 
-TEST_CASE("an accepted job ends in time as planned: promises add up, and only newcomers are declined") {
+TEST_CASE("an accepted job ends in time as planned: promises add up, and only new jobs are declined") {
   test::for_each_seed("tidal promises", 150, [](std::uint64_t, Rng& rng) {
     World world = random_world(rng);
     for (JobRow& job : world.view.jobs) {
@@ -245,7 +246,7 @@ TEST_CASE("the order of rows changes nothing") {
     World world = random_world(rng);
     std::map<JobId, int> sizes;
     const auto tide_of = [](const View& view) {
-      auto market_state = std::make_unique<MarketState>(ground_of(view));
+      auto market_state = std::make_unique<MarketState>(pool_of(view));
       for (const JobRow& job : view.jobs) market_state->put(job, view.now);
       core::StepBudget budget(100'000'000);
       (void)market_state->settle(view.now, budget);
@@ -294,7 +295,7 @@ struct Kept {
     if (rng.chance(0.1)) {
       pool.slots = static_cast<int>(rng.between(0, 60));
       if (rng.chance(0.5)) pool.slots_per_node = 1 << rng.between(0, 3);
-      market_state.set_ground(pool);
+      market_state.set_pool(pool);
     } else if (!rows.empty() && rng.chance(0.3)) {
       const JobId gone = std::next(rows.begin(), static_cast<std::ptrdiff_t>(rng.below(rows.size())))->first;
       rows.erase(gone);
@@ -327,7 +328,7 @@ struct Kept {
 TEST_CASE("rows that come one by one give what they give at once, however long the others have waited") {
   test::for_each_seed("tide incremental", 100, [](std::uint64_t, Rng& rng) {
     const World world = random_world(rng);
-    Kept kept(ground_of(world.view));
+    Kept kept(pool_of(world.view));
     Instant now = world.view.now;
     for (int change = 0; change < 60; ++change) {
       now = now + Duration::seconds(rng.between(0, 600));

@@ -53,7 +53,7 @@ TEST_CASE("whatever a policy file claims for tenants, every law of decisions hol
     for (int i = 0; i < 150; ++i) {
       world.tick();
       if (rng.chance(0.03)) (void)world.share_among(test::random_tenants(rng, static_cast<int>(rng.between(0, 20))));
-      const auto number = world.engine().question(world.now());
+      const auto number = world.engine().pending_policy_request(world.now());
       if (number && rng.chance(0.8)) REQUIRE(world.learn(core::PolicyAnswered{answer_to(*number, world, rng)}));
       test::decide_and_check(world);
       int entitled = 0;

@@ -88,7 +88,7 @@ class History {
   [[nodiscard]] bool finished() const { return !leader_.received<api::FinishedMessage>().empty(); }
 
   [[nodiscard]] bool none_lives_in(const std::vector<WorkerId>& workers) const {
-    // A newcomer of a generation that the job never reached waits for ever: its end is not part of the claim.
+    // A joining worker of a generation that the job never reached waits for ever: its end is not part of the claim.
     return std::none_of(workers.begin(), workers.end(),
                         [&](WorkerId worker) { return leader_.alive(worker) && job_.diary(worker).steps > 0; });
   }
@@ -150,7 +150,7 @@ class History {
     members.push_back(boot());
     if (members.size() < kSizeMax && rng_.chance(0.3)) members.push_back(boot());
     commit_living(members);
-    // Now and then the newcomer dies while the others build with it.
+    // Now and then the joining worker dies while the others build with it.
     if (rng_.chance(0.2)) kill_one(members.back());
   }
 
@@ -162,9 +162,9 @@ class History {
   }
 
   void replace(std::vector<WorkerId> members) {
-    const WorkerId newcomer = boot();
+    const WorkerId joining_worker = boot();
     if (take(members, 1).empty()) return;
-    members.push_back(newcomer);
+    members.push_back(joining_worker);
     commit_living(members);
   }
 

@@ -45,7 +45,7 @@ class Job {
  public:
   Job(const BatchRules& rules, Rng& rng) : rules_(rules), rng_(rng) { ranks_.emplace_back(rules); }
 
-  // Newcomers adopt a survivor's state, in any order of ranks; then all enter, a few times over if members die
+  // Joining workers adopt a survivor's state, in any order of ranks; then all enter, a few times over if members die
   // meanwhile.
   void resize() {
     if (ranks_.size() > 1 && rng_.chance(0.5)) {
@@ -58,7 +58,7 @@ class Job {
 
   void enter() {
     const auto newest = std::max_element(ranks_.begin(), ranks_.end(), [](const auto& a, const auto& b) {
-      return a.state().global_batch < b.state().global_batch;  // 0: a newcomer
+      return a.state().global_batch < b.state().global_batch;  // 0: a joining worker
     });
     const auto words = to_words(newest->state());
     for (StepSchedule& rank : ranks_) {

@@ -72,7 +72,7 @@ TEST_CASE("all measured jobs end in the live simulator, and the same options giv
   CHECK(report.score.digest == report_of(options).score.digest);
   // Its jobs did get slots and took several sizes; nothing is quicker than the start that each of them owes.
   CHECK(report.score.resizes > 0);
-  for (const JobRow& row : report.rows) CHECK(*row.started_s - row.submitted_s >= 30);
+  for (const JobResult& row : report.rows) CHECK(*row.started_s - row.submitted_s >= 30);
 }
 
 TEST_CASE("a measured program ends with what its epochs were measured to take, and counts samples by what they teach") {

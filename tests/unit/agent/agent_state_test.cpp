@@ -27,8 +27,8 @@ WorkerEnded ended(WorkerId worker, int exit_code) {
   return {.worker = worker, .exit_code = exit_code, .signal = 0, .detail = "bye"};
 }
 
-History history_with_unconfirmed_exit() {
-  History history;
+RecordedWorkers history_with_unconfirmed_exit() {
+  RecordedWorkers history;
   history.started = {kW1};
   history.exits[kW1] = {.report = 4, .worker = kW1, .exit_code = 9, .signal = 0, .detail = "old"};
   history.unacknowledged = {kW1};
@@ -295,7 +295,7 @@ TEST_CASE("a stop without grace kills at once, and an ended worker is not signal
 }
 
 TEST_CASE("the hello carries the inventory of every living worker") {
-  History history;
+  RecordedWorkers history;
   history.started = {kW1, kW2};
   history.exits[kW2] = {.report = 1, .worker = kW2};
   Bench bench(history);
@@ -478,7 +478,7 @@ TEST_CASE("that a worker has finished is repeated, before its exit, until the ex
 }
 
 TEST_CASE("an agent ends by itself only when it has neither daemon nor worker for the whole time") {
-  History history;
+  RecordedWorkers history;
   history.started = {kW1};
   Bench bench(history, {.exit_when_idle = Duration::seconds(30)});
   CHECK(all<Quit>(bench.pass(Duration::seconds(100))).empty());

@@ -57,7 +57,7 @@ RestartableWorker running() {
 
 }  // namespace
 
-TEST_CASE("a seat offers its address only when the program of the generation before has ended") {
+TEST_CASE("a restartable worker offers its address only when the program of the generation before has ended") {
   RestartableWorker restartable = running();
   CHECK(text_of(restartable.on_message(generation(2, {kW2, kW1}))) == "end");
   CHECK(text_of(restartable.on_message(addresses(2))).empty());
@@ -69,7 +69,7 @@ TEST_CASE("a seat offers its address only when the program of the generation bef
   CHECK(text_of(restartable.on_message(generation(3, {kW2, kW1}))).empty());
 }
 
-TEST_CASE("a program that ends by itself is told of, and its seat waits for the next generation") {
+TEST_CASE("a program that ends by itself is told of, and its worker waits for the next generation") {
   RestartableWorker restartable = running();
   CHECK(text_of(restartable.program_ended(7, 0, "bye")) == "ended 1 with 7");
   CHECK(text_of(restartable.resend()) == "offer 1 0, started, ended 1 with 7");
@@ -77,7 +77,7 @@ TEST_CASE("a program that ends by itself is told of, and its seat waits for the 
   CHECK(text_of(restartable.on_message(generation(2, {kW1}))) == "offer 2 0");
 }
 
-TEST_CASE("a seat that is not in the generation leaves, with or without a program") {
+TEST_CASE("a restartable worker that is not in the generation leaves, with or without a program") {
   RestartableWorker restartable = running();
   CHECK(text_of(restartable.on_message(generation(2, {kW2}))) == "end");
   CHECK(text_of(restartable.program_ended(0, 0, "")) == "leave");
@@ -109,7 +109,8 @@ TEST_CASE("a restartable worker whose program left something behind leaves when 
   CHECK_FALSE(bench.state.lives(kW1));
 }
 
-TEST_CASE("an agent stops a seat's program with the grace of its order and reports its exit when it leaves") {
+TEST_CASE(
+    "an agent stops a restartable worker's program with the grace of its order and reports its exit when it leaves") {
   AgentBench bench;
   (void)bench.join();
   CHECK(all<SpawnWorker>(bench.order(order_of(kW1))).empty());

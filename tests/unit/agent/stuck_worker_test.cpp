@@ -13,8 +13,8 @@ using api::PulsePhase;
 const WorkerId kFirst(1);
 const WorkerId kSecond(2);
 
-History with_two_workers() {
-  History history;
+RecordedWorkers with_two_workers() {
+  RecordedWorkers history;
   history.cluster = "here";
   history.started = {kFirst, kSecond};
   return history;

@@ -36,7 +36,7 @@ TEST_CASE("the ledger gives back what was recorded, over any number of restarts"
   }
   for (int restart = 0; restart < 3; ++restart) {
     const WorkerLedger ledger = open_in(folder);
-    const History& history = ledger.history();
+    const RecordedWorkers& history = ledger.history();
     CHECK(history.started == std::set<WorkerId>{WorkerId(1), WorkerId(2), WorkerId(3)});
     CHECK(history.open() == std::set<WorkerId>{WorkerId(1)});
     CHECK(history.unacknowledged == std::set<WorkerId>{WorkerId(2)});

@@ -121,8 +121,8 @@ TEST_CASE("a job that has two workers for a while leaves with the old one, thoug
   (void)scene.story.node(1);
   drain(scene.story, scene.old);
   CHECK(names_of(scene.story.decide()) == "grow");
-  const WorkerId newcomer = scene.story.job(scene.job).membership.workers.back();
-  scene.story.ready(newcomer);
+  const WorkerId joining_worker = scene.story.job(scene.job).membership.workers.back();
+  scene.story.ready(joining_worker);
   scene.story.decide();
   scene.story.switched(scene.job);
   CHECK(names_of(scene.story.decide()) == "shrink switch");
@@ -157,7 +157,8 @@ TEST_CASE("workers that have still to come up on a drained node are stopped at o
 }
 
 TEST_CASE(
-    "a newcomer on a node that is drained is given up, and its job goes on with the others in the same decision") {
+    "a joining worker on a node that is drained is given up, and its job goes on with the others in the same "
+    "decision") {
   Story story;
   story.node(1);
   const JobId job = story.running({.min = 1, .max = 3, .cooldown = {}}, 1);
@@ -166,20 +167,20 @@ TEST_CASE(
   story.wish(job, 3);
   story.steps(job, 1);
   CHECK(names_of(story.decide()) == "grow");
-  const std::vector<WorkerId> newcomers = story.job(job).phase.transition()->joining_workers;
-  REQUIRE(newcomers.size() == 2);
-  story.ready(newcomers.front());
-  drain(story, story.worker(newcomers.back()).node);
+  const std::vector<WorkerId> joining_workers = story.job(job).phase.transition()->joining_workers;
+  REQUIRE(joining_workers.size() == 2);
+  story.ready(joining_workers.front());
+  drain(story, story.worker(joining_workers.back()).node);
   const core::Decision decision = story.decide();
   REQUIRE(names_of(decision) == "stop_worker switch");
   CHECK(core::sentence(decision.plan.front().reason) ==
         "w-3 may not stay: node-3 is being drained and is to be empty in 10 min");
   CHECK(names_of(story.decide()).empty());
-  story.exit(newcomers.back());
+  story.exit(joining_workers.back());
   CHECK(story.job(job).recovery.restarts == 0);
 }
 
-TEST_CASE("a job whose only newcomer is on a node that is drained stays as it is") {
+TEST_CASE("a job whose only joining worker is on a node that is drained stays as it is") {
   Story story;
   story.node(1);
   const JobId job = story.running({.min = 1, .max = 2, .cooldown = {}}, 1);

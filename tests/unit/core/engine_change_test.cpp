@@ -7,7 +7,7 @@ namespace {
 
 using core::JobState;
 
-TEST_CASE("Growing starts newcomers first and switches when all are ready") {
+TEST_CASE("Growing starts joining workers first and switches when all are ready") {
   Story story;
   story.node(4);
   const JobId job = story.running({.max = 4, .cooldown = {}}, 1);
@@ -32,7 +32,7 @@ TEST_CASE("Growing starts newcomers first and switches when all are ready") {
   CHECK(story.job(job).state() == JobState::kRunning);
 }
 
-TEST_CASE("Shrinking switches at once and stops a leaver that stays beyond its grace") {
+TEST_CASE("Shrinking switches at once and stops a leaving worker that stays beyond its grace") {
   Story story;
   story.node(4);
   const JobId job = story.running({.max = 4, .cooldown = {}, .grace = Duration::seconds(9)}, 3);
@@ -86,7 +86,7 @@ TEST_CASE("A policy cannot shrink a job within its minimum run time, its user ca
   CHECK(test::says<core::reason::ResizedByUser>(decision.plan[0].reason));
 }
 
-TEST_CASE("Training that ends before a committed switch leaves its newcomers nothing to wait for") {
+TEST_CASE("Training that ends before a committed switch leaves its joining workers nothing to wait for") {
   Story story;
   story.node(4);
   const JobId job = story.running({.max = 4, .cooldown = {}}, 1);
@@ -245,7 +245,7 @@ TEST_CASE("Wrong settings fail the job at once, with the worker's own words") {
   CHECK(story.last("job.finished").data["error"] == "w-1 exited with code 2: README.txt does not exist");
 }
 
-TEST_CASE("A newcomer that dies is dropped and the others join") {
+TEST_CASE("A joining worker that dies is dropped and the others join") {
   Story story;
   story.node(4);
   const JobId job = story.running({.max = 4, .cooldown = {}}, 1);
@@ -259,7 +259,7 @@ TEST_CASE("A newcomer that dies is dropped and the others join") {
   CHECK(std::get<core::SwitchIntent>(decision.plan[0].intent).members == std::vector{WorkerId(1), WorkerId(2)});
 }
 
-TEST_CASE("When the only newcomer dies the job goes on as it was and waits for the cooldown") {
+TEST_CASE("When the only joining worker dies the job goes on as it was and waits for the cooldown") {
   Story story;
   story.node(4);
   const JobId job = story.running({.max = 4}, 1);
@@ -271,7 +271,7 @@ TEST_CASE("When the only newcomer dies the job goes on as it was and waits for t
   CHECK(test::says<core::reason::Cooldown>(story.decide().verdicts.at(0).reason));
 }
 
-TEST_CASE("A newcomer that is not ready in time is stopped and counts as lost") {
+TEST_CASE("A joining worker that is not ready in time is stopped and counts as lost") {
   Story story({.start_timeout = Duration::seconds(10)});
   story.node(4);
   const JobId job = story.submit({.min = 1, .max = 1});
@@ -296,7 +296,7 @@ TEST_CASE("A straggler's replacement is started first and taken from another nod
   const auto decision = story.decide();
   REQUIRE(names_of(decision) == "replace");
   const auto& replace = std::get<core::ReplaceIntent>(decision.plan[0].intent);
-  CHECK(replace.leaver == WorkerId(2));
+  CHECK(replace.leaving_worker == WorkerId(2));
   CHECK(replace.joining_worker.node == NodeId(2));
   CHECK(story.last("worker.straggling").data["worker"] == "w-2");
   CHECK(story.job(job).size() == 2);
@@ -345,7 +345,7 @@ TEST_CASE("Two changes never run at once") {
   CHECK(names_of(story.decide()).empty());
 }
 
-TEST_CASE("A member that dies while newcomers boot is left behind, and the newcomers still join") {
+TEST_CASE("A member that dies while joining workers boot is left behind, and the joining workers still join") {
   Story story;
   story.node(4);
   const JobId job = story.running({.max = 4, .cooldown = {}}, 2);

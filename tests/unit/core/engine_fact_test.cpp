@@ -257,7 +257,7 @@ TEST_CASE("A cancelled job on a lost node ends, and its worker is stopped when i
   CHECK(story.state().slots_free() == 1);
 }
 
-TEST_CASE("Workers that an agent runs and the state does not place there are strangers") {
+TEST_CASE("Workers that an agent runs and the state does not place there are unknown") {
   Story story;
   const NodeId first = story.node(1);
   const NodeId second = story.node(1);

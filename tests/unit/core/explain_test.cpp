@@ -144,7 +144,7 @@ TEST_CASE("Jobs of the waiting job's own tenant are named before those of others
   CHECK(unblocks.at(1) == "cancel " + foreign.text() + ", which holds 2 slots");
 }
 
-TEST_CASE("A worker of several slots needs them on one node, whoever is cancelled") {
+TEST_CASE("A worker of several slots needs them on one node, whichever job is cancelled") {
   Story story;
   story.node(2);
   story.node(2);

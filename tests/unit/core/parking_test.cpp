@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/explain/explain.hpp"
+#include "core/words/sentence.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
 
@@ -110,6 +111,9 @@ TEST_CASE("A worker that does not park within its grace is killed, and the reaso
   const auto decision = story.decide();
   REQUIRE(names_of(decision) == "stop_worker stop_worker");
   CHECK(test::says<core::reason::ParkTimeout>(decision.plan[0].reason));
+  CHECK(core::sentence(decision.plan[0].reason) ==
+        "w-1 did not save its state within 7 s and is ended; 12 steps since "
+        "the last saved state are lost");
   CHECK(test::number_in(decision.plan[0].reason, "steps") == static_cast<double>(story.job(job).progress.step));
   CHECK(std::get<core::StopWorkerIntent>(decision.plan[0].intent).grace == Duration());
   story.exit(WorkerId(1), -1);

@@ -46,7 +46,7 @@ struct HeldScene {
 
 }  // namespace
 
-TEST_CASE("a job goes on without a worker whose slots are held, and nobody gets them until the worker has exited") {
+TEST_CASE("a job goes on without a worker whose slots are held, and no job gets them until the worker has exited") {
   HeldScene scene;
   Story& story = scene.story;
   const WorkerId gone = story.job(scene.job).membership.members.back();

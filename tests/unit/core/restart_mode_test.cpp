@@ -134,7 +134,7 @@ TEST_CASE("a larger size waits for the end of all old programs, and its cost is 
   CHECK(story.last("job.resized").data.at("to") == 3);
 }
 
-TEST_CASE("a smaller size waits for the leaver's end too") {
+TEST_CASE("a smaller size waits for the leaving worker's end too") {
   Restarting story;
   story.run_at(3);
   story.learn(core::JobResizeRequested{story.job_id, 2});

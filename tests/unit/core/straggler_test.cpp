@@ -25,7 +25,7 @@ JobId job_with_boot(Story& story, Duration boot) {
   return job;
 }
 
-// The joining worker boots at once and takes its place; the leaver goes.
+// The joining worker boots at once and takes its place; the leaving worker goes.
 void take_over(Story& story, JobId job) {
   for (const WorkerId id : std::vector<WorkerId>(story.job(job).membership.workers)) {
     if (story.worker(id).phase == core::WorkerPhase::kStarting) story.ready(id);
@@ -259,7 +259,7 @@ TEST_CASE("A worker of several slots is one neighbour") {
   CHECK(diagnose(bench.state, *bench.state.find_worker(WorkerId(1))).node_peers == 1);
 }
 
-TEST_CASE("A newcomer that is slow from its beginning tells where the slowness lies") {
+TEST_CASE("A joining worker that is slow from its beginning tells where the slowness lies") {
   Bench bench;
   bench.add(1, 1, 0);
   core::Worker& joining_worker = bench.add(2, 1, 60, 80);

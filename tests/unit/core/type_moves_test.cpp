@@ -254,7 +254,7 @@ TEST_CASE("a job on one type moves as a whole: its first worker stays until the 
   CHECK(story.nodes_of(typed) == std::vector<NodeId>{scene.scarce});
 }
 
-TEST_CASE("a newcomer that dies between the two switches of a move leaves the job running on the new type") {
+TEST_CASE("a joining worker that dies between the two switches of a move leaves the job running on the new type") {
   Scene scene(2);
   Story& story = scene.story;
   (void)submit_typed(story, {.min = 1, .max = 1}, {"new"});
@@ -274,7 +274,7 @@ TEST_CASE("a newcomer that dies between the two switches of a move leaves the jo
   CHECK(std::count(nodes.begin(), nodes.end(), scene.common) == static_cast<std::ptrdiff_t>(nodes.size()));
 }
 
-TEST_CASE("a move that would leave a job too small is given up when a newcomer dies") {
+TEST_CASE("a move that would leave a job too small is given up when a joining worker dies") {
   Scene scene(2, {.min = 2, .max = 4, .cooldown = Duration()});
   Story& story = scene.story;
   const std::vector<WorkerId> before = story.job(scene.any).membership.members;

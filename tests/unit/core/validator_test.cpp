@@ -66,8 +66,8 @@ TEST_CASE("A change of a running job that breaks a law is refused by its name") 
     });
   };
   CHECK(spoilt([](auto&, auto&) {}) == "valid");
-  CHECK(spoilt([](auto& out, auto&) { out.leaving_workers = {WorkerId(9)}; }) == "LeaversAreMembers");
-  CHECK(spoilt([](auto& out, auto&) { out.leaving_workers.clear(); }) == "LeaversAreMembers");
+  CHECK(spoilt([](auto& out, auto&) { out.leaving_workers = {WorkerId(9)}; }) == "LeavingWorkersAreMembers");
+  CHECK(spoilt([](auto& out, auto&) { out.leaving_workers.clear(); }) == "LeavingWorkersAreMembers");
   CHECK(spoilt([](auto& out, auto&) { out.leaving_workers = {WorkerId(1), WorkerId(2), WorkerId(3)}; }) ==
         "SizeIsAllowed");
   CHECK(spoilt([](auto&, auto& next) { next.members.push_back(WorkerId(3)); }) == "LeaversLeave");
@@ -82,7 +82,7 @@ TEST_CASE("A change of a running job that breaks a law is refused by its name") 
   CHECK(alone(core::StopWorkerIntent{job, WorkerId(8), {}}) == "JobOwnsItsWorkers");
   CHECK(alone(core::StopWorkerIntent{job, WorkerId(1), Duration::micros(-1)}) == "GraceIsTime");
   CHECK(alone(core::GrowIntent{job, {}}) == "SizeIsAllowed");
-  CHECK(alone(core::ReplaceIntent{job, {}, WorkerId(9)}) == "LeaversAreMembers");
+  CHECK(alone(core::ReplaceIntent{job, {}, WorkerId(9)}) == "LeavingWorkersAreMembers");
 }
 
 TEST_CASE("A gang on slots of several types is refused, and so is a change that leaves a live job without its state") {
@@ -113,7 +113,7 @@ TEST_CASE("A gang on slots of several types is refused, and so is a change that 
     CHECK(alone(core::MoveIntent{job, {{one, here, {3}}, {two, other, {3}}}, members}) == split);
     CHECK(alone(core::MoveIntent{job, {{one, there, {3}}}, {members[1]}}) == split);
     CHECK(alone(core::MoveIntent{job, {{one, there, {2}}, {two, there, {3}}}, {members[0], members[0]}}) ==
-          "LeaversAreMembers");
+          "LeavingWorkersAreMembers");
     CHECK(alone(core::MoveIntent{job, {{one, there, {3}}}, members}) == "SizeIsAllowed");
     const WorkerId only = story.job(lone).membership.members[0];
     CHECK(alone(core::ReplaceIntent{lone, {one, there, {3}}, only}) == "StateIsHandedOn");

@@ -6,7 +6,7 @@
 namespace tidepool::leader {
 namespace {
 
-// One node, one job with two members and a leaver, in generation 3.
+// One node, one job with two members and a leaving worker, in generation 3.
 core::ClusterState small_world() {
   core::ClusterState state;
   state.nodes[NodeId(1)] = {.id = NodeId(1), .name = "local", .slot_type = "cpu", .owners = {}};
@@ -125,7 +125,7 @@ TEST_CASE("a command is started as it is written") {
   CHECK(order->argv == std::vector<std::string>{"train.py"});
 }
 
-TEST_CASE("a switch is told to members and leavers, never to a newcomer that is not in it") {
+TEST_CASE("a switch is told to members and leaving workers, never to a joining worker that is not in it") {
   const auto state = small_world();
   Executor executor;
   core::Decision decision;
@@ -145,7 +145,7 @@ TEST_CASE("a notice is told before the generation by which its worker leaves, an
   core::LeaveNotice notice{.decision = DecisionId(5), .reason = core::reason::SuspendedByUser{}};
   notice.due = Instant::from_micros(30'000'000);
   notice.by = Instant::from_micros(40'000'000);
-  for (const std::uint64_t leaver : {2U, 3U}) state.workers[WorkerId(leaver)].notice = notice;
+  for (const std::uint64_t leaving_worker : {2U, 3U}) state.workers[WorkerId(leaving_worker)].notice = notice;
   state.workers[WorkerId(4)].notice = core::LeaveNotice{.decision = DecisionId(4), .reason = {}};
   core::Decision decision{.id = DecisionId(5), .at = Instant::from_micros(10'000'000)};
   decision.plan.push_back({core::SwitchIntent{JobId(1), 3, {WorkerId(1)}, false}, {}});
@@ -194,7 +194,7 @@ TEST_CASE("a notice names the job that its worker makes room for only to jobs of
   CHECK(told_for("speech") == "preempted for a job of another tenant");
 }
 
-TEST_CASE("after a reconnect strangers are killed, starts and the newest generation are said again") {
+TEST_CASE("after a reconnect unknown workers are killed, starts and the newest generation are said again") {
   const auto state = small_world();
   const Executor executor;
   const auto orders = executor.catch_up(NodeId(1), {WorkerId(1), WorkerId(9)}, state);

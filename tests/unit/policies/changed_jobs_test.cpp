@@ -32,7 +32,7 @@ bool plans_anew(const std::function<void(core::JobSpec&)>& change) {
   return engine.decide(kNow).replan.has_value();
 }
 
-TEST_CASE("what a job's sizes are judged by is grounds for a new plan when it changes alone") {
+TEST_CASE("what a job's sizes are judged by makes a new plan when it changes alone") {
   CHECK(plans_anew([](core::JobSpec& spec) { spec.scaling.efficiency_threshold = 0.3; }));
   CHECK(plans_anew([](core::JobSpec& spec) { spec.scaling.every_steps = 5; }));
   CHECK(plans_anew([](core::JobSpec& spec) { spec.scaling.spawn_size = 2; }));
@@ -49,7 +49,7 @@ TEST_CASE("what a job's sizes are judged by is grounds for a new plan when it ch
   CHECK(plans_anew([](core::JobSpec& spec) { spec.placement.exclusive = true; }));
 }
 
-TEST_CASE("what no plan depends on is no grounds for a new one") {
+TEST_CASE("what no plan depends on makes no new one") {
   CHECK_FALSE(plans_anew([](core::JobSpec& spec) { spec.max_restarts = 9; }));
   CHECK_FALSE(plans_anew([](core::JobSpec& spec) { spec.labels["a"] = "b"; }));
   CHECK_FALSE(plans_anew([](core::JobSpec&) {}));

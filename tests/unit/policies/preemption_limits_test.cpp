@@ -223,7 +223,7 @@ TEST_CASE("a job that was preempted as often as is allowed is spared until the w
   CHECK(pool.story.job(one).preemption.times == std::vector{times.back(), again});
 }
 
-TEST_CASE("once the pool's limit is reached nobody is preempted until the window has moved on") {
+TEST_CASE("once the pool's limit is reached no job is preempted until the window has moved on") {
   LimitedPool pool({4}, limited({.pool = 2, .window = minutes(60)}));
   const JobId one = pool.running(gang(4), 4);
   const JobId two = pool.submit(gang(4), 4);
@@ -253,7 +253,7 @@ TEST_CASE("a claim that needs more preemptions than the pool's limit leaves has 
   CHECK(pool.next_preemption() == std::nullopt);
 }
 
-TEST_CASE("a job to which nobody could give way is told no limit") {
+TEST_CASE("a job to which no job could give way is told no limit") {
   LimitedPool pool({4}, waits_for(minutes(10)));
   const JobId stays = pool.running({.min = 2, .max = 2, .min_runtime = minutes(600)}, 2);
   const JobId waits = pool.submit(gang(4), 4);

@@ -118,7 +118,7 @@ TEST_CASE("shockwave: its plan is followed until the window is over, round by ro
   CHECK(sizes_of(decide(Shockwave(), after)) == std::vector{1, 0});
 }
 
-TEST_CASE("shockwave: a newcomer and an end make a new plan, and so does the end of the window") {
+TEST_CASE("shockwave: a new job and an end make a new plan, and so does the end of the window") {
   View view = test::view_of(1, 1, 2, kEven);
   const Allocation now = decide(Shockwave(), view);
   View more = later(view, now, Duration::seconds(60));

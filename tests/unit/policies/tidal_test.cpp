@@ -80,17 +80,17 @@ TEST_CASE("the worked example: two jobs, four slots") {
   view.jobs[1].useful_left = 1'200;
 
   const Settings settings;
-  const UtilityCurve first(view.jobs[0], ground_of(view), {.behind = 2}, settings);
+  const UtilityCurve first(view.jobs[0], pool_of(view), {.behind = 2}, settings);
   REQUIRE(first.curve().size() == 4);
   CHECK(first.curve()[1].worth == Approx(2));
   CHECK(first.curve()[2].worth == Approx(4));
   CHECK(first.curve()[3].worth == Approx(6));
-  const UtilityCurve second(view.jobs[1], ground_of(view), {.behind = 1}, settings);
+  const UtilityCurve second(view.jobs[1], pool_of(view), {.behind = 1}, settings);
   CHECK(second.curve()[1].worth == Approx(5 / 3.0));
   CHECK(second.curve()[2].worth == Approx(5 / 2.0));
   CHECK(second.curve()[3].worth == Approx(10 / 3.0));
 
-  MarketState market_state(ground_of(view));
+  MarketState market_state(pool_of(view));
   for (const JobRow& job : view.jobs) market_state.put(job, view.now);
   core::StepBudget budget(1'000);
   CHECK(market_state.settle(view.now, budget).price == Approx(1));
@@ -126,7 +126,7 @@ TEST_CASE("levelling comes on with the number of long jobs, and lifts only what 
   job.useful_left = 600;
   const Settings settings;
   const auto weight = [&](const Others& others) {
-    return UtilityCurve(job, ground_of(view), others, settings).in({.nodes = 1, .size = 1}, true);
+    return UtilityCurve(job, pool_of(view), others, settings).in({.nodes = 1, .size = 1}, true);
   };
   const double low = weight({.behind = 1});
   CHECK(low < settings.level);
@@ -160,7 +160,7 @@ TEST_CASE("when slots are short, the job with the least left goes first, or else
   CHECK(sizes_of(decide(view)) == std::vector<int>{1, 0});
 }
 
-TEST_CASE("a newcomer of a fixed size and unknown length goes before one of many that have run for long") {
+TEST_CASE("a new job of a fixed size and unknown length goes before one of many that have run for long") {
   View view = view_of(1, std::vector<const Table*>(41, &kGood));
   for (std::size_t i = 0; i < view.jobs.size(); ++i) {
     JobRow& job = view.jobs[i];
@@ -265,13 +265,14 @@ TEST_CASE("a job of a fixed size takes scattered slots that others leave, whatev
   CHECK(sizes_of(decide(view)) == std::vector<int>{3, 3, 0, 2});
 }
 
-TEST_CASE("newcomers that boot hold slots that do nothing, and a job that gives up everything has to start again") {
+TEST_CASE(
+    "joining workers that boot hold slots that do nothing, and a job that gives up everything has to start again") {
   View view = view_of(1, {&kLinear});
   JobRow& job = view.jobs[0];
   job.useful_left = 1e9;
   job.placement = {{.node = 0, .slots = 2}};
   const auto worth_of = [&](int size) {
-    const Curve curve = UtilityCurve(job, ground_of(view), {.behind = 1}, Settings()).curve();
+    const Curve curve = UtilityCurve(job, pool_of(view), {.behind = 1}, Settings()).curve();
     return std::find_if(curve.begin(), curve.end(), [&](const Choice& choice) { return choice.size == size; })->worth;
   };
   const double two = worth_of(2);

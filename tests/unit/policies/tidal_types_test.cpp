@@ -76,7 +76,7 @@ TEST_CASE("the worked example with types: the slow slot goes to the job that los
   add(view, steep, 8'000);
   add(view, flat, 8'000);
 
-  const std::vector<SlotPool> pools = grounds_of(view);
+  const std::vector<SlotPool> pools = pools_of(view);
   CHECK(pools[0].pace == 1);
   CHECK(pools[1].pace == Approx(0.25));
   CHECK(length_of(view.jobs[0], pools, {}).seconds == Approx(1'000));
@@ -125,7 +125,7 @@ TEST_CASE("where a job was never measured, it is taken for what others gain by t
   const ByType slow({{1, 2}});
   View view = typed_view({4, 4});
   add(view, both, 1'000);
-  const std::vector<SlotPool> pools = grounds_of(view);
+  const std::vector<SlotPool> pools = pools_of(view);
   CHECK(reading_of(add(view, fast, 1'000), pools[1], pools).goodput(view.jobs[1], {.type = 1}) == Approx(2));
   CHECK(reading_of(add(view, slow, 1'000), pools[0], pools).goodput(view.jobs[2], {.type = 0}) == Approx(8));
   // It is read where it was measured, whatever others gain.
@@ -177,7 +177,7 @@ TEST_CASE("the worked example with deadlines: what ends in time with two slots h
   CHECK(allocation.grants[0].mark.level == kAccepted);
 }
 
-TEST_CASE("a newcomer that would make another job late is declined; of several, the least is taken first") {
+TEST_CASE("a new job that would make another job late is declined; of several, the least is taken first") {
   const ByType linear({{0, 1}});
   View view = typed_view({4});
   view.types.clear();

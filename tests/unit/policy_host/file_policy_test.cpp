@@ -61,7 +61,7 @@ class World {
     round.message = "too slow";
     return round;
   }
-  // Newcomers boot, leavers leave, the members switch, and do so many steps.
+  // Joining workers boot, leaving workers leave, the members switch, and do so many steps.
   void train(JobId id, std::int64_t steps, Duration each) {
     for (int round = 0; round < 4; ++round) {
       const core::Job job = *state().find_job(id);
@@ -88,7 +88,7 @@ class World {
   void answer_and_train(JobId id, int size, Duration each) {
     now = now + Duration::seconds(30);  // its cooldown is over
     decide();
-    REQUIRE(engine.question(now));
+    REQUIRE(engine.pending_policy_request(now));
     learn(core::PolicyAnswered{round({{id, size}})});
     train(id, 60, each);
     CHECK(this->size(id) == size);
@@ -114,14 +114,14 @@ TEST_CASE("while a policy file decides, a new job waits until it has been asked,
   const JobId before = world.submit(2);
   CHECK(world.size(before) == 2);
   world.learn(core::PolicyActivated{kFirst});
-  REQUIRE(world.engine.question(world.now));
+  REQUIRE(world.engine.pending_policy_request(world.now));
   const JobId job = world.submit(4);
   CHECK(world.size(job) == 0);
   CHECK(test::says<core::reason::AwaitsPolicy>(world.state().find_job(job)->verdict.reason));
   world.learn(core::PolicyAnswered{world.round({{before, 2}, {job, 3}})});
   CHECK(world.size(job) == 3);
   CHECK(world.state().plan.policy == "first@aaaaaaaaaaaa");
-  CHECK_FALSE(world.engine.question(world.now));
+  CHECK_FALSE(world.engine.pending_policy_request(world.now));
   const core::Reason& why = world.state().find_job(job)->verdict.reason;
   CHECK(core::word_of(why) == "Said");
   CHECK(core::sentence(why) == "started with 3 workers: its policy says Said (most 3)");
@@ -138,7 +138,7 @@ TEST_CASE("an answer to an older question changes nothing") {
   CHECK(world.learn(core::PolicyAnswered{late}).empty());
   CHECK(world.size(job) == 0);
   CHECK(world.state().deployment.next_round > late.number);
-  CHECK(world.engine.question(world.now) == world.state().deployment.next_round);
+  CHECK(world.engine.pending_policy_request(world.now) == world.state().deployment.next_round);
   CHECK(before != core::digest_of(world.state()));  // but for the time
   CHECK(world.now > at);
 }
@@ -157,11 +157,11 @@ TEST_CASE("of a job that has changed or come since the question the answer says 
   CHECK(world.size(same) == 2);
   CHECK(world.size(changed) == 0);
   CHECK(world.size(later) == 0);
-  REQUIRE(world.engine.question(world.now));
+  REQUIRE(world.engine.pending_policy_request(world.now));
   world.learn(core::PolicyAnswered{world.round({{changed, 3}, {same, 2}, {later, 1}})});
   CHECK(world.size(changed) == 3);
   CHECK(world.size(later) == 1);
-  CHECK_FALSE(world.engine.question(world.now));
+  CHECK_FALSE(world.engine.pending_policy_request(world.now));
 }
 
 TEST_CASE("sizes that do not fit any more become the largest that do") {
@@ -218,7 +218,7 @@ TEST_CASE("an engine that is restarted in the middle of a question asks it again
                                .file_policy = std::make_shared<const FilePolicy>(built_in_fallback())},
                               *state);
   other.now = world.now;
-  CHECK(other.engine.question(other.now) == world.engine.question(world.now));
+  CHECK(other.engine.pending_policy_request(other.now) == world.engine.pending_policy_request(world.now));
   for (World* each : {&world, &other}) each->learn(core::PolicyAnswered{each->round({{job, 3}})});
   CHECK(core::digest_of(world.state()) == core::digest_of(other.state()));
 }
@@ -270,18 +270,18 @@ TEST_CASE("a job that is back at a size that it has had is news only if it is fa
   world.answer_and_train(job, 3, usual);  // a size was measured for the first time: asked again
   world.answer_and_train(job, 2, usual);
   // Nothing is known now that the plan did not count with, so nothing is asked, whenever its cooldown ends.
-  CHECK_FALSE(world.engine.question(world.now));
+  CHECK_FALSE(world.engine.pending_policy_request(world.now));
   const Instant regular = world.state().plan.made_at + core::EngineConfig{}.plan_every;
   CHECK(world.engine.next_due() <= regular);
   world.now = regular - Duration::seconds(1);
   world.decide();
-  CHECK_FALSE(world.engine.question(world.now));
+  CHECK_FALSE(world.engine.pending_policy_request(world.now));
   world.now = regular;
-  CHECK(world.engine.question(world.now));
+  CHECK(world.engine.pending_policy_request(world.now));
   world.learn(core::PolicyAnswered{world.round({{job, 2}})});
-  CHECK_FALSE(world.engine.question(world.now));
+  CHECK_FALSE(world.engine.pending_policy_request(world.now));
   world.train(job, 60, usual * 3);
-  CHECK(world.engine.question(world.now));
+  CHECK(world.engine.pending_policy_request(world.now));
 }
 
 TEST_CASE("a shadow changes nothing that is decided") {
@@ -289,7 +289,7 @@ TEST_CASE("a shadow changes nothing that is decided") {
   world.learn(core::PolicyShadowed{kSecond});
   const JobId job = world.submit(4);
   CHECK(world.size(job) == 4);
-  CHECK_FALSE(world.engine.question(world.now));
+  CHECK_FALSE(world.engine.pending_policy_request(world.now));
   CHECK(world.state().deployment.shadow == kSecond);
 }
 

@@ -54,7 +54,7 @@ struct Pool {
   void answer(const Claims& claims) { answer_with(round(claims)); }
   void answer_with(core::PolicyRound round) {
     story.pass(Duration::seconds(60));
-    REQUIRE(story.engine().question(story.now()));
+    REQUIRE(story.engine().pending_policy_request(story.now()));
     learn(core::PolicyAnswered{std::move(round)});
     for (int again = 0; again < 2; ++again) {
       for (const auto& [id, job] : IdTable(story.state().jobs)) story.settle(id);

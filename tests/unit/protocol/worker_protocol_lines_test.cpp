@@ -111,15 +111,15 @@ std::vector<DaemonToAgent> daemon_to_agent() {
                     .env = {{"A", "b=c"}, {"B", ""}},
                     .workdir = "/data",
                     .spec = {{"run", {{"args", {{"rate", 0.1}, {"none", nullptr}}}}}}};
-  StartWorker seat = start;
-  seat.cpus = 3;
-  seat.restart_grace_ms = 30'000;
+  StartWorker restartable = start;
+  restartable.cpus = 3;
+  restartable.restart_grace_ms = 30'000;
   StartWorker bounded{.worker = WorkerId(9), .job = JobId(2), .memory = std::int64_t{64} << 30U};
   StartWorker waits{.worker = WorkerId(8), .job = JobId(2), .state_step = 130};
   return {AgentWelcome{.protocol = 1, .node = NodeId(2), .heartbeat_ms = 1'000, .patience_ms = 5'000, .cluster = "c-1"},
           AgentRefuse{.why = "the token is wrong"},
           start,
-          seat,
+          restartable,
           StopWorker{.worker = WorkerId(7), .grace_ms = 250},
           ReportAck{.report = 9},
           ToWorkerOrder{.worker = WorkerId(7), .message = CheckpointOrder{}},

@@ -58,7 +58,7 @@ TEST_CASE("a hello tells what the node keeps of its jobs, or nothing in older ve
   }
 }
 
-TEST_CASE("starts are told for each of the running, and what nobody tells is left out of the line") {
+TEST_CASE("starts are told for each of the running, and what is not told is left out of the line") {
   const auto hello = [](const std::string& starts) {
     return decode_agent_to_daemon(R"({"type":"hello","protocol":1,"token":"t","node":"n","slots":2,"slot_type":"cpu",)"
                                   R"("price_per_slot_hour":"1.00","running":["w-1","w-2"],"instance":"a","starts":)" +

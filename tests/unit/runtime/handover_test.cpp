@@ -97,7 +97,7 @@ TEST_CASE("all ranks go on from the newest committed step") {
   CHECK(!ranks[3].outcome->received);
 }
 
-TEST_CASE("a newcomer at rank 0 does not pass its initial values on") {
+TEST_CASE("a joining worker at rank 0 does not pass its initial values on") {
   std::vector<Rank> ranks = {Rank{}, at_step(0, 5)};
   run(ranks);
   CHECK(ranks[0].values[0] == 5);
@@ -112,7 +112,7 @@ TEST_CASE("when no rank has a state, all start from rank 0's") {
   for (const Rank& rank : ranks) CHECK(rank.values[1] == 1);
 }
 
-TEST_CASE("a newcomer with another state leaves, and those that train go on without it") {
+TEST_CASE("a joining worker with another state leaves, and those that train go on without it") {
   for (const std::size_t odd : {0U, 1U, 2U}) {
     std::vector<Rank> ranks = {at_step(8, 1), at_step(8, 1), at_step(8, 1)};
     ranks[odd] = Rank{};

@@ -17,11 +17,11 @@ TEST_CASE("a state is parked whole while a checkpoint of the same step is being 
   std::vector<std::byte> weights(kBytes, std::byte{7});
   ReplicaState replica;
   replica.add("weights", weights);
-  KeptStates kept({.checkpoint_folder = folder.path(), .owner = "cluster/job-3"}, WorkerId(1), replica, 100);
+  SavedStates kept({.checkpoint_folder = folder.path(), .owner = "cluster/job-3"}, WorkerId(1), replica, 100);
   for (std::int64_t step = 1; step <= 3; ++step) {
     CAPTURE(step);
     std::atomic<bool> written{false};
-    kept.take({.has_state = true, .steps = step}, [&](const Result<KeptState>& state) { written = state.ok(); });
+    kept.take({.has_state = true, .steps = step}, [&](const Result<SavedState>& state) { written = state.ok(); });
     const auto parked = kept.park({.has_state = true, .steps = step});
     REQUIRE(parked.ok());
     CHECK(written);

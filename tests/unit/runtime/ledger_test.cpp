@@ -72,16 +72,17 @@ TEST_CASE("the audit of an unfinished epoch expects what was leased so far") {
   CHECK(audit.checksum_ok);
 }
 
-TEST_CASE("a newcomer that adopts the state goes on where the others are") {
+TEST_CASE("a joining worker that adopts the state goes on where the others are") {
   DataLedger old({.samples = 100, .global_batch = 30, .seed = 5});
   for (int step = 0; step < 5; ++step) {
     AuditSum fed;
     for (const auto sample : old.share(old.lease(), 0, SampleWeights(1))) fed.add(sample);
     static_cast<void>(old.commit(fed));
   }
-  DataLedger newcomer({.samples = 100, .global_batch = 30, .seed = 5});
-  newcomer.adopt(old.state());
-  CHECK(newcomer.share(newcomer.lease(), 1, SampleWeights(3)) == old.share(old.lease(), 1, SampleWeights(3)));
+  DataLedger joining_worker({.samples = 100, .global_batch = 30, .seed = 5});
+  joining_worker.adopt(old.state());
+  CHECK(joining_worker.share(joining_worker.lease(), 1, SampleWeights(3)) ==
+        old.share(old.lease(), 1, SampleWeights(3)));
 }
 
 TEST_CASE("more workers than samples leaves some with none and loses none") {

@@ -18,8 +18,8 @@ SimOptions small() {
   return {.generated_jobs = 5, .cluster = "4x4"};
 }
 
-JobRow row_in(core::JobState state, bool started = true) {
-  JobRow row{.name = "a", .state = state};
+JobResult row_in(core::JobState state, bool started = true) {
+  JobResult row{.name = "a", .state = state};
   if (started) row.started_s = 1;
   return row;
 }
@@ -76,7 +76,7 @@ TEST_CASE("a run that is cut off unasked is none to judge by, nor one without a 
   const auto left = row_in(core::JobState::kRunning);
   const auto waits = row_in(core::JobState::kPending, false);
   const auto done = row_in(core::JobState::kSucceeded);
-  const std::vector<JobRow> rows{done, left, waits};
+  const std::vector<JobResult> rows{done, left, waits};
   const Outcome cut =
       outcome_of({.rows = rows, .policy = "p", .cut_off = true, .until = Duration::seconds(90 * 86'400)});
   CHECK(cut.notes ==
@@ -84,22 +84,22 @@ TEST_CASE("a run that is cut off unasked is none to judge by, nor one without a 
                                  "3 jobs left, 1 of which never ran; times are of those that completed"});
   CHECK(cut.trouble == "the run under p was cut off with jobs left; --until sets how long it may last");
 
-  const std::vector<JobRow> none{waits};
+  const std::vector<JobResult> none{waits};
   const Outcome stuck = outcome_of({.rows = none, .policy = "p", .cut_off = false, .until = {}});
   CHECK(stuck.notes ==
         std::vector<std::string>{"under p 1 of 1 job was left when nothing more could run, 1 of which never ran"});
   CHECK(stuck.trouble == "no job completed under p");
 
-  const std::vector<JobRow> sound{done};
+  const std::vector<JobResult> sound{done};
   const Outcome fine = outcome_of({.rows = sound, .policy = "p", .cut_off = false, .until = {}});
   CHECK(fine.notes.empty());
   CHECK(fine.trouble.empty());
 }
 
 TEST_CASE("a job that failed is told with how its last worker was lost") {
-  JobRow failed = row_in(core::JobState::kFailed);
+  JobResult failed = row_in(core::JobState::kFailed);
   failed.failure = "was not ready within 2m";
-  const std::vector<JobRow> rows{failed, row_in(core::JobState::kSucceeded)};
+  const std::vector<JobResult> rows{failed, row_in(core::JobState::kSucceeded)};
   const Outcome outcome = outcome_of({.rows = rows, .policy = "p", .cut_off = false, .until = {}});
   CHECK(outcome.notes == std::vector<std::string>{"under p 1 of 2 jobs failed; the first, a: was not ready within 2m"});
   CHECK(outcome.trouble.empty());

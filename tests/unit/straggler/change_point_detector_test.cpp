@@ -63,7 +63,8 @@ TEST_CASE("the bar rises with the noise of the worker's own windows") {
   CHECK(crew.steps_until_named(1, times_with(2, 1, 2)) > 0);
 }
 
-TEST_CASE("noise of one worker's neighbours raises its bar too: a newcomer to a loud crew is not accused of luck") {
+TEST_CASE(
+    "noise of one worker's neighbours raises its bar too: a joining worker to a loud crew is not accused of luck") {
   Rng rng(11);
   const auto loud_times = [&rng] {
     std::vector<std::int64_t> times;

@@ -81,7 +81,7 @@ TEST_CASE("two equal workers of a noisy machine keep scores around one") {
   CHECK(sums[1] / kSteps > 1.0);
 }
 
-TEST_CASE("a newcomer's slow first step is forgiven by the time a verdict is possible") {
+TEST_CASE("a joining worker's slow first step is forgiven by the time a verdict is possible") {
   JudgedCrew crew(std::make_shared<MedianRatioDetector>(), 3);
   crew.step({500'000, 50'000, 50'000});
   CHECK(crew.of(0).speed == Approx(0.1));

@@ -54,7 +54,7 @@ TEST_CASE("a straggler stays named while its own past leaves the window") {
   CHECK_FALSE(crew.of(1).slow);
 }
 
-TEST_CASE("a newcomer is not named in its first twenty steps") {
+TEST_CASE("a joining worker is not named in its first twenty steps") {
   JudgedCrew crew = healthy_crew(3);
   crew.replace(2);
   CHECK(crew.steps_until_named(2, times_with(3, 2, 3)) == ZScoreDetector::kStepsForVerdict);

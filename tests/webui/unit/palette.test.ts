@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { contrast, inkOn, jobColour, jobHue, kDark, kLight } from "~/palette";
+import { contrast, inkOn, jobColour, jobHue, kDark, kLight } from "~/page/palette";
 
 // Linear RGB seen by people without one kind of cone: Machado, Oliveira, Fernandes, "A Physiologically-based Model
 // for Simulation of Color Vision Deficiency", IEEE TVCG 2009, table 1, severity 1.

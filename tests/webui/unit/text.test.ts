@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { jobHref, kPlanHref, pageKey, parseRoute, planLikeHref, tenantHref, titleOf } from "~/router";
+import { jobHref, kPlanHref, pageKey, parseRoute, planLikeHref, tenantHref, titleOf } from "~/page/router";
 import { splitFragment } from "~/session";
 import type { JobState } from "~/api/types";
 import { cancelText } from "~/text/cancel_text";

@@ -252,7 +252,7 @@ export interface Verdict {
 }
 
 // What a plan for the whole cluster gives a job from a decision on.
-export interface Allotment {
+export interface Target {
   job: string;
   size: number;
   score: number;
@@ -269,7 +269,7 @@ export interface Decision {
   steps_counted: number;
   intents: Intent[];
   verdicts: Verdict[];
-  allotments: Allotment[];
+  targets: Target[];
 }
 
 export interface Policy {

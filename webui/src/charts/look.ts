@@ -1,7 +1,7 @@
 // What all charts share: thin grid, quiet labels, the same left edge, numbers that do not jump.
 import type uPlot from "uplot";
 import { clockWithin, compact } from "../text/format";
-import { cssColour } from "../theme";
+import { cssColour } from "../page/theme";
 
 export const kLeftAxis = 52; // px; the marker rail above the charts uses the same
 const kFont = "11px ui-sans-serif, system-ui, sans-serif";

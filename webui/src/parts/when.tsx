@@ -1,4 +1,4 @@
-import { useNow } from "../now";
+import { useNow } from "../page/now";
 import { absolute, ago } from "../text/format";
 
 // A time as people say it; the exact one on hover and for machines.

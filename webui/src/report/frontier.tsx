@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import uPlot from "uplot";
 import { axis, inkOf, kLeftAxis, withAlpha } from "../charts/look";
 import { Plot } from "../charts/plot";
-import { useDark } from "../theme";
+import { useDark } from "../page/theme";
 import type { FrontierData, FrontierPoint } from "./data";
 import { short, timeText, unitFor } from "./format";
 import { hue, kTimeSteps } from "./plots";

@@ -4,7 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "../styles/base.css";
 import "../styles/charts.css";
 import "./report.css";
-import { applyTheme, useDark } from "../theme";
+import { applyTheme, useDark } from "../page/theme";
 import { readData, type ReportData } from "./data";
 import { FrontierReport } from "./frontier";
 import { BusySlots, Distribution, hue, StackedSlots } from "./plots";

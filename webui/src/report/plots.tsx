@@ -3,8 +3,8 @@ import { useMemo } from "preact/hooks";
 import uPlot from "uplot";
 import { axis, inkOf, kLeftAxis, valueAxis, withAlpha } from "../charts/look";
 import { Plot } from "../charts/plot";
-import { kDark, kLight } from "../palette";
-import { cssColour, useDark } from "../theme";
+import { kDark, kLight } from "../page/palette";
+import { cssColour, useDark } from "../page/theme";
 import { timeText } from "./format";
 
 export function hue(index: number, dark: boolean): string {

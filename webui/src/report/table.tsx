@@ -2,7 +2,7 @@
 import type { Estimate, SummaryRow } from "./data";
 import { short, unitFor } from "./format";
 import { hue } from "./plots";
-import { useDark } from "../theme";
+import { useDark } from "../page/theme";
 
 interface Column { title: string; of: (row: SummaryRow) => Estimate | null; time?: boolean; most?: boolean; about: string }
 

@@ -1,6 +1,6 @@
 // Shown when what is on the page may be old: says since when, and offers to try at once. Screen readers speak its first
 // word alone by themselves: the times change each second.
-import { useNow } from "../now";
+import { useNow } from "../page/now";
 import { useSelect } from "../state/store";
 import { absolute, ago, clock, sentence } from "../text/format";
 

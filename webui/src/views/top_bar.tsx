@@ -1,9 +1,9 @@
 import { Logo, ThemeIcon } from "../parts/icons";
-import { useNow } from "../now";
-import { kPlanHref, type Route } from "../router";
+import { useNow } from "../page/now";
+import { kPlanHref, type Route } from "../page/router";
 import { useSelect } from "../state/store";
 import { absolute, ago } from "../text/format";
-import { chooseTheme, isDark, useDark } from "../theme";
+import { chooseTheme, isDark, useDark } from "../page/theme";
 
 interface Props {
   route: Route;

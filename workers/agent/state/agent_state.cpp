@@ -15,20 +15,20 @@ constexpr Duration kSameEnd = Duration::seconds(1);
 
 }  // namespace
 
-std::set<WorkerId> History::open() const {
+std::set<WorkerId> RecordedWorkers::open() const {
   std::set<WorkerId> workers = started;
   for (const auto& [worker, ignored] : exits) workers.erase(worker);
   return workers;
 }
 
-void History::forget(WorkerId worker) {
+void RecordedWorkers::forget(WorkerId worker) {
   started.erase(worker);
   starts.erase(worker);
   exits.erase(worker);
   unacknowledged.erase(worker);
 }
 
-AgentState::AgentState(AgentTimes times, History history, std::uint64_t seed, Instant now)
+AgentState::AgentState(AgentTimes times, RecordedWorkers history, std::uint64_t seed, Instant now)
     : times_(std::move(times)), history_(std::move(history)), rng_(seed), now_(now), connect_at_(now) {
   for (const WorkerId worker : history_.open()) living_.emplace(worker, Living{});
   look_at_idleness();

@@ -25,7 +25,7 @@
 namespace tidepool::agent {
 
 // What the state directory remembers of earlier runs.
-struct History {
+struct RecordedWorkers {
   std::string cluster;                                // whose records these are; empty = no cluster's yet
   std::set<WorkerId> started;                         // ever, ended or not
   std::map<WorkerId, std::int64_t> starts;            // StartWorker::started_at of those whose order has told it
@@ -222,7 +222,7 @@ struct AgentTimes {
 class AgentState {
  public:
   // Every worker in history.open() counts as living until a WorkerEnded says otherwise.
-  AgentState(AgentTimes times, History history, std::uint64_t seed, Instant now);
+  AgentState(AgentTimes times, RecordedWorkers history, std::uint64_t seed, Instant now);
 
   [[nodiscard]] std::vector<Action> step(Instant now, Fact fact);
 
@@ -327,7 +327,7 @@ class AgentState {
   void act(Action action) { actions_.push_back(std::move(action)); }
 
   AgentTimes times_;
-  History history_;
+  RecordedWorkers history_;
   bool told_ended_ = false;  // the newest hello names workers that have ended
   Rng rng_;
   Instant now_;

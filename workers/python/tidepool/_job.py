@@ -31,8 +31,8 @@ class Job:
 
     def wrap(self, model: torch.nn.Module, *optimizers: torch.optim.Optimizer) -> Any:
         """Gives back `model` and the optimizers, the same objects, now part of the job: their state is shared with
-        newcomers, the gradients are summed over the workers, and optimizer.step() applies a step all have agreed on.
-        The optimizers' state (momentum, averages) is made at once, and shared as it is at the first batch."""
+        joining workers, the gradients are summed over the workers, and optimizer.step() applies a step all have agreed
+        on. The optimizers' state (momentum, averages) is made at once, and shared as it is at the first batch."""
         self._must_be_before_loop("wrap()")
         if self._model is not None:
             raise RuntimeError("job.wrap() is called once; give it all optimizers: job.wrap(model, first, second)")
@@ -55,7 +55,7 @@ class Job:
         self._stepper.optimizers[name] = optimizer
 
     def register(self, name: str, value: Any, *, capacity: Optional[int] = None) -> None:
-        """More state of a replica: what a newcomer receives and a repeated step begins with.
+        """More state of a replica: what a joining worker receives and a repeated step begins with.
 
         All of it is copied at each step but an optimizer's tensors, which are shared where they lie: change those only
         after opt.step(), in the same turn of the loop. What a turn that completes no step did to a tensor, an array, a
@@ -141,8 +141,9 @@ class Job:
         self._stepper.join(self._model, self._loader.length)
 
     def epochs(self, count: int) -> Iterator[int]:
-        """The numbers of the epochs up to `count`, from the one under way: a newcomer begins in the middle. Around a
-        loop over the loader, which was made before; what follows that loop in the body still belongs to the epoch."""
+        """The numbers of the epochs up to `count`, from the one under way: a joining worker begins in the middle.
+        Around a loop over the loader, which was made before; what follows that loop in the body still belongs to the
+        epoch."""
         if self._loader is None:
             raise RuntimeError("make the loader before the loop over job.epochs()")
         self._loader.count_epochs(_settings.whole_number("the number given to job.epochs()", count, 1))

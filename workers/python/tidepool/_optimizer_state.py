@@ -114,7 +114,7 @@ class _Settings(PickleShadow):
         held = sum(isinstance(item[3], torch.Tensor) and item[3].numel() > 0 for item in _items(self._optimizer))
         if held > self._tensors:
             raise RuntimeError(f'"{self._optimizer_name}" has state that it did not have when the loop began, and no '
-                               "newcomer would get it: call add_param_group() and set momentum before the loop")
+                               "joining worker would get it: call add_param_group() and set momentum before the loop")
 
 
 def _getter(optimizer: torch.optim.Optimizer, parameter: torch.Tensor, key: str) -> Getter:

@@ -1,4 +1,4 @@
-"""The state that a newcomer must receive to become a replica, in pieces of memory that the runtime knows.
+"""The state that a joining worker must receive to become a replica, in pieces of memory that the runtime knows.
 
 Two kinds. The model's parameters and the tensors of optimizers are registered as they lie (`Memory`): nothing is
 copied, and they may change only between opt.step() and the end of the loop's body. Everything else is kept as a copy

@@ -47,7 +47,7 @@ class Phase(enum.Enum):
 
 
 class _Progress(ctypes.Structure):
-    """What a newcomer must know beside the state of the model; registered."""
+    """What a joining worker must know beside the state of the model; registered."""
     _fields_ = [("used", ctypes.c_int64), ("mean_loss", ctypes.c_double)]
 
 

@@ -1,6 +1,6 @@
 // When the job is expected to start and end, between which times in eight of ten cases, and how good that was of late.
 import type { Forecast, Job } from "../../api/types";
-import { useNow } from "../../now";
+import { useNow } from "../../page/now";
 import { Lanes } from "../../parts/lanes";
 import { When } from "../../parts/when";
 import { isOver } from "../../state/model";

@@ -5,11 +5,11 @@ import type { Job } from "../../api/types";
 import { inkOf, type Ink, timeAxis, valueAxis, withAlpha } from "../../charts/look";
 import { type Marker, markersOf } from "../../charts/markers";
 import { Plot } from "../../charts/plot";
-import { jobColour } from "../../palette";
+import { jobColour } from "../../page/palette";
 import type { Detail } from "../../state/model";
 import { clockWithin, count, quantity } from "../../text/format";
 import { isSilent, noCurvesText } from "../../text/progress_text";
-import { useDark } from "../../theme";
+import { useDark } from "../../page/theme";
 import { columnsOf, rangeAround } from "./history_data";
 import { MarkerRail } from "./marker_rail";
 

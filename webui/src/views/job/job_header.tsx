@@ -1,13 +1,13 @@
 import type { Client } from "../../api/client";
 import type { Job } from "../../api/types";
-import { jobColour } from "../../palette";
+import { jobColour } from "../../page/palette";
 import { StateChip } from "../../parts/state_chip";
 import { When } from "../../parts/when";
-import { planLikeHref, tenantHref } from "../../router";
+import { planLikeHref, tenantHref } from "../../page/router";
 import { secondsLeft } from "../../state/cost";
 import { duration, money, quantity, sizeText } from "../../text/format";
 import { failedCheckpointText, failureText, lossText, paceText, progressText, stepText, throughputText } from "../../text/progress_text";
-import { useDark } from "../../theme";
+import { useDark } from "../../page/theme";
 import { JobActions } from "./job_actions";
 
 export function JobHeader({ job, client }: { job: Job; client: Client }) {

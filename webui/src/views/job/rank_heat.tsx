@@ -2,9 +2,9 @@
 // report's median.
 import { useEffect, useRef } from "preact/hooks";
 import type { MetricPoint } from "../../api/types";
-import { cssColour, useDark } from "../../theme";
+import { cssColour, useDark } from "../../page/theme";
 import { percent } from "../../text/format";
-import { median } from "./rank_times";
+import { median } from "./median";
 
 const kColumns = 120;
 const kMostRanks = 64;

@@ -2,16 +2,10 @@
 import { useMemo } from "preact/hooks";
 import type { MetricPoint, Worker } from "../../api/types";
 import { milliseconds, percent, quantity } from "../../text/format";
+import { median } from "./median";
 import { RankHeat } from "./rank_heat";
 
 const kMostBars = 16;
-
-export function median(values: readonly number[]): number {
-  const ordered = [...values].sort((a, b) => a - b);
-  const middle = Math.floor(ordered.length / 2);
-  const upper = ordered[middle] ?? 0;
-  return ordered.length % 2 === 1 ? upper : (upper + (ordered[middle - 1] ?? upper)) / 2;
-}
 
 export function RankTimes({ workers, points, loaded }: { workers: readonly Worker[]; points: readonly MetricPoint[]; loaded: boolean }) {
   const ranked = useMemo(() => workers.filter((worker) => worker.rank !== null).sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0)), [workers]);

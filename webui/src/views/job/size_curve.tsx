@@ -4,11 +4,11 @@ import uPlot from "uplot";
 import type { Job, MeasuredSize, ThroughputFit } from "../../api/types";
 import { axis, inkOf, type Ink, valueAxis } from "../../charts/look";
 import { Plot } from "../../charts/plot";
-import { jobColour } from "../../palette";
+import { jobColour } from "../../page/palette";
 import { isOver } from "../../state/model";
 import { count, percent, quantity } from "../../text/format";
 import { numericsText } from "../../text/numerics_text";
-import { useDark } from "../../theme";
+import { useDark } from "../../page/theme";
 
 interface Props {
   job: Job;

@@ -1,6 +1,6 @@
 // Why the job has the size it has: the engine's own sentence, then its numbers, then the roads not taken.
 import type { Explanation } from "../../api/types";
-import { jobHref } from "../../router";
+import { jobHref } from "../../page/router";
 import { count, quantity } from "../../text/format";
 import { withoutFailure } from "../../text/progress_text";
 import { waitText } from "../../text/wait_text";

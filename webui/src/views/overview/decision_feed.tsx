@@ -1,12 +1,12 @@
 // What the engine did last, in its own words.
-import { jobColour } from "../../palette";
+import { jobColour } from "../../page/palette";
 import { When } from "../../parts/when";
-import { jobHref } from "../../router";
+import { jobHref } from "../../page/router";
 import { type DecisionLine, isTold } from "../../state/model";
 import { sumJobs, sumPool } from "../../state/pool";
 import { useSelect } from "../../state/store";
 import { intentText, kindText, noDecisionsText } from "../../text/decision_text";
-import { useDark } from "../../theme";
+import { useDark } from "../../page/theme";
 
 const kShown = 12;
 

@@ -1,5 +1,5 @@
 // Whether what the page shows is fresh, and whether the engine is at work.
-import { useNow } from "../../now";
+import { useNow } from "../../page/now";
 import { When } from "../../parts/when";
 import { eventRate } from "../../state/pool";
 import { useSelect } from "../../state/store";

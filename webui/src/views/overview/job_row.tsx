@@ -1,17 +1,17 @@
 // One job in two lines: the numbers, and under them why it is as it is, in words.
 import { memo } from "../../parts/memo";
 import type { Job } from "../../api/types";
-import { jobColour } from "../../palette";
+import { jobColour } from "../../page/palette";
 import { Sparkline } from "../../parts/sparkline";
 import { StateChip } from "../../parts/state_chip";
 import { When } from "../../parts/when";
-import { useNow } from "../../now";
-import { jobHref } from "../../router";
+import { useNow } from "../../page/now";
+import { jobHref } from "../../page/router";
 import { useSelect } from "../../state/store";
 import { money, quantity, sizeText } from "../../text/format";
 import { forecastLine, forecastTitle } from "../../text/forecast_text";
 import { failureText, progressText, stepText, throughputText } from "../../text/progress_text";
-import { useDark } from "../../theme";
+import { useDark } from "../../page/theme";
 
 interface Props {
   job: Job;

@@ -2,7 +2,7 @@
 // draws the rows of those that it changed, of which a page has `kPageRows`.
 import { useMemo, useState } from "preact/hooks";
 import type { Job } from "../../api/types";
-import { kPlanHref } from "../../router";
+import { kPlanHref } from "../../page/router";
 import { type Column, countScopes, firstOf, inScope, matches, type Order, type Scope, wordsOf } from "../../state/job_order";
 import { useSelect } from "../../state/store";
 import { count } from "../../text/format";

@@ -2,13 +2,13 @@
 // Arrow keys walk over the slots, Enter opens the job; a line below says what the pointer or keys are on.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ClusterNode, Job } from "../../api/types";
-import { jobColour } from "../../palette";
+import { jobColour } from "../../page/palette";
 import { closedBy, emptyKind } from "../../state/pool";
-import { jobHref } from "../../router";
-import { cssColour, useDark } from "../../theme";
+import { jobHref } from "../../page/router";
+import { cssColour, useDark } from "../../page/theme";
 import { clockBeside, count } from "../../text/format";
 import { layOut, type MosaicLayout, slotAt, slotOrigin } from "./mosaic_layout";
-import type { SlotViewProps } from "./slot_panel";
+import type { SlotViewProps } from "./slot_view";
 
 const kTallest = 380;
 interface Spot { node: number; slot: number }

@@ -1,20 +1,13 @@
 // Slots by node, coloured by job. Few nodes get a labelled row each; many become a mosaic on a canvas.
 import { useMemo } from "preact/hooks";
-import type { ClusterNode, Job } from "../../api/types";
 import { byText } from "../../state/job_order";
 import { useSelect } from "../../state/store";
 import { SlotMosaic } from "./slot_mosaic";
 import { SlotRows } from "./slot_rows";
+import type { SlotViewProps } from "./slot_view";
 
 const kMostRows = 16;
 const kMostSlotsARow = 32;
-
-export interface SlotViewProps {
-  nodes: readonly ClusterNode[];
-  jobs: ReadonlyMap<string, Job>;
-  lit: string | null;
-  onLight(job: string | null): void;
-}
 
 export function SlotPanel({ lit, onLight }: Pick<SlotViewProps, "lit" | "onLight">) {
   const nodeMap = useSelect((state) => state.nodes);

@@ -1,10 +1,10 @@
 import type { ClusterNode, Slot } from "../../api/types";
-import { inkOn, jobColour } from "../../palette";
+import { inkOn, jobColour } from "../../page/palette";
 import { emptyKind, isHeld, quarantinedOn } from "../../state/pool";
-import { jobHref } from "../../router";
-import { useDark } from "../../theme";
+import { jobHref } from "../../page/router";
+import { useDark } from "../../page/theme";
 import { clockBeside, money, percent } from "../../text/format";
-import type { SlotViewProps } from "./slot_panel";
+import type { SlotViewProps } from "./slot_view";
 
 export function SlotRows({ nodes, jobs, lit, onLight }: SlotViewProps) {
   return (

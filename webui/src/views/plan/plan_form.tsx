@@ -1,7 +1,7 @@
 // The job file as text, what to begin it from, and what the daemon has against it.
 import { useRef } from "preact/hooks";
-import { useNow } from "../../now";
-import { jobHref } from "../../router";
+import { useNow } from "../../page/now";
+import { jobHref } from "../../page/router";
 import type { Place } from "../../state/text_lines";
 import { mayPlan, type PlanDesk } from "../../state/plan_desk";
 import type { Planner } from "../../state/planner";

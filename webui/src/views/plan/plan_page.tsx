@@ -1,6 +1,6 @@
 // What a job would get, when and at what cost, and what others would lose by it, before it is submitted.
 import { useEffect, useRef } from "preact/hooks";
-import { jobHref } from "../../router";
+import { jobHref } from "../../page/router";
 import { isOfEarlierText } from "../../state/plan_desk";
 import type { Planner } from "../../state/planner";
 import { useSelect } from "../../state/store";

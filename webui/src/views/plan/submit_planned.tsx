@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { Dialog } from "../../parts/dialog";
 import { When } from "../../parts/when";
-import { jobHref } from "../../router";
+import { jobHref } from "../../page/router";
 import { isOfEarlierText, maySubmit, type PlanAnswer, type PlanDesk } from "../../state/plan_desk";
 import type { Planner } from "../../state/planner";
 import { adviceText, planSentence, touchedText } from "../../text/plan_text";

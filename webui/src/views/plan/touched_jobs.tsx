@@ -1,9 +1,9 @@
 // The jobs that would notice, each with what it would lose or gain and the way to its page.
 import type { Plan, PlanChange } from "../../api/plan_types";
-import { jobColour } from "../../palette";
-import { jobHref } from "../../router";
+import { jobColour } from "../../page/palette";
+import { jobHref } from "../../page/router";
 import { changeText, delayText, effectText, touchedText } from "../../text/plan_text";
-import { useDark } from "../../theme";
+import { useDark } from "../../page/theme";
 
 const kGrave = { preempted: "bad", shrunk: "warn", later: "", sooner: "" };
 

@@ -1,6 +1,6 @@
 // One tenant: its place in the tree, its slots, its jobs, its budget.
 import type { Tenant, TenantTree } from "../../api/types";
-import { tenantHref } from "../../router";
+import { tenantHref } from "../../page/router";
 import { sharesOf, type TenantRow } from "../../state/tenant_rows";
 import { count } from "../../text/format";
 import { sharesText, slots } from "../../text/tenant_text";

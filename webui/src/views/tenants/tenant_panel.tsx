@@ -2,10 +2,10 @@
 import { Fragment } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Job, Tenant, TenantTree } from "../../api/types";
-import { useNow } from "../../now";
-import { jobColour } from "../../palette";
+import { useNow } from "../../page/now";
+import { jobColour } from "../../page/palette";
 import { StateChip } from "../../parts/state_chip";
-import { jobHref } from "../../router";
+import { jobHref } from "../../page/router";
 import { firstOf } from "../../state/job_order";
 import { isOver } from "../../state/model";
 import { useSelect } from "../../state/store";
@@ -13,7 +13,7 @@ import { withBelow } from "../../state/tenant_rows";
 import { forecastLine } from "../../text/forecast_text";
 import { count, money, quantity, sizeText } from "../../text/format";
 import { defaultPairs, limitPairs, scarceText, thresholdText } from "../../text/tenant_text";
-import { useDark } from "../../theme";
+import { useDark } from "../../page/theme";
 
 const kShown = 12;
 const kPageRows = 40;

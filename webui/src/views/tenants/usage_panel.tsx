@@ -1,7 +1,7 @@
 // What a tenant, or all of them, used on each day of the week or month; the chart's numbers also as a table.
 import { useMemo } from "preact/hooks";
 import type { TenantTree, UsageWindow } from "../../api/types";
-import { useNow } from "../../now";
+import { useNow } from "../../page/now";
 import type { Session } from "../../state/session";
 import { useSelect } from "../../state/store";
 import { withBelow } from "../../state/tenant_rows";
