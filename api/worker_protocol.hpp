@@ -200,7 +200,8 @@ struct AgentHello {
   // When each of `running` was ordered to start, in its order (StartWorker::started_at; 0: not told). Older agents tell
   // none, and know neither StartWorker::started_at nor AgentWelcome::lost.
   std::optional<std::vector<std::int64_t>> starts;
-  std::optional<std::string> instance;  // of the agent's state directory; older agents tell none
+  std::optional<std::string> instance;      // of the agent's state directory; older agents tell none
+  std::optional<bool> follows_authorities;  // it takes TrustedAuthorities; told by agents that have joined
 };
 struct AgentHeartbeat {};
 struct WorkerExitedReport {
@@ -372,6 +373,11 @@ struct CertificateIssued {
   std::string node;
   std::string certificate;  // PEM
 };
+// By the fingerprints of these a node that has joined knows the daemon from its next link on, and by no others: after
+// each welcome, and when they change. Only to agents whose hello says that they follow.
+struct TrustedAuthorities {
+  std::vector<std::string> fingerprints;
+};
 // The agent whose key has this fingerprint may fetch the job's state of this step here, once.
 struct OfferState {
   std::uint64_t request = 0;
@@ -395,8 +401,9 @@ struct NoState {
   std::string why;
   bool final = false;  // asking again is of no use
 };
-using DaemonToAgent = std::variant<AgentWelcome, AgentRefuse, StartWorker, StopWorker, ReportAck, ToWorkerOrder,
-                                   LogRead, ProbeNode, ForgetJob, CertificateIssued, OfferState, FetchState, NoState>;
+using DaemonToAgent =
+    std::variant<AgentWelcome, AgentRefuse, StartWorker, StopWorker, ReportAck, ToWorkerOrder, LogRead, ProbeNode,
+                 ForgetJob, CertificateIssued, OfferState, FetchState, NoState, TrustedAuthorities>;
 
 // The worker's side of the worker <-> agent link: a hello, then pulses and FromWorker messages.
 struct WorkerHello {

@@ -345,6 +345,7 @@ void fields(auto& archive, Like<AgentHello> auto& m) {
   archive.if_any("starts", m.starts, kStarts);
   archive.check(!m.starts || m.starts->size() == m.running.size(), "starts", "must have one entry for each of running");
   archive.if_any("instance", m.instance, kInstance);
+  archive.if_any("follows_authorities", m.follows_authorities, kYesOrNo);
 }
 void fields(auto& archive, Like<AgentHeartbeat> auto&) {
   archive.type("heartbeat");
@@ -520,6 +521,10 @@ void fields(auto& archive, Like<CertificateIssued> auto& m) {
   archive.type("certificate_issued");
   archive("node", m.node);
   archive("certificate", m.certificate);
+}
+void fields(auto& archive, Like<TrustedAuthorities> auto& m) {
+  archive.type("authorities");
+  archive("fingerprints", m.fingerprints);
 }
 void fields(auto& archive, Like<OfferState> auto& m) {
   archive.type("offer_state");

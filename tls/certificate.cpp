@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <openssl/ec.h>
+#include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
 #include <algorithm>
@@ -83,6 +84,37 @@ Result<std::string> fingerprint(const std::string& pem) {
   const auto read = read_certificates(pem);
   if (!read.ok()) return read.error();
   return fingerprint_of(*read->front());
+}
+
+Result<std::vector<std::string>> fingerprints(const std::string& pem) {
+  const auto read = read_certificates(pem);
+  if (!read.ok()) return read.error();
+  std::vector<std::string> found;
+  for (const auto& one : *read) found.push_back(fingerprint_of(*one));
+  return found;
+}
+
+Result<std::string> authority_of(const std::string& chain, const std::string& authorities) {
+  const auto shown = read_certificates(chain);
+  if (!shown.ok()) return shown.error();
+  const auto known = read_certificates(authorities);
+  if (!known.ok()) return known.error();
+  const std::unique_ptr<X509_STORE, Freed<X509_STORE_free>> trusted(X509_STORE_new());
+  const std::unique_ptr<X509_STORE_CTX, Freed<X509_STORE_CTX_free>> checks(X509_STORE_CTX_new());
+  const std::unique_ptr<STACK_OF(X509), void (*)(STACK_OF(X509)*)> between(
+      sk_X509_new_null(), [](STACK_OF(X509) * stack) { sk_X509_free(stack); });
+  for (const auto& one : *shown) sk_X509_push(between.get(), one.get());
+  for (const auto& one : *known) X509_STORE_add_cert(trusted.get(), one.get());
+  if (X509_STORE_CTX_init(checks.get(), trusted.get(), shown->front().get(), between.get()) != 1) {
+    return cannot_make("a check of a certificate");
+  }
+  X509_STORE_CTX_set_flags(checks.get(), X509_V_FLAG_NO_CHECK_TIME);
+  if (X509_verify_cert(checks.get()) != 1) {
+    (void)newest_complaint();
+    return invalid_argument(X509_verify_cert_error_string(X509_STORE_CTX_get_error(checks.get())));
+  }
+  const STACK_OF(X509)* verified = X509_STORE_CTX_get0_chain(checks.get());
+  return fingerprint_of(*sk_X509_value(verified, sk_X509_num(verified) - 1));
 }
 
 bool is_fingerprint(const std::string& text) {

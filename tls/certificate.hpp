@@ -30,6 +30,11 @@ struct Validity {
 
 // Of the first certificate in a PEM text: "sha256:" and 64 lower-case hexadecimal digits.
 [[nodiscard]] Result<std::string> fingerprint(const std::string& pem);
+// Of each certificate in it, in its order.
+[[nodiscard]] Result<std::vector<std::string>> fingerprints(const std::string& pem);
+// The fingerprint of that one of `authorities` from which the first certificate of `chain` comes, by what lies between
+// in `chain`. Looks at signatures, and at no time or name.
+[[nodiscard]] Result<std::string> authority_of(const std::string& chain, const std::string& authorities);
 // Whether the text has that form.
 [[nodiscard]] bool is_fingerprint(const std::string& text);
 

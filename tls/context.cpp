@@ -4,6 +4,7 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -20,16 +21,17 @@ bool only_tls_13(SSL_CTX* context) {
   return SSL_CTX_set_num_tickets(context, 0) == 1 && SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1;
 }
 
-// Trusts the authority with this fingerprint among what the server has shown, and nothing else; then all checks of
+// Trusts the authorities with these fingerprints among what the server has shown, and nothing else; then all checks of
 // signature, time, use and name are OpenSSL's own.
 int verify_by_fingerprint(X509_STORE_CTX* checks, void* expected) {
-  const auto& fingerprint = *static_cast<const std::string*>(expected);
+  const auto& known = *static_cast<const std::vector<std::string>*>(expected);
   STACK_OF(X509)* shown = X509_STORE_CTX_get0_untrusted(checks);
   const std::unique_ptr<STACK_OF(X509), void (*)(STACK_OF(X509)*)> trusted(
       sk_X509_new_null(), [](STACK_OF(X509) * stack) { sk_X509_free(stack); });
   for (int at = 0; at < sk_X509_num(shown); ++at) {
     X509* one = sk_X509_value(shown, at);
-    if (X509_check_ca(one) == 1 && fingerprint_of(*one) == fingerprint) sk_X509_push(trusted.get(), one);
+    const bool is_known = std::find(known.begin(), known.end(), fingerprint_of(*one)) != known.end();
+    if (is_known && X509_check_ca(one) == 1) sk_X509_push(trusted.get(), one);
   }
   X509_STORE_CTX_set0_trusted_stack(checks, trusted.get());
   const int good = X509_verify_cert(checks);
@@ -129,16 +131,17 @@ Result<Context> server_context_asking(const Identity& identity) {
 
 Result<Context> client_context(const Trust& trust, const Identity* own) {
   // Outlives the context: its last user frees it behind the context.
-  const auto fingerprint = std::make_shared<std::string>(trust.fingerprint);
-  const Context context(SSL_CTX_new(TLS_client_method()), [fingerprint](SSL_CTX* made) { SSL_CTX_free(made); });
+  const auto known = std::make_shared<std::vector<std::string>>(trust.fingerprints);
+  const Context context(SSL_CTX_new(TLS_client_method()), [known](SSL_CTX* made) { SSL_CTX_free(made); });
   if (context == nullptr || !only_tls_13(context.get())) return io_error("TLS cannot be used: " + newest_complaint());
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
   if (own != nullptr) TP_TRY(show(context.get(), *own));
-  if (!trust.fingerprint.empty()) {
-    if (!is_fingerprint(trust.fingerprint)) {
-      return invalid_argument("\"" + trust.fingerprint + "\" is no fingerprint; it is sha256: and 64 digits of 0-9a-f");
+  if (!known->empty()) {
+    for (const std::string& one : *known) {
+      if (is_fingerprint(one)) continue;
+      return invalid_argument("\"" + one + "\" is no fingerprint; it is sha256: and 64 digits of 0-9a-f");
     }
-    SSL_CTX_set_cert_verify_callback(context.get(), verify_by_fingerprint, fingerprint.get());
+    SSL_CTX_set_cert_verify_callback(context.get(), verify_by_fingerprint, known.get());
     return context;
   }
   const auto authorities = read_certificates(trust.authorities);

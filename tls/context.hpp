@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "tls/certificate.hpp"
@@ -27,7 +28,8 @@ using Context = std::shared_ptr<SSL_CTX>;  // null: the link is plain
 // By what a client knows the daemon: exactly one of the two.
 struct Trust {
   std::string authorities;  // PEM
-  std::string fingerprint;  // of the authority that the daemon shows
+  // Of authorities, one of which the daemon must show and have its certificate from.
+  std::vector<std::string> fingerprints;
 };
 // `own` is what the client shows a server that asks; null = nothing.
 [[nodiscard]] Result<Context> client_context(const Trust& trust, const Identity* own = nullptr);

@@ -192,7 +192,8 @@ Status Daemon::make_gateway(const std::string& cluster, const core::ClusterState
                          .patience = config_.patience,
                          .first_patience = config_.patience * kFirstPatienceFactor,
                          .expected = {},
-                         .nodes = {tls_.node_authority, config_.node_certificate_lifetime}};
+                         .nodes = {tls_.node_authority, config_.node_certificate_lifetime},
+                         .authorities = tls_.authorities};
   for (const auto& [id, node] : state.nodes) {
     if (node.state == core::NodeState::kUp) gateway.expected.push_back(node.name);
   }
@@ -326,7 +327,9 @@ void Daemon::wait_for_end() {
       return;
     }
     if (agent_) agent_->tend(local_agent_connected());
-    if (given_certificate_) given_certificate_->tend(std::time(nullptr));
+    if (given_certificate_ && given_certificate_->tend(std::time(nullptr))) {
+      gateway_->tell_authorities(given_certificate_->authorities());
+    }
   }
 }
 

@@ -299,10 +299,7 @@ void Loop::on_process_end(const ProcessEnd& end) {
 
 void Loop::carry_out(const SendHello& action) {
   auto token = read_token(options_.token_file);
-  if (!token) {
-    link_.close(token.error().message);
-    return;
-  }
+  if (!token) return link_.close(token.error().message);
   link_.send(api::AgentHello{.token = std::move(*token),
                              .node = options_.node,
                              .slots = slots_.count,
@@ -315,7 +312,8 @@ void Loop::carry_out(const SendHello& action) {
                              .gives_notice = true,
                              .memory_per_slot = rooms_.confinement().memory_per_slot(),
                              .starts = action.starts,
-                             .instance = ledger_.instance()});
+                             .instance = ledger_.instance(),
+                             .follows_authorities = options_.identity ? std::optional(true) : std::nullopt});
 }
 
 void Loop::carry_out(const SendToWorker& action) {
@@ -559,6 +557,7 @@ void Loop::on_link_opened() {
 
 void Loop::on_daemon_message(api::DaemonToAgent message) {
   if (const auto* issued = std::get_if<api::CertificateIssued>(&message)) return renewal_.take(*issued);
+  if (const auto* told = std::get_if<api::TrustedAuthorities>(&message)) return renewal_.take(*told);
   if (const auto* welcome = std::get_if<api::AgentWelcome>(&message)) {
     spdlog::info("the daemon knows this node as {}", welcome->node.text());
     last_loss_.clear();

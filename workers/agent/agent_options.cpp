@@ -353,7 +353,8 @@ Status take_up_identity(AgentOptions& options) {
 Status secure_link(AgentOptions& options) {
   auto* address = std::get_if<TcpAddress>(&options.daemon);
   if (address == nullptr || (options.ca_file.empty() && options.ca_fingerprint.empty())) return ok_status();
-  tls::Trust trust{.authorities = {}, .fingerprint = options.ca_fingerprint};
+  tls::Trust trust;
+  if (!options.ca_fingerprint.empty()) trust.fingerprints = {options.ca_fingerprint};
   if (!options.ca_file.empty()) {
     auto text = read_file(options.ca_file);
     if (!text) return text.error();

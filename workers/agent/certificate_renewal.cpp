@@ -54,21 +54,33 @@ Status CertificateRenewal::ask_if_due() {
 
 void CertificateRenewal::take(const api::CertificateIssued& issued) {
   if (!identity_) return;
-  if (const Status kept = keep(issued); !kept.ok()) {
-    spdlog::error("the new certificate of this node cannot be kept: {}", kept.error().message);
-  }
-}
-
-Status CertificateRenewal::keep(const api::CertificateIssued& issued) {
   NodeIdentity renewed = *identity_;
   renewed.certificate = issued.certificate;
-  // This fails if it is for another key.
-  auto context = context_of(renewed);
-  if (!context) return context.error();
-  TP_TRY(write_identity(state_dir_, renewed));
-  identity_ = std::move(renewed);
-  handlers_.use(*std::move(context));
+  if (const Status kept = keep(std::move(renewed)); !kept.ok()) {
+    return spdlog::error("the new certificate of this node cannot be kept: {}", kept.error().message);
+  }
   spdlog::info("the certificate of this node is renewed");
+}
+
+void CertificateRenewal::take(const api::TrustedAuthorities& told) {
+  if (!identity_ || told.fingerprints == identity_->authorities) return;
+  NodeIdentity changed = *identity_;
+  changed.authorities = told.fingerprints;
+  if (const Status kept = keep(std::move(changed)); !kept.ok()) {
+    return spdlog::error("the daemon's new authorities cannot be kept: {}", kept.error().message);
+  }
+  std::string known;
+  for (const std::string& one : identity_->authorities) known += (known.empty() ? "" : ", ") + one;
+  spdlog::info("from the next link on this node knows the daemon by {}", known);
+}
+
+// Fails without a change if the certificate is for another key, or what should be a fingerprint is none.
+Status CertificateRenewal::keep(NodeIdentity changed) {
+  auto context = context_of(changed);
+  if (!context) return context.error();
+  TP_TRY(write_identity(state_dir_, changed));
+  identity_ = std::move(changed);
+  handlers_.use(*std::move(context));
   return ok_status();
 }
 

@@ -1,5 +1,6 @@
 // Renews the node's certificate over the link to the daemon, once two thirds of its time have passed by this machine's
 // clock. Workers and link go on; the new one is shown with the next link. A daemon that does not answer is asked again.
+// Likewise keeps by which authorities the daemon says that it is to be known.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -26,11 +27,13 @@ class CertificateRenewal {
   void welcomed();
   void link_closed();
   void take(const api::CertificateIssued& issued);
+  // Of the link that is open, which an authority has vouched for that the node knew: it may name the next ones.
+  void take(const api::TrustedAuthorities& told);
 
  private:
   void look_again();
   [[nodiscard]] Status ask_if_due();
-  [[nodiscard]] Status keep(const api::CertificateIssued& issued);
+  [[nodiscard]] Status keep(NodeIdentity changed);
 
   boost::asio::steady_timer timer_;
   std::filesystem::path state_dir_;

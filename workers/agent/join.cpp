@@ -85,7 +85,7 @@ Result<NodeIdentity> join(const std::filesystem::path& state_dir, const JoinOpti
   const std::string node = options.node.empty() ? host_name() : options.node;
   auto address = parse_tcp_address(options.daemon);
   if (!address) return invalid_argument("--daemon: " + address.error().message);
-  auto context = tls::client_context({.authorities = {}, .fingerprint = token.ca_fingerprint});
+  auto context = tls::client_context({.authorities = {}, .fingerprints = {token.ca_fingerprint}});
   if (!context) return context.error();
   address->tls = *std::move(context);
   auto key = key_to_join(state_dir, token.id, node);
@@ -96,7 +96,7 @@ Result<NodeIdentity> join(const std::filesystem::path& state_dir, const JoinOpti
   if (!issued) return issued.error();
   NodeIdentity identity{.daemon = options.daemon,
                         .node = node,
-                        .ca_fingerprint = token.ca_fingerprint,
+                        .authorities = {token.ca_fingerprint},
                         .key = *std::move(key),
                         .certificate = issued->certificate};
   TP_TRY(write_identity(state_dir, identity));

@@ -15,6 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+constexpr const char* kOthers = "other_ca_fingerprints";  // behind the first
+
 fs::path identity_file(const fs::path& state_dir) {
   return state_dir / "node-identity.json";
 }
@@ -51,18 +53,21 @@ Result<std::optional<NodeIdentity>> read_identity(const fs::path& state_dir) {
   const json& kept = **body;
   NodeIdentity identity{.daemon = kept.value("daemon", ""),
                         .node = kept.value("node", ""),
-                        .ca_fingerprint = kept.value("ca_fingerprint", ""),
+                        .authorities = {kept.value("ca_fingerprint", "")},
                         .key = kept.value("key", ""),
                         .certificate = kept.value("certificate", "")};
+  for (auto& other : kept.value(kOthers, std::vector<std::string>())) identity.authorities.push_back(std::move(other));
   return std::optional<NodeIdentity>(std::move(identity));
 }
 
 Status write_identity(const fs::path& state_dir, const NodeIdentity& identity) {
-  const json body{{"daemon", identity.daemon},
-                  {"node", identity.node},
-                  {"ca_fingerprint", identity.ca_fingerprint},
-                  {"key", identity.key},
-                  {"certificate", identity.certificate}};
+  const auto& known = identity.authorities;
+  json body{{"daemon", identity.daemon},
+            {"node", identity.node},
+            {"ca_fingerprint", known.front()},
+            {"key", identity.key},
+            {"certificate", identity.certificate}};
+  if (known.size() > 1) body[kOthers] = std::vector(known.begin() + 1, known.end());
   return replace_file(identity_file(state_dir), canonical_json(body) + "\n");
 }
 
@@ -95,7 +100,7 @@ std::int64_t unix_seconds() {
 
 Result<tls::Context> context_of(const NodeIdentity& identity) {
   const tls::Identity own{.chain = identity.certificate, .key = identity.key};
-  return tls::client_context({.authorities = {}, .fingerprint = identity.ca_fingerprint}, &own);
+  return tls::client_context({.authorities = {}, .fingerprints = identity.authorities}, &own);
 }
 
 }  // namespace tidepool::agent

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "tls/client_certificate.hpp"
@@ -15,11 +16,11 @@
 namespace tidepool::agent {
 
 struct NodeIdentity {
-  std::string daemon;  // HOST:PORT, where it was reached
-  std::string node;    // the name in the certificate
-  std::string ca_fingerprint;
-  std::string key;          // PEM
-  std::string certificate;  // PEM
+  std::string daemon;                    // HOST:PORT, where it was reached
+  std::string node;                      // the name in the certificate
+  std::vector<std::string> authorities;  // fingerprints, at least one
+  std::string key;                       // PEM
+  std::string certificate;               // PEM
 };
 
 // None: this folder has joined no daemon.
@@ -36,7 +37,7 @@ void forget_join(const std::filesystem::path& state_dir);
 // By this machine's clock.
 [[nodiscard]] std::int64_t unix_seconds();
 
-// Trusts the daemon by its authority's fingerprint and shows the certificate.
+// Trusts the daemon by the fingerprints of its authorities and shows the certificate.
 [[nodiscard]] Result<tls::Context> context_of(const NodeIdentity& identity);
 
 }  // namespace tidepool::agent

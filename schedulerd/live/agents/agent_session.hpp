@@ -52,8 +52,9 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   std::string from;  // whose links are counted together (api::Peer); empty = of the Unix socket
   std::string node_name;
   NodeId node;
-  std::string instance;       // of the agent's state directory; empty: an older agent
-  bool tells_starts = false;  // as api::AgentHello::starts
+  std::string instance;              // of the agent's state directory; empty: an older agent
+  bool tells_starts = false;         // as api::AgentHello::starts
+  bool follows_authorities = false;  // as api::AgentHello says
   std::int64_t silent_ticks = 0;
   std::optional<tls::Client> certificate;  // with which it has said hello, checked
   std::string request;                     // for a certificate, that waits for an answer

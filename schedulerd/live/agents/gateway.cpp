@@ -105,6 +105,8 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
   [[nodiscard]] Status check_hello(AgentSession& session, const api::AgentHello& hello);
   [[nodiscard]] bool is_taken(const api::AgentHello& hello);
   void send_order(AgentSession& session, api::DaemonToAgent message);
+  void send_authorities(AgentSession& session) const;
+  void change_authorities(std::vector<std::string> fingerprints);
   void on_closed(AgentSession& session, const std::string& why);
   void refuse(AgentSession& session, const std::string& why);
   void deliver(const OutboxItem& item);
@@ -257,6 +259,7 @@ void Gateway::Impl::on_hello(AgentSession& session, api::AgentHello hello) {
   session.node_name = hello.node;
   session.instance = hello.instance.value_or("");
   session.tells_starts = hello.starts.has_value();
+  session.follows_authorities = hello.follows_authorities.value_or(false);
   session.hold();
   Link& link = links[hello.node];
   if (!link.known) link.patience_ticks = ticks_of(options.patience, options.heartbeat);
@@ -397,6 +400,7 @@ void Gateway::Impl::admit(const Admission& admission) {
                                   .patience_ms = options.patience.count_ms(),
                                   .cluster = options.cluster,
                                   .lost = lost_of(admission)});
+  send_authorities(*session);
   for (const auto& order : admission.orders) send_order(*session, order);
   session->release();
 }
@@ -408,6 +412,31 @@ void Gateway::Impl::send_order(AgentSession& session, api::DaemonToAgent message
     start->submitted_at.reset();
   }
   session.send(message);
+}
+
+void Gateway::Impl::send_authorities(AgentSession& session) const {
+  if (session.follows_authorities && !options.authorities.empty()) {
+    session.send(api::TrustedAuthorities{options.authorities});
+  }
+}
+
+void Gateway::Impl::change_authorities(std::vector<std::string> fingerprints) {
+  options.authorities = std::move(fingerprints);
+  std::string without;
+  int told = 0;
+  const auto live = by_node;  // a session that cannot take more closes, which changes the map
+  for (const auto& [node, session] : live) {
+    send_authorities(*session);
+    if (session->follows_authorities) ++told;
+    if (session->follows_authorities || !session->certificate) continue;
+    without += (without.empty() ? "" : ", ") + session->node_name;
+  }
+  spdlog::info("event=authorities_told nodes={}", told);
+  if (without.empty()) return;
+  spdlog::warn(
+      "event=authorities_not_told nodes=\"{}\" next=\"their agents are of a version that does not follow: install "
+      "this one there, or they must be told by hand (docs/security.md)\"",
+      without);
 }
 
 void Gateway::Impl::grant(const CertificateGrant& granted) {
@@ -524,6 +553,12 @@ void Gateway::post(std::vector<OutboxItem> items) {
   asio::post(impl_->io, [impl = impl_, items = std::move(items)] {
     for (const auto& item : items) impl->deliver(item);
   });
+}
+
+void Gateway::tell_authorities(std::vector<std::string> fingerprints) {
+  if (impl_->stopped) return;
+  asio::post(impl_->io,
+             [impl = impl_, told = std::move(fingerprints)]() mutable { impl->change_authorities(std::move(told)); });
 }
 
 void Gateway::read_log(NodeId node, const api::LogRead& what, std::function<void(Result<LogPage>)> done) {

@@ -36,6 +36,8 @@ struct GatewayOptions {
   Duration first_patience = Duration::seconds(15);  // for nodes that were up before a restart
   std::vector<std::string> expected;                // names of those nodes
   NodeAuthority nodes{{}, {}};                      // without a certificate: no node joins by one
+  // Fingerprints by which nodes that have joined are to know this daemon; empty: they keep those that they have.
+  std::vector<std::string> authorities;
   // Links that have not said hello; beyond it the oldest of the address that has the most is closed.
   std::size_t unnamed_max = 256;
   // Of an address for certificates, which many agents may share.
@@ -55,6 +57,10 @@ class Gateway final : public Outbox {
   void stop();
 
   void post(std::vector<OutboxItem> items) override;
+
+  // From now on nodes that have joined are to know the daemon by these: told at once and after each welcome. Agents
+  // that cannot follow are named in the log. Thread-safe.
+  void tell_authorities(std::vector<std::string> fingerprints);
 
   // Thread-safe; `done` is called on the gateway's thread, or at once if the gateway has stopped.
   void read_log(NodeId node, const api::LogRead& what, std::function<void(Result<LogPage>)> done);

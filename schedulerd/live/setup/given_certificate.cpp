@@ -45,14 +45,23 @@ Result<GivenFiles> read_given_certificate(const TlsConfig& given, std::int64_t n
   auto key = read_secret_file(given.key);
   if (!key.ok()) return invalid_argument("tls.key: " + key.error().message);
   TP_TRY(check_times(given, *chain, now_unix_s));
-  GivenFiles files{.identity = {.chain = *std::move(chain), .key = *std::move(key) + "\n"}, .ca_fingerprint = ""};
+  GivenFiles files;
+  files.identity = {.chain = *std::move(chain), .key = *std::move(key) + "\n"};
   if (given.ca.empty()) return files;
-  const auto authority = read_pem_file("tls.ca", given.ca);
-  if (!authority.ok()) return authority.error();
-  const auto fingerprint = tls::fingerprint(*authority);
-  if (!fingerprint.ok()) return invalid_argument("tls.ca: " + fingerprint.error().message);
-  files.identity.chain += "\n" + *authority;
-  files.ca_fingerprint = *fingerprint;
+  const auto known = read_pem_file("tls.ca", given.ca);
+  if (!known.ok()) return known.error();
+  auto fingerprints = tls::fingerprints(*known);
+  if (!fingerprints.ok()) return invalid_argument("tls.ca: " + fingerprints.error().message);
+  auto authority = tls::authority_of(files.identity.chain, *known);
+  if (!authority.ok()) {
+    return invalid_argument("tls.ca: " + given.certificate + " comes from no authority in " + given.ca + " (" +
+                            authority.error().message +
+                            "); add the certificate of its root authority there, and to tls.certificate what lies "
+                            "between the two");
+  }
+  files.identity.chain += "\n" + *known;
+  files.ca_fingerprint = *std::move(authority);
+  files.authorities = *std::move(fingerprints);
   return files;
 }
 
@@ -70,12 +79,14 @@ GivenCertificate::GivenCertificate(TlsConfig given, std::vector<std::string> nam
                                    std::vector<tls::Context> contexts)
     : given_(std::move(given)), names_(std::move(names)), shown_(std::move(shown)), contexts_(std::move(contexts)) {}
 
-void GivenCertificate::tend(std::int64_t now_unix_s) {
+bool GivenCertificate::tend(std::int64_t now_unix_s) {
   // A clock that was put back must not stop the reading.
-  if (now_unix_s >= read_at_ && now_unix_s < read_at_ + kReadEvery) return;
+  if (now_unix_s >= read_at_ && now_unix_s < read_at_ + kReadEvery) return false;
   read_at_ = now_unix_s;
+  const auto before = shown_.authorities;
   read(now_unix_s);
   warn_of_end(now_unix_s);
+  return shown_.authorities != before;
 }
 
 void GivenCertificate::read(std::int64_t now_unix_s) {
@@ -106,8 +117,7 @@ Status GivenCertificate::show(GivenFiles files) {
   if (shown_.ca_fingerprint != before) {
     spdlog::warn(
         "event=authority_changed file={} fingerprint={} before={} next=\"new node tokens carry it; nodes and clients "
-        "that "
-        "know the one before refuse this daemon when they connect again, until they are told (docs/security.md)\"",
+        "that know only the one before refuse this daemon when they connect again (docs/security.md)\"",
         given_.ca, shown_.ca_fingerprint, before);
   }
   warn_of_other_names(given_, shown_.identity, names_);

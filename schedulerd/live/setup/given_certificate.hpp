@@ -15,11 +15,13 @@ namespace tidepool::live {
 
 // The error names the setting, `what`, and the file.
 [[nodiscard]] Result<std::string> read_pem_file(const std::string& what, const std::string& path);
-// What the files hold. Refused if clients could not accept it: it has expired, is not valid yet, or others may read its
-// key.
+// What the files hold. Refused if clients could not accept it: it has expired, is not valid yet, comes from none of the
+// given authorities, or others may read its key.
 struct GivenFiles {
   tls::Identity identity;      // the certificate with its authority's behind it, and the key
-  std::string ca_fingerprint;  // of the authority; empty = it is not given
+  std::string ca_fingerprint;  // of the authority that it comes from; empty = none is given
+  // Fingerprints of all that are given: while one replaces another, clients are to know both.
+  std::vector<std::string> authorities;
 };
 [[nodiscard]] Result<GivenFiles> read_given_certificate(const TlsConfig& given, std::int64_t now_unix_s);
 // Logs that it is for none of the names under which the daemon answers; it may be meant for a proxy.
@@ -32,9 +34,11 @@ class GivenCertificate {
                    std::vector<tls::Context> contexts);
 
   // Reads the files if a minute has passed since, and warns once a day of a certificate that ends within two weeks.
-  void tend(std::int64_t now_unix_s);
+  // Whether authorities() have changed by that.
+  bool tend(std::int64_t now_unix_s);
   // The certificate that is shown, with its authority's behind it.
   [[nodiscard]] const std::string& chain() const { return shown_.identity.chain; }
+  [[nodiscard]] const std::vector<std::string>& authorities() const { return shown_.authorities; }
   // Of the authority that is shown now; from any thread.
   [[nodiscard]] std::string ca_fingerprint() const;
 

@@ -83,6 +83,7 @@ Result<ServerTls> from_own_authority(const Config& config, const StateDir& state
   if (!identity.ok()) return invalid_argument("tls.names: " + identity.error().message);
   TP_TRY(make_contexts(*identity, made));
   made.ca_fingerprint = tls::fingerprint(authority->chain).value();
+  made.authorities = {made.ca_fingerprint};
   return made;
 }
 
@@ -96,6 +97,7 @@ Result<ServerTls> from_given(const Config& config, const StateDir& state_dir, st
   if (!of_nodes.ok()) return of_nodes.error();
   made.node_authority = *std::move(of_nodes);
   made.ca_fingerprint = files->ca_fingerprint;
+  made.authorities = files->authorities;
   const Status good = make_contexts(files->identity, made);
   if (!good.ok()) return invalid_argument("tls.certificate and tls.key: " + good.error().message);
   made.given = *std::move(files);

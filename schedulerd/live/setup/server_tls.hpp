@@ -17,13 +17,14 @@
 namespace tidepool::live {
 
 struct ServerTls {
-  tls::Context context;            // null = no TLS
-  tls::Context agents;             // the same for the agents' port, where certificates are asked for
-  tls::Identity node_authority;    // the daemon's own, which signs those of nodes
-  std::vector<std::string> names;  // under which the daemon is reached
-  std::string ca_file;             // empty if a certificate was given without its authority
-  std::string ca_fingerprint;      // of it, at the start
-  GivenFiles given;                // what both show if it was given; else empty
+  tls::Context context;                  // null = no TLS
+  tls::Context agents;                   // the same for the agents' port, where certificates are asked for
+  tls::Identity node_authority;          // the daemon's own, which signs those of nodes
+  std::vector<std::string> names;        // under which the daemon is reached
+  std::string ca_file;                   // empty if a certificate was given without its authority
+  std::string ca_fingerprint;            // of the authority from which it is shown, at the start
+  std::vector<std::string> authorities;  // fingerprints of that one and of those that go or come beside it
+  GivenFiles given;                      // what both show if it was given; else empty
 };
 
 // Without `config.tls` an empty one. Makes the authority at the first call.

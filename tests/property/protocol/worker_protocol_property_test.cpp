@@ -169,7 +169,8 @@ AgentToDaemon any_agent_to_daemon(Rng& rng) {
 
 DaemonToAgent any_daemon_to_agent(Rng& rng) {
   const auto number = static_cast<std::uint64_t>(any_natural(rng)) | 1U;
-  switch (rng.below(13)) {
+  switch (rng.below(14)) {
+    case 13: return TrustedAuthorities{some(rng, any_text)};
     case 10: return OfferState{number, JobId(number), any_natural(rng), any_text(rng)};
     case 11:
       return FetchState{

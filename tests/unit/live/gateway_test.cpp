@@ -84,14 +84,16 @@ struct Door {
     return link;
   }
   static void say_hello(const Descriptor& link) { say_hello(link, std::nullopt); }
-  static void say_hello(const Descriptor& link, std::optional<std::string> instance) {
+  static void say_hello(const Descriptor& link, std::optional<std::string> instance,
+                        std::optional<bool> follows = std::nullopt) {
     const std::string line = api::encode(api::AgentHello{.token = "secret",
                                                          .node = "n",
                                                          .slots = 1,
                                                          .slot_type = "cpu",
                                                          .price_per_slot_hour = "1",
                                                          .running = {},
-                                                         .instance = std::move(instance)});
+                                                         .instance = std::move(instance),
+                                                         .follows_authorities = follows});
     REQUIRE(::send(link.number(), line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size()));
   }
   [[nodiscard]] std::optional<InboxItem> next_item(Clock::duration within = long_enough()) {
@@ -104,6 +106,22 @@ struct Door {
     return item && std::holds_alternative<AgentHelloItem>(*item);
   }
 };
+
+// What the daemon says until it closes the link.
+std::vector<api::DaemonToAgent> said_until_closed(const Descriptor& link) {
+  const timeval wait{.tv_sec = 20 * test::patience(), .tv_usec = 0};
+  ::setsockopt(link.number(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+  api::LineBuffer lines;
+  std::vector<api::DaemonToAgent> said;
+  char bytes[256];
+  std::string line;
+  for (ssize_t read = 1; read > 0;) {
+    while (lines.next(line)) said.push_back(api::decode_daemon_to_agent(line).value());
+    read = ::recv(link.number(), bytes, sizeof bytes, 0);
+    if (read > 0) REQUIRE(lines.append({bytes, static_cast<std::size_t>(read)}).ok());
+  }
+  return said;
+}
 
 // Whether the daemon closes the link before the test's patience ends, whatever it says before that.
 bool is_closed(const Descriptor& link) {
@@ -188,6 +206,35 @@ TEST_CASE("a second agent of a name is refused while the first is there, and the
   const Descriptor again = come_in("one");
   admit(1);  // the next hello is that of the same agent
   CHECK(is_closed(first));
+}
+
+TEST_CASE(
+    "agents that follow are told the daemon's authorities behind the welcome and when they change, others never") {
+  for (const bool follows : {true, false}) {
+    Door door(4);
+    door.gateway.tell_authorities({"sha256:a"});
+    const Descriptor agent = door.knock();
+    Door::say_hello(agent, "one", follows ? std::optional(true) : std::nullopt);
+    const auto hello = door.next_item();
+    REQUIRE(hello);
+    std::vector<OutboxItem> admission;
+    admission.emplace_back(Admission{.session = std::get<AgentHelloItem>(*hello).session, .node = NodeId(1)});
+    door.gateway.post(std::move(admission));
+    door.gateway.tell_authorities({"sha256:a", "sha256:b"});
+    std::vector<OutboxItem> end;
+    end.emplace_back(NodeExpulsion{.node = "n", .why = "enough"});
+    door.gateway.post(std::move(end));
+    std::vector<std::vector<std::string>> told;
+    const auto said = said_until_closed(agent);
+    REQUIRE(said.size() >= 2);
+    CHECK(std::holds_alternative<api::AgentWelcome>(said.front()));
+    CHECK(std::holds_alternative<api::AgentRefuse>(said.back()));
+    for (const auto& message : said) {
+      if (const auto* one = std::get_if<api::TrustedAuthorities>(&message)) told.push_back(one->fingerprints);
+    }
+    const std::vector<std::vector<std::string>> expected{{"sha256:a"}, {"sha256:a", "sha256:b"}};
+    CHECK(told == (follows ? expected : std::vector<std::vector<std::string>>{}));
+  }
 }
 
 // The link that fell silent is closed and the node given up in one: not only after as long again without a link.

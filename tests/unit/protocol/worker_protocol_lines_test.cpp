@@ -88,6 +88,7 @@ std::vector<AgentToDaemon> agent_to_daemon() {
           AgentHello{.node = "n2", .moves_states = true},
           AgentHello{.node = "n2", .gives_notice = true},
           AgentHello{.node = "n2", .memory_per_slot = 15'461'882'265},
+          AgentHello{.node = "n2", .follows_authorities = true},
           StateWantedReport{.job = JobId(3), .step = 130, .key = "sha256:aa"},
           StateOfferedReport{.request = 4, .ticket = "t", .host = "10.0.0.7", .port = 4'321, .key = "sha256:bb"},
           StateRefusedReport{.request = 4, .why = "no such state"},
@@ -130,7 +131,8 @@ std::vector<DaemonToAgent> daemon_to_agent() {
           bounded,
           OfferState{.request = 4, .job = JobId(3), .step = 130, .key = "sha256:aa"},
           FetchState{.job = JobId(3), .step = 130, .ticket = "t", .host = "::1", .port = 4'321, .key = "sha256:bb"},
-          NoState{.job = JobId(3), .step = 130, .why = "its node is away", .final = true}};
+          NoState{.job = JobId(3), .step = 130, .why = "its node is away", .final = true},
+          TrustedAuthorities{.fingerprints = {"sha256:cc", "sha256:dd"}}};
 }
 
 std::vector<WorkerToAgent> worker_to_agent() {

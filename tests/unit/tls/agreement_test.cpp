@@ -31,11 +31,11 @@ Context server(const Identity& authority, const Validity& validity = valid_for(-
 }
 
 Context by_authority(const Identity& known) {
-  return client_context({.authorities = known.chain, .fingerprint = {}}).value();
+  return client_context({.authorities = known.chain, .fingerprints = {}}).value();
 }
 
 Context by_fingerprint(const std::string& known) {
-  return client_context({.authorities = {}, .fingerprint = known}).value();
+  return client_context({.authorities = {}, .fingerprints = {known}}).value();
 }
 
 struct Agreement {
@@ -103,6 +103,42 @@ TEST_CASE("another authority of the same name, another fingerprint and another h
   }
 }
 
+TEST_CASE("a client that knows two authorities takes a server of either, and none of a third that is shown beside") {
+  const Identity before = authority("before");
+  const Identity after = authority("after");
+  const Identity stranger = authority("stranger");
+  const Context client =
+      client_context(
+          {.authorities = {}, .fingerprints = {fingerprint(before.chain).value(), fingerprint(after.chain).value()}})
+          .value();
+  for (const Identity* own : {&before, &after, &stranger}) {
+    Identity shown = issue_server(*own, {"daemon.example"}, valid_for(-1, 30)).value();
+    shown.chain += before.chain + after.chain;
+    CHECK(agree(server_context(shown).value(), client, "daemon.example").agreed == (own != &stranger));
+  }
+  CHECK_FALSE(
+      client_context({.authorities = {}, .fingerprints = {fingerprint(before.chain).value(), "sha256:12"}}).ok());
+}
+
+TEST_CASE("the authority of a certificate is found among others, and none that has not signed is taken") {
+  const Identity before = authority();
+  const Identity after = authority();  // of the same name
+  const Identity past = make_authority("past", valid_for(-9, -1)).value();
+  const auto leaf = [](const Identity& own) {
+    const Identity made = issue_server(own, {"daemon.example"}, valid_for(-3, -2)).value();
+    return made.chain.substr(0, made.chain.find("-----BEGIN", 1));
+  };
+  const std::string both = before.chain + after.chain;
+  CHECK(authority_of(leaf(before), both).value() == fingerprint(before.chain).value());
+  CHECK(authority_of(leaf(after), both).value() == fingerprint(after.chain).value());
+  CHECK(authority_of(leaf(past), both + past.chain).value() == fingerprint(past.chain).value());
+  CHECK_FALSE(authority_of(leaf(past), both).ok());
+  CHECK_FALSE(authority_of(leaf(past) + past.chain, both).ok());
+  CHECK(authority_of(before.chain, both).value() == fingerprint(before.chain).value());
+  CHECK(fingerprints(both).value() == std::vector{fingerprint(before.chain).value(), fingerprint(after.chain).value()});
+  CHECK_FALSE(fingerprints("no PEM").ok());
+}
+
 // Whoever copies the authority's certificate, which is public, has its fingerprint but not its key.
 TEST_CASE("a server that shows a copied authority above a certificate that it did not sign is refused") {
   const Identity own = authority();
@@ -141,8 +177,8 @@ TEST_CASE("a certificate is not made for what is no name, and not shown with ano
   REQUIRE_FALSE(mixed.ok());
   CHECK(mixed.error().message.find("do not belong together") != std::string::npos);
   CHECK_FALSE(server_context({.chain = "no PEM", .key = one.key}).ok());
-  CHECK_FALSE(client_context({.authorities = "no PEM", .fingerprint = {}}).ok());
-  CHECK_FALSE(client_context({.authorities = {}, .fingerprint = "sha256:12"}).ok());
+  CHECK_FALSE(client_context({.authorities = "no PEM", .fingerprints = {}}).ok());
+  CHECK_FALSE(client_context({.authorities = {}, .fingerprints = {"sha256:12"}}).ok());
 }
 
 TEST_CASE("a server shows another certificate from the next handshake on, and keeps the one before if that is none") {

@@ -217,4 +217,55 @@ TEST_CASE("a new authority is known by its fingerprint from then on, and a file 
   CHECK(shown.ca_fingerprint() == tls::fingerprint(new_authority.chain).value());
 }
 
+TEST_CASE("while one authority replaces another both are given, and the certificate decides which one it is") {
+  const test::TemporaryFolder folder;
+  const auto state = StateDir::open((folder / "state").string());
+  REQUIRE(state.ok());
+  const std::int64_t now = std::time(nullptr);
+  const auto make = [&](const char* name) {
+    return tls::make_authority(name, {.from_unix_s = now - 1, .until_unix_s = now + 3'600}).value();
+  };
+  const auto old_authority = make("old");
+  const auto new_authority = make("new");
+  const std::string old_known = tls::fingerprint(old_authority.chain).value();
+  const std::string new_known = tls::fingerprint(new_authority.chain).value();
+  Config config;
+  config.tls = TlsConfig{.names = {"a.example"},
+                         .certificate = (folder / "server.pem").string(),
+                         .key = (folder / "server.key").string(),
+                         .ca = write_text((folder / "ca.pem").string(), old_authority.chain)};
+  const auto put_certificate_of = [&](const tls::Identity& authority) {
+    const auto made =
+        tls::issue_server(authority, {"a.example"}, {.from_unix_s = now - 1, .until_unix_s = now + 900}).value();
+    write_text(config.tls->certificate, made.chain.substr(0, made.chain.find("-----BEGIN", 1)));
+    write_text(config.tls->key, made.key);
+  };
+  put_certificate_of(old_authority);
+  const auto made = prepare_tls(config, *state, now);
+  REQUIRE(made.ok());
+  CHECK(made->authorities == std::vector{old_known});
+  GivenCertificate shown(*config.tls, made->names, made->given, {made->context, made->agents});
+  CHECK_FALSE(shown.tend(now));
+  const std::string before = shown.chain();
+
+  put_certificate_of(new_authority);  // too early: clients that know the old one alone would be cut off
+  CHECK_FALSE(shown.tend(now + 60));
+  CHECK(shown.chain() == before);
+  const auto refused = prepare_tls(config, *state, now);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("comes from no authority in " + config.tls->ca) != std::string::npos);
+
+  put_certificate_of(old_authority);
+  write_text(config.tls->ca, new_authority.chain + old_authority.chain);
+  CHECK(shown.tend(now + 120));
+  CHECK(shown.authorities() == std::vector{new_known, old_known});
+  CHECK(shown.ca_fingerprint() == old_known);
+  put_certificate_of(new_authority);
+  CHECK_FALSE(shown.tend(now + 180));
+  CHECK(shown.ca_fingerprint() == new_known);
+  write_text(config.tls->ca, new_authority.chain);
+  CHECK(shown.tend(now + 240));
+  CHECK(shown.authorities() == std::vector{new_known});
+}
+
 }  // namespace tidepool::live

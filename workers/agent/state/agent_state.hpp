@@ -288,6 +288,7 @@ class AgentState {
   void handle(api::ProbeNode& order);
   void handle(api::ForgetJob& order);
   void handle(api::CertificateIssued& /*issued*/) {}  // its keeper is beside this state
+  void handle(api::TrustedAuthorities& /*told*/) {}   // likewise
 
   void handle(api::OfferState& order);
   void handle(api::FetchState& order);

@@ -76,7 +76,7 @@ void StateMover::fetch(const api::FetchState& from) {
 
 Result<std::int64_t> StateMover::run_fetch(const api::FetchState& from, const SavedFiles& files, std::uint64_t number,
                                            const std::stop_token& stop) {
-  const auto context = tls::client_context({.authorities = {}, .fingerprint = from.key}, &key_->identity);
+  const auto context = tls::client_context({.authorities = {}, .fingerprints = {from.key}}, &key_->identity);
   if (!context.ok()) return context.error();
   const auto link = PeerLink::connect(from.host, from.port, *context, stop);
   if (!link.ok()) return link.error();
