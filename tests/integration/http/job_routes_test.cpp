@@ -98,7 +98,8 @@ TEST_CASE("a job file is taken as YAML, where it is submitted, tried and planned
 
 TEST_CASE("findings in a YAML job file name their lines, and what is no YAML names its own") {
   const RestFixture fixture;
-  const std::string file = "name: x\nrun: {trainer: charlm, args: {data: a.txt}}\nelastic:\n  min: 8\n  max: 4\nelastc: 1\n";
+  const std::string file =
+      "name: x\nrun: {trainer: charlm, args: {data: a.txt}}\nelastic:\n  min: 8\n  max: 4\nelastc: 1\n";
   const json problem = fixture.json_of(yaml_job(fixture, "/v1/plan", file), 422);
   std::set<std::pair<std::string, int>> lines;
   for (const auto& error : problem.at("errors")) lines.emplace(error.at("pointer"), error.at("line"));

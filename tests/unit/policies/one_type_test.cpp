@@ -189,7 +189,7 @@ TEST_CASE("a job whose workers are on a node each has others give way for one mo
   pool.said->sizes[grows] = 2;
   pool.said->sizes[victim] = 0;
   pool.said->order = {grows, victim};
-  (void)pool.submit({.min = 1, .max = 1}, 0);  // so that a new plan is due
+  (void)pool.submit({.min = 1, .max = 1}, 0);             // so that a new plan is due
   CHECK(victims_of(pool.story.decide()) == Ids{victim});  // the free slot beside its own worker is no room for it
   for (int round = 0; round < 3; ++round) {
     for (const JobId id : {victim, grows}) pool.story.settle(id);
