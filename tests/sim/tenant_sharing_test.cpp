@@ -106,4 +106,20 @@ TEST_CASE("in a shared pool each tenant's jobs complete about as soon as on its 
   CHECK(mean(of_pools) <= 0.7);
 }
 
+TEST_CASE("planted: a tenant that is kept to one node of its part is seen to be served worse than alone") {
+  int seen = 0;
+  for_each_seed("kept to one node", 4, [&](std::uint64_t seed, Rng& rng) {
+    const SimSetup right = in_one_pool(random_parts(seed, rng));
+    SimSetup wrong = right;
+    const core::Tenant& tenant = right.tenants.tenants.front();
+    wrong.tenants.tenants.front().guarantee = kSlotsPerNode;
+    wrong.tenants.tenants.front().borrow = 0;
+    const double alone = *sim::mean_completion_s(sound_run(sim::own_part(right, tenant)).rows);
+    const sim::Sharing sharing = sim::sharing_of(right.tenants, sound_run(wrong), {{tenant.name, alone}});
+    std::printf("kept to one node: %.3f of its time alone\n", *sharing.worst_ratio);
+    seen += *sharing.worst_ratio > 1.05 ? 1 : 0;
+  });
+  CHECK(seen > 0);
+}
+
 }  // namespace tidepool::test

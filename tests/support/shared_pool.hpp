@@ -15,8 +15,10 @@ namespace tidepool::test {
 struct SharedPool {
   Story story;
 
-  explicit SharedPool(std::vector<core::Tenant> tenants, int slots = 8, const std::string& policy = "tidal") {
-    story.engine() = core::Engine(parts_of(policy));
+  explicit SharedPool(std::vector<core::Tenant> tenants, int slots = 8, const std::string& policy = "tidal")
+      : SharedPool(std::move(tenants), slots, parts_of(policy)) {}
+  SharedPool(std::vector<core::Tenant> tenants, int slots, core::Engine::Parts parts) {
+    story.engine() = core::Engine(std::move(parts));
     story.node(slots);
     configure(std::move(tenants));
   }

@@ -53,11 +53,16 @@ inline int sum_of(const TenantWorld& world, const std::vector<std::size_t>& node
   return std::accumulate(nodes.begin(), nodes.end(), 0, [&](int sum, std::size_t i) { return sum + world.shares[i]; });
 }
 
-inline void require_sums(const TenantWorld& world) {
+// What children have is no more than what their parent has.
+[[nodiscard]] inline bool adds_up(const TenantWorld& world) {
   for (int parent = -1; parent < static_cast<int>(world.nodes.size()); ++parent) {
     const auto children = world.below(parent);
-    if (!children.empty()) REQUIRE(sum_of(world, children) <= world.had_by(parent));
+    if (!children.empty() && sum_of(world, children) > world.had_by(parent)) return false;
   }
+  return true;
+}
+inline void require_sums(const TenantWorld& world) {
+  REQUIRE(adds_up(world));
 }
 
 inline int sum_of_guarantees(const TenantWorld& world) {
@@ -66,12 +71,16 @@ inline int sum_of_guarantees(const TenantWorld& world) {
   return promised;
 }
 
-inline void require_guarantees(const TenantWorld& world) {
-  if (sum_of_guarantees(world) > world.slots) return;
+// Requires: guarantees fit together.
+[[nodiscard]] inline bool meets_guarantees(const TenantWorld& world) {
   for (std::size_t i = 0; i < world.nodes.size(); ++i) {
-    INFO("tenant " << i);
-    if (world.is_leaf(i)) REQUIRE(world.shares[i] >= std::min(world.nodes[i].guarantee, world.nodes[i].wanted));
+    const core::TenantNode& node = world.nodes[i];
+    if (world.is_leaf(i) && world.shares[i] < std::min(node.guarantee, node.wanted)) return false;
   }
+  return true;
+}
+inline void require_guarantees(const TenantWorld& world) {
+  if (sum_of_guarantees(world) <= world.slots) REQUIRE(meets_guarantees(world));
 }
 
 inline void require_limits(const TenantWorld& world) {
@@ -86,14 +95,17 @@ inline void require_limits(const TenantWorld& world) {
 }
 
 // No slot is left while a tenant wants it and may have it.
-inline void require_no_waste(const TenantWorld& world) {
+[[nodiscard]] inline bool wastes_nothing(const TenantWorld& world) {
   const bool is_wanted = [&] {
     for (std::size_t i = 0; i < world.nodes.size(); ++i) {
       if (world.is_leaf(i) && world.shares[i] < world.nodes[i].wanted && world.is_open(i)) return true;
     }
     return false;
   }();
-  if (is_wanted) REQUIRE(sum_of(world, world.below(-1)) == world.slots);
+  return !is_wanted || sum_of(world, world.below(-1)) == world.slots;
+}
+inline void require_no_waste(const TenantWorld& world) {
+  REQUIRE(wastes_nothing(world));
 }
 
 // What is even adds up to what is shared, and whole slots are less than one from it. Requires: guarantees fit together.

@@ -205,4 +205,30 @@ TEST_CASE(
   CHECK(pool.story.job(keeps).size() == 2);
 }
 
+TEST_CASE(
+    "kueue#14554, kueue#8826: who preempts, and when, is set tenant by tenant, down to a job that goes before all") {
+  SharedPool pool({{.name = "hero", .guarantee = 6},
+                   {.name = "patient", .priority_max = 0, .preempt_after = Duration::seconds(600)},
+                   {.name = "guests"}});
+  run_jobs(pool, "guests", 8, 1);
+  // Its tenant's jobs wait ten minutes before others give way for what they are owed beyond guarantees.
+  (void)pool.submit(SharedPool::spec("patient", 1));
+  CHECK(victims_of(pool.story.decide()).empty());
+  core::JobSpec spec = SharedPool::spec("patient", 1);
+  spec.priority = 1;
+  CHECK_THAT(pool.story.refuses(core::JobSubmitted{pool.story.engine().next_job_id(), spec}),
+             Catch::Contains("priority_max"));
+  // The hero has all that it is guaranteed, at once.
+  const JobId hero = pool.submit(SharedPool::spec("hero", 6));
+  CHECK(victims_of(pool.story.decide()).size() == 6);
+  pool.settle_all();
+  CHECK(pool.story.job(hero).size() == 6);
+  CHECK(pool.held_by("patient") == 0);
+  pool.story.pass(Duration::seconds(600));
+  CHECK(victims_of(pool.story.decide()).size() == 1);
+  pool.settle_all();
+  CHECK(pool.held_by("patient") == 1);
+  CHECK(pool.held_by("hero") == 6);
+}
+
 }  // namespace tidepool::test

@@ -2,12 +2,15 @@
 // holds, and what tenants hold follows docs/fairness.md.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <map>
+#include <memory>
 #include <numeric>
 
 #include "core/decide/plan_inputs.hpp"
 #include "policies/registry.hpp"
 #include "tests/support/decision_laws.hpp"
-#include "tests/support/policy_parts.hpp"
+#include "tests/support/planted_policy.hpp"
 #include "tests/support/random_tenants.hpp"
 #include "tests/support/seeds.hpp"
 
@@ -38,6 +41,43 @@ void require_tenant_laws(const core::ClusterState& state) {
   std::map<std::string, Duration> used;
   for (const auto& [id, job] : state.jobs) used[job->spec.tenant] += job->account.slot_time;
   for (const auto& [name, use] : state.tenant_uses) REQUIRE(use.slot_time >= used[name]);
+}
+
+// What tenants have used is the sum of what is booked on their jobs, those that have ended included.
+bool uses_are_booked(const core::ClusterState& state, const std::map<JobId, std::shared_ptr<const core::Job>>& ended) {
+  core::TenantUses booked;
+  const auto add = [&](const core::Job& job) {
+    core::TenantUse& use = booked[job.spec.tenant];
+    use.slot_time = use.slot_time + job.account.slot_time;
+    use.cost = use.cost + job.account.cost;
+  };
+  for (const auto& [id, job] : state.jobs) add(*job);
+  for (const auto& [id, job] : ended) add(*job);
+  return std::all_of(booked.begin(), booked.end(), [&](const auto& entry) {
+    const auto known = state.tenant_uses.find(entry.first);
+    return (known == state.tenant_uses.end() ? core::TenantUse() : known->second) == entry.second;
+  });
+}
+
+// Plans with tenants and without, in two lives in which the same happens.
+bool alone_as_without(std::uint64_t seed, const core::Engine::Parts& parts, std::size_t& changes) {
+  SimulatedWorld alone(seed, true, parts);
+  SimulatedWorld shared(seed, true, parts);
+  // A fact more in the one life takes one more in the other. As much is guaranteed as jobs may keep for good.
+  REQUIRE(alone.learn(core::ClockAdvanced{}));
+  REQUIRE(shared.learn(core::TenantsConfigured{{.tenants = {{.name = "demo", .guarantee = 1'000}}}}));
+  for (int i = 0; i < 100; ++i) {
+    alone.tick();
+    shared.tick();
+    const core::Decision without = alone.engine().decide(alone.now());
+    const core::Decision with = shared.engine().decide(shared.now());
+    const auto plan = [](const core::Decision& any) { return core::to_json(any)["plan"].dump(); };
+    if (plan(with) != plan(without)) return false;
+    changes += with.plan.size();
+    decide_and_check(alone);
+    decide_and_check(shared);
+  }
+  return true;
 }
 
 }  // namespace
@@ -79,25 +119,63 @@ TEST_CASE("a tenant alone is served as if there were none") {
   for_each_seed("one tenant", 20, [&](std::uint64_t seed, Rng&) {
     for (const std::string& policy : planning_policies()) {
       INFO(policy);
-      SimulatedWorld alone(seed, true, parts_of(policy));
-      SimulatedWorld shared(seed, true, parts_of(policy));
-      // A fact more in the one life takes one more in the other. As much is guaranteed as jobs may keep for good.
-      REQUIRE(alone.learn(core::ClockAdvanced{}));
-      REQUIRE(shared.learn(core::TenantsConfigured{{.tenants = {{.name = "demo", .guarantee = 1'000}}}}));
-      for (int i = 0; i < 100; ++i) {
-        alone.tick();
-        shared.tick();
-        const core::Decision without = alone.engine().decide(alone.now());
-        const core::Decision with = shared.engine().decide(shared.now());
-        const auto plan = [](const core::Decision& any) { return core::to_json(any)["plan"].dump(); };
-        REQUIRE(plan(with) == plan(without));
-        changes += with.plan.size();
-        decide_and_check(alone);
-        decide_and_check(shared);
-      }
+      REQUIRE(alone_as_without(seed, parts_of(policy), changes));
     }
   });
   REQUIRE(changes > 0);
+}
+
+TEST_CASE("planted: a policy that decides otherwise because there is a tree is seen") {
+  int seen = 0;
+  std::size_t changes = 0;
+  for_each_seed("sees the tree", 8, [&](std::uint64_t seed, Rng&) {
+    REQUIRE(alone_as_without(seed, planted_parts(PolicyBug::kNone), changes));
+    seen += alone_as_without(seed, planted_parts(PolicyBug::kSeesTheTree), changes) ? 0 : 1;
+  });
+  CHECK(seen > 0);
+}
+
+TEST_CASE("planted: a planner that remembers what the state does not say is seen beside one from scratch") {
+  int seen = 0;
+  for_each_seed("remembers", 8, [&](std::uint64_t seed, Rng& rng) {
+    SimulatedWorld world(seed, true, planted_parts(PolicyBug::kRemembers));
+    REQUIRE(world.share_among(random_tenants(rng, 8)));
+    for (int i = 0; i < 120; ++i) {
+      world.tick();
+      const core::Decision decision = world.engine().decide(world.now());
+      if (!is_as_from_scratch(world, decision)) {
+        ++seen;
+        return;
+      }
+      for (const auto& event : world.engine().accept(decision)) world.see(event);
+      world.carry_out(decision);
+    }
+  });
+  CHECK(seen > 0);
+}
+
+TEST_CASE("what tenants have used is what their jobs' accounts add up to, to the microsecond and the millionth") {
+  int caught = 0;
+  for_each_seed("uses", 20, [&](std::uint64_t seed, Rng& rng) {
+    SimulatedWorld world(seed, true, parts_of("tidal"));
+    REQUIRE(world.share_among(random_tenants(rng, 8)));
+    for (int i = 0; i < 120; ++i) {
+      world.tick();
+      decide_and_check(world);
+      (void)world.take_ended();
+      REQUIRE(uses_are_booked(world.state(), world.ended()));
+      // Planted: an account that is off by the least there is.
+      core::ClusterState wrong = world.state();
+      if (wrong.tenant_uses.empty()) continue;
+      core::TenantUse& use = wrong.tenant_uses.begin()->second;
+      const bool is_time = rng.chance(0.5);
+      if (is_time) use.slot_time = use.slot_time + Duration::micros(1);
+      if (!is_time) use.cost = use.cost + Money::micros(1);
+      if (uses_are_booked(wrong, world.ended())) continue;
+      ++caught;
+    }
+  });
+  CHECK(caught > 0);
 }
 
 TEST_CASE("after the faults stop, the jobs of all tenants come to their end") {
