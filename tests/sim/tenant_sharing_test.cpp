@@ -83,7 +83,7 @@ SimSetup in_one_pool(const Parts& parts) {
 TEST_CASE("in a shared pool each tenant's jobs complete about as soon as on its own part, and all together sooner") {
   std::vector<double> of_tenants;
   std::vector<double> of_pools;
-  for_each_seed("sharing incentive", 20, [&](std::uint64_t seed, Rng& rng) {
+  for_each_seed("sharing incentive", 200, [&](std::uint64_t seed, Rng& rng) {
     const SimSetup setup = in_one_pool(random_parts(seed, rng));
     std::map<std::string, double> alone;
     for (const core::Tenant& tenant : setup.tenants.tenants) {
