@@ -428,7 +428,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   const auto slots_on = [&](const Share& share) -> int& {
     return view.nodes[static_cast<std::size_t>(share.node)].slots;
   };
-  std::map<std::tuple<int, bool, core::NodeDemand>, int> capacity;  // by what decides it
+  std::map<std::tuple<int, bool, std::size_t>, int> capacity;  // by what decides it
   core::LeastPrices least_prices;
   std::vector<std::tuple<Instant, JobId>> order;
   IdSet<JobId> own_policies;
@@ -445,7 +445,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
     const core::JobSpec& spec = job.spec;
     const int each = spec.gpus_per_worker;
     if ((core::is_choosy(spec) || (has_several_types() && !job.spec.mixed_types)) && held.empty()) {
-      const auto [kind, is_new] = capacity.try_emplace({each, spec.mixed_types, core::node_demand(spec)}, 0);
+      const auto [kind, is_new] = capacity.try_emplace({each, spec.mixed_types, demand_of(state, job)}, 0);
       if (is_new) kind->second = core::empty_cluster_capacity(state, job);
       const int fits = kind->second;
       if (fits < job.spec.elastic.sizes.front()) {
