@@ -30,6 +30,8 @@ namespace tidepool::live::http {
 // The rendered job as text, with its leader::file_text() as "spec" where the order of names has it.
 [[nodiscard]] std::string job_text(const nlohmann::json& rendered, const std::string& file);
 
+// Workers that it has once the change that is under way is done.
+[[nodiscard]] int size_to_be(const core::Job& job);
 // The newest forecast of the job; null: there is none, or it says nothing of the job any more.
 [[nodiscard]] const forecast::ToldJob* forecast_of(const SeenBy& seen_by, const core::Job& job);
 // When the job is expected to start and end; null: nothing is known of it yet.

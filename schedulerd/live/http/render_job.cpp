@@ -163,7 +163,7 @@ json render_job_to_all(const Published& seen, const core::Job& job, const std::s
   out["started_at"] = instant_or_null(seen, job.started_at);
   out["finished_at"] = instant_or_null(seen, job.phase.ended_at());
   out["size"] = job.size();
-  out["target_size"] = job.phase.transition() ? job.phase.transition()->to_size : job.size();
+  out["target_size"] = size_to_be(job);
   out["pinned_size"] = job.requests.pinned_size > 0 ? json(job.requests.pinned_size) : json(nullptr);
   out["min"] = job.spec.elastic.min;
   out["max"] = job.spec.elastic.max;
@@ -224,6 +224,10 @@ json render_waits(const SeenBy& seen_by, const core::Job& job) {
 }
 
 }  // namespace
+
+int size_to_be(const core::Job& job) {
+  return job.phase.transition() ? job.phase.transition()->to_size : job.size();
+}
 
 // A deadline to come before which the job is not expected to end; one that has passed is told by the explanation.
 void add_deadline(const SeenBy& seen_by, const core::Job& job, std::vector<std::string>& evidence) {

@@ -81,10 +81,6 @@ HttpResponse dry_answer(Rest& rest, const PreviewedSubmit& preview, const Caller
   return dry_run_response(rest, seen_by, {.job = job, .changed = std::move(changed), .would = would});
 }
 
-int size_to_be(const core::Job& job) {
-  return job.phase.transition() ? job.phase.transition()->to_size : job.size();
-}
-
 // Of the job as it is, with its wish and what the engine makes of it now.
 HttpResponse dry_resize_answer(Rest& rest, const PreviewedSubmit& preview, const Call& call, int size) {
   const core::Job& before = *call.seen->state.find_job(preview.job);
