@@ -119,6 +119,7 @@ struct JobRow {
   Duration transition;                         // how long it stands still when its placement changes
   const SpeedModel* speed = nullptr;           // never null in a view
   const core::ScalingSpec* scaling = nullptr;  // what its user asks of an autoscaling engine; null = nothing
+  double slot_price = 0;                       // an hour of a slot of the pool, in the mean; 0 = not known
   Mark mark;
 };
 

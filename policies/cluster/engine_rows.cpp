@@ -232,11 +232,15 @@ void EngineRows::follow_nodes(const core::ClusterState& state) {
 void EngineRows::count_types(const core::ClusterState& state) {
   open_.clear();
   asked_.clear();
+  std::size_t slots = 0;
+  double price = 0;
   for (const auto& [id, node] : state.nodes) {
-    if (node.takes_workers()) {
-      open_[node.slot_type] += static_cast<int>(node.owners.size());
-    }
+    if (!node.takes_workers()) continue;
+    open_[node.slot_type] += static_cast<int>(node.owners.size());
+    slots += node.owners.size();
+    price += node.price_per_slot_hour.to_units() * double(node.owners.size());
   }
+  slot_price_ = slots > 0 ? price / double(slots) : 0;
 }
 
 const EngineRows::Asked& EngineRows::asked(const core::ClusterState& state, const core::Job& job) {
@@ -340,7 +344,7 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   const int wanted = std::min(job.spec.elastic.preferred * row.slots_per_worker, terms.room);
   row.size_wanted = std::max(row.size_min, largest_size(row, wanted));
   row.held = Duration::micros(static_cast<std::int64_t>(row.slot_seconds / row.size_wanted * 1e6));
-  row.scaling = &job.spec.scaling;
+  row.slot_price = slot_price_;
   set_beyond(view.state, job, terms.room, row);
   return row;
 }
@@ -358,7 +362,9 @@ const EngineRows::Kept& EngineRows::kept(const core::ClusterState& state, const 
   Kept& kept = kept_[job.id];
   if (!kept.speed) kept.speed.emplace(speed_of(job));
   if (!kept.row) {
+    kept.scaling = job.spec.scaling;
     kept.row = made(state, job, *kept.speed);
+    kept.row->scaling = &kept.scaling;
     kept.demand = demands_.try_emplace(core::node_demand(job.spec), demands_.size()).first->second;
   }
   return kept;

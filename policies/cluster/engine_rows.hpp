@@ -80,6 +80,7 @@ class EngineRows {
  private:
   struct Kept {
     std::optional<JobSpeed> speed;  // which the row points to
+    core::ScalingSpec scaling;      // likewise
     std::optional<JobRow> row;      // none: it is to be made
     std::size_t demand = 0;         // of nodes, as demand_of() says; known once the row is made
   };
@@ -113,6 +114,7 @@ class EngineRows {
   std::vector<NodeId> nodes_;        // that are up, by id
   IdTable<NodeId, int> index_;       // into nodes_
   std::map<std::string, int> open_;  // slots of nodes that take jobs, by type
+  double slot_price_ = 0;            // of these in the mean, an hour
   std::map<core::NodeDemand, std::size_t> demands_;
   std::deque<std::optional<Asked>> asked_;  // by demand, as far as asked; pointers into it last while it grows
   void follow_ended(const core::ClusterState& state, JobId id);

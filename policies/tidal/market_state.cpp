@@ -4,16 +4,6 @@
 #include <utility>
 
 namespace tidepool::policies::tidal {
-namespace {
-
-// When a job that holds nothing will have waited for one step more.
-Instant next_step(const cluster::JobRow& job, Instant now, const Waiting& waiting) {
-  const std::int64_t next = steps_waited(job, now, waiting) + 1;
-  return job.submitted + job.held + Duration::micros(next * waiting.step.count_us());
-}
-
-}  // namespace
-
 MarketState::MarketState(const SlotPool& pool, const Settings& settings)
     : settings_(settings),
       pool_(pool),
@@ -57,7 +47,6 @@ void MarketState::put(cluster::JobRow job, Instant at, int promised) {
   entry.promised = promised;
   entry.worth.reset();
   const Length length = length_of(entry.row, settings_);
-  entry.waiting = waiting_of(length, settings_);
   const RemainingWork::Class remaining_work = RemainingWork::class_of(length.seconds);
   if (!is_known || remaining_work != entry.remaining_work || length.in_turn != entry.in_turn) {
     if (is_known) leave_class(entry);
@@ -65,11 +54,7 @@ void MarketState::put(cluster::JobRow job, Instant at, int promised) {
     entry.in_turn = length.in_turn;
     enter_class(id, entry);
   }
-  if (entry.row.placement.empty()) {
-    due_.set(id, next_step(entry.row, at, entry.waiting));
-  } else {
-    due_.erase(id);
-  }
+  if (!entry.row.placement.empty()) due_.erase(id);
   put_.insert(id);
 }
 
@@ -91,13 +76,7 @@ IdSet<JobId> MarketState::to_be_weighed(Instant now) {
     }
     others_ = std::move(others);
   }
-  const IdSet<JobId> due = due_.take(now);
-  for (const JobId job : due) {
-    Entry& entry = entries_.at(job);
-    entry.at = now;
-    due_.set(job, next_step(entry.row, now, entry.waiting));
-  }
-  jobs.insert(due);
+  jobs.insert(due_.take(now));
   return jobs;
 }
 
@@ -122,7 +101,9 @@ Market::Settlement MarketState::settle(Instant now, core::StepBudget& budget) {
   bids.reserve(jobs.size());
   for (const JobId job : jobs) {
     const auto entry = entries_.find(job);
-    if (entry != entries_.end()) bids.emplace_back(job, weigh(entry->second, now));
+    if (entry == entries_.end()) continue;
+    bids.emplace_back(job, weigh(entry->second, now));
+    if (entry->second.row.placement.empty()) due_.set(job, entry->second.worth->changes_after(now));
   }
   budget.spend(static_cast<std::int64_t>(bids.size()));
   market_.bid(std::move(bids));

@@ -51,7 +51,6 @@ class MarketState {
     int promised = 0;
     RemainingWork::Class remaining_work = 0;
     bool in_turn = false;
-    Waiting waiting;
     std::size_t place = 0;              // in the list of its class
     std::optional<UtilityCurve> worth;  // of this row and the pool, as of when it was weighed last; none = never
   };

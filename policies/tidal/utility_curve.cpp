@@ -199,7 +199,23 @@ UtilityCurve::UtilityCurve(const JobRow& job, const Types& types, const Others& 
           {.size = size, .own = own, .pace = pool.pace, .speed = speed, .moved = own ? moved_to(size, speed) : 0});
     }
   }
+  delay_cost_ = DelayCost(job, seconds_at_wanted());
   reweigh(others, pool_.now);
+}
+
+// What it still takes on as many slots as it wants, of the type on which it is fastest.
+double UtilityCurve::seconds_at_wanted() const {
+  double fastest = 0;
+  for (const Weighed& at : sizes_) {
+    if (at.size <= job_->size_wanted) fastest = std::max(fastest, at.speed);
+  }
+  return left_s_ / (is_sound(fastest) ? fastest : 1);
+}
+
+Instant UtilityCurve::changes_after(Instant now) const {
+  const std::int64_t next = steps_waited(*job_, now, waiting_) + 1;
+  const Instant waited = job_->submitted + job_->held + Duration::micros(next * waiting_.step.count_us());
+  return std::min(waited, delay_cost_.changes_after(now).value_or(waited));
 }
 
 void UtilityCurve::reweigh(const Others& others, Instant now) {
@@ -215,8 +231,8 @@ void UtilityCurve::reweigh(const Others& others, Instant now) {
   cheapest += levelling * std::max(0.0, settings_->level - cheapest);
   cheapest *= narrow_factor_;
   const double first = job_->pinned > 0 && held_ > 0 ? kPinned : 1;
-  weight_ =
-      first * job_->weight * cheapest * (1 + waiting_.share * static_cast<double>(steps_waited(*job_, now, waiting_)));
+  const double waited = 1 + waiting_.share * static_cast<double>(steps_waited(*job_, now, waiting_));
+  weight_ = first * job_->weight * delay_cost_.factor(now) * cheapest * waited;
 }
 
 double UtilityCurve::speed_up(Shape shape) const {

@@ -10,6 +10,7 @@
 
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/tidal/curve.hpp"
+#include "policies/tidal/delay_cost.hpp"
 #include "policies/tidal/remaining_work.hpp"
 
 namespace tidepool::policies::tidal {
@@ -94,6 +95,8 @@ class UtilityCurve {
   // There are other jobs now, or it has waited until `now`: makes it what a new one of the same row and pool would
   // be. Costs a few operations a size, as only the weight depends on either; what a size brings is kept.
   void reweigh(const Others& others, Instant now);
+  // The first time after `now` at which that makes another of it, for a job that holds nothing.
+  [[nodiscard]] Instant changes_after(Instant now) const;
 
   // Of holding this shape from now on; `stays`: it is what the job holds already. 0 = it cannot run.
   [[nodiscard]] double in(cluster::Shape shape, bool stays) const;
@@ -116,6 +119,7 @@ class UtilityCurve {
   [[nodiscard]] double share_that_stays(int size, double speed_up) const;
   [[nodiscard]] double lost_to_booting(int size, double speed_up) const;
   [[nodiscard]] double share_of_resuming() const;
+  [[nodiscard]] double seconds_at_wanted() const;
   [[nodiscard]] double of_nothing() const;
   [[nodiscard]] Choice choice(int size, double moved) const;
   [[nodiscard]] Choice held_choice() const;
@@ -130,6 +134,7 @@ class UtilityCurve {
   double left_s_ = 0;  // on one slot
   bool in_turn_ = false;
   Waiting waiting_;
+  DelayCost delay_cost_;
   double least_ = 1;          // slots that its presence counts for: its least size, one where there are several types
   double narrow_factor_ = 1;  // of the weight: below 1 for a gang of unknown work on several types
   double slots_ = 0;          // of the cluster, in slots of the first type

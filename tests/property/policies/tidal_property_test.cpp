@@ -36,7 +36,23 @@ class Amdahl final : public cluster::SpeedModel {
 struct World {
   View view;
   std::vector<std::unique_ptr<Amdahl>> speeds;
+  std::vector<std::unique_ptr<core::ScalingSpec>> asked;
 };
+
+const core::ScalingSpec* random_utility(World& world, Rng& rng) {
+  auto& asked = *world.asked.emplace_back(std::make_unique<core::ScalingSpec>());
+  const Duration first = Duration::seconds(rng.between(0, 80'000));
+  const Duration second = first + Duration::seconds(rng.between(1, 40'000));
+  if (rng.chance(0.5)) {
+    asked.linear_utility = core::LinearUtility{.value = rng.exponential(50), .zero_at = second};
+  } else {
+    const double value = rng.exponential(50);
+    asked.piecewise_utility = core::PiecewiseUtility{{{first, value}, {second, -value}}};
+    const Duration last = second + Duration::seconds(rng.between(1, 40'000));
+    if (rng.chance(0.5)) asked.piecewise_utility->points.push_back({last, -value - 1});
+  }
+  return &asked;
+}
 
 JobRow random_job(std::uint64_t id, World& world, Rng& rng) {
   JobRow job;
@@ -51,6 +67,8 @@ JobRow random_job(std::uint64_t id, World& world, Rng& rng) {
   job.slot_seconds = rng.exponential(20'000);
   if (rng.chance(0.4)) job.useful_left = rng.exponential(5'000);
   if (rng.chance(0.4)) job.useful_expected = rng.exponential(5'000);
+  if (rng.chance(0.4)) job.scaling = random_utility(world, rng);
+  job.slot_price = 2;
   return job;
 }
 

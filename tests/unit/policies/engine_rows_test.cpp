@@ -292,9 +292,28 @@ TEST_CASE("rows say whose a job is and which types it asks for, nodes their type
   const View view = rows.rows({{pool.state(), pool.now()}, jobs, jobs, counts, has_own_policy, 1}).view;
   CHECK(view.nodes.at(0).slot_type == "h100");
   CHECK(view.nodes.at(0).price_per_hour == 2.5);
+  CHECK(view.jobs.at(0).slot_price == 2.5);
   CHECK(view.jobs.at(0).tenant == "research/vision");
   CHECK(view.jobs.at(0).types_asked == job.spec.slot_types);
   CHECK(view.types.empty());  // all count as equally fast
+}
+
+TEST_CASE("a row tells what a slot costs in the mean of those that take jobs") {
+  Pool pool;
+  pool.state().nodes[NodeId(1)].price_per_slot_hour = Money::micros(2'000'000);  // of eight
+  core::Node dear{.id = NodeId(2), .name = "dear"};
+  dear.owners.resize(2);
+  dear.price_per_slot_hour = Money::micros(7'000'000);
+  pool.state().nodes[dear.id] = dear;
+  core::Node cordoned{.id = NodeId(3), .name = "cordoned"};
+  cordoned.owners.resize(8);
+  cordoned.cordoned = true;
+  cordoned.price_per_slot_hour = Money::micros(90'000'000);
+  pool.state().nodes[cordoned.id] = cordoned;
+  EngineRows rows;
+  rows.follow_nodes(pool.state());
+  const core::Job& job = pool.at(1, 100, 1'000);
+  CHECK(rows.row({pool.state(), pool.now()}, job, {.room = 10}).slot_price == 3);
 }
 
 TEST_CASE("when a job ends, the rows of its kin are made anew, and no others") {
