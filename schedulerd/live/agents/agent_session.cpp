@@ -58,33 +58,30 @@ void AgentSession::release() {
 
 void AgentSession::send(const api::DaemonToAgent& message) {
   if (closed_ || closing_) return;
-  std::string line = api::encode(message);
+  const std::string line = api::encode(message);
   if (line.size() > api::kLineBytesMax) {  // the agent would close its link at it, and get it again on the next one
     return spdlog::error("event=message_too_long bytes={} begins=\"{}\"", line.size(), line.substr(0, kToldOfLine));
   }
-  outgoing_bytes_ += line.size();
-  if (outgoing_bytes_ > kOutgoingBytesMax) return close("the agent does not read what it is sent");
-  outgoing_.push_back(std::move(line));
-  if (!writing_) write();
+  waiting_ += line;
+  if (waiting_.size() + writing_.size() > kOutgoingBytesMax) return close("the agent does not read what it is sent");
+  if (writing_.empty()) write();
 }
 
 void AgentSession::write() {
-  writing_ = true;
-  boost::asio::async_write(link_, boost::asio::buffer(outgoing_.front()),
-                           [self = shared_from_this()](boost::system::error_code failed, std::size_t count) {
-                             self->writing_ = false;
+  writing_ = std::exchange(waiting_, {});
+  boost::asio::async_write(link_, boost::asio::buffer(writing_),
+                           [self = shared_from_this()](boost::system::error_code failed, std::size_t) {
+                             self->writing_.clear();
                              if (self->closed_) return;
                              if (failed) return self->close(failed.message());
-                             self->outgoing_bytes_ -= count;
-                             self->outgoing_.pop_front();
-                             if (!self->outgoing_.empty()) return self->write();
+                             if (!self->waiting_.empty()) return self->write();
                              if (self->closing_) self->close("closed by the daemon");
                            });
 }
 
 void AgentSession::close_after_sending() {
   closing_ = true;
-  if (!writing_) close("closed by the daemon");
+  if (writing_.empty()) close("closed by the daemon");
 }
 
 void AgentSession::close(const std::string& why) {

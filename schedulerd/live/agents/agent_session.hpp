@@ -5,7 +5,6 @@
 #include <array>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -69,10 +68,9 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   Handlers handlers_;
   api::LineBuffer lines_;
   std::array<char, 65'536> chunk_{};
-  std::deque<std::string> outgoing_;
-  std::size_t outgoing_bytes_ = 0;
+  std::string waiting_;  // to be written after what is being written, in one go
+  std::string writing_;
   bool held_ = false;
-  bool writing_ = false;
   bool closing_ = false;
   bool closed_ = false;
 };
