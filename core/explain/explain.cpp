@@ -225,8 +225,8 @@ void add_policy_file(const ClusterState& state, const Job& job, Explanation& out
   if (!is_given_nothing(state, job, out.reason)) return;
   const PolicyFileRef& file = *state.deployment.active;
   out.summary = "waits: policy " + short_name(file) + ", which decides, gives it no slots";
-  out.unblocks = {"change what the policy answers for it: schedctl policy activate PATH",
-                  "have the policy before it decide again: schedctl policy rollback"};
+  out.advice = {advice_for_admin("change what the policy answers for it: schedctl policy activate PATH"),
+                advice_for_admin("have the policy before it decide again: schedctl policy rollback")};
 }
 
 // A deadline that has passed.

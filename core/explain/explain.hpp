@@ -9,6 +9,7 @@
 #include "core/state/cluster_state.hpp"
 #include "core/state/plan.hpp"
 #include "core/words/sentence.hpp"
+#include "core/words/unblock.hpp"
 
 namespace tidepool::core {
 
@@ -23,10 +24,12 @@ struct Explanation {
   std::string summary;  // the verdict in one sentence
   Reason reason;
   std::vector<std::string> evidence;  // numbers in words, most telling first
-  std::vector<std::string> unblocks;  // what would change the verdict
+  std::vector<Advice> advice;         // what would change the verdict
   std::optional<Alternative> chosen;  // the size that its policy wants, with its own reason
   std::vector<Alternative> lost;      // best first
   std::vector<JobId> ahead;           // jobs that go first, if it waits
+
+  [[nodiscard]] std::vector<std::string> unblocks() const { return texts_of(advice); }
 };
 
 // Why the job is in its present state and size; one that has left the state is explained as it was at its end.

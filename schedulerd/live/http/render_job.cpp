@@ -268,7 +268,7 @@ json render_explanation(const SeenBy& seen_by, const core::Job& job) {
                    {"summary", explanation.summary},
                    {"reason", render_reason(explanation.reason)},
                    {"evidence", explanation.evidence},
-                   {"unblocks", advice_for(seen_by, explanation.unblocks)},
+                   {"unblocks", advice_for(seen_by, explanation.advice)},
                    {"chosen", explanation.chosen ? render_alternative(*explanation.chosen) : json(nullptr)},
                    {"alternatives", render_alternatives(explanation.lost)},
                    {"ahead", std::move(ahead)},

@@ -278,10 +278,10 @@ TEST_CASE("a job that waits is told its tenant's share, and only jobs of its ten
   CHECK_THAT(told.evidence, Catch::VectorContains(std::string(
                                 "tenant vision may have 4 slots now, 4 of them guaranteed; it may borrow no more than "
                                 "0; its jobs hold 4")));
-  CHECK_THAT(told.unblocks, Catch::VectorContains("cancel " + mine.text() + ", which holds 4 slots"));
-  CHECK_THAT(told.unblocks,
+  CHECK_THAT(told.unblocks(), Catch::VectorContains("cancel " + mine.text() + ", which holds 4 slots"));
+  CHECK_THAT(told.unblocks(),
              Catch::VectorContains(std::string("a larger guarantee for tenant vision: schedctl tenants apply FILE")));
-  for (const std::string& line : told.unblocks) CHECK(line.find("add a node") == std::string::npos);
+  for (const std::string& line : told.unblocks()) CHECK(line.find("add a node") == std::string::npos);
 }
 
 TEST_CASE("a job that its tenant's share keeps from growing is told the share, and not to raise its own maximum") {
@@ -297,9 +297,9 @@ TEST_CASE("a job that its tenant's share keeps from growing is told the share, a
   pool.story.decide();
   const core::Explanation told = core::explain(pool.story.state(), mine);
   CHECK(core::sentence(told.reason) == "keeps 4 workers: tenant vision may have 4 slots now");
-  CHECK_THAT(told.unblocks,
+  CHECK_THAT(told.unblocks(),
              Catch::VectorContains(std::string("a larger guarantee for tenant vision: schedctl tenants apply FILE")));
-  CHECK_THAT(told.unblocks, !Catch::VectorContains(std::string("raise elastic.max")));
+  CHECK_THAT(told.unblocks(), !Catch::VectorContains(std::string("raise elastic.max")));
 }
 
 TEST_CASE("a job that waits is told how many slots are free in the pool, whatever its tenant may have of them") {
