@@ -393,9 +393,8 @@ Reason current_reason(const ClusterState& state, const Job& job) {
   return refreshed(state, job, job.verdict.reason);
 }
 
-bool cannot_start(const ClusterState& state, const Job& job) {
+bool cannot_start(const Job& job, const Reason& why) {
   if (job.state() != JobState::kPending) return false;
-  const Reason why = current_reason(state, job);
   const auto* never = reason_as<reason::NeverFits>(why);
   if (never != nullptr) return never->with_pools.value_or(0) < never->needed;
   return is_any_of<reason::NoNodeMatches, reason::DomainsTooSmall>(why);

@@ -18,7 +18,8 @@ namespace tidepool::core {
 [[nodiscard]] Reason current_reason(const ClusterState& state, const Job& job);
 
 // It waits, and the nodes that are up would not hold it if they were empty, nor would those that its pools may have.
-[[nodiscard]] bool cannot_start(const ClusterState& state, const Job& job);
+// `why`: its current_reason().
+[[nodiscard]] bool cannot_start(const Job& job, const Reason& why);
 
 struct Explanation {
   std::string summary;  // the verdict in one sentence
