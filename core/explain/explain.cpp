@@ -422,6 +422,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
   name_first(state, job, out.reason);
   const bool judged = static_cast<bool>(job.verdict.job);
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";
+  if (judged && is_any_of<reason::WaitingForSlots>(out.reason)) out.summary += share_waited_for(state, job);
   if (tells_error(job)) out.summary += ": " + job.recovery.last_error;
   add_evidence(state, job, out);
   if (judged && !is_final(job.state())) add_unblocks(state, job, out);

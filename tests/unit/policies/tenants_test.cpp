@@ -302,6 +302,19 @@ TEST_CASE("a job that its tenant's share keeps from growing is told the share, a
   CHECK_THAT(told.unblocks(), !Catch::VectorContains(std::string("raise elastic.max")));
 }
 
+TEST_CASE("a job that waits for slots of its tenant's share is told the tenant, the share and what of it is held") {
+  SharedPool pool({{.name = "vision", .guarantee = 4, .borrow = 0}, {.name = "speech", .guarantee = 4}});
+  (void)pool.running("vision", 4);
+  (void)pool.running("speech", 2);
+  const JobId waits = pool.submit(SharedPool::spec("vision", 2));
+  pool.story.decide();
+  core::Job job = pool.story.job(waits);
+  job.verdict.reason = core::reason::WaitingForSlots{.needed = 2};
+  CHECK(core::explain(pool.story.state(), job).summary ==
+        "waits for 2 slots; 2 are free, but scattered or kept for other jobs; tenant vision may have 4 slots now, and "
+        "its jobs hold 4");
+}
+
 TEST_CASE("a job that waits is told how many slots are free in the pool, whatever its tenant may have of them") {
   SharedPool pool({{.name = "vision", .guarantee = 6}, {.name = "speech"}});
   (void)pool.running("vision", 6);
