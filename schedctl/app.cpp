@@ -104,9 +104,7 @@ std::optional<std::string> unknown_words(const CLI::App& app, const CLI::ParseEr
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return std::nullopt;
   std::vector<std::string> known;
   for (const CLI::App* at = &app; at != nullptr;) {
-    for (const CLI::Option* option : at->get_options()) {
-      for (const auto& name : option->get_lnames()) known.push_back("--" + name);
-    }
+    add_option_names(*at, known);
     const auto chosen = at->get_subcommands();
     at = chosen.empty() ? nullptr : chosen.front();
   }

@@ -147,21 +147,40 @@ struct Action {
   std::string said;    // "will be cancelled"
 };
 
-int act(Session& session, const std::string& name, const Action& action) {
+using Print = void (Session::*)(const json&, const std::function<std::string()>&) const;
+
+int act(Session& session, const std::string& name, const Action& action, Print print = &Session::print) {
   const std::string id = session.job_id(name);
   const json job = session.send({.method = action.method,
                                  .path = "/v1/jobs/" + id + action.suffix,
                                  .body = action.body.is_null() ? "" : action.body.dump()});
-  session.print(job, [&] { return id + " " + action.said + "\n"; });
+  (session.*print)(job, [&] { return id + " " + action.said + "\n"; });
   return kExitOk;
 }
 
+// Each job on its own, whatever became of those before; only a daemon that is not there ends the rest, too.
+int act_on_each(Session& session, const std::vector<std::string>& names, const Action& action) {
+  if (names.size() == 1) return act(session, names.front(), action);
+  int exit_code = kExitOk;
+  for (const std::string& name : names) {
+    try {
+      static_cast<void>(act(session, name, action, &Session::print_next));
+    } catch (const Failure& failure) {
+      if (failure.may_pass && !failure.answered) throw;
+      std::fprintf(stderr, "schedctl: %s: %s\n", printable(name).c_str(), failure.message.c_str());
+      exit_code = kExitNegative;
+    }
+  }
+  return exit_code;
+}
+
 void add_action(CLI::App& app, Chosen& chosen, const std::string& name, const std::string& help, Action action) {
-  const auto job = std::make_shared<std::string>();
+  const auto jobs = std::make_shared<std::vector<std::string>>();
   CLI::App* command = app.add_subcommand(name, help);
-  command->add_option("job", *job, "id or name")->required();
-  command->callback([job, action = std::move(action), &chosen] {
-    chosen.online = [job, action](Session& session) { return act(session, *job, action); };
+  command->add_option("job", *jobs, "ids or names; of several each is tried, and the exit code is 1 if one is refused")
+      ->required();
+  command->callback([jobs, action = std::move(action), &chosen] {
+    chosen.online = [jobs, action](Session& session) { return act_on_each(session, *jobs, action); };
   });
 }
 
@@ -301,12 +320,12 @@ void add_job_commands(CLI::App& app, Chosen& chosen) {
   add_reader(app, chosen, "get", "Show one job: size, progress, cost, workers", show_job);
   add_why(app, chosen);
   add_resize(app, chosen);
-  add_action(app, chosen, "cancel", "End a job", {.method = "DELETE", .said = "will be cancelled"});
-  add_action(app, chosen, "suspend", "Park a job and free its slots",
+  add_action(app, chosen, "cancel", "End jobs", {.method = "DELETE", .said = "will be cancelled"});
+  add_action(app, chosen, "suspend", "Park jobs and free their slots",
              {.suffix = "/suspend", .said = "will be suspended"});
-  add_action(app, chosen, "resume", "Let a suspended job go on",
+  add_action(app, chosen, "resume", "Let suspended jobs go on",
              {.suffix = "/resume", .said = "will go on when slots are free"});
-  add_action(app, chosen, "checkpoint", "Have a running job take a checkpoint soon",
+  add_action(app, chosen, "checkpoint", "Have running jobs take a checkpoint soon",
              {.suffix = "/checkpoint", .said = "takes a checkpoint; see: schedctl events JOB -f"});
   add_change(app, chosen);
 }

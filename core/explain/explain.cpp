@@ -225,8 +225,8 @@ void add_policy_file(const ClusterState& state, const Job& job, Explanation& out
   if (!is_given_nothing(state, job, out.reason)) return;
   const PolicyFileRef& file = *state.deployment.active;
   out.summary = "waits: policy " + short_name(file) + ", which decides, gives it no slots";
-  out.unblocks = {"change what the policy answers for it: schedctl policy activate PATH",
-                  "have the policy before it decide again: schedctl policy rollback"};
+  out.advice = {advice_for_admin("change what the policy answers for it: schedctl policy activate PATH"),
+                advice_for_admin("have the policy before it decide again: schedctl policy rollback")};
 }
 
 // A deadline that has passed.
@@ -393,9 +393,8 @@ Reason current_reason(const ClusterState& state, const Job& job) {
   return refreshed(state, job, job.verdict.reason);
 }
 
-bool cannot_start(const ClusterState& state, const Job& job) {
+bool cannot_start(const Job& job, const Reason& why) {
   if (job.state() != JobState::kPending) return false;
-  const Reason why = current_reason(state, job);
   const auto* never = reason_as<reason::NeverFits>(why);
   if (never != nullptr) return never->with_pools.value_or(0) < never->needed;
   return is_any_of<reason::NoNodeMatches, reason::DomainsTooSmall>(why);
@@ -423,6 +422,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
   name_first(state, job, out.reason);
   const bool judged = static_cast<bool>(job.verdict.job);
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";
+  if (judged && is_any_of<reason::WaitingForSlots>(out.reason)) out.summary += share_waited_for(state, job);
   if (tells_error(job)) out.summary += ": " + job.recovery.last_error;
   add_evidence(state, job, out);
   if (judged && !is_final(job.state())) add_unblocks(state, job, out);

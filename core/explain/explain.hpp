@@ -9,6 +9,7 @@
 #include "core/state/cluster_state.hpp"
 #include "core/state/plan.hpp"
 #include "core/words/sentence.hpp"
+#include "core/words/unblock.hpp"
 
 namespace tidepool::core {
 
@@ -17,16 +18,19 @@ namespace tidepool::core {
 [[nodiscard]] Reason current_reason(const ClusterState& state, const Job& job);
 
 // It waits, and the nodes that are up would not hold it if they were empty, nor would those that its pools may have.
-[[nodiscard]] bool cannot_start(const ClusterState& state, const Job& job);
+// `why`: its current_reason().
+[[nodiscard]] bool cannot_start(const Job& job, const Reason& why);
 
 struct Explanation {
   std::string summary;  // the verdict in one sentence
   Reason reason;
   std::vector<std::string> evidence;  // numbers in words, most telling first
-  std::vector<std::string> unblocks;  // what would change the verdict
+  std::vector<Advice> advice;         // what would change the verdict
   std::optional<Alternative> chosen;  // the size that its policy wants, with its own reason
   std::vector<Alternative> lost;      // best first
   std::vector<JobId> ahead;           // jobs that go first, if it waits
+
+  [[nodiscard]] std::vector<std::string> unblocks() const { return texts_of(advice); }
 };
 
 // Why the job is in its present state and size; one that has left the state is explained as it was at its end.

@@ -106,9 +106,9 @@ void suggest_victims(const ClusterState& state, const Job& job, const Shortage& 
   if (victims.size() > kVictimsTried) victims.resize(kVictimsTried);
   WithoutJob pool(state);
   for (const auto& [is_foreign, held, id] : victims) {
-    if (out.unblocks.size() >= 2) return;
+    if (out.advice.size() >= 2) return;
     if (!pool.fits(job, *state.find_job(id))) continue;
-    out.unblocks.push_back("cancel " + id.text() + ", which holds " + counted(held, "slot"));
+    out.advice.push_back(advice_to_cancel(id, ", which holds " + counted(held, "slot")));
   }
 }
 
@@ -121,7 +121,7 @@ void suggest_node(const ClusterState& state, int slots, const FreeSlots& free, E
   }
   if (slots == 1 || best == nullptr) return;
   const int lacks = slots - static_cast<int>(free.free_on(best->id));
-  if (lacks > 0) out.unblocks.push_back("free " + counted(lacks, "more slot") + " on " + best->name);
+  if (lacks > 0) out.advice.push_back("free " + counted(lacks, "more slot") + " on " + best->name);
 }
 
 // The moment before which a running job keeps slots that its policy gives to others, or would divide anew if the job's
@@ -161,8 +161,8 @@ void suggest_end_of_cooldown(const ClusterState& state, const Job& job, Explanat
   if (!first) return;
   constexpr std::int64_t kSecondUs = 1'000'000;
   const std::int64_t until = (utc_us(state, first->at) + kSecondUs - 1) / kSecondUs;
-  out.unblocks.push_back("wait until " + utc_clock_text(until) + ": " + holder.text() +
-                         " keeps its slots until then (" + first->by + ")");
+  out.advice.push_back("wait until " + utc_clock_text(until) + ": " + holder.text() + " keeps its slots until then (" +
+                       first->by + ")");
 }
 
 // Jobs that were preempted for it give up all that it lacks: there is nothing to do but to wait for them.
@@ -170,14 +170,15 @@ bool has_enough_coming(const ClusterState& state, const Job& job, Explanation& o
   const auto given = given_up_for(state, job);
   const int needed = job.spec.elastic.sizes.front() * job.spec.gpus_per_worker;
   if (!given || given->slots + FreeSlots(state).free_for(job) < needed) return false;
-  out.unblocks.push_back("wait" + (given->by ? " until " + clock_text(state, *given->by) : "") + ": " + given->words);
+  out.advice.push_back("wait" + (given->by ? " until " + clock_text(state, *given->by) : "") + ": " + given->words);
   return true;
 }
 
 // No room elsewhere helps a job whose tenant has all that it may have.
 void suggest_share(const ClusterState& state, const Job& job, int needed, Explanation& out) {
   suggest_victims(state, job, {.slots = needed, .tenant = &job.spec.tenant}, out);
-  out.unblocks.push_back("a larger guarantee for tenant " + job.spec.tenant + ": schedctl tenants apply FILE");
+  out.advice.push_back(
+      advice_for_admin("a larger guarantee for tenant " + job.spec.tenant + ": schedctl tenants apply FILE"));
 }
 
 // What is left of workers that have ended goes, or its operator knows that nothing is.
@@ -191,15 +192,16 @@ void suggest_quarantined(const ClusterState& state, const Node& node, Explanatio
     ++slots;
   }
   if (hold == nullptr || node.state != NodeState::kUp) return;
-  out.unblocks.push_back(counted(slots, "slot") + " of " + node.name + " must leave quarantine (" + hold->why +
-                         "); if you know that nothing is left there: schedctl node release-slots " + node.name);
+  out.advice.push_back(
+      advice_for_admin(counted(slots, "slot") + " of " + node.name + " must leave quarantine (" + hold->why +
+                       "); if you know that nothing is left there: schedctl node release-slots " + node.name));
 }
 
 // The first that the job may run on.
 void suggest_lost(const ClusterState& state, const Job& job, Explanation& out) {
   for (const auto& [id, node] : state.nodes) {
     if (node.state != NodeState::kLost || !may_run_on(job, node)) continue;
-    out.unblocks.push_back("bring back " + node.name + ", whose agent is away");
+    out.advice.push_back(advice_for_admin("bring back " + node.name + ", whose agent is away"));
     return;
   }
 }
@@ -211,9 +213,10 @@ bool is_lost_to_pool(const ClusterState& state, const Node& node) {
 }
 
 // Reasons name the node to undrain, and know no pools.
-std::vector<std::string> without_vain_undrains(const ClusterState& state, std::vector<std::string> lines) {
+std::vector<Advice> without_vain_undrains(const ClusterState& state, std::vector<Advice> lines) {
   for (const auto& [id, node] : state.nodes) {
-    if (node.drain && is_lost_to_pool(state, node)) std::erase(lines, "schedctl undrain " + id.text());
+    if (!node.drain || !is_lost_to_pool(state, node)) continue;
+    std::erase_if(lines, [&](const Advice& each) { return each.text == "schedctl undrain " + id.text(); });
   }
   return lines;
 }
@@ -227,24 +230,27 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   suggest_lost(state, job, out);
   suggest_victims(state, job, {.slots = needed - free.free_for(job)}, out);
   if (fits >= 1 && fits < job.spec.elastic.min) {
-    out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
+    out.advice.push_back("lower elastic.min to " + std::to_string(fits));
   }
   const int short_by = std::max(slots, needed - fits * slots);
   suggest_node(state, slots, free, out);
-  if (fits_if_mixed(state, job, RoomIn::kFreeSlots)) out.unblocks.emplace_back(kMixTypes);
-  out.unblocks.push_back("add a node with " + counted(short_by, "free slot"));
+  if (fits_if_mixed(state, job, RoomIn::kFreeSlots)) out.advice.emplace_back(kMixTypes);
+  out.advice.push_back(advice_for_admin("add a node with " + counted(short_by, "free slot")));
   for (const auto& [id, node] : state.nodes) {
     if (!may_run_on(job, node)) continue;
-    if (node.cordoned && node.state == NodeState::kUp) out.unblocks.push_back("uncordon " + node.name);
+    if (node.cordoned && node.state == NodeState::kUp) {
+      out.advice.push_back(advice_for_admin("uncordon " + node.name));
+    }
     if (node.drain && node.state == NodeState::kUp && !is_lost_to_pool(state, node)) {
       const auto window = node.drain->only_window();
-      out.unblocks.push_back(window ? "schedctl maintenance remove " + window_name(*window)
-                                    : "schedctl undrain " + node.name);
+      out.advice.push_back(advice_for_admin(window ? "schedctl maintenance remove " + window_name(*window)
+                                                   : "schedctl undrain " + node.name));
     }
     if (node.is_unsteady() && node.state == NodeState::kUp) {
       const double left = (*node.faults->until - state.now).to_seconds();
-      out.unblocks.push_back(node.name + " stays without a fault for " + waiting_time(std::max(1.0, left)) +
-                             ", or: schedctl node clear-faults " + node.name);
+      out.advice.push_back(advice_for_admin(node.name + " stays without a fault for " +
+                                            waiting_time(std::max(1.0, left)) + ", or: schedctl node clear-faults " +
+                                            node.name));
     }
     suggest_quarantined(state, node, out);
   }
@@ -254,7 +260,8 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
 void suggest_pools(const ClusterState& state, const Job& job, Explanation& out) {
   for (const auto& [name, pool] : state.pools.pools) {
     if (pool.retired || !suits(job, pool.spec)) continue;
-    out.unblocks.push_back("raise max of pool " + name + ", which is " + counted(pool.spec.max, "node"));
+    out.advice.push_back(
+        advice_for_admin("raise max of pool " + name + ", which is " + counted(pool.spec.max, "node")));
   }
 }
 
@@ -263,12 +270,12 @@ void suggest_never_fits(const ClusterState& state, const Job& job, const reason:
   const int room = std::max(why.cluster, why.with_pools.value_or(0));
   if (room >= why.needed) return;
   const int fits = room / slots;
-  if (fits_if_mixed(state, job, RoomIn::kEmptyCluster)) out.unblocks.emplace_back(kMixTypes);
-  if (fits >= 1) out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
+  if (fits_if_mixed(state, job, RoomIn::kEmptyCluster)) out.advice.emplace_back(kMixTypes);
+  if (fits >= 1) out.advice.push_back("lower elastic.min to " + std::to_string(fits));
   suggest_pools(state, job, out);
   const std::string type = why.typed ? " of a type that it asks for" : why.word.empty() ? "" : " of type " + why.word;
-  out.unblocks.push_back("add a node with " + counted(why.needed - why.cluster, "slot") + type);
-  if (fits == 0 && slots > 1) out.unblocks.push_back("lower resources.gpus_per_worker: no node holds such a worker");
+  out.advice.push_back(advice_for_admin("add a node with " + counted(why.needed - why.cluster, "slot") + type));
+  if (fits == 0 && slots > 1) out.advice.push_back("lower resources.gpus_per_worker: no node holds such a worker");
 }
 
 // Of a job whose workers have rules together: as many as find room by these, or ever can.
@@ -277,10 +284,10 @@ void suggest_smaller(const ClusterState& state, const Job& job, Explanation& out
   const int fits =
       never == nullptr ? FreeSlots(state).room_for(job) : never->room / (never->apart ? 1 : job.spec.gpus_per_worker);
   if (fits >= 1 && fits < job.spec.elastic.min) {
-    out.unblocks.push_back("lower elastic.min to " + std::to_string(fits));
+    out.advice.push_back("lower elastic.min to " + std::to_string(fits));
   }
   const RoomIn room = never == nullptr ? RoomIn::kFreeSlots : RoomIn::kEmptyCluster;
-  if (fits_if_mixed(state, job, room)) out.unblocks.emplace_back(kMixTypes);
+  if (fits_if_mixed(state, job, room)) out.advice.emplace_back(kMixTypes);
 }
 
 // Whether `line` is `less`, or `less` with a type of slots.
@@ -288,19 +295,35 @@ bool adds_type(const std::string& line, const std::string& less) {
   return line == less || line.starts_with(less + " of type ");
 }
 
-}  // namespace
+const std::string& text_of(const std::string& line) {
+  return line;
+}
+const std::string& text_of(const Advice& line) {
+  return line.text;
+}
 
-void append_new(const std::vector<std::string>& lines, std::vector<std::string>& out) {
-  for (const auto& line : lines) {
-    const auto same = std::find_if(out.begin(), out.end(), [&](const std::string& there) {
-      return adds_type(line, there) || adds_type(there, line);
+template <class Line>
+void append_lines(const std::vector<Line>& lines, std::vector<Line>& out) {
+  for (const Line& line : lines) {
+    const auto same = std::find_if(out.begin(), out.end(), [&](const Line& there) {
+      return adds_type(text_of(line), text_of(there)) || adds_type(text_of(there), text_of(line));
     });
     if (same == out.end()) {
       out.push_back(line);
-    } else if (adds_type(line, *same)) {
+    } else if (adds_type(text_of(line), text_of(*same))) {
       *same = line;
     }
   }
+}
+
+void append_new(const std::vector<Advice>& lines, std::vector<Advice>& out) {
+  append_lines(lines, out);
+}
+
+}  // namespace
+
+void append_new(const std::vector<std::string>& lines, std::vector<std::string>& out) {
+  append_lines(lines, out);
 }
 
 void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
@@ -315,20 +338,20 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
                 reason::BehindOlderJob, reason::TurnWait>(why))
     suggest_room(state, job, out);
   if (is_any_of<reason::NoNodeMatches, reason::NoNodes>(why)) suggest_lost(state, job, out);
-  append_new(without_vain_undrains(state, unblocks_of(why, job.id)), out.unblocks);
+  append_new(without_vain_undrains(state, advice_of(why, job.id)), out.advice);
   if (out.chosen && !same_kind(out.chosen->reason, why)) {
-    append_new(without_vain_undrains(state, unblocks_of(out.chosen->reason, job.id)), out.unblocks);
+    append_new(without_vain_undrains(state, advice_of(out.chosen->reason, job.id)), out.advice);
   }
   const auto resizable = job.planned && job.state() == JobState::kRunning ? resizable_at(job) : std::nullopt;
   if (resizable && *resizable > state.now && !is_any_of<reason::Cooldown, reason::MinRuntime>(why)) {
     append_new({"wait " + waiting_time((*resizable - state.now).to_seconds()) + ": its size may not change before"},
-               out.unblocks);
+               out.advice);
   }
   if (is_any_of<reason::PriceWait>(why)) {
     const int slots = job.spec.smallest_slots();
-    append_new({"add a node with " + counted(slots, "free slot")}, out.unblocks);
+    append_new({advice_for_admin("add a node with " + counted(slots, "free slot"))}, out.advice);
   }
-  if (out.unblocks.size() > kSuggestionsMax) out.unblocks.resize(kSuggestionsMax);
+  if (out.advice.size() > kSuggestionsMax) out.advice.erase(out.advice.begin() + kSuggestionsMax, out.advice.end());
 }
 
 }  // namespace tidepool::core

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/explain/wait_bounds.hpp"
 #include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/node_constraints.hpp"
@@ -54,6 +55,17 @@ std::optional<int> binding_share(const ClusterState& state, const std::string& t
 bool has_used_share(const ClusterState& state, const std::string& tenant) {
   const auto share = binding_share(state, tenant);
   return share && slots_of_tenant(state, tenant) >= *share;
+}
+
+std::string share_waited_for(const ClusterState& state, const Job& job) {
+  const auto share = binding_share(state, job.spec.tenant);
+  if (!share || job.state() != JobState::kPending) return "";
+  const int held = slots_of_tenant(state, job.spec.tenant);
+  const int needed = job.spec.smallest_slots();
+  const bool room_is_there = slots_free_for(state, job) >= needed;
+  if (held < *share && (held + needed <= *share || !room_is_there)) return "";
+  return "; tenant " + job.spec.tenant + " may have " + counted(*share, "slot") + " now, and its jobs hold " +
+         (held == 0 ? "none" : grouped(held));
 }
 
 std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job) {

@@ -18,6 +18,10 @@ namespace tidepool::core {
 // Its jobs hold all that it may have, so that only their end, or a larger share, gives another one slots.
 [[nodiscard]] bool has_used_share(const ClusterState& state, const std::string& tenant);
 
+// "; tenant vision may have 5 slots now, and its jobs hold 4", of a job that needs more slots than its tenant's share
+// has left, where no more free slots of the pool would help it. Else empty.
+[[nodiscard]] std::string share_waited_for(const ClusterState& state, const Job& job);
+
 // "tenant vision may have 5 slots now, 2 of them guaranteed; its jobs hold 5". Empty where tenants share nothing, or
 // the job has ended.
 [[nodiscard]] std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job);

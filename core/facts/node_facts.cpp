@@ -68,6 +68,13 @@ Status check_length(const WorkerReady& fact) {
                           " tells a length of its training that is none: one of steps or samples, " + "at least 1");
 }
 
+// Of a program that is started anew at each size: its worker was ready before it ran.
+void hear_length(StateChange& change, const Worker& worker, const ProgramLength& told) {
+  const bool is_told = worker.launched > 0 && (told.steps || told.samples);
+  if (!is_told || change.state().find_job(worker.job)->progress.length == told) return;
+  change.job(worker.job).progress.length = told;
+}
+
 // Returns those of the node's workers that its agent has come back without.
 std::vector<WorkerId> regain_workers(StateChange& change, const Node& node, const std::vector<WorkerId>& running) {
   std::vector<WorkerId> gone;
@@ -216,7 +223,11 @@ Status apply(StateChange& change, const WorkerReady& fact) {
   TP_TRY(check_worker(change.state(), fact.worker));
   TP_TRY(check_length(fact));
   const Worker* worker = change.state().find_worker(fact.worker);
-  if (worker == nullptr || worker->phase != WorkerPhase::kStarting) return ok_status();
+  if (worker == nullptr) return ok_status();
+  if (worker->phase != WorkerPhase::kStarting) {
+    hear_length(change, *worker, {fact.work_steps, fact.work_samples});
+    return ok_status();
+  }
   note_start(change, worker->node);
   Job& job = change.job(worker->job);
   // Its agent may have been started anew since, and know no more of what it has brought.

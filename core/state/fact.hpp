@@ -139,7 +139,7 @@ struct MaintenanceRemoved {
   WindowNumber window = 0;
 };
 // Has booted, loaded its data and built its model; waits for a generation. At most one of the lengths of the whole
-// training is given, by a program that knows it.
+// training is given, by a program that knows it; one that is started anew at each size tells it when it runs, or later.
 struct WorkerReady {
   WorkerId worker;
   std::optional<std::int64_t> work_steps = std::nullopt;

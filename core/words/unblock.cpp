@@ -14,7 +14,7 @@ namespace tidepool::core {
 namespace reason {
 namespace {
 
-using Lines = std::vector<std::string>;
+using Lines = std::vector<Advice>;
 
 std::string wait_for(Duration left) {
   return "wait " + waiting_time(left.to_seconds());
@@ -79,11 +79,13 @@ Lines lines_of(const WaitingForSlots& why, JobId) {
 }
 
 Lines lines_of(const PreemptsLater& why, JobId) {
-  return {"wait until " + utc_clock_text(why.from_unix), "a shorter preempt_after: schedctl tenants apply FILE"};
+  return {"wait until " + utc_clock_text(why.from_unix),
+          advice_for_admin("a shorter preempt_after: schedctl tenants apply FILE")};
 }
 Lines lines_of(const PreemptionLimit& why, JobId) {
   return {"wait until " + utc_clock_text(why.again_unix),
-          std::string("a larger churn.") + (why.job ? "per_job" : "pool") + ": schedctl tenants apply FILE"};
+          advice_for_admin(std::string("a larger churn.") + (why.job ? "per_job" : "pool") +
+                           ": schedctl tenants apply FILE")};
 }
 
 // The labels that are asked for, as schedctl takes them: of each key the first value.
@@ -101,7 +103,7 @@ std::string first_labels(const std::string& word) {
 Lines of_selector(const std::string& word) {
   Lines lines;
   if (const std::string labels = first_labels(word); !labels.empty()) {
-    lines.push_back("schedctl node label NODE" + labels);
+    lines.push_back(advice_for_admin("schedctl node label NODE" + labels));
   }
   lines.emplace_back("ask for other nodes, too, in placement.selector");
   return lines;
@@ -152,11 +154,12 @@ Lines lines_of(const NoRoomByRules& why, JobId) {
 Lines lines_of(const BeyondGuarantee&, JobId) {
   return {"submit it with preemptible: true, and without a size or a policy of its own",
           "the end of a job of the tenant that is not preemptible, or has a size or a policy of its own",
-          "a larger guarantee: schedctl tenants apply FILE"};
+          advice_for_admin("a larger guarantee: schedctl tenants apply FILE")};
 }
 
 Lines of_budget(const OfBudget& why, const char* then) {
-  return {"a larger budget of tenant " + why.word + ": schedctl tenants apply FILE", then + utc_text(why.ends_unix)};
+  return {advice_for_admin("a larger budget of tenant " + why.word + ": schedctl tenants apply FILE"),
+          then + utc_text(why.ends_unix)};
 }
 Lines lines_of(const BudgetSpent& why, JobId) {
   return of_budget(why, "wait until ");
@@ -200,17 +203,18 @@ Lines lines_of(const DeadlineLost& why, JobId) {
 }
 
 Lines lines_of(const PolicyFailed&, JobId) {
-  return {"see the event policy.error, and choose another policy: schedulerd --policy NAME"};
+  return {advice_for_admin("see the event policy.error, and choose another policy: schedulerd --policy NAME")};
 }
 Lines lines_of(const AwaitsPolicy&, JobId) {
-  return {"see whether the policy answers: schedctl policy ls"};
+  return {advice_for_admin("see whether the policy answers: schedctl policy ls")};
 }
 Lines lines_of(const WaitsForState& why, JobId) {
   return {"free a slot on " + why.node.text(), wait_for(why.left) + ": it starts elsewhere then"};
 }
 Lines lines_of(const NoNodes& why, JobId) {
   if (why.coming) return {};
-  return {"start an agent: agentd join --daemon HOST:PORT --token TOKEN, with a token of: schedctl node token create"};
+  return {advice_for_admin(
+      "start an agent: agentd join --daemon HOST:PORT --token TOKEN, with a token of: schedctl node token create")};
 }
 
 Lines lines_of(const PriceHold& why, JobId) {
@@ -248,30 +252,33 @@ Lines lines_of(const TransitionTooDear& why, JobId) {
   return {"more work left, or a change that pauses it for less than " + waiting_time(why.gain_s)};
 }
 
-std::string end_of_drain(NodeId node, std::optional<int> window) {
-  if (!window) return "schedctl undrain " + node.text();
-  return "schedctl maintenance remove " + window_name(static_cast<WindowNumber>(*window));
+Advice end_of_drain(NodeId node, std::optional<int> window) {
+  if (!window) return advice_for_admin("schedctl undrain " + node.text());
+  return advice_for_admin("schedctl maintenance remove " + window_name(static_cast<WindowNumber>(*window)));
+}
+Advice another_node(const std::string& with) {
+  return advice_for_admin("add a node with " + with);
 }
 Lines lines_of(const DrainHold& why, JobId) {
-  Lines lines = {"add a node with " + counted(why.wanted, "free slot")};
+  Lines lines = {another_node(counted(why.wanted, "free slot"))};
   if (!why.reclaimed) lines.push_back(end_of_drain(why.node, why.window));
   return lines;
 }
 Lines lines_of(const NodesDrain& why, JobId) {
-  const std::string more = "add a node with " + counted(why.needed - why.cluster, "slot");
+  const Advice more = another_node(counted(why.needed - why.cluster, "slot"));
   return why.reclaimed ? Lines{more} : Lines{end_of_drain(why.node, why.window), more};
 }
 Lines lines_of(const NodesUnsteady& why, JobId) {
   return {why.node.text() + " stays without a fault for a while: schedctl nodes says until when",
-          "schedctl node clear-faults " + why.node.text(),
-          "add a node with " + counted(why.needed - why.cluster, "slot")};
+          advice_for_admin("schedctl node clear-faults " + why.node.text()),
+          another_node(counted(why.needed - why.cluster, "slot"))};
 }
 Lines lines_of(const NoSlotsToGrow& why, JobId) {
-  return {"add a node with " + counted(std::max(1, why.wanted), "free slot") +
-          (why.word.empty() ? "" : " of type " + why.word)};
+  return {
+      another_node(counted(std::max(1, why.wanted), "free slot") + (why.word.empty() ? "" : " of type " + why.word))};
 }
 Lines lines_of(const StragglerNoSpare&, JobId) {
-  return {"add a node with room for a worker"};
+  return {another_node("room for a worker")};
 }
 Lines lines_of(const Cooldown& why, JobId) {
   return {wait_for(why.left) + " for the cooldown"};
@@ -289,7 +296,7 @@ Lines lines_of(const AtMax&, JobId) {
   return {"raise elastic.max"};
 }
 Lines lines_of(const ShareHold& why, JobId) {
-  return {"a larger guarantee for tenant " + why.word + ": schedctl tenants apply FILE"};
+  return {advice_for_admin("a larger guarantee for tenant " + why.word + ": schedctl tenants apply FILE")};
 }
 Lines lines_of(const AtMin&, JobId) {
   return {"lower elastic.min"};
@@ -327,8 +334,31 @@ Measure measure_of(const Reason& reason) {
 
 }  // namespace
 
-std::vector<std::string> unblocks_of(const Reason& reason, JobId job) {
+Advice advice_for_admin(std::string text) {
+  Advice advice(std::move(text));
+  advice.for_admin = true;
+  return advice;
+}
+
+Advice advice_to_cancel(JobId job, const std::string& more) {
+  Advice advice("cancel " + job.text() + more);
+  advice.cancels = job;
+  return advice;
+}
+
+std::vector<std::string> texts_of(const std::vector<Advice>& advice) {
+  std::vector<std::string> texts;
+  texts.reserve(advice.size());
+  for (const Advice& each : advice) texts.push_back(each.text);
+  return texts;
+}
+
+std::vector<Advice> advice_of(const Reason& reason, JobId job) {
   return visit_reason([&](const auto& told) { return reason::lines_of(told, job); }, reason);
+}
+
+std::vector<std::string> unblocks_of(const Reason& reason, JobId job) {
+  return texts_of(advice_of(reason, job));
 }
 
 std::string scores_of(const Alternative& chosen, const std::vector<Alternative>& lost) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/state/plan.hpp"
@@ -10,8 +11,22 @@
 
 namespace tidepool::core {
 
+// What would change a verdict, and who may do it.
+struct Advice {
+  Advice(std::string said) : text(std::move(said)) {}  // NOLINT(google-explicit-constructor): most is for everybody
+  Advice(const char* said) : text(said) {}             // NOLINT(google-explicit-constructor)
+
+  std::string text;
+  bool for_admin = false;  // only an admin of all tenants may follow it
+  JobId cancels;           // the text is "cancel JOB" and more of it; only who may cancel that job may follow it
+};
+[[nodiscard]] Advice advice_for_admin(std::string text);
+[[nodiscard]] Advice advice_to_cancel(JobId job, const std::string& more);
+[[nodiscard]] std::vector<std::string> texts_of(const std::vector<Advice>& advice);
+
 // Most telling first: "the end of job-3, which gains least of the jobs that hold slots". Empty where nothing has to
 // change. `job` is named in commands.
+[[nodiscard]] std::vector<Advice> advice_of(const Reason& reason, JobId job);
 [[nodiscard]] std::vector<std::string> unblocks_of(const Reason& reason, JobId job);
 
 // The chosen size against the best that lost: "score in speed-up: 2 workers 1.9, 4 workers 1.2". Empty where nothing

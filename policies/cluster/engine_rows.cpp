@@ -56,12 +56,13 @@ TransitionCosts costs_of(const core::Job& job) {
 }
 
 // What a program tells counts once its speed was measured: before that its samples say nothing of how long they take.
+// Of one whose speed never is, it counts as if declared.
 void set_work(const core::Job& job, const JobSpeed& speed, JobRow& row) {
   const double batch = double(job.spec.batch.global);
   row.steps_done = double(job.progress.samples) / batch;
   if (job.spec.deadline) row.deadline = job.submitted_at + *job.spec.deadline;
   const auto left = core::samples_left(job);
-  const bool tells = job.spec.work_samples || speed.is_known();
+  const bool tells = job.spec.work_samples || speed.is_known() || reports_nothing(job);
   if (!left || !tells) return;
   row.steps_left = *left / batch;
   row.useful_left = row.steps_left;

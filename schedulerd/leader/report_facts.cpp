@@ -182,7 +182,9 @@ std::optional<core::Fact> fact_of_worker(const api::FromWorker& message, const c
   return std::visit(
       Overloaded{
           [&](const api::ReadyMessage& said) -> Answer {
-            if (worker.phase != core::WorkerPhase::kStarting) return std::nullopt;
+            // A program that is started anew at each size tells its length when it runs.
+            const bool tells = worker.launched > 0 && (said.work_steps || said.work_samples);
+            if (worker.phase != core::WorkerPhase::kStarting && !tells) return std::nullopt;
             return core::WorkerReady{worker.id, said.work_steps, said.work_samples};
           },
           [&](const api::AddressMessage& said) -> Answer {

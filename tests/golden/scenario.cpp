@@ -219,7 +219,7 @@ class Scenario {
     if (answer.chosen) tell_weighed("chosen", *answer.chosen);
     for (const auto& lost : answer.lost) tell_weighed("lost", lost);
     for (const auto& fact : answer.evidence) out_ += "    - " + fact + "\n";
-    for (const auto& help : answer.unblocks) out_ += "    could help: " + help + "\n";
+    for (const auto& help : answer.unblocks()) out_ += "    could help: " + help + "\n";
     for (const JobId ahead : answer.ahead) out_ += "    ahead: " + ahead.text() + "\n";
   }
 

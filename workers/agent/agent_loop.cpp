@@ -25,8 +25,9 @@
 #include "workers/agent/log_cuts.hpp"
 #include "workers/agent/memory_tier.hpp"
 #include "workers/agent/node_isolation.hpp"
-#include "workers/agent/notice_files.hpp"
 #include "workers/agent/process_runner.hpp"
+#include "workers/agent/program_files/length_files.hpp"
+#include "workers/agent/program_files/notice_files.hpp"
 #include "workers/agent/program_offers.hpp"
 #include "workers/agent/restart_files.hpp"
 #include "workers/agent/state/agent_state.hpp"
@@ -88,12 +89,12 @@ class Loop : public AgentLoop {
   void carry_out(const SendToWorker& action);
   void carry_out(const CloseWorkerLinks&) { socket_.close_links(); }
   void carry_out(const SpawnWorker& action);
-  void carry_out(const SpawnProgram& action);
+  void carry_out(const SpawnProgram& action) { tell_start(action.order, spawn_rank(action)); }
   void carry_out(const RecordRestartable& action);
   void carry_out(const OfferProgramAddress& action);
   void carry_out(const SignalWorker& action) { runner_.signal(action.worker, action.signal); }
   void carry_out(const WarnOf& action) { troubles_.warn(action.worker.text(), action.sentence); }
-  void carry_out(const ReadLog& action);
+  void carry_out(const ReadLog& action) { link_.send(logs_.read(action.order, state_.lives(action.order.worker))); }
   void carry_out(const ProbeDevices&);
   void carry_out(const DropStates& action);
   void carry_out(const AskForState& action) { states_.ask(action.job, action.step); }
@@ -140,6 +141,7 @@ class Loop : public AgentLoop {
   ProcessRunner runner_;
   LogCuts log_cuts_;
   NoticeFiles notices_;
+  LengthFiles lengths_;
   StateMover states_;
 
   std::deque<Fact> facts_;
@@ -179,13 +181,13 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
                                          api::FromWorker message) { on_worker_message(worker, std::move(message)); },
                     .on_pulse = [this](WorkerId worker, api::PulseMessage pulse) { feed(WorkerPulsed{worker, pulse}); },
                     .on_hung_up = [this](WorkerId worker) { feed(WorkerHungUp{worker}); },
-                    .on_trouble = [this](const std::string& source,
-                                         const std::string& what) { troubles_.warn(source, what); }}),
+                    .on_trouble = troubles_.as_handler()}),
       runner_(io_, [this](const ProcessEnd& end) { on_process_end(end); }),
       log_cuts_(io_, logs_, runner_),
       notices_(io_, {.on_answer = [this](WorkerId id, api::AnswerMessage said) { feed(WorkerSaid{id, said}); },
-                     .on_trouble = [this](const std::string& source,
-                                          const std::string& what) { troubles_.warn(source, what); }}),
+                     .on_trouble = troubles_.as_handler()}),
+      lengths_(io_, {.on_length = [this](WorkerId id, api::ReadyMessage told) { feed(WorkerSaid{id, told}); },
+                     .on_trouble = troubles_.as_handler()}),
       states_({.memory = options_.memory_folder(), .jobs = options_.state_dir / "jobs"}, options_.state_rate,
               {.post = [this](std::function<void()> what) { asio::post(io_, std::move(what)); },
                .send = [this](const api::AgentToDaemon& message) { link_.send(message); },
@@ -215,6 +217,7 @@ void Loop::adopt_workers() {
       static_cast<void>(memory_.enter(record->job, {}));
       if (auto restartable = read_seat(work_folder(worker))) {
         offers_.adopt(worker, restartable->offer);
+        lengths_.adopt(worker, rooms_.length_file_of(worker, record->job));
         feed(RestartableAdopted{
             RestartableWorker(restartable->order, restartable->offer.generation, restartable->offer.rank)});
       }
@@ -283,6 +286,7 @@ WorkerRooms::Told Loop::end_of(const WorkerEnded& fact) {
     if (!why.empty()) told.detail = why;
     socket_.forget(told.worker);
     notices_.forget(told.worker, work_folder(told.worker));
+    lengths_.forget(told.worker);
     job_has_left(told.worker);
     feed(std::move(told));
   };
@@ -342,10 +346,6 @@ void Loop::tell_start(const api::StartWorker& order, const Status& status) {
   feed(WorkerEnded{.worker = end.worker, .exit_code = end.exit_code, .detail = end.detail});
 }
 
-void Loop::carry_out(const SpawnProgram& action) {
-  tell_start(action.order, spawn_rank(action));
-}
-
 Status Loop::spawn_rank(const SpawnProgram& action) {
   if (unrecorded_.contains(action.order.worker)) {  // the next agent would not know its program
     TP_TRY(ledger_.record_started(action.order.worker, action.order.started_at.value_or(0)));
@@ -399,6 +399,7 @@ Status Loop::spawn(const api::StartWorker& order) {
                     .park_folder = in_memory,
                     .data = address_.now(),
                     .agent_environment = environment_};
+  if (order.restart_grace_ms) place.length_file = rooms_.length_file_of(order.worker, order.job);
   rooms_.name_places(place);
   notices_.forget(order.worker, folder);
   auto spec = plan_launch(order, place, slots_);
@@ -415,6 +416,7 @@ Status Loop::spawn(const api::StartWorker& order) {
                                 .log = output->get()},
                                *spec);
   if (!uid) return uid.error();
+  if (order.restart_grace_ms) lengths_.start(order.worker, rooms_.length_file_of(order.worker, order.job));
   if (order.state_step) TP_TRY(states_.deliver(order.job, memory_.disk_folder(order.job), *uid));
   return runner_.start({.worker = order.worker,
                         .job = order.job,
@@ -437,10 +439,6 @@ void Loop::job_has_left(WorkerId worker) {
   } else {
     memory_.leave(job);
   }
-}
-
-void Loop::carry_out(const ReadLog& action) {
-  link_.send(logs_.read(action.order, state_.lives(action.order.worker)));
 }
 
 void Loop::carry_out(const DropStates& action) {
@@ -562,6 +560,7 @@ void Loop::on_daemon_message(api::DaemonToAgent message) {
     spdlog::info("the daemon knows this node as {}", welcome->node.text());
     last_loss_.clear();
     renewal_.welcomed();
+    lengths_.tell_again();
   }
   feed(DaemonSaid{std::move(message)});
 }

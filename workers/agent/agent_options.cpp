@@ -282,13 +282,8 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError))
     return app.exit(error) == 0 ? 0 : kUsageError;
   std::vector<std::string> known;
-  const auto add = [&](const CLI::App& of) {
-    for (const CLI::Option* option : of.get_options()) {
-      for (const auto& name : option->get_lnames()) known.push_back("--" + name);
-    }
-  };
-  add(app);
-  for (const CLI::App* command : app.get_subcommands()) add(*command);
+  add_option_names(app, known);
+  for (const CLI::App* command : app.get_subcommands()) add_option_names(*command, known);
   for (const auto& unknown : unknown_options(app.remaining(true), known)) {
     std::fprintf(stderr, "agentd: %s\n", unknown.c_str());
   }

@@ -4,7 +4,7 @@
 
 #include "api/comm_address.hpp"
 #include "workers/agent/isolation/confine_plan.hpp"
-#include "workers/agent/notice_files.hpp"
+#include "workers/agent/program_files/notice_files.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -98,6 +98,8 @@ Result<ChildSpec> plan_launch(const api::StartWorker& order, const LaunchPlace& 
   const fs::path own = place.confined ? fs::path() : place.job_file.parent_path();
   environment["TIDEPOOL_NOTICE_FILE"] = own.empty() ? "" : NoticeFiles::notice_in(own).string();
   environment["TIDEPOOL_ANSWER_FILE"] = own.empty() ? "" : NoticeFiles::answer_in(own).string();
+  environment.erase("TIDEPOOL_LENGTH_FILE");
+  if (!place.length_file.empty()) environment["TIDEPOOL_LENGTH_FILE"] = place.length_file.string();
   environment.emplace("TIDEPOOL_CHECKPOINT_DIR", place.checkpoint_folder.string());
   say_where_to_meet(place.data, environment);
   const std::string states = environment["TIDEPOOL_CHECKPOINT_DIR"];

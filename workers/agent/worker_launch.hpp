@@ -18,6 +18,7 @@ struct LaunchPlace {
   std::filesystem::path program_folder;                  // where agentd itself lies
   std::filesystem::path agent_socket;                    // for TIDEPOOL_AGENT_SOCKET; empty: it has no link
   std::filesystem::path job_file;                        // for TIDEPOOL_JOB_FILE
+  std::filesystem::path length_file;                     // for TIDEPOOL_LENGTH_FILE; empty: it tells its length itself
   std::string cluster;                                   // for TIDEPOOL_CLUSTER
   std::filesystem::path checkpoint_folder;               // for TIDEPOOL_CHECKPOINT_DIR, unless the daemon names one
   std::optional<std::filesystem::path> park_folder;      // for TIDEPOOL_PARK_DIR

@@ -9,6 +9,7 @@
 
 #include <utility>
 
+#include "workers/agent/program_files/length_files.hpp"
 #include "workers/agent/system/proc_info.hpp"
 
 namespace tidepool::agent {
@@ -32,8 +33,14 @@ void WorkerRooms::name_places(LaunchPlace& place) const {
   if (!place.agent_socket.empty()) place.agent_socket = view::kSocket;
   place.job_file = view::kJobFile;
   place.checkpoint_folder = view::kStates;
+  if (!place.length_file.empty()) place.length_file = view::kTmp / place.length_file.filename();
   // The agent would have to move, as root, what a job has put there.
   place.park_folder.reset();
+}
+
+std::filesystem::path WorkerRooms::length_file_of(WorkerId worker, JobId job) const {
+  const std::filesystem::path folder = confinement_.on() ? confinement_.tmp_of(job) : work_ / worker.text();
+  return folder / LengthFiles::name_of(worker);
 }
 
 Result<uid_t> WorkerRooms::open(const Need& need, ChildSpec& spec) {

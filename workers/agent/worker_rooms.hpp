@@ -44,6 +44,8 @@ class WorkerRooms {
   [[nodiscard]] const Confinement& confinement() const { return confinement_; }
   // Where the program finds what is its own, as it sees it.
   void name_places(LaunchPlace& place) const;
+  // Where a program of that worker tells its length (program_files/length_files.hpp), on the host.
+  [[nodiscard]] std::filesystem::path length_file_of(WorkerId worker, JobId job) const;
 
   struct Need {
     const api::StartWorker& order;

@@ -32,10 +32,13 @@ namespace tidepool::live::http {
 
 // Workers that it has once the change that is under way is done.
 [[nodiscard]] int size_to_be(const core::Job& job);
-// The newest forecast of the job; null: there is none, or it says nothing of the job any more.
-[[nodiscard]] const forecast::ToldJob* forecast_of(const SeenBy& seen_by, const core::Job& job);
+// The newest forecast of the job; null: there is none, or it says nothing of the job any more. `why`: the reason that
+// the job has now (core::current_reason), which a caller that tells it, too, has worked out already.
+[[nodiscard]] const forecast::ToldJob* forecast_of(const SeenBy& seen_by, const core::Job& job,
+                                                   const core::Reason& why);
 // When the job is expected to start and end; null: nothing is known of it yet.
 [[nodiscard]] nlohmann::json render_forecast(const SeenBy& seen_by, JobId job);
+[[nodiscard]] nlohmann::json render_forecast(const SeenBy& seen_by, const core::Job& job, const core::Reason& why);
 // The same of a forecast that was made for the caller alone.
 [[nodiscard]] nlohmann::json render_told(const WallClock& clock, const forecast::ToldJob& told,
                                          const forecast::Told& of);

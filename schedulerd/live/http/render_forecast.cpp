@@ -37,7 +37,7 @@ json render_told(const WallClock& clock, const forecast::ToldJob& told, const fo
 // One that was made before the job ended, or lost its slots, says nothing of it any more. When a suspended job goes on
 // is its user's choice, and one that cannot start has no start: the end of the time that is looked ahead would read as
 // a date that was worked out.
-const forecast::ToldJob* forecast_of(const SeenBy& seen_by, const core::Job& job) {
+const forecast::ToldJob* forecast_of(const SeenBy& seen_by, const core::Job& job, const core::Reason& why) {
   if (seen_by.forecasts == nullptr || core::is_final(job.state()) || job.requests.suspend) return nullptr;
   const auto found = seen_by.forecasts->told.jobs.find(job.id);
   if (found == seen_by.forecasts->told.jobs.end()) return nullptr;
@@ -46,12 +46,17 @@ const forecast::ToldJob* forecast_of(const SeenBy& seen_by, const core::Job& job
   const bool waits = job.state() == core::JobState::kPending || job.state() == core::JobState::kSuspending;
   const bool counted_as_running = !told.sizes.empty() && told.sizes.front().size > 0;
   const bool is_of_before = waits && counted_as_running;
-  return is_of_before || core::cannot_start(seen_by.seen.state, job) ? nullptr : &told;
+  return is_of_before || core::cannot_start(job, why) ? nullptr : &told;
 }
 
 json render_forecast(const SeenBy& seen_by, JobId job) {
   const core::Job* known = seen_by.seen.state.find_job(job);
-  const forecast::ToldJob* told = known == nullptr ? nullptr : forecast_of(seen_by, *known);
+  if (known == nullptr) return nullptr;
+  return render_forecast(seen_by, *known, core::current_reason(seen_by.seen.state, *known));
+}
+
+json render_forecast(const SeenBy& seen_by, const core::Job& job, const core::Reason& why) {
+  const forecast::ToldJob* told = forecast_of(seen_by, job, why);
   return told == nullptr ? json(nullptr) : render_told(seen_by.seen.clock, *told, seen_by.forecasts->told);
 }
 

@@ -183,9 +183,10 @@ json render_job_to_all(const Published& seen, const core::Job& job, const std::s
 
 json render_job(const SeenBy& seen_by, const core::Job& job, const std::string& currency) {
   json out = render_job_to_all(seen_by.seen, job, currency);
-  if (job.verdict.job) out["reason"] = render_reason(core::current_reason(seen_by.seen.state, job));
+  const core::Reason why = core::current_reason(seen_by.seen.state, job);
+  if (job.verdict.job) out["reason"] = render_reason(why);
   out["reason"] = without_foreign_jobs(std::move(out["reason"]), seen_by);
-  out["forecast"] = render_forecast(seen_by, job.id);
+  out["forecast"] = render_forecast(seen_by, job, why);
   return out;
 }
 
@@ -211,11 +212,11 @@ std::string job_text(const json& rendered, const std::string& file) {
 namespace {
 
 // One that goes on is told as the job's own reason is.
-json render_waits(const SeenBy& seen_by, const core::Job& job) {
+json render_waits(const SeenBy& seen_by, const core::Job& job, const core::Reason& why) {
   const Published& seen = seen_by.seen;
   json waits = json::array();
   for (const JobWait& wait : waits_of(job, seen_by.past.decisions(std::nullopt, job.id, kDecisionsOfWaits))) {
-    const core::Reason reason = wait.until ? wait.reason : core::current_reason(seen.state, job);
+    const core::Reason& reason = wait.until ? wait.reason : why;
     waits.push_back({{"from", seen.clock.text(wait.from)},
                      {"until", instant_or_null(seen, wait.until)},
                      {"reason", render_reason(reason)}});
@@ -230,10 +231,11 @@ int size_to_be(const core::Job& job) {
 }
 
 // A deadline to come before which the job is not expected to end; one that has passed is told by the explanation.
-void add_deadline(const SeenBy& seen_by, const core::Job& job, std::vector<std::string>& evidence) {
+void add_deadline(const SeenBy& seen_by, const core::Job& job, const core::Reason& why,
+                  std::vector<std::string>& evidence) {
   if (!job.spec.deadline || core::is_final(job.state())) return;
   const Instant due = job.submitted_at + *job.spec.deadline;
-  const forecast::ToldJob* told = forecast_of(seen_by, job);
+  const forecast::ToldJob* told = forecast_of(seen_by, job, why);
   if (told == nullptr || due < seen_by.seen.state.now) return;
   const auto text = [&](Instant at) { return utc_text(core::utc_us(seen_by.seen.state, at) / 1'000'000); };
   const auto tell = [&](const std::string& how) {
@@ -258,7 +260,8 @@ void add_deadline(const SeenBy& seen_by, const core::Job& job, std::vector<std::
 json render_explanation(const SeenBy& seen_by, const core::Job& job) {
   const Published& seen = seen_by.seen;
   core::Explanation explanation = core::explain(seen.state, job);
-  add_deadline(seen_by, job, explanation.evidence);
+  const core::Reason why = core::current_reason(seen.state, job);
+  add_deadline(seen_by, job, why, explanation.evidence);
   json ahead = json::array();
   for (const JobId id : explanation.ahead) {
     if (visible_job(seen_by, id) != nullptr) ahead.push_back(id.text());
@@ -268,12 +271,12 @@ json render_explanation(const SeenBy& seen_by, const core::Job& job) {
                    {"summary", explanation.summary},
                    {"reason", render_reason(explanation.reason)},
                    {"evidence", explanation.evidence},
-                   {"unblocks", advice_for(seen_by, explanation.unblocks)},
+                   {"unblocks", advice_for(seen_by, explanation.advice)},
                    {"chosen", explanation.chosen ? render_alternative(*explanation.chosen) : json(nullptr)},
                    {"alternatives", render_alternatives(explanation.lost)},
                    {"ahead", std::move(ahead)},
-                   {"forecast", render_forecast(seen_by, job.id)},
-                   {"waits", render_waits(seen_by, job)},
+                   {"forecast", render_forecast(seen_by, job, why)},
+                   {"waits", render_waits(seen_by, job, why)},
                    {"as_of_seq", seen.as_of_seq}};
   return without_foreign_jobs(std::move(rendered), seen_by);
 }

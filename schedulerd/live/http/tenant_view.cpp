@@ -19,20 +19,6 @@ constexpr std::array<std::string_view, 6> kUsersWords = {"name", "job_name", "la
 // Numbers of a reason that are ids of jobs.
 constexpr std::array<std::string_view, 4> kJobNumbers = {"rival", "for_job", "holder", "holder_after"};
 
-// How advice begins, or the command in it, that only an admin of all tenants may carry out.
-constexpr std::array<std::string_view, 4> kAdminsBeginnings = {"add a node ", "uncordon ", "bring back ",
-                                                               "raise max of pool "};
-constexpr std::array<std::string_view, 7> kAdminsCommands = {
-    "schedctl tenants apply", "schedctl node ",      "schedctl undrain ", "schedctl maintenance ",
-    "schedctl policy ",       "schedulerd --policy", "agentd join"};
-
-bool is_for_admin(std::string_view line) {
-  return std::any_of(kAdminsBeginnings.begin(), kAdminsBeginnings.end(),
-                     [&](std::string_view begins) { return line.starts_with(begins); }) ||
-         std::any_of(kAdminsCommands.begin(), kAdminsCommands.end(),
-                     [&](std::string_view command) { return line.find(command) != std::string_view::npos; });
-}
-
 bool contains(const auto& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -110,17 +96,18 @@ json without_foreign_jobs(json said, const SeenBy& seen_by) {
   return said;
 }
 
-std::vector<std::string> advice_for(const SeenBy& seen_by, std::vector<std::string> lines) {
+std::vector<std::string> advice_for(const SeenBy& seen_by, const std::vector<core::Advice>& advice) {
   constexpr std::string_view kCancel = "cancel ";
   const Caller& caller = seen_by.caller;
   const bool is_admin = caller.role == Role::kAdmin && caller.tenant.empty();
-  for (std::string& line : lines) {
-    if (!is_admin && is_for_admin(line)) line += " (an admin can)";
-    if (!line.starts_with(kCancel)) continue;
-    const std::size_t end = std::min(line.find(','), line.size());
-    const auto job = JobId::parse(line.substr(kCancel.size(), end - kCancel.size()));
-    const bool may_cancel = caller.role != Role::kViewer && (!job || visible_job(seen_by, *job) != nullptr);
-    if (!may_cancel) line.replace(0, kCancel.size(), "the end of ");
+  std::vector<std::string> lines;
+  for (const core::Advice& each : advice) {
+    std::string line = each.text;
+    if (each.for_admin && !is_admin) line += " (an admin can)";
+    const bool may_cancel =
+        caller.role != Role::kViewer && each.cancels && visible_job(seen_by, each.cancels) != nullptr;
+    if (each.cancels && !may_cancel) line.replace(0, kCancel.size(), "the end of ");
+    lines.push_back(std::move(line));
   }
   return lines;
 }

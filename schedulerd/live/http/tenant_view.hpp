@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/words/unblock.hpp"
 #include "schedulerd/live/http/authenticator.hpp"
 #include "schedulerd/live/service/service.hpp"
 
@@ -35,7 +36,7 @@ struct SeenBy {
 
 // What would change a verdict, told to the caller: what only an admin of all tenants may do says so, and a job that the
 // caller may not cancel is not named as one to cancel. The text passes through without_foreign_jobs(), too.
-[[nodiscard]] std::vector<std::string> advice_for(const SeenBy& seen_by, std::vector<std::string> lines);
+[[nodiscard]] std::vector<std::string> advice_for(const SeenBy& seen_by, const std::vector<core::Advice>& advice);
 
 // False: `said`, canonical JSON, is the same for all callers. True: it may name a job.
 [[nodiscard]] bool may_name_jobs(std::string_view said);

@@ -473,9 +473,7 @@ ConfigReading read_config(const ConfigInputs& inputs) {
     reading.errors.emplace_back(broken.what());
   }
   std::vector<std::string> known;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const auto& name : option->get_lnames()) known.push_back("--" + name);
-  }
+  add_option_names(app, known);
   for (const auto& unknown : unknown_options(app.remaining(), known)) {
     reading.errors.push_back(unknown + (unknown.ends_with('?') ? "" : "; see --help"));
   }

@@ -230,6 +230,23 @@ class SchedctlTest(SchedctlCase):
         [request] = self.daemon.sent("POST", "/v1/jobs/job-1/resize")
         self.assertEqual(json.loads(request["body"]), {"size": 3})
 
+    def test_an_action_on_several_jobs_tries_each_and_says_what_became_of_it(self):
+        self.daemon.routes["DELETE", "/v1/jobs/job-1"] = (200, example("job.json"))
+        self.daemon.routes["DELETE", "/v1/jobs/job-2"] = (409, {"title": "The job has ended",
+                                                                "detail": "job-2 has succeeded"})
+        self.daemon.routes["DELETE", "/v1/jobs/job-3"] = (200, example("job.json"))
+        code, out, err = self.run_ctl("cancel", "job-1", "job-2", "job-3")
+        self.assertEqual((code, out), (1, "job-1 will be cancelled\njob-3 will be cancelled\n"))
+        self.assertEqual(err, "schedctl: job-2: The job has ended: job-2 has succeeded\n")
+        code, out, err = self.run_ctl("cancel", "job-1", "job-3", "-o", "json")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual([json.loads(line)["id"] for line in out.splitlines()], ["job-1", "job-1"])  # the example's
+        for action, words in (("suspend", "will be suspended"), ("resume", "will go on"), ("checkpoint", "checkpoint")):
+            for job in ("job-1", "job-3"):
+                self.daemon.routes["POST", f"/v1/jobs/{job}/{action}"] = (200, example("job.json"))
+            code, out, _ = self.run_ctl(action, "job-1", "job-3")
+            self.assertEqual((code, out.count(words)), (0, 2))
+
     def drained_node(self, drained):
         return {**example("node.json"), "drain": {"since": "2026-11-20T21:53:20Z", "reason": "a new disk",
                                                   "deadline": "2026-11-20T22:03:20Z", "cause": "operator",
@@ -500,6 +517,7 @@ class SchedctlTest(SchedctlCase):
     def test_the_completion_script_is_good_bash_and_knows_the_commands(self):
         code, out, _ = self.run_ctl("completion", "bash")
         self.assertEqual(code, 0)
+        self.assertRegex(out, r'"cancel "\*\) words="[^"]*" jobs=1 ;;')  # also behind the first job
         for words, offered in ((["w"], ["why", "watch"]), (["node", "token", "create", "--u"], ["--uses", "--url"]),
                                (["policy", "diff", "--si"], ["--since"]), (["ls", "--state", "su"],
                                                                          ["succeeded", "suspended", "suspending"]),

@@ -315,6 +315,15 @@ class IsolationTest(unittest.TestCase):
         self.assertEqual(pool.job(job)["state"], "succeeded", pool.logs())
         self.assertFalse(pool.events("worker.lost"), pool.logs())
 
+    def test_a_program_that_is_started_anew_tells_its_length_in_isolation(self):
+        pool = self.open("required")
+        tell = ("import os, time\n"
+                "open(os.environ['TIDEPOOL_LENGTH_FILE'], 'w').write('{\"steps\": 4321}\\n')\n"
+                "time.sleep(3600)")
+        job = pool.submit({"name": "long", "elastic": {"min": 1, "max": 1},
+                           "run": {"command": [PYTHON, "-c", tell], "resize": "restart"}})
+        self.assertTrue(eventually(lambda: pool.job(job)["progress"]["steps_total"] == 4321, 90), pool.logs())
+
     def bomb(self, pool, name, mebibytes, **resources):
         job = pool.run(name, pool.hostile, "memory_bomb", f"mebibytes={mebibytes}", **resources)
         answered = lambda: "memory_bomb succeeded" in pool.output(job) or self.lost_by_memory(pool, job)  # noqa: E731

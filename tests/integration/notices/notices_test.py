@@ -114,6 +114,14 @@ class Notices(unittest.TestCase):
         log = (self.cluster.folder / "state/agent.log").read_text()
         self.assertIn("wrote in its answer file is no answer", log)
 
+    def test_a_program_tells_the_length_of_its_work_by_a_file(self):
+        program = ("import os, time\n"
+                   "open(os.environ['TIDEPOOL_LENGTH_FILE'], 'w').write('{\"steps\": 4321}\\n')\n"
+                   "time.sleep(3600)")
+        job = self.cluster.submit({"name": "long", "elastic": {"min": 1, "max": 1, "grace": "2s"}, "tenant": "guests",
+                                   "run": {"command": ["python3", "-c", program], "resize": "restart"}})
+        self.wait("its length", lambda: self.cluster.job(job)["progress"]["steps_total"] == 4321)
+
     def test_what_was_granted_outlives_a_killed_daemon(self):
         job, told = self.suspended("until", asked=7, saving=5)
         self.assertTrue(self.wait("an answer to the answer", lambda: self.traced("heard"))["notice"]["granted"])

@@ -1,9 +1,11 @@
 // What people read about random lives of a cluster: a sentence never contradicts its decision, never holds two numbers
 // against each other that print alike, and names no number that only a market understands.
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <regex>
 #include <string>
+#include <string_view>
 
 #include <catch2/catch.hpp>
 
@@ -112,12 +114,30 @@ void check_intent(const core::ClusterState& state, const core::PlannedIntent& pl
   }
 }
 
+// Advice that names what only an admin of all tenants can do is for such an admin; what names a job to cancel says
+// which.
+void check_advice(const core::Advice& advice) {
+  constexpr std::array<std::string_view, 4> kBeginnings = {"add a node ", "uncordon ", "bring back ",
+                                                           "raise max of pool "};
+  constexpr std::array<std::string_view, 7> kCommands = {
+      "schedctl tenants apply", "schedctl node ",      "schedctl undrain ", "schedctl maintenance ",
+      "schedctl policy ",       "schedulerd --policy", "agentd join"};
+  const std::string& text = advice.text;
+  const auto is_there = [&](std::string_view command) { return text.find(command) != std::string::npos; };
+  const auto is_first = [&](std::string_view begin) { return text.starts_with(begin); };
+  INFO(text);
+  CHECK(advice.for_admin == (std::any_of(kBeginnings.begin(), kBeginnings.end(), is_first) ||
+                             std::any_of(kCommands.begin(), kCommands.end(), is_there)));
+  CHECK(static_cast<bool>(advice.cancels) == text.starts_with("cancel "));
+  (void)check_numbers(text);
+}
+
 void check_explanation(const core::ClusterState& state, const core::Job& job) {
   const core::Explanation why = core::explain(state, job.id);
   INFO(job.id.text() << " is " << core::to_text(job.state()) << ", " << job.size() << ": " << why.summary);
   (void)check_numbers(why.summary);
   for (const std::string& line : why.evidence) (void)check_numbers(line);
-  for (const std::string& line : why.unblocks) (void)check_numbers(line);
+  for (const core::Advice& advice : why.advice) check_advice(advice);
   if (job.state() == core::JobState::kRunning && !job.phase.transition()) {
     CHECK_FALSE(begins(why.summary, "growing"));
     CHECK_FALSE(begins(why.summary, "shrinking"));
@@ -129,7 +149,7 @@ int check_decision(const core::ClusterState& state, const core::Decision& decisi
   int compared = 0;
   const auto check = [&](const core::Reason& reason, JobId job) {
     compared += check_numbers(core::sentence(reason));
-    for (const std::string& line : core::unblocks_of(reason, job)) (void)check_numbers(line);
+    for (const core::Advice& advice : core::advice_of(reason, job)) check_advice(advice);
   };
   for (const auto& planned : decision.plan) {
     check(planned.reason, core::job_of(planned.intent));
@@ -204,7 +224,7 @@ TEST_CASE("reasons with numbers drawn at random say nothing that they contradict
       }
       const core::Reason reason = core::reason_from(code, kWords[rng.below(kWords.size())], numbers).value();
       (void)check_numbers(core::sentence(reason));
-      for (const std::string& line : core::unblocks_of(reason, JobId(1))) (void)check_numbers(line);
+      for (const core::Advice& advice : core::advice_of(reason, JobId(1))) check_advice(advice);
     }
   });
 }

@@ -7,7 +7,7 @@
 #include "tests/support/agent_actions.hpp"
 #include "tests/support/agent_bench.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "workers/agent/notice_files.hpp"
+#include "workers/agent/program_files/notice_files.hpp"
 #include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {

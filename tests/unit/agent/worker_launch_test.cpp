@@ -65,6 +65,19 @@ TEST_CASE("a confined worker has a home and a user of its own") {
   CHECK(has(plan_launch(start, place, kCpu).value(), "USER=someone"));
 }
 
+TEST_CASE("a program that starts anew for each generation is told where to write its length, and no other is") {
+  auto place = place_in("/p");
+  const auto names_it = [](const ChildSpec& spec) {
+    return std::any_of(spec.environment.begin(), spec.environment.end(),
+                       [](const std::string& entry) { return entry.starts_with("TIDEPOOL_LENGTH_FILE="); });
+  };
+  CHECK_FALSE(names_it(plan_launch(order(), place, kCpu).value()));
+  place.length_file = "/s/work/w-7/length.jsonl";
+  auto start = order();
+  start.env = {{"TIDEPOOL_LENGTH_FILE", "/etc/passwd"}};
+  CHECK(has(plan_launch(start, place, kCpu).value(), "TIDEPOOL_LENGTH_FILE=/s/work/w-7/length.jsonl"));
+}
+
 TEST_CASE(
     "a program that starts anew for each generation finds the folder of its states, which its own process makes") {
   auto place = place_in("/p");

@@ -16,4 +16,21 @@ TEST_CASE("an option that is not known is told once, with the nearest, and its v
         Sentences{"-x: no such option", "--colour: no such option", "\"blue\" is not expected here"});
 }
 
+TEST_CASE("the names of a command's options are its long ones, added to those that are there") {
+  struct Option {
+    std::vector<std::string> names;
+    [[nodiscard]] const std::vector<std::string>& get_lnames() const { return names; }
+  };
+  struct Command {
+    std::vector<const Option*> options;
+    [[nodiscard]] const std::vector<const Option*>& get_options() const { return options; }
+  };
+  const Option help{.names = {"help"}};
+  const Option positional;
+  const Option state{.names = {"state", "phase"}};
+  std::vector<std::string> known = {"--url"};
+  add_option_names(Command{.options = {&help, &positional, &state}}, known);
+  CHECK(known == std::vector<std::string>{"--url", "--help", "--state", "--phase"});
+}
+
 }  // namespace tidepool

@@ -96,9 +96,9 @@ TEST_CASE("A waiting job is told what would start it, and which jobs go first") 
   story.decide();
   const auto why = core::explain(story.state(), first);
   CHECK(why.summary == "waits for 2 slots; 1 is free");
-  CHECK(has(why.unblocks, "cancel " + holder.text() + ", which holds 3 slots"));
-  CHECK(has(why.unblocks, "lower elastic.min to 1"));
-  CHECK(has(why.unblocks, "add a node with 1 free slot"));
+  CHECK(has(why.unblocks(), "cancel " + holder.text() + ", which holds 3 slots"));
+  CHECK(has(why.unblocks(), "lower elastic.min to 1"));
+  CHECK(has(why.unblocks(), "add a node with 1 free slot"));
   CHECK(core::explain(story.state(), second).ahead == std::vector{first});
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("Only jobs whose end would let a job start are named as ones to cancel
   const JobId large = story.submit({.min = 3, .max = 3});
   story.decide();
   const auto cancels = [&](JobId job) {
-    std::vector<std::string> lines = core::explain(story.state(), job).unblocks;
+    std::vector<std::string> lines = core::explain(story.state(), job).unblocks();
     std::erase_if(lines, [](const auto& line) { return !line.starts_with("cancel"); });
     return lines;
   };
@@ -139,7 +139,7 @@ TEST_CASE("Jobs of the waiting job's own tenant are named before those of others
   const JobId foreign = submit("speech", 2);
   const JobId own = submit("vision", 4);
   const JobId waits = submit("vision", 1);
-  const auto unblocks = core::explain(story.state(), waits).unblocks;
+  const auto unblocks = core::explain(story.state(), waits).unblocks();
   CHECK(unblocks.at(0) == "cancel " + own.text() + ", which holds 4 slots");
   CHECK(unblocks.at(1) == "cancel " + foreign.text() + ", which holds 2 slots");
 }
@@ -154,7 +154,7 @@ TEST_CASE("A worker of several slots needs them on one node, whichever job is ca
   const JobId right = story.running({.min = 1, .max = 1}, 1);
   const JobId whole = story.submit({.min = 1, .max = 1, .gpus = 2});
   story.decide();
-  const auto unblocks = core::explain(story.state(), whole).unblocks;
+  const auto unblocks = core::explain(story.state(), whole).unblocks();
   CHECK(has(unblocks, "cancel " + wide.text() + ", which holds 2 slots"));
   for (const JobId one : {left, right}) {
     CHECK_FALSE(has(unblocks, "cancel " + one.text() + ", which holds 1 slot"));
@@ -169,7 +169,7 @@ TEST_CASE("What the pool has too little of is told as it is now") {
   CHECK_THAT(core::explain(story.state(), job).summary, Catch::EndsWith("has room for 2"));
   story.node(4);
   CHECK_THAT(core::explain(story.state(), job).summary, Catch::EndsWith("has room for 6"));
-  CHECK(has(core::explain(story.state(), job).unblocks, "add a node with 2 slots"));
+  CHECK(has(core::explain(story.state(), job).unblocks(), "add a node with 2 slots"));
 }
 
 TEST_CASE("A price cap that would do is told exactly") {
@@ -183,8 +183,8 @@ TEST_CASE("A job that cannot fit is told by how much") {
   const JobId job = story.submit({.min = 4, .max = 4});
   story.decide();
   const auto why = core::explain(story.state(), job);
-  CHECK(has(why.unblocks, "lower elastic.min to 2"));
-  CHECK(has(why.unblocks, "add a node with 2 slots"));
+  CHECK(has(why.unblocks(), "lower elastic.min to 2"));
+  CHECK(has(why.unblocks(), "add a node with 2 slots"));
 }
 
 TEST_CASE("A running job shows what was measured and a failed one its error") {
@@ -198,7 +198,7 @@ TEST_CASE("A running job shows what was measured and a failed one its error") {
   const auto why = core::explain(story.state(), story.job(job));
   CHECK(why.summary.find("failed: it lost workers 1 time, and 0 are allowed") == 0);
   CHECK(why.summary.find("cuda error") != std::string::npos);
-  CHECK(why.unblocks.empty());
+  CHECK(why.unblocks().empty());
 }
 
 TEST_CASE("What a change of size has shown is told where the means say the contrary") {
@@ -245,7 +245,7 @@ TEST_CASE("Numbers that change by the second are told as they are now") {
   const Duration left = *story.job(job).last_resize_at + Duration::seconds(20) - story.now();
   CHECK(test::number_in(core::current_reason(story.state(), story.job(job)), "seconds_left") ==
         Approx(left.to_seconds()));
-  CHECK(has(core::explain(story.state(), job).unblocks,
+  CHECK(has(core::explain(story.state(), job).unblocks(),
             "wait " + core::waiting_time(left.to_seconds()) + " for the cooldown"));
 }
 

@@ -92,7 +92,7 @@ TEST_CASE("A job that finds its memory nowhere says so, and starts when a node b
   shared.story.decide();
   CHECK(shared.why(job) == "cannot start: no node that is up gives 50GiB of memory a slot");
   const auto told = core::explain(shared.story.state(), job);
-  CHECK(told.unblocks.front() == "a node that gives 50GiB of memory a slot");
+  CHECK(told.unblocks().front() == "a node that gives 50GiB of memory a slot");
   CHECK(told.evidence.front() ==
         "a worker asks for 100GiB of memory with 2 slots, 50GiB of each; of the nodes that give less, the largest "
         "gives 16GiB a slot");

@@ -44,7 +44,7 @@ std::string summary_of(const Story& story, JobId job) {
 }
 
 bool suggests(const Story& story, JobId job, const std::string& part) {
-  const auto lines = core::explain(story.state(), job).unblocks;
+  const auto lines = core::explain(story.state(), job).unblocks();
   return std::any_of(lines.begin(), lines.end(),
                      [&](const std::string& line) { return line.find(part) != std::string::npos; });
 }

@@ -59,8 +59,8 @@ TEST_CASE("A job says that no node matches, and starts once one is labelled") {
   racks.story.decide();
   CHECK(said_of(racks.story, job) == "cannot start: no node that is up has rack r7 or r8");
   const auto why = core::explain(racks.story.state(), job);
-  CHECK(has_line(why.unblocks, "schedctl node label NODE rack=r7"));
-  CHECK(has_line(why.unblocks, "placement.selector"));
+  CHECK(has_line(why.unblocks(), "schedctl node label NODE rack=r7"));
+  CHECK(has_line(why.unblocks(), "placement.selector"));
   CHECK(has_line(why.evidence, "none has them all"));
   racks.story.learn(core::NodeLabelled{racks.third, {{"rack", "r8"}}});
   racks.story.decide();
@@ -88,7 +88,7 @@ TEST_CASE("A job that waits for matching nodes says which jobs hold them") {
   CHECK(said_of(racks.story, waiting) ==
         "waits for 1 slot: 2 nodes match rack=r1, and all 8 of their slots are held by " + one.text() + " and " +
             two.text());
-  CHECK(has_line(core::explain(racks.story.state(), waiting).unblocks, "the end of " + one.text()));
+  CHECK(has_line(core::explain(racks.story.state(), waiting).unblocks(), "the end of " + one.text()));
 }
 
 TEST_CASE("Running workers stay when the labels of their node change, and new ones follow the new labels") {
@@ -177,9 +177,9 @@ TEST_CASE("a job whose only node is lost is told to bring back that one, and nev
   story.decide();
   const auto why = core::explain(story.state(), job);
   INFO(why.summary);
-  CHECK(has_line(why.unblocks, "bring back b"));
-  CHECK_FALSE(has_line(why.unblocks, "bring back c"));
-  CHECK_FALSE(has_line(why.unblocks, "cancel " + job.text()));
+  CHECK(has_line(why.unblocks(), "bring back b"));
+  CHECK_FALSE(has_line(why.unblocks(), "bring back c"));
+  CHECK_FALSE(has_line(why.unblocks(), "cancel " + job.text()));
   CHECK(story.state().find_node(other)->takes_workers());
 }
 

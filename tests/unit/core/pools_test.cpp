@@ -369,7 +369,7 @@ TEST_CASE("to undrain a node is not proposed once its provider is told to end it
   story.ends(first);
   const auto undrains_proposed = [&](JobId job) {
     (void)story.plan();
-    const auto lines = core::explain(story.state(), job).unblocks;
+    const auto lines = core::explain(story.state(), job).unblocks();
     return std::count_if(lines.begin(), lines.end(),
                          [](const auto& any) { return any.starts_with("schedctl undrain"); });
   };

@@ -89,7 +89,7 @@ TEST_CASE("a waiting job is told of quarantined slots and of the way out, which 
   story.decide();
   story.exit(story.job(scene.job).membership.workers.front());  // one worker is too few
   story.decide();
-  const auto told = core::explain(story.state(), scene.job).unblocks;
+  const auto told = core::explain(story.state(), scene.job).unblocks();
   INFO(nlohmann::json(told).dump());
   CHECK(std::find(told.begin(), told.end(),
                   "1 slot of a must leave quarantine (memory of GPU-1 is still held); if you know that nothing is left "

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/explain/explain.hpp"
+#include "core/state/job_work.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
 
@@ -82,6 +83,21 @@ TEST_CASE("a program that ends for another size has a notice, and the time that 
   story.waits(WorkerId(1));
   CHECK_FALSE(story.worker(WorkerId(1)).notice);  // its program has ended
   CHECK(names_of(story.decide()) == "launch");
+}
+
+TEST_CASE("a program tells its length while it runs; that is no start of its worker, and the newest counts") {
+  Restarting story;
+  story.run_at(2);
+  const std::int64_t boots = story.its().measurements.boot_cost.count;
+  story.learn(core::WorkerReady{WorkerId(1), 20'000});
+  CHECK(story.its().progress.length.steps == 20'000);
+  story.learn(core::WorkerReady{WorkerId(2), std::nullopt, 640});
+  CHECK(story.its().progress.length == core::ProgramLength{std::nullopt, 640});
+  CHECK(core::samples_left(story.its()) == 640);
+  CHECK(story.its().measurements.boot_cost.count == boots);
+  CHECK(story.its().state() == JobState::kRunning);
+  CHECK(story.worker(WorkerId(1)).phase == core::WorkerPhase::kMember);
+  CHECK(story.refuses(core::WorkerReady{WorkerId(1), 0}).find("at least 1") != std::string::npos);
 }
 
 TEST_CASE("programs start together, once every worker waits for its generation") {

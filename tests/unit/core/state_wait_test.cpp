@@ -47,7 +47,7 @@ TEST_CASE("It waits for room where its state lies, for as long as the work would
   CHECK(names_of(story.decide()).empty());
   const auto told = core::explain(story.state(), parked.job);
   CHECK(test::number_in(told.reason, "seconds_left") == Approx(4.2).margin(0.1));
-  CHECK(told.unblocks.front() == "free a slot on node-1");
+  CHECK(told.unblocks().front() == "free a slot on node-1");
   // The wait ends by itself, with no fact.
   core::Decision decision;
   for (int i = 0; i < 10 && names_of(decision).empty(); ++i) {

@@ -45,8 +45,8 @@ TEST_CASE("a gang that fits on two types only is told so, and that it may mix th
   const auto why = core::explain(story.state(), job);
   CHECK(why.summary ==
         "cannot start: it needs 12 slots of one type, and the cluster has room for 6 of type alpha at most");
-  CHECK(tells(why.unblocks, kMix));
-  CHECK(tells(why.unblocks, "add a node with 6 slots of type alpha"));
+  CHECK(tells(why.unblocks(), kMix));
+  CHECK(tells(why.unblocks(), "add a node with 6 slots of type alpha"));
   CHECK(tells(why.evidence, "there are 6 of alpha, 6 of beta"));
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("a job that would grow is told of the free slots of its own type") {
   story.decide();
   const auto why = core::explain(story.state(), job);
   CHECK(why.summary == "would take 1 slot more; none of type alpha is free, and 4 of other types are");
-  CHECK(tells(why.unblocks, "add a node with 1 free slot of type alpha"));
+  CHECK(tells(why.unblocks(), "add a node with 1 free slot of type alpha"));
 }
 
 TEST_CASE("that jobs in the queue come first is said with the first one's name, and not where none waits") {
@@ -85,7 +85,7 @@ TEST_CASE("a job whose price cap is below all that suits it is told what that co
   story.decide();
   const auto why = core::explain(story.state(), job);
   CHECK(why.summary == "waits: 2 slots of the cheapest type that it takes cost 6 an hour, above its price cap of 5");
-  CHECK(why.unblocks == std::vector<std::string>{"raise scaling.price_cap to 6.00"});
+  CHECK(why.unblocks() == std::vector<std::string>{"raise scaling.price_cap to 6.00"});
 }
 
 // Takes one decision, which may ask for nodes.
@@ -101,7 +101,7 @@ TEST_CASE("what pools may still bring counts, and nodes that are on their way ar
   story.decide_once();
   auto why = core::explain(story.state(), job);
   CHECK(why.summary == "waits for a node of pool gpu, which is on the way");
-  CHECK_FALSE(tells(why.unblocks, "agent"));
+  CHECK_FALSE(tells(why.unblocks(), "agent"));
   const JobId large = story.submit({.min = 10, .max = 10});
   story.node(2, "plain");
   story.decide_once();
@@ -116,15 +116,15 @@ TEST_CASE("what pools may still bring counts, and nodes that are on their way ar
   CHECK(why.summary ==
         "cannot start: it needs 12 slots, and the whole cluster has room for 2, and for 10 with all nodes that its "
         "pools may have");
-  CHECK(tells(why.unblocks, "raise max of pool gpu, which is 4 nodes"));
-  CHECK(tells(why.unblocks, "lower elastic.min to 10"));
+  CHECK(tells(why.unblocks(), "raise max of pool gpu, which is 4 nodes"));
+  CHECK(tells(why.unblocks(), "lower elastic.min to 10"));
 }
 
 TEST_CASE("without any node the way to start an agent is one that agentd takes") {
   Story story;
   const JobId job = story.submit({});
   story.decide();
-  CHECK(tells(core::explain(story.state(), job).unblocks, "agentd join --daemon HOST:PORT --token TOKEN"));
+  CHECK(tells(core::explain(story.state(), job).unblocks(), "agentd join --daemon HOST:PORT --token TOKEN"));
 }
 
 TEST_CASE("a job whose nodes are out of sight is not told that it would begin anew") {
@@ -136,7 +136,7 @@ TEST_CASE("a job whose nodes are out of sight is not told that it would begin an
   const auto why = core::explain(story.state(), job);
   CHECK_FALSE(tells(why.evidence, "begin anew"));
   CHECK(tells(why.evidence, "2 workers of it may still train on nodes that are away; it goes on with them"));
-  CHECK(tells(why.unblocks, "bring back far"));
+  CHECK(tells(why.unblocks(), "bring back far"));
 }
 
 TEST_CASE("a job that was resumed while it leaves its slots is told that it goes on") {
@@ -149,7 +149,7 @@ TEST_CASE("a job that was resumed while it leaves its slots is told that it goes
   story.learn(core::JobResumeRequested{job});
   const auto why = core::explain(story.state(), job);
   CHECK(why.summary == "leaves its slots, as its user asked, and was resumed since: it goes on when it has left them");
-  CHECK_FALSE(tells(why.unblocks, "resume"));
+  CHECK_FALSE(tells(why.unblocks(), "resume"));
 }
 
 TEST_CASE("a job to which the policy file in charge gives nothing is told which file it is") {
@@ -161,7 +161,7 @@ TEST_CASE("a job to which the policy file in charge gives nothing is told which 
   state.mutable_job(job).verdict = {.job = job, .reason = core::reason::FixedSize{{.size = 0}}};
   const auto why = core::explain(state, job);
   CHECK(why.summary == "waits: policy capped@aaaaaaaaaaaa, which decides, gives it no slots");
-  CHECK(tells(why.unblocks, "schedctl policy rollback"));
+  CHECK(tells(why.unblocks(), "schedctl policy rollback"));
   CHECK(core::sentence(core::reason::FixedSize{{.size = 0}}) == "waits: its policy gives it no slots");
 }
 

@@ -40,7 +40,7 @@ TEST_CASE("what a program says of itself has a bounded length in a fact") {
   CHECK(fact_of_exit(exit).detail.size() == 1'024);
 }
 
-TEST_CASE("ready is a fact only from a worker that is starting") {
+TEST_CASE("ready is a fact only from a worker that is starting, or tells the length of a program that was started") {
   core::Worker worker{.id = WorkerId(3), .job = JobId(1)};
   const api::FromWorker ready = api::ReadyMessage{};
   CHECK(fact_of_worker(ready, worker).has_value());
@@ -49,6 +49,10 @@ TEST_CASE("ready is a fact only from a worker that is starting") {
   CHECK(std::get<core::WorkerReady>(*told).work_steps == 300);
   worker.phase = core::WorkerPhase::kMember;
   CHECK_FALSE(fact_of_worker(ready, worker).has_value());
+  CHECK_FALSE(fact_of_worker(api::ReadyMessage{.work_steps = 300}, worker).has_value());
+  worker.launched = 2;  // its program is started anew at each size, and tells its length when it runs
+  CHECK_FALSE(fact_of_worker(ready, worker).has_value());
+  CHECK(fact_of_worker(api::ReadyMessage{.work_steps = 300}, worker).has_value());
 }
 
 }  // namespace tidepool::leader

@@ -260,6 +260,21 @@ TEST_CASE("what a user declares counts, whatever kin let expect") {
   CHECK(!row.useful_expected);
 }
 
+TEST_CASE("the length that a program tells counts before its speed was measured only if that never is") {
+  for (const bool restarts : {false, true}) {
+    Pool pool;
+    core::Job& job = pool.at(1, 100, 0);
+    job.measurements.sizes.clear();
+    job.progress.length.steps = 300;
+    if (restarts) job.spec.resize = core::ResizeMode::kRestart;
+    EngineRows rows;
+    (void)rows.follow(pool.state(), JobId(1));
+    rows.follow_nodes(pool.state());
+    const JobRow row = rows.row({pool.state(), Instant()}, *pool.state().find_job(JobId(1)), {.room = 8});
+    CHECK(row.steps_left == (restarts ? std::optional(300.0) : std::nullopt));
+  }
+}
+
 TEST_CASE("a job that was cancelled or has failed does not count as ended; it tells how far it came") {
   for (const auto how : {core::JobState::kCancelled, core::JobState::kFailed}) {
     Pool pool;

@@ -278,10 +278,10 @@ TEST_CASE("a job that waits is told its tenant's share, and only jobs of its ten
   CHECK_THAT(told.evidence, Catch::VectorContains(std::string(
                                 "tenant vision may have 4 slots now, 4 of them guaranteed; it may borrow no more than "
                                 "0; its jobs hold 4")));
-  CHECK_THAT(told.unblocks, Catch::VectorContains("cancel " + mine.text() + ", which holds 4 slots"));
-  CHECK_THAT(told.unblocks,
+  CHECK_THAT(told.unblocks(), Catch::VectorContains("cancel " + mine.text() + ", which holds 4 slots"));
+  CHECK_THAT(told.unblocks(),
              Catch::VectorContains(std::string("a larger guarantee for tenant vision: schedctl tenants apply FILE")));
-  for (const std::string& line : told.unblocks) CHECK(line.find("add a node") == std::string::npos);
+  for (const std::string& line : told.unblocks()) CHECK(line.find("add a node") == std::string::npos);
 }
 
 TEST_CASE("a job that its tenant's share keeps from growing is told the share, and not to raise its own maximum") {
@@ -297,9 +297,22 @@ TEST_CASE("a job that its tenant's share keeps from growing is told the share, a
   pool.story.decide();
   const core::Explanation told = core::explain(pool.story.state(), mine);
   CHECK(core::sentence(told.reason) == "keeps 4 workers: tenant vision may have 4 slots now");
-  CHECK_THAT(told.unblocks,
+  CHECK_THAT(told.unblocks(),
              Catch::VectorContains(std::string("a larger guarantee for tenant vision: schedctl tenants apply FILE")));
-  CHECK_THAT(told.unblocks, !Catch::VectorContains(std::string("raise elastic.max")));
+  CHECK_THAT(told.unblocks(), !Catch::VectorContains(std::string("raise elastic.max")));
+}
+
+TEST_CASE("a job that waits for slots of its tenant's share is told the tenant, the share and what of it is held") {
+  SharedPool pool({{.name = "vision", .guarantee = 4, .borrow = 0}, {.name = "speech", .guarantee = 4}});
+  (void)pool.running("vision", 4);
+  (void)pool.running("speech", 2);
+  const JobId waits = pool.submit(SharedPool::spec("vision", 2));
+  pool.story.decide();
+  core::Job job = pool.story.job(waits);
+  job.verdict.reason = core::reason::WaitingForSlots{.needed = 2};
+  CHECK(core::explain(pool.story.state(), job).summary ==
+        "waits for 2 slots; 2 are free, but scattered or kept for other jobs; tenant vision may have 4 slots now, and "
+        "its jobs hold 4");
 }
 
 TEST_CASE("a job that waits is told how many slots are free in the pool, whatever its tenant may have of them") {

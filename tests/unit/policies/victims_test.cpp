@@ -77,7 +77,7 @@ TEST_CASE("a job that waits for a victim's minimum run time is told when that en
   const Instant until = *pool.story.job(runs).last_start_at + Duration::seconds(600);
   const std::string line = "wait until " + utc_clock_text((until.count_us() + 999'999) / 1'000'000) + ": " +
                            runs.text() + " keeps its slots until then (elastic.min_runtime)";
-  CHECK(core::explain(pool.story.state(), waits).unblocks.front() == line);
+  CHECK(core::explain(pool.story.state(), waits).unblocks().front() == line);
   pool.story.pass(until - pool.story.now());
   CHECK(pool.preempted_for(waits, {runs}) == std::vector{runs});
 }
@@ -88,7 +88,7 @@ TEST_CASE("a job for which others leave already is told to wait for them, and no
   const JobId waits = pool.submit({.min = 4, .max = 4}, 4);
   REQUIRE(pool.preempted_for(waits, {runs}) == std::vector{runs});
   const Instant by = pool.story.now() + Duration::seconds(30);
-  CHECK(core::explain(pool.story.state(), waits).unblocks ==
+  CHECK(core::explain(pool.story.state(), waits).unblocks() ==
         std::vector{"wait until " + utc_clock_text(by.count_us() / 1'000'000) + ": " + runs.text() +
                     " gives up 4 slots for it"});
 }
@@ -102,7 +102,7 @@ TEST_CASE("a job that waits beside one whose size may not change yet is told whe
   story.settle(runs);
   REQUIRE(story.job(runs).size() == 4);
   const auto told = [&](JobId job) {
-    const std::vector<std::string> lines = core::explain(story.state(), job).unblocks;
+    const std::vector<std::string> lines = core::explain(story.state(), job).unblocks();
     return std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
       return line.starts_with("wait until ") && line.ends_with("keeps its slots until then (elastic.min_runtime)");
     });

@@ -20,6 +20,7 @@ inline constexpr const char* kSocketFolder = "/run/tidepool/agent";
 inline constexpr const char* kSocket = "/run/tidepool/agent/w.sock";
 inline constexpr const char* kJobFile = "/run/tidepool/job.json";
 inline constexpr const char* kStates = "/run/tidepool/states";
+inline constexpr const char* kTmp = "/tmp";
 inline constexpr const char* kUser = "tidepool-job";  // what the job's uid and gid are called there
 }  // namespace view
 

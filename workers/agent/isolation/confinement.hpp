@@ -75,6 +75,9 @@ class Confinement {
   // Makes its user, folders and groups, and turns what is to be started into its confined form. Only when on().
   [[nodiscard]] Result<uid_t> confine(const Worker& worker, ChildSpec& spec) const;
 
+  // The job's /tmp, on the host. Only when on().
+  [[nodiscard]] std::filesystem::path tmp_of(JobId job) const;
+
   // Nothing while a process of the worker may live; else how often the kernel ended one for its memory.
   [[nodiscard]] std::optional<std::int64_t> left(WorkerId worker) const;
   // No worker of the job is left here: its /tmp and its memory files are put aside, for the caller to remove.
@@ -85,7 +88,6 @@ class Confinement {
   [[nodiscard]] Status start();
   [[nodiscard]] Status start_filter();
   [[nodiscard]] Result<std::filesystem::path> own_folder(const std::filesystem::path& path, uid_t uid) const;
-  [[nodiscard]] std::filesystem::path tmp_of(JobId job) const;
   [[nodiscard]] std::filesystem::path memory_of(JobId job) const;
   [[nodiscard]] std::optional<std::int64_t> memory_bound(const Worker& worker) const;
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +19,10 @@ class TroubleLog {
 
   // `source`: which worker, or which user, it is about.
   void warn(const std::string& source, const std::string& sentence);
+  // warn() as what others call; it does not outlive the log.
+  [[nodiscard]] std::function<void(const std::string& source, const std::string& sentence)> as_handler() {
+    return [this](const std::string& source, const std::string& sentence) { warn(source, sentence); };
+  }
   // The line as it is to be logged; nothing: it is left out.
   [[nodiscard]] std::optional<std::string> admit(const std::string& source, const std::string& sentence, Instant now);
 

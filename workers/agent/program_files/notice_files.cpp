@@ -1,16 +1,12 @@
-#include "workers/agent/notice_files.hpp"
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "workers/agent/program_files/notice_files.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "base/json.hpp"
+#include "workers/agent/program_files/newest_line.hpp"
 #include "workers/agent/system/state_files.hpp"
-#include "workers/agent/system/unique_fd.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -27,25 +23,9 @@ std::int64_t unix_ms_now() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
 }
 
-// The last whole line; empty: there is none. A program's file: whatever else lies there is left alone.
-std::string newest_line(const fs::path& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat facts{};
-  if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return {};
-  std::string text(kAnswersBytesMost, '\0');
-  const off_t begin = std::max<off_t>(0, facts.st_size - static_cast<off_t>(text.size()));
-  const ssize_t length = ::pread(file.get(), text.data(), text.size(), begin);
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
-  const std::size_t end = text.rfind('\n');
-  if (end == std::string::npos) return {};
-  const std::size_t before = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
-  const std::size_t first = before == std::string::npos ? 0 : before + 1;
-  return text.substr(first, end - first);
-}
-
 // Of the notice that the program has last been told; empty: of none.
 std::string decision_in(const fs::path& folder) {
-  const auto told = parse_json(newest_line(NoticeFiles::notice_in(folder)));
+  const auto told = parse_json(newest_line(NoticeFiles::notice_in(folder), kAnswersBytesMost));
   if (!told || !told->is_object()) return {};
   const auto decision = told->find("decision");
   return decision != told->end() && decision->is_string() ? decision->get<std::string>() : "";
@@ -123,7 +103,7 @@ void NoticeFiles::look_later() {
 }
 
 void NoticeFiles::look(WorkerId worker, ToldNotice& told) {
-  const std::string line = newest_line(answer_in(told.folder));
+  const std::string line = newest_line(answer_in(told.folder), kAnswersBytesMost);
   if (line.empty() || line == told.read) return;
   told.read = line;
   const auto written = answer_of_line(line);

@@ -1,0 +1,81 @@
+#include "workers/agent/program_files/length_files.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "base/json.hpp"
+#include "workers/agent/program_files/newest_line.hpp"
+
+namespace tidepool::agent {
+namespace {
+
+constexpr std::size_t kLengthBytesMost = 4'096;
+constexpr JsonLimits kLengthLimits{.bytes_max = kLengthBytesMost, .depth_max = 2, .values_max = 8};
+
+}  // namespace
+
+Result<api::ReadyMessage> length_of_line(const std::string& line) {
+  const auto parsed = parse_json(line, kLengthLimits);
+  if (!parsed) return parsed.error();
+  std::vector<FieldError> errors;
+  ObjectReader in(*parsed, "", errors);
+  api::ReadyMessage told;
+  const auto count = [&](const char* name) -> std::optional<std::int64_t> {
+    if (!in.has(name)) return std::nullopt;
+    return in.required_integer(name, {.low = 1, .high = api::kWorkMax});
+  };
+  told.work_steps = count("steps");
+  told.work_samples = count("samples");
+  if (told.work_steps.has_value() == told.work_samples.has_value()) {
+    in.fail("steps", "Invalid", "or samples must be there, and only one of them");
+  }
+  in.finish();
+  if (!errors.empty()) return invalid_argument(errors.front().pointer + " " + errors.front().message);
+  return told;
+}
+
+LengthFiles::LengthFiles(boost::asio::io_context& io, Handlers handlers, std::chrono::milliseconds every)
+    : timer_(io), handlers_(std::move(handlers)), every_(every) {}
+
+void LengthFiles::start(WorkerId worker, const std::filesystem::path& file) {
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
+  adopt(worker, file);
+}
+
+void LengthFiles::adopt(WorkerId worker, const std::filesystem::path& file) {
+  watched_[worker] = {.file = file, .read = {}};
+  if (!std::exchange(looks_, true)) look_later();
+}
+
+void LengthFiles::tell_again() {
+  for (auto& [worker, watched] : watched_) watched.read.clear();
+}
+
+void LengthFiles::look_later() {
+  timer_.expires_after(every_);
+  timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    // What is told meanwhile may change the list.
+    std::vector<WorkerId> workers;
+    for (const auto& [worker, watched] : watched_) workers.push_back(worker);
+    for (const WorkerId worker : workers) {
+      if (const auto found = watched_.find(worker); found != watched_.end()) look(worker, found->second);
+    }
+    looks_ = !watched_.empty();
+    if (looks_) look_later();
+  });
+}
+
+void LengthFiles::look(WorkerId worker, Watched& watched) {
+  std::string line = newest_line(watched.file, kLengthBytesMost);
+  if (line.empty() || line == watched.read) return;
+  watched.read = std::move(line);
+  const auto told = length_of_line(watched.read);
+  if (told) return handlers_.on_length(worker, *told);
+  handlers_.on_trouble(worker.text(), "what " + worker.text() +
+                                          " wrote in its length file is no length: " + told.error().message +
+                                          R"(; write a line such as {"steps": 20000} or {"samples": 1280000})");
+}
+
+}  // namespace tidepool::agent
