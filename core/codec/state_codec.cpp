@@ -9,7 +9,9 @@
 #include "core/codec/desk_fields.hpp"
 #include "core/codec/measurement_fields.hpp"
 #include "core/codec/node_fields.hpp"
+#include "core/codec/phase_fields.hpp"
 #include "core/codec/pool_fields.hpp"
+#include "core/codec/pool_ledger_fields.hpp"
 #include "core/codec/price_fields.hpp"
 #include "core/codec/recovery_fields.hpp"
 #include "core/codec/state_rows.hpp"
@@ -19,12 +21,6 @@
 
 namespace tidepool::core {
 
-inline auto names_of(JobState) {
-  const auto name = [](JobState state) { return codec::EnumName<JobState>{state, to_text(state)}; };
-  return std::array{name(JobState::kPending),   name(JobState::kStarting),   name(JobState::kRunning),
-                    name(JobState::kResizing),  name(JobState::kSuspending), name(JobState::kSuspended),
-                    name(JobState::kSucceeded), name(JobState::kFailed),     name(JobState::kCancelled)};
-}
 inline auto names_of(WorkerPhase) {
   const auto name = [](WorkerPhase phase) { return codec::EnumName<WorkerPhase>{phase, to_text(phase)}; };
   return std::array{name(WorkerPhase::kStarting), name(WorkerPhase::kReady), name(WorkerPhase::kMember),
@@ -128,17 +124,6 @@ void fields(auto& archive, codec::Like<ProgramLength> auto& length) {
   archive("samples", length.samples);
 }
 
-void fields(auto& archive, codec::Like<Transition> auto& transition) {
-  archive("newcomers", transition.joining_workers);
-  archive("leavers", transition.leaving_workers);
-  archive("since", transition.since);
-  archive("reason", transition.reason);
-  archive("replaces", transition.replaces);
-  archive("from_size", transition.from_size);
-  archive("to_size", transition.to_size);
-  archive("committed", transition.committed);
-}
-
 void fields(auto& archive, codec::Like<Commit> auto& commit) {
   archive("at", commit.at);
   archive("reason", commit.reason);
@@ -240,47 +225,6 @@ void part_fields(auto& archive, codec::Like<PreemptionRecord> auto& preemption) 
 
 void part_fields(auto& archive, codec::Like<Account> auto& account) {
   account_fields(archive, account);
-}
-
-// A phase is stored as its state and what that state carries.
-struct StoredPhase {
-  JobState state;
-  std::optional<Transition> transition;
-  std::optional<Instant> finished_at;
-
-  explicit StoredPhase(const JobPhase& phase) : state(phase.state()), finished_at(phase.ended_at()) {
-    if (const Transition* under_way = phase.transition()) transition = *under_way;
-  }
-  // None: the state lacks what it carries.
-  [[nodiscard]] std::optional<JobPhase> phase() const {
-    if (is_final(state)) {
-      return finished_at ? std::optional<JobPhase>(phase::Ended{state, *finished_at}) : std::nullopt;
-    }
-    switch (state) {
-      case JobState::kStarting: return phase::Starting{transition};
-      case JobState::kRunning: return phase::Running{};
-      case JobState::kResizing:
-        return transition ? std::optional<JobPhase>(phase::Resizing{*transition}) : std::nullopt;
-      case JobState::kSuspending: return phase::Suspending{};
-      case JobState::kSuspended: return phase::Suspended{};
-      default: return phase::Pending{};
-    }
-  }
-};
-
-template <class Archive, codec::Like<Job> AnyJob>
-void phase_fields(Archive& archive, AnyJob& job) {
-  StoredPhase stored(job.phase);
-  archive("state", stored.state);
-  archive("transition", stored.transition);
-  archive("finished_at", stored.finished_at);
-  if constexpr (!std::is_const_v<AnyJob>) {
-    if (auto phase = stored.phase()) {
-      job.phase = *std::move(phase);
-    } else {
-      archive.fail("state", "lacks its transition or its end");
-    }
-  }
 }
 
 }  // namespace
@@ -421,7 +365,15 @@ Status take_ended(nlohmann::json element, const std::string& where, ClusterState
   return ok_status();
 }
 
-// All but nodes, workers and jobs.
+Status take_pool_day(const nlohmann::json& element, const std::string& where, ClusterState& state) {
+  auto day = decode_named(element, where, state.pool_ledger.days, std::make_unique<PoolDay>());
+  if (!day.ok()) return day.error();
+  const PoolDayId id = (*day)->id;
+  state.pool_ledger.days.emplace(id, std::move(**day));
+  return ok_status();
+}
+
+// All but nodes, workers, jobs and days.
 nlohmann::json encode_head(const ClusterState& state) {
   auto out = codec::encode(state);
   // Each is left out while it says nothing, as in the states of daemons that did not know it.
@@ -434,6 +386,7 @@ nlohmann::json encode_head(const ClusterState& state) {
   if (state.maintenance != Maintenance{}) out["maintenance"] = codec::encode(state.maintenance);
   if (!state.preempted_at.empty()) out["preempted_at"] = codec::encode(state.preempted_at);
   if (state.utc_us_at_zero != 0) out["utc_us_at_zero"] = state.utc_us_at_zero;
+  if (!state.pool_ledger.types.empty()) out["pool_ledger"] = codec::encode(state.pool_ledger);
   return out;
 }
 
@@ -452,6 +405,7 @@ Status take_head(nlohmann::json document, ClusterState& state) {
   TP_TRY(take("prices", [&](const auto& found) { return take_prices(found, state); }));
   TP_TRY(take_into("utc_us_at_zero", state.utc_us_at_zero));
   TP_TRY(take_into("preempted_at", state.preempted_at));
+  TP_TRY(take_into("pool_ledger", state.pool_ledger));
   if (const auto pools = document.find("pools"); pools != document.end()) tell_no_later_fields_of_pools(*pools);
   TP_TRY(take_into("pools", state.pools));
   TP_TRY(take_into("node_damping", state.damping));
@@ -482,6 +436,8 @@ nlohmann::json to_json(const ClusterState& state) {
   for (const auto& [id, job] : state.jobs) jobs.push_back(codec::encode(*job));
   auto& ended = out["ended"] = nlohmann::json::array();
   for (const auto& [id, job] : state.ended) ended.push_back(codec::encode(*job));
+  auto& days = out["pool_days"] = nlohmann::json::array();
+  for (const auto& [id, day] : state.pool_ledger.days) days.push_back(codec::encode(day));
   return out;
 }
 
@@ -497,6 +453,7 @@ Result<ClusterState> state_from_json(const nlohmann::json& value) {
   TP_TRY(list("workers", take_worker));
   TP_TRY(list("jobs", take_job));
   TP_TRY(list("ended", take_ended));
+  if (document.contains("pool_days")) TP_TRY(list("pool_days", take_pool_day));
   TP_TRY(take_head(std::move(document), state));
   return checked(std::move(state));
 }
@@ -512,6 +469,8 @@ std::vector<RowKey> rows_between(const ClusterState& before, const ClusterState&
   SharedIdTable<JobId, std::shared_ptr<const EndedJob>>::for_each_unshared(before.ended, now.ended, [&](JobId id) {
     if (before.find_ended(id) != now.find_ended(id)) keys.push_back({RowKind::kEnded, id.number()});
   });
+  SharedIdTable<PoolDayId, PoolDay>::for_each_unshared(before.pool_ledger.days, now.pool_ledger.days,
+                                                       add(RowKind::kPoolDay));
   return keys;
 }
 
@@ -562,6 +521,10 @@ std::string row_text(const ClusterState& state, RowKey key) {
     case RowKind::kWorker: return text(state.find_worker(WorkerId(key.id)));
     case RowKind::kJob: return text(state.find_job(JobId(key.id)));
     case RowKind::kEnded: return text(state.find_ended(JobId(key.id)));
+    case RowKind::kPoolDay: {
+      const auto day = state.pool_ledger.days.find(PoolDayId(key.id));
+      return day == state.pool_ledger.days.end() ? "" : sparse_text(day->second);
+    }
   }
   return "";
 }
@@ -579,6 +542,7 @@ Status StateFromRows::put(RowKey key, std::string_view text) {
     case RowKind::kWorker: return take(from_sparse_text<Worker>(text), "/worker", take_worker);
     case RowKind::kJob: return take(from_sparse_text<Job>(text), "/job", take_job);
     case RowKind::kEnded: return take(from_sparse_text<EndedJob>(text), "/ended", take_ended);
+    case RowKind::kPoolDay: return take(from_sparse_text<PoolDay>(text), "/pool_day", take_pool_day);
   }
   return invalid_argument("a row of no known kind");
 }

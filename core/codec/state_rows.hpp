@@ -1,6 +1,6 @@
-// The state in rows, as the journal keeps it: one for each node, worker, job and remembered end, and a head for all the
-// rest. What two states share (copy on write) is not looked at, so the rows between them cost what has changed and not
-// what there is.
+// The state in rows, as the journal keeps it: one for each node, worker, job, remembered end and day of the pool's
+// account that is over, and a head for all the rest. What two states share (copy on write) is not looked at, so the
+// rows between them cost what has changed and not what there is.
 #pragma once
 
 #include <compare>
@@ -14,7 +14,7 @@
 
 namespace tidepool::core {
 
-enum class RowKind : std::uint8_t { kNode = 0, kWorker = 1, kJob = 2, kEnded = 3 };
+enum class RowKind : std::uint8_t { kNode = 0, kWorker = 1, kJob = 2, kEnded = 3, kPoolDay = 4 };
 
 struct RowKey {
   RowKind kind = RowKind::kNode;

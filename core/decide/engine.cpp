@@ -54,6 +54,7 @@ struct Engine::Impl {
   Parts parts;
   ClusterState state;
   Worklist work;
+  PoolBooks pool_books;
   std::vector<std::shared_ptr<const Job>> ended;  // have left the state and have not been taken yet
   std::optional<WaitingLine> line;                // the jobs that wait, in order, where the policy in charge is a rule
   std::unique_ptr<Planner> planner;               // of the policy in charge, where it plans
@@ -299,6 +300,7 @@ Engine::Engine(Parts parts, ClusterState state) : impl_(std::make_unique<Impl>()
   impl_->parts = std::move(parts);
   if (!impl_->parts.provision) impl_->parts.provision = built_in_rule();
   impl_->state = std::move(state);
+  impl_->pool_books = PoolBooks(impl_->state);
   impl_->follow_policy();
 }
 
@@ -310,7 +312,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   if (fact.at < impl_->state.now) {
     return invalid_argument("a fact lies before the newest one; time does not go back");
   }
-  StateChange change(impl_->state, fact.at);
+  StateChange change(impl_->state, fact.at, &impl_->pool_books);
   change.time_has_passed();
   TP_TRY(apply_fact(change, fact.fact, impl_->parts.stragglers));
   change.advance_time();
@@ -319,6 +321,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   follow_maintenance(change, since, speaks_of_node(fact.fact));
   follow_pool_use(change);
   change.settle_budgets();
+  change.settle_pool(fact.at);
   StateChange::Left left = change.let_ended_go();
   const bool of_nodes = speaks_of_node(fact.fact) || change.touched().nodes || change.touched().prices;
   impl_->work.learn(change.touched(), of_nodes);
@@ -366,11 +369,12 @@ Status Engine::validate(const Decision& decision) const {
 }
 
 std::vector<Event> Engine::accept(const Decision& decision) {
-  StateChange change(impl_->state, decision.at);
+  StateChange change(impl_->state, decision.at, &impl_->pool_books);
   IdSet<JobId> looked_at = impl_->work.to_look_at(decision.at);
   apply_decision(change, decision, impl_->nodes);
   follow_pool_use(change);
   change.settle_budgets();
+  change.settle_pool(decision.at);
   StateChange::Left left = change.let_ended_go();
   looked_at.insert(change.touched().jobs);
   impl_->work.accept(decision);

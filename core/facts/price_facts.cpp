@@ -100,6 +100,7 @@ void set_then(StateChange& change, Instant at) {
                                  {"prices", told_at(state.prices->list, utc_us(state, at))},
                                  {"nodes", found.nodes.size()}});
   set_prices(change, std::move(found));
+  change.settle_pool(at);
   for (const JobId id : jobs) join_budgets(state, *state.find_job(id));
 }
 

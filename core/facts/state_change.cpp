@@ -32,6 +32,10 @@ void StateChange::settle_budgets() {
   for (const JobId id : charged_) join_budgets(state_, *state_.find_job(id));
 }
 
+void StateChange::settle_pool(Instant at) {
+  if (books_ != nullptr) books_->settle(state_, touched_.jobs, written_nodes_, at);
+}
+
 Job& StateChange::words_of(JobId id) {
   touched_.jobs.insert(id);
   return state_.mutable_job(id);
@@ -44,6 +48,7 @@ Worker& StateChange::worker(WorkerId id) {
 
 Node& StateChange::node(NodeId id) {
   TP_CHECK(state_.nodes.contains(id), "a node that changes exists");
+  advance_time();
   written_nodes_.insert(id);
   return state_.nodes.edit(id);
 }

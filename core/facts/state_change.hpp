@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/id_set.hpp"
+#include "core/facts/pool_books.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/event.hpp"
 
@@ -32,17 +33,20 @@ struct Touched {
 
 class StateChange {
  public:
-  StateChange(ClusterState& state, Instant at) : state_(state), at_(at) {}
+  // `books`: of the state, which outlive it; null = the pool's account is of no interest.
+  StateChange(ClusterState& state, Instant at, PoolBooks* books = nullptr) : state_(state), at_(at), books_(books) {}
 
   [[nodiscard]] ClusterState& state() { return state_; }
   [[nodiscard]] Instant at() const { return at_; }
 
   // A fact tells that time has passed: what prices and budgets make of it comes before what else the fact changes. Of
-  // no effect until advance_time(), or before the first job is written to, whichever is first.
+  // no effect until advance_time(), or before the first job or node is written to, whichever is first.
   void time_has_passed() { time_passes_ = true; }
   void advance_time();
   // Jobs that were written to count in the budgets again with what they hold now. Once, after all else.
   void settle_budgets();
+  // Slots have changed hands, or jobs wait for them, since then. After all that is of that moment.
+  void settle_pool(Instant at);
 
   // The job to write to; its account is brought up to date first, so that what it held until now is
   // charged before it changes. Requires: the job exists.
@@ -89,6 +93,7 @@ class StateChange {
  private:
   ClusterState& state_;
   Instant at_;
+  PoolBooks* books_;
   std::optional<DecisionId> decision_;
   Touched touched_;
   IdSet<JobId> charged_;

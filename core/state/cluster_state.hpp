@@ -21,6 +21,7 @@
 #include "core/state/node_faults.hpp"
 #include "core/state/node_pools.hpp"
 #include "core/state/policy_deployment.hpp"
+#include "core/state/pool_ledger.hpp"
 #include "core/state/prices.hpp"
 #include "core/state/reason.hpp"
 #include "core/state/tenants.hpp"
@@ -219,6 +220,7 @@ struct ClusterState {
   SharedValue<TenantTree> tenants;
   TenantUses tenant_uses;  // of its leaves
   BudgetAccounts budgets;
+  PoolLedger pool_ledger;             // of slots that no worker counts for
   std::vector<Instant> preempted_at;  // newest preemptions for other jobs, as many as the pool's limit is about
   NodeDamping damping;                // off unless the daemon has told it
   // Judges the jobs that ask for no detector by name. Empty, as in journals of earlier versions: the engine's usual

@@ -205,6 +205,22 @@ std::string usage_table(const json& tree, const Style& style) {
   return table.text(style);
 }
 
+namespace {
+
+// Of the pool's account, for those who see it. What slots that no job holds have none of is empty.
+std::vector<std::string> pool_values(const json& usage, const json& row) {
+  std::vector<std::string> values;
+  for (const auto& key : list_at(usage, "/by")) values.push_back(row.at("by").value(key.get<std::string>(), ""));
+  return values;
+}
+
+bool is_by_class(const json& usage) {
+  const json& keys = list_at(usage, "/by");
+  return std::find(keys.begin(), keys.end(), "class") != keys.end();
+}
+
+}  // namespace
+
 std::string usage_rows_table(const json& usage, const Style& style) {
   std::vector<Column> columns;
   for (const auto& key : list_at(usage, "/by")) {
@@ -217,7 +233,7 @@ std::string usage_rows_table(const json& usage, const Style& style) {
   columns.push_back({.title = "COST", .right = true});
   TextTable table(columns);
   const auto add = [&](std::vector<std::string> cells, const json& sum) {
-    cells.push_back(integer_at(sum, "/jobs"));
+    cells.push_back(sum.contains("jobs") ? integer_at(sum, "/jobs") : "");
     cells.push_back(slot_hours(number_at(sum, "/slot_seconds").value_or(0) / 3600));
     cells.push_back(money(text_at(sum, "/cost"), ""));
     table.add(std::move(cells));
@@ -230,6 +246,13 @@ std::string usage_rows_table(const json& usage, const Style& style) {
   std::vector<std::string> total(list_at(usage, "/by").size());
   total.front() = "total";
   add(std::move(total), usage.at("total"));
+  for (const json& row : list_at(usage, "/pool/rows")) {
+    std::vector<std::string> cells = pool_values(usage, row);
+    if (!is_by_class(usage)) cells.front() += (cells.front().empty() ? "" : " ") + row.at("by").value("class", "");
+    cells.front() = "pool " + cells.front();
+    for (std::string& cell : cells) cell = value_text(cell);
+    add(std::move(cells), row);
+  }
   return text_at(usage, "/from") + " to " + text_at(usage, "/to") + " UTC, " + text_at(usage, "/currency") + "\n" +
          table.text(style);
 }
@@ -242,6 +265,13 @@ std::string usage_rows_csv(const json& usage) {
     for (const auto& key : list_at(usage, "/by")) csv += csv_cell(row.at("by").at(key).get<std::string>()) + ",";
     csv += row.at("jobs").dump() + "," + row.at("slot_seconds").dump() + "," + text_at(row, "/cost") + "," +
            text_at(usage, "/currency") + "\r\n";
+  }
+  // Without their class they would be taken for rows of jobs.
+  if (!is_by_class(usage)) return csv;
+  for (const json& row : list_at(usage, "/pool/rows")) {
+    for (const std::string& value : pool_values(usage, row)) csv += csv_cell(value) + ",";
+    csv +=
+        "0," + row.at("slot_seconds").dump() + "," + text_at(row, "/cost") + "," + text_at(usage, "/currency") + "\r\n";
   }
   return csv;
 }

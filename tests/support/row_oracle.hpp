@@ -46,13 +46,15 @@ inline nlohmann::json blank_state() {
   state.workers[WorkerId(1)] = {};
   state.jobs.emplace(JobId(1), std::make_shared<core::Job>());
   state.ended.emplace(JobId(1), std::make_shared<core::EndedJob>());
+  state.pool_ledger.days[core::PoolDayId(1)] = {};
   return core::to_json(state);
 }
 
 inline const std::map<core::RowKind, const char*> kRowLists = {{core::RowKind::kNode, "nodes"},
                                                                {core::RowKind::kWorker, "workers"},
                                                                {core::RowKind::kJob, "jobs"},
-                                                               {core::RowKind::kEnded, "ended"}};
+                                                               {core::RowKind::kEnded, "ended"},
+                                                               {core::RowKind::kPoolDay, "pool_days"}};
 
 inline std::uint64_t number_of(const nlohmann::json& row) {
   const auto& id = row.at("id").get_ref<const std::string&>();

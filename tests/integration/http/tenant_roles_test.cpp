@@ -87,6 +87,9 @@ TEST_CASE("a token of an inner tenant sees the jobs of its whole subtree, those 
   const json used = scene.fixture.json_of(usage);
   for (const auto& row : used.at("rows")) CHECK(row.at("by").at("tenant") != "guests");
   CHECK(used.at("rows").size() == 2);
+  for (const std::string& token : {lab, scene.token("admin", "lab"), scene.token("submitter", "")}) {
+    CHECK(scene.fixture.json_of({.path = usage.path, .token = token}).at("pool") == nullptr);
+  }
   const json why = scene.fixture.json_of({.path = "/v1/jobs/" + scene.speech.text() + "/explain", .token = lab});
   CHECK(why.dump().find(scene.guests.text() + "\"") == std::string::npos);
   // A job that has ended stays its tenant's.

@@ -129,6 +129,7 @@ TEST_CASE("usage is summed for those who may see it, and a question that is none
   CHECK(empty.at("rows").empty());
   CHECK(empty.at("total").at("cost") == "0.00");
   CHECK(empty.at("by") == json({"tenant", "label:project"}));
+  CHECK(empty.at("pool").at("by") == json({"class"}));
   CHECK_THAT(usage("?by=colour", 400).at("detail").get<std::string>(), Contains("label:KEY"));
   CHECK_THAT(usage("?window=year", 400).at("detail").get<std::string>(), Contains("day, week or month"));
   CHECK_THAT(usage("?from=9999-11-01", 400).at("detail").get<std::string>(), Contains("give a day up to today"));

@@ -145,4 +145,21 @@ TEST_CASE("usage of days is a table with its sum, or lines that a spreadsheet re
         "vision,'=1+1,1,7.25,0.002013,USD\r\n");
 }
 
+TEST_CASE("the pool's account has its own lines, by class, which a spreadsheet gets if it asks for classes") {
+  json usage = example("usage.json");
+  const std::string table = usage_rows_table(usage, {.width = 80});
+  INFO(table);
+  CHECK(table.find("pool fragmentation") > table.find("total"));
+  CHECK(table.find("pool free") > table.find("pool fragmentation"));
+  CHECK(usage_rows_csv(usage).find("free") == std::string::npos);
+  usage["by"] = {"class", "tenant"};
+  usage["rows"] = json::array();
+  CHECK(usage_rows_csv(usage) ==
+        "class,tenant,jobs,slot_seconds,cost,currency\r\n"
+        "fragmentation,,0,7200.0,4.00,USD\r\n"
+        "free,,0,360000.5,200.000277,USD\r\n");
+  usage["pool"] = nullptr;
+  CHECK(usage_rows_table(usage, {.width = 80}).find("pool") == std::string::npos);
+}
+
 }  // namespace tidepool::ctl

@@ -107,6 +107,28 @@ TEST_CASE("usage is told by what slots were held for, and what is useful is the 
   CHECK(sums.body().at("total") == json::parse(R"({"jobs": 1, "slot_seconds": 10800.0, "cost": "0.00015"})"));
 }
 
+TEST_CASE("the pool's account is told by class, day and type, for those who may see it") {
+  core::PoolLedger ledger;
+  ledger.types["fast"][core::PoolClass::kFree].now = {.slots = 2, .rate = Money::micros(7'200)};
+  ledger.types["slow"][core::PoolClass::kFragmentation].now = {.slots = 1, .rate = Money::micros(3'600)};
+  ledger.count_until(Instant::from_micros(kDayMicros + 3'600'000'000), 0);  // an hour into the second day
+  const std::vector<std::string> keys = {"tenant", "day", "type"};
+  UsageSums sums({1, 1}, keys);
+  CHECK(sums.body().at("pool") == nullptr);
+  sums.add_pool(ledger);
+  CHECK(sums.body().at("pool") == json::parse(R"({"by": ["day", "type", "class"], "rows": [
+    {"by": {"class": "free", "day": "1970-01-02", "type": "fast"}, "slot_seconds": 7200.0, "cost": "0.0072"},
+    {"by": {"class": "fragmentation", "day": "1970-01-02", "type": "slow"}, "slot_seconds": 3600.0, "cost": "0.0036"}],
+    "total": {"slot_seconds": 10800.0, "cost": "0.0108"}})"));
+  CHECK(sums.body().at("total").at("jobs") == 0);
+  UsageSums whole({0, 1}, {"tenant"});
+  whole.add_pool(ledger);
+  CHECK(whole.body().at("pool") == json::parse(R"({"by": ["class"], "rows": [
+    {"by": {"class": "fragmentation"}, "slot_seconds": 90000.0, "cost": "0.09"},
+    {"by": {"class": "free"}, "slot_seconds": 180000.0, "cost": "0.18"}],
+    "total": {"slot_seconds": 270000.0, "cost": "0.27"}})"));
+}
+
 TEST_CASE("ranges that follow each other add up to the whole, and so do days") {
   const core::ClusterState state;
   test::for_each_seed("usage sums", 100, [&](std::uint64_t, Rng& rng) {

@@ -378,8 +378,14 @@ export interface Usage {
   to: string; // last day
   by: string[];
   rows: UsageRow[];
+  pool: PoolUsage | null; // null: the token is of one tenant or no admin's
   currency: string;
   as_of_seq: number;
+}
+
+export interface PoolUsage {
+  by: string[]; // day and type as asked for, and class: free, fragmentation or unavailable
+  rows: Omit<UsageRow, "jobs">[];
 }
 
 export interface Page<T> {

@@ -1,4 +1,4 @@
-// What jobs have used, for accounting.
+// What jobs have used, and what the pool had that no job held, for accounting.
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +31,16 @@ void add_present(UsageRun& run) {
     if (!run.call.caller.sees(job->spec.tenant)) continue;
     run.sums.add(seen.state, *job, core::account_at(seen.state, *job, seen.now));
   }
+}
+
+// The pool is no tenant's, so its account is for those who run all of it.
+void add_pool(UsageRun& run) {
+  const Caller& caller = run.call.caller;
+  if (caller.role != Role::kAdmin || !caller.tenant.empty()) return;
+  const Published& seen = *run.call.seen;
+  core::PoolLedger ledger = seen.state.pool_ledger;
+  ledger.count_until(seen.now, seen.state.utc_us_at_zero);
+  run.sums.add_pool(ledger);
 }
 
 void finish(const UsageRun& run) {
@@ -74,6 +84,7 @@ void get_usage(Rest& rest, Call call) {
   const auto run = std::make_shared<UsageRun>(
       UsageRun{.rest = rest, .call = std::move(call), .sums = {*range, *std::move(keys)}, .range = std::move(ended)});
   add_present(*run);
+  add_pool(*run);
   add_ended(run);
 }
 

@@ -45,8 +45,30 @@ std::string value_of(const core::Job& job, const std::string& key, std::int64_t 
   return label == job.spec.labels.end() ? std::string() : label->second;
 }
 
+json used_body(const core::Used& used) {
+  return {{"slot_seconds", slot_seconds(used.slot_time)}, {"cost", to_text(used.cost)}};
+}
+
 json sum_body(std::int64_t jobs, const core::Used& used) {
-  return {{"jobs", jobs}, {"slot_seconds", slot_seconds(used.slot_time)}, {"cost", to_text(used.cost)}};
+  json body = used_body(used);
+  body["jobs"] = jobs;
+  return body;
+}
+
+json by_body(const std::vector<std::string>& keys, const std::vector<std::string>& values) {
+  json by = json::object();
+  for (std::size_t i = 0; i < keys.size(); ++i) by[keys[i]] = values[i];
+  return by;
+}
+
+// Of those that are asked for, what slots have that no job holds, and their class.
+std::vector<std::string> pool_keys(const std::vector<std::string>& keys) {
+  std::vector<std::string> kept;
+  for (const std::string& key : keys) {
+    if (key == "day" || key == "type") kept.push_back(key);
+  }
+  kept.emplace_back(kClass);
+  return kept;
 }
 
 Result<DayRange> window_of(const std::string& window, std::int64_t today) {
@@ -136,19 +158,47 @@ void UsageSums::add_row(const std::vector<std::string>& values, core::Used used)
   row.used = row.used + used;
 }
 
+void UsageSums::add_pool(const core::PoolLedger& ledger) {
+  pool_.emplace();
+  const std::vector<std::string> keys = pool_keys(keys_);
+  core::for_each_use(ledger, range_.from, range_.to,
+                     [&](std::int64_t day, const std::string& type, core::PoolClass of, const core::Used& used) {
+                       std::vector<std::string> values;
+                       for (const std::string& key : keys) {
+                         values.push_back(key == "day" ? date_text(day) : key == "type" ? type : core::to_text(of));
+                       }
+                       core::Used& row = (*pool_)[values];
+                       row = row + used;
+                     });
+}
+
+json UsageSums::pool_body() const {
+  if (!pool_) return nullptr;
+  const std::vector<std::string> keys = pool_keys(keys_);
+  json rows = json::array();
+  core::Used total;
+  for (const auto& [values, used] : *pool_) {
+    json row = used_body(used);
+    row["by"] = by_body(keys, values);
+    rows.push_back(std::move(row));
+    total = total + used;
+  }
+  return {{"by", keys}, {"rows", std::move(rows)}, {"total", used_body(total)}};
+}
+
 json UsageSums::body() const {
   json rows = json::array();
   for (const auto& [values, sum] : rows_) {
     json row = sum_body(sum.jobs, sum.used);
-    json& by = row["by"] = json::object();
-    for (std::size_t i = 0; i < keys_.size(); ++i) by[keys_[i]] = values[i];
+    row["by"] = by_body(keys_, values);
     rows.push_back(std::move(row));
   }
   return {{"from", date_text(range_.from)},
           {"to", date_text(range_.to)},
           {"by", keys_},
           {"rows", std::move(rows)},
-          {"total", sum_body(total_.jobs, total_.used)}};
+          {"total", sum_body(total_.jobs, total_.used)},
+          {"pool", pool_body()}};
 }
 
 }  // namespace tidepool::live::http

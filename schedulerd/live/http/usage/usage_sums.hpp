@@ -1,9 +1,11 @@
-// What jobs have used in a range of days in UTC, summed by what is asked for. Pure; exact, because accounts are kept by
+// What jobs have used in a range of days in UTC, summed by what is asked for, and beside them what the pool had that no
+// job held. Pure; exact, because accounts are kept by
 // day (core/state/account.hpp): ranges that follow each other add up to the whole.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,9 +42,12 @@ class UsageSums {
   // Requires: `account` is the job's, charged up to now, or the job has ended.
   void add(const core::ClusterState& state, const core::Job& job, const core::Account& account);
 
+  // For one who may see the pool's account. Requires: it is counted up to now.
+  void add_pool(const core::PoolLedger& ledger);
+
   [[nodiscard]] std::size_t rows() const { return rows_.size(); }
-  // {from, to, by, rows: [{by: {key: value}, jobs, slot_seconds, cost}], total: {...}}; rows in the order of their
-  // values.
+  // {from, to, by, rows: [{by: {key: value}, jobs, slot_seconds, cost}], total: {...}, pool}; rows in the order of
+  // their values. `pool` is null, or alike: by day and type as asked for, and always by class.
   [[nodiscard]] nlohmann::json body() const;
 
  private:
@@ -58,11 +63,13 @@ class UsageSums {
   };
   void add_slice(const core::Job& job, std::int64_t day, const Slice& slice);
   void add_row(const std::vector<std::string>& values, core::Used used);
+  [[nodiscard]] nlohmann::json pool_body() const;
 
   DayRange range_;
   std::vector<std::string> keys_;
   std::map<std::vector<std::string>, Sum> rows_;
   Sum total_;
+  std::optional<std::map<std::vector<std::string>, core::Used>> pool_;  // by pool_keys()
 };
 
 }  // namespace tidepool::live::http

@@ -1,0 +1,95 @@
+// What the slots cost that no worker counts for: the account of the pool, which is no tenant's, by type of slot and
+// class.
+//
+// Rule: each slot of a node that is up is at any moment in one account, that of the job whose worker holds it or a
+// class of this one, at the node's price. So all accounts together come to slots x time x price, exactly.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/id_table.hpp"
+#include "base/money.hpp"
+#include "base/strong_id.hpp"
+#include "base/time.hpp"
+#include "core/state/overheads.hpp"
+
+namespace tidepool::core {
+
+enum class PoolClass {
+  kFree,           // no job waits that would take them
+  kFragmentation,  // a job waits that may run on their type, and what is free does not hold it
+  kUnavailable,    // of nodes that take no workers, and quarantined ones
+};
+inline constexpr std::array kPoolClasses{PoolClass::kFree, PoolClass::kFragmentation, PoolClass::kUnavailable};
+[[nodiscard]] const char* to_text(PoolClass of);  // "free", "fragmentation", "unavailable"
+
+template <class T>
+class ByPoolClass {
+ public:
+  [[nodiscard]] T& operator[](PoolClass of) { return parts_[static_cast<std::size_t>(of)]; }
+  [[nodiscard]] const T& operator[](PoolClass of) const { return parts_[static_cast<std::size_t>(of)]; }
+  bool operator==(const ByPoolClass&) const = default;
+
+ private:
+  std::array<T, kPoolClasses.size()> parts_;
+};
+
+// Slots that are held by no worker that counts, and what they cost an hour.
+struct UnheldSlots {
+  std::int64_t slots = 0;
+  Money rate;
+  bool operator==(const UnheldSlots&) const = default;
+};
+
+// Of one type and class.
+struct PoolPart {
+  UnheldSlots now;             // since PoolLedger::counted_until
+  Used used;                   // on PoolLedger::day, up to then
+  std::int64_t remainder = 0;  // of the cost of all days, in parts of 1 / kUsPerHour millionth
+  bool operator==(const PoolPart&) const = default;
+};
+
+struct PoolDayTag {
+  static constexpr const char* kPrefix = "day";
+};
+using PoolDayId = StrongId<PoolDayTag>;  // days since 1970, UTC, plus 1
+
+// A day that is over; it is written once.
+struct PoolDay {
+  PoolDayId id;
+  std::map<std::string, ByPoolClass<Used>> types;
+};
+
+struct PoolLedger {
+  Instant counted_until;
+  std::int64_t day = 0;                                // since 1970, UTC: that of counted_until
+  std::map<std::string, ByPoolClass<PoolPart>> types;  // all that there have been
+  SharedIdTable<PoolDayId, PoolDay> days;              // those before that have anything
+
+  // Nothing if that has been counted already. `utc_us_at_zero`: as of the state.
+  void count_until(Instant until, std::int64_t utc_us_at_zero);
+};
+
+// Calls on_use(day, type, class, used) for each in the days from `from` to `to`, in order.
+void for_each_use(const PoolLedger& ledger, std::int64_t from, std::int64_t to, auto&& on_use) {
+  const auto tell = [&](std::int64_t day, const std::string& type, const auto& used_in) {
+    for (const PoolClass each : kPoolClasses) {
+      if (const Used used = used_in(each); used != Used()) on_use(day, type, each, used);
+    }
+  };
+  for (const auto& [id, row] : ledger.days) {
+    const auto day = static_cast<std::int64_t>(id.number()) - 1;
+    if (day < from || day > to) continue;
+    for (const auto& [type, used] : row.types) tell(day, type, [&used](PoolClass each) { return used[each]; });
+  }
+  if (ledger.day < from || ledger.day > to) return;
+  for (const auto& [type, parts] : ledger.types) {
+    tell(ledger.day, type, [&parts](PoolClass each) { return parts[each].used; });
+  }
+}
+
+}  // namespace tidepool::core
