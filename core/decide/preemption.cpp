@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include "base/check.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/state_wait.hpp"
+#include "core/state/change_costs.hpp"
 #include "core/state/job_work.hpp"
 #include "core/state/utc_time.hpp"
 
@@ -35,6 +37,26 @@ void Preemption::close(const std::vector<std::string>& slot_types) {
 void Preemption::add(const TargetedJob& victim) {
   victims_.push_back(victim);
   forget_sums();
+}
+
+// Each keeps to the places in the order that jobs like it have.
+void Preemption::spare_unsaved() {
+  const auto loses = [](const TargetedJob& each) { return loses_work(*each.job); };
+  if (std::none_of(victims_.begin(), victims_.end(), loses)) return;
+  const std::vector<TargetedJob> before = victims_;
+  std::map<std::pair<std::string, int>, std::vector<std::size_t>> alike;
+  for (std::size_t at = 0; at < victims_.size(); ++at) {
+    const JobSpec& spec = victims_[at].job->spec;
+    alike[{spec.tenant, spec.priority}].push_back(at);
+  }
+  for (const auto& [key, places] : alike) {
+    std::size_t next = 0;
+    for (const bool lost : {true, false}) {
+      for (const std::size_t at : places) {
+        if (loses(before[at]) == lost) victims_[places[next++]] = before[at];
+      }
+    }
+  }
 }
 
 void Preemption::forget_sums() {

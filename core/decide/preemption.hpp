@@ -6,6 +6,7 @@
 // for a higher priority. The operators' limits on preemption hold up what no guarantee covers (preemption_limits.hpp).
 // Where its tenant lets a program refuse, it is asked first; until all that are asked have answered, none of those that
 // would leave together does.
+// Among jobs of one tenant and priority those that would lose what they have done go last (change_costs.hpp).
 // For a job that asks for particular nodes only those are preempted that hold slots there; else workers of others move
 // elsewhere (type_moves.hpp). Where these find no room, and a guarantee of the type covers the claim, they are
 // preempted, but for what their own tenants are guaranteed.
@@ -40,6 +41,8 @@ class Preemption {
 
   // In the plan's order. Requires: it runs, can change now, and its target is 0.
   void add(const TargetedJob& victim);
+  // Once all are known: of jobs of one tenant and priority those that would lose no work are preempted first.
+  void spare_unsaved();
 
   // Preempts as few as the claim needs and reserves the room; none if all of them were not enough.
   bool make_room(const Job& claimant, SlotClaim& claim);
