@@ -34,10 +34,12 @@ void learn_node_with_notices(Story& story, int slots) {
   story.learn(joined);
 }
 
-// Of one tenant, whose jobs may refuse.
 struct AskingPool : policies::cluster::VictimPool {
-  explicit AskingPool(const std::vector<int>& slots, std::optional<Duration> holds = kHolds) : VictimPool({}) {
+  explicit AskingPool(const std::vector<int>& slots) : VictimPool({}) {
     for (const int each : slots) learn_node_with_notices(story, each);
+  }
+  // From now on its jobs are of a tenant and may refuse.
+  void let_refuse(std::optional<Duration> holds = kHolds) {
     story.learn(core::TenantsConfigured{{.tenants = {{.name = "demo", .notice_refusal = holds}}}});
   }
   // The next decision; which jobs are to leave for `claimant`, and which are asked.
@@ -80,6 +82,7 @@ Jobs preempted_by(const core::Decision& decision) {
 TEST_CASE("a job that may refuse is asked first, and leaves when it has said nothing within its grace") {
   AskingPool pool({4});
   const JobId runs = pool.running(gang_of(4), 4);
+  pool.let_refuse();
   const JobId waits = pool.submit(gang_of(4), 4);
   CHECK(pool.asked_for(waits, {runs}) == Jobs{runs});
   const Instant by = pool.story.now() + kGrace;
@@ -87,7 +90,9 @@ TEST_CASE("a job that may refuse is asked first, and leaves when it has said not
   CHECK(pool.told(runs) == "is asked to leave for " + waits.text() + "; it may refuse until " + clock_of(by));
   CHECK(pool.story.worker(pool.story.job(runs).membership.members.front()).notice->by == by);
   const auto lines = core::explain(pool.story.state(), runs).evidence;
-  CHECK(std::count(lines.begin(), lines.end(), "4 workers have until " + clock_of(by) + " to answer") == 1);
+  INFO(Catch::StringMaker<std::vector<std::string>>::convert(lines));
+  CHECK(std::count(lines.begin(), lines.end(),
+                   "4 workers have until " + utc_clock_text(by.count_us() / 1'000'000) + " to answer") == 1);
   REQUIRE(pool.story.engine().next_due() == by);
   pool.story.pass(kGrace);
   CHECK(preempted_by(pool.story.decide()) == Jobs{runs});
@@ -96,6 +101,7 @@ TEST_CASE("a job that may refuse is asked first, and leaves when it has said not
 TEST_CASE("a refusal is granted and holds for the tenant's time, then the job is asked again") {
   AskingPool pool({4});
   const JobId runs = pool.running(gang_of(4), 4);
+  pool.let_refuse();
   const JobId waits = pool.submit(gang_of(4), 4);
   REQUIRE(pool.asked_for(waits, {runs}) == Jobs{runs});
   pool.answer(runs, NoticeAnswer::kRefuse);
@@ -118,6 +124,7 @@ TEST_CASE("a refusal is granted and holds for the tenant's time, then the job is
 TEST_CASE("one that answers anything but a refusal leaves at once, and what it said later does not count") {
   AskingPool pool({4});
   const JobId runs = pool.running(gang_of(4), 4);
+  pool.let_refuse();
   const JobId waits = pool.submit(gang_of(4), 4);
   REQUIRE(pool.asked_for(waits, {runs}) == Jobs{runs});
   pool.answer(runs, NoticeAnswer::kSaving);
@@ -132,6 +139,7 @@ TEST_CASE("no job leaves for nothing: while one is asked the others stay, and ot
   const JobId first = pool.running(gang_of(2), 2);
   const JobId second = pool.running(gang_of(2), 2);
   const JobId third = pool.running({.min = 2, .max = 2, .grace = {}}, 2);  // has no time to answer
+  pool.let_refuse();
   const JobId waits = pool.submit(gang_of(4), 4);
   CHECK(pool.asked_for(waits, {first, second, third}) == Jobs{second});
   CHECK(pool.story.job(third).state() == core::JobState::kRunning);
@@ -144,14 +152,16 @@ TEST_CASE("no job leaves for nothing: while one is asked the others stay, and ot
 
 TEST_CASE("without the setting, without a grace and where its nodes tell no notices a job is not asked") {
   for (const std::optional<Duration> none : {std::optional<Duration>(), std::optional(Duration())}) {
-    AskingPool pool({4}, none);
+    AskingPool pool({4});
     const JobId runs = pool.running(gang_of(4), 4);
+    pool.let_refuse(none);
     const JobId waits = pool.submit(gang_of(4), 4);
     CHECK(pool.preempted_for(waits, {runs}) == Jobs{runs});
   }
   AskingPool deaf({});
   deaf.story.node(4);
   const JobId runs = deaf.running(gang_of(4), 4);
+  deaf.let_refuse();
   const JobId waits = deaf.submit(gang_of(4), 4);
   CHECK(deaf.preempted_for(waits, {runs}) == Jobs{runs});
 }
@@ -176,6 +186,7 @@ TEST_CASE("what was asked and refused is stored, and states without it are read"
   AskingPool pool({4, 4});
   const JobId refuses = pool.running(gang_of(4), 4);
   const JobId asked = pool.running(gang_of(4), 4);
+  pool.let_refuse();
   const JobId waits = pool.submit(gang_of(4), 4);
   REQUIRE(pool.asked_for(waits, {asked, refuses}) == Jobs{refuses});
   pool.answer(refuses, NoticeAnswer::kRefuse);

@@ -62,11 +62,8 @@ TEST_CASE("of jobs alike the one that would lose what it has done is spared, but
   const JobId loses = runs(5, false);
   const JobId keeps = runs(5, true);
   const JobId lower = runs(4, false);
-  const JobId claimant = pool.submit({.min = 2, .max = 2, .priority = 9}, 2);
-  CHECK(pool.preempted_for(claimant, {keeps, loses, lower}) == std::vector{lower});
-  const JobId next = pool.submit({.min = 2, .max = 2, .priority = 9}, 2);
-  pool.said->sizes[claimant] = 0;
-  CHECK(pool.preempted_for(next, {keeps, loses}) == std::vector{keeps});
+  const JobId claimant = pool.submit({.min = 4, .max = 4, .priority = 9}, 4);
+  CHECK(pool.preempted_for(claimant, {keeps, loses, lower}) == std::vector{lower, keeps});
 }
 
 TEST_CASE("a job on a node that takes no workers is no victim beside others") {
