@@ -182,6 +182,22 @@ TEST_CASE("a guarantee of another tenant waits for no answer, and no refusal kee
   CHECK(pool.story.job(claimant).state() == core::JobState::kPending);
 }
 
+TEST_CASE("of a claim that goes beyond a guarantee what that covers waits for no answer") {
+  SharedPool pool({});
+  learn_node_with_notices(pool.story, 8);
+  pool.story.learn(core::NodeCordonChanged{NodeId(1), true});
+  pool.configure({{.name = "vision", .notice_refusal = kHolds}, {.name = "speech", .guarantee = 4, .weight = 1'000}});
+  for (int i = 0; i < 4; ++i) (void)pool.running("vision", 2);
+  core::JobSpec elastic = SharedPool::spec("speech", 8);
+  elastic.elastic.min = 2;
+  elastic.elastic.sizes = {2, 4, 8};
+  const JobId claims = pool.submit(elastic);
+  const core::Decision decision = pool.story.decide();
+  REQUIRE(pool.story.job(claims).planned->target.size > 4);
+  CHECK(preempted_by(decision).size() == 2);
+  CHECK(AskingPool::asked_in(decision).empty());
+}
+
 TEST_CASE("what was asked and refused is stored, and states without it are read") {
   AskingPool pool({4, 4});
   const JobId refuses = pool.running(gang_of(4), 4);
