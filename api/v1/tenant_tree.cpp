@@ -24,6 +24,7 @@ constexpr Money kMoneyMost = Money::micros(100'000'000'000'000'000);  // ten tim
 constexpr std::size_t kThresholdsMost = 16;
 constexpr std::int64_t kPercentMost = 1'000;
 constexpr Duration kExtensionMost = Duration::seconds(std::int64_t{24} * 3600);
+constexpr Duration kRefusalMost = Duration::seconds(std::int64_t{24} * 3600);
 constexpr Duration kPreemptAfterMost = Duration::seconds(std::int64_t{24} * 3600);
 constexpr Duration kChurnWindowMost = Duration::seconds(std::int64_t{24} * 3600);
 constexpr std::int64_t kChurnPerJobMost = 100;
@@ -264,6 +265,7 @@ class TreeReading {
     tenant.job_grace_max = read_up_to(in, "job_grace_max", kGraceMost, "; leave it out for no limit of its own");
     tenant.notice_extension =
         read_up_to(in, "notice_extension", kExtensionMost, "; leave it out for no limit of its own");
+    tenant.notice_refusal = read_up_to(in, "notice_refusal", kRefusalMost, "; leave it out for no limit of its own");
     tenant.preempt_after = read_up_to(in, "preempt_after", kPreemptAfterMost, "").value_or(Duration());
     return tenant;
   }

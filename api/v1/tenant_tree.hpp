@@ -40,6 +40,7 @@ struct TenantFields {
   std::optional<Duration> job_grace_max;
   std::optional<BudgetFields> budget;
   std::optional<Duration> notice_extension;
+  std::optional<Duration> notice_refusal;
   Duration preempt_after;
   nlohmann::json defaults = nlohmann::json::object();  // a part of a job file, checked (job_defaults.hpp)
 };

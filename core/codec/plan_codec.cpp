@@ -84,6 +84,10 @@ void fields(auto& archive, codec::Like<PreemptIntent> auto& intent) {
   archive("after_failure", intent.after_failure);
   archive("for_job", intent.for_job);
 }
+void fields(auto& archive, codec::Like<AskIntent> auto& intent) {
+  archive("job", intent.job);
+  archive("for_job", intent.for_job);
+}
 void fields(auto& archive, codec::Like<StopWorkerIntent> auto& intent) {
   archive("job", intent.job);
   archive("worker", intent.worker);

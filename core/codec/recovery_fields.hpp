@@ -53,10 +53,19 @@ void recovery_fields(auto& archive, auto& recovery) {
   archive("last_error", recovery.last_error);
 }
 
+void fields(auto& archive, codec::Like<LeaveQuestion> auto& asked) {
+  archive("for_job", asked.for_job);
+  archive("decision", asked.decision);
+  archive("answer_by", asked.answer_by);
+  archive("yields", asked.yields);
+}
+
 void preemption_fields(auto& archive, auto& preemption) {
   archive("pending_since", preemption.pending_since);
   archive("preempted_at", preemption.times);
   archive("room_made", preemption.room_made);
+  archive("asked_to_leave", preemption.asked);
+  archive("refused_until", preemption.refused_until);
 }
 
 // Jobs of earlier versions have none of these.
@@ -65,6 +74,8 @@ inline void tell_no_preemptions(nlohmann::json& job) {
   job.emplace("pending_since", nullptr);
   job.emplace("preempted_at", nlohmann::json::array());
   job.emplace("room_made", false);
+  job.emplace("asked_to_leave", nullptr);
+  job.emplace("refused_until", nullptr);
 }
 
 // Jobs of earlier versions do not know of states that are moved.

@@ -72,6 +72,7 @@ void apply(StateChange& change, const StartIntent& intent, const Reason& reason)
   job.last_start_at = change.at();
   job.recovery.cooldown_waived = false;
   job.preemption.room_made = false;
+  job.preemption.asked.reset();
   job.membership.parking = false;
   job.membership.on_lost_nodes.clear();
   job.recovery.waits_near_since.reset();
@@ -235,6 +236,7 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
   if (!job.requests.suspend) change.emit("job.requeued", job, {{"size", job.size()}, {"reason", reason_data(reason)}});
   become(job, phase::Suspending{});
   job.preemption.room_made = false;
+  job.preemption.asked.reset();
   if (intent.for_job && change.state().tenants->limits_preemption()) {
     count_preemption(change.state(), job, change.at());
     change.job(intent.for_job).preemption.room_made = true;
@@ -261,6 +263,15 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
     }
     mark_leaving(change, id, due);
   }
+}
+
+void apply(StateChange& change, const AskIntent& intent, const Reason& reason) {
+  Job& job = change.job(intent.job);
+  conclude(job, reason);
+  const Duration grace = job.spec.elastic.grace;
+  job.preemption.asked =
+      LeaveQuestion{.for_job = intent.for_job, .decision = change.decision(), .answer_by = change.at() + grace};
+  for (const WorkerId id : job.membership.members) (void)give_notice(change, id, reason, grace);
 }
 
 // A worker that is stopped because it gives no sign of life stays where it is until it is gone, and then counts as

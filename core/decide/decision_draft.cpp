@@ -96,7 +96,7 @@ void DecisionDraft::carry_out(Intent intent, Reason reason) {
   if (std::holds_alternative<EndJobIntent>(intent)) ended_.insert(job_of(intent));
   const bool resizes = std::holds_alternative<GrowIntent>(intent) || std::holds_alternative<ShrinkIntent>(intent) ||
                        std::holds_alternative<ReplaceIntent>(intent) || std::holds_alternative<MoveIntent>(intent) ||
-                       std::holds_alternative<PreemptIntent>(intent);
+                       std::holds_alternative<PreemptIntent>(intent) || std::holds_alternative<AskIntent>(intent);
   if (resizes) resized_.insert(job_of(intent));
   note_leaving_workers(intent);
   decision_.plan.push_back({std::move(intent), std::move(reason)});

@@ -135,6 +135,7 @@ class NodeClearing {
     const bool outranks = job.spec.tenant == waiting_.spec.tenant && job.spec.priority > waiting_.spec.priority;
     if (outranks || !draft_.follows_plan(job) || job.requests.pinned_size > 0) return Way::kStays;
     if (preemption_barred(draft_, job) || ends_soon(job, draft_.now())) return Way::kStays;
+    if (limits_.lets_refuse(claim(), job)) return Way::kStays;  // it could go on where it is
     return limits_.allow(claim(), job) ? Way::kStartsAgain : Way::kStays;
   }
 

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include "base/check.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/state_wait.hpp"
+#include "core/state/change_costs.hpp"
 #include "core/state/job_work.hpp"
 #include "core/state/utc_time.hpp"
 
@@ -37,6 +39,26 @@ void Preemption::add(const TargetedJob& victim) {
   forget_sums();
 }
 
+// Each keeps to the places in the order that jobs like it have.
+void Preemption::spare_unsaved() {
+  const auto loses = [](const TargetedJob& each) { return loses_work(*each.job); };
+  if (std::none_of(victims_.begin(), victims_.end(), loses)) return;
+  const std::vector<TargetedJob> before = victims_;
+  std::map<std::pair<std::string, int>, std::vector<std::size_t>> alike;
+  for (std::size_t at = 0; at < victims_.size(); ++at) {
+    const JobSpec& spec = victims_[at].job->spec;
+    alike[{spec.tenant, spec.priority}].push_back(at);
+  }
+  for (const auto& [key, places] : alike) {
+    std::size_t next = 0;
+    for (const bool lost : {true, false}) {
+      for (const std::size_t at : places) {
+        if (loses(before[at]) == lost) victims_[places[next++]] = before[at];
+      }
+    }
+  }
+}
+
 void Preemption::forget_sums() {
   victim_slots_.reset();
   ending_victims_.reset();
@@ -50,10 +72,14 @@ bool Preemption::make_room(const Job& claimant, SlotClaim& claim) {
   if (victims_.empty()) return false;
   if (!is_hopeless(claim)) {
     const SlotReservations before = reservations();
-    const std::vector<TargetedJob> chosen = choose({claimant, claim.slots()}, claim, By::kLimits);
-    if (!chosen.empty()) {
+    const SlotsFor wanted{claimant, claim.slots()};
+    const std::vector<TargetedJob> chosen = choose(wanted, claim, By::kLimits);
+    // The part that a guarantee covers is claimed by itself, and waits for no answer.
+    const bool has_part = !to_ask(chosen, wanted).empty() && covered_workers(claimant, claim) > 0 &&
+                          covered_workers(claimant, claim) < claim.workers;
+    if (!chosen.empty() && !has_part) {
       TP_CHECK(reservations().reserve(claim), "the victims that are left make room for the claim");
-      for (const TargetedJob& each : chosen) take_all(each, claimant);
+      take(chosen, wanted);
       return true;
     }
     reservations_.emplace(before);
@@ -115,7 +141,11 @@ TypeRoom Preemption::make_room_on_nodes(const Job& claimant) {
   const auto room_now = [&] { return room_of_type(draft_, claimant, draft_.leaving_workers()); };
   TypeRoom room = room_now();
   if (room.coming) return room;
-  if (preempt_of(victims_in_way(claimant), claimant)) return room_now();
+  if (preempt_of(victims_in_way(claimant), claimant)) {
+    room = room_now();
+    room.coming = true;  // also where victims are asked first
+    return room;
+  }
   if (room.movers.empty() && displace_for(claimant)) return room_now();
   note_missed(claimant, [&](const Job& victim) { return is_in_way(victim, claimant); });
   if (room.movers.empty()) return room;
@@ -156,7 +186,7 @@ bool Preemption::preempt_of(const std::vector<TargetedJob>& in_way, const Job& c
     if (!open.fits()) continue;
     drop_unneeded(chosen, open);
     if (!is_within_limit(chosen, {claimant, claimant.spec.smallest_slots()}, By::kLimits)) return false;
-    for (const TargetedJob& one : chosen) take_all(one, claimant);
+    take(chosen, {claimant, claimant.spec.smallest_slots()});
     return true;
   }
   return false;
@@ -186,7 +216,7 @@ void Preemption::make_room_elsewhere(const Job& claimant, int lacking) {
   }
   draft_.reserve(lacking);
   keeps_for_movers_ = keeps_for_movers_ || lacking > 0;
-  for (const TargetedJob& victim : chosen) take_all(victim, claimant);
+  take(chosen, wanted);
 }
 
 int Preemption::held_elsewhere(const Job& job, const Job& claimant) const {
@@ -355,7 +385,7 @@ void Preemption::note_missed(const Job& claimant, const Helps& helps) {
 
 bool Preemption::may_be_chosen(const Job& job, const SlotsFor& claimant, By by) {
   if (!may_be_preempted(job, claimant.job)) return false;
-  if (by == By::kLimits) return limits().allow(claimant, job);
+  if (by == By::kLimits) return limits().allow(claimant, job) && !refused_until(job, claimant);
   return !draft_.alters(job.id);
 }
 
@@ -382,11 +412,11 @@ std::optional<Reason> Preemption::why_held_up(const Job& claimant, int free) {
   for (const TargetedJob& each : victims_) {
     const bool is_of_use = !is_choosy(claimant.spec) || is_in_way(*each.job, claimant);
     if (!is_of_use || !may_be_chosen(*each.job, wanted, By::kNeed)) continue;
-    if (limits().allow(wanted, *each.job)) return std::nullopt;
-    const BarredUntil bar = bar_between(claimant, *each.job);
-    if (first && first->until <= bar.until) continue;
+    const auto bar = bar_between(wanted, *each.job);
+    if (!bar) return std::nullopt;
+    if (first && first->until <= bar->until) continue;
     first = bar;
-    victim = bar.by == PreemptionBar::kOften ? each.job->id : JobId();
+    victim = bar->by == PreemptionBar::kOften || bar->by == PreemptionBar::kRefused ? each.job->id : JobId();
   }
   if (!first) return std::nullopt;
   const std::int64_t until = told_in_utc(draft_.state(), first->until);
@@ -395,6 +425,9 @@ std::optional<Reason> Preemption::why_held_up(const Job& claimant, int free) {
                                  .free = free,
                                  .since_unix = utc_us(draft_.state(), waits_since(claimant)) / kSecond,
                                  .from_unix = until};
+  }
+  if (first->by == PreemptionBar::kRefused) {
+    return reason::PreemptionRefused{.needed = wanted.slots, .free = free, .job = victim, .again_unix = until};
   }
   const ChurnLimit& churn = *draft_.state().tenants->churn;
   return reason::PreemptionLimit{.needed = wanted.slots,
@@ -405,11 +438,29 @@ std::optional<Reason> Preemption::why_held_up(const Job& claimant, int free) {
                                  .again_unix = until};
 }
 
-// The last of the bars that are not lifted yet. Requires: the limits do not allow the preemption.
-BarredUntil Preemption::bar_between(const Job& claimant, const Job& victim) {
-  const BarredUntil pool{PreemptionBar::kPoolOften, limits().allows_one()};
-  const auto bar = limits().bar(claimant, victim);
-  return bar && bar->until >= pool.until ? *bar : pool;
+// The last of the bars that are not lifted yet; none: the victim may be preempted.
+std::optional<BarredUntil> Preemption::bar_between(const SlotsFor& claimant, const Job& victim) {
+  std::optional<BarredUntil> last;
+  if (!limits().allow(claimant, victim)) {
+    last = limits().bar(claimant.job, victim);
+    const BarredUntil pool{PreemptionBar::kPoolOften, limits().allows_one()};
+    if (!last || last->until < pool.until) last = pool;
+  }
+  const auto refused = refused_until(victim, claimant);
+  if (refused && (!last || last->until < *refused)) last = {PreemptionBar::kRefused, *refused};
+  return last;
+}
+
+// A guarantee of a type is told no refusal, as little as any other, but for jobs of its own tenant.
+bool Preemption::lets_refuse(const Job& victim, const SlotsFor& claim) {
+  if (limits_.none() || !limits().lets_refuse(claim, victim)) return false;
+  const bool is_own = victim.spec.tenant == claim.job.spec.tenant;
+  return is_own || !draft_.type_guarantees().cover(claim.job, claim.slots);
+}
+
+std::optional<Instant> Preemption::refused_until(const Job& victim, const SlotsFor& claim) {
+  const auto until = limits_.refused_until(victim);
+  return until && lets_refuse(victim, claim) ? until : std::nullopt;
 }
 
 PreemptionLimits& Preemption::limits() {
@@ -417,11 +468,37 @@ PreemptionLimits& Preemption::limits() {
   return limits_;
 }
 
-void Preemption::take_all(const TargetedJob& victim, const Job& claimant) {
-  preempt_for(draft_, *victim.job, claimant.id);
-  if (reservations_) add_workers(victim, *reservations_);
-  std::erase_if(victims_, [&](const TargetedJob& each) { return each.job == victim.job; });
+std::vector<TargetedJob> Preemption::to_ask(const std::vector<TargetedJob>& chosen, const SlotsFor& claim) {
+  std::vector<TargetedJob> open;
+  std::copy_if(chosen.begin(), chosen.end(), std::back_inserter(open), [&](const TargetedJob& each) {
+    return lets_refuse(*each.job, claim) && !limits_.has_yielded(*each.job);
+  });
+  return open;
+}
+
+// Once one refuses the claim may take others, and those that have left would have left for nothing.
+void Preemption::take(const std::vector<TargetedJob>& chosen, const SlotsFor& claim) {
+  const std::vector<TargetedJob> open = to_ask(chosen, claim);
+  for (const TargetedJob& each : open) ask(each, claim.job.id);
+  for (const TargetedJob& victim : chosen) {
+    if (open.empty()) preempt_for(draft_, *victim.job, claim.job.id);
+    if (reservations_) add_workers(victim, *reservations_);
+    const bool stays = !open.empty() && !draft_.alters(victim.job->id) && !limits_.awaits_answer(*victim.job);
+    if (stays) keep_size(draft_, *victim.job, *victim.target, reason::Unclaimed{{.size = victim.job->size()}});
+    std::erase_if(victims_, [&](const TargetedJob& each) { return each.job == victim.job; });
+  }
   forget_sums();
+}
+
+// What it is asked already stands, for whichever job that was.
+void Preemption::ask(const TargetedJob& victim, JobId claimant) {
+  const Job& job = *victim.job;
+  const bool is_asked = limits_.awaits_answer(job);
+  const Instant until = is_asked ? job.preemption.asked->answer_by : draft_.now() + job.spec.elastic.grace;
+  const reason::AskedToLeave why{.for_job = is_asked ? job.preemption.asked->for_job : claimant,
+                                 .until_unix = told_in_utc(draft_.state(), until)};
+  if (is_asked) return keep_size(draft_, job, *victim.target, why);
+  draft_.conclude(job, AskIntent{.job = job.id, .for_job = claimant}, why, draft_.planned_target(job));
 }
 
 void Preemption::keep_the_others() {
@@ -434,6 +511,9 @@ void Preemption::keep_the_others() {
 std::optional<Reason> Preemption::why_kept(const Job& job) {
   if (is_missed(job)) return end_of(job);
   if (auto barred = preemption_barred(draft_, job)) return barred;
+  if (const auto refused = limits_.refused_until(job)) {
+    return reason::RefusesToLeave{.again_unix = told_in_utc(draft_.state(), *refused)};
+  }
   const auto often = limits().bar_of(job);
   if (!often) return std::nullopt;
   const ChurnLimit& churn = *draft_.state().tenants->churn;

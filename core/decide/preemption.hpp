@@ -4,6 +4,9 @@
 // in the plan's order are looked at first, and each that the others make up for is left alone. One that may not be
 // preempted, or not yet, stays, and so does one that ends sooner than it could be started again (job_work.hpp), unless
 // for a higher priority. The operators' limits on preemption hold up what no guarantee covers (preemption_limits.hpp).
+// Where its tenant lets a program refuse, it is asked first; until all that are asked have answered, none of those that
+// would leave together does.
+// Among jobs of one tenant and priority those that would lose what they have done go last (change_costs.hpp).
 // For a job that asks for particular nodes only those are preempted that hold slots there; else workers of others move
 // elsewhere (type_moves.hpp). Where these find no room, and a guarantee of the type covers the claim, they are
 // preempted, but for what their own tenants are guaranteed.
@@ -38,6 +41,8 @@ class Preemption {
 
   // In the plan's order. Requires: it runs, can change now, and its target is 0.
   void add(const TargetedJob& victim);
+  // Once all are known: of jobs of one tenant and priority those that would lose no work are preempted first.
+  void spare_unsaved();
 
   // Preempts as few as the claim needs and reserves the room; none if all of them were not enough.
   bool make_room(const Job& claimant, SlotClaim& claim);
@@ -77,7 +82,7 @@ class Preemption {
   [[nodiscard]] std::vector<TargetedJob> choose(const SlotsFor& claimant, const SlotClaim& claim, By by);
   [[nodiscard]] bool may_be_chosen(const Job& job, const SlotsFor& claimant, By by);
   [[nodiscard]] bool is_within_limit(const std::vector<TargetedJob>& chosen, const SlotsFor& claimant, By by);
-  [[nodiscard]] BarredUntil bar_between(const Job& claimant, const Job& victim);
+  [[nodiscard]] std::optional<BarredUntil> bar_between(const SlotsFor& claimant, const Job& victim);
   // Not even all victims hold enough single slots of one of its types, so none of them is tried.
   [[nodiscard]] bool is_hopeless(const SlotClaim& claim);
   [[nodiscard]] const std::vector<TargetedJob>& ending_victims();
@@ -104,7 +109,12 @@ class Preemption {
   [[nodiscard]] bool may_be_preempted(const Job& job, const Job& claimant) const;
   template <class Helps>
   void note_missed(const Job& claimant, const Helps& helps);
-  void take_all(const TargetedJob& victim, const Job& claimant);
+  // Preempts these, or asks those that may refuse and have still to say.
+  void take(const std::vector<TargetedJob>& chosen, const SlotsFor& claim);
+  [[nodiscard]] std::vector<TargetedJob> to_ask(const std::vector<TargetedJob>& chosen, const SlotsFor& claim);
+  void ask(const TargetedJob& victim, JobId claimant);
+  [[nodiscard]] bool lets_refuse(const Job& victim, const SlotsFor& claim);
+  [[nodiscard]] std::optional<Instant> refused_until(const Job& victim, const SlotsFor& claim);
   [[nodiscard]] bool is_missed(const Job& job) const;
   [[nodiscard]] Reason end_of(const Job& job) const;
   [[nodiscard]] std::optional<Reason> why_kept(const Job& job);

@@ -104,6 +104,8 @@ class Reconciler {
   // No job behind may start.
   [[nodiscard]] bool is_blocked() const { return rule_ == LineRule::kStrict && waiting_ > 0; }
 
+  void order_victims() { preemption_.spare_unsaved(); }
+
   void keep_running() { preemption_.keep_the_others(); }
 
   // Once all slots are handed out: which jobs did not start, and why. Only now it is known which lack room at their
@@ -519,6 +521,7 @@ IdSet<JobId> reconcile(DecisionDraft& draft, const OffPlan& to_reconcile) {
   const std::vector<TargetedJob> line = line_of(draft, to_reconcile.jobs);
   Reconciler reconciler(draft, to_reconcile.releasing);
   for (const TargetedJob& entry : line) reconciler.shrink_over_target(entry);
+  reconciler.order_victims();
   for (const TargetedJob& entry : line) reconciler.keep_room(entry);
   for (const TargetedJob& entry : line) reconciler.allocate(entry);
   reconciler.keep_running();

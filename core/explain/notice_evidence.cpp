@@ -10,6 +10,16 @@ namespace {
 
 constexpr std::size_t kAnswersTold = 4;
 
+// Its job goes on: it has refused, or was asked and is not needed any more.
+bool is_over(const ClusterState& state, const Job& job, const Worker& worker) {
+  const LeaveNotice& notice = *worker.notice;
+  const auto& asked = job.preemption.asked;
+  if (asked && asked->decision == notice.decision) return state.now >= asked->answer_by;
+  const bool is_spoken_for = notice.granted && notice.answer == NoticeAnswer::kNone;
+  const bool is_refusal = notice.granted && notice.answer == NoticeAnswer::kRefuse;
+  return is_spoken_for || (is_refusal && state.now >= job.preemption.refused_until.value_or(state.now));
+}
+
 }  // namespace
 
 std::vector<std::string> notice_evidence(const ClusterState& state, const Job& job) {
@@ -18,7 +28,7 @@ std::vector<std::string> notice_evidence(const ClusterState& state, const Job& j
   Instant first;
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
-    if (!worker.notice || worker.is_gone()) continue;
+    if (!worker.notice || worker.is_gone() || is_over(state, job, worker)) continue;
     if (worker.notice->answer == NoticeAnswer::kNone) {
       first = silent == 0 ? worker.notice->by : std::min(first, worker.notice->by);
       ++silent;
@@ -28,7 +38,7 @@ std::vector<std::string> notice_evidence(const ClusterState& state, const Job& j
   }
   if (silent > 0) {
     lines.push_back(counted(silent, "worker") + (silent == 1 ? " has" : " have") + " until " +
-                    clock_text(state, first) + " to leave");
+                    clock_text(state, first) + (job.preemption.asked ? " to answer" : " to leave"));
   }
   return lines;
 }

@@ -334,8 +334,8 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   }
   if (const auto* never = reason_as<reason::NeverFits>(why)) suggest_never_fits(state, job, *never, out);
   if (is_any_of<reason::DomainsTooSmall, reason::WaitingForDomains>(why)) suggest_smaller(state, job, out);
-  if (is_any_of<reason::WaitingForSlots, reason::PreemptsLater, reason::PreemptionLimit, reason::WaitingForNodes,
-                reason::BehindOlderJob, reason::TurnWait>(why))
+  if (is_any_of<reason::WaitingForSlots, reason::PreemptsLater, reason::PreemptionLimit, reason::PreemptionRefused,
+                reason::WaitingForNodes, reason::BehindOlderJob, reason::TurnWait>(why))
     suggest_room(state, job, out);
   if (is_any_of<reason::NoNodeMatches, reason::NoNodes>(why)) suggest_lost(state, job, out);
   append_new(without_vain_undrains(state, advice_of(why, job.id)), out.advice);

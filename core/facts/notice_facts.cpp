@@ -35,6 +35,20 @@ void put_off(Worker& worker, Instant by) {
   if (worker.kill_at) worker.kill_at = std::max(*worker.kill_at, by);
 }
 
+// The answer decides what its job was asked, and is whether it refuses.
+bool refuses(StateChange& change, Job& job, const NoticeAnswered& fact) {
+  auto& asked = job.preemption.asked;
+  if (!asked || asked->decision != fact.decision || change.at() >= asked->answer_by) return false;
+  const Duration holds = change.state().tenants->notice_refusal_of(job.spec.tenant);
+  if (fact.answer != NoticeAnswer::kRefuse || holds == Duration()) {
+    asked->yields = true;
+    return false;
+  }
+  asked.reset();
+  job.preemption.refused_until = change.at() + holds;
+  return true;
+}
+
 }  // namespace
 
 const LeaveNotice& give_notice(StateChange& change, WorkerId id, const Reason& reason, Duration within) {
@@ -66,7 +80,7 @@ Status apply(StateChange& change, const NoticeAnswered& fact) {
   const bool heard = speaker != nullptr && speaker->notice && speaker->notice->decision == fact.decision &&
                      speaker->notice->answers < fact.number && speaker->notice->answers < kAnswersMost;
   if (!heard || change.at() >= speaker->notice->by) return ok_status();
-  const Job& job = change.job(speaker->job);
+  Job& job = change.job(speaker->job);
   const Instant before = speaker->notice->by;
   const Instant asked = change.at() + std::min(fact.needs, kNoticeExtensionMost * 2);
   const auto together = noticed_by(change.state(), job, fact.decision);
@@ -78,6 +92,9 @@ Status apply(StateChange& change, const NoticeAnswered& fact) {
   notice.answer = fact.answer;
   notice.answers = fact.number;
   notice.granted = fact.answer == NoticeAnswer::kUntil ? notice.by >= asked : fact.answer != NoticeAnswer::kRefuse;
+  if (refuses(change, job, fact)) {
+    for (const WorkerId id : together) change.worker(id).notice->granted = true;
+  }
   change.emit("job.notice_answered", job, answered_data(change.state(), fact, before));
   return ok_status();
 }

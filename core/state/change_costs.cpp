@@ -10,9 +10,21 @@ namespace {
 constexpr double kUnknownStallMs = 1'000;
 constexpr double kUnknownRestartMs = 30'000;
 constexpr double kUnknownBootMs = 10'000;
+constexpr Duration kAtRiskMost = Duration::seconds(3'600);
+constexpr Duration kFresh = Duration::seconds(600);  // since the newest saved state
 
 Duration of_ms(double ms) {
   return Duration::micros(static_cast<std::int64_t>(ms * 1000));
+}
+
+// Its program keeps checkpoints of its own, if it names any: the engine hears of none.
+bool keeps_nothing(const Job& job) {
+  return job.spec.resize == ResizeMode::kRestart && !job.spec.checkpoint.every && job.spec.checkpoint.dir.empty();
+}
+
+bool may_save_too_late(const Job& job) {
+  const Duration lost = job.account.overheads[Overhead::kLostToPreemption].slot_time;
+  return job.spec.resize == ResizeMode::kLive && (lost > Duration() || job.recovery.checkpoint_failure);
 }
 
 }  // namespace
@@ -39,9 +51,27 @@ Duration restart_stall(const Job& job) {
   return of_ms(cost.count > 0 ? cost.mean_stall_ms : kUnknownRestartMs);
 }
 
+Duration work_at_risk(const Job& job) {
+  if (keeps_nothing(job)) {
+    const Instant since = job.membership.commit.at;  // from when on its programs run
+    const Instant told = job.progress.reported_at.value_or(since);
+    return std::clamp(told - since, Duration(), kAtRiskMost);
+  }
+  const auto record = job.measurements.sizes.find(job.size());
+  if (!may_save_too_late(job) || record == job.measurements.sizes.end()) return {};
+  const std::int64_t steps = std::max<std::int64_t>(0, job.progress.step - job.account.saved.step);
+  const double seconds = static_cast<double>(steps) * record->second.step_seconds;
+  return Duration::from_seconds(std::clamp(seconds, 0.0, kAtRiskMost.to_seconds()));
+}
+
+bool loses_work(const Job& job) {
+  return keeps_nothing(job) || work_at_risk(job) > kFresh;
+}
+
 Duration resume_cost(const Job& job) {
-  if (job.spec.resize == ResizeMode::kRestart) return std::max(boot_time(job), restart_stall(job));
-  return boot_time(job) + change_stall(job, &TypeRecords::shrink_cost);
+  const Duration at_risk = work_at_risk(job);
+  if (job.spec.resize == ResizeMode::kRestart) return std::max(boot_time(job), restart_stall(job)) + at_risk;
+  return boot_time(job) + change_stall(job, &TypeRecords::shrink_cost) + at_risk;
 }
 
 double cost_of_replacing(const Job& job, int size) {

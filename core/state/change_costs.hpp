@@ -14,8 +14,17 @@ namespace tidepool::core {
 // Likewise, of a job whose programs are started anew (ResizeMode::kRestart).
 [[nodiscard]] Duration restart_stall(const Job& job);
 
-// What giving up all slots costs until the job steps again with as many: keeping its state, and a start. What it has
-// done is kept, so none of it is lost.
+// What giving up all slots would make the job do again: nothing of a job that saves its state when it is told to leave;
+// else what it has done since its newest saved state, at most an hour, so that none is kept for ever by what it does
+// not save. Such a job has lost steps to a preemption before, takes checkpoints that fail, or is started anew at each
+// change and names no checkpoints (ResizeMode::kRestart).
+[[nodiscard]] Duration work_at_risk(const Job& job);
+// It is more than what every job may lose alike, so that one that saves more often than that is not preempted in the
+// place of one that does not.
+[[nodiscard]] bool loses_work(const Job& job);
+
+// What giving up all slots costs until the job steps again with as many and where it was: keeping its state, a start,
+// and the work at risk.
 [[nodiscard]] Duration resume_cost(const Job& job);
 
 // Slot-seconds that replacing a worker takes from the job when it has so many.

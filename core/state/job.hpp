@@ -267,11 +267,21 @@ struct Account {
   SavedMark saved;
 };
 
+// Its program was asked to leave for another job, and may refuse.
+struct LeaveQuestion {
+  JobId for_job;
+  DecisionId decision;  // that asked; the notices of the job's workers are of it
+  Instant answer_by;
+  bool yields = false;  // it has answered, and does not refuse
+};
+
 // What the limits on preemption go by (tenants/preemption_limits.hpp).
 struct PreemptionRecord {
   std::optional<Instant> pending_since;  // when it came to wait again; none = since it was submitted
   std::vector<Instant> times;            // its newest preemptions for other jobs, as many as a limit is about
   bool room_made = false;                // others were preempted for it, and it has not started or grown since
+  std::optional<LeaveQuestion> asked;    // newest that it has not refused
+  std::optional<Instant> refused_until;  // its program has refused to leave
 };
 
 struct Job {

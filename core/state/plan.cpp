@@ -37,6 +37,7 @@ std::string_view name_of(const Intent& intent) {
                         [](const SwitchIntent&) { return "switch"; },
                         [](const LaunchIntent&) { return "launch"; },
                         [](const PreemptIntent&) { return "preempt"; },
+                        [](const AskIntent&) { return "ask_to_leave"; },
                         [](const StopWorkerIntent&) { return "stop_worker"; },
                         [](const ProbeIntent&) { return "probe_node"; },
                         [](const EndJobIntent&) { return "end_job"; },

@@ -93,6 +93,11 @@ struct PreemptIntent {
   bool after_failure = false;   // there is no step to agree on; every survivor keeps what it has
   JobId for_job = {};           // that is to have the slots; none = it is not preempted for another job
 };
+// Asks the program of a running job whether it leaves for another job. It may refuse; all else stays as it is.
+struct AskIntent {
+  JobId job;
+  JobId for_job;
+};
 // Ends one worker process: with notice until `grace` has passed, then by force.
 enum class StopCause {
   kLeaves,         // it has no place in the job any more, or the job ends or waits
@@ -119,8 +124,9 @@ struct EndJobIntent {
   JobEnd end = JobEnd::kFailed;
 };
 
-using Intent = std::variant<StartIntent, GrowIntent, ShrinkIntent, ReplaceIntent, MoveIntent, RebalanceIntent,
-                            SwitchIntent, LaunchIntent, PreemptIntent, StopWorkerIntent, ProbeIntent, EndJobIntent>;
+using Intent =
+    std::variant<StartIntent, GrowIntent, ShrinkIntent, ReplaceIntent, MoveIntent, RebalanceIntent, SwitchIntent,
+                 LaunchIntent, PreemptIntent, AskIntent, StopWorkerIntent, ProbeIntent, EndJobIntent>;
 
 [[nodiscard]] JobId job_of(const Intent& intent);
 // The slow worker that the intent is about; none if it is about none.

@@ -59,6 +59,9 @@ Status check_numbers(const Tenant& tenant) {
       (*tenant.notice_extension < Duration() || *tenant.notice_extension > kNoticeExtensionMost)) {
     return wrong(tenant, "notice_extension is from 0s to 24h");
   }
+  if (tenant.notice_refusal && (*tenant.notice_refusal < Duration() || *tenant.notice_refusal > kNoticeRefusalMost)) {
+    return wrong(tenant, "notice_refusal is from 0s to 24h");
+  }
   if (!is_delay(tenant.preempt_after)) return wrong(tenant, "preempt_after is from 0s to 24h");
   if (tenant.budget) {
     if (const Status fits = check_budget(*tenant.budget); !fits.ok()) return wrong(tenant, fits.error().message);
@@ -203,12 +206,25 @@ std::vector<const Tenant*> TenantTree::path_to(std::string_view name) const {
   return path;
 }
 
-Duration TenantTree::notice_extension_of(std::string_view name) const {
+namespace {
+
+Duration least_of(const std::vector<const Tenant*>& path, std::optional<Duration> Tenant::* limit) {
   std::optional<Duration> least;
-  for (const Tenant* tenant : path_to(name)) {
-    if (tenant->notice_extension) least = std::min(*tenant->notice_extension, least.value_or(kNoticeExtensionMost));
+  for (const Tenant* tenant : path) {
+    const std::optional<Duration>& own = tenant->*limit;
+    if (own) least = std::min(*own, least.value_or(*own));
   }
   return least.value_or(Duration());
+}
+
+}  // namespace
+
+Duration TenantTree::notice_extension_of(std::string_view name) const {
+  return least_of(path_to(name), &Tenant::notice_extension);
+}
+
+Duration TenantTree::notice_refusal_of(std::string_view name) const {
+  return least_of(path_to(name), &Tenant::notice_refusal);
 }
 
 Duration TenantTree::preempt_after_of(std::string_view name) const {
@@ -218,8 +234,9 @@ Duration TenantTree::preempt_after_of(std::string_view name) const {
 }
 
 bool TenantTree::limits_preemption() const {
-  return churn || preempt_after > Duration() ||
-         std::any_of(tenants.begin(), tenants.end(), [](const Tenant& any) { return any.preempt_after > Duration(); });
+  return churn || preempt_after > Duration() || std::any_of(tenants.begin(), tenants.end(), [](const Tenant& any) {
+           return any.preempt_after > Duration() || any.notice_refusal.value_or(Duration()) > Duration();
+         });
 }
 
 Status check_tenants(const TenantTree& tree) {

@@ -38,6 +38,9 @@ struct Tenant {
   std::optional<Budget> budget{};           // of its jobs and those of tenants below it
   // By how much programs of its jobs, and of tenants below it, may put off their end. None = no limit of its own.
   std::optional<Duration> notice_extension{};
+  // For how long a refusal of such a program to be preempted holds; 0s: none does. None = likewise, no limit of its
+  // own.
+  std::optional<Duration> notice_refusal{};
   // How long its jobs, and those of tenants below it, wait before others are preempted for them; likewise the tree's.
   Duration preempt_after{};
   SharedValue<JobDefaults> defaults{};  // of its jobs and those of tenants below it
@@ -47,6 +50,7 @@ struct Tenant {
 };
 
 inline constexpr Duration kNoticeExtensionMost = Duration::seconds(std::int64_t{24} * 3600);
+inline constexpr Duration kNoticeRefusalMost = Duration::seconds(std::int64_t{24} * 3600);
 
 // How often jobs are preempted for others: at most so many times within any window, one job and all of them together.
 struct ChurnLimit {
@@ -79,6 +83,7 @@ struct TenantTree {
   [[nodiscard]] std::vector<const Tenant*> path_to(std::string_view name) const;
   // The least that a tenant on its path sets; none of them does, or it does not exist: nothing.
   [[nodiscard]] Duration notice_extension_of(std::string_view name) const;
+  [[nodiscard]] Duration notice_refusal_of(std::string_view name) const;
   // The greatest that the tree or a tenant on its path sets.
   [[nodiscard]] Duration preempt_after_of(std::string_view name) const;
   [[nodiscard]] bool limits_preemption() const;

@@ -32,6 +32,9 @@ std::optional<Instant> preemptible_from(const ClusterState& state, const Job& jo
   return churn ? full_until(job.preemption.times, churn->per_job, churn->window) : std::nullopt;
 }
 
+// After the time to answer: a job that has not refused is preempted without being asked again.
+constexpr Duration kAnswerStands = Duration::seconds(60);
+
 std::size_t joining_by(const Intent& intent) {
   return std::visit(
       Overloaded{[](const StartIntent& any) { return any.joining_workers.size(); },
@@ -68,7 +71,11 @@ std::optional<Instant> next_preemption_due(const ClusterState& state, const Job&
   FirstAfter first(after);
   const bool lacks_slots = job.planned && job.planned->target.size > job.size();
   if (lacks_slots) first.consider(may_preempt_from(state, job));
-  if (is_active(job.state())) first.consider(preemptible_from(state, job));
+  if (is_active(job.state())) {
+    first.consider(preemptible_from(state, job));
+    first.consider(job.preemption.refused_until);
+    if (job.preemption.asked) first.consider(job.preemption.asked->answer_by);
+  }
   return first.found();
 }
 
@@ -155,6 +162,32 @@ Instant PreemptionLimits::allows_one() const {
 bool PreemptionLimits::allow(const SlotsFor& claim, const Job& victim) {
   if (none_ || covers(claim, victim)) return true;
   return left().value_or(1) > 0 && !bar(claim.job, victim);
+}
+
+bool PreemptionLimits::lets_refuse(const SlotsFor& claim, const Job& victim) {
+  if (none_ || victim.spec.elastic.grace == Duration()) return false;
+  if (state_.tenants->notice_refusal_of(victim.spec.tenant) == Duration()) return false;
+  const auto& members = victim.membership.members;
+  const bool hears = std::any_of(members.begin(), members.end(), [&](WorkerId id) {
+    return state_.find_node(state_.find_worker(id)->node)->gives_notice;
+  });
+  return hears && !covers(claim, victim);
+}
+
+std::optional<Instant> PreemptionLimits::refused_until(const Job& victim) const {
+  const auto& until = victim.preemption.refused_until;
+  const bool holds = until && *until > now_ && state_.tenants->notice_refusal_of(victim.spec.tenant) > Duration();
+  return holds ? until : std::nullopt;
+}
+
+bool PreemptionLimits::awaits_answer(const Job& victim) const {
+  const auto& asked = victim.preemption.asked;
+  return asked && !asked->yields && now_ < asked->answer_by;
+}
+
+bool PreemptionLimits::has_yielded(const Job& victim) const {
+  const auto& asked = victim.preemption.asked;
+  return asked && !awaits_answer(victim) && now_ < asked->answer_by + kAnswerStands;
 }
 
 std::optional<BarredUntil> PreemptionLimits::bar_of(const Job& victim) const {

@@ -1,5 +1,6 @@
 // The limits on preemption that operators set with the tenants: how long a job waits before others are preempted for it
-// (preempt_after), and how often one job, and all together, are preempted within a window (churn).
+// (preempt_after), how often one job, and all together, are preempted within a window (churn), and for how long one is
+// spared whose program refuses (notice_refusal).
 //
 // Safe rules. A preemption is one for another job (PreemptIntent::for_job), and takes all slots of its victim;
 // shrinking is none. What a guarantee covers is held up by no limit, and is counted: a tenant has its guarantee back at
@@ -37,7 +38,7 @@ struct SlotsFor {
 };
 
 // What keeps a job from being preempted for another one, and until when.
-enum class PreemptionBar { kClaimantWaits, kOften, kPoolOften };
+enum class PreemptionBar { kClaimantWaits, kOften, kPoolOften, kRefused };
 struct BarredUntil {
   PreemptionBar by = PreemptionBar::kClaimantWaits;
   Instant until;
@@ -67,6 +68,16 @@ class PreemptionLimits {
   [[nodiscard]] Instant allows_one() const;
   // It may be preempted for the claim now, as far as the limits go.
   [[nodiscard]] bool allow(const SlotsFor& claim, const Job& victim);
+
+  // The program of the victim may refuse to leave for the claim: its tenant lets it, it would hear that it is asked,
+  // and no guarantee covers the claim.
+  [[nodiscard]] bool lets_refuse(const SlotsFor& claim, const Job& victim);
+  // Of one that may refuse: until when it has.
+  [[nodiscard]] std::optional<Instant> refused_until(const Job& victim) const;
+  // What it says to the question that stands is awaited.
+  [[nodiscard]] bool awaits_answer(const Job& victim) const;
+  // It has answered, or kept silent, so lately that it need not be asked once more.
+  [[nodiscard]] bool has_yielded(const Job& victim) const;
 
   // What keeps the job from being preempted, whatever claims its slots without a guarantee.
   [[nodiscard]] std::optional<BarredUntil> bar_of(const Job& victim) const;

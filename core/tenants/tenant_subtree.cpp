@@ -31,6 +31,7 @@ struct Limits {
   const Tenant* job_price_max = nullptr;
   const Tenant* job_grace_max = nullptr;
   const Tenant* notice_extension = nullptr;
+  const Tenant* notice_refusal = nullptr;
   const Tenant* borrow = nullptr;
 
   void add(const Tenant& tenant) {
@@ -39,6 +40,7 @@ struct Limits {
     if (tenant.job_price_max) job_price_max = &tenant;
     if (tenant.job_grace_max) job_grace_max = &tenant;
     if (tenant.notice_extension) notice_extension = &tenant;
+    if (tenant.notice_refusal) notice_refusal = &tenant;
     if (tenant.borrow) borrow = &tenant;
   }
 };
@@ -57,6 +59,7 @@ Status check_limits(const Tenant& tenant, const Limits& above) {
   TP_TRY(check_limit(tenant, &Tenant::job_price_max, above.job_price_max, "job_price_max"));
   TP_TRY(check_limit(tenant, &Tenant::job_grace_max, above.job_grace_max, "job_grace_max"));
   TP_TRY(check_limit(tenant, &Tenant::notice_extension, above.notice_extension, "notice_extension"));
+  TP_TRY(check_limit(tenant, &Tenant::notice_refusal, above.notice_refusal, "notice_refusal"));
   if (above.borrow == nullptr || !tenant.borrow) return ok_status();
   const std::int64_t most = std::int64_t{tenant.guarantee} + *tenant.borrow;
   const std::int64_t allowed = std::int64_t{above.borrow->guarantee} + *above.borrow->borrow;

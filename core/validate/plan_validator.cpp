@@ -155,6 +155,13 @@ class PlanCheck {
     return ok_status();
   }
 
+  Status check(const Job& job, const AskIntent& intent) {
+    TP_TRY(resizable(job));
+    const Job* claimant = state_.find_job(intent.for_job);
+    if (claimant != nullptr && claimant != &job) return ok_status();
+    return breaks("JobExists", job.id.text() + " would leave for " + intent.for_job.text());
+  }
+
   Status check(const Job& job, const StopWorkerIntent& intent) {
     const Worker* worker = state_.find_worker(intent.worker);
     if (worker == nullptr || worker->job != job.id) return breaks("JobOwnsItsWorkers", intent.worker.text());

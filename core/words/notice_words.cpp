@@ -20,7 +20,9 @@ std::string answer_text(const ClusterState& state, const Worker& worker) {
     case NoticeAnswer::kUntil:
       return notice.granted ? name + " is saving, " + until + " granted"
                             : name + " asked for more time than it may have; it has " + until;
-    case NoticeAnswer::kRefuse: return name + " refuses to leave, which is denied; it has " + until;
+    case NoticeAnswer::kRefuse:
+      if (notice.granted) return name + " refuses to leave, which is granted";
+      return name + " refuses to leave, which is denied; it has " + until;
   }
   return name + " has " + until + " to leave";
 }

@@ -110,6 +110,10 @@ std::string text_of(const PreemptionLimit& why) {
          utc_clock_text(why.again_unix);
 }
 
+std::string text_of(const PreemptionRefused& why) {
+  return "waits for " + slots(why.needed) + "; " + are_free_for(why.free, why.needed) + "; " + why.job.text() +
+         " refuses to leave; it may be asked again at " + utc_clock_text(why.again_unix);
+}
 std::string text_of(const NodesBeingCleared& why) {
   const std::string each = slots(why.slots_each) + " of one node";
   return "waits for " + each + (why.workers == 1 ? "" : " for each of its " + workers(why.workers)) +
@@ -263,6 +267,12 @@ std::string text_of(const EndsSoon& why) {
 std::string text_of(const PreemptedOften& why) {
   return "keeps its slots: " + often_text(why.pool ? "jobs were" : "it was", why.limit, why.window) +
          "; it may be preempted " + (why.pool ? "" : "again ") + "at " + utc_clock_text(why.again_unix);
+}
+std::string text_of(const AskedToLeave& why) {
+  return "is asked to leave for " + why.for_job.text() + "; it may refuse until " + utc_clock_text(why.until_unix);
+}
+std::string text_of(const RefusesToLeave& why) {
+  return "keeps its slots: its program refuses to leave; it may be asked again at " + utc_clock_text(why.again_unix);
 }
 std::string text_of(const TransitionInProgress& why) {
   return "is changing its size, " + from_to(why);
@@ -575,6 +585,7 @@ std::string sentence(const PlannedIntent& planned, const ClusterState& state) {
                    return "starting the programs of generation " + std::to_string(launch.number);
                  },
                  [&](const PreemptIntent&) { return gives_up(); },
+                 [&](const AskIntent&) { return why; },
                  [&](const StopWorkerIntent& stop) { return "stopping " + stop.worker.text() + ": " + why; },
                  [&](const ProbeIntent& probe) { return "measuring " + probe.node.text() + " again: " + why; },
                  [&](const EndJobIntent&) { return why; },

@@ -87,6 +87,9 @@ Lines lines_of(const PreemptionLimit& why, JobId) {
           advice_for_admin(std::string("a larger churn.") + (why.job ? "per_job" : "pool") +
                            ": schedctl tenants apply FILE")};
 }
+Lines lines_of(const PreemptionRefused& why, JobId) {
+  return {"wait until " + utc_clock_text(why.again_unix), "a shorter notice_refusal: schedctl tenants apply FILE"};
+}
 
 // The labels that are asked for, as schedctl takes them: of each key the first value.
 std::string first_labels(const std::string& word) {

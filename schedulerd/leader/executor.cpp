@@ -184,6 +184,7 @@ Effects Executor::carry_out(const core::Decision& decision, const core::ClusterS
                      const core::Job* job = state.find_job(intent.job);
                      if (intent.number > 0) orders.announce(*job, generation_of(*job));
                    },
+                   [&](const core::AskIntent& /*its workers have their notices*/) {},
                    [&](const core::StopWorkerIntent& intent) { orders.stop(intent.worker, intent.grace); },
                    [&](const core::ProbeIntent& intent) { orders.probe(intent.node); },
                    [&](const core::EndJobIntent& intent) {

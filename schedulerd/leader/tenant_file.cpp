@@ -47,6 +47,7 @@ core::TenantTree to_core(const api::v1::TenantTreeV1& file) {
                             .job_grace_max = fields.job_grace_max,
                             .budget = fields.budget ? std::optional(to_core(*fields.budget)) : std::nullopt,
                             .notice_extension = fields.notice_extension,
+                            .notice_refusal = fields.notice_refusal,
                             .preempt_after = fields.preempt_after,
                             .defaults = to_core_defaults(fields.defaults)});
   }

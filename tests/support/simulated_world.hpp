@@ -401,7 +401,7 @@ class SimulatedWorld {
     }
   }
 
-  // Two thirds of the agents bring saved states.
+  // Two thirds of the agents bring saved states, and most tell programs that they are to leave.
   core::NodeJoined joined(NodeId id, const std::string& name, int slots, const std::string& type, Money price,
                           const std::vector<WorkerId>& running) {
     return {.node = id,
@@ -411,6 +411,7 @@ class SimulatedWorld {
             .price_per_slot_hour = price,
             .running = running,
             .moves_states = id.number() % 3 != 0,
+            .gives_notice = id.number() % 4 != 0,
             .memory_per_slot = shares_memory_ ? random_share(rng_) : std::nullopt};
   }
 

@@ -124,14 +124,14 @@ typedef struct tidepool_leave_notice {
   int32_t heard;      /* of these the daemon has decided on */
   int32_t granted;    /* 1: the newest that was heard got what it asked for */
   char decision[24];  /* id of the decision, as `schedctl decisions` shows it */
-  char reason[48];    /* its reason as a code: "Preempted", "SuspendedByUser", "DrainSuspend", ... */
+  char reason[48];    /* its reason as a code: "Preempted", "AskedToLeave", "DrainSuspend", ... */
   char sentence[256]; /* the same in words, cut off where it is longer */
 } tidepool_leave_notice;
 
 #define TIDEPOOL_ANSWER_SAVING 1 /* for people to see; it changes nothing */
 #define TIDEPOOL_ANSWER_DONE 2   /* this worker may be ended at once, if the library has kept the job's state */
 #define TIDEPOOL_ANSWER_UNTIL 3  /* it needs until then: granted up to the notice_extension of the job's tenant */
-#define TIDEPOOL_ANSWER_REFUSE 4 /* for people to see; it is denied and the notice stands */
+#define TIDEPOOL_ANSWER_REFUSE 4 /* granted where the reason is "AskedToLeave"; else denied, and the notice stands */
 
 TIDEPOOL_API int tidepool_abi_version(void);
 

@@ -38,6 +38,24 @@ struct PreemptedOften {
   }
 };
 
+// Another job needs its slots: its program is asked first, and may refuse.
+struct AskedToLeave {
+  JobId for_job = {};
+  std::int64_t until_unix = 0;  // seconds since 1970; it leaves if it has not refused by then
+  static constexpr Traits kTraits{"AskedToLeave", ReasonCategory::kHolding};
+  bool operator==(const AskedToLeave&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("for_job", self.for_job, kIdentity), at("until_unix", self.until_unix, kIdentity);
+  }
+};
+// It has, and that holds still.
+struct RefusesToLeave {
+  std::int64_t again_unix = 0;  // seconds since 1970; it may be asked again then
+  static constexpr Traits kTraits{"RefusesToLeave", ReasonCategory::kHolding};
+  bool operator==(const RefusesToLeave&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { at("again_unix", self.again_unix, kIdentity); }
+};
+
 struct TransitionInProgress : Change {
   static constexpr Traits kTraits{"TransitionInProgress", ReasonCategory::kHolding};
 };

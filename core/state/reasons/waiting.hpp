@@ -76,6 +76,20 @@ struct PreemptionLimit {
   }
 };
 
+// A job that could be preempted for it has refused to leave.
+struct PreemptionRefused {
+  int needed = 0;
+  int free = 0;
+  JobId job = {};
+  std::int64_t again_unix = 0;  // seconds since 1970; that one may be asked again then
+  static constexpr Traits kTraits{"PreemptionRefused", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
+  bool operator==(const PreemptionRefused&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("needed", self.needed), at("free", self.free), at("job", self.job, kIdentity);
+    at("again_unix", self.again_unix, kIdentity);
+  }
+};
+
 // Slots enough are free, but on too few nodes as many as each of its workers needs: other jobs leave nodes for it.
 struct NodesBeingCleared {
   int workers = 0;

@@ -45,8 +45,8 @@ std::vector<std::string> workers_of(const core::Intent& intent) {
                           list(i.leaving_workers);
                         },
                         [&](const core::SwitchIntent& i) { list(i.members); }, [](const core::LaunchIntent&) {},
-                        [](const core::PreemptIntent&) {}, [&](const core::StopWorkerIntent& i) { list({i.worker}); },
-                        [](const core::EndJobIntent&) {}},
+                        [](const core::PreemptIntent&) {}, [](const core::AskIntent&) {},
+                        [&](const core::StopWorkerIntent& i) { list({i.worker}); }, [](const core::EndJobIntent&) {}},
              intent);
   return workers;
 }

@@ -1,6 +1,6 @@
 // Limits on preemption, over random lives of a cluster that tenants share: no job, nor the pool, has more preemptions
-// within any window than is allowed, and none is preempted for a job that has not waited for long enough, unless the
-// claim was within a guarantee. Every law of decisions holds.
+// within any window than is allowed, and none is preempted for a job that has not waited for long enough, or although
+// its program refuses, unless the claim was within a guarantee. Every law of decisions holds.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -32,11 +32,30 @@ core::TenantTree random_limits(Rng& rng) {
   for (core::Tenant& tenant : tree.tenants) {
     if (rng.chance(0.2)) tenant.preempt_after = Duration::seconds(rng.between(0, 30));
   }
+  for (core::Tenant& tenant : tree.tenants) {
+    if (rng.chance(0.3)) tenant.notice_refusal = Duration::seconds(rng.between(0, 60));
+  }
   core::ChurnLimit churn{.window = Duration::seconds(rng.between(20, 90))};
   if (rng.chance(0.7)) churn.per_job = static_cast<int>(rng.between(1, 2));
   if (!churn.per_job || rng.chance(0.6)) churn.pool = static_cast<int>(rng.between(1, 4));
   if (rng.chance(0.8)) tree.churn = churn;
   return tree;
+}
+
+// Programs that are asked refuse, yield or keep silent.
+void answer_some(SimulatedWorld& world, Rng& rng) {
+  std::vector<core::NoticeAnswered> answers;
+  for (const auto& [id, job] : world.state().jobs) {
+    const auto& asked = job->preemption.asked;
+    if (!asked || job->membership.members.empty() || !rng.chance(0.3)) continue;
+    const core::Worker& worker = *world.state().find_worker(job->membership.members.front());
+    if (!worker.notice) continue;
+    answers.push_back({.worker = worker.id,
+                       .decision = asked->decision,
+                       .number = worker.notice->answers + 1,
+                       .answer = rng.chance(0.6) ? core::NoticeAnswer::kRefuse : core::NoticeAnswer::kSaving});
+  }
+  for (const core::NoticeAnswered& answer : answers) (void)world.learn(answer);
 }
 
 // What the test itself remembers: preemptions, and since when at the earliest each job waits or does not.
@@ -86,11 +105,14 @@ class Witness {
                                  (churn->pool && within(all_) >= *churn->pool));
     times_[intent.job].push_back(now);
     all_.push_back(now);
-    if (had_waited && !often) return;
+    const core::Job& victim = *state.find_job(intent.job);
+    const bool refuses = victim.preemption.refused_until.value_or(now) > now &&
+                         state.tenants->notice_refusal_of(victim.spec.tenant) > Duration();
+    if (had_waited && !often && !refuses) return;
     ++counts.beyond;
-    INFO("it had waited: " << had_waited << ", others were preempted often: " << often << ", it has " << claimant.size()
-                           << " workers and is " << core::to_text(claimant.state()));
-    REQUIRE(has_claim(state, claimant, *state.find_job(intent.job)));
+    INFO("it had waited: " << had_waited << ", others were preempted often: " << often << ", it refused: " << refuses
+                           << ", it has " << claimant.size() << " workers and is " << core::to_text(claimant.state()));
+    REQUIRE(has_claim(state, claimant, victim));
   }
 
   // Workers that the decision sends away.
@@ -141,6 +163,7 @@ void live(SimulatedWorld& world, Rng& rng, Witness::Counts& counts) {
   for (int i = 0; i < 160; ++i) {
     const Instant before = world.now();
     world.tick();
+    answer_some(world, rng);
     witness.see(world.state(), before);
     if (const auto due = world.engine().clock_due(); due && *due <= world.now()) world.learn(core::ClockAdvanced{});
     // Where limits were not set, nothing was counted.
@@ -169,7 +192,8 @@ TEST_CASE("no job and no pool is preempted more often than is allowed, nor too e
   if (!all_seeds_run()) return;
   CHECK(counts.preemptions > 150);
   CHECK(counts.beyond > 20);
-  for (const char* name : {"PreemptsLater", "PreemptionLimit", "PreemptedOften"}) {
+  for (const char* name :
+       {"PreemptsLater", "PreemptionLimit", "PreemptedOften", "AskedToLeave", "RefusesToLeave", "PreemptionRefused"}) {
     INFO(name);
     CHECK(counts.told.contains(name));
   }

@@ -17,7 +17,8 @@ json tenants_document() {
     "tenants": [
       {"name": "lab", "guarantee": 8, "weight": 2, "tenants": [
         {"name": "vision", "guarantee": 4, "borrow": 8, "lend": 2, "priority_max": 10, "job_slots_max": 16,
-         "job_price_max": 12.50, "job_grace_max": "10m", "notice_extension": "2m", "preempt_after": "10m"},
+         "job_price_max": 12.50, "job_grace_max": "10m", "notice_extension": "2m", "notice_refusal": "30m",
+         "preempt_after": "10m"},
         {"name": "speech", "weight": 0}]},
       {"name": "guests"}]
   })");
@@ -64,6 +65,7 @@ TEST_CASE("tenants are read with their parents before them, and without a field 
   CHECK(vision.job_price_max == Money::micros(12'500'000));
   CHECK(vision.job_grace_max == Duration::seconds(600));
   CHECK(vision.notice_extension == Duration::seconds(120));
+  CHECK(vision.notice_refusal == Duration::seconds(1'800));
   CHECK(vision.preempt_after == Duration::seconds(600));
   CHECK(tree.tenants[2].parent == "lab");
   CHECK(tree.tenants[2].weight == 0);
@@ -114,6 +116,7 @@ TEST_CASE("a finding says where it is and what is right") {
   (void)finding(tree_with("/churn/window", "25h"), "/churn/window", "OutOfRange");
   (void)finding(tree_with("/churn/often", 1), "/churn/often", "UnknownField");
   (void)finding(tree_with("/tenants/1/notice_extension", "25h"), "/tenants/1/notice_extension", "OutOfRange");
+  (void)finding(tree_with("/tenants/1/notice_refusal", "25h"), "/tenants/1/notice_refusal", "OutOfRange");
   (void)finding(tree_with("/tenants/1/notice_extension", "long"), "/tenants/1/notice_extension", "Invalid");
   (void)finding(tree_with("/tenants/1/notice_extension", 120), "/tenants/1/notice_extension", "WrongType");
   (void)finding(tree_with("/tenants/1/job_price_max", 0), "/tenants/1/job_price_max", "OutOfRange");

@@ -95,6 +95,7 @@ core::TenantTree full_tree() {
                        .job_grace_max = Duration::seconds(90),
                        .budget = full_budget(),
                        .notice_extension = Duration::seconds(120),
+                       .notice_refusal = Duration::seconds(600),
                        .preempt_after = Duration::seconds(30)}},
           .half_life = Duration::seconds(60),
           .rebalance_every = Duration::seconds(7),

@@ -62,6 +62,43 @@ TEST_CASE("a job ends soon when its end is nearer than its next start would be, 
   CHECK_FALSE(core::ends_soon(job, after_start(1.5)));
 }
 
+TEST_CASE(
+    "what a job has not saved counts where it may not save in time, and is a risk only beyond what all may lose") {
+  core::Job job = job_with(50'000);              // 5,000 s
+  CHECK(core::work_at_risk(job) == Duration());  // it saves when it is told to leave
+  CHECK_FALSE(core::loses_work(job));
+  const Duration saves = core::resume_cost(job);
+  job.account.overheads[core::Overhead::kLostToPreemption].slot_time = Duration::seconds(1);
+  CHECK(core::work_at_risk(job) == Duration::seconds(3'600));
+  CHECK(core::loses_work(job));
+  job.account.saved.step = 40'000;
+  CHECK(core::work_at_risk(job) == Duration::seconds(1'000));
+  CHECK(core::resume_cost(job) == saves + Duration::seconds(1'000));
+  CHECK(core::loses_work(job));
+  // Those that saved ten minutes ago and a second ago are alike.
+  for (const std::int64_t step : {44'000, 49'990}) {
+    job.account.saved.step = step;
+    CHECK_FALSE(core::loses_work(job));
+  }
+  job.account.overheads = {};
+  job.account.saved.step = 0;
+  job.recovery.checkpoint_failure = core::CheckpointFailure{};
+  CHECK(core::loses_work(job));
+}
+
+TEST_CASE("a program that is started anew and names no checkpoints loses what it has done since it started") {
+  core::Job job = job_with(100);
+  job.spec.resize = core::ResizeMode::kRestart;
+  job.membership.commit.at = after_start(0.25);
+  CHECK(core::work_at_risk(job) == Duration::millis(750));
+  CHECK(core::loses_work(job));
+  job.progress.reported_at.reset();
+  CHECK(core::work_at_risk(job) == Duration());
+  CHECK(core::loses_work(job));
+  job.spec.checkpoint.dir = "states";
+  CHECK_FALSE(core::loses_work(job));
+}
+
 TEST_CASE("the first workers of a job tell its length, and a length that is none is refused") {
   Story story;
   story.node(2);

@@ -90,7 +90,8 @@ TEST_CASE("limits below a tenant are no looser than its own where its admin sets
                                .job_slots_max = 4,
                                .job_price_max = Money::micros(1'000'000),
                                .job_grace_max = Duration::seconds(20),
-                               .notice_extension = Duration::seconds(60)});
+                               .notice_extension = Duration::seconds(60),
+                               .notice_refusal = Duration::seconds(600)});
   const auto below_a = [&](Tenant tenant) {
     tenant.name = "b";
     tenant.parent = "a";
@@ -103,6 +104,8 @@ TEST_CASE("limits below a tenant are no looser than its own where its admin sets
              Contains("job_price_max 2.00 is looser than the 1.00"));
   CHECK_THAT(below_a({.job_grace_max = Duration::seconds(21)}), Contains("job_grace_max 21s is looser than the 20s"));
   CHECK_THAT(below_a({.notice_extension = Duration::seconds(61)}), Contains("is looser than the 1m of tenant \"a\""));
+  CHECK_THAT(below_a({.notice_refusal = Duration::seconds(601)}),
+             Contains("notice_refusal 601s is looser than the 10m"));
   // The lab may have 8 + 4 slots, and keeps 2 of its guarantee from others.
   CHECK(refusal({in_lab({.name = "a", .guarantee = 8, .borrow = 4})}).empty());
   CHECK_THAT(refusal({in_lab({.name = "a", .guarantee = 8, .borrow = 5})}), Contains("13 slots, looser than the 12"));

@@ -49,6 +49,23 @@ TEST_CASE("a job whose only worker is stopped anyway is no victim beside another
   CHECK(pool.preempted_for(claimant, {other, stuck}) == std::vector<JobId>{other});
 }
 
+TEST_CASE("of jobs alike the one that would lose what it has done is spared, but not for one of a lower priority") {
+  VictimPool pool({6});
+  // None of them has saved anything, and the checkpoints of the first and the last fail.
+  const auto runs = [&](int priority, bool saves) {
+    const JobId id = pool.running({.min = 2, .max = 2, .priority = priority}, 2);
+    pool.story.steps(id, 7'000);  // 700 s
+    const core::Membership& now = pool.story.job(id).membership;
+    if (!saves) pool.story.learn(core::CheckpointFailed{id, now.members.front(), now.generation, 7'000, "disk full"});
+    return id;
+  };
+  const JobId loses = runs(5, false);
+  const JobId keeps = runs(5, true);
+  const JobId lower = runs(4, false);
+  const JobId claimant = pool.submit({.min = 4, .max = 4, .priority = 9}, 4);
+  CHECK(pool.preempted_for(claimant, {keeps, loses, lower}) == std::vector{lower, keeps});
+}
+
 TEST_CASE("a job on a node that takes no workers is no victim beside others") {
   VictimPool pool({2, 2});
   const JobId one = pool.running({.min = 2, .max = 2}, 2);

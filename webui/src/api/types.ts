@@ -342,6 +342,7 @@ export interface Tenant {
   job_price_max: string | null;
   job_grace_max: string | null;
   notice_extension: string | null;
+  notice_refusal: string | null;
   preempt_after: string; // "0s": not set
   budget: Budget | null;
   defaults: Record<string, unknown>; // a part of a job file

@@ -85,6 +85,7 @@ export function limitPairs(tenant: Tenant, currency: string): [string, string][]
     ["Grace of a job", tenant.job_grace_max === null ? "no limit of its own" : `at most ${tenant.job_grace_max}`],
     ["Preempts others", tenant.preempt_after === kAtOnce ? "no wait of its own" : `after ${tenant.preempt_after} of waiting`],
     ["Notice extension", tenant.notice_extension === null ? "none of its own" : `at most ${tenant.notice_extension}`],
+    ["Refusal to leave", tenant.notice_refusal === null ? "none of its own" : `holds for at most ${tenant.notice_refusal}`],
   ];
 }
 

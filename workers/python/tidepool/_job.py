@@ -194,7 +194,8 @@ class Job:
     def answer_notice(self, answer: str, *, until: Optional[float] = None) -> None:
         """What this worker says to its notice: "saving", "done" (it may be ended at once), "until" with the time in
         seconds since 1970 until which it needs to stay, granted up to the limit of the job's tenant, or "refuse", which
-        is told and denied. job.notice shows what became of it once `heard` has come up to `said`."""
+        is granted to a notice whose reason is AskedToLeave, and else denied. job.notice shows what became of it once
+        `heard` has come up to `said`."""
         self._stepper.answer(answer, until)
 
     # --- what there is to know ----------------------------------------------------------------------------------
