@@ -295,10 +295,10 @@ bool adds_type(const std::string& line, const std::string& less) {
   return line == less || line.starts_with(less + " of type ");
 }
 
-const std::string& text_of(const std::string& line) {
+const std::string& line_of(const std::string& line) {
   return line;
 }
-const std::string& text_of(const Advice& line) {
+const std::string& line_of(const Advice& line) {
   return line.text;
 }
 
@@ -306,11 +306,11 @@ template <class Line>
 void append_lines(const std::vector<Line>& lines, std::vector<Line>& out) {
   for (const Line& line : lines) {
     const auto same = std::find_if(out.begin(), out.end(), [&](const Line& there) {
-      return adds_type(text_of(line), text_of(there)) || adds_type(text_of(there), text_of(line));
+      return adds_type(line_of(line), line_of(there)) || adds_type(line_of(there), line_of(line));
     });
     if (same == out.end()) {
       out.push_back(line);
-    } else if (adds_type(text_of(line), text_of(*same))) {
+    } else if (adds_type(line_of(line), line_of(*same))) {
       *same = line;
     }
   }
