@@ -296,6 +296,58 @@ test("a table of sizes stays within its card on a phone", () => {
   });
 });
 
+const foundJobs = (page) => page.locator(".job-table tbody").evaluateAll((rows) => rows.map((row) => row.dataset.job));
+
+test("which jobs are shown, what is looked for and the order are in the address, and Back takes a choice back", () => onPage(demoWorld(), {}, async (page, server) => {
+  await loaded(page);
+  const hash = (wanted) => page.waitForFunction((text) => location.hash === text, wanted);
+  const entries = () => page.evaluate(() => history.length);
+  await page.getByRole("button", { name: /^All / }).click();
+  await page.getByRole("button", { name: "Cost" }).click();
+  const before = await entries();
+  await page.getByLabel("Filter jobs").pressSequentially("charlm demo=");
+  await page.getByLabel("Filter jobs").fill("charlm");
+  await hash("#/?show=all&q=charlm&sort=cost");
+  assert.equal(await entries(), before, "typing adds no entry");
+  assert.deepEqual(await foundJobs(page), ["job-1", "job-3"]);
+  await page.getByRole("button", { name: "Cost" }).click();
+  await page.reload();
+  await loaded(page);
+  assert.equal(await page.getByLabel("Filter jobs").inputValue(), "charlm");
+  assert.deepEqual(await foundJobs(page), ["job-3", "job-1"]);
+  await page.getByRole("link", { name: "charlm-demo" }).first().click();
+  await jobLoaded(page);
+  await page.goBack();
+  await hash("#/?show=all&q=charlm&sort=cost&order=asc");
+  await page.goBack();
+  await hash("#/?show=all&q=charlm&sort=cost");
+  assert.deepEqual(await foundJobs(page), ["job-1", "job-3"]);
+  await page.evaluate((address) => { location.href = address; }, `${server.url}/#/?show=ended&sort=nothing`);
+  await page.waitForFunction(() => document.querySelectorAll(".job-table tbody").length === 1);
+  assert.equal(await page.getByLabel("Filter jobs").inputValue(), "");
+  assert.deepEqual(await foundJobs(page), ["job-3"]);
+}));
+
+test("the times that charts show are in the address, and a link to another tenant keeps them", async () => {
+  const pressed = (page) => page.locator('.segments [aria-pressed="true"]').innerText();
+  await onPage(demoWorld(), { hash: "#/jobs/job-1?last=5m" }, async (page) => {
+    await jobLoaded(page);
+    assert.equal(await pressed(page), "5 min");
+    await page.getByRole("button", { name: "1 min" }).click();
+    await page.waitForFunction(() => location.hash === "#/jobs/job-1?last=1m");
+    await page.reload();
+    await jobLoaded(page);
+    assert.equal(await pressed(page), "1 min");
+  });
+  await onPage(sharedWorld(), { hash: "#/tenants?usage=week" }, async (page) => {
+    await tenantsLoaded(page);
+    await page.locator('[data-testid="usage-sum"]', { hasText: "this week" }).waitFor();
+    await lineOf(page, "vision").getByRole("link").click();
+    await page.getByRole("heading", { name: "Usage by day of vision" }).waitFor();
+    assert.equal(await pressed(page), "Week");
+  });
+});
+
 test("the tile of waiting jobs and the tab beside it say the same number", () => {
   const world = demoWorld();
   Object.assign(world.jobs.get("job-3"), { state: "suspended", finished_at: null });

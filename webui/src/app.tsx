@@ -81,8 +81,8 @@ export function App() {
 }
 
 function Page({ route, live, loading }: { route: Route; live: Live; loading: boolean }) {
-  if (route.page === "job") return <JobPage key={route.id} id={route.id} client={live.client} session={live.session} />;
-  if (route.page === "tenants") return <TenantsPage chosen={route.chosen} session={live.session} />;
+  if (route.page === "job") return <JobPage key={route.id} id={route.id} spanS={route.spanS} client={live.client} session={live.session} />;
+  if (route.page === "tenants") return <TenantsPage chosen={route.chosen} usage={route.usage} session={live.session} />;
   if (route.page === "plan") return <PlanPage like={route.like} planner={live.planner} />;
   if (route.page === "unknown") {
     return (
@@ -92,5 +92,5 @@ function Page({ route, live, loading }: { route: Route; live: Live; loading: boo
       </section>
     );
   }
-  return <Overview loading={loading} />;
+  return <Overview view={route.jobs} loading={loading} />;
 }

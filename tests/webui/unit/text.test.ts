@@ -131,12 +131,12 @@ test("a tab is named after its page", () => {
 });
 
 test("addresses name pages, and a job's id may hold anything", () => {
-  expect(["", "#", "#/"].map(parseRoute)).toEqual([{ page: "overview" }, { page: "overview" }, { page: "overview" }]);
-  expect(parseRoute(jobHref("job-1"))).toEqual({ page: "job", id: "job-1" });
-  expect(parseRoute(jobHref("a/b c"))).toEqual({ page: "job", id: "a/b c" });
+  expect(["", "#", "#/"].map((hash) => parseRoute(hash).page)).toEqual(["overview", "overview", "overview"]);
+  expect(parseRoute(jobHref("job-1"))).toMatchObject({ page: "job", id: "job-1" });
+  expect(parseRoute(jobHref("a/b c?d"))).toMatchObject({ page: "job", id: "a/b c?d" });
   expect(parseRoute("#/jobs/%E0%A4%A")).toMatchObject({ page: "unknown" });
-  expect(parseRoute("#/tenants/")).toEqual({ page: "tenants", chosen: null });
-  expect(parseRoute(tenantHref("vision"))).toEqual({ page: "tenants", chosen: "vision" });
+  expect(parseRoute("#/tenants/")).toMatchObject({ page: "tenants", chosen: null });
+  expect(parseRoute(tenantHref("vision"))).toMatchObject({ page: "tenants", chosen: "vision" });
   expect(pageKey(parseRoute("#/tenants/a"))).toBe(pageKey(parseRoute("#/tenants")));
   expect(pageKey(parseRoute("#/jobs/job-1"))).not.toBe(pageKey(parseRoute("#/jobs/job-2")));
   expect(parseRoute(kPlanHref)).toEqual({ page: "plan", like: null });
@@ -148,5 +148,6 @@ test("addresses name pages, and a job's id may hold anything", () => {
 test("a token leaves the address, the page stays", () => {
   expect(splitFragment("#token=a%2Bb")).toEqual({ token: "a+b", rest: "#/" });
   expect(splitFragment("#/jobs/job-1&token=x")).toEqual({ token: "x", rest: "#/jobs/job-1" });
+  expect(splitFragment("#/?show=ended&q=a&token=x")).toEqual({ token: "x", rest: "#/?show=ended&q=a" });
   expect(splitFragment("#/jobs/job-1")).toEqual({ token: null, rest: "#/jobs/job-1" });
 });

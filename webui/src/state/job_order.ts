@@ -2,12 +2,17 @@
 import type { Job, JobState } from "../api/types";
 import { holdsSlots, isOver } from "./model";
 
-export type Scope = "active" | "waiting" | "ended" | "all";
-export type Column = "name" | "state" | "size" | "throughput" | "progress" | "cost" | "age";
+export const kScopes = ["active", "waiting", "ended", "all"] as const;
+export const kColumns = ["name", "state", "size", "throughput", "progress", "cost", "age"] as const;
+export type Scope = (typeof kScopes)[number];
+export type Column = (typeof kColumns)[number];
 export interface Order {
   column: Column;
   descending: boolean;
 }
+
+// Words begin at their first letter, numbers at the largest.
+export function descendsFirst(column: Column): boolean { return column !== "name" && column !== "state"; }
 
 export function inScope(job: Job, scope: Scope): boolean {
   switch (scope) {

@@ -2,8 +2,10 @@
 // draws the rows of those that it changed, of which a page has `kPageRows`.
 import { useMemo, useState } from "preact/hooks";
 import type { Job } from "../../api/types";
-import { kPlanHref } from "../../page/router";
-import { type Column, countScopes, firstOf, inScope, matches, type Order, type Scope, wordsOf } from "../../state/job_order";
+import { goTo, useTyped } from "../../page/address";
+import { kMostText, type JobsView } from "../../page/queries";
+import { kPlanHref, overviewHref } from "../../page/router";
+import { type Column, countScopes, descendsFirst, firstOf, inScope, matches, type Order, type Scope, wordsOf } from "../../state/job_order";
 import { useSelect } from "../../state/store";
 import { count } from "../../text/format";
 import { JobRow } from "./job_row";
@@ -16,41 +18,44 @@ const kColumns: { column: Column; title: string; class?: string }[] = [
   { column: "cost", title: "Cost", class: "number" }, { column: "age", title: "Age", class: "number" },
 ];
 
-interface Props {
+interface Lit {
   lit: string | null;
   onLight(job: string | null): void;
 }
 
-export function JobTable({ lit, onLight }: Props) {
+export function JobTable({ view, lit, onLight }: Lit & { view: JobsView }) {
   const jobMap = useSelect((state) => state.jobs);
-  const [scope, setScope] = useState<Scope | null>(null);
-  const [query, setQuery] = useState("");
-  const [order, setOrder] = useState<Order>({ column: "age", descending: true });
+  const { scope, order } = view;
+  const { text, type, settle } = useTyped(view.text, (typed) => goTo(overviewHref({ ...view, text: typed }), "replace"));
   const [rows, setRows] = useState(kPageRows);
   const jobs = useMemo(() => [...jobMap.values()], [jobMap]);
   const counts = useMemo(() => countScopes(jobs), [jobs]);
   // Until someone chooses, a pool whose jobs have all ended shows those instead of an empty table.
   const shown = scope ?? (counts.active > 0 ? "active" : "all");
   const found = useMemo(() => {
-    const words = wordsOf(query);
+    const words = wordsOf(text);
     return jobs.filter((job) => inScope(job, shown) && matches(job, words));
-  }, [jobs, shown, query]);
+  }, [jobs, shown, text]);
   const list = useMemo(() => firstOf(found, order, rows), [found, order, rows]);
+  const choose = (chosen: Partial<JobsView>) => {
+    settle();
+    goTo(overviewHref({ ...view, text, ...chosen }));
+  };
   const sortBy = (column: Column) =>
-    setOrder((now) => ({ column, descending: now.column === column ? !now.descending : column !== "name" && column !== "state" }));
+    choose({ order: { column, descending: order.column === column ? !order.descending : descendsFirst(column) } });
   return (
     <section class="card jobs" aria-labelledby="jobs-title">
       <header class="card-head">
         <h2 id="jobs-title">Jobs</h2>
         <div class="segments" role="group" aria-label="Which jobs">
           {kScopes.map(([key, word]) => (
-            <button key={key} type="button" aria-pressed={shown === key} onClick={() => setScope(key)}>
+            <button key={key} type="button" aria-pressed={shown === key} onClick={() => choose({ scope: key })}>
               {word} <span class="count">{count(counts[key])}</span>
             </button>
           ))}
         </div>
-        <input type="search" class="filter" placeholder="Filter by name, tenant, reason …" aria-label="Filter jobs" value={query}
-          onInput={(event) => setQuery(event.currentTarget.value)} />
+        <input type="search" class="filter" placeholder="Filter by name, tenant, reason …" aria-label="Filter jobs" value={text}
+          maxLength={kMostText} onInput={(event) => type(event.currentTarget.value)} onChange={settle} />
         <a class="button" href={kPlanHref}>Plan a job</a>
       </header>
       {list.length === 0 ? <Nothing any={jobs.length > 0} /> : <Table {...{ list, order, sortBy, lit, onLight }} />}
@@ -63,7 +68,7 @@ export function JobTable({ lit, onLight }: Props) {
   );
 }
 
-function Table({ list, order, sortBy, lit, onLight }: Props & { list: Job[]; order: Order; sortBy(column: Column): void }) {
+function Table({ list, order, sortBy, lit, onLight }: Lit & { list: Job[]; order: Order; sortBy(column: Column): void }) {
   return (
     <div class="table-scroll">
       <table class="job-table">

@@ -1,11 +1,11 @@
 // The chosen tenant: what is set of it, and its jobs.
 import { Fragment } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Job, Tenant, TenantTree } from "../../api/types";
+import type { Job, Tenant, TenantTree, UsageWindow } from "../../api/types";
 import { useNow } from "../../page/now";
 import { jobColour } from "../../page/palette";
 import { StateChip } from "../../parts/state_chip";
-import { jobHref } from "../../page/router";
+import { jobHref, tenantHref } from "../../page/router";
 import { firstOf } from "../../state/job_order";
 import { isOver } from "../../state/model";
 import { useSelect } from "../../state/store";
@@ -19,7 +19,7 @@ const kShown = 12;
 const kPageRows = 40;
 const kOneColumn = matchMedia("(max-width: 1080px)");
 
-export function TenantPanel({ tree, name }: { tree: TenantTree; name: string }) {
+export function TenantPanel({ tree, name, usage }: { tree: TenantTree; name: string; usage: UsageWindow }) {
   const heading = useRef<HTMLHeadingElement>(null);
   // Where the panel lies below the tree, choosing a tenant brings it into view; beside the tree nothing moves.
   useEffect(() => { if (kOneColumn.matches) heading.current?.focus(); }, []);
@@ -29,7 +29,7 @@ export function TenantPanel({ tree, name }: { tree: TenantTree; name: string }) 
       <header class="card-head">
         <h2 id="tenant-title" ref={heading} tabIndex={-1}>{name}</h2>
         {tenant && tenant.parent !== null && <span class="quiet">in {tenant.path.slice(0, -1).join(" / ")}</span>}
-        <a class="close" href="#/tenants">All tenants</a>
+        <a class="close" href={tenantHref(null, usage)}>All tenants</a>
       </header>
       {tenant ? <Body tree={tree} tenant={tenant} /> : <p class="empty-line">There is no tenant {name} in the tree, or this token may not see it.</p>}
     </section>
