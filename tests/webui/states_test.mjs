@@ -328,6 +328,26 @@ test("which jobs are shown, what is looked for and the order are in the address,
   assert.deepEqual(await foundJobs(page), ["job-3"]);
 }));
 
+test("the first page of jobs shows at once, and a line says what is still being read", () => {
+  const world = demoWorld();
+  const [one] = world.jobs.values();
+  for (let n = 90; n >= 10; --n) world.jobs.set(`job-${n}`, { ...one, id: `job-${n}`, name: `sweep-${n}`, state: "succeeded", size: 0, finished_at: new Date().toISOString() });
+  world.jobsPage = 50;
+  return onPage(world, { hash: "#/?show=ended" }, async (page) => {
+    await loaded(page);
+    let answer;
+    const asked = new Promise((done) => { answer = done; });
+    await page.route(/\/v1\/jobs\?.*cursor=/, async (route) => { await asked; await route.continue(); });
+    await page.reload();
+    await page.locator('tbody[data-job="job-90"]').waitFor();
+    assert.match(await page.getByTestId("jobs-left").innerText(), /^Older ended jobs are being read, the newest first, at most \d+\.$/);
+    assert.deepEqual(await page.locator(".jobs .segments button").allInnerTexts(), ["Active 2", "Waiting 1", "Ended 50+", "All 52+"]);
+    answer();
+    await page.getByRole("button", { name: "Ended 82", exact: true }).waitFor();
+    assert.equal(await page.getByTestId("jobs-left").count(), 0);
+  });
+});
+
 test("the times that charts show are in the address, and a link to another tenant keeps them", async () => {
   const pressed = (page) => page.locator('.segments [aria-pressed="true"]').innerText();
   await onPage(demoWorld(), { hash: "#/jobs/job-1?last=5m" }, async (page) => {

@@ -93,4 +93,4 @@ function compare(a: Entry, b: Entry, { descending }: Order): number {
 }
 
 // Of "job-12"; most ties end at it, and words are compared slowly.
-function numberOf(id: string): number { return Number(id.slice(id.lastIndexOf("-") + 1)) || 0; }
+export function numberOf(id: string): number { return Number(id.slice(id.lastIndexOf("-") + 1)) || 0; }

@@ -8,6 +8,7 @@ import { kPlanHref, overviewHref } from "../../page/router";
 import { type Column, countScopes, descendsFirst, firstOf, inScope, matches, type Order, type Scope, wordsOf } from "../../state/job_order";
 import { useSelect } from "../../state/store";
 import { count } from "../../text/format";
+import { isPartial, jobsLeftText } from "../../text/jobs_left_text";
 import { JobRow } from "./job_row";
 
 const kPageRows = 40;
@@ -25,6 +26,7 @@ interface Lit {
 
 export function JobTable({ view, lit, onLight }: Lit & { view: JobsView }) {
   const jobMap = useSelect((state) => state.jobs);
+  const left = useSelect((state) => state.jobsLeft);
   const { scope, order } = view;
   const { text, type, settle } = useTyped(view.text, (typed) => goTo(overviewHref({ ...view, text: typed }), "replace"));
   const [rows, setRows] = useState(kPageRows);
@@ -50,7 +52,7 @@ export function JobTable({ view, lit, onLight }: Lit & { view: JobsView }) {
         <div class="segments" role="group" aria-label="Which jobs">
           {kScopes.map(([key, word]) => (
             <button key={key} type="button" aria-pressed={shown === key} onClick={() => choose({ scope: key })}>
-              {word} <span class="count">{count(counts[key])}</span>
+              {word} <span class="count">{count(counts[key])}{isPartial(left, key) && "+"}</span>
             </button>
           ))}
         </div>
@@ -58,12 +60,13 @@ export function JobTable({ view, lit, onLight }: Lit & { view: JobsView }) {
           maxLength={kMostText} onInput={(event) => type(event.currentTarget.value)} onChange={settle} />
         <a class="button" href={kPlanHref}>Plan a job</a>
       </header>
-      {list.length === 0 ? <Nothing any={jobs.length > 0} /> : <Table {...{ list, order, sortBy, lit, onLight }} />}
+      {list.length === 0 ? <Nothing any={jobs.length > 0} reading={isPartial(left, shown)} /> : <Table {...{ list, order, sortBy, lit, onLight }} />}
       {found.length > rows && (
         <button class="button more" type="button" onClick={() => setRows(rows + kPageRows)}>
           Show {Math.min(kPageRows, found.length - rows)} more of {count(found.length)}
         </button>
       )}
+      {left !== null && isPartial(left, shown) && <p class="quiet small jobs-left" data-testid="jobs-left">{jobsLeftText(left)}</p>}
     </section>
   );
 }
@@ -89,7 +92,8 @@ function Table({ list, order, sortBy, lit, onLight }: Lit & { list: Job[]; order
   );
 }
 
-function Nothing({ any }: { any: boolean }) {
+function Nothing({ any, reading }: { any: boolean; reading: boolean }) {
+  if (reading) return <p class="empty-line">None of the jobs read so far matches.</p>;
   if (any) return <p class="empty-line">No job matches. Clear the filter or choose All.</p>;
   return <p class="empty-line">No jobs yet. <code>schedctl submit examples/charlm.yaml</code> starts the first one; it appears here by itself. Or <a href={kPlanHref}>plan one</a> first.</p>;
 }

@@ -12,6 +12,7 @@ import { useSelect } from "../../state/store";
 import { withBelow } from "../../state/tenant_rows";
 import { forecastLine } from "../../text/forecast_text";
 import { count, money, quantity, sizeText } from "../../text/format";
+import { jobsLeftText } from "../../text/jobs_left_text";
 import { defaultPairs, limitPairs, scarceText, thresholdText } from "../../text/tenant_text";
 import { useDark } from "../../page/theme";
 
@@ -71,6 +72,7 @@ function Body({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
 
 function Jobs({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
   const all = useSelect((state) => state.jobs);
+  const left = useSelect((state) => state.jobsLeft);
   const [rows, setRows] = useState(kShown);
   const names = useMemo(() => withBelow(tree, tenant.name), [tree, tenant.name]);
   const jobs = useMemo(() => [...all.values()].filter((job) => names.has(job.tenant) && !isOver(job.state)), [all, names]);
@@ -78,13 +80,16 @@ function Jobs({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
   return (
     <div class="why-part">
       <h3>Jobs that run or wait</h3>
-      {jobs.length === 0 && <p class="quiet small">None. {names.size > 1 ? "Jobs name one of the tenants below it." : <>Its jobs name it as <code>tenant: {tenant.name}</code>.</>}</p>}
+      {jobs.length === 0 && left?.part !== "live" && (
+        <p class="quiet small">None. {names.size > 1 ? "Jobs name one of the tenants below it." : <>Its jobs name it as <code>tenant: {tenant.name}</code>.</>}</p>
+      )}
       <ul class="tenant-job-list" data-testid="tenant-jobs">{first.map((job) => <JobItem key={job.id} job={job} />)}</ul>
       {jobs.length > rows && (
         <button class="text-button" type="button" onClick={() => setRows(rows + kPageRows)}>
           Show {Math.min(kPageRows, jobs.length - rows)} more of {count(jobs.length)}
         </button>
       )}
+      {left?.part === "live" && <p class="quiet small">{jobsLeftText(left)}</p>}
     </div>
   );
 }
