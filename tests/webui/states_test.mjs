@@ -245,6 +245,16 @@ test("the tab is named after its page, the state of the link is one word, and a 
   assert.equal(await page.evaluate(() => document.activeElement.innerText), "Resize …");
 }));
 
+test("after a link was followed, keys go on from the top of the new page", () => onPage(demoWorld(), {}, async (page) => {
+  await loaded(page);
+  await page.locator('tbody[data-job="job-1"] a').press("Enter");
+  await jobLoaded(page);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "main");
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.innerText), "demo");
+  assert.match(await page.locator(".link-state").innerText(), /^Live\s+last event /);
+}));
+
 test("a refused action shows the daemon's words and takes the buttons away", () => onPage(demoWorld(), { hash: "#/jobs/job-1", allow: /status of 403/ }, async (page) => {
   await jobLoaded(page);
   await page.getByRole("button", { name: "Cancel …" }).click();

@@ -30,7 +30,7 @@ function useRoute(onToken: (token: string) => void): Route {
       if (token !== null) onToken(token);
       const next = parseRoute(location.hash);
       setRoute(next);
-      if (pageKey(next) !== shown) scrollTo(0, 0);
+      if (pageKey(next) !== shown) beginPage();
       shown = pageKey(next);
     };
     addEventListener("hashchange", follow);
@@ -38,6 +38,12 @@ function useRoute(onToken: (token: string) => void): Route {
   }, [onToken]);
   useEffect(() => { document.title = titleOf(route); }, [route]);
   return route;
+}
+
+// What had the focus is gone with the page before: keys and screen readers go on from the top of the new one.
+function beginPage(): void {
+  document.getElementById("main")?.focus({ preventScroll: true });
+  scrollTo(0, 0);
 }
 
 export function App() {
