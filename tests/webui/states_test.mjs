@@ -297,6 +297,19 @@ test("a lost slot has an edge in the colour of failure, and no slot is filled wi
   assert.ok(red >= slots * 8 && red % slots === 0, `${red} pixels`);
 }));
 
+test("on a phone, where the table has no head, jobs are ordered by a choice", () => onPage(demoWorld(), { hash: "#/?show=all", size: "narrow" }, async (page) => {
+  await loaded(page);
+  const order = page.getByLabel("Order", { exact: true });
+  assert.equal(await order.inputValue(), "submitted");
+  await order.selectOption("cost");
+  await page.waitForFunction(() => location.hash === "#/?show=all&sort=cost");
+  assert.deepEqual(await foundJobs(page), ["job-1", "job-3", "job-2"]);
+  await page.getByRole("button", { name: "descending, change to ascending" }).click();
+  await page.getByRole("button", { name: "ascending, change to descending", exact: true }).waitFor();
+  assert.deepEqual(await foundJobs(page), ["job-2", "job-3", "job-1"]);
+  assert.ok(await noSidewaysScroll(page), "the choice is wider than a phone");
+}));
+
 test("a table of sizes stays within its card on a phone", () => {
   const world = demoWorld();
   for (const size of world.jobs.get("job-1").sizes) Object.assign(size, { steps: 1_234_567, samples_per_second: 1_234_567 });

@@ -23,7 +23,7 @@ test("an address holds what was chosen and no more", () => {
   expect(overviewHref(kDefault)).toBe("#/");
   expect(overviewHref({ ...kDefault, text: " " })).toBe("#/");
   expect(overviewHref({ scope: "ended", text: "vision llm", order: { column: "cost", descending: true } })).toBe("#/?show=ended&q=vision+llm&sort=cost");
-  expect(overviewHref({ ...kDefault, order: { column: "age", descending: false } })).toBe("#/?sort=age&order=asc");
+  expect(overviewHref({ ...kDefault, order: { column: "submitted", descending: false } })).toBe("#/?sort=submitted&order=asc");
   expect(jobHref("job-1", 0)).toBe("#/jobs/job-1");
   expect(tenantHref(null)).toBe("#/tenants");
 });

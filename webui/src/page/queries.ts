@@ -9,7 +9,7 @@ export interface JobsView {
   order: Order;
 }
 
-export const kNewestFirst: Order = { column: "age", descending: true };
+export const kNewestFirst: Order = { column: "submitted", descending: true };
 export const kMostText = 200;
 const kSpans: readonly [string, number][] = [["15m", 900], ["5m", 300], ["1m", 60]];
 

@@ -3,7 +3,7 @@ import type { Job, JobState } from "../api/types";
 import { holdsSlots, isOver } from "./model";
 
 export const kScopes = ["active", "waiting", "ended", "all"] as const;
-export const kColumns = ["name", "state", "size", "throughput", "progress", "cost", "age"] as const;
+export const kColumns = ["name", "state", "size", "throughput", "progress", "cost", "submitted"] as const;
 export type Scope = (typeof kScopes)[number];
 export type Column = (typeof kColumns)[number];
 export interface Order {
@@ -56,7 +56,7 @@ function valueOf(job: Job, column: Column): number | string {
     case "throughput": return holdsSlots(job.state) ? job.progress.samples_per_second : 0;
     case "progress": return job.progress.fraction ?? -1;
     case "cost": return Number(job.cost.amount) || 0;
-    case "age": return Date.parse(job.submitted_at);
+    case "submitted": return Date.parse(job.submitted_at);
   }
 }
 

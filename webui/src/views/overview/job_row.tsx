@@ -38,7 +38,7 @@ function Row({ job, dimmed, onLight }: Props) {
         <td class="number" data-title="Samples/s">{throughputText(job)}</td>
         <td data-title="Progress"><ProgressCell job={job} /></td>
         <td class="number" data-title="Cost">{money(job.cost.amount, job.cost.currency)}</td>
-        <td class="number" data-title="Age"><When at={job.submitted_at} /></td>
+        <td class="number" data-title="Submitted"><When at={job.submitted_at} /></td>
       </tr>
       <SecondLine job={job} />
     </tbody>

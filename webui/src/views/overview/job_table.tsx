@@ -16,7 +16,7 @@ const kScopes: [Scope, string][] = [["active", "Active"], ["waiting", "Waiting"]
 const kColumns: { column: Column; title: string; class?: string }[] = [
   { column: "name", title: "Job" }, { column: "state", title: "State" }, { column: "size", title: "Size" },
   { column: "throughput", title: "Samples/s", class: "number" }, { column: "progress", title: "Progress" },
-  { column: "cost", title: "Cost", class: "number" }, { column: "age", title: "Age", class: "number" },
+  { column: "cost", title: "Cost", class: "number" }, { column: "submitted", title: "Submitted", class: "number" },
 ];
 
 interface Lit {
@@ -59,6 +59,7 @@ export function JobTable({ view, lit, onLight }: Lit & { view: JobsView }) {
         <input type="search" class="filter" placeholder="Filter by name, tenant, reason …" aria-label="Filter jobs" value={text}
           maxLength={kMostText} onInput={(event) => type(event.currentTarget.value)} onChange={settle} />
         <a class="button" href={kPlanHref}>Plan a job</a>
+        <OrderChoice order={order} onOrder={(chosen) => choose({ order: chosen })} />
       </header>
       {list.length === 0 ? <Nothing any={jobs.length > 0} reading={isPartial(left, shown)} /> : <Table {...{ list, order, sortBy, lit, onLight }} />}
       {found.length > rows && (
@@ -68,6 +69,20 @@ export function JobTable({ view, lit, onLight }: Lit & { view: JobsView }) {
       )}
       {left !== null && isPartial(left, shown) && <p class="quiet small jobs-left" data-testid="jobs-left">{jobsLeftText(left)}</p>}
     </section>
+  );
+}
+
+// Where the table has no head of columns to press.
+function OrderChoice({ order: { column, descending }, onOrder }: { order: Order; onOrder(order: Order): void }) {
+  return (
+    <div class="order-choice">
+      <label for="order">Order</label>
+      <select id="order" value={column} onChange={({ currentTarget: { value } }) => onOrder({ column: value as Column, descending: descendsFirst(value as Column) })}>
+        {kColumns.map(({ column: each, title }) => <option key={each} value={each}>{title}</option>)}
+      </select>
+      <button class="button" type="button" onClick={() => onOrder({ column, descending: !descending })}
+        aria-label={descending ? "descending, change to ascending" : "ascending, change to descending"}>{descending ? "↓" : "↑"}</button>
+    </div>
   );
 }
 
