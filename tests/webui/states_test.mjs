@@ -271,6 +271,8 @@ test("a thousand nodes draw on one canvas, fit, and can be walked with the keys"
   const box = await canvas.boundingBox();
   assert.ok(box.height <= 380, `the mosaic is ${box.height} px tall`);
   await canvas.focus();
+  await page.keyboard.press("ArrowRight");
+  assert.match(await page.locator("#mosaic-line").innerText(), /^gpu-0001, slot 0: /);
   for (const key of ["Home", "ArrowRight", "ArrowDown"]) await page.keyboard.press(key);
   assert.match(await page.locator("#mosaic-line").innerText(), /^gpu-\d{4}, slot 1: /);
   assert.equal(await page.locator(".job-table tbody").count(), 40);
@@ -297,118 +299,12 @@ test("a lost slot has an edge in the colour of failure, and no slot is filled wi
   assert.ok(red >= slots * 8 && red % slots === 0, `${red} pixels`);
 }));
 
-test("on a phone, where the table has no head, jobs are ordered by a choice", () => onPage(demoWorld(), { hash: "#/?show=all", size: "narrow" }, async (page) => {
-  await loaded(page);
-  const order = page.getByLabel("Order", { exact: true });
-  assert.equal(await order.inputValue(), "submitted");
-  await order.selectOption("cost");
-  await page.waitForFunction(() => location.hash === "#/?show=all&sort=cost");
-  assert.deepEqual(await foundJobs(page), ["job-1", "job-3", "job-2"]);
-  await page.getByRole("button", { name: "descending, change to ascending" }).click();
-  await page.getByRole("button", { name: "ascending, change to descending", exact: true }).waitFor();
-  assert.deepEqual(await foundJobs(page), ["job-2", "job-3", "job-1"]);
-  assert.ok(await noSidewaysScroll(page), "the choice is wider than a phone");
-}));
-
 test("a table of sizes stays within its card on a phone", () => {
   const world = demoWorld();
   for (const size of world.jobs.get("job-1").sizes) Object.assign(size, { steps: 1_234_567, samples_per_second: 1_234_567 });
   return onPage(world, { hash: "#/jobs/job-1", size: "narrow" }, async (page) => {
     await jobLoaded(page);
     assert.ok(await page.locator('[aria-labelledby="curve-title"]').evaluate((card) => card.scrollWidth <= card.clientWidth), "the table leaves its card");
-  });
-});
-
-const foundJobs = (page) => page.locator(".job-table tbody").evaluateAll((rows) => rows.map((row) => row.dataset.job));
-
-test("which jobs are shown, what is looked for and the order are in the address, and Back takes a choice back", () => onPage(demoWorld(), {}, async (page, server) => {
-  await loaded(page);
-  const hash = (wanted) => page.waitForFunction((text) => location.hash === text, wanted);
-  const entries = () => page.evaluate(() => history.length);
-  await page.getByRole("button", { name: /^All / }).click();
-  await page.getByRole("button", { name: "Cost" }).click();
-  const before = await entries();
-  await page.getByLabel("Filter jobs").pressSequentially("charlm demo=");
-  await page.getByLabel("Filter jobs").fill("charlm");
-  await hash("#/?show=all&q=charlm&sort=cost");
-  assert.equal(await entries(), before, "typing adds no entry");
-  assert.deepEqual(await foundJobs(page), ["job-1", "job-3"]);
-  await page.getByRole("button", { name: "Cost" }).click();
-  await page.reload();
-  await loaded(page);
-  assert.equal(await page.getByLabel("Filter jobs").inputValue(), "charlm");
-  assert.deepEqual(await foundJobs(page), ["job-3", "job-1"]);
-  await page.getByRole("link", { name: "charlm-demo" }).first().click();
-  await jobLoaded(page);
-  await page.goBack();
-  await hash("#/?show=all&q=charlm&sort=cost&order=asc");
-  await page.goBack();
-  await hash("#/?show=all&q=charlm&sort=cost");
-  assert.deepEqual(await foundJobs(page), ["job-1", "job-3"]);
-  await page.evaluate((address) => { location.href = address; }, `${server.url}/#/?show=ended&sort=nothing`);
-  await page.waitForFunction(() => document.querySelectorAll(".job-table tbody").length === 1);
-  assert.equal(await page.getByLabel("Filter jobs").inputValue(), "");
-  assert.deepEqual(await foundJobs(page), ["job-3"]);
-}));
-
-test("the first page of jobs shows at once, and a line says what is still being read", () => {
-  const world = demoWorld();
-  const [one] = world.jobs.values();
-  for (let n = 90; n >= 10; --n) world.jobs.set(`job-${n}`, { ...one, id: `job-${n}`, name: `sweep-${n}`, state: "succeeded", size: 0, finished_at: new Date().toISOString() });
-  world.jobsPage = 50;
-  return onPage(world, { hash: "#/?show=ended" }, async (page) => {
-    await loaded(page);
-    let answer;
-    const asked = new Promise((done) => { answer = done; });
-    await page.route(/\/v1\/jobs\?.*cursor=/, async (route) => { await asked; await route.continue(); });
-    await page.reload();
-    await page.locator('tbody[data-job="job-90"]').waitFor();
-    assert.match(await page.getByTestId("jobs-left").innerText(), /^Older ended jobs are being read, the newest first, at most \d+\.$/);
-    assert.deepEqual(await page.locator(".jobs .segments button").allInnerTexts(), ["Active 2", "Waiting 1", "Ended 50+", "All 52+"]);
-    answer();
-    await page.getByRole("button", { name: "Ended 82", exact: true }).waitFor();
-    assert.equal(await page.getByTestId("jobs-left").count(), 0);
-  });
-});
-
-test("the times that charts show are in the address, and a link to another tenant keeps them", async () => {
-  const pressed = (page) => page.locator('.segments [aria-pressed="true"]').innerText();
-  await onPage(demoWorld(), { hash: "#/jobs/job-1?last=5m" }, async (page) => {
-    await jobLoaded(page);
-    assert.equal(await pressed(page), "5 min");
-    await page.getByRole("button", { name: "1 min" }).click();
-    await page.waitForFunction(() => location.hash === "#/jobs/job-1?last=1m");
-    await page.reload();
-    await jobLoaded(page);
-    assert.equal(await pressed(page), "1 min");
-  });
-  await onPage(sharedWorld(), { hash: "#/tenants?usage=week" }, async (page) => {
-    await tenantsLoaded(page);
-    await page.locator('[data-testid="usage-sum"]', { hasText: "this week" }).waitFor();
-    await lineOf(page, "vision").getByRole("link").click();
-    await page.getByRole("heading", { name: "Usage by day of vision" }).waitFor();
-    assert.equal(await pressed(page), "Week");
-  });
-});
-
-test("the tile of waiting jobs and the tab beside it say the same number", () => {
-  const world = demoWorld();
-  Object.assign(world.jobs.get("job-3"), { state: "suspended", finished_at: null });
-  return onPage(world, {}, async (page) => {
-    await loaded(page);
-    assert.match(await page.locator(".facts > div", { hasText: "Waiting" }).innerText(), /2\s+1 of them suspended$/);
-    await page.getByRole("button", { name: "Waiting 2" }).waitFor();
-  });
-});
-
-test("a long name of a job or tenant leaves all columns in sight", () => {
-  const world = demoWorld();
-  const name = "a-very-long-job-name-that-has-exactly-sixty-three-characters-xx";
-  Object.assign(world.jobs.get("job-2"), { name, tenant: name.replace("job", "ten") });
-  return onPage(world, {}, async (page) => {
-    await loaded(page);
-    assert.equal(await page.locator('tbody[data-job="job-2"] .name a').getAttribute("title"), name);
-    assert.ok(await page.locator(".jobs .table-scroll").evaluate((box) => box.scrollWidth <= box.clientWidth), "the table of jobs scrolls sideways");
   });
 });
 
