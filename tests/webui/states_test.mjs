@@ -308,6 +308,11 @@ test("a table of sizes stays within its card on a phone", () => {
   });
 });
 
+test("of a job that has not started the page shows why, and no empty curves", () => onPage(demoWorld(), { hash: "#/jobs/job-2" }, async (page) => {
+  await jobLoaded(page);
+  assert.deepEqual(await page.locator(".card h2").allInnerTexts(), ["Over time", "Why", "Forecast", "Cost", "Events"]);
+}));
+
 const lines = (page, title) => page.locator(".why-part", { has: page.getByRole("heading", { name: title, exact: true }) }).locator("li").allInnerTexts();
 
 test("the why panel has the size chosen first, each other with its score and reason, and what would help", () => {

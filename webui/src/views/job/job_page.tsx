@@ -68,17 +68,18 @@ function Rest({ job, detail, spanS, down, onRetry }: { job: Job; detail: Detail;
 function Columns({ job, detail, spanS }: { job: Job; detail: Detail; spanS: number }) {
   const sizes = detail.sizes.length >= job.sizes.length ? detail.sizes : job.sizes;
   const failure = failureText(job);
+  const begun = job.started_at !== null || job.generation > 0 || sizes.length > 0;
   return (
     <div class="columns">
       <div class="column">
         <HistoryCharts job={job} detail={detail} spanS={spanS} />
-        {!isSilent(job) && (
+        {begun && !isSilent(job) && (
           <div class="pair">
             <SizeCurve job={job} sizes={sizes} fit={detail.fit} />
             <RankTimes workers={detail.workers} points={detail.points} loaded={detail.loaded} />
           </div>
         )}
-        <Generations job={job} detail={detail} />
+        {begun && <Generations job={job} detail={detail} />}
       </div>
       <aside class="column side">
         <WhyPanel explanation={detail.explanation} failure={failure} />
