@@ -10,8 +10,9 @@ afterEach(() => { vi.useRealTimers(); vi.unstubAllGlobals(); });
 
 const seconds = (n: number) => vi.advanceTimersByTimeAsync(n * 1000);
 const isEnded = (url: URL) => url.searchParams.get("state") === "succeeded,failed,cancelled";
+// What is listed of each matters to none of these tests, and there are many.
 const jobs = (from: number, to: number, state: "running" | "succeeded") =>
-  Array.from({ length: from - to + 1 }, (_, n) => job({ id: `job-${from - n}`, state }));
+  Array.from({ length: from - to + 1 }, (_, n) => ({ id: `job-${from - n}`, state }));
 
 // A daemon with 3 pages of jobs that have not ended and so many of those that have, 500 on each; job-1 is the oldest.
 // Each page is answered once it is let out.
@@ -34,7 +35,7 @@ function daemon({ endedPages = 3 } = {}) {
   });
   const letOut = async (n = 1) => {
     for (let i = 0; i < n; ++i) {
-      await vi.waitUntil(() => waiting.length > 0);
+      await vi.waitUntil(() => waiting.length > 0, { interval: 1 });
       waiting.shift()?.();
       await seconds(0.01);
     }
