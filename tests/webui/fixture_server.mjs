@@ -17,6 +17,7 @@ class World {
     this.seq = 0;
     this.events = [];
     this.jobs = new Map();
+    this.jobsPage = Infinity; // jobs on a page at most, as if the page asked for so few
     this.nodes = [];
     this.points = new Map();
     this.workers = new Map();
@@ -218,7 +219,7 @@ function answer(world, url, request, response) {
   if (what === "tenants" && world.tenants !== null) return send(response, 200, world.tenants);
   if (what === "usage" && world.tenants !== null) return send(response, 200, usageOf(url.searchParams.get("window")));
   if (what !== "jobs") return problem(404, "NotFound", `there is no ${url.pathname}`);
-  if (id === undefined) return send(response, 200, world.page([...world.jobs.values()].map(({ spec, ...listed }) => listed)));
+  if (id === undefined) return send(response, 200, jobsOf(world, url.searchParams));
   const job = world.jobs.get(id);
   if (!job) return problem(404, "NotFound", `there is no job ${id}`);
   if (request.method !== "GET") return problem(403, "Forbidden", "this token's role is viewer");
@@ -232,6 +233,13 @@ function answer(world, url, request, response) {
     events: () => world.page(eventsOf(world, id, url.searchParams)),
   };
   return answers[sub] ? send(response, 200, answers[sub]()) : problem(404, "NotFound", `there is no ${url.pathname}`);
+}
+
+function jobsOf(world, asked) {
+  const states = asked.get("state")?.split(",");
+  const found = [...world.jobs.values()].filter((job) => states === undefined || states.includes(job.state)).map(({ spec, ...listed }) => listed);
+  const [from, limit] = [Number(asked.get("cursor") ?? 0), Math.min(Number(asked.get("limit") ?? 100), world.jobsPage)];
+  return { ...world.page(found.slice(from, from + limit)), next_cursor: from + limit < found.length ? String(from + limit) : null };
 }
 
 function eventsOf(world, job, asked) {

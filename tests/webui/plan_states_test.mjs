@@ -49,6 +49,7 @@ test("start, end, cost and sizes are told, and each touched job with what become
   await page.getByText("6–25 min in eight of ten cases").waitFor();
   await page.getByText("As a table").click();
   assert.deepEqual(await page.getByTestId("plan-sizes").locator("tbody tr").evaluateAll((rows) => rows.map((row) => row.children[1].innerText)), ["none", "2", "4", "3"]);
+  assert.deepEqual(await page.locator(".step i").evaluateAll((bars) => bars.map((bar) => Math.round((4 * bar.getBoundingClientRect().height) / 74))), [0, 2, 4, 3], "heights are in proportion");
   assert.deepEqual(await page.getByTestId("touched").locator("tbody tr").evaluateAll((rows) => rows.map((row) => [row.dataset.job, row.querySelector(".tag").innerText, row.children[2].innerText, row.children[3].innerText])), [
     ["job-1", "preempted", "as before", "1 h 47 min later"], ["job-12", "fewer workers", "as before", "21 min later"], ["job-2", "later", "70 min later", "70 min later"]]);
   await page.getByTestId("touched-sum").getByText("1 job of other tenants would be moved or delayed").waitFor();

@@ -245,6 +245,16 @@ test("the tab is named after its page, the state of the link is one word, and a 
   assert.equal(await page.evaluate(() => document.activeElement.innerText), "Resize …");
 }));
 
+test("after a link was followed, keys go on from the top of the new page", () => onPage(demoWorld(), {}, async (page) => {
+  await loaded(page);
+  await page.locator('tbody[data-job="job-1"] a').press("Enter");
+  await jobLoaded(page);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "main");
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.innerText), "demo");
+  assert.match(await page.locator(".link-state").innerText(), /^Live\s+last event /);
+}));
+
 test("a refused action shows the daemon's words and takes the buttons away", () => onPage(demoWorld(), { hash: "#/jobs/job-1", allow: /status of 403/ }, async (page) => {
   await jobLoaded(page);
   await page.getByRole("button", { name: "Cancel …" }).click();
@@ -261,6 +271,8 @@ test("a thousand nodes draw on one canvas, fit, and can be walked with the keys"
   const box = await canvas.boundingBox();
   assert.ok(box.height <= 380, `the mosaic is ${box.height} px tall`);
   await canvas.focus();
+  await page.keyboard.press("ArrowRight");
+  assert.match(await page.locator("#mosaic-line").innerText(), /^gpu-0001, slot 0: /);
   for (const key of ["Home", "ArrowRight", "ArrowDown"]) await page.keyboard.press(key);
   assert.match(await page.locator("#mosaic-line").innerText(), /^gpu-\d{4}, slot 1: /);
   assert.equal(await page.locator(".job-table tbody").count(), 40);
@@ -296,26 +308,10 @@ test("a table of sizes stays within its card on a phone", () => {
   });
 });
 
-test("the tile of waiting jobs and the tab beside it say the same number", () => {
-  const world = demoWorld();
-  Object.assign(world.jobs.get("job-3"), { state: "suspended", finished_at: null });
-  return onPage(world, {}, async (page) => {
-    await loaded(page);
-    assert.match(await page.locator(".facts > div", { hasText: "Waiting" }).innerText(), /2\s+1 of them suspended$/);
-    await page.getByRole("button", { name: "Waiting 2" }).waitFor();
-  });
-});
-
-test("a long name of a job or tenant leaves all columns in sight", () => {
-  const world = demoWorld();
-  const name = "a-very-long-job-name-that-has-exactly-sixty-three-characters-xx";
-  Object.assign(world.jobs.get("job-2"), { name, tenant: name.replace("job", "ten") });
-  return onPage(world, {}, async (page) => {
-    await loaded(page);
-    assert.equal(await page.locator('tbody[data-job="job-2"] .name a').getAttribute("title"), name);
-    assert.ok(await page.locator(".jobs .table-scroll").evaluate((box) => box.scrollWidth <= box.clientWidth), "the table of jobs scrolls sideways");
-  });
-});
+test("of a job that has not started the page shows why, and no empty curves", () => onPage(demoWorld(), { hash: "#/jobs/job-2" }, async (page) => {
+  await jobLoaded(page);
+  assert.deepEqual(await page.locator(".card h2").allInnerTexts(), ["Over time", "Why", "Forecast", "Cost", "Events"]);
+}));
 
 const lines = (page, title) => page.locator(".why-part", { has: page.getByRole("heading", { name: title, exact: true }) }).locator("li").allInnerTexts();
 

@@ -30,7 +30,7 @@ function useRoute(onToken: (token: string) => void): Route {
       if (token !== null) onToken(token);
       const next = parseRoute(location.hash);
       setRoute(next);
-      if (pageKey(next) !== shown) scrollTo(0, 0);
+      if (pageKey(next) !== shown) beginPage();
       shown = pageKey(next);
     };
     addEventListener("hashchange", follow);
@@ -38,6 +38,12 @@ function useRoute(onToken: (token: string) => void): Route {
   }, [onToken]);
   useEffect(() => { document.title = titleOf(route); }, [route]);
   return route;
+}
+
+// What had the focus is gone with the page before: keys and screen readers go on from the top of the new one.
+function beginPage(): void {
+  document.getElementById("main")?.focus({ preventScroll: true });
+  scrollTo(0, 0);
 }
 
 export function App() {
@@ -81,8 +87,8 @@ export function App() {
 }
 
 function Page({ route, live, loading }: { route: Route; live: Live; loading: boolean }) {
-  if (route.page === "job") return <JobPage key={route.id} id={route.id} client={live.client} session={live.session} />;
-  if (route.page === "tenants") return <TenantsPage chosen={route.chosen} session={live.session} />;
+  if (route.page === "job") return <JobPage key={route.id} id={route.id} spanS={route.spanS} client={live.client} session={live.session} />;
+  if (route.page === "tenants") return <TenantsPage chosen={route.chosen} usage={route.usage} session={live.session} />;
   if (route.page === "plan") return <PlanPage like={route.like} planner={live.planner} />;
   if (route.page === "unknown") {
     return (
@@ -92,5 +98,5 @@ function Page({ route, live, loading }: { route: Route; live: Live; loading: boo
       </section>
     );
   }
-  return <Overview loading={loading} />;
+  return <Overview view={route.jobs} loading={loading} />;
 }

@@ -75,7 +75,7 @@ test("the colour of a warning is for what asks for a look: no state of a job is 
 
 test("what one writes into, and a slot that is free, has an edge that is seen", () => {
   const edged = [...styles.values()].flatMap((css) => [...css.matchAll(/^ *([^{}@]+?) \{[^}]*var\(--edge\)/gm)].map(([, rule]) => rule ?? ""));
-  expect(edged.filter((rule) => !rule.startsWith(":root")).sort()).toEqual([".cell.free, .key.free", "input", "textarea"]);
+  expect(edged.filter((rule) => !rule.startsWith(":root")).sort()).toEqual([".cell.free, .key.free", "input, select", "textarea"]);
 });
 
 test.each([

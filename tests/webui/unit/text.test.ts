@@ -103,8 +103,28 @@ test("a job that ended without a step has no loss, and one that was cancelled is
   expect(["cancelled", "failed", "succeeded"].map((state) => toneOf(ended({ state })))).toEqual(["plain", "bad", "good"]);
 });
 
+test("an epoch whose samples were not all used once is told as a failed audit, as schedctl tells it", () => {
+  const audit = (data: object) => event(1, "data.epoch_audited", { epoch: 2, used: 8, expected: 8, checksum_ok: true, ...data });
+  expect(sentence(audit({}))).toBe("epoch 2 audited: 8 of 8 samples used, each exactly once");
+  expect(sentence(audit({ epochs: 2 }))).toBe("epoch 2 audited: 8 of 8 samples used, each exactly once, as in the 1 epoch before it");
+  for (const wrong of [{ used: 7 }, { checksum_ok: false }, { used: null }]) {
+    expect([toneOf(audit(wrong)), sentence(audit(wrong))]).toEqual(["bad", expect.stringMatching(/^epoch 2 audit FAILED: /)]);
+  }
+});
+
+test("events of a job are told in the words of schedctl", () => {
+  const say = (type: string, data: object) => sentence(event(1, type, { ...data }));
+  expect(say("job.started", { size: 1 })).toBe("training with 1 worker");
+  expect(say("job.resized", { from: 2, to: 3 })).toBe("has 3 workers, had 2");
+  expect(say("job.restored", { step: 1200, steps_lost: 0 })).toBe("goes on from step 1,200");
+  expect(say("job.restored", { step: 1200, steps_lost: 1 })).toBe("goes on from step 1,200, 1 step lost");
+  expect(say("generation.switched", { generation: 4, from_size: 3, to_size: 2, stall_ms: 47.5, steps_redone: 0 })).toBe("generation 4: now 2 workers (was 3), training stood still for 47.5 ms");
+  expect(say("generation.switched", { generation: 5, from_size: 2, to_size: 2, stall_ms: 0, steps_redone: 1, kind: "restart" })).toBe("restarted: generation 5: still 2 workers, 1 step redone");
+  expect(say("worker.straggling", { worker: "w-2", score: 0.49, threshold: 0.92 })).toBe("worker w-2 is slow: 49\u00a0% of the others' speed, below 92\u00a0%");
+});
+
 test("what comes again and again does not push the rest out of a short list", () => {
-  const audit = (seq: number, right: boolean) => event(seq, "data.epoch_audited", { epoch: seq, checksum_ok: right });
+  const audit = (seq: number, right: boolean) => event(seq, "data.epoch_audited", { epoch: seq, used: 8, expected: 8, checksum_ok: right });
   const written = (seq: number) => event(seq, "job.checkpointed", { step: seq });
   const newestFirst = [audit(9, true), written(8), audit(7, true), audit(6, false), written(5), event(4, "worker.lost", {}), event(3, "job.resized", {}), audit(2, true)];
   expect(briefly(newestFirst, 5).map((entry) => entry.seq)).toEqual([9, 8, 6, 4, 3]);
@@ -131,12 +151,12 @@ test("a tab is named after its page", () => {
 });
 
 test("addresses name pages, and a job's id may hold anything", () => {
-  expect(["", "#", "#/"].map(parseRoute)).toEqual([{ page: "overview" }, { page: "overview" }, { page: "overview" }]);
-  expect(parseRoute(jobHref("job-1"))).toEqual({ page: "job", id: "job-1" });
-  expect(parseRoute(jobHref("a/b c"))).toEqual({ page: "job", id: "a/b c" });
+  expect(["", "#", "#/"].map((hash) => parseRoute(hash).page)).toEqual(["overview", "overview", "overview"]);
+  expect(parseRoute(jobHref("job-1"))).toMatchObject({ page: "job", id: "job-1" });
+  expect(parseRoute(jobHref("a/b c?d"))).toMatchObject({ page: "job", id: "a/b c?d" });
   expect(parseRoute("#/jobs/%E0%A4%A")).toMatchObject({ page: "unknown" });
-  expect(parseRoute("#/tenants/")).toEqual({ page: "tenants", chosen: null });
-  expect(parseRoute(tenantHref("vision"))).toEqual({ page: "tenants", chosen: "vision" });
+  expect(parseRoute("#/tenants/")).toMatchObject({ page: "tenants", chosen: null });
+  expect(parseRoute(tenantHref("vision"))).toMatchObject({ page: "tenants", chosen: "vision" });
   expect(pageKey(parseRoute("#/tenants/a"))).toBe(pageKey(parseRoute("#/tenants")));
   expect(pageKey(parseRoute("#/jobs/job-1"))).not.toBe(pageKey(parseRoute("#/jobs/job-2")));
   expect(parseRoute(kPlanHref)).toEqual({ page: "plan", like: null });
@@ -148,5 +168,6 @@ test("addresses name pages, and a job's id may hold anything", () => {
 test("a token leaves the address, the page stays", () => {
   expect(splitFragment("#token=a%2Bb")).toEqual({ token: "a+b", rest: "#/" });
   expect(splitFragment("#/jobs/job-1&token=x")).toEqual({ token: "x", rest: "#/jobs/job-1" });
+  expect(splitFragment("#/?show=ended&q=a&token=x")).toEqual({ token: "x", rest: "#/?show=ended&q=a" });
   expect(splitFragment("#/jobs/job-1")).toEqual({ token: null, rest: "#/jobs/job-1" });
 });

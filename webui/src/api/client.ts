@@ -19,7 +19,7 @@ export class ApiError extends Error {
 
 const kRequestTimeoutMs = 15_000;
 const kPageLimit = 500;
-const kLiveStates = "pending,starting,running,resizing,suspending,suspended";
+const kStates = { live: "pending,starting,running,resizing,suspending,suspended", ended: "succeeded,failed,cancelled" };
 
 function sentence(problem: Partial<Problem>, status: number): string {
   const parts = [problem.detail ?? problem.title ?? `the daemon answered ${status}`];
@@ -124,8 +124,8 @@ export class Client {
   }
 
   jobs(): Promise<Page<Job>> { return this.all<Job>("/v1/jobs"); }
-  liveJobs(cursor: string | null): Promise<Page<Job>> {
-    return this.get<Page<Job>>(`/v1/jobs?state=${kLiveStates}&limit=${kPageLimit}${cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`}`);
+  jobsPage(which: keyof typeof kStates, cursor: string | null): Promise<Page<Job>> {
+    return this.get<Page<Job>>(`/v1/jobs?state=${kStates[which]}&limit=${kPageLimit}${cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`}`);
   }
   job(id: string): Promise<Job> { return this.get<Job>(`/v1/jobs/${encodeURIComponent(id)}`); }
   nodes(): Promise<Page<ClusterNode>> { return this.all<ClusterNode>("/v1/nodes"); }

@@ -1,23 +1,31 @@
 // Hash paths, so that any static server can serve the page: #/, #/jobs/job-1, #/tenants and #/tenants/vision, #/plan and
-// #/plan/job-1, which begins with that job's file.
+// #/plan/job-1, which begins with that job's file. What is shown of a page's lists follows as a query.
+import type { UsageWindow } from "../api/types";
+import {
+  type JobsView, jobsQuery, readJobsView, readSpan, readUsageWindow, spanQuery, usageQuery,
+} from "./queries";
+
 export type Route =
-  | { page: "overview" }
-  | { page: "job"; id: string }
-  | { page: "tenants"; chosen: string | null }
+  | { page: "overview"; jobs: JobsView }
+  | { page: "job"; id: string; spanS: number } // spanS: of its charts; 0: all
+  | { page: "tenants"; chosen: string | null; usage: UsageWindow }
   | { page: "plan"; like: string | null }
   | { page: "unknown"; path: string };
 
 export function parseRoute(hash: string): Route {
-  const path = hash.replace(/^#/, "").replace(/\/+$/, "");
-  if (path === "") return { page: "overview" };
-  if (path === "/tenants") return { page: "tenants", chosen: null };
+  const [, address = "", asked = ""] = /^#?([^?]*)\??(.*)$/.exec(hash) ?? [];
+  const path = address.replace(/\/+$/, "");
+  const query = new URLSearchParams(asked);
+  if (path === "") return { page: "overview", jobs: readJobsView(query) };
+  if (path === "/tenants") return { page: "tenants", chosen: null, usage: readUsageWindow(query) };
   if (path === "/plan") return { page: "plan", like: null };
   const [, list, name] = /^\/(jobs|tenants|plan)\/([^/]+)$/.exec(path) ?? [];
   if (list !== undefined && name !== undefined) {
     try {
       const id = decodeURIComponent(name);
       if (list === "plan") return { page: "plan", like: id };
-      return list === "jobs" ? { page: "job", id } : { page: "tenants", chosen: id };
+      if (list === "jobs") return { page: "job", id, spanS: readSpan(query) };
+      return { page: "tenants", chosen: id, usage: readUsageWindow(query) };
     } catch {
       return { page: "unknown", path };
     }
@@ -25,12 +33,15 @@ export function parseRoute(hash: string): Route {
   return { page: "unknown", path };
 }
 
-export function jobHref(id: string): string {
-  return `#/jobs/${encodeURIComponent(id)}`;
+export function overviewHref(jobs: JobsView): string { return `#/${jobsQuery(jobs)}`; }
+
+export function jobHref(id: string, spanS = 0): string {
+  return `#/jobs/${encodeURIComponent(id)}${spanQuery(spanS)}`;
 }
 
-export function tenantHref(name: string): string {
-  return `#/tenants/${encodeURIComponent(name)}`;
+// Null: all of them.
+export function tenantHref(name: string | null, usage: UsageWindow = "month"): string {
+  return `#/tenants${name === null ? "" : `/${encodeURIComponent(name)}`}${usageQuery(usage)}`;
 }
 
 export const kPlanHref = "#/plan";

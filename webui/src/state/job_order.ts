@@ -2,12 +2,17 @@
 import type { Job, JobState } from "../api/types";
 import { holdsSlots, isOver } from "./model";
 
-export type Scope = "active" | "waiting" | "ended" | "all";
-export type Column = "name" | "state" | "size" | "throughput" | "progress" | "cost" | "age";
+export const kScopes = ["active", "waiting", "ended", "all"] as const;
+export const kColumns = ["name", "state", "size", "throughput", "progress", "cost", "submitted"] as const;
+export type Scope = (typeof kScopes)[number];
+export type Column = (typeof kColumns)[number];
 export interface Order {
   column: Column;
   descending: boolean;
 }
+
+// Words begin at their first letter, numbers at the largest.
+export function descendsFirst(column: Column): boolean { return column !== "name" && column !== "state"; }
 
 export function inScope(job: Job, scope: Scope): boolean {
   switch (scope) {
@@ -51,7 +56,7 @@ function valueOf(job: Job, column: Column): number | string {
     case "throughput": return holdsSlots(job.state) ? job.progress.samples_per_second : 0;
     case "progress": return job.progress.fraction ?? -1;
     case "cost": return Number(job.cost.amount) || 0;
-    case "age": return Date.parse(job.submitted_at);
+    case "submitted": return Date.parse(job.submitted_at);
   }
 }
 
@@ -88,4 +93,4 @@ function compare(a: Entry, b: Entry, { descending }: Order): number {
 }
 
 // Of "job-12"; most ties end at it, and words are compared slowly.
-function numberOf(id: string): number { return Number(id.slice(id.lastIndexOf("-") + 1)) || 0; }
+export function numberOf(id: string): number { return Number(id.slice(id.lastIndexOf("-") + 1)) || 0; }

@@ -76,11 +76,19 @@ export interface Needs {
   progressed: ReadonlySet<string>; // jobs that made steps: their reason may have moved, no event says so
 }
 
+// Which jobs have not been read: some that have not ended, some that have, or, for good, the oldest that have.
+export interface JobsLeft {
+  part: "live" | "ended" | "older";
+  most: number | null; // there are no more than so many; null: not known
+  problem: string | null; // why the newest attempt has failed
+}
+
 export interface State {
   link: Link;
   seq: number; // newest event that the lists or the stream have brought
   lastEventAt: string | null;
   jobs: ReadonlyMap<string, Job>;
+  jobsLeft: JobsLeft | null; // null: all jobs are there
   nodes: ReadonlyMap<string, ClusterNode>;
   policies: readonly Policy[];
   decisions: readonly DecisionLine[]; // newest first
@@ -99,7 +107,7 @@ export const kNoNeeds: Needs = {
 };
 
 export const kEmptyState: State = {
-  link: { kind: "loading" }, seq: 0, lastEventAt: null, jobs: new Map(), nodes: new Map(), policies: [],
+  link: { kind: "loading" }, seq: 0, lastEventAt: null, jobs: new Map(), jobsLeft: null, nodes: new Map(), policies: [],
   decisions: [], sizeHistory: new Map(), arrivals: [], detail: null, tenants: null, plan: kEmptyDesk, forecasts: null,
   needs: kNoNeeds,
 };

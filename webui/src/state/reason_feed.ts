@@ -42,7 +42,7 @@ export class ReasonFeed implements Feed {
       this.moved = false;
     }
     try {
-      const page = await this.client.liveJobs(this.cursor);
+      const page = await this.client.jobsPage("live", this.cursor);
       if (this.page.isStopped) return;
       this.cursor = page.next_cursor;
       this.store.dispatch({ type: "reasons", jobs: page.items });

@@ -3,7 +3,7 @@ import type { ClusterNode, Decision, ForecastPage, Job, Policy, TideEvent } from
 import { intents, texts } from "./event_data";
 import { kept } from "./kept";
 import {
-  type DecisionLine, emptyDetail, isTold, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint, type State,
+  type DecisionLine, emptyDetail, isTold, type JobsLeft, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint, type State,
 } from "./model";
 import { keptText, type PlanAction, reducePlan } from "./plan_desk";
 import { type DetailAction, patchDetail, reduceDetail } from "./reduce_detail";
@@ -14,6 +14,7 @@ import { reduceTenants, type TenantAction } from "./reduce_tenants";
 export type Action =
   | { type: "link"; link: Link }
   | { type: "listed"; seq: number; jobs: Job[]; nodes: ClusterNode[]; policies: Policy[]; decisions: Decision[]; recent: TideEvent[] }
+  | { type: "more_jobs"; jobs: Job[]; left: JobsLeft | null }
   | { type: "events"; events: TideEvent[] }
   | { type: "jobs"; jobs: Job[] }
   | { type: "reasons"; jobs: Job[] }
@@ -37,6 +38,8 @@ export function reduce(state: State, action: Action): State {
       return { ...state, link: action.link };
     case "listed":
       return listed(state, action);
+    case "more_jobs":
+      return { ...withUnknownJobs(state, action.jobs), jobsLeft: action.left };
     case "events":
       return withEvents(state, action.events);
     case "jobs":
@@ -156,7 +159,7 @@ function listed(state: State, action: Extract<Action, { type: "listed" }>): Stat
     if (event.job !== null) sizeHistory.set(event.job, withSize(sizeHistory.get(event.job) ?? [], event));
   }
   const base: State = {
-    ...state, seq: action.seq, jobs: byId(action.jobs), nodes: byId(action.nodes),
+    ...state, seq: action.seq, jobs: byId(action.jobs), jobsLeft: null, nodes: byId(action.nodes),
     policies: action.policies, decisions: [], sizeHistory, needs: kNoNeeds,
     arrivals: action.recent.map((event) => Date.parse(event.at)).slice(-kMostArrivals),
     lastEventAt: action.recent[action.recent.length - 1]?.at ?? state.lastEventAt,
@@ -186,6 +189,11 @@ function withJobs(state: State, read: readonly Job[]): State {
     jobs.set(job.id, spec === undefined ? job : { ...job, spec });
   }
   return { ...state, jobs };
+}
+
+// What is known of a job stands: an event may have brought it after they were read.
+function withUnknownJobs(state: State, read: readonly Job[]): State {
+  return { ...state, jobs: kept(state.jobs, new Map([...byId(read), ...state.jobs])) };
 }
 
 // Of jobs whose state has not moved since they were read, the reasons alone: all else comes with events.

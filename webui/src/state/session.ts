@@ -1,8 +1,9 @@
-// Keeps the store true: lists once, follows the stream, and tells the feeds what it has brought.
+// Keeps the store true: lists once (of jobs the first page, then the others), follows the stream, and tells the feeds what it has brought.
 // One at a time; stop() ends everything it started.
 import { ApiError, type Client } from "../api/client";
 import { EventStream } from "../api/event_stream";
 import type { Decision, Page, TideEvent } from "../api/types";
+import { JobPages } from "./job_pages";
 import { isTold } from "./model";
 import { kDecisionsRead, NeedsFeed } from "./needs_feed";
 import { type Feed, PacedRead } from "./paced_read";
@@ -25,6 +26,7 @@ export class Session {
   readonly tenants: TenantFeed;
   private readonly forecasts: PacedRead;
   private readonly needs: NeedsFeed;
+  private readonly jobs: JobPages;
   private readonly feeds: readonly Feed[];
   private readonly client: Client;
   private readonly store: Store;
@@ -45,6 +47,7 @@ export class Session {
     this.tenants = new TenantFeed(client, store);
     this.forecasts = new PacedRead(() => this.fetchForecasts(), kForecastPace);
     this.needs = new NeedsFeed(client, store);
+    this.jobs = new JobPages(client, store);
     this.feeds = [this.needs, this.tenants, new ReasonFeed(client, store, () => this.needs.want()), this.forecasts];
     void this.start();
   }
@@ -53,6 +56,7 @@ export class Session {
     this.stopped = true;
     this.run += 1;
     this.stream?.close();
+    this.jobs.stop();
     for (const feed of this.feeds) feed.stop();
     clearTimeout(this.batch);
     clearTimeout(this.relist);
@@ -75,7 +79,7 @@ export class Session {
     else void this.start();
   }
 
-  // Lists everything, then streams from where the oldest of the lists ends, so that nothing falls between.
+  // Lists, then streams from where the oldest of the lists ends, so that nothing falls between.
   private async start(): Promise<void> {
     const run = ++this.run;
     clearTimeout(this.relist);
@@ -85,7 +89,7 @@ export class Session {
     this.listed = false;
     try {
       const [jobs, nodes, policies, decisions] = await Promise.all([
-        this.client.jobs(), this.client.nodes(), this.client.policies(), this.decisionsToTell(),
+        this.jobs.first(), this.client.nodes(), this.client.policies(), this.decisionsToTell(),
       ]);
       if (run !== this.run) return;
       const seq = Math.min(jobs.as_of_seq, nodes.as_of_seq);
@@ -96,6 +100,7 @@ export class Session {
         recent: recent.items.filter((event) => event.seq <= seq),
       });
       this.listed = true;
+      this.jobs.readOn(jobs);
       const open = this.store.state.detail?.job;
       if (open !== undefined) void this.needs.load(open);
       this.forecasts.want();

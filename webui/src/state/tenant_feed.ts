@@ -6,7 +6,7 @@
 // moves that, so the tree is read again after 30 s.
 import { ApiError, type Client } from "../api/client";
 import type { TideEvent, UsageWindow } from "../api/types";
-import type { Refusal } from "./model";
+import { kEmptyTenantPage, type Refusal } from "./model";
 import { type Feed, PacedRead } from "./paced_read";
 import type { TenantAction } from "./reduce_tenants";
 import type { Store } from "./store";
@@ -28,8 +28,9 @@ export class TenantFeed implements Feed {
     this.usage = new PacedRead(() => this.readUsage(), kUsagePace);
   }
 
-  open(): void {
+  open(window: UsageWindow = kEmptyTenantPage.window): void {
     this.store.dispatch({ type: "tenants", action: { type: "opened" } });
+    this.store.dispatch({ type: "tenants", action: { type: "window", window } });
     this.tree.restart();
     this.usage.restart();
   }
@@ -37,6 +38,7 @@ export class TenantFeed implements Feed {
   close(): void { this.store.dispatch({ type: "tenants", action: { type: "closed" } }); }
 
   choose(window: UsageWindow): void {
+    if (this.store.state.tenants?.window === window) return;
     this.store.dispatch({ type: "tenants", action: { type: "window", window } });
     this.usage.restart();
   }

@@ -1,9 +1,10 @@
-// Each event as a sentence. An unknown type shows its name, so a newer daemon loses nothing here.
+// Each event as a sentence, of jobs in the words of schedctl (schedctl/progress.cpp). An unknown type shows its name, so a newer daemon loses nothing here.
 import type { TideEvent } from "../api/types";
 import { bool, intents, num, reason, str, texts } from "../state/event_data";
-import { count, milliseconds, percent, quantity } from "./format";
+import { count, milliseconds, percent, plural, quantity } from "./format";
 
-const workers = (n: number | null) => `${count(n)} ${n === 1 ? "worker" : "workers"}`;
+const counted = (n: number | null, word: string) => `${count(n)} ${plural(n ?? 0, word)}`;
+const workers = (n: number | null) => counted(n, "worker");
 const labels = (e: TideEvent) => Object.entries(texts(e, "labels")).map(([key, value]) => `${key}=${value}`).join(", ");
 const sizes = (e: TideEvent) => (num(e, "min") === num(e, "max") ? "" : `${num(e, "min")} to `) + workers(num(e, "max"));
 const version = (e: TideEvent, field: string) => (str(e, field) ? `, version ${str(e, field)?.slice(0, 12)}` : "");
@@ -15,20 +16,20 @@ export function describe(event: TideEvent): string {
 
 const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.submitted": (e) => `${str(e, "name") ?? e.job} submitted, ${sizes(e)}`,
-  "job.started": (e) => `first step done with ${workers(num(e, "size"))}`,
+  "job.started": (e) => `training with ${workers(num(e, "size"))}`,
   "job.resize_requested": (e) => (num(e, "size") ? `a user asks for ${workers(num(e, "size"))}` : "a user leaves the size to the engine"),
   "job.resizing": (e) => reason(e)?.text || `changing from ${num(e, "from")} to ${workers(num(e, "to"))}`,
-  "job.resized": (e) => `now ${workers(num(e, "to"))}, before ${num(e, "from")}`,
+  "job.resized": (e) => `has ${workers(num(e, "to"))}, had ${num(e, "from")}`,
   "job.progressed": (e) => `step ${count(num(e, "step"))}, ${quantity(num(e, "samples_per_second"))} samples/s, loss ${quantity(num(e, "loss"))}`,
   "job.rebalanced": (e) => rebalanced(e),
-  "job.changed": (e) => `changed: ${sizes(e)}, priority ${num(e, "priority")}`,
+  "job.changed": (e) => `its file is changed; it now has ${sizes(e)} and priority ${num(e, "priority")}`,
   "job.requeued": (e) => requeued(e),
   "job.parked": (e) => `state of step ${count(num(e, "step"))} kept in ${milliseconds(num(e, "write_ms"))}`,
   "job.notice_answered": (e) => str(e, "text") ?? `worker ${str(e, "worker")} answered its notice: ${str(e, "answer")}`,
   "job.checkpoint_failed": (e) =>
     `no checkpoint of step ${count(num(e, "step"))}${(num(e, "times") ?? 1) > 1 ? ` (${count(num(e, "times"))} in a row)` : ""}: ${str(e, "error") ?? ""}`,
   "job.checkpointed": (e) => `checkpoint of step ${count(num(e, "step"))} written in ${milliseconds(num(e, "write_ms"))}`,
-  "job.restored": (e) => `goes on from step ${count(num(e, "step"))}, ${count(num(e, "steps_lost"))} steps lost`,
+  "job.restored": (e) => `goes on from step ${count(num(e, "step"))}${num(e, "steps_lost") ? `, ${counted(num(e, "steps_lost"), "step")} lost` : ""}`,
   "job.state_brought": (e) => `state of step ${count(num(e, "step"))} brought from ${str(e, "from")} to ${str(e, "to")}`,
   "job.state_left": (e) => `starts without the state of step ${count(num(e, "step"))}: ${str(e, "why") ?? "it did not come"}`,
   "job.suspended": (e) =>
@@ -36,8 +37,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.resume_requested": () => "is to go on when slots are free",
   "job.resumed": (e) => `resumed with ${workers(num(e, "size"))}`,
   "job.finished": (e) => finished(e),
-  "generation.switched": (e) =>
-    `generation ${num(e, "generation")}: ${num(e, "from_size")} → ${workers(num(e, "to_size"))} in ${milliseconds(num(e, "stall_ms"))}, ${count(num(e, "steps_redone"))} steps redone`,
+  "generation.switched": (e) => switched(e),
   "worker.started": (e) => `worker ${str(e, "worker")} placed${e.node ? ` on ${e.node}` : ""}`,
   "worker.stuck": (e) => `worker ${str(e, "worker")} made no progress at step ${count(num(e, "step"))} for ${count(num(e, "seconds"))} s`,
   "worker.lost": (e) => lost(e),
@@ -107,8 +107,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "policy.error": (e) => str(e, "code")
     ? `policy ${str(e, "policy")} failed (${str(e, "code")}), so the built-in default decided: ${str(e, "error")}`
     : `policy ${str(e, "policy")} gave a plan that breaks a rule; the plan before it stands: ${str(e, "error")}`,
-  "data.epoch_audited": (e) =>
-    `epoch ${count(num(e, "epoch"))} audited: ${count(num(e, "used"))} of ${count(num(e, "expected"))} samples used once, checksum ${bool(e, "checksum_ok") ? "right" : "wrong"}${(num(e, "epochs") ?? 1) > 1 ? `, as in the ${count((num(e, "epochs") ?? 1) - 1)} before it` : ""}`,
+  "data.epoch_audited": (e) => audited(e),
 };
 
 const maintenance = (e: TideEvent) => `maintenance ${str(e, "window")} of nodes with ${str(e, "nodes")}${str(e, "reason") ? ` (${str(e, "reason")})` : ""}`;
@@ -139,6 +138,25 @@ function finished(e: TideEvent): string {
   return `${state}${steps === null ? "" : ` after ${count(steps)} ${steps === 1 ? "step" : "steps"}`}${loss === null ? "" : `, loss ${quantity(loss)}`}`;
 }
 
+function switched(e: TideEvent): string {
+  const [from, to, stall, redone] = [num(e, "from_size"), num(e, "to_size"), num(e, "stall_ms"), num(e, "steps_redone")];
+  const size = from === to ? `still ${workers(to)}` : `now ${workers(to)} (was ${from})`;
+  const restart = str(e, "kind") === "restart" ? "restarted: " : "";
+  const stood = stall ? `, training stood still for ${milliseconds(stall)}` : "";
+  return `${restart}generation ${num(e, "generation")}: ${size}${stood}${redone ? `, ${counted(redone, "step")} redone` : ""}`;
+}
+
+function isSound(e: TideEvent): boolean {
+  return bool(e, "checksum_ok") === true && num(e, "used") !== null && num(e, "used") === num(e, "expected");
+}
+
+function audited(e: TideEvent): string {
+  const used = `${count(num(e, "used"))} of ${count(num(e, "expected"))} samples used`;
+  if (!isSound(e)) return `epoch ${count(num(e, "epoch"))} audit FAILED: ${used}`;
+  const before = (num(e, "epochs") ?? 1) - 1;
+  return `epoch ${count(num(e, "epoch"))} audited: ${used}, each exactly once${before > 0 ? `, as in the ${counted(before, "epoch")} before it` : ""}`;
+}
+
 // The workers with less than a full share from this step on.
 function rebalanced(e: TideEvent): string {
   const shares = Array.isArray(e.data.shares) ? (e.data.shares as { worker: string; share: number }[]) : [];
@@ -151,10 +169,10 @@ function rebalanced(e: TideEvent): string {
 function straggling(e: TideEvent): string {
   const follows = str(e, "follows");
   const action = str(e, "next_action");
-  const parts = [`worker ${str(e, "worker")} is slow: score ${quantity(num(e, "score"))}, below ${quantity(num(e, "threshold"))}`];
+  const parts = [`worker ${str(e, "worker")} is slow: ${percent(num(e, "score"))} of the others' speed, below ${percent(num(e, "threshold"))}`];
   if (follows) parts.push(follows === "unknown" ? "worker or node" : `the cause lies in the ${follows}`);
   if (num(e, "waited_s") !== null) parts.push(`waiting for it has cost ${quantity(num(e, "waited_s"))} slot-seconds`);
-  if (action) parts.push(`to ${action} costs ${quantity(num(e, "action_cost_s"))}`);
+  if (action && num(e, "action_cost_s") !== null) parts.push(`to ${action} costs ${quantity(num(e, "action_cost_s"))}`);
   return parts.join("; ");
 }
 
@@ -197,7 +215,7 @@ export function toneOf(event: TideEvent): "good" | "warn" | "bad" | "change" | "
     case "job.finished":
       return endTone(str(event, "state"));
     case "data.epoch_audited":
-      return bool(event, "checksum_ok") === false ? "bad" : "good";
+      return isSound(event) ? "good" : "bad";
     case "job.resizing":
     case "job.resized":
     case "generation.switched":

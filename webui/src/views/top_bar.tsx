@@ -42,7 +42,7 @@ function LinkState() {
   return (
     <span class={`link-state ${kind}`} title={lastEventAt ? `last event ${absolute(lastEventAt)}` : "no event yet"}>
       <i aria-hidden="true" /><span role="status">{word}</span>
-      {kind === "live" && lastEventAt && <span class="quiet wide-only">{ago(lastEventAt, now)}</span>}
+      {kind === "live" && lastEventAt && <span class="quiet wide-only">last event {ago(lastEventAt, now)}</span>}
     </span>
   );
 }

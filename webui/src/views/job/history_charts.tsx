@@ -9,6 +9,8 @@ import { jobColour } from "../../page/palette";
 import type { Detail } from "../../state/model";
 import { clockWithin, count, quantity } from "../../text/format";
 import { isSilent, noCurvesText } from "../../text/progress_text";
+import { goTo } from "../../page/address";
+import { jobHref } from "../../page/router";
 import { useDark } from "../../page/theme";
 import { columnsOf, rangeAround } from "./history_data";
 import { MarkerRail } from "./marker_rail";
@@ -16,12 +18,11 @@ import { MarkerRail } from "./marker_rail";
 const kWindows: [number, string][] = [[0, "All"], [900, "15 min"], [300, "5 min"], [60, "1 min"]];
 const kHeights = { size: 104, throughput: 132, loss: 150 };
 
-export function HistoryCharts({ job, detail }: { job: Job; detail: Detail }) {
+export function HistoryCharts({ job, detail, spanS }: { job: Job; detail: Detail; spanS: number }) {
   const { max } = job;
   const dark = useDark();
-  const [windowS, setWindow] = useState(0);
   const [index, setIndex] = useState<number | null>(null);
-  const columns = useMemo(() => columnsOf(detail.points, windowS), [detail.points, windowS]);
+  const columns = useMemo(() => columnsOf(detail.points, spanS), [detail.points, spanS]);
   const from = columns.at[0] ?? 0;
   const to = columns.at[columns.at.length - 1] ?? 0;
   const markers = useMemo(
@@ -43,7 +44,7 @@ export function HistoryCharts({ job, detail }: { job: Job; detail: Detail }) {
       <header class="card-head">
         <h2 id="history-title">Over time</h2>
         <span class="quiet reading">{at >= 0 && `${clockWithin((columns.at[at] ?? 0) * 1000, (to - from) * 1000)} · step ${count(columns.step[at])}`}</span>
-        {detail.points.length >= 2 && <Windows chosen={windowS} onChoose={setWindow} />}
+        {detail.points.length >= 2 && <Windows chosen={spanS} onChoose={(seconds) => goTo(jobHref(job.id, seconds))} />}
       </header>
       {columns.at.length < 2 ? <NoCurves job={job} detail={detail} /> : (
         <>

@@ -20,11 +20,12 @@ import { WhyPanel } from "./why_panel";
 
 interface Props {
   id: string;
+  spanS: number; // that the charts show; 0: all
   client: Client;
   session: Session;
 }
 
-export function JobPage({ id, client, session }: Props) {
+export function JobPage({ id, spanS, client, session }: Props) {
   const job = useSelect((state) => state.jobs.get(id));
   const detail = useSelect((state) => (state.detail?.job === id ? state.detail : null));
   const down = useSelect((state) => state.link.kind === "down");
@@ -47,13 +48,13 @@ export function JobPage({ id, client, session }: Props) {
     <div class="job-page">
       <JobHeader job={job} client={client} />
       <JobFigures job={job} />
-      <Rest {...{ job, detail, down }} onRetry={() => session.open(id)} />
+      <Rest {...{ job, detail, spanS, down }} onRetry={() => session.open(id)} />
     </div>
   );
 }
 
-function Rest({ job, detail, down, onRetry }: { job: Job; detail: Detail; down: boolean; onRetry(): void }) {
-  if (detail.loaded || (detail.missing === null && !down)) return <Columns job={job} detail={detail} />;
+function Rest({ job, detail, spanS, down, onRetry }: { job: Job; detail: Detail; spanS: number; down: boolean; onRetry(): void }) {
+  if (detail.loaded || (detail.missing === null && !down)) return <Columns job={job} detail={detail} spanS={spanS} />;
   if (down) return <Unread what="Its history and its reasons" />;
   return (
     <section class="empty" role="alert">
@@ -64,20 +65,21 @@ function Rest({ job, detail, down, onRetry }: { job: Job; detail: Detail; down: 
   );
 }
 
-function Columns({ job, detail }: { job: Job; detail: Detail }) {
+function Columns({ job, detail, spanS }: { job: Job; detail: Detail; spanS: number }) {
   const sizes = detail.sizes.length >= job.sizes.length ? detail.sizes : job.sizes;
   const failure = failureText(job);
+  const begun = job.started_at !== null || job.generation > 0 || sizes.length > 0;
   return (
     <div class="columns">
       <div class="column">
-        <HistoryCharts job={job} detail={detail} />
-        {!isSilent(job) && (
+        <HistoryCharts job={job} detail={detail} spanS={spanS} />
+        {begun && !isSilent(job) && (
           <div class="pair">
             <SizeCurve job={job} sizes={sizes} fit={detail.fit} />
             <RankTimes workers={detail.workers} points={detail.points} loaded={detail.loaded} />
           </div>
         )}
-        <Generations job={job} detail={detail} />
+        {begun && <Generations job={job} detail={detail} />}
       </div>
       <aside class="column side">
         <WhyPanel explanation={detail.explanation} failure={failure} />

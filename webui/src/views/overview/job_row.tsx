@@ -25,11 +25,11 @@ function Row({ job, dimmed, onLight }: Props) {
   return (
     <tbody class={dimmed ? "dimmed" : undefined} data-job={job.id}
       onPointerEnter={() => onLight(job.id)} onPointerLeave={() => onLight(null)}>
-      <tr onClick={() => { location.hash = jobHref(job.id); }}>
+      <tr onClick={(event) => open(event, jobHref(job.id))}>
         <td class="name" data-title="Job">
           <i class="swatch" style={{ background: colour }} aria-hidden="true" />
           <span class="name-line">
-            <a href={jobHref(job.id)} title={job.name} onClick={(event) => event.stopPropagation()}>{job.name}</a>
+            <a href={jobHref(job.id)} title={job.name}>{job.name}</a>
             <span class="quiet sub" title={`${job.id}, tenant ${job.tenant}`}>{job.id} · {job.tenant}</span>
           </span>
         </td>
@@ -38,11 +38,18 @@ function Row({ job, dimmed, onLight }: Props) {
         <td class="number" data-title="Samples/s">{throughputText(job)}</td>
         <td data-title="Progress"><ProgressCell job={job} /></td>
         <td class="number" data-title="Cost">{money(job.cost.amount, job.cost.currency)}</td>
-        <td class="number" data-title="Age"><When at={job.submitted_at} /></td>
+        <td class="number" data-title="Submitted"><When at={job.submitted_at} /></td>
       </tr>
       <SecondLine job={job} />
     </tbody>
   );
+}
+
+// A click into the row is one on its link, but not the end of marking text, nor the browser's own kinds of click.
+function open(event: MouseEvent, href: string): void {
+  const onLink = event.target instanceof Element && event.target.closest("a") !== null;
+  if (onLink || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || getSelection()?.isCollapsed === false) return;
+  location.hash = href;
 }
 
 // Why it is as it is, and beside it when it starts or ends.

@@ -2,10 +2,13 @@
 // draws the rows of those that it changed, of which a page has `kPageRows`.
 import { useMemo, useState } from "preact/hooks";
 import type { Job } from "../../api/types";
-import { kPlanHref } from "../../page/router";
-import { type Column, countScopes, firstOf, inScope, matches, type Order, type Scope, wordsOf } from "../../state/job_order";
+import { goTo, useTyped } from "../../page/address";
+import { kMostText, type JobsView } from "../../page/queries";
+import { kPlanHref, overviewHref } from "../../page/router";
+import { type Column, countScopes, descendsFirst, firstOf, inScope, matches, type Order, type Scope, wordsOf } from "../../state/job_order";
 import { useSelect } from "../../state/store";
 import { count } from "../../text/format";
+import { isPartial, jobsLeftText } from "../../text/jobs_left_text";
 import { JobRow } from "./job_row";
 
 const kPageRows = 40;
@@ -13,57 +16,77 @@ const kScopes: [Scope, string][] = [["active", "Active"], ["waiting", "Waiting"]
 const kColumns: { column: Column; title: string; class?: string }[] = [
   { column: "name", title: "Job" }, { column: "state", title: "State" }, { column: "size", title: "Size" },
   { column: "throughput", title: "Samples/s", class: "number" }, { column: "progress", title: "Progress" },
-  { column: "cost", title: "Cost", class: "number" }, { column: "age", title: "Age", class: "number" },
+  { column: "cost", title: "Cost", class: "number" }, { column: "submitted", title: "Submitted", class: "number" },
 ];
 
-interface Props {
+interface Lit {
   lit: string | null;
   onLight(job: string | null): void;
 }
 
-export function JobTable({ lit, onLight }: Props) {
+export function JobTable({ view, lit, onLight }: Lit & { view: JobsView }) {
   const jobMap = useSelect((state) => state.jobs);
-  const [scope, setScope] = useState<Scope | null>(null);
-  const [query, setQuery] = useState("");
-  const [order, setOrder] = useState<Order>({ column: "age", descending: true });
+  const left = useSelect((state) => state.jobsLeft);
+  const { scope, order } = view;
+  const { text, type, settle } = useTyped(view.text, (typed) => goTo(overviewHref({ ...view, text: typed }), "replace"));
   const [rows, setRows] = useState(kPageRows);
   const jobs = useMemo(() => [...jobMap.values()], [jobMap]);
   const counts = useMemo(() => countScopes(jobs), [jobs]);
   // Until someone chooses, a pool whose jobs have all ended shows those instead of an empty table.
   const shown = scope ?? (counts.active > 0 ? "active" : "all");
   const found = useMemo(() => {
-    const words = wordsOf(query);
+    const words = wordsOf(text);
     return jobs.filter((job) => inScope(job, shown) && matches(job, words));
-  }, [jobs, shown, query]);
+  }, [jobs, shown, text]);
   const list = useMemo(() => firstOf(found, order, rows), [found, order, rows]);
+  const choose = (chosen: Partial<JobsView>) => {
+    settle();
+    goTo(overviewHref({ ...view, text, ...chosen }));
+  };
   const sortBy = (column: Column) =>
-    setOrder((now) => ({ column, descending: now.column === column ? !now.descending : column !== "name" && column !== "state" }));
+    choose({ order: { column, descending: order.column === column ? !order.descending : descendsFirst(column) } });
   return (
     <section class="card jobs" aria-labelledby="jobs-title">
       <header class="card-head">
         <h2 id="jobs-title">Jobs</h2>
         <div class="segments" role="group" aria-label="Which jobs">
           {kScopes.map(([key, word]) => (
-            <button key={key} type="button" aria-pressed={shown === key} onClick={() => setScope(key)}>
-              {word} <span class="count">{count(counts[key])}</span>
+            <button key={key} type="button" aria-pressed={shown === key} onClick={() => choose({ scope: key })}>
+              {word} <span class="count">{count(counts[key])}{isPartial(left, key) && "+"}</span>
             </button>
           ))}
         </div>
-        <input type="search" class="filter" placeholder="Filter by name, tenant, reason …" aria-label="Filter jobs" value={query}
-          onInput={(event) => setQuery(event.currentTarget.value)} />
+        <input type="search" class="filter" placeholder="Filter by name, tenant, reason …" aria-label="Filter jobs" value={text}
+          maxLength={kMostText} onInput={(event) => type(event.currentTarget.value)} onChange={settle} />
         <a class="button" href={kPlanHref}>Plan a job</a>
+        <OrderChoice order={order} onOrder={(chosen) => choose({ order: chosen })} />
       </header>
-      {list.length === 0 ? <Nothing any={jobs.length > 0} /> : <Table {...{ list, order, sortBy, lit, onLight }} />}
+      {list.length === 0 ? <Nothing any={jobs.length > 0} reading={isPartial(left, shown)} /> : <Table {...{ list, order, sortBy, lit, onLight }} />}
       {found.length > rows && (
         <button class="button more" type="button" onClick={() => setRows(rows + kPageRows)}>
           Show {Math.min(kPageRows, found.length - rows)} more of {count(found.length)}
         </button>
       )}
+      {left !== null && isPartial(left, shown) && <p class="quiet small jobs-left" data-testid="jobs-left">{jobsLeftText(left)}</p>}
     </section>
   );
 }
 
-function Table({ list, order, sortBy, lit, onLight }: Props & { list: Job[]; order: Order; sortBy(column: Column): void }) {
+// Where the table has no head of columns to press.
+function OrderChoice({ order: { column, descending }, onOrder }: { order: Order; onOrder(order: Order): void }) {
+  return (
+    <div class="order-choice">
+      <label for="order">Order</label>
+      <select id="order" value={column} onChange={({ currentTarget: { value } }) => onOrder({ column: value as Column, descending: descendsFirst(value as Column) })}>
+        {kColumns.map(({ column: each, title }) => <option key={each} value={each}>{title}</option>)}
+      </select>
+      <button class="button" type="button" onClick={() => onOrder({ column, descending: !descending })}
+        aria-label={descending ? "descending, change to ascending" : "ascending, change to descending"}>{descending ? "↓" : "↑"}</button>
+    </div>
+  );
+}
+
+function Table({ list, order, sortBy, lit, onLight }: Lit & { list: Job[]; order: Order; sortBy(column: Column): void }) {
   return (
     <div class="table-scroll">
       <table class="job-table">
@@ -84,7 +107,8 @@ function Table({ list, order, sortBy, lit, onLight }: Props & { list: Job[]; ord
   );
 }
 
-function Nothing({ any }: { any: boolean }) {
+function Nothing({ any, reading }: { any: boolean; reading: boolean }) {
+  if (reading) return <p class="empty-line">None of the jobs read so far matches.</p>;
   if (any) return <p class="empty-line">No job matches. Clear the filter or choose All.</p>;
   return <p class="empty-line">No jobs yet. <code>schedctl submit examples/charlm.yaml</code> starts the first one; it appears here by itself. Or <a href={kPlanHref}>plan one</a> first.</p>;
 }

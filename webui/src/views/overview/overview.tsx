@@ -1,5 +1,6 @@
 // The page an operator leaves open: what each job holds, which jobs wait and why, what was decided last.
 import { useState } from "preact/hooks";
+import type { JobsView } from "../../page/queries";
 import { Unread } from "../../parts/unread";
 import { useSelect } from "../../state/store";
 import { DecisionFeed } from "./decision_feed";
@@ -8,7 +9,7 @@ import { JobTable } from "./job_table";
 import { PoolStrip } from "./pool_strip";
 import { SlotPanel } from "./slot_panel";
 
-export function Overview({ loading }: { loading: boolean }) {
+export function Overview({ view, loading }: { view: JobsView; loading: boolean }) {
   // The job under the pointer, in the table or among the slots: the others step back.
   const [lit, setLit] = useState<string | null>(null);
   const neverListed = useSelect((state) => state.seq === 0 && state.nodes.size === 0 && state.jobs.size === 0);
@@ -22,7 +23,7 @@ export function Overview({ loading }: { loading: boolean }) {
       <div class="columns">
         <div class="column">
           <SlotPanel lit={lit} onLight={setLit} />
-          <JobTable lit={lit} onLight={setLit} />
+          <JobTable view={view} lit={lit} onLight={setLit} />
         </div>
         <aside class="column side">
           <DecisionFeed />

@@ -47,10 +47,11 @@ export function SlotMosaic({ nodes, jobs, lit, onLight }: SlotViewProps) {
   };
   const key = (event: KeyboardEvent) => {
     if (event.key === "Enter") return openJob();
-    const next = stepBy(event.key, spot ?? { node: 0, slot: 0 }, layout, nodes);
+    const first = { node: 0, slot: 0 };
+    const next = stepBy(event.key, spot ?? first, layout, nodes);
     if (!next) return;
     event.preventDefault();
-    move(next);
+    move(spot === null && event.key !== "End" ? first : next);
   };
   return (
     <div ref={box} class="mosaic">

@@ -51,7 +51,7 @@ function Steps({ spans, now }: { spans: readonly SizeSpan[]; now: number }) {
           <span key={span.from} class={`step${span.to === null ? " on" : ""}`} style={{ flexGrow: Math.max(1, Math.round((widths[index] ?? 0) * 1000)) }}
             title={sizesText([span])}>
             <b>{count(span.size)}</b>
-            <i style={{ height: `${(100 * span.size) / most}%` }} />
+            <i style={{ "--part": span.size / most }} />
           </span>
         ))}
       </div>

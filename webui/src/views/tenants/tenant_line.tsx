@@ -1,6 +1,5 @@
 // One tenant: its place in the tree, its slots, its jobs, its budget.
 import type { Tenant, TenantTree } from "../../api/types";
-import { tenantHref } from "../../page/router";
 import { sharesOf, type TenantRow } from "../../state/tenant_rows";
 import { count } from "../../text/format";
 import { sharesText, slots } from "../../text/tenant_text";
@@ -12,13 +11,14 @@ const kDeepest = 5; // what lies deeper is not indented further
 interface Props {
   tree: TenantTree;
   row: TenantRow;
+  href: string;
   scale: number;
   chosen: boolean;
   closed: boolean;
   onToggle(name: string): void;
 }
 
-export function TenantLine({ tree, row: { tenant, depth, children, owed }, scale, chosen, closed, onToggle }: Props) {
+export function TenantLine({ tree, row: { tenant, depth, children, owed }, href, scale, chosen, closed, onToggle }: Props) {
   const shares = sharesOf(tenant);
   return (
     <tr class={chosen ? "chosen" : undefined} data-tenant={tenant.name}>
@@ -27,7 +27,7 @@ export function TenantLine({ tree, row: { tenant, depth, children, owed }, scale
           {children > 0
             ? <button class="fold" type="button" aria-expanded={!closed} aria-label={`tenants below ${tenant.name}`} onClick={() => onToggle(tenant.name)}><i aria-hidden="true" /></button>
             : <span class="fold" aria-hidden="true" />}
-          <a href={tenantHref(tenant.name)} aria-current={chosen ? "true" : undefined}>{tenant.name}</a>
+          <a href={href} aria-current={chosen ? "true" : undefined}>{tenant.name}</a>
           {tenant.parent !== null && <span class="visually-hidden"> in {tenant.parent}</span>}
         </span>
         <span class="quiet weight">{tenant.weight === 0 ? "only what is left over" : `weight ${count(tenant.weight)}`}{closed && `, ${children} below`}</span>

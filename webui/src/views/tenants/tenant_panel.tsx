@@ -1,17 +1,18 @@
 // The chosen tenant: what is set of it, and its jobs.
 import { Fragment } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Job, Tenant, TenantTree } from "../../api/types";
+import type { Job, Tenant, TenantTree, UsageWindow } from "../../api/types";
 import { useNow } from "../../page/now";
 import { jobColour } from "../../page/palette";
 import { StateChip } from "../../parts/state_chip";
-import { jobHref } from "../../page/router";
+import { jobHref, tenantHref } from "../../page/router";
 import { firstOf } from "../../state/job_order";
 import { isOver } from "../../state/model";
 import { useSelect } from "../../state/store";
 import { withBelow } from "../../state/tenant_rows";
 import { forecastLine } from "../../text/forecast_text";
 import { count, money, quantity, sizeText } from "../../text/format";
+import { jobsLeftText } from "../../text/jobs_left_text";
 import { defaultPairs, limitPairs, scarceText, thresholdText } from "../../text/tenant_text";
 import { useDark } from "../../page/theme";
 
@@ -19,7 +20,7 @@ const kShown = 12;
 const kPageRows = 40;
 const kOneColumn = matchMedia("(max-width: 1080px)");
 
-export function TenantPanel({ tree, name }: { tree: TenantTree; name: string }) {
+export function TenantPanel({ tree, name, usage }: { tree: TenantTree; name: string; usage: UsageWindow }) {
   const heading = useRef<HTMLHeadingElement>(null);
   // Where the panel lies below the tree, choosing a tenant brings it into view; beside the tree nothing moves.
   useEffect(() => { if (kOneColumn.matches) heading.current?.focus(); }, []);
@@ -29,7 +30,7 @@ export function TenantPanel({ tree, name }: { tree: TenantTree; name: string }) 
       <header class="card-head">
         <h2 id="tenant-title" ref={heading} tabIndex={-1}>{name}</h2>
         {tenant && tenant.parent !== null && <span class="quiet">in {tenant.path.slice(0, -1).join(" / ")}</span>}
-        <a class="close" href="#/tenants">All tenants</a>
+        <a class="close" href={tenantHref(null, usage)}>All tenants</a>
       </header>
       {tenant ? <Body tree={tree} tenant={tenant} /> : <p class="empty-line">There is no tenant {name} in the tree, or this token may not see it.</p>}
     </section>
@@ -71,6 +72,7 @@ function Body({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
 
 function Jobs({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
   const all = useSelect((state) => state.jobs);
+  const left = useSelect((state) => state.jobsLeft);
   const [rows, setRows] = useState(kShown);
   const names = useMemo(() => withBelow(tree, tenant.name), [tree, tenant.name]);
   const jobs = useMemo(() => [...all.values()].filter((job) => names.has(job.tenant) && !isOver(job.state)), [all, names]);
@@ -78,13 +80,16 @@ function Jobs({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
   return (
     <div class="why-part">
       <h3>Jobs that run or wait</h3>
-      {jobs.length === 0 && <p class="quiet small">None. {names.size > 1 ? "Jobs name one of the tenants below it." : <>Its jobs name it as <code>tenant: {tenant.name}</code>.</>}</p>}
+      {jobs.length === 0 && left?.part !== "live" && (
+        <p class="quiet small">None. {names.size > 1 ? "Jobs name one of the tenants below it." : <>Its jobs name it as <code>tenant: {tenant.name}</code>.</>}</p>
+      )}
       <ul class="tenant-job-list" data-testid="tenant-jobs">{first.map((job) => <JobItem key={job.id} job={job} />)}</ul>
       {jobs.length > rows && (
         <button class="text-button" type="button" onClick={() => setRows(rows + kPageRows)}>
           Show {Math.min(kPageRows, jobs.length - rows)} more of {count(jobs.length)}
         </button>
       )}
+      {left?.part === "live" && <p class="quiet small">{jobsLeftText(left)}</p>}
     </div>
   );
 }

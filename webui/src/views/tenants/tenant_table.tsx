@@ -1,7 +1,8 @@
 // The tree as a table, one row a tenant. All bars have one scale, the slots of the pool, so they can be compared.
 import { useMemo, useState } from "preact/hooks";
-import type { TenantTree } from "../../api/types";
+import type { TenantTree, UsageWindow } from "../../api/types";
 import { sumPool } from "../../state/pool";
+import { tenantHref } from "../../page/router";
 import { useSelect } from "../../state/store";
 import { rowsOf, scaleOf } from "../../state/tenant_rows";
 import { count } from "../../text/format";
@@ -11,7 +12,7 @@ import { TenantLine } from "./tenant_line";
 
 const kPageRows = 100;
 
-export function TenantTable({ tree, chosen }: { tree: TenantTree; chosen: string | null }) {
+export function TenantTable({ tree, chosen, usage }: { tree: TenantTree; chosen: string | null; usage: UsageWindow }) {
   const nodes = useSelect((state) => state.nodes);
   const pool = useMemo(() => sumPool(nodes.values()).total, [nodes]);
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
@@ -32,7 +33,7 @@ export function TenantTable({ tree, chosen }: { tree: TenantTree; chosen: string
           <thead><tr><th scope="col">Tenant</th><th scope="col">Slots</th><th scope="col">Jobs</th><th scope="col">Budget</th></tr></thead>
           <tbody>
             {rows.slice(0, shown).map((row) => (
-              <TenantLine key={row.tenant.name} tree={tree} row={row} scale={scale} chosen={row.tenant.name === chosen}
+              <TenantLine key={row.tenant.name} tree={tree} row={row} href={tenantHref(row.tenant.name, usage)} scale={scale} chosen={row.tenant.name === chosen}
                 closed={closed.has(row.tenant.name)} onToggle={toggle} />
             ))}
           </tbody>

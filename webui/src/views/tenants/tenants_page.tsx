@@ -1,6 +1,6 @@
 // The tenants that share the pool: what each has of its slots and its budget; of the chosen one its limits, jobs and use.
 import { useEffect } from "preact/hooks";
-import type { TenantTree } from "../../api/types";
+import type { TenantTree, UsageWindow } from "../../api/types";
 import { Unread } from "../../parts/unread";
 import type { Refusal } from "../../state/model";
 import type { Session } from "../../state/session";
@@ -12,39 +12,41 @@ import { UsagePanel } from "./usage_panel";
 
 interface Props {
   chosen: string | null;
+  usage: UsageWindow;
   session: Session;
 }
 
-export function TenantsPage({ chosen, session }: Props) {
+export function TenantsPage({ chosen, usage, session }: Props) {
   const page = useSelect((state) => state.tenants);
   const down = useSelect((state) => state.link.kind === "down");
   useEffect(() => {
-    session.tenants.open();
+    session.tenants.open(usage);
     return () => session.tenants.close();
   }, [session]);
+  useEffect(() => session.tenants.choose(usage), [session, usage]);
   return (
     <div class="tenants-page">
       <h1 class="visually-hidden">Tenants</h1>
       {page?.problem && <Problem refusal={page.problem} alone={page.tree === null} />}
-      {page?.tree && (page.tree.tenants.length === 0 ? <NoTree /> : <Tree tree={page.tree} chosen={chosen} session={session} />)}
+      {page?.tree && (page.tree.tenants.length === 0 ? <NoTree /> : <Tree tree={page.tree} chosen={chosen} usage={usage} />)}
       {!page?.problem && !page?.tree && (down ? <Unread what="The tenants" /> : <div aria-busy="true"><p class="visually-hidden" role="status">Loading tenants</p><div class="skeleton tall" /></div>)}
     </div>
   );
 }
 
-function Tree({ tree, chosen, session }: Props & { tree: TenantTree }) {
+function Tree({ tree, chosen, usage }: Omit<Props, "session"> & { tree: TenantTree }) {
   const preemption = preemptionText(tree);
   return (
     <>
       {tree.warnings.map((warning) => <p class="notice warn" key={warning}>{warning}</p>)}
       <div class="columns">
         <div class="column">
-          <TenantTable tree={tree} chosen={chosen} />
+          <TenantTable tree={tree} chosen={chosen} usage={usage} />
           {preemption !== null && <p class="quiet" data-testid="preemption-limits">{preemption}</p>}
         </div>
         <aside class="column side">
-          {chosen !== null && <TenantPanel key={chosen} tree={tree} name={chosen} />}
-          <UsagePanel tree={tree} name={chosen} session={session} />
+          {chosen !== null && <TenantPanel key={chosen} tree={tree} name={chosen} usage={usage} />}
+          <UsagePanel tree={tree} name={chosen} />
         </aside>
       </div>
     </>

@@ -1,8 +1,9 @@
 // What a tenant, or all of them, used on each day of the week or month; the chart's numbers also as a table.
 import { useMemo } from "preact/hooks";
 import type { TenantTree, UsageWindow } from "../../api/types";
+import { goTo } from "../../page/address";
 import { useNow } from "../../page/now";
-import type { Session } from "../../state/session";
+import { tenantHref } from "../../page/router";
 import { useSelect } from "../../state/store";
 import { withBelow } from "../../state/tenant_rows";
 import { dayOf, daysOf, type UsageDay, usageDays } from "../../state/usage_days";
@@ -14,10 +15,9 @@ const kWindows: [UsageWindow, string][] = [["week", "Week"], ["month", "Month"]]
 interface Props {
   tree: TenantTree;
   name: string | null;
-  session: Session;
 }
 
-export function UsagePanel({ tree, name, session }: Props) {
+export function UsagePanel({ tree, name }: Props) {
   const page = useSelect((state) => state.tenants);
   const today = dayOf(useNow());
   const usage = page?.usage ?? null;
@@ -31,7 +31,7 @@ export function UsagePanel({ tree, name, session }: Props) {
         <h2 id="usage-title">Usage by day{name === null ? "" : ` of ${name}`}</h2>
         <div class="segments" role="group" aria-label="Days shown">
           {kWindows.map(([window, word]) => (
-            <button key={window} type="button" aria-pressed={page?.window === window} onClick={() => session.tenants.choose(window)}>{word}</button>
+            <button key={window} type="button" aria-pressed={page?.window === window} onClick={() => goTo(tenantHref(name, window))}>{word}</button>
           ))}
         </div>
       </header>

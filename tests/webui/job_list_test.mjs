@@ -1,0 +1,130 @@
+// The list of jobs, and what addresses say of lists and charts, in a real browser before made-up answers.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fixturePages } from "./fixture_pages.mjs";
+import { demoWorld, sharedWorld } from "./fixture_server.mjs";
+
+const onPage = fixturePages("#/");
+
+const loaded = (page) => page.locator('[data-testid="slots-used"]').waitFor();
+const tenantsLoaded = (page) => page.locator('[data-testid="usage-sum"]').waitFor();
+const jobLoaded = (page) => page.locator('[data-testid="why-summary"]').waitFor();
+const noSidewaysScroll = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+const foundJobs = (page) => page.locator(".job-table tbody").evaluateAll((rows) => rows.map((row) => row.dataset.job));
+
+test("which jobs are shown, what is looked for and the order are in the address, and Back takes a choice back", () => onPage(demoWorld(), {}, async (page, server) => {
+  await loaded(page);
+  const hash = (wanted) => page.waitForFunction((text) => location.hash === text, wanted);
+  const entries = () => page.evaluate(() => history.length);
+  await page.getByRole("button", { name: /^All / }).click();
+  await page.getByRole("button", { name: "Cost" }).click();
+  const before = await entries();
+  await page.getByLabel("Filter jobs").pressSequentially("charlm demo=");
+  await page.getByLabel("Filter jobs").fill("charlm");
+  await hash("#/?show=all&q=charlm&sort=cost");
+  assert.equal(await entries(), before, "typing adds no entry");
+  assert.deepEqual(await foundJobs(page), ["job-1", "job-3"]);
+  await page.getByRole("button", { name: "Cost" }).click();
+  await page.reload();
+  await loaded(page);
+  assert.equal(await page.getByLabel("Filter jobs").inputValue(), "charlm");
+  assert.deepEqual(await foundJobs(page), ["job-3", "job-1"]);
+  await page.getByRole("link", { name: "charlm-demo" }).first().click();
+  await jobLoaded(page);
+  await page.goBack();
+  await hash("#/?show=all&q=charlm&sort=cost&order=asc");
+  await page.goBack();
+  await hash("#/?show=all&q=charlm&sort=cost");
+  assert.deepEqual(await foundJobs(page), ["job-1", "job-3"]);
+  await page.evaluate((address) => { location.href = address; }, `${server.url}/#/?show=ended&sort=nothing`);
+  await page.waitForFunction(() => document.querySelectorAll(".job-table tbody").length === 1);
+  assert.equal(await page.getByLabel("Filter jobs").inputValue(), "");
+  assert.deepEqual(await foundJobs(page), ["job-3"]);
+}));
+
+test("the first page of jobs shows at once, and a line says what is still being read", () => {
+  const world = demoWorld();
+  const [one] = world.jobs.values();
+  for (let n = 90; n >= 10; --n) world.jobs.set(`job-${n}`, { ...one, id: `job-${n}`, name: `sweep-${n}`, state: "succeeded", size: 0, finished_at: new Date().toISOString() });
+  world.jobsPage = 50;
+  return onPage(world, { hash: "#/?show=ended" }, async (page) => {
+    await loaded(page);
+    let answer;
+    const asked = new Promise((done) => { answer = done; });
+    await page.route(/\/v1\/jobs\?.*cursor=/, async (route) => { await asked; await route.continue(); });
+    await page.reload();
+    await page.locator('tbody[data-job="job-90"]').waitFor();
+    assert.match(await page.getByTestId("jobs-left").innerText(), /^Older ended jobs are being read, the newest first, at most \d+\.$/);
+    assert.deepEqual(await page.locator(".jobs .segments button").allInnerTexts(), ["Active 2", "Waiting 1", "Ended 50+", "All 52+"]);
+    answer();
+    await page.getByRole("button", { name: "Ended 82", exact: true }).waitFor();
+    assert.equal(await page.getByTestId("jobs-left").count(), 0);
+  });
+});
+
+test("the times that charts show are in the address, and a link to another tenant keeps them", async () => {
+  const pressed = (page) => page.locator('.segments [aria-pressed="true"]').innerText();
+  await onPage(demoWorld(), { hash: "#/jobs/job-1?last=5m" }, async (page) => {
+    await jobLoaded(page);
+    assert.equal(await pressed(page), "5 min");
+    await page.getByRole("button", { name: "1 min" }).click();
+    await page.waitForFunction(() => location.hash === "#/jobs/job-1?last=1m");
+    await page.reload();
+    await jobLoaded(page);
+    assert.equal(await pressed(page), "1 min");
+  });
+  await onPage(sharedWorld(), { hash: "#/tenants?usage=week" }, async (page) => {
+    await tenantsLoaded(page);
+    await page.locator('[data-testid="usage-sum"]', { hasText: "this week" }).waitFor();
+    await page.locator('[data-testid="tenants"] tr[data-tenant="vision"]').getByRole("link").click();
+    await page.getByRole("heading", { name: "Usage by day of vision" }).waitFor();
+    assert.equal(await pressed(page), "Week");
+  });
+});
+
+test("on a phone, where the table has no head, jobs are ordered by a choice", () => onPage(demoWorld(), { hash: "#/?show=all", size: "narrow" }, async (page) => {
+  await loaded(page);
+  const order = page.getByLabel("Order", { exact: true });
+  assert.equal(await order.inputValue(), "submitted");
+  await order.selectOption("cost");
+  await page.waitForFunction(() => location.hash === "#/?show=all&sort=cost");
+  assert.deepEqual(await foundJobs(page), ["job-1", "job-3", "job-2"]);
+  await page.getByRole("button", { name: "descending, change to ascending" }).click();
+  await page.getByRole("button", { name: "ascending, change to descending", exact: true }).waitFor();
+  assert.deepEqual(await foundJobs(page), ["job-2", "job-3", "job-1"]);
+  assert.ok(await noSidewaysScroll(page), "the choice is wider than a phone");
+}));
+
+test("a click into a row opens its job, the end of marking text does not", () => onPage(demoWorld(), {}, async (page) => {
+  await loaded(page);
+  const why = page.locator('tbody[data-job="job-1"]');
+  await why.locator(".why td").first().selectText();
+  await why.locator("td[data-title=Cost]").dispatchEvent("click");
+  assert.match(page.url(), /#\/$/);
+  await page.evaluate(() => getSelection().removeAllRanges());
+  await why.locator("td[data-title=Cost]").click({ modifiers: ["Control"] });
+  assert.match(page.url(), /#\/$/);
+  await why.locator("td[data-title=Cost]").click();
+  await jobLoaded(page);
+}));
+
+test("the tile of waiting jobs and the tab beside it say the same number", () => {
+  const world = demoWorld();
+  Object.assign(world.jobs.get("job-3"), { state: "suspended", finished_at: null });
+  return onPage(world, {}, async (page) => {
+    await loaded(page);
+    assert.match(await page.locator(".facts > div", { hasText: "Waiting" }).innerText(), /2\s+1 of them suspended$/);
+    await page.getByRole("button", { name: "Waiting 2" }).waitFor();
+  });
+});
+
+test("a long name of a job or tenant leaves all columns in sight", () => {
+  const world = demoWorld();
+  const name = "a-very-long-job-name-that-has-exactly-sixty-three-characters-xx";
+  Object.assign(world.jobs.get("job-2"), { name, tenant: name.replace("job", "ten") });
+  return onPage(world, {}, async (page) => {
+    await loaded(page);
+    assert.equal(await page.locator('tbody[data-job="job-2"] .name a').getAttribute("title"), name);
+    assert.ok(await page.locator(".jobs .table-scroll").evaluate((box) => box.scrollWidth <= box.clientWidth), "the table of jobs scrolls sideways");
+  });
+});

@@ -1,0 +1,46 @@
+import { type JobsView, kMostText, kNewestFirst } from "~/page/queries";
+import { jobHref, overviewHref, parseRoute, tenantHref } from "~/page/router";
+import { kColumns, kScopes } from "~/state/job_order";
+
+const kDefault: JobsView = { scope: null, text: "", order: kNewestFirst };
+const viewAt = (hash: string) => {
+  const route = parseRoute(hash);
+  return route.page === "overview" ? route.jobs : null;
+};
+
+test("whatever is chosen and looked for in the list of jobs comes back from its address", () => {
+  for (const scope of [null, ...kScopes]) {
+    for (const column of kColumns) {
+      for (const descending of [false, true]) {
+        const view = { scope, text: "a&token=b #1 + ü ?", order: { column, descending } };
+        expect(viewAt(overviewHref(view))).toEqual(view);
+      }
+    }
+  }
+});
+
+test("an address holds what was chosen and no more", () => {
+  expect(overviewHref(kDefault)).toBe("#/");
+  expect(overviewHref({ ...kDefault, text: " " })).toBe("#/");
+  expect(overviewHref({ scope: "ended", text: "vision llm", order: { column: "cost", descending: true } })).toBe("#/?show=ended&q=vision+llm&sort=cost");
+  expect(overviewHref({ ...kDefault, order: { column: "submitted", descending: false } })).toBe("#/?sort=submitted&order=asc");
+  expect(jobHref("job-1", 0)).toBe("#/jobs/job-1");
+  expect(tenantHref(null)).toBe("#/tenants");
+});
+
+test("what an address cannot say is the default", () => {
+  expect(viewAt("#/?show=gone&sort=__proto__&order=up&other=1")).toEqual(kDefault);
+  expect(viewAt("#/?sort=cost&order=constructor")?.order).toEqual({ column: "cost", descending: true });
+  expect(viewAt("#/?sort=name")?.order).toEqual({ column: "name", descending: false });
+  expect(viewAt(`#/?q=${"x".repeat(5000)}`)?.text).toHaveLength(kMostText);
+  expect(viewAt("#/?q=%E0%A4%A")).not.toBeNull();
+  expect(parseRoute("#/jobs/job-1?last=2h")).toEqual({ page: "job", id: "job-1", spanS: 0 });
+  expect(parseRoute("#/tenants/a?usage=year")).toEqual({ page: "tenants", chosen: "a", usage: "month" });
+});
+
+test("the time that charts show comes back from the address of a job and of a tenant", () => {
+  for (const spanS of [0, 60, 300, 900]) expect(parseRoute(jobHref("job-1", spanS))).toEqual({ page: "job", id: "job-1", spanS });
+  for (const usage of ["week", "month"] as const) {
+    for (const chosen of [null, "vision"]) expect(parseRoute(tenantHref(chosen, usage))).toEqual({ page: "tenants", chosen, usage });
+  }
+});
