@@ -42,6 +42,7 @@ void fields(auto& archive, codec::Like<PolicyFileRef> auto& file) {
   archive("version", file.version);
   archive("params", file.params);
   archive("shares", file.shares);
+  archive("provisions", file.provisions);
 }
 
 void fields(auto& archive, codec::Like<ReasonNumber> auto& number) {
@@ -65,21 +66,33 @@ void fields(auto& archive, codec::Like<TenantClaim> auto& claim) {
   archive("slots", claim.slots);
 }
 
+void fields(auto& archive, codec::Like<PoolWish> auto& wish) {
+  archive("pool", wish.pool);
+  archive("nodes", wish.nodes);
+  archive("word", wish.word);
+  archive("numbers", wish.numbers);
+}
+
 void fields(auto& archive, codec::Like<PolicyRound> auto& round) {
   archive("number", round.number);
   archive("asked_at", round.asked_at);
   archive("wishes", round.wishes);
   archive("claims", round.claims);
+  archive("pools", round.pools);
   archive("fault", round.fault);
   archive("message", round.message);
 }
 
-// Policy files of earlier versions divided nothing between tenants. Each may be null.
-inline void tell_no_shares(nlohmann::json& file) {
-  if (file.is_object()) file.emplace("shares", false);
+// Policy files of earlier versions had fewer hooks, and their rounds fewer answers. Each may be null.
+inline void tell_no_later_hooks(nlohmann::json& file) {
+  if (!file.is_object()) return;
+  file.emplace("shares", false);
+  file.emplace("provisions", false);
 }
-inline void tell_no_claims(nlohmann::json& round) {
-  if (round.is_object()) round.emplace("claims", nlohmann::json::array());
+inline void tell_no_later_answers(nlohmann::json& round) {
+  if (!round.is_object()) return;
+  round.emplace("claims", nlohmann::json::array());
+  round.emplace("pools", nlohmann::json::array());
 }
 
 void fields(auto& archive, codec::Like<ElasticSpec> auto& spec) {

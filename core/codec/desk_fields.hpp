@@ -17,18 +17,22 @@ void fields(auto& archive, codec::Like<PolicyDeployment> auto& deployment) {
   archive("failures", deployment.failures);
   archive("answer", deployment.answer);
   archive("job_ended", deployment.job_ended);
+  archive("pools", deployment.pools);
+  archive("told_at", deployment.told_at);
 }
 
 // States of earlier versions have none.
 inline void tell_no_later_fields_of_desk(nlohmann::json& desk) {
   if (!desk.is_object()) return;
+  desk.emplace("pools", nlohmann::json::array());
+  desk.emplace("told_at", nullptr);
   for (const char* file : {"active", "shadow"}) {
-    if (desk.contains(file)) tell_no_shares(desk[file]);
+    if (desk.contains(file)) tell_no_later_hooks(desk[file]);
   }
   if (desk.contains("earlier")) {
-    for (auto& file : desk["earlier"]) tell_no_shares(file);
+    for (auto& file : desk["earlier"]) tell_no_later_hooks(file);
   }
-  if (desk.contains("answer")) tell_no_claims(desk["answer"]);
+  if (desk.contains("answer")) tell_no_later_answers(desk["answer"]);
 }
 
 }  // namespace tidepool::core

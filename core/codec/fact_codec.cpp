@@ -429,8 +429,8 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (*name == name_of(PoolListed{})) body.emplace("begun_at", nullptr);
   if (*name == name_of(TenantsConfigured{}) && body.contains("tree")) tell_no_later_fields(body["tree"]);
   const bool names_file = *name == name_of(PolicyActivated{}) || *name == name_of(PolicyShadowed{});
-  if (names_file && body.contains("file")) tell_no_shares(body["file"]);
-  if (*name == name_of(PolicyAnswered{}) && body.contains("round")) tell_no_claims(body["round"]);
+  if (names_file && body.contains("file")) tell_no_later_hooks(body["file"]);
+  if (*name == name_of(PolicyAnswered{}) && body.contains("round")) tell_no_later_answers(body["round"]);
   return decode_named(name->get<std::string>(), body);
 }
 

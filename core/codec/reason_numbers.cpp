@@ -226,7 +226,7 @@ std::vector<ReasonNumber> numbers_of(const Reason& reason) {
   visit_reason(
       [&]<class R>(const R& told) {
         R::fields(told, writer);
-        if constexpr (std::is_same_v<R, reason::PolicyWord>) {
+        if constexpr (requires { told.numbers; }) {
           writer.numbers.insert(writer.numbers.end(), told.numbers.begin(), told.numbers.end());
         }
       },
@@ -277,9 +277,11 @@ Result<Reason> reason_from(std::string_view name, std::string_view word, const s
       told.word = word;
       has_own_word = true;
     }
-    if constexpr (std::is_same_v<R, reason::PolicyWord>) {
+    if constexpr (requires { told.numbers; }) {
       told.numbers = numbers;
-      std::erase_if(told.numbers, [](const ReasonNumber& each) { return each.name == "from" || each.name == "to"; });
+      R::fields(std::as_const(told), [&](std::string_view own, const auto&, unsigned = reason::kPlain) {
+        std::erase_if(told.numbers, [&](const ReasonNumber& each) { return each.name == own; });
+      });
     }
     found = std::move(told);
     return true;

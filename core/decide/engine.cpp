@@ -402,6 +402,7 @@ std::optional<Instant> Engine::next_due() const {
   first.consider(next_drain_due(impl_->state, impl_->draining, impl_->decided_at));
   first.consider(next_churn_due(impl_->state, impl_->decided_at));
   first.consider(impl_->parts.provision->next_due(impl_->state, impl_->decided_at));
+  first.consider(impl_->parts.next_pools_question(impl_->state));
   first.consider(clock_due());
   const ClusterPlan& plan = impl_->state.plan;
   if (impl_->planner && !impl_->work[JobSet::kCounted].empty() && !plan.policy.empty()) {
@@ -421,13 +422,16 @@ std::optional<Instant> Engine::clock_due() const {
 
 std::optional<std::int64_t> Engine::pending_policy_request(Instant now) const {
   const PolicyDeployment& deployment = impl_->state.deployment;
-  if (!impl_->parts.file_decides(impl_->state) || deployment.answer) return std::nullopt;
+  if (!impl_->parts.file_decides(impl_->state)) return std::nullopt;
+  const auto of_pools = impl_->parts.next_pools_question(impl_->state);
+  const bool asks_of_pools = of_pools && *of_pools <= now;
+  if (deployment.answer && !asks_of_pools) return std::nullopt;
   const DecisionDraft draft(impl_->state, impl_->parts, now);
   const IdSet<JobId> jobs = impl_->work.to_look_at(now);
-  if (!plan_is_due(draft, {.candidates = impl_->work[JobSet::kCounted], .looked_at = jobs, .nodes = impl_->nodes})) {
-    return std::nullopt;
-  }
-  return deployment.next_round;
+  const bool plans =
+      plan_is_due(draft, {.candidates = impl_->work[JobSet::kCounted], .looked_at = jobs, .nodes = impl_->nodes});
+  const bool asks = plans ? !deployment.answer : asks_of_pools;
+  return asks ? std::optional(deployment.next_round) : std::nullopt;
 }
 
 JobId Engine::next_job_id() const {

@@ -11,6 +11,12 @@ bool EngineParts::tenants_share(const ClusterState& state) const {
   return !file_decides(state) || state.deployment.active->shares;
 }
 
+std::optional<Instant> EngineParts::next_pools_question(const ClusterState& state) const {
+  const PolicyDeployment& deployment = state.deployment;
+  if (!file_decides(state) || !deployment.active->provisions || state.pools.pools.empty()) return std::nullopt;
+  return deployment.told_at ? *deployment.told_at + config.plan_every : deployment.since;
+}
+
 const Policy& EngineParts::active_policy(const ClusterState& state) const {
   return file_decides(state) ? *file_policy : *policies.at("default");
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/time.hpp"
@@ -42,6 +43,9 @@ struct EngineParts {
   // Tenants share the pool by the tree (tenant_planner.hpp): there is one, and the policy that decides plans for all
   // jobs. Of files those do that have the hook share; the others share the slots themselves.
   [[nodiscard]] bool tenants_share(const ClusterState& state) const;
+  // When the policy file that decides is to be asked how many nodes pools should have, though no plan is due. None: it
+  // does not say so, or there are no pools.
+  [[nodiscard]] std::optional<Instant> next_pools_question(const ClusterState& state) const;
   // The policy that decides, and its name: "tidal", or "capped@0123456789ab" of a file.
   [[nodiscard]] const Policy& active_policy(const ClusterState& state) const;
   [[nodiscard]] std::string active_policy_name(const ClusterState& state) const;

@@ -24,6 +24,12 @@ std::string failing(const ClusterState& state, const NodePool& pool) {
          ": " + pool.backoff.detail;
 }
 
+// "the policy spare_node@0123456789ab wants 2 nodes of pool gpu: SpareNode (spare 1)"
+std::string wanted(const ClusterState& state, const PoolWish& wish) {
+  return "the policy " + short_name(*state.deployment.active) + " wants " + counted(wish.nodes, "node") + " of pool " +
+         wish.pool + (wish.word.empty() ? "" : ": " + policy_words(wish.word, wish.numbers));
+}
+
 }  // namespace
 
 std::vector<std::string> pool_evidence(const ClusterState& state, const Job& job) {
@@ -42,6 +48,8 @@ std::vector<std::string> pool_evidence(const ClusterState& state, const Job& job
       lines.push_back("pool " + name + " has " + counted(nodes, "node") + " of " +
                       counted(pool.spec.slots_per_node, "slot") + " and may have " + grouped(pool.spec.max));
     }
+    const PoolWish* wish = state.deployment.active ? state.deployment.wish_for(name) : nullptr;
+    if (wish != nullptr) lines.push_back(wanted(state, *wish));
     if (pool.backoff.failures > 0) lines.push_back(failing(state, pool));
   }
   return lines;

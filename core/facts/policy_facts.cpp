@@ -33,6 +33,16 @@ Status check_claims(const std::vector<TenantClaim>& claims) {
   return invalid_argument("the claims of a policy's round must be sorted by tenant, one for each, and not below 0");
 }
 
+Status check_pools(const std::vector<PoolWish>& pools) {
+  const auto out_of_order = std::adjacent_find(pools.begin(), pools.end(),
+                                               [](const PoolWish& a, const PoolWish& b) { return a.pool >= b.pool; });
+  const bool any_negative =
+      std::any_of(pools.begin(), pools.end(), [](const PoolWish& wish) { return wish.nodes < 0; });
+  if (out_of_order == pools.end() && !any_negative) return ok_status();
+  return invalid_argument(
+      "the nodes that a policy's round wants must be sorted by pool, one number for each, and not below 0");
+}
+
 // The policy file that decides from now on. What the one before was asked no longer counts.
 void activate_file(StateChange& change, std::optional<PolicyFileRef> file) {
   PolicyDeployment& deployment = change.state().deployment;
@@ -43,6 +53,8 @@ void activate_file(StateChange& change, std::optional<PolicyFileRef> file) {
   deployment.failures = 0;
   deployment.answer.reset();
   deployment.job_ended = false;
+  deployment.pools.clear();
+  deployment.told_at.reset();
   change.capacity_changed();
 }
 
@@ -72,6 +84,12 @@ const PolicyWish* PolicyRound::wish_for(JobId job) const {
   const auto found = std::lower_bound(wishes.begin(), wishes.end(), job,
                                       [](const PolicyWish& wish, JobId id) { return wish.job < id; });
   return found != wishes.end() && found->job == job ? &*found : nullptr;
+}
+
+const PoolWish* PolicyDeployment::wish_for(const std::string& pool) const {
+  const auto found = std::lower_bound(pools.begin(), pools.end(), pool,
+                                      [](const PoolWish& wish, const std::string& name) { return wish.pool < name; });
+  return found != pools.end() && found->pool == pool ? &*found : nullptr;
 }
 
 Status apply(StateChange& change, const PolicyActivated& fact) {
@@ -125,14 +143,19 @@ Status apply(StateChange& change, const PolicyAnswered& fact) {
     return invalid_argument("the wishes of a policy's round must be sorted by job");
   }
   TP_TRY(check_claims(round.claims));
+  TP_TRY(check_pools(round.pools));
   if (!deployment.active || round.number != deployment.next_round)
     return ok_status();  // it was asked before another file was activated
   ++deployment.next_round;
+  deployment.pools = round.fault.empty() ? round.pools : std::vector<PoolWish>();
+  deployment.told_at = change.at();
   change.capacity_changed();
+  // Where there is no job it was asked of pools alone: the plan for one that comes next waits for another answer.
+  const bool of_pools_alone = deployment.active->provisions && change.state().jobs.empty();
   if (round.fault.empty()) {
     ++deployment.rounds;
     deployment.failures = 0;
-    deployment.answer = round;
+    if (!of_pools_alone) deployment.answer = round;
     return ok_status();
   }
   ++deployment.failures;
@@ -142,7 +165,7 @@ Status apply(StateChange& change, const PolicyAnswered& fact) {
                                {"error", round.message},
                                {"failures", deployment.failures}});
   if (deployment.failures < kPolicyFailuresMost) {
-    deployment.answer = round;
+    if (!of_pools_alone) deployment.answer = round;
   } else {
     roll_back(change,
               std::to_string(deployment.failures) + " rounds in a row have failed, the last with " + round.fault);

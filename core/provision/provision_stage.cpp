@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -29,12 +30,18 @@ Money scaled(Money money, double by) {
   return Money::micros(static_cast<std::int64_t>(static_cast<double>(money.count_micros()) * by));
 }
 
+// Within the bounds that the pool has now.
+int wanted_of(const PoolWish& wish, const PoolSpec& spec) {
+  return std::clamp(wish.nodes, spec.min, std::max(spec.min, spec.max));
+}
+
 class NodePlanner {
  public:
   NodePlanner(const ClusterState& state, Instant now) : state_(state), now_(now), orders_(state, now) {}
 
   std::vector<PlannedNode> run() && {
     for (const NodePool* pool : orders_.by_price()) orders_.fill_up(*pool);
+    for (const NodePool* pool : orders_.by_price()) fill_to_wish(*pool);
     const bool gangs_wait = serve_gangs();
     keep_nodes();
     for (const auto& [request, node] : state_.pools.nodes) let_go(node);
@@ -49,11 +56,48 @@ class NodePlanner {
     return pool.settled_at == state_.pools.changes && pool.backoff.failures == 0;
   }
 
+  // Of the policy file in charge; null: the built-in rule decides.
+  [[nodiscard]] const PoolWish* wish_of(const NodePool& pool) const {
+    return state_.deployment.active ? state_.deployment.wish_for(pool.spec.name) : nullptr;
+  }
+  // Whether the built-in rule may ask for nodes of the pool.
+  [[nodiscard]] bool may_buy(const NodePool& pool) const { return wish_of(pool) == nullptr && !is_settled(pool); }
+  // So many nodes it keeps, whatever they hold.
+  [[nodiscard]] int least_of(const NodePool& pool) const {
+    const PoolWish* wish = wish_of(pool);
+    return wish == nullptr ? pool.spec.min : wanted_of(*wish, pool.spec);
+  }
+
+  void fill_to_wish(const NodePool& pool) {
+    const PoolWish* wish = wish_of(pool);
+    if (wish == nullptr) return;
+    const int wanted = wanted_of(*wish, pool.spec);
+    int nodes = std::max(state_.pools.staying(pool.spec.name), pool.spec.min);
+    for (; nodes < wanted && orders_.within_bounds(pool, 1) > 0; ++nodes) {
+      reason::NodeForPolicy why{node_of(pool.spec)};
+      tell_wish(pool, nodes, why);
+      orders_.create(pool.spec, why);
+    }
+  }
+
+  // Requires: the policy file wants something of the pool.
+  template <class Why>
+  void tell_wish(const NodePool& pool, int nodes, Why& why) const {
+    const PoolWish& wish = *wish_of(pool);
+    why.nodes = nodes;
+    why.wanted = wanted_of(wish, pool.spec);
+    why.word = wish.word;
+    why.numbers = wish.numbers;
+    Why::fields(std::as_const(why), [&](std::string_view own, const auto&, unsigned = reason::kPlain) {
+      std::erase_if(why.numbers, [&](const ReasonNumber& each) { return each.name == own; });
+    });
+  }
+
   // Whether some gang waits for a node that is on its way, or will be.
   bool serve_gangs() {
     bool any = false;
     for (const GangNeed& need : moving_workers(state_, now_)) {
-      any = orders_.serve(need, [&](const NodePool& pool) { return !is_settled(pool); }) || any;
+      any = orders_.serve(need, [&](const NodePool& pool) { return may_buy(pool); }) || any;
     }
     StartLimits limits(state_);
     for (const Job* job : waiting_jobs(state_)) {
@@ -61,11 +105,12 @@ class NodePlanner {
       if (!limits.allow(*job, orders_.room().coming() + lacking)) continue;
       limits.take(*job);
       bool gives_way = false;
-      const auto may_buy = [&](const NodePool& pool) {
+      const auto may_buy_for_it = [&](const NodePool& pool) {
+        if (wish_of(pool) != nullptr) return false;
         gives_way = gives_way || others_give_way(*job, pool.spec, lacking);
         return !is_settled(pool) && !gives_way;
       };
-      const bool waits_for_nodes = orders_.serve({.job = job, .workers = gang_of(*job)}, may_buy);
+      const bool waits_for_nodes = orders_.serve({.job = job, .workers = gang_of(*job)}, may_buy_for_it);
       if (!waits_for_nodes && lacking > 0) not_served_.push_back(job);
       any = waits_for_nodes || any;
       if (gives_way) slots_to_give_ += lacking;
@@ -80,7 +125,7 @@ class NodePlanner {
     for (const auto& [id, job] : state_.jobs) {
       if (is_being_preempted(*job)) not_served_.push_back(job.get());
     }
-    orders_.keep_for(not_served_, [&](const NodePool& pool) { return !is_settled(pool); });
+    orders_.keep_for(not_served_, [&](const NodePool& pool) { return may_buy(pool); });
   }
 
   // Jobs that run can give the slots that the gang lacks and lose less than they cost. Where the policy does not have
@@ -113,13 +158,23 @@ class NodePlanner {
     if (staying > pool.spec.max) {
       return empty(mine, kEmptiedWithin, reason::NodeSurplus{.nodes = staying, .max = pool.spec.max});
     }
-    if (!is_idle(mine) || staying <= pool.spec.min || orders_.room().held().contains(mine.node)) return;
+    if (!is_idle(mine) || staying <= least_of(pool) || orders_.room().held().contains(mine.node)) return;
     ++leaving_[mine.pool];
-    orders_.order(ReleaseNodeIntent{.request = mine.request, .name = mine.name},
-                  reason::NodeIdle{.idle = now_ - *mine.idle_since,
-                                   .slots = pool.spec.slots_per_node,
-                                   .price = pool.spec.price_per_slot_hour,
-                                   .left = staying - 1});
+    orders_.order(ReleaseNodeIntent{.request = mine.request, .name = mine.name}, why_given_back(mine, pool, staying));
+  }
+
+  [[nodiscard]] Reason why_given_back(const PoolNode& mine, const NodePool& pool, int staying) const {
+    const Duration idle = now_ - *mine.idle_since;
+    if (wish_of(pool) != nullptr) return beyond_wish(pool, staying, idle);
+    return reason::NodeIdle{
+        .idle = idle, .slots = pool.spec.slots_per_node, .price = pool.spec.price_per_slot_hour, .left = staying - 1};
+  }
+
+  [[nodiscard]] reason::NodeBeyondPolicy beyond_wish(const NodePool& pool, int staying,
+                                                     std::optional<Duration> idle) const {
+    reason::NodeBeyondPolicy why{.idle = idle};
+    tell_wish(pool, staying, why);
+    return why;
   }
 
   void empty(const PoolNode& mine, Duration within, const Reason& reason) {
@@ -133,7 +188,7 @@ class NodePlanner {
     if (orders_.room().coming() > 0 || any_goes()) return;
     for (const NodePool* pool : orders_.by_price()) {
       const bool is_used = orders_.room().free() * kFreeParts < pool->spec.slots_per_node;
-      if (!is_used || is_settled(*pool) || orders_.within_bounds(*pool, 1) == 0) continue;
+      if (!is_used || !may_buy(*pool) || orders_.within_bounds(*pool, 1) == 0) continue;
       if (const auto why = growth_by(pool->spec)) return orders_.create(pool->spec, *why);
     }
   }
@@ -143,10 +198,7 @@ class NodePlanner {
   [[nodiscard]] std::optional<reason::NodeForGrowth> growth_by(const PoolSpec& spec) const {
     const std::vector<SizeStep> steps = steps_up(state_, {spec, now_, now_ + spec.lead_time});
     const int free = orders_.room().free();
-    double use = 0;
-    for (const SizeStep& step : best_within(steps, free + spec.slots_per_node)) use += step.use * step.slots();
-    for (const SizeStep& step : best_within(steps, free)) use -= step.use * step.slots();
-    use /= spec.slots_per_node;
+    const double use = use_of_slots_more(steps, free, spec.slots_per_node);
     const Money worth = scaled(spec.worth_per_slot_hour, use);
     if (worth <= scaled(spec.price_per_slot_hour, kBuyAbove)) return std::nullopt;
     return told_of(steps, spec, {.use = use, .worth = worth});
@@ -188,10 +240,13 @@ class NodePlanner {
     if (any_goes()) return;
     for (auto pool = orders_.by_price().rbegin(); pool != orders_.by_price().rend(); ++pool) {
       const PoolSpec& spec = (*pool)->spec;
-      if (state_.pools.staying(spec.name) <= spec.min || has_idle(spec)) continue;
+      const int staying = state_.pools.staying(spec.name);
+      if (staying <= least_of(**pool) || has_idle(spec)) continue;
       for (const PoolNode* mine : at_rest_in(spec)) {
         const auto worth = worth_of(*mine, spec);
-        if (!worth || *worth >= scaled(spec.price_per_slot_hour, kSellBelow)) continue;
+        if (!worth) continue;
+        if (wish_of(**pool) != nullptr) return empty(*mine, kEmptiedWithin, beyond_wish(**pool, staying, {}));
+        if (*worth >= scaled(spec.price_per_slot_hour, kSellBelow)) continue;
         return empty(
             *mine, kEmptiedWithin,
             reason::NodeNotWorth{.worth = *worth, .price = spec.price_per_slot_hour, .slots = spec.slots_per_node});

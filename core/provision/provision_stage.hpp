@@ -7,8 +7,11 @@
 // as there. A gang for which jobs that run make room, and lose less by it than a node costs, gets none unless it has
 // waited for as long as one takes to come. A node is given back when it has held nothing for long enough, and emptied
 // first if it holds something: where its workers have room elsewhere, or jobs lose less without it than it costs.
+// Of a pool of which a policy file says how many nodes it should have, so many are there, as far as the pool's bounds,
+// the share of spot nodes and the wait after failed attempts allow: one too many is given back or emptied as above,
+// whatever it is worth, and none is asked for beyond.
 // After a pool has given a node back it asks for another only when something has happened outside of the engine; that
-// a provider ends a node is such a thing.
+// a provider ends a node is such a thing, and so is what a policy file wants.
 #pragma once
 
 #include <memory>

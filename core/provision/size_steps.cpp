@@ -96,6 +96,13 @@ std::vector<SizeStep> best_within(const std::vector<SizeStep>& steps, int slots)
   return best;
 }
 
+double use_of_slots_more(const std::vector<SizeStep>& steps, int free, int more) {
+  double use = 0;
+  for (const SizeStep& step : best_within(steps, free + more)) use += step.use * step.slots();
+  for (const SizeStep& step : best_within(steps, free)) use -= step.use * step.slots();
+  return use / more;
+}
+
 std::vector<SizeStep> steps_down(const ClusterState& state, const std::string& slot_type) {
   std::vector<SizeStep> steps;
   for (const auto& [id, job] : state.jobs) {

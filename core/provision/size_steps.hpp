@@ -37,6 +37,8 @@ struct SlotsMore {
 [[nodiscard]] std::vector<SizeStep> steps_up(const ClusterState& state, const SlotsMore& more);
 // The best of these that so many slots have room for, of each job those that follow on each other.
 [[nodiscard]] std::vector<SizeStep> best_within(const std::vector<SizeStep>& steps, int slots);
+// Of each of so many slots more, beside those that are free, with the best of these steps. Requires: more > 0.
+[[nodiscard]] double use_of_slots_more(const std::vector<SizeStep>& steps, int free, int more);
 // Steps down of jobs that run on slots of this type alone, those that lose least first. Empty: of any type.
 [[nodiscard]] std::vector<SizeStep> steps_down(const ClusterState& state, const std::string& slot_type);
 // The least use, in slots, that these lose with so many slots; none: they cannot give up as many.

@@ -3,7 +3,7 @@
 // Rules. A file is asked outside of the engine; what it answers is a fact, so that a replay asks no file. Each question
 // has a number, and only the answer to the newest one counts: a late one changes nothing. An answer speaks of jobs by
 // id, is used for one plan, and is judged by what is true then: of a job whose user has asked for something else since,
-// or that has come since, it says nothing.
+// or that has come since, it says nothing. What it wants of pools stands until the next answer.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,8 @@ struct PolicyFileRef {
   std::string params = "{}";  // canonical JSON: the parameters that are not as the file declares them
   // It has the hook share: where tenants share the pool they do so while it decides, too, with its claims.
   bool shares = false;
+  // It has the hook provision: it is asked how many nodes pools should have, also while there is no job to plan for.
+  bool provisions = false;
   bool operator==(const PolicyFileRef&) const = default;
 };
 // "capped@0123456789ab"
@@ -54,6 +56,15 @@ struct TenantClaim {
   bool operator==(const TenantClaim&) const = default;
 };
 
+// Nodes that a pool should have, by a policy file (core/provision/provision_stage.hpp).
+struct PoolWish {
+  std::string pool;
+  int nodes = 0;                           // >= 0; the pool's bounds as of when they are used hold
+  std::string word = {};                   // why, as of a job
+  std::vector<ReasonNumber> numbers = {};  // by name
+  bool operator==(const PoolWish&) const = default;
+};
+
 // One question and what came of it.
 struct PolicyRound {
   std::int64_t number = 0;
@@ -61,8 +72,9 @@ struct PolicyRound {
   std::vector<PolicyWish> wishes;  // by job
   // By tenant; for one that is missing, and for those that the tree has got since, the built-in rule decides.
   std::vector<TenantClaim> claims;
-  std::string fault;    // "policy.deadline", ...; empty = it has answered
-  std::string message;  // of the fault, for its author
+  std::vector<PoolWish> pools;  // by name; of one that is missing the built-in rule decides
+  std::string fault;            // "policy.deadline", ...; empty = it has answered
+  std::string message;          // of the fault, for its author
   bool operator==(const PolicyRound&) const = default;
 
   // Null if it says nothing about the job.
@@ -79,7 +91,12 @@ struct PolicyDeployment {
   int failures = 0;                     // of `active`, one after another
   std::optional<PolicyRound> answer;    // not yet planned with
   bool job_ended = false;               // since the newest plan, so that it is due
+  std::vector<PoolWish> pools;          // of the newest round, by name; they stand until the next
+  std::optional<Instant> told_at;       // when that round was learnt; none = none was since `active` changed
   bool operator==(const PolicyDeployment&) const = default;
+
+  // Null: the built-in rule decides how many nodes the pool has.
+  [[nodiscard]] const PoolWish* wish_for(const std::string& pool) const;
 };
 
 }  // namespace tidepool::core

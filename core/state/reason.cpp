@@ -213,6 +213,8 @@ template Reason::Reason(reason::NodesUnsteady);
 template Reason::Reason(reason::NodeForGang);
 template Reason::Reason(reason::NodeForGrowth);
 template Reason::Reason(reason::NodeForMinimum);
+template Reason::Reason(reason::NodeForPolicy);
+template Reason::Reason(reason::NodeBeyondPolicy);
 template Reason::Reason(reason::NodeIdle);
 template Reason::Reason(reason::NodeNotWorth);
 template Reason::Reason(reason::NodeEmptied);

@@ -40,8 +40,9 @@ using AnyReason = std::variant<
     reason::DrainMove, reason::DrainShrink, reason::DrainGrow, reason::DrainSuspend, reason::DrainHold,
     reason::DrainStop, reason::NodesDrain, reason::NodesUnsteady,
     // why a node comes or goes
-    reason::NodeForGang, reason::NodeForGrowth, reason::NodeForMinimum, reason::NodeIdle, reason::NodeNotWorth,
-    reason::NodeEmptied, reason::NodeNeverJoined, reason::NodeAway, reason::NodeLifetimeEnds, reason::NodeSurplus,
+    reason::NodeForGang, reason::NodeForGrowth, reason::NodeForMinimum, reason::NodeForPolicy, reason::NodeBeyondPolicy,
+    reason::NodeIdle, reason::NodeNotWorth, reason::NodeEmptied, reason::NodeNeverJoined, reason::NodeAway,
+    reason::NodeLifetimeEnds, reason::NodeSurplus,
     // why a job ended
     reason::Finished, reason::CancelledByUser, reason::BudgetStopped, reason::WorkersFailed, reason::Finishing,
     reason::FailedAtEnd, reason::FinishTimeout, reason::MaxDuration>;

@@ -15,6 +15,12 @@ std::string there_is_room(int room) {
   return room == 0 ? "has room for none" : "has room for " + grouped(room);
 }
 
+// "the pool has 2 nodes and the policy wants 3: SpareNode (spare 1)"
+std::string wanted(const auto& why) {
+  return "the pool has " + counted(why.nodes, "node") + " and the policy wants " + grouped(why.wanted) +
+         (why.word.empty() ? "" : ": " + policy_words(why.word, why.numbers));
+}
+
 }  // namespace
 
 std::string text_of(const NodeForGang& why) {
@@ -29,6 +35,13 @@ std::string text_of(const NodeForGrowth& why) {
 std::string text_of(const NodeForMinimum& why) {
   return "one more node, because the pool has " + counted(why.nodes, "node") + " and is to have at least " +
          grouped(why.min) + "; " + node(why);
+}
+std::string text_of(const NodeForPolicy& why) {
+  return "one more node, because " + wanted(why) + "; " + node(why);
+}
+std::string text_of(const NodeBeyondPolicy& why) {
+  if (!why.idle) return "emptied: " + wanted(why);
+  return "given back: it has held nothing for " + waiting_time(why.idle->to_seconds()) + ", and " + wanted(why);
 }
 std::string text_of(const NodeIdle& why) {
   return "given back: it has held nothing for " + waiting_time(why.idle.to_seconds()) + " and costs " +

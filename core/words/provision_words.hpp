@@ -10,6 +10,8 @@ namespace tidepool::core::reason {
 [[nodiscard]] std::string text_of(const NodeForGang& why);
 [[nodiscard]] std::string text_of(const NodeForGrowth& why);
 [[nodiscard]] std::string text_of(const NodeForMinimum& why);
+[[nodiscard]] std::string text_of(const NodeForPolicy& why);
+[[nodiscard]] std::string text_of(const NodeBeyondPolicy& why);
 [[nodiscard]] std::string text_of(const NodeIdle& why);
 [[nodiscard]] std::string text_of(const NodeNotWorth& why);
 [[nodiscard]] std::string text_of(const NodeEmptied& why);

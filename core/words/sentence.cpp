@@ -235,16 +235,8 @@ std::string text_of(const AwaitsPolicy& why) {
          ": the policy has not said yet what it should have";
 }
 
-// "Capped (most 4, over 2)"
-std::string said(const PolicyWord& why) {
-  std::string numbers;
-  for (const auto& [name, value] : why.numbers) {
-    numbers += (numbers.empty() ? "" : ", ") + name + " " + three_digits(value);
-  }
-  return why.word + (numbers.empty() ? "" : " (" + numbers + ")");
-}
 std::string text_of(const PolicyWord& why) {
-  const std::string says = ": its policy says " + said(why);
+  const std::string says = ": its policy says " + policy_words(why.word, why.numbers);
   if (why.from == 0) return (why.to == 0 ? std::string("waits") : "started with " + workers(why.to)) + says;
   if (why.from == why.to) return "keeps " + workers(why.to) + says;
   return (why.to > why.from ? "growing " : "shrinking ") + grouped(why.from) + " -> " + grouped(why.to) + says;

@@ -70,6 +70,12 @@ std::string thousands(double value) {
   return std::fabs(value) < 10'000 ? grouped(value) : three_digits(value / 1'000) + " k";
 }
 
+std::string policy_words(const std::string& word, const std::vector<ReasonNumber>& numbers) {
+  std::string told;
+  for (const auto& [name, value] : numbers) told += (told.empty() ? "" : ", ") + name + " " + three_digits(value);
+  return word + (told.empty() ? "" : " (" + told + ")");
+}
+
 namespace {
 
 std::string fixed(double value, int decimals) {

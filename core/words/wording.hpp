@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "core/state/reasons/parts.hpp"
 
 namespace tidepool::core {
 
@@ -25,6 +28,8 @@ namespace tidepool::core {
 [[nodiscard]] std::string an_ordinal(int n);
 // Of throughput: 950 -> "950", 26'400 -> "26.4 k".
 [[nodiscard]] std::string thousands(double value);
+// What a policy file says: "Capped (most 4, over 2)".
+[[nodiscard]] std::string policy_words(const std::string& word, const std::vector<ReasonNumber>& numbers);
 
 // Two numbers that a sentence holds against each other, with as many digits as it takes to tell them apart. Alike: no
 // digits do, and the sentence must say that they are the same.

@@ -145,6 +145,30 @@ struct TenantRow {
   bool is_leaf = true;
 };
 
+// A pool whose nodes come and go, for a policy file that says how many it should have.
+struct PoolRow {
+  std::string name;
+  std::string slot_type = {};  // of its nodes' slots; empty = what they report
+  int slots = 1;               // of a node
+  double price_per_hour = 0;   // of one slot
+  double worth_per_hour = 0;   // of one slot that is fully used, as set
+  int min = 0;                 // nodes
+  int max = 0;
+  bool spot = false;      // its nodes may be taken away at any time
+  Duration lead;          // from asking for a node to its joining
+  Duration idle_after;    // a node that has held nothing for so long may be given back
+  int nodes = 0;          // there or on their way; those on their way out are not among them
+  int coming = 0;         // of `nodes`: have not joined yet
+  int leaving = 0;        // on their way out; they count against `max` and cost money until they are gone
+  int idle = 0;           // of `nodes`: hold nothing
+  Duration idle_longest;  // for how long the one that has held nothing for longest has
+  Duration backoff;       // for so long it gets no node, because attempts have failed
+  int backlog_jobs = 0;   // that wait, could be on nodes of the pool, and fit on no node that is there or coming
+  int backlog_slots = 0;  // that these lack
+  double more_worth = 0;  // of an hour of each slot of one node more, to the jobs that run
+  int standard = 0;       // nodes that it would have by the built-in rule
+};
+
 struct View {
   Instant now;
   std::vector<NodeRow> nodes;   // by id
@@ -154,6 +178,7 @@ struct View {
   // What each job that has ended took, in any order. Not owned: ever more have ended, so the view's maker keeps them.
   std::span<const double> ended_slot_seconds;
   std::vector<TenantRow> tenants = {};  // each after its parent; empty where they do not share the pool
+  std::vector<PoolRow> pools = {};      // by name; empty where no policy file says how many nodes they should have
   bool explained = true;                // false: scores and losing sizes are not read, so none need be worked out
 
   [[nodiscard]] int slots() const;

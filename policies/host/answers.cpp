@@ -59,11 +59,9 @@ class Reader {
     answers_.instructions = header.instructions;
     answers_.memory_peak = header.memory_peak;
     using Step = bool (Reader::*)();
-    const std::pair<Hook, Step> steps[] = {{kAdmit, &Reader::admit},
-                                           {kOrder, &Reader::order},
-                                           {kSizes, &Reader::sizes},
-                                           {kMarks, &Reader::marks},
-                                           {kShare, &Reader::share}};
+    const std::pair<Hook, Step> steps[] = {{kAdmit, &Reader::admit}, {kOrder, &Reader::order},
+                                           {kSizes, &Reader::sizes}, {kMarks, &Reader::marks},
+                                           {kShare, &Reader::share}, {kProvision, &Reader::provision}};
     for (const auto& [hook, step] : steps) {
       if ((header.hooks & hook) != 0 && !(this->*step)()) return fault_;
     }
@@ -154,21 +152,47 @@ class Reader {
     return true;
   }
 
-  bool said(const WhyRecord& record, std::size_t row, Said& said) {
+  bool provision() {
+    for (std::size_t row = 0; row < view_.pools.size(); ++row) {
+      const auto value = read_at<double>(region_, layout_.provision + 8 * row);
+      std::optional<int>& nodes = answers_.nodes.emplace_back();
+      const cluster::PoolRow& pool = view_.pools[row];
+      if (value == kUnset) {
+        return fail("policy.missing_answer", "provision", kNoJob, "pool " + pool.name + " has no answer");
+      }
+      if (std::isnan(value)) continue;
+      if (!std::isfinite(value)) {
+        return fail("policy.invalid_number", "provision", kNoJob,
+                    shown(value) + " is no number of nodes for pool " + pool.name);
+      }
+      if (!(value >= pool.min && value <= pool.max && std::trunc(value) == value)) {
+        fail("policy.invalid_nodes", "provision", kNoJob,
+             shown(value) + " is not a number of nodes that pool " + pool.name + " may have: a whole one from " +
+                 std::to_string(pool.min) + " to " + std::to_string(pool.max));
+        fault_.numbers = {{"nodes", value}, {"min", double(pool.min)}, {"max", double(pool.max)}};
+        return false;
+      }
+      nodes = static_cast<int>(value);
+    }
+    return true;
+  }
+
+  // `hook` and `row` are for the fault.
+  bool said(const WhyRecord& record, const char* hook, std::size_t row, Said& said) {
     said.code = text_of(record.code);
     if (said.code.empty()) return true;
     if (!is_word(said.code)) {
-      return fail("policy.invalid_reason", "", row, "\"" + said.code + "\" is not a word of letters and digits");
+      return fail("policy.invalid_reason", hook, row, "\"" + said.code + "\" is not a word of letters and digits");
     }
     if (record.count > kNumbersMax) {
-      return fail("policy.invalid_reason", "", row,
+      return fail("policy.invalid_reason", hook, row,
                   said.code + " has " + std::to_string(record.count) + " numbers; at most " +
                       std::to_string(kNumbersMax) + " are kept");
     }
     for (std::uint32_t i = 0; i < record.count; ++i) {
       const std::string name = text_of(record.numbers[i].name);
       if (!is_word(name) || !std::isfinite(record.numbers[i].value)) {
-        return fail("policy.invalid_reason", "", row,
+        return fail("policy.invalid_reason", hook, row,
                     "\"" + name + "\" of " + said.code + " is not a name with a finite number");
       }
       said.numbers.push_back({name, record.numbers[i].value});
@@ -178,14 +202,19 @@ class Reader {
     const auto twice = std::adjacent_find(said.numbers.begin(), said.numbers.end(),
                                           [](const auto& a, const auto& b) { return a.name == b.name; });
     if (twice == said.numbers.end()) return true;
-    return fail("policy.invalid_reason", "", row, said.code + " has two numbers called " + twice->name);
+    return fail("policy.invalid_reason", hook, row, said.code + " has two numbers called " + twice->name);
   }
 
   bool why(bool any) {
     answers_.why.resize(view_.jobs.size());
+    answers_.why_nodes.resize(view_.pools.size());
     for (std::size_t row = 0; any && row < view_.jobs.size(); ++row) {
       const auto record = read_at<WhyRecord>(region_, layout_.why + sizeof(WhyRecord) * row);
-      if (!said(record, row, answers_.why[row])) return false;
+      if (!said(record, "", row, answers_.why[row])) return false;
+    }
+    for (std::size_t row = 0; any && row < view_.pools.size(); ++row) {
+      const auto record = read_at<WhyRecord>(region_, layout_.why_pool + sizeof(WhyRecord) * row);
+      if (!said(record, "provision", kNoJob, answers_.why_nodes[row])) return false;
     }
     return true;
   }
@@ -234,7 +263,8 @@ core::Reason reason_of(const cluster::JobRow& job, int wish, int size, int free)
 }  // namespace
 
 AnswersLayout layout_of(const cluster::View& view) {
-  return {static_cast<std::uint32_t>(view.jobs.size()), static_cast<std::uint32_t>(view.tenants.size())};
+  return {static_cast<std::uint32_t>(view.jobs.size()), static_cast<std::uint32_t>(view.tenants.size()),
+          static_cast<std::uint32_t>(view.pools.size())};
 }
 
 Judged read_answers(const cluster::View& view, const std::vector<std::byte>& region) {

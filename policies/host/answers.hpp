@@ -1,7 +1,7 @@
 // What a policy has answered for one round, copied out of the shared memory and checked: every number finite and in its
-// range, every size one that the job may take, every job and tenant answered for. And what follows from it: an
-// allocation.
-// Pure. A policy ranks and wishes; that wishes never exceed the cluster is this file's business.
+// range, every size one that the job may take, every number of nodes one that the pool may have, every job, tenant and
+// pool answered for. And what follows from it: an allocation. Pure. A policy ranks and wishes; that wishes never exceed
+// the cluster is this file's business.
 #pragma once
 
 #include <optional>
@@ -29,6 +29,9 @@ struct Answers {
   std::vector<Said> why;                  // one per job
   // One per tenant row: slots beyond its guarantee; none = the built-in rule decides. Rounded down to whole ones.
   std::vector<std::optional<int>> claims;
+  // One per pool row: nodes that it should have; none = the built-in rule decides.
+  std::vector<std::optional<int>> nodes;
+  std::vector<Said> why_nodes;  // likewise
   // What the round took, as the host says.
   std::uint64_t instructions = 0;
   std::uint64_t memory_peak = 0;

@@ -12,6 +12,7 @@ enum class ColumnKind {
   kOptional,  // NaN = not declared; false in Lua
   kBoolean,   // 0 or 1
   kRow,       // of the same table, from 0, NaN = none; from 1 or false in Lua
+  kPool,      // an index into the names of pools; the name in Lua
   kTenant,    // an index into the names of tenants; the name in Lua
   kSlotType,  // an index into the names of slot types, NaN = not known; the name or false in Lua
 };
@@ -57,6 +58,19 @@ inline constexpr std::array<Column, TIDEPOOL_TENANT_COLUMNS> kTenantColumns{{
     {"tenant_held", ColumnKind::kNumber},
     {"tenant_loan", ColumnKind::kNumber},
     {"tenant_is_leaf", ColumnKind::kBoolean},
+}};
+
+inline constexpr std::array<Column, TIDEPOOL_POOL_COLUMNS> kPoolColumns{{
+    {"pool_name", ColumnKind::kPool},           {"pool_type", ColumnKind::kSlotType},
+    {"pool_slots", ColumnKind::kNumber},        {"pool_price", ColumnKind::kNumber},
+    {"pool_worth", ColumnKind::kNumber},        {"pool_min", ColumnKind::kNumber},
+    {"pool_max", ColumnKind::kNumber},          {"pool_spot", ColumnKind::kBoolean},
+    {"pool_lead", ColumnKind::kNumber},         {"pool_idle_after", ColumnKind::kNumber},
+    {"pool_nodes", ColumnKind::kNumber},        {"pool_coming", ColumnKind::kNumber},
+    {"pool_leaving", ColumnKind::kNumber},      {"pool_idle", ColumnKind::kNumber},
+    {"pool_idle_longest", ColumnKind::kNumber}, {"pool_backoff", ColumnKind::kNumber},
+    {"pool_backlog_jobs", ColumnKind::kNumber}, {"pool_backlog_slots", ColumnKind::kNumber},
+    {"pool_more_worth", ColumnKind::kNumber},   {"pool_standard", ColumnKind::kNumber},
 }};
 
 }  // namespace tidepool::policies::host

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <tuple>
+#include <type_traits>
 
 #include "base/digest.hpp"
 #include "base/overloaded.hpp"
@@ -57,11 +59,16 @@ struct Types {
   explicit Types(const cluster::View& view) {
     for (const cluster::NodeRow& node : view.nodes) types.add(node.slot_type);
     for (const cluster::TenantRow& row : view.tenants) tenants.add(row.name);
+    for (const cluster::PoolRow& row : view.pools) {
+      pools.add(row.name);
+      types.add(row.slot_type);
+    }
     for (const cluster::JobRow& job : view.jobs) {
       tenants.add(job.tenant);
       for (const std::string& type : job.types_asked) types.add(type);
     }
     tenants.number();
+    pools.number();
     types.number();
     for (const cluster::JobRow& job : view.jobs) {
       for (const std::string& type : job.types_asked) asked.push_back(types.at(type));
@@ -74,7 +81,7 @@ struct Types {
     }
   }
 
-  Names tenants, types;
+  Names tenants, types, pools;
   std::vector<std::uint32_t> first_asked{0}, asked, first_held{0}, held, held_slots;
 };
 
@@ -129,6 +136,40 @@ std::array<double, TIDEPOOL_TENANT_COLUMNS> cells_of(const cluster::TenantRow& r
   return cells;
 }
 
+std::array<double, TIDEPOOL_NODE_COLUMNS> cells_of(const cluster::NodeRow& node, const Names& types) {
+  std::array<double, TIDEPOOL_NODE_COLUMNS> cells{};
+  cells[TIDEPOOL_NODE_ID] = static_cast<double>(node.id.number());
+  cells[TIDEPOOL_NODE_SLOTS] = node.slots;
+  cells[TIDEPOOL_NODE_TYPE] = node.slot_type.empty() ? or_nan(std::nullopt) : types.at(node.slot_type);
+  cells[TIDEPOOL_NODE_PRICE] = node.price_per_hour;
+  return cells;
+}
+
+std::array<double, TIDEPOOL_POOL_COLUMNS> cells_of(const cluster::PoolRow& row, const Types& types) {
+  std::array<double, TIDEPOOL_POOL_COLUMNS> cells{};
+  cells[TIDEPOOL_POOL_NAME] = types.pools.at(row.name);
+  cells[TIDEPOOL_POOL_TYPE] = row.slot_type.empty() ? or_nan(std::nullopt) : types.types.at(row.slot_type);
+  cells[TIDEPOOL_POOL_SLOTS] = row.slots;
+  cells[TIDEPOOL_POOL_PRICE] = row.price_per_hour;
+  cells[TIDEPOOL_POOL_WORTH] = row.worth_per_hour;
+  cells[TIDEPOOL_POOL_MIN] = row.min;
+  cells[TIDEPOOL_POOL_MAX] = row.max;
+  cells[TIDEPOOL_POOL_SPOT] = row.spot ? 1 : 0;
+  cells[TIDEPOOL_POOL_LEAD] = row.lead.to_seconds();
+  cells[TIDEPOOL_POOL_IDLE_AFTER] = row.idle_after.to_seconds();
+  cells[TIDEPOOL_POOL_NODES] = row.nodes;
+  cells[TIDEPOOL_POOL_COMING] = row.coming;
+  cells[TIDEPOOL_POOL_LEAVING] = row.leaving;
+  cells[TIDEPOOL_POOL_IDLE] = row.idle;
+  cells[TIDEPOOL_POOL_IDLE_LONGEST] = row.idle_longest.to_seconds();
+  cells[TIDEPOOL_POOL_BACKOFF] = row.backoff.to_seconds();
+  cells[TIDEPOOL_POOL_BACKLOG_JOBS] = row.backlog_jobs;
+  cells[TIDEPOOL_POOL_BACKLOG_SLOTS] = row.backlog_slots;
+  cells[TIDEPOOL_POOL_MORE_WORTH] = row.more_worth;
+  cells[TIDEPOOL_POOL_STANDARD] = row.standard;
+  return cells;
+}
+
 // Hands out room behind the header, 8-byte aligned.
 class Room {
  public:
@@ -147,6 +188,22 @@ class Room {
   bool copy(const std::vector<T>& values, std::uint64_t& offset) {
     T* const into = array<T>(values.size(), offset);
     if (into != nullptr) std::copy(values.begin(), values.end(), into);
+    return into != nullptr;
+  }
+  // One column after the other; `cells` gives those of a row.
+  template <class Row, class Cells>
+  bool matrix(const std::vector<Row>& rows, std::uint64_t& offset, const Cells& cells) {
+    constexpr std::size_t kColumns = std::tuple_size_v<std::invoke_result_t<const Cells&, const Row&>>;
+    double* const into = array<double>(kColumns * rows.size(), offset);
+    for (std::size_t row = 0; into != nullptr && row < rows.size(); ++row) {
+      const auto of_row = cells(rows[row]);
+      for (std::size_t column = 0; column < kColumns; ++column) into[column * rows.size() + row] = of_row[column];
+    }
+    return into != nullptr;
+  }
+  bool names(const Names& names, std::uint64_t& offset) {
+    auto* const into = array<tidepool_name>(names.size(), offset);
+    if (into != nullptr) names.write(into);
     return into != nullptr;
   }
 
@@ -229,14 +286,12 @@ Status write_facts(const cluster::View& view, std::span<const Param> params, std
   if (view.jobs.size() > kFactsBytes / 256 || params.size() > kParamsMax) return full;
   const Options options = options_of(view);
   const Types types(view);
-  const auto jobs = static_cast<std::uint32_t>(view.jobs.size());
-  const auto nodes = static_cast<std::uint32_t>(view.nodes.size());
   FactsHeader header{.abi = TIDEPOOL_POLICY_ABI,
                      .job_columns = TIDEPOOL_JOB_COLUMNS,
                      .now = seconds(view.now),
                      .seed = seed_of(view),
-                     .jobs = jobs,
-                     .nodes = nodes,
+                     .jobs = static_cast<std::uint32_t>(view.jobs.size()),
+                     .nodes = static_cast<std::uint32_t>(view.nodes.size()),
                      .slots = static_cast<std::uint32_t>(view.slots()),
                      .slots_per_node = static_cast<std::uint32_t>(view.slots_per_node()),
                      .options = static_cast<std::uint32_t>(options.size.size()),
@@ -245,40 +300,23 @@ Status write_facts(const cluster::View& view, std::span<const Param> params, std
                      .types = types.types.size(),
                      .asked = static_cast<std::uint32_t>(types.asked.size()),
                      .held = static_cast<std::uint32_t>(types.held.size()),
-                     .tenant_rows = static_cast<std::uint32_t>(view.tenants.size())};
+                     .tenant_rows = static_cast<std::uint32_t>(view.tenants.size()),
+                     .pool_rows = static_cast<std::uint32_t>(view.pools.size())};
   Room room(region);
-  auto* matrix = room.array<double>(std::uint64_t{jobs} * TIDEPOOL_JOB_COLUMNS, header.job_matrix);
-  auto* node_matrix = room.array<double>(std::uint64_t{nodes} * TIDEPOOL_NODE_COLUMNS, header.node_matrix);
-  auto* tenant_matrix =
-      room.array<double>(std::uint64_t{header.tenant_rows} * TIDEPOOL_TENANT_COLUMNS, header.tenant_matrix);
-  if (matrix == nullptr || node_matrix == nullptr || tenant_matrix == nullptr) return full;
-  const auto put = [](double* into, std::uint32_t rows, std::uint32_t row, const auto& cells) {
-    for (std::size_t column = 0; column < cells.size(); ++column) into[column * rows + row] = cells[column];
-  };
-  for (std::uint32_t row = 0; row < jobs; ++row) put(matrix, jobs, row, cells_of(view, view.jobs[row], types));
-  for (std::uint32_t row = 0; row < header.tenant_rows; ++row) {
-    put(tenant_matrix, header.tenant_rows, row, cells_of(view.tenants[row], types.tenants));
-  }
-  for (std::uint32_t row = 0; row < nodes; ++row) {
-    const cluster::NodeRow& node = view.nodes[row];
-    node_matrix[TIDEPOOL_NODE_ID * nodes + row] = static_cast<double>(node.id.number());
-    node_matrix[TIDEPOOL_NODE_SLOTS * nodes + row] = node.slots;
-    node_matrix[TIDEPOOL_NODE_TYPE * nodes + row] =
-        node.slot_type.empty() ? or_nan(std::nullopt) : types.types.at(node.slot_type);
-    node_matrix[TIDEPOOL_NODE_PRICE * nodes + row] = node.price_per_hour;
-  }
-  const bool fits = room.copy(options.first, header.first_option) && room.copy(options.size, header.option_size) &&
-                    room.copy(options.goodput, header.option_goodput) &&
+  const bool rows_fit =
+      room.matrix(view.jobs, header.job_matrix, [&](const auto& row) { return cells_of(view, row, types); }) &&
+      room.matrix(view.nodes, header.node_matrix, [&](const auto& row) { return cells_of(row, types.types); }) &&
+      room.matrix(view.tenants, header.tenant_matrix, [&](const auto& row) { return cells_of(row, types.tenants); }) &&
+      room.matrix(view.pools, header.pool_matrix, [&](const auto& row) { return cells_of(row, types); });
+  const bool fits = rows_fit && room.copy(options.first, header.first_option) &&
+                    room.copy(options.size, header.option_size) && room.copy(options.goodput, header.option_goodput) &&
                     room.copy(options.step_seconds, header.option_step_seconds) &&
                     room.copy(types.first_asked, header.first_asked) && room.copy(types.asked, header.asked_types) &&
                     room.copy(types.first_held, header.first_held) && room.copy(types.held, header.held_types) &&
-                    room.copy(types.held_slots, header.held_slots);
-  auto* tenant_names = room.array<tidepool_name>(header.tenants, header.tenant_names);
-  auto* type_names = room.array<tidepool_name>(header.types, header.type_names);
+                    room.copy(types.held_slots, header.held_slots) && room.names(types.tenants, header.tenant_names) &&
+                    room.names(types.types, header.type_names) && room.names(types.pools, header.pool_names);
   auto* records = room.array<ParamRecord>(header.params, header.param_records);
-  if (!fits || tenant_names == nullptr || type_names == nullptr || records == nullptr) return full;
-  types.tenants.write(tenant_names);
-  types.types.write(type_names);
+  if (!fits || records == nullptr) return full;
   std::transform(params.begin(), params.end(), records, record_of);
   std::memcpy(region, &header, sizeof header);
   return ok_status();

@@ -6,6 +6,7 @@
 #include "core/decide/decision_draft.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/decide/tenant_planner.hpp"
+#include "policies/host/pool_rows.hpp"
 #include "policies/host/tenant_rows.hpp"
 
 namespace tidepool::policies::host {
@@ -113,17 +114,24 @@ core::PolicyRound FileRounds::ask(PolicyHost& host, std::span<const Param> param
   const core::PlanRequest request = setting.request();
   cluster::View view = rows_.rows(request).view;
   if (parts_.tenants_share(setting.state())) view.tenants = tenant_rows(request);
+  if (asked.file.provisions) view.pools = pool_rows(setting.state(), request.view.now);
   core::PolicyRound round{.number = asked.number, .asked_at = asked.now};
-  if (view.slots() == 0 || view.jobs.empty()) return round;  // nothing to ask about
+  const bool any_jobs = view.slots() > 0 && !view.jobs.empty();
+  if (!any_jobs && view.pools.empty()) return round;  // nothing to ask about
   const Judged judged = host.ask(view, params);
   if (const auto* fault = std::get_if<PolicyFault>(&judged)) return failed_round(asked, *fault);
   const auto& answers = std::get<Answers>(judged);
-  for (std::size_t row = 0; row < view.jobs.size(); ++row) {
+  for (std::size_t row = 0; any_jobs && row < view.jobs.size(); ++row) {
     core::PolicyWish& wish = round.wishes.emplace_back(wish_at(view, answers, row));
     wish.asked = core::digest_of_wishes(*setting.state().find_job(wish.job));
   }
   for (std::size_t row = 0; row < answers.claims.size(); ++row) {
     if (answers.claims[row]) round.claims.push_back({view.tenants[row].name, *answers.claims[row]});
+  }
+  // Pools are by name already.
+  for (std::size_t row = 0; row < answers.nodes.size(); ++row) {
+    const Said& why = answers.why_nodes[row];
+    if (answers.nodes[row]) round.pools.push_back({view.pools[row].name, *answers.nodes[row], why.code, why.numbers});
   }
   std::sort(round.claims.begin(), round.claims.end(),
             [](const core::TenantClaim& one, const core::TenantClaim& other) { return one.tenant < other.tenant; });

@@ -35,9 +35,10 @@ inline constexpr std::array kFaultNames{
     FaultName{"policy.forbidden_call", "the process asked the system for something it may not have"},
     // of an answer
     FaultName{"policy.wrong_type", "an answer is not of the right type"},
-    FaultName{"policy.missing_answer", "a job has no answer"},
+    FaultName{"policy.missing_answer", "a job, a tenant or a pool has no answer"},
     FaultName{"policy.invalid_number", "an answer is not a finite number in its range"},
     FaultName{"policy.invalid_size", "a size is not one that the job may take"},
+    FaultName{"policy.invalid_nodes", "a number of nodes is not one that the pool may have"},
     FaultName{"policy.invalid_reason", "a reason is not well formed"},
     FaultName{"policy.bad_reply", "the process did not answer as agreed"},
     // of the machine

@@ -28,6 +28,7 @@ constexpr Duration kWallMax = Duration::seconds(10);
 constexpr std::int64_t kMib = 1 << 20;
 
 constexpr const char* kShareHook = "share";
+constexpr const char* kProvisionHook = "provision";
 
 constexpr const char* kOldVersion =
     "is 1, and this is version 2: write \"api: 2\" in this line of policy.yaml. view.node_type has names now, such as "
@@ -181,6 +182,12 @@ Result<PolicyFile> read_folder(const std::filesystem::path& folder) {
   return file;
 }
 
+PolicyFault not_listed(const std::string& hook, const std::string& decides) {
+  return {.code = "policy.wrong_shape",
+          .message = "the policy has the hook " + hook + ", and policy.yaml does not list it: write \"hooks: [" + hook +
+                     "]\" there, with its other hooks, since it decides " + decides};
+}
+
 }  // namespace
 
 Manifest read_manifest(const json& value, const std::string& name, std::vector<FieldError>& errors) {
@@ -203,7 +210,7 @@ Manifest read_manifest(const json& value, const std::string& name, std::vector<F
   if (!hooks.is_null() && !hooks.is_array()) in.fail("hooks", "WrongType", "must be a list, such as [order, size]");
   for (const json& hook : hooks.is_array() ? hooks : json::array()) {
     const std::string text = hook.is_string() ? hook.get<std::string>() : "";
-    const auto known = hook_names(kAdmit | kOrder | kSizes | kShare);
+    const auto known = hook_names(kAdmit | kOrder | kSizes | kShare | kProvision);
     if (std::find(known.begin(), known.end(), text) == known.end()) {
       in.fail("hooks", "Invalid", "may list " + word_list(known));
     }
@@ -234,6 +241,10 @@ bool Manifest::shares() const {
   return std::find(hooks.begin(), hooks.end(), kShareHook) != hooks.end();
 }
 
+bool Manifest::provisions() const {
+  return std::find(hooks.begin(), hooks.end(), kProvisionHook) != hooks.end();
+}
+
 json to_json(const Manifest& manifest) {
   json params = json::object();
   for (const ParamRule& rule : manifest.params) {
@@ -257,7 +268,8 @@ json to_json(const Manifest& manifest) {
 
 std::vector<std::string> hook_names(std::uint32_t hooks) {
   const std::pair<Hook, const char*> known[] = {
-      {kAdmit, "admit"}, {kOrder, "order"}, {kSizes, "size"}, {kShare, kShareHook}, {kMarks, "marks"}};
+      {kAdmit, "admit"}, {kOrder, "order"}, {kSizes, "size"}, {kShare, kShareHook}, {kProvision, kProvisionHook},
+      {kMarks, "marks"}};
   std::vector<std::string> names;
   for (const auto& [hook, name] : known) {
     if ((hooks & hook) != 0) names.emplace_back(name);
@@ -298,12 +310,9 @@ std::variant<std::vector<std::string>, PolicyFault> look_over(const PolicyFile& 
         .code = "policy.wrong_shape",
         .message = "policy.yaml lists the hook " + wanted + ", and the policy has only " + word_list(hooks)};
   }
-  if ((std::get<std::uint32_t>(loaded) & kShare) != 0 && !file.manifest.shares()) {
-    return PolicyFault{.code = "policy.wrong_shape",
-                       .message =
-                           "the policy has the hook share, and policy.yaml does not list it: write \"hooks: "
-                           "[share]\" there, with its other hooks, since it decides how tenants share the pool"};
-  }
+  const auto has = [&](Hook hook) { return (std::get<std::uint32_t>(loaded) & hook) != 0; };
+  if (has(kShare) && !file.manifest.shares()) return not_listed(kShareHook, "how tenants share the pool");
+  if (has(kProvision) && !file.manifest.provisions()) return not_listed(kProvisionHook, "how many nodes pools have");
   return hooks;
 }
 

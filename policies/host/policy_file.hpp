@@ -29,12 +29,14 @@ struct Manifest {
   std::string name;   // small letters, digits, _ and -
   std::string about;  // one line
   EngineKind engine = EngineKind::kLua;
-  std::vector<std::string> hooks;  // those that must be there; empty = whatever there is but `share`
+  std::vector<std::string> hooks;  // those that must be there; empty = whatever there is but `share` and `provision`
   std::vector<ParamRule> params;
   Budgets budgets;
 
   // It lists the hook `share`: while it decides, tenants share the pool with its claims (PolicyFileRef::shares).
   [[nodiscard]] bool shares() const;
+  // It lists the hook `provision` (PolicyFileRef::provisions).
+  [[nodiscard]] bool provisions() const;
 };
 
 // Reads the content of a policy.yaml; `name` if it tells none. Findings go to `errors`.

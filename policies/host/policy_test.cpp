@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "policies/host/file_policy.hpp"
+#include "policies/host/test_pools.hpp"
 #include "policies/host/test_tenants.hpp"
 
 namespace tidepool::policies::host {
@@ -112,7 +113,10 @@ class TestReader {
     }
     read_cluster(in.raw("cluster"), in.pointer_of("cluster"));
     const json& jobs = in.raw("jobs");
-    if (!jobs.is_array() || jobs.empty()) in.fail("jobs", "Missing", "must be a list with at least one job");
+    const bool needs_jobs = test_.view.pools.empty();
+    if ((!jobs.is_array() && !jobs.is_null()) || (needs_jobs && jobs.empty())) {
+      in.fail("jobs", "Missing", "must be a list with at least one job; only a cluster with pools may have none");
+    }
     for (const json& job : jobs.is_array() ? jobs : json::array()) {
       read_job(job, in.pointer_of("jobs") + "/" + std::to_string(test_.jobs.size()));
     }
@@ -130,7 +134,8 @@ class TestReader {
   void read_cluster(const json& value, const std::string& pointer) {
     const json given = value.is_null() ? json::object() : value;
     ObjectReader in(given, pointer, errors_);
-    const auto nodes = in.integer("nodes", 2, {.low = 1, .high = 10'000});
+    test_.view.pools = read_pools(in.raw("pools"), in.pointer_of("pools"), errors_);
+    const auto nodes = in.integer("nodes", 2, {.low = test_.view.pools.empty() ? 1 : 0, .high = 10'000});
     const auto slots = static_cast<int>(in.integer("slots_per_node", 4, {.low = 1, .high = 1'024}));
     test_.view.now = Instant() + read_time(in, "now", "1h");
     const auto types = read_names(in, "types");
@@ -202,7 +207,7 @@ class TestReader {
     return nodes;
   }
 
-  // A table of names and values that `take` reads; false from it = the wrong type. `what`: "job" or "tenant".
+  // A table of names and values that `take` reads; false from it = the wrong type. `what`: "job", "tenant" or "pool".
   template <class Take>
   void each_of(ObjectReader& in, const char* name, const std::string& what, Take take) {
     const json& table = in.raw(name);
@@ -221,8 +226,10 @@ class TestReader {
 
   [[nodiscard]] bool is_there(const std::string& what, const std::string& name) const {
     if (what == "job") return std::find(test_.jobs.begin(), test_.jobs.end(), name) != test_.jobs.end();
-    const auto& tenants = test_.view.tenants;
-    return std::any_of(tenants.begin(), tenants.end(), [&](const auto& tenant) { return tenant.name == name; });
+    const auto any_called = [&](const auto& rows) {
+      return std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == name; });
+    };
+    return what == "pool" ? any_called(test_.view.pools) : any_called(test_.view.tenants);
   }
 
   void read_expectation(const json& value, const std::string& pointer) {
@@ -241,20 +248,28 @@ class TestReader {
               "are worked out for a cluster without tenants only; expect what tenants may have: entitled");
     }
     each_of(in, "entitled", "tenant", integers(expect.entitled));
-    each_of(in, "shares", "tenant", [&](const std::string& tenant, const json& claim) {
-      const bool by_rule = claim.is_boolean() && !claim.get<bool>();
-      if (claim.is_number_integer()) expect.shares[tenant] = claim.get<int>();
-      if (by_rule) expect.shares[tenant] = std::nullopt;
-      return by_rule || claim.is_number_integer();
-    });
+    const auto integers_or_false = [](std::map<std::string, std::optional<int>>& into) {
+      return [&into](const std::string& row, const json& number) {
+        const bool by_rule = number.is_boolean() && !number.get<bool>();
+        if (number.is_number_integer()) into[row] = number.get<int>();
+        if (by_rule) into[row] = std::nullopt;
+        return by_rule || number.is_number_integer();
+      };
+    };
+    each_of(in, "shares", "tenant", integers_or_false(expect.shares));
+    each_of(in, "nodes", "pool", integers_or_false(expect.nodes));
     each_of(in, "admitted", "job", [&](const std::string& job, const json& flag) {
       if (flag.is_boolean()) expect.admitted[job] = flag.get<bool>();
       return flag.is_boolean();
     });
-    each_of(in, "why", "job", [&](const std::string& job, const json& code) {
-      if (code.is_string()) expect.why[job] = code.get<std::string>();
-      return code.is_string();
-    });
+    const auto codes = [](std::map<std::string, std::string>& into) {
+      return [&into](const std::string& row, const json& code) {
+        if (code.is_string()) into[row] = code.get<std::string>();
+        return code.is_string();
+      };
+    };
+    each_of(in, "why", "job", codes(expect.why));
+    each_of(in, "why_nodes", "pool", codes(expect.why_nodes));
     const json& order = in.raw("order");
     if (!order.is_null() && !order.is_array()) in.fail("order", "WrongType", "must be a list of jobs, such as [a, b]");
     for (const json& job : order.is_array() ? order : json::array()) {
@@ -268,8 +283,10 @@ class TestReader {
       in.fail("fault", "Invalid", "is \"" + expect.fault + "\", which is no fault; docs/policies.md lists them");
     }
     if (value.is_null() || (value.is_object() && value.empty())) {
-      errors_.push_back({pointer, "Missing",
-                         "a test expects something: sizes, grants, shares, entitled, admitted, why, order or fault"});
+      errors_.push_back(
+          {pointer, "Missing",
+           "a test expects something: sizes, grants, shares, entitled, nodes, why_nodes, admitted, why, order or "
+           "fault"});
     }
     in.finish();
   }
@@ -313,17 +330,12 @@ class Comparison {
       equal("what " + job + " gets", allocation_.grants[row_of(job)].size, size);
     }
     compare_tenants();
+    compare_pools();
     for (const auto& [job, admitted] : test_.expect.admitted) {
       const bool is = answers_.admitted.empty() || answers_.admitted[row_of(job)];
       if (is != admitted) differ(job + (is ? " was admitted" : " was not admitted"));
     }
-    for (const auto& [job, code] : test_.expect.why) {
-      const std::string& said = answers_.why[row_of(job)].code;
-      if (said == code) continue;
-      std::string what = "the reason of ";
-      what.append(job).append(" is \"").append(said).append("\", not ").append(code);
-      differ(what);
-    }
+    for (const auto& [job, code] : test_.expect.why) compare_word(job, answers_.why[row_of(job)].code, code);
     compare_order();
     return std::move(differences_);
   }
@@ -337,22 +349,46 @@ class Comparison {
     if (is != expected) differ(what + " is " + std::to_string(is) + ", not " + std::to_string(expected));
   }
 
+  void compare_word(const std::string& of, const std::string& said, const std::string& code) {
+    if (said == code) return;
+    std::string what = "the reason of ";
+    what.append(of).append(" is \"").append(said).append("\", not ").append(code);
+    differ(what);
+  }
+
+  // Of tenants or pools. Requires: there is one of the name.
+  template <class Row>
+  [[nodiscard]] static std::size_t place_of(const std::string& name, const std::vector<Row>& rows) {
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& any) { return any.name == name; });
+    return static_cast<std::size_t>(row - rows.begin());
+  }
+  void compare_optional(const std::string& what, const std::optional<int>& is, const std::optional<int>& expected) {
+    const auto shown = [](const std::optional<int>& number) { return number ? std::to_string(*number) : "false"; };
+    if (is != expected) differ(what + " is " + shown(is) + ", not " + shown(expected));
+  }
+
   void compare_tenants() {
-    const auto row_of_tenant = [&](const std::string& name) {
-      const auto& tenants = test_.view.tenants;
-      const auto row = std::find_if(tenants.begin(), tenants.end(), [&](const auto& any) { return any.name == name; });
-      return static_cast<std::size_t>(row - tenants.begin());
-    };
-    const auto shown = [](const std::optional<int>& claim) { return claim ? std::to_string(*claim) : "false"; };
+    const auto& tenants = test_.view.tenants;
     for (const auto& [tenant, claim] : test_.expect.shares) {
       if (answers_.claims.empty()) return differ("the policy has no share hook");
-      const std::optional<int>& is = answers_.claims[row_of_tenant(tenant)];
-      if (is != claim) differ("the share of " + tenant + " is " + shown(is) + ", not " + shown(claim));
+      compare_optional("the share of " + tenant, answers_.claims[place_of(tenant, tenants)], claim);
     }
     if (test_.expect.entitled.empty()) return;
     const std::vector<int> slots = entitled(test_.view, answers_.claims);
     for (const auto& [tenant, expected] : test_.expect.entitled) {
-      equal("what " + tenant + " is entitled to", slots[row_of_tenant(tenant)], expected);
+      equal("what " + tenant + " is entitled to", slots[place_of(tenant, tenants)], expected);
+    }
+  }
+
+  void compare_pools() {
+    const auto& pools = test_.view.pools;
+    const bool any = !test_.expect.nodes.empty() || !test_.expect.why_nodes.empty();
+    if (any && answers_.nodes.empty()) return differ("the policy has no provision hook");
+    for (const auto& [pool, nodes] : test_.expect.nodes) {
+      compare_optional("the number of nodes of " + pool, answers_.nodes[place_of(pool, pools)], nodes);
+    }
+    for (const auto& [pool, code] : test_.expect.why_nodes) {
+      compare_word(pool, answers_.why_nodes[place_of(pool, pools)].code, code);
     }
   }
 
@@ -407,6 +443,11 @@ std::vector<std::string> run_test(const PolicyTest& test, const Manifest& manife
     return {
         "the cluster has tenants, and policy.yaml does not list the hook share: under this policy the tree divides "
         "nothing; leave tenants out of the test, or write the hook"};
+  }
+  if (!test.view.pools.empty() && !manifest.provisions()) {
+    return {
+        "the cluster has pools, and policy.yaml does not list the hook provision: under this policy the built-in rule "
+        "decides how many nodes they have; leave pools out of the test, or write the hook"};
   }
   const Judged judged = host.ask(test.view, *params);
   if (const auto* fault = std::get_if<PolicyFault>(&judged)) {

@@ -28,12 +28,14 @@ class StatedSpeed final : public cluster::SpeedModel {
   std::map<int, double> goodput_;  // by size, never empty
 };
 
-// What must hold; absent = anything will do. Jobs and tenants by name.
+// What must hold; absent = anything will do. Jobs, tenants and pools by name.
 struct Expectation {
   std::map<std::string, int> sizes;                  // what the size hook answers
   std::map<std::string, int> grants;                 // what the jobs get in the end
   std::map<std::string, std::optional<int>> shares;  // what the share hook answers; none = the built-in rule decides
   std::map<std::string, int> entitled;               // slots that tenants may have in the end
+  std::map<std::string, std::optional<int>> nodes;   // what the provision hook answers, by pool; none as of shares
+  std::map<std::string, std::string> why_nodes;      // the code of its reason, by pool
   std::map<std::string, bool> admitted;
   std::map<std::string, std::string> why;  // the code of the reason
   std::vector<std::string> order;          // in which jobs are served; may leave jobs out

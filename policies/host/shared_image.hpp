@@ -31,6 +31,7 @@ enum Hook : std::uint32_t {
   kSizes = 1U << 2U,
   kMarks = 1U << 3U,
   kShare = 1U << 4U,
+  kProvision = 1U << 5U,
 };
 
 inline constexpr std::size_t kCodeBytes = 32;
@@ -81,8 +82,10 @@ struct FactsHeader {
   std::uint64_t held_types;     // uint32[held], and so the next one
   std::uint64_t held_slots;
   std::uint64_t tenant_matrix;  // double[TIDEPOOL_TENANT_COLUMNS][tenant_rows]
+  std::uint64_t pool_names;     // tidepool_name[pool_rows]
+  std::uint64_t pool_matrix;    // double[TIDEPOOL_POOL_COLUMNS][pool_rows]
   std::uint32_t tenant_rows;
-  std::uint32_t unused;
+  std::uint32_t pool_rows;
 };
 
 struct NumberRecord {
@@ -91,7 +94,7 @@ struct NumberRecord {
 };
 
 struct WhyRecord {
-  char code[kCodeBytes];  // empty = nothing was said about this job
+  char code[kCodeBytes];  // empty = nothing was said about this job or pool
   std::uint32_t count;
   std::uint32_t unused;
   NumberRecord numbers[kNumbersMax];
@@ -112,17 +115,20 @@ struct AnswersHeader {
   std::int64_t row;  // -1 = no job in particular
 };
 
-// After the header: double[jobs] for admit, order, sizes and marks, double[tenants] for share, then WhyRecord[jobs].
+// After the header: double[jobs] for admit, order, sizes and marks, double[tenants] for share, double[pools] for
+// provision, then WhyRecord[jobs] and WhyRecord[pools].
 struct AnswersLayout {
-  constexpr AnswersLayout(std::uint32_t jobs, std::uint32_t tenants)
+  constexpr AnswersLayout(std::uint32_t jobs, std::uint32_t tenants, std::uint32_t pools)
       : admit(sizeof(AnswersHeader)),
         order(admit + 8ULL * jobs),
         sizes(order + 8ULL * jobs),
         marks(sizes + 8ULL * jobs),
         share(marks + 8ULL * jobs),
-        why(share + 8ULL * tenants),
-        end(why + sizeof(WhyRecord) * std::uint64_t{jobs}) {}
-  std::uint64_t admit, order, sizes, marks, share, why, end;
+        provision(share + 8ULL * tenants),
+        why(provision + 8ULL * pools),
+        why_pool(why + sizeof(WhyRecord) * std::uint64_t{jobs}),
+        end(why_pool + sizeof(WhyRecord) * std::uint64_t{pools}) {}
+  std::uint64_t admit, order, sizes, marks, share, provision, why, why_pool, end;
 };
 static_assert(sizeof(AnswersHeader) % 8 == 0 && sizeof(FactsHeader) % 8 == 0 && sizeof(WhyRecord) % 8 == 0);
 

@@ -80,6 +80,32 @@ typedef enum tidepool_tenant_column {
   TIDEPOOL_TENANT_COLUMNS
 } tidepool_tenant_column;
 
+/* What is known of each pool whose nodes come and go, where the policy has the hook provision:
+ * view->pool[COLUMN][row]. Prices are of one slot for an hour. */
+typedef enum tidepool_pool_column {
+  TIDEPOOL_POOL_NAME = 0,      /* view->pool_name[...] */
+  TIDEPOOL_POOL_TYPE,          /* of its nodes' slots: view->type_name[...]; NAN = not told before they join */
+  TIDEPOOL_POOL_SLOTS,         /* of a node */
+  TIDEPOOL_POOL_PRICE,         /* of a slot */
+  TIDEPOOL_POOL_WORTH,         /* of a slot that is fully used, as set */
+  TIDEPOOL_POOL_MIN,           /* nodes that it has at least */
+  TIDEPOOL_POOL_MAX,           /* and at most */
+  TIDEPOOL_POOL_SPOT,          /* 1 = its nodes may be taken away at any time */
+  TIDEPOOL_POOL_LEAD,          /* seconds from asking for a node to its joining, as expected */
+  TIDEPOOL_POOL_IDLE_AFTER,    /* seconds for which a node holds nothing before it is given back */
+  TIDEPOOL_POOL_NODES,         /* there or on their way, without those on their way out */
+  TIDEPOOL_POOL_COMING,        /* of these: have not joined yet */
+  TIDEPOOL_POOL_LEAVING,       /* on their way out; until they are gone they count against the maximum */
+  TIDEPOOL_POOL_IDLE,          /* of TIDEPOOL_POOL_NODES: hold nothing */
+  TIDEPOOL_POOL_IDLE_LONGEST,  /* seconds for which one of these has held nothing, at most */
+  TIDEPOOL_POOL_BACKOFF,       /* seconds for which it gets no node, because attempts have failed */
+  TIDEPOOL_POOL_BACKLOG_JOBS,  /* that wait, may be on its nodes, and fit on no node that is there or coming */
+  TIDEPOOL_POOL_BACKLOG_SLOTS, /* that these lack */
+  TIDEPOOL_POOL_MORE_WORTH,    /* of each slot of one node more, to the jobs that run */
+  TIDEPOOL_POOL_STANDARD,      /* nodes that it would have by the built-in rule */
+  TIDEPOOL_POOL_COLUMNS
+} tidepool_pool_column;
+
 /* Ends with a 0 byte. */
 typedef struct tidepool_name {
   char text[256];
@@ -113,6 +139,9 @@ typedef struct tidepool_view {
   const uint32_t* held_slots;  /* so many of this type */
   uint32_t tenant_rows;        /* each after its parent; 0 = tenants do not share the pool by the tree */
   const double* const* tenant; /* TIDEPOOL_TENANT_COLUMNS of them */
+  uint32_t pool_rows;          /* by name; 0 = there are no pools, or the policy has no hook provision */
+  const tidepool_name* pool_name;
+  const double* const* pool; /* TIDEPOOL_POOL_COLUMNS of them */
 } tidepool_view;
 
 typedef struct tidepool_number {
@@ -131,10 +160,14 @@ typedef struct tidepool_host {
   double (*param)(void* context, const char* name, double fallback);
   /* In [0, 1); the same round draws the same numbers wherever it is computed. */
   double (*random)(void* context);
+  /* Why a pool should have the nodes that provision answers; as `why`, of row `pool`. A library that may run under an
+   * earlier host looks at `size` before it calls it. */
+  void (*why_pool)(void* context, uint32_t pool, const char* code, const tidepool_number* numbers, uint32_t count);
 } tidepool_host;
 
 /* Each hook returns 0, or another number if it cannot answer. A hook that is NULL is left to the default policy.
- * `answer` has one entry per job, of `share` one per tenant row, all unset; each must be set. */
+ * `answer` has one entry per job, of `share` one per tenant row, of `provision` one per pool row, all unset; each must
+ * be set. Where there are no jobs or no slots, but pools, `provision` alone is asked. */
 typedef int (*tidepool_hook)(const tidepool_view* view, const tidepool_host* host, double* answer);
 
 typedef struct tidepool_policy {
@@ -145,10 +178,13 @@ typedef struct tidepool_policy {
   tidepool_hook order; /* a rank; the lowest is served first, equal ones by submission */
   tidepool_hook sizes; /* the size it should have; 0 = nothing now */
   tidepool_hook marks; /* the mark it should carry from now on */
-  tidepool_hook pool;  /* must be NULL: no daemon rents nodes or gives them back */
+  tidepool_hook pool;  /* must be NULL: how many nodes pools should have is what `provision` answers */
   /* Slots that the tenant should have beyond its guarantee; NAN = the built-in rule decides. Asked only where tenants
    * share the pool. policy.yaml must list it under hooks. */
   tidepool_hook share;
+  /* Nodes that the pool should have, from its minimum to its maximum; NAN = the built-in rule decides. Asked only where
+   * there are pools. policy.yaml must list it under hooks. */
+  tidepool_hook provision;
 } tidepool_policy;
 
 typedef const tidepool_policy* (*tidepool_policy_entry)(uint32_t host_abi);

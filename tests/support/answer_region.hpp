@@ -13,7 +13,8 @@ namespace tidepool::test {
 // As the daemon leaves it before a round: nothing answered, nothing said.
 class AnswerRegion {
  public:
-  explicit AnswerRegion(std::uint32_t jobs, std::uint32_t tenants = 0) : layout_(jobs, tenants), bytes_(layout_.end) {
+  explicit AnswerRegion(std::uint32_t jobs, std::uint32_t tenants = 0, std::uint32_t pools = 0)
+      : layout_(jobs, tenants, pools), bytes_(layout_.end) {
     for (std::uint64_t at = layout_.admit; at < layout_.why; at += 8) put(at, policies::host::kUnset);
   }
   template <class T>

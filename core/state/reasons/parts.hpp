@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/ids.hpp"
 #include "base/money.hpp"
@@ -51,6 +52,13 @@ enum class Measure {
   kGoodput,
   kFitness,
   kPromise,
+};
+
+// A number that a policy file tells, under a name of its own.
+struct ReasonNumber {
+  std::string name;
+  double value = 0;
+  bool operator==(const ReasonNumber&) const = default;
 };
 
 namespace reason {

@@ -53,6 +53,31 @@ struct NodeForMinimum : OfNode {
     at("nodes", self.nodes), at("min", self.min), OfNode::fields(self, at);
   }
 };
+// The policy file in charge wants more nodes of its pool than there are.
+struct NodeForPolicy : OfNode {
+  int nodes = 0;                           // that the pool has
+  int wanted = 0;                          // within the pool's bounds
+  std::string word = {};                   // of the file; empty = it has said none
+  std::vector<ReasonNumber> numbers = {};  // none has the name of a number above
+  static constexpr Traits kTraits{"NodeForPolicy", ReasonCategory::kNode};
+  bool operator==(const NodeForPolicy&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("nodes", self.nodes), at("wanted", self.wanted), OfNode::fields(self, at);
+  }
+};
+// The policy file in charge wants fewer.
+struct NodeBeyondPolicy {
+  int nodes = 0;
+  int wanted = 0;
+  std::optional<Duration> idle = {};       // it has held nothing for so long; none = it is emptied
+  std::string word = {};                   // as above
+  std::vector<ReasonNumber> numbers = {};  // as above
+  static constexpr Traits kTraits{"NodeBeyondPolicy", ReasonCategory::kNode};
+  bool operator==(const NodeBeyondPolicy&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("nodes", self.nodes), at("wanted", self.wanted), at("idle_seconds", self.idle);
+  }
+};
 // It has held nothing for so long.
 struct NodeIdle {
   Duration idle;

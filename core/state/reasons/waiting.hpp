@@ -10,13 +10,6 @@
 
 namespace tidepool::core {
 
-// A number that a policy file tells, under a name of its own.
-struct ReasonNumber {
-  std::string name;
-  double value = 0;
-  bool operator==(const ReasonNumber&) const = default;
-};
-
 namespace reason {
 
 // Of a job that asks for a type of slots: what keeps it from them (type_moves.hpp).

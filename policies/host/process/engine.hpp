@@ -16,10 +16,10 @@ struct Budget {
   std::uint64_t memory = 0;        // bytes
 };
 
-// Why a policy that wishes for a pool of slots is refused.
+// Why a policy with a hook of this name is refused.
 inline constexpr const char* kNoPool =
-    "the policy has a hook pool: nothing here rents nodes or gives them back, so its wish would have no effect; leave "
-    "the hook out";
+    "the policy has a hook pool, which nothing asks: how many nodes pools should have is what the hook provision "
+    "answers; leave the hook out";
 
 class PolicyEngine {
  public:

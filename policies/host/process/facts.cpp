@@ -27,24 +27,33 @@ bool all_end(const tidepool_name* names, std::uint64_t count) {
          std::all_of(names, names + count, [](const auto& name) { return name.text[sizeof name.text - 1] == '\0'; });
 }
 
-// The names of tenants and slot types, and which types each job asks for and holds.
+// The names of tenants, slot types and pools, and which types each job asks for and holds.
 bool read_types(const std::byte* bytes, const FactsHeader& header, tidepool_view& view) {
   view.tenants = header.tenants;
   view.types = header.types;
   view.tenant_name = array_at<tidepool_name>(bytes, header.tenant_names, header.tenants);
   view.type_name = array_at<tidepool_name>(bytes, header.type_names, header.types);
+  view.pool_name = array_at<tidepool_name>(bytes, header.pool_names, header.pool_rows);
   view.first_asked = array_at<std::uint32_t>(bytes, header.first_asked, std::uint64_t{header.jobs} + 1);
   view.asked_type = array_at<std::uint32_t>(bytes, header.asked_types, header.asked);
   view.first_held = array_at<std::uint32_t>(bytes, header.first_held, std::uint64_t{header.jobs} + 1);
   view.held_type = array_at<std::uint32_t>(bytes, header.held_types, header.held);
   view.held_slots = array_at<std::uint32_t>(bytes, header.held_slots, header.held);
   return all_end(view.tenant_name, view.tenants) && all_end(view.type_name, view.types) &&
-         is_index(view.first_asked, view.jobs, header.asked) && is_index(view.first_held, view.jobs, header.held) &&
-         are_below(view.asked_type, header.asked, view.types) && are_below(view.held_type, header.held, view.types) &&
-         view.held_slots != nullptr;
+         all_end(view.pool_name, view.pool_rows) && is_index(view.first_asked, view.jobs, header.asked) &&
+         is_index(view.first_held, view.jobs, header.held) && are_below(view.asked_type, header.asked, view.types) &&
+         are_below(view.held_type, header.held, view.types) && view.held_slots != nullptr;
 }
 
 }  // namespace
+
+std::uint32_t Facts::hooks_asked() const {
+  if (view.pool_rows > 0 && (view.jobs == 0 || view.slots == 0)) return kProvision;
+  std::uint32_t hooks = kAdmit | kOrder | kSizes | kMarks;
+  if (view.tenant_rows > 0) hooks |= kShare;
+  if (view.pool_rows > 0) hooks |= kProvision;
+  return hooks;
+}
 
 bool Facts::read(const void* region) {
   const auto* bytes = static_cast<const std::byte*>(region);
@@ -57,6 +66,8 @@ bool Facts::read(const void* region) {
   const auto* node_matrix = array_at<double>(bytes, header.node_matrix, nodes * TIDEPOOL_NODE_COLUMNS);
   const std::uint64_t rows = header.tenant_rows;
   const auto* tenant_matrix = array_at<double>(bytes, header.tenant_matrix, rows * TIDEPOOL_TENANT_COLUMNS);
+  const std::uint64_t pools = header.pool_rows;
+  const auto* pool_matrix = array_at<double>(bytes, header.pool_matrix, pools * TIDEPOOL_POOL_COLUMNS);
   const auto* first = array_at<std::uint32_t>(bytes, header.first_option, jobs + 1);
   const auto* records = array_at<ParamRecord>(bytes, header.param_records, header.params);
   view = {.abi = TIDEPOOL_POLICY_ABI,
@@ -73,14 +84,18 @@ bool Facts::read(const void* region) {
           .option_goodput = array_at<double>(bytes, header.option_goodput, header.options),
           .option_step_seconds = array_at<double>(bytes, header.option_step_seconds, header.options),
           .tenant_rows = header.tenant_rows,
-          .tenant = tenant.data()};
-  const bool has_rows = matrix != nullptr && node_matrix != nullptr && tenant_matrix != nullptr;
+          .tenant = tenant.data(),
+          .pool_rows = header.pool_rows,
+          .pool = pool.data()};
+  const bool has_rows =
+      matrix != nullptr && node_matrix != nullptr && tenant_matrix != nullptr && pool_matrix != nullptr;
   const bool whole = has_rows && records != nullptr && view.option_size != nullptr && view.option_goodput != nullptr &&
                      view.option_step_seconds != nullptr && header.params <= kParamsMax;
   if (!whole || !is_index(first, jobs, header.options) || !read_types(bytes, header, view)) return false;
   for (std::size_t column = 0; column < job.size(); ++column) job[column] = matrix + column * jobs;
   for (std::size_t column = 0; column < node.size(); ++column) node[column] = node_matrix + column * nodes;
   for (std::size_t column = 0; column < tenant.size(); ++column) tenant[column] = tenant_matrix + column * rows;
+  for (std::size_t column = 0; column < pool.size(); ++column) pool[column] = pool_matrix + column * pools;
   params = {records, header.params};
   seed = header.seed;
   return true;

@@ -17,20 +17,26 @@ struct Facts {
   std::array<const double*, TIDEPOOL_JOB_COLUMNS> job{};
   std::array<const double*, TIDEPOOL_NODE_COLUMNS> node{};
   std::array<const double*, TIDEPOOL_TENANT_COLUMNS> tenant{};
+  std::array<const double*, TIDEPOOL_POOL_COLUMNS> pool{};
 
   // False if the region does not hold what its header says. `view` then means nothing. A Facts must not be moved
   // afterwards: the view points into it.
   [[nodiscard]] bool read(const void* region);
+  // The hooks that there is something to ask of: share where tenants share the pool, provision where there are pools,
+  // and that alone where nothing could be done for jobs.
+  [[nodiscard]] std::uint32_t hooks_asked() const;
   Facts() = default;
   Facts(const Facts&) = delete;
   Facts& operator=(const Facts&) = delete;
 };
 
-// Where answers go, with room for every job and every tenant row of the round.
+// Where answers go, with room for every job, tenant row and pool row of the round.
 class Answers {
  public:
   Answers(void* region, const tidepool_view& view)
-      : bytes_(static_cast<std::byte*>(region)), layout_(view.jobs, view.tenant_rows), jobs_(view.jobs) {}
+      : bytes_(static_cast<std::byte*>(region)),
+        layout_(view.jobs, view.tenant_rows, view.pool_rows),
+        jobs_(view.jobs) {}
 
   [[nodiscard]] AnswersHeader& header() const { return *reinterpret_cast<AnswersHeader*>(bytes_); }
   [[nodiscard]] double* admit() const { return at(layout_.admit); }
@@ -38,8 +44,12 @@ class Answers {
   [[nodiscard]] double* sizes() const { return at(layout_.sizes); }
   [[nodiscard]] double* marks() const { return at(layout_.marks); }
   [[nodiscard]] double* share() const { return at(layout_.share); }
+  [[nodiscard]] double* provision() const { return at(layout_.provision); }
   [[nodiscard]] WhyRecord& why(std::uint32_t row) const {
     return reinterpret_cast<WhyRecord*>(bytes_ + layout_.why)[row];
+  }
+  [[nodiscard]] WhyRecord& why_pool(std::uint32_t row) const {
+    return reinterpret_cast<WhyRecord*>(bytes_ + layout_.why_pool)[row];
   }
   [[nodiscard]] std::uint32_t jobs() const { return jobs_; }
   // The hook admit has said that the job may not run.

@@ -12,7 +12,8 @@ struct Field {
   const char* name;
   std::uint32_t hook;  // 0 = not a hook
 };
-constexpr Field kFields[] = {{"admit", kAdmit}, {"order", kOrder}, {"size", kSizes}, {"share", kShare}, {"params", 0}};
+constexpr Field kFields[] = {{"admit", kAdmit}, {"order", kOrder},         {"size", kSizes},
+                             {"share", kShare}, {"provision", kProvision}, {"params", 0}};
 
 // Runs the text; leaves the policy's table at index 1 of an otherwise empty stack.
 void run_text(lua_State* state, LuaRound& round) {
@@ -39,13 +40,14 @@ void find_hooks(lua_State* state, LuaRound& round) {
     }
     if (std::strcmp(name, "pool") == 0) raise(state, wrong, "%s", kNoPool);
     if (field == nullptr) {
-      raise(state, wrong, "the policy has a field \"%s\"; it may have admit, order, size, share and params", name);
+      raise(state, wrong, "the policy has a field \"%s\"; it may have admit, order, size, share, provision and params",
+            name);
     }
     const bool right = field->hook != 0 ? lua_isfunction(state, -1) : lua_istable(state, -1);
     if (!right) raise(state, wrong, "\"%s\" must be a %s", name, field->hook != 0 ? "function" : "table");
     round.hooks |= field->hook;
   }
-  if (round.hooks == 0) raise(state, wrong, "the policy has no hook; it needs admit, order, size or share");
+  if (round.hooks == 0) raise(state, wrong, "the policy has no hook; it needs admit, order, size, share or provision");
 }
 
 int params_lack(lua_State* state) {
@@ -115,39 +117,44 @@ void call_columns(lua_State* state, const char* field, double* into) {
   read_numbers(state, field, into);
 }
 
-// One claim per tenant row from the table on top of the stack; nil and false leave the tenant to the built-in rule.
-void read_claims(lua_State* state, const tidepool_view& view, double* into) {
-  const Failure wrong{.code = "policy.wrong_type", .hook = "share"};
+// What a hook answers for that is no job.
+struct Rows {
+  const char* hook;
+  const char* what;  // one of them
+  std::uint32_t count;
+};
+
+// One number per row from the table on top of the stack; nil and false leave the row to the built-in rule.
+void read_rows(lua_State* state, const Rows& rows, double* into) {
+  const Failure wrong{.code = "policy.wrong_type", .hook = rows.hook};
   if (!lua_istable(state, -1)) {
-    raise(state, wrong, "share must return a table with a number, nil or false per tenant, not a %s",
+    raise(state, wrong, "%s must return a table with a number, nil or false per %s, not a %s", rows.hook, rows.what,
           luaL_typename(state, -1));
   }
-  for (std::uint32_t row = 0; row < view.tenant_rows; ++row) {
+  for (std::uint32_t row = 0; row < rows.count; ++row) {
     const int type = lua_rawgeti(state, -1, row + 1);
     if (type == LUA_TNUMBER) {
       into[row] = lua_tonumber(state, -1);
       if (std::isnan(into[row]))
-        raise(state, {.code = "policy.invalid_number", .hook = "share"}, "row %d is NaN", static_cast<int>(row + 1));
+        raise(state, {.code = "policy.invalid_number", .hook = rows.hook}, "row %d is NaN", static_cast<int>(row + 1));
     } else if (type == LUA_TNIL || (type == LUA_TBOOLEAN && lua_toboolean(state, -1) == 0)) {
       into[row] = std::nan("");
     } else {
       const char* what = type == LUA_TBOOLEAN ? "true" : lua_pushfstring(state, "a %s", lua_typename(state, type));
-      raise(state, wrong, "share must give row %d a number, nil or false, not %s", static_cast<int>(row + 1), what);
+      raise(state, wrong, "%s must give row %d a number, nil or false, not %s", rows.hook, static_cast<int>(row + 1),
+            what);
     }
     lua_pop(state, 1);
   }
-  if (lua_rawgeti(state, -1, lua_Integer{view.tenant_rows} + 1) != LUA_TNIL) {
-    raise(state, wrong, "share answers for more tenants than there are");
+  if (lua_rawgeti(state, -1, lua_Integer{rows.count} + 1) != LUA_TNIL) {
+    raise(state, wrong, "%s answers for more %ss than there are", rows.hook, rows.what);
   }
   lua_pop(state, 1);
 }
 
-// Where tenants do not share the pool there is nothing to ask.
-void call_share(lua_State* state, const LuaRound& round) {
-  const tidepool_view& view = round.facts->view;
-  if (view.tenant_rows == 0) return;
-  call_hook(state, "share");
-  read_claims(state, view, round.answers->share());
+void call_rows(lua_State* state, const Rows& rows, double* into) {
+  call_hook(state, rows.hook);
+  read_rows(state, rows, into);
 }
 
 // Asked once per job that holds nothing; jobs that hold slots have been admitted.
@@ -185,11 +192,13 @@ int run_round(lua_State* state) {
   find_hooks(state, round);
   if (round.facts == nullptr) return 0;
   push_params(state, *round.facts);
-  const std::uint32_t hooks = round.hooks;
+  const tidepool_view& view = round.facts->view;
+  const std::uint32_t hooks = round.hooks & round.facts->hooks_asked();
   if ((hooks & kAdmit) != 0) call_admit(state, round);
   if ((hooks & kOrder) != 0) call_columns(state, "order", round.answers->order());
   if ((hooks & kSizes) != 0) call_columns(state, "size", round.answers->sizes());
-  if ((hooks & kShare) != 0) call_share(state, round);
+  if ((hooks & kShare) != 0) call_rows(state, {"share", "tenant", view.tenant_rows}, round.answers->share());
+  if ((hooks & kProvision) != 0) call_rows(state, {"provision", "pool", view.pool_rows}, round.answers->provision());
   return 0;
 }
 
@@ -236,7 +245,7 @@ class LuaEngine final : public PolicyEngine {
     round.answers = &answers;
     round.rng = Rng(facts.seed);
     const bool done = run(round, answers.header());
-    answers.header().hooks = round.hooks;
+    answers.header().hooks = round.hooks & facts.hooks_asked();
     return done;
   }
 

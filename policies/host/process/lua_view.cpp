@@ -22,7 +22,9 @@ void push_name(lua_State* state, const tidepool_name* names, std::uint32_t count
 
 void push_cell(lua_State* state, double value, ColumnKind kind) {
   const tidepool_view& view = round_of(state).facts->view;
-  if (kind == ColumnKind::kTenant) {
+  if (kind == ColumnKind::kPool) {
+    push_name(state, view.pool_name, view.pool_rows, value);
+  } else if (kind == ColumnKind::kTenant) {
     push_name(state, view.tenant_name, view.tenants, value);
   } else if (kind == ColumnKind::kSlotType) {
     push_name(state, view.type_name, view.types, value);
@@ -133,6 +135,15 @@ int view_why(lua_State* state) {
   return 0;
 }
 
+int view_why_pool(lua_State* state) {
+  const LuaRound& round = round_of(state);
+  const lua_Integer row = luaL_checkinteger(state, 1);
+  luaL_argcheck(state, row >= 1 && row <= round.facts->view.pool_rows, 1, "no such pool; rows go from 1 to view.pools");
+  read_why(state, 2, 3, round.answers->why_pool(static_cast<std::uint32_t>(row - 1)));
+  round.answers->header().why_set = 1;
+  return 0;
+}
+
 int view_mark(lua_State* state) {
   const std::uint32_t row = check_row(state, 1);
   round_of(state).answers->marks()[row] = luaL_checknumber(state, 2);
@@ -171,6 +182,12 @@ int view_column(lua_State* state) {
     found = name == kTenantColumns[column].name;
     if (found) {
       push_column(state, view.tenant[column], view.tenant_rows, kTenantColumns[column].kind);
+    }
+  }
+  for (std::size_t column = 0; !found && column < kPoolColumns.size(); ++column) {
+    found = name == kPoolColumns[column].name;
+    if (found) {
+      push_column(state, view.pool[column], view.pool_rows, kPoolColumns[column].kind);
     }
   }
   if (!found) return luaL_error(state, "view has no column called \"%s\"", lua_tostring(state, 2));
@@ -219,9 +236,9 @@ void set_round(lua_State* state, LuaRound* round) {
 }
 
 void push_view(lua_State* state) {
-  static constexpr luaL_Reg kFunctions[] = {{"goodput", view_goodput}, {"step_seconds", view_step_seconds},
-                                            {"random", view_random},   {"why", view_why},
-                                            {"mark", view_mark},       {nullptr, nullptr}};
+  static constexpr luaL_Reg kFunctions[] = {
+      {"goodput", view_goodput}, {"step_seconds", view_step_seconds}, {"random", view_random}, {"why", view_why},
+      {"mark", view_mark},       {"why_pool", view_why_pool},         {nullptr, nullptr}};
   const tidepool_view& view = round_of(state).facts->view;
   lua_newtable(state);  // stays empty, so that every assignment to it is seen
   lua_createtable(state, 0, 2);
@@ -232,6 +249,7 @@ void push_view(lua_State* state) {
   set_count(state, "nodes", view.nodes);
   set_count(state, "slots", view.slots);
   set_count(state, "tenants", view.tenant_rows);
+  set_count(state, "pools", view.pool_rows);
   set_count(state, "slots_per_node", view.slots_per_node);
   lua_pushnumber(state, view.now);
   lua_setfield(state, -2, "now");

@@ -48,20 +48,36 @@ struct Round {
   Rng rng;
 };
 
+struct Said {
+  const char* code;
+  const tidepool_number* numbers;
+  std::uint32_t count;
+};
+
+void write_why(const Round& round, const Said& said, WhyRecord& why) {
+  copy_text(said.code, why.code, kCodeBytes);
+  why.count = 0;
+  for (std::uint32_t i = 0; said.numbers != nullptr && i < said.count && i < kNumbersMax; ++i) {
+    NumberRecord& record = why.numbers[why.count++];
+    copy_text(said.numbers[i].name == nullptr ? "" : said.numbers[i].name, record.name, kNameBytes);
+    record.value = said.numbers[i].value;
+  }
+  round.answers.header().why_set = 1;
+}
+
 void on_why(void* context, std::uint32_t job, const char* code, const tidepool_number* numbers, std::uint32_t count) {
-  auto& round = *static_cast<Round*>(context);
+  const auto& round = *static_cast<Round*>(context);
   if (job >= round.answers.jobs() || code == nullptr) return;
   // Of a job that admit has refused, admit gives the reason.
   if ((round.answers.header().hooks & kAdmit) != 0 && round.answers.refused(job)) return;
-  WhyRecord& why = round.answers.why(job);
-  copy_text(code, why.code, kCodeBytes);
-  why.count = 0;
-  for (std::uint32_t i = 0; numbers != nullptr && i < count && i < kNumbersMax; ++i) {
-    NumberRecord& record = why.numbers[why.count++];
-    copy_text(numbers[i].name == nullptr ? "" : numbers[i].name, record.name, kNameBytes);
-    record.value = numbers[i].value;
-  }
-  round.answers.header().why_set = 1;
+  write_why(round, {code, numbers, count}, round.answers.why(job));
+}
+
+void on_why_pool(void* context, std::uint32_t pool, const char* code, const tidepool_number* numbers,
+                 std::uint32_t count) {
+  const auto& round = *static_cast<Round*>(context);
+  if (pool >= round.facts.view.pool_rows || code == nullptr) return;
+  write_why(round, {code, numbers, count}, round.answers.why_pool(pool));
 }
 
 double on_param(void* context, const char* name, double fallback) {
@@ -108,7 +124,7 @@ class NativeEngine final : public PolicyEngine {
     }
     hooks = (policy_->admit != nullptr ? kAdmit : 0U) | (policy_->order != nullptr ? kOrder : 0U) |
             (policy_->sizes != nullptr ? kSizes : 0U) | (policy_->marks != nullptr ? kMarks : 0U) |
-            (share() != nullptr ? kShare : 0U);
+            (share() != nullptr ? kShare : 0U) | (provision() != nullptr ? kProvision : 0U);
     if (policy_->pool != nullptr) {
       write_failure(header, {.code = "policy.wrong_shape"}, kNoPool);
       return false;
@@ -125,7 +141,8 @@ class NativeEngine final : public PolicyEngine {
                              .context = &round,
                              .why = on_why,
                              .param = on_param,
-                             .random = on_random};
+                             .random = on_random,
+                             .why_pool = on_why_pool};
     struct Call {
       const char* name;
       Hook hook;
@@ -136,9 +153,11 @@ class NativeEngine final : public PolicyEngine {
                           {"order", kOrder, policy_->order, answers.order()},
                           {"sizes", kSizes, policy_->sizes, answers.sizes()},
                           {"marks", kMarks, policy_->marks, answers.marks()},
-                          {"share", kShare, facts.view.tenant_rows > 0 ? share() : nullptr, answers.share()}};
+                          {"share", kShare, share(), answers.share()},
+                          {"provision", kProvision, provision(), answers.provision()}};
+    const std::uint32_t asked = facts.hooks_asked();
     for (const Call& call : calls) {
-      if (call.function == nullptr) continue;
+      if (call.function == nullptr || (asked & call.hook) == 0) continue;
       if (call.function(&facts.view, &host, call.answer) != 0) {
         write_failure(answers.header(), {.code = "policy.runtime_error", .hook = call.name}, "the hook cannot answer");
         return false;
@@ -152,6 +171,9 @@ class NativeEngine final : public PolicyEngine {
   // Null in a library that was built before there was such a hook.
   [[nodiscard]] tidepool_hook share() const {
     return policy_->size >= offsetof(tidepool_policy, share) + sizeof(tidepool_hook) ? policy_->share : nullptr;
+  }
+  [[nodiscard]] tidepool_hook provision() const {
+    return policy_->size >= offsetof(tidepool_policy, provision) + sizeof(tidepool_hook) ? policy_->provision : nullptr;
   }
 
   tidepool_policy_entry entry_ = nullptr;

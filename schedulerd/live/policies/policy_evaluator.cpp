@@ -119,7 +119,8 @@ Result<RunnablePolicy> make_runnable(const PolicyVersion& version, const nlohman
   if (!file) return file.error();
   auto chosen = choose_params(file->manifest, params);
   if (!chosen) return chosen.error();
-  return RunnablePolicy{.ref = {version.name, version.version, canonical_json(params), file->manifest.shares()},
+  return RunnablePolicy{.ref = {version.name, version.version, canonical_json(params), file->manifest.shares(),
+                                file->manifest.provisions()},
                         .file = *std::move(file),
                         .params = *std::move(chosen)};
 }

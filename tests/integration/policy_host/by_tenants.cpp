@@ -24,7 +24,8 @@ const tidepool_policy kPolicy{.abi = TIDEPOOL_POLICY_ABI,
                               .sizes = nullptr,
                               .marks = nullptr,
                               .pool = nullptr,
-                              .share = share};
+                              .share = share,
+                              .provision = nullptr};
 
 }  // namespace
 

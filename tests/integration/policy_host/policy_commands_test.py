@@ -30,7 +30,8 @@ class PolicyCommands(unittest.TestCase):
         return path
 
     def test_the_examples_pass_their_tests(self):
-        for name in ("cost_cap", "deadline_first", "elastic_tiresias", "night_borrowing", "tenant_priority"):
+        names = ("cost_cap", "deadline_first", "elastic_tiresias", "night_borrowing", "spare_node", "tenant_priority")
+        for name in names:
             with self.subTest(name):
                 result = schedctl("policy", "test", EXAMPLES / name)
                 self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
@@ -61,7 +62,7 @@ class PolicyCommands(unittest.TestCase):
         path = self.write("renter.lua", "return {order = function(v) return {} end, pool = function() return nil end}")
         result = schedctl("policy", "validate", path)
         self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
-        self.assertIn("nothing here rents nodes or gives them back", result.stderr)
+        self.assertIn("how many nodes pools should have is what the hook provision answers", result.stderr)
         self.assertIn("leave the hook out", result.stderr)
 
     def test_a_file_of_version_1_is_refused_with_what_to_change(self):
@@ -151,6 +152,24 @@ class PolicyCommands(unittest.TestCase):
         self.write("p/policy.yaml", "hooks: [share]\n")
         self.write("p/policy.lua", text)
         self.assertEqual(schedctl("policy", "validate", self.folder / "p").returncode, 0)
+
+    def test_the_hook_provision_is_listed_in_the_manifest_or_refused(self):
+        text = "return {provision = function() return {} end}"
+        result = schedctl("policy", "validate", self.write("alone.lua", text))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('write "hooks: [provision]" there', result.stderr)
+        self.write("p/policy.yaml", "hooks: [provision]\n")
+        self.write("p/policy.lua", text)
+        self.assertEqual(schedctl("policy", "validate", self.folder / "p").returncode, 0)
+
+    def test_a_test_with_pools_is_for_a_policy_that_says_how_many_nodes_they_have(self):
+        folder = self.folder / "p"
+        schedctl("policy", "new", folder)
+        tests = folder / "tests" / "basic.yaml"
+        tests.write_text(tests.read_text().replace("slots_per_node: 4}", "slots_per_node: 4, pools: [{name: gpu}]}"))
+        result = schedctl("policy", "test", folder)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn("policy.yaml does not list the hook provision", result.stdout)
 
     def test_a_test_with_tenants_is_for_a_policy_that_shares_between_them(self):
         folder = self.folder / "p"

@@ -63,6 +63,7 @@ core::PolicyRound full_round() {
                       .numbers = {{"most", 4}}},
                      {.job = JobId(3), .asked = 1, .rank = {}, .size = {}, .mark = {}, .word = "", .numbers = {}}},
           .claims = {{"lab", 0}, {"vision", 12}},
+          .pools = {{"gpu", 3, "Spare", {{"spare", 1}}}, {"spot", 0}},
           .fault = "policy.deadline",
           .message = "it took \"too\" long"};
 }
@@ -254,32 +255,40 @@ TEST_CASE("A list of a provider that an earlier version stored does not say when
   CHECK_FALSE(std::get<core::PoolListed>(*read).begun_at);
 }
 
-TEST_CASE("What earlier versions stored of policy files says that they divide nothing between tenants") {
-  auto activated = core::to_json(core::Fact(core::PolicyActivated{core::PolicyFileRef{"capped", "v", "{}", true}}));
-  activated["file"].erase("shares");
+TEST_CASE("What earlier versions stored of policy files says that they divide nothing and want no nodes") {
+  auto activated =
+      core::to_json(core::Fact(core::PolicyActivated{core::PolicyFileRef{"capped", "v", "{}", true, true}}));
+  for (const char* later : {"shares", "provisions"}) activated["file"].erase(later);
   const auto file = core::fact_from_json(activated);
   REQUIRE(file.ok());
   CHECK_FALSE(std::get<core::PolicyActivated>(*file).file->shares);
+  CHECK_FALSE(std::get<core::PolicyActivated>(*file).file->provisions);
   auto answered = core::to_json(core::Fact(core::PolicyAnswered{full_round()}));
-  answered["round"].erase("claims");
+  for (const char* later : {"claims", "pools"}) answered["round"].erase(later);
   const auto round = core::fact_from_json(answered);
   REQUIRE(round.ok());
   CHECK(std::get<core::PolicyAnswered>(*round).round.claims.empty());
+  CHECK(std::get<core::PolicyAnswered>(*round).round.pools.empty());
 
   core::ClusterState state;
   const core::PolicyFileRef ref{"capped", std::string(64, 'a'), "{}"};
   state.deployment = {.active = ref, .earlier = {ref}, .shadow = ref, .since = {}, .answer = full_round()};
   auto written = core::to_json(state);
   REQUIRE(core::digest_of(*core::state_from_json(written)) == core::digest_of(state));
-  for (const char* each : {"active", "shadow"}) written["desk"][each].erase("shares");
-  written["desk"]["earlier"][0].erase("shares");
-  written["desk"]["answer"].erase("claims");
+  for (const char* later : {"shares", "provisions"}) {
+    for (const char* each : {"active", "shadow"}) written["desk"][each].erase(later);
+    written["desk"]["earlier"][0].erase(later);
+  }
+  for (const char* later : {"claims", "pools"}) written["desk"]["answer"].erase(later);
+  for (const char* later : {"pools", "told_at"}) written["desk"].erase(later);
   const auto read = core::state_from_json(written);
   INFO((read.ok() ? std::string() : read.error().message));
   REQUIRE(read.ok());
   CHECK(read->deployment.active == ref);
   CHECK(read->deployment.earlier == std::vector{ref});
   CHECK(read->deployment.answer->claims.empty());
+  CHECK(read->deployment.pools.empty());
+  CHECK_FALSE(read->deployment.told_at);
 }
 
 TEST_CASE("A fact with a field missing, a field too many, or a value out of range is refused") {

@@ -87,6 +87,47 @@ TEST_CASE("each tenant is answered for: a number that is rounded down, or none, 
         "what tenant t1 should have beyond its guarantee is a number from 0 to 1000000000, not -1");
 }
 
+TEST_CASE("each pool is answered for: a whole number of nodes within its bounds, or none, which is NaN") {
+  cluster::View view = waiting_jobs(1, 1);
+  for (const char* name : {"gpu", "spot"}) {
+    cluster::PoolRow& pool = view.pools.emplace_back();
+    pool.name = name;
+    pool.min = 1;
+    pool.max = 4;
+  }
+  const auto answered = [&](double second, const WhyRecord& why) {
+    Region region(1, 0, 2);
+    region.put(region.layout().provision, std::nan(""));
+    region.put(region.layout().provision + 8, second);
+    region.put(region.layout().why_pool + sizeof(WhyRecord), why);
+    region.put(offsetof(AnswersHeader, why_set), std::uint32_t{1});
+    region.hooks(kProvision);
+    return read_answers(view, region.bytes());
+  };
+  const auto fault = [&](double second, const WhyRecord& why) {
+    const Judged judged = answered(second, why);
+    REQUIRE(std::holds_alternative<PolicyFault>(judged));
+    CHECK(std::get<PolicyFault>(judged).hook == "provision");
+    CHECK_FALSE(std::get<PolicyFault>(judged).job);
+    return std::string(std::get<PolicyFault>(judged).code);
+  };
+  WhyRecord why{};
+  std::memcpy(why.code, "Spare", 6);
+  for (const int nodes : {1, 4}) {
+    const auto answers = std::get<Answers>(answered(nodes, why));
+    CHECK(answers.nodes == std::vector<std::optional<int>>{std::nullopt, nodes});
+    CHECK(answers.why_nodes.at(0).code.empty());
+    CHECK(answers.why_nodes.at(1).code == "Spare");
+  }
+  CHECK(fault(kUnset, why) == "policy.missing_answer");
+  for (const double wrong : {-1.0, 0.0, 5.0, 1.5}) CHECK(fault(wrong, why) == "policy.invalid_nodes");
+  CHECK(fault(std::numeric_limits<double>::infinity(), why) == "policy.invalid_number");
+  CHECK(std::get<PolicyFault>(answered(5, why)).message ==
+        "5 is not a number of nodes that pool spot may have: a whole one from 1 to 4");
+  std::memcpy(why.code, "Sp re", 6);
+  CHECK(fault(2, why) == "policy.invalid_reason");
+}
+
 TEST_CASE("a count of numbers beyond the record is no reason") {
   Region region(1);
   WhyRecord why{};

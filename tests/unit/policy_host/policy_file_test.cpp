@@ -51,11 +51,11 @@ TEST_CASE("a manifest survives being written and read") {
 TEST_CASE("hooks are named as policy.yaml names them") {
   CHECK(hook_names(0).empty());
   CHECK(hook_names(kSizes | kAdmit) == std::vector<std::string>{"admit", "size"});
-  CHECK(hook_names(~0U) == std::vector<std::string>{"admit", "order", "size", "share", "marks"});
+  CHECK(hook_names(~0U) == std::vector<std::string>{"admit", "order", "size", "share", "provision", "marks"});
   for (const std::string& name : hook_names(kAdmit | kOrder | kSizes | kShare)) {
     CHECK(manifest_of({{"hooks", {name}}}).hooks == std::vector<std::string>{name});
   }
-  CHECK(finding_of({{"hooks", {"marks"}}}) == "/hooks: hooks may list admit, order, size, share");
+  CHECK(finding_of({{"hooks", {"marks"}}}) == "/hooks: hooks may list admit, order, size, share, provision");
 }
 
 TEST_CASE("each wrong field is found") {

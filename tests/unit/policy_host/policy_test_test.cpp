@@ -102,6 +102,57 @@ TEST_CASE("a test states the tenants of its cluster; what they want and hold fol
   CHECK(finding("/expect/grants", {{"a", 2}}) == "/0/expect/grants");
 }
 
+TEST_CASE("a test states the pools of its cluster, by name, and may then have neither nodes nor jobs") {
+  json test = small_test();
+  test["cluster"]["pools"] = {{{"name", "spot"}, {"type", "a100"}, {"spot", true}, {"max", 4}, {"backoff", "30s"}},
+                              {{"name", "gpu"},
+                               {"slots", 8},
+                               {"price", 2},
+                               {"min", 1},
+                               {"max", 5},
+                               {"nodes", 3},
+                               {"coming", 1},
+                               {"idle", 2},
+                               {"idle_longest", "4m"},
+                               {"backlog_slots", 12}}};
+  test["cluster"]["nodes"] = 0;
+  test.erase("jobs");
+  test["expect"] = {{"nodes", {{"gpu", 2}, {"spot", false}}}, {"why_nodes", {{"gpu", "Spare"}}}};
+  std::vector<FieldError> errors;
+  const auto tests = read_tests(json::array({test}), errors);
+  for (const auto& error : errors) UNSCOPED_INFO(error.pointer + ": " + error.message);
+  REQUIRE(errors.empty());
+  const auto& pools = tests[0].view.pools;
+  REQUIRE(pools.size() == 2);
+  CHECK(pools[0].name == "gpu");
+  CHECK(pools[0].slots == 8);
+  CHECK(pools[0].worth_per_hour == 2);  // not below the price
+  CHECK(pools[0].standard == 3);        // as many as there are
+  CHECK(pools[0].idle_longest == Duration::seconds(240));
+  CHECK(pools[1].spot);
+  CHECK(pools[1].backoff == Duration::seconds(30));
+  CHECK(tests[0].expect.nodes.at("spot") == std::nullopt);
+  const auto finding = [&](const char* where, const json& value) {
+    json wrong = test;
+    wrong[json::json_pointer(where)] = value;
+    return test_finding(wrong);
+  };
+  CHECK(finding("/cluster/pools/1/max", 0) == "/0/cluster/pools/1/max");
+  CHECK(finding("/cluster/pools/1/idle", 3) == "/0/cluster/pools/1/nodes");  // one more than there are
+  CHECK(finding("/cluster/pools/1/lead", "soon") == "/0/cluster/pools/1/lead");
+  CHECK(finding("/cluster/pools/1/colour", 1) == "/0/cluster/pools/1/colour");
+  CHECK(finding("/cluster/pools/1/name", "spot") == "/0/cluster/pools");
+  CHECK(finding("/cluster/pools", json::array()) == "/0/cluster/pools");
+  CHECK(finding("/expect/nodes/cpu", 3) == "/0/expect/nodes");
+  CHECK(finding("/expect/nodes/gpu", true) == "/0/expect/nodes");
+  CHECK(finding("/expect/why_nodes/gpu", 1) == "/0/expect/why_nodes");
+  test["cluster"].erase("pools");
+  test.erase("expect");
+  test["expect"] = {{"order", json::array()}, {"fault", "policy.deadline"}};
+  test["cluster"]["nodes"] = 2;
+  CHECK(test_finding(test) == "/0/jobs");
+}
+
 TEST_CASE("speeds between stated sizes lie on straight lines, beyond them they stay") {
   const StatedSpeed speed({{1, 1}, {4, 2.5}});
   CHECK(speed.goodput({1, 2}) == Approx(1.5));
