@@ -1,6 +1,6 @@
 // How long decisions take on a large cluster: a full re-plan over all jobs, and what one event costs (step, decide
-// and accept together). Each figure stands beside the same one on a cluster of half the size, measured in the same
-// call: ratio = t(2n) / t(n). Work that grows with the cluster shows 2, work that follows the change shows 1.
+// and accept together). Each figure stands beside the same one on a cluster of half the size, measured in turns with
+// it: ratio = t(2n) / t(n). Work that grows with the cluster shows 2, work that follows the change shows 1.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,6 @@
 #include "tests/bench/decide_place.hpp"
 #include "tests/bench/decide_sia.hpp"
 #include "tests/bench/decide_tidal.hpp"
-#include "tests/bench/percentiles.hpp"
 
 namespace tidepool {
 namespace {
@@ -65,8 +64,8 @@ class BusyCluster {
   }
 
   // A report of eight steps of one job, and what follows from it, in microseconds.
-  double one_event(Rng& rng) {
-    const JobId job = running_[rng.below(running_.size())];
+  double one_event() {
+    const JobId job = running_[rng_.below(running_.size())];
     const core::StepsMeasured report = report_of(*engine_.view().find_job(job));
     const double begin = now_us();
     learn(report);
@@ -98,31 +97,18 @@ class BusyCluster {
   core::Engine engine_;
   Instant now_;
   std::vector<JobId> running_;
+  Rng rng_{7};
 };
-
-struct Measured {
-  Times replan;
-  Times event;
-};
-
-Measured measure(Scale scale) {
-  BusyCluster cluster(scale);
-  Rng rng(7);
-  std::vector<double> replans(200);
-  for (double& time : replans) time = cluster.full_replan();
-  std::vector<double> events(5'000);
-  for (double& time : events) time = cluster.one_event(rng);
-  return {percentiles(std::move(replans)), percentiles(std::move(events))};
-}
 
 void print_single_job_decisions() {
-  const Measured half = measure(kHalf);
-  const Measured full = measure(kFull);
-  print("full_replan_p50_1000x8_5000_jobs_vs_half", full.replan.p50, half.replan.p50);
-  print("full_replan_p99_1000x8_5000_jobs_vs_half", full.replan.p99, half.replan.p99);
-  print("single_event_p50_1000x8_5000_jobs_vs_half", full.event.p50, half.event.p50);
-  print("single_event_p99_1000x8_5000_jobs_vs_half", full.event.p99, half.event.p99);
-  print("single_event_p50_vs_full_replan_p50", full.event.p50, full.replan.p50);
+  BusyCluster half(kHalf);
+  BusyCluster full(kFull);
+  const Growth replan = in_turns({.turns = 200}, half, full, [](const BusyCluster& any) { return any.full_replan(); });
+  const Growth event =
+      in_turns({.turns = 50, .samples = 100}, half, full, [](BusyCluster& any) { return any.one_event(); });
+  print_growth("full_replan", "1000x8_5000_jobs_vs_half", replan);
+  print_growth("single_event", "1000x8_5000_jobs_vs_half", event);
+  print("single_event_p50_vs_full_replan_p50", event.full.p50, replan.full.p50);
 }
 
 }  // namespace

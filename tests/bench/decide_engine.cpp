@@ -15,7 +15,6 @@
 #include "sim/workload.hpp"
 #include "straggler/change_point_detector.hpp"
 #include "tests/bench/decide_figures.hpp"
-#include "tests/bench/percentiles.hpp"
 
 namespace tidepool {
 namespace {
@@ -40,7 +39,7 @@ constexpr Scale kHalf{625, 10'000};
 class FullCluster {
  public:
   explicit FullCluster(Scale scale)
-      : typed_(scale.typed),
+      : scale_(scale),
         engine_({.policies = policies::make_policies("tidal").value(),
                  .stragglers = {std::make_shared<core::DetectorOf<straggler::ChangePointDetector>>()}}),
         arrivals_(sim::generate_workload({.seed = 2, .jobs = 20'000, .size_max = 8}).jobs) {
@@ -56,6 +55,7 @@ class FullCluster {
     for (const auto& job : workload.jobs) learn(core::JobSubmitted{engine_.next_job_id(), asking(job.spec)});
     settle();
     come_to_rest();
+    std::fprintf(stderr, "%zu of %d jobs run\n", running_.size(), scale.jobs);
   }
 
   // Until no worker is on the way any more: those told to start are ready, switch and are measured, and those told to
@@ -65,16 +65,16 @@ class FullCluster {
   }
 
   // A report of eight steps, which says nothing new.
-  double report(Rng& rng) {
-    const JobId job = pick(rng);
+  double report() {
+    const JobId job = pick();
     return timed([&] { learn(report_of(*engine_.view().find_job(job))); });
   }
   double arrival() {
     return timed([&] { learn(core::JobSubmitted{engine_.next_job_id(), asking(arrivals_.at(next_++).spec)}); });
   }
   // The last worker of a job exits: its slots are given to the jobs that the plan chooses, and those boot.
-  double end(Rng& rng) {
-    const JobId job = pick(rng);
+  double end() {
+    const JobId job = pick();
     learn(core::TrainingFinished{.job = job, .last_step = engine_.view().find_job(job)->progress.step});
     settle();
     const std::vector<WorkerId> workers = engine_.view().find_job(job)->membership.workers;
@@ -97,10 +97,12 @@ class FullCluster {
   }
   // The plan that is due though nothing has happened but reports.
   double regular_plan() {
+    for (int i = 0; i < scale_.jobs / 20; ++i) (void)report();
     now_ = now_ + Duration::seconds(60);
-    return timed([] {});
+    const double took = timed([] {});
+    come_to_rest();
+    return took;
   }
-  [[nodiscard]] std::size_t running() const { return running_.size(); }
 
  private:
   template <typename Learn>
@@ -111,9 +113,9 @@ class FullCluster {
     return now_us() - begin;
   }
   // A job that steps now; one that has been preempted does not.
-  JobId pick(Rng& rng) const {
+  JobId pick() {
     for (;;) {
-      const JobId job = running_[rng.below(running_.size())];
+      const JobId job = running_[rng_.below(running_.size())];
       if (engine_.view().find_job(job)->membership.switched) return job;
     }
   }
@@ -153,7 +155,7 @@ class FullCluster {
 
   core::JobSpec asking(core::JobSpec spec) {
     const std::size_t turn = turn_++;
-    if (!typed_) return spec;
+    if (!scale_.typed) return spec;
     if (turn % 5 == 0) spec.slot_types = {kTypes[turn / 5 % kTypes.size()]};
     if (turn % 10 == 3) {
       spec.work_samples = spec.work_samples.value_or(100'000 * spec.batch.global);
@@ -162,69 +164,38 @@ class FullCluster {
     return spec;
   }
 
-  bool typed_;
+  Scale scale_;
   std::size_t turn_ = 0;
   core::Engine engine_;
   std::vector<sim::SimJob> arrivals_;
   std::size_t next_ = 0;
   Instant now_;
   std::vector<JobId> running_;
+  Rng rng_{7};
 };
 
-struct Measured {
-  Times anew;
-  Times regular;
-  Times report;
-  Times arrival;
-  Times end;
-};
-
-Measured measure(Scale scale) {
-  FullCluster cluster(scale);
-  std::fprintf(stderr, "%zu of %d jobs run\n", cluster.running(), scale.jobs);
-  Rng rng(7);
-  std::vector<double> anew(10);
-  for (double& time : anew) time = cluster.plan_anew();
-  std::vector<double> reports(5'000);
-  for (double& time : reports) time = cluster.report(rng);
-  cluster.come_to_rest();
-  std::vector<double> arrivals(500);
-  for (double& time : arrivals) time = cluster.arrival();
-  std::vector<double> ends(200);
-  for (double& time : ends) time = cluster.end(rng);
-  std::vector<double> regular(kMinutes);
-  for (double& time : regular) {
-    for (int i = 0; i < scale.jobs / 20; ++i) (void)cluster.report(rng);
-    time = cluster.regular_plan();
-    cluster.come_to_rest();
-  }
-  return {percentiles(std::move(anew)), percentiles(std::move(regular)), percentiles(std::move(reports)),
-          percentiles(std::move(arrivals)), percentiles(std::move(ends))};
-}
-
-void print_times(const std::string& metric, const Times& full, const Times& half) {
-  print("engine_" + metric + "_p50_1250x8_20000_jobs_vs_half", full.p50, half.p50);
-  print("engine_" + metric + "_p99_1250x8_20000_jobs_vs_half", full.p99, half.p99);
-}
-
-void print_all(const std::string& kind, const Measured& full, const Measured& half) {
-  print_times(kind + "_plan_anew", full.anew, half.anew);
-  print_times(kind + "_regular_plan", full.regular, half.regular);
-  print_times(kind + "_report", full.report, half.report);
-  print_times(kind + "_arrival", full.arrival, half.arrival);
-  print_times(kind + "_end", full.end, half.end);
+void print_all(const std::string& kind, Scale half_scale, Scale full_scale) {
+  FullCluster half(half_scale);
+  FullCluster full(full_scale);
+  const auto print_one = [&](const std::string& metric, Turns turns, double (*sample)(FullCluster&)) {
+    print_growth("engine_" + kind + "_" + metric, "1250x8_20000_jobs_vs_half", in_turns(turns, half, full, sample));
+    for (FullCluster* any : {&half, &full}) any->come_to_rest();
+  };
+  print_one("plan_anew", {.turns = 20}, [](FullCluster& any) { return any.plan_anew(); });
+  print_one("report", {.turns = 50, .samples = 100}, [](FullCluster& any) { return any.report(); });
+  print_one("arrival", {.turns = 50, .samples = 10}, [](FullCluster& any) { return any.arrival(); });
+  print_one("end", {.turns = 50, .samples = 4}, [](FullCluster& any) { return any.end(); });
+  print_one("regular_plan", {.turns = kMinutes}, [](FullCluster& any) { return any.regular_plan(); });
 }
 
 }  // namespace
 
 void print_engine_decisions() {
-  const Measured half = measure(kHalf);
-  print_all("tidal", measure(kFull), half);
+  print_all("tidal", kHalf, kFull);
 }
 
 void print_typed_decisions() {
-  const Measured half = measure(kTypedHalf);
-  print_all("typed", measure(kTyped), half);
+  print_all("typed", kTypedHalf, kTyped);
 }
 
 }  // namespace tidepool

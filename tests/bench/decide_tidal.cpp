@@ -12,7 +12,6 @@
 #include "policies/cluster/allocation_check.hpp"
 #include "policies/tidal/tidal.hpp"
 #include "tests/bench/decide_figures.hpp"
-#include "tests/bench/percentiles.hpp"
 
 namespace tidepool {
 namespace {
@@ -80,50 +79,52 @@ void carry_out(World& world) {
   }
 }
 
-struct Measured {
-  Times replan;
-  Times event;
-};
-
-Measured measure(Scale scale) {
-  World world = busy_world(scale);
-  carry_out(world);
-  std::vector<double> replans(30);
-  for (double& time : replans) {
-    core::StepBudget budget(kEnough);
-    const double begin = now_us();
-    const cluster::Allocation allocation = tidal::Tidal().allocate(world.view, budget);
-    time = now_us() - begin;
-    TP_CHECK(cluster::check_allocation(world.view, allocation).ok(), "no slot is given twice");
-  }
-  tidal::MarketState market_state(tidal::pool_of(world.view));
-  for (const cluster::JobRow& job : world.view.jobs) market_state.put(job, world.view.now);
+double replan(const World& world) {
   core::StepBudget budget(kEnough);
-  (void)market_state.settle(world.view.now, budget);
-  Rng rng(7);
-  std::vector<double> events(5'000);
-  for (double& time : events) {
-    // A job has trained on, or has ended and another has come.
-    cluster::JobRow& job = world.view.jobs[rng.below(world.view.jobs.size())];
-    job.slot_seconds += rng.exponential(1'000);
-    if (job.useful_left) job.useful_left = rng.chance(0.2) ? rng.exponential(10'000) : *job.useful_left * 0.9;
-    const double begin = now_us();
-    market_state.put(job, world.view.now);
-    (void)market_state.settle(world.view.now, budget);
-    time = now_us() - begin;
-  }
-  return {percentiles(std::move(replans)), percentiles(std::move(events))};
+  const double begin = now_us();
+  const cluster::Allocation allocation = tidal::Tidal().allocate(world.view, budget);
+  const double took = now_us() - begin;
+  TP_CHECK(cluster::check_allocation(world.view, allocation).ok(), "no slot is given twice");
+  return took;
 }
+
+// The market over the jobs of a world, which change one by one.
+class Market {
+ public:
+  explicit Market(World& world) : world_(world), state_(tidal::pool_of(world.view)) {
+    for (const cluster::JobRow& job : world.view.jobs) state_.put(job, world.view.now);
+    (void)state_.settle(world.view.now, budget_);
+  }
+  // A job has trained on, or has ended and another has come.
+  double event() {
+    cluster::JobRow& job = world_.view.jobs[rng_.below(world_.view.jobs.size())];
+    job.slot_seconds += rng_.exponential(1'000);
+    if (job.useful_left) job.useful_left = rng_.chance(0.2) ? rng_.exponential(10'000) : *job.useful_left * 0.9;
+    const double begin = now_us();
+    state_.put(job, world_.view.now);
+    (void)state_.settle(world_.view.now, budget_);
+    return now_us() - begin;
+  }
+
+ private:
+  World& world_;
+  tidal::MarketState state_;
+  core::StepBudget budget_{kEnough};
+  Rng rng_{7};
+};
 
 }  // namespace
 
 void print_tidal_decisions() {
-  const Measured half = measure(kHalf);
-  const Measured full = measure(kFull);
-  print("tidal_replan_p50_1250x8_20000_jobs_vs_half", full.replan.p50, half.replan.p50);
-  print("tidal_replan_p99_1250x8_20000_jobs_vs_half", full.replan.p99, half.replan.p99);
-  print("tidal_event_p50_1250x8_20000_jobs_vs_half", full.event.p50, half.event.p50);
-  print("tidal_event_p99_1250x8_20000_jobs_vs_half", full.event.p99, half.event.p99);
+  World half = busy_world(kHalf);
+  World full = busy_world(kFull);
+  for (World* any : {&half, &full}) carry_out(*any);
+  print_growth("tidal_replan", "1250x8_20000_jobs_vs_half", in_turns({.turns = 30}, half, full, replan));
+  Market half_market(half);
+  Market full_market(full);
+  print_growth(
+      "tidal_event", "1250x8_20000_jobs_vs_half",
+      in_turns({.turns = 50, .samples = 100}, half_market, full_market, [](Market& any) { return any.event(); }));
 }
 
 }  // namespace tidepool

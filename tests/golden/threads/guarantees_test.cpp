@@ -176,4 +176,23 @@ TEST_CASE("nomad#4746: small jobs of another tenant do not starve a large one wi
   CHECK(pool.story.job(large).size() == 6);
 }
 
+TEST_CASE("nomad#4746: what small jobs leave is kept for a large one of a higher priority that may not preempt yet") {
+  SharedPool pool({}, 4);
+  pool.story.learn(core::TenantsConfigured{{.preempt_after = Duration::seconds(std::int64_t{24} * 3'600)}});
+  const auto running = run_jobs(pool, "", 4, 1);
+  core::JobSpec urgent = SharedPool::spec("", 4);
+  urgent.priority = 10;
+  const JobId large = pool.submit(urgent);
+  std::vector<JobId> newer;
+  for (const JobId ends : running) {
+    CHECK(pool.story.job(large).state() == core::JobState::kPending);
+    newer.push_back(pool.submit(SharedPool::spec("", 1)));
+    require_still(pool, 2);
+    pool.end(ends);
+    pool.settle_all();
+    for (const JobId job : newer) CHECK(pool.story.job(job).state() == core::JobState::kPending);
+  }
+  CHECK(pool.story.job(large).size() == 4);
+}
+
 }  // namespace tidepool::test

@@ -140,6 +140,30 @@ TEST_CASE("armada#5073: slots are not taken from a job that ends before it could
   }
 }
 
+TEST_CASE("armada#5073: shares come about at the rate that the pool's limit allows, and by jobs that end before that") {
+  SharedPool pool({});
+  pool.story.learn(core::TenantsConfigured{{.tenants = {{.name = "vision"}, {.name = "speech"}},
+                                            .churn = core::ChurnLimit{.pool = 1, .window = Duration::seconds(600)}}});
+  const auto runs = run_jobs(pool, "vision", 8, 1);
+  submit_jobs(pool, "speech", 8, 1);
+  CHECK(victims_of(pool.story.decide()).size() == 1);
+  pool.settle_all();
+  CHECK(pool.held_by("speech") == 1);
+  CHECK(pool.plan("speech").entitled == 4);
+  pool.end(runs.front());  // as a job does in its time
+  pool.settle_all();
+  CHECK(pool.held_by("speech") == 2);
+  for (const int held : {3, 4}) {
+    require_still(pool, 9);
+    pool.story.pass(Duration::seconds(61));
+    CHECK(victims_of(pool.story.decide()).size() == 1);
+    pool.settle_all();
+    CHECK(pool.held_by("speech") == held);
+  }
+  CHECK(pool.held_by("vision") == 4);
+  require_still(pool);
+}
+
 TEST_CASE(
     "armada#5071: a job that a decision preempts starts in no other place of it, and costs no second job its slots") {
   SharedPool pool({{.name = "vision"}, {.name = "speech", .guarantee = 2}}, 4);

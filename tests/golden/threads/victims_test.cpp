@@ -1,6 +1,11 @@
 // Threads about who gives way: which jobs, how many of them, what they lose and what they are told.
 #include <catch2/catch.hpp>
 
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "tests/golden/threads/thread_pool.hpp"
 
 namespace tidepool::test {
@@ -55,6 +60,45 @@ TEST_CASE("kueue#10131: within a branch only those are taken from who have more 
   CHECK(pool.held_by("vision") == 4);
   CHECK(pool.held_by("sound") == 0);
   CHECK(pool.held_by("west") == 4);
+}
+
+TEST_CASE(
+    "kueue#10131: of branches with equal shares no more is taken than is claimed, from jobs of low priority first") {
+  for (const bool reversed : {false, true}) {
+    const std::string first = reversed ? "zebra" : "ant";
+    const std::string second = reversed ? "ant" : "zebra";
+    std::vector<core::Tenant> tree;
+    for (const std::string& team : {first, second, std::string("owl")}) {
+      const int guarantee = team == "owl" ? 4 : 2;
+      tree.push_back({.name = team, .guarantee = guarantee});
+      tree.push_back({.name = team + "-own", .parent = team, .guarantee = guarantee, .borrow = 0});
+      tree.push_back({.name = team + "-spare", .parent = team});
+    }
+    SharedPool pool(std::move(tree));
+    std::map<std::string, JobId> low;
+    std::vector<JobId> high;
+    for (const std::string& team : {first, second}) {
+      for (const int priority : {-10, 10}) {
+        core::JobSpec spec = SharedPool::spec(team + "-spare", 2);
+        spec.priority = priority;
+        const JobId job = pool.running(spec);
+        if (priority < 0) low[team] = job;
+        if (priority > 0) high.push_back(job);
+      }
+    }
+    std::vector<JobId> taken;
+    for (int claim = 0; claim < 2; ++claim) {
+      (void)pool.submit(SharedPool::spec("owl-own", 2));
+      const auto victims = victims_of(pool.story.decide());
+      REQUIRE(victims.size() == 1);
+      taken.push_back(victims.front());
+      pool.settle_all();
+      require_still(pool, 2);
+    }
+    CHECK(taken == std::vector{low[second], low[first]});
+    CHECK(pool.held_by("owl-own") == 4);
+    for (const JobId job : high) CHECK(pool.story.job(job).size() == 2);
+  }
 }
 
 TEST_CASE("kueue#477: a job that gives way saves its state first, and goes on at that step") {
@@ -180,29 +224,80 @@ TEST_CASE("nomad#9890: what was preempted goes on as soon as there is room") {
 }
 
 TEST_CASE(
-    "hail#13395: a job that must not be preempted is not, within its tenant's guarantee, however often others are") {
-  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "speech", .guarantee = 6}});
-  core::JobSpec firm = SharedPool::spec("vision", 2);
-  firm.preemptible = false;
-  firm.priority = -10;  // any other would go on in its place
-  const JobId keeps = pool.running(firm);
-  for (int round = 0; round < 3; ++round) {
-    run_jobs(pool, "vision", 3, 2);
-    const JobId claims = pool.submit(SharedPool::spec("speech", 6));
+    "hail#13395: a job is preempted as often as is allowed and no oftener, and not at all once its user forbids it") {
+  SharedPool pool({});
+  pool.story.learn(core::TenantsConfigured{
+      {.tenants = {{.name = "vision", .guarantee = 8}},
+       .churn = core::ChurnLimit{.per_job = 2, .window = Duration::seconds(std::int64_t{24} * 3'600)}}});
+  const auto jobs = run_jobs(pool, "vision", 2, 4);
+  std::string reason;  // of the newest, while an urgent job waits or runs
+  // An urgent job comes and goes; the jobs that gave way for it.
+  const auto urgent_passes = [&] {
+    core::JobSpec spec = SharedPool::spec("vision", 4);
+    spec.priority = 10;
+    const JobId urgent = pool.submit(spec);
     const auto victims = victims_of(pool.story.decide());
-    CHECK(victims.size() == 3);
-    CHECK_THAT(victims, !Catch::VectorContains(keeps));
+    reason = told(pool, jobs[1]);
     pool.settle_all();
-    REQUIRE(pool.story.job(claims).size() == 6);
-    for (const auto& [id, job] : IdTable(pool.story.state().jobs)) {
-      if (id == keeps) continue;
-      pool.story.learn(core::JobCancelRequested{id});
-      pool.story.decide();
-      for (const WorkerId worker : std::vector<WorkerId>(job->membership.workers)) pool.story.exit(worker);
-    }
+    pool.end(urgent);
     pool.settle_all();
+    pool.story.pass(Duration::seconds(61));
+    return victims;
+  };
+  // Of equal jobs the newest gives way, each time the same one.
+  CHECK(urgent_passes() == std::vector{jobs[1]});
+  CHECK(urgent_passes() == std::vector{jobs[1]});
+  CHECK(urgent_passes().empty());
+  CHECK_THAT(reason, Catch::StartsWith("keeps its slots: it was preempted 2 times within the last 24 h"));
+  core::JobSpec kept = pool.story.job(jobs[1]).spec;
+  kept.preemptible = false;
+  kept.priority = -10;  // any other would go on in its place
+  pool.story.learn(core::JobChanged{jobs[1], kept});
+  pool.story.pass(Duration::seconds(std::int64_t{24} * 3'600));
+  CHECK(urgent_passes() == std::vector{jobs[0]});
+  CHECK(urgent_passes() == std::vector{jobs[0]});
+  CHECK(urgent_passes().empty());  // of the two none may give way any more
+  for (const JobId job : jobs) CHECK(pool.story.job(job).size() == 4);
+}
+
+TEST_CASE("hail#13395: a job that has lost spot nodes goes on on others only, once its user asks for such") {
+  SharedPool pool({{.name = "vision"}}, 2);
+  pool.story.node(2);
+  pool.story.node(2);
+  const std::vector<NodeId> nodes = [&] {
+    std::vector<NodeId> ids;
+    for (const auto& [id, node] : pool.story.state().nodes) ids.push_back(id);
+    return ids;
+  }();
+  for (const NodeId node : nodes) {
+    pool.story.learn(core::NodeLabelled{node, {{"spot", node == nodes.back() ? "false" : "true"}}});
   }
-  CHECK(pool.story.job(keeps).size() == 2);
+  const auto node_of = [&](JobId job) {
+    return pool.story.worker(pool.story.job(job).membership.workers.front()).node;
+  };
+  const JobId other = pool.submit([] {
+    core::JobSpec spec = SharedPool::spec("vision", 2);
+    spec.placement.selector = {{"spot", {"false"}}};
+    return spec;
+  }());
+  pool.story.settle(other);
+  const JobId job = pool.running("vision", 2);
+  const NodeId first = node_of(job);
+  REQUIRE(first != nodes.back());
+  pool.story.learn(core::NodeLost{first, "reclaimed"});
+  pool.settle_all();
+  REQUIRE(pool.story.job(job).size() == 2);  // on the other spot node
+  core::JobSpec kept = pool.story.job(job).spec;
+  kept.placement.selector = {{"spot", {"false"}}};
+  pool.story.learn(core::JobChanged{job, kept});
+  pool.story.learn(core::NodeLost{node_of(job), "reclaimed"});
+  pool.story.node(2);  // a further one of which it is not known
+  pool.settle_all();
+  CHECK(pool.story.job(job).size() == 0);
+  pool.end(other);
+  pool.settle_all();
+  REQUIRE(pool.story.job(job).size() == 2);
+  CHECK(node_of(job) == nodes.back());
 }
 
 TEST_CASE(

@@ -1,12 +1,17 @@
 """One job over several hosts, and what is looked at while it trains: sizes, steps, the audit of its samples, who owns
-the slots.
+the slots; and the ways in which links between its hosts break.
 """
 
+import os
+import signal
 import threading
 import unittest
 
 from hosts import Hosts, why_not
 from tests.support.cluster import eventually
+
+
+DAEMON = 0  # its host's number
 
 
 class Watch(threading.Thread):
@@ -115,6 +120,73 @@ class HostsCase(unittest.TestCase):
             self.assertEqual(audit["epoch"], told - 1, audits)
         for audit in audits:
             self.assertEqual((audit["used"], audit["checksum_ok"]), (audit["expected"], True))
+
+
+class LinksCase(HostsCase):
+    """Links break while a job trains over them, and come back. The watch is on from the first cut to the check."""
+
+    def watched(self, cluster):
+        self.watch = Watch(cluster, sorted(cluster.agents))
+        self.watch.start()
+        self.addCleanup(self.watch.over.set)
+        return cluster
+
+    def cut_from_the_daemon(self, cluster, job, size):
+        host = self.host_of_rank(cluster, job, 0)  # which speaks for all: what it says now does not arrive
+        cluster.network.part([DAEMON, host])
+        self.wait_node(cluster, host, "lost")
+        # Its worker is not counted on: the others go on without it, and it finds no worker to step with.
+        self.wait_steps(cluster, job, size - 1, 50)
+        os.kill(cluster.workers(host)[0], signal.SIGSTOP)  # it does not end when asked
+        cluster.network.part([DAEMON, host], apart=False)
+        self.wait_node(cluster, host, "up")
+        self.wait_steps(cluster, job, size, 50)
+
+    def cut_from_each_other(self, cluster, job, size):
+        lost, hosts = cluster.events("node.lost"), sorted(cluster.agents)
+        cluster.network.part(hosts)
+        stood = self.wait_for(cluster, "a standstill", lambda: self.stands(cluster, job))
+        cluster.network.part(hosts, apart=False)
+        self.wait_for(cluster, "steps again", lambda: cluster.job(job)["progress"]["step"] > stood + 50)
+        self.assertEqual(cluster.events("node.lost"), lost)
+        self.wait_steps(cluster, job, size, 50)
+
+    def cut_from_all(self, cluster, job, size, meanwhile):
+        """`meanwhile`: the job's size without the host."""
+        host = next(host for host in sorted(cluster.agents) if cluster.workers(host))
+        cluster.network.unplug(host)
+        self.wait_node(cluster, host, "lost")
+        self.wait_steps(cluster, job, meanwhile, 50)
+        old = cluster.workers(host)
+        cluster.network.plug_in(host)
+        self.wait_node(cluster, host, "up")
+        self.wait_for(cluster, "the end of the old worker", lambda: not set(old) & set(cluster.workers(host)))
+        self.wait_steps(cluster, job, size, 50)
+
+    def check_so_far(self, cluster, job):
+        self.wait_for(cluster, "two epochs", lambda: len(cluster.events("data.epoch_audited")) > 1)
+        cluster.call("DELETE", f"/v1/jobs/{job}")
+        self.wait_for(cluster, "the end", lambda: cluster.job(job)["state"] == "cancelled")
+        self.check_audits(cluster)
+        self.watch.end(self)
+        switched = [event["data"] for event in cluster.events("generation.switched")]
+        self.assertLessEqual(max(event["steps_redone"] for event in switched), 1, "beside the one in flight")
+
+    def wait_node(self, cluster, host, state):
+        self.wait_for(cluster, f"host{host} {state}", lambda: self.nodes(cluster)[f"host{host}"]["state"] == state)
+
+    def host_of_rank(self, cluster, job, rank):
+        workers = cluster.call("GET", f"/v1/jobs/{job}/workers")["items"]
+        name = next(worker["node_name"] for worker in workers if worker["rank"] == rank)
+        return int(name.removeprefix("host"))
+
+    def stands(self, cluster, job):
+        """The step at which nothing has moved for ten looks of a fifth of a second; 0 while something moves."""
+        step = cluster.job(job)["progress"]["step"]
+        for _ in range(10):
+            if self.watch.over.wait(0.2) or cluster.job(job)["progress"]["step"] != step:
+                return 0
+        return step
 
 
 def main(missing=HostsCase.missing):

@@ -1,5 +1,5 @@
 """A PyTorch script on several hosts at once: its workers meet at their nodes' data addresses, join, leave and die, an
-agent dies, and all replicas stay equal, samples exact, slots with one worker each.
+agent dies, links break and come back, and all replicas stay equal, samples exact, slots with one worker each.
 """
 
 import collections
@@ -13,13 +13,13 @@ sys.path.insert(0, str(HERE.parent / "hosts"))
 sys.path.insert(0, str(HERE))
 
 from elastic_test import MISSING, SOURCE, library_settings, lines_of  # noqa: E402
-from job_over_hosts import HostsCase, Watch, main  # noqa: E402
+from job_over_hosts import HostsCase, LinksCase, Watch, main  # noqa: E402
 
 
 PROGRAM = "training_program.py"
 
 
-class PythonOnHosts(HostsCase):
+class PythonOnHosts(LinksCase):
     missing = HostsCase.missing or MISSING
 
     def submit(self, cluster, size, epochs):  # of ten steps each
@@ -54,9 +54,23 @@ class PythonOnHosts(HostsCase):
         watch.end(self)
         switched = [event["data"] for event in cluster.events("generation.switched")]
         self.assertLessEqual(max(event["steps_redone"] for event in switched), 1, "beside the one in flight")
+        self.check_replicas()
+
+    def test_a_script_goes_on_when_hosts_lose_the_daemon_each_other_and_all_links(self):
+        cluster = self.watched(self.open(hosts=3, slots=1, patience="3s", program=PROGRAM))
+        job = self.submit(cluster, 3, 100_000)
+        self.wait_steps(cluster, job, 3, 20)
+        self.cut_from_the_daemon(cluster, job, 3)
+        self.cut_from_each_other(cluster, job, 3)
+        self.cut_from_all(cluster, job, 3, meanwhile=2)
+        self.check_so_far(cluster, job)
+        self.check_replicas()
+
+    def check_replicas(self):
+        """A step that is redone by other workers is another sum."""
         replicas = collections.defaultdict(set)
         for line in lines_of(self.lines_folder, "step"):
-            replicas[line["step"]].add(line["digest"])
+            replicas[line["generation"], line["step"]].add(line["digest"])
         self.assertGreater(len(replicas), 100)
         self.assertEqual([step for step, digests in replicas.items() if len(digests) != 1], [], "replicas differ")
 
