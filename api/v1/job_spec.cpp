@@ -216,6 +216,24 @@ void check_sizes(ObjectReader& in, const ElasticFields& elastic) {
   }
 }
 
+// Workers come and go in whole groups, so that every size is so many groups.
+bool check_groups(ObjectReader& in, const ElasticFields& elastic) {
+  const auto is_whole = [&](const char* field, int workers) {
+    if (workers % elastic.group == 0) return true;
+    const std::string group = std::to_string(elastic.group);
+    in.fail(field, "Invalid",
+            std::string(field == std::string_view("sizes") ? "has " : "is ") + std::to_string(workers) +
+                "; each size is whole groups, so it must be a multiple of group, which is " + group);
+    return false;
+  };
+  bool all = is_whole("min", elastic.min);
+  all = is_whole("max", elastic.max) && all;
+  all = is_whole("preferred", elastic.preferred) && all;
+  all = is_whole("step", elastic.step.value_or(elastic.group)) && all;
+  return std::all_of(elastic.sizes.begin(), elastic.sizes.end(), [&](int size) { return is_whole("sizes", size); }) &&
+         all;
+}
+
 // Range and order of min, preferred and max; true if the sizes can be judged on top.
 bool check_bounds(ObjectReader& in, const ElasticFields& elastic) {
   if (elastic.min > elastic.max) {
@@ -237,13 +255,14 @@ ElasticFields read_elastic(const json& value, Errors& errors) {
   ObjectReader in(value, "/elastic", errors);
   const ObjectReader::Range workers{.low = 1, .high = kWorkersMax};
   const std::size_t errors_before = errors.size();
-  elastic.min = static_cast<int>(in.integer("min", 1, workers));
+  elastic.group = static_cast<int>(in.integer("group", 1, workers));
+  elastic.min = static_cast<int>(in.integer("min", elastic.group, workers));
   elastic.max = static_cast<int>(in.integer("max", elastic.min, workers));
   elastic.preferred = static_cast<int>(in.integer("preferred", elastic.min, workers));
   if (in.has("step")) elastic.step = static_cast<int>(in.integer("step", 1, workers));
   elastic.sizes = read_sizes(in);
-  if (errors.size() == errors_before && check_bounds(in, elastic)) {
-    const auto stepped = sizes_by_step(elastic.min, elastic.max, elastic.step.value_or(1));
+  if (errors.size() == errors_before && check_bounds(in, elastic) && check_groups(in, elastic)) {
+    const auto stepped = sizes_by_step(elastic.min, elastic.max, elastic.step.value_or(elastic.group));
     if (elastic.sizes.empty()) elastic.sizes = stepped;
     if (elastic.step && elastic.sizes != stepped) {
       in.fail("step", "Invalid", "and sizes say different things; give only one of them");
@@ -440,6 +459,15 @@ void check_batch_against_workers(const JobSpecV1& spec, Errors& errors) {
                         " workers each needs at least one sample a step, so raise global or lower elastic.max"});
 }
 
+void check_groups_against_topology(const JobSpecV1& spec, Errors& errors) {
+  const std::string& strategy = spec.topology.strategy;
+  if (spec.elastic.group == 1 || strategy == "pack" || strategy == "strict_pack") return;
+  errors.push_back({"/topology/strategy", "Invalid",
+                    "strategy " + strategy +
+                        " keeps workers apart, which elastic.group brings together; give pack or " +
+                        "strict_pack, or leave out elastic.group"});
+}
+
 json or_null(const std::optional<Duration>& duration) {
   return duration ? json(to_text(*duration)) : json(nullptr);
 }
@@ -475,14 +503,16 @@ json run_document(const RunSpec& run) {
 }
 
 json elastic_document(const ElasticFields& elastic) {
-  return {{"min", elastic.min},
-          {"max", elastic.max},
-          {"preferred", elastic.preferred},
-          {"sizes", elastic.sizes},
-          {"step", elastic.step ? json(*elastic.step) : json(nullptr)},
-          {"min_runtime", to_text(elastic.min_runtime)},
-          {"cooldown", to_text(elastic.cooldown)},
-          {"grace", to_text(elastic.grace)}};
+  json document = {{"min", elastic.min},
+                   {"max", elastic.max},
+                   {"preferred", elastic.preferred},
+                   {"sizes", elastic.sizes},
+                   {"step", elastic.step ? json(*elastic.step) : json(nullptr)},
+                   {"min_runtime", to_text(elastic.min_runtime)},
+                   {"cooldown", to_text(elastic.cooldown)},
+                   {"grace", to_text(elastic.grace)}};
+  if (elastic.group > 1) document["group"] = elastic.group;
+  return document;
 }
 
 json scaling_document(const ScalingFields& scaling) {
@@ -519,6 +549,7 @@ JobSpecFindings read_job_spec(const json& document) {
   read_smaller_parts(in, spec, errors);
   spec.labels = read_labels(in);
   check_batch_against_workers(spec, errors);
+  check_groups_against_topology(spec, errors);
   in.finish();
   return findings;
 }

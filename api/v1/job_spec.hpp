@@ -35,6 +35,7 @@ struct ElasticFields {
   int preferred = 1;
   std::vector<int> sizes;  // effective, ascending
   std::optional<int> step;
+  int group = 1;  // workers that come and go together
   Duration min_runtime;
   Duration cooldown = Duration::seconds(20);
   Duration grace = Duration::seconds(30);

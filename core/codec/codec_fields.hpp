@@ -104,6 +104,7 @@ void fields(auto& archive, codec::Like<ElasticSpec> auto& spec) {
   archive("cooldown", spec.cooldown);
   archive("grace", spec.grace);
   archive("step", spec.step);
+  archive("group", spec.group);
 }
 
 [[nodiscard]] nlohmann::json encode_value(const Argument& argument);

@@ -65,17 +65,21 @@ Result<json> spec_of_today(const json& stored) {
   spec["defaults_from"] = json::object();
   spec["slot_types_as_given"] = is_any && types.size() > 1 ? std::move(types) : json::array();
   json& elastic = spec["elastic"];
-  if (elastic.is_null() || elastic.is_object()) elastic["step"] = given("/elastic/step", nullptr);
+  if (elastic.is_null() || elastic.is_object()) {
+    elastic["step"] = given("/elastic/step", nullptr);
+    elastic["group"] = 1;
+  }
   return spec;
 }
 
 Status decode_spec(const json& in, const std::string& where, JobSpec& spec, bool sparse) {
   if (!in.is_object() || !in.contains("document")) {
     const auto is_of_today = [&] {
-      return in.contains("memory") && in.contains("defaults_from") && in["placement"].contains("strategy");
+      return in.contains("memory") && in.contains("defaults_from") && in["placement"].contains("strategy") &&
+             in.contains("elastic") && in["elastic"].contains("group");
     };
     if (sparse || !in.is_object() || is_of_today()) return codec::decode_fields(in, where, spec, sparse);
-    // Of a version that knew no other gangs, no placement or the selector alone, no defaults, or no memory.
+    // Of a version that knew no other gangs, no placement or the selector alone, no defaults, no memory or no groups.
     json whole = in;
     whole.emplace("memory", nullptr);
     whole.emplace("mixed_types", false);
@@ -84,6 +88,7 @@ Status decode_spec(const json& in, const std::string& where, JobSpec& spec, bool
     if (in.contains("placement") && in["placement"].is_object()) placement.update(in["placement"]);
     whole["placement"] = std::move(placement);
     whole.emplace("defaults_from", json::object());
+    if (whole.contains("elastic") && whole["elastic"].is_object()) whole["elastic"].emplace("group", 1);
     return codec::decode_fields(whole, where, spec, sparse);
   }
   const auto today = spec_of_today(in);

@@ -52,6 +52,7 @@ struct ElasticSpec {
   Duration cooldown = Duration::seconds(20);    // between two changes of size of this job
   Duration grace = Duration::seconds(30);       // from the signal to leave until the kill
   std::optional<int> step;                      // as given, if `sizes` follow from it
+  int group = 1;  // workers that come and go together, in one domain of placement.key; every size is a multiple
 
   bool operator==(const ElasticSpec&) const = default;
 };

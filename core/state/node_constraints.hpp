@@ -31,7 +31,7 @@ struct NodeConstraint {
 // It asks something of the nodes of its workers together (place/gang_rules.hpp).
 [[nodiscard]] inline bool has_gang_rule(const JobSpec& spec) {
   const TopologyStrategy strategy = spec.placement.strategy;
-  return spec.placement.exclusive || strategy == TopologyStrategy::kStrictPack ||
+  return spec.placement.exclusive || spec.elastic.group > 1 || strategy == TopologyStrategy::kStrictPack ||
          strategy == TopologyStrategy::kStrictSpread;
 }
 // It asks for particular nodes, whatever for, or for nodes that suit each other.

@@ -104,8 +104,8 @@ core::JobSpec to_core(const api::v1::JobSpecV1& file) {
   spec.checkpoint = {.every = file.checkpoint_every, .dir = file.checkpoint_dir, .keep = file.checkpoint_keep};
   spec.resize = file.run.restart ? core::ResizeMode::kRestart : core::ResizeMode::kLive;
   const auto& elastic = file.elastic;
-  spec.elastic = {elastic.min,         elastic.max,      elastic.preferred, elastic.sizes,
-                  elastic.min_runtime, elastic.cooldown, elastic.grace,     elastic.step};
+  spec.elastic = {elastic.min,      elastic.max,   elastic.preferred, elastic.sizes, elastic.min_runtime,
+                  elastic.cooldown, elastic.grace, elastic.step,      elastic.group};
   spec.batch = {file.batch.global, file.batch.per_worker_max, to_core_on_resize(file.batch.on_resize),
                 file.batch.global_max};
   spec.scaling = to_core_scaling(file.scaling);
@@ -144,8 +144,8 @@ api::v1::JobSpecV1 to_file(const core::JobSpec& spec) {
   file.checkpoint_dir = spec.checkpoint.dir;
   file.checkpoint_keep = spec.checkpoint.keep;
   const auto& elastic = spec.elastic;
-  file.elastic = {elastic.min,  elastic.max,         elastic.preferred, elastic.sizes,
-                  elastic.step, elastic.min_runtime, elastic.cooldown,  elastic.grace};
+  file.elastic = {elastic.min,   elastic.max,         elastic.preferred, elastic.sizes, elastic.step,
+                  elastic.group, elastic.min_runtime, elastic.cooldown,  elastic.grace};
   file.batch = {spec.batch.global, spec.batch.per_worker_max,
                 kOnResize.at(static_cast<std::size_t>(spec.batch.on_resize)), spec.batch.global_max};
   file.scaling = to_file_scaling(spec.scaling);

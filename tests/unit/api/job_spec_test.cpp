@@ -161,6 +161,54 @@ TEST_CASE("max and preferred default to min, and sizes to all between") {
   CHECK(stepped.spec.elastic.sizes == std::vector<int>{2, 5, 8});
 }
 
+TEST_CASE("with groups every size is whole groups, of which the smallest is one") {
+  const auto of = [](const json& elastic) {
+    return read_job_spec({{"run", {{"command", json::array({"train"})}}}, {"elastic", elastic}});
+  };
+  const auto grouped = of({{"group", 4}, {"max", 12}});
+  REQUIRE(grouped.errors.empty());
+  CHECK(grouped.spec.elastic.group == 4);
+  CHECK(grouped.spec.elastic.min == 4);
+  CHECK(grouped.spec.elastic.sizes == std::vector<int>{4, 8, 12});
+  CHECK(effective_document(grouped.spec).at("elastic").at("group") == 4);
+  CHECK(of({{"group", 2}, {"max", 10}, {"step", 4}}).spec.elastic.sizes == std::vector<int>{2, 6, 10});
+  CHECK(of({{"group", 2}, {"max", 8}, {"sizes", {2, 8}}}).errors.empty());
+  const auto plain = of({{"min", 3}, {"max", 5}});
+  CHECK(plain.spec.elastic.sizes == std::vector<int>{3, 4, 5});
+  CHECK_FALSE(effective_document(plain.spec).at("elastic").contains("group"));
+}
+
+TEST_CASE("a size that is not whole groups is refused at its field, with the size of a group") {
+  const auto refused = [](const json& elastic, const char* pointer) {
+    const auto findings = read_job_spec({{"run", {{"command", json::array({"train"})}}}, {"elastic", elastic}});
+    INFO(elastic.dump());
+    REQUIRE(findings.errors.size() == 1);
+    CHECK(findings.errors[0].pointer == pointer);
+    CHECK(findings.errors[0].code == "Invalid");
+    CHECK(findings.errors[0].message.find("must be a multiple of group, which is 4") != std::string::npos);
+  };
+  refused({{"group", 4}, {"min", 2}, {"max", 8}, {"preferred", 4}}, "/elastic/min");
+  refused({{"group", 4}, {"max", 10}}, "/elastic/max");
+  refused({{"group", 4}, {"max", 12}, {"preferred", 6}}, "/elastic/preferred");
+  refused({{"group", 4}, {"max", 12}, {"step", 2}}, "/elastic/step");
+  refused({{"group", 4}, {"max", 12}, {"sizes", {4, 6, 12}}}, "/elastic/sizes");
+  const auto none = read_job_spec({{"run", {{"command", json::array({"train"})}}}, {"elastic", {{"group", 0}}}});
+  CHECK(has_finding(none, "/elastic/group", "OutOfRange"));
+}
+
+TEST_CASE("groups are brought together, so a strategy that keeps workers apart is refused beside them") {
+  for (const char* strategy : {"spread", "strict_spread"}) {
+    const auto findings = read_job_spec({{"run", {{"command", json::array({"train"})}}},
+                                         {"elastic", {{"group", 2}, {"max", 4}}},
+                                         {"topology", {{"strategy", strategy}}}});
+    CHECK(has_finding(findings, "/topology/strategy", "Invalid"));
+  }
+  const auto packed = read_job_spec({{"run", {{"command", json::array({"train"})}}},
+                                     {"elastic", {{"group", 2}, {"max", 4}}},
+                                     {"topology", {{"strategy", "strict_pack"}, {"key", "rack"}}}});
+  CHECK(packed.errors.empty());
+}
+
 TEST_CASE("the effective document reads back as the same spec and the same document") {
   const auto once = read_job_spec(full_document());
   const json document = effective_document(once.spec);
@@ -173,6 +221,7 @@ TEST_CASE("the effective document reads back as the same spec and the same docum
       const char* other :
       {R"({"run": {"command": ["python3", "train.py"], "workdir": "/data"}})",
        R"({"run": {"trainer": "mlp", "args": {"data": "x.csv"}}, "elastic": {"min": 1, "max": 7, "step": 2}})",
+       R"({"run": {"trainer": "mlp", "args": {"data": "x.csv"}}, "elastic": {"max": 8, "group": 2}})",
        R"({"run": {"trainer": "mlp", "args": {"data": "x.csv"}}, "scaling": {"utility": {"piecewise": [["0s", 9], ["1h", 2]]}}})"}) {
     const auto first = read_job_spec(json::parse(other));
     REQUIRE(first.errors.empty());

@@ -42,6 +42,7 @@ core::JobSpec full_spec() {
                            .workdir = "/data"};
   spec.checkpoint = {.every = Duration::seconds(60), .dir = "kept", .keep = 7};
   spec.elastic.step = 2;
+  spec.elastic.group = 2;
   spec.slot_types_as_given = {"any", "h100"};
   spec.cpus = 3;
   spec.memory = std::int64_t{64} << 30U;
@@ -198,6 +199,22 @@ TEST_CASE("A job stored before it could say how its workers lie packs them, with
   REQUIRE(read.ok());
   const core::PlacementSpec& placement = std::get<core::JobSubmitted>(*read).spec.placement;
   CHECK(placement == core::PlacementSpec{.selector = full_spec().placement.selector});
+}
+
+TEST_CASE("A job stored before there were groups of workers has groups of one") {
+  core::JobSpec plain = full_spec();
+  plain.elastic.group = 1;
+  auto before = core::to_json(core::Fact(core::JobSubmitted{JobId(1), plain}));
+  REQUIRE(before["spec"]["elastic"].erase("group") == 1);
+  const auto read = core::fact_from_json(before);
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  CHECK(std::get<core::JobSubmitted>(*read).spec == plain);
+  core::Job job;
+  job.id = JobId(1);
+  job.spec = plain;
+  CHECK(core::job_text(job).find("group") == std::string::npos);
+  CHECK((*core::job_from_text(core::job_text(job)))->spec == plain);
 }
 
 TEST_CASE("What was stored before there was memory asks for none and tells none") {

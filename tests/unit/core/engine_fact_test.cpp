@@ -30,6 +30,17 @@ TEST_CASE("Facts that contradict the state are refused and change nothing") {
   auto broken = job_spec({});
   broken.elastic.sizes = {2, 1};
   CHECK(story.refuses(core::JobSubmitted{JobId(2), broken}).find("ascending") != std::string::npos);
+  auto split = job_spec({.min = 2, .max = 4});
+  split.elastic.group = 2;  // of which 3 workers are one and a half
+  CHECK(story.refuses(core::JobSubmitted{JobId(2), split}).find("whole groups") != std::string::npos);
+}
+
+TEST_CASE("The workers of a group are what a job was submitted with") {
+  Story story;
+  const JobId job = story.submit({.min = 2, .max = 4, .sizes = {2, 4}});
+  auto spec = story.job(job).spec;
+  spec.elastic.group = 2;
+  CHECK(story.refuses(core::JobChanged{job, spec}).find("elastic.group") != std::string::npos);
 }
 
 TEST_CASE("Time does not go back") {

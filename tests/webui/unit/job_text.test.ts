@@ -34,6 +34,7 @@ test("what a tenant has set is left to the tenant", () => {
 test("sizes that follow from min, max and step are left out, so that max can be changed; others stay", () => {
   expect(text({})).not.toContain("sizes");
   expect(text({ elastic: { min: 2, max: 7, step: 2, sizes: [2, 4, 6] } })).toContain("elastic: {min: 2, max: 7, step: 2}\n");
+  expect(text({ elastic: { group: 4, min: 4, max: 12, step: null, sizes: [4, 8, 12] } })).toContain("elastic: {min: 4, max: 12, group: 4}\n");
   expect(text({ elastic: { min: 1, max: 4, step: null, sizes: [1, 2, 4] } })).toContain("elastic:\n  min: 1\n  max: 4\n  sizes: [1, 2, 4]\n");
 });
 

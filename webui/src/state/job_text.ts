@@ -34,13 +34,13 @@ function remove(fields: Fields, [first, ...rest]: readonly string[]): void {
   else if (isObject(fields[first])) remove(fields[first], rest);
 }
 
-// The list of sizes follows from min, max and step where it has no holes of its own; left in, it would contradict
+// The list of sizes follows from min, max and step or group where it has no holes of its own; left in, it would contradict
 // a min or max that is changed.
 function withoutReckoned(spec: Fields): void {
   const { elastic } = spec;
   if (!isObject(elastic) || !Array.isArray(elastic.sizes)) return;
   const { sizes, min, max } = elastic;
-  const step = typeof elastic.step === "number" ? elastic.step : 1;
+  const step = Number(elastic.step ?? elastic.group ?? 1);
   const reckoned = [];
   for (let size = Number(min); size <= Number(max); size += step) reckoned.push(size);
   if (String(reckoned) === String(sizes)) delete elastic.sizes;
