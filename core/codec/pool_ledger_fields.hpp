@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/codec/account_fields.hpp"
-#include "core/state/pool_ledger.hpp"
+#include "core/money/pool_ledger.hpp"
 
 namespace tidepool::core {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/codec/archive.hpp"
-#include "core/state/budget.hpp"
+#include "core/money/budget.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/plan.hpp"
 #include "core/state/tenants.hpp"

@@ -14,6 +14,8 @@
 #include "base/money.hpp"
 #include "base/shared_value.hpp"
 #include "base/time.hpp"
+#include "core/money/pool_ledger.hpp"
+#include "core/money/prices.hpp"
 #include "core/state/device_speed.hpp"
 #include "core/state/job.hpp"
 #include "core/state/leave_notice.hpp"
@@ -21,8 +23,6 @@
 #include "core/state/node_faults.hpp"
 #include "core/state/node_pools.hpp"
 #include "core/state/policy_deployment.hpp"
-#include "core/state/pool_ledger.hpp"
-#include "core/state/prices.hpp"
 #include "core/state/reason.hpp"
 #include "core/state/tenants.hpp"
 

@@ -11,10 +11,10 @@
 #include "base/ids.hpp"
 #include "base/money.hpp"
 #include "base/time.hpp"
-#include "core/state/budget.hpp"
+#include "core/money/budget.hpp"
+#include "core/money/overheads.hpp"
 #include "core/state/job_phase.hpp"
 #include "core/state/job_spec.hpp"
-#include "core/state/overheads.hpp"
 #include "core/state/plan.hpp"
 #include "core/state/reason.hpp"
 

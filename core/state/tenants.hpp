@@ -16,7 +16,7 @@
 #include "base/result.hpp"
 #include "base/shared_value.hpp"
 #include "base/time.hpp"
-#include "core/state/budget.hpp"
+#include "core/money/budget.hpp"
 #include "core/state/job_defaults.hpp"
 #include "core/state/mark.hpp"
 

@@ -12,17 +12,18 @@ import sys
 
 # Folder -> folders it may include besides itself, each with what lies below it. The most specific prefix wins. Between
 # any two folders, whatever their depth, arrows go one way only: cycle_findings().
-CORE = ["core/state", "core/words", "core/codec", "core/tenants", "core/facts", "core/place", "core/provision",
-        "core/validate", "core/decide", "core/explain"]
+CORE = ["core/money", "core/state", "core/words", "core/codec", "core/tenants", "core/facts", "core/place",
+        "core/provision", "core/validate", "core/decide", "core/explain"]
 LIVE = [f"schedulerd/live/{part}" for part in ("setup", "service", "store", "policies", "agents", "providers")]
 MAY_INCLUDE = {
     "base": [],
     "tls": ["base"],
     "api": ["base"],
     # The core's folders in the order in which data flows; each may include those before it that are named.
-    "core/state": ["base"],
+    "core/money": ["base"],
+    "core/state": ["base", "core/money"],
     "core/words": ["base", "core/state"],
-    "core/codec": ["base", "core/state"],
+    "core/codec": ["base", "core/money", "core/state"],
     "core/tenants": ["base", "core/state"],
     "core/facts": ["base", "core/state", "core/words", "core/codec", "core/tenants"],
     "core/place": ["base", "core/state"],

@@ -4,7 +4,7 @@
 #include "base/calendar.hpp"
 #include "base/rng.hpp"
 #include "core/state/account.hpp"
-#include "core/state/budget.hpp"
+#include "core/money/budget.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/seeds.hpp"
 

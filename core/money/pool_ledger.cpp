@@ -1,4 +1,4 @@
-#include "core/state/pool_ledger.hpp"
+#include "core/money/pool_ledger.hpp"
 
 #include <algorithm>
 #include <utility>

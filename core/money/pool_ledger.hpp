@@ -15,7 +15,7 @@
 #include "base/money.hpp"
 #include "base/strong_id.hpp"
 #include "base/time.hpp"
-#include "core/state/overheads.hpp"
+#include "core/money/overheads.hpp"
 
 namespace tidepool::core {
 

@@ -1,4 +1,4 @@
-#include "core/state/budget.hpp"
+#include "core/money/budget.hpp"
 
 #include <algorithm>
 #include <limits>
