@@ -21,6 +21,11 @@ class PoolStory : public Story {
   explicit PoolStory(std::vector<core::PoolSpec> pools = {gpu_pool()}, double spot_share = 1) {
     learn(core::PoolsConfigured{spot_share, std::move(pools)});
   }
+  // Of an engine of these parts.
+  PoolStory(core::Engine::Parts parts, std::vector<core::PoolSpec> pools) {
+    engine() = core::Engine(std::move(parts));
+    learn(core::PoolsConfigured{1, std::move(pools)});
+  }
 
   // The sentences about nodes, of all decisions until nothing follows.
   std::vector<std::string> plan() {

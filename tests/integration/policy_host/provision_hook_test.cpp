@@ -111,12 +111,15 @@ return {provision = function(view)
   return nodes
 end})";
 
+core::Engine::Parts hosted_parts() {
+  core::Engine::Parts parts = parts_of("tidal");
+  parts.file_policy = std::make_shared<const policies::host::FilePolicy>(policies::host::built_in_fallback());
+  return parts;
+}
+
 // A story under a policy file that is asked in a real host.
 struct HostedPools : PoolStory {
-  explicit HostedPools(const std::string& lua) : host(lua_host(lua)) {
-    parts.file_policy = std::make_shared<const policies::host::FilePolicy>(policies::host::built_in_fallback());
-    engine() = core::Engine(parts);
-    learn(core::PoolsConfigured{1, {gpu_pool()}});
+  explicit HostedPools(const std::string& lua) : PoolStory(hosted_parts(), {gpu_pool()}), host(lua_host(lua)) {
     learn(core::PolicyActivated{core::PolicyFileRef{"spare", std::string(64, 'a'), "{}", false, true}});
   }
   std::vector<std::string> ask() {
@@ -129,7 +132,7 @@ struct HostedPools : PoolStory {
     return plan();
   }
 
-  core::Engine::Parts parts = parts_of("tidal");
+  const core::Engine::Parts parts = hosted_parts();
   PolicyHost host;
 };
 
@@ -181,7 +184,7 @@ TEST_CASE("a wrong number of nodes is a fault that names the pool or its row") {
   CHECK(fault_of_nodes("view.why_pool(1, 'not a word')").find("policy.invalid_reason") == 0);
 }
 
-TEST_CASE("a file with the hook says so in policy.yaml, or is refused with what to write there") {
+TEST_CASE("a file with the hook provision lists it in policy.yaml, or is refused with what to write there") {
   PolicyHost host = lua_host(kSpare);
   policies::host::PolicyFile file;
   const auto refused = look_over(file, host);

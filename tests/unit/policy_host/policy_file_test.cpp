@@ -52,7 +52,7 @@ TEST_CASE("hooks are named as policy.yaml names them") {
   CHECK(hook_names(0).empty());
   CHECK(hook_names(kSizes | kAdmit) == std::vector<std::string>{"admit", "size"});
   CHECK(hook_names(~0U) == std::vector<std::string>{"admit", "order", "size", "share", "provision", "marks"});
-  for (const std::string& name : hook_names(kAdmit | kOrder | kSizes | kShare)) {
+  for (const std::string& name : hook_names(kAdmit | kOrder | kSizes | kShare | kProvision)) {
     CHECK(manifest_of({{"hooks", {name}}}).hooks == std::vector<std::string>{name});
   }
   CHECK(finding_of({{"hooks", {"marks"}}}) == "/hooks: hooks may list admit, order, size, share, provision");

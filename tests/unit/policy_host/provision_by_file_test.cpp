@@ -20,9 +20,8 @@ core::Engine::Parts parts_with_files() {
 }
 
 struct FilePools : test::PoolStory {
-  explicit FilePools(const std::vector<core::PoolSpec>& pools = {test::gpu_pool()}, bool provisions = true) {
-    engine() = core::Engine(parts_with_files());
-    learn(core::PoolsConfigured{1, pools});
+  explicit FilePools(const std::vector<core::PoolSpec>& pools = {test::gpu_pool()}, bool provisions = true)
+      : PoolStory(parts_with_files(), pools) {
     learn(core::PolicyActivated{core::PolicyFileRef{"nodes", std::string(64, 'a'), "{}", false, provisions}});
   }
 
