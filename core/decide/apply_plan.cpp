@@ -56,6 +56,20 @@ void tell_straggler(StateChange& change, const Job& job, WorkerId id, const Reas
   change.emit("worker.straggling", job, straggling_data(reason, track.detector));
 }
 
+// The slow worker is to be replaced; none: those that leave go for another reason.
+void begin_replacement(StateChange& change, Job& job, WorkerId straggler, const Reason& reason) {
+  if (!straggler) return;
+  count_replacement(job, change.at());
+  tell_straggler(change, job, straggler, reason);
+}
+
+void take_place_of(StateChange& change, WorkerId straggler, WorkerId successor) {
+  if (!straggler) return;
+  Worker& joining = change.worker(successor);
+  joining.replaced = straggler;
+  joining.replaced_on = change.worker(straggler).node;
+}
+
 void begin_resize(StateChange& change, Job& job, Transition transition) {
   transition.since = change.at();
   transition.from_size = job.size();
@@ -117,19 +131,12 @@ void apply(StateChange& change, const ShrinkIntent& intent, const Reason& reason
 
 void apply(StateChange& change, const ReplaceIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
-  const bool for_straggler = intent.cause == ReplaceCause::kStraggler;
-  conclude(job, reason, for_straggler ? intent.leaving_worker : WorkerId());
+  const WorkerId straggler = straggler_of(intent);
+  conclude(job, reason, straggler);
+  begin_replacement(change, job, straggler, reason);
   Transition transition;
-  if (for_straggler) {
-    count_replacement(job, change.at());
-    tell_straggler(change, job, intent.leaving_worker, reason);
-  }
   transition.joining_workers = place(change, job.id, {intent.joining_worker}, job.size());
-  if (for_straggler) {
-    Worker& joining_worker = change.worker(intent.joining_worker.worker);
-    joining_worker.replaced = intent.leaving_worker;
-    joining_worker.replaced_on = change.worker(intent.leaving_worker).node;
-  }
+  take_place_of(change, straggler, intent.joining_worker.worker);
   transition.leaving_workers = {intent.leaving_worker};
   transition.reason = reason;
   transition.replaces = true;
@@ -138,7 +145,9 @@ void apply(StateChange& change, const ReplaceIntent& intent, const Reason& reaso
 
 void apply(StateChange& change, const MoveIntent& intent, const Reason& reason) {
   Job& job = change.job(intent.job);
-  conclude(job, reason);
+  const WorkerId straggler = straggler_of(intent);
+  conclude(job, reason, straggler);
+  begin_replacement(change, job, straggler, reason);
   const std::size_t leaving = intent.leaving_workers.size();
   const auto size = job.size() + static_cast<int>(intent.joining_workers.size() - leaving);
   Transition transition;
@@ -146,6 +155,7 @@ void apply(StateChange& change, const MoveIntent& intent, const Reason& reason) 
   transition.leaving_workers = intent.leaving_workers;
   transition.reason = reason;
   transition.replaces = true;
+  take_place_of(change, straggler, transition.joining_workers.front());
   if (size > job.size()) {
     job.recovery.shrunk_for_straggler = false;
     job.preemption.room_made = false;

@@ -13,6 +13,7 @@
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/type_records.hpp"
+#include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -25,7 +26,7 @@ const NodeDrain* drain_of(const ClusterState& state, const Worker& worker) {
 
 // Members on nodes that are being drained, and the node that is to be empty first.
 struct Leaving {
-  std::vector<WorkerId> workers;  // by deadline, then by rank
+  std::vector<WorkerId> workers;  // by deadline, then by rank; then others of their groups
   NodeId node;
   Instant deadline;
   Instant last_call;  // when the job has to begin saving its state
@@ -58,6 +59,9 @@ std::optional<Leaving> leaving_of(const ClusterState& state, const Job& job) {
   const Instant call = last_call(job, *state.find_node(node)->drain);
   Leaving leaving{.workers = {}, .node = node, .deadline = deadline, .last_call = call};
   for (const auto& [when, at, id] : found) leaving.workers.push_back(id);
+  for (const WorkerId id : with_groups(job, leaving.workers)) {
+    if (!contains(leaving.workers, id)) leaving.workers.push_back(id);
+  }
   return leaving;
 }
 
@@ -84,22 +88,6 @@ std::optional<Money> dearest_for(DecisionDraft& draft, const Job& job, const Lea
   return draft.state().find_node(leaving.node)->price_per_slot_hour;
 }
 
-// Boots the successor of the worker that has to leave first. False if there is no room for it.
-bool replace(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
-  const Worker& worker = *draft.state().find_worker(leaving.workers.front());
-  GangRequest request = request_for(draft, job, {worker.id});
-  request.price_max = dearest_for(draft, job, leaving);
-  auto place = draft.free_slots().take(request, draft.next_worker());
-  if (!place && job.size() == 1) {  // none of its workers keeps it on the type that it is on
-    request.slot_types = job.spec.slot_types;
-    place = draft.free_slots().take(std::move(request), draft.next_worker());
-  }
-  if (!place) return false;
-  const reason::DrainMove reason{told_of(draft, leaving), worker.id, place->front().node};
-  draft.conclude(job, ReplaceIntent{job.id, std::move(place->front()), worker.id, ReplaceCause::kDrain}, reason);
-  return true;
-}
-
 // A live job of a single worker has no other member to hand its state on: it has two for a while, if it may.
 bool grow_by_one(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   const auto& sizes = job.spec.elastic.sizes;
@@ -123,6 +111,23 @@ bool move(DecisionDraft& draft, const Job& job, const Leaving& leaving, std::vec
   if (!places) return false;
   const reason::DrainMove reason{told_of(draft, leaving), leaving.workers.front(), places->front().node};
   draft.conclude(job, MoveIntent{job.id, *std::move(places), std::move(workers), ReplaceCause::kDrain}, reason);
+  return true;
+}
+
+// Boots the successor of the worker that has to leave first, or of its group. False if there is no room for it.
+bool replace(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
+  const Worker& worker = *draft.state().find_worker(leaving.workers.front());
+  if (has_groups(job.spec)) return move(draft, job, leaving, with_groups(job, {worker.id}));
+  GangRequest request = request_for(draft, job, {worker.id});
+  request.price_max = dearest_for(draft, job, leaving);
+  auto place = draft.free_slots().take(request, draft.next_worker());
+  if (!place && job.size() == 1) {  // none of its workers keeps it on the type that it is on
+    request.slot_types = job.spec.slot_types;
+    place = draft.free_slots().take(std::move(request), draft.next_worker());
+  }
+  if (!place) return false;
+  const reason::DrainMove reason{told_of(draft, leaving), worker.id, place->front().node};
+  draft.conclude(job, ReplaceIntent{job.id, std::move(place->front()), worker.id, ReplaceCause::kDrain}, reason);
   return true;
 }
 
@@ -188,7 +193,8 @@ void leave(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   if (alone && has_room_elsewhere(draft, job)) {
     return preempt(draft, job, reason::DrainSuspend{told_of(draft, leaving)}, nullptr);
   }
-  const int wanted = job.spec.gpus_per_worker * (live && !alone ? 1 : static_cast<int>(leaving.workers.size()));
+  const int at_once_least = live && !alone ? job.spec.elastic.group : static_cast<int>(leaving.workers.size());
+  const int wanted = job.spec.gpus_per_worker * at_once_least;
   draft.find(job, reason::DrainHold{told_of(draft, leaving), wanted});
 }
 

@@ -13,6 +13,7 @@
 #include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/state/node_labels.hpp"
+#include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -36,7 +37,8 @@ GangRequest gang_of(DecisionDraft& draft, const Job& job, int workers) {
 
 // They lie together or apart by what the job asks, which placing alone sees to.
 bool lies_by_itself(const Job& job) {
-  return job.spec.placement.exclusive || job.spec.placement.strategy == TopologyStrategy::kSpread ||
+  return job.spec.placement.exclusive || has_groups(job.spec) ||
+         job.spec.placement.strategy == TopologyStrategy::kSpread ||
          job.spec.placement.strategy == TopologyStrategy::kStrictSpread;
 }
 

@@ -7,6 +7,7 @@
 #include "core/facts/shares.hpp"
 #include "core/state/change_costs.hpp"
 #include "core/state/type_records.hpp"
+#include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -48,7 +49,7 @@ std::optional<Balance> balance_of(const ClusterState& state, const Job& job, Wor
 
 // Live jobs whose members go by the newest table; before that a further order would rest on nothing.
 bool may_change_shares(const Job& job) {
-  return job.spec.resize == ResizeMode::kLive && job.membership.switched && job.size() >= 2 &&
+  return job.spec.resize == ResizeMode::kLive && !has_groups(job.spec) && job.membership.switched && job.size() >= 2 &&
          job.shares.ordered.number == job.shares.used.number;
 }
 

@@ -6,9 +6,11 @@
 #include "core/decide/rebalance_planner.hpp"
 #include "core/place/together.hpp"
 #include "core/state/change_costs.hpp"
+#include "core/state/membership.hpp"
 #include "core/state/straggler_diagnosis.hpp"
 #include "core/state/straggler_patience.hpp"
 #include "core/state/type_records.hpp"
+#include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -66,23 +68,31 @@ std::optional<StragglerPlan> plan_shares(const DecisionDraft& draft, const Job& 
   return StragglerPlan{.rebalance = std::move(intent), .reason = why};
 }
 
+// With its group, which it leaves with.
 bool replace(DecisionDraft& draft, const Job& job, const Worker& slow, Follows follows) {
-  GangRequest request = gang_beside_members(draft.state(), job, 1, {slow.id});
+  std::vector<WorkerId> leaving = with_groups(job, {slow.id});
+  GangRequest request = gang_beside_members(draft.state(), job, static_cast<int>(leaving.size()), leaving);
   request.avoid = slow.node;
   request.avoid_always = follows == Follows::kNode;
   request.slot_types = draft.types_for_more(job);
   auto spare = draft.free_slots().take(std::move(request), draft.next_worker());
   if (!spare) return false;
-  draft.conclude(job, ReplaceIntent{job.id, spare->front(), slow.id},
-                 reason::StragglerReplaced{slow_worker(draft.state(), slow, cost_of_replacing(job))});
+  const reason::StragglerReplaced reason{slow_worker(draft.state(), slow, cost_of_replacing(job))};
+  if (!has_groups(job.spec)) {
+    draft.conclude(job, ReplaceIntent{job.id, spare->front(), slow.id}, reason);
+    return true;
+  }
+  const auto its = std::find(leaving.begin(), leaving.end(), slow.id);
+  std::rotate(leaving.begin(), its, its + 1);
+  draft.conclude(job, MoveIntent{job.id, *std::move(spare), std::move(leaving), ReplaceCause::kStraggler}, reason);
   return true;
 }
 
-// The job may have one worker fewer, and is faster without the slow one: n - 1 workers at the others' pace do more
+// The job may do without the slow worker and its group, and is faster then: n - 1 workers at the others' pace do more
 // than n at its pace, the batch staying the same.
 bool gains_by_shrinking(const DecisionDraft& draft, const Job& job, const Worker& slow) {
   const auto& elastic = job.spec.elastic;
-  const int smaller = job.size() - 1;
+  const int smaller = job.size() - elastic.group;
   const bool allowed = std::binary_search(elastic.sizes.begin(), elastic.sizes.end(), smaller);
   const bool kept = job.last_start_at && draft.now() < *job.last_start_at + elastic.min_runtime;
   if (job.requests.pinned_size != 0 || !allowed || kept) return false;
@@ -91,9 +101,10 @@ bool gains_by_shrinking(const DecisionDraft& draft, const Job& job, const Worker
 
 void shrink(DecisionDraft& draft, const Job& job, const Worker& slow) {
   const reason::StragglerShrunk reason{slow_worker(draft.state(), slow, cost_of_shrinking(job))};
+  std::vector<WorkerId> leaving = with_groups(job, {slow.id});
   std::vector<WorkerId> members = job.membership.members;
-  std::erase(members, slow.id);
-  draft.conclude(job, ShrinkIntent{job.id, {slow.id}, slow.id}, reason);
+  std::erase_if(members, [&](WorkerId id) { return contains(leaving, id); });
+  draft.conclude(job, ShrinkIntent{job.id, std::move(leaving), slow.id}, reason);
   draft.carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(members), false}, reason);
 }
 

@@ -1,6 +1,8 @@
 #include "core/decide/transition_planner.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "base/first_after.hpp"
@@ -15,6 +17,7 @@
 #include "core/state/membership.hpp"
 #include "core/state/state_move.hpp"
 #include "core/state/straggler_patience.hpp"
+#include "core/state/worker_groups.hpp"
 #include "core/tenants/preemption_limits.hpp"
 
 namespace tidepool::core {
@@ -158,18 +161,46 @@ void park(DecisionDraft& draft, const Job& job, const Reason& reason) {
   }
 }
 
-void switch_to_survivors(DecisionDraft& draft, const Job& job, std::vector<WorkerId> alive) {
+// Of a job with groups: those that its joining workers were to replace may leave with their groups now.
+void stop_joining(DecisionDraft& draft, const Job& job) {
+  const Transition* transition = job.phase.transition();
+  if (!has_groups(job.spec) || transition == nullptr || transition->committed) return;
+  for (const WorkerId id : transition->joining_workers) {
+    const bool is_stopped = draft.state().find_worker(id)->kill_at.has_value();
+    if (!is_stopped) draft.stop({job.id, id, Duration()}, reason::LeftBehind{{.worker = id}});
+  }
+}
+
+void switch_to_survivors(DecisionDraft& draft, const Job& job, const std::vector<WorkerId>& alive) {
   std::vector<WorkerId> dead;
   for (const WorkerId id : job.membership.members) {
     if (!contains(alive, id)) dead.push_back(id);
   }
-  reason::WorkerLost reason{{.worker = dead.empty() ? WorkerId() : dead.back()}, static_cast<int>(alive.size())};
+  std::vector<WorkerId> members = in_whole_groups(draft.state(), job, alive);
+  reason::WorkerLost reason{{.worker = dead.empty() ? WorkerId() : dead.back()}, static_cast<int>(members.size())};
   if (dead.size() > 1) reason.others = static_cast<int>(dead.size()) - 1;
-  draft.conclude(job, SwitchIntent{job.id, job.membership.generation + 1, std::move(alive), true}, reason);
+  draft.conclude(job, SwitchIntent{job.id, job.membership.generation + 1, std::move(members), true}, reason);
+  stop_joining(draft, job);
 }
 
 Reason below_minimum(const Job& job, std::size_t alive) {
   return reason::BelowMinimum{.survivors = static_cast<int>(alive), .min = job.spec.elastic.min};
+}
+
+// Rank 0 of a start goes where its program's checkpoint may be, with its group.
+std::vector<WorkerId> home_first(const ClusterState& state, const Job& job, const std::vector<WorkerId>& joining) {
+  const auto is_home = [&](WorkerId id) { return state.find_worker(id)->node == job.membership.restart_state.home; };
+  const auto each = static_cast<std::ptrdiff_t>(job.spec.elastic.group);
+  std::vector<std::tuple<bool, std::ptrdiff_t, bool, WorkerId>> places;
+  for (std::ptrdiff_t at = 0; at < std::ssize(joining); ++at) {
+    const auto group = joining.begin() + at / each * each;
+    const WorkerId id = joining[static_cast<std::size_t>(at)];
+    places.emplace_back(std::none_of(group, group + each, is_home), at / each, !is_home(id), id);
+  }
+  std::sort(places.begin(), places.end());
+  std::vector<WorkerId> ordered;
+  for (const auto& [is_away, group, is_elsewhere, id] : places) ordered.push_back(id);
+  return ordered;
 }
 
 // The planned change of membership goes through once every joining worker is ready.
@@ -191,13 +222,7 @@ void switch_if_ready(DecisionDraft& draft, const Job& job) {
     members.push_back(job.membership.members.front());
     if (joining_workers.size() > 1) joining_workers.pop_back();
   }
-  // Rank 0 of a start goes where its program's checkpoint may be.
-  const auto is_away = [&](WorkerId id) {
-    return draft.state().find_worker(id)->node != job.membership.restart_state.home;
-  };
-  std::sort(joining_workers.begin(), joining_workers.end(), [&](WorkerId a, WorkerId b) {
-    return std::pair(members.empty() && is_away(a), a) < std::pair(members.empty() && is_away(b), b);
-  });
+  if (members.empty()) joining_workers = home_first(draft.state(), job, joining_workers);
   members.insert(members.end(), joining_workers.begin(), joining_workers.end());
   draft.carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(members), false}, transition.reason);
 }
@@ -207,6 +232,8 @@ std::optional<Reason> too_few_left(const DecisionDraft& draft, const Job& job) {
   std::size_t alive = survivor_count(draft.state(), job);
   if (job.membership.members.empty() && job.phase.transition()) alive = job.phase.transition()->joining_workers.size();
   if (alive == job.membership.members.size() && !job.membership.members.empty()) return std::nullopt;
+  if (!job.membership.members.empty())
+    alive = in_whole_groups(draft.state(), job, survivors(draft.state(), job)).size();
   if (alive >= static_cast<std::size_t>(job.spec.elastic.min)) return std::nullopt;
   return below_minimum(job, alive);
 }

@@ -19,6 +19,7 @@
 #include "core/state/membership.hpp"
 #include "core/state/node_labels.hpp"
 #include "core/state/type_records.hpp"
+#include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -358,6 +359,7 @@ std::optional<Instant> next_look_for_room(const Job& waiting, Instant after) {
 
 std::vector<WorkerId> leaving_workers_of(DecisionDraft& draft, const Job& job, int count) {
   const ClusterState& state = draft.state();
+  if (has_groups(job.spec)) return {job.membership.members.end() - count, job.membership.members.end()};
   if (job.spec.placement.strategy == TopologyStrategy::kSpread) return leaving_workers_evenly(state, job, count);
   const std::vector<WorkerId>& members = job.membership.members;
   const auto node_of = [&](int rank) { return state.find_worker(members[static_cast<std::size_t>(rank)])->node; };

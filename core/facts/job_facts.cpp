@@ -60,17 +60,20 @@ Status check_spec(const JobSpec& spec) {
   const bool bounds = elastic.min >= 1 && elastic.min <= elastic.preferred && elastic.preferred <= elastic.max;
   const bool sizes = !elastic.sizes.empty() && std::is_sorted(elastic.sizes.begin(), elastic.sizes.end()) &&
                      elastic.sizes.front() >= elastic.min && elastic.sizes.back() <= elastic.max;
-  const bool groups =
-      elastic.group >= 1 && elastic.min % elastic.group == 0 &&
-      std::all_of(elastic.sizes.begin(), elastic.sizes.end(), [&](int size) { return size % elastic.group == 0; });
+  const TopologyStrategy strategy = spec.placement.strategy;
+  const bool is_spread = strategy == TopologyStrategy::kSpread || strategy == TopologyStrategy::kStrictSpread;
+  const bool groups = elastic.group == 1 || (elastic.group > 1 && !is_spread && elastic.min % elastic.group == 0 &&
+                                             std::all_of(elastic.sizes.begin(), elastic.sizes.end(),
+                                                         [&](int size) { return size % elastic.group == 0; }));
   const bool times = elastic.cooldown >= Duration() && elastic.grace >= Duration() && elastic.min_runtime >= Duration();
   const bool batch = spec.batch.global >= 1 && spec.batch.global_max.value_or(spec.batch.global) >= spec.batch.global;
   if (bounds && sizes && groups && times && batch && spec.gpus_per_worker >= 1 && spec.memory.value_or(1) >= 1 &&
       spec.max_restarts >= 0) {
     return ok_status();
   }
-  return invalid_argument("the specification of job \"" + spec.name +
-                          "\" breaks its own bounds; sizes must be ascending, within min and max, and whole groups");
+  return invalid_argument(
+      "the specification of job \"" + spec.name +
+      "\" breaks its own bounds; sizes must be ascending, within min and max, and whole groups, which are not spread");
 }
 
 Result<const Job*> known_job(const ClusterState& state, JobId id) {

@@ -10,6 +10,7 @@
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/type_records.hpp"
+#include "core/state/worker_groups.hpp"
 #include "core/words/sentence.hpp"
 
 namespace tidepool::core {
@@ -208,21 +209,36 @@ void hold_slots(StateChange& change, WorkerId id, const SlotHold& hold, const Ex
   });
 }
 
+namespace {
+
+// Of a start that has lost workers whole groups go on; the others leave.
+void keep_whole_groups(StateChange& change, const Job& job, Transition& transition) {
+  const std::vector<WorkerId> before =
+      std::exchange(transition.joining_workers, in_whole_groups(change.state(), job, transition.joining_workers));
+  for (const WorkerId id : before) {
+    if (!contains(transition.joining_workers, id)) mark_leaving(change, id, std::nullopt);
+  }
+}
+
+}  // namespace
+
 void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
   if (!job.phase.transition() || job.phase.transition()->committed) return;
   Transition& transition = *job.phase.transition();
   const bool was_joining = std::erase(transition.joining_workers, id) > 0;
   const bool was_leaving = std::erase(transition.leaving_workers, id) > 0;
   if (!was_joining && !was_leaving) return;
+  if (was_joining && job.membership.members.empty()) keep_whole_groups(change, job, transition);
   const auto joining_workers = static_cast<int>(transition.joining_workers.size());
   const auto leaving_workers = static_cast<int>(transition.leaving_workers.size());
   transition.to_size = transition.from_size + joining_workers - leaving_workers;
   if (job.membership.members.empty()) return;
-  const bool is_too_few = was_joining && leaving_workers > 0 && transition.to_size < job.spec.elastic.min;
+  const bool splits = transition.to_size % job.spec.elastic.group != 0;
+  const bool is_too_few = was_joining && (splits || (leaving_workers > 0 && transition.to_size < job.spec.elastic.min));
   if (joining_workers > 0 && !is_too_few) return;
   // What has come to another type goes on there; the worker that handed the state on leaves all the same.
-  if (leaving_workers > 0 && is_split(change.state(), job)) return;
-  // Of a move that would leave too few, those that have come already have come in vain.
+  if (!splits && leaving_workers > 0 && is_split(change.state(), job)) return;
+  // Of a change that would leave too few, or part of a group, those that have come already have come in vain.
   for (const WorkerId other : transition.joining_workers) mark_leaving(change, other, std::nullopt);
   drop_transition(job);
   job.last_resize_at = change.at();  // a cooldown before the next try

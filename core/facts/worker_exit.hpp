@@ -37,7 +37,7 @@ void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const
 void count_quiet_exits(StateChange& change, Job& job);
 
 // Takes a joining worker or leaving worker out of a transition that is not committed yet; a transition without
-// joining workers left is dropped, and the job goes on as it is.
+// joining workers left, or that would split a group of workers, is dropped, and the job goes on as it is.
 void drop_from_transition(StateChange& change, Job& job, WorkerId id);
 
 // If no worker of the job lives any more, it holds nothing: it waits again, is parked, or is left to the

@@ -41,18 +41,22 @@ class Arranger {
     if (workers_by_rules(request_.state, request_.spec, request_.rooms, request_.stay) < request_.workers) {
       return std::nullopt;
     }
+    if (request_.workers % group() != 0) return std::nullopt;
     std::vector<NodeId> nodes;
-    for (int left = request_.workers; left > 0; --left) {
+    for (int left = request_.workers; left > 0; left -= group()) {
       Domain* domain = next_domain(left);
       if (domain == nullptr) return std::nullopt;
-      nodes.push_back(put_one(*domain, is_spread() ? 1 : std::min(left, domain->room)));
-      first_domain_.reset();
+      for (int placed = 0; placed < group(); ++placed) {
+        nodes.push_back(put_one(*domain, is_spread() ? 1 : std::min(left - placed, domain->room)));
+        first_domain_.reset();
+      }
     }
     return nodes;
   }
 
  private:
   [[nodiscard]] TopologyStrategy strategy() const { return request_.spec.placement.strategy; }
+  [[nodiscard]] int group() const { return request_.spec.elastic.group; }
   [[nodiscard]] bool is_spread() const {
     return strategy() == TopologyStrategy::kSpread || strategy() == TopologyStrategy::kStrictSpread;
   }
@@ -71,7 +75,7 @@ class Arranger {
   }
 
   [[nodiscard]] bool is_open(const Domain& domain, int left) const {
-    if (domain.room == 0) return false;
+    if (domain.room < group()) return false;
     if (strategy() == TopologyStrategy::kStrictSpread) return domain.own == 0;
     if (strategy() != TopologyStrategy::kStrictPack) return true;
     return domain.room >= left && (request_.stay.empty() || domain.own > 0);

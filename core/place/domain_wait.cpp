@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/state/node_labels.hpp"
+#include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -16,6 +17,20 @@ bool is_apart(const Job& job) {
 }
 bool is_in_one(const Job& job) {
   return job.spec.placement.strategy == TopologyStrategy::kStrictPack;
+}
+
+// Workers, of which each group has to be in one domain, while the job may be in several; none: there are no groups.
+std::optional<int> apart_groups(const Job& job) {
+  return has_groups(job.spec) && !is_in_one(job) ? std::optional(job.spec.elastic.group) : std::nullopt;
+}
+// Their slots.
+std::optional<int> slots_of_groups(const Job& job) {
+  const auto group = apart_groups(job);
+  return group ? std::optional(*group * job.spec.gpus_per_worker) : std::nullopt;
+}
+
+bool goes_by_domains(const Job& job) {
+  return is_apart(job) || is_in_one(job) || has_groups(job.spec);
 }
 
 std::string domain_at(const ClusterState& state, const Job& job, NodeId node) {
@@ -142,7 +157,7 @@ Job bound_to(const ClusterState& state, const Job& job, const WaitPlace& place) 
   }
   placement.selector[kNodeLabel] = std::move(names);
   placement.strategy = TopologyStrategy::kPack;
-  placement.key = kNodeLabel;
+  if (!has_groups(bound.spec)) placement.key = kNodeLabel;  // each group still has to be in the domain
   return bound;
 }
 
@@ -156,7 +171,8 @@ reason::WaitingForDomains waits_by_rules(const ClusterState& state, const FreeSl
                                 .room = is_apart(job) ? room : room * each,
                                 .apart = is_apart(job),
                                 .exclusive = placement.exclusive,
-                                .word = is_apart(job) || is_in_one(job) ? placement.key : std::string()};
+                                .group = slots_of_groups(job),
+                                .word = goes_by_domains(job) ? placement.key : std::string()};
   if (!names) return why;
   const auto domain = is_in_one(job) && room > 0 ? roomiest(state, job, rooms) : std::nullopt;
   if (domain) why.word = domain_text(*domain, placement.key);
@@ -171,8 +187,9 @@ reason::DomainsTooSmall domains_too_small(const ClusterState& state, const Job& 
   reason::DomainsTooSmall why{.needed = is_apart(job) ? smallest : smallest * each,
                               .room = is_apart(job) ? most : most * each,
                               .apart = is_apart(job),
+                              .group = slots_of_groups(job),
                               .word = job.spec.placement.key};
-  if (!names || is_apart(job)) return why;
+  if (!names || is_apart(job) || why.group) return why;
   const std::map<std::string, int> empty = held_by_empty(state, job);
   if (const auto largest = most_of(empty); largest != empty.end()) {
     why.word = domain_text(largest->first, job.spec.placement.key);
@@ -184,7 +201,8 @@ reason::NoRoomByRules no_room_by_rules(const Job& job, int next) {
   reason::NoRoomByRules why{{.size = job.size(), .next = next}};
   why.apart = is_apart(job);
   why.exclusive = job.spec.placement.exclusive;
-  if (is_apart(job) || is_in_one(job)) why.word = job.spec.placement.key;
+  why.group = apart_groups(job);
+  if (goes_by_domains(job)) why.word = job.spec.placement.key;
   return why;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/state/node_labels.hpp"
+#include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -41,6 +42,25 @@ Broken has_domains_of_its_own(const ClusterState& state, const GangChange& chang
   return std::nullopt;
 }
 
+// Those that join are whole groups, one after the other, and each is in one domain.
+Broken groups_share_a_domain(const ClusterState& state, const GangChange& change, const JobsOnNodes& /*placed*/) {
+  const JobSpec& spec = change.job.spec;
+  if (!has_groups(spec)) return std::nullopt;
+  const auto each = static_cast<std::size_t>(spec.elastic.group);
+  if (change.join.size() % each != 0) {
+    return std::to_string(change.join.size()) + " workers would join " + change.job.id.text() +
+           ", which are no whole groups of " + std::to_string(each);
+  }
+  for (std::size_t at = 0; at < change.join.size(); ++at) {
+    const std::string first = domain_of(state, spec, change.join[at - at % each]);
+    const std::string other = domain_of(state, spec, change.join[at]);
+    if (first == other) continue;
+    return "a group of " + change.job.id.text() + " would be in " + domain_text(first, spec.placement.key) +
+           " and in " + domain_text(other, spec.placement.key);
+  }
+  return std::nullopt;
+}
+
 // In either direction: the job shares no node of an exclusive one, and an exclusive one shares none with any.
 Broken shares_no_exclusive_node(const ClusterState& state, const GangChange& change, const JobsOnNodes& placed) {
   for (const NodeId id : change.join) {
@@ -63,6 +83,7 @@ Broken shares_no_exclusive_node(const ClusterState& state, const GangChange& cha
 constexpr std::array kRules{
     GangRule{.law = "WorkersShareADomain", .broken = shares_a_domain},
     GangRule{.law = "DomainsHaveOneWorker", .broken = has_domains_of_its_own},
+    GangRule{.law = "GroupsShareADomain", .broken = groups_share_a_domain},
     GangRule{.law = "NodesAreExclusive", .broken = shares_no_exclusive_node},
 };
 
@@ -75,7 +96,8 @@ std::span<const GangRule> gang_rules() {
 int workers_by_rules(const ClusterState& state, const JobSpec& spec, const std::vector<RoomOnNode>& rooms,
                      const std::vector<NodeId>& stay) {
   const TopologyStrategy strategy = spec.placement.strategy;
-  if (strategy != TopologyStrategy::kStrictPack && strategy != TopologyStrategy::kStrictSpread) {
+  const bool is_strict = strategy == TopologyStrategy::kStrictPack || strategy == TopologyStrategy::kStrictSpread;
+  if (!is_strict && !has_groups(spec)) {
     return std::accumulate(rooms.begin(), rooms.end(), 0,
                            [](int sum, const RoomOnNode& room) { return sum + room.workers; });
   }
@@ -88,6 +110,11 @@ int workers_by_rules(const ClusterState& state, const JobSpec& spec, const std::
   if (strategy == TopologyStrategy::kStrictSpread) {
     return static_cast<int>(
         std::count_if(room_in.begin(), room_in.end(), [&](const auto& entry) { return !held.contains(entry.first); }));
+  }
+  for (auto& [domain, workers] : room_in) workers -= workers % spec.elastic.group;
+  if (!is_strict) {
+    return std::accumulate(room_in.begin(), room_in.end(), 0,
+                           [](int sum, const auto& entry) { return sum + entry.second; });
   }
   if (held.size() > 1) return 0;
   int most = 0;

@@ -7,6 +7,7 @@
 #include "core/place/least_price.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/state/node_labels.hpp"
+#include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -100,7 +101,8 @@ Reason never_fits(const ClusterState& state, const Job& job, int cluster, bool t
   if (auto closed = kept_waiting_by_closed(state, job, cluster)) return *std::move(closed);
   const int needed = job.spec.smallest_slots();
   const TopologyStrategy strategy = job.spec.placement.strategy;
-  if (strategy == TopologyStrategy::kStrictPack || strategy == TopologyStrategy::kStrictSpread) {
+  if (strategy == TopologyStrategy::kStrictPack || strategy == TopologyStrategy::kStrictSpread ||
+      has_groups(job.spec)) {
     return domains_too_small(state, job);
   }
   if (!asks_by_labels_or_memory(job.spec)) {

@@ -97,6 +97,7 @@ Broken membership_breaks(const ClusterState& state, const Job& job) {
   if (!job.membership.members.empty() && (job.size() < elastic.min || job.size() > elastic.max)) {
     return broken("SizeWithinBounds", name);
   }
+  if (job.size() % elastic.group != 0) return broken("GroupsAreWhole", name);
   if (!job.membership.members.empty() && job.membership.generation == 0) return broken("MembersHaveAGeneration", name);
   if (job.membership.restart_state.launched > job.membership.generation) return broken("LaunchIsOfTheNewest", name);
   if (job.spec.resize == ResizeMode::kLive && job.membership.restart_state.launched != 0)

@@ -31,7 +31,7 @@ struct NodeConstraint {
 // It asks something of the nodes of its workers together (place/gang_rules.hpp).
 [[nodiscard]] inline bool has_gang_rule(const JobSpec& spec) {
   const TopologyStrategy strategy = spec.placement.strategy;
-  return spec.placement.exclusive || strategy == TopologyStrategy::kStrictPack ||
+  return spec.placement.exclusive || spec.elastic.group > 1 || strategy == TopologyStrategy::kStrictPack ||
          strategy == TopologyStrategy::kStrictSpread;
 }
 // It asks for particular nodes, whatever for, or for nodes that suit each other.
@@ -40,11 +40,13 @@ struct NodeConstraint {
 // Bytes that each slot of a worker has to bring, so that the worker has the memory that its job asks for; 0: any do.
 [[nodiscard]] std::int64_t memory_asked_per_slot(const JobSpec& spec);
 
-// All by which the rows above tell nodes apart: jobs with the same one may be on the same nodes.
+// All by which the rows above tell nodes apart, and how workers lie on them: jobs with the same one may be on the same
+// nodes, and find room there for as many workers.
 struct NodeDemand {
   std::vector<std::string> slot_types;
   PlacementSpec placement;
   std::int64_t memory_per_slot = 0;
+  int group = 1;
 
   auto operator<=>(const NodeDemand&) const = default;
 };

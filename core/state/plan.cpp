@@ -22,6 +22,9 @@ WorkerId straggler_of(const Intent& intent) {
   if (const auto* replace = std::get_if<ReplaceIntent>(&intent)) {
     return replace->cause == ReplaceCause::kStraggler ? replace->leaving_worker : WorkerId();
   }
+  if (const auto* move = std::get_if<MoveIntent>(&intent)) {
+    return move->cause == ReplaceCause::kStraggler ? move->leaving_workers.front() : WorkerId();
+  }
   const auto* shares = std::get_if<RebalanceIntent>(&intent);
   return shares != nullptr && !shares->regains ? shares->worker : WorkerId();
 }

@@ -55,7 +55,8 @@ struct ReplaceIntent {
   ReplaceCause cause = ReplaceCause::kStraggler;
 };
 // Workers of a job go to other slots: as many are started first, or more if it grows. Where all leave, those of a live
-// job that hold its state hand it on: they leave in two switches, the last of them once the others are there.
+// job that hold its state hand it on: they leave in two switches, the last of them once the others are there. A slow
+// worker that leaves with its group is named first.
 struct MoveIntent {
   JobId job;
   std::vector<WorkerPlacement> joining_workers;

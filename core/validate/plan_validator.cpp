@@ -12,6 +12,7 @@
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"
+#include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -61,6 +62,7 @@ class PlanCheck {
     for (const WorkerId id : leaving_workers) {
       if (!contains(job.membership.members, id)) return breaks("LeavingWorkersAreMembers", id.text() + " is no member");
     }
+    TP_TRY(whole_groups(job, intent.leaving_workers));
     leaving_workers_[job.id] = intent.leaving_workers;
     return size_allowed(job, job.size() - static_cast<int>(leaving_workers.size()));
   }
@@ -69,6 +71,7 @@ class PlanCheck {
     TP_TRY(resizable(job));
     if (!contains(job.membership.members, intent.leaving_worker))
       return breaks("LeavingWorkersAreMembers", intent.leaving_worker.text());
+    TP_TRY(whole_groups(job, {intent.leaving_worker}));
     TP_TRY(hands_on(job, 1));
     TP_TRY(placements(job, {intent.joining_worker}));
     return fit_together(job, {intent.joining_worker}, {intent.leaving_worker});
@@ -84,6 +87,7 @@ class PlanCheck {
     for (const WorkerId id : leaving) {
       if (!contains(job.membership.members, id)) return breaks("LeavingWorkersAreMembers", id.text() + " is no member");
     }
+    TP_TRY(whole_groups(job, intent.leaving_workers));
     const int more = static_cast<int>(intent.joining_workers.size()) - static_cast<int>(leaving.size());
     if (more < 0) return breaks("SizeIsAllowed", name + " would be smaller");
     if (more > 0) TP_TRY(size_allowed(job, job.size() + more));
@@ -121,6 +125,7 @@ class PlanCheck {
       if (!can_step(job, id)) return breaks("MembersCanStep", id.text() + " cannot step in " + job.id.text());
     }
     const auto size = static_cast<int>(intent.members.size());
+    if (size % job.spec.elastic.group != 0) return splits_a_group(job, size);
     if (size < job.spec.elastic.min || size > job.spec.elastic.max) {
       return breaks("SizeWithinBounds", job.id.text() + " would have " + std::to_string(size) + " workers");
     }
@@ -236,6 +241,17 @@ class PlanCheck {
     const bool is_known = held.empty() || hands_state_on || held.contains(*joined.begin());
     if (joined.size() == 1 && is_known) return ok_status();
     return breaks("GangIsOfOneType", job.id.text() + " would be on slots of several types");
+  }
+
+  // Its workers leave in the groups in which they came.
+  [[nodiscard]] static Status whole_groups(const Job& job, const std::vector<WorkerId>& leaving) {
+    if (are_whole_groups(job, leaving)) return ok_status();
+    return splits_a_group(job, job.size() - static_cast<int>(leaving.size()));
+  }
+  [[nodiscard]] static Status splits_a_group(const Job& job, int size) {
+    return breaks("GroupsAreWhole", job.id.text() + " would have " + std::to_string(size) +
+                                        " workers, and not all of a group of " +
+                                        std::to_string(job.spec.elastic.group));
   }
 
   [[nodiscard]] Status size_allowed(const Job& job, int size) const {

@@ -27,6 +27,10 @@ std::string text_of(const DomainsTooSmall& why) {
     return "cannot start: " + each_worker(why.needed) + " needs a " + why.word + " of its own, and " +
            grouped(why.room) + (why.room == 1 ? " has room for one" : " have room for one");
   }
+  if (why.group) {
+    return "cannot start: it needs " + counted(why.needed, "slot") + ", " + grouped(*why.group) + " of each group " +
+           in_one(why.word) + ", and there is room for " + grouped(why.room);
+  }
   const std::string largest = names_domain(why.word) ? why.word : "the largest one";
   return "cannot start: it needs " + counted(why.needed, "slot") + " " + in_one(key_of(why.word)) + ", and " + largest +
          " has " + grouped(why.room);
@@ -37,6 +41,10 @@ std::string text_of(const WaitingForDomains& why) {
   if (why.apart) {
     return "waits until " + each_worker(why.needed) + " finds room in a " + why.word + " of its own" + alone + ": " +
            grouped(why.room) + (why.room == 1 ? " has a free slot" : " have a free slot") + kept;
+  }
+  if (why.group) {
+    return "waits for " + counted(why.needed, "slot") + ", " + grouped(*why.group) + " of each group " +
+           in_one(why.word) + alone + ": there is room for " + grouped(why.room) + kept;
   }
   if (why.word.empty()) {
     return "waits for " + counted(why.needed, "slot") + alone + ": such nodes have " + grouped(why.room) + kept;
@@ -51,6 +59,9 @@ std::string text_of(const NoRoomByRules& why) {
   const std::string keeps = "keeps " + counted(why.size, "worker") + ": it is to have " + grouped(why.next) + ", and ";
   const std::string alone = why.exclusive ? " on nodes without other jobs" : "";
   if (why.word.empty()) return keeps + "too few slots are free" + alone;
+  if (why.group) {
+    return keeps + "no " + why.word + " has room for " + grouped(*why.group) + " of them, which are a group" + alone;
+  }
   if (why.apart) return keeps + "no other " + why.word + " has a free slot" + alone;
   return keeps + "its " + why.word + " has no room for them" + alone;
 }

@@ -126,9 +126,11 @@ Lines lines_of(const WaitingForNodes& why, JobId) {
   return lines;
 }
 
-Lines of_rules(bool apart, bool exclusive, const std::string& word) {
+Lines of_rules(bool apart, bool exclusive, bool groups, const std::string& word) {
   Lines lines;
-  if (!word.empty()) {
+  if (groups) {
+    lines.emplace_back("topology.key: a label with the same value on more nodes, so that a group finds room there");
+  } else if (!word.empty()) {
     lines.push_back(apart ? "topology.strategy: spread, so that workers may be in one " + word.substr(0, word.find(' '))
                           : "topology.strategy: pack, so that workers may be apart");
   }
@@ -136,17 +138,17 @@ Lines of_rules(bool apart, bool exclusive, const std::string& word) {
   return lines;
 }
 Lines lines_of(const DomainsTooSmall& why, JobId) {
-  return of_rules(why.apart, false, why.word);
+  return of_rules(why.apart, false, why.group.has_value(), why.word);
 }
 Lines lines_of(const WaitingForDomains& why, JobId) {
   Lines lines;
   if (why.holder) lines.push_back("the end of " + why.holder.text());
-  const Lines others = of_rules(why.apart, why.exclusive, why.word);
+  const Lines others = of_rules(why.apart, why.exclusive, why.group.has_value(), why.word);
   lines.insert(lines.end(), others.begin(), others.end());
   return lines;
 }
 Lines lines_of(const NoRoomByRules& why, JobId) {
-  return of_rules(why.apart, why.exclusive, why.word);
+  return of_rules(why.apart, why.exclusive, why.group.has_value(), why.word);
 }
 
 Lines lines_of(const BeyondGuarantee&, JobId) {

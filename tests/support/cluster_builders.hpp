@@ -92,6 +92,7 @@ struct JobSketch {
   std::optional<Money> price_cap = {};
   std::optional<Duration> max_duration = {};
   bool mixed = false;  // several types of slot at a time
+  int group = 1;       // workers that come and go together
 };
 
 inline core::JobSpec job_spec(const JobSketch& sketch) {
@@ -108,7 +109,10 @@ inline core::JobSpec job_spec(const JobSketch& sketch) {
   spec.elastic.max = sketch.max;
   spec.elastic.preferred = std::max(sketch.preferred, sketch.min);
   spec.elastic.sizes = sketch.sizes;
-  for (int size = sketch.min; sketch.sizes.empty() && size <= sketch.max; ++size) spec.elastic.sizes.push_back(size);
+  spec.elastic.group = sketch.group;
+  for (int size = sketch.min; sketch.sizes.empty() && size <= sketch.max; size += sketch.group) {
+    spec.elastic.sizes.push_back(size);
+  }
   spec.elastic.cooldown = sketch.cooldown;
   spec.elastic.min_runtime = sketch.min_runtime;
   spec.elastic.grace = sketch.grace;

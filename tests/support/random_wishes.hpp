@@ -45,6 +45,19 @@ inline void draw_rules(core::PlacementSpec& placement, Rng& rng) {
   placement.exclusive = rng.chance(0.3);
 }
 
+// Its sizes become so many groups, whose workers lie together.
+inline void draw_groups(core::JobSpec& spec, Rng& rng) {
+  core::ElasticSpec& elastic = spec.elastic;
+  elastic.group = static_cast<int>(rng.between(2, 3));
+  elastic.min *= elastic.group;
+  elastic.max *= elastic.group;
+  elastic.preferred *= elastic.group;
+  for (int& size : elastic.sizes) size *= elastic.group;
+  using enum core::TopologyStrategy;
+  core::PlacementSpec& placement = spec.placement;
+  if (placement.strategy == kSpread || placement.strategy == kStrictSpread) placement.strategy = kPack;
+}
+
 // Sizes, times and bounds of a job. `plain`: each worker holds one slot.
 inline JobSketch random_sketch(bool plain, Rng& rng) {
   JobSketch sketch;

@@ -64,7 +64,7 @@ class SimulatedWorld {
   }
 
   // Half of the jobs say how their workers lie among nodes, racks or disks, or want nodes of their own, and change
-  // that.
+  // that. The workers of a fifth come and go in groups.
   void rule_jobs() { ruled_ = true; }
 
   // Nodes that fail again and again get no workers for a while, slots stay held after their worker's end, and operators
@@ -299,6 +299,7 @@ class SimulatedWorld {
     if (labelled_ && rng_.chance(0.5)) spec.placement.selector = random_selector(rng_);
     if (shares_memory_ && rng_.chance(0.5)) spec.memory = rng_.between(1, 6) * 1'000;
     if (ruled_ && rng_.chance(0.5)) draw_rules(spec.placement, rng_);
+    if (ruled_ && rng_.chance(0.2)) draw_groups(spec, rng_);
     declare(spec, plain_, rng_);
     if (rng_.chance(0.15)) spec.resize = core::ResizeMode::kRestart;
     learn(core::JobSubmitted{engine_.next_job_id(), std::move(spec)});
@@ -351,11 +352,12 @@ class SimulatedWorld {
   // New bounds, most of them impossible.
   void change(JobId job) {
     core::JobSpec spec = job_of(job).spec;
-    spec.elastic.min = static_cast<int>(rng_.between(1, 3));
-    spec.elastic.max = static_cast<int>(rng_.between(1, 6));
+    const int group = spec.elastic.group;
+    spec.elastic.min = group * static_cast<int>(rng_.between(1, 3));
+    spec.elastic.max = group * static_cast<int>(rng_.between(1, 6));
     spec.elastic.preferred = spec.elastic.min;
     spec.elastic.sizes.clear();
-    for (int size = spec.elastic.min; size <= spec.elastic.max; ++size) spec.elastic.sizes.push_back(size);
+    for (int size = spec.elastic.min; size <= spec.elastic.max; size += group) spec.elastic.sizes.push_back(size);
     spec.priority = static_cast<int>(rng_.between(-1, 1));
     if (ruled_ && rng_.chance(0.5)) draw_rules(spec.placement, rng_);
     learn(core::JobChanged{job, std::move(spec)});

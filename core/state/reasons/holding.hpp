@@ -176,13 +176,14 @@ struct NoRoomTogether : WithNext {
 
 // It is to have more, and no slots suit the rules that its workers have together.
 struct NoRoomByRules : WithNext {
-  bool apart = false;      // each worker in a domain of its own, not all in one
-  bool exclusive = false;  // on nodes without other jobs
-  std::string word = {};   // the label of the domains; empty = any nodes do
+  bool apart = false;             // each worker in a domain of its own, not all in one
+  bool exclusive = false;         // on nodes without other jobs
+  std::optional<int> group = {};  // workers of a group, each of which has to be in one domain
+  std::string word = {};          // the label of the domains; empty = any nodes do
   static constexpr Traits kTraits{"NoRoomByRules", ReasonCategory::kHolding};
   bool operator==(const NoRoomByRules&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
-    WithNext::fields(self, at), at("apart", self.apart), at("exclusive", self.exclusive);
+    WithNext::fields(self, at), at("apart", self.apart), at("exclusive", self.exclusive), at("group", self.group);
   }
 };
 

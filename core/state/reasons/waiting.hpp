@@ -145,30 +145,32 @@ struct WaitingForNodes {
 // Its workers have to be in one domain, or each in one of its own (PlacementSpec), and no empty cluster of these nodes
 // would hold it.
 struct DomainsTooSmall {
-  int needed = 0;         // slots of one domain, or domains
-  int room = 0;           // that the largest domain has, or how many domains hold a worker
-  bool apart = false;     // each worker in a domain of its own
-  std::string word = {};  // the label; where it is told to people, the largest domain: "rack r1"
+  int needed = 0;                 // slots of one domain, or domains
+  int room = 0;                   // that the largest domain has, or how many domains hold a worker
+  bool apart = false;             // each worker in a domain of its own
+  std::optional<int> group = {};  // slots of a group of workers, each of which has to be in one domain
+  std::string word = {};          // the label; where it is told to people, the largest domain: "rack r1"
   static constexpr Traits kTraits{"DomainsTooSmall", ReasonCategory::kWaiting};
   bool operator==(const DomainsTooSmall&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
-    at("needed", self.needed), at("room", self.room), at("apart", self.apart);
+    at("needed", self.needed), at("room", self.room), at("apart", self.apart), at("group", self.group);
   }
 };
 
 // Its workers have rules together (place/gang_rules.hpp), and it waits for slots that suit them.
 struct WaitingForDomains {
-  int needed = 0;          // slots, or domains where each worker has to have one of its own
-  int room = 0;            // of these there are now, in the domain with most
-  bool apart = false;      // likewise
-  bool exclusive = false;  // on nodes without other jobs
-  JobId holder = {};       // holds most slots there
-  std::string word = {};   // likewise; empty = any nodes do
+  int needed = 0;                 // slots, or domains where each worker has to have one of its own
+  int room = 0;                   // of these there are now, in the domain with most
+  bool apart = false;             // likewise
+  bool exclusive = false;         // on nodes without other jobs
+  JobId holder = {};              // holds most slots there
+  std::optional<int> group = {};  // as in DomainsTooSmall
+  std::string word = {};          // likewise; empty = any nodes do
   static constexpr Traits kTraits{"WaitingForDomains", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
   bool operator==(const WaitingForDomains&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("needed", self.needed), at("room", self.room), at("apart", self.apart), at("exclusive", self.exclusive);
-    at("holder", self.holder);
+    at("holder", self.holder), at("group", self.group);
   }
 };
 

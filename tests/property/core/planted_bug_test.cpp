@@ -1,5 +1,6 @@
 // Bugs planted on purpose, to show that the laws would catch them: a planner that gives a slot twice, one
-// that forgets a worker's release, one that loses a member, and one that repeats a worker's id.
+// that forgets a worker's release, one that loses a member, one that repeats a worker's id, and one that goes on with a
+// part of a group.
 #include "core/validate/plan_validator.hpp"
 #include "tests/support/seeds.hpp"
 #include "tests/support/simulated_world.hpp"
@@ -107,6 +108,31 @@ TEST_CASE("A switch that forgets a member or counts one twice is caught") {
         REQUIRE_FALSE(world.engine().validate(spoilt).ok());
         members = {WorkerId(world.state().next_worker)};
         REQUIRE_FALSE(world.engine().validate(spoilt).ok());
+        ++caught;
+      }
+      for (const auto& event : world.engine().accept(decision)) world.see(event);
+      world.carry_out(decision);
+    }
+  });
+  CHECK(caught > 0);
+}
+
+TEST_CASE("A planner that goes on with part of a group of workers is caught by the validator, in every life") {
+  int caught = 0;
+  for_each_seed("split group", 20, [&](std::uint64_t seed, Rng&) {
+    SimulatedWorld world(seed + 7000, true);
+    world.rule_jobs();
+    for (int i = 0; i < 120; ++i) {
+      world.tick();
+      const auto decision = world.engine().decide(world.now());
+      for (std::size_t at = 0; at < decision.plan.size(); ++at) {
+        const auto* next = std::get_if<core::SwitchIntent>(&decision.plan[at].intent);
+        if (next == nullptr || world.state().find_job(next->job)->spec.elastic.group == 1) continue;
+        auto spoilt = decision;
+        std::get<core::SwitchIntent>(spoilt.plan[at].intent).members.pop_back();
+        const auto refused = world.engine().validate(spoilt);
+        REQUIRE_FALSE(refused.ok());
+        REQUIRE(refused.error().message.starts_with("GroupsAreWhole"));
         ++caught;
       }
       for (const auto& event : world.engine().accept(decision)) world.see(event);

@@ -58,6 +58,8 @@ struct RulesSeen {
   int packed = 0;     // workers that came to a domain of others of their job, by a strict rule
   int spread = 0;     // workers that came to a domain of their own, likewise
   int alone = 0;      // workers of exclusive jobs that were placed
+  int grouped = 0;    // workers that came to a domain with their group
+  int regrouped = 0;  // generations of jobs with groups, after a failure
   int changed = 0;    // of these, by other intents than starts
   int waited = 0;     // verdicts
   int too_small = 0;  // likewise
@@ -82,6 +84,24 @@ void require_rules(const core::ClusterState& state, const core::Job& job, const 
     }
     seen.spread += static_cast<int>(change.join.size());
   }
+  const auto each = static_cast<std::size_t>(job.spec.elastic.group);
+  if (each == 1) return;
+  REQUIRE(change.join.size() % each == 0);
+  for (std::size_t at = 0; at < change.join.size(); ++at) {
+    INFO("a group of " << job.id.text() << " is in more than one " << rule.key);
+    REQUIRE(domain_on(state, change.join[at], rule.key) == domain_on(state, change.join[at - at % each], rule.key));
+  }
+  seen.grouped += static_cast<int>(change.join.size());
+}
+
+// No generation has a part of a group.
+void require_whole_groups(const core::Job& job, const core::Intent& intent, RulesSeen& seen) {
+  const auto* next = std::get_if<core::SwitchIntent>(&intent);
+  const auto each = static_cast<std::size_t>(job.spec.elastic.group);
+  if (next == nullptr || each == 1) return;
+  INFO(job.id.text());
+  REQUIRE(next->members.size() % each == 0);
+  if (next->after_failure) ++seen.regrouped;
 }
 
 // What each node holds with all that the decision places: no job that is to be alone shares one that it comes to.
@@ -109,6 +129,7 @@ void require_placed_by_rules(const SimulatedWorld& world, const core::Decision& 
   const core::ClusterState& state = world.state();
   for (const auto& planned : decision.plan) {
     const core::Job& job = *state.find_job(core::job_of(planned.intent));
+    require_whole_groups(job, planned.intent, seen);
     const Change change = change_of(state, job, planned.intent);
     if (change.join.empty()) continue;
     require_rules(state, job, change, seen);
@@ -145,6 +166,8 @@ TEST_CASE("Workers are placed as their jobs say how they lie, under any policy")
   CHECK(seen.packed > 0);
   CHECK(seen.spread > 0);
   CHECK(seen.alone > 0);
+  CHECK(seen.grouped > 0);
+  CHECK(seen.regrouped > 0);
   CHECK(seen.changed > 0);
   CHECK(seen.waited > 0);
   CHECK(seen.too_small > 0);
