@@ -16,7 +16,6 @@
 #include "core/state/state_move.hpp"
 #include "core/state/straggler_patience.hpp"
 #include "core/state/type_records.hpp"
-#include "core/state/worker_groups.hpp"
 #include "core/tenants/preemption_limits.hpp"
 
 namespace tidepool::core {
@@ -229,13 +228,7 @@ void apply(StateChange& change, const SwitchIntent& intent, const Reason& reason
   begin_shares(job);
   job.membership.restart_state.failed = WorkerId();
   for (const WorkerId id : job.membership.members) change.worker(id).program_ended = false;
-  Transition* transition = job.phase.transition();
-  if (transition == nullptr) return;
-  if (!intent.after_failure) {
-    advance(*transition, intent.members);
-  } else if (has_groups(job.spec) && !transition->committed) {
-    give_up_transition(change, job);  // what it was to replace may have been released with its group
-  }
+  if (job.phase.transition() && !intent.after_failure) advance(*job.phase.transition(), intent.members);
 }
 
 void apply(StateChange& change, const LaunchIntent& intent, const Reason&) {

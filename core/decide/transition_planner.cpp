@@ -161,6 +161,16 @@ void park(DecisionDraft& draft, const Job& job, const Reason& reason) {
   }
 }
 
+// Of a job with groups: those that its joining workers were to replace may leave with their groups now.
+void stop_joining(DecisionDraft& draft, const Job& job) {
+  const Transition* transition = job.phase.transition();
+  if (!has_groups(job.spec) || transition == nullptr || transition->committed) return;
+  for (const WorkerId id : transition->joining_workers) {
+    const bool is_stopped = draft.state().find_worker(id)->kill_at.has_value();
+    if (!is_stopped) draft.stop({job.id, id, Duration()}, reason::LeftBehind{{.worker = id}});
+  }
+}
+
 void switch_to_survivors(DecisionDraft& draft, const Job& job, const std::vector<WorkerId>& alive) {
   std::vector<WorkerId> dead;
   for (const WorkerId id : job.membership.members) {
@@ -170,6 +180,7 @@ void switch_to_survivors(DecisionDraft& draft, const Job& job, const std::vector
   reason::WorkerLost reason{{.worker = dead.empty() ? WorkerId() : dead.back()}, static_cast<int>(members.size())};
   if (dead.size() > 1) reason.others = static_cast<int>(dead.size()) - 1;
   draft.conclude(job, SwitchIntent{job.id, job.membership.generation + 1, std::move(members), true}, reason);
+  stop_joining(draft, job);
 }
 
 Reason below_minimum(const Job& job, std::size_t alive) {

@@ -209,11 +209,6 @@ void hold_slots(StateChange& change, WorkerId id, const SlotHold& hold, const Ex
   });
 }
 
-void give_up_transition(StateChange& change, Job& job) {
-  for (const WorkerId id : job.phase.transition()->joining_workers) mark_leaving(change, id, std::nullopt);
-  drop_transition(job);
-}
-
 namespace {
 
 // Of a start that has lost workers whole groups go on; the others leave.
@@ -244,7 +239,8 @@ void drop_from_transition(StateChange& change, Job& job, WorkerId id) {
   // What has come to another type goes on there; the worker that handed the state on leaves all the same.
   if (!splits && leaving_workers > 0 && is_split(change.state(), job)) return;
   // Of a change that would leave too few, or part of a group, those that have come already have come in vain.
-  give_up_transition(change, job);
+  for (const WorkerId other : transition.joining_workers) mark_leaving(change, other, std::nullopt);
+  drop_transition(job);
   job.last_resize_at = change.at();  // a cooldown before the next try
 }
 

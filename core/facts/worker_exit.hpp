@@ -40,10 +40,6 @@ void count_quiet_exits(StateChange& change, Job& job);
 // joining workers left, or that would split a group of workers, is dropped, and the job goes on as it is.
 void drop_from_transition(StateChange& change, Job& job, WorkerId id);
 
-// The change of membership under way comes to nothing: those that were to join leave. Requires: it has one that is not
-// committed.
-void give_up_transition(StateChange& change, Job& job);
-
 // If no worker of the job lives any more, it holds nothing: it waits again, is parked, or is left to the
 // next decision to end.
 void reset_job_without_workers(StateChange& change, Job& job);

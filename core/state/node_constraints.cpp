@@ -76,7 +76,7 @@ std::int64_t memory_asked_per_slot(const JobSpec& spec) {
 }
 
 NodeDemand node_demand(const JobSpec& spec) {
-  return {spec.slot_types, spec.placement, memory_asked_per_slot(spec)};
+  return {spec.slot_types, spec.placement, memory_asked_per_slot(spec), spec.elastic.group};
 }
 
 Node node_to_be(const PoolSpec& pool) {

@@ -40,11 +40,13 @@ struct NodeConstraint {
 // Bytes that each slot of a worker has to bring, so that the worker has the memory that its job asks for; 0: any do.
 [[nodiscard]] std::int64_t memory_asked_per_slot(const JobSpec& spec);
 
-// All by which the rows above tell nodes apart: jobs with the same one may be on the same nodes.
+// All by which the rows above tell nodes apart, and how workers lie on them: jobs with the same one may be on the same
+// nodes, and find room there for as many workers.
 struct NodeDemand {
   std::vector<std::string> slot_types;
   PlacementSpec placement;
   std::int64_t memory_per_slot = 0;
+  int group = 1;
 
   auto operator<=>(const NodeDemand&) const = default;
 };

@@ -125,6 +125,7 @@ class PlanCheck {
       if (!can_step(job, id)) return breaks("MembersCanStep", id.text() + " cannot step in " + job.id.text());
     }
     const auto size = static_cast<int>(intent.members.size());
+    if (size % job.spec.elastic.group != 0) return splits_a_group(job, size);
     if (size < job.spec.elastic.min || size > job.spec.elastic.max) {
       return breaks("SizeWithinBounds", job.id.text() + " would have " + std::to_string(size) + " workers");
     }

@@ -21,6 +21,28 @@ TEST_CASE("a daemon that dies again and again, among failing nodes and workers, 
   WARN(crashes << " crashes survived");
 }
 
+// On two nodes of four slots, so that a group may find room on one of them.
+SimSetup grouped_world(std::uint64_t seed, Rng& rng) {
+  SimSetup setup = one_job_world();
+  setup.seed = seed;
+  core::ElasticSpec& elastic = setup.workload.jobs.front().spec.elastic;
+  elastic.group = static_cast<int>(rng.between(2, 4));
+  const int groups = elastic.group == 2 ? 4 : 2;
+  elastic.min = elastic.group;
+  elastic.max = groups * elastic.group;
+  elastic.preferred = static_cast<int>(rng.between(1, groups)) * elastic.group;
+  elastic.sizes.clear();
+  for (int size = elastic.min; size <= elastic.max; size += elastic.group) elastic.sizes.push_back(size);
+  return setup;
+}
+
+TEST_CASE("a job whose workers come and go in groups keeps every promise among the same faults") {
+  for_each_seed("groups", 60, [](std::uint64_t seed, Rng& rng) {
+    const SimResult result = run_soundly(troubled(grouped_world(seed, rng), seed));
+    CHECK(result.rows.size() == 1);
+  });
+}
+
 TEST_CASE("the same seed gives the same decisions, crashes and faults included") {
   for_each_seed("same digest", 20, [](std::uint64_t seed, Rng&) {
     const SimSetup setup = troubled(small_world(seed), seed);

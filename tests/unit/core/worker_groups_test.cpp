@@ -46,6 +46,7 @@ TEST_CASE("Each group is on one node, although its job is on several") {
   CHECK(nodes_by_group(story, job) == std::vector{first, second});
   CHECK(story.state().slots_free() == 2);  // one on each node, which no group can use
   story.wish(job, 6);
+  story.steps(job, 2);
   story.decide();
   CHECK(why_of_groups(story, job) ==
         "keeps 4 workers: it is to have 6, and no node has room for 2 of them, which are a group");
@@ -138,6 +139,7 @@ TEST_CASE("Growth that loses a worker of its group comes to nothing") {
   const JobId job = story.running(pairs(2, 4), 2);
   const Workers before = members_of(story, job);
   story.wish(job, 4);
+  story.steps(job, 2);
   REQUIRE(names_of(story.decide()) == "grow");
   const Workers joining = story.job(job).phase.transition()->joining_workers;
   REQUIRE(joining.size() == 2);
@@ -153,6 +155,7 @@ TEST_CASE("A loss while a job grows gives the growth up, and whole groups go on"
   const JobId job = story.running(pairs(2, 6), 4);
   const Workers before = members_of(story, job);
   story.wish(job, 6);
+  story.steps(job, 2);
   REQUIRE(names_of(story.decide()) == "grow");
   story.exit(before[0], 1);
   story.decide();
@@ -168,6 +171,7 @@ TEST_CASE("A smaller job gives up its last groups") {
   const JobId job = story.running(pairs(2, 6), 6);
   const Workers before = members_of(story, job);
   story.wish(job, 3);  // between two sizes: the smaller one
+  story.steps(job, 2);
   story.decide();
   CHECK(members_of(story, job) == Workers(before.begin(), before.begin() + 2));
 }
