@@ -129,7 +129,6 @@ class PlanCheck {
     if (size < job.spec.elastic.min || size > job.spec.elastic.max) {
       return breaks("SizeWithinBounds", job.id.text() + " would have " + std::to_string(size) + " workers");
     }
-    if (size % job.spec.elastic.group != 0) return splits_a_group(job, size);
     return leaving_workers_stay_out(job, intent);
   }
 
