@@ -1,5 +1,7 @@
 #include "core/facts/event_data.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "core/codec/codec.hpp"
 #include "core/codec/reason_numbers.hpp"
 #include "core/facts/throughput.hpp"

@@ -1,7 +1,7 @@
 // The data of each event, field by field as api/examples/events.md promises.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "core/state/cluster_state.hpp"
 #include "core/state/fact.hpp"

@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "schedctl/settings/changes_text.hpp"
 #include "schedctl/text_table.hpp"
 

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "base/word_list.hpp"
 
 namespace tidepool::ctl {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "base/money.hpp"
 #include "schedctl/settings/changes_text.hpp"
 #include "schedctl/text_table.hpp"

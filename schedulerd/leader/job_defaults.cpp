@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "api/v1/job_defaults.hpp"
 
 namespace tidepool::leader {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "api/v1/trainer_args.hpp"
 #include "base/json.hpp"
 #include "base/word_list.hpp"

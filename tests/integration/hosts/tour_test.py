@@ -174,6 +174,11 @@ class TourTest(HostsCase):
         self.assertNotIn(keeps, self.hosts_of(self.sweep))
         restored = [event["data"] for event in self.pool.events("job.restored") if event["job"] == self.sweep]
         self.assertEqual([(data["step"], data["steps_lost"]) for data in restored], [(saved, 0)])
+        # As many as other hosts have left: six where `listen` is on the one that is cordoned, else four.
+        self.quote(f"why {self.sweep}", r"keeps \d workers: tenant guests may have \d slots now", "Evidence",
+                   "  - 4 workers:", "its jobs hold", "What would change it", "larger guarantee")
+        size = self.pool.job(self.sweep)["size"]
+        self.dashboard(f"jobs/{self.sweep}", f"keeps {size} workers", f"tenant guests may have {size} slots now")
         self.schedctl("uncordon", keeps)
         self.quote(f"events {self.sweep} --limit 1000", "parked", "brought", "restored")
 
@@ -192,9 +197,12 @@ class TourTest(HostsCase):
 
     def give_a_host_back(self):
         host = min(self.hosts_of(self.listen))
-        (self.pool.folder / "new.notice").write_text("20\n")
+        (self.pool.folder / "new.notice").write_text("30\n")
         (self.pool.folder / "new.notice").rename(self.pool.folder / f"{host}.notice")
         self.quote("nodes", "NODE", "reclaimed at")
+        self.quote(f"why {self.listen}", "waits for 1 free slot elsewhere, .* is to be reclaimed", "tenant speech may have",
+                   "What would change it", "add a node", columns=160)
+        self.dashboard("", "reclaimed at")
         self.wait_for(self.pool, "an empty host", lambda: self.node(host)["drain"]["drained"])
         self.wait_sizes(listen=2, sweep=4)
         self.wait_steps(self.listen)

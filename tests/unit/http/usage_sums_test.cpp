@@ -1,6 +1,8 @@
 // Usage of days: ranges as they are asked for, and sums that add up.
 #include <catch2/catch.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include "base/calendar.hpp"
 #include "base/rng.hpp"
 #include "schedulerd/live/http/numbers/job_use.hpp"

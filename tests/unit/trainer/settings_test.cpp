@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/support/temporary_folder.hpp"
 #include "workers/trainer/data_files.hpp"
 #include "workers/trainer/settings.hpp"

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "base/timestamp.hpp"
 #include "base/word_list.hpp"
 #include "core/state/listed_price.hpp"

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "base/calendar.hpp"
 #include "core/state/account.hpp"
 #include "core/state/utc_time.hpp"
