@@ -3,8 +3,8 @@
 
 #include "base/calendar.hpp"
 #include "base/rng.hpp"
-#include "core/state/account.hpp"
 #include "core/money/budget.hpp"
+#include "core/state/account.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/seeds.hpp"
 
