@@ -201,14 +201,26 @@ TEST_CASE("a state directory of schema version 11 goes on with its measurements,
   CHECK(events.back().actor == "t1");
 }
 
+namespace {
+
+// The account of the pool begins where its state is first read by a version that has one (adr 0030).
+std::uint64_t digest_but_for_pool_account(core::ClusterState state) {
+  state.pool_ledger = {};
+  return core::digest_of(state);
+}
+
+}  // namespace
+
 TEST_CASE("an upgraded journal leads to the same state from its snapshot as from its first row, time after time") {
   const test::TemporaryFolder dir;
   const std::string file = old_database(dir);
   std::uint64_t digest = 0;
+  std::uint64_t but_for_pool_account = 0;
   {
     Start start(file);
     REQUIRE(start.failure.empty());
     digest = core::digest_of(start.state);
+    but_for_pool_account = digest_but_for_pool_account(start.state);
     REQUIRE(start.journal->snapshots()->size() == 1);
   }
   {
@@ -222,7 +234,7 @@ TEST_CASE("an upgraded journal leads to the same state from its snapshot as from
   const Start anew(file);
   REQUIRE(anew.failure.empty());
   CHECK(anew.rows == 81);
-  CHECK(core::digest_of(anew.state) == digest);
+  CHECK(digest_but_for_pool_account(anew.state) == but_for_pool_account);
 }
 
 TEST_CASE("an upgrade that cannot read its snapshot changes nothing, and a damaged snapshot is passed over") {

@@ -10,6 +10,7 @@ namespace tidepool::agent {
 namespace {
 
 constexpr std::size_t kLengthBytesMost = 4'096;
+constexpr std::size_t kToldOfFault = 200;  // it may repeat what the program wrote
 constexpr JsonLimits kLengthLimits{.bytes_max = kLengthBytesMost, .depth_max = 2, .values_max = 8};
 
 }  // namespace
@@ -73,8 +74,8 @@ void LengthFiles::look(WorkerId worker, Watched& watched) {
   watched.read = std::move(line);
   const auto told = length_of_line(watched.read);
   if (told) return handlers_.on_length(worker, *told);
-  handlers_.on_trouble(worker.text(), "what " + worker.text() +
-                                          " wrote in its length file is no length: " + told.error().message +
+  handlers_.on_trouble(worker.text(), "what " + worker.text() + " wrote in its length file is no length: " +
+                                          told.error().message.substr(0, kToldOfFault) +
                                           R"(; write a line such as {"steps": 20000} or {"samples": 1280000})");
 }
 
