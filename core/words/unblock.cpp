@@ -88,7 +88,8 @@ Lines lines_of(const PreemptionLimit& why, JobId) {
                            ": schedctl tenants apply FILE")};
 }
 Lines lines_of(const PreemptionRefused& why, JobId) {
-  return {"wait until " + utc_clock_text(why.again_unix), "a shorter notice_refusal: schedctl tenants apply FILE"};
+  return {"wait until " + utc_clock_text(why.again_unix),
+          advice_for_admin("a shorter notice_refusal: schedctl tenants apply FILE")};
 }
 
 // The labels that are asked for, as schedctl takes them: of each key the first value.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -70,8 +71,13 @@ class Witness {
   void see(const core::ClusterState& state, Instant before) {
     for (const auto& [id, job] : state.jobs) {
       const bool waits = job->state() == core::JobState::kPending;
-      const auto [known, is_new] = seen_.try_emplace(id, Seen{waits, before});
-      if (!is_new && known->second.waits != waits) known->second = {waits, before};
+      const auto [known, is_new] = seen_.try_emplace(id, Seen{waits, before, before, job->last_start_at});
+      Seen& seen = known->second;
+      if (is_new || seen.waits == waits) continue;
+      // One whose lost node comes back with its workers goes on, and has not started again.
+      const bool goes_on = !waits && job->last_start_at == seen.start;
+      const Instant ran_since = waits || goes_on ? seen.ran_since : before;
+      seen = {waits, goes_on ? ran_since : before, ran_since, job->last_start_at};
     }
   }
 
@@ -92,6 +98,8 @@ class Witness {
   struct Seen {
     bool waits = false;
     Instant since;
+    Instant ran_since;  // its newest start
+    std::optional<Instant> start;
   };
 
   void note(const core::ClusterState& state, const core::PreemptIntent& intent, Instant now, Counts& counts) {
