@@ -8,11 +8,15 @@ const kFile = {
   run: { args: { data: ["README.md", "docs"], hidden: 384, steps: 2400 }, env: {}, trainer: "charlm", workdir: null }, tenant: "demo",
 };
 
-// Seconds from now on.
-const at = (seconds) => new Date(Date.now() + seconds * 1000).toISOString();
-const expected = (early, middle, late) => ({ early: at(early), expected: at(middle), late: at(late), basis: "kin" });
+// Seconds from one moment on: that of the call, so that no millisecond between two times makes 25 minutes 26.
+function timesFromNow() {
+  const now = Date.now();
+  return (seconds) => new Date(now + seconds * 1000).toISOString();
+}
 
 export function planOf(more = {}) {
+  const at = timesFromNow();
+  const expected = (early, middle, late) => ({ early: at(early), expected: at(middle), late: at(late), basis: "kin" });
   const plan = example("plan");
   const change = (job, name, effect, rest) => ({ ...plan.changes[0], job, name, effect, at: null, from: null, to: null, starts_later_s: null, ends_later_s: null, ...rest });
   plan.forecast = {
@@ -30,6 +34,7 @@ export function planOf(more = {}) {
 export const kWaits = { ...example("submit_decision"), starts: false, size: 0, places: [], summary: "waits for 2 slots; 1 is free", unblocks: ["cancel job-1, which holds 2 slots", "add a node with 1 free slot"] };
 
 export function neverPlan() {
+  const at = timesFromNow();
   const forecast = { ...example("plan").forecast, computed_at: at(0), start: null, end: null, basis: "unknown", outcome: null, not_before: at(604_800), sizes: [{ at: at(0), size: 0 }], cost: { low: "0.00", expected: "0.00", high: "0.00" } };
   return planOf({ forecast, until: at(604_800), changes: [], others_changed: 0 });
 }
