@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "workers/agent/program_files/newest_line.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -36,7 +35,9 @@ Result<api::ReadyMessage> length_of_line(const std::string& line) {
 }
 
 LengthFiles::LengthFiles(boost::asio::io_context& io, Handlers handlers, std::chrono::milliseconds every)
-    : timer_(io), handlers_(std::move(handlers)), every_(every) {}
+    : handlers_(std::move(handlers)),
+      lines_(io, {.every = every, .bytes_max = kLengthBytesMost},
+             [this](WorkerId worker, const std::string& line) { hear(worker, line); }) {}
 
 void LengthFiles::start(WorkerId worker, const std::filesystem::path& file) {
   std::error_code ignored;
@@ -44,35 +45,8 @@ void LengthFiles::start(WorkerId worker, const std::filesystem::path& file) {
   adopt(worker, file);
 }
 
-void LengthFiles::adopt(WorkerId worker, const std::filesystem::path& file) {
-  watched_[worker] = {.file = file, .read = {}};
-  if (!std::exchange(looks_, true)) look_later();
-}
-
-void LengthFiles::tell_again() {
-  for (auto& [worker, watched] : watched_) watched.read.clear();
-}
-
-void LengthFiles::look_later() {
-  timer_.expires_after(every_);
-  timer_.async_wait([this](const boost::system::error_code& error) {
-    if (error) return;
-    // What is told meanwhile may change the list.
-    std::vector<WorkerId> workers;
-    for (const auto& [worker, watched] : watched_) workers.push_back(worker);
-    for (const WorkerId worker : workers) {
-      if (const auto found = watched_.find(worker); found != watched_.end()) look(worker, found->second);
-    }
-    looks_ = !watched_.empty();
-    if (looks_) look_later();
-  });
-}
-
-void LengthFiles::look(WorkerId worker, Watched& watched) {
-  std::string line = newest_line(watched.file, kLengthBytesMost);
-  if (line.empty() || line == watched.read) return;
-  watched.read = std::move(line);
-  const auto told = length_of_line(watched.read);
+void LengthFiles::hear(WorkerId worker, const std::string& line) {
+  const auto told = length_of_line(line);
   if (told) return handlers_.on_length(worker, *told);
   handlers_.on_trouble(worker.text(), "what " + worker.text() + " wrote in its length file is no length: " +
                                           told.error().message.substr(0, kToldOfFault) +

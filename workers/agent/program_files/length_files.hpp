@@ -4,14 +4,13 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <string>
 
 #include "api/worker_protocol.hpp"
+#include "workers/agent/program_files/line_watch.hpp"
 
 namespace tidepool::agent {
 
@@ -27,27 +26,19 @@ class LengthFiles {
   // Looks at the file from now on, until the program has ended. What an earlier program has left there is removed.
   void start(WorkerId worker, const std::filesystem::path& file);
   // Of a program that an earlier agent has started.
-  void adopt(WorkerId worker, const std::filesystem::path& file);
-  void forget(WorkerId worker) { watched_.erase(worker); }
+  void adopt(WorkerId worker, const std::filesystem::path& file) { lines_.watch(worker, file); }
+  void forget(WorkerId worker) { lines_.forget(worker); }
   // The daemon may not know what it was told: all are told again.
-  void tell_again();
+  void tell_again() { lines_.take_again(); }
 
   // Of its file, in a folder that it may share with other workers of its job.
   [[nodiscard]] static std::string name_of(WorkerId worker) { return "tidepool-length-" + worker.text() + ".jsonl"; }
 
  private:
-  struct Watched {
-    std::filesystem::path file;
-    std::string read;  // the line that was taken
-  };
-  void look_later();
-  void look(WorkerId worker, Watched& watched);
+  void hear(WorkerId worker, const std::string& line);
 
-  boost::asio::steady_timer timer_;
   Handlers handlers_;
-  std::chrono::milliseconds every_;
-  bool looks_ = false;
-  std::map<WorkerId, Watched> watched_;
+  LineWatch lines_;
 };
 
 // What a program has written as one line: {"steps": 20000} or {"samples": 1280000}.

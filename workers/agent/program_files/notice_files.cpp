@@ -51,7 +51,10 @@ Result<WrittenAnswer> answer_of_line(const std::string& line) {
   return written;
 }
 
-NoticeFiles::NoticeFiles(boost::asio::io_context& io, Handlers handlers) : timer_(io), handlers_(std::move(handlers)) {}
+NoticeFiles::NoticeFiles(boost::asio::io_context& io, Handlers handlers)
+    : handlers_(std::move(handlers)),
+      answers_(io, {.every = kLookEvery, .bytes_max = kAnswersBytesMost},
+               [this](WorkerId worker, const std::string& line) { hear(worker, line); }) {}
 
 fs::path NoticeFiles::notice_in(const fs::path& folder) {
   return folder / "notice.json";
@@ -62,13 +65,13 @@ fs::path NoticeFiles::answer_in(const fs::path& folder) {
 }
 
 void NoticeFiles::tell(WorkerId worker, const fs::path& folder, const api::NoticeMessage& notice) {
-  const bool looks = !told_.empty();
   ToldNotice& told = told_[worker];
   if (told.decision != notice.decision) {
     std::error_code ignored;
     // An answer to an earlier notice; one to this notice may have come while the agent was started anew.
     if (decision_in(folder) != notice.decision.text()) fs::remove(answer_in(folder), ignored);
-    told = {.folder = folder, .decision = notice.decision, .answers = 0, .read = {}};
+    told = {.decision = notice.decision, .answers = 0};
+    answers_.watch(worker, answer_in(folder));
   }
   told.answers = std::max(told.answers, notice.answers);
   const nlohmann::json document = {{"decision", notice.decision.text()}, {"reason", notice.reason},
@@ -78,34 +81,18 @@ void NoticeFiles::tell(WorkerId worker, const fs::path& folder, const api::Notic
   const Status written = replace_file(notice_in(folder), canonical_json(document) + "\n");
   if (!written.ok())
     handlers_.on_trouble(worker.text(), "no notice for " + worker.text() + ": " + written.error().message);
-  if (!looks) look_later();
 }
 
 void NoticeFiles::forget(WorkerId worker, const fs::path& folder) {
   told_.erase(worker);
+  answers_.forget(worker);
   std::error_code ignored;
   fs::remove(notice_in(folder), ignored);
   fs::remove(answer_in(folder), ignored);
 }
 
-void NoticeFiles::look_later() {
-  timer_.expires_after(kLookEvery);
-  timer_.async_wait([this](const boost::system::error_code& error) {
-    if (error || told_.empty()) return;
-    // What is told meanwhile may change the list.
-    std::vector<WorkerId> workers;
-    for (const auto& [worker, told] : told_) workers.push_back(worker);
-    for (const WorkerId worker : workers) {
-      if (const auto found = told_.find(worker); found != told_.end()) look(worker, found->second);
-    }
-    if (!told_.empty()) look_later();
-  });
-}
-
-void NoticeFiles::look(WorkerId worker, ToldNotice& told) {
-  const std::string line = newest_line(answer_in(told.folder), kAnswersBytesMost);
-  if (line.empty() || line == told.read) return;
-  told.read = line;
+void NoticeFiles::hear(WorkerId worker, const std::string& line) {
+  ToldNotice& told = told_.at(worker);
   const auto written = answer_of_line(line);
   if (!written) {
     return handlers_.on_trouble(

@@ -4,13 +4,13 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
 
 #include "api/worker_protocol.hpp"
+#include "workers/agent/program_files/line_watch.hpp"
 
 namespace tidepool::agent {
 
@@ -32,17 +32,14 @@ class NoticeFiles {
 
  private:
   struct ToldNotice {
-    std::filesystem::path folder;
     DecisionId decision;
     std::int64_t answers = 0;  // said so far
-    std::string read;          // the newest line of the answers that was taken
   };
-  void look_later();
-  void look(WorkerId worker, ToldNotice& told);
+  void hear(WorkerId worker, const std::string& line);
 
-  boost::asio::steady_timer timer_;
   Handlers handlers_;
   std::map<WorkerId, ToldNotice> told_;
+  LineWatch answers_;
 };
 
 // The answer that a program has written as one line: {"answer": "until", "until_unix_ms": 1767225600000}.

@@ -1,0 +1,41 @@
+#include "workers/agent/program_files/line_watch.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "workers/agent/program_files/newest_line.hpp"
+
+namespace tidepool::agent {
+
+void LineWatch::watch(WorkerId worker, const std::filesystem::path& file) {
+  watched_[worker] = {.file = file, .read = {}};
+  if (!std::exchange(looks_, true)) look_later();
+}
+
+void LineWatch::take_again() {
+  for (auto& [worker, watched] : watched_) watched.read.clear();
+}
+
+void LineWatch::look_later() {
+  timer_.expires_after(look_.every);
+  timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    // What is told meanwhile may change the list.
+    std::vector<WorkerId> workers;
+    for (const auto& [worker, watched] : watched_) workers.push_back(worker);
+    for (const WorkerId worker : workers) {
+      if (const auto found = watched_.find(worker); found != watched_.end()) look(worker, found->second);
+    }
+    looks_ = !watched_.empty();
+    if (looks_) look_later();
+  });
+}
+
+void LineWatch::look(WorkerId worker, Watched& watched) {
+  const std::string line = newest_line(watched.file, look_.bytes_max);
+  if (line.empty() || line == watched.read) return;
+  watched.read = line;
+  on_line_(worker, line);
+}
+
+}  // namespace tidepool::agent
