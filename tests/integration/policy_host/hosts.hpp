@@ -44,4 +44,18 @@ inline std::string outcome_of(const policies::host::Judged& judged) {
   return fault == nullptr ? "answered" : std::string(fault->code);
 }
 
+// Of a policy whose parameter `by` counts the column that it answers with.
+inline policies::host::Judged ask_by(policies::host::PolicyHost& host, const policies::cluster::View& view, int by) {
+  return host.ask(view, {{{.name = "by", .value = double(by)}}});
+}
+
+// Of a Lua policy that answers this to its only hook, which must be at fault.
+inline std::string fault_of_hook(const std::string& hook, const policies::cluster::View& view,
+                                 const std::string& answer) {
+  policies::host::PolicyHost host = lua_host("return {" + hook + " = function(view) return " + answer + " end}");
+  const auto judged = host.ask(view, {});
+  REQUIRE(std::holds_alternative<policies::host::PolicyFault>(judged));
+  return to_text(std::get<policies::host::PolicyFault>(judged));
+}
+
 }  // namespace tidepool::test

@@ -144,23 +144,20 @@ class PolicyCommands(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("lists the hook admit", result.stderr)
 
-    def test_the_hook_share_is_listed_in_the_manifest_or_refused(self):
-        text = "return {share = function() return {} end}"
+    def listed_or_refused(self, hook):
+        text = f"return {{{hook} = function() return {{}} end}}"
         result = schedctl("policy", "validate", self.write("alone.lua", text))
         self.assertEqual(result.returncode, 1)
-        self.assertIn('write "hooks: [share]" there', result.stderr)
-        self.write("p/policy.yaml", "hooks: [share]\n")
+        self.assertIn(f'write "hooks: [{hook}]" there', result.stderr)
+        self.write("p/policy.yaml", f"hooks: [{hook}]\n")
         self.write("p/policy.lua", text)
         self.assertEqual(schedctl("policy", "validate", self.folder / "p").returncode, 0)
 
+    def test_the_hook_share_is_listed_in_the_manifest_or_refused(self):
+        self.listed_or_refused("share")
+
     def test_the_hook_provision_is_listed_in_the_manifest_or_refused(self):
-        text = "return {provision = function() return {} end}"
-        result = schedctl("policy", "validate", self.write("alone.lua", text))
-        self.assertEqual(result.returncode, 1)
-        self.assertIn('write "hooks: [provision]" there', result.stderr)
-        self.write("p/policy.yaml", "hooks: [provision]\n")
-        self.write("p/policy.lua", text)
-        self.assertEqual(schedctl("policy", "validate", self.folder / "p").returncode, 0)
+        self.listed_or_refused("provision")
 
     def test_a_test_with_pools_is_for_a_policy_that_says_how_many_nodes_they_have(self):
         folder = self.folder / "p"

@@ -54,10 +54,6 @@ const std::vector<Nodes> kPoolColumns = {
     {0, 1},   {0, std::nullopt}, {2, 3},   {4, 5},   {6, 7},   {0, 0},   {100, 100}, {0, 1},   {8, 9},   {10, 11},
     {12, 13}, {14, 15},          {16, 17}, {18, 19}, {20, 21}, {22, 23}, {24, 25},   {26, 27}, {28, 29}, {30, 31}};
 
-policies::host::Judged nodes_by(PolicyHost& host, const View& view, int by) {
-  return host.ask(view, {{{.name = "by", .value = double(by)}}});
-}
-
 // What Lua shows as a name, a boolean or false is made the number that the header has.
 constexpr const char* kByPools = R"(
 local columns = {"name", "type", "slots", "price", "worth", "min", "max", "spot", "lead", "idle_after", "nodes",
@@ -81,7 +77,7 @@ return {
 void wants_by_columns(PolicyHost& host) {
   for (std::size_t by = 0; by < kPoolColumns.size(); ++by) {
     INFO("column " << by);
-    const auto judged = nodes_by(host, two_pools(), static_cast<int>(by));
+    const auto judged = ask_by(host, two_pools(), static_cast<int>(by));
     REQUIRE(outcome_of(judged) == "answered");
     const auto& answers = std::get<Answers>(judged);
     CHECK(answers.nodes == kPoolColumns[by]);
@@ -93,10 +89,7 @@ void wants_by_columns(PolicyHost& host) {
 }
 
 std::string fault_of_nodes(const std::string& answer) {
-  PolicyHost host = lua_host("return {provision = function(view) return " + answer + " end}");
-  const auto judged = host.ask(two_pools(), {});
-  REQUIRE(std::holds_alternative<PolicyFault>(judged));
-  return to_text(std::get<PolicyFault>(judged));
+  return fault_of_hook("provision", two_pools(), answer);
 }
 
 // Keeps a spare node, as examples/policies/spare_node.
@@ -147,9 +140,9 @@ TEST_CASE(
 TEST_CASE("a native policy is shown the pools, and the nodes that it wants come back") {
   PolicyHost host = native_host("by_pools");
   wants_by_columns(host);
-  CHECK(std::get<Answers>(nodes_by(host, two_pools(), -3)).nodes == Nodes{std::nullopt, std::nullopt});
-  CHECK(outcome_of(nodes_by(host, two_pools(), -1)) == "policy.missing_answer");
-  CHECK(outcome_of(nodes_by(host, two_pools(), -2)) == "policy.runtime_error");
+  CHECK(std::get<Answers>(ask_by(host, two_pools(), -3)).nodes == Nodes{std::nullopt, std::nullopt});
+  CHECK(outcome_of(ask_by(host, two_pools(), -1)) == "policy.missing_answer");
+  CHECK(outcome_of(ask_by(host, two_pools(), -2)) == "policy.runtime_error");
 }
 
 TEST_CASE(
@@ -158,9 +151,9 @@ TEST_CASE(
   PolicyHost native = native_host("by_pools");
   View view = two_pools();
   view.jobs = waiting_jobs(1, 1).jobs;
-  for (PolicyHost* host : {&lua, &native}) CHECK(outcome_of(nodes_by(*host, view, 0)) == "policy.runtime_error");
+  for (PolicyHost* host : {&lua, &native}) CHECK(outcome_of(ask_by(*host, view, 0)) == "policy.runtime_error");
   view.nodes.clear();
-  for (PolicyHost* host : {&lua, &native}) CHECK(outcome_of(nodes_by(*host, view, 0)) == "answered");
+  for (PolicyHost* host : {&lua, &native}) CHECK(outcome_of(ask_by(*host, view, 0)) == "answered");
   PolicyHost alone = lua_host("return {provision = function() error('asked') end}");
   CHECK(outcome_of(alone.ask(waiting_jobs(1, 1), {})) == "answered");
 }

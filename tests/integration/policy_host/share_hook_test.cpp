@@ -46,10 +46,6 @@ const std::vector<Claims> kColumns = {{1, 3, 2, 0},
                                       {0, 1, 2, 3},
                                       {0, 1, 1, 1}};
 
-policies::host::Judged asked(PolicyHost& host, const View& view, int by) {
-  return host.ask(view, {{{.name = "by", .value = double(by)}}});
-}
-
 // What Lua shows as a name, a row from 1, a boolean or false is made the number that the header has.
 constexpr const char* kByTenants = R"(
 local columns = {"name", "parent", "guarantee", "weight", "borrow", "lend", "wanted", "held", "loan", "is_leaf"}
@@ -69,17 +65,14 @@ end})";
 void answers_by_columns(PolicyHost& host) {
   for (std::size_t by = 0; by < kColumns.size(); ++by) {
     INFO("column " << by);
-    const auto judged = asked(host, shared(), static_cast<int>(by));
+    const auto judged = ask_by(host, shared(), static_cast<int>(by));
     REQUIRE(outcome_of(judged) == "answered");
     CHECK(std::get<Answers>(judged).claims == kColumns[by]);
   }
 }
 
 std::string fault_of(const std::string& answer) {
-  PolicyHost host = lua_host("return {share = function(view) return " + answer + " end}");
-  const auto judged = host.ask(shared(), {});
-  REQUIRE(std::holds_alternative<PolicyFault>(judged));
-  return to_text(std::get<PolicyFault>(judged));
+  return fault_of_hook("share", shared(), answer);
 }
 
 }  // namespace
@@ -92,15 +85,15 @@ TEST_CASE("a Lua policy is shown the tenants that share the pool, and its claims
 TEST_CASE("a native policy is shown the tenants that share the pool, and its claims come back") {
   PolicyHost host = native_host("by_tenants");
   answers_by_columns(host);
-  CHECK(outcome_of(asked(host, shared(), -1)) == "policy.missing_answer");
-  CHECK(outcome_of(asked(host, shared(), -2)) == "policy.runtime_error");
+  CHECK(outcome_of(ask_by(host, shared(), -1)) == "policy.missing_answer");
+  CHECK(outcome_of(ask_by(host, shared(), -2)) == "policy.runtime_error");
 }
 
 TEST_CASE("where tenants do not share the pool the hook is not asked, and none is there") {
   PolicyHost lua = lua_host(kByTenants);
   PolicyHost native = native_host("by_tenants");
   for (PolicyHost* host : {&lua, &native}) {
-    const auto judged = asked(*host, waiting_jobs(1, 1), -2);
+    const auto judged = ask_by(*host, waiting_jobs(1, 1), -2);
     REQUIRE(outcome_of(judged) == "answered");
     CHECK(std::get<Answers>(judged).claims.empty());
   }

@@ -1,5 +1,5 @@
 // Programs that are asked to leave and may refuse (notice_refusal of their tenant): what a refusal keeps, and from
-// whom.
+// which claims.
 #include <optional>
 #include <string>
 #include <vector>
