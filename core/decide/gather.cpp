@@ -37,9 +37,7 @@ GangRequest gang_of(DecisionDraft& draft, const Job& job, int workers) {
 
 // They lie together or apart by what the job asks, which placing alone sees to.
 bool lies_by_itself(const Job& job) {
-  return job.spec.placement.exclusive || has_groups(job.spec) ||
-         job.spec.placement.strategy == TopologyStrategy::kSpread ||
-         job.spec.placement.strategy == TopologyStrategy::kStrictSpread;
+  return job.spec.placement.exclusive || has_groups(job.spec) || asks_to_spread(job.spec);
 }
 
 TogetherRequest together_request(DecisionDraft& draft, const Job& job, int workers) {

@@ -75,8 +75,8 @@ bool Preemption::make_room(const Job& claimant, SlotClaim& claim) {
     const SlotsFor wanted{claimant, claim.slots()};
     const std::vector<TargetedJob> chosen = choose(wanted, claim, By::kLimits);
     // The part that a guarantee covers is claimed by itself, and waits for no answer.
-    const bool has_part = !to_ask(chosen, wanted).empty() && covered_workers(claimant, claim) > 0 &&
-                          covered_workers(claimant, claim) < claim.workers;
+    const int covered = to_ask(chosen, wanted).empty() ? 0 : covered_workers(claimant, claim);
+    const bool has_part = covered > 0 && covered < claim.workers;
     if (!chosen.empty() && !has_part) {
       TP_CHECK(reservations().reserve(claim), "the victims that are left make room for the claim");
       take(chosen, wanted);

@@ -10,6 +10,7 @@
 #include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/node_constraints.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -60,11 +61,10 @@ Status check_spec(const JobSpec& spec) {
   const bool bounds = elastic.min >= 1 && elastic.min <= elastic.preferred && elastic.preferred <= elastic.max;
   const bool sizes = !elastic.sizes.empty() && std::is_sorted(elastic.sizes.begin(), elastic.sizes.end()) &&
                      elastic.sizes.front() >= elastic.min && elastic.sizes.back() <= elastic.max;
-  const TopologyStrategy strategy = spec.placement.strategy;
-  const bool is_spread = strategy == TopologyStrategy::kSpread || strategy == TopologyStrategy::kStrictSpread;
-  const bool groups = elastic.group == 1 || (elastic.group > 1 && !is_spread && elastic.min % elastic.group == 0 &&
-                                             std::all_of(elastic.sizes.begin(), elastic.sizes.end(),
-                                                         [&](int size) { return size % elastic.group == 0; }));
+  const bool groups =
+      elastic.group == 1 ||
+      (elastic.group > 1 && !asks_to_spread(spec) && elastic.min % elastic.group == 0 &&
+       std::all_of(elastic.sizes.begin(), elastic.sizes.end(), [&](int size) { return size % elastic.group == 0; }));
   const bool times = elastic.cooldown >= Duration() && elastic.grace >= Duration() && elastic.min_runtime >= Duration();
   const bool batch = spec.batch.global >= 1 && spec.batch.global_max.value_or(spec.batch.global) >= spec.batch.global;
   if (bounds && sizes && groups && times && batch && spec.gpus_per_worker >= 1 && spec.memory.value_or(1) >= 1 &&

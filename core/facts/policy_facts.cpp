@@ -24,21 +24,23 @@ Status check_ref(const PolicyFileRef& file) {
   return invalid_argument("a policy file has a name, a version of 64 hexadecimal digits and parameters");
 }
 
-Status check_claims(const std::vector<TenantClaim>& claims) {
+// Whether each has a name after the one before, and none a number below 0.
+template <class Answer>
+bool is_in_order(const std::vector<Answer>& answers, std::string Answer::* name, int Answer::* number) {
   const auto out_of_order = std::adjacent_find(
-      claims.begin(), claims.end(), [](const TenantClaim& a, const TenantClaim& b) { return a.tenant >= b.tenant; });
+      answers.begin(), answers.end(), [&](const Answer& one, const Answer& other) { return one.*name >= other.*name; });
   const bool any_negative =
-      std::any_of(claims.begin(), claims.end(), [](const TenantClaim& claim) { return claim.slots < 0; });
-  if (out_of_order == claims.end() && !any_negative) return ok_status();
+      std::any_of(answers.begin(), answers.end(), [&](const Answer& each) { return each.*number < 0; });
+  return out_of_order == answers.end() && !any_negative;
+}
+
+Status check_claims(const std::vector<TenantClaim>& claims) {
+  if (is_in_order(claims, &TenantClaim::tenant, &TenantClaim::slots)) return ok_status();
   return invalid_argument("the claims of a policy's round must be sorted by tenant, one for each, and not below 0");
 }
 
 Status check_pools(const std::vector<PoolWish>& pools) {
-  const auto out_of_order = std::adjacent_find(pools.begin(), pools.end(),
-                                               [](const PoolWish& a, const PoolWish& b) { return a.pool >= b.pool; });
-  const bool any_negative =
-      std::any_of(pools.begin(), pools.end(), [](const PoolWish& wish) { return wish.nodes < 0; });
-  if (out_of_order == pools.end() && !any_negative) return ok_status();
+  if (is_in_order(pools, &PoolWish::pool, &PoolWish::nodes)) return ok_status();
   return invalid_argument(
       "the nodes that a policy's round wants must be sorted by pool, one number for each, and not below 0");
 }

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/state/node_constraints.hpp"
 #include "core/state/node_labels.hpp"
 
 namespace tidepool::core {
@@ -47,7 +48,7 @@ class Arranger {
       Domain* domain = next_domain(left);
       if (domain == nullptr) return std::nullopt;
       for (int placed = 0; placed < group(); ++placed) {
-        nodes.push_back(put_one(*domain, is_spread() ? 1 : std::min(left - placed, domain->room)));
+        nodes.push_back(put_one(*domain, asks_to_spread(request_.spec) ? 1 : std::min(left - placed, domain->room)));
         first_domain_.reset();
       }
     }
@@ -57,9 +58,6 @@ class Arranger {
  private:
   [[nodiscard]] TopologyStrategy strategy() const { return request_.spec.placement.strategy; }
   [[nodiscard]] int group() const { return request_.spec.elastic.group; }
-  [[nodiscard]] bool is_spread() const {
-    return strategy() == TopologyStrategy::kSpread || strategy() == TopologyStrategy::kStrictSpread;
-  }
   [[nodiscard]] std::string name_of(NodeId node) const {
     return domain_of(*request_.state.find_node(node), request_.spec.placement.key);
   }
@@ -68,7 +66,8 @@ class Arranger {
   using Rank = std::tuple<bool, int, bool, int>;
   [[nodiscard]] Rank rank_of(const std::string& name, const Domain& domain, int left) const {
     const bool is_second = first_domain_ && *first_domain_ != name;
-    if (is_spread()) return {is_second && domain.own == 0, domain.own, domain.first_room == 0, -domain.room};
+    if (asks_to_spread(request_.spec))
+      return {is_second && domain.own == 0, domain.own, domain.first_room == 0, -domain.room};
     const bool is_short = domain.room < left;
     const int size = is_short ? -domain.room : domain.room;
     return {is_second && domain.own == 0, domain.own == 0 ? 1 : 0, is_short || domain.first_room < left, size};
@@ -99,7 +98,7 @@ class Arranger {
       const RoomOnNode& room = request_.rooms[at];
       // Workers that are spread go to the emptiest node, so that rooms that are held for them stay the same ones when
       // other jobs take what is beside these.
-      const bool is_short = is_spread() || room.workers < left_here;
+      const bool is_short = asks_to_spread(request_.spec) || room.workers < left_here;
       const bool is_first = first_domain_ && room.node == request_.first_on;
       return std::tuple(room.workers == 0, !is_first, room.is_last, !on_.contains(room.node), is_short,
                         is_short ? -room.workers : room.workers, room.node);

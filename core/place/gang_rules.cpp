@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/state/node_constraints.hpp"
 #include "core/state/node_labels.hpp"
 #include "core/state/worker_groups.hpp"
 
@@ -96,8 +97,7 @@ std::span<const GangRule> gang_rules() {
 int workers_by_rules(const ClusterState& state, const JobSpec& spec, const std::vector<RoomOnNode>& rooms,
                      const std::vector<NodeId>& stay) {
   const TopologyStrategy strategy = spec.placement.strategy;
-  const bool is_strict = strategy == TopologyStrategy::kStrictPack || strategy == TopologyStrategy::kStrictSpread;
-  if (!is_strict && !has_groups(spec)) {
+  if (!has_strict_topology(spec) && !has_groups(spec)) {
     return std::accumulate(rooms.begin(), rooms.end(), 0,
                            [](int sum, const RoomOnNode& room) { return sum + room.workers; });
   }
@@ -112,7 +112,7 @@ int workers_by_rules(const ClusterState& state, const JobSpec& spec, const std::
         std::count_if(room_in.begin(), room_in.end(), [&](const auto& entry) { return !held.contains(entry.first); }));
   }
   for (auto& [domain, workers] : room_in) workers -= workers % spec.elastic.group;
-  if (!is_strict) {
+  if (!has_strict_topology(spec)) {
     return std::accumulate(room_in.begin(), room_in.end(), 0,
                            [](int sum, const auto& entry) { return sum + entry.second; });
   }

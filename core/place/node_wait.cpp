@@ -100,9 +100,7 @@ Reason never_fits(const ClusterState& state, const Job& job, int cluster, bool t
   if (auto too_dear = never_within_cap(state, job)) return *too_dear;
   if (auto closed = kept_waiting_by_closed(state, job, cluster)) return *std::move(closed);
   const int needed = job.spec.smallest_slots();
-  const TopologyStrategy strategy = job.spec.placement.strategy;
-  if (strategy == TopologyStrategy::kStrictPack || strategy == TopologyStrategy::kStrictSpread ||
-      has_groups(job.spec)) {
+  if (has_strict_topology(job.spec) || has_groups(job.spec)) {
     return domains_too_small(state, job);
   }
   if (!asks_by_labels_or_memory(job.spec)) {

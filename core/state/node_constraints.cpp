@@ -22,7 +22,10 @@ bool has_memory_asked(const JobSpec& spec, const Node& node) {
 
 std::string labels_told(const Node& node) {
   std::string text;
-  for (const auto& [key, value] : labels_of(node)) text += (text.empty() ? "" : ", ") + key + "=" + value;
+  for (const auto& [key, value] : labels_of(node)) {
+    text += text.empty() ? "" : ", ";
+    text.append(key).append("=").append(value);
+  }
   return text.empty() ? "no labels" : text;
 }
 

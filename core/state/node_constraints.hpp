@@ -28,11 +28,19 @@ struct NodeConstraint {
 [[nodiscard]] inline bool may_run_on(const Job& job, const Node& node) {
   return may_run_on(job.spec, node);
 }
+// Its workers lie apart, as far as there is room or strictly.
+[[nodiscard]] inline bool asks_to_spread(const JobSpec& spec) {
+  const TopologyStrategy strategy = spec.placement.strategy;
+  return strategy == TopologyStrategy::kSpread || strategy == TopologyStrategy::kStrictSpread;
+}
+// They lie as its strategy says, or the job waits.
+[[nodiscard]] inline bool has_strict_topology(const JobSpec& spec) {
+  const TopologyStrategy strategy = spec.placement.strategy;
+  return strategy == TopologyStrategy::kStrictPack || strategy == TopologyStrategy::kStrictSpread;
+}
 // It asks something of the nodes of its workers together (place/gang_rules.hpp).
 [[nodiscard]] inline bool has_gang_rule(const JobSpec& spec) {
-  const TopologyStrategy strategy = spec.placement.strategy;
-  return spec.placement.exclusive || spec.elastic.group > 1 || strategy == TopologyStrategy::kStrictPack ||
-         strategy == TopologyStrategy::kStrictSpread;
+  return spec.placement.exclusive || spec.elastic.group > 1 || has_strict_topology(spec);
 }
 // It asks for particular nodes, whatever for, or for nodes that suit each other.
 [[nodiscard]] bool is_choosy(const JobSpec& spec);

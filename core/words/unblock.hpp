@@ -13,7 +13,7 @@ namespace tidepool::core {
 
 // What would change a verdict, and who may do it.
 struct Advice {
-  Advice(std::string said) : text(std::move(said)) {}  // NOLINT(google-explicit-constructor): most is for everybody
+  Advice(std::string said) : text(std::move(said)) {}  // NOLINT(google-explicit-constructor): most is for all callers
   Advice(const char* said) : text(said) {}             // NOLINT(google-explicit-constructor)
 
   std::string text;

@@ -1,7 +1,8 @@
 // Every job's row and bid, kept up to date: what an engine holds between events so that an event costs what it changes.
 // Its answer follows from the rows it was given, the pool and the time of the last settlement alone, so it is the
 // same as that of a new market state with the same rows. A row is re-read when it is put again, when the number of jobs
-// behind it or its levelling changes by a step, and when it has waited for another step.
+// behind it or its levelling changes by a step, and while it waits also when its weight does: it has waited for
+// another step, or its delay costs otherwise (delay_cost.hpp).
 #pragma once
 
 #include <optional>
@@ -67,7 +68,7 @@ class MarketState {
   std::vector<Others> others_;                // by class, as of the last settlement
   bool classes_moved_ = false;                // jobs have come into classes or left them since
   std::vector<std::vector<JobId>> in_class_;  // by class, in any order
-  DueTimes due_;                              // when a waiting job's weight rises next
+  DueTimes due_;                              // when a waiting job's weight changes next
   IdSet<JobId> put_;                          // since the last settlement; some may have left
   Market market_;
 };

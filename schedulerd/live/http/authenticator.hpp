@@ -36,6 +36,8 @@ struct Caller {
     return tenant.empty() || owner == tenant || (below != nullptr && below->contains(owner)) ||
            owner.starts_with(tenant + "/");
   }
+  // Of the pool and all tenants.
+  [[nodiscard]] bool is_pool_admin() const { return role == Role::kAdmin && tenant.empty(); }
 };
 
 // I/O thread only.

@@ -99,11 +99,10 @@ json without_foreign_jobs(json said, const SeenBy& seen_by) {
 std::vector<std::string> advice_for(const SeenBy& seen_by, const std::vector<core::Advice>& advice) {
   constexpr std::string_view kCancel = "cancel ";
   const Caller& caller = seen_by.caller;
-  const bool is_admin = caller.role == Role::kAdmin && caller.tenant.empty();
   std::vector<std::string> lines;
   for (const core::Advice& each : advice) {
     std::string line = each.text;
-    if (each.for_admin && !is_admin) line += " (an admin can)";
+    if (each.for_admin && !caller.is_pool_admin()) line += " (an admin can)";
     const bool may_cancel =
         caller.role != Role::kViewer && each.cancels && visible_job(seen_by, each.cancels) != nullptr;
     if (each.cancels && !may_cancel) line.replace(0, kCancel.size(), "the end of ");

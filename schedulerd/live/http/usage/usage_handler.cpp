@@ -35,8 +35,7 @@ void add_present(UsageRun& run) {
 
 // The pool is no tenant's, so its account is for those who run all of it.
 void add_pool(UsageRun& run) {
-  const Caller& caller = run.call.caller;
-  if (caller.role != Role::kAdmin || !caller.tenant.empty()) return;
+  if (!run.call.caller.is_pool_admin()) return;
   const Published& seen = *run.call.seen;
   core::PoolLedger ledger = seen.state.pool_ledger;
   ledger.count_until(seen.now, seen.state.utc_us_at_zero);

@@ -1,6 +1,6 @@
 // What jobs have used in a range of days in UTC, summed by what is asked for, and beside them what the pool had that no
-// job held. Pure; exact, because accounts are kept by
-// day (core/state/account.hpp): ranges that follow each other add up to the whole.
+// job held. Pure; exact, because accounts are kept by day (core/state/account.hpp): ranges that follow each other add
+// up to the whole.
 #pragma once
 
 #include <cstdint>
