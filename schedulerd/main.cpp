@@ -96,7 +96,7 @@ int serve(const live::Config& config) {
   (*daemon)->observe([&metrics = rest->metrics()](const live::Loop::TurnTimes& took) {
     metrics.observe_round(took.round);
     metrics.observe_stages(took.stages);
-    metrics.observe_commit(took.commit);
+    if (took.commit) metrics.observe_commit(*took.commit);
     metrics.count_checkpoint_failures(took.checkpoint_failures);
   });
   // The port is taken before any worker can be started.

@@ -40,7 +40,7 @@ void TurnBatch::accept(core::Decision decision) {
 void TurnBatch::let_ended_go() {
   for (auto& job : leader_.engine.take_ended()) {
     leader_.newest.forget(job->id);
-    ended_[job->id] = {core::to_text(job->state()), job->phase.ended_at().value_or(Instant())};
+    result_.keyed.add(job->id, EndedNote{core::to_text(job->state()), job->phase.ended_at().value_or(Instant())});
     add(EndedJobRow{std::move(job)});
   }
 }
@@ -60,34 +60,33 @@ std::optional<api::DaemonToAgent> TurnBatch::message_of(const Order& order) {
 }
 
 void TurnBatch::add_receipt(const Idempotency& request, const Receipt& receipt) {
-  receipts_[{request.token_id, request.key}] = {request.request_hash, receipt.job, receipt.token_id};
+  result_.keyed.add(request, {request.request_hash, receipt.job, receipt.token_id});
   add(ReceiptRow{request, receipt});
 }
 
 void TurnBatch::add_token(CreateToken token) {
-  tokens_.push_back({.id = token.id,
-                     .name = token.name,
-                     .role = token.role,
-                     .tenant = token.tenant,
-                     .secret_sha256 = token.secret_sha256,
-                     .created_at = "",
-                     .expires_unix_s = std::nullopt});
+  result_.keyed.add(TokenRecord{.id = token.id,
+                                .name = token.name,
+                                .role = token.role,
+                                .tenant = token.tenant,
+                                .secret_sha256 = token.secret_sha256,
+                                .created_at = "",
+                                .expires_unix_s = std::nullopt});
   add(TokenRow{std::move(token)});
 }
 
 void TurnBatch::revoke_token(const std::string& id) {
-  revoked_tokens_.insert(id);
+  result_.keyed.revoke_token(id);
   add(TokenRevokedRow{id});
 }
 
 void TurnBatch::add_policy(PolicyVersion version) {
-  policies_.insert_or_assign({version.name, version.version}, version);
+  result_.keyed.add(version);
   add(PolicyVersionRow{std::move(version)});
 }
 
 Result<std::optional<StoredReceipt>> TurnBatch::receipt_for(const Idempotency& request) {
-  const auto found = receipts_.find({request.token_id, request.key});
-  if (found != receipts_.end()) return std::optional(found->second);
+  if (const StoredReceipt* known = result_.keyed.receipt(request)) return std::optional(*known);
   return kept(reads_.receipt_for(request));
 }
 
@@ -96,44 +95,39 @@ Result<std::optional<EndedNote>> TurnBatch::ended(JobId id) {
     if (!core::is_final(job->state()) || !job->phase.ended_at()) return std::optional<EndedNote>();
     return std::optional(EndedNote{core::to_text(job->state()), *job->phase.ended_at()});
   }
-  const auto found = ended_.find(id);
-  if (found != ended_.end()) return std::optional(found->second);
+  if (const EndedNote* known = result_.keyed.ended(id)) return std::optional(*known);
   return kept(reads_.ended(id));
 }
 
 Result<std::vector<TokenRecord>> TurnBatch::tokens() {
   auto all = kept(reads_.tokens());
   if (!all.ok()) return all;
-  all->insert(all->end(), tokens_.begin(), tokens_.end());
-  for (TokenRecord& token : *all) token.revoked = token.revoked || revoked_tokens_.contains(token.id);
-  return all;
+  return result_.keyed.after(*std::move(all));
 }
 
 void TurnBatch::keep(NodeToken token) {
-  node_tokens_[token.id] = token;
+  result_.keyed.add(token);
   add(NodeTokenRow{std::move(token)});
 }
 
 void TurnBatch::keep(NodeCredential credential) {
-  node_credentials_[credential.node] = credential;
+  result_.keyed.add(credential);
   add(NodeCredentialRow{std::move(credential)});
 }
 
 Result<std::optional<NodeToken>> TurnBatch::node_token(const std::string& id) {
-  const auto found = node_tokens_.find(id);
-  if (found != node_tokens_.end()) return std::optional(found->second);
+  if (const NodeToken* known = result_.keyed.node_token(id)) return std::optional(*known);
   return kept(reads_.node_token(id));
 }
 
 Result<std::optional<NodeCredential>> TurnBatch::node_credential(const std::string& node) {
-  const auto found = node_credentials_.find(node);
-  if (found != node_credentials_.end()) return std::optional(found->second);
+  if (const NodeCredential* known = result_.keyed.node_credential(node)) return std::optional(*known);
   return kept(reads_.node_credential(node));
 }
 
 Status TurnBatch::can_run(const core::PolicyFileRef& file) {
-  const auto found = policies_.find({file.name, file.version});
-  if (found != policies_.end()) return reads_.can_run(found->second, file.params);
+  const PolicyVersion* known = result_.keyed.policy(file.name, file.version);
+  if (known != nullptr) return reads_.can_run(*known, file.params);
   const auto stored = kept(reads_.policy_version(file.name, file.version));
   if (!stored.ok()) return stored.error();
   if (!*stored) return not_found("there is no version " + file.version + " of " + file.name + "; upload it first");

@@ -5,9 +5,7 @@
 // command that asked answers.
 #pragma once
 
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,14 +86,6 @@ class TurnBatch {
   std::string actor_;
   TurnResult result_;
   std::optional<Error> failure_;
-  // Of this turn's rows.
-  std::map<std::pair<std::string, std::string>, StoredReceipt> receipts_;  // by token and key
-  std::map<JobId, EndedNote> ended_;
-  std::vector<TokenRecord> tokens_;
-  std::set<std::string> revoked_tokens_;
-  std::map<std::string, NodeToken> node_tokens_;                           // by id
-  std::map<std::string, NodeCredential> node_credentials_;                 // by the node's name
-  std::map<std::pair<std::string, std::string>, PolicyVersion> policies_;  // by name and version
 };
 
 }  // namespace tidepool::leader

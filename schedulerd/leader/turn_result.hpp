@@ -11,6 +11,7 @@
 
 #include "api/worker_protocol.hpp"
 #include "base/result.hpp"
+#include "schedulerd/leader/keyed_rows.hpp"
 #include "schedulerd/leader/turn_items.hpp"
 #include "schedulerd/leader/turn_notes.hpp"
 #include "schedulerd/leader/turn_rows.hpp"
@@ -52,6 +53,7 @@ using TurnOrder = std::variant<Admission, AgentRefusal, NodeMessage, Certificate
 
 struct TurnResult {
   std::vector<TurnRow> rows;
+  KeyedRows keyed;  // of the rows, what later turns may ask for before they are durable
   std::vector<Answer> answers;
   std::vector<TurnOrder> orders;
   std::vector<TurnNote> notes;

@@ -114,7 +114,7 @@ Daemon::Daemon(Config config, Opened opened, const std::optional<StoredClock>& c
       state_dir_(std::move(opened.state_dir)),
       journal_(std::move(opened.journal)),
       clock_(clock_source_, clock),
-      inbox_(kInboxCapacity) {}
+      inbox_(kInboxCapacity, weight_of) {}
 
 Daemon::~Daemon() {
   stop();
@@ -146,6 +146,9 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
   auto history = SqliteHistory::open(state_dir_.file("journal.db"));
   if (!history.ok()) return history.error();
   history_ = *std::move(history);
+  auto reads = JournalReads::open(state_dir_.file("journal.db"));
+  if (!reads.ok()) return reads.error();
+  reads_ = *std::move(reads);
   TP_TRY(prepare_admin_token());
   auto tls = prepare_tls(config_, state_dir_, std::time(nullptr));
   if (!tls.ok()) return tls.error();
@@ -169,7 +172,7 @@ Status Daemon::prepare(Recovered recovered, const Setup& setup) {
       std::make_unique<Forecaster>(setup.parts, publisher_, Forecaster::Duty{}, state_dir_.file("forecasts.json"));
   warn_of_sharing(recovered.engine.view(), setup);
   loop_ = std::make_unique<Loop>(std::move(recovered), setup.active_policy,
-                                 Loop::Links{journal_, clock_, inbox_, *gateway_, publisher_, asker_.get()});
+                                 Loop::Links{journal_, *reads_, clock_, inbox_, *gateway_, publisher_, asker_.get()});
   const UnsteadyNodes& unsteady = config_.unsteady_nodes;
   loop_->set_damping({.half_life = unsteady.half_life,
                       .suppress = unsteady.suppress,

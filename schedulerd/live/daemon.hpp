@@ -12,6 +12,7 @@
 #include "schedulerd/live/agents/gateway.hpp"
 #include "schedulerd/live/daemon_pools.hpp"
 #include "schedulerd/live/forecaster.hpp"
+#include "schedulerd/live/journal_reads.hpp"
 #include "schedulerd/live/loop.hpp"
 #include "schedulerd/live/policies/policy_asker.hpp"
 #include "schedulerd/live/policies/policy_evaluator.hpp"
@@ -113,6 +114,7 @@ class Daemon final : public Service {
   Inbox inbox_;
   Publisher publisher_;
   std::unique_ptr<SqliteHistory> history_;
+  std::unique_ptr<JournalReads> reads_;
   std::unique_ptr<Gateway> gateway_;
   std::optional<EmbeddedAgent> agent_;
   std::unique_ptr<PolicyEvaluator> evaluator_;

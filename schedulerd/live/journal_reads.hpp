@@ -1,16 +1,22 @@
-// The lookups of a turn in the journal. Stored policy files are looked over here, because reading one needs their
-// host's rules.
+// The lookups of a turn in the journal, over a read-only connection of their own: they see what is committed, while the
+// next rows are being written. Stored policy files are looked over here, because reading one needs their host's rules.
+// Belongs to the loop's thread.
 #pragma once
 
+#include <memory>
+#include <string>
+
 #include "schedulerd/leader/turn_reads.hpp"
-#include "schedulerd/live/store/journal.hpp"
+#include "schedulerd/live/service/service.hpp"
+#include "schedulerd/live/store/node_trust_rows.hpp"
+#include "schedulerd/live/store/sqlite.hpp"
 
 namespace tidepool::live {
 
 class JournalReads final : public leader::TurnReads {
  public:
-  // `journal` outlives it.
-  explicit JournalReads(Journal& journal) : journal_(journal) {}
+  // The journal has been opened before, by this process. `vfs` as in JournalOptions.
+  [[nodiscard]] static Result<std::unique_ptr<JournalReads>> open(const std::string& path, const std::string& vfs = "");
 
   [[nodiscard]] Result<std::optional<leader::StoredReceipt>> receipt_for(const Idempotency& request) override;
   [[nodiscard]] Result<std::optional<leader::EndedNote>> ended(JobId job) override;
@@ -22,7 +28,12 @@ class JournalReads final : public leader::TurnReads {
   [[nodiscard]] Status can_run(const PolicyVersion& version, const std::string& params) override;
 
  private:
-  Journal& journal_;
+  explicit JournalReads(Database database) : database_(std::move(database)) {}
+  [[nodiscard]] Status prepare();
+
+  Database database_;
+  NodeTrustRows node_trust_;
+  Statement find_receipt_, find_ended_, find_tokens_, find_policy_;
 };
 
 }  // namespace tidepool::live

@@ -1,13 +1,12 @@
 // The one thread that owns the daemon's turn, and the shell around it: takes what has come in, lets the turn learn and
-// decide (schedulerd/leader/daemon_turn.hpp), writes its rows as one batch, and only after the commit answers clients,
-// publishes the picture and sends orders. See docs/adr/0002-step-then-commit.md for why learning may run ahead of the
-// commit.
+// decide (schedulerd/leader/daemon_turn.hpp), and hands what follows to a writer (turn_writer.hpp), which makes it
+// durable and only then answers clients, publishes the picture and sends orders. See docs/adr/0002-step-then-commit.md
+// for why learning may run ahead of the commit, and docs/adr/0039-written-behind.md for by how much.
 //
-// An error of turn() means that the disk and the engine may differ: drop the loop, exit, recover.
+// An error of turn(), settle() or run() means that the disk and the engine may differ: drop the loop, exit, recover.
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,13 +14,14 @@
 
 #include "base/result.hpp"
 #include "schedulerd/leader/daemon_turn.hpp"
-#include "schedulerd/live/journal_reads.hpp"
+#include "schedulerd/live/pending_reads.hpp"
 #include "schedulerd/live/policies/policy_asker.hpp"
 #include "schedulerd/live/service/clock.hpp"
 #include "schedulerd/live/service/inbox.hpp"
 #include "schedulerd/live/service/publisher.hpp"
 #include "schedulerd/live/store/journal.hpp"
 #include "schedulerd/live/store/recovery.hpp"
+#include "schedulerd/live/turn_writer.hpp"
 
 namespace tidepool::live {
 
@@ -30,20 +30,15 @@ class Loop {
   // What the loop needs and does not own; each outlives it.
   struct Links {
     Journal& journal;
+    leader::TurnReads& reads;  // of what the journal has committed
     DaemonClock& clock;
     Inbox& inbox;
     Outbox& outbox;
     Publisher& publisher;
     PolicyAsker* asker = nullptr;  // null = no policy file is ever asked
   };
-  // How long a turn took, and how many failures it has learnt of which not each is an event.
-  struct TurnTimes {
-    Duration round;   // to learn and to decide
-    Duration commit;  // to write it down
-    const core::StageTimes& stages;
-    std::size_t checkpoint_failures = 0;
-  };
-  using OnTurn = std::function<void(const TurnTimes&)>;
+  using TurnTimes = TurnWriter::TurnTimes;
+  using OnTurn = TurnWriter::OnTurn;
 
   // Publishes the recovered picture at once. `policy` is the name shown as the active one.
   Loop(Recovered recovered, std::string policy, const Links& links);
@@ -51,67 +46,62 @@ class Loop {
   void set_damping(const core::NodeDamping& damping) { turn_.set_damping(damping); }
   // What judges the jobs that ask for no detector of stragglers by name. Likewise.
   void set_detector(const std::string& name) { turn_.set_detector(name); }
-  // For measurements; called on the loop's thread. Set it before the first turn.
-  void observe(OnTurn on_turn) { on_turn_ = std::move(on_turn); }
+  // For measurements; called on the writer's thread. Set it before the first turn.
+  void observe(OnTurn on_turn) { writer_.observe(std::move(on_turn)); }
 
-  // Turns until the inbox is closed and empty, then stores a snapshot.
+  // Turns until the inbox is closed and empty, then stores a snapshot. A failure of the disk closes the inbox.
   [[nodiscard]] Status run();
-  // One turn; waits at most `patience` for something to do.
+  // One turn; waits at most `patience` for something to do. What it owes goes out when it is durable.
   [[nodiscard]] Status turn(std::chrono::microseconds patience);
+  // Waits until all turns are durable and told.
+  [[nodiscard]] Status settle() { return writer_.settle(); }
 
   [[nodiscard]] const core::ClusterState& state() const { return turn_.state(); }
   // When a turn is due though nothing comes in.
   [[nodiscard]] std::optional<Instant> next_due() const { return turn_.next_due(); }
 
  private:
-  using Done = std::function<void(Result<Receipt>)>;
   // What has come in, apart: for the turn, and for the shell alone.
   struct Taken {
     std::vector<leader::TurnItem> items;
-    std::vector<Done> answers;  // by item; empty where none is awaited
+    std::vector<TurnWriter::Done> answers;  // by item; empty where none is awaited
     std::vector<PolicyComparedItem> comparisons;
   };
-  // What the turn owes to others once it is durable.
-  struct Owed {
+  // What of a turn matters to policy files.
+  struct Asked {
     Instant now;
-    std::vector<Done> answers;
-    leader::TurnResult result;
-    std::vector<core::Event> events;
-    std::size_t checkpoint_failures = 0;
+    std::optional<std::int64_t> round;  // of the active one, to be asked now
+    bool shadow_due = false;
   };
+  using Report = std::shared_ptr<const ShadowReport>;
   [[nodiscard]] Inbox::Gathering gathering() const;
   [[nodiscard]] static Taken sorted(std::vector<InboxItem> items);
-  // Errors of these are the journal's.
-  [[nodiscard]] Status write(std::vector<leader::TurnRow>& rows, Owed& owed);
-  [[nodiscard]] Status commit(const Owed& owed);
-  // These go out after the commit.
-  void tell(Owed& owed);
-  void publish(Instant now);
-  // Policy files: asks what is to be asked, after the commit.
-  void ask_policies(const Owed& owed);
-  void ask_shadow(const Owed& owed);
+  [[nodiscard]] Status hand_over(TurnWriter::Turn turn);
+  [[nodiscard]] std::shared_ptr<const Published> picture(Instant now);
+  // Policy files.
+  [[nodiscard]] static Asked asked_after(const leader::TurnResult& result, Instant now);
+  void ask_policies(const Asked& asked);
+  void ask_shadow(const Asked& asked);
   [[nodiscard]] std::shared_ptr<const RunnablePolicy> runnable(const core::PolicyFileRef& ref,
                                                                std::shared_ptr<const RunnablePolicy>& kept);
-  // True if readers see something else now.
-  [[nodiscard]] Result<bool> add_comparison(const PolicyComparedItem& item, Instant now);
-  [[nodiscard]] Status begin_shadow(const std::optional<core::PolicyFileRef>& file, Instant now);
+  // The report to be kept; none = as it was.
+  [[nodiscard]] std::optional<Report> add_comparisons(const std::vector<PolicyComparedItem>& items, Instant now);
+  [[nodiscard]] std::optional<Report> begin_shadow(const std::vector<leader::TurnRow>& rows, Instant now);
   [[nodiscard]] std::chrono::microseconds time_to_wait(std::chrono::microseconds patience) const;
 
   leader::DaemonTurn turn_;
   std::string policy_;
   Links links_;
-  JournalReads reads_;
-  OnTurn on_turn_ = [](const TurnTimes&) {};
+  PendingReads reads_;
   core::StageTimes stages_{[this] { return links_.clock.now(); }};  // of this turn
   Instant published_at_;
-  Duration commit_took_;                                             // the newest one
-  std::size_t answered_ = 0;                                         // clients, with it
   std::shared_ptr<const RunnablePolicy> active_file_, shadow_file_;  // as last asked
-  std::shared_ptr<const ShadowReport> shadow_;
+  Report shadow_;
   bool shadow_due_ = false;   // there is something new to ask it about
   bool shadow_busy_ = false;  // its answer is on the way
   Instant shadow_asked_at_;
   Instant shadow_rests_until_;  // it was at its deadline
+  TurnWriter writer_;           // ends first: it writes what was handed to it
 };
 
 }  // namespace tidepool::live

@@ -1,5 +1,5 @@
-// The loop's dealings with policy files. It asks after a commit and goes on with whatever comes in; the answer is an
-// item of a later turn. The comparison with a shadow decides nothing and is the shell's alone.
+// The loop's dealings with policy files. It asks after a turn and goes on with whatever comes in; the answer is an
+// item of a later turn, and decides nothing before that. The comparison with a shadow is the shell's alone.
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::shared_ptr<const RunnablePolicy> Loop::runnable(const core::PolicyFileRef& 
                                                      std::shared_ptr<const RunnablePolicy>& kept) {
   if (kept && kept->ref == ref) return kept;
   kept = nullptr;
-  const auto version = links_.journal.policy_version(ref.name, ref.version);
+  const auto version = reads_.policy_version(ref.name, ref.version);
   if (!version.ok() || !*version) return nullptr;
   const auto params = parse_json(ref.params);
   if (!params) return nullptr;
@@ -33,16 +33,27 @@ std::shared_ptr<const RunnablePolicy> Loop::runnable(const core::PolicyFileRef& 
   return kept = std::make_shared<const RunnablePolicy>(*std::move(made));
 }
 
-void Loop::ask_policies(const Owed& owed) {
+Loop::Asked Loop::asked_after(const leader::TurnResult& result, Instant now) {
+  const auto rests = [](const core::Event& event) { return event.type == "generation.switched"; };
+  const auto brings_rest = [&](const leader::TurnRow& row) {
+    const auto* learnt = std::get_if<leader::FactRow>(&row);
+    return learnt != nullptr && std::any_of(learnt->events.begin(), learnt->events.end(), rests);
+  };
+  return {.now = now,
+          .round = result.policy_request,
+          .shadow_due = result.planned || std::any_of(result.rows.begin(), result.rows.end(), brings_rest)};
+}
+
+void Loop::ask_policies(const Asked& asked) {
   if (links_.asker == nullptr) return;
-  ask_shadow(owed);
-  if (!owed.result.policy_request) return;
+  ask_shadow(asked);
+  if (!asked.round) return;
   const core::PolicyFileRef& active = *state().deployment.active;
-  const std::int64_t number = *owed.result.policy_request;
-  const Instant now = std::max(owed.now, state().now);
+  const std::int64_t number = *asked.round;
+  const Instant now = std::max(asked.now, state().now);
   const auto policy = runnable(active, active_file_);
-  policies::host::RoundAsked asked{.state = state(), .now = now, .file = active, .number = number};
-  const bool is_asked = policy && links_.asker->ask(policy, std::move(asked));
+  policies::host::RoundAsked round{.state = state(), .now = now, .file = active, .number = number};
+  const bool is_asked = policy && links_.asker->ask(policy, std::move(round));
   // What could not be asked is given up in the next turn.
   const Instant until = is_asked ? now + links_.asker->patience_with(*policy) : now;
   turn_.await({.number = number, .until = until, .is_readable = policy != nullptr});
@@ -52,13 +63,11 @@ void Loop::ask_policies(const Owed& owed) {
 // rest, because no policy resizes one that is changing its size, and after a while, because time alone frees others.
 // One that was at its deadline rests for that while: its process would take a core from the one that decides, at every
 // decision.
-void Loop::ask_shadow(const Owed& owed) {
+void Loop::ask_shadow(const Asked& asked) {
   const core::PolicyDeployment& deployment = state().deployment;
   if (!deployment.shadow) return;
-  const Instant now = std::max(owed.now, state().now);
-  const auto rests = [](const core::Event& event) { return event.type == "generation.switched"; };
-  shadow_due_ = shadow_due_ || owed.result.planned || now - shadow_asked_at_ >= kShadowEvery ||
-                std::any_of(owed.events.begin(), owed.events.end(), rests);
+  const Instant now = std::max(asked.now, state().now);
+  shadow_due_ = shadow_due_ || asked.shadow_due || now - shadow_asked_at_ >= kShadowEvery;
   // One that is still busy with the round before is asked when that is done: its answer begins a turn.
   if (!shadow_due_ || shadow_busy_ || now < shadow_rests_until_) return;
   const auto policy = runnable(*deployment.shadow, shadow_file_);
@@ -68,27 +77,35 @@ void Loop::ask_shadow(const Owed& owed) {
   shadow_asked_at_ = now;
 }
 
-Result<bool> Loop::add_comparison(const PolicyComparedItem& item, Instant now) {
-  shadow_busy_ = false;
-  if (item.comparison.fault == kDeadline) shadow_rests_until_ = now + kShadowEvery;
-  if (state().deployment.shadow != item.file) return false;
-  auto report = shadow_ ? std::make_shared<ShadowReport>(*shadow_) : std::make_shared<ShadowReport>();
-  report->file = item.file;
-  report->add(item.comparison);
-  TP_TRY(links_.journal.set_shadow_report(report.get()));
-  shadow_ = std::move(report);
-  return true;
+std::optional<Loop::Report> Loop::add_comparisons(const std::vector<PolicyComparedItem>& items, Instant now) {
+  std::optional<Report> kept;
+  for (const PolicyComparedItem& item : items) {
+    shadow_busy_ = false;
+    if (item.comparison.fault == kDeadline) shadow_rests_until_ = now + kShadowEvery;
+    if (state().deployment.shadow != item.file) continue;
+    auto report = shadow_ ? std::make_shared<ShadowReport>(*shadow_) : std::make_shared<ShadowReport>();
+    report->file = item.file;
+    report->add(item.comparison);
+    kept = shadow_ = std::move(report);
+  }
+  return kept;
 }
 
-Status Loop::begin_shadow(const std::optional<core::PolicyFileRef>& file, Instant now) {
-  auto report = file ? std::make_shared<ShadowReport>() : nullptr;
-  if (report) {
-    report->file = *file;
-    report->since = now;
+// The comparison with a shadow begins anew, or ends.
+std::optional<Loop::Report> Loop::begin_shadow(const std::vector<leader::TurnRow>& rows, Instant now) {
+  std::optional<Report> kept;
+  for (const leader::TurnRow& row : rows) {
+    const auto* begun = std::get_if<leader::ShadowRow>(&row);
+    if (begun == nullptr) continue;
+    auto report = begun->file ? std::make_shared<ShadowReport>() : nullptr;
+    if (report) {
+      report->file = *begun->file;
+      report->since = now;
+    }
+    kept = shadow_ = report;
+    shadow_rests_until_ = Instant();
   }
-  shadow_ = report;
-  shadow_rests_until_ = Instant();
-  return links_.journal.set_shadow_report(report.get());
+  return kept;
 }
 
 }  // namespace tidepool::live

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/overloaded.hpp"
+#include "core/codec/reason_numbers.hpp"
 
 namespace tidepool::live {
 namespace {
@@ -82,6 +83,17 @@ void log_note(const leader::TurnNote& note) {
           },
       },
       note);
+}
+
+void log_intents(const core::Decision& decision) {
+  for (const auto& planned : decision.plan) {
+    spdlog::info("event=intent decision={} kind={} job={} reason={}", decision.id.text(), core::name_of(planned.intent),
+                 core::job_of(planned.intent).text(), core::name_of(planned.reason));
+  }
+  for (const auto& planned : decision.nodes) {
+    spdlog::info("event=intent decision={} kind={} node={} reason={}", decision.id.text(),
+                 core::name_of(planned.intent), core::node_name_of(planned.intent), core::name_of(planned.reason));
+  }
 }
 
 }  // namespace tidepool::live

@@ -88,7 +88,7 @@ PURE_EXCEPT = {"base/check.cpp", "base/log/open_files.cpp"}
 REASON_READER = re.compile(r"\bcore/state/reason_read\.hpp$|\bcore/codec/reason_numbers\.hpp$")
 READS_REASONS = (
     "core/state/reason", "core/words/", "core/codec/", "core/explain/", "core/facts/event_data.cpp",
-    "schedulerd/live/http/", "schedulerd/live/loop.cpp", "studies/replay/replay_account.cpp",
+    "schedulerd/live/http/", "schedulerd/live/turn_log.cpp", "studies/replay/replay_account.cpp",
     "tests/",
 )
 REASON_TEXT = re.compile(r"\bcore/(words/(sentence|unblock|straggler_words)|codec/codec\w*)\.hpp$")

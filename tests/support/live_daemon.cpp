@@ -68,9 +68,12 @@ Status LiveDaemon::recover() {
   auto history = live::SqliteHistory::open(now / "journal.db");
   if (!history.ok()) return history.error();
   history_ = *std::move(history);
+  auto reads = live::JournalReads::open(now / "journal.db");
+  if (!reads.ok()) return reads.error();
+  reads_ = *std::move(reads);
   const std::string policy(ground_.parts().policies.at("default")->name());
-  loop_ = std::make_unique<live::Loop>(*std::move(recovered), policy,
-                                       live::Loop::Links{*journal_, *daemon_clock_, *inbox_, post_, publisher_});
+  loop_ = std::make_unique<live::Loop>(
+      *std::move(recovered), policy, live::Loop::Links{*journal_, *reads_, *daemon_clock_, *inbox_, post_, publisher_});
   return ok_status();
 }
 
@@ -85,7 +88,7 @@ std::vector<sim::Outgoing> LiveDaemon::receive(const std::vector<sim::Incoming>&
   for (const sim::Incoming& incoming : batch) items.push_back(inbox_item(incoming));
   if (options_.turns_batches_round) std::reverse(items.begin(), items.end());
   for (auto& item : items) TP_CHECK(inbox_->try_push(std::move(item)).ok(), "the inbox has room");
-  TP_CHECK(loop_->turn(std::chrono::microseconds(0)).ok(), "the disk holds");
+  TP_CHECK(loop_->turn(std::chrono::microseconds(0)).ok() && loop_->settle().ok(), "the disk holds");
   tell_decisions();
   std::vector<sim::Outgoing> orders;
   for (auto& item : std::exchange(post_.items, {})) {

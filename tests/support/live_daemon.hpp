@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "schedulerd/live/journal_reads.hpp"
 #include "schedulerd/live/loop.hpp"
 #include "schedulerd/live/store/history.hpp"
 #include "sim/daemon.hpp"
@@ -61,6 +62,7 @@ class LiveDaemon final : public sim::Daemon {
   std::unique_ptr<live::Inbox> inbox_;
   std::unique_ptr<live::Loop> loop_;
   std::unique_ptr<live::SqliteHistory> history_;
+  std::unique_ptr<live::JournalReads> reads_;
   sim::NodeIds ids_;
   Instant clock_at_;  // of the daemon's own line
   DecisionId told_;   // the newest decision that was passed on

@@ -169,13 +169,17 @@ bool LoopWorld::boot(const std::string& folder) {
   }
   auto recovered = live::recover(*journal, parts);
   if (!recovered.ok()) return fail(recovered.error());
+  auto reads = live::JournalReads::open(folder + "/journal.db", options_.vfs);
+  if (!reads.ok()) return fail(reads.error());
+  loop_.reset();
+  reads_ = *std::move(reads);
   journal_ = std::make_unique<live::Journal>(*std::move(journal));
   daemon_clock_ = std::make_unique<live::DaemonClock>(clock, recovered->clock);
   inbox_ = std::make_unique<live::Inbox>(10'000);
   if (policy_files) asker_ = std::make_unique<live::PolicyAsker>(*policy_files, *inbox_);
   loop_ = std::make_unique<live::Loop>(
       *std::move(recovered), kPolicy,
-      live::Loop::Links{*journal_, *daemon_clock_, *inbox_, agent, publisher, asker_.get()});
+      live::Loop::Links{*journal_, *reads_, *daemon_clock_, *inbox_, agent, publisher, asker_.get()});
   if (on_turn) loop_->observe(on_turn);
   if (!detector.empty()) loop_->set_detector(detector);
   return true;
@@ -195,6 +199,7 @@ void LoopWorld::kill() {
   const std::string copy = copy_files("life-" + std::to_string(++kills_));
   loop_.reset();
   asker_.reset();
+  reads_.reset();
   journal_.reset();
   agent.disconnect();
   folder_ = copy;
@@ -202,12 +207,27 @@ void LoopWorld::kill() {
 
 void LoopWorld::stop() {
   loop_.reset();
+  reads_.reset();
   journal_.reset();
   kill();
 }
 
 bool LoopWorld::turn(std::vector<live::InboxItem> items, std::chrono::microseconds patience) {
-  for (auto& item : items) TP_CHECK(inbox_->try_push(std::move(item)).ok(), "the inbox has room");
+  return turn_ahead(std::move(items), patience) && settle();
+}
+
+bool LoopWorld::settle() {
+  const Status outcome = loop_->settle();
+  if (!outcome.ok()) failure = outcome.error().message;
+  return outcome.ok();
+}
+
+bool LoopWorld::turn_ahead(std::vector<live::InboxItem> items, std::chrono::microseconds patience) {
+  for (auto& item : items) {
+    if (inbox_->try_push(std::move(item)).ok()) continue;
+    TP_CHECK(!settle(), "an inbox is closed only when the journal has failed");
+    return false;
+  }
   const Status outcome = loop_->turn(patience);
   if (!outcome.ok()) failure = outcome.error().message;
   return outcome.ok();

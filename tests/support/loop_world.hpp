@@ -11,6 +11,7 @@
 
 #include "base/rng.hpp"
 #include "core/decide/engine.hpp"
+#include "schedulerd/live/journal_reads.hpp"
 #include "schedulerd/live/loop.hpp"
 #include "tests/support/manual_clock.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -69,8 +70,12 @@ class LoopWorld {
   void kill();
   // An orderly end: the journal is closed first, which folds its log into the file.
   void stop();
-  // One turn after the given items, or after the first that comes within `patience`; false if the journal failed.
+  // One turn after the given items, or after the first that comes within `patience`, written and told; false if the
+  // journal failed.
   bool turn(std::vector<live::InboxItem> items, std::chrono::microseconds patience = {});
+  // A turn that may still be being written, and all of those; likewise.
+  bool turn_ahead(std::vector<live::InboxItem> items, std::chrono::microseconds patience = {});
+  bool settle();
 
   [[nodiscard]] std::uint64_t digest() const;
   [[nodiscard]] const core::ClusterState& state() const { return loop_->state(); }
@@ -96,6 +101,7 @@ class LoopWorld {
   std::string folder_;
   int kills_ = 0;
   std::unique_ptr<live::Journal> journal_;
+  std::unique_ptr<live::JournalReads> reads_;
   std::unique_ptr<live::DaemonClock> daemon_clock_;
   std::unique_ptr<live::Inbox> inbox_;
   std::unique_ptr<live::PolicyAsker> asker_;

@@ -21,7 +21,11 @@ namespace tidepool::live {
 template <class Item>
 class EventQueue {
  public:
-  explicit EventQueue(std::size_t capacity) : capacity_(capacity) {}
+  using Weigh = std::size_t (*)(const Item&);
+  // `weigh`: how much work an item is; at least 1.
+  explicit EventQueue(
+      std::size_t capacity, Weigh weigh = [](const Item&) { return std::size_t{1}; })
+      : capacity_(capacity), weigh_(weigh) {}
 
   // Refused at once when full or closed, so that memory stays bounded; a client can try again.
   [[nodiscard]] Status try_push(Item item) {
@@ -56,7 +60,7 @@ class EventQueue {
     std::chrono::microseconds most{0};
   };
 
-  // Up to `limit` items in order; waits at most `patience` for the first one.
+  // Items in order until they weigh `limit`; waits at most `patience` for the first one.
   [[nodiscard]] std::vector<Item> take(std::size_t limit, std::chrono::microseconds patience,
                                        Gathering gathering = {}) {
     std::vector<Item> taken;
@@ -64,7 +68,8 @@ class EventQueue {
       std::unique_lock lock(mutex_);
       filled_.wait_for(lock, patience, [this] { return closed_ || !items_.empty(); });
       if (!items_.empty()) gather(lock, limit, gathering);
-      while (!items_.empty() && taken.size() < limit) {
+      for (std::size_t weight = 0; !items_.empty() && weight < limit;) {
+        weight += weigh_(items_.front());
         taken.push_back(std::move(items_.front()));
         items_.pop_front();
       }
@@ -104,6 +109,7 @@ class EventQueue {
   }
 
   const std::size_t capacity_;
+  const Weigh weigh_;
   mutable std::mutex mutex_;
   std::condition_variable filled_;
   std::condition_variable emptied_;

@@ -2,6 +2,7 @@
 // everything that leaves after a commit goes through the outbox.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -52,6 +53,13 @@ using InboxItem =
                  NodeJoinItem, NodeRenewalItem, PoolReportItem, StateReportItem>;
 using Inbox = EventQueue<InboxItem>;
 
+// A batch of submits is as much work as its jobs one by one.
+[[nodiscard]] inline std::size_t weight_of(const InboxItem& item) {
+  const auto* command = std::get_if<CommandItem>(&item);
+  const auto* batch = command == nullptr ? nullptr : std::get_if<SubmitJobs>(&command->command.body);
+  return batch == nullptr ? 1 : std::max<std::size_t>(1, batch->specs.size());
+}
+
 // --- out (schedulerd/leader/turn_result.hpp) -------------------------------------------------------
 
 using leader::Admission;
@@ -64,7 +72,7 @@ using OutboxItem = leader::TurnOrder;
 class Outbox {
  public:
   virtual ~Outbox() = default;
-  // Called on the loop's thread after each commit, in order; must not wait.
+  // Called on the writer's thread after the commit, in the order of turns; must not wait.
   virtual void post(std::vector<OutboxItem> items) = 0;
 };
 

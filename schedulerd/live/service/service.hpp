@@ -202,11 +202,11 @@ class PolicyEvaluator;
 class Service {
  public:
   virtual ~Service() = default;
-  // Thread-safe. `done` is called once, on the loop's thread, after the command is durable or refused.
+  // Thread-safe. `done` is called once, on the writer's thread, after the command is durable or refused.
   // When the queue is full it is refused at once with kUnavailable.
   virtual void submit(Command command, std::function<void(Result<Receipt>)> done) = 0;
   [[nodiscard]] virtual std::shared_ptr<const Published> published() const = 0;
-  // Thread-safe; called on the loop's thread with each batch of new events, in order. Returns a handle;
+  // Thread-safe; called on the writer's thread with each batch of new events, in order. Returns a handle;
   // dropping it ends the subscription.
   [[nodiscard]] virtual std::shared_ptr<void> subscribe(
       std::function<void(const std::vector<core::Event>&)> on_events) = 0;

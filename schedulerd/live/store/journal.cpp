@@ -13,7 +13,6 @@
 #include "schedulerd/live/store/journal_schema.hpp"
 #include "schedulerd/live/store/journal_upgrade.hpp"
 #include "schedulerd/live/store/node_trust_rows.hpp"
-#include "schedulerd/live/store/policy_rows.hpp"
 #include "schedulerd/live/store/retention.hpp"
 #include "schedulerd/live/store/sqlite.hpp"
 
@@ -85,13 +84,6 @@ Status prepare_schema(Database& database, const std::string& path) {
   return database.execute(kIndexesOfLists);
 }
 
-// Of what was found by a key; an empty key would be all, and names nothing.
-template <class T>
-Result<std::optional<T>> one_of(Result<std::vector<T>> found, const std::string& key) {
-  if (!found.ok()) return found.error();
-  return found->empty() || key.empty() ? std::optional<T>() : std::optional<T>(std::move(found->front()));
-}
-
 }  // namespace
 
 struct Journal::Impl {
@@ -111,9 +103,9 @@ struct Journal::Impl {
   std::map<JobId, std::int64_t> ordinals;  // next metric ordinal by job
 
   Statement begin, commit, add_row, add_event, add_decision, add_decision_job, add_metric, next_ordinal, thin_metrics;
-  Statement add_token, revoke_token, find_tokens, add_receipt, find_receipt;
+  Statement add_token, revoke_token, add_receipt;
   Statement set_placement, set_clock, find_ended;
-  Statement add_policy, note_checks, find_policy, set_shadow, drop_shadow;
+  Statement add_policy, note_checks, set_shadow, drop_shadow;
 
   Impl(std::string where, JournalOptions with, Database opened)
       : path(std::move(where)),
@@ -144,20 +136,15 @@ Status Journal::Impl::prepare() {
       {&thin_metrics, "DELETE FROM job_metrics WHERE job=?1 AND ordinal<?2 AND ordinal%?3<>0"},
       {&add_token, "INSERT INTO tokens VALUES(?1,?2,?3,?4,?5,?6,?7,?8)"},
       {&revoke_token, "UPDATE tokens SET revoked=1 WHERE id=?1"},
-      {&find_tokens, "SELECT id,name,role,tenant,secret_sha256,created_at,expires_unix_s,revoked FROM tokens"},
       {&add_receipt, "INSERT OR REPLACE INTO idempotency VALUES(?1,?2,?3,?4,?5,?6)"},
-      {&find_receipt, "SELECT request_hash,job,created_token FROM idempotency WHERE token=?1 AND key=?2"},
       {&set_placement, "INSERT OR REPLACE INTO placements VALUES(?1,?2,?3)"},
-      {&find_ended, "SELECT state,finished_us FROM ended_jobs WHERE id=?1"},
+      {&find_ended, "SELECT 1 FROM ended_jobs WHERE id=?1"},
       {&set_clock, "INSERT OR REPLACE INTO clock VALUES(1,?1,?2,?3,?4,?5,?6)"},
       {&add_policy,
        "INSERT INTO policy_versions "
        "SELECT ?1,?2,coalesce(max(ordinal),0)+1,?3,?4,?5,?6,?7,NULL FROM policy_versions WHERE true "
        "ON CONFLICT(name,version) DO UPDATE SET tests=excluded.tests,checks=NULL WHERE tests<>excluded.tests"},
       {&note_checks, "UPDATE policy_versions SET checks=?3 WHERE name=?1 AND version=?2"},
-      {&find_policy,
-       "SELECT name,version,created_at,created_by,manifest,source,tests,checks FROM policy_versions "
-       "WHERE name=?1 AND version=?2"},
       {&set_shadow, "INSERT OR REPLACE INTO shadow_report VALUES(1,?1)"},
       {&drop_shadow, "DELETE FROM shadow_report"},
   };
@@ -276,14 +263,6 @@ Status Journal::append(const leader::NodeCredential& credential) {
   return impl_->node_trust.put(credential);
 }
 
-Result<std::optional<leader::NodeToken>> Journal::node_token(const std::string& id) {
-  return one_of(impl_->node_trust.tokens(id), id);
-}
-
-Result<std::optional<leader::NodeCredential>> Journal::node_credential(const std::string& node) {
-  return one_of(impl_->node_trust.credentials(node), node);
-}
-
 Status Journal::revoke_token(const std::string& id) {
   TP_TRY(impl_->open_batch());
   return impl_->revoke_token.run(id);
@@ -309,19 +288,11 @@ Status Journal::append_ended(const core::Job& job) {
 
 Status Journal::complete_ended(const std::vector<std::shared_ptr<const core::Job>>& jobs) {
   for (const auto& job : jobs) {
-    const auto known = ended(job->id);
-    if (!known.ok()) return known.error();
-    if (!*known) TP_TRY(append_ended(*job));
+    bool is_known = false;
+    TP_TRY(impl_->find_ended.each([&](const Row&) { is_known = true; }, job->id.number()));
+    if (!is_known) TP_TRY(append_ended(*job));
   }
   return in_batch() ? impl_->commit.run() : ok_status();
-}
-
-Result<std::optional<leader::EndedNote>> Journal::ended(JobId job) {
-  std::optional<leader::EndedNote> found;
-  TP_TRY(impl_->find_ended.each(
-      [&](const Row& row) { found = leader::EndedNote{row.text(0), Instant::from_micros(row.integer(1))}; },
-      job.number()));
-  return found;
 }
 
 bool Journal::in_batch() const {
@@ -337,26 +308,6 @@ Status Journal::commit(const StoredClock& clock) {
   return ok_status();
 }
 
-Result<std::optional<leader::StoredReceipt>> Journal::receipt_for(const Idempotency& request) {
-  std::optional<leader::StoredReceipt> found;
-  TP_TRY(impl_->find_receipt.each(
-      [&](const Row& row) {
-        found = leader::StoredReceipt{.request_hash = row.text(0), .job = {}, .token_id = row.text(2)};
-        if (const auto job = row.maybe_integer(1)) found->job = JobId(static_cast<std::uint64_t>(*job));
-      },
-      request.token_id, request.key));
-  return found;
-}
-
-Result<std::vector<TokenRecord>> Journal::tokens() {
-  std::vector<TokenRecord> found;
-  TP_TRY(impl_->find_tokens.each([&](const Row& row) {
-    found.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), row.maybe_integer(6),
-                     row.integer(7) != 0});
-  }));
-  return found;
-}
-
 Status Journal::append(const PolicyVersion& version) {
   TP_TRY(impl_->open_batch());
   return impl_->add_policy.run(version.name, version.version, version.created_at, version.created_by, version.manifest,
@@ -366,12 +317,6 @@ Status Journal::append(const PolicyVersion& version) {
 Status Journal::note_checks(const std::string& name, const std::string& version, const PolicyChecks& checks) {
   TP_TRY(impl_->open_batch());
   return impl_->note_checks.run(name, version, canonical_json(to_json(checks)));
-}
-
-Result<std::optional<PolicyVersion>> Journal::policy_version(const std::string& name, const std::string& version) {
-  std::optional<PolicyVersion> found;
-  TP_TRY(impl_->find_policy.each([&](const Row& row) { found = policy_at(row); }, name, version));
-  return found;
 }
 
 Status Journal::set_shadow_report(const ShadowReport* report) {

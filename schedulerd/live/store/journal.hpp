@@ -1,10 +1,11 @@
 // The journal: every fact and decision in order, and beside them what readers ask for later (events,
 // measurements, decisions, tokens). One batch is one SQLite transaction; nothing in it may be acted
-// upon or acknowledged before commit() has returned ok.
+// upon or acknowledged before commit() has returned ok. Lookups of turns have a connection of their own
+// (schedulerd/live/journal_reads.hpp).
 //
 // An error of commit() is indeterminate: the batch may or may not be on disk. The only lawful answer
 // is to stop and recover from the disk. WAL, synchronous=FULL, one writing connection that also does
-// the checkpoints. One thread owns a journal.
+// the checkpoints. One thread at a time owns a journal.
 #pragma once
 
 #include <cstdint>
@@ -81,14 +82,6 @@ class Journal {
   Status commit(const StoredClock& clock);
   [[nodiscard]] bool in_batch() const;
 
-  // Sees the batch under way too.
-  [[nodiscard]] Result<std::optional<leader::StoredReceipt>> receipt_for(const Idempotency& request);
-  [[nodiscard]] Result<std::vector<TokenRecord>> tokens();
-  [[nodiscard]] Result<std::optional<leader::NodeToken>> node_token(const std::string& id);
-  [[nodiscard]] Result<std::optional<leader::NodeCredential>> node_credential(const std::string& node);
-  [[nodiscard]] Result<std::optional<leader::EndedNote>> ended(JobId job);
-  [[nodiscard]] Result<std::optional<PolicyVersion>> policy_version(const std::string& name,
-                                                                    const std::string& version);
   [[nodiscard]] Result<std::optional<ShadowReport>> shadow_report();
 
   // --- upkeep ------------------------------------------------------------------------------------

@@ -47,6 +47,28 @@ Outcome run_story(LoopWorld& world) {
   return outcome;
 }
 
+// Turns go on while those before them are being written: up to four at once.
+Outcome run_ahead(LoopWorld& world, std::vector<std::uint64_t>& digests) {
+  Outcome outcome;
+  outcome.booted = world.boot(world.dir / "state");
+  if (!outcome.booted) return outcome;
+  digests.push_back(world.digest());
+  std::vector<live::InboxItem> hello{world.agent.hello()};
+  outcome.failed = !world.turn(std::move(hello));
+  digests.push_back(world.digest());
+  for (int turn = 0; turn < kTurns && !outcome.failed; ++turn) {
+    world.clock.pass(Duration::millis(500));
+    std::vector<live::InboxItem> items;
+    items.push_back(submit("job", "", [&outcome](const Result<live::Receipt>& receipt) {
+      if (receipt.ok()) outcome.acknowledged.push_back(*receipt->job);
+    }));
+    outcome.failed = !world.turn_ahead(std::move(items)) || (turn % 4 == 3 && !world.settle());
+    digests.push_back(world.digest());
+  }
+  outcome.failed = !world.settle() || outcome.failed;
+  return outcome;
+}
+
 live::JournalOptions on_failing_disk() {
   return {.vfs = kFaultVfs, .snapshot_every = 12, .retention = Duration::seconds(0)};
 }
@@ -97,6 +119,38 @@ TEST_CASE("whatever operation of the disk fails, nothing acknowledged is lost an
   std::printf("disk faults: %lld points, %lld struck\n", static_cast<long long>(points),
               static_cast<long long>(struck));
   CHECK(struck > points * 9 / 10);
+}
+
+TEST_CASE(
+    "of turns that are ahead of a disk that fails, a restart finds the first ones whole, all that were acknowledged") {
+  arm_disk_fault(DiskFault::kNone, 0);
+  std::int64_t operations = 0;
+  {
+    LoopWorld world(on_failing_disk());
+    std::vector<std::uint64_t> digests;
+    const Outcome outcome = run_ahead(world, digests);
+    INFO(world.failure);
+    REQUIRE_FALSE(outcome.failed);
+    REQUIRE(outcome.acknowledged.size() == kTurns);
+    operations = disk_operations();
+  }
+  int failed = 0;
+  for (const DiskFault fault : {DiskFault::kError, DiskFault::kTorn, DiskFault::kSyncLost}) {
+    for (std::int64_t at = 1; at <= operations; ++at) {
+      INFO("fault " << static_cast<int>(fault) << " at operation " << at);
+      arm_disk_fault(fault, at);
+      LoopWorld world(on_failing_disk());
+      std::vector<std::uint64_t> digests;
+      const Outcome outcome = run_ahead(world, digests);
+      failed += outcome.failed ? 1 : 0;
+      arm_disk_fault(DiskFault::kNone, 0);
+      LoopWorld next;
+      REQUIRE(next.boot(world.copy_files("after")));
+      for (const JobId job : outcome.acknowledged) CHECK(next.state().find_job(job) != nullptr);
+      if (outcome.booted) CHECK(std::find(digests.begin(), digests.end(), next.digest()) != digests.end());
+    }
+  }
+  CHECK(failed > operations);
 }
 
 TEST_CASE("of a turn whose commit fails nothing leaves the daemon: no answer, no picture, no event, no order") {

@@ -8,6 +8,15 @@ namespace {
 using namespace std::chrono_literals;
 }
 
+TEST_CASE("heavy items fill a take as so many light ones, and one that is too heavy alone is taken alone") {
+  EventQueue<int> queue(9, [](const int& item) { return static_cast<std::size_t>(item); });
+  for (const int item : {1, 3, 2, 50, 1}) REQUIRE(queue.try_push(item).ok());
+  CHECK(queue.take(4, 0us) == std::vector{1, 3});
+  CHECK(queue.take(1, 0us) == std::vector{2});
+  CHECK(queue.take(10, 0us) == std::vector{50});
+  CHECK(queue.take(10, 0us) == std::vector{1});
+}
+
 TEST_CASE("a full queue refuses at once and says to try again") {
   EventQueue<int> queue(2);
   REQUIRE(queue.try_push(1).ok());

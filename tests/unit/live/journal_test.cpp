@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/codec/codec.hpp"
+#include "schedulerd/live/journal_reads.hpp"
 #include "schedulerd/live/store/ended_lists.hpp"
 #include "schedulerd/live/store/history.hpp"
 #include "schedulerd/live/store/journal_mark.hpp"
@@ -234,32 +235,36 @@ TEST_CASE("what was not committed is not there") {
   CHECK(bodies(journal).size() == 1);
 }
 
-TEST_CASE("an idempotency key is known within its batch, after a restart, and for its token only") {
+TEST_CASE("an idempotency key is known once it is committed, after a restart, and for its token only") {
   const test::TemporaryFolder dir;
   const Idempotency request{.key = "k", .token_id = "t", .request_hash = "h"};
   {
     Journal journal = open(dir / "j.db");
-    CHECK_FALSE(journal.receipt_for(request)->has_value());
+    const auto reads = JournalReads::open(dir / "j.db").value();
+    CHECK_FALSE(reads->receipt_for(request)->has_value());
     REQUIRE(journal.append(request, Receipt{.job = JobId(7)}, 100).ok());
-    REQUIRE((*journal.receipt_for(request))->job == JobId(7));
+    CHECK_FALSE(reads->receipt_for(request)->has_value());
     REQUIRE(journal.commit(clock_at(1)).ok());
+    REQUIRE((*reads->receipt_for(request))->job == JobId(7));
   }
-  Journal journal = open(dir / "j.db");
-  REQUIRE(journal.receipt_for(request)->has_value());
-  CHECK((*journal.receipt_for(request))->request_hash == "h");
-  CHECK_FALSE(journal.receipt_for({.key = "k", .token_id = "other", .request_hash = "h"})->has_value());
+  const Journal journal = open(dir / "j.db");
+  const auto reads = JournalReads::open(dir / "j.db").value();
+  REQUIRE(reads->receipt_for(request)->has_value());
+  CHECK((*reads->receipt_for(request))->request_hash == "h");
+  CHECK_FALSE(reads->receipt_for({.key = "k", .token_id = "other", .request_hash = "h"})->has_value());
 }
 
 TEST_CASE("an idempotency key is forgotten after 24 hours") {
   const test::TemporaryFolder dir;
   Journal journal = open(dir / "j.db");
+  const auto reads = JournalReads::open(dir / "j.db").value();
   const Idempotency request{.key = "k", .token_id = "t", .request_hash = "h"};
   REQUIRE(journal.append(request, Receipt{}, 1'795'000'000).ok());
   REQUIRE(journal.commit(clock_at(0)).ok());
   REQUIRE(journal.snapshot({}, clock_at(86'399LL * 1'000'000)).ok());
-  CHECK(journal.receipt_for(request)->has_value());
+  CHECK(reads->receipt_for(request)->has_value());
   REQUIRE(journal.snapshot({}, clock_at(86'402LL * 1'000'000)).ok());
-  CHECK_FALSE(journal.receipt_for(request)->has_value());
+  CHECK_FALSE(reads->receipt_for(request)->has_value());
 }
 
 TEST_CASE("a damaged row is refused by its number") {
@@ -568,13 +573,16 @@ TEST_CASE("a version of a policy that is sent again has the tests of then, and h
   REQUIRE(journal.note_checks("capped", "ab", {}).ok());
   version.created_by = "another";
   REQUIRE(journal.append(version).ok());
-  const auto same = journal.policy_version("capped", "ab").value();
+  REQUIRE(journal.commit(clock_at(1)).ok());
+  const auto reads = JournalReads::open(dir / "j.db").value();
+  const auto same = reads->policy_version("capped", "ab").value();
   REQUIRE(same);
   CHECK(same->checks);
   CHECK(same->created_by == "t");
   version.tests = "{}";
   REQUIRE(journal.append(version).ok());
-  const auto sent_again = journal.policy_version("capped", "ab").value();
+  REQUIRE(journal.commit(clock_at(2)).ok());
+  const auto sent_again = reads->policy_version("capped", "ab").value();
   REQUIRE(sent_again);
   CHECK(sent_again->tests == "{}");
   CHECK_FALSE(sent_again->checks);
