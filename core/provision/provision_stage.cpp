@@ -13,6 +13,7 @@
 #include "core/provision/node_orders.hpp"
 #include "core/provision/size_steps.hpp"
 #include "core/state/job_work.hpp"
+#include "core/state/worker_groups.hpp"
 #include "core/tenants/preemption_limits.hpp"
 #include "core/tenants/start_limits.hpp"
 
@@ -131,7 +132,8 @@ class NodePlanner {
   // Jobs that run can give the slots that the gang lacks and lose less than they cost. Where the policy does not have
   // them do so, the gang gets nodes once it has waited for as long as one takes to come.
   [[nodiscard]] bool others_give_way(const Job& job, const PoolSpec& spec, int lacking) {
-    const bool any_slots_do = job.spec.gpus_per_worker == 1 && (gang_of(job) == 1 || !job.spec.pack_node);
+    const bool is_apart = gang_of(job) == 1 || !(job.spec.pack_node || has_groups(job.spec));
+    const bool any_slots_do = job.spec.gpus_per_worker == 1 && is_apart;
     if (!any_slots_do || now_ - waits_since(job) >= spec.lead_time) return false;
     const auto [known, is_first] = steps_down_.try_emplace(spec.slot_type);
     if (is_first) known->second = steps_down(state_, spec.slot_type);
@@ -283,23 +285,24 @@ class NodePlanner {
   // What a slot of the node brings: what jobs would lose without it, wherever they lose least, if they made the best
   // of what is free. None: some job there cannot go elsewhere now, or all will soon have ended.
   [[nodiscard]] std::optional<Money> worth_of(const PoolNode& mine, const PoolSpec& spec) const {
-    std::map<JobId, int> workers;
+    std::map<JobId, std::vector<WorkerId>> workers;
     std::set<WorkerId> seen;
     for (const WorkerId owner : state_.find_node(mine.node)->owners) {
-      if (owner && seen.insert(owner).second) ++workers[state_.find_worker(owner)->job];
+      if (owner && seen.insert(owner).second) workers[state_.find_worker(owner)->job].push_back(owner);
     }
     NodeRoom elsewhere(state_);
     elsewhere.leave_out(mine.node);
     int lacking = 0;
     bool any_stays = false;
-    for (const auto& [id, here] : workers) {
+    for (const auto& [id, on_it] : workers) {
       const Job& job = *state_.find_job(id);
       if (!may_move(job)) return std::nullopt;
+      const auto here = static_cast<int>(with_groups(job, on_it).size());
       const std::string type = job.spec.mixed_types ? kAnyType : state_.find_node(mine.node)->slot_type;
       const int fit = std::min(here, elsewhere.workers_of(job, type));
       elsewhere.take(job, fit, type);
       const int slots = (here - fit) * job.spec.gpus_per_worker;
-      if (slots > 0 && job.spec.gpus_per_worker > 1) return std::nullopt;
+      if (slots > 0 && (job.spec.gpus_per_worker > 1 || has_groups(job.spec))) return std::nullopt;
       lacking += slots;
       const auto end = expected_end(job);
       any_stays = any_stays || !end || *end - now_ > kEmptiedWithin;
