@@ -9,6 +9,7 @@
 #include "core/state/budget_hold.hpp"
 #include "core/state/job_work.hpp"
 #include "core/state/worker_groups.hpp"
+#include "core/tenants/start_limits.hpp"
 
 namespace tidepool::core {
 
@@ -220,6 +221,18 @@ std::vector<const Job*> waiting_jobs(const ClusterState& state) {
     return std::tuple(-one->spec.priority, one->id) < std::tuple(-other->spec.priority, other->id);
   });
   return waiting;
+}
+
+void serve_backlog(const ClusterState& state, const NodeRoom& room,
+                   const std::function<void(const BacklogGang&)>& serve) {
+  StartLimits limits(state);
+  for (const Job* job : waiting_jobs(state)) {
+    const int gang = gang_of(*job);
+    const int lacking = std::max(0, gang - room.workers_of(*job)) * job->spec.gpus_per_worker;
+    if (!limits.allow(*job, room.coming() + lacking)) continue;
+    limits.take(*job);
+    serve({.job = job, .workers = gang, .slots_lacking = lacking});
+  }
 }
 
 namespace {

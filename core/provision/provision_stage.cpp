@@ -15,7 +15,6 @@
 #include "core/state/job_work.hpp"
 #include "core/state/worker_groups.hpp"
 #include "core/tenants/preemption_limits.hpp"
-#include "core/tenants/start_limits.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -100,23 +99,22 @@ class NodePlanner {
     for (const GangNeed& need : moving_workers(state_, now_)) {
       any = orders_.serve(need, [&](const NodePool& pool) { return may_buy(pool); }) || any;
     }
-    StartLimits limits(state_);
-    for (const Job* job : waiting_jobs(state_)) {
-      const int lacking = std::max(0, gang_of(*job) - orders_.room().workers_of(*job)) * job->spec.gpus_per_worker;
-      if (!limits.allow(*job, orders_.room().coming() + lacking)) continue;
-      limits.take(*job);
-      bool gives_way = false;
-      const auto may_buy_for_it = [&](const NodePool& pool) {
-        if (wish_of(pool) != nullptr) return false;
-        gives_way = gives_way || others_give_way(*job, pool.spec, lacking);
-        return !is_settled(pool) && !gives_way;
-      };
-      const bool waits_for_nodes = orders_.serve({.job = job, .workers = gang_of(*job)}, may_buy_for_it);
-      if (!waits_for_nodes && lacking > 0) not_served_.push_back(job);
-      any = waits_for_nodes || any;
-      if (gives_way) slots_to_give_ += lacking;
-    }
+    serve_backlog(state_, orders_.room(), [&](const BacklogGang& gang) { any = serve_waiting(gang) || any; });
     return any;
+  }
+
+  // Whether it waits for a node that is on its way, or will be.
+  bool serve_waiting(const BacklogGang& gang) {
+    bool gives_way = false;
+    const auto may_buy_for_it = [&](const NodePool& pool) {
+      if (wish_of(pool) != nullptr) return false;
+      gives_way = gives_way || others_give_way(*gang.job, pool.spec, gang.slots_lacking);
+      return !is_settled(pool) && !gives_way;
+    };
+    const bool waits_for_nodes = orders_.serve({.job = gang.job, .workers = gang.workers}, may_buy_for_it);
+    if (!waits_for_nodes && gang.slots_lacking > 0) not_served_.push_back(gang.job);
+    if (gives_way) slots_to_give_ += gang.slots_lacking;
+    return waits_for_nodes;
   }
 
   // Nodes that were given back now would be bought again in a moment.
