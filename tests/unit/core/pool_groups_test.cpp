@@ -1,4 +1,5 @@
 // Nodes of pools for jobs whose workers come in groups: one domain has to hold each group.
+#include "core/explain/explain.hpp"
 #include "core/provision/node_orders.hpp"
 #include "tests/support/pool_story.hpp"
 #include "tests/support/reasons.hpp"
@@ -33,6 +34,12 @@ TEST_CASE("A group that no node has room for gets a node that holds it, however 
         std::vector<std::string>{"gpu-1: one more node for job-1, which needs 4 slots: what is there or on the way has "
                                  "room for none; a node of 4 slots costs 4 an hour and is there in about 30 s"});
   CHECK(story.plan().empty());
+  const core::Explanation told = core::explain(story.state(), job);
+  CHECK(told.summary ==
+        "waits for nodes: it needs a group of 4 slots on one node, and there is room for none; with all that its pools "
+        "may have there is room for 4");
+  CHECK_FALSE(core::cannot_start(story.job(job), told.reason));
+  CHECK(told.evidence.front() == "gpu-1 was asked for 0 s ago; nodes of pool gpu take about 30 s");
   story.learn(core::PoolNodeCreated{1, "i-1", {}});
   const NodeId node = story.node(4, "gpu-1");
   CHECK(story.plan().empty());
@@ -47,6 +54,20 @@ TEST_CASE("What is left beside whole groups on a node counts as room for none") 
   const auto said = story.plan();
   REQUIRE(said.size() == 2);  // one slot is left on the first node, and four are on each of these
   CHECK_THAT(said.front(), Catch::StartsWith("gpu-1: 2 more nodes for job-2, which needs 6 slots"));
+}
+
+TEST_CASE("A job with more groups than its pools may ever hold is told so, with what would help") {
+  PoolStory story({nodes_of(4)});
+  story.node(4);
+  const JobId job = story.submit({.min = 24, .max = 24, .group = 4});
+  CHECK(story.plan().empty());
+  const core::Explanation told = core::explain(story.state(), job);
+  CHECK(told.summary ==
+        "cannot start: it needs 6 groups of 4 slots, each on one node, and there is room for 1, and for 5 with all "
+        "nodes that its pools may have");
+  CHECK(core::cannot_start(story.job(job), told.reason));
+  CHECK(std::any_of(told.advice.begin(), told.advice.end(),
+                    [](const auto& advice) { return advice.text == "raise max of pool gpu, which is 4 nodes"; }));
 }
 
 TEST_CASE("No node is asked for that is too small for a group, unless groups may be on several nodes of its type") {
