@@ -83,14 +83,16 @@ struct PreemptionRefused {
   }
 };
 
-// Slots enough are free, but on too few nodes as many as each of its workers needs: other jobs leave nodes for it.
+// Slots enough are free, but on too few nodes as many as each of its workers, or groups of workers, needs: other jobs
+// leave nodes for it.
 struct NodesBeingCleared {
-  int workers = 0;
-  int slots_each = 0;
+  int workers = 0;                // or groups
+  int slots_each = 0;             // of one of these
+  std::optional<int> group = {};  // workers of a group
   static constexpr Traits kTraits{"NodesBeingCleared", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
   bool operator==(const NodesBeingCleared&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
-    at("workers", self.workers), at("slots_each", self.slots_each);
+    at("workers", self.workers), at("slots_each", self.slots_each), at("group", self.group);
   }
 };
 
