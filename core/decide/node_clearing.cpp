@@ -15,6 +15,8 @@
 #include "core/state/job_work.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"
+#include "core/state/node_labels.hpp"
+#include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -30,6 +32,20 @@ struct Departure {
   Way way = Way::kStays;
 };
 
+// What of the job needs slots of one node together, at its smallest size: its workers, or its groups. None: no nodes
+// are cleared for it.
+std::optional<GangSize> cleared_size(const JobSpec& spec) {
+  if (spec.scaling.price_cap || spec.placement.exclusive || has_strict_topology(spec)) return std::nullopt;
+  if (has_groups(spec) && spec.placement.key != kNodeLabel) return std::nullopt;
+  const int group = spec.elastic.group;
+  const GangSize size{.workers = spec.elastic.sizes.front() / group, .slots_each = group * spec.gpus_per_worker};
+  return size.slots_each == 1 ? std::nullopt : std::optional(size);
+}
+
+std::optional<int> group_of(const Job& job) {
+  return has_groups(job.spec) ? std::optional(job.spec.elastic.group) : std::nullopt;
+}
+
 // What a clearing uses up, beside the slots of the draft.
 struct Room {
   SlotReservations& reservations;
@@ -38,13 +54,13 @@ struct Room {
 
 class NodeClearing {
  public:
-  // `type`: of slots, where all workers have to be on one; null = any.
+  // `type`: of slots, where all workers have to be on one; null = any. Requires: nodes are cleared for the job.
   NodeClearing(DecisionDraft& draft, const Job& waiting, Room room, const std::string* type)
       : draft_(draft),
         waiting_(waiting),
         reservations_(room.reservations),
         limits_(room.limits),
-        gang_{.workers = waiting.spec.elastic.sizes.front(), .slots_each = waiting.spec.gpus_per_worker} {
+        gang_(*cleared_size(waiting.spec)) {
     for (const auto& [id, node] : draft.state().nodes) {
       if (!may_hold(draft, node, waiting)) continue;
       if (type != nullptr && node.slot_type != *type) continue;
@@ -233,8 +249,9 @@ class NodeClearing {
       if (contains(leaving.workers, id)) in_rank_order.push_back(id);
     }
     const reason::MovedForRoom reason{.for_job = waiting_.id,
-                                      .size = gang_.workers,
+                                      .size = waiting_.spec.elastic.sizes.front(),
                                       .slots_each = gang_.slots_each,
+                                      .group = group_of(waiting_),
                                       .node = draft_.state().find_worker(in_rank_order.front())->node,
                                       .cost_s = cost_of_moving(job, static_cast<int>(in_rank_order.size()))};
     draft_.conclude(job, MoveIntent{job.id, *std::move(joining), std::move(in_rank_order), ReplaceCause::kTogether},
@@ -262,8 +279,7 @@ bool is_cleared_for(const Job& job) {
 
 bool clear_nodes_for(DecisionDraft& draft, const Job& waiting, SlotReservations& reservations,
                      PreemptionLimits& limits) {
-  const bool is_bound = has_gang_rule(waiting.spec) || waiting.spec.scaling.price_cap;
-  if (waiting.spec.gpus_per_worker == 1 || is_bound || draft.reserved() > 0) return false;
+  if (!cleared_size(waiting.spec) || draft.reserved() > 0) return false;
   const FreeSlots& slots = draft.free_slots();
   std::vector<const std::string*> types{nullptr};
   if (!waiting.spec.mixed_types && slots.has_several_types()) {
@@ -280,7 +296,8 @@ bool clear_nodes_for(DecisionDraft& draft, const Job& waiting, SlotReservations&
 }
 
 Finding waits_for_cleared(const Job& job) {
-  return {reason::NodesBeingCleared{.workers = job.spec.elastic.sizes.front(), .slots_each = job.spec.gpus_per_worker},
+  const GangSize size = *cleared_size(job.spec);
+  return {reason::NodesBeingCleared{.workers = size.workers, .slots_each = size.slots_each, .group = group_of(job)},
           {BlockedOn::kNodesCleared}};
 }
 

@@ -1,5 +1,6 @@
 // Nodes are cleared for a gang that waits: slots enough are free, but on too few nodes as many as one of its workers
-// needs (core/place/clearing.hpp). Workers of other jobs leave nodes for it, and their jobs go on elsewhere.
+// needs (core/place/clearing.hpp). Workers of other jobs leave nodes for it, and their jobs go on elsewhere. A group of
+// workers that has to be on one node counts as one worker with the slots of all of them.
 //
 // Safe rules. Only a job that holds nothing has others leave, at its smallest size, and only jobs with narrower workers
 // leave, so no two jobs clear nodes for each other in turn. It counts with free slots alone: what else comes free is

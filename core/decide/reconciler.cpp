@@ -423,6 +423,7 @@ class Reconciler {
     draft_.set_unsettled();
     const Reason lacks = waits_by_rules(draft_.state(), draft_.free_slots(), job);
     if (const std::optional<WaitsAt> at = find_place(job)) {
+      if (!at->comes() && waits_for_nodes(entry)) return;
       if (job.spec.placement.strategy == TopologyStrategy::kStrictPack) {
         wait_at(job, *at);
       } else if (rule_ == LineRule::kReserves) {

@@ -397,7 +397,9 @@ bool cannot_start(const Job& job, const Reason& why) {
   if (job.state() != JobState::kPending) return false;
   const auto* never = reason_as<reason::NeverFits>(why);
   if (never != nullptr) return never->with_pools.value_or(0) < never->needed;
-  return is_any_of<reason::NoNodeMatches, reason::DomainsTooSmall>(why);
+  const auto* small = reason_as<reason::DomainsTooSmall>(why);
+  if (small != nullptr) return small->with_pools.value_or(0) < small->needed;
+  return is_any_of<reason::NoNodeMatches>(why);
 }
 
 Explanation explain(const ClusterState& state, JobId id) {

@@ -281,11 +281,13 @@ void suggest_never_fits(const ClusterState& state, const Job& job, const reason:
 // Of a job whose workers have rules together: as many as find room by these, or ever can.
 void suggest_smaller(const ClusterState& state, const Job& job, Explanation& out) {
   const auto* never = reason_as<reason::DomainsTooSmall>(out.reason);
+  if (never != nullptr && never->with_pools.value_or(0) >= never->needed) return;
   const int fits =
       never == nullptr ? FreeSlots(state).room_for(job) : never->room / (never->apart ? 1 : job.spec.gpus_per_worker);
   if (fits >= 1 && fits < job.spec.elastic.min) {
     out.advice.push_back("lower elastic.min to " + std::to_string(fits));
   }
+  if (never != nullptr) suggest_pools(state, job, out);
   const RoomIn room = never == nullptr ? RoomIn::kFreeSlots : RoomIn::kEmptyCluster;
   if (fits_if_mixed(state, job, room)) out.advice.emplace_back(kMixTypes);
 }

@@ -66,6 +66,25 @@ void tell_room(const ClusterState& state, const Job& job, reason::NeverFits& why
   if (any_comes && most > why.cluster) why.with_pools = most;
 }
 
+// Room for groups of its workers: of each type on what is there and on all nodes that pools may still make.
+void tell_pools(const ClusterState& state, const Job& job, reason::DomainsTooSmall& why) {
+  if (!why.group) return;
+  const NodeRoom room(state);
+  std::map<std::string, int> workers;
+  for (const auto& [name, pool] : state.pools.pools) {
+    const int nodes = suits(job, pool.spec) ? nodes_to_come(state, pool) : 0;
+    const std::string type = job.spec.mixed_types ? kAnyType : pool.spec.slot_type;
+    if (nodes > 0) workers[type] += nodes * room.workers_on_more(job, pool.spec);
+  }
+  int most = 0;
+  for (const auto& [type, more] : workers) {
+    Job bound = job;
+    if (!job.spec.mixed_types) bound.spec.slot_types = {type};
+    most = std::max(most, empty_cluster_capacity(state, bound) + more - more % job.spec.elastic.group);
+  }
+  if (!workers.empty()) why.with_pools = std::max(why.room, most * job.spec.gpus_per_worker);
+}
+
 void tell_coming(const ClusterState& state, const Job& job, reason::NoNodes& why) {
   for (const auto& [name, pool] : state.pools.pools) {
     if (!suits(job, pool.spec)) continue;
@@ -134,6 +153,7 @@ Reason told_of_wait(const ClusterState& state, const Job& job, Reason reason) {
   visit_reason(
       [&]<class R>(R& why) {
         if constexpr (std::is_same_v<R, reason::NeverFits>) tell_room(state, job, why);
+        if constexpr (std::is_same_v<R, reason::DomainsTooSmall>) tell_pools(state, job, why);
         if constexpr (std::is_same_v<R, reason::NoNodes>) tell_coming(state, job, why);
       },
       reason);

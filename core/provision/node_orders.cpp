@@ -8,6 +8,8 @@
 
 #include "core/state/budget_hold.hpp"
 #include "core/state/job_work.hpp"
+#include "core/state/worker_groups.hpp"
+#include "core/tenants/start_limits.hpp"
 
 namespace tidepool::core {
 
@@ -80,12 +82,13 @@ void NodeOrders::keep_for(const std::vector<const Job*>& jobs, const MayBuy& may
     for (const std::string& type : room_.types_for(*job)) {
       const int gang = gang_of(*job);
       const int have = std::min(gang, room_.workers_of(*job, type));
-      int lacking = is_being_preempted(*job) ? 0 : gang - have;
+      const int lacking = is_being_preempted(*job) ? 0 : gang - have;
+      int more = room_.workers_over(*job, type);
       for (const auto& [pool, nodes] : soon) {
         const bool helps = suits(*job, pool->spec) && room_.may_be_of(pool->spec, type);
-        if (helps) lacking -= nodes * (pool->spec.slots_per_node / job->spec.gpus_per_worker);
+        if (helps) more += nodes * room_.workers_on_more(*job, pool->spec);
       }
-      if (lacking <= 0) room_.hold(*job, have, type);
+      if (lacking <= more) room_.hold(*job, have, type);
     }
   }
 }
@@ -180,12 +183,13 @@ bool NodeOrders::is_up(const std::string& name) const {
 std::vector<const PoolSpec*> NodeOrders::nodes_for(const GangNeed& need, const std::string& type,
                                                    const MayBuy& may_buy) const {
   const Job& job = *need.job;
-  int workers = need.workers - room_.workers_of(job, type);
+  // Whole groups lack, so what is beside whole groups already and less than one counts with what comes.
+  int workers = need.workers - room_.workers_of(job, type) - room_.workers_over(job, type);
   std::vector<const PoolSpec*> nodes;
   for (const NodePool* pool : by_price_) {
     if (workers <= 0) break;
-    if (!suits(job, pool->spec) || !room_.may_be_of(pool->spec, type) || !may_buy(*pool)) continue;
-    const int each = pool->spec.slots_per_node / job.spec.gpus_per_worker;
+    const int each = room_.workers_on_more(job, pool->spec);
+    if (each == 0 || !suits(job, pool->spec) || !room_.may_be_of(pool->spec, type) || !may_buy(*pool)) continue;
     const int more = within_bounds(*pool, (workers + each - 1) / each);
     nodes.insert(nodes.end(), static_cast<std::size_t>(more), &pool->spec);
     workers -= more * each;
@@ -219,6 +223,18 @@ std::vector<const Job*> waiting_jobs(const ClusterState& state) {
   return waiting;
 }
 
+void serve_backlog(const ClusterState& state, const NodeRoom& room,
+                   const std::function<void(const BacklogGang&)>& serve) {
+  StartLimits limits(state);
+  for (const Job* job : waiting_jobs(state)) {
+    const int gang = gang_of(*job);
+    const int lacking = std::max(0, gang - room.workers_of(*job)) * job->spec.gpus_per_worker;
+    if (!limits.allow(*job, room.coming() + lacking)) continue;
+    limits.take(*job);
+    serve({.job = job, .workers = gang, .slots_lacking = lacking});
+  }
+}
+
 namespace {
 
 bool is_given_back(const ClusterState& state, NodeId node) {
@@ -236,7 +252,7 @@ bool runs_on(const Job& job, Instant until) {
 }  // namespace
 
 std::vector<GangNeed> moving_workers(const ClusterState& state, Instant now) {
-  std::map<std::pair<JobId, std::string>, int> workers;  // by the type that they are on
+  std::map<std::pair<JobId, std::string>, std::vector<WorkerId>> workers;  // by the type that they are on
   for (const auto& [id, node] : state.nodes) {
     if (!node.drain || node.state != NodeState::kUp || node.drain->deadline <= now || is_given_back(state, id))
       continue;
@@ -245,13 +261,13 @@ std::vector<GangNeed> moving_workers(const ClusterState& state, Instant now) {
       const Worker* worker = state.find_worker(owner);
       if (worker == nullptr || worker->is_gone() || worker->kill_at) continue;
       const Job& job = *state.find_job(worker->job);
-      if (runs_on(job, node.drain->deadline)) ++workers[{job.id, node.slot_type}];
+      if (runs_on(job, node.drain->deadline)) workers[{job.id, node.slot_type}].push_back(owner);
     }
   }
   std::vector<GangNeed> needs;
-  for (const auto& [who, count] : workers) {
+  for (const auto& [who, leaving] : workers) {
     const Job* job = state.find_job(who.first);
-    needs.push_back({.job = job, .workers = count});
+    needs.push_back({.job = job, .workers = static_cast<int>(with_groups(*job, leaving).size())});
     if (!job->spec.mixed_types) needs.back().type = who.second;
   }
   return needs;

@@ -88,6 +88,16 @@ class NodeOrders {
 [[nodiscard]] bool is_being_preempted(const Job& job);
 // Jobs that wait for slots, in the order in which they are served: by priority, then by age.
 [[nodiscard]] std::vector<const Job*> waiting_jobs(const ClusterState& state);
+// A gang that waits, and the slots that it lacks beside the room.
+struct BacklogGang {
+  const Job* job;
+  int workers = 0;
+  int slots_lacking = 0;
+};
+// Each that the limits of tenants let start, in the order in which they are served. What `serve` takes of the room, or
+// has come to it, counts for those after it.
+void serve_backlog(const ClusterState& state, const NodeRoom& room,
+                   const std::function<void(const BacklogGang&)>& serve);
 // Workers that have to leave nodes that are being drained, of jobs that run on: they move where there is room in time.
 // Not from nodes that their pool gives back because they are not worth their price.
 [[nodiscard]] std::vector<GangNeed> moving_workers(const ClusterState& state, Instant now);

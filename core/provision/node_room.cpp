@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/state/node_constraints.hpp"
+#include "core/state/node_labels.hpp"
+#include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -14,6 +16,11 @@ bool is_within_cap(const Job& job, Money price) {
   return !cap || price.count_micros() * slots <= cap->count_micros();
 }
 
+// Groups of the job are among nodes of one type, which pools tell of nodes that have not joined yet.
+bool has_groups_by_type(const JobSpec& spec) {
+  return has_groups(spec) && spec.placement.key == kSlotTypeLabel && !spec.mixed_types;
+}
+
 }  // namespace
 
 int gang_of(const Job& job) {
@@ -21,8 +28,10 @@ int gang_of(const Job& job) {
 }
 
 bool suits(const Job& job, const PoolSpec& pool) {
-  return is_within_cap(job, pool.price_per_slot_hour) && pool.slots_per_node >= job.spec.gpus_per_worker &&
-         (!is_choosy(job.spec) || (!has_gang_rule(job.spec) && may_run_on(job, node_to_be(pool))));
+  const int least = has_groups_by_type(job.spec) ? 1 : job.spec.elastic.group;
+  const bool is_strict = job.spec.placement.exclusive || has_strict_topology(job.spec);
+  return is_within_cap(job, pool.price_per_slot_hour) && pool.slots_per_node / job.spec.gpus_per_worker >= least &&
+         (!is_choosy(job.spec) || (!is_strict && may_run_on(job, node_to_be(pool))));
 }
 
 NodeRoom::NodeRoom(const ClusterState& state) {
@@ -63,13 +72,33 @@ std::vector<std::string> NodeRoom::types_for(const Job& job) const {
   return {types_.begin(), types_.end()};
 }
 
+bool NodeRoom::share_a_domain(const Job& job, const PoolSpec& pool) const {
+  return has_groups_by_type(job.spec) && type_of_pool_.contains(pool.name);
+}
+
+NodeRoom::Domain NodeRoom::domain_at(const Job& job, std::size_t place) const {
+  if (!has_groups(job.spec)) return {};
+  const Place& at = places_[place];
+  if (at.there != nullptr) return {0, domain_of(*at.there, job.spec.placement.key)};
+  if (share_a_domain(job, *at.pool)) return {0, type_of_pool_.at(at.pool->name)};
+  return {place + 1, ""};
+}
+
+std::map<NodeRoom::Domain, int> NodeRoom::workers_by_domain(const Job& job, const std::string& type) const {
+  std::map<Domain, int> workers;
+  for (std::size_t at = 0; at < places_.size(); ++at) {
+    if (suits(job, places_[at], type)) workers[domain_at(job, at)] += places_[at].free / job.spec.gpus_per_worker;
+  }
+  return workers;
+}
+
 int NodeRoom::workers_of(const Job& job, const std::string& type) const {
   const auto& cap = job.spec.scaling.price_cap;
   const auto [known, is_first] = known_.try_emplace(
       {node_demand(job.spec), job.spec.gpus_per_worker, type, cap ? gang_of(job) : 0, cap.value_or(Money())}, 0);
   if (!is_first) return known->second;
-  for (const Place& place : places_) {
-    if (suits(job, place, type)) known->second += place.free / job.spec.gpus_per_worker;
+  for (const auto& [domain, workers] : workers_by_domain(job, type)) {
+    known->second += workers - workers % job.spec.elastic.group;
   }
   return known->second;
 }
@@ -80,12 +109,45 @@ int NodeRoom::workers_of(const Job& job) const {
   return most;
 }
 
+std::optional<std::string> NodeRoom::type_with_room(const Job& job, int workers) const {
+  for (const std::string& type : types_for(job)) {
+    if (workers_of(job, type) >= workers) return type;
+  }
+  return std::nullopt;
+}
+
+int NodeRoom::workers_on_more(const Job& job, const PoolSpec& pool) const {
+  const int workers = pool.slots_per_node / job.spec.gpus_per_worker;
+  return share_a_domain(job, pool) ? workers : workers - workers % job.spec.elastic.group;
+}
+
+int NodeRoom::workers_over(const Job& job, const std::string& type) const {
+  if (!has_groups_by_type(job.spec)) return 0;
+  const auto workers = workers_by_domain(job, type);
+  const auto of_type = workers.find({0, type});
+  return of_type == workers.end() ? 0 : of_type->second % job.spec.elastic.group;
+}
+
+std::map<NodeRoom::Domain, int> NodeRoom::workers_to_put(const Job& job, int workers, const std::string& type) const {
+  if (!has_groups(job.spec)) return {{Domain(), workers}};
+  std::map<Domain, int> put = workers_by_domain(job, type);
+  for (auto& [domain, here] : put) {
+    here = std::min(workers, here - here % job.spec.elastic.group);
+    workers -= here;
+  }
+  return put;
+}
+
 std::vector<NodeRoom::Share> NodeRoom::shares_of(const Job& job, int workers, const std::string& type) const {
+  std::map<Domain, int> left_in = workers_to_put(job, workers, type);
   std::vector<Share> shares;
   for (std::size_t at = 0; at < places_.size() && workers > 0; ++at) {
     const Place& place = places_[at];
-    const int here = suits(job, place, type) ? std::min(workers, place.free / job.spec.gpus_per_worker) : 0;
+    if (!suits(job, place, type)) continue;
+    int& left = left_in.at(domain_at(job, at));
+    const int here = std::min(left, place.free / job.spec.gpus_per_worker);
     if (here > 0) shares.push_back({at, here * job.spec.gpus_per_worker});
+    left -= here;
     workers -= here;
   }
   return shares;

@@ -2,7 +2,9 @@
 // only: nothing is placed by it.
 //
 // Rule: a job that does not mix slot types takes room of one type. What type nodes of a pool have that names none is
-// not known before the first has joined: until then their room counts as of each type.
+// not known before the first has joined: until then their room counts as of each type. Of a job with groups
+// (state/worker_groups.hpp) only whole groups fit, each in one domain. Which labels a node will have is not known
+// before it has joined: until then it is a domain of its own, but for the type of its slots, where that is known.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/id_set.hpp"
@@ -31,6 +34,12 @@ class NodeRoom {
   [[nodiscard]] int workers_of(const Job& job, const std::string& type) const;
   // On those of the type on which most fit.
   [[nodiscard]] int workers_of(const Job& job) const;
+  // The first type on whose slots so many fit.
+  [[nodiscard]] std::optional<std::string> type_with_room(const Job& job, int workers) const;
+  // Workers that a node of the pool more holds: in whole groups, unless groups may be on several nodes of its type.
+  [[nodiscard]] int workers_on_more(const Job& job, const PoolSpec& pool) const;
+  // Workers that fit on slots of the type beside whole groups, and with those of nodes more are groups, too.
+  [[nodiscard]] int workers_over(const Job& job, const std::string& type) const;
   // Takes room for so many workers, the nodes that are there first. Requires: they fit.
   void take(const Job& job, int workers, const std::string& type);
   // Nodes of the pool have slots of the type, as far as is known.
@@ -61,7 +70,16 @@ class NodeRoom {
     std::size_t place = 0;  // of places_
     int slots = 0;
   };
+  // Of those among which a group may not be split: by name, or of this place alone, counted from 1.
+  using Domain = std::pair<std::size_t, std::string>;
   [[nodiscard]] bool suits(const Job& job, const Place& place, const std::string& type) const;
+  // Groups of the job may be on several nodes of the pool.
+  [[nodiscard]] bool share_a_domain(const Job& job, const PoolSpec& pool) const;
+  [[nodiscard]] Domain domain_at(const Job& job, std::size_t place) const;
+  // Workers that fit into each domain, whole groups or not. All in one of a job without groups.
+  [[nodiscard]] std::map<Domain, int> workers_by_domain(const Job& job, const std::string& type) const;
+  // Of so many of them, whole groups in each domain.
+  [[nodiscard]] std::map<Domain, int> workers_to_put(const Job& job, int workers, const std::string& type) const;
   // What so many workers of the job would take up where.
   [[nodiscard]] std::vector<Share> shares_of(const Job& job, int workers, const std::string& type) const;
 
@@ -85,7 +103,7 @@ class NodeRoom {
   IdSet<NodeId> held_;
 };
 
-// A node of this kind may hold the job's workers.
+// A node of this kind may hold the job's workers, and a whole group of them where a group has to be on one node.
 [[nodiscard]] bool suits(const Job& job, const PoolSpec& pool);
 // The workers that the job starts with, at least.
 [[nodiscard]] int gang_of(const Job& job);

@@ -13,8 +13,8 @@
 #include "core/provision/node_orders.hpp"
 #include "core/provision/size_steps.hpp"
 #include "core/state/job_work.hpp"
+#include "core/state/worker_groups.hpp"
 #include "core/tenants/preemption_limits.hpp"
-#include "core/tenants/start_limits.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -99,23 +99,22 @@ class NodePlanner {
     for (const GangNeed& need : moving_workers(state_, now_)) {
       any = orders_.serve(need, [&](const NodePool& pool) { return may_buy(pool); }) || any;
     }
-    StartLimits limits(state_);
-    for (const Job* job : waiting_jobs(state_)) {
-      const int lacking = std::max(0, gang_of(*job) - orders_.room().workers_of(*job)) * job->spec.gpus_per_worker;
-      if (!limits.allow(*job, orders_.room().coming() + lacking)) continue;
-      limits.take(*job);
-      bool gives_way = false;
-      const auto may_buy_for_it = [&](const NodePool& pool) {
-        if (wish_of(pool) != nullptr) return false;
-        gives_way = gives_way || others_give_way(*job, pool.spec, lacking);
-        return !is_settled(pool) && !gives_way;
-      };
-      const bool waits_for_nodes = orders_.serve({.job = job, .workers = gang_of(*job)}, may_buy_for_it);
-      if (!waits_for_nodes && lacking > 0) not_served_.push_back(job);
-      any = waits_for_nodes || any;
-      if (gives_way) slots_to_give_ += lacking;
-    }
+    serve_backlog(state_, orders_.room(), [&](const BacklogGang& gang) { any = serve_waiting(gang) || any; });
     return any;
+  }
+
+  // Whether it waits for a node that is on its way, or will be.
+  bool serve_waiting(const BacklogGang& gang) {
+    bool gives_way = false;
+    const auto may_buy_for_it = [&](const NodePool& pool) {
+      if (wish_of(pool) != nullptr) return false;
+      gives_way = gives_way || others_give_way(*gang.job, pool.spec, gang.slots_lacking);
+      return !is_settled(pool) && !gives_way;
+    };
+    const bool waits_for_nodes = orders_.serve({.job = gang.job, .workers = gang.workers}, may_buy_for_it);
+    if (!waits_for_nodes && gang.slots_lacking > 0) not_served_.push_back(gang.job);
+    if (gives_way) slots_to_give_ += gang.slots_lacking;
+    return waits_for_nodes;
   }
 
   // Nodes that were given back now would be bought again in a moment.
@@ -131,7 +130,8 @@ class NodePlanner {
   // Jobs that run can give the slots that the gang lacks and lose less than they cost. Where the policy does not have
   // them do so, the gang gets nodes once it has waited for as long as one takes to come.
   [[nodiscard]] bool others_give_way(const Job& job, const PoolSpec& spec, int lacking) {
-    const bool any_slots_do = job.spec.gpus_per_worker == 1 && (gang_of(job) == 1 || !job.spec.pack_node);
+    const bool is_apart = gang_of(job) == 1 || !(job.spec.pack_node || has_groups(job.spec));
+    const bool any_slots_do = job.spec.gpus_per_worker == 1 && is_apart;
     if (!any_slots_do || now_ - waits_since(job) >= spec.lead_time) return false;
     const auto [known, is_first] = steps_down_.try_emplace(spec.slot_type);
     if (is_first) known->second = steps_down(state_, spec.slot_type);
@@ -283,23 +283,24 @@ class NodePlanner {
   // What a slot of the node brings: what jobs would lose without it, wherever they lose least, if they made the best
   // of what is free. None: some job there cannot go elsewhere now, or all will soon have ended.
   [[nodiscard]] std::optional<Money> worth_of(const PoolNode& mine, const PoolSpec& spec) const {
-    std::map<JobId, int> workers;
+    std::map<JobId, std::vector<WorkerId>> workers;
     std::set<WorkerId> seen;
     for (const WorkerId owner : state_.find_node(mine.node)->owners) {
-      if (owner && seen.insert(owner).second) ++workers[state_.find_worker(owner)->job];
+      if (owner && seen.insert(owner).second) workers[state_.find_worker(owner)->job].push_back(owner);
     }
     NodeRoom elsewhere(state_);
     elsewhere.leave_out(mine.node);
     int lacking = 0;
     bool any_stays = false;
-    for (const auto& [id, here] : workers) {
+    for (const auto& [id, on_it] : workers) {
       const Job& job = *state_.find_job(id);
       if (!may_move(job)) return std::nullopt;
+      const auto here = static_cast<int>(with_groups(job, on_it).size());
       const std::string type = job.spec.mixed_types ? kAnyType : state_.find_node(mine.node)->slot_type;
       const int fit = std::min(here, elsewhere.workers_of(job, type));
       elsewhere.take(job, fit, type);
       const int slots = (here - fit) * job.spec.gpus_per_worker;
-      if (slots > 0 && job.spec.gpus_per_worker > 1) return std::nullopt;
+      if (slots > 0 && (job.spec.gpus_per_worker > 1 || has_groups(job.spec))) return std::nullopt;
       lacking += slots;
       const auto end = expected_end(job);
       any_stays = any_stays || !end || *end - now_ > kEmptiedWithin;

@@ -8,6 +8,7 @@
 #include "core/provision/node_room.hpp"
 #include "core/provision/slot_worth.hpp"
 #include "core/state/job_work.hpp"
+#include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -64,7 +65,8 @@ bool runs_at_rest(const Job& job) {
 std::vector<SizeStep> steps_up(const ClusterState& state, const SlotsMore& more) {
   std::vector<SizeStep> steps;
   for (const auto& [id, job] : state.jobs) {
-    if (!runs_at_rest(*job) || !suits(*job, more.spec) || job->spec.scaling.price_cap) continue;
+    const bool is_bound = job->spec.scaling.price_cap || has_groups(job->spec);
+    if (!runs_at_rest(*job) || !suits(*job, more.spec) || is_bound) continue;
     const double part = part_with(*job, more);
     const int most = most_for(*job);
     int from = job->size();

@@ -28,7 +28,8 @@ void sort_by_use(std::vector<SizeStep>& steps);
 [[nodiscard]] bool runs_at_rest(const Job& job);
 
 // Steps up of jobs to which slots of the pool's nodes more could be of use, the best first. What a job gains is counted
-// from `there`, when they would be there, until the job is expected to end.
+// from `there`, when they would be there, until the job is expected to end. None of jobs with groups: which slots would
+// be in one domain is not looked at.
 struct SlotsMore {
   const PoolSpec& spec;
   Instant now;

@@ -116,7 +116,8 @@ std::string text_of(const PreemptionRefused& why) {
 }
 std::string text_of(const NodesBeingCleared& why) {
   const std::string each = slots(why.slots_each) + " of one node";
-  return "waits for " + each + (why.workers == 1 ? "" : " for each of its " + workers(why.workers)) +
+  const std::string those = why.group ? grouped(why.workers) + " groups" : workers(why.workers);
+  return "waits for " + each + (why.workers == 1 ? "" : " for each of its " + those) +
          "; workers of other jobs leave nodes for it";
 }
 // What there would be with all nodes that pools may still create.
@@ -521,8 +522,9 @@ std::string text_of(const MovedTogether& why) {
          grouped(why.from_nodes) + "; the move costs " + decimal(why.cost_s) + " slot-seconds";
 }
 std::string text_of(const MovedForRoom& why) {
-  const std::string room = why.slots_each ? " finds " + slots(*why.slots_each) + " of one node for a worker"
-                                          : " has room for " + workers(why.size) + " together";
+  const std::string room =
+      why.slots_each ? " finds " + slots(*why.slots_each) + " of one node for a " + (why.group ? "group" : "worker")
+                     : " has room for " + workers(why.size) + " together";
   return "moving away from " + why.node.text() + ", so that " + why.for_job.text() + room + "; the move costs " +
          decimal(why.cost_s) + " slot-seconds";
 }

@@ -144,6 +144,7 @@ Lines of_rules(bool apart, bool exclusive, bool groups, const std::string& word)
   return lines;
 }
 Lines lines_of(const DomainsTooSmall& why, JobId) {
+  if (why.with_pools.value_or(0) >= why.needed) return {};  // its nodes come
   return of_rules(why.apart, false, why.group.has_value(), why.word);
 }
 Lines lines_of(const WaitingForDomains& why, JobId) {

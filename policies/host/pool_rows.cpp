@@ -7,7 +7,6 @@
 #include "core/provision/node_orders.hpp"
 #include "core/provision/provision_stage.hpp"
 #include "core/provision/size_steps.hpp"
-#include "core/tenants/start_limits.hpp"
 
 namespace tidepool::policies::host {
 namespace {
@@ -45,32 +44,23 @@ void count_nodes(const core::ClusterState& state, Instant now, cluster::PoolRow&
 
 bool may_help(const core::Job& job, const core::PoolSpec& spec, const core::NodeRoom& room) {
   const auto types = room.types_for(job);
-  return core::suits(job, spec) &&
+  return core::suits(job, spec) && room.workers_on_more(job, spec) > 0 &&
          std::any_of(types.begin(), types.end(), [&](const auto& type) { return room.may_be_of(spec, type); });
 }
 
-// Those that limits of tenants would let start, in the order in which they are served.
 void count_backlog(const core::ClusterState& state, std::vector<cluster::PoolRow>& rows) {
   core::NodeRoom room(state);
-  core::StartLimits limits(state);
-  for (const core::Job* job : core::waiting_jobs(state)) {
-    const int gang = core::gang_of(*job);
-    const int lacking = std::max(0, gang - room.workers_of(*job)) * job->spec.gpus_per_worker;
-    if (!limits.allow(*job, room.coming() + lacking)) continue;
-    limits.take(*job);
-    if (lacking == 0) {
-      const auto types = room.types_for(*job);
-      const auto type =
-          std::find_if(types.begin(), types.end(), [&](const auto& any) { return room.workers_of(*job, any) >= gang; });
-      if (type != types.end()) room.take(*job, gang, *type);
-      continue;
+  core::serve_backlog(state, room, [&](const core::BacklogGang& gang) {
+    if (gang.slots_lacking == 0) {
+      if (const auto type = room.type_with_room(*gang.job, gang.workers)) room.take(*gang.job, gang.workers, *type);
+      return;
     }
     for (cluster::PoolRow& row : rows) {
-      if (!may_help(*job, state.pools.find(row.name)->spec, room)) continue;
+      if (!may_help(*gang.job, state.pools.find(row.name)->spec, room)) continue;
       ++row.backlog_jobs;
-      row.backlog_slots += lacking;
+      row.backlog_slots += gang.slots_lacking;
     }
-  }
+  });
 }
 
 // What a node more of each would be worth to jobs that run, as the built-in rule counts it.

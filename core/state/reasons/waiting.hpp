@@ -83,14 +83,16 @@ struct PreemptionRefused {
   }
 };
 
-// Slots enough are free, but on too few nodes as many as each of its workers needs: other jobs leave nodes for it.
+// Slots enough are free, but on too few nodes as many as each of its workers, or groups of workers, needs: other jobs
+// leave nodes for it.
 struct NodesBeingCleared {
-  int workers = 0;
-  int slots_each = 0;
+  int workers = 0;                // or groups
+  int slots_each = 0;             // of one of these
+  std::optional<int> group = {};  // workers of a group
   static constexpr Traits kTraits{"NodesBeingCleared", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
   bool operator==(const NodesBeingCleared&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
-    at("workers", self.workers), at("slots_each", self.slots_each);
+    at("workers", self.workers), at("slots_each", self.slots_each), at("group", self.group);
   }
 };
 
@@ -152,15 +154,17 @@ struct WaitingForNodes {
 // Its workers have to be in one domain, or each in one of its own (PlacementSpec), and no empty cluster of these nodes
 // would hold it.
 struct DomainsTooSmall {
-  int needed = 0;                 // slots of one domain, or domains
-  int room = 0;                   // that the largest domain has, or how many domains hold a worker
-  bool apart = false;             // each worker in a domain of its own
-  std::optional<int> group = {};  // slots of a group of workers, each of which has to be in one domain
-  std::string word = {};          // the label; where it is told to people, the largest domain: "rack r1"
+  int needed = 0;                      // slots of one domain, or domains
+  int room = 0;                        // that the largest domain has, or how many domains hold a worker
+  bool apart = false;                  // each worker in a domain of its own
+  std::optional<int> group = {};       // slots of a group of workers, each of which has to be in one domain
+  std::optional<int> with_pools = {};  // of groups, room with all nodes that its pools may have
+  std::string word = {};               // the label; where it is told to people, the largest domain: "rack r1"
   static constexpr Traits kTraits{"DomainsTooSmall", ReasonCategory::kWaiting};
   bool operator==(const DomainsTooSmall&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("needed", self.needed), at("room", self.room), at("apart", self.apart), at("group", self.group);
+    at("with_pools", self.with_pools);
   }
 };
 

@@ -186,13 +186,14 @@ struct MovedForRoom {
   JobId for_job = {};
   int size = 0;                        // of that job, in workers
   std::optional<int> slots_each = {};  // of one node, that each of them needs; none = they are to be together
+  std::optional<int> group = {};       // of them that need these together; none = one
   NodeId node = {};
   double cost_s = 0;  // slot-seconds
   static constexpr Traits kTraits{"MovedForRoom", ReasonCategory::kWorker};
   bool operator==(const MovedForRoom&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("for_job", self.for_job), at("size", self.size), at("slots_each", self.slots_each), at("node", self.node);
-    at("cost_s", self.cost_s);
+    at("group", self.group), at("cost_s", self.cost_s);
   }
 };
 // Another job waits for the type of its slot, and this one takes others, too.

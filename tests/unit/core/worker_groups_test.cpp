@@ -58,11 +58,16 @@ TEST_CASE("A job waits for a node that holds a group, and says so if there is no
   (void)story.running({.min = 1, .max = 1}, 1);
   const JobId job = story.submit(pairs(2, 4));
   story.decide();
-  CHECK(why_of_groups(story, job) == "waits for 2 slots, 2 of each group on one node: there is room for 0");
+  CHECK(why_of_groups(story, job) == "waits for a group of 2 slots on one node: there is room for none");
   const JobId large = story.submit({.min = 4, .max = 4, .group = 4});
   story.decide();
   CHECK(why_of_groups(story, large) ==
-        "cannot start: it needs 4 slots, 4 of each group on one node, and there is room for 0");
+        "cannot start: it needs a group of 4 slots on one node, and there is room for none");
+  story.node(5);
+  const JobId several = story.submit({.min = 8, .max = 8, .group = 4});
+  story.decide();
+  CHECK(why_of_groups(story, several) ==
+        "cannot start: it needs 2 groups of 4 slots, each on one node, and there is room for 1");
 }
 
 TEST_CASE("By the label of racks a group is in one rack, on several of its nodes") {

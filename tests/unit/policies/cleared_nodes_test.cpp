@@ -70,6 +70,27 @@ TEST_CASE("a gang has its guarantee back in one decision where the free slots li
   CHECK(scattered.free_by_node() == std::vector<int>{0, 0});
 }
 
+TEST_CASE("a group that has to be on one node has nodes cleared for it like a worker of as many slots") {
+  Scattered scattered(2);
+  SharedPool& pool = scattered.pool;
+  core::JobSpec spec = SharedPool::spec("vision", 4);
+  spec.elastic.group = 4;
+  const JobId groups = pool.submit(std::move(spec));
+  const core::Decision decision = pool.story.decide();
+  REQUIRE(names_of(decision) == "move move");
+  CHECK(scattered.told(groups) == "waits for 4 slots of one node; workers of other jobs leave nodes for it");
+  CHECK_THAT(core::sentence(decision.plan.front().reason),
+             Catch::Contains("so that " + groups.text() + " finds 4 slots of one node for a group; "));
+  for (int round = 0; round < 4; ++round) {
+    for (const JobId id : scattered.jobs) {
+      pool.story.settle(id);
+      CHECK(pool.story.job(id).size() == 1);
+    }
+  }
+  pool.story.settle(groups);
+  CHECK(pool.story.job(groups).size() == 4);
+}
+
 TEST_CASE("jobs that can hand their state on move for a gang, and are never smaller than they were") {
   Scattered scattered(2);
   SharedPool& pool = scattered.pool;

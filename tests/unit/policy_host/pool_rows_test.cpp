@@ -57,6 +57,20 @@ TEST_CASE(
   CHECK(row_of(story).standard == 2);
 }
 
+TEST_CASE("a group counts in the backlog of pools whose nodes hold it, with the slots that lack in one domain") {
+  core::PoolSpec wide = test::gpu_pool(4);
+  wide.name = "wide";
+  wide.slots_per_node = 4;
+  test::PoolStory story({test::gpu_pool(4), wide});
+  story.node(3);
+  story.node(3);
+  story.submit({.min = 4, .max = 4, .group = 4});
+  CHECK(row_of(story, 0).backlog_jobs == 0);
+  CHECK(row_of(story, 1).backlog_jobs == 1);
+  CHECK(row_of(story, 1).backlog_slots == 4);
+  CHECK(row_of(story, 1).standard == 1);
+}
+
 TEST_CASE("what a policy file wants of pools changes nothing of what the built-in rule would do") {
   test::PoolStory story({test::gpu_pool(4)});
   story.submit({.min = 1, .max = 1});

@@ -1,0 +1,135 @@
+// Nodes of pools for jobs whose workers come in groups: one domain has to hold each group.
+#include "core/explain/explain.hpp"
+#include "core/provision/node_orders.hpp"
+#include "tests/support/pool_story.hpp"
+#include "tests/support/reasons.hpp"
+
+namespace tidepool::test {
+namespace {
+
+core::PoolSpec nodes_of(int slots) {
+  core::PoolSpec pool = gpu_pool();
+  pool.slots_per_node = slots;
+  return pool;
+}
+
+JobSketch one_group(int workers) {
+  return {.min = workers, .max = workers, .group = workers};
+}
+
+JobId submit_by(PoolStory& story, const std::string& key, const JobSketch& sketch) {
+  core::JobSpec spec = job_spec(sketch);
+  spec.placement.key = key;
+  const JobId job = story.engine().next_job_id();
+  story.learn(core::JobSubmitted{job, spec});
+  return job;
+}
+
+TEST_CASE("A group that no node has room for gets a node that holds it, however many slots are free on others") {
+  PoolStory story({nodes_of(4)});
+  story.node(3);
+  story.node(3);
+  const JobId job = story.submit(one_group(4));
+  CHECK(story.plan() ==
+        std::vector<std::string>{"gpu-1: one more node for job-1, which needs 4 slots: what is there or on the way has "
+                                 "room for none; a node of 4 slots costs 4 an hour and is there in about 30 s"});
+  CHECK(story.plan().empty());
+  const core::Explanation told = core::explain(story.state(), job);
+  CHECK(told.summary ==
+        "waits for nodes: it needs a group of 4 slots on one node, and there is room for none; with all that its pools "
+        "may have there is room for 4");
+  CHECK_FALSE(core::cannot_start(story.job(job), told.reason));
+  CHECK(told.evidence.front() == "gpu-1 was asked for 0 s ago; nodes of pool gpu take about 30 s");
+  story.learn(core::PoolNodeCreated{1, "i-1", {}});
+  const NodeId node = story.node(4, "gpu-1");
+  CHECK(story.plan().empty());
+  CHECK(story.nodes_of(job) == std::vector<NodeId>(4, node));
+}
+
+TEST_CASE("What is left beside whole groups on a node counts as room for none") {
+  PoolStory story({nodes_of(4)});
+  story.node(5);
+  story.submit(one_group(4));
+  story.submit({.min = 6, .max = 6, .group = 2});
+  const auto said = story.plan();
+  REQUIRE(said.size() == 2);  // one slot is left on the first node, and four are on each of these
+  CHECK_THAT(said.front(), Catch::StartsWith("gpu-1: 2 more nodes for job-2, which needs 6 slots"));
+}
+
+TEST_CASE("A job with more groups than its pools may ever hold is told so, with what would help") {
+  PoolStory story({nodes_of(4)});
+  story.node(4);
+  const JobId job = story.submit({.min = 24, .max = 24, .group = 4});
+  CHECK(story.plan().empty());
+  const core::Explanation told = core::explain(story.state(), job);
+  CHECK(told.summary ==
+        "cannot start: it needs 6 groups of 4 slots, each on one node, and there is room for 1, and for 5 with all "
+        "nodes that its pools may have");
+  CHECK(core::cannot_start(story.job(job), told.reason));
+  CHECK(std::any_of(told.advice.begin(), told.advice.end(),
+                    [](const auto& advice) { return advice.text == "raise max of pool gpu, which is 4 nodes"; }));
+}
+
+TEST_CASE("No node is asked for that is too small for a group, unless groups may be on several nodes of its type") {
+  PoolStory story({nodes_of(2)});
+  submit_by(story, "node", one_group(4));
+  submit_by(story, "rack", one_group(4));
+  CHECK(story.plan().empty());
+  const JobId job = submit_by(story, "slot_type", one_group(4));
+  const auto said = story.plan();
+  REQUIRE(said.size() == 2);
+  CHECK_THAT(said.front(), Catch::StartsWith("gpu-1: 2 more nodes for " + job.text() + ", which needs 4 slots"));
+}
+
+TEST_CASE("By the type of slots a group is made up of what is free and of nodes more") {
+  PoolStory story({nodes_of(2)});
+  story.node(3);
+  submit_by(story, "slot_type", {.min = 4, .max = 4, .group = 2});
+  CHECK(story.plan().size() == 1);
+
+  PoolStory other({nodes_of(2)});
+  other.learn(core::NodeJoined{other.engine().node_id_for("own"), "own", 3, "gpu", Money::micros(1'000'000), {}});
+  submit_by(other, "slot_type", {.min = 4, .max = 4, .group = 2});
+  CHECK(other.plan().size() == 2);  // what is free there is of another type
+}
+
+TEST_CASE("A group whose node is drained needs room for all of its workers") {
+  PoolStory story({nodes_of(2)});
+  const NodeId first = story.node(1);
+  for (const NodeId node : {first, story.node(1)}) story.learn(core::NodeLabelled{node, {{"rack", "r1"}}});
+  const JobId job = submit_by(story, "rack", one_group(2));
+  story.settle(job);
+  REQUIRE(story.job(job).state() == core::JobState::kRunning);
+  story.learn(core::NodeDrainRequested{first, Duration::seconds(600), ""});
+  const auto needs = core::moving_workers(story.state(), story.now());
+  REQUIRE(needs.size() == 1);
+  CHECK(needs.front().workers == 2);
+  const auto said = story.plan();
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said.front(), Catch::StartsWith("gpu-1: one more node for " + job.text() + ", which needs 2 slots"));
+}
+
+TEST_CASE("A node that holds a group is emptied only where another node has room for the group") {
+  for (const bool has_room : {false, true}) {
+    core::PoolSpec pool = nodes_of(2);
+    pool.min = 1;
+    PoolStory story({pool});
+    REQUIRE(story.plan().size() == 1);
+    (void)story.joins(1);
+    const JobId job = story.submit(one_group(2));
+    story.settle(job);
+    REQUIRE(story.job(job).state() == core::JobState::kRunning);
+    story.node(has_room ? 2 : 1);
+    if (!has_room) story.node(1);
+    pool.min = 0;
+    story.learn(core::PoolsConfigured{1, {pool}});
+    (void)story.plan();
+    story.pass(pool.idle);
+    const auto said = story.plan();
+    REQUIRE(said.size() == (has_room ? 1 : 0));
+    if (has_room) CHECK_THAT(said.front(), Catch::StartsWith("gpu-1: emptied"));
+  }
+}
+
+}  // namespace
+}  // namespace tidepool::test
