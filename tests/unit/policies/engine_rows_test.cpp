@@ -9,6 +9,7 @@
 
 #include "core/codec/codec.hpp"
 #include "core/state/ended_job.hpp"
+#include "core/state/type_records.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/lawful_plan.hpp"
 #include "policies/size/size_limits.hpp"
@@ -311,6 +312,30 @@ TEST_CASE("rows say whose a job is and which types it asks for, nodes their type
   CHECK(view.jobs.at(0).tenant == "research/vision");
   CHECK(view.jobs.at(0).types_asked == job.spec.slot_types);
   CHECK(view.types.empty());  // all count as equally fast
+}
+
+TEST_CASE("a row tells what changes cost at the sizes where that was another than in the mean") {
+  Pool pool;
+  core::Job& job = pool.at(1, 100, 1'000);
+  job.spec.elastic.cooldown = Duration();
+  core::note_cost(job.measurements.grow_cost, 2, 1'000);
+  core::note_cost(job.measurements.boot_cost, 2, 4'000);
+  EngineRows rows;
+  rows.follow_nodes(pool.state());
+  const auto made = [&] {
+    (void)rows.follow(pool.state(), JobId(1));
+    return rows.row({pool.state(), pool.now()}, *pool.state().find_job(JobId(1)), {.room = 8});
+  };
+  CHECK(made().costs_by_size.empty());  // one size is the mean
+  core::note_cost(job.measurements.grow_cost, 4, 9'000);
+  const JobRow row = made();
+  CHECK(row.costs.grow == Duration::seconds(5));
+  REQUIRE(row.costs_by_size.size() == 2);
+  CHECK(costs_at(row, 1).grow == Duration::seconds(5));
+  CHECK(costs_at(row, 2).grow == Duration::seconds(1));
+  CHECK(costs_at(row, 3).grow == Duration::seconds(1));
+  CHECK(costs_at(row, 4).grow == Duration::seconds(9));
+  CHECK(costs_at(row, 4).boot == Duration::seconds(4));
 }
 
 TEST_CASE("a row tells what a slot costs in the mean of those that take jobs") {
