@@ -83,7 +83,7 @@ Expectations::Work Expectations::work_of(const core::Job& job) {
     return {has_kin ? Basis::kKin : Basis::kUnknown, *left / batch};
   }
   if (speed.is_known()) {
-    if (const auto left = known_.samples_left(job, speed)) return {Basis::kKin, *left / batch};
+    if (const auto left = known_.samples_left(job, speed, ratios_)) return {Basis::kKin, *left / batch};
   }
   return unknown_work(job);
 }

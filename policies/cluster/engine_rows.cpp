@@ -158,7 +158,7 @@ std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id)
     forget(id);
     follow_ended(state, id);
   }
-  std::vector<JobId> moved = kin_.take_moved();
+  std::vector<JobId> moved = kin_.take_moved(ratios_);
   for (const JobId other : moved) kept_.at(other).row.reset();
   for (const auto& others : {ratios_.take_moved(), kin_sizes_.take_moved()}) {
     for (const JobId other : others) {
@@ -402,7 +402,7 @@ JobRow EngineRows::made(const core::ClusterState& state, const core::Job& job, c
   row.speed = &speed;
   set_work(job, speed, row);
   if (!row.useful_left) {
-    if (const auto left = kin_.expect(job, speed)) row.useful_expected = *left / double(job.spec.batch.global);
+    if (const auto left = kin_.expect(job, speed, ratios_)) row.useful_expected = *left / double(job.spec.batch.global);
   }
   if (job.planned) row.mark = job.planned->target.mark;
   return row;
