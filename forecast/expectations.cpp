@@ -5,6 +5,7 @@
 
 #include "core/state/change_costs.hpp"
 #include "core/state/job_work.hpp"
+#include "core/state/membership.hpp"
 #include "core/state/type_records.hpp"
 
 namespace tidepool::forecast {
@@ -82,7 +83,7 @@ Expectations::Work Expectations::work_of(const core::Job& job) {
     return {has_kin ? Basis::kKin : Basis::kUnknown, *left / batch};
   }
   if (speed.is_known()) {
-    if (const auto left = known_.samples_left(job, speed)) return {Basis::kKin, *left / batch};
+    if (const auto left = known_.samples_left(job, speed, ratios_)) return {Basis::kKin, *left / batch};
   }
   return unknown_work(job);
 }
@@ -125,12 +126,13 @@ double Expectations::steps_per_second(JobId job, const std::string& slot_type, i
 }
 
 Duration Expectations::boot(const core::Job& job) const {
-  return core::boot_cost_of(job.measurements).count > 0 ? core::boot_time(job) : boots_.or_else(core::boot_time(job));
+  const Duration own = core::boot_time(job, core::size_with_joining(job));
+  return core::boot_cost_of(job.measurements).count > 0 ? own : boots_.or_else(own);
 }
 
 Duration Expectations::mean_of(const core::Job& job, Kind kind, const Mean& others) const {
   const core::TransitionCost& cost = core::cost_of(job.measurements, kind);
-  const Duration own = core::change_stall(job, kind);
+  const Duration own = core::change_stall(job, kind, job.size());
   return cost.count > 0 ? own : others.or_else(own);
 }
 
@@ -145,7 +147,8 @@ Duration Expectations::stall(const core::Job& job) const {
 
 Duration Expectations::restart_stall(const core::Job& job) const {
   const core::TransitionCost& cost = core::cost_of(job.measurements, &core::TypeRecords::restart_cost);
-  return cost.count > 0 ? core::restart_stall(job) : restarts_.or_else(core::restart_stall(job));
+  const Duration own = core::restart_stall(job, job.size());
+  return cost.count > 0 ? own : restarts_.or_else(own);
 }
 
 }  // namespace tidepool::forecast

@@ -83,8 +83,9 @@ std::optional<double> KnownJobs::slot_seconds_left(const core::Job& job) const {
   return std::nullopt;
 }
 
-std::optional<double> KnownJobs::samples_left(const core::Job& job, const JobSpeed& speed) {
-  return kin_.expect(job, speed);
+std::optional<double> KnownJobs::samples_left(const core::Job& job, const JobSpeed& speed,
+                                              const policies::cluster::TypeRatios& ratios) {
+  return kin_.expect(job, speed, ratios);
 }
 
 }  // namespace tidepool::forecast

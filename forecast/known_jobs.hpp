@@ -17,6 +17,7 @@
 #include "core/state/cluster_state.hpp"
 #include "policies/cluster/job_speed.hpp"
 #include "policies/cluster/similar_jobs.hpp"
+#include "policies/cluster/type_ratios.hpp"
 
 namespace tidepool::forecast {
 
@@ -30,7 +31,8 @@ class KnownJobs {
   // by now. Nothing where it has held more than all of them.
   [[nodiscard]] std::optional<double> slot_seconds_left(const core::Job& job) const;
   // Samples, as the engine's policies expect of a job whose pace was measured (policies/cluster/similar_jobs.hpp).
-  [[nodiscard]] std::optional<double> samples_left(const core::Job& job, const policies::cluster::JobSpeed& speed);
+  [[nodiscard]] std::optional<double> samples_left(const core::Job& job, const policies::cluster::JobSpeed& speed,
+                                                   const policies::cluster::TypeRatios& ratios);
 
  private:
   using Key = std::tuple<std::string, std::int64_t, int>;  // tenant, batch, slots a worker; empty or 0 = any

@@ -24,14 +24,21 @@ void fields(auto& archive, codec::Like<SizeRecord> auto& record) {
   archive("entered", record.entered);
 }
 
+void fields(auto& archive, codec::Like<SizeCost> auto& cost) {
+  archive("count", cost.count);
+  archive("mean_ms", cost.mean_ms);
+}
+
 void fields(auto& archive, codec::Like<TransitionCost> auto& cost) {
   archive("count", cost.count);
   archive("mean_stall_ms", cost.mean_stall_ms);
+  archive("by_size", cost.by_size);
 }
 
 void fields(auto& archive, codec::Like<BootCost> auto& cost) {
   archive("count", cost.count);
   archive("mean_ms", cost.mean_ms);
+  archive("by_size", cost.by_size);
 }
 
 // Of a job's own records, too, which are stored beside its other fields.
@@ -58,16 +65,33 @@ inline void tell_no_types(nlohmann::json& job) {
   job.emplace("on_other_types", nlohmann::json::object());
 }
 
+// Of a job's records on its type of slot, which are fields of its own, and on each other one.
+void each_records(nlohmann::json& job, auto tell) {
+  if (!job.is_object()) return;
+  tell(job);
+  const auto others = job.find("on_other_types");
+  if (others == job.end() || !others->is_object()) return;
+  for (auto& [type, records] : others->items()) {
+    if (records.is_object()) tell(records);
+  }
+}
+
 // Nor do they tell what the first switch of a start takes.
 inline void tell_no_starts(nlohmann::json& job) {
-  if (!job.is_object()) return;
-  const nlohmann::json none{{"count", 0}, {"mean_stall_ms", 0.0}};
-  job.emplace("start_cost", none);
-  auto& others = job["on_other_types"];
-  if (!others.is_object()) return;
-  for (auto& [type, records] : others.items()) {
-    if (records.is_object()) records.emplace("start_cost", none);
-  }
+  each_records(job, [](nlohmann::json& records) {
+    records.emplace("start_cost", nlohmann::json{{"count", 0}, {"mean_stall_ms", 0.0}});
+  });
+}
+
+// Nor do they tell costs by size.
+inline void tell_no_size_costs(nlohmann::json& job) {
+  each_records(job, [](nlohmann::json& records) {
+    for (const char* kind : {"grow_cost", "replace_cost", "shrink_cost", "failure_cost", "start_cost", "restart_cost",
+                             "rebalance_cost", "boot_cost"}) {
+      const auto cost = records.find(kind);
+      if (cost != records.end() && cost->is_object()) cost->emplace("by_size", nlohmann::json::array());
+    }
+  });
 }
 
 }  // namespace tidepool::core

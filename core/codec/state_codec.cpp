@@ -340,6 +340,7 @@ Status take_worker(nlohmann::json element, const std::string& where, ClusterStat
 Status take_job(nlohmann::json element, const std::string& where, ClusterState& state) {
   tell_no_types(element);
   tell_no_starts(element);
+  tell_no_size_costs(element);
   tell_no_moves(element);
   tell_no_turns(element);
   tell_no_ends_audits_failures(element);
@@ -508,6 +509,8 @@ std::string job_text(const Job& job) {
 Result<std::shared_ptr<const Job>> job_from_text(std::string_view text) {
   auto document = parse_own_json(text);
   if (!document.ok()) return document.error();
+  tell_no_starts(*document);
+  tell_no_size_costs(*document);
   tell_no_moves(*document);
   auto job = std::make_shared<Job>();
   TP_TRY(codec::decode_sparse(*document, "", *job));

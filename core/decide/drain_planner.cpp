@@ -178,7 +178,7 @@ void leave(DecisionDraft& draft, const Job& job, const Leaving& leaving) {
   const bool live = job.spec.resize == ResizeMode::kLive;
   const auto count = static_cast<double>(leaving.workers.size());
   const double left_ms = (leaving.last_call - draft.now()).to_seconds() * 1e3;
-  const double boot_ms = boot_cost_of(job.measurements).mean_ms;
+  const double boot_ms = cost_at(boot_cost_of(job.measurements), job.size());
   const auto smaller = size_without(job, leaving);
   if (smaller && wants_no_more_than(draft, job, *smaller)) return shrink(draft, job, leaving, *smaller);
   // Each replacement of a job whose programs are started anew is a restart of all.

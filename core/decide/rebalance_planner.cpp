@@ -95,7 +95,7 @@ std::int64_t next_weight(const Job& job, WorkerId member, std::int64_t wanted) {
 
 double cost_of_rebalancing(const Job& job) {
   const TransitionCost& cost = cost_of(job.measurements, &TypeRecords::rebalance_cost);
-  const double pause_ms = cost.count > 0 ? cost.mean_stall_ms : kRebalanceUnknownMs;
+  const double pause_ms = cost.count > 0 ? cost_at(cost, job.size()) : kRebalanceUnknownMs;
   return job.spec.gpus_per_worker * job.size() * pause_ms * 1e-3;
 }
 

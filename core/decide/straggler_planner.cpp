@@ -148,7 +148,7 @@ double cost_of_replacing(const Job& job) {
 }
 
 double cost_of_shrinking(const Job& job) {
-  const double pause_s = change_stall(job, &TypeRecords::shrink_cost).to_seconds();
+  const double pause_s = change_stall(job, &TypeRecords::shrink_cost, job.size() - 1).to_seconds();
   return job.spec.gpus_per_worker * job.size() * pause_s + cost_of_replacing(job);
 }
 

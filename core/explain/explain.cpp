@@ -58,11 +58,27 @@ void add_measurements(const Job& job, Explanation& out) {
   for (const auto& [type, records] : job.measurements.on_other_types) tell(records.sizes, " on " + type);
 }
 
+// The mean, how often, and what it was at sizes where that differs: "50 ms on average (3 times), to 4-7 workers 90 ms".
+template <class InWords>
+std::string cost_in_words(double mean_ms, std::int64_t count, const std::map<int, SizeCost>& by_size,
+                          InWords in_words) {
+  const std::string mean = in_words(mean_ms);
+  std::string text = mean + " on average (" + counted(static_cast<double>(count), "time") + ")";
+  for (const auto& [size, cost] : by_size) {
+    const std::string here = in_words(cost.mean_ms);
+    if (here == mean) continue;
+    text += ", to " + std::to_string(size);
+    text += (size > 1 ? "-" + std::to_string(2 * size - 1) + " workers " : " worker ") + here;
+  }
+  return text;
+}
+
 void add_transition_costs(const Job& job, Explanation& out) {
   const auto tell = [&](const char* what, const TransitionCost& cost) {
     if (cost.count == 0) return;
-    out.evidence.push_back(std::string(what) + " has paused it for " + grouped(cost.mean_stall_ms) +
-                           " ms on average (" + counted(static_cast<double>(cost.count), "time") + ")");
+    const auto in_ms = [](double ms) { return grouped(ms) + " ms"; };
+    out.evidence.push_back(std::string(what) + " has paused it for " +
+                           cost_in_words(cost.mean_stall_ms, cost.count, cost.by_size, in_ms));
   };
   tell("growing", job.measurements.grow_cost);
   tell("replacing a worker", job.measurements.replace_cost);
@@ -70,11 +86,10 @@ void add_transition_costs(const Job& job, Explanation& out) {
   tell("shrinking", job.measurements.shrink_cost);
   tell("losing a worker", job.measurements.failure_cost);
   tell("restarting it at another size", job.measurements.restart_cost);
-  if (job.measurements.boot_cost.count > 0) {
-    out.evidence.push_back("its workers have booted in " + decimal(job.measurements.boot_cost.mean_ms * 1e-3) +
-                           " s on average (" + counted(static_cast<double>(job.measurements.boot_cost.count), "time") +
-                           ")");
-  }
+  const BootCost& boot = job.measurements.boot_cost;
+  if (boot.count == 0) return;
+  const auto in_s = [](double ms) { return decimal(ms * 1e-3) + " s"; };
+  out.evidence.push_back("its workers have booted in " + cost_in_words(boot.mean_ms, boot.count, boot.by_size, in_s));
 }
 
 // Only its node knows whether a state has come from there into the job's checkpoint folder yet.

@@ -15,6 +15,7 @@
 #include "core/state/node_labels.hpp"
 #include "core/state/node_speed.hpp"
 #include "core/state/state_move.hpp"
+#include "core/state/type_records.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -235,10 +236,7 @@ Status apply(StateChange& change, const WorkerReady& fact) {
     give_up_move(change, job, fact.worker.text() + " has started, and its node has not said that the state came");
   }
   if (fact.work_steps || fact.work_samples) job.progress.length = {fact.work_steps, fact.work_samples};
-  BootCost& cost = job.measurements.boot_cost;
-  ++cost.count;
-  const double ms = (change.at() - worker->started_at).to_seconds() * 1e3;
-  cost.mean_ms += (ms - cost.mean_ms) / static_cast<double>(cost.count);
+  note_cost(job.measurements.boot_cost, size_with_joining(job), (change.at() - worker->started_at).to_seconds() * 1e3);
   change.worker(fact.worker).phase = WorkerPhase::kReady;
   return ok_status();
 }

@@ -10,6 +10,7 @@
 #include "core/state/job_state.hpp"
 #include "core/state/ledger.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/type_records.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -85,11 +86,9 @@ Status apply(StateChange& change, const SharesChanged& fact) {
   if (!current) return ok_status();
   Job& job = change.job(fact.job);
   if (job.shares.used.number < fact.number) use_told_shares(change, job);
-  TransitionCost& cost = job.measurements.rebalance_cost;
-  ++cost.count;
+  note_cost(job.measurements.rebalance_cost, job.size(), fact.stall_ms);
   book_wait(change.state(), job, Duration::micros(static_cast<std::int64_t>(fact.stall_ms * 1e3)),
             Overhead::kBootAndResize);
-  cost.mean_stall_ms += (fact.stall_ms - cost.mean_stall_ms) / static_cast<double>(cost.count);
   change.emit("job.rebalanced", job, rebalanced_data(job, fact));
   return ok_status();
 }

@@ -13,6 +13,7 @@
 #include "core/state/job_state.hpp"
 #include "core/state/ledger.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/type_records.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -39,24 +40,19 @@ bool is_current(const Job& job, GenerationNumber generation) {
   return generation == job.membership.generation && !job.membership.members.empty() && is_active(job.state());
 }
 
-void add_cost(TransitionCost& cost, double stall_ms) {
-  ++cost.count;
-  cost.mean_stall_ms += (stall_ms - cost.mean_stall_ms) / static_cast<double>(cost.count);
-}
-
 void record_cost(Job& job, double stall_ms, Instant at) {
   const int before = job.membership.commit.from_size;
   if (before == 0) {  // a start stalls no member
-    add_cost(job.measurements.start_cost, (at - job.membership.commit.at).to_seconds() * 1e3);
+    note_cost(job.measurements.start_cost, job.size(), (at - job.membership.commit.at).to_seconds() * 1e3);
   } else if (job.membership.commit.after_failure) {
-    add_cost(job.measurements.failure_cost, stall_ms);
+    note_cost(job.measurements.failure_cost, job.size(), stall_ms);
   } else if (job.spec.resize == ResizeMode::kRestart) {
-    add_cost(job.measurements.restart_cost, stall_ms);
+    note_cost(job.measurements.restart_cost, job.size(), stall_ms);
   } else {
-    add_cost(job.membership.commit.replaces ? job.measurements.replace_cost
-             : job.size() < before          ? job.measurements.shrink_cost
-                                            : job.measurements.grow_cost,
-             stall_ms);
+    note_cost(job.membership.commit.replaces ? job.measurements.replace_cost
+              : job.size() < before          ? job.measurements.shrink_cost
+                                             : job.measurements.grow_cost,
+              job.size(), stall_ms);
   }
 }
 

@@ -9,12 +9,6 @@
 #include "core/state/type_records.hpp"
 
 namespace tidepool::core {
-namespace {
-
-constexpr double kRestartUnknownMs = 30'000;  // of a job whose programs are started anew
-
-}  // namespace
-
 std::vector<WorkerId> workers_to_be(const Job& job) {
   std::vector<WorkerId> workers = job.membership.members;
   const Transition* under_way = job.phase.transition();
@@ -33,12 +27,10 @@ int size_to_be(const Job& job) {
 double cost_of_moving(const Job& job, int workers) {
   const int size = size_to_be(job);
   if (job.spec.resize == ResizeMode::kLive) {
-    const double boots_s = boot_cost_of(job.measurements).mean_ms * 1e-3 * (workers - 1);
+    const double boots_s = cost_at(boot_cost_of(job.measurements), size) * 1e-3 * (workers - 1);
     return cost_of_replacing(job, size) + job.spec.gpus_per_worker * boots_s;
   }
-  const TransitionCost& restart = cost_of(job.measurements, &TypeRecords::restart_cost);
-  const double pause_ms = restart.count > 0 ? restart.mean_stall_ms : kRestartUnknownMs;
-  return job.spec.gpus_per_worker * size * pause_ms * 1e-3;
+  return job.spec.gpus_per_worker * size * restart_stall(job, size).to_seconds();
 }
 
 bool can_hand_on(const Job& job) {

@@ -29,12 +29,12 @@ bool may_save_too_late(const Job& job) {
 
 }  // namespace
 
-Duration boot_time(const Job& job) {
+Duration boot_time(const Job& job, int workers) {
   const BootCost& cost = boot_cost_of(job.measurements);
-  return of_ms(cost.count > 0 ? cost.mean_ms : kUnknownBootMs);
+  return of_ms(cost.count > 0 ? cost_at(cost, workers) : kUnknownBootMs);
 }
 
-Duration change_stall(const Job& job, TransitionCost TypeRecords::* kind) {
+Duration change_stall(const Job& job, TransitionCost TypeRecords::* kind, int workers) {
   const TransitionCost* best = &cost_of(job.measurements, kind);
   if (best->count == 0) {
     for (const auto other : {&TypeRecords::grow_cost, &TypeRecords::shrink_cost, &TypeRecords::replace_cost}) {
@@ -42,13 +42,28 @@ Duration change_stall(const Job& job, TransitionCost TypeRecords::* kind) {
       if (cost.count > best->count) best = &cost;
     }
   }
-  if (best->count > 0) return of_ms(best->mean_stall_ms);
-  return of_ms(std::max(kUnknownStallMs, cost_of(job.measurements, &TypeRecords::start_cost).mean_stall_ms));
+  if (best->count > 0) return of_ms(cost_at(*best, workers));
+  return of_ms(std::max(kUnknownStallMs, cost_at(cost_of(job.measurements, &TypeRecords::start_cost), workers)));
 }
 
-Duration restart_stall(const Job& job) {
+Duration restart_stall(const Job& job, int workers) {
   const TransitionCost& cost = cost_of(job.measurements, &TypeRecords::restart_cost);
-  return of_ms(cost.count > 0 ? cost.mean_stall_ms : kUnknownRestartMs);
+  return of_ms(cost.count > 0 ? cost_at(cost, workers) : kUnknownRestartMs);
+}
+
+std::vector<int> sizes_of_costs(const Job& job) {
+  std::vector<int> sizes;
+  const auto add = [&](const auto& cost) {
+    for (const auto& [size, mean] : cost.by_size) sizes.push_back(size);
+  };
+  for (const auto kind : {&TypeRecords::grow_cost, &TypeRecords::shrink_cost, &TypeRecords::replace_cost,
+                          &TypeRecords::start_cost, &TypeRecords::restart_cost}) {
+    add(cost_of(job.measurements, kind));
+  }
+  add(boot_cost_of(job.measurements));
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
 }
 
 Duration work_at_risk(const Job& job) {
@@ -68,15 +83,17 @@ bool loses_work(const Job& job) {
   return keeps_nothing(job) || work_at_risk(job) > kFresh;
 }
 
-Duration resume_cost(const Job& job) {
+Duration resume_cost(const Job& job, int workers) {
   const Duration at_risk = work_at_risk(job);
-  if (job.spec.resize == ResizeMode::kRestart) return std::max(boot_time(job), restart_stall(job)) + at_risk;
-  return boot_time(job) + change_stall(job, &TypeRecords::shrink_cost) + at_risk;
+  const Duration boot = boot_time(job, workers);
+  if (job.spec.resize == ResizeMode::kRestart) return std::max(boot, restart_stall(job, workers)) + at_risk;
+  // It parks at the size that it has, which no shrink came to.
+  return boot + change_stall(job, &TypeRecords::shrink_cost, kAnySize) + at_risk;
 }
 
 double cost_of_replacing(const Job& job, int size) {
-  const double pause_s = change_stall(job, &TypeRecords::replace_cost).to_seconds();
-  return job.spec.gpus_per_worker * (boot_cost_of(job.measurements).mean_ms * 1e-3 + size * pause_s);
+  const double pause_s = change_stall(job, &TypeRecords::replace_cost, size).to_seconds();
+  return job.spec.gpus_per_worker * (cost_at(boot_cost_of(job.measurements), size) * 1e-3 + size * pause_s);
 }
 
 }  // namespace tidepool::core

@@ -46,16 +46,25 @@ struct ProgramLength {
   bool operator==(const ProgramLength&) const = default;
 };
 
-// What changing size has cost this job so far, by kind.
+// What changes to sizes of one class have cost.
+struct SizeCost {
+  std::int64_t count = 0;
+  double mean_ms = 0;
+};
+
+// What changing size has cost this job so far, by kind: at all sizes, and by class of the size that it came to
+// (type_records.hpp).
 struct TransitionCost {
   std::int64_t count = 0;
   double mean_stall_ms = 0;
+  std::map<int, SizeCost> by_size = {};
 };
 
-// How long this job's workers have taken from their start until they were ready.
+// How long this job's workers have taken from their start until they were ready; by the size that it came to with them.
 struct BootCost {
   std::int64_t count = 0;
   double mean_ms = 0;
+  std::map<int, SizeCost> by_size = {};
 };
 
 // How the newest generation came about.

@@ -15,6 +15,12 @@ bool has_live_workers(const ClusterState& state, const Job& job) {
                      [&](WorkerId id) { return is_live(state, id); });
 }
 
+int size_with_joining(const Job& job) {
+  const Transition* transition = job.phase.transition();
+  if (transition != nullptr) return transition->to_size;
+  return job.size() > 0 ? job.size() : static_cast<int>(job.membership.workers.size());
+}
+
 namespace {
 
 bool survives(const ClusterState& state, WorkerId id) {

@@ -20,6 +20,9 @@ namespace tidepool::core {
 // It has still to join, and has not been told to stop.
 [[nodiscard]] bool boots(const Worker& worker);
 
+// How many workers it has once those that boot have joined and those that leave are gone.
+[[nodiscard]] int size_with_joining(const Job& job);
+
 // A member, or a leaving worker that waits for its switch: when the job is parked, it leaves by itself with what it
 // holds.
 [[nodiscard]] bool may_hold_state(const Worker& worker);

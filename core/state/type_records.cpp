@@ -100,6 +100,44 @@ const BootCost& boot_cost_of(const Measurements& measurements) {
 
 namespace {
 
+void add_to_mean(std::int64_t& count, double& mean, double value) {
+  ++count;
+  mean += (value - mean) / static_cast<double>(count);
+}
+
+void add_at_size(std::map<int, SizeCost>& by_size, int workers, double ms) {
+  if (workers < 1) return;
+  SizeCost& cost = by_size[size_class(workers)];
+  add_to_mean(cost.count, cost.mean_ms, ms);
+}
+
+double at_size(const std::map<int, SizeCost>& by_size, int workers, double at_all) {
+  const auto found = by_size.find(size_class(workers));
+  return found == by_size.end() ? at_all : found->second.mean_ms;
+}
+
+}  // namespace
+
+void note_cost(TransitionCost& cost, int workers, double stall_ms) {
+  add_to_mean(cost.count, cost.mean_stall_ms, stall_ms);
+  add_at_size(cost.by_size, workers, stall_ms);
+}
+
+void note_cost(BootCost& cost, int workers, double ms) {
+  add_to_mean(cost.count, cost.mean_ms, ms);
+  add_at_size(cost.by_size, workers, ms);
+}
+
+double cost_at(const TransitionCost& cost, int workers) {
+  return at_size(cost.by_size, workers, cost.mean_stall_ms);
+}
+
+double cost_at(const BootCost& cost, int workers) {
+  return at_size(cost.by_size, workers, cost.mean_ms);
+}
+
+namespace {
+
 // Of all nodes that the state knows; empty: they have several.
 std::string only_type(const ClusterState& state) {
   std::string only;

@@ -1,8 +1,13 @@
 // On which type of slot a job's records were measured. A speed on one type says nothing of the speed on another, so the
 // records of each type are kept for themselves; all that reads `measurements` reads those of the type that the job runs
 // on, or ran on last.
+//
+// What changes and boots cost is kept by size, too: sizes of the same power of two share a record, so that there are
+// few however many sizes a job may have. A class that was never come to costs what the changes of that kind have cost
+// at all sizes.
 #pragma once
 
+#include <bit>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +42,19 @@ void measure_on(Measurements& measurements, const std::string& slot_type);
 // it was measured most often: it depends more on the job than on the slots.
 [[nodiscard]] const TransitionCost& cost_of(const Measurements& measurements, TransitionCost TypeRecords::* kind);
 [[nodiscard]] const BootCost& boot_cost_of(const Measurements& measurements);
+
+// The smallest size of the class of this one: 1, 2, 4, 8 and so on. 0 of kAnySize.
+[[nodiscard]] constexpr int size_class(int workers) {
+  return workers < 1 ? 0 : static_cast<int>(std::bit_floor(static_cast<unsigned>(workers)));
+}
+inline constexpr int kAnySize = 0;
+
+// A change to so many workers has stalled the job for so long; with kAnySize it counts at no size of its own.
+void note_cost(TransitionCost& cost, int workers, double stall_ms);
+void note_cost(BootCost& cost, int workers, double ms);
+// What one to so many workers is expected to cost, in milliseconds; 0 where none was measured.
+[[nodiscard]] double cost_at(const TransitionCost& cost, int workers);
+[[nodiscard]] double cost_at(const BootCost& cost, int workers);
 
 // States of earlier versions do not tell on what their jobs were measured: it is the type of slot that they hold, or
 // that their newest state was written on, or the only one of the cluster.

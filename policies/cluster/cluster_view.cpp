@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/state/type_records.hpp"
+
 namespace tidepool::policies::cluster {
 
 int size_of(const Placement& placement) {
@@ -13,6 +15,13 @@ int size_of(const Placement& placement) {
 bool may_have(const JobRow& job, int size) {
   if (!job.sizes.empty()) return std::binary_search(job.sizes.begin(), job.sizes.end(), size);
   return size >= job.size_min && size <= job.size_max && size % job.slots_per_worker == 0;
+}
+
+const TransitionCosts& costs_at(const JobRow& job, int size) {
+  const int workers = core::size_class(size / job.slots_per_worker);
+  const auto found = std::find_if(job.costs_by_size.begin(), job.costs_by_size.end(),
+                                  [&](const SizeCosts& known) { return known.workers == workers; });
+  return found == job.costs_by_size.end() ? job.costs : found->costs;
 }
 
 int largest_size(const JobRow& job, int limit) {

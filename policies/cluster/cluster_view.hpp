@@ -79,6 +79,13 @@ struct TransitionCosts {
   // What else a change takes, where it is known; zero = nothing.
   Duration boot;    // of joining workers: they hold their slots for so long while the job goes on as it was
   Duration resume;  // what giving up everything costs it, to have it back later: parking, and a start
+  bool operator==(const TransitionCosts&) const = default;
+};
+
+// To sizes of one class (core/state/type_records.hpp) at which changes were measured.
+struct SizeCosts {
+  int workers = 1;  // the smallest of them
+  TransitionCosts costs;
 };
 
 struct JobRow {
@@ -104,15 +111,16 @@ struct JobRow {
   // It may be on slots of these types only (NodeRow::slot_type); empty = any. `nodes` has been narrowed to them
   // already, and to the labels that it asks for.
   std::vector<std::string> types_asked = {};
-  int slots_per_worker = 1;     // a worker's slots are on one node; sizes and shares are multiples of it
-  int priority = 0;             // higher goes first; `weight` already counts it in
-  bool preemptible = true;      // else it keeps size_min once it has started
-  int pinned = 0;               // the size that its user insists on; 0 = none
-  bool resize_blocked = false;  // its size must not change now
-  TransitionCosts costs;
-  std::optional<double> steps_left;   // at the declared batch, if the user has declared the work
-  double steps_done = 0;              // at the declared batch
-  std::optional<double> useful_left;  // in the steps of SpeedModel::goodput, if declared
+  int slots_per_worker = 1;                   // a worker's slots are on one node; sizes and shares are multiples of it
+  int priority = 0;                           // higher goes first; `weight` already counts it in
+  bool preemptible = true;                    // else it keeps size_min once it has started
+  int pinned = 0;                             // the size that its user insists on; 0 = none
+  bool resize_blocked = false;                // its size must not change now
+  TransitionCosts costs;                      // to sizes at which no change was measured
+  std::vector<SizeCosts> costs_by_size = {};  // ascending, those that differ from `costs`
+  std::optional<double> steps_left;           // at the declared batch, if the user has declared the work
+  double steps_done = 0;                      // at the declared batch
+  std::optional<double> useful_left;          // in the steps of SpeedModel::goodput, if declared
   // Likewise, as far as ended jobs of its kind let expect (models/learnt_work.hpp); none before one has ended.
   std::optional<double> useful_expected;
   std::optional<Instant> deadline;             // when its user wants it to have ended
@@ -125,6 +133,8 @@ struct JobRow {
 
 // Of a size between size_min and size_max.
 [[nodiscard]] bool may_have(const JobRow& job, int size);
+// Of changes to a size, in slots.
+[[nodiscard]] const TransitionCosts& costs_at(const JobRow& job, int size);
 // The largest size that the job may have and that is not above `limit`; 0 = none.
 [[nodiscard]] int largest_size(const JobRow& job, int limit);
 // The smallest size that the job may have and that is not below `least`; 0 = none.

@@ -39,20 +39,31 @@ bool may_be_resized(const core::Job& job) {
   return job.requests.pinned_size == 0 && !reports_nothing(job);
 }
 
-TransitionCosts costs_of(const core::Job& job) {
+// Of changes to so many workers.
+TransitionCosts costs_of(const core::Job& job, int workers) {
   const Duration bound = std::min(job.spec.elastic.cooldown, kBoundMost);
   const Duration resume = core::resume_cost(job);
   if (job.spec.resize == core::ResizeMode::kRestart) {
-    const Duration change = core::restart_stall(job) + bound;
-    return {.grow = change, .shrink = change, .move = change, .start = resume, .boot = {}, .resume = resume};
+    const Duration change = core::restart_stall(job, workers) + bound;
+    const Duration start = core::resume_cost(job, workers);
+    return {.grow = change, .shrink = change, .move = change, .start = start, .boot = {}, .resume = resume};
   }
-  const Duration boot = core::boot_time(job);
-  return {.grow = core::change_stall(job, &core::TypeRecords::grow_cost) + bound,
-          .shrink = core::change_stall(job, &core::TypeRecords::shrink_cost) + bound,
-          .move = core::change_stall(job, &core::TypeRecords::replace_cost) + bound,
+  const Duration boot = core::boot_time(job, workers);
+  return {.grow = core::change_stall(job, &core::TypeRecords::grow_cost, workers) + bound,
+          .shrink = core::change_stall(job, &core::TypeRecords::shrink_cost, workers) + bound,
+          .move = core::change_stall(job, &core::TypeRecords::replace_cost, workers) + bound,
           .start = boot,
           .boot = boot,
           .resume = resume};
+}
+
+void set_costs(const core::Job& job, JobRow& row) {
+  row.costs = costs_of(job, core::kAnySize);
+  row.transition = std::max({row.costs.grow, row.costs.shrink, row.costs.move});
+  for (const int size : core::sizes_of_costs(job)) {
+    TransitionCosts costs = costs_of(job, size);
+    if (costs != row.costs) row.costs_by_size.push_back({.workers = size, .costs = costs});
+  }
 }
 
 // What a program tells counts once its speed was measured: before that its samples say nothing of how long they take.
@@ -147,7 +158,7 @@ std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id)
     forget(id);
     follow_ended(state, id);
   }
-  std::vector<JobId> moved = kin_.take_moved();
+  std::vector<JobId> moved = kin_.take_moved(ratios_);
   for (const JobId other : moved) kept_.at(other).row.reset();
   for (const auto& others : {ratios_.take_moved(), kin_sizes_.take_moved()}) {
     for (const JobId other : others) {
@@ -387,12 +398,11 @@ JobRow EngineRows::made(const core::ClusterState& state, const core::Job& job, c
   row.slots_per_worker = each;
   row.preemptible = job.spec.preemptible;
   row.pinned = job.requests.pinned_size * each;
-  row.costs = costs_of(job);
-  row.transition = std::max({row.costs.grow, row.costs.shrink, row.costs.move});
+  set_costs(job, row);
   row.speed = &speed;
   set_work(job, speed, row);
   if (!row.useful_left) {
-    if (const auto left = kin_.expect(job, speed)) row.useful_expected = *left / double(job.spec.batch.global);
+    if (const auto left = kin_.expect(job, speed, ratios_)) row.useful_expected = *left / double(job.spec.batch.global);
   }
   if (job.planned) row.mark = job.planned->target.mark;
   return row;

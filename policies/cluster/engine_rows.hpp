@@ -6,8 +6,8 @@
 // workers are left out, joining workers counted in. Slots of jobs that are fixed claims (they follow a pinned policy,
 // or their user has pinned their size) are taken off their nodes and the jobs left out while they run; while they wait
 // they are rows with one size. Attained service is as of the job's newest fact, so that it follows from the state.
-// Where its user declares no work, a job that was measured is expected to take what jobs as fast took
-// (similar_jobs.hpp). A size at which it was not measured is expected to be as fast as its kin were there
+// Where its user declares no work, a job that was measured is expected to take what jobs as fast on its type
+// of slot took (similar_jobs.hpp). A size at which it was not measured is expected to be as fast as its kin were there
 // (kin_sizes.hpp). A job of which nothing can be measured (its program reports no steps) has one size, too. Priority p
 // counts as weight 2^p. All slots count as equally fast (the types and prices of nodes are there to be read), but no
 // job has a size beyond what there is of one type that it may be on, unless it mixes types.

@@ -4,12 +4,18 @@
 //
 // A job counts as ended when it has succeeded. One that was cancelled or has failed took less than it would have, and
 // by how much is not known: it tells only how far it has come, as those do that go on. Samples are those of declared
-// work. All slots are taken to be alike: on slots of another type a job has another pace, and so perhaps other kin.
+// work.
+//
+// Paces are those on one type of slot, so jobs are kin by type and pace. A job that asks goes by those that have ended
+// on its own type; where no kin of it have, by those on the type on which most of its kin have, its own pace there
+// being what jobs that have run on both types tell (type_ratios.hpp), else the same. Before any have ended, how far
+// those on its own type have come counts, else on the first other type by name.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,6 +23,7 @@
 #include "base/time.hpp"
 #include "core/state/cluster_state.hpp"
 #include "policies/cluster/job_speed.hpp"
+#include "policies/cluster/type_ratios.hpp"
 #include "policies/models/learnt_work.hpp"
 
 namespace tidepool::policies::cluster {
@@ -29,6 +36,7 @@ class SimilarJobs {
     std::int64_t samples = 0;
     std::int64_t global_batch = 1;
     std::optional<Instant> succeeded_at;
+    std::string slot_type = {};  // on which its speed was measured; empty = not known
   };
   [[nodiscard]] static Progress progress_of(const core::Job& job);
   [[nodiscard]] static Progress progress_of(const core::EndedJob& job);
@@ -39,27 +47,39 @@ class SimilarJobs {
   void withdraw(JobId job);
 
   // How many samples a job is expected to have left; nothing of one that was never measured. It is moved when that may
-  // change, until it is forgotten or has been moved.
-  [[nodiscard]] std::optional<double> expect(const core::Job& job, const JobSpeed& speed);
+  // change, until it is forgotten or has been moved. `ratios`: the same ones at each call.
+  [[nodiscard]] std::optional<double> expect(const core::Job& job, const JobSpeed& speed, const TypeRatios& ratios);
   void forget(JobId job);
   void forget_all();
 
   // Jobs for which expect() was asked and may answer otherwise by now, each once.
-  [[nodiscard]] std::vector<JobId> take_moved();
+  [[nodiscard]] std::vector<JobId> take_moved(const TypeRatios& ratios);
 
  private:
+  using Classes = std::map<std::string, KinWork::Class>;  // by type of slot
+  struct Asker {
+    std::string slot_type;
+    double pace_s = 0;
+    Classes classes;  // what was looked up
+  };
   struct Ended {
+    std::string slot_type;
     KinWork::Class pace = 0;
     double samples = 0;
   };
   void note_end(JobId job, Instant at, const Ended& ended);
+  void forget_ends();
+  void tell_ends();
+  [[nodiscard]] Classes classes_of(const std::string& slot_type, double pace_s, const TypeRatios& ratios) const;
+  [[nodiscard]] const std::string& type_with_kin(const Asker& asker) const;
 
-  KinWork work_;
+  std::map<std::string, KinWork> by_type_;
   std::map<std::pair<Instant, JobId>, Ended> ended_;  // in their order
   std::map<JobId, Instant> ended_at_;                 // of each of them
-  bool in_order_ = true;                              // work_ has been told of all ends, in their order
-  std::map<KinWork::Class, std::set<JobId>> asking_;
-  std::map<JobId, KinWork::Class> pace_of_;  // of those in asking_
+  bool in_order_ = true;                              // by_type_ has been told of all ends, in their order
+  std::map<std::pair<std::string, KinWork::Class>, std::set<JobId>> asking_;
+  std::map<JobId, Asker> askers_;  // of those in asking_
+  std::uint64_t ratios_seen_ = 0;
 };
 
 }  // namespace tidepool::policies::cluster

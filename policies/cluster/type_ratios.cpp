@@ -77,6 +77,7 @@ void TypeRatios::tell(JobId job, const ByType& records) {
   }
   if (!now.empty()) told_.emplace(job, std::move(now));
   changed_ = true;
+  ++revision_;
 }
 
 void TypeRatios::withdraw(JobId job) {
@@ -89,6 +90,7 @@ void TypeRatios::withdraw(JobId job) {
   }
   told_.erase(found);
   changed_ = true;
+  ++revision_;
 }
 
 std::optional<double> TypeRatios::ratio(const std::string& of, const std::string& beside) const {

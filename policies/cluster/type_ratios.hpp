@@ -33,6 +33,8 @@ class TypeRatios {
 
   // Speed on the first type as a share of that on the second; none: no job has run on both.
   [[nodiscard]] std::optional<double> ratio(const std::string& of, const std::string& beside) const;
+  // Another number whenever ratio() may answer otherwise.
+  [[nodiscard]] std::uint64_t revision() const { return revision_; }
 
   // What a job whose own records are empty is expected to do on its type: the records of the type on which it has been
   // measured most, at the speed of this one. Nothing: it was measured on none. It is moved when that may change.
@@ -55,6 +57,7 @@ class TypeRatios {
   std::map<JobId, std::map<Pair, std::int64_t>> told_;
   IdSet<JobId> asking_;
   bool changed_ = false;
+  std::uint64_t revision_ = 0;
 };
 
 }  // namespace tidepool::policies::cluster

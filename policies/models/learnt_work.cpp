@@ -134,6 +134,11 @@ void KinWork::forget_ends() {
   changes_.all = true;
 }
 
+std::size_t KinWork::ended_kin(Class pace) const {
+  const auto found = kin_.find(pace);
+  return mates_.tell && found != kin_.end() ? found->second.counted : 0;
+}
+
 std::optional<double> KinWork::left(Class pace, double samples) {
   if (!mates_.tell) return std::nullopt;
   const auto found = kin_.find(pace);

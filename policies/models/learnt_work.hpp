@@ -72,7 +72,10 @@ class KinWork {
   // has done anything, and while paces tell nothing. O(log jobs), and once O(jobs log jobs) after a change.
   [[nodiscard]] std::optional<double> left(Class pace, double samples);
 
-  // Of which classes left() may answer otherwise than at the last call.
+  // How many ended jobs left() goes by; 0 = none, or paces tell nothing.
+  [[nodiscard]] std::size_t ended_kin(Class pace) const;
+
+  // Of which classes left() or ended_kin() may answer otherwise than at the last call.
   struct Changes {
     bool all = false;
     std::set<Class> classes;

@@ -42,7 +42,7 @@ ScalingEvidence::ScalingEvidence(const core::ClusterView& view, const core::Job&
   for (const auto& [size, record] : job.measurements.sizes) {
     const bool comparable = is_measured(record, job) && record.samples_per_second > 0;
     if (!comparable || !ladder.has(size)) continue;
-    const bool trusted = size == job.size() || !stale(record);
+    const bool trusted = size == job.size() || !stale(size, record);
     sizes_.push_back({.size = size,
                       .rate = record.samples_per_second,
                       .steps = trusted ? record.steps : 0,
@@ -76,8 +76,8 @@ const PairVerdict* ScalingEvidence::into(int size) const {
   return found == pairs_.end() ? nullptr : &*found;
 }
 
-bool ScalingEvidence::stale(const core::SizeRecord& record) const {
-  const double visit = stall_seconds(0, 1) + stall_seconds(1, 0) +
+bool ScalingEvidence::stale(int size, const core::SizeRecord& record) const {
+  const double visit = stall_seconds(job_.size(), size) + stall_seconds(size, job_.size()) +
                        record.step_seconds * static_cast<double>(job_.spec.scaling.every_steps);
   const double age = (now_ - record.measured_at).to_seconds();
   return age > kTrustFor.to_seconds() && age > visit / kVisitShareMax;
@@ -108,12 +108,9 @@ PairVerdict ScalingEvidence::judge(const MeasuredSize& small, const MeasuredSize
 }
 
 double ScalingEvidence::stall_seconds(int from, int to) const {
-  if (job_.spec.resize == core::ResizeMode::kRestart) {
-    const core::TransitionCost& restart = core::cost_of(job_.measurements, &core::TypeRecords::restart_cost);
-    return restart.count > 0 ? restart.mean_stall_ms / 1'000 : kUnknownRestartSeconds;
-  }
+  if (job_.spec.resize == core::ResizeMode::kRestart) return core::restart_stall(job_, to).to_seconds();
   const auto kind = to > from ? &core::TypeRecords::grow_cost : &core::TypeRecords::shrink_cost;
-  return core::change_stall(job_, kind).to_seconds();
+  return core::change_stall(job_, kind, to).to_seconds();
 }
 
 double ScalingEvidence::gain_seconds(int from, int to, double to_rate) const {

@@ -56,8 +56,6 @@ class ScalingEvidence {
   static constexpr double kVisitShareMax = 0.01;
   // Differences in throughput below this share are noise: coming back up to a size needs that much more.
   static constexpr double kNoise = 0.02;
-  // What a change of size stalls a job whose processes are restarted, before one has been measured.
-  static constexpr double kUnknownRestartSeconds = 30;
 
   ScalingEvidence(const core::ClusterView& view, const core::Job& job, const AllowedSizes& ladder,
                   Comparison comparison = Comparison::kMeans);
@@ -87,7 +85,7 @@ class ScalingEvidence {
   [[nodiscard]] double best_gain_seconds(int from, int to) const;
 
  private:
-  [[nodiscard]] bool stale(const core::SizeRecord& record) const;
+  [[nodiscard]] bool stale(int size, const core::SizeRecord& record) const;
   [[nodiscard]] PairVerdict judge(const MeasuredSize& small, const MeasuredSize& large, int present) const;
   [[nodiscard]] double gain_seconds(int from, int to, double to_rate) const;
   [[nodiscard]] core::reason::Efficiency efficiency_of(const PairVerdict& pair) const;

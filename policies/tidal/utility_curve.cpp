@@ -42,10 +42,8 @@ void add_nodes(SizesWeighed& sizes, int slots_per_node, int most) {
 }
 
 Duration transition_to(const JobRow& job, int held, int size) {
-  const Duration told = held == 0      ? job.costs.start
-                        : size > held  ? job.costs.grow
-                        : size == held ? job.costs.move
-                                       : job.costs.shrink;
+  const cluster::TransitionCosts& costs = cluster::costs_at(job, size);
+  const Duration told = held == 0 ? costs.start : size > held ? costs.grow : size == held ? costs.move : costs.shrink;
   return told > Duration() ? told : job.transition;
 }
 
@@ -261,8 +259,9 @@ double UtilityCurve::moved_to(int size, double speed_up) const {
 
 // While joining workers boot, the job goes on as it was on slots that it has and on slots that do nothing.
 double UtilityCurve::lost_to_booting(int size, double speed_up) const {
-  if (held_ == 0 || size <= held_ || job_->costs.boot <= Duration()) return 0;
-  const double boot = job_->costs.boot.to_seconds();
+  if (held_ == 0 || size <= held_) return 0;
+  const double boot = cluster::costs_at(*job_, size).boot.to_seconds();
+  if (boot <= 0) return 0;
   const double horizon = std::min(settings_->horizon_s, boot + left_s_ / speed_up);
   return std::max(0.0, speed_up - speed_held_) * std::min(1.0, boot / horizon);
 }

@@ -90,7 +90,7 @@ TEST_CASE("before a change was measured on a type it is expected to cost what it
 
 TEST_CASE("a change that was not measured is expected to cost what others have cost, or the first switch of a start") {
   core::Job job;
-  const auto grow = [&] { return core::change_stall(job, &core::TypeRecords::grow_cost); };
+  const auto grow = [&] { return core::change_stall(job, &core::TypeRecords::grow_cost, core::kAnySize); };
   CHECK(grow() == Duration::seconds(1));
   job.measurements.start_cost = {.count = 1, .mean_stall_ms = 30'000};
   CHECK(grow() == Duration::seconds(30));
@@ -137,6 +137,118 @@ TEST_CASE("records of a suspended job of an earlier version belong to the node t
   const auto earlier = core::state_from_json(written);
   REQUIRE(earlier.ok());
   CHECK(earlier->find_job(scene.job)->measurements.slot_type == "old");
+}
+
+TEST_CASE("what changes and boots cost is kept by the size that the job comes to, and in the mean") {
+  Story story;
+  (void)story.node(8);
+  const JobId job = story.running({.max = 8, .cooldown = {}}, 2);
+  const auto grow = [&](int size, Duration boot, double stall_ms) {
+    story.wish(job, size);
+    story.steps(job, 1);
+    CHECK(names_of(story.decide()) == "grow");
+    story.pass(boot);
+    for (const WorkerId id : story.job(job).phase.transition()->joining_workers) story.ready(id);
+    CHECK(names_of(story.decide()) == "switch");
+    story.switched(job, stall_ms);
+  };
+  grow(3, Duration::seconds(2), 40);
+  grow(5, Duration::seconds(4), 100);
+  grow(7, Duration::seconds(6), 300);
+  const core::Measurements& measured = story.job(job).measurements;
+  REQUIRE(measured.grow_cost.by_size.size() == 2);
+  CHECK(measured.grow_cost.count == 3);
+  CHECK(measured.grow_cost.by_size.at(2).mean_ms == Approx(40));
+  CHECK(measured.grow_cost.by_size.at(4).count == 2);
+  CHECK(measured.grow_cost.by_size.at(4).mean_ms == Approx(200));  // 5 and 7 workers
+  CHECK(measured.boot_cost.by_size.at(2).count == 3);              // two of the start
+  CHECK(measured.boot_cost.by_size.at(4).mean_ms == Approx(5'000));
+  CHECK(measured.start_cost.by_size.at(2).count == 1);
+  const core::Explanation told = core::explain(story.state(), job);
+  const auto is_told = [&](const std::string& line) {
+    return std::count(told.evidence.begin(), told.evidence.end(), line);
+  };
+  CHECK(is_told("growing has paused it for 147 ms on average (3 times), to 2-3 workers 40 ms, to 4-7 workers 200 ms") ==
+        1);
+}
+
+TEST_CASE("a change to a size that was never come to is expected to cost what all of its kind have cost") {
+  core::Job job;
+  core::measure_on(job.measurements, "a");
+  for (int i = 0; i < 3; ++i) core::note_cost(job.measurements.grow_cost, 2, 100);
+  core::note_cost(job.measurements.grow_cost, 16, 29'700);
+  core::note_cost(job.measurements.boot_cost, 2, 1'000);
+  core::note_cost(job.measurements.boot_cost, 16, 5'000);
+  const auto grow = [&](int workers) { return core::change_stall(job, &core::TypeRecords::grow_cost, workers); };
+  const Duration mean = Duration::millis(7'500);
+  CHECK(grow(2) == Duration::millis(100));
+  CHECK(grow(3) == Duration::millis(100));
+  CHECK(grow(16) == Duration::millis(29'700));
+  CHECK(grow(31) == Duration::millis(29'700));
+  for (const int never : {core::kAnySize, 1, 4, 15, 32}) CHECK(grow(never) == mean);
+  CHECK(core::boot_time(job, 16) == Duration::seconds(5));
+  CHECK(core::boot_time(job, 8) == Duration::seconds(3));
+  CHECK(core::sizes_of_costs(job) == std::vector<int>{2, 16});
+  CHECK(core::cost_of_replacing(job, 2) == Approx(1 + 2 * 0.1));
+  CHECK(core::cost_of_replacing(job, 8) == Approx(3 + 8 * 7.5));
+  // Shrinking was never measured: what growing to that size has cost stands for it.
+  CHECK(core::change_stall(job, &core::TypeRecords::shrink_cost, 2) == Duration::millis(100));
+  core::measure_on(job.measurements, "b");  // on another type, until it was measured there
+  CHECK(grow(2) == Duration::millis(100));
+  core::note_cost(job.measurements.grow_cost, 16, 50);
+  CHECK(grow(2) == Duration::millis(50));
+}
+
+TEST_CASE("however many sizes a job comes to, few records of costs are kept") {
+  core::TransitionCost cost;
+  for (int size = 1; size <= 5'000; ++size) core::note_cost(cost, size, size);
+  CHECK(cost.by_size.size() == 13);
+  CHECK(cost.by_size.at(4096).count == 905);
+  CHECK(cost.count == 5'000);
+  core::note_cost(cost, core::kAnySize, 1);
+  CHECK(cost.by_size.size() == 13);
+}
+
+TEST_CASE("costs by size are stored; states and jobs of an earlier version have none of any size") {
+  Mover scene;
+  scene.move();
+  const core::Job& now = scene.story.job(scene.job);
+  REQUIRE_FALSE(now.measurements.boot_cost.by_size.empty());
+  REQUIRE_FALSE(now.measurements.on_other_types.at("old").boot_cost.by_size.empty());
+  auto written = core::to_json(scene.story.state());
+  const auto read = core::state_from_json(written);
+  REQUIRE(read.ok());
+  CHECK(read->find_job(scene.job)->measurements.boot_cost.by_size.at(2).count == 2);
+  CHECK(core::digest_of(*read) == core::digest_of(scene.story.state()));
+
+  const auto tell_none = [](nlohmann::json& records) {
+    for (auto& [name, cost] : records.items()) {
+      if (name.ends_with("_cost") && cost.is_object()) cost.erase("by_size");
+    }
+  };
+  const auto is_earlier = [&](const core::Job& job) {
+    CHECK(job.measurements.boot_cost.count == 2);
+    CHECK(job.measurements.boot_cost.by_size.empty());
+    CHECK(job.measurements.on_other_types.at("old").boot_cost.count == 2);
+    CHECK(job.measurements.on_other_types.at("old").boot_cost.by_size.empty());
+  };
+  for (auto& job : written.at("jobs")) {
+    tell_none(job);
+    tell_none(job.at("on_other_types").at("old"));
+  }
+  const auto earlier = core::state_from_json(written);
+  INFO((earlier.ok() ? std::string() : earlier.error().message));
+  REQUIRE(earlier.ok());
+  is_earlier(*earlier->find_job(scene.job));
+
+  auto row = nlohmann::json::parse(core::job_text(now));
+  tell_none(row);
+  tell_none(row.at("on_other_types").at("old"));
+  row.at("on_other_types").at("old").erase("start_cost");
+  const auto left = core::job_from_text(row.dump());
+  INFO((left.ok() ? std::string() : left.error().message));
+  REQUIRE(left.ok());
+  is_earlier(**left);
 }
 
 }  // namespace tidepool::test

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/state/type_records.hpp"
 #include "policies/size/scaling_evidence.hpp"
 #include "policies/size/size_limits.hpp"
 #include "tests/support/job_records.hpp"
@@ -166,6 +167,34 @@ TEST_CASE("a change that costs more time than it brings is not made") {
     world.job.measurements.grow_cost = {.count = 3, .mean_stall_ms = 40};
     world.job.measurements.shrink_cost = {.count = 2, .mean_stall_ms = 20};
     CHECK(world.ask(kEngine).size == 2);
+  }
+}
+
+TEST_CASE("a change is weighed by what changes to that size have cost, not by the mean of all sizes") {
+  const auto world_of = [](int small, int large, std::int64_t samples) {
+    JobWorld world({small, large});
+    for (int i = 0; i < 3; ++i) core::note_cost(world.job.measurements.grow_cost, 2, 100);
+    core::note_cost(world.job.measurements.grow_cost, 16, 29'700);  // 7.5 s in the mean
+    world.job.spec.work_samples = samples;
+    return world;
+  };
+  SECTION("a cheap one is made for a small gain") {
+    auto world = world_of(1, 2, 1'000);
+    CHECK(world.measured(1, 100).measured(2, 190).at(1).ask(kEngine).size == 2);  // 4.7 s are saved
+  }
+  SECTION("a dear one is not, though others were cheap") {
+    auto world = world_of(2, 16, 2'000);
+    const auto wish = world.measured(2, 190).measured(16, 1'500).at(2).ask(kEngine);  // 9.2 s would be
+    CHECK(wish.size == 2);
+    CHECK(test::says<core::reason::TransitionTooDear>(wish.reason));
+    CHECK(test::number_in(wish.reason, "stall_s") == Approx(29.7));
+  }
+  SECTION("a program that is started anew, likewise") {
+    auto world = world_of(2, 16, 2'000);
+    world.job.spec.resize = core::ResizeMode::kRestart;
+    core::note_cost(world.job.measurements.restart_cost, 2, 1'000);
+    core::note_cost(world.job.measurements.restart_cost, 16, 10'000);
+    CHECK(world.measured(2, 190).measured(16, 1'500).at(2).ask(kEngine).size == 2);
   }
 }
 

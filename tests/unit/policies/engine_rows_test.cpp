@@ -9,6 +9,7 @@
 
 #include "core/codec/codec.hpp"
 #include "core/state/ended_job.hpp"
+#include "core/state/type_records.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/lawful_plan.hpp"
 #include "policies/size/size_limits.hpp"
@@ -73,6 +74,10 @@ class Pool {
     state_.next_job = std::max(state_.next_job, id + 1);
     known = std::move(job);
     return changed;
+  }
+  // From now on it is on slots of this type, and was not measured there if it has never been.
+  void move(std::uint64_t id, const std::string& slot_type) {
+    core::measure_on(state_.mutable_job(JobId(id)).measurements, slot_type);
   }
   void end(std::uint64_t id, core::JobState how = core::JobState::kSucceeded) {
     core::Job& job = state_.mutable_job(JobId(id));
@@ -313,6 +318,30 @@ TEST_CASE("rows say whose a job is and which types it asks for, nodes their type
   CHECK(view.types.empty());  // all count as equally fast
 }
 
+TEST_CASE("a row tells what changes cost at the sizes where that was another than in the mean") {
+  Pool pool;
+  core::Job& job = pool.at(1, 100, 1'000);
+  job.spec.elastic.cooldown = Duration();
+  core::note_cost(job.measurements.grow_cost, 2, 1'000);
+  core::note_cost(job.measurements.boot_cost, 2, 4'000);
+  EngineRows rows;
+  rows.follow_nodes(pool.state());
+  const auto made = [&] {
+    (void)rows.follow(pool.state(), JobId(1));
+    return rows.row({pool.state(), pool.now()}, *pool.state().find_job(JobId(1)), {.room = 8});
+  };
+  CHECK(made().costs_by_size.empty());  // one size is the mean
+  core::note_cost(job.measurements.grow_cost, 4, 9'000);
+  const JobRow row = made();
+  CHECK(row.costs.grow == Duration::seconds(5));
+  REQUIRE(row.costs_by_size.size() == 2);
+  CHECK(costs_at(row, 1).grow == Duration::seconds(5));
+  CHECK(costs_at(row, 2).grow == Duration::seconds(1));
+  CHECK(costs_at(row, 3).grow == Duration::seconds(1));
+  CHECK(costs_at(row, 4).grow == Duration::seconds(9));
+  CHECK(costs_at(row, 4).boot == Duration::seconds(4));
+}
+
 TEST_CASE("a row tells what a slot costs in the mean of those that take jobs") {
   Pool pool;
   pool.state().nodes[NodeId(1)].price_per_slot_hour = Money::micros(2'000'000);  // of eight
@@ -393,45 +422,66 @@ TEST_CASE("what jobs tell survives a daemon: the state that it writes gives the 
   CHECK(pool.expected_anew() == before);
 }
 
+namespace {
+
+// Whether rows that are kept over a history expect what new ones do; returns how often something was expected.
+int expectations_over_a_history(Rng& rng, const std::vector<std::string>& types) {
+  int told = 0;
+  Pool pool;
+  EngineRows kept;
+  const double scatter = rng.chance(0.7) ? 0.1 : 1;  // whether paces tell of work
+  std::vector<std::uint64_t> live;
+  std::vector<std::uint64_t> left;
+  std::uint64_t next = 1;
+  for (int i = 0; i < 200; ++i) {
+    if (live.empty() || rng.chance(0.3)) live.push_back(next++);
+    const std::size_t which = rng.below(live.size());
+    const std::uint64_t id = live[which];
+    const double program = double(id % 3);  // three programs
+    const double rate = 100 * std::pow(4, program) * std::exp(0.05 * rng.normal());
+    const auto work = std::int64_t(1'000 * std::pow(10, program) * std::exp(scatter * rng.normal()));
+    pool.at(id, rate, rng.chance(0.05) ? 0 : rng.between(1, work));
+    if (!types.empty() && rng.chance(0.3)) {
+      pool.move(id, types[rng.below(types.size())]);
+      if (rng.chance(0.7)) pool.at(id, rate * (1 + double(rng.below(3))), rng.between(1, work));
+    }
+    if (rng.chance(0.35)) {
+      pool.at(id, rate, work);
+      pool.end(id, rng.chance(0.8) ? core::JobState::kSucceeded : core::JobState::kCancelled);
+      live.erase(live.begin() + std::ptrdiff_t(which));
+      if (rng.chance(0.5)) (void)kept.follow(pool.state(), JobId(id));  // its workers have still to go
+      pool.leave(id);
+      left.push_back(id);
+    }
+    (void)kept.follow(pool.state(), JobId(id));
+    if (!left.empty() && rng.chance(0.1)) {
+      const std::size_t first = rng.below(left.size());
+      pool.forget(left[first]);
+      (void)kept.follow(pool.state(), JobId(left[first]));
+      left.erase(left.begin() + std::ptrdiff_t(first));
+    }
+    if (rng.chance(0.5)) continue;  // several facts between two plans
+    const Pool::Expected expected = pool.expected(kept);
+    REQUIRE(expected == pool.expected_anew());
+    for (const auto& [job, samples] : expected) told += samples ? 1 : 0;
+  }
+  return told;
+}
+
+}  // namespace
+
 TEST_CASE("rows that are kept over any history expect what rows made a moment ago expect") {
   int told = 0;
-  test::for_each_seed("kin of jobs", 40, [&](std::uint64_t, Rng& rng) {
-    Pool pool;
-    EngineRows kept;
-    const double scatter = rng.chance(0.7) ? 0.1 : 1;  // whether paces tell of work
-    std::vector<std::uint64_t> live;
-    std::vector<std::uint64_t> left;
-    std::uint64_t next = 1;
-    for (int i = 0; i < 200; ++i) {
-      if (live.empty() || rng.chance(0.3)) live.push_back(next++);
-      const std::size_t which = rng.below(live.size());
-      const std::uint64_t id = live[which];
-      const double program = double(id % 3);  // three programs
-      const double rate = 100 * std::pow(4, program) * std::exp(0.05 * rng.normal());
-      const auto work = std::int64_t(1'000 * std::pow(10, program) * std::exp(scatter * rng.normal()));
-      pool.at(id, rate, rng.chance(0.05) ? 0 : rng.between(1, work));
-      if (rng.chance(0.35)) {
-        pool.at(id, rate, work);
-        pool.end(id, rng.chance(0.8) ? core::JobState::kSucceeded : core::JobState::kCancelled);
-        live.erase(live.begin() + std::ptrdiff_t(which));
-        if (rng.chance(0.5)) (void)kept.follow(pool.state(), JobId(id));  // its workers have still to go
-        pool.leave(id);
-        left.push_back(id);
-      }
-      (void)kept.follow(pool.state(), JobId(id));
-      if (!left.empty() && rng.chance(0.1)) {
-        const std::size_t first = rng.below(left.size());
-        pool.forget(left[first]);
-        (void)kept.follow(pool.state(), JobId(left[first]));
-        left.erase(left.begin() + std::ptrdiff_t(first));
-      }
-      if (rng.chance(0.5)) continue;  // several facts between two plans
-      const Pool::Expected expected = pool.expected(kept);
-      REQUIRE(expected == pool.expected_anew());
-      for (const auto& [job, samples] : expected) told += samples ? 1 : 0;
-    }
-  });
+  test::for_each_seed("kin of jobs", 40,
+                      [&](std::uint64_t, Rng& rng) { told += expectations_over_a_history(rng, {}); });
   if (test::all_seeds_run()) CHECK(told > 1'000);
+}
+
+TEST_CASE("over any history, rows that were kept know the kin of each type of slot as rows made a moment ago do") {
+  int told = 0;
+  test::for_each_seed("kin of jobs by type", 40,
+                      [&](std::uint64_t, Rng& rng) { told += expectations_over_a_history(rng, {"a", "b"}); });
+  if (test::all_seeds_run()) CHECK(told > 100);
 }
 
 TEST_CASE("what is remembered of ended jobs is bounded, and the newest stay") {

@@ -308,6 +308,26 @@ TEST_CASE("a job keeps its size when a change costs more than it brings before t
   CHECK(sizes_of(decide(view)) == std::vector<int>{4});
 }
 
+TEST_CASE("a job grows to the size to which growing is cheap, not to the one to which it was found to be dear") {
+  View view = view_of(4, {&kLinear});
+  JobRow& job = view.jobs[0];
+  job.placement = {{.node = 0, .slots = 4}};
+  job.useful_left = 1e9;
+  job.sizes = {4, 8, 16};
+  job.size_min = 4;
+  job.size_max = 16;
+  job.costs.grow = Duration::seconds(100);  // in the mean; 350 s are the horizon
+  CHECK(sizes_of(decide(view)) == std::vector<int>{16});
+  job.costs_by_size = {
+      {.workers = 8,
+       .costs = {.grow = Duration::seconds(1), .shrink = {}, .move = {}, .start = {}, .boot = {}, .resume = {}}},
+      {.workers = 16,
+       .costs = {.grow = Duration::seconds(300), .shrink = {}, .move = {}, .start = {}, .boot = {}, .resume = {}}}};
+  CHECK(sizes_of(decide(view)) == std::vector<int>{8});
+  job.slots_per_worker = 2;  // 16 slots are 8 workers
+  CHECK(sizes_of(decide(view)) == std::vector<int>{16});
+}
+
 TEST_CASE("a kind of which little is known grows from one node, four times at most") {
   View view = view_of(16, {&kLinear});
   view.jobs[0].largest_seen = 0;
