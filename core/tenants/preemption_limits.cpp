@@ -142,6 +142,10 @@ int PreemptionLimits::covered(const Job& claimant) {
   return static_cast<int>(room().beside(claimant.spec.tenant, ""));
 }
 
+std::int64_t PreemptionLimits::held(const std::string& tenant) {
+  return room().held(tenant);
+}
+
 std::optional<BarredUntil> PreemptionLimits::bar(const Job& claimant, const Job& victim) const {
   std::optional<BarredUntil> last;
   if (const Instant from = may_preempt_from(state_, claimant); from > now_) {

@@ -7,6 +7,7 @@
 // once, as others could use its slots only because of that. Of times no more are kept than the limits are about.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -62,6 +63,8 @@ class PreemptionLimits {
   [[nodiscard]] bool covers(const SlotsFor& claim, const Job& victim);
   // Slots that some guarantee covers.
   [[nodiscard]] int covered(const Job& claimant);
+  // Slots of the tenant, and of those below it, after the decision so far.
+  [[nodiscard]] std::int64_t held(const std::string& tenant);
   // By a limit of one of the two jobs; none: by none.
   [[nodiscard]] std::optional<BarredUntil> bar(const Job& claimant, const Job& victim) const;
   // How many more the pool's limit allows; none = any number.
