@@ -1,6 +1,7 @@
 #include "core/decide/cluster_planner.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "core/decide/plan_inputs.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
+#include "core/tenants/preemption_limits.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -119,6 +121,43 @@ std::vector<TargetChange> changes_without_answer(const DecisionDraft& draft, con
   return changes;
 }
 
+constexpr std::size_t kSparedMost = 8;  // that are tried in one plan; each costs a further plan
+
+// What an answer comes to, in slots, and the running jobs that it would preempt but that may not be.
+struct Outcome {
+  std::int64_t given = 0;
+  std::int64_t more = 0;  // than jobs hold, of those that are to have more
+  std::int64_t barred_slots = 0;
+  IdSet<JobId> barred;
+};
+
+Outcome outcome_of(const PlanRequest& request, const PlanAnswer& answer) {
+  const ClusterState& state = request.view.state;
+  Outcome outcome;
+  for (const JobId id : request.jobs) {
+    const Job& job = *state.find_job(id);
+    if (!request.counts(job)) continue;
+    const auto named = answer.targets.find(id);
+    const Target* target = named != answer.targets.end() ? &named->second
+                           : job.planned                 ? &job.planned->target
+                                                         : nullptr;
+    if (target == nullptr) continue;
+    const std::int64_t each = job.spec.gpus_per_worker;
+    outcome.given += target->size * each;
+    outcome.more += std::max(0, target->size - job.size()) * each;
+    const bool loses_all = target->size == 0 && job.size() > 0;
+    if (!loses_all || !is_preempted_often(state, job, request.view.now)) continue;
+    outcome.barred.insert(id);
+    outcome.barred_slots += job.size() * each;
+  }
+  return outcome;
+}
+
+bool gives_as_much(const PlanRequest& request, const Outcome& before, const Outcome& now) {
+  const bool fits = !request.slots_most || now.given <= std::max<std::int64_t>(before.given, *request.slots_most);
+  return fits && now.more >= before.more && now.barred_slots < before.barred_slots;
+}
+
 // What an earlier plan shared out is so no more.
 std::vector<TenantChange> no_shares(const ClusterState& state) {
   std::vector<TenantChange> changes;
@@ -128,12 +167,42 @@ std::vector<TenantChange> no_shares(const ClusterState& state) {
 
 }  // namespace
 
+Result<PlanAnswer> plan_sparing(Planner& planner, PlanRequest request, StepBudget& budget) {
+  Result<PlanAnswer> best = planner.plan(request, budget);
+  const auto& churn = request.view.state.tenants->churn;
+  if (!best || !churn || !churn->per_job || request.typed_most != nullptr) return best;
+  Outcome outcome = outcome_of(request, *best);
+  IdSet<JobId> spared;
+  bool is_newest = true;
+  std::size_t tried = 0;
+  for (const JobId id : IdSet<JobId>(outcome.barred)) {
+    if (!outcome.barred.contains(id)) continue;
+    if (tried++ == kSparedMost) break;
+    IdSet<JobId> more = spared;
+    more.insert(id);
+    request.spared = &more;
+    Result<PlanAnswer> other = planner.plan(request, budget);
+    const Outcome then = other ? outcome_of(request, *other) : Outcome{};
+    is_newest = other && gives_as_much(request, outcome, then);
+    if (!is_newest) continue;
+    best = std::move(other);
+    outcome = then;
+    spared = std::move(more);
+  }
+  if (is_newest) return best;
+  request.spared = &spared;
+  return planner.plan(request, budget);
+}
+
 IdSet<JobId> plan_cluster(DecisionDraft& draft, Planner& planner, const PlanScope& scope) {
   const std::function<bool(const Job&)> counted = [&](const Job& job) { return goes_on(draft, job); };
   const std::function<bool(const Job&)> has_own_policy = [&](const Job& job) { return !draft.follows_plan(job); };
-  Result<PlanAnswer> answer = planner.plan(
-      {draft.view(), scope.candidates, scope.looked_at, counted, has_own_policy, scope.nodes, draft.state().plan.mark},
-      draft.budget());
+  const PlanRequest request{draft.view(),   scope.candidates, scope.looked_at,        counted,
+                            has_own_policy, scope.nodes,      draft.state().plan.mark};
+  // A tenant's planner spares its jobs by itself.
+  const bool is_shared = draft.parts().tenants_share(draft.state());
+  Result<PlanAnswer> answer =
+      is_shared ? planner.plan(request, draft.budget()) : plan_sparing(planner, request, draft.budget());
   auto changes = answer ? changes_by(draft, scope, *answer) : Result<std::vector<TargetChange>>(answer.error());
   Replan replan{.changes = {}, .mark = draft.state().plan.mark, .wake = {}, .error = {}};
   if (changes) {

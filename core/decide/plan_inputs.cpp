@@ -40,6 +40,11 @@ void mix_tenants(const TenantTree& tree, Digest& digest) {
   const auto mix = [&](std::int64_t number) { digest.mix(static_cast<std::uint64_t>(number)); };
   mix(tree.half_life.count_us());
   mix(tree.rebalance_every.count_us());
+  if (tree.churn && tree.churn->per_job) {
+    digest.mix("per_job");
+    mix(*tree.churn->per_job);
+    mix(tree.churn->window.count_us());
+  }
   for (const Tenant& tenant : tree.tenants) {
     digest.mix("tenant").mix(tenant.name).mix(tenant.parent);
     mix(tenant.guarantee);

@@ -84,6 +84,8 @@ struct PlanRequest {
   std::optional<int> slots_most = std::nullopt;
   // Nor do those that ask for particular nodes, fixed claims that run left out, of these types. Null: no bounds.
   const TypeBounds* typed_most = nullptr;
+  // Running jobs that keep their smallest size, as if they were not preemptible (plan_sparing). Null: none.
+  const IdSet<JobId>* spared = nullptr;
 };
 struct PlanAnswer {
   IdTable<JobId, Target> targets;

@@ -91,10 +91,10 @@ bool Preemption::make_room(const Job& claimant, SlotClaim& claim) {
 std::vector<TargetedJob> Preemption::choose(const SlotsFor& claimant, const SlotClaim& claim, By by) {
   const SlotReservations before = reservations();
   std::vector<TargetedJob> chosen;
-  for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
-    if (freed_by(*victim->job, claim, before) == 0 || !may_be_chosen(*victim->job, claimant, by)) continue;
-    chosen.push_back(*victim);
-    add_workers(*victim, reservations());
+  for (const TargetedJob& victim : candidates(claimant, by)) {
+    if (freed_by(*victim.job, claim, before) == 0 || !may_be_chosen(*victim.job, claimant, by)) continue;
+    chosen.push_back(victim);
+    add_workers(victim, reservations());
     if (!reservations().fits(claim)) continue;
     drop_unneeded(chosen, claim, before);
     return is_within_limit(chosen, claimant, by) ? chosen : std::vector<TargetedJob>{};
@@ -167,8 +167,9 @@ bool Preemption::make_room_to_grow(const Job& claimant) {
 // That may be chosen, from the end of the plan's order.
 std::vector<TargetedJob> Preemption::victims_in_way(const Job& claimant) {
   const SlotsFor wanted{claimant, claimant.spec.smallest_slots()};
+  const std::vector<TargetedJob> victims = candidates(wanted, By::kLimits);
   std::vector<TargetedJob> in_way;
-  std::copy_if(victims_.rbegin(), victims_.rend(), std::back_inserter(in_way), [&](const TargetedJob& each) {
+  std::copy_if(victims.begin(), victims.end(), std::back_inserter(in_way), [&](const TargetedJob& each) {
     return is_in_way(*each.job, claimant) && may_be_chosen(*each.job, wanted, By::kLimits);
   });
   return in_way;
@@ -201,10 +202,11 @@ void Preemption::make_room_elsewhere(const Job& claimant, int lacking) {
   };
   const SlotsFor wanted{claimant, claimant.spec.smallest_slots()};
   std::vector<TargetedJob> chosen;
-  for (auto victim = victims_.rbegin(); victim != victims_.rend() && held_by(chosen) < lacking; ++victim) {
-    if (held_elsewhere(*victim->job, claimant) == 0) continue;
-    if (!may_be_chosen(*victim->job, wanted, By::kLimits)) continue;
-    chosen.push_back(*victim);
+  for (const TargetedJob& victim : candidates(wanted, By::kLimits)) {
+    if (held_by(chosen) >= lacking) break;
+    if (held_elsewhere(*victim.job, claimant) == 0) continue;
+    if (!may_be_chosen(*victim.job, wanted, By::kLimits)) continue;
+    chosen.push_back(victim);
     if (!is_within_limit(chosen, wanted, By::kLimits)) chosen.pop_back();
   }
   if (held_by(chosen) >= lacking) {
@@ -381,6 +383,38 @@ void Preemption::note_missed(const Job& claimant, const Helps& helps) {
     if (claimant.spec.priority > job.spec.priority || draft_.resizes(job.id) || !helps(job)) continue;
     if (!preemption_barred(draft_, job)) ending_[job.id].insert(claimant.id);
   }
+}
+
+std::vector<TargetedJob> Preemption::candidates(const SlotsFor& claimant, By by) {
+  const std::vector<TargetedJob> victims(victims_.rbegin(), victims_.rend());
+  if (by != By::kLimits || !is_scarce()) return victims;
+  std::vector<const Job*> jobs;
+  jobs.reserve(victims.size());
+  for (const TargetedJob& each : victims) jobs.push_back(each.job);
+  std::vector<TargetedJob> ordered;
+  for (const std::size_t at : VictimOrder(*draft_.state().tenants, planned(), limits()).of(jobs, claimant)) {
+    ordered.push_back(victims[at]);
+  }
+  return ordered;
+}
+
+const SlotsByTenant& Preemption::planned() {
+  if (planned_) return *planned_;
+  planned_.emplace();
+  for (const auto& [id, job] : draft_.state().jobs) {
+    const Target* target = draft_.planned_target(*job);
+    if (target == nullptr) continue;
+    for (const Tenant* each : draft_.state().tenants->path_to(job->spec.tenant)) {
+      (*planned_)[each->name] += target->size * job->spec.gpus_per_worker;
+    }
+  }
+  return *planned_;
+}
+
+bool Preemption::is_scarce() {
+  if (limits_.none() || !draft_.parts().tenants_share(draft_.state())) return false;
+  const auto left = limits().left();
+  return left && static_cast<std::size_t>(*left) < victims_.size();
 }
 
 bool Preemption::may_be_chosen(const Job& job, const SlotsFor& claimant, By by) {

@@ -4,6 +4,8 @@
 // in the plan's order are looked at first, and each that the others make up for is left alone. One that may not be
 // preempted, or not yet, stays, and so does one that ends sooner than it could be started again (job_work.hpp), unless
 // for a higher priority. The operators' limits on preemption hold up what no guarantee covers (preemption_limits.hpp).
+// While the pool's limit leaves fewer preemptions than the plan needs, shares decide which are let through
+// (victim_order.hpp).
 // Where its tenant lets a program refuse, it is asked first; until all that are asked have answered, none of those that
 // would leave together does.
 // Among jobs of one tenant and priority those that would lose what they have done go last (change_costs.hpp).
@@ -24,6 +26,7 @@
 #include "core/decide/slot_reservations.hpp"
 #include "core/decide/type_moves.hpp"
 #include "core/tenants/preemption_limits.hpp"
+#include "core/tenants/victim_order.hpp"
 
 namespace tidepool::core {
 
@@ -80,6 +83,12 @@ class Preemption {
   enum class By { kLimits, kNeed };
   // Those that together make room, as few as the claim needs; none: all are not enough. Changes the reservations.
   [[nodiscard]] std::vector<TargetedJob> choose(const SlotsFor& claimant, const SlotClaim& claim, By by);
+  // Jobs that may give way for the claim, as far as shares go, in the order in which they are looked at.
+  [[nodiscard]] std::vector<TargetedJob> candidates(const SlotsFor& claimant, By by);
+  // The pool's limit lets some of them through only.
+  [[nodiscard]] bool is_scarce();
+  // What the plan gives each tenant.
+  [[nodiscard]] const SlotsByTenant& planned();
   [[nodiscard]] bool may_be_chosen(const Job& job, const SlotsFor& claimant, By by);
   [[nodiscard]] bool is_within_limit(const std::vector<TargetedJob>& chosen, const SlotsFor& claimant, By by);
   [[nodiscard]] std::optional<BarredUntil> bar_between(const SlotsFor& claimant, const Job& victim);
@@ -126,6 +135,7 @@ class Preemption {
   std::optional<SlotReservations> reservations_;  // looked up when first a job does not fit
   bool keeps_for_movers_ = false;
   PreemptionLimits limits_;
+  std::optional<SlotsByTenant> planned_;  // none = not asked for yet
   // Of victims_, where they were asked for since these changed: slots by type, and those that end soon.
   std::optional<std::map<std::string, int>> victim_slots_;
   std::optional<std::vector<TargetedJob>> ending_victims_;

@@ -451,9 +451,29 @@ class Reconciler {
   std::set<NodeDemand> closed_for_;  // nodes asked for, of which none is open
 };
 
+// Of the line those whose claims guarantees cover, one after another in the plan's order; none where preemptions of the
+// pool have no limit.
+IdSet<JobId> within_guarantees(const DecisionDraft& draft, const std::vector<TargetedJob>& line) {
+  PreemptionLimits limits(draft.state(), draft.now());
+  IdSet<JobId> jobs;
+  if (!limits.left()) return jobs;
+  std::vector<TargetedJob> in_order = line;
+  std::sort(in_order.begin(), in_order.end(), [](const TargetedJob& a, const TargetedJob& b) {
+    return std::pair(a.target->place, a.job->id) < std::pair(b.target->place, b.job->id);
+  });
+  for (const TargetedJob& each : in_order) {
+    const int slots = (each.target->size - each.job->size()) * each.job->spec.gpus_per_worker;
+    if (slots <= 0 || limits.covered(*each.job) < slots) continue;
+    jobs.insert(each.job->id);
+    limits.keep_for({*each.job, slots});
+  }
+  return jobs;
+}
+
 // In the plan's order: those that do not have what it gives them. First are jobs for which others have left nodes,
 // gangs for which others were preempted within limits, and claims of a guaranteed type, so that none takes the slots
-// that were left for them. Running jobs of a pinned policy are its rule's.
+// that were left for them; with a limit of the pool, claims within any guarantee, which count against it. Running jobs
+// of a pinned policy are its rule's.
 std::vector<TargetedJob> line_of(DecisionDraft& draft, const IdSet<JobId>& to_reconcile) {
   std::vector<TargetedJob> line;
   for (const JobId id : to_reconcile) {
@@ -467,6 +487,7 @@ std::vector<TargetedJob> line_of(DecisionDraft& draft, const IdSet<JobId>& to_re
   for (const TargetedJob& each : line) {
     if (draft.type_guarantees().are_claimed_by(*each.job)) guaranteed.insert(each.job->id);
   }
+  guaranteed.insert(within_guarantees(draft, line));
   std::sort(line.begin(), line.end(), [&](const TargetedJob& a, const TargetedJob& b) {
     const auto rank = [&](const TargetedJob& any) {
       const bool is_gang_with_room = any.job->preemption.room_made && any.job->spec.gpus_per_worker > 1;

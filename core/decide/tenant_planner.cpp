@@ -490,16 +490,17 @@ Status TenantPlanner::ask(Leaf& leaf, const PlanRequest& request, std::optional<
   const std::function<bool(const Job&)> counts = [&](const Job& job) {
     return request.counts(job) && !held_back_.contains(job.id);
   };
-  auto answer = leaf.planner->plan({.view = request.view,
-                                    .jobs = leaf.needs->jobs,
-                                    .looked_at = leaf.looked_at,
-                                    .counts = counts,
-                                    .has_own_policy = request.has_own_policy,
-                                    .nodes = request.nodes,
-                                    .mark = leaf.before().mark,
-                                    .slots_most = most,
-                                    .typed_most = leaf.typed_most.empty() ? nullptr : &leaf.typed_most},
-                                   budget);
+  auto answer = plan_sparing(*leaf.planner,
+                             {.view = request.view,
+                              .jobs = leaf.needs->jobs,
+                              .looked_at = leaf.looked_at,
+                              .counts = counts,
+                              .has_own_policy = request.has_own_policy,
+                              .nodes = request.nodes,
+                              .mark = leaf.before().mark,
+                              .slots_most = most,
+                              .typed_most = leaf.typed_most.empty() ? nullptr : &leaf.typed_most},
+                             budget);
   if (!answer) return answer.error();
   Answer told{.most = most, .used = leaf.needs->given, .typed = leaf.needs->given_typed};
   for (const auto& [id, target] : answer->targets) {

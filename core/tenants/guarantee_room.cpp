@@ -20,13 +20,17 @@ void GuaranteeRoom::add(const std::string& tenant, std::int64_t slots) {
   for (const Tenant* each : state_.tenants->path_to(tenant)) held_[each->name] += slots;
 }
 
+std::int64_t GuaranteeRoom::held(std::string_view tenant) const {
+  const auto held = held_.find(tenant);
+  return held == held_.end() ? 0 : held->second;
+}
+
 std::int64_t GuaranteeRoom::beside(std::string_view tenant, std::string_view other) const {
   const auto above_other = state_.tenants->path_to(other);
   std::int64_t most = 0;
   for (const Tenant* each : state_.tenants->path_to(tenant)) {
     if (std::find(above_other.begin(), above_other.end(), each) != above_other.end()) continue;
-    const auto held = held_.find(each->name);
-    most = std::max(most, each->guarantee - (held == held_.end() ? 0 : held->second));
+    most = std::max(most, each->guarantee - held(each->name));
   }
   return most;
 }

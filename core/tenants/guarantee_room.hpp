@@ -21,6 +21,8 @@ class GuaranteeRoom {
 
   // The tenant's jobs are given so many more; below 0: they give them up.
   void add(const std::string& tenant, std::int64_t slots);
+  // What jobs of the tenant, and of those below it, hold then.
+  [[nodiscard]] std::int64_t held(std::string_view tenant) const;
   // Slots that some guarantee covers, of the tenant or of one above it, against jobs of `other`; empty: against all.
   [[nodiscard]] std::int64_t beside(std::string_view tenant, std::string_view other) const;
 

@@ -67,6 +67,11 @@ Instant may_preempt_from(const ClusterState& state, const Job& job) {
   return waits_since(job) + state.tenants->preempt_after_of(job.spec.tenant);
 }
 
+bool is_preempted_often(const ClusterState& state, const Job& job, Instant now) {
+  const auto again = preemptible_from(state, job);
+  return again && *again > now;
+}
+
 std::optional<Instant> next_preemption_due(const ClusterState& state, const Job& job, Instant after) {
   FirstAfter first(after);
   const bool lacks_slots = job.planned && job.planned->target.size > job.size();
@@ -135,6 +140,10 @@ bool PreemptionLimits::covers(const SlotsFor& claim, const Job& victim) {
 
 int PreemptionLimits::covered(const Job& claimant) {
   return static_cast<int>(room().beside(claimant.spec.tenant, ""));
+}
+
+std::int64_t PreemptionLimits::held(const std::string& tenant) {
+  return room().held(tenant);
 }
 
 std::optional<BarredUntil> PreemptionLimits::bar(const Job& claimant, const Job& victim) const {

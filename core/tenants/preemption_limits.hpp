@@ -7,6 +7,7 @@
 // once, as others could use its slots only because of that. Of times no more are kept than the limits are about.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,6 +24,8 @@ namespace tidepool::core {
 [[nodiscard]] Instant waits_since(const Job& job);
 // From when on others may be preempted for it.
 [[nodiscard]] Instant may_preempt_from(const ClusterState& state, const Job& job);
+// It was preempted as often as a job may be within the window (churn.per_job).
+[[nodiscard]] bool is_preempted_often(const ClusterState& state, const Job& job, Instant now);
 // When others may be preempted for it, or it may be preempted itself, though that is not so yet after this moment.
 [[nodiscard]] std::optional<Instant> next_preemption_due(const ClusterState& state, const Job& job, Instant after);
 // When the pool's limit leaves more preemptions than after this moment.
@@ -60,6 +63,8 @@ class PreemptionLimits {
   [[nodiscard]] bool covers(const SlotsFor& claim, const Job& victim);
   // Slots that some guarantee covers.
   [[nodiscard]] int covered(const Job& claimant);
+  // Slots of the tenant, and of those below it, after the decision so far.
+  [[nodiscard]] std::int64_t held(const std::string& tenant);
   // By a limit of one of the two jobs; none: by none.
   [[nodiscard]] std::optional<BarredUntil> bar(const Job& claimant, const Job& victim) const;
   // How many more the pool's limit allows; none = any number.

@@ -332,6 +332,7 @@ std::vector<int> EngineRows::sizes_of(const core::ClusterState& state, const cor
 JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Terms terms) {
   JobRow row = *kept(view.state, job).row;
   row.resize_blocked = core::resize_is_blocked(job, view.now);
+  row.preemptible = row.preemptible && !terms.spared;
   const bool is_bound = core::is_choosy(job.spec) || (has_several_types() && !job.spec.mixed_types);
   if (is_bound) terms.room = std::min(terms.room, reach_of(view.state, job));
   if (core::has_gang_rule(job.spec)) {
@@ -492,8 +493,9 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   const int room = view.slots();
   view.jobs.reserve(order.size());
   for (const auto& [submitted, id] : order) {
-    view.jobs.push_back(
-        row(request.view, *state.find_job(id), {.has_own_policy = own_policies.contains(id), .room = room}));
+    const bool spared = request.spared != nullptr && request.spared->contains(id);
+    const Terms terms{.has_own_policy = own_policies.contains(id), .room = room, .spared = spared};
+    view.jobs.push_back(row(request.view, *state.find_job(id), terms));
   }
   return rows;
 }

@@ -61,6 +61,7 @@ class EngineRows {
     bool has_own_policy = false;
     int room = 0;             // slots that all rows may have together: no row wants more than there is
     bool lists_nodes = true;  // those that it asks for are named in the row
+    bool spared = false;      // of PlanRequest::spared
   };
   [[nodiscard]] JobRow row(const core::ClusterView& view, const core::Job& job, Terms terms);
   [[nodiscard]] const Placement& placement(const core::ClusterState& state, const core::Job& job);

@@ -175,6 +175,11 @@ void TidalPlanner::look_at_nodes(const core::PlanRequest& request) {
 TidalPlanner::Jobs TidalPlanner::stale(const core::PlanRequest& request) {
   followed_.insert(request.looked_at);
   followed_.insert(resizable_at_.take(request.view.now));
+  const Jobs spared = request.spared == nullptr ? Jobs{} : *request.spared;
+  if (spared != spared_) {
+    followed_.insert(spared);
+    followed_.insert(std::exchange(spared_, spared));
+  }
   Jobs jobs = std::exchange(followed_, {});
   for (const JobId id : Jobs(jobs)) {
     const auto moved = rows_.follow(request.view.state, id);
@@ -344,9 +349,11 @@ void TidalPlanner::bid(const core::PlanRequest& request, Jobs& jobs) {
     const auto part = parts_.find(id);
     if (part == parts_.end() || !part->second.sized) continue;
     const core::Job& job = *state.find_job(id);
-    JobRow row =
-        rows_.row(request.view, job,
-                  {.has_own_policy = part->second.has_own_policy, .room = std::max(0, room()), .lists_nodes = false});
+    JobRow row = rows_.row(request.view, job,
+                           {.has_own_policy = part->second.has_own_policy,
+                            .room = std::max(0, room()),
+                            .lists_nodes = false,
+                            .spared = spared_.contains(id)});
     const Instant at = read_at(job, row, request.view.now);
     if (const auto* nodes = rows_.nodes_open_to(state, job)) {
       const auto kind = part->second.asks ? NodeShares::Kind::kAsk : NodeShares::Kind::kOn;

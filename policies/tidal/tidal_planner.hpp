@@ -126,6 +126,7 @@ class TidalPlanner final : public core::Planner {
   DueTimes resizable_at_;   // when sizes can change again, of those that bid
   JobId next_in_line_;      // whose bid found no room first, as of the newest plan; none = all bids got all
   bool has_price_ = false;  // a slot, likewise
+  Jobs spared_;             // PlanRequest::spared
   Jobs followed_;           // since they were read last
   Jobs unsent_updates_;     // jobs with possible news that the state does not tell yet
 };

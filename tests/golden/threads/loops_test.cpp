@@ -164,6 +164,46 @@ TEST_CASE("armada#5073: shares come about at the rate that the pool's limit allo
   require_still(pool);
 }
 
+namespace {
+
+// Jobs of both tenants run, of the one beyond its share; then both send urgent jobs, that one first. The pool's limit
+// allows one preemption.
+SharedPool limited_and_contended(int guarantee) {
+  SharedPool pool({});
+  pool.story.learn(core::TenantsConfigured{{.tenants = {{.name = "vision"}, {.name = "speech", .guarantee = guarantee}},
+                                            .churn = core::ChurnLimit{.pool = 1, .window = Duration::seconds(3600)}}});
+  run_jobs(pool, "vision", 6, 1);
+  run_jobs(pool, "speech", 2, 1);
+  for (const char* tenant : {"vision", "speech", "speech", "speech", "speech"}) {
+    core::JobSpec urgent = SharedPool::spec(tenant, 1);
+    urgent.priority = 10;
+    (void)pool.submit(urgent);
+  }
+  return pool;
+}
+
+}  // namespace
+
+TEST_CASE("armada#5073: what the pool's limit lets through takes nothing from a tenant that has less than its share") {
+  SharedPool pool = limited_and_contended(0);
+  const auto victims = victims_of(pool.story.decide());
+  REQUIRE(victims.size() == 1);
+  CHECK(pool.plan("vision").entitled == 4);
+  CHECK(pool.story.job(victims.front()).spec.tenant == "vision");
+  pool.settle_all();
+  CHECK(pool.held_by("speech") == 2);
+}
+
+TEST_CASE("armada#5073: guarantees are served before the preemptions that the pool's limit still allows") {
+  SharedPool pool = limited_and_contended(4);
+  const auto victims = victims_of(pool.story.decide());
+  CHECK(victims.size() == 2);
+  for (const JobId victim : victims) CHECK(pool.story.job(victim).spec.tenant == "vision");
+  pool.settle_all();
+  CHECK(pool.held_by("speech") == 4);
+  CHECK(pool.held_by("vision") == 4);
+}
+
 TEST_CASE(
     "armada#5071: a job that a decision preempts starts in no other place of it, and costs no second job its slots") {
   SharedPool pool({{.name = "vision"}, {.name = "speech", .guarantee = 2}}, 4);

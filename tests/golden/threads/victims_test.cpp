@@ -247,6 +247,9 @@ TEST_CASE(
   // Of equal jobs the newest gives way, each time the same one.
   CHECK(urgent_passes() == std::vector{jobs[1]});
   CHECK(urgent_passes() == std::vector{jobs[1]});
+  // Then the other one gives way in its place, as often.
+  CHECK(urgent_passes() == std::vector{jobs[0]});
+  CHECK(urgent_passes() == std::vector{jobs[0]});
   CHECK(urgent_passes().empty());
   CHECK_THAT(reason, Catch::StartsWith("keeps its slots: it was preempted 2 times within the last 24 h"));
   core::JobSpec kept = pool.story.job(jobs[1]).spec;

@@ -1,14 +1,17 @@
 // Limits on preemption, over random lives of a cluster that tenants share: no job, nor the pool, has more preemptions
 // within any window than is allowed, and none is preempted for a job that has not waited for long enough, or although
-// its program refuses, unless the claim was within a guarantee. Every law of decisions holds.
+// its program refuses, unless the claim was within a guarantee. Every law of decisions holds. And what the pool's limit
+// lets through of a plan keeps to shares and guarantees, whatever the plan.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <vector>
 
+#include "core/tenants/victim_order.hpp"
 #include "policies/registry.hpp"
 #include "tests/support/decision_laws.hpp"
 #include "tests/support/policy_parts.hpp"
@@ -205,6 +208,80 @@ TEST_CASE("no job and no pool is preempted more often than is allowed, nor too e
     INFO(name);
     CHECK(counts.told.contains(name));
   }
+}
+
+namespace {
+
+struct Orders {
+  int left_out = 0;
+  int moved = 0;
+};
+
+core::SlotsByTenant random_plan(const core::TenantTree& tree, Rng& rng) {
+  core::SlotsByTenant planned;
+  for (const core::Tenant& tenant : tree.tenants) {
+    const auto slots = rng.between(0, 2);
+    for (const core::Tenant* each : tree.path_to(tenant.name)) planned[each->name] += slots;
+  }
+  return planned;
+}
+
+std::int64_t slots_of(const core::Job& job) {
+  return std::int64_t{job.size()} * job.spec.gpus_per_worker;
+}
+
+void check_order(const core::ClusterState& state, Rng& rng, Orders& orders) {
+  const core::TenantTree& tree = *state.tenants;
+  std::vector<const core::Job*> victims;
+  for (const auto& [id, job] : state.jobs) {
+    if (job->size() > 0 && rng.chance(0.7)) victims.push_back(job.get());
+  }
+  if (victims.empty()) return;
+  const core::Job& claimant = *victims[rng.below(victims.size())];
+  std::erase(victims, &claimant);
+  const core::SlotsFor claim{claimant, static_cast<int>(rng.between(1, 4))};
+  core::SlotsByTenant planned = random_plan(tree, rng);
+  core::PreemptionLimits limits(state, state.now);
+  const std::vector<std::size_t> order = core::VictimOrder(tree, planned, limits).of(victims, claim);
+  REQUIRE(std::set<std::size_t>(order.begin(), order.end()).size() == order.size());
+  orders.left_out += static_cast<int>(victims.size() - order.size());
+  orders.moved += std::is_sorted(order.begin(), order.end()) ? 0 : 1;
+  const std::string& own = claimant.spec.tenant;
+  core::SlotsByTenant taken;
+  for (const std::size_t at : order) {
+    if (victims[at]->spec.tenant == own) continue;
+    for (const core::Tenant* each : tree.path_to(victims[at]->spec.tenant)) taken[each->name] += slots_of(*victims[at]);
+  }
+  const bool has_its_part = limits.held(own) + claim.slots > planned[own];
+  const auto above_claimant = tree.path_to(own);
+  for (const std::size_t at : order) {
+    const std::string& tenant = victims[at]->spec.tenant;
+    if (tenant == own || limits.covers(claim, *victims[at])) continue;
+    if (has_its_part) REQUIRE(limits.held(tenant) - taken[tenant] >= planned[tenant]);
+    for (const core::Tenant* each : tree.path_to(tenant)) {
+      if (std::find(above_claimant.begin(), above_claimant.end(), each) != above_claimant.end()) continue;
+      REQUIRE(limits.held(each->name) - taken[each->name] >=
+              std::min<std::int64_t>(each->guarantee, planned[each->name]));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("of the jobs that may give way under the pool's limit none costs a tenant its guarantee or its share") {
+  Orders orders;
+  for_each_seed("victim order", 100, [&](std::uint64_t seed, Rng& rng) {
+    SimulatedWorld world(seed, rng.chance(0.5), parts_of("tidal"));
+    REQUIRE(world.share_among(random_limits(rng)));
+    for (int i = 0; i < 60; ++i) {
+      world.tick();
+      decide_and_check(world);
+      check_order(world.state(), rng, orders);
+    }
+  });
+  if (!all_seeds_run()) return;
+  CHECK(orders.left_out > 100);
+  CHECK(orders.moved > 20);
 }
 
 }  // namespace tidepool::test

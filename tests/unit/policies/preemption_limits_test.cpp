@@ -223,6 +223,33 @@ TEST_CASE("a job that was preempted as often as is allowed is spared until the w
   CHECK(pool.story.job(one).preemption.times == std::vector{times.back(), again});
 }
 
+TEST_CASE("where a job was preempted as often as is allowed another that runs gives way in its place") {
+  LimitedPool pool({8}, limited({.per_job = 1, .window = minutes(60)}));
+  const JobId other = pool.running(gang(4), 4);
+  const JobId often = pool.running(gang(4), 4);
+  const auto claim = [&] {
+    pool.story.pass(minutes(2));
+    const JobId claims = pool.submit(gang(4), 4);
+    pool.said->sizes[often] = 0;
+    pool.said->order = {claims, other, often};
+    return claims;
+  };
+  const JobId first = claim();
+  REQUIRE(preempted(pool.story.decide()) == Victims{often});
+  for (const JobId id : {often, first}) pool.story.settle(id);
+  pool.said->sizes[often] = 4;
+  pool.story.learn(core::JobCancelRequested{first});
+  pool.story.decide();
+  for (const WorkerId worker : std::vector<WorkerId>(pool.story.job(first).membership.workers)) pool.story.exit(worker);
+  pool.story.settle(often);
+  REQUIRE(pool.story.job(often).size() == 4);
+  const JobId next = claim();
+  CHECK(preempted(pool.story.decide()) == Victims{other});
+  for (const JobId id : {other, next}) pool.story.settle(id);
+  CHECK(pool.story.job(next).size() == 4);
+  CHECK(pool.story.job(often).size() == 4);
+}
+
 TEST_CASE("once the pool's limit is reached no job is preempted until the window has moved on") {
   LimitedPool pool({4}, limited({.pool = 2, .window = minutes(60)}));
   const JobId one = pool.running(gang(4), 4);
