@@ -93,6 +93,7 @@ struct PlanAnswer {
   bool whole = true;
   Mark mark;
   std::optional<Instant> wake;
+  int kept = 0;                            // slots that no job is given, kept for one that waits for more
   bool by_tenants = false;                 // the slots were shared among them
   std::vector<TenantChange> tenants = {};  // as in Replan
   bool counts_loans = false;

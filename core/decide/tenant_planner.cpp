@@ -502,7 +502,8 @@ Status TenantPlanner::ask(Leaf& leaf, const PlanRequest& request, std::optional<
                               .typed_most = leaf.typed_most.empty() ? nullptr : &leaf.typed_most},
                              budget);
   if (!answer) return answer.error();
-  Answer told{.most = most, .used = leaf.needs->given, .typed = leaf.needs->given_typed};
+  // What is kept for a job of it counts as used: else it would go to another tenant, and come back late.
+  Answer told{.most = most, .used = leaf.needs->given + answer->kept, .typed = leaf.needs->given_typed};
   for (const auto& [id, target] : answer->targets) {
     const JobNeed& need = *needs_.find(id);
     const std::int64_t more = given_by(need, *request.view.state.find_job(id), target.size) - need.given;

@@ -31,18 +31,6 @@ constexpr std::size_t kSuggestionsMax = 4;
 constexpr std::size_t kVictimsTried = 16;  // each is a look at the whole pool
 constexpr const char* kMixTypes = "resources.gpu.mixed: true, so that its workers may be on slots of several types";
 
-// By its workers where `job` may run, that come free when it ends: those of a node that is away or takes no workers, or
-// in quarantine, are no use to anybody.
-int slots_held(const ClusterState& state, const Job& holder, const Job& job) {
-  std::size_t slots = 0;
-  for (const WorkerId id : holder.membership.workers) {
-    const Worker& worker = *state.find_worker(id);
-    const Node& node = *state.find_node(worker.node);
-    if (!worker.is_gone() && node.takes_workers() && may_run_on(job, node)) slots += worker.slots.size();
-  }
-  return static_cast<int>(slots);
-}
-
 // No change is under way or asked for, so only time may keep it from one.
 bool may_change_in_time(const Job& job) {
   return job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition() &&
@@ -98,7 +86,7 @@ void suggest_victims(const ClusterState& state, const Job& job, const Shortage& 
   for (const auto& [id, other] : state.jobs) {
     if (id == job.id || !can_be_cancelled(*other)) continue;
     if (lacks.tenant != nullptr && other->spec.tenant != *lacks.tenant) continue;
-    const int held = slots_held(state, *other, job);
+    const int held = slots_held_for(state, *other, job);
     if (held >= lacks.slots && held > 0) victims.emplace_back(other->spec.tenant != job.spec.tenant, held, id);
   }
   if (victims.empty()) return;
@@ -152,7 +140,7 @@ void suggest_end_of_cooldown(const ClusterState& state, const Job& job, Explanat
   std::optional<KeepsUntil> first;
   JobId holder;
   for (const auto& [id, other] : state.jobs) {
-    if (id == job.id || slots_held(state, *other, job) == 0) continue;
+    if (id == job.id || slots_held_for(state, *other, job) == 0) continue;
     const auto until = keeps_until(state, *other, job);
     if (!until || (first && first->at <= until->at)) continue;
     first = until;

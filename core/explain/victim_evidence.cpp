@@ -1,16 +1,23 @@
 #include "core/explain/victim_evidence.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <tuple>
 
+#include "base/calendar.hpp"
 #include "core/state/account.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/state/reason_read.hpp"
+#include "core/state/utc_time.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {
 namespace {
 
 constexpr std::size_t kNamesMost = 3;
+constexpr std::size_t kBoundMost = 6;  // jobs that are told of one by one
 
 // "job-1", "job-1, job-2 and job-3", "7 jobs".
 std::string list_of(const std::vector<std::string>& names) {
@@ -31,7 +38,69 @@ void count_leaving(const ClusterState& state, const Job& victim, const Job& job,
   }
 }
 
+// A job of a lower priority that keeps its slots for as long as its minimum run time lasts.
+struct BoundJob {
+  Instant until;
+  JobId job;
+  int slots = 0;  // where the other job may run
+};
+
+// The one that may be preempted first in front.
+std::vector<BoundJob> bound_jobs(const ClusterState& state, const Job& job) {
+  std::vector<BoundJob> bound;
+  for (const auto& [id, other] : state.jobs) {
+    const JobSpec& spec = other->spec;
+    const bool has_own_size = spec.scaling.names_policy() || other->requests.pinned_size > 0;
+    if (spec.priority >= job.spec.priority || !spec.preemptible || has_own_size || winds_down(*other)) continue;
+    // Between tenants shares decide, and no priorities.
+    if (!state.tenants->empty() && spec.tenant != job.spec.tenant) continue;
+    if (!is_active(other->state()) || !other->last_start_at) continue;
+    const Instant until = *other->last_start_at + spec.elastic.min_runtime;
+    const int slots = slots_held_for(state, *other, job);
+    if (until > state.now && slots > 0) bound.push_back({.until = until, .job = id, .slots = slots});
+  }
+  std::sort(bound.begin(), bound.end(), [](const BoundJob& a, const BoundJob& b) {
+    return std::tuple(a.until, a.job) < std::tuple(b.until, b.job);
+  });
+  return bound;
+}
+
+// In whole seconds, not before the moment.
+std::string clock_after(const ClusterState& state, Instant at) {
+  constexpr std::int64_t kSecondUs = 1'000'000;
+  return utc_clock_text((utc_us(state, at) + kSecondUs - 1) / kSecondUs);
+}
+
 }  // namespace
+
+int slots_held_for(const ClusterState& state, const Job& holder, const Job& job) {
+  std::size_t slots = 0;
+  for (const WorkerId id : holder.membership.workers) {
+    const Worker& worker = *state.find_worker(id);
+    const Node& node = *state.find_node(worker.node);
+    if (!worker.is_gone() && node.takes_workers() && may_run_on(job, node)) slots += worker.slots.size();
+  }
+  return static_cast<int>(slots);
+}
+
+std::vector<std::string> min_runtime_evidence(const ClusterState& state, const Job& job) {
+  const bool lacks_slots = traits_of(job.verdict.reason).blocks == Blocks::kForLackOfSlots ||
+                           is_any_of<reason::PriceWait>(job.verdict.reason);
+  if (job.state() != JobState::kPending || !lacks_slots) return {};
+  const std::vector<BoundJob> bound = bound_jobs(state, job);
+  const std::size_t told = bound.size() > kBoundMost + 1 ? kBoundMost : bound.size();
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < told; ++i) {
+    lines.push_back(bound[i].job.text() + ", of a lower priority, keeps " + counted(bound[i].slots, "slot") +
+                    " until " + clock_after(state, bound[i].until) + ", when its minimum run time ends");
+  }
+  if (told == bound.size()) return lines;
+  int slots = 0;
+  for (std::size_t i = told; i < bound.size(); ++i) slots += bound[i].slots;
+  lines.push_back(counted(static_cast<double>(bound.size() - told), "more job") + " of lower priorities keep " +
+                  counted(slots, "slot") + " likewise, the last until " + clock_after(state, bound.back().until));
+  return lines;
+}
 
 std::optional<GivenUp> given_up_for(const ClusterState& state, const Job& job) {
   if (job.state() != JobState::kPending) return std::nullopt;

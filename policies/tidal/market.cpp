@@ -1,6 +1,7 @@
 #include "policies/tidal/market.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/check.hpp"
@@ -11,6 +12,9 @@ namespace {
 
 // How many pieces past the price are looked at for the slots that the next piece is too wide for.
 constexpr int kBesideMax = 64;
+// For how many of these jobs it is asked whether what is left is kept for them.
+constexpr int kKeepTriesMax = 4;
+constexpr int kNoLimit = std::numeric_limits<int>::max();
 // Up to one bid in so many is replaced one by one.
 constexpr std::size_t kFew = 8;
 
@@ -114,14 +118,14 @@ void Market::note_between(const std::optional<MarginalBid>& before, const std::o
 }
 
 // The step that is worth most per slot of those that fit into the free slots, of the jobs beside the price.
-Market::Step Market::steepest_step(const IdSet<JobId>& beside) const {
+Market::Step Market::steepest_step(const IdTable<JobId, int>& beside) const {
   Step best;
-  for (const JobId job : beside) {
+  for (const auto& [job, most] : beside) {
     const Bid& bid = bids_.at(job);
     const std::size_t now = chosen(job, bid);
     for (std::size_t to = now + 1; to < bid.curve.size(); ++to) {
       const int width = bid.curve[to].size - bid.curve[now].size;
-      if (width > free_) break;
+      if (width > free_ || bid.curve[to].size > most) break;
       const double slope = (bid.curve[to].worth - bid.curve[now].worth) / width;
       if (slope > best.slope) best = {.slope = slope, .job = job, .to = to, .width = width};
     }
@@ -129,20 +133,45 @@ Market::Step Market::steepest_step(const IdSet<JobId>& beside) const {
   return best;
 }
 
-void Market::sell_rest(core::StepBudget& budget) {
-  if (!next_ || free_ <= 0) return;
-  IdSet<JobId> beside;
+// Requires: the piece found no room in the order of slopes.
+std::optional<Market::Short> Market::short_of_room(const MarginalBid& piece) const {
+  const Curve& curve = bids_.at(piece.job).curve;
+  const bool has_nothing = piece.corner == 1 && curve.front().size == 0;
+  if (!has_nothing || curve[1].size <= free_) return std::nullopt;
+  return Short{.piece = piece, .needed = curve[1].size, .left = free_};
+}
+
+Market::Beside Market::beside(const Keeps& keeps) const {
+  Beside found;
+  MostBehind most;
+  int asked = 0;
   std::optional<MarginalBid> at = next_;
-  for (int seen = 0; at && seen < kBesideMax; ++seen, at = pieces_.after(*at)) beside.insert(at->job);
-  while (free_ > 0 && budget.spend(static_cast<std::int64_t>(beside.size()))) {
-    const Step step = steepest_step(beside);
-    if (step.slope <= 0) return;
+  for (int seen = 0; at && seen < kBesideMax; ++seen, at = pieces_.after(*at)) {
+    if (keeps && !most && asked < kKeepTriesMax) {
+      const auto lacking = short_of_room(*at);
+      asked += lacking ? 1 : 0;
+      if (lacking) most = keeps(*lacking);
+    }
+    found.most.try_emplace(at->job, most ? most(at->job) : kNoLimit);
+  }
+  found.is_kept = static_cast<bool>(most);
+  return found;
+}
+
+// Whether what is still left is kept for a job.
+bool Market::sell_rest(const Keeps& keeps, core::StepBudget& budget) {
+  if (!next_ || free_ <= 0) return false;
+  const Beside found = beside(keeps);
+  while (free_ > 0 && budget.spend(static_cast<std::int64_t>(found.most.size()))) {
+    const Step step = steepest_step(found.most);
+    if (step.slope <= 0) break;
     beside_[step.job] = step.to;
     free_ -= step.width;
   }
+  return found.is_kept;
 }
 
-Market::Settlement Market::settle(core::StepBudget& budget) {
+Market::Settlement Market::settle(core::StepBudget& budget, const Keeps& keeps) {
   for (const auto& [job, choice] : beside_) touched_.insert(job);
   beside_.clear();
   const OrderedBids::Frontier frontier = pieces_.frontier(std::max<std::int64_t>(0, slots_ - least_));
@@ -155,9 +184,9 @@ Market::Settlement Market::settle(core::StepBudget& budget) {
   settled_ = true;
   next_ = frontier.next;
   free_ = std::max<std::int64_t>(0, slots_ - least_ - frontier.used);
-  sell_rest(budget);
+  const bool is_kept = sell_rest(keeps, budget);
   for (const auto& [job, choice] : beside_) touched_.insert(job);
-  return {.price = price(), .free = free_, .changed = std::exchange(touched_, {})};
+  return {.price = price(), .free = free_, .kept = is_kept ? free_ : 0, .changed = std::exchange(touched_, {})};
 }
 
 double Market::worth() const {

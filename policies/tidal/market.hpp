@@ -1,10 +1,11 @@
 // The market for slots: every job bids with the pieces of its hull, the slots go to the steepest, and the slope of the
-// first piece that finds no room is the price of a slot. Its state follows from the bids it holds and the number of
-// slots alone, so the answer after any sequence of changes is the answer from scratch; a change of one job costs
-// O(pieces log n) and a look at the few pieces beside the price.
+// first piece that finds no room is the price of a slot. Its state follows from the bids it holds, the number of slots
+// and what is kept of those (Keeps) alone, so the answer after any sequence of changes is the answer from scratch; a
+// change of one job costs O(pieces log n) and a look at the few pieces beside the price.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -36,10 +37,21 @@ class Market {
   struct Settlement {
     double price = 0;       // worth per slot of the first piece that found no room; 0 = all bids got all
     std::int64_t free = 0;  // slots left unsold
+    std::int64_t kept = 0;  // of these, kept for a job that bought nothing
     IdSet<JobId> changed;   // whose size may differ from the last settlement; also those that bid or left since
   };
+  // A job that has bought nothing, in the order of slopes, and for whose smallest size too few slots are left.
+  struct Short {
+    MarginalBid piece;  // its first
+    int needed = 0;     // its smallest size
+    std::int64_t left = 0;
+  };
+  // What is left of the order of slopes is kept for the job: so much of it jobs behind it may have all the same, by job
+  // the largest size. No function: nothing is kept for it.
+  using MostBehind = std::function<int(JobId)>;
+  using Keeps = std::function<MostBehind(const Short& job)>;
   // Sells the slots. `budget` counts what was looked at; when it is spent, slots beside the price stay unsold.
-  [[nodiscard]] Settlement settle(core::StepBudget& budget);
+  [[nodiscard]] Settlement settle(core::StepBudget& budget, const Keeps& keeps = {});
 
   // As of the last settlement. Requires: the job bids.
   [[nodiscard]] const Choice& choice(JobId job) const;
@@ -78,8 +90,15 @@ class Market {
   [[nodiscard]] std::size_t chosen(JobId job, const Bid& bid) const;
   void note_between(const std::optional<MarginalBid>& before, const std::optional<MarginalBid>& now,
                     core::StepBudget& budget);
-  void sell_rest(core::StepBudget& budget);
-  [[nodiscard]] Step steepest_step(const IdSet<JobId>& beside) const;
+  // Jobs beside the price, and the largest size that each may have of what is left.
+  struct Beside {
+    IdTable<JobId, int> most;
+    bool is_kept = false;
+  };
+  [[nodiscard]] Beside beside(const Keeps& keeps) const;
+  [[nodiscard]] std::optional<Short> short_of_room(const MarginalBid& piece) const;
+  [[nodiscard]] bool sell_rest(const Keeps& keeps, core::StepBudget& budget);
+  [[nodiscard]] Step steepest_step(const IdTable<JobId, int>& beside) const;
 
   std::int64_t slots_ = 0;
   std::int64_t least_ = 0;  // slots of all first choices: sold at any price

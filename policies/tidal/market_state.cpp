@@ -1,6 +1,7 @@
 #include "policies/tidal/market_state.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace tidepool::policies::tidal {
@@ -38,13 +39,27 @@ void MarketState::leave_class(const Entry& entry) {
   classes_moved_ = true;
 }
 
+bool MarketState::is_bound(const Entry& entry) {
+  const cluster::JobRow& row = entry.row;
+  return row.resize_blocked && row.preemptible && row.pinned == 0 && entry.promised == 0 && !row.placement.empty();
+}
+
+void MarketState::forget_bound(const Entry& entry) {
+  const auto alike = bound_.find(entry.row.priority);
+  if (alike == bound_.end()) return;
+  alike->second.erase(entry.row.id);
+  if (alike->second.empty()) bound_.erase(alike);
+}
+
 void MarketState::put(cluster::JobRow job, Instant at, int promised) {
   const JobId id = job.id;
   Entry& entry = entries_[id];
   const bool is_known = entry.row.id == id;
+  if (is_known) forget_bound(entry);
   entry.row = std::move(job);
   entry.at = at;
   entry.promised = promised;
+  if (is_bound(entry)) bound_[entry.row.priority].insert(id);
   entry.worth.reset();
   const Length length = length_of(entry.row, settings_);
   const RemainingWork::Class remaining_work = RemainingWork::class_of(length.seconds);
@@ -62,6 +77,7 @@ void MarketState::leave(JobId job) {
   const auto found = entries_.find(job);
   if (found == entries_.end()) return;
   due_.erase(job);
+  forget_bound(found->second);
   leave_class(found->second);
   entries_.erase(found);
   market_.leave(job);
@@ -95,6 +111,29 @@ Curve MarketState::weigh(Entry& entry, Instant now) const {
   return entry.worth->curve(entry.promised);
 }
 
+// Those that would go on at its price are not what it waits for.
+bool MarketState::waits_for_bound(const Market::Short& job) const {
+  std::int64_t room = job.left;
+  const int priority = row(job.piece.job).priority;
+  for (auto lower = bound_.begin(); lower != bound_.end() && lower->first < priority; ++lower) {
+    for (const JobId id : lower->second) {
+      const Entry& entry = entries_.at(id);
+      room += size_of(entry.row.placement) - entry.worth->held_at(job.piece.slope);
+      if (room >= job.needed) return true;
+    }
+  }
+  return false;
+}
+
+// Jobs of a higher priority are not held up.
+Market::MostBehind MarketState::keeps(const Market::Short& job) const {
+  if (!waits_for_bound(job)) return {};
+  return [this, priority = row(job.piece.job).priority](JobId behind) {
+    const cluster::JobRow& other = row(behind);
+    return other.priority > priority ? std::numeric_limits<int>::max() : size_of(other.placement);
+  };
+}
+
 Market::Settlement MarketState::settle(Instant now, core::StepBudget& budget) {
   std::vector<std::pair<JobId, Curve>> bids;
   const IdSet<JobId> jobs = to_be_weighed(now);
@@ -107,13 +146,13 @@ Market::Settlement MarketState::settle(Instant now, core::StepBudget& budget) {
   }
   budget.spend(static_cast<std::int64_t>(bids.size()));
   market_.bid(std::move(bids));
-  return market_.settle(budget);
+  return market_.settle(budget, [this](const Market::Short& job) { return keeps(job); });
 }
 
 Market::Settlement MarketState::settle_without(const IdSet<JobId>& jobs, core::StepBudget& budget) {
   for (const JobId job : jobs) market_.bid(job, Curve{Choice{}});
   put_.insert(jobs);
-  return market_.settle(budget);
+  return market_.settle(budget, [this](const Market::Short& job) { return keeps(job); });
 }
 
 }  // namespace tidepool::policies::tidal

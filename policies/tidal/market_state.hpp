@@ -3,8 +3,14 @@
 // same as that of a new market state with the same rows. A row is re-read when it is put again, when the number of jobs
 // behind it or its levelling changes by a step, and while it waits also when its weight does: it has waited for
 // another step, or its delay costs otherwise (delay_cost.hpp).
+//
+// A job that must not change its size now keeps it at any price, and while it ends another may take its place and be
+// bound in turn: a job that needs the slots of several of these together would never find them all free. So what is
+// left is kept for a job that waits and would have room if those of lower priorities could change, until they can: jobs
+// behind it that hold slots keep them, and none of them gets more.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -56,6 +62,11 @@ class MarketState {
     std::optional<UtilityCurve> worth;  // of this row and the pool, as of when it was weighed last; none = never
   };
 
+  // It must not change now, and would give up what it holds at some price.
+  [[nodiscard]] static bool is_bound(const Entry& entry);
+  void forget_bound(const Entry& entry);
+  [[nodiscard]] bool waits_for_bound(const Market::Short& job) const;
+  [[nodiscard]] Market::MostBehind keeps(const Market::Short& job) const;
   void enter_class(JobId job, Entry& entry);
   void leave_class(const Entry& entry);
   [[nodiscard]] Curve weigh(Entry& entry, Instant now) const;
@@ -70,6 +81,7 @@ class MarketState {
   std::vector<std::vector<JobId>> in_class_;  // by class, in any order
   DueTimes due_;                              // when a waiting job's weight changes next
   IdSet<JobId> put_;                          // since the last settlement; some may have left
+  std::map<int, IdSet<JobId>> bound_;         // by priority
   Market market_;
 };
 

@@ -103,7 +103,11 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
   // Why a size changes is told otherwise where slots have no price.
   const bool has_price = terms.price > 0;
   if (std::exchange(has_price_, has_price) != has_price) unsent_updates_.insert(resized_);
-  core::PlanAnswer answer{.targets = {}, .whole = false, .mark = promises_.of_plan(), .wake = promises_.wake()};
+  core::PlanAnswer answer{.targets = {},
+                          .whole = false,
+                          .mark = promises_.of_plan(),
+                          .wake = promises_.wake(),
+                          .kept = static_cast<int>(settled.kept)};
   for (const JobId id : std::exchange(unsent_updates_, {})) {
     const auto part = parts_.find(id);
     if (part == parts_.end()) continue;

@@ -298,6 +298,11 @@ Curve UtilityCurve::curve(int promised) const {
   // What it must keep lies on another type.
   if (!here_ && (job_->resize_blocked || !job_->preemptible)) return {Choice{}};
   if (job_->resize_blocked) return {held_choice()};
+  return open_curve(promised);
+}
+
+// Of a job whose size may change.
+Curve UtilityCurve::open_curve(int promised) const {
   const bool keeps = promised > 0 || (held_ > 0 && !job_->preemptible);
   Curve curve;
   curve.reserve(sizes_.size() + 1);
@@ -311,6 +316,19 @@ Curve UtilityCurve::curve(int promised) const {
   }
   if (curve.empty()) curve.push_back(held_choice());
   return curve;
+}
+
+int UtilityCurve::held_at(double price) const {
+  const Curve curve = open_curve(0);
+  const Corners corners = hull_of(curve);
+  std::size_t at = 0;
+  while (at + 1 < corners.size()) {
+    const Choice& now = curve[corners[at]];
+    const Choice& next = curve[corners[at + 1]];
+    if ((next.worth - now.worth) / (next.size - now.size) < price) break;
+    ++at;
+  }
+  return std::min(held_, curve[corners[at]].size);
 }
 
 }  // namespace tidepool::policies::tidal

@@ -103,6 +103,8 @@ class UtilityCurve {
   // All sizes it may choose from. Its first choice is what it must have at any price: nothing, no more than it holds,
   // or what was promised to it.
   [[nodiscard]] Curve curve(int promised = 0) const;
+  // Slots that it would go on holding at this price if its size could change, which it cannot now.
+  [[nodiscard]] int held_at(double price) const;
 
  private:
   // A size on as few nodes as possible, on slots of one type.
@@ -123,6 +125,7 @@ class UtilityCurve {
   [[nodiscard]] double of_nothing() const;
   [[nodiscard]] Choice choice(int size, double moved) const;
   [[nodiscard]] Choice held_choice() const;
+  [[nodiscard]] Curve open_curve(int promised) const;
 
   const cluster::JobRow* job_;
   const Settings* settings_;

@@ -191,7 +191,7 @@ void live(SimulatedWorld& world, Rng& rng, Witness::Counts& counts) {
 
 TEST_CASE("no job and no pool is preempted more often than is allowed, nor too early, but for a guarantee") {
   Witness::Counts counts;
-  for_each_seed("preemption limits", 150, [&](std::uint64_t seed, Rng& rng) {
+  for_each_seed("preemption limits", 165, [&](std::uint64_t seed, Rng& rng) {
     const std::string policy = seed % 2 == 0 ? "tidal" : random_planner(rng);
     INFO(policy);
     SimulatedWorld world(seed, rng.chance(0.5), parts_of(policy));
