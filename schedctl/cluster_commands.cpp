@@ -143,6 +143,7 @@ int log_in(const Settings& settings, const std::string& fingerprint) {
   Endpoint endpoint = resolve_endpoint(settings);
   while (endpoint.url.ends_with('/')) endpoint.url.pop_back();
   if (endpoint.token.empty()) fail(kExitUsage, "give a token with --token, --token-file or TIDEPOOL_TOKEN");
+  if (!fingerprint.empty()) endpoint.ca_of_login = false;
   endpoint.ca = authority_of(endpoint, fingerprint);
   endpoint.ca_file.clear();
   // Stored only if it works: this verifies the daemon before the token is sent.

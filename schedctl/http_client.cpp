@@ -82,6 +82,12 @@ std::string advice(const Endpoint& endpoint, std::string_view detail) {
     return "call the daemon by a name in its certificate, or add this one there (tls: {names: [NAME]} of its "
            "configuration, or in a certificate of your own)";
   }
+  if (endpoint.ca_of_login) {
+    return "the authority that login has kept is not that of this daemon; if it was replaced there, log in again: "
+           "schedctl login --fingerprint sha256:..., of the new one (ca_fingerprint in the ready line of a daemon that "
+           "was "
+           "started since)";
+  }
   if (!endpoint.ca.empty() || !endpoint.ca_file.empty())
     return "the authority that was given is not that of this daemon (tls/ca.pem of its state directory)";
   return "give the authority of this daemon (tls/ca.pem of its state directory) with --ca or TIDEPOOL_CA";

@@ -15,6 +15,7 @@ struct Endpoint {
   std::string url = "http://127.0.0.1:7480";  // scheme, host and port
   std::string token;                          // empty = none is sent
   std::string ca;                             // PEM, in the place of ca_file
+  bool ca_of_login = false;                   // `schedctl login` has kept it
   std::string ca_file;                        // of an https:// daemon; empty = the system's authorities
   long timeout_s = 30;                        // of one request; streams have their own rule
 };

@@ -321,7 +321,7 @@ void add_job_commands(CLI::App& app, Chosen& chosen) {
   add_why(app, chosen);
   add_resize(app, chosen);
   add_action(app, chosen, "cancel", "End jobs", {.method = "DELETE", .said = "will be cancelled"});
-  add_action(app, chosen, "suspend", "Park jobs and free their slots",
+  add_action(app, chosen, "suspend", "Save the states of jobs and free their slots",
              {.suffix = "/suspend", .said = "will be suspended"});
   add_action(app, chosen, "resume", "Let suspended jobs go on",
              {.suffix = "/resume", .said = "will go on when slots are free"});

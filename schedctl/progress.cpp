@@ -221,7 +221,7 @@ const std::map<std::string, Sentence>& job_sentences() {
       {"job.requeued", requeued_sentence},
       {"job.parked",
        [](const json& d) {
-         return "state of step " + integer_at(d, "/step") + " kept in " + rate(number_at(d, "/write_ms")) + " ms";
+         return "state of step " + integer_at(d, "/step") + " saved in " + rate(number_at(d, "/write_ms")) + " ms";
        }},
       {"job.notice_answered", [](const json& d) { return text_at(d, "/text"); }},
       {"job.checkpointed", checkpointed_sentence},
@@ -231,7 +231,7 @@ const std::map<std::string, Sentence>& job_sentences() {
       {"job.state_left", state_left_sentence},
       {"job.suspended",
        [](const json& d) {
-         return number_at(d, "/kept_step") ? "suspended; its state of step " + integer_at(d, "/kept_step") + " is kept"
+         return number_at(d, "/kept_step") ? "suspended; its state of step " + integer_at(d, "/kept_step") + " is saved"
                                            : std::string("suspended");
        }},
       {"job.resume_requested", [](const json&) { return std::string("is to go on when slots are free"); }},

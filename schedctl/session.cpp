@@ -123,7 +123,10 @@ Endpoint resolve_endpoint(const Settings& settings) {
   if (endpoint.token.find_first_of("\r\n") != std::string::npos) fail(kExitUsage, "a token has only one line");
   if (!endpoint.token.empty()) require_no_clear_network(endpoint.url);
   if (endpoint.url.starts_with("https:")) endpoint.ca_file = ca_file_from(settings, endpoint.url, logged_in);
-  if (logged_in && endpoint.ca_file.empty()) endpoint.ca = login->ca;
+  if (logged_in && endpoint.ca_file.empty()) {
+    endpoint.ca = login->ca;
+    endpoint.ca_of_login = !login->ca.empty();
+  }
   endpoint.timeout_s = settings.timeout_s;
   return endpoint;
 }

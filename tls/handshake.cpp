@@ -16,7 +16,8 @@ namespace {
 const char* advice(long verdict) {
   const bool by_time = verdict == X509_V_ERR_CERT_NOT_YET_VALID || verdict == X509_V_ERR_CERT_HAS_EXPIRED;
   return by_time ? "; look at the clocks of both machines"
-                 : "; check the authority or fingerprint that was given, and the daemon's tls.names";
+                 : "; check the authority or fingerprint that was given, and the daemon's tls.names; if the daemon's "
+                   "authority was replaced, give the new one, and a node that has joined joins anew";
 }
 
 }  // namespace

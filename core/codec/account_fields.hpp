@@ -19,6 +19,7 @@ void fields(auto& archive, codec::Like<SavedMark> auto& mark) {
   archive("step", mark.step);
   archive("useful", mark.useful);
   archive("restarts", mark.restarts);
+  archive("lost_at_leave", mark.lost_at_leave);
 }
 
 void fields(auto& archive, codec::Like<DayMark> auto& mark) {
@@ -40,7 +41,7 @@ void account_fields(auto& archive, codec::Like<Account> auto& account) {
 }
 
 // States of earlier versions know no budgets, what jobs cost only in all, and nothing of overheads: all that a job had
-// used by then counts as useful.
+// used by then counts as useful. Later ones do not tell whether a job saved its state after it had lost steps.
 inline void tell_no_money(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("budget_hold", nullptr);
@@ -48,6 +49,7 @@ inline void tell_no_money(nlohmann::json& job) {
   job.emplace("overheads", codec::encode(Overheads()));
   job.emplace("boot_remainder", 0);
   job.emplace("saved", codec::encode(SavedMark()));
+  if (job["saved"].is_object()) job["saved"].emplace("lost_at_leave", codec::encode(Duration()));
   if (!job["days"].is_array()) return;
   for (nlohmann::json& mark : job["days"]) {
     if (mark.is_object()) mark.emplace("overheads", codec::encode(Overheads()));

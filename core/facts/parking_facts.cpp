@@ -74,7 +74,7 @@ Status apply(StateChange& change, const StateParked& fact) {
   Job& job = change.job(fact.job);
   count_up_to(job, fact.step);
   job.recovery.suspended = kept_by(change, job, *writer, fact);
-  book_saved(job, fact.step);
+  book_saved_on_leaving(job, fact.step);
   change.emit("job.parked", job,
               {{"generation", fact.generation},
                {"step", fact.step},

@@ -24,7 +24,8 @@ bool keeps_nothing(const Job& job) {
 
 bool may_save_too_late(const Job& job) {
   const Duration lost = job.account.overheads[Overhead::kLostToPreemption].slot_time;
-  return job.spec.resize == ResizeMode::kLive && (lost > Duration() || job.recovery.checkpoint_failure);
+  const bool has_lost = lost > job.account.saved.lost_at_leave;
+  return job.spec.resize == ResizeMode::kLive && (has_lost || job.recovery.checkpoint_failure);
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ namespace tidepool::core {
 
 // What giving up all slots would make the job do again: nothing of a job that saves its state when it is told to leave;
 // else what it has done since its newest saved state, at most an hour, so that none is kept for ever by what it does
-// not save. Such a job has lost steps to a preemption before, takes checkpoints that fail, or is started anew at each
-// change and names no checkpoints (ResizeMode::kRestart).
+// not save. Such a job has lost steps to a preemption and not saved its state at a later one, takes checkpoints that
+// fail, or is started anew at each change and names no checkpoints (ResizeMode::kRestart).
 [[nodiscard]] Duration work_at_risk(const Job& job);
 // It is more than what every job may lose alike, so that one that saves more often than that is not preempted in the
 // place of one that does not.

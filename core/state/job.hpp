@@ -262,6 +262,9 @@ struct SavedMark {
   std::int64_t step = 0;
   Used useful;       // by then
   int restarts = 0;  // Recovery::restarts when the job last began to step
+  // What it had lost to preemption when it last saved its state on giving up its slots: only later losses say that it
+  // may save too late.
+  Duration lost_at_leave = {};
 };
 
 // What the job has used, charged up to a time (account.hpp).

@@ -71,6 +71,11 @@ void book_saved(Job& job, std::int64_t step) {
   job.account.saved.useful = useful_of(job.account);
 }
 
+void book_saved_on_leaving(Job& job, std::int64_t step) {
+  book_saved(job, step);
+  job.account.saved.lost_at_leave = job.account.overheads[Overhead::kLostToPreemption].slot_time;
+}
+
 void book_lost_steps(Job& job, std::int64_t step) {
   Account& account = job.account;
   const std::int64_t since = job.progress.step - account.saved.step;

@@ -1,6 +1,7 @@
 // All jobs' pieces in the order in which slots are sold: steepest first, ties by job, then by place on the job's hull.
 // A treap whose priorities are a hash of the key: its shape follows from what it holds alone, whatever the order of
-// insertion, and an operation takes O(log n) expected. Sums are of whole slots, so they are exact.
+// insertion, and an operation takes O(log n) expected. Sums are of whole slots, so they are exact. Why no
+// container of a library stands here: docs/adr/0038-bids-stand-in-a-treap-of-ours.md.
 #pragma once
 
 #include <cstdint>

@@ -139,7 +139,7 @@ void add_event(TraceWriter& trace, const json& event, std::int64_t at_us) {
     trace.go_on_with(kJob, at_us, "suspended");
   } else if (type == "job.parked") {
     trace.go_on_with(kGenerations, at_us, "");
-    trace.go_on_with(kJob, at_us, "parked");
+    trace.go_on_with(kJob, at_us, "suspending");
   } else if (type == "generation.switched") {
     add_switch(trace, at_us, data);
   } else if (type == "job.finished") {

@@ -263,11 +263,11 @@ Result<SimReport> run_elasticflow(const SimOptions& options) {
   setup.declared_work = options.declared_work || preset->knowledge == policies::cluster::Knowledge::kOracle;
   if (options.round) setup.slot_s = static_cast<int>(options.round->count_ms() / 1'000);
   if (setup.slot_s < 1) return invalid_argument("--round must be at least 1s");
-  const auto result = replay_in_slots(setup);
-  if (!result) return result.error();
+  const auto replayed = replay_in_slots(setup);
+  if (!replayed) return replayed.error();
   const std::int64_t end = options.stopwatch_ns ? options.stopwatch_ns() : 0;
   SimReport report =
-      report_of({.result = *result,
+      report_of({.result = replayed->result,
                  .cluster = cluster->whole(),
                  .workload = options.workload,
                  .policy = options.policy,

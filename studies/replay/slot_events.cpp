@@ -76,7 +76,7 @@ class Slots {
     }
   }
 
-  Result<SimResult> run() {
+  Result<SlotRun> run() {
     now_s_ = setup_.jobs.front().submitted_s;
     bool given_up = false;
     while (!given_up && !account_.all_ended() && now_s_ < setup_.limit_s) {
@@ -92,7 +92,7 @@ class Slots {
     }
     SimResult result = account_.result(now_s_);
     result.cut_off = !result.complete && !given_up;
-    return result;
+    return SlotRun{.result = std::move(result), .jobs_looked_at = looked_at_};
   }
 
  private:
@@ -102,35 +102,49 @@ class Slots {
     bool held = false;      // slots, before it
   };
 
+  // All loops over jobs look at them by these.
+  [[nodiscard]] ReplayAccount::Job& job(std::size_t i) {
+    ++looked_at_;
+    return account_.jobs()[i];
+  }
+  [[nodiscard]] const ReplayAccount::Job& job(std::size_t i) const {
+    ++looked_at_;
+    return account_.jobs()[i];
+  }
+  [[nodiscard]] const DeadlineJob& submitted(std::size_t i) const {
+    ++looked_at_;
+    return setup_.jobs[i];
+  }
+
   void show() {
-    for (; next_arrival() <= now_s_; ++arrived_) account_.jobs()[arrived_].visible = true;
+    for (; next_arrival() <= now_s_; ++arrived_) job(arrived_).visible = true;
     for (std::size_t i = 0; i < arrived_; ++i) {
-      ReplayAccount::Job& job = account_.jobs()[i];
-      if (setup_.declared_work) job.row.steps_left = job.row.useful_left = progress_[i].left;
+      ReplayAccount::Job& shown = job(i);
+      if (setup_.declared_work) shown.row.steps_left = shown.row.useful_left = progress_[i].left;
     }
   }
 
   [[nodiscard]] double next_arrival() const {
-    return arrived_ < setup_.jobs.size() ? setup_.jobs[arrived_].submitted_s : kNoEvent;
+    return arrived_ < setup_.jobs.size() ? submitted(arrived_).submitted_s : kNoEvent;
   }
 
   [[nodiscard]] bool runs(std::size_t i) const {
-    const ReplayAccount::Job& job = account_.jobs()[i];
-    return !job.ended && !job.row.placement.empty() && speed(i) > 0;
+    const ReplayAccount::Job& asked = job(i);
+    return !asked.ended && !asked.row.placement.empty() && speed(i) > 0;
   }
 
   [[nodiscard]] double speed(std::size_t i) const {
-    return setup_.jobs[i].speeds->steps_per_second(0, size_of(account_.jobs()[i].row.placement));
+    return submitted(i).speeds->steps_per_second(0, size_of(job(i).row.placement));
   }
 
   void charge() {
     const bool free_of_charge = setup_.charge == Charge::kArrivals && next_arrival() == kNoEvent;
     for (std::size_t i = 0; i < arrived_; ++i) {
-      const policies::cluster::Placement& placement = account_.jobs()[i].row.placement;
-      Progress& job = progress_[i];
+      const policies::cluster::Placement& placement = job(i).row.placement;
+      Progress& progress = progress_[i];
       const bool holds = runs(i);
-      job.overhead_s = holds && !free_of_charge ? overhead_.of(placement, !job.held) : 0;
-      job.held = holds;
+      progress.overhead_s = holds && !free_of_charge ? overhead_.of(placement, !progress.held) : 0;
+      progress.held = holds;
     }
   }
 
@@ -194,16 +208,16 @@ class Slots {
     const double passed_s = until_s - now_s_;
     for (std::size_t i = 0; i < arrived_; ++i) {
       if (!runs(i)) continue;
-      Progress& job = progress_[i];
+      Progress& progress = progress_[i];
       // The charge is taken off the time until the job's end as well: a job may be asked about again a step short of
       // it.
-      const double run_s = std::max(0.0, std::min(passed_s, end_of(i) - now_s_) - job.overhead_s);
+      const double run_s = std::max(0.0, std::min(passed_s, end_of(i) - now_s_) - progress.overhead_s);
       account_.held(i, run_s);
-      account_.jobs()[i].report.slot_seconds += (passed_s - run_s) * size_of(account_.jobs()[i].row.placement);
+      job(i).report.slot_seconds += (passed_s - run_s) * size_of(job(i).row.placement);
       if ((ends_as_planned() ? end_event(i) : end_of(i)) <= until_s) {
         account_.finished(i, end_of(i));
       } else {
-        job.left = std::max(0.0, job.left - run_s * speed(i));
+        progress.left = std::max(0.0, progress.left - run_s * speed(i));
       }
     }
     now_s_ = until_s;
@@ -215,11 +229,12 @@ class Slots {
   std::vector<Progress> progress_;
   std::size_t arrived_ = 0;  // jobs submitted by now, the first of all
   double now_s_ = 0;
+  mutable std::int64_t looked_at_ = 0;  // jobs
 };
 
 }  // namespace
 
-Result<SimResult> replay_in_slots(const SlotSetup& setup) {
+Result<SlotRun> replay_in_slots(const SlotSetup& setup) {
   return Slots(setup).run();
 }
 

@@ -49,6 +49,10 @@ struct SlotSetup {
   bool declared_work = true;  // whether the policy may know how much is left
 };
 
-[[nodiscard]] Result<SimResult> replay_in_slots(const SlotSetup& setup);
+struct SlotRun {
+  SimResult result;
+  std::int64_t jobs_looked_at = 0;  // by this clock, over all decisions; each decision costs in proportion to the jobs
+};
+[[nodiscard]] Result<SlotRun> replay_in_slots(const SlotSetup& setup);
 
 }  // namespace tidepool::sim

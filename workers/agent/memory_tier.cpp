@@ -223,8 +223,8 @@ void MemoryTier::move_states_of(const fs::path& folder, JobId job) {
   const fs::path disk = destination_of(folder, job);
   for (const fs::path& state : states_in(folder)) {
     const Status moved = runtime::move_checkpoint(state, disk);
-    options_.say(moved.ok() ? "the parked state " + state.filename().string() + " lies in " + disk.string()
-                            : "a parked state stays in memory for now: " + moved.error().message);
+    options_.say(moved.ok() ? "the saved state " + state.filename().string() + " lies in " + disk.string()
+                            : "a saved state stays in memory for now: " + moved.error().message);
   }
 }
 

@@ -55,7 +55,7 @@ void LiveSession::park() {
   if (!kept) kept = kept_.park(progress_);
   if (together && rank() == 0) static_cast<void>(rank_zero_has_parked(kept->ok()));
   if (!kept->ok()) return fail(kept->error());
-  log_info("parked at step " + std::to_string((*kept)->step) + " in " + (*kept)->path.string());
+  log_info("saved the state of step " + std::to_string((*kept)->step) + " in " + (*kept)->path.string());
   if (!link_) return;
   link_->send(api::ParkedMessage{
       .generation = generation_.number, .step = (*kept)->step, .bytes = (*kept)->bytes, .write_ms = (*kept)->write_ms});

@@ -88,7 +88,7 @@ struct Metrics::Series {
   Family<Counter>& redone =
       counters(registry, "sched_steps_redone_total", "Steps done again after a switch, by its kind");
   Counter& stuck = counters(registry, "sched_workers_stuck_total", "Workers ended for making no progress").Add({});
-  Counter& parked = counters(registry, "sched_parked_total", "States kept when a job gave up its slots").Add({});
+  Counter& parked = counters(registry, "sched_parked_total", "States saved when a job gave up its slots").Add({});
   Counter& checkpoints = counters(registry, "sched_checkpoints_total", "Checkpoints taken").Add({});
   Counter& checkpoint_failures =
       counters(registry, "sched_checkpoint_failures_total", "Checkpoints that could not be taken").Add({});

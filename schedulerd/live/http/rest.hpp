@@ -40,6 +40,9 @@ struct RestOptions {
   Duration heartbeat = Duration::seconds(15);  // of event streams
   Duration log_poll = Duration::millis(300);   // between two looks at a followed log
   std::function<std::int64_t()> unix_now;      // wall-clock seconds; empty = the system's
+  // Of one request for usage: rows of its answer, and jobs that have ended which it looks through for them.
+  std::size_t usage_rows_max = 100'000;
+  std::size_t usage_jobs_max = 1'000'000;
 };
 
 // One request on its way through a handler.

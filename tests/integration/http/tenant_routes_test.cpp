@@ -136,6 +136,37 @@ TEST_CASE("usage is summed for those who may see it, and a question that is none
   CHECK_THAT(usage("?to=2026-11-30", 400).at("detail").get<std::string>(), Contains("needs from"));
 }
 
+TEST_CASE("usage that is more than one answer holds, or than can be looked through, is refused with what to ask for") {
+  const auto refusal = [](const RestFixture& fixture) {
+    return fixture.json_of({.path = "/v1/usage?by=job&from=1970-01-01", .token = fixture.admin}, 422);
+  };
+  live::http::RestOptions no_rows = test_options();
+  no_rows.usage_rows_max = 0;
+  RestFixture running(no_rows);
+  running.service.join_node(4);
+  running.service.run_steps(running.submit(), 2);
+  const json rows = refusal(running);
+  CHECK(rows.at("code") == "TooManyRows");
+  CHECK_THAT(rows.at("hint").get<std::string>(), Contains("fewer days"));
+
+  live::http::RestOptions one_part = test_options();
+  one_part.usage_jobs_max = 50;
+  RestFixture ended(one_part);
+  const auto end_some = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string path = "/v1/jobs/" + ended.submit().text();
+      REQUIRE(ended.call({.method = "DELETE", .path = path, .token = ended.admin}).status == 200);
+    }
+  };
+  end_some(50);
+  CHECK(ended.json_of({.path = "/v1/usage?from=1970-01-01", .token = ended.admin}).at("rows").empty());
+  end_some(1);
+  const json jobs = refusal(ended);
+  CHECK(jobs.at("code") == "TooManyJobs");
+  CHECK_THAT(jobs.at("detail").get<std::string>(), Contains("more than 50 jobs"));
+  CHECK_THAT(jobs.at("hint").get<std::string>(), Contains("a later first day"));
+}
+
 TEST_CASE("metrics have a series for each leaf of the tree and no other") {
   const RestFixture fixture(test_options(), "tidal");
   const auto metrics = [&] { return fixture.call({.path = "/metrics", .token = fixture.admin}).body; };

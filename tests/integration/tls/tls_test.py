@@ -212,6 +212,7 @@ class Tls(unittest.TestCase):
         self.assertTrue(eventually(lambda: "certificate is not trusted" in log(), 30), log())
         log = daemon.agent("by-fingerprint", "--ca-fingerprint", "sha256:" + "0" * 64)
         self.assertTrue(eventually(lambda: "certificate is not trusted" in log(), 30), log())
+        self.assertIn("if the daemon's authority was replaced, give the new one", log())
         self.logs_soon(daemon, "does not trust this daemon's certificate")
         context = ssl.create_default_context(cafile=daemon.ready["ca"])
         self.assertEqual(self.get(daemon, "/v1/nodes", context, name="pool.example.org",
@@ -295,6 +296,15 @@ class Tls(unittest.TestCase):
         kept.chmod(0o644)
         self.assertIn("chmod 600", ctl("nodes").stderr)
         kept.chmod(0o600)
+        # The authority of the daemon was replaced since.
+        kept.write_text(json.dumps({**json.loads(kept.read_text()),
+                                    "ca": pathlib.Path(stranger.ready["ca"]).read_text()}))
+        replaced = ctl("nodes")
+        self.assertNotEqual(replaced.returncode, 0)
+        self.assertIn("log in again: schedctl login --fingerprint", replaced.stderr)
+        again = ctl("login", "--fingerprint", known)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(ctl("nodes").returncode, 0)
         by_file = ctl("login", "--url", url, "--ca", daemon.ready["ca"], "--token", daemon.token)
         self.assertEqual(by_file.returncode, 0, by_file.stderr)
         self.assertEqual(ctl("nodes").returncode, 0)

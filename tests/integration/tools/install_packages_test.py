@@ -80,6 +80,16 @@ class InstallPackagesTest(unittest.TestCase):
         self.run_script("--checks")
         self.assertEqual(self.installs(), [["chromium"]])
 
+    def test_the_solvers_of_the_studies_are_for_these_and_for_the_checks(self):
+        solvers = ["coinor-libcbc-dev", "libqhull-dev"]
+        self.missing(*solvers)
+        self.assertEqual(self.run_script().returncode, 0)
+        self.assertEqual(self.installs(), [])
+        for option in ("--studies", "--checks"):
+            self.calls.write_text("")
+            self.assertEqual(self.run_script(option).returncode, 0)
+            self.assertEqual([sorted(names) for names in self.installs()], [solvers])
+
     def test_an_ordinary_user_without_sudo_is_told_what_is_missing(self):
         self.missing("catch2")
         done = self.run_script(TEST_UID="1000")

@@ -6,6 +6,9 @@
 #include <limits>
 #include <string>
 
+#include "studies/baselines/registry.hpp"
+#include "studies/replay/slot_events.hpp"
+#include "studies/replay/typed_cluster.hpp"
 #include "studies/sim_run.hpp"
 #include "tests/sim/replay/data_or_skip.hpp"
 
@@ -120,6 +123,42 @@ TEST_CASE("elasticflow: what is wrong with a workload or the profiles is said wi
   broken.profile_files.clear();
   CHECK_THAT(message(broken), Contains("--profiles"));
   CHECK_THAT(message(options_for("", "edf")), Contains("no job"));
+}
+
+TEST_CASE("a slot looks at each job that has arrived a few times, however many they are") {
+  constexpr int kSlots = 50;
+  const auto preset = studies::find_preset("gandiva");
+  REQUIRE(preset.ok());
+  const auto policy = preset->policy();
+  const auto place = preset->place();
+  const auto cluster = parse_typed_cluster("1x4");
+  REQUIRE(cluster.ok());
+  TypeSpeeds speeds;
+  speeds.set(0, 8, 4);  // more slots than there are
+  const auto looks_for = [&](int jobs) {
+    SlotSetup setup{.account = {.policy = *policy, .place = *place, .nodes = cluster->nodes(), .types = {}},
+                    .jobs = {},
+                    .charge = Charge::kArrivals,
+                    .slots = 4};
+    for (int i = 0; i < jobs; ++i) {
+      setup.jobs.push_back({.name = std::to_string(i),
+                            .application = "m",
+                            .submitted_s = 0,
+                            .deadline_s = 9'999,
+                            .steps = 1'000,
+                            .size = 8,
+                            .size_max = 8,
+                            .speeds = &speeds});
+    }
+    setup.limit_s = kSlots * setup.slot_s;
+    const auto run = replay_in_slots(setup);
+    REQUIRE(run.ok());
+    return run->jobs_looked_at;
+  };
+  const std::int64_t few = looks_for(100);
+  CHECK(few >= 100 * kSlots);
+  CHECK(few <= 10 * 100 * kSlots);
+  CHECK(looks_for(400) <= 4 * few);
 }
 
 TEST_CASE("a slot with jobs that find no room costs in proportion to how many they are") {

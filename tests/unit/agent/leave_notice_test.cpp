@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/json.hpp"
+#include "base/utf8.hpp"
 #include "tests/support/agent_actions.hpp"
 #include "tests/support/agent_bench.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -90,6 +91,24 @@ TEST_CASE("an answer is one line that says what it means, or it is refused in wo
     INFO(wrong);
     CHECK_FALSE(answer_of_line(wrong).ok());
   }
+}
+
+TEST_CASE("an answer that is none is told in few bytes, with what to write") {
+  boost::asio::io_context io;
+  test::TemporaryFolder folder;
+  std::vector<std::string> troubles;
+  NoticeFiles files(io, {.on_answer = [](WorkerId, const api::AnswerMessage&) { FAIL("it is no answer"); },
+                         .on_trouble = [&](const std::string&, const std::string& what) { troubles.push_back(what); }});
+  files.tell(kWorker, folder.path(), {.decision = DecisionId(7), .reason = "Preempted", .in_ms = 1'000});
+  std::string letters;
+  while (letters.size() < 3'000) letters += "ä";
+  std::ofstream(NoticeFiles::answer_in(folder.path())) << R"({"answer":"done",")" + letters + "\":1}\n";
+  REQUIRE(io.run_one_for(std::chrono::seconds(20)) == 1);
+  REQUIRE(troubles.size() == 1);
+  CHECK(troubles[0].size() < 400);
+  const std::size_t end = troubles[0].find(R"(; write a line such as {"answer": "saving"})");
+  REQUIRE(end != std::string::npos);
+  CHECK(whole_utf8_length(troubles[0].substr(0, end)) == end);  // no letter is cut in two
 }
 
 TEST_CASE("the newest whole line of the answer file counts once, and a newer notice begins anew") {

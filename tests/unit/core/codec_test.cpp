@@ -247,6 +247,18 @@ TEST_CASE("What was stored before there was memory asks for none and tells none"
   CHECK(core::fact_from_json(pools).ok());
 }
 
+TEST_CASE("A job stored before it was told when a job saves in time is one that may not, if it has lost steps") {
+  Story story;
+  story.node(1);
+  const JobId id = story.submit({});
+  auto state = core::to_json(story.state());
+  REQUIRE(state["jobs"][0]["saved"].erase("lost_at_leave") == 1);
+  const auto read = core::state_from_json(state);
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  CHECK(read->find_job(id)->account.saved.lost_at_leave == Duration());
+}
+
 TEST_CASE("What an earlier version stored of pools is read, and says nothing of what it did not know") {
   Story story;
   story.learn(core::PoolsConfigured{1, {{.name = "gpu", .min = 1, .max = 2}}});

@@ -5,6 +5,7 @@
 
 #include "base/accrual.hpp"
 #include "core/state/account.hpp"
+#include "core/state/change_costs.hpp"
 #include "core/state/ledger.hpp"
 #include "tests/support/cluster_builders.hpp"
 
@@ -105,6 +106,43 @@ TEST_CASE("steps are lost to preemption where the job gave up its slots before i
   CHECK(booked(story, id, Overhead::kLostToPreemption) ==
         Duration::millis(20'400));  // 102 steps of 100 ms on two slots
   CHECK(useful(story, id) == Duration());
+}
+
+TEST_CASE("a job that lost steps to preemption may save too late until it has saved its state on giving up its slots") {
+  Story story;
+  story.node(2);
+  const JobId id = story.running({.min = 2, .max = 2}, 2);
+  const auto members_exit = [&] {
+    for (const WorkerId worker : std::vector<WorkerId>(story.job(id).membership.workers)) story.exit(worker);
+    story.decide();
+  };
+  const auto resume_at = [&](std::int64_t step) {
+    story.learn(core::JobResumeRequested{id});
+    story.decide();
+    for (const WorkerId worker : std::vector<WorkerId>(story.job(id).membership.workers)) story.ready(worker);
+    story.decide();
+    const auto generation = story.job(id).membership.generation;
+    if (step > 0) story.learn(core::StateRestored{id, generation, step, 10});
+    story.learn(core::GenerationSwitched{id, generation, step + 1});
+    story.steps(id, 100);
+  };
+  story.steps(id, 100);
+  CHECK(core::work_at_risk(story.job(id)) == Duration());
+  story.learn(core::JobSuspendRequested{id});
+  story.decide();
+  members_exit();
+  resume_at(0);
+  CHECK(core::work_at_risk(story.job(id)) > Duration());
+  const std::int64_t step = story.job(id).progress.step;
+  const WorkerId writer = story.job(id).membership.members.front();
+  story.learn(core::JobSuspendRequested{id});
+  story.decide();
+  story.learn(core::StateParked{id, writer, story.job(id).membership.generation, step, 4096, 2.5});
+  members_exit();
+  resume_at(step);
+  CHECK(story.job(id).progress.step == step + 100);
+  CHECK(booked(story, id, Overhead::kLostToPreemption) > Duration());
+  CHECK(core::work_at_risk(story.job(id)) == Duration());
 }
 
 TEST_CASE("a job that is found stuck was idle since its last step") {

@@ -89,6 +89,8 @@ TEST_CASE("each event that matters has a sentence") {
                                   {"action_cost_s", nullptr}}) ==
         "worker w-2 is slow: 90 % of the others' speed, below 92 %; worker or node; waiting for it has cost 3.0 "
         "slot-seconds");
+  CHECK(say("job.parked", {{"step", 160}, {"write_ms", 0.5}}) == "state of step 160 saved in 0.5 ms");
+  CHECK(say("job.suspended", {{"kept_step", 160}}) == "suspended; its state of step 160 is saved");
   CHECK(say("worker.replaced", {{"worker", "w-2"}, {"by", "w-5"}}) == "worker w-2 replaced by w-5");
   CHECK(say("job.finished", {{"state", "failed"}, {"steps", 3}, {"loss", nullptr}, {"error", "boom"}}) ==
         "failed after 3 steps: boom");

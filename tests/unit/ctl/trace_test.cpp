@@ -100,7 +100,7 @@ TEST_CASE("Spans of a lane follow one another, and tell the life of the job") {
   }
   std::vector<std::string> phases;
   for (const auto& span : spans.at("job")) phases.push_back(span.at("name"));
-  CHECK(phases == std::vector<std::string>{"waiting", "starting", "training", "training", "parked", "suspended",
+  CHECK(phases == std::vector<std::string>{"waiting", "starting", "training", "training", "suspending", "suspended",
                                            "waiting", "starting", "training"});
   const auto& generations = spans.at("generations");
   REQUIRE(generations.size() == 3);

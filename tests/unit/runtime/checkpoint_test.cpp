@@ -1,9 +1,13 @@
 // The file of a checkpoint and the folder that holds it: complete, or not there.
-#include <catch2/catch.hpp>
+#include <sys/stat.h>
 
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "tests/support/seeds.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -14,6 +18,8 @@ namespace tidepool::runtime {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::atomic<int> signals_taken = 0;
 
 const std::string kTag = tag_of("cluster/job-3");
 
@@ -153,6 +159,47 @@ TEST_CASE("a checkpoint that moves is whole at its new place before it is gone f
   const fs::path next = publish(memory.path(), 9);
   CHECK(!move_checkpoint(next, disk / "occupied").ok());
   CHECK(bytes_of(next).size() == bytes.size());
+}
+
+TEST_CASE("a state is kept also where no link can point at it") {
+  const test::TemporaryFolder folder;
+  fs::create_directories(folder / kLatestName / "in the way");
+  const fs::path kept = publish(folder.path(), 5);
+  CHECK(checkpoints_in(folder.path(), kTag) == std::vector<fs::path>{kept});
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 2);  // the file and what is in the way
+  fs::remove_all(folder / kLatestName);
+  const fs::path next = publish(folder.path(), 6);
+  CHECK(fs::read_symlink(folder / kLatestName) == next.filename());
+}
+
+TEST_CASE("signals do not end the move of a checkpoint") {
+  const test::TemporaryFolder memory;
+  const test::TemporaryFolder disk;
+  const std::string name = CheckpointName{.tag = kTag, .step = 8, .worker = WorkerId(1)}.text();
+  const fs::path source = memory / name;  // whose bytes come late
+  REQUIRE(::mkfifo(source.c_str(), 0600) == 0);
+  struct sigaction counts{}, before{};
+  counts.sa_handler = [](int) { ++signals_taken; };
+  REQUIRE(::sigaction(SIGUSR1, &counts, &before) == 0);
+  Status moved = ok_status();
+  std::atomic<bool> over = false;
+  std::thread mover([&] {
+    moved = move_checkpoint(source, disk.path());
+    over = true;
+  });
+  {
+    std::ofstream bytes(source, std::ios::binary);  // once it reads
+    for (int sent = 1; sent <= 100 && !over; ++sent) {
+      ::pthread_kill(mover.native_handle(), SIGUSR1);
+      while (signals_taken < sent && !over) std::this_thread::yield();
+    }
+    if (!over) bytes << "state";
+  }
+  mover.join();
+  ::sigaction(SIGUSR1, &before, nullptr);
+  INFO((moved.ok() ? std::string() : moved.error().message));
+  CHECK(moved.ok());
+  CHECK(bytes_of(disk / name) == "state");
 }
 
 TEST_CASE("names tell jobs of different clusters apart, and only whole names are taken") {

@@ -116,6 +116,7 @@ test("events of a job are told in the words of schedctl", () => {
   const say = (type: string, data: object) => sentence(event(1, type, { ...data }));
   expect(say("job.started", { size: 1 })).toBe("training with 1 worker");
   expect(say("job.resized", { from: 2, to: 3 })).toBe("has 3 workers, had 2");
+  expect(say("job.parked", { step: 1200, write_ms: 2 })).toMatch(/^state of step 1,200 saved in 2/);
   expect(say("job.restored", { step: 1200, steps_lost: 0 })).toBe("goes on from step 1,200");
   expect(say("job.restored", { step: 1200, steps_lost: 1 })).toBe("goes on from step 1,200, 1 step lost");
   expect(say("generation.switched", { generation: 4, from_size: 3, to_size: 2, stall_ms: 47.5, steps_redone: 0 })).toBe("generation 4: now 2 workers (was 3), training stood still for 47.5 ms");

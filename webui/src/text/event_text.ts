@@ -24,7 +24,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.rebalanced": (e) => rebalanced(e),
   "job.changed": (e) => `its file is changed; it now has ${sizes(e)} and priority ${num(e, "priority")}`,
   "job.requeued": (e) => requeued(e),
-  "job.parked": (e) => `state of step ${count(num(e, "step"))} kept in ${milliseconds(num(e, "write_ms"))}`,
+  "job.parked": (e) => `state of step ${count(num(e, "step"))} saved in ${milliseconds(num(e, "write_ms"))}`,
   "job.notice_answered": (e) => str(e, "text") ?? `worker ${str(e, "worker")} answered its notice: ${str(e, "answer")}`,
   "job.checkpoint_failed": (e) =>
     `no checkpoint of step ${count(num(e, "step"))}${(num(e, "times") ?? 1) > 1 ? ` (${count(num(e, "times"))} in a row)` : ""}: ${str(e, "error") ?? ""}`,
@@ -33,7 +33,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.state_brought": (e) => `state of step ${count(num(e, "step"))} brought from ${str(e, "from")} to ${str(e, "to")}`,
   "job.state_left": (e) => `starts without the state of step ${count(num(e, "step"))}: ${str(e, "why") ?? "it did not come"}`,
   "job.suspended": (e) =>
-    num(e, "kept_step") === null ? "suspended" : `suspended; its state of step ${count(num(e, "kept_step"))} is kept`,
+    num(e, "kept_step") === null ? "suspended" : `suspended; its state of step ${count(num(e, "kept_step"))} is saved`,
   "job.resume_requested": () => "is to go on when slots are free",
   "job.resumed": (e) => `resumed with ${workers(num(e, "size"))}`,
   "job.finished": (e) => finished(e),

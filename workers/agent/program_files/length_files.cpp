@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "base/utf8.hpp"
 
 namespace tidepool::agent {
 namespace {
 
 constexpr std::size_t kLengthBytesMost = 4'096;
-constexpr std::size_t kToldOfFault = 200;  // it may repeat what the program wrote
 constexpr JsonLimits kLengthLimits{.bytes_max = kLengthBytesMost, .depth_max = 2, .values_max = 8};
 
 }  // namespace
@@ -49,7 +49,7 @@ void LengthFiles::hear(WorkerId worker, const std::string& line) {
   const auto told = length_of_line(line);
   if (told) return handlers_.on_length(worker, *told);
   handlers_.on_trouble(worker.text(), "what " + worker.text() + " wrote in its length file is no length: " +
-                                          told.error().message.substr(0, kToldOfFault) +
+                                          cut_to(told.error().message, kToldOfLine) +
                                           R"(; write a line such as {"steps": 20000} or {"samples": 1280000})");
 }
 

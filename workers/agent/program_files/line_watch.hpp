@@ -14,6 +14,9 @@
 
 namespace tidepool::agent {
 
+// Bytes that are told of what is wrong with a line, which may repeat what the program wrote.
+inline constexpr std::size_t kToldOfLine = 200;
+
 class LineWatch {
  public:
   using OnLine = std::function<void(WorkerId, const std::string& line)>;

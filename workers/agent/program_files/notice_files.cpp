@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "base/utf8.hpp"
 #include "workers/agent/program_files/newest_line.hpp"
 #include "workers/agent/system/state_files.hpp"
 
@@ -95,8 +96,9 @@ void NoticeFiles::hear(WorkerId worker, const std::string& line) {
   ToldNotice& told = told_.at(worker);
   const auto written = answer_of_line(line);
   if (!written) {
-    return handlers_.on_trouble(
-        worker.text(), "what " + worker.text() + " wrote in its answer file is no answer: " + written.error().message);
+    return handlers_.on_trouble(worker.text(), "what " + worker.text() + " wrote in its answer file is no answer: " +
+                                                   cut_to(written.error().message, kToldOfLine) +
+                                                   R"(; write a line such as {"answer": "saving"})");
   }
   const std::int64_t needs = std::clamp<std::int64_t>(written->until_unix_ms - unix_ms_now(), 0, kNeedsMostMs);
   handlers_.on_answer(worker, {.decision = told.decision,

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <set>
@@ -39,16 +40,16 @@ std::vector<Entry> entries_of(const fs::path& folder, const std::string& tag) {
   return entries;
 }
 
-// A link of that name, in one move.
-Status point_latest_at(const fs::path& folder, const std::string& file_name) {
+// A link of that name, in one move. Only people read it, and not all file systems know links: without one the state is
+// kept all the same, and none stays that points at an earlier one.
+void point_latest_at(const fs::path& folder, const std::string& file_name) {
+  const fs::path latest = folder / kLatestName;
   const fs::path fresh = folder / (std::string(kLatestName) + "." + file_name + std::string(kUnfinished));
-  std::error_code error;
-  fs::remove(fresh, error);
-  if (::symlink(file_name.c_str(), fresh.c_str()) != 0 ||
-      ::rename(fresh.c_str(), (folder / kLatestName).c_str()) != 0) {
-    return file_error("point " + (folder / kLatestName).string() + " at " + file_name);
-  }
-  return ok_status();
+  std::error_code ignored;
+  fs::remove(fresh, ignored);
+  if (::symlink(file_name.c_str(), fresh.c_str()) == 0 && ::rename(fresh.c_str(), latest.c_str()) == 0) return;
+  fs::remove(fresh, ignored);
+  fs::remove(latest, ignored);
 }
 
 Status copy_bytes(const fs::path& from, const fs::path& to) {
@@ -59,6 +60,7 @@ Status copy_bytes(const fs::path& from, const fs::path& to) {
   std::vector<std::byte> buffer(kCopyBytes);
   for (;;) {
     const ssize_t got = ::read(source->get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
     if (got < 0) return file_error("read " + from.string());
     if (got == 0) return flush_file(*target);
     TP_TRY(write_whole(*target, std::span(buffer).first(static_cast<std::size_t>(got))));
@@ -111,7 +113,7 @@ Result<fs::path> publish_checkpoint(const fs::path& folder, const CheckpointName
     return Error{status.error().code, folder.string() + ": " + status.error().message};
   }
   TP_TRY(flush_folder(folder));
-  TP_TRY(point_latest_at(folder, path.filename().string()));
+  point_latest_at(folder, path.filename().string());
   return path;
 }
 

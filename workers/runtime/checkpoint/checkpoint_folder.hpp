@@ -1,5 +1,6 @@
 // A folder of checkpoints, of one job or of several: names that say job, step and writer, and a symbolic
-// link `latest`. A file gets its name when it is complete and on disk; before that it has a temporary one.
+// link `latest`, where the file system knows links. A file gets its name when it is complete and on disk; before that
+// it has a temporary one.
 //
 // A file of another job is never touched, nor even looked into.
 #pragma once

@@ -7,6 +7,7 @@
 #include "base/calendar.hpp"
 #include "core/state/account.hpp"
 #include "core/state/utc_time.hpp"
+#include "core/words/wording.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/usage/usage_sums.hpp"
@@ -15,22 +16,47 @@ namespace tidepool::live::http {
 namespace {
 
 constexpr int kJobsPerTurn = 50;  // so that other requests are answered meanwhile
-constexpr std::size_t kRowsMost = 100'000;
 
 // One request on its way through the jobs: those of the picture first, then those that have left it.
 struct UsageRun {
   Rest& rest;
   Call call;
   UsageSums sums;
-  EndedRange range;  // others have used nothing in these days
+  EndedRange range;           // others have used nothing in these days
+  std::size_t looked_at = 0;  // of them
 };
 
-void add_present(UsageRun& run) {
+std::string counted_above(std::size_t most, const std::string& what) {
+  return "there are more than " + core::grouped(static_cast<double>(most)) + " " + what;
+}
+
+// True: the request is answered with what it may ask for instead.
+bool is_refused(const UsageRun& run) {
+  const RestOptions& most = run.rest.options();
+  if (run.sums.rows() > most.usage_rows_max) {
+    run.call.fail({.status = 422,
+                   .code = "TooManyRows",
+                   .detail = counted_above(most.usage_rows_max, "rows"),
+                   .hint = "ask for fewer days, or by fewer keys"});
+    return true;
+  }
+  if (run.looked_at <= most.usage_jobs_max) return false;
+  run.call.fail({.status = 422,
+                 .code = "TooManyJobs",
+                 .detail = counted_above(most.usage_jobs_max, "jobs that have ended since the first day"),
+                 .hint = "give a later first day; ask for each month soon after it has ended"});
+  return true;
+}
+
+// False: it is refused.
+bool add_present(UsageRun& run) {
   const Published& seen = *run.call.seen;
   for (const auto& [id, job] : seen.state.jobs) {
     if (!run.call.caller.sees(job->spec.tenant)) continue;
     run.sums.add(seen.state, *job, core::account_at(seen.state, *job, seen.now));
+    if (is_refused(run)) return false;
   }
+  return true;
 }
 
 // The pool is no tenant's, so its account is for those who run all of it.
@@ -56,12 +82,8 @@ void add_ended(const std::shared_ptr<UsageRun>& run) {
     // One that has left since the picture was made is in both.
     if (seen.state.find_job(job->id) == nullptr) run->sums.add(seen.state, *job, job->account);
   }
-  if (run->sums.rows() > kRowsMost) {
-    return run->call.fail({.status = 422,
-                           .code = "TooManyRows",
-                           .detail = "there are more than 100,000 rows",
-                           .hint = "ask for fewer days, or by fewer keys"});
-  }
+  if (part.next) run->looked_at += std::size_t{kJobsPerTurn};
+  if (is_refused(*run)) return;
   if (!part.next) return finish(*run);
   run->range.after = part.next;
   run->rest.io().post([run] { add_ended(run); });
@@ -82,7 +104,7 @@ void get_usage(Rest& rest, Call call) {
                    .sees = [caller = call.caller](const std::string& tenant) { return caller.sees(tenant); }};
   const auto run = std::make_shared<UsageRun>(
       UsageRun{.rest = rest, .call = std::move(call), .sums = {*range, *std::move(keys)}, .range = std::move(ended)});
-  add_present(*run);
+  if (!add_present(*run)) return;
   add_pool(*run);
   add_ended(run);
 }
