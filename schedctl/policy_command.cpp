@@ -2,7 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include <chrono>
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -63,28 +64,43 @@ std::vector<host::PolicyTest> tests_of(const std::filesystem::path& path) {
   return tests;
 }
 
-int run_tests(const std::string& path, const Settings& settings) {
-  const host::PolicyFile file = open_policy(path);
+struct TestOutcome {
+  std::string file;
+  std::string test;
+  std::vector<std::string> differences;  // empty = passed
+};
+
+// All tests of the policy, one after the other. Throws Failure if it cannot be run, or a test cannot be read.
+std::vector<TestOutcome> tested(const host::PolicyFile& file) {
   host::PolicyHost process(file.for_host(), host::policy_host_program());
   (void)looked_over(file, process);
+  std::vector<TestOutcome> outcomes;
+  for (const auto& tests : file.tests) {
+    for (const host::PolicyTest& test : tests_of(tests)) {
+      outcomes.push_back({tests.filename().string(), test.name, run_test(test, file.manifest, process)});
+    }
+  }
+  return outcomes;
+}
+
+std::string has_no_tests(const host::PolicyFile& file) {
+  return file.manifest.name + " has no tests; write some to tests/*.yaml beside it (docs/policies.md)";
+}
+
+int run_tests(const std::string& path, const Settings& settings) {
+  const host::PolicyFile file = open_policy(path);
   json results = json::array();
   std::string text;
   int failed = 0;
-  for (const auto& tests : file.tests) {
-    for (const host::PolicyTest& test : tests_of(tests)) {
-      const auto differences = run_test(test, file.manifest, process);
-      failed += differences.empty() ? 0 : 1;
-      text += (differences.empty() ? "ok      " : "FAILED  ") + test.name + "\n";
-      for (const std::string& difference : differences) text += "        " + difference + "\n";
-      results.push_back({{"file", tests.filename().string()},
-                         {"test", test.name},
-                         {"passed", differences.empty()},
-                         {"differences", differences}});
-    }
+  for (const TestOutcome& outcome : tested(file)) {
+    const bool passed = outcome.differences.empty();
+    failed += passed ? 0 : 1;
+    text += (passed ? "ok      " : "FAILED  ") + outcome.test + "\n";
+    for (const std::string& difference : outcome.differences) text += "        " + difference + "\n";
+    results.push_back(
+        {{"file", outcome.file}, {"test", outcome.test}, {"passed", passed}, {"differences", outcome.differences}});
   }
-  if (results.empty()) {
-    fail(kExitNegative, file.manifest.name + " has no tests; write some to tests/*.yaml beside it (docs/policies.md)");
-  }
+  if (results.empty()) fail(kExitNegative, has_no_tests(file));
   text += std::to_string(results.size() - static_cast<std::size_t>(failed)) + " of " + std::to_string(results.size()) +
           " tests of " + file.manifest.name + " passed\n";
   print(settings,
@@ -136,6 +152,18 @@ host::PolicyFile open_policy(const std::string& path) {
   auto file = host::read_policy_file(path);
   if (!file) fail(kExitUsage, file.error().message);
   return *std::move(file);
+}
+
+void require_sound(const host::PolicyFile& file, const std::string& path) {
+  const std::vector<TestOutcome> outcomes = tested(file);
+  if (outcomes.empty()) std::fprintf(stderr, "note: %s\n", has_no_tests(file).c_str());
+  const auto fails = [](const TestOutcome& outcome) { return !outcome.differences.empty(); };
+  const auto first = std::find_if(outcomes.begin(), outcomes.end(), fails);
+  if (first == outcomes.end()) return;
+  fail(kExitNegative, file.manifest.name + ": " +
+                          std::to_string(std::count_if(outcomes.begin(), outcomes.end(), fails)) + " of " +
+                          std::to_string(outcomes.size()) + " tests fail; tests/" + first->file + ", \"" + first->test +
+                          "\": " + first->differences.front() + "; see all: schedctl policy test " + path);
 }
 
 bool names_policy_file(const std::string& policy) {

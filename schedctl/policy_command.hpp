@@ -16,6 +16,10 @@ void add_policy_file_commands(CLI::App& app, Chosen& chosen);
 // The policy at `path` (a .lua file, a .so library or a folder). Throws Failure if it cannot be read.
 [[nodiscard]] policies::host::PolicyFile open_policy(const std::string& path);
 
+// Throws Failure if the policy cannot be run or one of its tests fails, as the daemon refuses to activate it. Says on
+// standard error if it has none.
+void require_sound(const policies::host::PolicyFile& file, const std::string& path);
+
 // Whether --policy names a file and not a built-in policy.
 [[nodiscard]] bool names_policy_file(const std::string& policy);
 

@@ -202,12 +202,30 @@ std::string differences_table(const json& report, const Style& style) {
   return table.empty() ? std::string() : "\n" + table.text(style);
 }
 
+// Empty where the candidate said nothing of pools.
+std::string pools_table(const json& report, const Style& style) {
+  TextTable table({{.title = "POOL", .flexible = true},
+                   {.title = "TYPE"},
+                   {.title = "ROUNDS", .right = true},
+                   {.title = "DIFFERENT", .right = true},
+                   {.title = "MEAN NODES", .right = true},
+                   {.title = "CANDIDATE", .right = true}});
+  for (const json& each : list_at(report, "/pools")) {
+    const std::string type = text_at(each, "/slot_type");
+    table.add({text_at(each, "/pool"), type.empty() ? "-" : type, whole(number_at(each, "/rounds").value_or(0)),
+               whole(number_at(each, "/rounds_different").value_or(0)), rate(number_at(each, "/mean_nodes_live")),
+               rate(number_at(each, "/mean_nodes_candidate"))});
+  }
+  return table.empty() ? std::string() : "\n" + table.text(style);
+}
+
 int shadow(Session& session, Asked asked) {
   if (asked.stop || asked.report) {
     if (asked.report) {
       const json report = session.get("/v1/policies/" + escape_url(asked.policy) + "/shadow-report");
       session.print(report, [&] {
-        return sums(report, asked.policy) + faults_text(report) + differences_table(report, session.style());
+        return sums(report, asked.policy) + faults_text(report) + pools_table(report, session.style()) +
+               differences_table(report, session.style());
       });
       return kExitOk;
     }
@@ -242,7 +260,7 @@ std::string diff_text(const json& diff, const Style& style) {
   std::string text = "recorded rounds from " + text_at(diff, "/from") + " to " + text_at(diff, "/to") + ", " +
                      whole(number_at(diff, "/rounds").value_or(0)) + " of " +
                      whole(number_at(diff, "/rounds_found").value_or(0)) + " compared; " + reach_text(diff) + "\n";
-  text += faults_text(diff) + sums(diff, name);
+  text += faults_text(diff) + sums(diff, name) + pools_table(diff, style);
   TextTable table({{.title = "JOB", .flexible = true},
                    {.title = "ROUNDS", .right = true},
                    {.title = "MEAN SLOTS", .right = true},

@@ -1,5 +1,6 @@
 // What earlier turns of the simulated daemon have left, for the lookups of the next. It holds what is durable and no
-// more: its owner adds to it after a commit. Tokens, node certificates and policy files are not of the simulated world.
+// more: its owner adds to it after a commit. Tokens and node certificates are not of the simulated world. A policy file
+// is not stored in it either: one that is activated has been looked over by its owner, so every version can be run.
 #pragma once
 
 #include <map>

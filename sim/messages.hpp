@@ -40,8 +40,13 @@ using UserWish = std::variant<core::JobResizeRequested, core::JobSuspendRequeste
 struct SetTenants {
   core::TenantTree tree;
 };
+// This policy file decides from now on, as its operator says.
+struct ActivateFile {
+  core::PolicyFileRef file;
+};
 // What the daemon's configuration says of pools, and what their providers answer, is `leader::PoolReport`.
-using Incoming = std::variant<Submit, FromNode, AgentSilent, CordonNode, SetTenants, UserWish, leader::PoolReport>;
+using Incoming =
+    std::variant<Submit, FromNode, AgentSilent, CordonNode, SetTenants, ActivateFile, UserWish, leader::PoolReport>;
 
 struct ToNode {
   int node = 0;

@@ -147,9 +147,12 @@ void PoolProvider::end_machine(core::NodeRequest request, Instant now) {
 }
 
 bool PoolProvider::at_rest(const core::ClusterState& state) const {
+  const auto is_small = [&](const auto& any) {
+    const core::PoolWish* wish = state.deployment.wish_for(any.first);
+    return state.pools.count(any.first) <= std::max(any.second.spec.min, wish == nullptr ? 0 : wish->nodes);
+  };
   return machines_.size() == state.pools.nodes.size() &&
-         std::all_of(state.pools.pools.begin(), state.pools.pools.end(),
-                     [&](const auto& any) { return state.pools.count(any.first) <= any.second.spec.min; });
+         std::all_of(state.pools.pools.begin(), state.pools.pools.end(), is_small);
 }
 
 std::vector<NodeLife> PoolProvider::lives(Instant now) const {

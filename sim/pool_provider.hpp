@@ -99,7 +99,7 @@ class PoolProvider {
   [[nodiscard]] std::vector<leader::PoolReport> happen(const PoolEvent& event, const core::ClusterState* state,
                                                        Instant now);
 
-  // Nothing is there but the nodes that pools have at least.
+  // Nothing is there but the nodes that pools have at least, or that a policy file wants without a job.
   [[nodiscard]] bool at_rest(const core::ClusterState& state) const;
   // Every machine that was there, in the order of their numbers; those that still are, until `now`.
   [[nodiscard]] std::vector<NodeLife> lives(Instant now) const;

@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kRefusedKept = 100;
+constexpr int kQuestionsAtOnce = 8;  // then the clock goes on before a policy file is asked again
 // The journal is our own and already decoded once; only damage could exceed this.
 constexpr JsonLimits kRecordLimits{.bytes_max = std::size_t{1} << 30U, .depth_max = 64, .values_max = 100'000'000};
 
@@ -53,7 +54,7 @@ std::vector<Outgoing> SimulatedDaemon::receive(const std::vector<Incoming>& batc
     items.push_back(std::move(item));
     keys.push_back(key_of(incoming));
   }
-  const bool lives = take_turn(std::move(items), keys, now, out);
+  const bool lives = take_turn(std::move(items), keys, now, out) && ask_file(now, out);
   if (lives && setup_.bug == PlantedBug::kFreesLeavingSlots) free_leaving_slots(now, out);
   return out;
 }
@@ -65,12 +66,22 @@ bool SimulatedDaemon::take_turn(std::vector<leader::TurnItem> items, const std::
   auto result = turn_->run(std::move(items), now, memory_, setup_.stopwatch_ns ? &stages_ : nullptr);
   TP_CHECK(result.ok(), "lookups in memory do not fail");
   if (setup_.stopwatch_ns) decide_ns_.push_back(decided_ns(stages_));
+  question_ = result->policy_request;
   note(*result);
   if (setup_.bug == PlantedBug::kAcknowledgesBeforeCommit) tell(*result, keys, out);
   if (!write(result->rows)) return false;
   tell(*result, keys, out);
   for (const auto& row : result->rows) show(row);
   if (setup_.bug == PlantedBug::kLaunchesAtOnce) launch_at_once(result->rows, out);
+  return true;
+}
+
+bool SimulatedDaemon::ask_file(Instant now, std::vector<Outgoing>& out) {
+  for (int asked = 0; question_ && asked < kQuestionsAtOnce; ++asked) {
+    const Instant at = std::max(now, state().now);
+    std::vector<leader::TurnItem> items{leader::PolicyRoundItem{setup_.ground.ask_file(state(), at, *question_)}};
+    if (!take_turn(std::move(items), {""}, now, out)) return false;
+  }
   return true;
 }
 
@@ -121,9 +132,9 @@ void SimulatedDaemon::note(const leader::TurnResult& result) {
   }
 }
 
-// After a turn that ran out of rounds there is more to decide at once.
+// After a turn that ran out of rounds, or has more to ask, there is more to do at once.
 std::optional<Instant> SimulatedDaemon::next_due() const {
-  return ran_at_ && turn_->has_more_to_decide() ? ran_at_ : turn_->next_due();
+  return ran_at_ && (turn_->has_more_to_decide() || question_) ? ran_at_ : turn_->next_due();
 }
 
 std::shared_ptr<const core::Job> SimulatedDaemon::ended(JobId job) const {
@@ -203,6 +214,7 @@ void SimulatedDaemon::die() {
   journal_.lose_uncommitted();
   memory_.keys.clear();
   ran_at_.reset();
+  question_.reset();
   turn_.reset();
 }
 

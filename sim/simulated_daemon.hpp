@@ -66,6 +66,8 @@ class SimulatedDaemon final : public Daemon {
   // One turn and its one write; what leaves the daemon is appended. False: it died in the write.
   bool take_turn(std::vector<leader::TurnItem> items, const std::vector<std::string>& keys, Instant now,
                  std::vector<Outgoing>& out);
+  // Puts what the last turn has to ask to the policy file, which takes no simulated time. False: it died in a write.
+  bool ask_file(Instant now, std::vector<Outgoing>& out);
   void tell(leader::TurnResult& result, const std::vector<std::string>& keys, std::vector<Outgoing>& out);
   void show(const leader::TurnRow& row) const;
   void note(const leader::TurnResult& result);
@@ -85,8 +87,9 @@ class SimulatedDaemon final : public Daemon {
   core::StageTimes stages_;
   MemoryJournal journal_;
   std::optional<leader::DaemonTurn> turn_;
-  std::optional<Instant> ran_at_;  // in this life
-  MemoryReads memory_;             // as durable as the journal
+  std::optional<Instant> ran_at_;         // in this life
+  std::optional<std::int64_t> question_;  // to the policy file, of the last turn
+  MemoryReads memory_;                    // as durable as the journal
   NodeIds ids_;
   std::uint64_t writes_ = 0;
   std::uint64_t exits_seen_ = 0;

@@ -56,7 +56,8 @@ Simulator::Simulator(SimSetup setup)
 std::unique_ptr<Daemon> Simulator::make_daemon() {
   DaemonParts ground{.parts = setup_.parts,
                      .on_decision = [this](const core::Decision& decision) { note_decision(decision); },
-                     .on_event = setup_.on_event};
+                     .on_event = setup_.on_event,
+                     .ask_file = setup_.file ? setup_.file->asker(setup_.parts()) : AskFile()};
   if (setup_.daemon) return setup_.daemon(ground);
   return std::make_unique<SimulatedDaemon>(SimulatedDaemon::Setup{.ground = std::move(ground),
                                                                   .journaled = static_cast<bool>(setup_.crash_plan),
@@ -88,6 +89,7 @@ Fleet::Setup Simulator::fleet_setup() {
 SimResult Simulator::run() {
   begin_pools();
   set_tenants();
+  activate_file();
   while (!heap_.empty() && violations_.size() < kViolationsKept) {
     const Instant at = heap_.next_at();
     if (at > Instant() + setup_.limit) {
@@ -105,6 +107,11 @@ SimResult Simulator::run() {
 // Once more in each life of the daemon: it may have ended before they were durable.
 void Simulator::set_tenants() {
   if (!setup_.tenants.empty()) feed({SetTenants{setup_.tenants}});
+}
+
+// At each start, as the daemon does: refused where it is active already, which is what was wanted.
+void Simulator::activate_file() {
+  if (setup_.file && daemon_->alive()) feed({ActivateFile{setup_.file->file}});
 }
 
 void Simulator::handle(Event event) {
@@ -192,6 +199,7 @@ void Simulator::on(const DaemonStarts&) {
   clients_.up = true;
   begin_pools();
   set_tenants();
+  activate_file();
   if (!daemon_->alive()) return;
   for (int node = 0; node < fleet_.nodes(); ++node) {
     if (fleet_.reachable(node)) {

@@ -35,6 +35,14 @@ struct UserAct {
   int node = 0;         // of a cordon
 };
 
+// A policy file that decides from the start, as in a daemon with `--policy FILE`.
+struct FileInCharge {
+  core::PolicyFileRef file;
+  std::shared_ptr<const core::Policy> policy;  // what plans by its answers: EngineParts::file_policy
+  // Makes what is asked in one run whose engine has these parts.
+  std::function<AskFile(const core::Engine::Parts& parts)> asker;
+};
+
 struct SimSetup {
   Workload workload;  // names are unique
   ClusterShape cluster;
@@ -42,6 +50,7 @@ struct SimSetup {
   core::TenantTree tenants;     // who shares them, set before the first job comes; empty = jobs of any tenant
   std::vector<NodeKind> kinds;  // as many as the cluster has nodes, or none: all are as it says
   std::function<core::Engine::Parts()> parts;
+  std::optional<FileInCharge> file;  // none = the policies of the parts decide; its policy is among these
   std::uint64_t seed = 1;
   FaultMix faults;
   std::vector<Fault> more_faults;  // beside those that are drawn
@@ -180,6 +189,7 @@ class Simulator {
   [[nodiscard]] std::optional<PoolProvider> make_provider();
   void begin_pools();
   void set_tenants();
+  void activate_file();
   int switch_on(const std::string& name, const NodeKind& kind);
   [[nodiscard]] bool is_superseded(int node) const;
   void schedule_wake();

@@ -89,6 +89,7 @@ TurnItem item_of(const Incoming& incoming, const NodeIds& ids) {
             return command_of(leader::CordonNode{ids.of(cordon.node), cordon.cordoned});
           },
           [](const SetTenants& set) { return command_of(leader::ConfigureTenants{set.tree}); },
+          [](const ActivateFile& activate) { return command_of(leader::ActivatePolicy{activate.file}); },
           [](const UserWish& wish) { return item_of_wish(wish); },
           [](const leader::PoolReport& report) -> TurnItem { return leader::PoolReportItem{report}; },
       },

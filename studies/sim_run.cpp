@@ -11,6 +11,7 @@
 
 #include "base/word_list.hpp"
 #include "core/facts/detector_of.hpp"
+#include "policies/registry.hpp"
 #include "sim/workload.hpp"
 #include "straggler/registry.hpp"
 #include "studies/baselines/registry.hpp"
@@ -360,6 +361,34 @@ Result<std::map<std::string, double>> run_alone(const SimOptions& options, const
   return means;
 }
 
+// Beside a policy file the daemon's own policy is the default, to which a rollback goes.
+auto policies_of(const SimOptions& options) {
+  return studies::make_policies(options.file_in_charge ? std::string(policies::kDefaultPreset) : options.policy);
+}
+
+// Null stands for the engine's own rule.
+Result<std::shared_ptr<const core::ProvisionRule>> nodes_rule_of(const SimOptions& options) {
+  auto rule = studies::provision_rule_of(options.provision);
+  if (rule && *rule != nullptr && options.file_in_charge && options.file_in_charge->file.provisions) {
+    return invalid_argument("the policy " + options.policy +
+                            " has the hook provision and says itself how many nodes pools should have; leave out "
+                            "--provision " +
+                            options.provision);
+  }
+  return rule;
+}
+
+// Why tenants do not share the pool by its rule, in words; empty: they do.
+std::string why_unshared(const SimOptions& options, const core::Policy& usual) {
+  const std::string policy = "the policy " + options.policy;
+  if (options.file_in_charge) {
+    return options.file_in_charge->file.shares
+               ? ""
+               : policy + " has no hook share, so it shares the slots itself, whatever tenants are guaranteed";
+  }
+  return usual.planner() == nullptr ? policy + " sizes each job by itself, so slots are not shared by rule" : "";
+}
+
 Result<SimReport> run_live(const SimOptions& options) {
   const auto cluster = fixed_cluster(options);
   if (!cluster) return cluster.error();
@@ -367,10 +396,10 @@ Result<SimReport> run_live(const SimOptions& options) {
   if (!kinds) return kinds.error();
   const auto pools = pools_of(options);
   if (!pools) return pools.error();
-  const auto provision = studies::provision_rule_of(options.provision);
+  const auto provision = nodes_rule_of(options);
   if (!provision) return provision.error();
   const std::vector<NodeKind> most = at_its_largest(*kinds, *pools);
-  auto policies = studies::make_policies(options.policy);
+  const auto policies = policies_of(options);
   if (!policies) return policies.error();
   auto jobs = jobs_of(options, *cluster, most);
   if (!jobs) return jobs.error();
@@ -386,6 +415,7 @@ Result<SimReport> run_live(const SimOptions& options) {
       .policies = *policies,
       .stragglers = {.usual = detectors.at(std::string(straggler::kDefaultDetector)), .named = detectors},
       .config = engine_for(*workload),
+      .file_policy = options.file_in_charge ? options.file_in_charge->policy : nullptr,
       .provision = *provision};
   FaultMix faults = options.faults;
   const Duration last = workload->jobs.back().arrives;
@@ -397,6 +427,7 @@ Result<SimReport> run_live(const SimOptions& options) {
                  .tenants = *tenants,
                  .kinds = *kinds,
                  .parts = [parts] { return parts; },
+                 .file = options.file_in_charge,
                  .seed = options.seed,
                  .faults = faults,
                  .compute_times = faults.worker_slow_every > Duration() || faults.node_slow_every > Duration() ||
@@ -422,10 +453,8 @@ Result<SimReport> run_live(const SimOptions& options) {
   report.score.cluster = cluster_text(options);
   report.notes = workload->notes;
   if (!tenants->empty()) report.sharing = sharing_of(*tenants, result, *alone);
-  if (!tenants->empty() && policies->at("default")->planner() == nullptr) {
-    report.notes.push_back("the policy " + options.policy +
-                           " sizes each job by itself, so slots are not shared by rule");
-  }
+  const std::string unshared = tenants->empty() ? "" : why_unshared(options, *policies->at("default"));
+  if (!unshared.empty()) report.notes.push_back(unshared);
   if (options.forecast_every) report.forecasts_json = studies::to_json(study.report(result)).dump();
   return report;
 }
@@ -436,8 +465,9 @@ static_assert(kRuns.size() == kSimulators.size());
 }  // namespace
 
 Result<SimReport> run(const SimOptions& options) {
-  if (options.policy_file != nullptr && options.simulator != "pollux") {
-    return invalid_argument("a policy file is replayed under --simulator pollux, not " + options.simulator);
+  const bool by_file = options.policy_file != nullptr || options.file_in_charge;
+  if (by_file && options.simulator != "live" && options.simulator != "pollux") {
+    return invalid_argument("a policy file is simulated under --simulator live or pollux, not " + options.simulator);
   }
   for (std::size_t i = 0; i < kSimulators.size(); ++i) {
     if (kSimulators[i].name != options.simulator) continue;

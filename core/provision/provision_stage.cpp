@@ -30,11 +30,6 @@ Money scaled(Money money, double by) {
   return Money::micros(static_cast<std::int64_t>(static_cast<double>(money.count_micros()) * by));
 }
 
-// Within the bounds that the pool has now.
-int wanted_of(const PoolWish& wish, const PoolSpec& spec) {
-  return std::clamp(wish.nodes, spec.min, std::max(spec.min, spec.max));
-}
-
 class NodePlanner {
  public:
   NodePlanner(const ClusterState& state, Instant now) : state_(state), now_(now), orders_(state, now) {}
@@ -371,6 +366,10 @@ std::optional<Instant> BuiltInRule::next_due(const ClusterState& state, std::opt
 }
 
 }  // namespace
+
+int wanted_of(const PoolWish& wish, const PoolSpec& spec) {
+  return std::clamp(wish.nodes, spec.min, std::max(spec.min, spec.max));
+}
 
 std::shared_ptr<const ProvisionRule> built_in_rule() {
   static const auto rule = std::make_shared<const BuiltInRule>();

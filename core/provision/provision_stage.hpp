@@ -27,6 +27,9 @@ namespace tidepool::core {
 
 [[nodiscard]] std::shared_ptr<const ProvisionRule> built_in_rule();
 
+// The nodes that the policy file wants, within the bounds that the pool has now.
+[[nodiscard]] int wanted_of(const PoolWish& wish, const PoolSpec& spec);
+
 // Names the first rule that these break.
 [[nodiscard]] std::optional<std::string> broken_node_rule(const ClusterState& state,
                                                           const std::vector<PlannedNode>& nodes);

@@ -6,6 +6,7 @@
 #include "core/decide/decision_draft.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/decide/tenant_planner.hpp"
+#include "core/provision/provision_stage.hpp"
 #include "policies/host/pool_rows.hpp"
 #include "policies/host/tenant_rows.hpp"
 
@@ -69,6 +70,19 @@ core::PolicyWish wish_at(const cluster::View& view, const Answers& answers, std:
     wish.numbers = answers.why[row].numbers;
   }
   return wish;
+}
+
+std::vector<PoolComparison> compared_pools(const core::PolicyRound& round, const core::NodePools& pools) {
+  std::vector<PoolComparison> compared;
+  for (const core::PoolWish& wish : round.pools) {
+    const core::NodePool* pool = pools.find(wish.pool);
+    if (pool == nullptr || pool->retired) continue;
+    compared.push_back({.pool = wish.pool,
+                        .slot_type = pool->spec.slot_type,
+                        .live = pools.staying(wish.pool),
+                        .candidate = core::wanted_of(wish, pool->spec)});
+  }
+  return compared;
 }
 
 // What the job has in the end if no further decision follows.
@@ -167,6 +181,7 @@ RoundComparison FileRounds::compare(const core::PolicyRound& round, const RoundA
     comparison.message = plan.error().message;
     return comparison;
   }
+  comparison.pools = compared_pools(round, asked.state.pools);
   for (const auto& [id, target] : plan->targets) {
     const core::Job& job = *setting.state().find_job(id);
     if (setting.own_policies().contains(id) || job.requests.pinned_size > 0) continue;  // no plan sizes it

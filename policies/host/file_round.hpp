@@ -36,12 +36,21 @@ struct RoundDifference {
   int candidate = 0;
   core::Reason reason;  // of the candidate
 };
+// A pool of which the candidate says how many nodes it should have; what it leaves to the built-in rule is not
+// compared.
+struct PoolComparison {
+  std::string pool;
+  std::string slot_type;  // of its nodes; empty = not told before they join
+  int live = 0;           // nodes that are there or on their way, without those on their way out
+  int candidate = 0;      // within the pool's bounds
+};
 struct RoundComparison {
   Instant at;
   int jobs = 0;        // that were compared
   int slots_live = 0;  // given to them
   int slots_candidate = 0;
   std::vector<RoundDifference> differences;  // by job
+  std::vector<PoolComparison> pools;         // by name, alike or not
   std::string fault;                         // then nothing was compared
   std::string message;
 };

@@ -359,10 +359,7 @@ sim::SimOptions sim_options(SimAsked asked) {
 }
 
 void require_policy(const std::string& policy, const std::string& simulator) {
-  if (is_policy_file(policy)) {
-    (void)open_policy(policy);
-    return;
-  }
+  if (is_policy_file(policy)) return require_sound(open_policy(policy), policy);
   const auto in_replays = studies::find_preset(policy);
   if (simulator != "live") {
     if (!in_replays) fail(kExitUsage, in_replays.error().message);
@@ -383,6 +380,7 @@ FinishedRun run_options(sim::SimOptions options, const std::string& what) {
   if (is_policy_file(options.policy)) {
     file.emplace(options.policy);
     options.policy_file = &file->policy();
+    options.file_in_charge = file->in_charge();
     options.policy = file->name();
   }
   auto report = sim::run(options);

@@ -61,7 +61,7 @@ void require_generated(const SimAsked& asked, const std::vector<std::string>& wo
 // Fails if sizes for the jobs of a trace were given and no workload, read already, is one that heeds them.
 void require_trace(const SimAsked& asked, std::span<const sim::SimOptions> workloads);
 
-// Fails unless these rules know the policy, or it is a file that can be read.
+// Fails unless these rules know the policy, or it is a file that can be run and passes its tests.
 void require_policy(const std::string& policy, const std::string& simulator);
 
 struct FinishedRun {

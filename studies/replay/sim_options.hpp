@@ -14,6 +14,7 @@
 #include "policies/cluster/allocation_policy.hpp"
 #include "sim/fault_mix.hpp"
 #include "sim/pool_provider.hpp"
+#include "sim/simulator.hpp"
 #include "studies/replay/measured_application.hpp"
 
 namespace tidepool::sim {
@@ -45,8 +46,10 @@ struct SimOptions {
   PoolSetup pools;
   std::string provision = "built-in";
   std::string policy = "tidal";
-  // pollux: decides instead of a policy of the table; `policy` is then only its name. Outlives the run.
+  // pollux, live: a policy file decides instead of a policy of the table; `policy` is then only its name. Round by
+  // round it is an allocation, which outlives the run; live it is in charge as in a daemon.
   const policies::cluster::AllocationPolicy* policy_file = nullptr;
+  std::optional<FileInCharge> file_in_charge;
   // live: event-driven, transition costs as modelled. pollux: rounds, measured profiles (replay/pollux_run.hpp).
   // gavel: leases on several slot types (replay/gavel_run.hpp). elasticflow: deadlines (replay/elasticflow_run.hpp).
   // rigid: rounds over a trace, one size a job (replay/rigid_run.hpp).

@@ -251,6 +251,20 @@ void use_version(Rest& rest, Call call, const Choice& choice, bool run_tests) {
           });
 }
 
+json render_pools(const ShadowReport& report) {
+  json pools = json::array();
+  for (const auto& [name, pool] : report.pools) {
+    const auto rounds = static_cast<double>(pool.rounds);
+    pools.push_back({{"pool", name},
+                     {"slot_type", pool.slot_type.empty() ? json(nullptr) : json(pool.slot_type)},
+                     {"rounds", pool.rounds},
+                     {"rounds_different", pool.rounds_different},
+                     {"mean_nodes_live", static_cast<double>(pool.nodes_live) / rounds},
+                     {"mean_nodes_candidate", static_cast<double>(pool.nodes_candidate) / rounds}});
+  }
+  return pools;
+}
+
 json render_report(const Published& seen, const ShadowReport& report, History& past) {
   json differences = json::array();
   for (auto each = report.newest.rbegin(); each != report.newest.rend(); ++each) {
@@ -273,6 +287,7 @@ json render_report(const Published& seen, const ShadowReport& report, History& p
           {"jobs_different", report.jobs_different},
           {"mean_slots_live", mean(report.slots_live)},
           {"mean_slots_candidate", mean(report.slots_candidate)},
+          {"pools", render_pools(report)},
           {"faults", report.faults},
           {"last_fault", report.last_fault.empty() ? json(nullptr) : json(report.last_fault)},
           {"differences", std::move(differences)}};

@@ -18,11 +18,43 @@ void ShadowReport::add(const policies::host::RoundComparison& round) {
   jobs_different += static_cast<std::int64_t>(round.differences.size());
   slots_live += round.slots_live;
   slots_candidate += round.slots_candidate;
+  for (const auto& compared : round.pools) {
+    ShadowPool& pool = pools[compared.pool];
+    pool.slot_type = compared.slot_type;
+    ++pool.rounds;
+    if (compared.live != compared.candidate) ++pool.rounds_different;
+    pool.nodes_live += compared.live;
+    pool.nodes_candidate += compared.candidate;
+  }
   for (const auto& difference : round.differences) {
     newest.push_back({round.at, difference});
     if (newest.size() > kDifferencesKept) newest.pop_front();
   }
 }
+
+namespace {
+
+json pools_json(const ShadowReport& report) {
+  json pools = json::object();
+  for (const auto& [name, pool] : report.pools) {
+    pools[name] = {{"slot_type", pool.slot_type},
+                   {"rounds", pool.rounds},
+                   {"rounds_different", pool.rounds_different},
+                   {"nodes_live", pool.nodes_live},
+                   {"nodes_candidate", pool.nodes_candidate}};
+  }
+  return pools;
+}
+
+ShadowPool pool_from(const json& value) {
+  return {.slot_type = value.at("slot_type"),
+          .rounds = value.at("rounds"),
+          .rounds_different = value.at("rounds_different"),
+          .nodes_live = value.at("nodes_live"),
+          .nodes_candidate = value.at("nodes_candidate")};
+}
+
+}  // namespace
 
 json to_json(const ShadowReport& report) {
   json differences = json::array();
@@ -43,6 +75,7 @@ json to_json(const ShadowReport& report) {
           {"jobs_different", report.jobs_different},
           {"slots_live", report.slots_live},
           {"slots_candidate", report.slots_candidate},
+          {"pools", pools_json(report)},
           {"faults", report.faults},
           {"last_fault", report.last_fault},
           {"newest", std::move(differences)}};
@@ -61,6 +94,9 @@ Result<ShadowReport> shadow_report_from_json(const json& value) {
     report.slots_candidate = value.at("slots_candidate");
     report.faults = value.at("faults").get<std::map<std::string, std::int64_t>>();
     report.last_fault = value.at("last_fault");
+    // Reports of before compare no pools.
+    const json pools = value.value("pools", json::object());
+    for (const auto& [name, pool] : pools.items()) report.pools.emplace(name, pool_from(pool));
     for (const json& entry : value.at("newest")) {
       auto reason = core::reason_from_json(entry.at("reason"));
       const auto job = JobId::parse(entry.at("job").get<std::string>());

@@ -20,6 +20,15 @@ struct ShadowDifference {
   policies::host::RoundDifference what;
 };
 
+// Of a pool, over the rounds in which the candidate said how many nodes it should have.
+struct ShadowPool {
+  std::string slot_type;              // as of the newest round; empty = not told
+  std::int64_t rounds = 0;            // > 0
+  std::int64_t rounds_different = 0;  // of them
+  std::int64_t nodes_live = 0;
+  std::int64_t nodes_candidate = 0;
+};
+
 struct ShadowReport {
   core::PolicyFileRef file;
   Instant since;
@@ -29,6 +38,7 @@ struct ShadowReport {
   std::int64_t jobs_different = 0;
   std::int64_t slots_live = 0;  // given, over all rounds
   std::int64_t slots_candidate = 0;
+  std::map<std::string, ShadowPool> pools;     // by name
   std::map<std::string, std::int64_t> faults;  // rounds that failed, by name
   std::string last_fault;                      // its message
   std::deque<ShadowDifference> newest;         // the newest last

@@ -54,6 +54,7 @@ TEST_CASE("a version is stored once under its hash, looked over, tested, shadowe
 
   CHECK(api.post("/v1/policies/capped/shadow", json::object()).at("shadow").at("name") == "capped");
   CHECK(api.get("/v1/policies/capped/shadow-report").at("rounds") == 0);
+  CHECK(api.get("/v1/policies/capped/shadow-report").at("pools") == json::array());
   CHECK(api.post("/v1/policies/capped/shadow", {{"stop", true}}).at("shadow").is_null());
   CHECK(api.get("/v1/policies/capped/shadow-report", 404).at("code") == "NotShadowed");
 

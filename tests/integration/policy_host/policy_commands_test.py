@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -196,10 +197,90 @@ class PolicyCommands(unittest.TestCase):
         self.assertEqual(schedctl("policy", "new", self.folder / "my_rule").returncode, 0)
         for name in ("my_rule", "my_rule/"):
             # It is found, and only then asked for rules that can run it.
-            run = subprocess.run([BIN / "schedctl", "sim", "run", "--jobs", "2", "--policy", name],
+            run = subprocess.run([BIN / "schedctl", "sim", "run", "--jobs", "2", "--policy", name,
+                                  "--simulator", "gavel"],
                                  capture_output=True, text=True, timeout=120, cwd=self.folder)
             self.assertEqual(run.returncode, 2, run.stdout)
-            self.assertIn("a policy file is replayed under --simulator pollux, not live", run.stderr)
+            self.assertIn("a policy file is simulated under --simulator live or pollux, not gavel", run.stderr)
+
+    def rule(self, lua=""):
+        """A new policy whose rounds may take long, because the machine may be busy; with this text in place of its."""
+        folder = self.folder / "my_rule"
+        if not folder.exists():
+            self.assertEqual(schedctl("policy", "new", folder).returncode, 0)
+            with (folder / "policy.yaml").open("a") as text:
+                text.write("budgets: {wall: 10s}\n")
+        if lua:
+            (folder / "policy.lua").write_text(lua)
+        return folder
+
+    def example(self, name):
+        folder = self.folder / name
+        shutil.copytree(EXAMPLES / name, folder)
+        with (folder / "policy.yaml").open("a") as text:
+            text.write("budgets: {wall: 10s}\n")
+        return folder
+
+    def simulate(self, folder, *more, code=0):
+        rows = [f"job-{i},default,{60 * i},0,1,8,4,64,60000,100,0.05,0" for i in range(8)]
+        columns = "name,tenant,submit_s,priority,min,max,preferred,batch,samples,samples_per_second,sigma,kappa"
+        jobs = self.write("jobs.csv", "\n".join([columns, *rows]) + "\n")
+        run = schedctl("sim", "run", "--workload", jobs, "--cluster", "2x4", "--policy", folder, *more)
+        self.assertEqual(run.returncode, code, run.stdout + run.stderr)
+        return run
+
+    def test_a_policy_file_decides_under_the_daemons_own_rules_and_each_time_alike(self):
+        folder = self.rule()
+        held = self.folder / "decisions.jsonl"
+        digests = {}
+        for most in (1, 4):
+            manifest = folder / "policy.yaml"
+            manifest.write_text(re.sub(r"most: {default: \d", f"most: {{default: {most}", manifest.read_text()))
+            runs = [json.loads(self.simulate(folder, "--decisions", held).stdout) for _ in range(2)]
+            self.assertEqual(runs[0]["digest"], runs[1]["digest"])
+            self.assertEqual(runs[0]["policy"], "my_rule")
+            digests[most] = runs[0]["digest"]
+            self.assertIn("my_rule@", held.read_text())  # it is in charge, as in a daemon
+            if most == 1:
+                self.assertEqual(runs[0]["completed"], 8)
+        self.assertNotEqual(digests[1], digests[4])
+
+    def test_a_policy_file_that_is_bad_or_fails_its_tests_is_not_simulated(self):
+        folder = self.rule()
+        tests = folder / "tests" / "basic.yaml"
+        text = tests.read_text()
+        tests.write_text(text.replace("sizes: {large: 2", "sizes: {large: 3"))
+        refused = self.simulate(folder, code=1)
+        self.assertIn("1 of 1 tests fail; tests/basic.yaml", refused.stderr)
+        self.assertIn("the size of large is 2, not 3", refused.stderr)
+        self.assertIn("schedctl policy test", refused.stderr)
+        tests.unlink()
+        self.assertIn("note: my_rule has no tests", self.simulate(folder).stderr)
+        self.rule("return {")
+        self.assertIn("policy.syntax_error", self.simulate(folder, code=1).stderr)
+        self.assertEqual(schedctl("sim", "run", "--policy", self.folder / "absent/").returncode, 2)
+
+    def test_rounds_that_fail_in_a_simulation_are_counted_and_the_first_is_told(self):
+        folder = self.rule("return {size = function(view) error('no idea') end}")
+        (folder / "tests" / "basic.yaml").unlink()
+        told = self.simulate(folder, code=1)
+        self.assertIn("3 rounds were decided by tidal because my_rule failed; the first: policy.runtime_error",
+                      told.stderr)
+        self.assertIn("no idea", told.stderr)
+        self.assertIn("after 3 in a row it was rolled back", told.stderr)
+        self.assertEqual(json.loads(told.stdout)["completed"], 8)  # the figures are there all the same
+
+    def test_the_hooks_about_tenants_and_pools_are_asked_in_a_simulation(self):
+        pool = ("--pool", "slots=4,max=3,lead=1m,worth=2,price=1")
+        spare_node = self.example("spare_node")
+        spare = self.simulate(spare_node, *pool)
+        usual = self.simulate("tidal", *pool)
+        self.assertNotEqual(json.loads(spare.stdout)["digest"], json.loads(usual.stdout)["digest"])
+        both = self.simulate(spare_node, *pool, "--provision", "threshold:60s", code=2)
+        self.assertIn("has the hook provision", both.stderr)
+        unshared = self.simulate(self.rule(), "--split", 2)
+        self.assertIn("has no hook share", unshared.stderr)
+        self.assertNotIn("has no hook share", self.simulate(self.example("tenant_priority"), "--split", 2).stderr)
 
     def test_all_that_is_wrong_in_a_manifest_is_told_with_its_line(self):
         self.write("p/policy.lua", "return {size = function() return {} end}")

@@ -4,6 +4,7 @@
 #include "core/decide/plan_inputs.hpp"
 #include "core/explain/explain.hpp"
 #include "policies/host/file_policy.hpp"
+#include "policies/host/file_round.hpp"
 #include "tests/support/policy_parts.hpp"
 #include "tests/support/pool_story.hpp"
 
@@ -92,6 +93,29 @@ TEST_CASE("whatever a policy file wants, pools keep their bounds and wait after 
   CHECK(least.answer({{"gpu", 0}}) ==
         Sentences{"gpu-1: one more node, because the pool has 0 nodes and is to have at least 1; a node of 2 slots "
                   "costs 2 an hour and is there in about 30 s"});
+}
+
+TEST_CASE("of each pool of which a candidate says something, its nodes are compared with those that the pool has") {
+  core::PoolSpec other = test::gpu_pool();
+  other.name = "other";
+  FilePools pool({test::gpu_pool(), other});
+  pool.two_idle();
+  const core::Engine::Parts parts = parts_with_files();
+  FileRounds rounds(parts);
+  const auto compared = [&](const Nodes& nodes) {
+    const RoundAsked asked{
+        .state = pool.state(), .now = pool.now(), .file = *pool.state().deployment.active, .number = 1};
+    return rounds.compare(pool.round(nodes), asked).pools;
+  };
+  const auto found = compared({{"gpu", 3}});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].pool == "gpu");
+  CHECK(found[0].slot_type == "cpu");
+  CHECK(found[0].live == 2);
+  CHECK(found[0].candidate == 3);
+  CHECK(compared({{"gpu", 99}, {"other", 0}})[0].candidate == 4);  // what the pool may have
+  CHECK(compared({{"gone", 1}}).empty());
+  CHECK(compared({}).empty());
 }
 
 TEST_CASE("a policy file's nodes of spot pools stay within their share") {
