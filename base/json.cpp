@@ -99,6 +99,15 @@ std::string escape_pointer(std::string_view name) {
   return escaped;
 }
 
+char in_lower_case(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool differ_in_case_only(std::string_view one, std::string_view other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](char a, char b) { return in_lower_case(a) == in_lower_case(b); });
+}
+
 }  // namespace
 
 Result<json> parse_json(std::string_view text, const JsonLimits& limits) {
@@ -131,6 +140,9 @@ std::string canonical_json(const json& value) {
 }
 
 std::optional<std::string> nearest_word(std::string_view word, const std::vector<std::string>& known) {
+  const auto same =
+      std::find_if(known.begin(), known.end(), [&](const auto& each) { return differ_in_case_only(word, each); });
+  if (same != known.end() && !word.empty()) return *same;
   std::optional<std::string> best;
   std::size_t best_distance = 3;
   for (const auto& candidate : known) {

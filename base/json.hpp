@@ -38,8 +38,8 @@ struct JsonLimits {
 // One line, keys sorted, no blanks: the same value gives the same bytes everywhere.
 [[nodiscard]] std::string canonical_json(const nlohmann::json& value);
 
-// The known word that has one letter more at its end, or else that `word` is the first part of, as "gpus" of
-// "gpus_per_worker"; else the nearest by edit distance (at most 2 edits), or nothing.
+// The known word that differs in case only, or has one letter more at its end, or else that `word` is the first part
+// of, as "gpus" of "gpus_per_worker"; else the nearest by edit distance (at most 2 edits), or nothing.
 [[nodiscard]] std::optional<std::string> nearest_word(std::string_view word, const std::vector<std::string>& known);
 
 // Reads one object. Create it, read every field, then call finish() to report the unknown ones.

@@ -208,20 +208,32 @@ class TreeReading {
       if (value.is_null()) fail(pointer, "WrongType", "must be an object with named fields");
       return {};
     }
+    const std::size_t errors_before = findings_.errors.size();
     TenantFields tenant = read_fields(in, parent);
     const json budget = in.raw("budget");
-    tenant.budget = read_budget(budget, in.pointer_of("budget"), findings_.errors);
     const json defaults = in.raw("defaults");
+    const json below = in.raw("tenants");
+    in.finish();
+    const bool is_told = is_guarantee_told(in, errors_before);
+    tenant.budget = read_budget(budget, in.pointer_of("budget"), findings_.errors);
     tenant.defaults = read_job_defaults(defaults, in.pointer_of("defaults"), findings_.errors);
     check_name(in, tenant.name, pointer);
     findings_.tree.tenants.push_back(tenant);
-    const json below = in.raw("tenants");
-    in.finish();
-    check_by_type(in, tenant);
+    if (is_told) check_by_type(in, tenant);
     if (!below.is_null()) {
-      check_promised(in, tenant, read_level(below, pointer + "/tenants", tenant.name, depth + 1));
+      const Promised promised = read_level(below, pointer + "/tenants", tenant.name, depth + 1);
+      if (is_told) check_promised(in, tenant, promised);
     }
     return tenant;
+  }
+
+  // Else what is compared with it is not what is meant: it is wrong, or misspelt.
+  [[nodiscard]] bool is_guarantee_told(const ObjectReader& in, std::size_t errors_before) const {
+    const auto first = findings_.errors.begin() + static_cast<std::ptrdiff_t>(errors_before);
+    return std::none_of(first, findings_.errors.end(), [&](const FieldError& error) {
+      return error.code == "UnknownField" || error.pointer == in.pointer_of("guarantee") ||
+             error.pointer == in.pointer_of("guarantee_by_type");
+    });
   }
 
   static void check_by_type(ObjectReader& in, const TenantFields& tenant) {

@@ -185,23 +185,24 @@ std::vector<std::string> DecisionDraft::types_for_more(const Job& job) {
   return bound ? std::vector<std::string>{*bound} : job.spec.slot_types;
 }
 
-const DecisionDraft::SlotPrices& DecisionDraft::slot_prices() {
-  if (slot_prices_) return *slot_prices_;
+const DecisionDraft::SlotPrices& DecisionDraft::slot_prices(const Job& job) {
+  const auto [known, is_new] = slot_prices_.try_emplace(node_demand(job.spec));
+  if (!is_new) return known->second;
   std::optional<SlotPrices> found;
   for (const auto& [id, node] : state_.nodes) {
-    if (!node.takes_workers()) continue;
+    if (!node.takes_workers() || !may_run_on(job, node)) continue;
     const Money price = node.price_per_slot_hour;
     if (!found) found = SlotPrices{price, price};
     found->cheapest = std::min(found->cheapest, price);
     found->dearest = std::max(found->dearest, price);
   }
-  return slot_prices_.emplace(found.value_or(SlotPrices()));
+  return known->second = found.value_or(SlotPrices());
 }
 
 std::optional<Reason> DecisionDraft::above_cap(const Job& job, int more) {
   const auto& cap = job.spec.scaling.price_cap;
   if (!cap) return std::nullopt;
-  const Money added = Money::micros(slot_prices().cheapest.count_micros() * more * job.spec.gpus_per_worker);
+  const Money added = Money::micros(slot_prices(job).cheapest.count_micros() * more * job.spec.gpus_per_worker);
   const Money price = price_per_hour(state_, job) + added;
   if (price <= *cap) return std::nullopt;
   return reason::PriceCap{.cap = *cap, .price = price};
@@ -210,7 +211,7 @@ std::optional<Reason> DecisionDraft::above_cap(const Job& job, int more) {
 bool DecisionDraft::may_be_above_cap(const Job& job, int workers) {
   const auto& cap = job.spec.scaling.price_cap;
   if (!cap) return false;
-  return slot_prices().dearest.count_micros() * workers * job.spec.gpus_per_worker > cap->count_micros();
+  return slot_prices(job).dearest.count_micros() * workers * job.spec.gpus_per_worker > cap->count_micros();
 }
 
 std::optional<std::vector<WorkerPlacement>> DecisionDraft::place_within_cap(const Job& job, GangRequest request) {

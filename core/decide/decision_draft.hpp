@@ -126,7 +126,7 @@ class DecisionDraft {
   [[nodiscard]] std::optional<std::vector<WorkerPlacement>> place_within_cap(const Job& job, GangRequest request);
   // Why `more` workers are too dear wherever they went, if they are.
   [[nodiscard]] std::optional<Reason> above_cap(const Job& job, int more);
-  // On some node that takes workers so many of the job are beyond its price cap by themselves.
+  // On some node where it may run so many workers of the job are beyond its price cap by themselves.
   [[nodiscard]] bool may_be_above_cap(const Job& job, int workers);
 
   // Whether a job waits that could run once slots are free; growing jobs leave the slots to it.
@@ -140,12 +140,12 @@ class DecisionDraft {
   [[nodiscard]] Decision finish() &&;
 
  private:
-  // Of a slot for an hour, over the nodes that take workers; 0 without any.
+  // Of a slot for an hour, over the nodes that take workers and on which a job may run; 0 without any.
   struct SlotPrices {
     Money cheapest;
     Money dearest;
   };
-  [[nodiscard]] const SlotPrices& slot_prices();
+  [[nodiscard]] const SlotPrices& slot_prices(const Job& job);
   void note_leaving_workers(const Intent& intent);
 
   const ClusterState& state_;
@@ -157,7 +157,7 @@ class DecisionDraft {
   std::optional<FreeSlots> free_;
   IdSet<WorkerId> stopped_;
   std::map<std::tuple<int, bool, NodeDemand>, int> capacity_;  // by what decides it
-  std::optional<SlotPrices> slot_prices_;                      // none = not looked up yet
+  std::map<NodeDemand, SlotPrices> slot_prices_;
   std::uint64_t next_worker_;
   bool queue_waits_ = false;
   bool is_unsettled_ = false;

@@ -146,6 +146,19 @@ TEST_CASE("defaults are a part of a job file, read as strictly as one") {
   (void)wrong({{"placement", {{"selector", {{"disk", 5}}}}}}, "/placement/selector/disk", "Invalid");
 }
 
+TEST_CASE("a guarantee that cannot be read is the only finding: nothing is compared with it") {
+  for (const json& wrong : {json(-8), json("8"), json(8.5)}) {
+    const auto errors = read_tenant_tree(tree_with("/tenants/0/guarantee", wrong)).errors;
+    REQUIRE(errors.size() == 1);
+    CHECK(errors[0].pointer == "/tenants/0/guarantee");
+  }
+  json misspelt = tree_with("/tenants/0/guarantee", nullptr);
+  misspelt["tenants"][0]["garantee"] = 8;
+  const auto errors = read_tenant_tree(misspelt).errors;
+  REQUIRE(errors.size() == 1);
+  CHECK(errors[0].pointer == "/tenants/0/garantee");
+}
+
 TEST_CASE("a name stands once, and guarantees below are parts of the one above") {
   CHECK(finding(tree_with("/tenants/1/name", "vision"), "/tenants/1/name", "Invalid").find("/tenants/0/tenants/0") !=
         std::string::npos);

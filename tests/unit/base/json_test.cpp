@@ -83,9 +83,10 @@ TEST_CASE("Pointers escape slashes and tildes") {
   CHECK(errors[0].pointer == "/a~1b~0c");
 }
 
-TEST_CASE("A suggestion is what begins with the word, or at most two edits away") {
+TEST_CASE("A suggestion differs in case only, begins with the word, or is at most two edits away") {
   CHECK(nearest_word("gpus", {"cpus", "gpus_per_worker", "memory"}) == "gpus_per_worker");
   CHECK(nearest_word("polcy", {"policy", "price"}) == "policy");
+  CHECK(nearest_word("H100", {"a100", "h100"}) == "h100");
   CHECK_FALSE(nearest_word("colour", {"policy", "price"}).has_value());
   CHECK_FALSE(nearest_word("", {"_policy", "price"}).has_value());
 }

@@ -12,10 +12,10 @@
 namespace tidepool::test {
 namespace {
 
-NodeId typed_node(Story& story, const std::string& type, int slots) {
+NodeId typed_node(Story& story, const std::string& type, int slots, Money price = Money::micros(1'000'000)) {
   const std::string name = "n" + std::to_string(story.state().next_node);
   const NodeId id = story.engine().node_id_for(name);
-  story.learn(core::NodeJoined{id, name, slots, type, Money::micros(1'000'000), {}});
+  story.learn(core::NodeJoined{id, name, slots, type, price, {}});
   return id;
 }
 
@@ -105,6 +105,32 @@ TEST_CASE("a job that lists several types moves to another of them for one that 
   CHECK(story.nodes_of(lists) == std::vector<NodeId>{common, common});
   story.settle(typed);
   CHECK(story.job(typed).size() == 2);
+}
+
+TEST_CASE("slots that a job cannot use, too dear for its price cap, keep no other job from moving for it") {
+  Story story;
+  (void)typed_node(story, "new", 1);
+  const JobId any = story.running({.min = 1, .max = 4, .cooldown = Duration()}, 1);
+  const NodeId dear = typed_node(story, "old", 2, Money::micros(9'000'000));
+  const JobId typed = submit_typed(story, {.min = 1, .max = 1, .price_cap = Money::micros(2'000'000)}, {"new"});
+  story.decide();
+  REQUIRE(test::says<core::reason::WaitingForSlots>(story.job(typed).verdict.reason));
+  CHECK(test::number_in(story.job(typed).verdict.reason, "movers") == 1);
+  story.pass(Duration::seconds(600));
+  story.settle(any);
+  CHECK(story.nodes_of(any) == std::vector<NodeId>{dear});
+  story.settle(typed);
+  CHECK(story.job(typed).size() == 1);
+}
+
+TEST_CASE("the price at which a job is above its cap is that of slots that it may have") {
+  Story story;
+  (void)typed_node(story, "new", 1, Money::micros(9'000'000));
+  (void)typed_node(story, "old", 1);
+  const JobId typed = submit_typed(story, {.min = 1, .max = 1, .price_cap = Money::micros(2'000'000)}, {"new"});
+  story.decide();
+  REQUIRE(test::says<core::reason::PriceCap>(story.job(typed).verdict.reason));
+  CHECK(core::unblocks_of(story.job(typed).verdict.reason, typed).front() == "raise scaling.price_cap to 9.00");
 }
 
 TEST_CASE("time alone has an engine look again at a job that waits for a type, each time its waiting has doubled") {
