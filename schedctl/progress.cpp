@@ -29,7 +29,8 @@ std::string with_detail(std::string text, const std::string& detail) {
 
 std::string finished_sentence(const json& data) {
   const double steps = number_at(data, "/steps").value_or(0);
-  std::string text = text_at(data, "/state", "finished") + " after " + count_of(steps, "step");
+  std::string text = text_at(data, "/state", "finished");
+  if (steps > 0) text += " after " + count_of(steps, "step");  // 0: none, or its program tells no steps
   const auto last = number_at(data, "/loss");
   if (last && steps > 0) text += ", loss " + loss(last);
   return with_detail(text, text_at(data, "/error"));

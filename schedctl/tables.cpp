@@ -49,8 +49,8 @@ std::string would_change(const json& unblocks) {
   return out.empty() ? out : out + ")";
 }
 
-// A row for each intent, also of nodes; of a decision without any, for each finding; of one without those, for each
-// size given.
+// Jobs by their ids, which are unique, as in events. A row for each intent, also of nodes; of a decision without any,
+// for each finding; of one without those, for each size given.
 void add_decision(FoldedRows& rows, const json& decision, const Style& style) {
   const std::string at = time_beside(text_at(decision, "/at"), style.now);
   const auto add = [&](const std::string& job, const std::string& kind, const std::string& why) {
@@ -60,8 +60,7 @@ void add_decision(FoldedRows& rows, const json& decision, const Style& style) {
               .at = at});
   };
   for (const auto& intent : list_at(decision, "/intents")) {
-    add(text_at(intent, "/job_name", text_at(intent, "/job")), text_at(intent, "/kind"),
-        text_at(intent, "/reason/text"));
+    add(text_at(intent, "/job"), text_at(intent, "/kind"), text_at(intent, "/reason/text"));
   }
   for (const auto& intent : list_at(decision, "/nodes")) {
     add(text_at(intent, "/name"), text_at(intent, "/kind"), text_at(intent, "/reason/text"));

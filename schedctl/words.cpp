@@ -152,7 +152,7 @@ std::string printable(std::string_view text) {
   clean.reserve(text.size());
   while (!text.empty()) {
     const std::size_t bytes = steering_bytes(text);
-    clean += bytes > 0 ? '?' : text.front();
+    clean += text.front() == '\t' ? ' ' : bytes > 0 ? '?' : text.front();
     text.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return clean;

@@ -181,7 +181,7 @@ class Weigher {
 
 }  // namespace
 
-Told at_the_top(const JobRow& job, int size, int free) {
+Told at_the_top(const JobRow& job, int size, int free, const std::optional<Reason>& with_room) {
   const int larger = size < job.size_max ? smallest_size(job, size + 1) : 0;
   const int next = larger > 0 ? larger : job.size_beyond;
   if (next == 0) return {reason::AtMax{{.size = size}}, RestsOn::kSizes};
@@ -194,6 +194,7 @@ Told at_the_top(const JobRow& job, int size, int free) {
   const double efficiency = (job.speed->goodput(packed(next, next)) - now) / (next - size) / (now / size);
   const double margin = ScalingEvidence::kNoise * size / (next - size);
   if (job.scaling == nullptr || !(now > 0) || !(efficiency <= job.scaling->efficiency_threshold + margin)) {
+    if (with_room && larger > 0 && free >= larger - size) return {*with_room};
     return {reason::NoSlotsToGrow{.wanted = next - size, .free = std::max(0, free)}, RestsOn::kSizes};
   }
   const reason::Efficiency by{

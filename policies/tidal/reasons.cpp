@@ -1,6 +1,7 @@
 #include "policies/tidal/reasons.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "policies/cluster/size_grants.hpp"
@@ -54,7 +55,14 @@ Told holding(const JobRow& job, const Curve& curve, int size, const Terms& terms
   if (job.resize_blocked) return {reason::PriceHold{{.size = size}, market_of(job, 0, terms)}};
   const Choice* next = steepest_above(curve, size);
   if (size >= job.size_max || next == nullptr) {
-    return cluster::at_the_top(job, size, static_cast<int>(terms.free));
+    // The curve leaves out what would cost more than it brings, such as a worker that boots for longer than is left.
+    const int larger = cluster::smallest_size(job, size + 1);
+    const double worth = larger > 0 ? worth_between(curve, size, larger) : 0;
+    std::optional<Reason> does_not_pay;
+    if (worth < terms.price) {
+      does_not_pay = reason::PriceHold{{.size = size, .next = larger}, market_of(job, worth, terms)};
+    }
+    return cluster::at_the_top(job, size, static_cast<int>(terms.free), does_not_pay);
   }
   const double worth = worth_between(curve, size, next->size);
   const bool room = terms.free >= next->size - size;

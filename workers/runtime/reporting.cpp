@@ -11,6 +11,7 @@ constexpr std::ptrdiff_t kAuditsAtEnd = 8;  // more than rank 0's way to the dae
 
 }  // namespace
 
+// Before the ledger's commit, so that the epoch is still the step's: the ledger does not count its samples yet.
 void LiveSession::report_step(TimePoint now) {
   const auto due = reports_.add({.generation = generation_.number,
                                  .steps_committed = progress_.steps,
@@ -20,7 +21,7 @@ void LiveSession::report_step(TimePoint now) {
                                  .compute_us = sums_.compute_us,
                                  .global_batch = ledger_.global_batch(),
                                  .noise_scale = schedule_.noise_scale(),
-                                 .samples_total = ledger_.samples_committed(),
+                                 .samples_total = ledger_.samples_committed() + sums_.fed.count,
                                  .shares = shares_.number()},
                                 now);
   if (due) report(*due);

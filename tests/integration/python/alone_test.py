@@ -6,6 +6,7 @@ import math
 import threading
 import unittest
 import unittest.mock
+import warnings
 
 from small_training import loss_of, make_data, make_model, make_sgd, one_step, wrapped
 
@@ -89,6 +90,20 @@ class TrainingTest(unittest.TestCase):
                     plain.zero_grad()
                     one_step(plain, reference, (torch.cat(xs), torch.cat(ys)))
                 self.assert_same(model, list(reference.parameters()))
+
+    def test_a_scheduler_made_before_wrap_does_not_warn_of_a_turn_without_a_step(self):
+        model = make_model()
+        optimizer = make_sgd(model)
+        scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)
+        job = tp.init()
+        job.wrap(model, optimizer)
+        job.register("scheduler", scheduler)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for x, y in job.loader(TensorDataset(*make_data()), batch_size=25, micro_batch=9, steps=2):
+                one_step(optimizer, model, (x, y))
+                scheduler.step()
+        self.assertEqual(optimizer.param_groups[0]["lr"], 0.025)
 
     def test_a_turn_without_a_step_changes_other_state_by_its_forward_pass_alone(self):
         class Average:

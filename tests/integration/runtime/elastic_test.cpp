@@ -111,6 +111,22 @@ TEST_CASE("a table of another length than the generation is not used") {
   scene.finish();
 }
 
+TEST_CASE("a report of steps counts the samples of all of them, over the ends of epochs and changes of size") {
+  Scene scene({.samples = 100, .steps = 200, .step_us = 1'000});
+  scene.start(1);
+  scene.workers.push_back(scene.boot());
+  scene.leader.commit(scene.workers);
+  REQUIRE(scene.enters(scene.workers[1], 2));
+  scene.finish();
+  const auto reports = scene.leader.received<api::StepsMessage>();
+  REQUIRE(!reports.empty());
+  for (const auto& report : reports) {
+    CAPTURE(report.last_step);
+    const std::int64_t in_epoch = report.last_step % 3;  // of a batch of 37: 37, 37 and 26 samples
+    CHECK(report.samples_total == report.last_step / 3 * 100 + in_epoch * 37);
+  }
+}
+
 TEST_CASE("a new generation begins with even shares") {
   Scene scene({.steps = 200, .step_us = 1'000});
   scene.start(2);

@@ -96,7 +96,8 @@ TEST_CASE("each event that matters has a sentence") {
         "failed after 3 steps: boom");
   CHECK(say("job.finished", {{"state", "succeeded"}, {"steps", 3}, {"loss", 1.5}, {"error", nullptr}}) ==
         "succeeded after 3 steps, loss 1.5");
-  CHECK(say("job.finished", {{"state", "failed"}, {"steps", 0}, {"loss", 0}}) == "failed after 0 steps");
+  CHECK(say("job.finished", {{"state", "failed"}, {"steps", 0}, {"loss", 0}}) == "failed");
+  CHECK(say("job.finished", {{"state", "succeeded"}, {"steps", 0}, {"loss", 0}}) == "succeeded");
   CHECK(say("data.epoch_audited", {{"epoch", 1}, {"expected", 10}, {"used", 10}, {"checksum_ok", true}}).empty());
   CHECK(say("data.epoch_audited", {{"epoch", 1}, {"expected", 10}, {"used", 10}, {"checksum_ok", false}})
             .find("FAILED") != std::string::npos);

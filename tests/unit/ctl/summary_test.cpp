@@ -35,7 +35,7 @@ TEST_CASE("an error is told once, and a loss that a job has outlived is none") {
   CHECK(summary_text(facts, {}).find("\nLast loss: w-2 exited with code 3\n") != std::string::npos);
   facts.job["state"] = "failed";
   CHECK(summary_text(facts, {}).find("\nError: w-2 exited with code 3\n") != std::string::npos);
-  facts.error_told = true;  // by "failed after 0 steps: w-2 exited with code 3" above it
+  facts.error_told = true;  // by "failed: w-2 exited with code 3" above it
   CHECK(summary_text(facts, {}).find("w-2") == std::string::npos);
 }
 

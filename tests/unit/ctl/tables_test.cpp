@@ -153,11 +153,11 @@ TEST_CASE("a slow worker is named in the table of workers") {
 TEST_CASE("decisions are told in words within the width") {
   const std::string text = decisions_text(json::array({example("decision.json")}), {.width = 60}, Rows::kFolded);
   INFO(text);
-  CHECK(text.find("dec-7 21:53:31 charlm-demo grow: growing 2 -> 3:") == 0);
+  CHECK(text.find("dec-7 21:53:31 job-1 grow: growing 2 -> 3:") == 0);
   CHECK(widest_line(text) <= 60);
   json kept = example("decision.json");
   kept["intents"] = json::array();
-  CHECK(decisions_text(json::array({kept}), {}, Rows::kFolded).find("keep:") != std::string::npos);
+  CHECK(decisions_text(json::array({kept}), {}, Rows::kFolded).find("job-1 keep:") != std::string::npos);
 }
 
 TEST_CASE("nodes that a decision asks a pool for are told, too") {

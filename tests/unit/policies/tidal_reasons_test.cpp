@@ -1,6 +1,7 @@
 // What tidal says of a size, in numbers that can be worked out by hand.
 #include <catch2/catch.hpp>
 
+#include "core/words/sentence.hpp"
 #include "policies/tidal/reasons.hpp"
 #include "tests/support/reasons.hpp"
 
@@ -10,6 +11,12 @@ namespace {
 // A slot is worth 1 up to one, 3 up to two, 1/2 up to four, 1 up to eight.
 const Curve kCurve{{0, 0}, {1, 1}, {2, 4}, {4, 5}, {8, 9}};
 const Terms kTerms{.price = 2.5, .free = 1, .rival = {}};
+
+// As many workers, as many times as fast.
+class Linear final : public cluster::SpeedModel {
+ public:
+  [[nodiscard]] double step_seconds(cluster::Shape shape) const override { return 1.0 / shape.size; }
+};
 
 }  // namespace
 
@@ -32,6 +39,23 @@ TEST_CASE("a job that holds slots is told of the larger size whose added slots a
   CHECK(test::says<core::reason::PriceHold>(why));
   CHECK(test::number_in(why, "next") == 8);
   CHECK(test::number_in(why, "worth") == Approx(5.0 / 6));
+}
+
+TEST_CASE("a larger size that is left out of the curve does not pay, as long as its slots are free") {
+  const Linear speed;
+  const core::ScalingSpec scaling;
+  cluster::JobRow job;
+  job.size_max = 4;
+  job.largest_seen = 2;
+  job.speed = &speed;
+  job.scaling = &scaling;
+  job.placement = {{.node = 0, .slots = 1}};
+  const Curve curve{{0, 0}, {1, 1}};
+  const core::Reason why = reason_for(job, curve, 1, {.price = 0, .free = 3, .rival = {}}).reason;
+  CHECK(test::says<core::reason::PriceHold>(why));
+  CHECK(core::sentence(why) == "keeps 1 worker: a second worker would not pay for the change");
+  CHECK(
+      test::says<core::reason::NoSlotsToGrow>(reason_for(job, curve, 1, {.price = 0, .free = 0, .rival = {}}).reason));
 }
 
 TEST_CASE("of the sizes that lost the least one and the next on either side are told, best first") {

@@ -98,7 +98,7 @@ test("a size that a user asks for is told in the words of schedctl", () => {
 
 test("a job that ended without a step has no loss, and one that was cancelled is neither good nor bad", () => {
   const ended = (data: object) => event(1, "job.finished", { state: "cancelled", ...data });
-  expect(sentence(ended({ steps: 0, loss: 0 }))).toBe("cancelled after 0 steps");
+  expect(sentence(ended({ steps: 0, loss: 0 }))).toBe("cancelled");
   expect(sentence(ended({ steps: 1, loss: 2.5 }))).toBe("cancelled after 1 step, loss 2.50");
   expect(["cancelled", "failed", "succeeded"].map((state) => toneOf(ended({ state })))).toEqual(["plain", "bad", "good"]);
 });

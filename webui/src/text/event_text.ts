@@ -133,8 +133,8 @@ function finished(e: TideEvent): string {
   const state = str(e, "state") ?? "finished";
   const error = str(e, "error");
   if (error) return `${state}: ${error}`;
-  const steps = num(e, "steps");
-  const loss = steps === 0 ? null : num(e, "loss"); // none without a step
+  const steps = num(e, "steps") || null; // 0: none, or its program tells no steps
+  const loss = steps === null ? null : num(e, "loss");
   return `${state}${steps === null ? "" : ` after ${count(steps)} ${steps === 1 ? "step" : "steps"}`}${loss === null ? "" : `, loss ${quantity(loss)}`}`;
 }
 

@@ -313,6 +313,7 @@ def _override(stepper: Stepper, optimizer: torch.optim.Optimizer) -> None:
             with torch.enable_grad():
                 loss = closure()
         stepper.apply(original, self)
+        _mark_called(self)
         return loss
 
     # With the marks of a scheduler that was made before, which looks for them.
@@ -320,3 +321,11 @@ def _override(stepper: Stepper, optimizer: torch.optim.Optimizer) -> None:
     optimizer.step = types.MethodType(step, optimizer)  # type: ignore[assignment]
     optimizer.zero_grad = (  # type: ignore[assignment]
         lambda *args, **named: stepper.zero_grad(lambda: zero(*args, **named)))
+
+
+def _mark_called(optimizer: torch.optim.Optimizer) -> None:
+    """What a scheduler looks at to warn that it came before the optimizer, of PyTorch 1 and 2: a turn that completes no
+    step does not reach the method of PyTorch's that sets it."""
+    if getattr(optimizer, "_step_count", None) == 0:
+        setattr(optimizer, "_step_count", 1)
+    setattr(optimizer, "_opt_called", True)
