@@ -84,9 +84,7 @@ std::string advice(const Endpoint& endpoint, std::string_view detail) {
   }
   if (endpoint.ca_of_login) {
     return "the authority that login has kept is not that of this daemon; if it was replaced there, log in again: "
-           "schedctl login --fingerprint sha256:..., of the new one (ca_fingerprint in the ready line of a daemon that "
-           "was "
-           "started since)";
+           "schedctl login --fingerprint sha256:..., with the new one (ca_fingerprint in the ready line of the daemon)";
   }
   if (!endpoint.ca.empty() || !endpoint.ca_file.empty())
     return "the authority that was given is not that of this daemon (tls/ca.pem of its state directory)";

@@ -20,14 +20,17 @@ std::int64_t steps_kept(const SizeRecord& record) {
 void add_measurement(SizeRecord& record, const StepsMeasured& report, std::int64_t counted, Instant at) {
   TP_CHECK(counted >= 1 && counted <= report.steps, "a measurement counts some of its own steps");
   const double step_seconds = report.elapsed.to_seconds() / static_cast<double>(report.steps);
-  const double samples_per_second = static_cast<double>(report.samples) / report.elapsed.to_seconds();
+  const double samples_per_step = static_cast<double>(report.samples) / static_cast<double>(report.steps);
   // Whole half-lives only: ldexp is exact on every machine, a power with a fraction is not.
   const std::int64_t half_lives = (at - record.measured_at).count_us() / kMemoryHalfLife.count_us();
   const int fading = static_cast<int>(std::clamp<std::int64_t>(half_lives, 0, 1000));
   const double old_weight = std::ldexp(static_cast<double>(std::min(record.steps, steps_kept(record))), -fading);
   const double share = static_cast<double>(counted) / (old_weight + static_cast<double>(counted));
+  // A mean of the rates of reports would be too high: it counts each step alike, however short.
+  double samples = record.samples_per_second * record.step_seconds;
+  samples += share * (samples_per_step - samples);
   record.step_seconds += share * (step_seconds - record.step_seconds);
-  record.samples_per_second += share * (samples_per_second - record.samples_per_second);
+  record.samples_per_second = samples / record.step_seconds;
   record.steps += counted;
   record.measured_at = at;
 }

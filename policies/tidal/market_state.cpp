@@ -86,11 +86,9 @@ void MarketState::leave(JobId job) {
 IdSet<JobId> MarketState::to_be_weighed(Instant now) {
   IdSet<JobId> jobs = std::exchange(put_, {});
   if (std::exchange(classes_moved_, false)) {
-    std::vector<Others> others = remaining_work_.others(settings_.long_jobs);
-    for (RemainingWork::Class at = 0; at < RemainingWork::kClasses; ++at) {
-      if (others[at] != others_[at]) jobs.insert(in_class_[at].begin(), in_class_[at].end());
+    for (const auto& [at, others] : remaining_work_.others(settings_.long_jobs)) {
+      if (std::exchange(others_[at], others) != others) jobs.insert(in_class_[at].begin(), in_class_[at].end());
     }
-    others_ = std::move(others);
   }
   jobs.insert(due_.take(now));
   return jobs;

@@ -12,6 +12,16 @@ constexpr double kGate = 12;      // levelling comes on between seven eighths an
 constexpr double kLevels = 16;    // levelling is told in so many parts
 constexpr double kPlace = 0.618;  // by which the place where levelling is rounded moves on from class to class
 
+// Of the longest job, by how many classes below it another is.
+const std::vector<double>& shares() {
+  static const std::vector<double> shares = [] {
+    std::vector<double> found{1};
+    while (found.size() < RemainingWork::kClasses) found.push_back(found.back() / kStep);
+    return found;
+  }();
+  return shares;
+}
+
 double rounded(double count) {
   if (count <= kExact) return std::max(1.0, count);
   const double steps = std::floor(std::log2(count / kExact) * kExact);
@@ -25,36 +35,40 @@ RemainingWork::Class RemainingWork::class_of(double seconds_left) {
   return static_cast<Class>(std::min(steps, double(kClasses - 1)));
 }
 
-std::vector<Others> RemainingWork::counted() const {
-  std::vector<Others> counted(kClasses);
+std::vector<RemainingWork::Told> RemainingWork::counted() const {
+  std::vector<Told> counted;
+  counted.reserve(occupied_.size());
   int count = 0;
-  for (Class at = kClasses; at-- > 0;) {
+  for (const Class at : occupied_) {
     count += counts_[at];
-    counted[at] = {.behind = rounded(count), .in_turn = rounded(count - std::max(0, turns_[at] - 1) / 2.0)};
+    const double in_turn = rounded(count - std::max(0, turns_[at] - 1) / 2.0);
+    counted.push_back({.of = at, .others = {.behind = rounded(count), .in_turn = in_turn}});
   }
   return counted;
 }
 
 double RemainingWork::long_jobs() const {
   double jobs = 0;
-  double share = 0;  // of the longest, of a job in this class; 0 = no job was met yet
-  for (Class at = kClasses; at-- > 0;) {
-    if (share == 0 && counts_[at] > 0) share = 1;
-    jobs += share * counts_[at];
-    share /= kStep;
-  }
+  for (const Class at : occupied_) jobs += shares()[*occupied_.begin() - at] * counts_[at];
   return jobs;
 }
 
-std::vector<Others> RemainingWork::others(double long_jobs_half) const {
+void RemainingWork::count(Class of, bool in_turn, int by) {
+  counts_.at(of) += by;
+  if (in_turn) turns_.at(of) += by;
+  if (counts_[of] == 0) occupied_.erase(of);
+  if (counts_[of] == by) occupied_.insert(of);
+}
+
+std::vector<RemainingWork::Told> RemainingWork::others(double long_jobs_half) const {
   const double gate = std::pow(long_jobs() / long_jobs_half, kGate);
   const double levels = std::isfinite(gate) ? kLevels * gate / (1 + gate) : kLevels;
-  std::vector<Others> others = counted();
-  for (Class at = 0; at < kClasses; ++at) {
-    const double place = kPlace * double(at);
-    others[at].levelling = std::floor(levels + place - std::floor(place)) / kLevels;
+  std::vector<Told> told = counted();
+  for (auto& [of, others] : told) {
+    const double place = kPlace * double(of);
+    others.levelling = std::floor(levels + place - std::floor(place)) / kLevels;
   }
-  return others;
+  return told;
 }
 
 }  // namespace tidepool::policies::tidal

@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
+#include <set>
 #include <vector>
 
 namespace tidepool::policies::tidal {
@@ -28,22 +30,24 @@ class RemainingWork {
   // `in_turn`: the job takes turns with those of its class (utility_curve.hpp, Length).
   void add(Class of, bool in_turn = false) { count(of, in_turn, 1); }
   void remove(Class of, bool in_turn = false) { count(of, in_turn, -1); }
-  // Jobs in this class or a higher one, rounded; at least 1. By class, without levelling; O(classes).
-  [[nodiscard]] std::vector<Others> counted() const;
-  // What all have left, in jobs as long as the longest; 0 without jobs. O(classes).
+  struct Told {
+    Class of;
+    Others others;
+  };
+  // Jobs in this class or a higher one, rounded, without levelling. Of the classes with jobs, the longest first.
+  [[nodiscard]] std::vector<Told> counted() const;
+  // What all have left, in jobs as long as the longest; 0 without jobs.
   [[nodiscard]] double long_jobs() const;
-  // By class; levelling is a half where there are so many long jobs. It is told in sixteenths, which every class rounds
-  // at a place of its own, so that a job that comes or goes moves few classes. O(classes).
-  [[nodiscard]] std::vector<Others> others(double long_jobs_half) const;
+  // Likewise with levelling, which is a half where there are so many long jobs. It is told in sixteenths, which every
+  // class rounds at a place of its own, so that a job that comes or goes moves few classes.
+  [[nodiscard]] std::vector<Told> others(double long_jobs_half) const;
 
  private:
-  void count(Class of, bool in_turn, int by) {
-    counts_.at(of) += by;
-    if (in_turn) turns_.at(of) += by;
-  }
+  void count(Class of, bool in_turn, int by);
 
   std::array<int, kClasses> counts_{};
-  std::array<int, kClasses> turns_{};  // of counts_, those that take turns
+  std::array<int, kClasses> turns_{};         // of counts_, those that take turns
+  std::set<Class, std::greater<>> occupied_;  // classes with jobs, the longest first
 };
 
 }  // namespace tidepool::policies::tidal

@@ -60,7 +60,8 @@ class TypedRound {
       classes.push_back(RemainingWork::class_of(length.seconds));
       remaining_work.add(classes.back(), length.in_turn);
     }
-    const std::vector<Others> others = remaining_work.counted();
+    std::vector<Others> others(RemainingWork::kClasses);
+    for (const auto& [of, told] : remaining_work.counted()) others[of] = told;
     for (std::size_t row = 0; row < view_.jobs.size(); ++row) {
       std::vector<UtilityCurve>& worths = worths_.emplace_back();
       const int held = type_held(view_, view_.jobs[row]);

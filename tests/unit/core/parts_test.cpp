@@ -41,6 +41,14 @@ TEST_CASE("New measurements outweigh old ones, and the more the older they are")
   CHECK(stale.samples_per_second < 100);
 }
 
+TEST_CASE("A rate is the samples of all steps over the time of all steps, however fast single reports were") {
+  core::SizeRecord record;
+  core::add_measurement(record, report(10, 0.1), 10, Instant::from_micros(0));
+  core::add_measurement(record, report(10, 0.9), 10, Instant::from_micros(0));
+  CHECK(record.step_seconds == Approx(0.5));
+  CHECK(record.samples_per_second == Approx(200));  // 2,000 samples in 10 s; the mean of the two rates is 556
+}
+
 TEST_CASE("A size is measured from the first step on that its job asks for") {
   core::Job job;
   job.spec.scaling.every_steps = 20;

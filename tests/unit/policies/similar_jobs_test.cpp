@@ -26,7 +26,7 @@ core::Job job_on(std::uint64_t id, const std::string& slot_type, double samples_
 }
 
 // Jobs that come one after the other, and what one that asks is expected to have left.
-class Told {
+class ToldJobs {
  public:
   void pass(int jobs, const std::string& slot_type, double samples_per_second, std::int64_t samples) {
     for (int i = 0; i < jobs; ++i) {
@@ -61,7 +61,7 @@ class Told {
 }  // namespace
 
 TEST_CASE("jobs that are as fast on two types of slot are kin on each of them alone") {
-  Told told;
+  ToldJobs told;
   told.pass(9, "a", 100, 40'000);
   told.pass(9, "b", 100, 4'000);
   CHECK(told.left("a", 100) == 39'000.0);
@@ -69,7 +69,7 @@ TEST_CASE("jobs that are as fast on two types of slot are kin on each of them al
 }
 
 TEST_CASE("on a type on which no kin have ended a job has those of another, by how fast it would be there") {
-  Told told;
+  ToldJobs told;
   told.pass(9, "a", 100, 40'000);
   SECTION("as fast, where no job has run on both") {
     CHECK(told.left("b", 100) == 39'000.0);
@@ -98,7 +98,7 @@ TEST_CASE("on a type on which no kin have ended a job has those of another, by h
 }
 
 TEST_CASE("of several other types the one counts on which most of its kin have ended, of equals the first by name") {
-  Told told;
+  ToldJobs told;
   told.pass(9, "c", 100, 20'000);
   told.pass(9, "b", 100, 40'000);
   CHECK(told.left("a", 100) == 39'000.0);

@@ -107,18 +107,29 @@ TEST_CASE("the worked example: two jobs, four slots") {
 
 TEST_CASE("levelling comes on with the number of long jobs, and lifts only what lies below the level") {
   RemainingWork remaining_work;
+  const auto others_of = [&](RemainingWork::Class of) {
+    for (const auto& [at, others] : remaining_work.others(5)) {
+      if (at == of) return others;
+    }
+    return Others{};
+  };
   CHECK(remaining_work.long_jobs() == 0);
+  CHECK(remaining_work.others(5).empty());
   const RemainingWork::Class longest = RemainingWork::class_of(100'000);
   const RemainingWork::Class tenth = RemainingWork::class_of(10'000);
   remaining_work.add(longest);
   for (int i = 0; i < 10; ++i) remaining_work.add(tenth);
   CHECK(remaining_work.long_jobs() == Approx(2).epsilon(0.05));
-  CHECK(remaining_work.others(5)[longest].levelling <= 1 / 16.0);
+  CHECK(others_of(longest).levelling <= 1 / 16.0);
   for (int i = 0; i < 3; ++i) remaining_work.add(longest);
-  CHECK(remaining_work.others(5)[longest].levelling == Approx(0.5).margin(1 / 16.0));
-  CHECK(remaining_work.others(5)[tenth].behind == 14);
+  CHECK(others_of(longest).levelling == Approx(0.5).margin(1 / 16.0));
+  CHECK(others_of(tenth).behind == 14);
   for (int i = 0; i < 40; ++i) remaining_work.add(longest);
-  CHECK(remaining_work.others(5)[longest].levelling == 1);
+  CHECK(others_of(longest).levelling == 1);
+  remaining_work.remove(longest);
+  for (int i = 0; i < 10; ++i) remaining_work.remove(tenth);
+  CHECK(remaining_work.others(5).size() == 1);
+  CHECK(others_of(longest).behind == Approx(43).epsilon(0.05));
 
   // Of 64 slots a job with none behind it reckons with next to no price, so it puts little value on its speed.
   View view = view_of(16, {&kGood});
