@@ -5,6 +5,7 @@
 
 #include "base/digest.hpp"
 #include "core/facts/pool_facts.hpp"
+#include "core/provision/provision_stage.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -148,8 +149,9 @@ void PoolProvider::end_machine(core::NodeRequest request, Instant now) {
 
 bool PoolProvider::at_rest(const core::ClusterState& state) const {
   const auto is_small = [&](const auto& any) {
+    const core::PoolSpec& spec = any.second.spec;
     const core::PoolWish* wish = state.deployment.wish_for(any.first);
-    return state.pools.count(any.first) <= std::max(any.second.spec.min, wish == nullptr ? 0 : wish->nodes);
+    return state.pools.count(any.first) <= (wish == nullptr ? spec.min : core::wanted_of(*wish, spec));
   };
   return machines_.size() == state.pools.nodes.size() &&
          std::all_of(state.pools.pools.begin(), state.pools.pools.end(), is_small);

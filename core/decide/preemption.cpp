@@ -18,11 +18,6 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000;  // in microseconds
 
-// In whole seconds, not before the moment.
-std::int64_t told_in_utc(const ClusterState& state, Instant at) {
-  return (utc_us(state, at) + kSecond - 1) / kSecond;
-}
-
 }  // namespace
 
 SlotReservations& Preemption::reservations() {
@@ -91,15 +86,17 @@ bool Preemption::make_room(const Job& claimant, SlotClaim& claim) {
 std::vector<TargetedJob> Preemption::choose(const SlotsFor& claimant, const SlotClaim& claim, By by) {
   const SlotReservations before = reservations();
   std::vector<TargetedJob> chosen;
-  for (const TargetedJob& victim : candidates(claimant, by)) {
-    if (freed_by(*victim.job, claim, before) == 0 || !may_be_chosen(*victim.job, claimant, by)) continue;
+  bool fits = false;
+  look_at_victims(claimant, by, [&](const TargetedJob& victim) {
+    if (freed_by(*victim.job, claim, before) == 0 || !may_be_chosen(*victim.job, claimant, by)) return true;
     chosen.push_back(victim);
     add_workers(victim, reservations());
-    if (!reservations().fits(claim)) continue;
-    drop_unneeded(chosen, claim, before);
-    return is_within_limit(chosen, claimant, by) ? chosen : std::vector<TargetedJob>{};
-  }
-  return {};
+    fits = reservations().fits(claim);
+    return !fits;
+  });
+  if (!fits) return {};
+  drop_unneeded(chosen, claim, before);
+  return is_within_limit(chosen, claimant, by) ? chosen : std::vector<TargetedJob>{};
 }
 
 int Preemption::covered_workers(const Job& claimant, const SlotClaim& claim) {
@@ -167,10 +164,10 @@ bool Preemption::make_room_to_grow(const Job& claimant) {
 // That may be chosen, from the end of the plan's order.
 std::vector<TargetedJob> Preemption::victims_in_way(const Job& claimant) {
   const SlotsFor wanted{claimant, claimant.spec.smallest_slots()};
-  const std::vector<TargetedJob> victims = candidates(wanted, By::kLimits);
   std::vector<TargetedJob> in_way;
-  std::copy_if(victims.begin(), victims.end(), std::back_inserter(in_way), [&](const TargetedJob& each) {
-    return is_in_way(*each.job, claimant) && may_be_chosen(*each.job, wanted, By::kLimits);
+  look_at_victims(wanted, By::kLimits, [&](const TargetedJob& victim) {
+    if (is_in_way(*victim.job, claimant) && may_be_chosen(*victim.job, wanted, By::kLimits)) in_way.push_back(victim);
+    return true;
   });
   return in_way;
 }
@@ -202,13 +199,14 @@ void Preemption::make_room_elsewhere(const Job& claimant, int lacking) {
   };
   const SlotsFor wanted{claimant, claimant.spec.smallest_slots()};
   std::vector<TargetedJob> chosen;
-  for (const TargetedJob& victim : candidates(wanted, By::kLimits)) {
-    if (held_by(chosen) >= lacking) break;
-    if (held_elsewhere(*victim.job, claimant) == 0) continue;
-    if (!may_be_chosen(*victim.job, wanted, By::kLimits)) continue;
+  look_at_victims(wanted, By::kLimits, [&](const TargetedJob& victim) {
+    if (held_by(chosen) >= lacking) return false;
+    if (held_elsewhere(*victim.job, claimant) == 0) return true;
+    if (!may_be_chosen(*victim.job, wanted, By::kLimits)) return true;
     chosen.push_back(victim);
     if (!is_within_limit(chosen, wanted, By::kLimits)) chosen.pop_back();
-  }
+    return true;
+  });
   if (held_by(chosen) >= lacking) {
     drop_unneeded(chosen, [&](const std::vector<TargetedJob>& fewer) { return held_by(fewer) >= lacking; });
   } else if (coming_elsewhere(claimant) < lacking && displace_for(claimant)) {
@@ -385,9 +383,20 @@ void Preemption::note_missed(const Job& claimant, const Helps& helps) {
   }
 }
 
-std::vector<TargetedJob> Preemption::candidates(const SlotsFor& claimant, By by) {
+void Preemption::look_at_victims(const SlotsFor& claimant, By by, const std::function<bool(const TargetedJob&)>& look) {
+  if (by == By::kLimits && is_scarce()) {
+    for (const TargetedJob& victim : by_shares(claimant)) {
+      if (!look(victim)) return;
+    }
+    return;
+  }
+  for (auto victim = victims_.rbegin(); victim != victims_.rend(); ++victim) {
+    if (!look(*victim)) return;
+  }
+}
+
+std::vector<TargetedJob> Preemption::by_shares(const SlotsFor& claimant) {
   const std::vector<TargetedJob> victims(victims_.rbegin(), victims_.rend());
-  if (by != By::kLimits || !is_scarce()) return victims;
   std::vector<const Job*> jobs;
   jobs.reserve(victims.size());
   for (const TargetedJob& each : victims) jobs.push_back(each.job);
@@ -453,7 +462,7 @@ std::optional<Reason> Preemption::why_held_up(const Job& claimant, int free) {
     victim = bar->by == PreemptionBar::kOften || bar->by == PreemptionBar::kRefused ? each.job->id : JobId();
   }
   if (!first) return std::nullopt;
-  const std::int64_t until = told_in_utc(draft_.state(), first->until);
+  const std::int64_t until = utc_second_from(draft_.state(), first->until);
   if (first->by == PreemptionBar::kClaimantWaits) {
     return reason::PreemptsLater{.needed = wanted.slots,
                                  .free = free,
@@ -530,7 +539,7 @@ void Preemption::ask(const TargetedJob& victim, JobId claimant) {
   const bool is_asked = limits_.awaits_answer(job);
   const Instant until = is_asked ? job.preemption.asked->answer_by : draft_.now() + job.spec.elastic.grace;
   const reason::AskedToLeave why{.for_job = is_asked ? job.preemption.asked->for_job : claimant,
-                                 .until_unix = told_in_utc(draft_.state(), until)};
+                                 .until_unix = utc_second_from(draft_.state(), until)};
   if (is_asked) return keep_size(draft_, job, *victim.target, why);
   draft_.conclude(job, AskIntent{.job = job.id, .for_job = claimant}, why, draft_.planned_target(job));
 }
@@ -546,7 +555,7 @@ std::optional<Reason> Preemption::why_kept(const Job& job) {
   if (is_missed(job)) return end_of(job);
   if (auto barred = preemption_barred(draft_, job)) return barred;
   if (const auto refused = limits_.refused_until(job)) {
-    return reason::RefusesToLeave{.again_unix = told_in_utc(draft_.state(), *refused)};
+    return reason::RefusesToLeave{.again_unix = utc_second_from(draft_.state(), *refused)};
   }
   const auto often = limits().bar_of(job);
   if (!often) return std::nullopt;
@@ -555,7 +564,7 @@ std::optional<Reason> Preemption::why_kept(const Job& job) {
   return reason::PreemptedOften{.pool = of_pool,
                                 .limit = of_pool ? *churn.pool : *churn.per_job,
                                 .window = churn.window,
-                                .again_unix = told_in_utc(draft_.state(), often->until)};
+                                .again_unix = utc_second_from(draft_.state(), often->until)};
 }
 
 // Some job that needed its slots has no intent in this decision: it still lacks them, unless it waits for its state now

@@ -14,6 +14,7 @@
 // preempted, but for what their own tenants are guaranteed.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -83,8 +84,10 @@ class Preemption {
   enum class By { kLimits, kNeed };
   // Those that together make room, as few as the claim needs; none: all are not enough. Changes the reservations.
   [[nodiscard]] std::vector<TargetedJob> choose(const SlotsFor& claimant, const SlotClaim& claim, By by);
-  // Jobs that may give way for the claim, as far as shares go, in the order in which they are looked at.
-  [[nodiscard]] std::vector<TargetedJob> candidates(const SlotsFor& claimant, By by);
+  // Jobs that may give way for the claim, as far as shares go, one after another until `look` says false.
+  void look_at_victims(const SlotsFor& claimant, By by, const std::function<bool(const TargetedJob&)>& look);
+  // While the pool's limit is scarce.
+  [[nodiscard]] std::vector<TargetedJob> by_shares(const SlotsFor& claimant);
   // The pool's limit lets some of them through only.
   [[nodiscard]] bool is_scarce();
   // What the plan gives each tenant.

@@ -147,10 +147,8 @@ void suggest_end_of_cooldown(const ClusterState& state, const Job& job, Explanat
     holder = id;
   }
   if (!first) return;
-  constexpr std::int64_t kSecondUs = 1'000'000;
-  const std::int64_t until = (utc_us(state, first->at) + kSecondUs - 1) / kSecondUs;
-  out.advice.push_back("wait until " + utc_clock_text(until) + ": " + holder.text() + " keeps its slots until then (" +
-                       first->by + ")");
+  out.advice.push_back("wait until " + utc_clock_text(utc_second_from(state, first->at)) + ": " + holder.text() +
+                       " keeps its slots until then (" + first->by + ")");
 }
 
 // Jobs that were preempted for it give up all that it lacks: there is nothing to do but to wait for them.

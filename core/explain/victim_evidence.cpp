@@ -1,7 +1,6 @@
 #include "core/explain/victim_evidence.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <tuple>
 
 #include "base/calendar.hpp"
@@ -65,12 +64,6 @@ std::vector<BoundJob> bound_jobs(const ClusterState& state, const Job& job) {
   return bound;
 }
 
-// In whole seconds, not before the moment.
-std::string clock_after(const ClusterState& state, Instant at) {
-  constexpr std::int64_t kSecondUs = 1'000'000;
-  return utc_clock_text((utc_us(state, at) + kSecondUs - 1) / kSecondUs);
-}
-
 }  // namespace
 
 int slots_held_for(const ClusterState& state, const Job& holder, const Job& job) {
@@ -92,13 +85,15 @@ std::vector<std::string> min_runtime_evidence(const ClusterState& state, const J
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < told; ++i) {
     lines.push_back(bound[i].job.text() + ", of a lower priority, keeps " + counted(bound[i].slots, "slot") +
-                    " until " + clock_after(state, bound[i].until) + ", when its minimum run time ends");
+                    " until " + utc_clock_text(utc_second_from(state, bound[i].until)) +
+                    ", when its minimum run time ends");
   }
   if (told == bound.size()) return lines;
   int slots = 0;
   for (std::size_t i = told; i < bound.size(); ++i) slots += bound[i].slots;
   lines.push_back(counted(static_cast<double>(bound.size() - told), "more job") + " of lower priorities keep " +
-                  counted(slots, "slot") + " likewise, the last until " + clock_after(state, bound.back().until));
+                  counted(slots, "slot") + " likewise, the last until " +
+                  utc_clock_text(utc_second_from(state, bound.back().until)));
   return lines;
 }
 

@@ -16,6 +16,12 @@ namespace tidepool::core {
   return Instant::from_micros(unix_us - state.utc_us_at_zero);
 }
 
+// In whole seconds since 1970, not before the moment: from when on something will be so, as it is told to people.
+[[nodiscard]] inline std::int64_t utc_second_from(const ClusterState& state, Instant at) {
+  constexpr std::int64_t kSecond = 1'000'000;
+  return (utc_us(state, at) + kSecond - 1) / kSecond;
+}
+
 // In days since 1970.
 [[nodiscard]] inline std::int64_t day_in_utc(const ClusterState& state, Instant at) {
   return day_of(utc_us(state, at));

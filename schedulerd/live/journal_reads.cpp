@@ -5,6 +5,7 @@
 #include "base/json.hpp"
 #include "schedulerd/live/policies/policy_evaluator.hpp"
 #include "schedulerd/live/store/policy_rows.hpp"
+#include "schedulerd/live/store/token_rows.hpp"
 
 namespace tidepool::live {
 namespace {
@@ -61,10 +62,7 @@ Result<std::optional<leader::EndedNote>> JournalReads::ended(JobId job) {
 
 Result<std::vector<TokenRecord>> JournalReads::tokens() {
   std::vector<TokenRecord> found;
-  TP_TRY(find_tokens_.each([&](const Row& row) {
-    found.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), row.maybe_integer(6),
-                     row.integer(7) != 0});
-  }));
+  TP_TRY(find_tokens_.each([&](const Row& row) { found.push_back(token_at(row)); }));
   return found;
 }
 

@@ -122,7 +122,7 @@ void TurnWriter::tell(std::vector<Turn>& turns) {
   const auto newest = std::find_if(turns.rbegin(), turns.rend(), [](const Turn& turn) { return turn.picture; });
   if (newest != turns.rend()) links_.publisher.publish(newest->picture);
   for (Turn& turn : turns) {
-    if (!turn.result.rows.empty()) on_turn_(turn.took);
+    if (!turn.result.rows.empty() || turn.took.commit) on_turn_(turn.took);
     for (const auto& answer : turn.result.answers) turn.answers.at(answer.item)(answer.receipt);
     if (!turn.result.orders.empty()) links_.outbox.post(std::move(turn.result.orders));
     std::vector<core::Event> events;

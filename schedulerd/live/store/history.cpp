@@ -14,6 +14,7 @@
 #include "schedulerd/live/store/node_trust_rows.hpp"
 #include "schedulerd/live/store/policy_rows.hpp"
 #include "schedulerd/live/store/sqlite.hpp"
+#include "schedulerd/live/store/token_rows.hpp"
 
 namespace tidepool::live {
 namespace {
@@ -28,11 +29,6 @@ nlohmann::json json_at(const Row& row, int column) {
   // Our own rows: as large as the cluster makes them.
   auto parsed = parse_json(row.text(column), {.bytes_max = 1U << 30U, .depth_max = 64, .values_max = 1U << 30U});
   return parsed.ok() ? *std::move(parsed) : nlohmann::json::object();
-}
-
-TokenRecord token_at(const Row& row) {
-  return {row.text(0), row.text(1), row.text(2),          row.text(3),
-          row.text(4), row.text(5), row.maybe_integer(6), row.integer(7) != 0};
 }
 
 core::Event event_at(const Row& row) {

@@ -34,6 +34,15 @@ struct Scattered {
   void let_go(JobId id) {
     for (const WorkerId worker : std::vector<WorkerId>(pool.story.job(id).membership.workers)) pool.story.exit(worker);
   }
+  // Jobs that move keep their size all the time.
+  void settle_moved() {
+    for (int round = 0; round < 4; ++round) {
+      for (const JobId id : jobs) {
+        pool.story.settle(id);
+        CHECK(pool.story.job(id).size() == 1);
+      }
+    }
+  }
   JobId submit_gang(int priority = 0) {
     core::JobSpec spec = SharedPool::spec("vision", 1);
     spec.gpus_per_worker = 4;
@@ -81,12 +90,7 @@ TEST_CASE("a group that has to be on one node has nodes cleared for it like a wo
   CHECK(scattered.told(groups) == "waits for 4 slots of one node; workers of other jobs leave nodes for it");
   CHECK_THAT(core::sentence(decision.plan.front().reason),
              Catch::Contains("so that " + groups.text() + " finds 4 slots of one node for a group; "));
-  for (int round = 0; round < 4; ++round) {
-    for (const JobId id : scattered.jobs) {
-      pool.story.settle(id);
-      CHECK(pool.story.job(id).size() == 1);
-    }
-  }
+  scattered.settle_moved();
   pool.story.settle(groups);
   CHECK(pool.story.job(groups).size() == 4);
 }
@@ -96,12 +100,7 @@ TEST_CASE("jobs that can hand their state on move for a gang, and are never smal
   SharedPool& pool = scattered.pool;
   const JobId gang = scattered.submit_gang();
   CHECK(names_of(pool.story.decide()) == "move move");
-  for (int round = 0; round < 4; ++round) {
-    for (const JobId id : scattered.jobs) {
-      pool.story.settle(id);
-      CHECK(pool.story.job(id).size() == 1);
-    }
-  }
+  scattered.settle_moved();
   pool.story.settle(gang);
   CHECK(pool.story.job(gang).size() == 1);
 }
