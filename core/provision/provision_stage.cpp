@@ -286,6 +286,12 @@ class NodePlanner {
     return std::count_if(owners.begin(), owners.end(), [](WorkerId owner) { return bool(owner); });
   }
 
+  // For the workers of a node that have no room elsewhere.
+  struct Lacking {
+    int slots = 0;                 // that jobs give up, whichever lose least by it
+    std::vector<SizeStep> groups;  // that jobs give up of their own: the slots of others may be in no domain
+  };
+
   // What a slot of the node brings: what jobs would lose without it, wherever they lose least, if they made the best
   // of what is free. None: some job there cannot go elsewhere now, or all will soon have ended.
   [[nodiscard]] std::optional<Money> worth_of(const PoolNode& mine, const PoolSpec& spec,
@@ -297,7 +303,7 @@ class NodePlanner {
     }
     NodeRoom elsewhere(state_);
     elsewhere.leave_out(mine.node);
-    int lacking = 0;
+    Lacking lacking;
     bool any_stays = false;
     for (const auto& [id, on_it] : workers) {
       const Job& job = *state_.find_job(id);
@@ -306,9 +312,7 @@ class NodePlanner {
       const std::string type = job.spec.mixed_types ? kAnyType : state_.find_node(mine.node)->slot_type;
       const int fit = std::min(here, elsewhere.workers_of(job, type));
       elsewhere.take(job, fit, type);
-      const int slots = (here - fit) * job.spec.gpus_per_worker;
-      if (slots > 0 && (job.spec.gpus_per_worker > 1 || has_groups(job.spec))) return std::nullopt;
-      lacking += slots;
+      if (here > fit && !add_lacking(job, here - fit, lacking)) return std::nullopt;
       const auto end = expected_end(job);
       any_stays = any_stays || !end || *end - now_ > kEmptiedWithin;
     }
@@ -318,18 +322,35 @@ class NodePlanner {
     return scaled(spec.worth_per_slot_hour, *lost / spec.slots_per_node);
   }
 
+  // False: the workers that have no room elsewhere need slots in a place of their own, and cannot be given up.
+  [[nodiscard]] static bool add_lacking(const Job& job, int workers, Lacking& lacking) {
+    if (!has_groups(job.spec)) {
+      lacking.slots += workers;
+      return job.spec.gpus_per_worker == 1;
+    }
+    const auto step = step_down(job, workers);
+    if (step) lacking.groups.push_back(*step);
+    return step.has_value();
+  }
+
   // In slots fully used; none: jobs cannot give up those that lack for its workers.
-  [[nodiscard]] std::optional<double> lost_without(const PoolNode& mine, const PoolSpec& spec, int lacking,
+  [[nodiscard]] std::optional<double> lost_without(const PoolNode& mine, const PoolSpec& spec, const Lacking& lacking,
                                                    const std::vector<SizeStep>& into_free) const {
     std::vector<SizeStep> steps = steps_down(state_, state_.find_node(mine.node)->slot_type);
-    if (!lost_with(steps, lacking)) return std::nullopt;
     int unused = orders_.room().free();
+    for (const SizeStep& given : lacking.groups) {
+      unused += given.slots();
+      std::erase_if(steps, [&](const SizeStep& step) { return step.job == given.job; });
+    }
+    if (!lost_with(steps, lacking.slots)) return std::nullopt;
     for (const SizeStep& step : into_free) {
       unused -= step.slots();
       steps.push_back(step);
     }
     sort_by_use(steps);
-    return lost_with(steps, std::max(0, spec.slots_per_node - unused));
+    const auto lost = lost_with(steps, std::max(0, spec.slots_per_node - unused));
+    if (!lost) return std::nullopt;
+    return use_of(lacking.groups) + *lost;
   }
 
   [[nodiscard]] static bool may_move(const Job& job) {

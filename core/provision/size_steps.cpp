@@ -75,13 +75,6 @@ std::vector<SizeStep> taken_in_turn(const std::vector<SizeStep>& steps, const St
   return taken;
 }
 
-// In slots.
-double use_of(const std::vector<SizeStep>& steps) {
-  double use = 0;
-  for (const SizeStep& step : steps) use += step.use * step.slots();
-  return use;
-}
-
 }  // namespace
 
 void sort_by_use(std::vector<SizeStep>& steps) {
@@ -142,6 +135,12 @@ NodeMore with_node_more(const std::vector<SizeStep>& steps, const StepRoom& room
   return more;
 }
 
+double use_of(const std::vector<SizeStep>& steps) {
+  double use = 0;
+  for (const SizeStep& step : steps) use += step.use * step.slots();
+  return use;
+}
+
 std::vector<SizeStep> steps_down(const ClusterState& state, const std::string& slot_type) {
   std::vector<SizeStep> steps;
   for (const auto& [id, job] : state.jobs) {
@@ -158,6 +157,14 @@ std::vector<SizeStep> steps_down(const ClusterState& state, const std::string& s
   }
   sort_by_use(steps);
   return steps;
+}
+
+std::optional<SizeStep> step_down(const Job& job, int workers) {
+  const auto& sizes = job.spec.elastic.sizes;
+  const auto above = std::upper_bound(sizes.begin(), sizes.end(), job.size() - workers);
+  if (above == sizes.begin()) return std::nullopt;
+  const int least = *std::prev(above);
+  return SizeStep{.job = &job, .from = least, .to = job.size(), .use = use_of_more(job, least, job.size())};
 }
 
 std::optional<double> lost_with(const std::vector<SizeStep>& steps, int slots) {

@@ -52,8 +52,12 @@ struct NodeMore {
   double use = 0;
 };
 [[nodiscard]] NodeMore with_node_more(const std::vector<SizeStep>& steps, const StepRoom& room, const PoolSpec& pool);
+// What these bring together, in slots.
+[[nodiscard]] double use_of(const std::vector<SizeStep>& steps);
 // Steps down of jobs that run on slots of this type alone, those that lose least first. Empty: of any type.
 [[nodiscard]] std::vector<SizeStep> steps_down(const ClusterState& state, const std::string& slot_type);
+// The one by which the job gives up so many workers, or more; none: it may not have as few as would be left.
+[[nodiscard]] std::optional<SizeStep> step_down(const Job& job, int workers);
 // The least use, in slots, that these lose with so many slots; none: they cannot give up as many.
 [[nodiscard]] std::optional<double> lost_with(const std::vector<SizeStep>& steps, int slots);
 

@@ -117,6 +117,20 @@ JobId one_of_two_groups(PoolStory& story, int slots) {
   return job;
 }
 
+// Of 100 ms each, with so many samples.
+void twenty_steps(PoolStory& story, JobId id, std::int64_t samples) {
+  const core::Job& job = story.job(id);
+  core::StepsMeasured report{.job = id,
+                             .generation = job.membership.generation,
+                             .last_step = job.progress.step + 20,
+                             .steps = 20,
+                             .elapsed = Duration::seconds(2),
+                             .samples = 20 * samples};
+  report.shares = job.shares.used.number;
+  story.pass(report.elapsed);
+  story.learn(std::move(report));
+}
+
 // What is said of nodes once there are such pools, and the policy wants the job to have so many workers.
 std::vector<std::string> said_of(PoolStory& story, JobId job, int wish, const core::PoolSpec& pool) {
   story.wish(job, wish);
@@ -138,6 +152,31 @@ TEST_CASE("A job that runs gets a node for a whole group more, and grows to it")
   CHECK(story.job(job).size() == 8);
   const auto nodes = story.nodes_of(job);
   CHECK(std::count(nodes.begin(), nodes.end(), node) == 4);
+  CHECK(story.plan().empty());
+}
+
+TEST_CASE("A node that holds a group which does not pay is emptied, and the job gives up that group") {
+  for (const bool pays : {false, true}) {
+    PoolStory story(std::vector<core::PoolSpec>{});
+    const JobId job = one_of_two_groups(story, 4);
+    core::PoolSpec pool = nodes_of(4);
+    REQUIRE(said_of(story, job, 8, pool).size() == 1);
+    story.learn(core::PoolNodeCreated{1, "i-1", {}});
+    const NodeId node = story.node(4, "gpu-1");
+    story.settle(job);
+    REQUIRE(story.job(job).size() == 8);
+    twenty_steps(story, job, pays ? 128 : 64);  // of 64 samples with one group
+    CHECK(story.plan().empty());
+    story.pass(pool.idle);
+    const auto said = story.plan();
+    REQUIRE(said.size() == (pays ? 0 : 1));
+    if (pays) continue;
+    CHECK(said.front() == "gpu-1: emptied: without it jobs lose less than the 1 an hour that each of its slots costs");
+    story.settle(job);
+    CHECK(story.job(job).size() == 4);
+    const auto nodes = story.nodes_of(job);
+    CHECK(std::count(nodes.begin(), nodes.end(), node) == 0);
+  }
 }
 
 TEST_CASE("No node is bought for a group that does not fit on it, that does not pay, or that has room already") {
@@ -181,7 +220,7 @@ TEST_CASE("A group that brings more together is not held up by a job that would 
   CHECK_THAT(said.front(), Catch::StartsWith("gpu-1: one more node for job-1 to grow 4 -> 8"));
 }
 
-TEST_CASE("A node that holds a group is emptied only where another node has room for the group") {
+TEST_CASE("A node that holds the only group of a job is emptied only where another node has room for it") {
   for (const bool has_room : {false, true}) {
     core::PoolSpec pool = nodes_of(2);
     pool.min = 1;
