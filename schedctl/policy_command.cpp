@@ -166,6 +166,18 @@ void require_sound(const host::PolicyFile& file, const std::string& path) {
                           "\": " + first->differences.front() + "; see all: schedctl policy test " + path);
 }
 
+json params_of(const std::vector<std::string>& given) {
+  json params = json::object();
+  for (const std::string& each : given) {
+    const auto equals = each.find('=');
+    if (equals == std::string::npos || equals == 0) fail(kExitUsage, each + " is not NAME=VALUE, such as most=4");
+    const std::string text = each.substr(equals + 1);
+    const json value = json::parse(text, nullptr, false);
+    params[each.substr(0, equals)] = value.is_number() || value.is_boolean() ? value : json(text);
+  }
+  return params;
+}
+
 bool names_policy_file(const std::string& policy) {
   return policy.find('/') != std::string::npos || policy.ends_with(".lua") || policy.ends_with(".so");
 }

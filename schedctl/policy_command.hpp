@@ -2,6 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "policies/host/policy_file.hpp"
 #include "schedctl/app.hpp"
@@ -19,6 +22,9 @@ void add_policy_file_commands(CLI::App& app, Chosen& chosen);
 // Throws Failure if the policy cannot be run or one of its tests fails, as the daemon refuses to activate it. Says on
 // standard error if it has none.
 void require_sound(const policies::host::PolicyFile& file, const std::string& path);
+
+// What `--param` is given, as the parameters of a run: "most=4" as a number, a boolean or a text. Throws Failure.
+[[nodiscard]] nlohmann::json params_of(const std::vector<std::string>& given);
 
 // Whether --policy names a file and not a built-in policy.
 [[nodiscard]] bool names_policy_file(const std::string& policy);

@@ -77,19 +77,6 @@ std::string at_daemon(Session& session, Asked& asked) {
   return file.manifest.name;
 }
 
-// "most=4" as a number, a boolean or a text.
-json params_of(const std::vector<std::string>& given) {
-  json params = json::object();
-  for (const std::string& each : given) {
-    const auto equals = each.find('=');
-    if (equals == std::string::npos || equals == 0) fail(kExitUsage, each + " is not NAME=VALUE, such as most=4");
-    const std::string text = each.substr(equals + 1);
-    const json value = json::parse(text, nullptr, false);
-    params[each.substr(0, equals)] = value.is_number() || value.is_boolean() ? value : json(text);
-  }
-  return params;
-}
-
 json post(Session& session, const std::string& name, const std::string& what, const json& body) {
   return session.send(
       {.method = "POST", .path = "/v1/policies/" + escape_url(name) + "/" + what, .body = body.dump(), .headers = {}});

@@ -182,34 +182,42 @@ class NodePlanner {
   void buy_for_growth() {
     if (orders_.room().coming() > 0 || any_goes()) return;
     for (const NodePool* pool : orders_.by_price()) {
-      const bool is_used = orders_.room().free() * kFreeParts < pool->spec.slots_per_node;
-      if (!is_used || !may_buy(*pool) || orders_.within_bounds(*pool, 1) == 0) continue;
-      if (const auto why = growth_by(pool->spec)) return orders_.create(pool->spec, *why);
+      const bool any_free = orders_.room().free() * kFreeParts >= pool->spec.slots_per_node;
+      if ((any_free && !any_in_groups()) || !may_buy(*pool) || orders_.within_bounds(*pool, 1) == 0) continue;
+      const std::vector<SizeStep> steps = steps_up(state_, {pool->spec, now_, now_ + pool->spec.lead_time});
+      if (any_free && any_fits(steps)) continue;
+      if (const auto why = growth_by(pool->spec, steps)) return orders_.create(pool->spec, *why);
     }
+  }
+
+  [[nodiscard]] bool any_in_groups() const {
+    return std::any_of(state_.jobs.begin(), state_.jobs.end(),
+                       [](const auto& any) { return has_groups(any.second->spec) && runs_at_rest(*any.second); });
+  }
+
+  // What is free would do for some job; what is left beside whole groups does for none with groups.
+  [[nodiscard]] bool any_fits(const std::vector<SizeStep>& steps) const {
+    return std::any_of(steps.begin(), steps.end(), [&](const SizeStep& step) {
+      return !has_groups(step.job->spec) || orders_.room().workers_of(*step.job, step.type) >= step.to - step.from;
+    });
   }
 
   // The best that jobs could make of the node together, beside what is free; slots that none would take cost money,
   // too.
-  [[nodiscard]] std::optional<reason::NodeForGrowth> growth_by(const PoolSpec& spec) const {
-    const std::vector<SizeStep> steps = steps_up(state_, {spec, now_, now_ + spec.lead_time});
-    const int free = orders_.room().free();
-    const double use = use_of_slots_more(steps, free, spec.slots_per_node);
-    const Money worth = scaled(spec.worth_per_slot_hour, use);
+  [[nodiscard]] std::optional<reason::NodeForGrowth> growth_by(const PoolSpec& spec,
+                                                               const std::vector<SizeStep>& steps) const {
+    const NodeMore more = with_node_more(steps, {orders_.room(), orders_.room().free()}, spec);
+    const Money worth = scaled(spec.worth_per_slot_hour, more.use);
     if (worth <= scaled(spec.price_per_slot_hour, kBuyAbove)) return std::nullopt;
-    return told_of(steps, spec, {.use = use, .worth = worth});
+    reason::NodeForGrowth why = told_of(more, spec);
+    why.worth = worth;
+    return why;
   }
 
-  struct Growth {
-    double use;
-    Money worth;
-  };
   // Names the job that would take most of it.
-  [[nodiscard]] std::optional<reason::NodeForGrowth> told_of(const std::vector<SizeStep>& steps, const PoolSpec& spec,
-                                                             const Growth& growth) const {
+  [[nodiscard]] static reason::NodeForGrowth told_of(const NodeMore& more, const PoolSpec& spec) {
     std::map<JobId, SizeStep> grown;
-    for (const SizeStep& step : best_within(steps, orders_.room().free() + spec.slots_per_node)) {
-      grown.try_emplace(step.job->id, step).first->second.to = step.to;
-    }
+    for (const SizeStep& step : more.best) grown.try_emplace(step.job->id, step).first->second.to = step.to;
     const auto most = std::max_element(grown.begin(), grown.end(), [](const auto& one, const auto& other) {
       return one.second.slots() < other.second.slots();
     });
@@ -217,8 +225,7 @@ class NodePlanner {
     why.job = most->first;
     why.from = most->second.from;
     why.to = most->second.to;
-    why.use = growth.use;
-    why.worth = growth.worth;
+    why.use = more.use;
     return why;
   }
 
@@ -237,8 +244,12 @@ class NodePlanner {
       const PoolSpec& spec = (*pool)->spec;
       const int staying = state_.pools.staying(spec.name);
       if (staying <= least_of(**pool) || has_idle(spec)) continue;
-      for (const PoolNode* mine : at_rest_in(spec)) {
-        const auto worth = worth_of(*mine, spec);
+      const std::vector<const PoolNode*> at_rest = at_rest_in(spec);
+      if (at_rest.empty()) continue;
+      const std::vector<SizeStep> into_free =
+          best_within(steps_up(state_, {spec, now_, now_}), {orders_.room(), orders_.room().free()});
+      for (const PoolNode* mine : at_rest) {
+        const auto worth = worth_of(*mine, spec, into_free);
         if (!worth) continue;
         if (wish_of(**pool) != nullptr) return empty(*mine, kEmptiedWithin, beyond_wish(**pool, staying, {}));
         if (*worth >= scaled(spec.price_per_slot_hour, kSellBelow)) continue;
@@ -275,9 +286,16 @@ class NodePlanner {
     return std::count_if(owners.begin(), owners.end(), [](WorkerId owner) { return bool(owner); });
   }
 
+  // For the workers of a node that have no room elsewhere.
+  struct Lacking {
+    int slots = 0;                 // that jobs give up, whichever lose least by it
+    std::vector<SizeStep> groups;  // that jobs give up of their own: the slots of others may be in no domain
+  };
+
   // What a slot of the node brings: what jobs would lose without it, wherever they lose least, if they made the best
   // of what is free. None: some job there cannot go elsewhere now, or all will soon have ended.
-  [[nodiscard]] std::optional<Money> worth_of(const PoolNode& mine, const PoolSpec& spec) const {
+  [[nodiscard]] std::optional<Money> worth_of(const PoolNode& mine, const PoolSpec& spec,
+                                              const std::vector<SizeStep>& into_free) const {
     std::map<JobId, std::vector<WorkerId>> workers;
     std::set<WorkerId> seen;
     for (const WorkerId owner : state_.find_node(mine.node)->owners) {
@@ -285,7 +303,7 @@ class NodePlanner {
     }
     NodeRoom elsewhere(state_);
     elsewhere.leave_out(mine.node);
-    int lacking = 0;
+    Lacking lacking;
     bool any_stays = false;
     for (const auto& [id, on_it] : workers) {
       const Job& job = *state_.find_job(id);
@@ -294,30 +312,45 @@ class NodePlanner {
       const std::string type = job.spec.mixed_types ? kAnyType : state_.find_node(mine.node)->slot_type;
       const int fit = std::min(here, elsewhere.workers_of(job, type));
       elsewhere.take(job, fit, type);
-      const int slots = (here - fit) * job.spec.gpus_per_worker;
-      if (slots > 0 && (job.spec.gpus_per_worker > 1 || has_groups(job.spec))) return std::nullopt;
-      lacking += slots;
+      if (here > fit && !add_lacking(job, here - fit, lacking)) return std::nullopt;
       const auto end = expected_end(job);
       any_stays = any_stays || !end || *end - now_ > kEmptiedWithin;
     }
     if (!any_stays) return std::nullopt;
-    const auto lost = lost_without(spec, state_.find_node(mine.node)->slot_type, lacking);
+    const auto lost = lost_without(mine, spec, lacking, into_free);
     if (!lost) return std::nullopt;
     return scaled(spec.worth_per_slot_hour, *lost / spec.slots_per_node);
   }
 
+  // False: the workers that have no room elsewhere need slots in a place of their own, and cannot be given up.
+  [[nodiscard]] static bool add_lacking(const Job& job, int workers, Lacking& lacking) {
+    if (!has_groups(job.spec)) {
+      lacking.slots += workers;
+      return job.spec.gpus_per_worker == 1;
+    }
+    const auto step = step_down(job, workers);
+    if (step) lacking.groups.push_back(*step);
+    return step.has_value();
+  }
+
   // In slots fully used; none: jobs cannot give up those that lack for its workers.
-  [[nodiscard]] std::optional<double> lost_without(const PoolSpec& spec, const std::string& slot_type,
-                                                   int lacking) const {
-    std::vector<SizeStep> steps = steps_down(state_, slot_type);
-    if (!lost_with(steps, lacking)) return std::nullopt;
+  [[nodiscard]] std::optional<double> lost_without(const PoolNode& mine, const PoolSpec& spec, const Lacking& lacking,
+                                                   const std::vector<SizeStep>& into_free) const {
+    std::vector<SizeStep> steps = steps_down(state_, state_.find_node(mine.node)->slot_type);
     int unused = orders_.room().free();
-    for (const SizeStep& step : best_within(steps_up(state_, {spec, now_, now_}), unused)) {
+    for (const SizeStep& given : lacking.groups) {
+      unused += given.slots();
+      std::erase_if(steps, [&](const SizeStep& step) { return step.job == given.job; });
+    }
+    if (!lost_with(steps, lacking.slots)) return std::nullopt;
+    for (const SizeStep& step : into_free) {
       unused -= step.slots();
       steps.push_back(step);
     }
     sort_by_use(steps);
-    return lost_with(steps, std::max(0, spec.slots_per_node - unused));
+    const auto lost = lost_with(steps, std::max(0, spec.slots_per_node - unused));
+    if (!lost) return std::nullopt;
+    return use_of(lacking.groups) + *lost;
   }
 
   [[nodiscard]] static bool may_move(const Job& job) {

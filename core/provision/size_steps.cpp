@@ -8,6 +8,7 @@
 #include "core/provision/node_room.hpp"
 #include "core/provision/slot_worth.hpp"
 #include "core/state/job_work.hpp"
+#include "core/state/type_records.hpp"
 #include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {
@@ -44,6 +45,36 @@ bool is_on_type(const ClusterState& state, const Job& job, const std::string& sl
                      [&](WorkerId id) { return state.find_node(state.find_worker(id)->node)->slot_type == slot_type; });
 }
 
+bool is_in_groups(const SizeStep& step) {
+  return has_groups(step.job->spec);
+}
+
+// False: groups find no room. Of other jobs slots alone count, however they lie.
+bool take_step(NodeRoom& nodes, const SizeStep& step) {
+  const int workers = step.to - step.from;
+  const int fit = std::min(workers, nodes.workers_of(*step.job, step.type));
+  if (is_in_groups(step) && fit < workers) return false;
+  nodes.take(*step.job, fit, step.type);
+  return true;
+}
+
+// Each that has room beside those before it, of each job those that follow on each other.
+std::vector<SizeStep> taken_in_turn(const std::vector<SizeStep>& steps, const StepRoom& room) {
+  std::vector<SizeStep> taken;
+  std::map<JobId, int> reached;
+  int slots = room.slots;
+  std::optional<NodeRoom> nodes;  // where no job has groups, slots alone count
+  if (std::any_of(steps.begin(), steps.end(), is_in_groups)) nodes.emplace(room.nodes);
+  for (const SizeStep& step : steps) {
+    const int at = reached.try_emplace(step.job->id, step.job->size()).first->second;
+    if (step.from != at || step.slots() > slots || (nodes && !take_step(*nodes, step))) continue;
+    reached[step.job->id] = step.to;
+    slots -= step.slots();
+    taken.push_back(step);
+  }
+  return taken;
+}
+
 }  // namespace
 
 void sort_by_use(std::vector<SizeStep>& steps) {
@@ -65,8 +96,8 @@ bool runs_at_rest(const Job& job) {
 std::vector<SizeStep> steps_up(const ClusterState& state, const SlotsMore& more) {
   std::vector<SizeStep> steps;
   for (const auto& [id, job] : state.jobs) {
-    const bool is_bound = job->spec.scaling.price_cap || has_groups(job->spec);
-    if (!runs_at_rest(*job) || !suits(*job, more.spec) || is_bound) continue;
+    if (!runs_at_rest(*job) || !suits(*job, more.spec) || job->spec.scaling.price_cap) continue;
+    const std::string type = bound_type(state, *job).value_or(kAnyType);
     const double part = part_with(*job, more);
     const int most = most_for(*job);
     int from = job->size();
@@ -75,7 +106,7 @@ std::vector<SizeStep> steps_up(const ClusterState& state, const SlotsMore& more)
       if (to <= from) continue;
       if (to > most) break;
       use = std::min(use, use_of_more(*job, from, to));
-      steps.push_back({.job = job.get(), .from = from, .to = to, .use = use * part});
+      steps.push_back({.job = job.get(), .from = from, .to = to, .use = use * part, .type = type});
       from = to;
     }
   }
@@ -85,24 +116,29 @@ std::vector<SizeStep> steps_up(const ClusterState& state, const SlotsMore& more)
   return steps;
 }
 
-std::vector<SizeStep> best_within(const std::vector<SizeStep>& steps, int slots) {
-  std::vector<SizeStep> best;
-  std::map<JobId, int> reached;
-  for (const SizeStep& step : steps) {
-    const int at = reached.try_emplace(step.job->id, step.job->size()).first->second;
-    if (step.from != at || step.slots() > slots) continue;
-    reached[step.job->id] = step.to;
-    slots -= step.slots();
-    best.push_back(step);
-  }
-  return best;
+std::vector<SizeStep> best_within(const std::vector<SizeStep>& steps, const StepRoom& room) {
+  std::vector<SizeStep> best = taken_in_turn(steps, room);
+  if (std::none_of(steps.begin(), steps.end(), is_in_groups)) return best;
+  // A slot that goes to a better step may be the one for want of which a whole group has no room.
+  std::vector<SizeStep> groups_first;
+  std::copy_if(steps.begin(), steps.end(), std::back_inserter(groups_first), is_in_groups);
+  std::remove_copy_if(steps.begin(), steps.end(), std::back_inserter(groups_first), is_in_groups);
+  std::vector<SizeStep> other = taken_in_turn(groups_first, room);
+  return use_of(other) > use_of(best) ? other : best;
 }
 
-double use_of_slots_more(const std::vector<SizeStep>& steps, int free, int more) {
+NodeMore with_node_more(const std::vector<SizeStep>& steps, const StepRoom& room, const PoolSpec& pool) {
+  NodeRoom nodes = room.nodes;
+  nodes.add(pool, 1);
+  NodeMore more{.best = best_within(steps, {nodes, room.slots + pool.slots_per_node})};
+  more.use = (use_of(more.best) - use_of(best_within(steps, room))) / pool.slots_per_node;
+  return more;
+}
+
+double use_of(const std::vector<SizeStep>& steps) {
   double use = 0;
-  for (const SizeStep& step : best_within(steps, free + more)) use += step.use * step.slots();
-  for (const SizeStep& step : best_within(steps, free)) use -= step.use * step.slots();
-  return use / more;
+  for (const SizeStep& step : steps) use += step.use * step.slots();
+  return use;
 }
 
 std::vector<SizeStep> steps_down(const ClusterState& state, const std::string& slot_type) {
@@ -121,6 +157,14 @@ std::vector<SizeStep> steps_down(const ClusterState& state, const std::string& s
   }
   sort_by_use(steps);
   return steps;
+}
+
+std::optional<SizeStep> step_down(const Job& job, int workers) {
+  const auto& sizes = job.spec.elastic.sizes;
+  const auto above = std::upper_bound(sizes.begin(), sizes.end(), job.size() - workers);
+  if (above == sizes.begin()) return std::nullopt;
+  const int least = *std::prev(above);
+  return SizeStep{.job = &job, .from = least, .to = job.size(), .use = use_of_more(job, least, job.size())};
 }
 
 std::optional<double> lost_with(const std::vector<SizeStep>& steps, int slots) {

@@ -13,11 +13,14 @@
 
 namespace tidepool::core {
 
+class NodeRoom;
+
 struct SizeStep {
   const Job* job = nullptr;
   int from = 0;  // workers
   int to = 0;
-  double use = 0;  // of each of its slots, beside one of the job's smallest size (slot_worth.hpp)
+  double use = 0;         // of each of its slots, beside one of the job's smallest size (slot_worth.hpp)
+  std::string type = {};  // of a step up: the type of slot to which the job is bound; empty = any
 
   [[nodiscard]] int slots() const;
 };
@@ -28,20 +31,33 @@ void sort_by_use(std::vector<SizeStep>& steps);
 [[nodiscard]] bool runs_at_rest(const Job& job);
 
 // Steps up of jobs to which slots of the pool's nodes more could be of use, the best first. What a job gains is counted
-// from `there`, when they would be there, until the job is expected to end. None of jobs with groups: which slots would
-// be in one domain is not looked at.
+// from `there`, when they would be there, until the job is expected to end.
 struct SlotsMore {
   const PoolSpec& spec;
   Instant now;
   Instant there;
 };
 [[nodiscard]] std::vector<SizeStep> steps_up(const ClusterState& state, const SlotsMore& more);
-// The best of these that so many slots have room for, of each job those that follow on each other.
-[[nodiscard]] std::vector<SizeStep> best_within(const std::vector<SizeStep>& steps, int slots);
-// Of each of so many slots more, beside those that are free, with the best of these steps. Requires: more > 0.
-[[nodiscard]] double use_of_slots_more(const std::vector<SizeStep>& steps, int free, int more);
+// So many slots, on these nodes: of a job with groups only whole ones have room there, each in one domain.
+struct StepRoom {
+  const NodeRoom& nodes;
+  int slots = 0;
+};
+// The best of these that there is room for, of each job those that follow on each other.
+[[nodiscard]] std::vector<SizeStep> best_within(const std::vector<SizeStep>& steps, const StepRoom& room);
+// The room with a node of the pool more: the best of these steps there, and the use of each slot of the node, beside
+// what there is room for without it.
+struct NodeMore {
+  std::vector<SizeStep> best;
+  double use = 0;
+};
+[[nodiscard]] NodeMore with_node_more(const std::vector<SizeStep>& steps, const StepRoom& room, const PoolSpec& pool);
+// What these bring together, in slots.
+[[nodiscard]] double use_of(const std::vector<SizeStep>& steps);
 // Steps down of jobs that run on slots of this type alone, those that lose least first. Empty: of any type.
 [[nodiscard]] std::vector<SizeStep> steps_down(const ClusterState& state, const std::string& slot_type);
+// The one by which the job gives up so many workers, or more; none: it may not have as few as would be left.
+[[nodiscard]] std::optional<SizeStep> step_down(const Job& job, int workers);
 // The least use, in slots, that these lose with so many slots; none: they cannot give up as many.
 [[nodiscard]] std::optional<double> lost_with(const std::vector<SizeStep>& steps, int slots);
 

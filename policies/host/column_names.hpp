@@ -37,7 +37,22 @@ inline constexpr std::array<Column, TIDEPOOL_JOB_COLUMNS> kJobColumns{{
     {"pinned", ColumnKind::kNumber},       {"resize_blocked", ColumnKind::kBoolean},
     {"deadline", ColumnKind::kOptional},   {"useful_expected", ColumnKind::kOptional},
     {"steps_done", ColumnKind::kNumber},   {"tenant", ColumnKind::kTenant},
-    {"price", ColumnKind::kNumber},
+    {"price", ColumnKind::kNumber},        {"boot_seconds", ColumnKind::kNumber},
+}};
+
+// A call with job and size in Lua: the cost at the size where a row holds for it, else in the mean over all sizes.
+struct CostColumn {
+  const char* name;
+  tidepool_cost_column at_size;
+  tidepool_job_column mean;
+};
+
+inline constexpr std::array<CostColumn, TIDEPOOL_COST_COLUMNS - 1> kCostColumns{{
+    {"grow_seconds_at", TIDEPOOL_COST_GROW, TIDEPOOL_JOB_GROW},
+    {"shrink_seconds_at", TIDEPOOL_COST_SHRINK, TIDEPOOL_JOB_SHRINK},
+    {"move_seconds_at", TIDEPOOL_COST_MOVE, TIDEPOOL_JOB_MOVE},
+    {"start_seconds_at", TIDEPOOL_COST_START, TIDEPOOL_JOB_START},
+    {"boot_seconds_at", TIDEPOOL_COST_BOOT, TIDEPOOL_JOB_BOOT},
 }};
 
 inline constexpr std::array<Column, TIDEPOOL_NODE_COLUMNS> kNodeColumns{{

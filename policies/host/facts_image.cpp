@@ -117,6 +117,35 @@ std::array<double, TIDEPOOL_JOB_COLUMNS> cells_of(const cluster::View& view, con
   cells[TIDEPOOL_JOB_STEPS_DONE] = job.steps_done;
   cells[TIDEPOOL_JOB_TENANT] = job.tenant.empty() ? or_nan(std::nullopt) : types.tenants.at(job.tenant);
   cells[TIDEPOOL_JOB_PRICE] = view.price_per_hour(job.placement);
+  cells[TIDEPOOL_JOB_BOOT] = job.costs.boot.to_seconds();
+  return cells;
+}
+
+// What changes to some sizes cost, as a range of one list for each job.
+struct Costs {
+  struct Row {
+    int size = 0;  // slots: the smallest for which it holds
+    const cluster::TransitionCosts* costs = nullptr;
+  };
+  explicit Costs(const cluster::View& view) {
+    for (const cluster::JobRow& job : view.jobs) {
+      for (const auto& [workers, costs] : job.costs_by_size) rows.push_back({workers * job.slots_per_worker, &costs});
+      first.push_back(static_cast<std::uint32_t>(rows.size()));
+    }
+  }
+
+  std::vector<std::uint32_t> first{0};
+  std::vector<Row> rows;
+};
+
+std::array<double, TIDEPOOL_COST_COLUMNS> cells_of(const Costs::Row& row) {
+  std::array<double, TIDEPOOL_COST_COLUMNS> cells{};
+  cells[TIDEPOOL_COST_SIZE] = row.size;
+  cells[TIDEPOOL_COST_GROW] = row.costs->grow.to_seconds();
+  cells[TIDEPOOL_COST_SHRINK] = row.costs->shrink.to_seconds();
+  cells[TIDEPOOL_COST_MOVE] = row.costs->move.to_seconds();
+  cells[TIDEPOOL_COST_START] = row.costs->start.to_seconds();
+  cells[TIDEPOOL_COST_BOOT] = row.costs->boot.to_seconds();
   return cells;
 }
 
@@ -286,6 +315,7 @@ Status write_facts(const cluster::View& view, std::span<const Param> params, std
   if (view.jobs.size() > kFactsBytes / 256 || params.size() > kParamsMax) return full;
   const Options options = options_of(view);
   const Types types(view);
+  const Costs costs(view);
   FactsHeader header{.abi = TIDEPOOL_POLICY_ABI,
                      .job_columns = TIDEPOOL_JOB_COLUMNS,
                      .now = seconds(view.now),
@@ -301,20 +331,23 @@ Status write_facts(const cluster::View& view, std::span<const Param> params, std
                      .asked = static_cast<std::uint32_t>(types.asked.size()),
                      .held = static_cast<std::uint32_t>(types.held.size()),
                      .tenant_rows = static_cast<std::uint32_t>(view.tenants.size()),
-                     .pool_rows = static_cast<std::uint32_t>(view.pools.size())};
+                     .pool_rows = static_cast<std::uint32_t>(view.pools.size()),
+                     .cost_rows = static_cast<std::uint32_t>(costs.rows.size())};
   Room room(region);
   const bool rows_fit =
       room.matrix(view.jobs, header.job_matrix, [&](const auto& row) { return cells_of(view, row, types); }) &&
       room.matrix(view.nodes, header.node_matrix, [&](const auto& row) { return cells_of(row, types.types); }) &&
       room.matrix(view.tenants, header.tenant_matrix, [&](const auto& row) { return cells_of(row, types.tenants); }) &&
-      room.matrix(view.pools, header.pool_matrix, [&](const auto& row) { return cells_of(row, types); });
+      room.matrix(view.pools, header.pool_matrix, [&](const auto& row) { return cells_of(row, types); }) &&
+      room.matrix(costs.rows, header.cost_matrix, [](const auto& row) { return cells_of(row); });
   const bool fits = rows_fit && room.copy(options.first, header.first_option) &&
                     room.copy(options.size, header.option_size) && room.copy(options.goodput, header.option_goodput) &&
                     room.copy(options.step_seconds, header.option_step_seconds) &&
-                    room.copy(types.first_asked, header.first_asked) && room.copy(types.asked, header.asked_types) &&
-                    room.copy(types.first_held, header.first_held) && room.copy(types.held, header.held_types) &&
-                    room.copy(types.held_slots, header.held_slots) && room.names(types.tenants, header.tenant_names) &&
-                    room.names(types.types, header.type_names) && room.names(types.pools, header.pool_names);
+                    room.copy(costs.first, header.first_cost) && room.copy(types.first_asked, header.first_asked) &&
+                    room.copy(types.asked, header.asked_types) && room.copy(types.first_held, header.first_held) &&
+                    room.copy(types.held, header.held_types) && room.copy(types.held_slots, header.held_slots) &&
+                    room.names(types.tenants, header.tenant_names) && room.names(types.types, header.type_names) &&
+                    room.names(types.pools, header.pool_names);
   auto* records = room.array<ParamRecord>(header.params, header.param_records);
   if (!fits || records == nullptr) return full;
   std::transform(params.begin(), params.end(), records, record_of);

@@ -1,6 +1,7 @@
 #include "policies/host/policy_test.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -25,21 +26,26 @@ Duration read_time(ObjectReader& in, const char* name, const char* usual) {
   return {};
 }
 
+// A size from 1 that is the name of an entry of a table.
+std::optional<int> size_named(const std::string& text) {
+  int size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  const bool right = error == std::errc{} && end == text.data() + text.size() && size > 0;
+  return right ? std::optional(size) : std::nullopt;
+}
+
 std::map<int, double> read_goodput(ObjectReader& in, int size_max) {
   const json& table = in.raw("goodput");
   const double power = in.number("scaling", 0.9, 0, 1);
   std::map<int, double> goodput;
   if (table.is_object()) {
     for (const auto& [text, value] : table.items()) {
-      int size = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-      const bool right = error == std::errc{} && end == text.data() + text.size() && size > 0 && value.is_number() &&
-                         value.get<double>() >= 0;
-      if (!right) {
+      const auto size = size_named(text);
+      if (!size || !value.is_number() || value.get<double>() < 0) {
         in.fail("goodput", "Invalid", "must be a table of sizes and speeds, such as {1: 1, 2: 1.8}");
         continue;
       }
-      goodput[size] = value.get<double>();
+      goodput[*size] = value.get<double>();
     }
   } else if (!table.is_null()) {
     in.fail("goodput", "WrongType", "must be a table of sizes and speeds, such as {1: 1, 2: 1.8}");
@@ -49,6 +55,36 @@ std::map<int, double> read_goodput(ObjectReader& in, int size_max) {
     goodput[size] = std::pow(size, power);
   }
   return goodput;
+}
+
+constexpr const char* kCostsForm =
+    "must be a table of sizes that are powers of two and times, such as {16: {grow: 2m, boot: 40s}}";
+
+// What changes to some sizes take; a kind that is left out takes as long as at any other size.
+std::vector<cluster::SizeCosts> read_costs(ObjectReader& in, Duration usual, std::vector<FieldError>& errors) {
+  const json& table = in.raw("costs");
+  if (!table.is_object() && !table.is_null()) in.fail("costs", "WrongType", kCostsForm);
+  std::map<int, cluster::TransitionCosts> by_size;
+  const json entries = table.is_object() ? table : json::object();
+  for (const auto& [text, value] : entries.items()) {
+    const auto size = size_named(text);
+    if (!size || !std::has_single_bit(static_cast<unsigned>(*size))) {
+      in.fail("costs", "Invalid", kCostsForm);
+      continue;
+    }
+    ObjectReader of_size(value, in.pointer_of("costs") + "/" + text, errors);
+    const auto time = [&](const char* name) { return of_size.has(name) ? read_time(of_size, name, "0s") : usual; };
+    by_size[*size] = {.grow = time("grow"),
+                      .shrink = time("shrink"),
+                      .move = time("move"),
+                      .start = time("start"),
+                      .boot = read_time(of_size, "boot", "0s"),
+                      .resume = {}};
+    of_size.finish();
+  }
+  std::vector<cluster::SizeCosts> costs;
+  for (const auto& [size, each] : by_size) costs.push_back({.workers = size, .costs = each});
+  return costs;
 }
 
 // A list of names, such as [h100, a100].
@@ -191,6 +227,7 @@ class TestReader {
     if (in.has("steps_left")) row.steps_left = in.number("steps_left", 0, 0, kLargest);
     if (in.has("useful_left")) row.useful_left = in.number("useful_left", 0, 0, kLargest);
     row.transition = read_time(in, "transition", "30s");
+    row.costs_by_size = read_costs(in, row.transition, errors_);
     row.mark.level = static_cast<int>(in.integer("marked", 0, {.low = 0, .high = 1'000'000}));
     row.mark.since = Instant() + read_time(in, "marked_since", "0s");
     row.speed = test_.speeds.emplace_back(std::make_unique<StatedSpeed>(read_goodput(in, row.size_max))).get();

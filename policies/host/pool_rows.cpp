@@ -65,11 +65,11 @@ void count_backlog(const core::ClusterState& state, std::vector<cluster::PoolRow
 
 // What a node more of each would be worth to jobs that run, as the built-in rule counts it.
 void add_worth(const core::ClusterState& state, Instant now, std::vector<cluster::PoolRow>& rows) {
-  const int free = core::NodeRoom(state).free();
+  const core::NodeRoom room(state);
   for (cluster::PoolRow& row : rows) {
     const core::PoolSpec& spec = state.pools.find(row.name)->spec;
     const auto steps = core::steps_up(state, {spec, now, now + spec.lead_time});
-    row.more_worth = row.worth_per_hour * core::use_of_slots_more(steps, free, spec.slots_per_node);
+    row.more_worth = row.worth_per_hour * core::with_node_more(steps, {room, room.free()}, spec).use;
   }
 }
 

@@ -84,8 +84,12 @@ struct FactsHeader {
   std::uint64_t tenant_matrix;  // double[TIDEPOOL_TENANT_COLUMNS][tenant_rows]
   std::uint64_t pool_names;     // tidepool_name[pool_rows]
   std::uint64_t pool_matrix;    // double[TIDEPOOL_POOL_COLUMNS][pool_rows]
+  std::uint64_t first_cost;     // uint32[jobs + 1]
+  std::uint64_t cost_matrix;    // double[TIDEPOOL_COST_COLUMNS][cost_rows]
   std::uint32_t tenant_rows;
   std::uint32_t pool_rows;
+  std::uint32_t cost_rows;
+  std::uint32_t unused;
 };
 
 struct NumberRecord {

@@ -53,8 +53,21 @@ typedef enum tidepool_job_column {
   TIDEPOOL_JOB_STEPS_DONE,     /* at the declared batch */
   TIDEPOOL_JOB_TENANT,         /* its tenant: view->tenant_name[...] */
   TIDEPOOL_JOB_PRICE,          /* of the slots that it holds now, for an hour */
+  TIDEPOOL_JOB_BOOT, /* seconds for which workers that join it boot, while it goes on; 0 = it restarts instead */
   TIDEPOOL_JOB_COLUMNS
 } tidepool_job_column;
+
+/* What changes of a job to sizes of one class have cost: view->cost[COLUMN][row], seconds. The columns of the job are
+ * the means over all sizes. */
+typedef enum tidepool_cost_column {
+  TIDEPOOL_COST_SIZE = 0, /* slots: the row holds from this size to below twice as many */
+  TIDEPOOL_COST_GROW,     /* when it grows to such a size; and so on, as TIDEPOOL_JOB_GROW to TIDEPOOL_JOB_START */
+  TIDEPOOL_COST_SHRINK,
+  TIDEPOOL_COST_MOVE,
+  TIDEPOOL_COST_START,
+  TIDEPOOL_COST_BOOT, /* as TIDEPOOL_JOB_BOOT */
+  TIDEPOOL_COST_COLUMNS
+} tidepool_cost_column;
 
 typedef enum tidepool_node_column {
   TIDEPOOL_NODE_ID = 0,
@@ -142,6 +155,10 @@ typedef struct tidepool_view {
   uint32_t pool_rows;          /* by name; 0 = there are no pools, or the policy has no hook provision */
   const tidepool_name* pool_name;
   const double* const* pool; /* TIDEPOOL_POOL_COLUMNS of them */
+  /* Of job i the rows first_cost[i] to first_cost[i + 1] - 1, by size; at a size that none of them holds for, its
+   * columns are the best that is known. A library that may run under an earlier host looks at `size` first. */
+  const uint32_t* first_cost;
+  const double* const* cost; /* TIDEPOOL_COST_COLUMNS of them */
 } tidepool_view;
 
 typedef struct tidepool_number {

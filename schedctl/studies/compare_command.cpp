@@ -115,8 +115,8 @@ std::vector<sim::SimOptions> options_by_workload(const CompareAsked& asked, Comp
 void run_one(ComparedRun& run, sim::SimOptions options) {
   options.policy = run.policy;
   options.seed = run.seed;
-  FinishedRun finished =
-      run_options(std::move(options), run.policy + " on " + run.workload + ", seed " + std::to_string(run.seed) + ": ");
+  const std::string what = run.policy + " on " + run.workload + ", seed " + std::to_string(run.seed) + ": ";
+  FinishedRun finished = run_options(std::move(options), {.what = what});
   run.report = std::move(finished.report);
   run.complaint = std::move(finished.complaint);
 }

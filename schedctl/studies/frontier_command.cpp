@@ -92,11 +92,13 @@ std::vector<Setting> settings_of(const FrontierAsked& asked, const sim::PoolMode
   return settings;
 }
 
-FinishedRun run_setting(sim::SimOptions options, const Setting& setting, std::uint64_t seed) {
+FinishedRun run_setting(const FrontierAsked& asked, sim::SimOptions options, const Setting& setting,
+                        std::uint64_t seed) {
   options.pools.pools = {setting.pool};
   options.provision = setting.provision;
   options.seed = seed;
-  return run_options(std::move(options), setting.point.rule + ", " + setting.point.setting + ": ");
+  return run_options(std::move(options),
+                     {.what = setting.point.rule + ", " + setting.point.setting + ": ", .params = asked.sim.params});
 }
 
 void add_mean(FrontierPoint& point, const FinishedRun& run, double part) {
@@ -122,7 +124,7 @@ sim::PoolModel pool_of(const sim::SimOptions& options) {
 Frontier measure(const FrontierAsked& asked) {
   sim::SimOptions options = sim_options(asked.sim);
   const sim::PoolModel pool = pool_of(options);
-  require_policy(options.policy, options.simulator);
+  require_policy(options.policy, options.simulator, asked.sim.params);
   require_generated(asked.sim, {options.workload});
   read_workload(options);
   require_trace(asked.sim, std::span(&options, 1));
@@ -141,7 +143,7 @@ Frontier measure(const FrontierAsked& asked) {
             .threads = asked.threads > 0 ? asked.threads : std::max(1U, std::thread::hardware_concurrency()),
             .run =
                 [&](std::size_t piece) {
-                  runs[piece] = run_setting(options, settings[piece / seeds], frontier.seeds[piece % seeds]);
+                  runs[piece] = run_setting(asked, options, settings[piece / seeds], frontier.seeds[piece % seeds]);
                 },
             .on_done =
                 [&](std::size_t piece) {
@@ -190,8 +192,7 @@ void add_frontier_command(CLI::App& sim_group, Chosen& chosen) {
       "frontier", "Run a workload with nodes that come and go by several rules: node hours against completion time");
   command->add_option("--workload", asked->sim.options.workload, "CSV file, generated[:SEED] or rigid:KIND[:SEED]")
       ->capture_default_str();
-  command->add_option("--policy", asked->sim.options.policy, "see: schedctl sim ls; or a policy file, or its folder")
-      ->capture_default_str();
+  add_policy_options(*command, asked->sim);
   command->add_option("--seeds", asked->seeds, "1..5, or 1,2,7")->capture_default_str();
   add_sim_options(*command, asked->sim);
   command->add_option("--fixed", asked->fixed, "sizes of fixed pools; if not given parts of the pool's max")

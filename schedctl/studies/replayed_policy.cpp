@@ -40,14 +40,15 @@ class ReplayedPolicy::Questions {
   host::FileRounds rounds_;
 };
 
-ReplayedPolicy::ReplayedPolicy(const std::string& path) {
+ReplayedPolicy::ReplayedPolicy(const std::string& path, const nlohmann::json& params) {
   const host::PolicyFile file = open_policy(path);
   name_ = file.manifest.name;
-  const auto params = choose_params(file.manifest, nlohmann::json::object());
-  if (!params) fail(kExitUsage, path + ": " + params.error().message);
-  params_ = *params;
+  auto chosen = choose_params(file.manifest, params);
+  if (!chosen) fail(kExitUsage, path + ": " + chosen.error().message);
+  params_ = *std::move(chosen);
   ref_.name = name_;
   ref_.version = version_of(file);
+  ref_.params = canonical_json(params);
   ref_.shares = file.manifest.shares();
   ref_.provisions = file.manifest.provisions();
   host_ = std::make_unique<host::PolicyHost>(file.for_host(), host::policy_host_program());

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "policies/host/hosted_policy.hpp"
 #include "sim/simulator.hpp"
 
@@ -15,8 +17,8 @@ namespace tidepool::ctl {
 
 class ReplayedPolicy {
  public:
-  // Throws Failure if the file cannot be read or run.
-  explicit ReplayedPolicy(const std::string& path);
+  // `params` by name, as at an activation. Throws Failure if the file cannot be read or run, or has no such parameters.
+  ReplayedPolicy(const std::string& path, const nlohmann::json& params);
   ReplayedPolicy(const ReplayedPolicy&) = delete;  // what it gives out points to it
   ReplayedPolicy& operator=(const ReplayedPolicy&) = delete;
 

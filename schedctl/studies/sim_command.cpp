@@ -56,12 +56,12 @@ int run_sim(const RunAsked& asked, const Settings& settings) {
   options.forecast_every = forecast_every(asked.forecast_every);
   read_tenants(asked.tenants, asked.sim.given, options);
   require_generated(asked.sim, {options.workload});
-  require_policy(options.policy, options.simulator);
+  require_policy(options.policy, options.simulator, asked.sim.params);
   for (const std::string& file : {asked.per_job_file, asked.decisions_file}) require_writable(file);
   options.keep_decisions = !asked.decisions_file.empty();
   read_workload(options);
   require_trace(asked.sim, std::span(&options, 1));
-  const FinishedRun run = run_options(std::move(options));
+  const FinishedRun run = run_options(std::move(options), {.params = asked.sim.params});
   tell_notes(run.report.notes, run.report.score.workload);
   if (!asked.per_job_file.empty()) write_text_file(asked.per_job_file, run.report.per_job_csv);
   if (!asked.decisions_file.empty()) write_text_file(asked.decisions_file, run.report.decisions_jsonl);
@@ -138,8 +138,7 @@ void add_sim_commands(CLI::App& app, Chosen& chosen) {
   CLI::App* run = group->add_subcommand("run", "Run a workload and print one JSON object; one seed, one digest");
   run->add_option("--workload", options.workload, "CSV file, generated[:SEED] or rigid:KIND[:SEED]")
       ->capture_default_str();
-  run->add_option("--policy", options.policy, "see: schedctl sim ls; or a policy file, or its folder")
-      ->capture_default_str();
+  add_policy_options(*run, asked->sim);
   run->add_option("--seed", asked->seed, "of everything that is drawn")->capture_default_str();
   add_sim_options(*run, asked->sim);
   add_tenant_options(*run, asked->tenants);

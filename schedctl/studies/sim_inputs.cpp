@@ -224,11 +224,18 @@ std::vector<std::string> words_of(const CLI::App& command) {
   std::vector<std::string> words;
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0 || option->get_name() == "--help") continue;
-    words.push_back(option->get_name());
-    if (option->get_expected_min() == 0) continue;  // a flag
+    if (option->get_expected_min() == 0) words.push_back(option->get_name());  // a flag
+    if (option->get_expected_min() == 0) continue;
     std::string values;
-    for (const std::string& value : option->results()) values += (values.empty() ? "" : ",") + value;
-    words.push_back(values);
+    for (const std::string& value : option->results()) {
+      // Values of an option that is repeated may hold commas of their own.
+      if (option->get_delimiter() != ',') {
+        words.insert(words.end(), {option->get_name(), value});
+      } else {
+        values += (values.empty() ? "" : ",") + value;
+      }
+    }
+    if (!values.empty()) words.insert(words.end(), {option->get_name(), values});
   }
   return words;
 }
@@ -252,6 +259,13 @@ void add_fault_options(CLI::App& command, SimAsked& asked) {
 }
 
 }  // namespace
+
+void add_policy_options(CLI::App& command, SimAsked& asked) {
+  command.add_option("--policy", asked.options.policy, "see: schedctl sim ls; or a policy file, or its folder")
+      ->capture_default_str();
+  command.add_option("--param", asked.params, "NAME=VALUE of a parameter of a policy file, repeatable")
+      ->allow_extra_args(false);
+}
 
 void add_sim_options(CLI::App& command, SimAsked& asked) {
   sim::SimOptions& options = asked.options;
@@ -358,8 +372,17 @@ sim::SimOptions sim_options(SimAsked asked) {
   return options;
 }
 
-void require_policy(const std::string& policy, const std::string& simulator) {
-  if (is_policy_file(policy)) return require_sound(open_policy(policy), policy);
+void require_policy(const std::string& policy, const std::string& simulator, const std::vector<std::string>& params) {
+  if (is_policy_file(policy)) {
+    const policies::host::PolicyFile file = open_policy(policy);
+    const auto chosen = choose_params(file.manifest, params_of(params));
+    if (!chosen) fail(kExitUsage, policy + ": " + chosen.error().message);
+    return require_sound(file, policy);
+  }
+  if (!params.empty()) {
+    fail(kExitUsage,
+         "--param is of a policy file, and " + policy + " is built in: leave it out, or give --policy FILE");
+  }
   const auto in_replays = studies::find_preset(policy);
   if (simulator != "live") {
     if (!in_replays) fail(kExitUsage, in_replays.error().message);
@@ -375,10 +398,10 @@ void require_policy(const std::string& policy, const std::string& simulator) {
   fail(kExitUsage, live.error().message);
 }
 
-FinishedRun run_options(sim::SimOptions options, const std::string& what) {
+FinishedRun run_options(sim::SimOptions options, const RunTerms& terms) {
   std::optional<ReplayedPolicy> file;
   if (is_policy_file(options.policy)) {
-    file.emplace(options.policy);
+    file.emplace(options.policy, params_of(terms.params));
     options.policy_file = &file->policy();
     options.file_in_charge = file->in_charge();
     options.policy = file->name();
@@ -386,7 +409,7 @@ FinishedRun run_options(sim::SimOptions options, const std::string& what) {
   auto report = sim::run(options);
   if (!report) {
     const bool bug = report.error().code == ErrorCode::kInternal;
-    fail(bug ? kExitApi : kExitUsage, what + report.error().message);
+    fail(bug ? kExitApi : kExitUsage, terms.what + report.error().message);
   }
   std::string complaint = file ? file->complaint() : "";
   if (complaint.empty()) complaint = report->trouble;

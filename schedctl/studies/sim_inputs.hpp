@@ -36,10 +36,14 @@ struct SimAsked {
   std::string curve;        // "SIGMA,KAPPA"
   std::string type_speeds;  // "v100=1,p100=0.6"
   std::vector<std::string> pools;
-  std::set<std::string> given;  // options that were on the command line, such as --round
+  std::vector<std::string> params;  // NAME=VALUE of the policy file that is asked for
+  std::set<std::string> given;      // options that were on the command line, such as --round
 };
 
-// Everything but --policy, --workload and --seed, which the two commands ask for in their own ways.
+// The one policy of a command, and its parameters.
+void add_policy_options(CLI::App& command, SimAsked& asked);
+
+// Everything but policies, --workload and --seed, which the commands ask for in their own ways.
 void add_sim_options(CLI::App& command, SimAsked& asked);
 
 // What stood on the command line, once it has been parsed.
@@ -61,16 +65,21 @@ void require_generated(const SimAsked& asked, const std::vector<std::string>& wo
 // Fails if sizes for the jobs of a trace were given and no workload, read already, is one that heeds them.
 void require_trace(const SimAsked& asked, std::span<const sim::SimOptions> workloads);
 
-// Fails unless these rules know the policy, or it is a file that can be run and passes its tests.
-void require_policy(const std::string& policy, const std::string& simulator);
+// Fails unless these rules know the policy, or it is a file that has these parameters, can be run and passes its tests.
+void require_policy(const std::string& policy, const std::string& simulator,
+                    const std::vector<std::string>& params = {});
 
 struct FinishedRun {
   sim::SimReport report;
   std::string
       complaint;  // of a policy file that failed in some rounds, or of a run without sound figures; empty = none
 };
-// Runs it; the policy may be a policy file (replayed_policy.hpp). `what` begins the sentence of a failure.
-[[nodiscard]] FinishedRun run_options(sim::SimOptions options, const std::string& what = "");
+struct RunTerms {
+  std::string what = "";                 // begins the sentence of a failure
+  std::vector<std::string> params = {};  // of a policy file
+};
+// Runs it; the policy may be a policy file (replayed_policy.hpp).
+[[nodiscard]] FinishedRun run_options(sim::SimOptions options, const RunTerms& terms);
 
 // Says on standard error what the workload asks for and the run did not have.
 void tell_notes(const std::vector<std::string>& notes, const std::string& workload);

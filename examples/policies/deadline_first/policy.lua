@@ -3,13 +3,20 @@
 -- have declared no work, or are late whatever they get, follow in the order of their deadlines, at the size they want.
 local P = {}
 
+-- Seconds for which job i stands still on its way to `size`, as measured at sizes like it.
+local function stop_of(view, i, size)
+  local held = view.size[i]
+  if size == held then return 0 end
+  if held == 0 then return view.start_seconds_at(i, size) end
+  return size > held and view.grow_seconds_at(i, size) or view.shrink_seconds_at(i, size)
+end
+
 -- Seconds that job i still needs at `size`; nil = its work is not declared.
 local function seconds_left(view, i, size)
   local goodput = view.goodput(i, size)
   if not view.useful_left[i] then return nil end
   if goodput <= 0 then return math.huge end
-  local stop = view.size[i] == 0 and view.start_seconds[i] or size ~= view.size[i] and view.grow_seconds[i] or 0
-  return view.useful_left[i] / goodput + stop
+  return view.useful_left[i] / goodput + stop_of(view, i, size)
 end
 
 -- The smallest size that meets the deadline of job i, and the slack that it leaves; nil = there is none.

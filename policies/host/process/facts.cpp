@@ -13,6 +13,21 @@ const T* array_at(const std::byte* region, std::uint64_t offset, std::uint64_t c
   return inside ? reinterpret_cast<const T*>(region + offset) : nullptr;
 }
 
+struct Matrix {
+  std::uint64_t offset = 0;
+  std::uint64_t rows = 0;
+};
+
+// Where its columns begin, one after the other; false if it does not lie within the region.
+template <std::size_t kColumns>
+bool read_columns(const std::byte* region, const Matrix& matrix, std::array<const double*, kColumns>& columns) {
+  const auto* cells = array_at<double>(region, matrix.offset, matrix.rows * kColumns);
+  for (std::size_t column = 0; cells != nullptr && column < kColumns; ++column) {
+    columns[column] = cells + column * matrix.rows;
+  }
+  return cells != nullptr;
+}
+
 // What each job has any number of: `first` has jobs + 1 entries that never fall and end within `count`.
 bool is_index(const std::uint32_t* first, std::uint64_t jobs, std::uint64_t count) {
   return first != nullptr && std::is_sorted(first, first + jobs + 1) && first[jobs] <= count;
@@ -61,13 +76,6 @@ bool Facts::read(const void* region) {
   std::memcpy(&header, bytes, sizeof header);
   if (header.abi != TIDEPOOL_POLICY_ABI || header.job_columns != TIDEPOOL_JOB_COLUMNS) return false;
   const std::uint64_t jobs = header.jobs;
-  const std::uint64_t nodes = header.nodes;
-  const auto* matrix = array_at<double>(bytes, header.job_matrix, jobs * TIDEPOOL_JOB_COLUMNS);
-  const auto* node_matrix = array_at<double>(bytes, header.node_matrix, nodes * TIDEPOOL_NODE_COLUMNS);
-  const std::uint64_t rows = header.tenant_rows;
-  const auto* tenant_matrix = array_at<double>(bytes, header.tenant_matrix, rows * TIDEPOOL_TENANT_COLUMNS);
-  const std::uint64_t pools = header.pool_rows;
-  const auto* pool_matrix = array_at<double>(bytes, header.pool_matrix, pools * TIDEPOOL_POOL_COLUMNS);
   const auto* first = array_at<std::uint32_t>(bytes, header.first_option, jobs + 1);
   const auto* records = array_at<ParamRecord>(bytes, header.param_records, header.params);
   view = {.abi = TIDEPOOL_POLICY_ABI,
@@ -86,16 +94,18 @@ bool Facts::read(const void* region) {
           .tenant_rows = header.tenant_rows,
           .tenant = tenant.data(),
           .pool_rows = header.pool_rows,
-          .pool = pool.data()};
-  const bool has_rows =
-      matrix != nullptr && node_matrix != nullptr && tenant_matrix != nullptr && pool_matrix != nullptr;
+          .pool = pool.data(),
+          .first_cost = array_at<std::uint32_t>(bytes, header.first_cost, jobs + 1),
+          .cost = cost.data()};
+  const bool has_rows = read_columns(bytes, {header.job_matrix, jobs}, job) &&
+                        read_columns(bytes, {header.node_matrix, header.nodes}, node) &&
+                        read_columns(bytes, {header.tenant_matrix, header.tenant_rows}, tenant) &&
+                        read_columns(bytes, {header.pool_matrix, header.pool_rows}, pool) &&
+                        read_columns(bytes, {header.cost_matrix, header.cost_rows}, cost);
   const bool whole = has_rows && records != nullptr && view.option_size != nullptr && view.option_goodput != nullptr &&
                      view.option_step_seconds != nullptr && header.params <= kParamsMax;
-  if (!whole || !is_index(first, jobs, header.options) || !read_types(bytes, header, view)) return false;
-  for (std::size_t column = 0; column < job.size(); ++column) job[column] = matrix + column * jobs;
-  for (std::size_t column = 0; column < node.size(); ++column) node[column] = node_matrix + column * nodes;
-  for (std::size_t column = 0; column < tenant.size(); ++column) tenant[column] = tenant_matrix + column * rows;
-  for (std::size_t column = 0; column < pool.size(); ++column) pool[column] = pool_matrix + column * pools;
+  const bool has_ranges = is_index(first, jobs, header.options) && is_index(view.first_cost, jobs, header.cost_rows);
+  if (!whole || !has_ranges || !read_types(bytes, header, view)) return false;
   params = {records, header.params};
   seed = header.seed;
   return true;

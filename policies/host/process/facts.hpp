@@ -18,6 +18,7 @@ struct Facts {
   std::array<const double*, TIDEPOOL_NODE_COLUMNS> node{};
   std::array<const double*, TIDEPOOL_TENANT_COLUMNS> tenant{};
   std::array<const double*, TIDEPOOL_POOL_COLUMNS> pool{};
+  std::array<const double*, TIDEPOOL_COST_COLUMNS> cost{};
 
   // False if the region does not hold what its header says. `view` then means nothing. A Facts must not be moved
   // afterwards: the view points into it.

@@ -120,6 +120,21 @@ int view_step_seconds(lua_State* state) {
   return push_option(state, round_of(state).facts->view.option_step_seconds, HUGE_VAL);
 }
 
+// view.grow_seconds_at(i, size) and its kin: upvalue 1 is the place in kCostColumns.
+int view_cost(lua_State* state) {
+  const tidepool_view& view = round_of(state).facts->view;
+  const CostColumn& column = kCostColumns[static_cast<std::size_t>(lua_tointeger(state, lua_upvalueindex(1)))];
+  const std::uint32_t row = check_row(state, 1);
+  const double size = luaL_checknumber(state, 2);
+  double seconds = view.job[column.mean][row];
+  for (std::uint32_t at = view.first_cost[row]; at < view.first_cost[row + 1]; ++at) {
+    const double least = view.cost[TIDEPOOL_COST_SIZE][at];
+    if (least <= size && size < 2 * least) seconds = view.cost[column.at_size][at];
+  }
+  lua_pushnumber(state, seconds);
+  return 1;
+}
+
 int view_random(lua_State* state) {
   lua_pushnumber(state, round_of(state).rng.uniform());
   return 1;
@@ -245,6 +260,11 @@ void push_view(lua_State* state) {
   lua_pushcfunction(state, view_is_read_only);
   lua_setfield(state, -2, "__newindex");
   luaL_newlib(state, kFunctions);
+  for (std::size_t column = 0; column < kCostColumns.size(); ++column) {
+    lua_pushinteger(state, static_cast<lua_Integer>(column));
+    lua_pushcclosure(state, view_cost, 1);
+    lua_setfield(state, -2, kCostColumns[column].name);
+  }
   set_count(state, "n", view.jobs);
   set_count(state, "nodes", view.nodes);
   set_count(state, "slots", view.slots);

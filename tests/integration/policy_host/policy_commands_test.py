@@ -245,6 +245,18 @@ class PolicyCommands(unittest.TestCase):
                 self.assertEqual(runs[0]["completed"], 8)
         self.assertNotEqual(digests[1], digests[4])
 
+    def test_parameters_of_a_simulated_file_are_set_and_refused_as_at_an_activation(self):
+        folder = self.rule()
+        by_file = json.loads(self.simulate(folder).stdout)
+        runs = [json.loads(self.simulate(folder, "--param", "most=1").stdout) for _ in range(2)]
+        self.assertEqual(runs[0]["digest"], runs[1]["digest"])
+        self.assertEqual(runs[0]["completed"], 8)
+        self.assertGreater(runs[0]["avg_jct_s"], by_file["avg_jct_s"])  # with one slot each, not four
+        for given, told in {"mst=1": 'has no parameter "mst"; did you mean "most"?', "most": "is not NAME=VALUE",
+                            "most=0": "the parameter most", "most=some": "the parameter most must be a number"}.items():
+            self.assertIn(told, self.simulate(folder, "--param", given, code=2).stderr)
+        self.assertIn("tidal is built in", self.simulate("tidal", "--param", "most=1", code=2).stderr)
+
     def test_a_policy_file_that_is_bad_or_fails_its_tests_is_not_simulated(self):
         folder = self.rule()
         tests = folder / "tests" / "basic.yaml"

@@ -44,6 +44,30 @@ std::vector<int> sizes_of(PolicyHost& host, const View& view, int by) {
   return std::get<Answers>(judged).sizes;
 }
 
+// Two jobs to which a change costs 20 s in the mean: the first has grown to 16 slots or more, for which it stood still
+// for 100 s after its workers had booted for 40 s; the second has grown so to 8 workers or more.
+View costly_at_sixteen() {
+  View view = waiting_jobs(2, 3);
+  const auto seconds = [](int count) { return Duration::seconds(count); };
+  for (auto& job : view.jobs) {
+    job.costs = {.grow = seconds(20), .shrink = seconds(20), .move = seconds(20), .start = seconds(20), .boot = {}};
+  }
+  policies::cluster::TransitionCosts dear = view.jobs[0].costs;
+  dear.grow = seconds(100);
+  dear.boot = seconds(40);
+  view.jobs[0].costs_by_size = {{.workers = 1, .costs = view.jobs[0].costs}, {.workers = 16, .costs = dear}};
+  view.jobs[0].costs_by_size[0].costs.grow = seconds(2);
+  view.jobs[1].costs_by_size = {{.workers = 8, .costs = dear}};
+  return view;
+}
+
+// Of a policy that gives 3 slots where growing to `at` slots takes less than 10 s, else 1.
+std::vector<int> cheap_to_grow(PolicyHost& host, const View& view, int at) {
+  const auto judged = host.ask(view, {{{.name = "by", .value = 7.0}, {.name = "at", .value = double(at)}}});
+  REQUIRE(outcome_of(judged) == "answered");
+  return std::get<Answers>(judged).sizes;
+}
+
 constexpr const char* kByColumns = R"(
 local chosen = {
   function(view, i) return view.tenant[i] == "gold" end,
@@ -56,10 +80,11 @@ local chosen = {
   function(view, i) return view.price[i] > 5 end,
   function(view) return view.node_type[1] == "h100" end,
   function(view) return view.node_price[1] > 3 end,
+  function(view, i, params) return view.grow_seconds_at(i, params.at) < 10 end,
 }
 return {size = function(view, params)
   local sizes = {}
-  for i = 1, view.n do sizes[i] = chosen[params.by](view, i) and 3 or 1 end
+  for i = 1, view.n do sizes[i] = chosen[params.by](view, i, params) and 3 or 1 end
   return sizes
 end})";
 
@@ -88,6 +113,34 @@ TEST_CASE("a Lua policy decides by tenant, by types of slot and by price") {
 TEST_CASE("a native policy decides by tenant, by types of slot and by price") {
   PolicyHost host = native_host("by_columns");
   decides_by_columns(host);
+}
+
+TEST_CASE("a policy decides by what a change to a size has cost at sizes like it") {
+  const View view = costly_at_sixteen();
+  PolicyHost in_lua = lua_host(kByColumns);
+  PolicyHost native = native_host("by_columns");
+  for (PolicyHost* host : {&in_lua, &native}) {
+    CHECK(cheap_to_grow(*host, view, 1) == std::vector<int>{3, 1});
+    for (const int at : {2, 16, 31}) CHECK(cheap_to_grow(*host, view, at) == std::vector<int>{1, 1});
+  }
+}
+
+TEST_CASE("costs at a size are those of its power of two in workers, else the mean") {
+  View view = costly_at_sixteen();
+  view.jobs[1].slots_per_worker = 2;
+  PolicyHost host = lua_host(R"(
+return {size = function(view)
+  local grow, boot = view.grow_seconds_at, view.boot_seconds_at
+  assert(view.grow_seconds[1] == 20 and view.boot_seconds[1] == 0)
+  assert(grow(1, 1) == 2 and grow(1, 2) == 20 and grow(1, 15) == 20 and grow(1, 32) == 20)
+  assert(grow(1, 16) == 100 and grow(1, 31) == 100)
+  assert(boot(1, 15) == 0 and boot(1, 16) == 40)
+  assert(view.shrink_seconds_at(1, 16) == 20 and view.move_seconds_at(1, 1) == 20 and view.start_seconds_at(1, 1) == 20)
+  assert(grow(2, 14) == 20 and grow(2, 16) == 100 and grow(2, 30) == 100 and grow(2, 32) == 20)
+  assert(not pcall(grow, 3, 1))
+  return {1, 2}
+end})");
+  CHECK(outcome_of(host.ask(view, {})) == "answered");
 }
 
 TEST_CASE("what is not known of types and prices is false and 0") {

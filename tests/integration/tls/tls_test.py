@@ -297,14 +297,15 @@ class Tls(unittest.TestCase):
         self.assertIn("chmod 600", ctl("nodes").stderr)
         kept.chmod(0o600)
         # The authority of the daemon was replaced since.
-        kept.write_text(json.dumps({**json.loads(kept.read_text()),
-                                    "ca": pathlib.Path(stranger.ready["ca"]).read_text()}))
-        replaced = ctl("nodes")
-        self.assertNotEqual(replaced.returncode, 0)
-        self.assertIn("log in again: schedctl login --fingerprint", replaced.stderr)
-        again = ctl("login", "--fingerprint", known)
-        self.assertEqual(again.returncode, 0, again.stderr)
-        self.assertEqual(ctl("nodes").returncode, 0)
+        for new_one in (("--fingerprint", known), ("--ca", daemon.ready["ca"])):
+            kept.write_text(json.dumps({**json.loads(kept.read_text()),
+                                        "ca": pathlib.Path(stranger.ready["ca"]).read_text()}))
+            replaced = ctl("nodes")
+            self.assertNotEqual(replaced.returncode, 0)
+            self.assertIn("log in again: schedctl login --fingerprint", replaced.stderr)
+            again = ctl("login", *new_one)
+            self.assertEqual(again.returncode, 0, again.stderr)
+            self.assertEqual(ctl("nodes").returncode, 0)
         by_file = ctl("login", "--url", url, "--ca", daemon.ready["ca"], "--token", daemon.token)
         self.assertEqual(by_file.returncode, 0, by_file.stderr)
         self.assertEqual(ctl("nodes").returncode, 0)

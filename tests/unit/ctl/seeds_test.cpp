@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <limits>
@@ -18,6 +19,20 @@ TEST_CASE("seeds are ranges and single numbers, up to the largest there is") {
   CHECK(seeds_of("18446744073709551614..18446744073709551615") == Seeds{kLargest - 1, kLargest});
   CHECK_THROWS_AS(seeds_of("5..1"), Failure);
   CHECK_THROWS_AS(seeds_of("0..18446744073709551615"), Failure);
+}
+
+TEST_CASE("a command line is told so that it can be repeated") {
+  CLI::App app;
+  SimAsked asked;
+  std::vector<int> waits;
+  add_policy_options(app, asked);
+  app.add_option("--waits", waits)->delimiter(',');
+  add_sim_options(app, asked);
+  const std::string given =
+      "--policy mine/ --param most=4 --param word=a,b --waits 1,2 --kin-by-pace --pool slots=4,max=2 --pool slots=8";
+  app.parse(given);
+  CHECK(asked.params == std::vector<std::string>{"most=4", "word=a,b"});
+  CHECK(command_line("schedctl", app) == "schedctl " + given);
 }
 
 }  // namespace

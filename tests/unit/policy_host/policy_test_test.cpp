@@ -153,6 +153,32 @@ TEST_CASE("a test states the pools of its cluster, by name, and may then have ne
   CHECK(test_finding(test) == "/0/jobs");
 }
 
+TEST_CASE("a test states what changes to some sizes cost; what it leaves out is as at other sizes") {
+  json test = small_test();
+  test["jobs"][0]["transition"] = "20s";
+  test["jobs"][0]["costs"] = {{"16", {{"grow", "2m"}, {"boot", "40s"}}}, {"1", {{"start", "5s"}}}};
+  std::vector<FieldError> errors;
+  const auto tests = read_tests(json::array({test}), errors);
+  REQUIRE(errors.empty());
+  const cluster::JobRow& job = tests[0].view.jobs[0];
+  REQUIRE(job.costs_by_size.size() == 2);
+  CHECK(costs_at(job, 1).start == Duration::seconds(5));
+  CHECK(costs_at(job, 1).grow == Duration::seconds(20));
+  CHECK(costs_at(job, 31).grow == Duration::seconds(120));
+  CHECK(costs_at(job, 16).shrink == Duration::seconds(20));
+  CHECK(costs_at(job, 16).boot == Duration::seconds(40));
+  for (const json& wrong : {json("2m"), json{{"3", {{"grow", "2m"}}}}, json{{"many", json::object()}}}) {
+    test["jobs"][0]["costs"] = wrong;
+    CHECK(test_finding(test) == "/0/jobs/0/costs");
+  }
+  test["jobs"][0]["costs"] = {{"16", "2m"}};
+  CHECK(test_finding(test) == "/0/jobs/0/costs/16");
+  test["jobs"][0]["costs"] = {{"16", {{"grow", "soon"}}}};
+  CHECK(test_finding(test) == "/0/jobs/0/costs/16/grow");
+  test["jobs"][0]["costs"] = {{"16", {{"grows", "2m"}}}};
+  CHECK(test_finding(test) == "/0/jobs/0/costs/16/grows");
+}
+
 TEST_CASE("speeds between stated sizes lie on straight lines, beyond them they stay") {
   const StatedSpeed speed({{1, 1}, {4, 2.5}});
   CHECK(speed.goodput({1, 2}) == Approx(1.5));
