@@ -1,5 +1,5 @@
 // What is kept by id, in ascending order, for ids that were handed out one after the other: neighbours share a page of
-// memory, so looking one up is a step and going through all of them reads memory in a row. A std::map in all else: a
+// memory, so looking one up is a step and going through small values reads memory in a row. A std::map in all else: a
 // value stays where it is until it is erased. An iterator is valid until an id comes or goes.
 //
 // A SharedIdTable shares its pages with its copies until one of them is written to (copy on write): a copy costs a
@@ -45,33 +45,53 @@ class IdTable {
     }
     Page& operator=(const Page&) = delete;
     ~Page() {
-      for (std::uint32_t left = used_; left != 0; left &= left - 1) std::destroy_at(slot(std::countr_zero(left)));
+      for (std::uint32_t left = used_; left != 0; left &= left - 1) end(std::countr_zero(left));
     }
 
     [[nodiscard]] std::uint64_t number() const { return number_; }
     [[nodiscard]] std::uint32_t used() const { return used_; }
     [[nodiscard]] bool has(int at) const { return (used_ >> static_cast<unsigned>(at) & 1U) != 0; }
-    [[nodiscard]] value_type* slot(int at) { return std::launder(reinterpret_cast<value_type*>(room_[at].bytes)); }
+    [[nodiscard]] value_type* slot(int at) { return const_cast<value_type*>(std::as_const(*this).slot(at)); }
     [[nodiscard]] const value_type* slot(int at) const {
-      return std::launder(reinterpret_cast<const value_type*>(room_[at].bytes));
+      if constexpr (kApart) {
+        return room_[at];
+      } else {
+        return std::launder(reinterpret_cast<const value_type*>(room_[at].bytes));
+      }
     }
     template <class... Arguments>
     value_type* make(int at, Id id, Arguments&&... arguments) {
-      value_type* made = ::new (static_cast<void*>(room_[at].bytes))
-          value_type(std::piecewise_construct, std::forward_as_tuple(id),
-                     std::forward_as_tuple(std::forward<Arguments>(arguments)...));
+      const auto key = std::forward_as_tuple(id);
+      auto value = std::forward_as_tuple(std::forward<Arguments>(arguments)...);
+      value_type* made = nullptr;
+      if constexpr (kApart) {
+        made = room_[at] = new value_type(std::piecewise_construct, key, std::move(value));
+      } else {
+        made = ::new (static_cast<void*>(room_[at].bytes)) value_type(std::piecewise_construct, key, std::move(value));
+      }
       used_ |= 1U << static_cast<unsigned>(at);
       return made;
     }
     void destroy(int at) {
       used_ &= ~(1U << static_cast<unsigned>(at));
-      std::destroy_at(slot(at));
+      end(at);
     }
 
    private:
-    struct alignas(value_type) Slot {
+    // A large value has memory of its own: in a table of ids far apart, such as one of a tenant's jobs, a page would be
+    // room for 16 values that holds one.
+    static constexpr bool kApart = !kShared && sizeof(value_type) > 128;
+    struct alignas(value_type) Room {
       std::byte bytes[sizeof(value_type)];
     };
+    using Slot = std::conditional_t<kApart, value_type*, Room>;
+    void end(int at) {
+      if constexpr (kApart) {
+        delete slot(at);
+      } else {
+        std::destroy_at(slot(at));
+      }
+    }
     std::uint64_t number_;    // holds the ids from kSlots * number_ on
     std::uint32_t used_ = 0;  // a bit a slot
     Slot room_[kSlots];       // values are made in it as they come

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "base/utf8.hpp"
@@ -15,61 +14,76 @@ using nlohmann::json;
 const json kNull = nullptr;
 constexpr std::size_t kQuotedMax = 63;  // bytes of a key that an error repeats
 
-// Watches a parse and stops it at the first duplicate key or exceeded limit.
-class Watch {
+// Builds the value of a parse as nlohmann::json's SAX interface tells it, and stops the parse at the first duplicate
+// key or exceeded limit. So nothing deeper than the limit is ever built: a value is destroyed by recursion.
+class Builder {
  public:
-  explicit Watch(const JsonLimits& limits) : limits_(limits) {}
+  explicit Builder(const JsonLimits& limits) : limits_(limits) {}
 
-  bool operator()(int depth, json::parse_event_t event, json& parsed) {
-    if (!problem_.empty()) return false;
-    if (static_cast<std::size_t>(depth) > limits_.depth_max) return stop("nested deeper than the limit");
-    if (++values_ > limits_.values_max) return stop("more values than the limit");
-    switch (event) {
-      case json::parse_event_t::object_start: keys_.emplace_back(); break;
-      case json::parse_event_t::object_end: keys_.pop_back(); break;
-      case json::parse_event_t::key: {
-        const auto key = parsed.get<std::string>();
-        if (keys_.back().insert(key).second) break;
-        return stop("the key \"" + cut_to(key, kQuotedMax) + "\" appears twice in one object");
-      }
-      default: break;
-    }
+  bool null() { return add(nullptr); }
+  bool boolean(bool value) { return add(value); }
+  bool number_integer(json::number_integer_t value) { return add(value); }
+  bool number_unsigned(json::number_unsigned_t value) { return add(value); }
+  bool number_float(json::number_float_t value, const std::string&) { return add(value); }
+  bool string(std::string& value) { return add(std::move(value)); }
+  bool binary(json::binary_t&) { return stop("a binary value"); }
+  bool start_object(std::size_t) { return open(json::value_t::object); }
+  bool start_array(std::size_t) { return open(json::value_t::array); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+  bool key(std::string& name) {
+    if (!counts()) return false;
+    const auto [member, is_new] = open_.back()->get_ref<json::object_t&>().try_emplace(std::move(name));
+    if (!is_new) return stop("the key \"" + cut_to(member->first, kQuotedMax) + "\" appears twice in one object");
+    member_ = &member->second;
     return true;
   }
+  bool parse_error(std::size_t, const std::string&, const json::exception& error) {
+    problem_ = std::string("not valid JSON: ") + error.what();
+    return false;
+  }
 
+  [[nodiscard]] json take() { return std::move(root_); }
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
-  bool stop(std::string problem) {
-    problem_ = std::move(problem);
-    return true;  // returning false would only drop the value; the parse is judged by problem()
+  bool stop(const std::string& problem) {
+    problem_ = "the JSON is refused: " + problem;
+    return false;
+  }
+  // Values, names and ends count alike.
+  bool counts() { return ++counted_ <= limits_.values_max || stop("more values than the limit"); }
+  json* place(json value) {
+    if (open_.empty()) return &(root_ = std::move(value));
+    if (open_.back()->is_array()) return &open_.back()->emplace_back(std::move(value));
+    return &(*member_ = std::move(value));
+  }
+  bool add(json value) {
+    if (!counts()) return false;
+    place(std::move(value));
+    return true;
+  }
+  bool open(json::value_t kind) {
+    if (open_.size() >= limits_.depth_max) {
+      problem_ = "the JSON is nested deeper than " + std::to_string(limits_.depth_max) + " levels";
+      return false;
+    }
+    if (!counts()) return false;
+    open_.push_back(place(json(kind)));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return counts();
   }
 
   JsonLimits limits_;
-  std::size_t values_ = 0;
-  std::vector<std::set<std::string>> keys_;
+  json root_;
+  std::vector<json*> open_;  // none is moved: an array with an open value gets no other
+  json* member_ = nullptr;   // of the innermost object, whose value comes next
+  std::size_t counted_ = 0;
   std::string problem_;
 };
-
-std::size_t depth_of_brackets(std::string_view text, std::size_t enough) {
-  std::size_t depth = 0;
-  std::size_t deepest = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size() && deepest <= enough; ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '\\') ++i;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
-      deepest = std::max(deepest, ++depth);
-    } else if ((c == '}' || c == ']') && depth > 0) {
-      --depth;
-    }
-  }
-  return deepest;
-}
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -115,18 +129,9 @@ Result<json> parse_json(std::string_view text, const JsonLimits& limits) {
     return Error{ErrorCode::kLimitExceeded, "the document has " + std::to_string(text.size()) +
                                                 " bytes; the limit is " + std::to_string(limits.bytes_max)};
   }
-  // The parser recurses per level when a value is destroyed, so depth is bounded before it starts.
-  if (depth_of_brackets(text, limits.depth_max) > limits.depth_max) {
-    return invalid_argument("the JSON is nested deeper than " + std::to_string(limits.depth_max) + " levels");
-  }
-  Watch watch(limits);
-  try {
-    json value = json::parse(text, std::ref(watch));
-    if (!watch.problem().empty()) return invalid_argument("the JSON is refused: " + watch.problem());
-    return value;
-  } catch (const json::exception& error) {
-    return invalid_argument(std::string("not valid JSON: ") + error.what());
-  }
+  Builder builder(limits);
+  if (!json::sax_parse(text, &builder)) return invalid_argument(builder.problem());
+  return builder.take();
 }
 
 Result<json> parse_own_json(std::string_view text) {

@@ -502,6 +502,7 @@ Status TenantPlanner::ask(Leaf& leaf, const PlanRequest& request, std::optional<
                               .typed_most = leaf.typed_most.empty() ? nullptr : &leaf.typed_most},
                              budget);
   if (!answer) return answer.error();
+  leaf.looked_at = {};  // with another bound it need not look at them again: nothing has changed since
   // What is kept for a job of it counts as used: else it would go to another tenant, and come back late.
   Answer told{.most = most, .used = leaf.needs->given + answer->kept, .typed = leaf.needs->given_typed};
   for (const auto& [id, target] : answer->targets) {

@@ -78,7 +78,7 @@ class TenantPlanner final : public Planner {
     TypeBounds typed_most = {};                            // what its jobs that ask for types may have of them
     std::optional<Instant> wake = {};
     // Of the plan that is being made.
-    IdSet<JobId> looked_at = {};
+    IdSet<JobId> looked_at = {};  // that its planner has not been told of yet
     IdTable<JobId, Target> targets = {};
     Mark mark = {};
     double loan = 0;

@@ -13,10 +13,15 @@ MarketState::MarketState(const SlotPool& pool, const Settings& settings)
       market_(pool.slots) {}
 
 void MarketState::set_pool(const SlotPool& pool) {
-  pool_ = pool;
+  const SlotPool before = std::exchange(pool_, pool);
+  const int bounds = pool.slots_per_node == before.slots_per_node ? std::min(pool.slots, before.slots) : 0;
   market_.set_slots(pool.slots);
   for (auto& [job, entry] : entries_) {
-    entry.worth.reset();
+    if (entry.worth && entry.row.size_max <= bounds) {
+      entry.worth->set_slots(pool.slots);
+    } else {
+      entry.worth.reset();
+    }
     put_.insert(job);
   }
 }
@@ -94,7 +99,7 @@ IdSet<JobId> MarketState::to_be_weighed(Instant now) {
   return jobs;
 }
 
-// Only a row that was put again, or another pool, makes a new worth.
+// Only a row that was put again, or a pool that bounds its sizes otherwise, makes a new worth.
 Curve MarketState::weigh(Entry& entry, Instant now) const {
   // One that holds slots does not wait: its row says for how long it did.
   const Instant waits_until = entry.row.placement.empty() ? now : entry.at;

@@ -29,7 +29,8 @@ class MarketState {
   MarketState(const MarketState&) = delete;  // worths point into it
   MarketState& operator=(const MarketState&) = delete;
 
-  // Nodes have come or gone: every job is weighed anew.
+  // Slots have come or gone: every job is weighed anew. Only one whose sizes the pool bounds, now or before, is read
+  // anew for it.
   void set_pool(const SlotPool& pool);
   // What is known of a job, as of `at`; replaces what was. Its speed model is read until it leaves. `promised`: the
   // size that it has at any price (promises.hpp).

@@ -39,6 +39,13 @@ double worth_of_slot(const Market& market, JobId job) {
   return choice.size > least.size ? (choice.worth - least.worth) / (choice.size - least.size) : 0;
 }
 
+// At most, by its sizes or by a user's request for one.
+int slots_asked(const core::Job& job) {
+  const auto& elastic = job.spec.elastic;
+  const int workers = std::max({elastic.sizes.back(), elastic.preferred, job.requests.pinned_size});
+  return workers * job.spec.gpus_per_worker;
+}
+
 // Of which jobs that wait are told.
 bool has_nodes_closed_for_a_while(const core::ClusterState& state) {
   return std::any_of(state.nodes.begin(), state.nodes.end(), [](const auto& entry) {
@@ -77,13 +84,7 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
     told_capacity_ = capacity();
     for (const auto& [id, part] : parts_) unsent_updates_.insert(id);
   }
-  // What a row says depends on how much there is; so does the price that every job reckons with.
-  if (room() != bid_room_) {
-    bid_room_ = room();
-    jobs.clear();
-    for (const auto& [id, part] : parts_) jobs.insert(id);
-    market_state_->set_pool({.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = request.view.now});
-  }
+  look_at_room(request.view.now, jobs);
   bid(request, jobs);
   const core::ClusterPlan& newest = request.view.state.plan;
   const SlotPool pool{.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = request.view.now};
@@ -119,6 +120,18 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
     unsent_updates_.insert(id);
   }
   return answer;
+}
+
+// How much there is bounds what rows say of jobs that could use more, and is in the price that every job reckons with.
+// Adds those whose rows may be others.
+void TidalPlanner::look_at_room(Instant now, Jobs& jobs) {
+  if (room() == bid_room_) return;
+  const int bounds = std::min(room(), std::exchange(bid_room_, room()));
+  for (const auto& [id, part] : parts_) {
+    if (part.most > bounds || shares_.knows(id) || promises_.knows(id)) jobs.insert(id);
+    unsent_updates_.insert(id);
+  }
+  market_state_->set_pool({.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = now});
 }
 
 // A gang that bought slots and finds no room for any worker would keep every job behind it from them, so they are sold
@@ -244,7 +257,8 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
               .has_own_policy = has_own_policy,
               .fits = fits,
               .held = rows_.placement(state, job),
-              .on_cordoned = 0};
+              .on_cordoned = 0,
+              .most = slots_asked(job)};
     for (const Share& share : part.held) {
       const NodeId node = rows_.nodes()[static_cast<std::size_t>(share.node)];
       if (state.find_node(node)->is_closed()) part.on_cordoned += share.slots;

@@ -53,6 +53,7 @@ class TidalPlanner final : public core::Planner {
     bool fits = true;         // an empty cluster would hold it; else it neither bids nor claims
     cluster::Placement held;  // what it holds on nodes that are up
     int on_cordoned = 0;      // slots of these on nodes that are cordoned
+    int most = 0;             // slots that it asks for at most, whatever there is
   };
 
   void look_at_nodes(const core::PlanRequest& request);
@@ -67,6 +68,7 @@ class TidalPlanner final : public core::Planner {
   void fit_gangs();
   [[nodiscard]] std::vector<GangRoom::Stayer> may_leave() const;
   [[nodiscard]] bool fits(const core::ClusterState& state, const core::Job& job);
+  void look_at_room(Instant now, Jobs& jobs);
   void bid(const core::PlanRequest& request, Jobs& jobs);
   void offer(cluster::JobRow row, Instant at);
   void offer_promised(JobId job);

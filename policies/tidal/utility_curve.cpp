@@ -233,6 +233,11 @@ void UtilityCurve::reweigh(const Others& others, Instant now) {
   weight_ = first * job_->weight * delay_cost_.factor(now) * cheapest * waited;
 }
 
+void UtilityCurve::set_slots(int slots) {
+  pool_.slots = slots;
+  slots_ = slots * pool_.pace;
+}
+
 double UtilityCurve::speed_up(Shape shape) const {
   return alone_ > 0 ? reading_.goodput(*job_, shape) / alone_ : 0;
 }

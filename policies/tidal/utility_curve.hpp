@@ -95,6 +95,9 @@ class UtilityCurve {
   // There are other jobs now, or it has waited until `now`: makes it what a new one of the same row and pool would
   // be. Costs a few operations a size, as only the weight depends on either; what a size brings is kept.
   void reweigh(const Others& others, Instant now);
+  // The pool, of one type, has so many from the next reweigh() on. Requires: the job could have all that it may use
+  // before, and can now.
+  void set_slots(int slots);
   // The first time after `now` at which that makes another of it, for a job that holds nothing.
   [[nodiscard]] Instant changes_after(Instant now) const;
 

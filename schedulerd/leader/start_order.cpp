@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/overloaded.hpp"
@@ -31,11 +32,37 @@ using Message = Result<std::optional<api::DaemonToAgent>>;
 
 constexpr std::size_t kOrderBytes = 256;  // of an order's line beside its blobs
 constexpr std::size_t kQuotes = 3;
+constexpr std::size_t kEscaped = 6;      // bytes of a line for a byte of text, at most
+constexpr std::size_t kValueBytes = 32;  // of a number, or beside a text
 
 // An agent would close its link at such a line, and get it again on the next one.
 Error too_long(WorkerId worker, const std::string& what) {
   return invalid_argument(worker.text() + ": " + what + " is longer than the " + std::to_string(api::kLineBytesMax) +
                           " bytes of a line of the worker protocol");
+}
+
+std::size_t bytes_most(std::string_view text) {
+  return text.size() * kEscaped + kValueBytes;
+}
+
+std::size_t bytes_most(const nlohmann::json& value) {
+  if (value.is_string()) return bytes_most(std::string_view(value.get_ref<const std::string&>()));
+  std::size_t bytes = kValueBytes;
+  for (auto at = value.begin(); value.is_structured() && at != value.end(); ++at) {
+    bytes += bytes_most(*at) + (value.is_object() ? bytes_most(std::string_view(at.key())) : 0);
+  }
+  return bytes;
+}
+
+// Nearly all orders are far shorter than a line may be, so few need to be written out only to be measured.
+std::size_t bytes_most(const api::StartWorker& order) {
+  std::size_t bytes = 4 * kOrderBytes + order.slots.size() * kValueBytes + bytes_most(order.spec) +
+                      bytes_most(std::string_view(order.program)) + bytes_most(std::string_view(order.workdir));
+  for (const std::string& argument : order.argv) bytes += bytes_most(std::string_view(argument));
+  for (const auto& [name, value] : order.env) {
+    bytes += bytes_most(std::string_view(name)) + bytes_most(std::string_view(value));
+  }
+  return bytes;
 }
 
 Message start_message(WorkerId id, const core::ClusterState& state) {
@@ -44,8 +71,9 @@ Message start_message(WorkerId id, const core::ClusterState& state) {
   if (node == nullptr) return std::optional<api::DaemonToAgent>();
   auto order = start_order(*worker, *state.find_job(worker->job), *node);
   if (!order.ok()) return order.error();
+  const bool is_short = bytes_most(*order) <= api::kLineBytesMax;
   api::DaemonToAgent message = *std::move(order);
-  if (api::encode(message).size() > api::kLineBytesMax) return too_long(id, "the order that starts it");
+  if (!is_short && api::encode(message).size() > api::kLineBytesMax) return too_long(id, "the order that starts it");
   return std::optional(std::move(message));
 }
 

@@ -26,6 +26,27 @@ TEST_CASE("A duplicate key is named by at most its first 63 bytes") {
   CHECK(refused(std::string(62, 'k') + "\u00e9").find('"' + std::string(62, 'k') + '"') != std::string::npos);
 }
 
+TEST_CASE("A document is read as it stands, whatever it holds") {
+  for (const char* text : {"null", "true", "-3", "18446744073709551615", "2.50", "1e3", R"("a\u00e9\n")", "[]", "{}",
+                           R"({"a":[1,[2,{"b":[]}],null],"c":{"d":{"e":false}},"":[{"x":1},{"x":2}]})"}) {
+    INFO(text);
+    const auto read = parse_json(text);
+    REQUIRE(read.ok());
+    CHECK(*read == json::parse(text));
+    CHECK(read->type() == json::parse(text).type());
+    CHECK(read->dump() == json::parse(text).dump());
+  }
+}
+
+TEST_CASE("A document may be as deep, and hold as much, as its limits say") {
+  const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  CHECK(parse_json(nested(3), {.depth_max = 3}).ok());
+  CHECK(parse_json(nested(4), {.depth_max = 3}).error().message == "the JSON is nested deeper than 3 levels");
+  CHECK(parse_json("[1,2,3]", {.values_max = 5}).ok());  // the list's end counts, too
+  CHECK(parse_json("[1,2,3]", {.values_max = 4}).error().message == "the JSON is refused: more values than the limit");
+  CHECK(parse_json("[1, 1e999]").error().message.find("not valid JSON: ") == 0);
+}
+
 TEST_CASE("The same key in different objects is no duplicate") {
   CHECK(parse_json(R"({"a":{"x":1},"b":{"x":2},"c":[{"x":1},{"x":2}]})").ok());
 }
