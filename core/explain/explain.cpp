@@ -442,6 +442,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";
   if (judged && is_any_of<reason::WaitingForSlots>(out.reason)) out.summary += share_waited_for(state, job);
   if (tells_error(job)) out.summary += ": " + job.recovery.last_error;
+  if (tells_error(job) && job.recovery.misconfigured) out.summary += "; its log: schedctl logs " + job.id.text();
   add_evidence(state, job, out);
   if (judged && !is_final(job.state())) add_unblocks(state, job, out);
   if (judged) add_policy_file(state, job, out);
