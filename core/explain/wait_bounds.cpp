@@ -64,6 +64,10 @@ void tell_room(const ClusterState& state, const Job& job, reason::NeverFits& why
   }
   const int most = most_of(slots, job.spec.mixed_types);
   if (any_comes && most > why.cluster) why.with_pools = most;
+  const int largest = FreeSlots(state).largest_for(job);
+  if (most > 0 || largest == 0) return;
+  why.each = each;
+  why.largest = largest;
 }
 
 // Room for groups of its workers: of each type on what is there and on all nodes that pools may still make.
