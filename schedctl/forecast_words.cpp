@@ -297,11 +297,12 @@ std::string why_it_waits(const std::string& summary) {
   return "wait" + (summary.starts_with(said) ? summary.substr(said.size()) : ": " + summary);
 }
 
-// What other jobs do for it, and what would help one that does not get what it asks for.
+// What other jobs do for it, and of one that does not get what it asks for what bears that out and would help.
 std::string around_decision(const json& decision, bool is_met) {
   std::string text;
   for (const json& change : decision.at("changes")) text += "  " + decided_change(change) + "\n";
   if (is_met) return text;
+  for (const json& line : list_at(decision, "/evidence")) text += "  evidence: " + line.get<std::string>() + "\n";
   for (const json& line : decision.at("unblocks")) text += "  what would help: " + line.get<std::string>() + "\n";
   return text;
 }

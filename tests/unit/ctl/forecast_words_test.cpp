@@ -175,9 +175,11 @@ TEST_CASE("a dry run of a resize says whether it begins at once, and which jobs 
   decision["starts"] = false;
   decision["summary"] = "keeps its size for now: the cooldown ends in 12 s";
   decision["changes"] = json::array();
+  decision["evidence"] = {"2 workers: 9,121 samples/s over 60 steps"};
   decision["unblocks"] = {"wait 12 s for the cooldown"};
   CHECK(resize_in_words({{"decision", decision}}) ==
         "resized now, its size would not change at once (keeps its size for now: the cooldown ends in 12 s)\n"
+        "  evidence: 2 workers: 9,121 samples/s over 60 steps\n"
         "  what would help: wait 12 s for the cooldown\n");
   CHECK(resize_in_words(json::object()).empty());
 }
