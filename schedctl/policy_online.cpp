@@ -129,7 +129,7 @@ std::string rolled_back_text(Session& session) {
   const json activated = newest_event(session, "policy.activated");
   if (number_at(activated, "/seq").value_or(0) > number_at(rolled, "/seq").value_or(0)) return "";
   return text_at(rolled, "/data/policy") + ", version " + shown(text_at(rolled, "/data/version")) + ", gave way at " +
-         moment_of(text_at(rolled, "/at")) + ": " + printable(text_at(rolled, "/data/why")) + "\n";
+         moment_of(text_at(rolled, "/at")) + " UTC: " + printable(text_at(rolled, "/data/why")) + "\n";
 }
 
 // A policy without tests may decide; that it has none is said beside the answer.
@@ -189,7 +189,7 @@ std::string faults_text(const json& report) {
 }
 
 std::string differences_table(const json& report, const Style& style) {
-  TextTable table({{.title = "AT"},
+  TextTable table({{.title = "AT (UTC)"},
                    {.title = "JOB", .flexible = true},
                    {.title = "IN FACT", .right = true},
                    {.title = "CANDIDATE", .right = true},
@@ -291,7 +291,7 @@ int versions(Session& session, const Asked& asked) {
   session.print(items, [&] {
     TextTable table({{.title = ""},
                      {.title = "VERSION"},
-                     {.title = "STORED"},
+                     {.title = "STORED (UTC)"},
                      {.title = "BY"},
                      {.title = "CHECKS", .wraps = true}});
     for (const json& each : items) {

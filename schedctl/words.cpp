@@ -147,6 +147,10 @@ std::string time_beside(std::string_view timestamp, std::string_view now) {
   return same_day || now.empty() ? clock_of(timestamp) : moment_of(timestamp);
 }
 
+std::string utc_beside(std::string_view timestamp, std::string_view now) {
+  return time_beside(timestamp, now) + " UTC";
+}
+
 std::string printable(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());

@@ -44,6 +44,8 @@ struct Style {
 
 // "21:53:31", and with its day where that is not the day of `now`.
 [[nodiscard]] std::string time_beside(std::string_view timestamp, std::string_view now);
+// The same in a sentence: "21:53:31 UTC".
+[[nodiscard]] std::string utc_beside(std::string_view timestamp, std::string_view now);
 
 // Control characters, and those that turn the order of others, replaced by '?', tabs by a space: names and log lines of
 // others must not steer the terminal.

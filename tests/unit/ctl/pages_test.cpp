@@ -50,7 +50,7 @@ TEST_CASE("why begins with the sentence, then evidence and what would change it"
   CHECK(evidence != std::string::npos);
   CHECK(change != std::string::npos);
   CHECK(evidence < change);
-  CHECK(text.find("Waited\n  - 2026-11-20 21:50:02 to 21:53:20 (3m 18s): waits for 2 slots; 0 are free\n") !=
+  CHECK(text.find("Waited\n  - 2026-11-20 21:50:02 to 21:53:20 UTC (3m 18s): waits for 2 slots; 0 are free\n") !=
         std::string::npos);
   CHECK(text.find("  - 3 workers: 3 workers add too little\n") != std::string::npos);
   CHECK(text.find("Its policy wants") == std::string::npos);  // it says what the first line says
