@@ -187,7 +187,8 @@ json waits_in_words(const json& explanation) {
 std::string saved_words(const json& job) {
   const json& saved = job.value("saved_state", json());
   if (!saved.is_object()) return "";
-  return "step " + integer_at(saved, "/step") + " at " + text_at(saved, "/at") + " on " + text_at(saved, "/node");
+  return "step " + integer_at(saved, "/step") + " at " + text_at(saved, "/at") + " on " +
+         text_at(saved, "/node_name", text_at(saved, "/node"));
 }
 
 std::string failed_checkpoint_words(const json& job) {
