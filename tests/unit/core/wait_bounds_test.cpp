@@ -47,7 +47,7 @@ TEST_CASE("a gang that fits on two types only is told so, and that it may mix th
         "cannot start: it needs 12 slots of one type, and the cluster has room for 6 of type alpha at most");
   CHECK(tells(why.unblocks(), kMix));
   CHECK(tells(why.unblocks(), "add a node with 6 slots of type alpha"));
-  CHECK(tells(why.evidence, "there are 6 of alpha, 6 of beta"));
+  CHECK(tells(why.evidence, "there are 6 slots of alpha, 6 slots of beta"));
 }
 
 TEST_CASE("a job whose workers need more slots than any node has is told so") {
