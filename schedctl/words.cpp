@@ -94,6 +94,16 @@ std::string quantity(double number) {
   return number < 100 ? formatted(number == 0 ? "%.0f" : "%.1f", number) : whole(number);
 }
 
+std::pair<std::string, std::string> told_apart(double left, double right) {
+  const auto as = [&](const char* format) { return std::pair(formatted(format, left), formatted(format, right)); };
+  const auto short_ones = as(left < 100 ? "%.1f" : "%.0f");
+  if (left == right || short_ones.first != short_ones.second) return {quantity(left), quantity(right)};
+  for (const char* format : {"%.1f", "%.2f", "%.3f", "%.4f", "%.5f"}) {
+    if (const auto told = as(format); told.first != told.second) return told;
+  }
+  return as("%.6f");
+}
+
 std::string slot_hours(std::optional<double> number) {
   constexpr double kLeast = 0.0001;
   if (!number || *number == 0) return "-";
