@@ -40,7 +40,7 @@ std::string sizes_text(const json& sizes, const std::string& beside, const Style
   const auto minute_at = [&](const json& from) { return minute_of(text_at(from, "/at"), beside); };
   const auto alike = [&](const json& a, const json& b) { return minute_at(a) == minute_at(b); };
   const bool to_the_minute = std::adjacent_find(sizes.begin(), sizes.end(), alike) == sizes.end();
-  TextTable table({{.title = "FROM"}, {.title = "WORKERS", .right = true}});
+  TextTable table({{.title = "FROM (UTC)"}, {.title = "WORKERS", .right = true}});
   for (const json& from : sizes) {
     table.add({part_of(text_at(from, "/at"), beside, to_the_minute ? kMinute : kSecond), integer_at(from, "/size")});
   }
@@ -53,12 +53,12 @@ bool has_passed(const std::string& timestamp, const std::string& now) {
   return at && until && *at <= *until;
 }
 
-// "at about 15:10 (between 15:02 and 15:31)", later "any moment, by 15:31", and "by 15:31, but is late"
+// "at about 15:10 UTC (between 15:02 and 15:31)", later "any moment, by 15:31 UTC", and "by 15:31 UTC, but is late"
 std::string about(const json& expected, const std::string& now) {
   const auto at = [&](const char* pointer) { return minute_of(text_at(expected, pointer), now); };
-  if (has_passed(text_at(expected, "/late"), now)) return "by " + at("/late") + ", but is late";
-  if (has_passed(text_at(expected, "/expected"), now)) return "any moment, by " + at("/late");
-  std::string words = "at about " + at("/expected");
+  if (has_passed(text_at(expected, "/late"), now)) return "by " + at("/late") + " UTC, but is late";
+  if (has_passed(text_at(expected, "/expected"), now)) return "any moment, by " + at("/late") + " UTC";
+  std::string words = "at about " + at("/expected") + " UTC";
   if (at("/early") != at("/late")) words += " (between " + at("/early") + " and " + at("/late") + ")";
   return words;
 }
@@ -79,7 +79,7 @@ std::string delay_in_words(const json& change, const char* field, const char* ve
 std::string change_in_words(const json& change, const std::string& beside) {
   std::string words = text_at(change, "/job") + " (" + printable(text_at(change, "/name")) + ") ";
   const std::string effect = text_at(change, "/effect");
-  const std::string when = minute_of(text_at(change, "/at"), beside);
+  const std::string when = minute_of(text_at(change, "/at"), beside) + " UTC";
   if (effect == "preempted")
     words += "would give up its " + count_of(number_at(change, "/from").value_or(0), "worker") + " at about " + when;
   if (effect == "shrunk") {
@@ -119,13 +119,13 @@ std::string looked_ahead(const json& forecast, const std::string& now) {
 
 constexpr std::int64_t kOldUs = 60'000'000;
 
-// "; as of 14:02; the policy file capped@0123456789ab, which decides, was not asked": what limits a forecast.
+// "; as of 14:02 UTC; the policy file capped@0123456789ab, which decides, was not asked": what limits a forecast.
 std::string rests_in_words(const json& forecast, const std::string& now) {
   const std::string made_at = text_at(forecast, "/computed_at");
   const auto made = micros_of(made_at);
   const auto until = micros_of(now);
   std::string words;
-  if (made && until && *until - *made > kOldUs) words = "; as of " + minute_of(made_at, now);
+  if (made && until && *until - *made > kOldUs) words = "; as of " + minute_of(made_at, now) + " UTC";
   const std::string file = text_at(forecast, "/unasked_policy");
   if (!file.empty()) words += "; the policy file " + printable(file) + ", which decides, was not asked";
   return words;
@@ -215,7 +215,7 @@ std::string told_without_end(const json& forecast, std::int64_t due, const std::
   const std::string start = text_at(forecast, "/start/expected");
   const auto starts = micros_of(start);
   if (starts && *starts > due) {
-    return utc_text(due / 1'000'000) + "; to be missed: the start is expected at about " + moment_of(start);
+    return utc_text(due / 1'000'000) + "; to be missed: the start is expected at about " + moment_of(start) + " UTC";
   }
   const std::string ahead = looked_ahead(forecast, now);
   if (ahead.empty() || (starts && text_at(forecast, "/basis") == "unknown")) return "";
@@ -234,7 +234,8 @@ std::string deadline_in_words(const json& job, const std::string& now) {
     const auto when = micros_of(moment);
     if (!when || *when <= due) return "";
     const double late = static_cast<double>(*when - due) * 1e-6;
-    return utc_text(due / 1'000'000) + "; " + what + " " + moment_of(moment) + ", " + seconds_in_words(late) + " later";
+    return utc_text(due / 1'000'000) + "; " + what + " " + moment_of(moment) + " UTC, " + seconds_in_words(late) +
+           " later";
   };
   if (std::string words = told("/finished_at", "missed: the job ended at"); !words.empty()) return words;
   if (text_at(job, "/finished_at").empty() && has_passed(timestamp_text(due / 1'000'000), now)) {
@@ -297,11 +298,12 @@ std::string why_it_waits(const std::string& summary) {
   return "wait" + (summary.starts_with(said) ? summary.substr(said.size()) : ": " + summary);
 }
 
-// What other jobs do for it, and what would help one that does not get what it asks for.
+// What other jobs do for it, and of one that does not get what it asks for what bears that out and would help.
 std::string around_decision(const json& decision, bool is_met) {
   std::string text;
   for (const json& change : decision.at("changes")) text += "  " + decided_change(change) + "\n";
   if (is_met) return text;
+  for (const json& line : list_at(decision, "/evidence")) text += "  evidence: " + line.get<std::string>() + "\n";
   for (const json& line : decision.at("unblocks")) text += "  what would help: " + line.get<std::string>() + "\n";
   return text;
 }

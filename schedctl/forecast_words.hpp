@@ -32,7 +32,8 @@ namespace tidepool::ctl {
 // The same of the dry run of a resize: whether its change would begin at once, and what other jobs would do for it.
 [[nodiscard]] std::string resize_in_words(const nlohmann::json& job);
 // Of the answer to the dry run of a submission: what the daemon would decide, a line each: whether the job starts and
-// where, what other jobs give up for it, and what would let it start. Empty if the answer tells of no decision.
+// where, what other jobs give up for it, and of one that waits what bears that out and would let it start. Empty if the
+// answer tells of no decision.
 [[nodiscard]] std::string decision_in_words(const nlohmann::json& job);
 
 }  // namespace tidepool::ctl

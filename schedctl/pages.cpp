@@ -167,7 +167,7 @@ std::string defaults_words(const json& job) {
   return words;
 }
 
-// "2026-11-20 21:50:02 to 21:53:20 (3m 18s): waits for 2 slots"
+// "2026-11-20 21:50:02 to 21:53:20 UTC (3m 18s): waits for 2 slots"
 json waits_in_words(const json& explanation) {
   json lines = json::array();
   for (const auto& wait : list_at(explanation, "/waits")) {
@@ -175,9 +175,9 @@ json waits_in_words(const json& explanation) {
     const std::string until = text_at(wait, "/until");
     const auto begin = micros_of(from);
     const auto end = micros_of(until);
-    std::string line = moment_of(from) + (until.empty() ? " until now" : " to ");
+    std::string line = moment_of(from) + (until.empty() ? " UTC until now" : " to ");
     const bool same_day = from.substr(0, from.find('T')) == until.substr(0, until.find('T'));
-    if (!until.empty()) line += same_day ? clock_of(until) : moment_of(until);
+    if (!until.empty()) line += (same_day ? clock_of(until) : moment_of(until)) + " UTC";
     if (begin && end) line += " (" + seconds_in_words(static_cast<double>(*end - *begin) * 1e-6) + ")";
     lines.push_back(line + ": " + text_at(wait, "/reason/text"));
   }
@@ -187,7 +187,8 @@ json waits_in_words(const json& explanation) {
 std::string saved_words(const json& job) {
   const json& saved = job.value("saved_state", json());
   if (!saved.is_object()) return "";
-  return "step " + integer_at(saved, "/step") + " at " + text_at(saved, "/at") + " on " + text_at(saved, "/node");
+  return "step " + integer_at(saved, "/step") + " at " + text_at(saved, "/at") + " on " +
+         text_at(saved, "/node_name", text_at(saved, "/node"));
 }
 
 std::string failed_checkpoint_words(const json& job) {

@@ -116,7 +116,7 @@ std::string rolled_back_text(Session& session) {
   const json activated = newest_event(session, "policy.activated");
   if (number_at(activated, "/seq").value_or(0) > number_at(rolled, "/seq").value_or(0)) return "";
   return text_at(rolled, "/data/policy") + ", version " + shown(text_at(rolled, "/data/version")) + ", gave way at " +
-         moment_of(text_at(rolled, "/at")) + ": " + printable(text_at(rolled, "/data/why")) + "\n";
+         moment_of(text_at(rolled, "/at")) + " UTC: " + printable(text_at(rolled, "/data/why")) + "\n";
 }
 
 // A policy without tests may decide; that it has none is said beside the answer.
@@ -161,8 +161,9 @@ std::string sums(const json& report, const std::string& name) {
                      count_of(rounds, "round") + " " + name +
                      " would have given other sizes: " + whole(number_at(report, "/jobs_different").value_or(0)) +
                      " of " + whole(number_at(report, "/jobs_compared").value_or(0)) + " sizes\n";
-  text += "slots given in a round: " + quantity(number_at(report, "/mean_slots_live").value_or(0)) + " in fact, " +
-          quantity(number_at(report, "/mean_slots_candidate").value_or(0)) + " by " + name + "\n";
+  const auto [live, candidate] = told_apart(number_at(report, "/mean_slots_live").value_or(0),
+                                            number_at(report, "/mean_slots_candidate").value_or(0));
+  text += "slots given in a round: " + live + " in fact, " + candidate + " by " + name + "\n";
   return text;
 }
 
@@ -176,9 +177,9 @@ std::string faults_text(const json& report) {
 }
 
 std::string differences_table(const json& report, const Style& style) {
-  TextTable table({{.title = "AT"},
+  TextTable table({{.title = "AT (UTC)"},
                    {.title = "JOB", .flexible = true},
-                   {.title = "IN FACT", .right = true},
+                   {.title = "WORKERS", .right = true},
                    {.title = "CANDIDATE", .right = true},
                    {.title = "ITS REASON", .flexible = true, .wraps = true}});
   for (const json& each : list_at(report, "/differences")) {
@@ -199,9 +200,10 @@ std::string pools_table(const json& report, const Style& style) {
                    {.title = "CANDIDATE", .right = true}});
   for (const json& each : list_at(report, "/pools")) {
     const std::string type = text_at(each, "/slot_type");
+    const auto [live, candidate] = told_apart(number_at(each, "/mean_nodes_live").value_or(0),
+                                              number_at(each, "/mean_nodes_candidate").value_or(0));
     table.add({text_at(each, "/pool"), type.empty() ? "-" : type, whole(number_at(each, "/rounds").value_or(0)),
-               whole(number_at(each, "/rounds_different").value_or(0)), rate(number_at(each, "/mean_nodes_live")),
-               rate(number_at(each, "/mean_nodes_candidate"))});
+               whole(number_at(each, "/rounds_different").value_or(0)), live, candidate});
   }
   return table.empty() ? std::string() : "\n" + table.text(style);
 }
@@ -253,8 +255,10 @@ std::string diff_text(const json& diff, const Style& style) {
                    {.title = "MEAN SLOTS", .right = true},
                    {.title = "CANDIDATE", .right = true}});
   for (const json& each : list_at(diff, "/jobs")) {
+    const auto [live, candidate] = told_apart(number_at(each, "/mean_slots_live").value_or(0),
+                                              number_at(each, "/mean_slots_candidate").value_or(0));
     table.add({text_at(each, "/job") + " " + text_at(each, "/job_name"), whole(number_at(each, "/rounds").value_or(0)),
-               rate(number_at(each, "/mean_slots_live")), rate(number_at(each, "/mean_slots_candidate"))});
+               live, candidate});
   }
   if (!table.empty()) text += "\n" + table.text(style) + differences_table(diff, style);
   return text + "\nEach round is judged by itself: the candidate saw the cluster as it was then.\n";
@@ -278,7 +282,7 @@ int versions(Session& session, const Asked& asked) {
   session.print(items, [&] {
     TextTable table({{.title = ""},
                      {.title = "VERSION"},
-                     {.title = "STORED"},
+                     {.title = "STORED (UTC)"},
                      {.title = "BY"},
                      {.title = "CHECKS", .wraps = true}});
     for (const json& each : items) {

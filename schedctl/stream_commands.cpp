@@ -31,7 +31,7 @@ HistoryRow event_row(const json& event) {
   }
   std::string subject = text_at(event, "/job", text_at(event, "/node"));
   const std::string type = text_at(event, "/type");
-  const std::string at = time_beside(text_at(event, "/at"), time_now()) + " UTC";
+  const std::string at = utc_beside(text_at(event, "/at"), time_now());
   return {.head = at,
           .subject = subject.empty() ? type + words : subject,  // those of no job and no node have no order to keep
           .words = type + "  " + subject + (subject.empty() ? "" : "  ") + words,

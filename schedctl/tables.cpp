@@ -52,7 +52,7 @@ std::string would_change(const json& unblocks) {
 // Jobs by their ids, which are unique, as in events. A row for each intent, also of nodes; of a decision without any,
 // for each finding; of one without those, for each size given.
 void add_decision(FoldedRows& rows, const json& decision, const Style& style) {
-  const std::string at = time_beside(text_at(decision, "/at"), style.now);
+  const std::string at = utc_beside(text_at(decision, "/at"), style.now);
   const auto add = [&](const std::string& job, const std::string& kind, const std::string& why) {
     rows.add({.head = text_at(decision, "/id") + "  " + at,
               .subject = job + " " + kind,
@@ -91,7 +91,7 @@ std::string jobs_table(const json& jobs, const Style& style) {
                               {.title = "SIZE", .right = true},
                               {.title = "DONE", .right = true},
                               {.title = "SAMPLES/S", .right = true}};
-  if (has_forecasts) columns.push_back({.title = "EXPECTED"});
+  if (has_forecasts) columns.push_back({.title = "EXPECTED (UTC)"});
   columns.push_back({.title = "WHY", .flexible = true});
   TextTable table(std::move(columns));
   for (const auto& job : jobs) {
@@ -166,19 +166,19 @@ std::string availability(const json& node, std::string_view now) {
   if (text_at(node, "/state") != "up") return text_at(node, "/state");
   if (!text_at(node, "/drain/deadline").empty()) {
     const bool drained = node.at("drain").value("drained", false);
-    const std::string until = time_beside(text_at(node, "/drain/deadline"), now);
+    const std::string until = utc_beside(text_at(node, "/drain/deadline"), now);
     if (text_at(node, "/drain/cause") == "reclaim")
       return (drained ? "drained, reclaimed at " : "reclaimed at ") + until;
     if (text_at(node, "/drain/cause") == "maintenance") {
       const bool begun = node.at("drain").at("maintenance").value("begun", false);
-      return begun ? "maintenance until " + time_beside(text_at(node, "/drain/maintenance/ends"), now)
+      return begun ? "maintenance until " + utc_beside(text_at(node, "/drain/maintenance/ends"), now)
                    : (drained ? "drained, maintenance at " : "draining, maintenance at ") + until;
     }
     return drained ? "drained" : "draining until " + until;
   }
   if (node.value("cordoned", false)) return "cordoned";
   const std::string until = text_at(node, "/faults/unsteady_until");
-  return until.empty() ? "up" : "unsteady until " + time_beside(until, now) + " (" + faults_of(node) + ")";
+  return until.empty() ? "up" : "unsteady until " + utc_beside(until, now) + " (" + faults_of(node) + ")";
 }
 
 bool is_quarantined(const json& slot) {
@@ -201,7 +201,7 @@ std::string quarantine_notes(const json& node, std::string_view now) {
     const std::string worker = text_at(slot, "/worker");
     const std::string who = worker.empty() ? "" : " of " + worker + " (" + text_at(slot, "/job") + ")";
     std::string& slots =
-        slots_by_why[who + " quarantined since " + time_beside(text_at(slot, "/quarantine/since"), now) + ": " +
+        slots_by_why[who + " quarantined since " + utc_beside(text_at(slot, "/quarantine/since"), now) + ": " +
                      printable(text_at(slot, "/quarantine/why"))];
     slots += (slots.empty() ? "" : ",") + slot.at("index").dump();
   }
@@ -308,7 +308,7 @@ std::string node_tokens_table(const json& tokens, const Style& style) {
   TextTable table({{.title = "TOKEN"},
                    {.title = "STATE", .state = true},
                    {.title = "USES", .right = true},
-                   {.title = "EXPIRES"},
+                   {.title = "EXPIRES (UTC)"},
                    {.title = "NAMES", .flexible = true},
                    {.title = "LABELS", .flexible = true},
                    {.title = "TYPE"},
@@ -335,7 +335,7 @@ std::string tokens_table(const json& tokens, const Style& style) {
                    {.title = "ROLE"},
                    {.title = "TENANT"},
                    {.title = "CREATED"},
-                   {.title = "EXPIRES"},
+                   {.title = "EXPIRES (UTC)"},
                    {.title = "STATE", .state = true}});
   for (const auto& token : tokens) {
     const std::string tenant = text_at(token, "/tenant");

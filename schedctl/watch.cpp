@@ -125,7 +125,7 @@ class Watch {
     const auto seq = static_cast<std::uint64_t>(number_at(event, "/seq").value_or(0));
     if (seq <= last_seq_) return;
     last_seq_ = seq;
-    clock_ = time_beside(text_at(event, "/at"), time_now()) + " UTC";
+    clock_ = utc_beside(text_at(event, "/at"), time_now());
     const std::string sentence = event_sentence(event, job_);
     const std::string type = text_at(event, "/type");
     const bool mine = text_at(event, "/job") == job_;

@@ -94,6 +94,16 @@ std::string quantity(double number) {
   return number < 100 ? formatted(number == 0 ? "%.0f" : "%.1f", number) : whole(number);
 }
 
+std::pair<std::string, std::string> told_apart(double left, double right) {
+  const auto as = [&](const char* format) { return std::pair(formatted(format, left), formatted(format, right)); };
+  const auto short_ones = as(left < 100 ? "%.1f" : "%.0f");
+  if (left == right || short_ones.first != short_ones.second) return {quantity(left), quantity(right)};
+  for (const char* format : {"%.1f", "%.2f", "%.3f", "%.4f", "%.5f"}) {
+    if (const auto told = as(format); told.first != told.second) return told;
+  }
+  return as("%.6f");
+}
+
 std::string slot_hours(std::optional<double> number) {
   constexpr double kLeast = 0.0001;
   if (!number || *number == 0) return "-";
@@ -145,6 +155,10 @@ std::string moment_of(std::string_view timestamp) {
 std::string time_beside(std::string_view timestamp, std::string_view now) {
   const bool same_day = timestamp.substr(0, kDayLength) == now.substr(0, kDayLength);
   return same_day || now.empty() ? clock_of(timestamp) : moment_of(timestamp);
+}
+
+std::string utc_beside(std::string_view timestamp, std::string_view now) {
+  return time_beside(timestamp, now) + " UTC";
 }
 
 std::string printable(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -28,6 +29,8 @@ struct Style {
 
 [[nodiscard]] std::string whole(double number);     // 9120.5 -> "9,121"
 [[nodiscard]] std::string quantity(double number);  // below 100 with one decimal, 0 without
+// Two that are held against each other: as quantity(), with more decimals, up to six, until they read differently.
+[[nodiscard]] std::pair<std::string, std::string> told_apart(double left, double right);
 // "-" if absent or 0; below 1 with four decimals, which is the third of a second of one slot, else as quantity().
 [[nodiscard]] std::string slot_hours(std::optional<double> number);
 [[nodiscard]] std::string rate(std::optional<double> number);  // below 100 with one decimal; "-" if absent or 0
@@ -44,6 +47,8 @@ struct Style {
 
 // "21:53:31", and with its day where that is not the day of `now`.
 [[nodiscard]] std::string time_beside(std::string_view timestamp, std::string_view now);
+// The same in a sentence: "21:53:31 UTC".
+[[nodiscard]] std::string utc_beside(std::string_view timestamp, std::string_view now);
 
 // Control characters, and those that turn the order of others, replaced by '?', tabs by a space: names and log lines of
 // others must not steer the terminal.

@@ -145,6 +145,7 @@ void fields(auto& archive, codec::Like<WorkerExited> auto& fact) {
   archive("signal", fact.signal);
   archive("detail", fact.detail);
   archive("never_joined", fact.never_joined);
+  archive("never_stepped", fact.never_stepped);
 }
 void fields(auto& archive, codec::Like<GenerationSwitched> auto& fact) {
   archive("job", fact.job);
@@ -425,6 +426,7 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (*name == name_of(NodeJoined{})) body.emplace("gives_notice", false);
   if (*name == name_of(NodeJoined{})) body.emplace("memory_per_slot", nullptr);
   if (*name == name_of(WorkerExited{})) body.emplace("never_joined", false);
+  if (*name == name_of(WorkerExited{})) body.emplace("never_stepped", false);
   if (*name == name_of(PoolsConfigured{})) tell_no_later_fields_of_specs(body);
   if (*name == name_of(PoolListed{})) body.emplace("begun_at", nullptr);
   if (*name == name_of(TenantsConfigured{}) && body.contains("tree")) tell_no_later_fields(body["tree"]);

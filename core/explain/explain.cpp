@@ -33,14 +33,14 @@ namespace tidepool::core {
 namespace {
 
 // Where the means say that the one size is faster and the change between them said the other: what that has shown, by
-// which policies judge. ", but 24,657 right after 32,670 with 1 worker"
+// which policies judge. ", but 24,657 samples/s right after 32,670 samples/s with 1 worker"
 std::string seen_at_change(const std::map<int, SizeRecord>& sizes, const SizeRecord& record) {
   const SizeChange& change = record.entered;
   const auto other = sizes.find(change.from);
   if (other == sizes.end() || change.from_rate <= 0 || change.rate <= 0) return "";
   const bool faster_by_means = record.samples_per_second > other->second.samples_per_second;
   if (faster_by_means == (change.rate > change.from_rate)) return "";
-  return ", but " + grouped(change.rate) + " right after " + grouped(change.from_rate) + " with " +
+  return ", but " + grouped(change.rate) + " samples/s right after " + grouped(change.from_rate) + " samples/s with " +
          counted(change.from, "worker");
 }
 
@@ -149,8 +149,8 @@ void add_stragglers(const ClusterState& state, const Job& job, Explanation& out)
                            " slot-seconds of waiting; the cause lies in: " + std::string(to_text(diagnosis.follows)));
     if (job.size() < 2) continue;
     out.evidence.push_back("a smaller share for it would cost " + decimal(cost_of_rebalancing(job)) +
-                           " slot-seconds, replacing it " + decimal(cost_of_replacing(job)) + ", shrinking " +
-                           decimal(cost_of_shrinking(job)));
+                           " slot-seconds, replacing it " + decimal(cost_of_replacing(job)) +
+                           " slot-seconds, shrinking " + decimal(cost_of_shrinking(job)) + " slot-seconds");
   }
 }
 
@@ -158,10 +158,11 @@ void add_stragglers(const ClusterState& state, const Job& job, Explanation& out)
 void add_eased(const ClusterState& state, const Job& job, Explanation& out) {
   for (const auto& [id, rebalanced] : job.shares.rebalanced) {
     const auto speed = eased_speed(state, job, id);
-    out.evidence.push_back(
-        id.text() + " has " + percent(static_cast<double>(rebalanced.weight) / kFullShare) + " of a full share" +
-        (speed ? " and computes at " + percent(*speed) + " of the others' speed" : "") + "; its slowness has cost " +
-        decimal(rebalanced.lost_s) + " slot-seconds, a replacement costs " + decimal(cost_of_replacing(job)));
+    out.evidence.push_back(id.text() + " has " + percent(static_cast<double>(rebalanced.weight) / kFullShare) +
+                           " of a full share" +
+                           (speed ? " and computes at " + percent(*speed) + " of the others' speed" : "") +
+                           "; its slowness has cost " + decimal(rebalanced.lost_s) +
+                           " slot-seconds, a replacement costs " + decimal(cost_of_replacing(job)) + " slot-seconds");
   }
 }
 
@@ -442,6 +443,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";
   if (judged && is_any_of<reason::WaitingForSlots>(out.reason)) out.summary += share_waited_for(state, job);
   if (tells_error(job)) out.summary += ": " + job.recovery.last_error;
+  if (tells_error(job) && job.recovery.misconfigured) out.summary += "; its log: schedctl logs " + job.id.text();
   add_evidence(state, job, out);
   if (judged && !is_final(job.state())) add_unblocks(state, job, out);
   if (judged) add_policy_file(state, job, out);

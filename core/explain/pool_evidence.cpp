@@ -46,7 +46,7 @@ std::vector<std::string> pool_evidence(const ClusterState& state, const Job& job
       lines.push_back("pool " + name + " has " + counted(nodes, "node") + ", as many as it may have");
     } else if (!pool.retired) {
       lines.push_back("pool " + name + " has " + counted(nodes, "node") + " of " +
-                      counted(pool.spec.slots_per_node, "slot") + " and may have " + grouped(pool.spec.max));
+                      counted(pool.spec.slots_per_node, "slot") + " and may have " + counted(pool.spec.max, "node"));
     }
     const PoolWish* wish = state.deployment.active ? state.deployment.wish_for(name) : nullptr;
     if (wish != nullptr) lines.push_back(wanted(state, *wish));

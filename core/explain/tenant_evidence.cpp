@@ -21,7 +21,7 @@ std::string share(const Tenant& tenant, const TenantPlan& plan) {
   const int guaranteed = std::min(tenant.guarantee, plan.entitled);
   if (guaranteed > 0) text += ", " + grouped(guaranteed) + " of them guaranteed";
   if (tenant.borrow && plan.entitled >= tenant.guarantee + *tenant.borrow) {
-    text += "; it may borrow no more than " + grouped(*tenant.borrow);
+    text += "; it may borrow no more than " + counted(*tenant.borrow, "slot");
   }
   return text;
 }
@@ -73,13 +73,14 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
   const TenantPlan* plan = plan_of(state, job.spec.tenant);
   if (tenant == nullptr || plan == nullptr || is_final(job.state())) return {};
   const int held = slots_of_tenant(state, tenant->name);
-  const std::string could_use = plan->wanted > held ? grouped(plan->wanted) : "no more";
-  std::vector<std::string> lines{share(*tenant, *plan) + "; its jobs hold " + grouped(held) +
+  const std::string could_use = plan->wanted > held ? counted(plan->wanted, "slot") : "no more";
+  std::vector<std::string> lines{share(*tenant, *plan) + "; its jobs hold " + counted(held, "slot") +
                                  (plan->sated ? " and could use " + could_use : "")};
   for (const auto& [type, slots] : plan->of_types) {
     if (!is_choosy(job.spec) || !may_be_on(state, job, type)) continue;
     lines.push_back("of type " + type + " jobs of all tenants ask for more slots than there are; those of tenant " +
-                    tenant->name + " that ask for it may have " + grouped(slots) + guaranteed_of(*tenant, type));
+                    tenant->name + " that ask for it may have " + counted(slots, "slot") +
+                    guaranteed_of(*tenant, type));
   }
   if (plan->loan >= 0.05 && !plan->sated) {
     lines.push_back("of late tenant " + tenant->name + " held " + decimal(plan->loan) +

@@ -22,8 +22,8 @@ namespace tidepool::core {
 // has left, where no more free slots of the pool would help it. Else empty.
 [[nodiscard]] std::string share_waited_for(const ClusterState& state, const Job& job);
 
-// "tenant vision may have 5 slots now, 2 of them guaranteed; its jobs hold 5". Empty where tenants share nothing, or
-// the job has ended.
+// "tenant vision may have 5 slots now, 2 of them guaranteed; its jobs hold 5 slots". Empty where tenants share nothing,
+// or the job has ended.
 [[nodiscard]] std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job);
 
 }  // namespace tidepool::core

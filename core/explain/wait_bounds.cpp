@@ -64,6 +64,10 @@ void tell_room(const ClusterState& state, const Job& job, reason::NeverFits& why
   }
   const int most = most_of(slots, job.spec.mixed_types);
   if (any_comes && most > why.cluster) why.with_pools = most;
+  const int largest = FreeSlots(state).largest_for(job);
+  if (most > 0 || largest == 0) return;
+  why.each = each;
+  why.largest = largest;
 }
 
 // Room for groups of its workers: of each type on what is there and on all nodes that pools may still make.
@@ -194,7 +198,8 @@ std::vector<std::string> evidence_of_one_type(const ClusterState& state, const J
   if (job.spec.mixed_types || slots.size() < 2 || job.spec.smallest_slots() == job.spec.gpus_per_worker) return {};
   std::string text;
   for (const auto& [type, count] : slots) {
-    text += (text.empty() ? "" : ", ") + grouped(count) + " of " + (type.empty() ? "a type that is not told" : type);
+    text += (text.empty() ? "" : ", ") + counted(count, "slot") + " of " +
+            (type.empty() ? "a type that is not told" : type);
   }
   return {"all its workers are to be on slots of one type, and there are " + text};
 }

@@ -279,6 +279,7 @@ Status apply(StateChange& change, const WorkerExited& fact) {
                          .signal = fact.signal,
                          .detail = fact.detail,
                          .never_joined = fact.never_joined,
+                         .never_stepped = fact.never_stepped,
                          .nothing_started = counts_against_node});
   return ok_status();
 }

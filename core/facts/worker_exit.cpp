@@ -83,9 +83,7 @@ void note_bad_end(StateChange& change, Job& job, const Worker& worker, const Exi
 void count_loss(Job& job) {
   Recovery& recovery = job.recovery;
   ++recovery.restarts;
-  const auto& told_at = job.progress.reported_at;
-  const bool is_told = told_at && (!job.last_start_at || *told_at >= *job.last_start_at);
-  const auto step = is_told ? std::optional(job.progress.step) : std::nullopt;
+  const auto step = has_stepped(job) ? std::optional(job.progress.step) : std::nullopt;
   recovery.lost_there = step == recovery.lost_step ? recovery.lost_there + 1 : 1;
   recovery.lost_step = step;
 }
@@ -139,7 +137,7 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     jobs.insert(job.id);
     const bool lost = !was_expected(worker, job) || (counted.contains(job.id) && worker.phase != WorkerPhase::kLeaving);
     const bool quiet = lost && may_be_quiet && may_have_finished(change.state(), job, worker, notice);
-    const bool first_worker = worker.phase != WorkerPhase::kMember && job.membership.members.empty();
+    const bool boots = worker.phase != WorkerPhase::kMember && job.membership.members.empty();
     const bool bad_end = fails_at_end(job, worker, notice);
     const std::string how = take(worker, job);
     if (bad_end) {
@@ -149,7 +147,7 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
       job.recovery.unconfirmed_exits.push_back(id);
       if (!job.recovery.unconfirmed_since) job.recovery.unconfirmed_since = change.at();
     } else if (lost) {
-      if (first_worker && ends_for_good(notice)) job.recovery.misconfigured = true;
+      if ((boots || notice.never_stepped) && ends_for_good(notice)) job.recovery.misconfigured = true;
       job.recovery.last_error = how;
       if (!notice.nothing_started) count_loss(job, counted);
       emit_lost(change, job, id, notice);

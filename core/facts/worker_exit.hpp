@@ -16,6 +16,7 @@ struct ExitNotice {
   int signal = 0;
   std::string detail;
   bool never_joined = false;     // as WorkerExited::never_joined
+  bool never_stepped = false;    // as WorkerExited::never_stepped
   bool nothing_started = false;  // the node could not start it, which counts against the node and not as a loss
 };
 

@@ -201,6 +201,8 @@ struct WorkerExited {
   // It exited with 0 and never said a word, as programs of live jobs do before they train: it is one that does not know
   // of Tidepool and would do the same again. Rows of earlier versions do not tell.
   bool never_joined = false;
+  // It was a member, and its job had told no step since its start. Rows of earlier versions do not tell.
+  bool never_stepped = false;
 };
 
 // --- what jobs report (rank 0, through its agent) -----------------------------------------------

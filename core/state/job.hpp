@@ -238,7 +238,7 @@ struct Recovery {
   std::vector<WorkerId> unconfirmed_exits;
   std::optional<Instant> unconfirmed_since;
   bool ended_badly = false;               // after the end of training, a member's program failed
-  bool misconfigured = false;             // a first worker said that the job's own settings are wrong
+  bool misconfigured = false;             // before its first step a program said that its own settings are wrong
   bool cooldown_waived = false;           // a member was lost: growing back need not wait
   int restarts = 0;                       // losses of workers so far; a lost node counts once
   std::optional<std::int64_t> lost_step;  // newest step told when the newest loss came; none: none since its start

@@ -75,6 +75,11 @@ bool awaits_switch(const Job& job) {
   return !job.membership.members.empty() && !job.membership.switched;
 }
 
+bool has_stepped(const Job& job) {
+  const auto& told_at = job.progress.reported_at;
+  return told_at && (!job.last_start_at || *told_at >= *job.last_start_at);
+}
+
 bool winds_down(const Job& job) {
   return is_final(job.state()) || job.state() == JobState::kSuspending || job.progress.finished ||
          job.requests.cancel || job.recovery.misconfigured || job.recovery.restarts > job.spec.max_restarts;

@@ -37,6 +37,9 @@ namespace tidepool::core {
 // A transition whose generation has been committed and waits for the members to switch.
 [[nodiscard]] bool awaits_switch(const Job& job);
 
+// Steps have been told since its newest start.
+[[nodiscard]] bool has_stepped(const Job& job);
+
 // The job ends, or will hold nothing soon: its workers' exits are expected.
 [[nodiscard]] bool winds_down(const Job& job);
 

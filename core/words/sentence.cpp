@@ -129,6 +129,11 @@ std::string text_of(const NeverFits& why) {
     return "waits for nodes: it needs " + slots(why.needed) + ", and those that are there have room for " +
            grouped(why.cluster) + "; with all that its pools may have there is room for " + grouped(*why.with_pools);
   }
+  if (why.each && why.largest) {
+    const std::string of_type = why.typed ? " of a type that it asks for" : "";
+    return std::string("cannot start: ") + (why.needed > *why.each ? "each of its workers" : "its worker") + " needs " +
+           slots(*why.each) + " of one node, and the largest node" + of_type + " has " + grouped(*why.largest);
+  }
   const std::string needs = "cannot start: it needs " + slots(why.needed);
   if (why.typed) {
     return needs + " of a type that it asks for, and the whole cluster has " + grouped(why.cluster) + " of these" +

@@ -88,8 +88,8 @@ std::string windows_table(const json& windows, const Style& style) {
                    {.title = "STATE", .state = true},
                    {.title = "NODES", .flexible = true},
                    {.title = "NOW", .right = true},
-                   {.title = "FROM"},
-                   {.title = "TO"},
+                   {.title = "FROM (UTC)"},
+                   {.title = "TO (UTC)"},
                    {.title = "LEAD"},
                    {.title = "EVERY"},
                    {.title = "REASON", .flexible = true}});

@@ -35,7 +35,7 @@ NodeCounts counts_of(const json& pool) {
 }
 
 std::string note_of(const json& node, std::string_view now) {
-  const auto since = [&](const char* pointer) { return time_beside(text_at(node, pointer), now); };
+  const auto since = [&](const char* pointer) { return utc_beside(text_at(node, pointer), now); };
   if (!text_at(node, "/away_since").empty()) return "its agent is away since " + since("/away_since");
   if (text_at(node, "/state") == "joined" && !text_at(node, "/idle_since").empty()) {
     return "idle since " + since("/idle_since");
@@ -48,7 +48,7 @@ std::string nodes_of(const json& pools, const Style& style) {
   TextTable table({{.title = "NODE"},
                    {.title = "POOL"},
                    {.title = "STATE"},
-                   {.title = "SINCE"},
+                   {.title = "SINCE (UTC)"},
                    {.title = "PROVIDER ID", .flexible = true},
                    {.title = "NOTE", .flexible = true}});
   bool any = false;
@@ -68,15 +68,15 @@ std::string problem_line(const std::string& what, const json& problem, const Sty
   const std::string failures = integer_at(problem, "/failures");
   const std::string retry = text_at(problem, "/retry_at");
   const std::string line = what + " has failed" + (failures == "1" ? "" : " " + failures + " times in a row, last") +
-                           " at " + time_beside(text_at(problem, "/failed_at"), style.now) + ": " +
+                           " at " + utc_beside(text_at(problem, "/failed_at"), style.now) + ": " +
                            text_at(problem, "/detail") +
-                           (retry.empty() ? "" : "; the next attempt is at " + time_beside(retry, style.now));
+                           (retry.empty() ? "" : "; the next attempt is at " + utc_beside(retry, style.now));
   return wrapped(printable(line), 2, style) + "\n";
 }
 
 std::string list_problem_line(const std::string& pool, const json& problem, const Style& style) {
   const std::string line = "listing the nodes of " + pool + " has failed since " +
-                           time_beside(text_at(problem, "/since"), style.now) + ": " + text_at(problem, "/detail") +
+                           utc_beside(text_at(problem, "/since"), style.now) + ": " + text_at(problem, "/detail") +
                            "; nodes that end there are not seen";
   return wrapped(printable(line), 2, style) + "\n";
 }

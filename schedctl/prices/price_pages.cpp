@@ -70,7 +70,7 @@ std::string prices_table(const json& prices, const Style& style) {
   TextTable table({{.title = "RULE"},
                    {.title = "SLOTS", .flexible = true},
                    {.title = "NOW", .right = true},
-                   {.title = "CHANGES"},
+                   {.title = "CHANGES (UTC)"},
                    {.title = "SPOT"},
                    {.title = "NODES", .right = true},
                    {.title = "PRICES AN HOUR", .flexible = true}});

@@ -84,6 +84,23 @@ std::optional<std::size_t> best_of(const std::vector<std::optional<Estimate>>& f
   return differ ? best : std::nullopt;
 }
 
+double scale_of(const Figure& figure, const TimeUnit& unit) {
+  return figure.is_time ? unit.seconds : 1;
+}
+
+// The best figure as it is shown, so that figures that read alike are marked alike; nothing if all of them do.
+std::optional<std::string> best_shown(const std::vector<std::optional<Estimate>>& estimates, const Figure& figure,
+                                      const TimeUnit& unit) {
+  const auto best = best_of(estimates, figure.more_is_better);
+  if (!best) return std::nullopt;
+  const double scale = scale_of(figure, unit);
+  const std::string shown = short_number(estimates[*best]->mean / scale);
+  const bool differ = std::any_of(estimates.begin(), estimates.end(), [&](const std::optional<Estimate>& each) {
+    return each && short_number(each->mean / scale) != shown;
+  });
+  return differ ? std::optional(shown) : std::nullopt;
+}
+
 std::string ratio_text(const std::optional<Ratio>& ratio) {
   return ratio ? short_number(ratio->mean) : "-";
 }
@@ -118,7 +135,7 @@ std::string title_of(const Comparison& comparison, std::size_t workload, const T
 }
 
 void add_policy(TextTable& table, const Comparison& comparison, std::size_t workload, std::size_t policy,
-                const TimeUnit& unit, const std::vector<std::optional<std::size_t>>& best) {
+                const TimeUnit& unit, const std::vector<std::optional<std::string>>& best) {
   const Figure& jct = figures().front();
   const auto ratio = ratio_of(values_of(comparison, workload, policy, jct), values_of(comparison, workload, 0, jct));
   std::vector<std::string> line{comparison.policies[policy], ratio_text(ratio)};
@@ -126,10 +143,11 @@ void add_policy(TextTable& table, const Comparison& comparison, std::size_t work
   bool any = !spread.back().empty();
   for (std::size_t f = 0; f < figures().size(); ++f) {
     const Figure& figure = figures()[f];
-    const double scale = figure.is_time ? unit.seconds : 1;
+    const double scale = scale_of(figure, unit);
     const auto estimate = known_estimate_of(comparison, workload, policy, figure);
     const bool has_spread = estimate && estimate->half;
-    line.push_back((estimate ? short_number(estimate->mean / scale) : "-") + (best[f] == policy ? "*" : " "));
+    const std::string shown = estimate ? short_number(estimate->mean / scale) : "-";
+    line.push_back(shown + (best[f] == shown ? "*" : " "));
     spread.push_back(has_spread ? "±" + short_number(*estimate->half / scale) + " " : "");
     any = any || has_spread;
   }
@@ -202,15 +220,15 @@ std::string completed_line(const Comparison& comparison, std::size_t workload, s
 }
 
 std::string workload_table(const Comparison& comparison, std::size_t workload, const Style& style) {
-  std::vector<std::optional<std::size_t>> best;
+  const TimeUnit unit = unit_for(mean_of(values_of(comparison, workload, 0, figures().front())));
+  std::vector<std::optional<std::string>> best;
   for (const Figure& figure : figures()) {
     std::vector<std::optional<Estimate>> estimates;
     for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
       estimates.push_back(known_estimate_of(comparison, workload, policy, figure));
     }
-    best.push_back(best_of(estimates, figure.more_is_better));
+    best.push_back(best_shown(estimates, figure, unit));
   }
-  const TimeUnit unit = unit_for(mean_of(values_of(comparison, workload, 0, figures().front())));
   TextTable table(columns_for(figures()));
   for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
     add_policy(table, comparison, workload, policy, unit, best);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/facts/drain_facts.hpp"
+#include "core/state/membership.hpp"
 #include "schedulerd/leader/node_trust.hpp"
 #include "schedulerd/leader/report_facts.hpp"
 
@@ -51,6 +52,10 @@ bool never_joined(const core::ClusterState& state, const core::Worker& worker, c
   return ended_well && is_silent && job.spec.resize == core::ResizeMode::kLive && !job.spec.run->command.empty();
 }
 
+bool never_stepped(const core::ClusterState& state, const core::Worker& worker) {
+  return worker.phase == core::WorkerPhase::kMember && !core::has_stepped(*state.find_job(worker.job));
+}
+
 }  // namespace
 
 void take_hello(const AgentHelloItem& item, TurnBatch& batch) {
@@ -93,6 +98,7 @@ void take_exit(const WorkerExitedItem& item, TurnBatch& batch) {
     batch.leader().newest.forget(item.report.worker);
     core::WorkerExited fact = fact_of_exit(item.report);
     fact.never_joined = never_joined(batch.state(), *worker, fact);
+    fact.never_stepped = never_stepped(batch.state(), *worker);
     learn_or_note(std::move(fact), {Of::kExit, item.report.worker, item.node, {}}, batch);
   }
   batch.order(NodeMessage{item.node, api::ReportAck{item.report.report}});

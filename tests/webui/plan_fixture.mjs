@@ -31,7 +31,7 @@ export function planOf(more = {}) {
   return { ...plan, ...more };
 }
 
-export const kWaits = { ...example("submit_decision"), starts: false, size: 0, places: [], summary: "waits for 2 slots; 1 is free", unblocks: ["cancel job-1, which holds 2 slots", "add a node with 1 free slot"] };
+export const kWaits = { ...example("submit_decision"), starts: false, size: 0, places: [], summary: "waits for 2 slots; 1 is free", evidence: ["it takes slots of type h100"], unblocks: ["cancel job-1, which holds 2 slots", "add a node with 1 free slot"] };
 
 export function neverPlan() {
   const at = timesFromNow();

@@ -54,6 +54,7 @@ test("start, end, cost and sizes are told, and each touched job with what become
     ["job-1", "preempted", "as before", "1 h 47 min later"], ["job-12", "fewer workers", "as before", "21 min later"], ["job-2", "later", "70 min later", "70 min later"]]);
   await page.getByTestId("touched-sum").getByText("1 job of other tenants would be moved or delayed").waitFor();
   await page.getByTestId("plan-waits").getByText("waits for 2 slots; 1 is free").waitFor();
+  await page.getByTestId("plan-waits").getByText("it takes slots of type h100").waitFor();
 }));
 
 test("a plan that takes long says so, cannot be asked for twice, and can be given up", () => {

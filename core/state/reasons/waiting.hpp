@@ -102,12 +102,14 @@ struct NeverFits {
   int cluster = 0;
   bool typed = false;                  // of slots of the types that it asks for
   std::optional<int> with_pools = {};  // slots that it could have with all nodes that its pools may have
+  std::optional<int> each = {};        // slots of a worker, if no node is large enough for one, and
+  std::optional<int> largest = {};     // those of the largest node
   std::string word = {};  // the type with most room, where its workers are to be on one; empty = all are alike
   static constexpr Traits kTraits{"NeverFits", ReasonCategory::kWaiting};
   bool operator==(const NeverFits&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("needed", self.needed), at("cluster", self.cluster), at("typed", self.typed);
-    at("with_pools", self.with_pools);
+    at("with_pools", self.with_pools), at("each", self.each), at("largest", self.largest);
   }
 };
 

@@ -140,7 +140,12 @@ json render_cost(const Published& seen, const core::Job& job, const std::string&
 json render_saved_state(const Published& seen, const core::Job& job) {
   const core::SavedState* kept = core::newest_kept(job);
   if (kept == nullptr || core::is_final(job.state())) return nullptr;
-  return {{"step", kept->step}, {"at", seen.clock.text(kept->at)}, {"node", kept->node.text()}, {"bytes", kept->bytes}};
+  const core::Node* node = seen.state.find_node(kept->node);
+  return {{"step", kept->step},
+          {"at", seen.clock.text(kept->at)},
+          {"node", kept->node.text()},
+          {"node_name", node == nullptr ? json(nullptr) : json(node->name)},
+          {"bytes", kept->bytes}};
 }
 
 json render_checkpoint_failure(const Published& seen, const core::Job& job) {

@@ -139,14 +139,15 @@ TEST_CASE("kueue#3909: both sides of a preemption read which job it was for, who
   CHECK(told(pool, claims) == "waits for 4 slots; none is free");
   const std::vector<std::string> waits = core::explain(pool.story.state(), claims).evidence;
   CHECK_THAT(waits, Catch::VectorContains(victims[1].text() + " and " + victims[0].text() + " give up 4 slots for it"));
-  CHECK_THAT(waits, Catch::VectorContains(std::string(
-                        "tenant speech may have 4 slots now, 4 of them guaranteed; its jobs hold 0 and could use 4")));
+  CHECK_THAT(
+      waits,
+      Catch::VectorContains(std::string(
+          "tenant speech may have 4 slots now, 4 of them guaranteed; its jobs hold 0 slots and could use 4 slots")));
   pool.settle_all();
   CHECK(told(pool, victims.front()) == "waits for 2 slots: other jobs come first");
   const core::Explanation why = core::explain(pool.story.state(), victims.front());
-  CHECK_THAT(
-      why.evidence,
-      Catch::VectorContains(std::string("tenant vision may have 4 slots now, 4 of them guaranteed; its jobs hold 4")));
+  CHECK_THAT(why.evidence, Catch::VectorContains(std::string(
+                               "tenant vision may have 4 slots now, 4 of them guaranteed; its jobs hold 4 slots")));
 }
 
 TEST_CASE("armada#2280: a job that has not started is not said to be preempted, and one that boots loses nothing") {

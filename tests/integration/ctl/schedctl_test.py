@@ -257,7 +257,7 @@ class SchedctlTest(SchedctlCase):
         self.daemon.routes["POST", "/v1/nodes/node-1/drain"] = (200, self.drained_node(False))
         code, out, err = self.run_ctl("drain", "local", "--deadline", "90s", "--reason", "a new disk")
         self.assertEqual((code, err), (0, ""))
-        self.assertEqual(out, "node-1 is draining until 2026-11-20 22:03:20; schedctl undrain node-1 takes it back\n")
+        self.assertEqual(out, "node-1 is draining until 2026-11-20 22:03:20 UTC; schedctl undrain node-1 takes it back\n")
         [request] = self.daemon.sent("POST", "/v1/nodes/node-1/drain")
         self.assertEqual(json.loads(request["body"]), {"deadline": "90s", "reason": "a new disk"})
         self.assertEqual(self.run_ctl("drain", "node-1", "--deadline", "soon")[0], 2)

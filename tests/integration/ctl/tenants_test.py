@@ -217,7 +217,7 @@ class Tenants(unittest.TestCase):
         waits = [one for one in borrowers if cluster.call("GET", f"/v1/jobs/{one}")["state"] == "pending"]
         self.assertEqual(len(waits), 1)
         why = self.schedctl(cluster, "why", waits[0])[1]
-        self.assertIn("tenant guests may have 1 slot now; its jobs hold 1", why)
+        self.assertIn("tenant guests may have 1 slot now; its jobs hold 1 slot", why)
         kept = steps(waits[0])
         self.assertGreater(kept, 100)
 

@@ -283,6 +283,19 @@ TEST_CASE("a dry run decides as the submission that follows it") {
   }
 }
 
+TEST_CASE("a dry run gives the evidence that the explanation of the job gives then") {
+  RestFixture fixture(test_options(), "tidal");
+  fixture.service.join_node(4);
+  const json file = {{"run", {{"trainer", "mlp"}, {"args", {{"data", "x.csv"}}}}},
+                     {"resources", {{"gpu", {{"type", {"h100"}}}}}}};
+  const auto [foreseen, job, why] = submit_twice(fixture, file);
+  const json& evidence = foreseen.at("decision").at("evidence");
+  INFO(evidence.dump(1));
+  CHECK(evidence == why.at("evidence"));
+  CHECK(std::find(evidence.begin(), evidence.end(), "it takes slots of type h100; cpu is not in its list") !=
+        evidence.end());
+}
+
 TEST_CASE("a dry run says which jobs would give up slots, and the submission takes them from these") {
   RestFixture fixture(test_options(), "tidal");
   fixture.service.join_node(4);

@@ -84,7 +84,7 @@ class NodesOut(unittest.TestCase):
             self.assertEqual(cluster.node("flaps")["faults"]["losses"], losses, cluster.told())
             cluster.start_node("flaps")
             self.soon(cluster, lambda: cluster.node("flaps")["state"] == "up")
-        self.assertRegex(self.ctl(cluster, "nodes"), r"unsteady until \d\d:\d\d:\d\d \(3 losses in ")
+        self.assertRegex(self.ctl(cluster, "nodes"), r"unsteady until \d\d:\d\d:\d\d UTC \(3 losses in ")
         job = cluster.submit(job_on(cluster))
         self.soon(cluster, lambda: cluster.job(job)["reason"]["code"] == "NodesUnsteady")
         self.restart(cluster)  # no loss of the node's, and what was counted is there

@@ -90,6 +90,37 @@ TEST_CASE("nonsense in the length file is no length, and what to write is said o
   CHECK(told.troubles[1].size() < 1'000);
 }
 
+TEST_CASE("the newest line that is a length counts, whatever nonsense comes after it") {
+  LengthBench told;
+  told.files.start(kTeller, told.file);
+  told.write("{\"steps\": 100}\n{\"steps\": 200}\n{\"steps\": -3}\n{\"steps\": NaN}\nsteps=7\n\n");
+  told.look();
+  REQUIRE(told.lengths.size() == 1);
+  CHECK(told.lengths[0].work_steps == 200);
+  CHECK(told.troubles.size() == 1);
+  told.write("many\n");
+  told.look();
+  CHECK(told.lengths.size() == 1);
+  CHECK(told.troubles.size() == 2);
+  told.files.tell_again();
+  told.look();
+  REQUIRE(told.lengths.size() == 2);
+  CHECK(told.lengths[1].work_steps == 200);
+  told.write("{\"steps\": 300}\nmany\n");
+  told.look();
+  REQUIRE(told.lengths.size() == 3);
+  CHECK(told.lengths[2].work_steps == 300);
+}
+
+TEST_CASE("of a line that begins before what is read of the file nothing counts, as long as there are others") {
+  LengthBench told;
+  told.files.start(kTeller, told.file);
+  told.write(std::string(5'000, 'x') + "{\"steps\": 7}" + std::string(4'078, ' ') + "\nmany\n");
+  told.look();
+  CHECK(told.lengths.empty());
+  CHECK(told.troubles.size() == 1);
+}
+
 TEST_CASE("a link or a folder in the place of the length file is not read") {
   LengthBench told;
   told.files.start(kTeller, told.file);

@@ -1,4 +1,5 @@
 // How running jobs change: sizes, losses, stragglers.
+#include "core/explain/explain.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
 
@@ -243,6 +244,38 @@ TEST_CASE("Wrong settings fail the job at once, with the worker's own words") {
   CHECK(story.job(job).recovery.restarts == 1);
   CHECK(test::says<core::reason::WorkersFailed>(story.job(job).verdict.reason));
   CHECK(story.last("job.finished").data["error"] == "w-1 exited with code 2: README.txt does not exist");
+}
+
+TEST_CASE("A member that says before its job's first step that it cannot work fails the job at once") {
+  Story story;
+  story.node(2);
+  const JobId job = story.submit({.min = 2, .max = 2});
+  story.decide();
+  for (const WorkerId id : {WorkerId(1), WorkerId(2)}) story.ready(id);
+  CHECK(names_of(story.decide()) == "switch");
+  core::WorkerExited exit{.worker = WorkerId(2), .exit_code = 2, .detail = "last output: no argument --data"};
+  SECTION("exit code 2") {
+    exit.never_stepped = true;
+    story.learn(exit);
+    CHECK(names_of(story.decide()) == "stop_worker");
+    story.exit(WorkerId(1));
+    story.decide();
+    CHECK(story.job(job).state() == JobState::kFailed);
+    CHECK(story.job(job).recovery.restarts == 1);
+    CHECK(core::explain(story.state(), story.job(job)).summary ==
+          "failed: its own settings are wrong: w-2 exited with code 2; last output: no argument --data; its log: "
+          "schedctl logs job-1");
+  }
+  SECTION("any other exit code is tried again") {
+    exit.never_stepped = true;
+    exit.exit_code = 1;
+    story.learn(exit);
+    CHECK_FALSE(story.job(job).recovery.misconfigured);
+  }
+  SECTION("as told by earlier versions") {
+    story.learn(exit);
+    CHECK_FALSE(story.job(job).recovery.misconfigured);
+  }
 }
 
 TEST_CASE("A joining worker that dies is dropped and the others join") {

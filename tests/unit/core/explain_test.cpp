@@ -210,8 +210,9 @@ TEST_CASE("What a change of size has shown is told where the means say the contr
   sizes[1] = {.steps = 40, .samples_per_second = 32'700};
   sizes[2] = {.steps = 90, .samples_per_second = 35'900};
   sizes[2].entered = {.from = 1, .from_rate = 32'670, .rate = 24'657};
-  CHECK(has(core::explain(state, job).evidence,
-            "2 workers: 35,900 samples/s over 90 steps, but 24,657 right after 32,670 with 1 worker"));
+  CHECK(has(
+      core::explain(state, job).evidence,
+      "2 workers: 35,900 samples/s over 90 steps, but 24,657 samples/s right after 32,670 samples/s with 1 worker"));
   sizes[2].samples_per_second = 25'000;
   CHECK(has(core::explain(state, job).evidence, "2 workers: 25,000 samples/s over 90 steps"));
 }

@@ -47,7 +47,25 @@ TEST_CASE("a gang that fits on two types only is told so, and that it may mix th
         "cannot start: it needs 12 slots of one type, and the cluster has room for 6 of type alpha at most");
   CHECK(tells(why.unblocks(), kMix));
   CHECK(tells(why.unblocks(), "add a node with 6 slots of type alpha"));
-  CHECK(tells(why.evidence, "there are 6 of alpha, 6 of beta"));
+  CHECK(tells(why.evidence, "there are 6 slots of alpha, 6 slots of beta"));
+}
+
+TEST_CASE("a job whose workers need more slots than any node has is told so") {
+  Story story;
+  join_of_type(story, "alpha", 4);
+  join_of_type(story, "alpha", 2);
+  const JobId several = story.submit({.min = 2, .max = 2, .gpus = 5});
+  const JobId one = story.submit({.min = 1, .max = 1, .gpus = 5});
+  const JobId fits = story.submit({.min = 2, .max = 2, .gpus = 4});
+  story.decide();
+  const auto told = [&](JobId job) { return core::explain(story.state(), job).summary; };
+  CHECK(told(several) == "cannot start: each of its workers needs 5 slots of one node, and the largest node has 4");
+  CHECK(told(one) == "cannot start: its worker needs 5 slots of one node, and the largest node has 4");
+  CHECK(told(fits) == "cannot start: it needs 8 slots, and the whole cluster has room for 4");
+  core::ClusterState state = story.state();
+  state.mutable_job(one).spec.slot_types = {"alpha"};
+  CHECK(core::explain(state, one).summary ==
+        "cannot start: its worker needs 5 slots of one node, and the largest node of a type that it asks for has 4");
 }
 
 TEST_CASE("a job that would grow is told of the free slots of its own type") {

@@ -116,6 +116,25 @@ TEST_CASE("the table of a comparison fits 80 columns and marks the best of each 
   CHECK(text.substr(table.size()).starts_with("\n* is the best of its column; RATIO is AVG JCT to that of slow,"));
 }
 
+TEST_CASE("figures that read alike are not told apart by the mark of the best") {
+  Comparison comparison = made();
+  for (ComparedRun& run : comparison.runs) {
+    run.report.score.utilization = run.policy == "quick" ? 0.50001 : 0.5;  // 50.0 % both
+    run.report.score.p50_jct_s = 1'800;
+  }
+  comparison.policies.emplace_back("quicker");
+  for (std::size_t seed = 0; seed < 3; ++seed) {
+    ComparedRun run = comparison.runs[3 + seed];
+    run.policy = "quicker";
+    run.report.score.avg_jct_s -= 0.001;  // 31.0 minutes both
+    comparison.runs.push_back(std::move(run));
+  }
+  const std::string text = comparison_text(comparison, {.width = 80});
+  INFO(text);
+  CHECK_THAT(text, Catch::Contains("\nquick         0.50    31.0*  30.0   150   600   50.0   1.00*"));
+  CHECK_THAT(text, Catch::Contains("\nquicker       0.50    31.0*  30.0   150   600   50.0   1.00*"));
+}
+
 TEST_CASE("seeds that make no difference are said to make none, and no interval is shown") {
   Comparison comparison = made();
   for (ComparedRun& run : comparison.runs) run.report.score.digest = "same";

@@ -14,13 +14,14 @@ using nlohmann::json;
 
 TEST_CASE("a forecast is told with its interval and with what it rests on") {
   const json plan = example("plan.json");
-  CHECK(forecast_in_words(plan.at("forecast")) ==
-        "expected to start at about 22:10 (between 22:04 and 22:21) and to end at about 23:40 (between 23:20 and "
-        "2026-11-21 00:25), by what jobs like it took");
+  CHECK(
+      forecast_in_words(plan.at("forecast")) ==
+      "expected to start at about 22:10 UTC (between 22:04 and 22:21) and to end at about 23:40 UTC (between 23:20 and "
+      "2026-11-21 00:25), by what jobs like it took");
   CHECK(forecast_cell(plan.at("forecast"), "") == "starts 22:10");
   const json job = example("job.json");
   CHECK(forecast_in_words(job.at("forecast")) ==
-        "expected to end at about 22:10 (between 22:05 and 22:21), by the work that it declares");
+        "expected to end at about 22:10 UTC (between 22:05 and 22:21), by the work that it declares");
   CHECK(forecast_cell(job.at("forecast"), "") == "ends 22:10");
 }
 
@@ -60,7 +61,7 @@ TEST_CASE("the end of the time that is looked ahead is not told as a date") {
   job["forecast"]["start"] = example("plan.json").at("forecast").at("start");
   job["forecast"]["start"]["expected"] = "2026-11-20T22:40:00Z";
   CHECK(deadline_in_words(job, "2026-11-20T22:00:00Z") ==
-        "2026-11-20 22:30 UTC; to be missed: the start is expected at about 2026-11-20 22:40:00");
+        "2026-11-20 22:30 UTC; to be missed: the start is expected at about 2026-11-20 22:40:00 UTC");
 }
 
 TEST_CASE("of a start that has come the time before it is no forecast of an end") {
@@ -75,7 +76,7 @@ TEST_CASE("a forecast that is older than a minute, or leaves the deciding policy
   json forecast = example("job.json").at("forecast");
   CHECK(job_forecast_in_words(forecast, "running", "2026-11-20T21:54:00Z").find("as of") == std::string::npos);
   CHECK(job_forecast_in_words(forecast, "running", "2026-11-20T21:55:00Z")
-            .ends_with("by the work that it declares; as of 21:53"));
+            .ends_with("by the work that it declares; as of 21:53 UTC"));
   forecast["unasked_policy"] = "capped@0123456789ab";
   CHECK(job_forecast_in_words(forecast, "running", "")
             .ends_with("; the policy file capped@0123456789ab, which decides, was not asked"));
@@ -95,7 +96,7 @@ TEST_CASE("a deadline that is missed is told with both times") {
   CHECK(deadline_in_words(job, "2026-11-20T10:20:00Z").empty());
   job["forecast"]["end"]["expected"] = "2026-11-20T11:12:00Z";
   CHECK(deadline_in_words(job, "2026-11-20T10:20:00Z") ==
-        "2026-11-20 11:00 UTC; to be missed: the end is expected at about 2026-11-20 11:12:00, 12m 0s later");
+        "2026-11-20 11:00 UTC; to be missed: the end is expected at about 2026-11-20 11:12:00 UTC, 12m 0s later");
   job["finished_at"] = "2026-11-20T11:20:00Z";
   CHECK(deadline_in_words(job, "2026-11-20T10:20:00Z").find("missed: the job ended at 2026-11-20 11:20:00") !=
         std::string::npos);
@@ -106,10 +107,10 @@ TEST_CASE("a deadline that is missed is told with both times") {
 TEST_CASE("an expected time that has passed is told as late") {
   json forecast = example("job.json").at("forecast");  // 22:10, between 22:05 and 22:21
   CHECK(forecast_in_words(forecast, "2026-11-20T22:12:00Z") ==
-        "expected to end any moment, by 22:21, by the work that it declares");
+        "expected to end any moment, by 22:21 UTC, by the work that it declares");
   CHECK(forecast_cell(forecast, "2026-11-20T22:12:00Z") == "ends by 22:21");
   CHECK(forecast_in_words(forecast, "2026-11-21T00:01:00Z") ==
-        "expected to end by 2026-11-20 22:21, but is late, by the work that it declares");
+        "expected to end by 2026-11-20 22:21 UTC, but is late, by the work that it declares");
   CHECK(forecast_cell(forecast, "2026-11-20T22:22:30Z") == "late: ends 22:21");
   forecast["end"] = nullptr;
   forecast["not_before"] = "2026-11-20T22:30:00.000Z";
@@ -132,12 +133,13 @@ TEST_CASE("a list has a column of forecasts if there are any, and the pages a li
 
 TEST_CASE("a plan says what it brings and what it does to other jobs") {
   const std::string page = plan_page(example("plan.json"), "job.yaml", {.width = 120});
-  for (const char* said : {"charlm-demo, submitted now: expected to start at about 22:10",
-                           "cost: about 5.4000 USD (between 4.6000 and 8.1000 USD)",
-                           "- job-3 (resnet) would have 2 in place of 4 workers from about 22:10, and end 21m 1s later",
-                           "- job-7 (sweep-2) would start 7m 0s later and end 7m 0s later",
-                           "- 1 job of other tenants would be moved or delayed",
-                           "nothing was stored; to submit it: schedctl submit job.yaml\n"}) {
+  for (const char* said :
+       {"charlm-demo, submitted now: expected to start at about 22:10",
+        "cost: about 5.4000 USD (between 4.6000 and 8.1000 USD)",
+        "- job-3 (resnet) would have 2 in place of 4 workers from about 22:10 UTC, and end 21m 1s later",
+        "- job-7 (sweep-2) would start 7m 0s later and end 7m 0s later",
+        "- 1 job of other tenants would be moved or delayed",
+        "nothing was stored; to submit it: schedctl submit job.yaml\n"}) {
     INFO(page << "\nlacks: " << said);
     CHECK(page.find(said) != std::string::npos);
   }
@@ -175,9 +177,11 @@ TEST_CASE("a dry run of a resize says whether it begins at once, and which jobs 
   decision["starts"] = false;
   decision["summary"] = "keeps its size for now: the cooldown ends in 12 s";
   decision["changes"] = json::array();
+  decision["evidence"] = {"2 workers: 9,121 samples/s over 60 steps"};
   decision["unblocks"] = {"wait 12 s for the cooldown"};
   CHECK(resize_in_words({{"decision", decision}}) ==
         "resized now, its size would not change at once (keeps its size for now: the cooldown ends in 12 s)\n"
+        "  evidence: 2 workers: 9,121 samples/s over 60 steps\n"
         "  what would help: wait 12 s for the cooldown\n");
   CHECK(resize_in_words(json::object()).empty());
 }
@@ -198,8 +202,8 @@ TEST_CASE("sizes that a plan foresees within a minute are told with their second
     plan["forecast"]["sizes"] = {{{"at", day + "00:00:04.000Z"}, {"size", 0}}, {{"at", day + second}, {"size", 2}}};
     return plan_page(plan, "-", {});
   };
-  CHECK(rows("00:00:31.000Z").find("00:00:04        0\n00:00:31        2\n") != std::string::npos);
-  CHECK(rows("00:01:31.000Z").find("00:00        0\n00:01        2\n") != std::string::npos);
+  CHECK(rows("00:00:31.000Z").find("00:00:04          0\n00:00:31          2\n") != std::string::npos);
+  CHECK(rows("00:01:31.000Z").find("00:00             0\n00:01             2\n") != std::string::npos);
 }
 
 }  // namespace

@@ -33,6 +33,14 @@ TEST_CASE("a job that has ended shows no rate and no price of the moment") {
   CHECK(text.find("loss 4.52 -> 2.31\n") != std::string::npos);
 }
 
+TEST_CASE("a saved state is shown with its node's name, or with its id where the node is gone") {
+  json job = example("job.json");
+  CHECK(job_page(job, json::array(), {.width = 120}).find("step 100 at 2026-11-20T21:54:10.000Z on n1\n") !=
+        std::string::npos);
+  job["saved_state"]["node_name"] = nullptr;
+  CHECK(job_page(job, json::array(), {.width = 120}).find(" on node-1\n") != std::string::npos);
+}
+
 TEST_CASE("a wrapped value stays in its column") {
   const std::string text = job_page(example("job.json"), json::array(), {.width = 50});
   INFO(text);
@@ -50,7 +58,7 @@ TEST_CASE("why begins with the sentence, then evidence and what would change it"
   CHECK(evidence != std::string::npos);
   CHECK(change != std::string::npos);
   CHECK(evidence < change);
-  CHECK(text.find("Waited\n  - 2026-11-20 21:50:02 to 21:53:20 (3m 18s): waits for 2 slots; 0 are free\n") !=
+  CHECK(text.find("Waited\n  - 2026-11-20 21:50:02 to 21:53:20 UTC (3m 18s): waits for 2 slots; 0 are free\n") !=
         std::string::npos);
   CHECK(text.find("  - 3 workers: 3 workers add too little\n") != std::string::npos);
   CHECK(text.find("Its policy wants") == std::string::npos);  // it says what the first line says

@@ -13,7 +13,7 @@ TEST_CASE("prices are a row for each entry, with what holds now beside the first
   INFO(text);
   CHECK(
       text ==
-      "RULE  SLOTS     NOW  CHANGES              SPOT   NODES  PRICES AN HOUR\n"
+      "RULE  SLOTS     NOW  CHANGES (UTC)        SPOT   NODES  PRICES AN HOUR\n"
       "h100  H100     2.50  2026-12-01 00:00:00  -60 %      4  2.50\n"
       "                                                        2.80 from 2026-12-01T00:00:00Z, 1.90 in 22-06, 2.10 in "
       "00-24 sat sun\n"

@@ -94,9 +94,10 @@ TEST_CASE("quarantined slots are told with their worker, since when, why and the
   CHECK(node_state(node, "") == "up, 2 slots quarantined");
   const std::string text = nodes_table(json::array({node}), {});
   INFO(text);
-  CHECK(text.ends_with("\nnode-1: slots 0,1 of w-1 (job-1) quarantined since " + clock_of("2026-11-20T21:53:20.100Z") +
-                       ": memory of GPU-1 is still held; if you know that they are free: schedctl node release-slots "
-                       "node-1\n"));
+  CHECK(
+      text.ends_with("\nnode-1: slots 0,1 of w-1 (job-1) quarantined since " + clock_of("2026-11-20T21:53:20.100Z") +
+                     " UTC: memory of GPU-1 is still held; if you know that they are free: schedctl node release-slots "
+                     "node-1\n"));
   node["slots"][0]["worker"] = node["slots"][0]["job"] = nullptr;  // another tenant's
   CHECK(nodes_table(json::array({node}), {}).find("\nnode-1: slots 0 quarantined since ") != std::string::npos);
 }
@@ -111,8 +112,8 @@ TEST_CASE("the state of a node says what it takes and until when") {
                     {"unsteady_until", nullptr}};
   CHECK(node_state(node, "") == "up");
   node["faults"]["unsteady_until"] = "2026-11-20T22:14:05.000Z";
-  CHECK(node_state(node, "") == "unsteady until 22:14:05 (3 losses, 1 failed start in 10m 0s)");
-  CHECK(node_state(node, "2026-11-19T22:00:00Z").starts_with("unsteady until 2026-11-20 22:14:05 ("));
+  CHECK(node_state(node, "") == "unsteady until 22:14:05 UTC (3 losses, 1 failed start in 10m 0s)");
+  CHECK(node_state(node, "2026-11-19T22:00:00Z").starts_with("unsteady until 2026-11-20 22:14:05 UTC ("));
   node["cordoned"] = true;
   CHECK(node_state(node, "") == "cordoned");
   node["drain"] = {{"since", "2026-11-20T21:53:20.100Z"},
@@ -125,9 +126,9 @@ TEST_CASE("the state of a node says what it takes and until when") {
                                   {"begins", "2026-11-20T22:03:20.100Z"},
                                   {"ends", "2026-11-20T23:00:00.000Z"},
                                   {"begun", false}};
-  CHECK(node_state(node, "") == "draining, maintenance at 22:03:20");
+  CHECK(node_state(node, "") == "draining, maintenance at 22:03:20 UTC");
   node["drain"]["maintenance"]["begun"] = true;
-  CHECK(node_state(node, "") == "maintenance until 23:00:00");
+  CHECK(node_state(node, "") == "maintenance until 23:00:00 UTC");
   node["drain"]["cause"] = "reclaim";
   CHECK(node_state(node, "").starts_with("reclaimed at "));
   node["drain"]["drained"] = true;
@@ -153,7 +154,7 @@ TEST_CASE("a slow worker is named in the table of workers") {
 TEST_CASE("decisions are told in words within the width") {
   const std::string text = decisions_text(json::array({example("decision.json")}), {.width = 60}, Rows::kFolded);
   INFO(text);
-  CHECK(text.find("dec-7 21:53:31 job-1 grow: growing 2 -> 3:") == 0);
+  CHECK(text.find("dec-7 21:53:31 UTC job-1 grow: growing 2 -> 3:") == 0);
   CHECK(widest_line(text) <= 60);
   json kept = example("decision.json");
   kept["intents"] = json::array();
@@ -165,7 +166,7 @@ TEST_CASE("nodes that a decision asks a pool for are told, too") {
   decision["intents"] = json::array();
   decision["nodes"] = {{{"kind", "create_node"}, {"name", "gpu-1"}, {"reason", {{"text", "one more node for job-7"}}}}};
   CHECK(decisions_text(json::array({decision}), {}, Rows::kFolded) ==
-        "dec-7 21:53:31 gpu-1 create_node: one more node for job-7\n");
+        "dec-7 21:53:31 UTC gpu-1 create_node: one more node for job-7\n");
 }
 
 TEST_CASE("decisions that differ in their time only are one row with a count, also between those of other jobs") {
@@ -183,10 +184,10 @@ TEST_CASE("decisions that differ in their time only are one row with a count, al
   decisions[1]["verdicts"][1]["reason"]["text"] = "waits for 3 slots";
   const Style style{.width = 200};
   CHECK(decisions_text(decisions, style, Rows::kFolded) ==
-        "dec-9 21:53:31 job-1 keep: waits for 2 slots (3 times, first at 21:53:10)\n"
-        "dec-9 21:53:31 job-2 keep: waits for 2 slots\n"
-        "dec-8 21:53:20 job-2 keep: waits for 3 slots\n"
-        "dec-7 21:53:10 job-2 keep: waits for 2 slots\n");
+        "dec-9 21:53:31 UTC job-1 keep: waits for 2 slots (3 times, first at 21:53:10 UTC)\n"
+        "dec-9 21:53:31 UTC job-2 keep: waits for 2 slots\n"
+        "dec-8 21:53:20 UTC job-2 keep: waits for 3 slots\n"
+        "dec-7 21:53:10 UTC job-2 keep: waits for 2 slots\n");
   const std::string each = decisions_text(decisions, style, Rows::kAll);
   CHECK(std::count(each.begin(), each.end(), '\n') == 6);
   CHECK(each.find("times") == std::string::npos);

@@ -47,6 +47,23 @@ TEST_CASE("an answer with a job's file put in as text is the answer with the fil
   }
 }
 
+TEST_CASE("a saved state is told with its node's name, as long as the node is known") {
+  Published seen;
+  const Caller caller;
+  test::NoHistory past;
+  core::Job job = job_with(7, file_of("a-job"));
+  job.recovery.checkpoint = core::SavedState{.step = 100, .node = NodeId(1), .at = {}, .origin = {}};
+  const auto saved = [&] { return render_job({seen, caller, past}, job, "USD").at("saved_state"); };
+  CHECK(saved().at("node") == "node-1");
+  CHECK(saved().at("node_name").is_null());
+  core::Node node;
+  node.id = NodeId(1);
+  node.name = "n1";
+  seen.state.nodes.emplace(node.id, node);
+  CHECK(saved().at("node") == "node-1");
+  CHECK(saved().at("node_name") == "n1");
+}
+
 TEST_CASE("the file stands in its place, whatever names are before or behind it") {
   const std::string document = R"({"a":1})";
   CHECK(job_text({{"name", "x"}, {"state", "y"}}, document) == R"({"name":"x","spec":{"a":1},"state":"y"})");

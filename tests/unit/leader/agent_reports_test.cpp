@@ -130,6 +130,23 @@ TEST_CASE("a command that ends well without a word, and whose job has never step
   CHECK_FALSE(told("charlm", false, 0));
 }
 
+TEST_CASE("of a member's exit is told whether its job has stepped since its start") {
+  const auto told = [](bool is_member, bool has_stepped) {
+    Daemon daemon;
+    if (is_member) daemon.start();
+    if (!is_member) (void)daemon.take(AgentHelloItem{1, hello_of("n1")}, command(SubmitJob{two_workers()}));
+    if (has_stepped) (void)daemon.say(WorkerId(1), api::SwitchedMessage{.generation = 1});
+    if (has_stepped) (void)daemon.say(WorkerId(1), steps());
+    const auto result = daemon.take(WorkerExitedItem{NodeId(1), {.report = 5, .worker = WorkerId(2), .exit_code = 2}});
+    const auto exits = facts<core::WorkerExited>(result);
+    REQUIRE(exits.size() == 1);
+    return exits.front().never_stepped;
+  };
+  CHECK(told(true, false));
+  CHECK_FALSE(told(true, true));
+  CHECK_FALSE(told(false, false));
+}
+
 TEST_CASE("slots that stay held are a fact once, of a worker of that node alone") {
   Daemon daemon;
   daemon.start();

@@ -277,7 +277,7 @@ TEST_CASE("a job that waits is told its tenant's share, and only jobs of its ten
   const core::Explanation told = core::explain(pool.story.state(), waits);
   CHECK_THAT(told.evidence, Catch::VectorContains(std::string(
                                 "tenant vision may have 4 slots now, 4 of them guaranteed; it may borrow no more than "
-                                "0; its jobs hold 4")));
+                                "0 slots; its jobs hold 4 slots")));
   CHECK_THAT(told.unblocks(), Catch::VectorContains("cancel " + mine.text() + ", which holds 4 slots"));
   CHECK_THAT(told.unblocks(),
              Catch::VectorContains(std::string("a larger guarantee for tenant vision: schedctl tenants apply FILE")));

@@ -34,5 +34,6 @@ export interface SubmitDecision {
   size: number;
   places: { node: string; node_name: string; workers: number }[];
   summary: string; // why it starts, or waits
+  evidence: string[];
   unblocks: string[];
 }

@@ -104,7 +104,7 @@ export interface Job {
   reason: Reason | null;
   sizes: MeasuredSize[];
   error: string | null;
-  saved_state: { step: number; at: string; node: string; bytes: number } | null; // what it goes on from if all is lost
+  saved_state: { step: number; at: string; node: string; node_name: string | null; bytes: number } | null; // what it goes on from if all is lost
   checkpoint_failure: { step: number; at: string; times: number; error: string } | null; // since that was saved
   labels: Record<string, string>;
   forecast?: Forecast | null;

@@ -5,6 +5,7 @@
 
 #include "base/json.hpp"
 #include "base/utf8.hpp"
+#include "workers/agent/program_files/newest_line.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -37,7 +38,7 @@ Result<api::ReadyMessage> length_of_line(const std::string& line) {
 LengthFiles::LengthFiles(boost::asio::io_context& io, Handlers handlers, std::chrono::milliseconds every)
     : handlers_(std::move(handlers)),
       lines_(io, {.every = every, .bytes_max = kLengthBytesMost},
-             [this](WorkerId worker, const std::string& line) { hear(worker, line); }) {}
+             [this](WorkerId worker, const std::string& lines) { hear(worker, lines); }) {}
 
 void LengthFiles::start(WorkerId worker, const std::filesystem::path& file) {
   std::error_code ignored;
@@ -45,12 +46,36 @@ void LengthFiles::start(WorkerId worker, const std::filesystem::path& file) {
   adopt(worker, file);
 }
 
-void LengthFiles::hear(WorkerId worker, const std::string& line) {
-  const auto told = length_of_line(line);
-  if (told) return handlers_.on_length(worker, *told);
-  handlers_.on_trouble(worker.text(), "what " + worker.text() + " wrote in its length file is no length: " +
-                                          cut_to(told.error().message, kToldOfLine) +
-                                          R"(; write a line such as {"steps": 20000} or {"samples": 1280000})");
+void LengthFiles::adopt(WorkerId worker, const std::filesystem::path& file) {
+  told_.erase(worker);
+  lines_.watch(worker, file);
+}
+
+void LengthFiles::forget(WorkerId worker) {
+  told_.erase(worker);
+  lines_.forget(worker);
+}
+
+void LengthFiles::tell_again() {
+  told_.clear();
+  lines_.take_again();
+}
+
+void LengthFiles::hear(WorkerId worker, std::string_view lines) {
+  for (bool is_newest = true; !lines.empty();) {
+    const std::string line(take_last_line(lines));
+    if (line.empty()) continue;
+    const auto length = length_of_line(line);
+    if (length) {
+      if (std::exchange(told_[worker], line) != line) handlers_.on_length(worker, *length);
+      return;
+    }
+    if (std::exchange(is_newest, false)) {
+      handlers_.on_trouble(worker.text(), "what " + worker.text() + " wrote in its length file is no length: " +
+                                              cut_to(length.error().message, kToldOfLine) +
+                                              R"(; write a line such as {"steps": 20000} or {"samples": 1280000})");
+    }
+  }
 }
 
 }  // namespace tidepool::agent

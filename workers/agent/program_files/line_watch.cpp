@@ -32,10 +32,10 @@ void LineWatch::look_later() {
 }
 
 void LineWatch::look(WorkerId worker, Watched& watched) {
-  const std::string line = newest_line(watched.file, look_.bytes_max);
-  if (line.empty() || line == watched.read) return;
-  watched.read = line;
-  on_line_(worker, line);
+  const std::string lines = whole_lines(watched.file, look_.bytes_max);
+  if (lines.empty() || lines == watched.read) return;
+  watched.read = lines;
+  on_lines_(worker, lines);
 }
 
 }  // namespace tidepool::agent

@@ -19,14 +19,14 @@ inline constexpr std::size_t kToldOfLine = 200;
 
 class LineWatch {
  public:
-  using OnLine = std::function<void(WorkerId, const std::string& line)>;
+  using OnLines = std::function<void(WorkerId, const std::string& lines)>;  // as whole_lines()
   struct Look {
     std::chrono::milliseconds every;
     std::size_t bytes_max;  // of a file's end that are read
   };
-  // `on_line` may watch and forget.
-  LineWatch(boost::asio::io_context& io, Look look, OnLine on_line)
-      : timer_(io), look_(look), on_line_(std::move(on_line)) {}
+  // `on_lines` may watch and forget.
+  LineWatch(boost::asio::io_context& io, Look look, OnLines on_lines)
+      : timer_(io), look_(look), on_lines_(std::move(on_lines)) {}
 
   // In the place of what was watched of the worker. A line that is there already counts.
   void watch(WorkerId worker, const std::filesystem::path& file);
@@ -37,14 +37,14 @@ class LineWatch {
  private:
   struct Watched {
     std::filesystem::path file;
-    std::string read;  // the line that was taken
+    std::string read;  // the lines that were taken
   };
   void look_later();
   void look(WorkerId worker, Watched& watched);
 
   boost::asio::steady_timer timer_;
   Look look_;
-  OnLine on_line_;
+  OnLines on_lines_;
   bool looks_ = false;
   std::map<WorkerId, Watched> watched_;
 };

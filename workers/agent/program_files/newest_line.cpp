@@ -10,7 +10,7 @@
 
 namespace tidepool::agent {
 
-std::string newest_line(const std::filesystem::path& path, std::size_t bytes_max) {
+std::string whole_lines(const std::filesystem::path& path, std::size_t bytes_max) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat facts{};
   if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return {};
@@ -20,9 +20,22 @@ std::string newest_line(const std::filesystem::path& path, std::size_t bytes_max
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
   const std::size_t end = text.rfind('\n');
   if (end == std::string::npos) return {};
-  const std::size_t before = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
-  const std::size_t first = before == std::string::npos ? 0 : before + 1;
+  const std::size_t first_end = text.find('\n');
+  const std::size_t first = begin > 0 && first_end != end ? first_end + 1 : 0;
   return text.substr(first, end - first);
+}
+
+std::string_view take_last_line(std::string_view& lines) {
+  const std::size_t before = lines.rfind('\n');
+  const std::string_view last = before == std::string_view::npos ? lines : lines.substr(before + 1);
+  lines = before == std::string_view::npos ? std::string_view() : lines.substr(0, before);
+  return last;
+}
+
+std::string newest_line(const std::filesystem::path& path, std::size_t bytes_max) {
+  const std::string lines = whole_lines(path, bytes_max);
+  std::string_view left = lines;
+  return std::string(take_last_line(left));
 }
 
 }  // namespace tidepool::agent

@@ -55,7 +55,7 @@ Result<WrittenAnswer> answer_of_line(const std::string& line) {
 NoticeFiles::NoticeFiles(boost::asio::io_context& io, Handlers handlers)
     : handlers_(std::move(handlers)),
       answers_(io, {.every = kLookEvery, .bytes_max = kAnswersBytesMost},
-               [this](WorkerId worker, const std::string& line) { hear(worker, line); }) {}
+               [this](WorkerId worker, std::string_view lines) { hear(worker, std::string(take_last_line(lines))); }) {}
 
 fs::path NoticeFiles::notice_in(const fs::path& folder) {
   return folder / "notice.json";
@@ -71,7 +71,7 @@ void NoticeFiles::tell(WorkerId worker, const fs::path& folder, const api::Notic
     std::error_code ignored;
     // An answer to an earlier notice; one to this notice may have come while the agent was started anew.
     if (decision_in(folder) != notice.decision.text()) fs::remove(answer_in(folder), ignored);
-    told = {.decision = notice.decision, .answers = 0};
+    told = {.decision = notice.decision, .answers = 0, .read = {}};
     answers_.watch(worker, answer_in(folder));
   }
   told.answers = std::max(told.answers, notice.answers);
@@ -94,6 +94,8 @@ void NoticeFiles::forget(WorkerId worker, const fs::path& folder) {
 
 void NoticeFiles::hear(WorkerId worker, const std::string& line) {
   ToldNotice& told = told_.at(worker);
+  if (line.empty() || line == told.read) return;
+  told.read = line;
   const auto written = answer_of_line(line);
   if (!written) {
     return handlers_.on_trouble(worker.text(), "what " + worker.text() + " wrote in its answer file is no answer: " +

@@ -34,6 +34,7 @@ class NoticeFiles {
   struct ToldNotice {
     DecisionId decision;
     std::int64_t answers = 0;  // said so far
+    std::string read;          // the line that was taken
   };
   void hear(WorkerId worker, const std::string& line);
 

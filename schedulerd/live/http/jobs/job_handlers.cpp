@@ -66,6 +66,7 @@ json render_decided(const PreviewedSubmit& preview, const SeenBy& seen_by, bool 
                    {"places", render_places(preview)},
                    {"changes", render_changes(preview, seen_by)},
                    {"summary", explanation.summary},
+                   {"evidence", explanation.evidence},
                    {"unblocks", advice_for(seen_by, explanation.advice)}};
   return without_foreign_jobs(std::move(decision), seen_by);
 }

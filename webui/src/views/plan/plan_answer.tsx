@@ -68,6 +68,7 @@ function Waits({ plan, decision }: { plan: Plan; decision: SubmitDecision }) {
     <div class={`why-part${never ? " notice bad" : ""}`} data-testid="plan-waits">
       <h3>{never ? "Why it does not start" : "Why it does not start at once"}</h3>
       <p>{decision.summary}</p>
+      {decision.evidence.length > 0 && <ul class="lines">{decision.evidence.map((line) => <li key={line}>{line}</li>)}</ul>}
       {decision.unblocks.length > 0 && (
         <>
           <h3>What would change it</h3>
