@@ -11,6 +11,7 @@
 #include "core/state/utc_time.hpp"
 #include "policies/host/file_policy.hpp"
 #include "schedulerd/live/store/history.hpp"
+#include "sim/daemon.hpp"
 #include "tests/support/loop_world.hpp"
 #include "tests/support/seeds.hpp"
 
@@ -50,7 +51,7 @@ live::InboxItem random_wish(const core::ClusterState& state, Rng& rng, Clients& 
     case 5: command.body = live::UndrainNode{NodeId(1)}; break;
     case 7: {
       core::MaintenanceWindow window{
-          .selector = {{"node", {"n1"}}}, .lead = Duration::seconds(5), .every = {}, .reason = ""};
+          .selector = {{"node", {sim::node_name(0)}}}, .lead = Duration::seconds(5), .every = {}, .reason = ""};
       window.from_us = core::utc_us(state, state.now) + rng.between(-5'000'000, 20'000'000);
       window.to_us = window.from_us + rng.between(1, 20'000'000);
       command.body = live::AddMaintenance{std::move(window)};
