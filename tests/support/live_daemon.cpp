@@ -4,36 +4,18 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
+#include <iterator>
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
+#include "tests/support/loop_messages.hpp"
 
 namespace tidepool::test {
 namespace {
 
 constexpr std::size_t kRefusedKept = 100;
 constexpr int kDecisionsPerTurn = 64;
-
-// What passes between a node and the daemon, as its reader gets it; all else is no message of the protocol.
-sim::Incoming over_the_wire(const sim::Incoming& incoming) {
-  const auto* from = std::get_if<sim::FromNode>(&incoming);
-  if (from == nullptr) return incoming;
-  auto arrived = api::decode_agent_to_daemon(api::encode(from->message));
-  TP_CHECK(arrived.ok(), "what an agent says can be read");
-  return sim::FromNode{from->node, *std::move(arrived)};
-}
-
-sim::Outgoing over_the_wire(const sim::Outgoing& outgoing) {
-  const auto* to = std::get_if<sim::ToNode>(&outgoing);
-  // A welcome is the gateway's, which is not here.
-  if (to == nullptr || std::holds_alternative<api::AgentWelcome>(to->message)) return outgoing;
-  auto arrived = api::decode_daemon_to_agent(api::encode(to->message));
-  TP_CHECK(arrived.ok(), "what the daemon says can be read");
-  return sim::ToNode{to->node, *std::move(arrived)};
-}
 
 }  // namespace
 
@@ -85,33 +67,22 @@ std::vector<sim::Outgoing> LiveDaemon::receive(const std::vector<sim::Incoming>&
     TP_CHECK(recover().ok(), "the journal leads back to the state");
   }
   std::vector<live::InboxItem> items;
-  for (const sim::Incoming& incoming : batch) items.push_back(inbox_item(incoming));
+  for (const sim::Incoming& incoming : batch) {
+    items.push_back(inbox_item(incoming, ids_, answer_to(sim::key_of(incoming))));
+  }
   if (options_.turns_batches_round) std::reverse(items.begin(), items.end());
   for (auto& item : items) TP_CHECK(inbox_->try_push(std::move(item)).ok(), "the inbox has room");
   TP_CHECK(loop_->turn(std::chrono::microseconds(0)).ok() && loop_->settle().ok(), "the disk holds");
   tell_decisions();
-  std::vector<sim::Outgoing> orders;
-  for (auto& item : std::exchange(post_.items, {})) {
+  for (const auto& item : post_.items) {
     if (const auto* refusal = std::get_if<live::AgentRefusal>(&item)) refused_.push_back(refusal->why);
-    sim::pass_on(std::move(item), ids_, orders);
   }
   std::vector<sim::Outgoing> out = std::exchange(answers_, {});
-  for (const auto& order : orders) out.push_back(over_the_wire(order));
+  std::ranges::move(messages_to_nodes(std::exchange(post_.items, {}), ids_), std::back_inserter(out));
   return out;
 }
 
 // --- what comes in and goes out -----------------------------------------------------------------
-
-live::InboxItem LiveDaemon::inbox_item(const sim::Incoming& incoming) {
-  leader::TurnItem item = sim::item_of(over_the_wire(incoming), ids_);
-  return std::visit(Overloaded{
-                        [&](leader::Command& command) -> live::InboxItem {
-                          return live::CommandItem{std::move(command), answer_to(sim::key_of(incoming))};
-                        },
-                        [](auto& said) -> live::InboxItem { return std::move(said); },
-                    },
-                    item);
-}
 
 std::function<void(Result<live::Receipt>)> LiveDaemon::answer_to(std::string key) {
   return [this, key = std::move(key)](const Result<live::Receipt>& receipt) {

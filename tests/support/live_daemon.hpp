@@ -46,7 +46,6 @@ class LiveDaemon final : public sim::Daemon {
     std::vector<live::OutboxItem> items;
   };
 
-  [[nodiscard]] live::InboxItem inbox_item(const sim::Incoming& incoming);
   // With a key it is passed on.
   [[nodiscard]] std::function<void(Result<live::Receipt>)> answer_to(std::string key);
   void tell_decisions();

@@ -2,11 +2,9 @@
 
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
-#include "base/overloaded.hpp"
 #include "core/codec/codec.hpp"
 #include "core/facts/detector_of.hpp"
 #include "policies/host/file_policy.hpp"
@@ -50,108 +48,6 @@ live::CommandItem submit(const std::string& name, const std::string& key,
   return {std::move(command), std::move(done)};
 }
 
-// --- the agent ----------------------------------------------------------------------------------
-
-void FakeAgent::post(std::vector<live::OutboxItem> items) {
-  for (const auto& item : items) {
-    std::visit(Overloaded{
-                   [&](const live::Admission& admission) {
-                     node_ = admission.node;
-                     for (const auto& order : admission.orders) handle(order);
-                   },
-                   [&](const live::AgentRefusal&) { node_.reset(); },
-                   [&](const live::NodeOrder& order) {
-                     if (node_) handle(order.message);
-                   },
-                   [](const live::CertificateGrant&) {},  // it comes with the shared token
-                   [](const live::NodeExpulsion&) {},
-               },
-               item);
-  }
-}
-
-void FakeAgent::handle(const api::DaemonToAgent& order) {
-  if (const auto* start = std::get_if<api::StartWorker>(&order)) {
-    if (!ever_.insert(start->worker).second) return;
-    running_.insert(start->worker);
-    started_.push_back(start->worker);
-    told_[start->worker].job = start->job;
-  } else if (const auto* stop = std::get_if<api::StopWorker>(&order)) {
-    if (running_.contains(stop->worker) || ever_.insert(stop->worker).second) end(stop->worker, 0);
-  } else if (const auto* ack = std::get_if<api::ReportAck>(&order)) {
-    std::erase_if(unacknowledged_, [&](const auto& report) { return report.report == ack->report; });
-  } else if (const auto* to_worker = std::get_if<api::ToWorkerOrder>(&order)) {
-    const auto* news = std::get_if<api::GenerationMessage>(&to_worker->message);
-    Told& told = told_[to_worker->worker];
-    if (news == nullptr || news->number <= told.generation) return;
-    told.generation = news->number;
-    told.members = news->members;
-    told.said_switched = false;
-    const bool leaves = std::find(news->members.begin(), news->members.end(), to_worker->worker) == news->members.end();
-    if (leaves && running_.contains(to_worker->worker)) end(to_worker->worker, 0);
-  }
-}
-
-void FakeAgent::end(WorkerId worker, int exit_code) {
-  running_.erase(worker);
-  unacknowledged_.push_back({.report = next_report_++, .worker = worker, .exit_code = exit_code, .detail = "ended"});
-}
-
-live::AgentHelloItem FakeAgent::hello() const {
-  return {.session = 1,
-          .hello = {.node = "local",
-                    .slots = slots_,
-                    .slot_type = "cpu",
-                    .price_per_slot_hour = "1.00",
-                    .running = {running_.begin(), running_.end()}}};
-}
-
-live::FromWorkerItem FakeAgent::say(WorkerId worker, api::FromWorker message) const {
-  return {*node_, {.worker = worker, .message = std::move(message)}};
-}
-
-std::optional<live::InboxItem> FakeAgent::next_report(Rng& rng) {
-  if (!node_) return std::nullopt;
-  if (!unacknowledged_.empty() && rng.chance(0.5)) {
-    return live::WorkerExitedItem{*node_, unacknowledged_[rng.below(unacknowledged_.size())]};
-  }
-  if (running_.empty()) return std::nullopt;
-  const auto worker = *std::next(running_.begin(), static_cast<std::ptrdiff_t>(rng.below(running_.size())));
-  if (rng.chance(0.02)) {
-    end(worker, 1);
-    return std::nullopt;
-  }
-  return next_of(worker, rng);
-}
-
-std::optional<live::InboxItem> FakeAgent::next_of(WorkerId worker, Rng& rng) {
-  Told& told = told_[worker];
-  if (told.generation == 0) return say(worker, api::ReadyMessage{});
-  if (told.members.front() != worker) return std::nullopt;
-  if (!std::exchange(told.said_switched, true)) {
-    return say(worker, api::SwitchedMessage{.generation = told.generation, .switch_step = last_step_[told.job]});
-  }
-  std::int64_t& step = last_step_[told.job];
-  if (step > 200) return say(worker, api::FinishedMessage{.last_step = step, .loss = 1, .samples_total = step * 64});
-  const std::int64_t count = rng.between(1, 8);
-  step += count;
-  api::StepsMessage steps{.generation = told.generation,
-                          .last_step = step,
-                          .steps = count,
-                          .elapsed_us = count * 100'000 / static_cast<std::int64_t>(told.members.size()),
-                          .samples = count * 64,
-                          .loss = 4.0 / static_cast<double>(step),
-                          .epoch = 1,
-                          .compute_us = {},
-                          .samples_total = step * 64};
-  for (std::size_t i = 0; i < told.members.size() * static_cast<std::size_t>(count); ++i) {
-    steps.compute_us.push_back(rng.between(20'000, 25'000));
-  }
-  return say(worker, std::move(steps));
-}
-
-// --- the world ----------------------------------------------------------------------------------
-
 bool LoopWorld::boot(const std::string& folder) {
   spdlog::set_level(spdlog::level::off);
   folder_ = folder;
@@ -179,7 +75,7 @@ bool LoopWorld::boot(const std::string& folder) {
   if (policy_files) asker_ = std::make_unique<live::PolicyAsker>(*policy_files, *inbox_);
   loop_ = std::make_unique<live::Loop>(
       *std::move(recovered), kPolicy,
-      live::Loop::Links{*journal_, *reads_, *daemon_clock_, *inbox_, agent, publisher, asker_.get()});
+      live::Loop::Links{*journal_, *reads_, *daemon_clock_, *inbox_, node, publisher, asker_.get()});
   if (on_turn) loop_->observe(on_turn);
   if (!detector.empty()) loop_->set_detector(detector);
   return true;
@@ -201,7 +97,7 @@ void LoopWorld::kill() {
   asker_.reset();
   reads_.reset();
   journal_.reset();
-  agent.disconnect();
+  node.disconnect();
   folder_ = copy;
 }
 
@@ -218,6 +114,7 @@ bool LoopWorld::turn(std::vector<live::InboxItem> items, std::chrono::microsecon
 
 bool LoopWorld::settle() {
   const Status outcome = loop_->settle();
+  node.deliver();
   if (!outcome.ok()) failure = outcome.error().message;
   return outcome.ok();
 }

@@ -1,70 +1,27 @@
-// A real loop, engine and journal on a temporary disk, with a clock that the test moves and an agent
-// whose workers are numbers in memory. A kill is what it is for the daemon: nothing but the files is left.
+// A real loop, engine and journal on a temporary disk, with a clock that the test moves and a node of which only the
+// processes are modelled. A kill is what it is for the daemon: nothing but the files is left.
 #pragma once
 
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "base/rng.hpp"
 #include "core/decide/engine.hpp"
 #include "schedulerd/live/journal_reads.hpp"
 #include "schedulerd/live/loop.hpp"
 #include "tests/support/manual_clock.hpp"
+#include "tests/support/modelled_node.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::test {
 
-// Carries out orders at once in memory; what it would report waits until it is asked.
-class FakeAgent final : public live::Outbox {
- public:
-  explicit FakeAgent(int slots) : slots_(slots) {}
-
-  void post(std::vector<live::OutboxItem> items) override;
-
-  // The connection ends with the daemon; workers live on, unacknowledged reports stay.
-  void disconnect() { node_.reset(); }
-  [[nodiscard]] bool connected() const { return node_.has_value(); }
-  [[nodiscard]] live::AgentHelloItem hello() const;
-  // Something that a worker or the agent says next, drawn by `rng`; none if all is quiet.
-  [[nodiscard]] std::optional<live::InboxItem> next_report(Rng& rng);
-
-  [[nodiscard]] const std::set<WorkerId>& running() const { return running_; }
-  [[nodiscard]] const std::vector<WorkerId>& started() const { return started_; }  // in order, each once
-
- private:
-  struct Told {  // what a worker knows
-    JobId job;
-    GenerationNumber generation = 0;
-    std::vector<WorkerId> members;
-    bool said_ready = false;
-    bool said_switched = false;
-    std::int64_t steps = 0;
-  };
-  void handle(const api::DaemonToAgent& order);
-  void end(WorkerId worker, int exit_code);
-  [[nodiscard]] live::FromWorkerItem say(WorkerId worker, api::FromWorker message) const;
-  [[nodiscard]] std::optional<live::InboxItem> next_of(WorkerId worker, Rng& rng);
-
-  int slots_;
-  std::optional<NodeId> node_;
-  std::set<WorkerId> running_;
-  std::set<WorkerId> ever_;
-  std::vector<WorkerId> started_;
-  std::map<WorkerId, Told> told_;
-  std::map<JobId, std::int64_t> last_step_;
-  std::vector<api::WorkerExitedReport> unacknowledged_;
-  std::uint64_t next_report_ = 1;
-};
-
 class LoopWorld {
  public:
-  explicit LoopWorld(live::JournalOptions options = {}) : options_(std::move(options)), agent(4) {}
+  explicit LoopWorld(live::JournalOptions options = {}) : options_(std::move(options)), node(clock) {}
 
-  // Opens the journal in `folder` and recovers; the agent says hello. False with `failure` set on error.
+  // Opens the journal in `folder` and recovers. False with `failure` set on error.
   bool boot(const std::string& folder);
   // As kill -9: the files are copied as they are, and the next boot sees only the copy.
   void kill();
@@ -73,7 +30,7 @@ class LoopWorld {
   // One turn after the given items, or after the first that comes within `patience`, written and told; false if the
   // journal failed.
   bool turn(std::vector<live::InboxItem> items, std::chrono::microseconds patience = {});
-  // A turn that may still be being written, and all of those; likewise.
+  // A turn that may still be being written, and the end of all of those, after which the node has heard; likewise.
   bool turn_ahead(std::vector<live::InboxItem> items, std::chrono::microseconds patience = {});
   bool settle();
 
@@ -95,7 +52,7 @@ class LoopWorld {
   live::JournalOptions options_;
 
  public:
-  FakeAgent agent;
+  ModelledNode node;
 
  private:
   std::string folder_;

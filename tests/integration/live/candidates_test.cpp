@@ -115,7 +115,7 @@ TEST_CASE("a shadow that was at its deadline rests, whatever is decided meanwhil
     }
     return rounds();
   };
-  REQUIRE(world.turn({world.agent.hello()}));
+  REQUIRE(world.turn({world.node.hello()}));
   command(live::StorePolicyVersion{version});
   command(live::ShadowPolicy{core::PolicyFileRef{version.name, version.version, "{}"}});
   CHECK(turns_until(1, std::chrono::seconds(20 * patience())) == 1);

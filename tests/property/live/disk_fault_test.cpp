@@ -30,14 +30,14 @@ Outcome run_story(LoopWorld& world) {
   for (int turn = 0; turn < kTurns; ++turn) {
     world.clock.pass(Duration::millis(500));
     std::vector<live::InboxItem> items;
-    if (turn == 0) items.emplace_back(world.agent.hello());
+    if (turn == 0) items.emplace_back(world.node.hello());
     if (turn % 3 == 1) {
       items.push_back(submit("job", "", [&outcome](const Result<live::Receipt>& receipt) {
         if (receipt.ok()) outcome.acknowledged.push_back(*receipt->job);
       }));
     }
     for (int i = 0; i < 3; ++i) {
-      if (auto report = world.agent.next_report(rng)) items.push_back(*std::move(report));
+      if (auto report = world.node.next_report(rng)) items.push_back(*std::move(report));
     }
     outcome.failed = !world.turn(std::move(items));
     outcome.digest_after = world.digest();
@@ -53,7 +53,7 @@ Outcome run_ahead(LoopWorld& world, std::vector<std::uint64_t>& digests) {
   outcome.booted = world.boot(world.dir / "state");
   if (!outcome.booted) return outcome;
   digests.push_back(world.digest());
-  std::vector<live::InboxItem> hello{world.agent.hello()};
+  std::vector<live::InboxItem> hello{world.node.hello()};
   outcome.failed = !world.turn(std::move(hello));
   digests.push_back(world.digest());
   for (int turn = 0; turn < kTurns && !outcome.failed; ++turn) {
@@ -157,7 +157,7 @@ TEST_CASE("of a turn whose commit fails nothing leaves the daemon: no answer, no
   arm_disk_fault(DiskFault::kNone, 0);
   LoopWorld world(on_failing_disk());
   REQUIRE(world.boot(world.dir / "state"));
-  REQUIRE(world.turn({world.agent.hello()}));
+  REQUIRE(world.turn({world.node.hello()}));
   const auto picture = world.publisher.picture();
   std::size_t announced = 0;
   const auto listening = world.publisher.subscribe([&](const auto& events) { announced += events.size(); });
@@ -173,7 +173,7 @@ TEST_CASE("of a turn whose commit fails nothing leaves the daemon: no answer, no
   CHECK(answers == 0);
   CHECK(world.publisher.picture() == picture);
   CHECK(announced == 0);
-  CHECK(world.agent.started().empty());
+  CHECK(world.node.started().empty());
 
   // The same turn on a sound disk does all of it.
   arm_disk_fault(DiskFault::kNone, 0);
@@ -181,7 +181,7 @@ TEST_CASE("of a turn whose commit fails nothing leaves the daemon: no answer, no
   REQUIRE(submit_one());
   CHECK(answers == 1);
   CHECK(announced > 0);
-  CHECK(world.agent.started().size() == 2);
+  CHECK(world.node.started().size() == 2);
 }
 
 }  // namespace tidepool::test

@@ -39,7 +39,7 @@ std::vector<core::JobSpec> jobs(int count) {
 TEST_CASE("an answered batch is on disk with all its jobs, and its key gives the same first id after a kill") {
   LoopWorld world;
   REQUIRE(world.boot(world.dir / "life"));
-  REQUIRE(world.turn({world.agent.hello()}));
+  REQUIRE(world.turn({world.node.hello()}));
   const auto first = submit_batch(world, jobs(300), "batch");
   REQUIRE(first.receipt);
   CHECK(first.receipt->job == JobId(1));
@@ -61,7 +61,7 @@ TEST_CASE("an answered batch is on disk with all its jobs, and its key gives the
 TEST_CASE("a batch of which the engine refuses one job leaves none behind") {
   LoopWorld world;
   REQUIRE(world.boot(world.dir / "life"));
-  REQUIRE(world.turn({world.agent.hello()}));  // the first one learns where the calendar stands
+  REQUIRE(world.turn({world.node.hello()}));  // the first one learns where the calendar stands
   auto specs = jobs(3);
   specs.back().elastic.min = 9;  // beyond its own max
   const auto before = world.digest();

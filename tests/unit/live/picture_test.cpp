@@ -18,10 +18,10 @@ struct Scene {
   Scene() {
     world.on_turn = [this](const live::Loop::TurnTimes& turn) { checkpoint_failures += turn.checkpoint_failures; };
     REQUIRE(world.boot(world.dir / "life"));
-    turn(world.agent.hello());
+    turn(world.node.hello());
     turn(submit("a-job", "", [this](const Result<live::Receipt>& receipt) { job = *receipt->job; }));
-    REQUIRE(world.agent.started().size() == 2);
-    for (const WorkerId worker : world.agent.started()) say(worker, api::ReadyMessage{});
+    REQUIRE(world.node.started().size() == 2);
+    for (const WorkerId worker : world.node.started()) say(worker, api::ReadyMessage{});
     first = now().membership.members.at(0);
     second = now().membership.members.at(1);
     say(first, api::SwitchedMessage{.generation = now().membership.generation, .switch_step = 1});
@@ -62,10 +62,10 @@ TEST_CASE("a report that comes after its job's end does not bring the job's puls
   Scene scene;
   scene.turn(
       live::CommandItem{{.body = live::CancelJob{scene.job}, .actor = "t"}, [](const Result<live::Receipt>&) {}});
-  scene.turn(live::AgentLostItem{"local", "no agent"});
+  scene.turn(live::AgentLostItem{scene.world.node.name(), "no agent"});
   REQUIRE(core::is_final(scene.now().state()));
   CHECK(scene.picture()->latest_metrics.empty());
-  live::AgentHelloItem back = scene.world.agent.hello();
+  live::AgentHelloItem back = scene.world.node.hello();
   back.hello.running = {scene.first, scene.second};  // neither has been told
   scene.turn(back);
   REQUIRE(scene.world.state().find_worker(scene.first) != nullptr);
@@ -88,7 +88,7 @@ TEST_CASE("a worker that has exited has no compute time any more, and no late re
 
 TEST_CASE("workers of a node that is lost have no compute time any more") {
   Scene scene;
-  scene.turn(live::AgentLostItem{"local", "no agent"});
+  scene.turn(live::AgentLostItem{scene.world.node.name(), "no agent"});
   CHECK(scene.picture()->compute_ms.empty());
 }
 

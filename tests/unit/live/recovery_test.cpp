@@ -15,7 +15,7 @@ struct SlowPair {
   explicit SlowPair(const std::string& detector) {
     world.detector = detector;
     REQUIRE(world.boot(world.dir / "life"));
-    turn(world.agent.hello());
+    turn(world.node.hello());
     core::JobSpec spec = elastic_job("a-job");
     spec.elastic.min = spec.elastic.max = spec.elastic.preferred = 2;
     spec.elastic.sizes = {2};
@@ -72,7 +72,7 @@ TEST_CASE("a daemon with another straggler detector finds what the one of then h
     pair.kill_and_start_with(detector);
     CHECK(pair.world.digest() == digest);
     CHECK(pair.world.state().next_event == next_event);
-    pair.turn(pair.world.agent.hello());
+    pair.turn(pair.world.node.hello());
     CHECK(pair.world.state().straggler_detector == detector);
     pair.report(10);
     CHECK(pair.judged_by() == detector);
@@ -87,7 +87,7 @@ TEST_CASE("a journal in which no detector is named is replayed by the configured
   const auto digest = pair.world.digest();
   pair.kill_and_start_with("change_point");
   CHECK(pair.world.digest() == digest);
-  pair.turn(pair.world.agent.hello());
+  pair.turn(pair.world.node.hello());
   CHECK(pair.world.state().straggler_detector == "change_point");
 }
 

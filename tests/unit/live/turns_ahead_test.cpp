@@ -18,7 +18,7 @@ class HeldWriter {
  public:
   explicit HeldWriter(LoopWorld& world) : world_(world) {
     REQUIRE(world.boot(world.dir / "state"));
-    REQUIRE(world.turn({world.agent.hello()}));
+    REQUIRE(world.turn({world.node.hello()}));
     std::vector<live::InboxItem> items;
     items.push_back(submit("held", "", [this](const Result<live::Receipt>& receipt) {
       held = receipt.ok() ? receipt->job : std::nullopt;
