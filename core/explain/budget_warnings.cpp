@@ -124,15 +124,18 @@ std::string threshold_text(const Budget& budget, const BudgetThreshold& threshol
 
 std::string fate_text(const ClusterState& state, BudgetFate fate, const std::vector<JobId>& jobs) {
   const bool is_one = jobs.size() == 1;
-  const auto told = [&](const char* one, const char* many) {
-    return counted(static_cast<double>(jobs.size()), "job") + " " + (is_one ? one : many) + named_jobs(state, jobs);
+  const auto told = [&](const std::string& what) {
+    return grouped(static_cast<double>(jobs.size())) + " " + what + named_jobs(state, jobs);
   };
   switch (fate) {
-    case BudgetFate::kCancelled: return told("is cancelled", "are cancelled");
-    case BudgetFate::kPaused: return told("is paused", "are paused");
-    case BudgetFate::kShrunk: return told("goes down to its smallest size", "go down to their smallest sizes");
-    case BudgetFate::kHeldBack: return told("that holds no slots may not start", "that hold no slots may not start");
-    case BudgetFate::kFreed: return told("that it holds now may start or grow", "that it holds now may start or grow");
+    case BudgetFate::kCancelled: return told(is_one ? "is cancelled" : "are cancelled");
+    case BudgetFate::kPaused: return told(is_one ? "is paused" : "are paused");
+    case BudgetFate::kShrunk:
+      return told(is_one ? "goes down to its smallest size" : "go down to their smallest sizes");
+    case BudgetFate::kHeldBack:
+      return told(is_one ? "that holds no slots may not start" : "that hold no slots may not start");
+    case BudgetFate::kFreed:
+      return told((is_one ? "job" : "jobs") + std::string(" that it holds now may start or grow"));
   }
   return "";
 }

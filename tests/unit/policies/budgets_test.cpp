@@ -312,8 +312,8 @@ TEST_CASE("an operator is told which jobs a new threshold cancels and holds back
   CHECK(pool.warnings({vision}) ==
         std::vector<std::string>{
             "the budget of tenant vision takes effect at once: 3.00 of 4.00 a day are spent, which reaches stop at "
-            "75 % (3.00); of its 2 jobs 1 job is cancelled (" +
-            job.text() + " charlm), 1 job that holds no slots may not start (" + waiting.text() + " charlm)"});
+            "75 % (3.00); of its 2 jobs 1 is cancelled (" +
+            job.text() + " charlm), 1 that holds no slots may not start (" + waiting.text() + " charlm)"});
   pool.configure({vision});
   pool.settle_all();
   CHECK(pool.story.job(job).state() == JobState::kCancelled);
@@ -365,11 +365,11 @@ TEST_CASE("a threshold that warns alone is told with the number of jobs, and the
   std::string named;
   for (std::size_t i = 0; i < 5; ++i) named += (i == 0 ? "" : ", ") + jobs[i].text() + " charlm";
   CHECK(pool.warnings({lab, vision}) ==
-        std::vector<std::string>{begins +
-                                 "shrink at 25 % (2.00), pause at 30 % (2.40); of its 7 jobs 7 jobs are paused (" +
+        std::vector<std::string>{begins + "shrink at 25 % (2.00), pause at 30 % (2.40); of its 7 jobs 7 are paused (" +
                                  named + " and 2 more)"});
   lab.budget->thresholds.pop_back();
-  CHECK_THAT(pool.warnings({lab, vision}).at(0), Catch::Contains("7 jobs go down to their smallest sizes ("));
+  CHECK_THAT(pool.warnings({lab, vision}).at(0),
+             Catch::Contains("; of its 7 jobs 7 go down to their smallest sizes ("));
   // A window of another length begins now, and so does one that has just ended.
   lab.budget->window = core::BudgetWindow::kMonth;
   CHECK(pool.warnings({lab, vision}).empty());
