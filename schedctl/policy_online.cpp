@@ -11,8 +11,8 @@
 #include "schedctl/failure.hpp"
 #include "schedctl/job_file.hpp"
 #include "schedctl/policy_command.hpp"
-#include "schedctl/settings/changes_text.hpp"
 #include "schedctl/text_table.hpp"
+#include "schedctl/words.hpp"
 
 namespace tidepool::ctl {
 namespace {
