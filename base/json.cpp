@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/comma_number.hpp"
 #include "base/utf8.hpp"
 
 namespace tidepool {
@@ -122,6 +123,14 @@ bool differ_in_case_only(std::string_view one, std::string_view other) {
                     [](char a, char b) { return in_lower_case(a) == in_lower_case(b); });
 }
 
+std::string hint_for(const json& value, bool whole) {
+  return value.is_string() ? comma_hint(value.get_ref<const std::string&>(), whole) : "";
+}
+
+bool is_rest_of_number(std::string_view name, const json& value) {
+  return value.is_null() && !name.empty() && name.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
 }  // namespace
 
 Result<json> parse_json(std::string_view text, const JsonLimits& limits) {
@@ -207,7 +216,7 @@ std::int64_t ObjectReader::integer(std::string_view name, std::int64_t fallback,
   if (found == nullptr) return fallback;
   const bool huge = found->is_number_unsigned() && found->get<std::uint64_t>() > INT64_MAX;
   if (!found->is_number_integer() || huge) {
-    fail(name, "WrongType", "must be a whole number");
+    fail(name, "WrongType", "must be a whole number" + hint_for(*found, true));
     return fallback;
   }
   const auto number = found->get<std::int64_t>();
@@ -229,7 +238,7 @@ double ObjectReader::number(std::string_view name, double fallback, double low, 
   const json* found = find(name);
   if (found == nullptr) return fallback;
   if (!found->is_number()) {
-    fail(name, "WrongType", "must be a number");
+    fail(name, "WrongType", "must be a number" + hint_for(*found, false));
     return fallback;
   }
   const auto number = found->get<double>();
@@ -267,11 +276,14 @@ void ObjectReader::fail(std::string_view name, std::string code, std::string mes
 
 void ObjectReader::finish() {
   if (!value_.is_object()) return;
-  for (const auto& [name, ignored] : value_.items()) {
+  for (const auto& [name, value] : value_.items()) {
     if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) continue;
     const auto suggestion = nearest_word(name, asked_);
-    fail(name, "UnknownField",
-         suggestion ? "is not a field here; did you mean \"" + *suggestion + "\"?" : "is not a field here");
+    std::string hint = suggestion ? "; did you mean \"" + *suggestion + "\"?" : "";
+    // YAML's {limit: 1,00} is a limit of 1, and a field "00" without a value.
+    if (is_rest_of_number(name, value))
+      hint = "; a comma ends a value within {}: write 1.00 for 1,00, and 1000 for 1,000";
+    fail(name, "UnknownField", "is not a field here" + hint);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/accrual.hpp"
+#include "base/comma_number.hpp"
 
 namespace tidepool {
 namespace {
@@ -31,8 +32,9 @@ Result<Money> parse_money(std::string_view text) {
   const bool shaped = !whole.empty() && whole.size() <= 12 && all_digits(whole) && all_digits(fraction) &&
                       fraction.size() <= kDecimals && (dot == std::string_view::npos || !fraction.empty());
   if (!shaped) {
-    return invalid_argument("\"" + std::string(text) +
-                            "\" is not an amount; write digits with at most six decimals, such as 2.50");
+    const std::string hint = comma_hint(text, false);
+    return invalid_argument("\"" + std::string(text) + "\" is not an amount" +
+                            (hint.empty() ? "; write digits with at most six decimals, such as 2.50" : hint));
   }
   fraction.resize(kDecimals, '0');
   std::int64_t units = 0;

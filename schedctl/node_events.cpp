@@ -1,6 +1,8 @@
 #include "schedctl/node_events.hpp"
 
 #include <map>
+#include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -27,6 +29,15 @@ std::string name(const json& data) {
 
 std::string with(std::string text, const std::string& detail) {
   return detail.empty() ? text : std::move(text) + ": " + detail;
+}
+
+// A reason says by itself what it is for ("given back: ..."), which the sentence of its event has said.
+std::string with_reason(std::string text, const json& data) {
+  std::string why = text_at(data, "/reason/text");
+  for (const std::string_view said : {"given back: ", "emptied: "}) {
+    if (why.starts_with(said)) why.erase(0, said.size());
+  }
+  return with(std::move(text), why);
 }
 
 std::string listed(const json& data, const char* pointer) {
@@ -96,11 +107,8 @@ const std::map<std::string, Sentence>& pool_sentences() {
       {"pool.create_failed", [](const json& d) { return failed(d, "making "); }},
       {"pool.delete_failed", [](const json& d) { return failed(d, "ending "); }},
       {"pool.node_emptying",
-       [](const json& d) {
-         return with(name(d) + " is to be empty in " + after(d, "/seconds"), text_at(d, "/reason/text"));
-       }},
-      {"pool.node_released",
-       [](const json& d) { return with(name(d) + " is given back", text_at(d, "/reason/text")); }},
+       [](const json& d) { return with_reason(name(d) + " is to be empty in " + after(d, "/seconds"), d); }},
+      {"pool.node_released", [](const json& d) { return with_reason(name(d) + " is given back", d); }},
       {"pool.bill_runs_on",
        [](const json& d) {
          return name(d) + " was ended and is still listed; it is ended again (" + some(d, "/attempts", "attempt") + ")";

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -13,6 +12,7 @@
 #include "schedctl/job_file.hpp"
 #include "schedctl/policy_command.hpp"
 #include "schedctl/text_table.hpp"
+#include "schedctl/words.hpp"
 
 namespace tidepool::ctl {
 namespace {
@@ -119,14 +119,9 @@ std::string rolled_back_text(Session& session) {
          moment_of(text_at(rolled, "/at")) + " UTC: " + printable(text_at(rolled, "/data/why")) + "\n";
 }
 
-// A policy without tests may decide; that it has none is said beside the answer.
-void warn_if_untested(Session& session, const json& deployment) {
-  if (deployment.at("active").is_null()) return;
-  const std::string name = text_at(deployment, "/active/name");
-  const json version = session.get("/v1/policies/" + escape_url(name) +
-                                   "?version=" + escape_url(text_at(deployment, "/active/version")));
-  if (number_at(version, "/checks/tests").value_or(0) > 0) return;
-  std::fprintf(stderr, "schedctl: warning: %s decides and %s\n", printable(name).c_str(), kUntested);
+// What the daemon warns of is part of its answer: no other request could fail after what was done.
+std::string deployment_text(const json& deployment, const Style& style) {
+  return status_text(deployment) + warnings_text(deployment, style);
 }
 
 int activate(Session& session, Asked asked) {
@@ -135,8 +130,7 @@ int activate(Session& session, Asked asked) {
   if (!asked.version.empty()) body["version"] = asked.version;
   if (!asked.params.empty()) body["params"] = params_of(asked.params);
   const json deployment = post(session, name, "activate", body);
-  session.print(deployment, [&] { return status_text(deployment); });
-  warn_if_untested(session, deployment);
+  session.print(deployment, [&] { return deployment_text(deployment, session.style()); });
   return kExitOk;
 }
 
@@ -150,7 +144,7 @@ int roll_back(Session& session, Asked asked) {
     asked.policy = text_at(deployment, "/active/name");
   }
   const json deployment = post(session, asked.policy, "rollback", json::object());
-  session.print(deployment, [&] { return status_text(deployment); });
+  session.print(deployment, [&] { return deployment_text(deployment, session.style()); });
   return kExitOk;
 }
 
@@ -375,7 +369,9 @@ void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
   add(group, chosen, "status", "Which policy decides, and what a rollback goes back to", asked,
       [](Session& session, Asked) {
         const json deployment = session.get("/v1/policies/status");
-        session.print(deployment, [&] { return status_text(deployment) + rolled_back_text(session); });
+        session.print(deployment, [&] {
+          return status_text(deployment) + rolled_back_text(session) + warnings_text(deployment, session.style());
+        });
         return static_cast<int>(kExitOk);
       });
 }

@@ -214,6 +214,14 @@ std::string wrapped(std::string_view text, std::size_t indent, const Style& styl
   return out;
 }
 
+std::string warnings_text(const json& answer, const Style& style) {
+  std::string lines;
+  for (const auto& warning : list_at(answer, "/warnings")) {
+    lines += wrapped(printable("warning: " + warning.get<std::string>()), 2, style) + "\n";
+  }
+  return lines;
+}
+
 std::string bold(const std::string& text, const Style& style) {
   return painted("1", text, style);
 }

@@ -59,6 +59,8 @@ struct Style {
 [[nodiscard]] std::string shorten(const std::string& text, std::size_t columns);
 // Breaks at blanks into lines of at most `style.width` columns, each after the first begins with `indent` blanks.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t indent, const Style& style);
+// The `warnings` of an answer, a paragraph each: "warning: ...".
+[[nodiscard]] std::string warnings_text(const nlohmann::json& answer, const Style& style);
 
 [[nodiscard]] std::string bold(const std::string& text, const Style& style);
 [[nodiscard]] std::string dim(const std::string& text, const Style& style);

@@ -73,33 +73,8 @@ void end_window(StateChange& change, const std::string& tenant, BudgetAccount& a
   begin_window(change.state(), account, end);
 }
 
-// What the budgets of a tenant and of those above it ask for together: the strongest, of equals the one further up.
-std::optional<BudgetHold> hold_of(const ClusterState& state, const std::string& tenant) {
-  std::optional<BudgetHold> strongest;
-  for (const Tenant* above : state.tenants->path_to(tenant)) {
-    const auto found = state.budgets.find(above->name);
-    if (found == state.budgets.end()) continue;
-    const BudgetAccount& account = found->second;
-    const auto reached = in_force(account);
-    if (!reached || (strongest && reached->action <= strongest->action)) continue;
-    strongest = BudgetHold{.action = reached->action,
-                           .tenant = above->name,
-                           .limit = account.budget.limit,
-                           .percent = reached->percent,
-                           .window_ends_us = account.window_ends_us};
-  }
-  return strongest;
-}
-
-// Jobs that hold nothing are not stopped: they wait, as those that come later do.
-void soften(const Job& job, std::optional<BudgetHold>& hold) {
-  const bool is_stopped = job.hold && job.hold->action == BudgetAction::kStop;
-  if (!hold || hold->action != BudgetAction::kStop || is_stopped || !job.membership.workers.empty()) return;
-  hold->action = BudgetAction::kPause;
-}
-
 void set_hold(StateChange& change, const Job& known, std::optional<BudgetHold> hold) {
-  soften(known, hold);
+  hold = softened(known, std::move(hold));
   if (known.hold.has_value() == hold.has_value() && (!hold || is_same(*known.hold, *hold))) return;
   Job& job = change.job(known.id);
   if (job.hold && job.hold->pinned_size > 0) job.requests.pinned_size = job.hold->pinned_size;
@@ -116,20 +91,13 @@ void hold_jobs(StateChange& change) {
   for (const auto& [id, job] : change.state().jobs) {
     if (is_final(job->state())) continue;
     const auto [found, is_new] = holds.try_emplace(job->spec.tenant);
-    if (is_new) found->second = hold_of(change.state(), job->spec.tenant);
+    if (is_new) found->second = hold_of(*change.state().tenants, change.state().budgets, job->spec.tenant);
     if (job->hold || found->second) jobs.push_back(id);
   }
   for (const JobId id : jobs) {
     const Job& job = *change.state().find_job(id);
     set_hold(change, job, holds.at(job.spec.tenant));
   }
-}
-
-// Thresholds that need not be told anew where this budget takes the place of the account's.
-Thresholds told_of(const BudgetAccount& account, const Budget& next) {
-  if (account.budget.limit != next.limit) return {};
-  const auto& thresholds = account.budget.thresholds;
-  return {thresholds.begin(), thresholds.begin() + static_cast<std::ptrdiff_t>(account.reached)};
 }
 
 // Whether any has ended.
@@ -161,6 +129,47 @@ void count_rates(StateChange& change) {
 
 }  // namespace
 
+BudgetSet set_budget(const ClusterState& state, const BudgetAccounts& before, const Tenant& tenant, Instant at) {
+  const Budget& next = *tenant.budget;
+  const auto known = before.find(tenant.name);
+  const bool goes_on = known != before.end() && known->second.budget.window == next.window;
+  BudgetSet set{.account = goes_on ? known->second : BudgetAccount{.counted_until = at}, .told = {}};
+  BudgetAccount& account = set.account;
+  count_until(account, at);
+  if (account.budget.limit == next.limit) {
+    const auto& thresholds = account.budget.thresholds;
+    set.told = {thresholds.begin(), thresholds.begin() + static_cast<std::ptrdiff_t>(account.reached)};
+  }
+  account.budget = next;
+  account.reached = 0;
+  if (!goes_on) begin_window(state, account, at);
+  return set;
+}
+
+std::optional<BudgetHold> hold_of(const TenantTree& tree, const BudgetAccounts& budgets, const std::string& tenant) {
+  std::optional<BudgetHold> strongest;
+  for (const Tenant* above : tree.path_to(tenant)) {
+    const auto found = budgets.find(above->name);
+    if (found == budgets.end()) continue;
+    const BudgetAccount& account = found->second;
+    const auto reached = in_force(account);
+    if (!reached || (strongest && reached->action <= strongest->action)) continue;
+    strongest = BudgetHold{.action = reached->action,
+                           .tenant = above->name,
+                           .limit = account.budget.limit,
+                           .percent = reached->percent,
+                           .window_ends_us = account.window_ends_us};
+  }
+  return strongest;
+}
+
+std::optional<BudgetHold> softened(const Job& job, std::optional<BudgetHold> hold) {
+  const bool is_stopped = job.hold && job.hold->action == BudgetAction::kStop;
+  const bool holds_slots = !job.membership.workers.empty();
+  if (hold && hold->action == BudgetAction::kStop && !is_stopped && !holds_slots) hold->action = BudgetAction::kPause;
+  return hold;
+}
+
 Status apply(StateChange& change, const UtcSet& fact) {
   prices_until_now(change);
   change.state().utc_us_at_zero = fact.unix_us_at_zero;
@@ -173,16 +182,9 @@ void follow_tree(StateChange& change) {
   BudgetAccounts before = std::exchange(state.budgets, {});
   for (const Tenant& tenant : state.tenants->tenants) {
     if (!tenant.budget) continue;
-    const auto known = before.find(tenant.name);
-    const bool goes_on = known != before.end() && known->second.budget.window == tenant.budget->window;
-    BudgetAccount account = goes_on ? std::move(known->second) : BudgetAccount{.counted_until = change.at()};
-    count_until(account, change.at());
-    const Thresholds told = told_of(account, *tenant.budget);
-    account.budget = *tenant.budget;
-    account.reached = 0;
-    if (!goes_on) begin_window(state, account, change.at());
-    reach_spent(change, tenant.name, account, told);
-    state.budgets.emplace(tenant.name, std::move(account));
+    BudgetSet set = set_budget(state, before, tenant, change.at());
+    reach_spent(change, tenant.name, set.account, set.told);
+    state.budgets.emplace(tenant.name, std::move(set.account));
   }
   count_rates(change);
   for (auto& [tenant, account] : state.budgets) (void)follow_account(change, tenant, account);
@@ -207,9 +209,7 @@ void follow_budgets(StateChange& change, bool window_ended) {
 }
 
 void hold_if_spent(StateChange& change, Job& job) {
-  auto hold = hold_of(change.state(), job.spec.tenant);
-  soften(job, hold);
-  job.hold = std::move(hold);
+  job.hold = softened(job, hold_of(*change.state().tenants, change.state().budgets, job.spec.tenant));
 }
 
 std::optional<Instant> next_budget_due(const ClusterState& state) {

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/facts/state_change.hpp"
 #include "core/state/fact.hpp"
@@ -12,6 +14,21 @@
 namespace tidepool::core {
 
 [[nodiscard]] Status apply(StateChange& change, const UtcSet& fact);
+
+// An account under a budget that has just been set: no threshold of it is reached yet. `told` need not be told anew.
+struct BudgetSet {
+  BudgetAccount account;
+  std::vector<BudgetThreshold> told;
+};
+// What has been spent stays if the window is as it was; else the account begins at that time. Requires: the tenant has
+// a budget.
+[[nodiscard]] BudgetSet set_budget(const ClusterState& state, const BudgetAccounts& before, const Tenant& tenant,
+                                   Instant at);
+// What the budgets of a tenant and of those above it ask for together: the strongest, of equals the one further up.
+[[nodiscard]] std::optional<BudgetHold> hold_of(const TenantTree& tree, const BudgetAccounts& budgets,
+                                                const std::string& tenant);
+// Jobs that hold nothing are not stopped: they wait, as those that come later do.
+[[nodiscard]] std::optional<BudgetHold> softened(const Job& job, std::optional<BudgetHold> hold);
 
 // The tree has been set: what has been spent stays where the window is as it was, and counts against the new limits.
 void follow_tree(StateChange& change);

@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/refusals.hpp"
 #include "core/facts/budget_facts.hpp"
 #include "core/state/job_state.hpp"
 #include "core/tenants/tenant_needs.hpp"
@@ -63,14 +64,15 @@ Status check_limits(const Tenant& tenant, const JobSpec& spec) {
 Status keeps_tenants_of_jobs(const ClusterState& state, const TenantTree& tree) {
   if (tree.empty()) return ok_status();
   std::set<std::string> known;
+  Refusals refusals;
   for (const auto& [id, job] : state.jobs) {
     const std::string& tenant = job->spec.tenant;
     if (is_final(job->state()) || !known.insert(tenant).second) continue;
     if (const Status there = check_leaf(tree, tenant); there.ok()) continue;
-    return conflict("tenant \"" + tenant + "\" has jobs that have not ended, such as " + id.text() +
-                    ", and is no leaf of the new tree; add it, or end its jobs first");
+    refusals.add(conflict("tenant \"" + tenant + "\" has jobs that have not ended, such as " + id.text() +
+                          ", and is no leaf of the new tree; add it, or end its jobs first"));
   }
-  return ok_status();
+  return refusals.status();
 }
 
 // When a job is due depends on the limits on preemption.
@@ -133,8 +135,10 @@ Status check_kept_after(const ClusterState& state, const Job& job, const JobSpec
 
 Status apply(StateChange& change, const TenantsConfigured& fact) {
   ClusterState& state = change.state();
-  TP_TRY(check_tenants(fact.tree));
-  TP_TRY(keeps_tenants_of_jobs(state, fact.tree));
+  Refusals refusals;
+  refusals.add(check_tenants(fact.tree));
+  refusals.add(keeps_tenants_of_jobs(state, fact.tree));
+  TP_TRY(refusals.status());
   if (*state.tenants == fact.tree) return ok_status();
   change.advance_time();
   if (state.tenants->limits_preemption() || fact.tree.limits_preemption()) look_at_all_jobs(change);

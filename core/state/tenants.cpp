@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/refusals.hpp"
+
 namespace tidepool::core {
 namespace {
 
@@ -84,6 +86,7 @@ Status check_types(const Tenant& tenant) {
 
 // What is promised below a tenant of one type is a part of what it is promised of it itself.
 Status check_guarantees_by_type(const TenantTree& tree) {
+  Refusals refusals;
   std::map<std::pair<std::string, std::string>, std::int64_t> below;
   for (const Tenant& tenant : tree.tenants) {
     for (const auto& [type, slots] : tenant.guarantee_by_type) below[{tenant.parent, type}] += slots;
@@ -93,24 +96,26 @@ Status check_guarantees_by_type(const TenantTree& tree) {
     if (tenant == nullptr) continue;  // directly under the pool
     const int slots = tenant->guarantee_of(of.second);
     if (promised <= slots) continue;
-    return wrong(*tenant, "the tenants below it are guaranteed " + std::to_string(promised) + " slots of type " +
-                              of.second + ", it has " + std::to_string(slots) +
-                              "; raise its guarantee_by_type or lower theirs");
+    refusals.add(wrong(*tenant, "the tenants below it are guaranteed " + std::to_string(promised) + " slots of type " +
+                                    of.second + ", it has " + std::to_string(slots) +
+                                    "; raise its guarantee_by_type or lower theirs"));
   }
-  return ok_status();
+  return refusals.status();
 }
 
 // What is promised below a tenant is a part of what it is promised itself.
 Status check_guarantees(const TenantTree& tree) {
+  Refusals refusals;
   std::map<std::string, std::int64_t> below;
   for (const Tenant& tenant : tree.tenants) below[tenant.parent] += tenant.guarantee;
   for (const Tenant& tenant : tree.tenants) {
     const auto promised = below.find(tenant.name);
     if (promised == below.end() || promised->second <= tenant.guarantee) continue;
-    return wrong(tenant, "the tenants below it are guaranteed " + std::to_string(promised->second) + " slots, it has " +
-                             std::to_string(tenant.guarantee) + "; raise its guarantee or lower theirs");
+    refusals.add(wrong(tenant, "the tenants below it are guaranteed " + std::to_string(promised->second) +
+                                   " slots, it has " + std::to_string(tenant.guarantee) +
+                                   "; raise its guarantee or lower theirs"));
   }
-  return ok_status();
+  return refusals.status();
 }
 
 // What jobs of a tenant take where their files are silent, and what they may ask for: each by the tenant that sets it.
@@ -140,31 +145,31 @@ Error beyond(const std::string& what, const Tenant& sets, const std::string& lim
 }
 
 // A job that takes all defaults of its tenant keeps to all limits of it.
-Status check_for_jobs(const Tenant& tenant, const ForJobs& set, bool is_leaf) {
+void check_for_jobs(const Tenant& tenant, const ForJobs& set, bool is_leaf, Refusals& refusals) {
   if (set.priority != nullptr && set.priority_max != nullptr) {
     const int priority = *set.priority->defaults->priority;
     const int most = *set.priority_max->priority_max;
     if (priority > most) {
-      return beyond("priority " + std::to_string(priority), *set.priority, "above priority_max " + std::to_string(most),
-                    *set.priority_max);
+      refusals.add(beyond("priority " + std::to_string(priority), *set.priority,
+                          "above priority_max " + std::to_string(most), *set.priority_max));
     }
   }
   if (set.price_cap != nullptr && set.job_price_max != nullptr) {
     const Money cap = *set.price_cap->defaults->price_cap;
     const Money most = *set.job_price_max->job_price_max;
     if (cap > most) {
-      return beyond("scaling.price_cap " + to_text(cap), *set.price_cap, "above job_price_max " + to_text(most),
-                    *set.job_price_max);
+      refusals.add(beyond("scaling.price_cap " + to_text(cap), *set.price_cap, "above job_price_max " + to_text(most),
+                          *set.job_price_max));
     }
   }
   const bool keeps_slots = set.preemptible != nullptr && !*set.preemptible->defaults->preemptible;
   if (is_leaf && keeps_slots && tenant.guarantee == 0) {
-    return beyond("preemptible: false", *set.preemptible, "beyond the guarantee of 0", tenant);
+    refusals.add(beyond("preemptible: false", *set.preemptible, "beyond the guarantee of 0", tenant));
   }
-  return ok_status();
 }
 
 Status check_defaults(const TenantTree& tree) {
+  Refusals refusals;
   std::set<std::string_view> parents;
   for (const Tenant& tenant : tree.tenants) parents.insert(tenant.parent);
   std::map<std::string_view, ForJobs> set;
@@ -172,9 +177,9 @@ Status check_defaults(const TenantTree& tree) {
     ForJobs& of = set[tenant.name];
     if (const auto above = set.find(tenant.parent); above != set.end()) of = above->second;
     of.add(tenant);
-    TP_TRY(check_for_jobs(tenant, of, !parents.contains(tenant.name)));
+    check_for_jobs(tenant, of, !parents.contains(tenant.name), refusals);
   }
-  return ok_status();
+  return refusals.status();
 }
 
 }  // namespace
@@ -239,27 +244,37 @@ bool TenantTree::limits_preemption() const {
          });
 }
 
-Status check_tenants(const TenantTree& tree) {
-  if (tree.tenants.size() > kTenantsMost) return invalid_argument("there can be at most 10,000 tenants");
-  if (tree.half_life <= Duration()) return invalid_argument("half_life is above 0");
-  if (tree.rebalance_every <= Duration()) return invalid_argument("rebalance_every is above 0");
-  if (!is_delay(tree.preempt_after)) return invalid_argument("preempt_after is from 0s to 24h");
-  if (tree.churn) TP_TRY(check_churn(*tree.churn));
+namespace {
+
+// Each of the tree by itself, and its place in it.
+void check_each(const TenantTree& tree, Refusals& refusals) {
   std::map<std::string, std::size_t> depth;
   for (const Tenant& tenant : tree.tenants) {
-    TP_TRY(check_numbers(tenant));
-    TP_TRY(check_types(tenant));
+    refusals.add(check_numbers(tenant));
+    refusals.add(check_types(tenant));
     const auto parent = depth.find(tenant.parent);
-    if (!tenant.parent.empty() && parent == depth.end()) {
-      return wrong(tenant, "its parent \"" + tenant.parent + "\" is not there before it");
-    }
-    const std::size_t at = tenant.parent.empty() ? 1 : parent->second + 1;
-    if (at > kDepthMost) return wrong(tenant, "it is more than 8 levels deep");
-    if (!depth.emplace(tenant.name, at).second) return wrong(tenant, "there are two of this name");
+    const bool has_parent = tenant.parent.empty() || parent != depth.end();
+    if (!has_parent) refusals.add(wrong(tenant, "its parent \"" + tenant.parent + "\" is not there before it"));
+    const std::size_t at = tenant.parent.empty() || !has_parent ? 1 : parent->second + 1;
+    if (at > kDepthMost) refusals.add(wrong(tenant, "it is more than 8 levels deep"));
+    if (!depth.emplace(tenant.name, at).second) refusals.add(wrong(tenant, "there are two of this name"));
   }
-  TP_TRY(check_guarantees(tree));
-  TP_TRY(check_guarantees_by_type(tree));
-  return check_defaults(tree);
+}
+
+}  // namespace
+
+Status check_tenants(const TenantTree& tree) {
+  if (tree.tenants.size() > kTenantsMost) return invalid_argument("there can be at most 10,000 tenants");
+  Refusals refusals;
+  if (tree.half_life <= Duration()) refusals.add(invalid_argument("half_life is above 0"));
+  if (tree.rebalance_every <= Duration()) refusals.add(invalid_argument("rebalance_every is above 0"));
+  if (!is_delay(tree.preempt_after)) refusals.add(invalid_argument("preempt_after is from 0s to 24h"));
+  if (tree.churn) refusals.add(check_churn(*tree.churn));
+  check_each(tree, refusals);
+  refusals.add(check_guarantees(tree));
+  refusals.add(check_guarantees_by_type(tree));
+  refusals.add(check_defaults(tree));
+  return refusals.status();
 }
 
 }  // namespace tidepool::core

@@ -90,7 +90,7 @@ struct TenantTree {
   bool operator==(const TenantTree&) const = default;
 };
 
-// The first thing that is wrong with the tree, with what to do about it.
+// All that is wrong with the tree, with what to do about it.
 [[nodiscard]] Status check_tenants(const TenantTree& tree);
 
 // What a tenant's jobs have used since it was set up, those that have ended included: slots x time, and what that cost.

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "base/refusals.hpp"
+
 namespace tidepool::core {
 namespace {
 
@@ -53,20 +55,24 @@ Status check_limit(const Tenant& tenant, std::optional<T> Tenant::* limit, const
                           "\", which limits it; set at most that, or leave it out");
 }
 
-Status check_limits(const Tenant& tenant, const Limits& above) {
-  TP_TRY(check_limit(tenant, &Tenant::priority_max, above.priority_max, "priority_max"));
-  TP_TRY(check_limit(tenant, &Tenant::job_slots_max, above.job_slots_max, "job_slots_max"));
-  TP_TRY(check_limit(tenant, &Tenant::job_price_max, above.job_price_max, "job_price_max"));
-  TP_TRY(check_limit(tenant, &Tenant::job_grace_max, above.job_grace_max, "job_grace_max"));
-  TP_TRY(check_limit(tenant, &Tenant::notice_extension, above.notice_extension, "notice_extension"));
-  TP_TRY(check_limit(tenant, &Tenant::notice_refusal, above.notice_refusal, "notice_refusal"));
-  if (above.borrow == nullptr || !tenant.borrow) return ok_status();
+Status check_borrow(const Tenant& tenant, const Tenant* above) {
+  if (above == nullptr || !tenant.borrow) return ok_status();
   const std::int64_t most = std::int64_t{tenant.guarantee} + *tenant.borrow;
-  const std::int64_t allowed = std::int64_t{above.borrow->guarantee} + *above.borrow->borrow;
+  const std::int64_t allowed = std::int64_t{above->guarantee} + *above->borrow;
   if (most <= allowed) return ok_status();
   return invalid_argument("tenant \"" + tenant.name + "\": guarantee and borrow are " + std::to_string(most) +
-                          " slots, looser than the " + std::to_string(allowed) + " of tenant \"" + above.borrow->name +
+                          " slots, looser than the " + std::to_string(allowed) + " of tenant \"" + above->name +
                           "\"; set at most that, or leave borrow out");
+}
+
+void check_limits(const Tenant& tenant, const Limits& above, Refusals& refusals) {
+  refusals.add(check_limit(tenant, &Tenant::priority_max, above.priority_max, "priority_max"));
+  refusals.add(check_limit(tenant, &Tenant::job_slots_max, above.job_slots_max, "job_slots_max"));
+  refusals.add(check_limit(tenant, &Tenant::job_price_max, above.job_price_max, "job_price_max"));
+  refusals.add(check_limit(tenant, &Tenant::job_grace_max, above.job_grace_max, "job_grace_max"));
+  refusals.add(check_limit(tenant, &Tenant::notice_extension, above.notice_extension, "notice_extension"));
+  refusals.add(check_limit(tenant, &Tenant::notice_refusal, above.notice_refusal, "notice_refusal"));
+  refusals.add(check_borrow(tenant, above.borrow));
 }
 
 int unlent(const Tenant& tenant) {
@@ -109,22 +115,26 @@ TenantTree with_tenants_below(TenantTree tree, std::string_view above, const std
 Status check_within(const TenantTree& tree, std::string_view above) {
   const auto path = tree.path_to(above);
   if (path.empty()) return not_found("there is no tenant " + std::string(above));
+  Refusals refusals;
   Limits own;
   for (const Tenant* tenant : path) own.add(*tenant);
   std::map<std::string_view, Limits> limits{{above, own}};
   for (const Tenant& tenant : tree.tenants) {
     const auto parent = limits.find(tenant.parent);
     if (tenant.parent.empty() || parent == limits.end()) continue;
-    TP_TRY(check_limits(tenant, parent->second));
+    check_limits(tenant, parent->second, refusals);
     Limits& of = limits[tenant.name] = parent->second;
     of.add(tenant);
   }
   const std::int64_t kept = kept_below(tree, above);
   const std::int64_t allowed = unlent(*path.back());
-  if (kept <= allowed) return ok_status();
-  return invalid_argument("the tenants below \"" + std::string(above) + "\" would keep " + std::to_string(kept) +
-                          " slots of their guarantees from others (lend), more than the " + std::to_string(allowed) +
-                          " that it keeps itself; raise what they lend");
+  if (kept > allowed) {
+    refusals.add(invalid_argument("the tenants below \"" + std::string(above) + "\" would keep " +
+                                  std::to_string(kept) +
+                                  " slots of their guarantees from others (lend), more than the " +
+                                  std::to_string(allowed) + " that it keeps itself; raise what they lend"));
+  }
+  return refusals.status();
 }
 
 }  // namespace tidepool::core

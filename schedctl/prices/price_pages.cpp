@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "schedctl/settings/changes_text.hpp"
 #include "schedctl/text_table.hpp"
 
 namespace tidepool::ctl {

@@ -57,14 +57,6 @@ std::string value_text(const json& value) {
   return "[" + list + "]";
 }
 
-std::string warnings_text(const json& answer, const Style& style) {
-  std::string lines;
-  for (const auto& warning : list_at(answer, "/warnings")) {
-    lines += wrapped(printable("warning: " + warning.get<std::string>()), 2, style) + "\n";
-  }
-  return lines;
-}
-
 std::string changes_text(const std::string& kind, const json& answer, const Style& style) {
   std::string text;
   for (const auto& change : list_at(answer, "/changes")) text += wrapped(change_line(kind, change), 2, style) + "\n";

@@ -11,9 +11,6 @@ namespace tidepool::ctl {
 
 // "none" for what is not set, texts without quotes, lists in brackets.
 [[nodiscard]] std::string value_text(const nlohmann::json& value);
-// A line each.
-[[nodiscard]] std::string warnings_text(const nlohmann::json& answer, const Style& style);
-
 // A line each: "+ new", "- gone", "~ vision: guarantee 4 -> 6"; then why it would be refused, and warnings. `kind`:
 // what an entry is called, "tenant".
 [[nodiscard]] std::string changes_text(const std::string& kind, const nlohmann::json& answer, const Style& style);

@@ -7,6 +7,7 @@
 
 #include "base/json.hpp"
 #include "base/overloaded.hpp"
+#include "base/refusals.hpp"
 #include "core/facts/job_facts.hpp"
 #include "core/facts/tenant_facts.hpp"
 #include "core/tenants/tenant_subtree.hpp"
@@ -251,8 +252,12 @@ Result<core::TenantTree> tree_with(const core::ClusterState& state, const Config
     return outdated("the tenants below " + change.above + " have changed since they were read");
   }
   core::TenantTree tree = core::with_tenants_below(now, change.above, change.tenants);
-  if (!change.limited_to.empty()) TP_TRY(core::check_within(tree, change.above));
-  return tree;
+  const Status within = change.limited_to.empty() ? ok_status() : core::check_within(tree, change.above);
+  if (within.ok()) return tree;  // what else may be wrong is found when it is applied
+  Refusals refusals;
+  refusals.add(within);
+  refusals.add(core::check_tenants(tree));
+  return refusals.status().error();
 }
 
 void take_command(std::size_t item, const Command& command, TurnBatch& batch) {

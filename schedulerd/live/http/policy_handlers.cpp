@@ -11,6 +11,7 @@
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/policies/policy_evaluator.hpp"
 #include "schedulerd/live/policies/policy_upload.hpp"
+#include "schedulerd/live/service/tenant_sharing.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -59,7 +60,29 @@ json named(const std::optional<core::PolicyFileRef>& ref) {
   return {{"name", ref->name}, {"version", ref->version}, {"params", json::parse(ref->params, nullptr, false)}};
 }
 
-json render_policy_status(const Published& seen) {
+bool has_tests(const PolicyVersion& version) {
+  const json files = json::parse(version.tests, nullptr, false);
+  return std::any_of(files.begin(), files.end(), [](const json& tests) { return !tests.empty(); });
+}
+
+// What whoever has chosen the policy that decides may not know of it.
+json policy_warnings(Rest& rest, const Published& seen) {
+  json warnings = json::array();
+  const core::TenantTree& tree = *seen.state.tenants;
+  if (const auto why = rest.why_not_shared(seen); why && !tree.empty()) {
+    const std::string lost = unheld_guarantees(tree);
+    warnings.push_back(*why + (lost.empty() ? "" : "; guarantees that do not hold meanwhile: " + lost));
+  }
+  const auto& active = seen.state.deployment.active;
+  const auto version = active ? rest.service().history().policy_version(active->name, active->version) : std::nullopt;
+  if (version && !has_tests(*version)) {
+    warnings.push_back(active->name + " decides and has no tests: write some to tests/*.yaml beside it " +
+                       "(docs/policies.md)");
+  }
+  return warnings;
+}
+
+json render_policy_status(Rest& rest, const Published& seen) {
   const core::PolicyDeployment& deployment = seen.state.deployment;
   json earlier = json::array();
   for (auto each = deployment.earlier.rbegin(); each != deployment.earlier.rend(); ++each)
@@ -71,6 +94,7 @@ json render_policy_status(const Published& seen) {
           {"shadow", named(deployment.shadow)},
           {"rounds", deployment.rounds},
           {"failures", deployment.failures},
+          {"warnings", policy_warnings(rest, seen)},
           {"as_of_seq", seen.as_of_seq}};
 }
 
@@ -232,8 +256,10 @@ std::optional<core::PolicyFileRef> ref_with(const Call& call, const PolicyVersio
   return std::nullopt;
 }
 
-HttpResponse policy_status(const Receipt&, const Published& seen) {
-  return json_response(200, render_policy_status(seen));
+// Of the picture that holds what was asked for, in one answer with it.
+Rest::Answer policy_status(Rest& rest) {
+  return
+      [&rest](const Receipt&, const Published& seen) { return json_response(200, render_policy_status(rest, seen)); };
 }
 
 // The version that is chosen goes into use by a command that names it, once it has been seen to run; with
@@ -247,7 +273,7 @@ void use_version(Rest& rest, Call call, const Choice& choice, bool run_tests) {
   examine(rest, std::move(call), *std::move(version), run_tests,
           [ref](Rest& then, Call done, const PolicyVersion& of, const PolicyExamined& examined) {
             if (const auto problem = unfit(of, examined)) return done.fail(*problem);
-            then.command(std::move(done), UseIt{ref}, policy_status);
+            then.command(std::move(done), UseIt{ref}, policy_status(then));
           });
 }
 
@@ -387,8 +413,8 @@ void get_policy_version(Rest& rest, Call call) {
   if (version) call.reply(200, render_version(*call.seen, *version, true));
 }
 
-void get_policy_status(Rest&, Call call) {
-  call.reply(200, render_policy_status(*call.seen));
+void get_policy_status(Rest& rest, Call call) {
+  call.reply(200, render_policy_status(rest, *call.seen));
 }
 
 void validate_policy(Rest& rest, Call call) {
@@ -403,7 +429,7 @@ void activate_policy(Rest& rest, Call call) {
   const auto choice = read_choice(call, {"params"});
   if (!choice) return;
   if (call.id == call.seen->active_policy && !is_plain(call, *choice)) return;
-  if (call.id == call.seen->active_policy) return rest.command(std::move(call), ActivatePolicy{}, policy_status);
+  if (call.id == call.seen->active_policy) return rest.command(std::move(call), ActivatePolicy{}, policy_status(rest));
   for (const PolicyInfo& builtin : rest.options().policies) {
     if (builtin.name != call.id) continue;
     return call.fail({.status = 409,
@@ -416,7 +442,7 @@ void activate_policy(Rest& rest, Call call) {
 
 void roll_back_policy(Rest& rest, Call call) {
   RollBackPolicy command{call.id, "asked for by token " + call.caller.token_id};
-  rest.command(std::move(call), std::move(command), policy_status);
+  rest.command(std::move(call), std::move(command), policy_status(rest));
 }
 
 void shadow_policy(Rest& rest, Call call) {
@@ -427,7 +453,7 @@ void shadow_policy(Rest& rest, Call call) {
     if (!shadow || shadow->name != call.id) {
       return call.fail({.status = 409, .code = "NotShadowed", .detail = call.id + " does not run as the shadow"});
     }
-    return rest.command(std::move(call), ShadowPolicy{}, policy_status);
+    return rest.command(std::move(call), ShadowPolicy{}, policy_status(rest));
   }
   use_version<ShadowPolicy>(rest, std::move(call), *choice, false);
 }

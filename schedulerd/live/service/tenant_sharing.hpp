@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/state/policy_deployment.hpp"
+#include "core/state/tenants.hpp"
 
 namespace tidepool::live {
 
@@ -18,5 +19,8 @@ struct OwnPolicy {
 
 // Why shares are not applied while a tree is set, in words that name the policy; none: they are.
 [[nodiscard]] std::optional<std::string> why_not_shared(const core::PolicyDeployment& deployment, const OwnPolicy& own);
+
+// The guarantees of a tree that is not applied: "lab 8, guests 2 and 3 more"; empty: it has none.
+[[nodiscard]] std::string unheld_guarantees(const core::TenantTree& tree);
 
 }  // namespace tidepool::live

@@ -1,11 +1,14 @@
 // Policy files over HTTP with a real sandboxed host behind. Every answer is held against api/openapi.yaml by call().
 #include <catch2/catch.hpp>
 
+#include "schedulerd/live/service/tenant_sharing.hpp"
 #include "tests/support/rest_fixture.hpp"
 
 namespace tidepool::test {
 namespace {
 
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
 using nlohmann::json;
 
 constexpr const char* kCapped = R"(
@@ -73,6 +76,37 @@ TEST_CASE("a version is stored once under its hash, looked over, tested, shadowe
   CHECK(api.post("/v1/policies/capped/rollback", json::object()).at("active").is_null());
   CHECK(api.post("/v1/policies/capped/rollback", json::object(), 409).at("code") == "Conflict");
   CHECK(api.get("/v1/policies/status").at("active").is_null());
+}
+
+TEST_CASE("whoever activates, or rolls back to, a policy without the hook share is told whose guarantees do not hold") {
+  Policies api{.fixture = RestFixture(test_options(), "tidal")};
+  const json tree = json::parse(R"({"tenants": [
+    {"name": "lab", "guarantee": 3, "tenants": [{"name": "vision", "guarantee": 2}]}, {"name": "guests"}]})");
+  api.post("/v1/policies/capped/versions", upload(), 201);
+  CHECK(api.post("/v1/policies/capped/activate", json::object()).at("warnings").empty());  // there are no tenants
+  CHECK(api.post("/v1/policies/capped/rollback", json::object()).at("warnings").empty());
+  const Ask put{.method = "PUT", .path = "/v1/tenants", .token = api.fixture.admin, .body = tree.dump()};
+  (void)api.fixture.json_of(put);
+
+  const json told = api.post("/v1/policies/capped/activate", json::object()).at("warnings");
+  REQUIRE(told.size() == 1);
+  CHECK_THAT(told.at(0).get<std::string>(), StartsWith("the policy file capped has no hook share") &&
+                                                EndsWith("that do not hold meanwhile: lab 3, vision 2"));
+  CHECK(api.get("/v1/policies/status").at("warnings") == told);
+  const json sharing = {{"manifest", {{"name", "sharing"}, {"api", 2}, {"hooks", json::array({"share"})}}},
+                        {"source", "local P = {} function P.share(view) return {} end return P"}};
+  api.post("/v1/policies/sharing/versions", sharing, 201);
+  CHECK(api.post("/v1/policies/sharing/activate", json::object()).at("warnings") ==
+        json::array({"sharing decides and has no tests: write some to tests/*.yaml beside it (docs/policies.md)"}));
+  CHECK(api.post("/v1/policies/sharing/rollback", json::object()).at("warnings") == told);
+  CHECK(api.post("/v1/policies/capped/rollback", json::object()).at("warnings").empty());
+}
+
+TEST_CASE("a tree without guarantees loses none, and the first of many are named") {
+  CHECK(live::unheld_guarantees({.tenants = {{.name = "guests"}}}).empty());
+  core::TenantTree tree;
+  for (int i = 0; i < 11; ++i) tree.tenants.push_back({.name = "t" + std::to_string(i), .guarantee = i});
+  CHECK(live::unheld_guarantees(tree) == "t1 1, t2 2, t3 3, t4 4, t5 5, t6 6, t7 7, t8 8 and 2 more");
 }
 
 TEST_CASE("what cannot be stored is refused with the field that must change") {

@@ -63,6 +63,15 @@ TEST_CASE("prices are set as a whole, read as they were set, and hold at once") 
   CHECK(priced_node(fixture).at("price_per_slot_hour") == own);
 }
 
+TEST_CASE("a price of a type of slots that there is not is told with the types that there are") {
+  RestFixture fixture;
+  const json list = json::parse(R"({"rules": [{"name": "new", "slot_type": "h100", "entries": [{"price": 1}]}]})");
+  const auto warnings = [&] { return fixture.json_of(put_prices(fixture, list, "?dry_run=true")).at("warnings"); };
+  CHECK(warnings() == json::array({"rule new sets no price: no node or pool has slots of type h100"}));
+  fixture.service.join_node(4);
+  CHECK(warnings() == json::array({"rule new sets no price: no node or pool has slots of type h100; known: cpu"}));
+}
+
 TEST_CASE("a dry run of prices tells what would change, and a stale etag is refused") {
   RestFixture fixture;
   const json planned = fixture.json_of(put_prices(fixture, full_list(), "?dry_run=true"));

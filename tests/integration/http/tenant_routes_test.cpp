@@ -7,6 +7,7 @@ namespace tidepool::test {
 namespace {
 
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 using nlohmann::json;
 
 json lab_tree() {
@@ -433,6 +434,54 @@ TEST_CASE("guarantees beyond the pool's slots are taken with a warning") {
   REQUIRE(warnings(slots + 49).size() == 1);
   CHECK_THAT(warnings(slots + 49).at(0).get<std::string>(),
              Contains(std::to_string(slots + 50) + " slots together, and the pool has " + std::to_string(slots)));
+}
+
+TEST_CASE("a budget that would take effect at once is told by the dry run and by the answer, to those who may see it") {
+  RestFixture fixture(test_options(), "tidal");
+  json tree = lab_tree();
+  json& budget = tree["tenants"][0]["tenants"][0]["budget"];
+  budget = {{"limit", "100.00"}};
+  CHECK(fixture.json_of(put(fixture, tree)).at("warnings").empty());
+  fixture.service.join_node(4);
+  const JobId job = fixture.submit("vision", 1);
+  fixture.service.run_steps(job, 30);
+  CHECK(fixture.json_of(put(fixture, tree, "?dry_run=true")).at("warnings").empty());
+  budget = {{"limit", "0.0001"}};
+  const std::string begins = "the budget of tenant vision takes effect at once: ";
+  const auto check = [&](const json& answer) {
+    REQUIRE(answer.at("warnings").size() == 1);
+    const std::string text = answer.at("warnings").at(0);
+    CHECK_THAT(text, StartsWith(begins));
+    CHECK_THAT(text, Contains(" of 0.0001 a month are spent, which reaches warn at 80 % (0.00008), pause at 100 % "
+                              "(0.0001); of its 1 job 1 is paused (" +
+                              job.text()));
+  };
+  check(fixture.json_of(put(fixture, tree, "?dry_run=true")));
+  CHECK_FALSE(fixture.service.published()->state.find_job(job)->hold);
+  // An admin of the tenant above is told the same of its part.
+  Ask below{.method = "PUT", .path = "/v1/tenants/lab/tenants", .token = fixture.service.add_token("admin", "lab")};
+  below.body = json{{"tenants", tree.at("tenants").at(0).at("tenants")}}.dump();
+  check(fixture.json_of(below));
+  REQUIRE(fixture.service.published()->state.find_job(job)->hold);
+  // And what a larger one lets go; a tree without tenants has no budget either.
+  budget = {{"limit", "100.00"}};
+  const json freed = fixture.json_of(put(fixture, tree, "?dry_run=true")).at("warnings");
+  REQUIRE(freed.size() == 1);
+  CHECK_THAT(freed.at(0).get<std::string>(), Contains("that it holds now may start or grow (" + job.text()) &&
+                                                 Contains("and pause at 100 % (100.00) is reached when 99.99"));
+}
+
+TEST_CASE("a guarantee of a type of slots that there is not is told with the types that there are") {
+  RestFixture fixture(test_options(), "tidal");
+  const json tree = json::parse(R"({"tenants": [
+    {"name": "a", "guarantee": 2, "guarantee_by_type": {"h100": 1, "cpu": 1}},
+    {"name": "b", "guarantee": 1, "guarantee_by_type": {"h100": 1}},
+    {"name": "c", "guarantee": 1, "guarantee_by_type": {"a100": 0}}]})");
+  CHECK(fixture.json_of(put(fixture, tree, "?dry_run=true")).at("warnings").empty());  // nothing has joined yet
+  fixture.service.join_node(4);
+  CHECK(fixture.json_of(put(fixture, tree, "?dry_run=true")).at("warnings") ==
+        json::array({"tenants a, b are guaranteed slots of type h100, but no node or pool has slots of type h100; "
+                     "known: cpu"}));
 }
 
 TEST_CASE("under a policy that sizes each job by itself the tree is kept, and said not to share") {

@@ -258,7 +258,8 @@ class PoliciesInDaemon(unittest.TestCase):
                            (("rollback",), [2, 2]),
                            (("rollback",), [1, 3])):
             with self.subTest(how):
-                self.schedctl(cluster, "policy", *how)
+                told = self.schedctl(cluster, "policy", *how)
+                self.assertEqual("has no hook share" in told, None in slots, told)
                 self.assertTrue(eventually(lambda: entitled() == slots), f"{entitled()}\n{cluster.logs()}")
                 warnings = cluster.call("GET", "/v1/tenants")["warnings"]
                 self.assertEqual(len(warnings), 1 if None in slots else 0)

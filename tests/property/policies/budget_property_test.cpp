@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/decide/transition_planner.hpp"
+#include "core/explain/budget_warnings.hpp"
 #include "core/state/account.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
@@ -86,6 +87,43 @@ std::size_t require_held(const core::ClusterState& state, Instant now) {
   return held;
 }
 
+std::optional<core::BudgetFate> fate_now(const core::Job& job) {
+  if (!job.hold) return std::nullopt;
+  if (job.hold->action == core::BudgetAction::kStop) return core::BudgetFate::kCancelled;
+  if (job.membership.workers.empty()) return core::BudgetFate::kHeldBack;
+  const bool shrinks = job.hold->action == core::BudgetAction::kShrink;
+  return shrinks ? core::BudgetFate::kShrunk : core::BudgetFate::kPaused;
+}
+
+using Fates = std::map<JobId, std::optional<core::BudgetFate>>;
+Fates fates_of(const core::ClusterState& state) {
+  Fates fates;
+  for (const auto& [id, job] : state.jobs) {
+    if (!core::is_final(job->state()) && job->state() != core::JobState::kSuspended) fates[id] = fate_now(*job);
+  }
+  return fates;
+}
+
+// What is foretold of a tree, beside how jobs are now, is how they are once it is set. Gives how many change.
+std::size_t require_foretold(SimulatedWorld& world, const core::TenantTree& tree) {
+  if (*world.state().tenants == tree) return 0;
+  Fates foretold = fates_of(world.state());
+  std::size_t changes = 0;
+  for (const core::BudgetEffect& effect : core::budget_effects(world.state(), tree, world.now())) {
+    REQUIRE((!effect.reached.empty() || !effect.changed.empty()));
+    REQUIRE_FALSE(core::budget_warnings(world.state(), effect).empty());
+    for (const auto& [fate, jobs] : effect.changed) {
+      for (const JobId id : jobs) {
+        foretold.at(id) = fate == core::BudgetFate::kFreed ? std::nullopt : std::optional(fate);
+        ++changes;
+      }
+    }
+  }
+  if (!world.share_among(tree)) return 0;
+  REQUIRE(fates_of(world.state()) == foretold);
+  return changes;
+}
+
 }  // namespace
 
 TEST_CASE("whatever budgets tenants have and whatever policy decides, every law holds and accounts are exact") {
@@ -112,6 +150,27 @@ TEST_CASE("whatever budgets tenants have and whatever policy decides, every law 
   });
   if (all_seeds_run()) REQUIRE(held > 1'000);
   if (all_seeds_run()) REQUIRE(ledger.turns() > 50);
+}
+
+TEST_CASE("what is foretold of new budgets is what becomes of jobs when they are set") {
+  std::size_t changes = 0;
+  for_each_seed("budgets foretold", 20, [&](std::uint64_t seed, Rng& rng) {
+    for (const char* policy : {"tidal", "fifo"}) {
+      INFO(policy);
+      SimulatedWorld world(seed, true, parts_of(policy));
+      REQUIRE(world.learn(core::UtcSet{kTurn_us - rng.between(1, 90'000'000)}));
+      REQUIRE(world.share_among(with_budgets(rng, random_tenants(rng, 12))));
+      for (int i = 0; i < 120; ++i) {
+        world.tick();
+        decide_and_check(world);
+        // Other budgets in the same tree, and now and then another tree, which is refused while jobs lack their
+        // tenants.
+        if (rng.chance(0.1)) changes += require_foretold(world, with_budgets(rng, *world.state().tenants));
+        if (rng.chance(0.02)) changes += require_foretold(world, with_budgets(rng, random_tenants(rng, 12)));
+      }
+    }
+  });
+  if (all_seeds_run()) REQUIRE(changes > 50);
 }
 
 TEST_CASE("a state with budgets that is written and read back goes on as the engine that wrote it") {

@@ -174,19 +174,16 @@ TEST_CASE("a name stands once, and guarantees below are parts of the one above")
                 "Invalid");
   (void)finding(tree_with("/tenants/0/guarantee_by_type", "a100"), "/tenants/0/guarantee_by_type", "WrongType");
   json deep = {{"name", "t9"}};
-  for (int level = 8; level >= 1; --level) {
+  std::string pointer = "/tenants";
+  for (int level = 8; level > 0; --level) {
     deep = {{"name", "t" + std::to_string(level)}, {"tenants", json::array({deep})}};
+    pointer += "/0/tenants";
   }
-  CHECK(finding(
-            json{{"tenants", json::array({deep})}},
-            "/tenants/0" +
-                [] {
-                  std::string below;
-                  for (int level = 1; level < 8; ++level) below += "/tenants/0";
-                  return below + "/tenants";
-                }(),
-            "OutOfRange")
-            .find("8 levels") != std::string::npos);
+  CHECK_THAT(finding({{"tenants", json::array({deep})}}, pointer, "OutOfRange"),
+             Catch::Contains("nested deeper than 8 levels"));
+  json many = json::array();
+  for (int i = 0; i <= 10'000; ++i) many.push_back({{"name", "t" + std::to_string(i)}});
+  CHECK(finding({{"tenants", many}}, "/tenants", "OutOfRange") == "tenants has more than 10000 tenants");
 }
 
 TEST_CASE("all findings come at once") {

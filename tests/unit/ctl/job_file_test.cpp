@@ -48,6 +48,11 @@ TEST_CASE("plain scalars get their type by YAML's core schema") {
   CHECK(document.at("version") == "1.2.3");
 }
 
+TEST_CASE("a comma in a number makes it a text, and within braces ends it") {
+  CHECK(parsed("limit: 1,00\n") == json{{"limit", "1,00"}});
+  CHECK(parsed("budget: {limit: 1,00}\n") == json{{"budget", {{"limit", 1}, {"00", nullptr}}}});
+}
+
 TEST_CASE("a quoted scalar stays a text") {
   const json document = parsed("a: \"1\"\nb: 'true'\nc: !!str 5\nd: \"\"\ne: |\n  12\n");
   CHECK(document.at("a") == "1");

@@ -221,6 +221,13 @@ TEST_CASE("events of nodes and pools are told in words") {
   CHECK(say("maintenance.added", window) == "maintenance mw-1 of nodes with zone=a is planned");
   window["nodes"] = "node=n1";
   CHECK(say("maintenance.began", window) == "maintenance mw-1 of nodes with node=n1 has begun");
+  const auto because = [](const char* why) {
+    return json{{"name", "gpu-3"}, {"seconds", 30}, {"reason", {{"text", why}}}};
+  };
+  CHECK(say("pool.node_released", because("given back: it has held nothing for 5 min")) ==
+        "gpu-3 is given back: it has held nothing for 5 min");
+  CHECK(say("pool.node_released", because("")) == "gpu-3 is given back");
+  CHECK(say("pool.node_emptying", because("emptied: the pool has 3 nodes")).ends_with(": the pool has 3 nodes"));
   CHECK(say("pool.bill_runs_on", {{"name", ""}, {"provider_id", "i-7"}, {"attempts", 2}}).starts_with("i-7 was ended"));
   CHECK(say("pool.create_failed",
             {{"name", "loc-1"}, {"fault", "quota"}, {"again_in_seconds", 15}, {"detail", "no more than 4"}}) ==

@@ -84,6 +84,13 @@ TEST_CASE("lines break at blanks and stay within the width") {
   CHECK(wrapped("a-word-that-is-longer-than-the-line", 2, narrow) == "a-word-that-is-longer-than-the-line");
 }
 
+TEST_CASE("the warnings of an answer are a paragraph each, and an answer without any has none") {
+  CHECK(warnings_text({{"warnings", {"the policy file capped has no hook share", "careful\x1b[2J"}}}, {.width = 40}) ==
+        "warning: the policy file capped has no\n  hook share\nwarning: careful?[2J\n");
+  CHECK(warnings_text({{"warnings", nlohmann::json::array()}}, {}).empty());
+  CHECK(warnings_text(nlohmann::json::object(), {}).empty());
+}
+
 TEST_CASE("colours appear only where they may") {
   CHECK(coloured_state("running ", "running", {.colour = false}) == "running ");
   CHECK(coloured_state("running ", "running", {.colour = true}) == "\033[32mrunning \033[0m");

@@ -1,4 +1,5 @@
 // The part of the tree below one tenant, as an admin of that tenant sets it.
+#include "core/facts/tenant_facts.hpp"
 #include "core/tenants/tenant_subtree.hpp"
 #include "schedulerd/leader/user_commands.hpp"
 #include "tests/unit/leader/turn_scene.hpp"
@@ -113,6 +114,38 @@ TEST_CASE("limits below a tenant are no looser than its own where its admin sets
   CHECK_THAT(
       refusal({in_lab({.name = "a", .guarantee = 5, .lend = 3}), in_lab({.name = "b", .guarantee = 1, .lend = 0})}),
       Contains("would keep 3 slots") && Contains("more than the 2"));
+}
+
+TEST_CASE("all limits that a part of the tree breaks are told at once, and what else is wrong with it") {
+  Daemon daemon;
+  REQUIRE(daemon.take(command(ConfigureTenants{lab_tree()})).answers.front().receipt.ok());
+  const auto result =
+      daemon.take(command(by_lab({in_lab({.name = "a", .guarantee = 8, .borrow = 5, .priority_max = 11}),
+                                  in_lab({.name = "b", .guarantee = 1, .priority_max = 12})})));
+  REQUIRE_FALSE(result.answers.front().receipt.ok());
+  CHECK_THAT(result.answers.front().receipt.error().message,
+             Contains("tenant \"a\": priority_max 11 is looser") && Contains("13 slots, looser than the 12") &&
+                 Contains("; also tenant \"b\": priority_max 12 is looser") &&
+                 Contains("; also tenant \"lab\": the tenants below it are guaranteed 9 slots, it has 8"));
+}
+
+TEST_CASE("all tenants with jobs that a tree lacks are told at once, beside what is wrong with the tree itself") {
+  core::ClusterState state;
+  for (int i = 1; i <= 2; ++i) {
+    auto job = std::make_shared<core::Job>();
+    job->id = JobId(static_cast<std::uint64_t>(i));
+    job->spec.tenant = "gone" + std::to_string(i);
+    state.jobs.insert_or_assign(job->id, std::move(job));
+  }
+  core::StateChange change(state, Instant());
+  const core::JobDefaults urgent{.priority = 6};
+  const TenantTree tree{.tenants = {{.name = "x", .priority_max = 5, .defaults = urgent},
+                                    {.name = "y", .priority_max = 4, .defaults = urgent}}};
+  const Status taken = core::apply(change, core::TenantsConfigured{tree});
+  REQUIRE_FALSE(taken.ok());
+  CHECK_THAT(taken.error().message, Contains("above priority_max 5 of tenant \"x\"") &&
+                                        Contains("above priority_max 4 of tenant \"y\"") &&
+                                        Contains("tenant \"gone1\" has jobs") && Contains("tenant \"gone2\" has jobs"));
 }
 
 }  // namespace tidepool::leader

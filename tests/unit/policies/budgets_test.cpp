@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/decide/engine.hpp"
+#include "core/explain/budget_warnings.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/sentence.hpp"
 #include "tests/support/reasons.hpp"
@@ -50,6 +51,15 @@ struct BudgetPool : SharedPool {
     return spec;
   }
   JobId elastic(const std::string& tenant, int min, int max) { return running(elastic_spec(tenant, min, max)); }
+  // What an operator is told who is about to set these tenants.
+  [[nodiscard]] std::vector<std::string> warnings(std::vector<core::Tenant> tenants) const {
+    std::vector<std::string> warnings;
+    const core::TenantTree tree{.tenants = std::move(tenants)};
+    for (const auto& effect : core::budget_effects(story.state(), tree, story.now())) {
+      for (std::string& each : core::budget_warnings(story.state(), effect)) warnings.push_back(std::move(each));
+    }
+    return warnings;
+  }
   [[nodiscard]] std::string why(JobId id) const { return core::sentence(story.job(id).verdict.reason); }
 };
 
@@ -289,6 +299,83 @@ TEST_CASE("a budget holds under policies that size each job by itself") {
     pool.story.settle(job);
     CHECK(pool.story.job(job).state() == JobState::kRunning);
   }
+}
+
+TEST_CASE("an operator is told which jobs a new threshold cancels and holds back at once, and that is what it does") {
+  core::Tenant vision = tenant("vision", 4, BudgetAction::kPause);
+  BudgetPool pool({vision}, 2);
+  const JobId job = pool.running("vision", 2);
+  const JobId waiting = pool.submit(SharedPool::spec("vision", 2));
+  pool.story.decide();
+  pool.clock_at(pool.spends("vision", 3'000'000));
+  vision.budget->thresholds = {{75, BudgetAction::kStop}, {100, BudgetAction::kPause}};
+  CHECK(pool.warnings({vision}) ==
+        std::vector<std::string>{
+            "the budget of tenant vision takes effect at once: 3.00 of 4.00 a day are spent, which reaches stop at "
+            "75 % (3.00); of its 2 jobs 1 is cancelled (" +
+            job.text() + " charlm), 1 that holds no slots may not start (" + waiting.text() + " charlm)"});
+  pool.configure({vision});
+  pool.settle_all();
+  CHECK(pool.story.job(job).state() == JobState::kCancelled);
+  CHECK(pool.story.job(waiting).state() == JobState::kPending);
+  CHECK(pool.warnings({vision}).empty());  // nothing is new
+}
+
+TEST_CASE("an operator is told which jobs a new threshold lets start, and what they run into") {
+  core::Tenant vision = tenant("vision", 4, BudgetAction::kPause);
+  BudgetPool pool({vision, {.name = "speech"}});
+  const JobId job = pool.running("vision", 2);
+  pool.clock_at(pool.spends("vision", 4'000'000));
+  pool.story.settle(job);
+  REQUIRE(pool.story.job(job).state() == JobState::kPending);
+  const Money spent = pool.budget("vision").spent;
+  vision.budget->thresholds = {{50, BudgetAction::kWarn}, {150, BudgetAction::kStop}};
+  const std::string freed =
+      "the budget of tenant vision lets jobs go on at once: 1 job that it holds now may start or "
+      "grow (" +
+      job.text() + " charlm)";
+  CHECK(pool.warnings({vision, {.name = "speech"}}) ==
+        std::vector<std::string>{freed + "; " + to_text(spent) + " of 4.00 a day are spent, and stop at 150 % (6.00) " +
+                                 "is reached when " + to_text(Money::micros(6'000'000) - spent) +
+                                 " more are: its jobs that hold slots are cancelled then"});
+  vision.budget->thresholds.pop_back();
+  CHECK(pool.warnings({vision, {.name = "speech"}}) ==
+        std::vector<std::string>{freed + "; it has no other threshold that holds them"});
+  vision.budget.reset();
+  CHECK(pool.warnings({vision, {.name = "speech"}}) ==
+        std::vector<std::string>{freed + "; the tenant has no budget any more"});
+  pool.configure({vision, {.name = "speech"}});
+  pool.story.settle(job);
+  CHECK(pool.story.job(job).size() == 2);
+}
+
+TEST_CASE("a threshold that warns alone is told with the number of jobs, and the first jobs of many are named") {
+  core::Tenant lab = tenant("lab", 8, BudgetAction::kPause);
+  core::Tenant vision{.name = "vision", .parent = "lab", .guarantee = 8};
+  BudgetPool pool({lab, vision});
+  std::vector<JobId> jobs;
+  for (int i = 0; i < 7; ++i) jobs.push_back(pool.running("vision", 1));
+  pool.clock_at(pool.spends("lab", 3'000'000));
+  lab.budget->thresholds = {{25, BudgetAction::kWarn}, {100, BudgetAction::kPause}};
+  const std::string begins =
+      "the budget of tenant lab takes effect at once: 3.00 of 8.00 a day are spent, which reaches ";
+  CHECK(pool.warnings({lab, vision}) ==
+        std::vector<std::string>{begins + "warn at 25 % (2.00); nothing changes for its 7 jobs"});
+  lab.budget->thresholds = {{25, BudgetAction::kShrink}, {30, BudgetAction::kPause}};
+  std::string named;
+  for (std::size_t i = 0; i < 5; ++i) named += (i == 0 ? "" : ", ") + jobs[i].text() + " charlm";
+  CHECK(pool.warnings({lab, vision}) ==
+        std::vector<std::string>{begins + "shrink at 25 % (2.00), pause at 30 % (2.40); of its 7 jobs 7 are paused (" +
+                                 named + " and 2 more)"});
+  lab.budget->thresholds.pop_back();
+  CHECK_THAT(pool.warnings({lab, vision}).at(0),
+             Catch::Contains("; of its 7 jobs 7 go down to their smallest sizes ("));
+  // A window of another length begins now, and so does one that has just ended.
+  lab.budget->window = core::BudgetWindow::kMonth;
+  CHECK(pool.warnings({lab, vision}).empty());
+  const Instant tomorrow = Instant::from_micros(24 * kHour.count_us());
+  lab.budget->window = core::BudgetWindow::kDay;
+  CHECK(core::budget_effects(pool.story.state(), {.tenants = {lab, vision}}, tomorrow).empty());
 }
 
 TEST_CASE("a new idea of UTC moves the end of a window, and does not renew it twice") {

@@ -112,6 +112,14 @@ test("an epoch whose samples were not all used once is told as a failed audit, a
   }
 });
 
+test("what is done with a node of a pool is said once, though its reason says it too", () => {
+  const say = (type: string, text: string) =>
+    sentence(event(1, type, { name: "gpu-3", pool: "gpu", seconds: 30, reason: { code: "NodeIdle", numbers: {}, text } }));
+  expect(say("pool.node_released", "given back: it has held nothing for 5 min")).toBe("node gpu-3 of pool gpu given back: it has held nothing for 5 min");
+  expect(say("pool.node_released", "")).toBe("node gpu-3 of pool gpu given back");
+  expect(say("pool.node_emptying", "emptied: the pool has 3 nodes and may have 2")).toBe("node gpu-3 of pool gpu is being emptied within 30 s: the pool has 3 nodes and may have 2");
+});
+
 test("events of a job are told in the words of schedctl", () => {
   const say = (type: string, data: object) => sentence(event(1, type, { ...data }));
   expect(say("job.started", { size: 1 })).toBe("training with 1 worker");

@@ -88,8 +88,8 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   },
   "budget.renewed": (e) => `the budget of tenant ${str(e, "tenant") ?? ""} is renewed; ${str(e, "spent") ?? ""} of ${str(e, "limit") ?? ""} were spent in the ${str(e, "window") ?? ""} that has ended`,
   "pool.node_asked": (e) => `${poolNode(e)} asked for: ${reason(e)?.text ?? ""}`,
-  "pool.node_emptying": (e) => `${poolNode(e)} is being emptied within ${count(num(e, "seconds"))} s: ${reason(e)?.text ?? ""}`,
-  "pool.node_released": (e) => `${poolNode(e)} given back: ${reason(e)?.text ?? ""}`,
+  "pool.node_emptying": (e) => `${poolNode(e)} is being emptied within ${count(num(e, "seconds"))} s${whyOfNode(e)}`,
+  "pool.node_released": (e) => `${poolNode(e)} given back${whyOfNode(e)}`,
   "pool.node_created": (e) => `${poolNode(e)} exists; its agent has not joined yet`,
   "pool.node_unknown": (e) => `${poolNode(e)} is listed by its provider, and nothing asked for it: it is ended`,
   "pool.node_joined": (e) => `${poolNode(e)} joined ${count(num(e, "seconds"))} s after it was asked for`,
@@ -112,6 +112,12 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
 
 const maintenance = (e: TideEvent) => `maintenance ${str(e, "window")} of nodes with ${str(e, "nodes")}${str(e, "reason") ? ` (${str(e, "reason")})` : ""}`;
 const poolNode = (e: TideEvent) => `node ${str(e, "name") || str(e, "provider_id") || "?"} of pool ${str(e, "pool")}`;
+
+// A reason says by itself what it is for, which the sentence of its event has said.
+function whyOfNode(e: TideEvent): string {
+  const why = (reason(e)?.text ?? "").replace(/^(given back|emptied): /, "");
+  return why ? `: ${why}` : "";
+}
 
 function attempt(e: TideEvent): string {
   return ` (${str(e, "fault")}): ${str(e, "detail")}; next attempt in ${count(num(e, "again_in_seconds"))} s`;

@@ -1,6 +1,7 @@
 // The prices that operators list: what is set, what it makes of nodes now, and a new list in its place.
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -15,6 +16,7 @@
 #include "schedulerd/live/http/jobs/job_requests.hpp"
 #include "schedulerd/live/http/put_settings.hpp"
 #include "schedulerd/live/http/settings/price_view.hpp"
+#include "schedulerd/live/http/settings/slot_types.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -40,15 +42,6 @@ json render_rule(const Published& seen, const PriceRule& rule) {
   return out;
 }
 
-// Of nodes that have joined, or that a pool would make.
-bool has_slot_type(const core::ClusterState& state, const std::string& slot_type) {
-  const auto is_of_type = [&](const auto& node) { return node.second.slot_type == slot_type; };
-  const auto pool_is = [&](const auto& pool) { return pool.second.spec.slot_type == slot_type; };
-  const auto& pools = state.pools.pools;
-  return std::any_of(state.nodes.begin(), state.nodes.end(), is_of_type) ||
-         std::any_of(pools.begin(), pools.end(), pool_is);
-}
-
 bool has_labels(const core::ClusterState& state, const PriceRule& rule) {
   core::Selector selector;
   for (const auto& [key, value] : rule.labels) selector[key] = {value};
@@ -64,12 +57,13 @@ std::string labels_text(const PriceRule& rule) {
 json warnings_of(const Published& seen, const PriceList& list) {
   json warnings = json::array();
   const core::ClusterState& state = seen.state;
+  const std::set<std::string> types = known_slot_types(state);
   for (const PriceRule& rule : list.rules) {
     if (!rule.pool.empty() && state.pools.find(rule.pool) == nullptr) {
       warnings.push_back("rule " + rule.name + " names the pool " + rule.pool + ", which the daemon does not have");
     }
-    if (!rule.slot_type.empty() && !has_slot_type(state, rule.slot_type)) {
-      warnings.push_back("rule " + rule.name + " names the slot type " + rule.slot_type + ", which no node has");
+    if (const auto why = why_unknown_type(types, rule.slot_type); why && !rule.slot_type.empty()) {
+      warnings.push_back("rule " + rule.name + " sets no price: " + *why);
     }
     if (!rule.labels.empty() && !has_labels(state, rule)) {
       warnings.push_back("rule " + rule.name + " names nodes with " + labels_text(rule) + ", and there is none now");

@@ -5,8 +5,10 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "api/v1/tenant_tree.hpp"
+#include "core/explain/budget_warnings.hpp"
 #include "core/facts/tenant_facts.hpp"
 #include "core/tenants/tenant_subtree.hpp"
 #include "schedulerd/leader/tenant_file.hpp"
@@ -15,6 +17,7 @@
 #include "schedulerd/live/http/jobs/job_requests.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/put_settings.hpp"
+#include "schedulerd/live/http/settings/slot_types.hpp"
 #include "schedulerd/live/http/tenants/tenant_changes.hpp"
 
 namespace tidepool::live::http {
@@ -22,7 +25,6 @@ namespace {
 
 using nlohmann::json;
 
-// Of tokens that the caller does not see nothing is said.
 // Of all nodes that are known, and of those that pools may have.
 int slots_of_pool(const core::ClusterState& state) {
   int slots = 0;
@@ -44,19 +46,38 @@ std::optional<std::string> beyond_pool(const core::ClusterState& state, const co
          ": until more join, each is met in part, in proportion";
 }
 
-json warnings_of(Rest& rest, const Call& call, const core::TenantTree& tree) {
-  json warnings = json::array();
-  if (tree.empty()) return warnings;
-  if (const auto why = rest.why_not_shared(*call.seen)) warnings.push_back(*why);
-  if (call.caller.tenant.empty()) {
-    if (const auto why = beyond_pool(call.seen->state, tree)) warnings.push_back(*why);
+void add_all(json& warnings, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) warnings.push_back(text);
+}
+
+// What budgets do to jobs at once, as far as the caller may see them.
+void add_budget_warnings(const Call& call, const core::TenantTree& tree, json& warnings) {
+  const core::ClusterState& state = call.seen->state;
+  for (const core::BudgetEffect& effect : core::budget_effects(state, tree, call.seen->now)) {
+    if (call.caller.sees(effect.tenant)) add_all(warnings, core::budget_warnings(state, effect));
   }
+}
+
+// Of tokens that the caller does not see nothing is said.
+void add_token_warnings(Rest& rest, const Call& call, const core::TenantTree& tree, json& warnings) {
   for (const TokenRecord& token : rest.service().history().tokens()) {
     if (token.revoked || token.tenant.empty() || tree.find(token.tenant) != nullptr) continue;
     if (!call.caller.sees(token.tenant)) continue;
     warnings.push_back("the token " + token.id + " (" + token.name + ") is of the tenant " + token.tenant +
                        ", which the tree lacks: nothing can be submitted with it");
   }
+}
+
+json warnings_of(Rest& rest, const Call& call, const core::TenantTree& tree) {
+  json warnings = json::array();
+  add_budget_warnings(call, tree, warnings);
+  if (tree.empty()) return warnings;
+  if (const auto why = rest.why_not_shared(*call.seen)) warnings.push_back(*why);
+  if (call.caller.tenant.empty()) {
+    if (const auto why = beyond_pool(call.seen->state, tree)) warnings.push_back(*why);
+    add_all(warnings, unknown_type_warnings(call.seen->state, tree));
+  }
+  add_token_warnings(rest, call, tree, warnings);
   return warnings;
 }
 

@@ -1,0 +1,210 @@
+#include "core/explain/budget_warnings.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "base/word_list.hpp"
+#include "core/facts/budget_facts.hpp"
+#include "core/state/job_state.hpp"
+#include "core/state/utc_time.hpp"
+#include "core/words/wording.hpp"
+
+namespace tidepool::core {
+namespace {
+
+constexpr std::size_t kJobsNamed = 5;
+
+std::optional<BudgetFate> fate_of(const Job& job, const std::optional<BudgetHold>& hold) {
+  if (!hold || hold->action == BudgetAction::kWarn) return std::nullopt;
+  if (hold->action == BudgetAction::kStop) return BudgetFate::kCancelled;
+  if (job.membership.workers.empty()) return BudgetFate::kHeldBack;
+  return hold->action == BudgetAction::kPause ? BudgetFate::kPaused : BudgetFate::kShrunk;
+}
+
+// What is spent until now; windows that have ended by now are over.
+BudgetAccounts counted_accounts(const ClusterState& state, Instant now) {
+  BudgetAccounts accounts = state.budgets;
+  for (auto& [tenant, account] : accounts) {
+    while (at_utc(state, account.window_ends_us) <= now) {
+      count_until(account, at_utc(state, account.window_ends_us));
+      account.spent = Money();
+      account.reached = 0;
+      account.window_ends_us = next_window_us(account.budget.window, account.window_ends_us);
+    }
+    count_until(account, now);
+  }
+  return accounts;
+}
+
+bool is_in(const std::vector<BudgetThreshold>& thresholds, const BudgetThreshold& threshold) {
+  return std::find(thresholds.begin(), thresholds.end(), threshold) != thresholds.end();
+}
+
+class EffectsOf {
+ public:
+  EffectsOf(const ClusterState& state, const TenantTree& next, Instant now) : state_(state), next_(next) {
+    const BudgetAccounts before = counted_accounts(state, now);
+    for (const Tenant& tenant : next.tenants) {
+      if (tenant.budget) set(before, tenant, now);
+    }
+    for (const auto& [id, job] : state.jobs) {
+      if (!is_final(job->state())) look_at(*job);
+    }
+  }
+
+  std::vector<BudgetEffect> found() && {
+    std::vector<BudgetEffect> found;
+    for (auto& [tenant, effect] : effects_) {
+      effect.tenant = tenant;
+      const auto jobs = jobs_.find(tenant);
+      effect.jobs = jobs == jobs_.end() ? 0 : jobs->second;
+      if (!effect.reached.empty() || !effect.changed.empty()) found.push_back(std::move(effect));
+    }
+    return found;
+  }
+
+ private:
+  struct Leaf {
+    std::vector<const Tenant*> path;
+    std::optional<BudgetHold> hold;
+  };
+
+  void set(const BudgetAccounts& before, const Tenant& tenant, Instant now) {
+    auto [account, told] = set_budget(state_, before, tenant, now);
+    BudgetEffect& effect = effects_[tenant.name];
+    effect.budget = tenant.budget;
+    effect.spent = account.spent;
+    for (const BudgetThreshold& threshold : tenant.budget->thresholds) {
+      if (account.spent < amount_of(*tenant.budget, threshold)) break;
+      ++account.reached;
+      if (!is_in(told, threshold)) effect.reached.push_back(threshold);
+    }
+    accounts_.emplace(tenant.name, std::move(account));
+  }
+
+  const Leaf& leaf_of(const std::string& tenant) {
+    const auto [found, is_new] = leaves_.try_emplace(tenant);
+    if (is_new) found->second = {next_.path_to(tenant), hold_of(next_, accounts_, tenant)};
+    return found->second;
+  }
+
+  void look_at(const Job& job) {
+    const Leaf& leaf = leaf_of(job.spec.tenant);
+    if (leaf.path.empty() && !next_.empty()) return;
+    for (const Tenant* above : leaf.path) ++jobs_[above->name];
+    if (job.state() == JobState::kSuspended) return;  // it waits for its user in any case
+    const std::optional<BudgetHold> hold = softened(job, leaf.hold);
+    const auto fate = fate_of(job, hold);
+    if (fate == fate_of(job, job.hold)) return;
+    effects_[fate ? hold->tenant : job.hold->tenant].changed[fate.value_or(BudgetFate::kFreed)].push_back(job.id);
+  }
+
+  const ClusterState& state_;
+  const TenantTree& next_;
+  BudgetAccounts accounts_;  // as they will be
+  std::map<std::string, BudgetEffect> effects_;
+  std::map<std::string, std::int64_t> jobs_;  // by tenant
+  std::map<std::string, Leaf> leaves_;        // by tenant of jobs
+};
+
+std::string named_jobs(const ClusterState& state, const std::vector<JobId>& jobs) {
+  const std::vector<JobId> first(jobs.begin(),
+                                 jobs.begin() + static_cast<std::ptrdiff_t>(std::min(jobs.size(), kJobsNamed)));
+  const std::string names = word_list(first, [&](JobId id) { return id.text() + " " + state.find_job(id)->spec.name; });
+  const std::size_t more = jobs.size() - first.size();
+  return " (" + names + (more == 0 ? "" : " and " + grouped(static_cast<double>(more)) + " more") + ")";
+}
+
+// "stop at 100 % (5000.00)"
+std::string threshold_text(const Budget& budget, const BudgetThreshold& threshold) {
+  return std::string(to_text(threshold.action)) + " at " + std::to_string(threshold.percent) + " % (" +
+         to_text(amount_of(budget, threshold)) + ")";
+}
+
+std::string fate_text(const ClusterState& state, BudgetFate fate, const std::vector<JobId>& jobs) {
+  const bool is_one = jobs.size() == 1;
+  const auto told = [&](const std::string& what) {
+    return grouped(static_cast<double>(jobs.size())) + " " + what + named_jobs(state, jobs);
+  };
+  switch (fate) {
+    case BudgetFate::kCancelled: return told(is_one ? "is cancelled" : "are cancelled");
+    case BudgetFate::kPaused: return told(is_one ? "is paused" : "are paused");
+    case BudgetFate::kShrunk:
+      return told(is_one ? "goes down to its smallest size" : "go down to their smallest sizes");
+    case BudgetFate::kHeldBack:
+      return told(is_one ? "that holds no slots may not start" : "that hold no slots may not start");
+    case BudgetFate::kFreed:
+      return told((is_one ? "job" : "jobs") + std::string(" that it holds now may start or grow"));
+  }
+  return "";
+}
+
+// Those that this tree reaches, or else that hold already.
+std::string reached_text(const BudgetEffect& effect) {
+  std::vector<BudgetThreshold> told = effect.reached;
+  for (const BudgetThreshold& threshold : effect.budget->thresholds) {
+    const bool is_spent = amount_of(*effect.budget, threshold) <= effect.spent;
+    if (effect.reached.empty() && is_spent && threshold.action != BudgetAction::kWarn) told.push_back(threshold);
+  }
+  return word_list(told, [&](const BudgetThreshold& each) { return threshold_text(*effect.budget, each); });
+}
+
+std::string effect_text(const ClusterState& state, const BudgetEffect& effect) {
+  const Budget& budget = *effect.budget;
+  std::string text = "the budget of tenant " + effect.tenant + " takes effect at once: " + to_text(effect.spent) +
+                     " of " + to_text(budget.limit) + " a " + to_text(budget.window) + " are spent, which reaches " +
+                     reached_text(effect);
+  std::string jobs;
+  for (const auto& [fate, ids] : effect.changed) {
+    if (fate != BudgetFate::kFreed) jobs += (jobs.empty() ? "" : ", ") + fate_text(state, fate, ids);
+  }
+  if (jobs.empty()) {
+    return text + "; nothing changes for its " + counted(static_cast<double>(effect.jobs), "job");
+  }
+  return text + "; of its " + counted(static_cast<double>(effect.jobs), "job") + " " + jobs;
+}
+
+const char* then_text(BudgetAction action) {
+  switch (action) {
+    case BudgetAction::kWarn: break;
+    case BudgetAction::kShrink: return "its jobs then go down to their smallest sizes";
+    case BudgetAction::kPause: return "its jobs are paused then";
+    case BudgetAction::kStop: return "its jobs that hold slots are cancelled then";
+  }
+  return "a warning is told then";
+}
+
+// The next one that does more than warn: what the jobs run into.
+std::string next_text(const BudgetEffect& effect) {
+  if (!effect.budget) return "; the tenant has no budget any more";
+  for (const BudgetThreshold& threshold : effect.budget->thresholds) {
+    const Money amount = amount_of(*effect.budget, threshold);
+    if (threshold.action == BudgetAction::kWarn || amount <= effect.spent) continue;
+    return "; " + to_text(effect.spent) + " of " + to_text(effect.budget->limit) + " a " +
+           to_text(effect.budget->window) + " are spent, and " + threshold_text(*effect.budget, threshold) +
+           " is reached when " + to_text(amount - effect.spent) + " more are: " + then_text(threshold.action);
+  }
+  return "; it has no other threshold that holds them";
+}
+
+}  // namespace
+
+std::vector<BudgetEffect> budget_effects(const ClusterState& state, const TenantTree& next, Instant now) {
+  return EffectsOf(state, next, now).found();
+}
+
+std::vector<std::string> budget_warnings(const ClusterState& state, const BudgetEffect& effect) {
+  std::vector<std::string> warnings;
+  const auto freed = effect.changed.find(BudgetFate::kFreed);
+  const bool is_freed = freed != effect.changed.end();
+  const bool holds = effect.changed.size() > (is_freed ? 1U : 0U);
+  if (effect.budget && (holds || !effect.reached.empty())) warnings.push_back(effect_text(state, effect));
+  if (is_freed) {
+    warnings.push_back("the budget of tenant " + effect.tenant + " lets jobs go on at once: " +
+                       fate_text(state, BudgetFate::kFreed, freed->second) + next_text(effect));
+  }
+  return warnings;
+}
+
+}  // namespace tidepool::core
