@@ -32,6 +32,12 @@ std::optional<Instant> preemptible_from(const ClusterState& state, const Job& jo
   return churn ? full_until(job.preemption.times, churn->per_job, churn->window) : std::nullopt;
 }
 
+std::optional<Instant> refusal_until(const ClusterState& state, const Job& job, Instant now) {
+  const auto& until = job.preemption.refused_until;
+  const bool holds = until && *until > now && state.tenants->notice_refusal_of(job.spec.tenant) > Duration();
+  return holds ? until : std::nullopt;
+}
+
 // After the time to answer: a job that has not refused is preempted without being asked again.
 constexpr Duration kAnswerStands = Duration::seconds(60);
 
@@ -67,9 +73,16 @@ Instant may_preempt_from(const ClusterState& state, const Job& job) {
   return waits_since(job) + state.tenants->preempt_after_of(job.spec.tenant);
 }
 
-bool is_preempted_often(const ClusterState& state, const Job& job, Instant now) {
+bool may_spare(const TenantTree& tree) {
+  const bool limits_each = tree.churn && tree.churn->per_job;
+  return limits_each || std::any_of(tree.tenants.begin(), tree.tenants.end(), [](const Tenant& any) {
+           return any.notice_refusal.value_or(Duration()) > Duration();
+         });
+}
+
+bool is_spared(const ClusterState& state, const Job& job, Instant now) {
   const auto again = preemptible_from(state, job);
-  return again && *again > now;
+  return (again && *again > now) || refusal_until(state, job, now);
 }
 
 std::optional<Instant> next_preemption_due(const ClusterState& state, const Job& job, Instant after) {
@@ -184,9 +197,7 @@ bool PreemptionLimits::lets_refuse(const SlotsFor& claim, const Job& victim) {
 }
 
 std::optional<Instant> PreemptionLimits::refused_until(const Job& victim) const {
-  const auto& until = victim.preemption.refused_until;
-  const bool holds = until && *until > now_ && state_.tenants->notice_refusal_of(victim.spec.tenant) > Duration();
-  return holds ? until : std::nullopt;
+  return refusal_until(state_, victim, now_);
 }
 
 bool PreemptionLimits::awaits_answer(const Job& victim) const {
