@@ -64,6 +64,7 @@ class TidalPlanner final : public core::Planner {
   void share_out(const Part& part, int sign);
   void note_change(JobId job);
   [[nodiscard]] Market::Settlement settle(Instant now, Jobs& jobs);
+  [[nodiscard]] std::optional<MarketState::Reach> reach_of(JobId job) const;
   void fit_gangs();
   [[nodiscard]] std::vector<GangRoom::Stayer> may_leave() const;
   [[nodiscard]] bool fits(const core::ClusterState& state, const core::Job& job);
