@@ -302,7 +302,9 @@ class Reconciler {
   void start_or_clear(const TargetedJob& entry) {
     const Job& job = *entry.job;
     if (start_job(draft_, job, *entry.target)) return;
-    if (!waits_for_nodes(entry)) leave(entry, lacks_slots(job));
+    if (waits_for_nodes(entry)) return;
+    leave(entry, lacks_slots(job));
+    if (rule_ == LineRule::kReserves && job.spec.gpus_per_worker > 1) preemption_.keep_until_they_may_be(job);
   }
 
   bool waits_for_nodes(const TargetedJob& entry) {

@@ -9,9 +9,12 @@
 #include "base/overloaded.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/utc_time.hpp"
 
 namespace tidepool::core {
 namespace {
+
+constexpr std::int64_t kSecond = 1'000'000;  // in microseconds
 
 // Until when the limit of `most` within a window is reached. `times`: ascending.
 std::optional<Instant> full_until(const std::vector<Instant>& times, std::optional<int> most, Duration window) {
@@ -109,6 +112,26 @@ void count_preemption(ClusterState& state, Job& victim, Instant at) {
   const auto& churn = state.tenants->churn;
   note(victim.preemption.times, churn ? churn->per_job : std::nullopt, churn ? churn->window : Duration(), at);
   note(state.preempted_at, churn ? churn->pool : std::nullopt, churn ? churn->window : Duration(), at);
+}
+
+Reason reason_held_up(const ClusterState& state, const SlotsFor& claim, int free, const HeldUpBy& by) {
+  const std::int64_t until = utc_second_from(state, by.bar.until);
+  if (by.bar.by == PreemptionBar::kClaimantWaits) {
+    return reason::PreemptsLater{.needed = claim.slots,
+                                 .free = free,
+                                 .since_unix = utc_us(state, waits_since(claim.job)) / kSecond,
+                                 .from_unix = until};
+  }
+  if (by.bar.by == PreemptionBar::kRefused) {
+    return reason::PreemptionRefused{.needed = claim.slots, .free = free, .job = by.victim, .again_unix = until};
+  }
+  const ChurnLimit& churn = *state.tenants->churn;
+  return reason::PreemptionLimit{.needed = claim.slots,
+                                 .free = free,
+                                 .job = by.victim,
+                                 .limit = by.victim ? *churn.per_job : *churn.pool,
+                                 .window = churn.window,
+                                 .again_unix = until};
 }
 
 PreemptionLimits::PreemptionLimits(const ClusterState& state, Instant now)

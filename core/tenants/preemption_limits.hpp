@@ -50,6 +50,14 @@ struct BarredUntil {
   Instant until;
 };
 
+// The bar that is lifted first for a claimant, and which victim's it is; none = its own or the pool's.
+struct HeldUpBy {
+  BarredUntil bar;
+  JobId victim;
+};
+// What the claimant is told. `free`: slots that it finds.
+[[nodiscard]] Reason reason_held_up(const ClusterState& state, const SlotsFor& claim, int free, const HeldUpBy& by);
+
 // The limits as one decision uses them up.
 class PreemptionLimits {
  public:

@@ -59,6 +59,8 @@ class MarketState {
   [[nodiscard]] const Market& market() const { return market_; }
   [[nodiscard]] const UtilityCurve& worth(JobId job) const { return *entries_.at(job).worth; }
   [[nodiscard]] const cluster::JobRow& row(JobId job) const { return entries_.at(job).row; }
+  // It must not change now, and would give up what it holds at some price.
+  [[nodiscard]] bool is_bound(JobId job) const { return is_bound(entries_.at(job)); }
   [[nodiscard]] std::size_t jobs() const { return entries_.size(); }
 
  private:
@@ -72,7 +74,6 @@ class MarketState {
     std::optional<UtilityCurve> worth;  // of this row and the pool, as of when it was weighed last; none = never
   };
 
-  // It must not change now, and would give up what it holds at some price.
   [[nodiscard]] static bool is_bound(const Entry& entry);
   void forget_bound(const Entry& entry);
   [[nodiscard]] bool waits_for_bound(const Market::Short& job, const std::vector<int>* nodes) const;

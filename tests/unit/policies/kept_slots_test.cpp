@@ -40,19 +40,31 @@ struct BoundPool : test::SharedPool {
   explicit BoundPool(int slots) : SharedPool({}, slots) {}
 
   // One of one slot.
-  JobId submit_small(int priority = 0, Duration bound = Duration::seconds(600)) {
+  JobId submit_small(Duration bound = Duration::seconds(600)) {
     core::JobSpec spec = SharedPool::spec("", 1);
-    spec.priority = priority;
     spec.elastic.min_runtime = bound;
     return submit(spec);
   }
-  void fill() {
-    for (std::int64_t left = story.state().slots_free(); left > 0; --left) small.push_back(submit_small());
+  void fill(Duration bound = Duration::seconds(600)) {
+    for (std::int64_t left = story.state().slots_free(); left > 0; --left) small.push_back(submit_small(bound));
     settle_all();
     REQUIRE(story.state().slots_free() == 0);
   }
   [[nodiscard]] NodeId node_of(JobId job) const { return story.nodes_of(job).front(); }
   [[nodiscard]] bool waits(JobId job) const { return story.job(job).state() == core::JobState::kPending; }
+  // One worker of two slots.
+  JobId submit_wide(int priority) {
+    core::JobSpec spec = SharedPool::spec("", 1);
+    spec.gpus_per_worker = 2;
+    spec.priority = priority;
+    return submit(spec);
+  }
+  // Another node of two slots, with small jobs on it.
+  NodeId add_node(Duration bound) {
+    const NodeId node = story.node(2);
+    fill(bound);
+    return node;
+  }
   // One of those that have run on the node from the start.
   void end_on(NodeId node) {
     const auto found = std::find_if(small.begin(), small.end(), [&](JobId job) { return node_of(job) == node; });
@@ -95,6 +107,51 @@ TEST_CASE("what is kept for a gang that asks for a type are slots of that type, 
     CHECK(pool.waits(next));
   }
   CHECK(pool.story.job(gang).size() == 4);
+}
+
+TEST_CASE("slots of one node are kept for a worker of several, that where it may have them first, and others are not") {
+  BoundPool pool(2);
+  pool.fill(Duration::seconds(900));
+  const NodeId first = pool.story.state().nodes.begin()->first;
+  const NodeId soonest = pool.add_node(Duration::seconds(600));
+  const NodeId last = pool.add_node(Duration::seconds(900));
+  const JobId gang = pool.submit_wide(10);
+  JobId next = pool.submit_small();
+  pool.end_on(first);
+  CHECK(pool.waits(next));
+  pool.end_on(soonest);  // as many are free as it needs, on two nodes
+  CHECK(pool.waits(next));
+  pool.end_on(last);
+  REQUIRE_FALSE(pool.waits(next));
+  CHECK(pool.node_of(next) != soonest);
+  next = pool.submit_small();
+  pool.settle_all();
+  CHECK(pool.waits(next));
+  REQUIRE(pool.waits(gang));
+  const auto stays =
+      std::find_if(pool.small.begin(), pool.small.end(), [&](JobId job) { return pool.node_of(job) == soonest; });
+  REQUIRE(stays != pool.small.end());
+  pool.story.pass(*pool.story.job(*stays).last_start_at + Duration::seconds(600) - pool.story.now());
+  const core::Decision decision = pool.story.decide();
+  CHECK(test::preempted_in(decision) == 1);
+  CHECK(preempts(decision, *stays));
+  pool.settle_all();
+  CHECK(pool.story.job(gang).size() == 1);
+  CHECK(pool.node_of(gang) == soonest);
+}
+
+TEST_CASE("for a worker of several slots behind jobs of its own priority no scattered slot is kept") {
+  BoundPool pool(2);
+  const NodeId first = pool.story.state().nodes.begin()->first;
+  pool.fill();
+  const NodeId second = pool.add_node(Duration::seconds(600));
+  const JobId gang = pool.submit_wide(0);
+  pool.end_on(first);
+  pool.end_on(second);
+  const JobId next = pool.submit_small();
+  pool.settle_all();
+  CHECK_FALSE(pool.waits(next));
+  CHECK(pool.waits(gang));
 }
 
 TEST_CASE("the free slot beside a victim is kept for the spread job that it was preempted for") {
