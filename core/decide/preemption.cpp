@@ -94,8 +94,8 @@ std::vector<TargetedJob> Preemption::choose(const SlotsFor& claimant, const Slot
   return is_within_limit(chosen, claimant, by) ? chosen : std::vector<TargetedJob>{};
 }
 
-void Preemption::keep_until_they_may_be(const Job& gang) {
-  if (victims_.empty() || !reservations().nodes_for(gang).empty()) return;
+bool Preemption::keep_until_they_may_be(const Job& gang) {
+  if (victims_.empty() || !reservations().nodes_for(gang).empty()) return false;
   const SlotsFor claim{gang, gang.spec.smallest_slots()};
   SlotReservations left = reservations();
   for (const TargetedJob& each : victims_) {
@@ -108,8 +108,9 @@ void Preemption::keep_until_they_may_be(const Job& gang) {
     slots = std::min(slots * gang.spec.gpus_per_worker, static_cast<int>(draft_.free_slots().free_on(node)));
     all += slots;
   }
-  if (all > draft_.usable()) return;
+  if (all > draft_.usable()) return false;
   for (const auto& [node, slots] : free) reservations().keep(node, slots);
+  return !free.empty();
 }
 
 int Preemption::covered_workers(const Job& claimant, const SlotClaim& claim) {

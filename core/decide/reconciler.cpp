@@ -304,7 +304,13 @@ class Reconciler {
     if (start_job(draft_, job, *entry.target)) return;
     if (waits_for_nodes(entry)) return;
     leave(entry, lacks_slots(job));
-    if (rule_ == LineRule::kReserves && job.spec.gpus_per_worker > 1) preemption_.keep_until_they_may_be(job);
+    (void)keeps_nodes(job);
+  }
+
+  // For workers of several slots, while those in the way may not be preempted yet.
+  bool keeps_nodes(const Job& job) {
+    const bool is_wide = job.spec.gpus_per_worker > 1;
+    return rule_ == LineRule::kReserves && is_wide && preemption_.keep_until_they_may_be(job);
   }
 
   bool waits_for_nodes(const TargetedJob& entry) {
@@ -373,7 +379,7 @@ class Reconciler {
     if (!at->comes() && waits_for_nodes(entry)) return;
     if (!at->room.coming) draft_.set_unsettled();
     leave(entry, told_of_room(draft_, at->room, job, at->lacks));
-    wait_at(job, *at);
+    if (at->comes() || !keeps_nodes(job)) wait_at(job, *at);
   }
 
   // Jobs give way for what it is to have more, and it is kept until it is there.

@@ -166,7 +166,7 @@ std::int64_t Market::sell_rest(const Keeps& keeps, core::StepBudget& budget) {
   const Beside found = beside(keeps);
   while (free_ > 0 && budget.spend(static_cast<std::int64_t>(found.most.size()))) {
     Step step = steepest_step(found, false);
-    if (step.slope <= 0 && found.kept < free_) step = steepest_step(found, true);
+    if (step.slope <= 0 && found.kept > 0 && found.kept < free_) step = steepest_step(found, true);
     if (step.slope <= 0) break;
     beside_[step.job] = step.to;
     free_ -= step.width;

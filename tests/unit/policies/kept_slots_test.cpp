@@ -35,7 +35,8 @@ bool replaces_a_worker(const core::Decision& decision) {
 
 // A pool of small jobs that may not be preempted for ten minutes, with a gang of a higher priority behind them.
 struct BoundPool : test::SharedPool {
-  std::vector<JobId> small;  // that have run from the start
+  std::vector<JobId> small;        // that have run from the start
+  std::vector<std::string> types;  // that all but particular jobs ask for; empty = none
 
   explicit BoundPool(int slots) : SharedPool({}, slots) {}
 
@@ -43,6 +44,7 @@ struct BoundPool : test::SharedPool {
   JobId submit_small(Duration bound = Duration::seconds(600)) {
     core::JobSpec spec = SharedPool::spec("", 1);
     spec.elastic.min_runtime = bound;
+    spec.slot_types = types;
     return submit(spec);
   }
   void fill(Duration bound = Duration::seconds(600)) {
@@ -57,6 +59,7 @@ struct BoundPool : test::SharedPool {
     core::JobSpec spec = SharedPool::spec("", 1);
     spec.gpus_per_worker = 2;
     spec.priority = priority;
+    spec.slot_types = types;
     return submit(spec);
   }
   // Another node of two slots, with small jobs on it.
@@ -111,6 +114,7 @@ TEST_CASE("what is kept for a gang that asks for a type are slots of that type, 
 
 TEST_CASE("slots of one node are kept for a worker of several, that where it may have them first, and others are not") {
   BoundPool pool(2);
+  if (GENERATE(false, true)) pool.types = {"cpu"};
   pool.fill(Duration::seconds(900));
   const NodeId first = pool.story.state().nodes.begin()->first;
   const NodeId soonest = pool.add_node(Duration::seconds(600));
