@@ -146,7 +146,7 @@ Outcome outcome_of(const PlanRequest& request, const PlanAnswer& answer) {
     outcome.given += target->size * each;
     outcome.more += std::max(0, target->size - job.size()) * each;
     const bool loses_all = target->size == 0 && job.size() > 0;
-    if (!loses_all || !is_preempted_often(state, job, request.view.now)) continue;
+    if (!loses_all || !is_spared(state, job, request.view.now)) continue;
     outcome.barred.insert(id);
     outcome.barred_slots += job.size() * each;
   }
@@ -169,8 +169,7 @@ std::vector<TenantChange> no_shares(const ClusterState& state) {
 
 Result<PlanAnswer> plan_sparing(Planner& planner, PlanRequest request, StepBudget& budget) {
   Result<PlanAnswer> best = planner.plan(request, budget);
-  const auto& churn = request.view.state.tenants->churn;
-  if (!best || !churn || !churn->per_job || request.typed_most != nullptr) return best;
+  if (!best || request.typed_most != nullptr) return best;
   Outcome outcome = outcome_of(request, *best);
   IdSet<JobId> spared;
   bool is_newest = true;
@@ -200,9 +199,9 @@ IdSet<JobId> plan_cluster(DecisionDraft& draft, Planner& planner, const PlanScop
   const PlanRequest request{draft.view(),   scope.candidates, scope.looked_at,        counted,
                             has_own_policy, scope.nodes,      draft.state().plan.mark};
   // A tenant's planner spares its jobs by itself.
-  const bool is_shared = draft.parts().tenants_share(draft.state());
+  const bool spares = !draft.parts().tenants_share(draft.state()) && may_spare(*draft.state().tenants);
   Result<PlanAnswer> answer =
-      is_shared ? planner.plan(request, draft.budget()) : plan_sparing(planner, request, draft.budget());
+      spares ? plan_sparing(planner, request, draft.budget()) : planner.plan(request, draft.budget());
   auto changes = answer ? changes_by(draft, scope, *answer) : Result<std::vector<TargetChange>>(answer.error());
   Replan replan{.changes = {}, .mark = draft.state().plan.mark, .wake = {}, .error = {}};
   if (changes) {

@@ -20,10 +20,10 @@ struct PlanScope {
 // the draft and returns the jobs whose targets change. Costs what the planner names: all candidates, or few.
 [[nodiscard]] IdSet<JobId> plan_cluster(DecisionDraft& draft, Planner& planner, const PlanScope& scope);
 
-// The planner's answer in which, if it can be, none gives up all its slots that was preempted as often as is allowed:
-// such a job is spared where others give way in its place, so that jobs get as many more slots as they would without
-// that, within the same bound. Where none does it is given nothing all the same, for a guarantee, or for when its
-// window has moved on.
+// The planner's answer in which, if it can be, none gives up all its slots that was preempted as often as is allowed or
+// whose program refuses to leave: such a job is spared where others give way in its place, so that jobs get as many
+// more slots as they would without that, within the same bound. Where none does it is given nothing all the same, for a
+// guarantee, or for when its window has moved on or its refusal is over.
 [[nodiscard]] Result<PlanAnswer> plan_sparing(Planner& planner, PlanRequest request, StepBudget& budget);
 
 // What is new in a plan for a job: nothing; only its reason's words; or its size, or the inputs that rests on. Scores

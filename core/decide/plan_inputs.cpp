@@ -55,6 +55,9 @@ void mix_tenants(const TenantTree& tree, Digest& digest) {
     mix(tenant.weight);
     mix(tenant.borrow.value_or(-1));
     mix(tenant.lend.value_or(-1));
+    if (!tenant.notice_refusal) continue;
+    digest.mix("refusal");
+    mix(tenant.notice_refusal->count_us());
   }
 }
 
@@ -96,6 +99,8 @@ std::uint64_t digest_of_wishes(const Job& job) {
   for (const int size : spec.elastic.sizes) digest.mix(number(size));
   digest.mix(number(spec.pack_node ? 1 : 0));
   mix_judgement(spec.scaling, digest);
+  const auto& refused = job.preemption.refused_until;
+  if (refused) digest.mix("refuses").mix(number(refused->count_us()));
   if (is_shrunk(job)) digest.mix("shrunk").mix(job.hold->tenant).mix(number(job.hold->window_ends_us));
   return digest.value();
 }

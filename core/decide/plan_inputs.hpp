@@ -1,6 +1,6 @@
 // When a plan for the whole cluster is made anew. Everything is judged from the state and the time, so an engine that
 // lived through it and one that was restarted plan at the same moments. A plan is made anew
-//   when a job comes, goes, or asks for something else,
+//   when a job comes, goes, or asks for something else, or its program refuses to leave,
 //   when a size has been measured for the first time, or takes a tenth longer or shorter than the plan counted with,
 //   when a job's size can change again that could not when the plan was made,
 //   when a policy file, which had not been asked about a job, can be,
@@ -32,7 +32,7 @@ inline constexpr double kNoticeable = 1.1;
 // Its size cannot change now: it boots, changes or parks already, cools down, or has its minimum run time before it.
 [[nodiscard]] bool resize_is_blocked(const Job& job, Instant now);
 
-// What of a job's specification a plan may depend on.
+// What of a job's specification, and of its program's refusals, a plan may depend on.
 [[nodiscard]] std::uint64_t digest_of_wishes(const Job& job);
 
 [[nodiscard]] PlanInputs inputs_of(const Job& job, Instant now);

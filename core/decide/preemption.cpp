@@ -14,11 +14,6 @@
 #include "core/state/utc_time.hpp"
 
 namespace tidepool::core {
-namespace {
-
-constexpr std::int64_t kSecond = 1'000'000;  // in microseconds
-
-}  // namespace
 
 SlotReservations& Preemption::reservations() {
   if (!reservations_) reservations_.emplace(draft_, releasing_);
@@ -97,6 +92,25 @@ std::vector<TargetedJob> Preemption::choose(const SlotsFor& claimant, const Slot
   if (!fits) return {};
   drop_unneeded(chosen, claim, before);
   return is_within_limit(chosen, claimant, by) ? chosen : std::vector<TargetedJob>{};
+}
+
+bool Preemption::keep_until_they_may_be(const Job& gang) {
+  if (victims_.empty() || !reservations().nodes_for(gang).empty()) return false;
+  const SlotsFor claim{gang, gang.spec.smallest_slots()};
+  SlotReservations left = reservations();
+  for (const TargetedJob& each : victims_) {
+    const bool may_be = each.job->spec.preemptible && limits().allow(claim, *each.job);
+    if (may_be && !refused_until(*each.job, claim)) add_workers(each, left);
+  }
+  WorkersOn free = left.nodes_for(gang);
+  int all = 0;
+  for (auto& [node, slots] : free) {
+    slots = std::min(slots * gang.spec.gpus_per_worker, static_cast<int>(draft_.free_slots().free_on(node)));
+    all += slots;
+  }
+  if (all > draft_.usable()) return false;
+  for (const auto& [node, slots] : free) reservations().keep(node, slots);
+  return !free.empty();
 }
 
 int Preemption::covered_workers(const Job& claimant, const SlotClaim& claim) {
@@ -462,23 +476,7 @@ std::optional<Reason> Preemption::why_held_up(const Job& claimant, int free) {
     victim = bar->by == PreemptionBar::kOften || bar->by == PreemptionBar::kRefused ? each.job->id : JobId();
   }
   if (!first) return std::nullopt;
-  const std::int64_t until = utc_second_from(draft_.state(), first->until);
-  if (first->by == PreemptionBar::kClaimantWaits) {
-    return reason::PreemptsLater{.needed = wanted.slots,
-                                 .free = free,
-                                 .since_unix = utc_us(draft_.state(), waits_since(claimant)) / kSecond,
-                                 .from_unix = until};
-  }
-  if (first->by == PreemptionBar::kRefused) {
-    return reason::PreemptionRefused{.needed = wanted.slots, .free = free, .job = victim, .again_unix = until};
-  }
-  const ChurnLimit& churn = *draft_.state().tenants->churn;
-  return reason::PreemptionLimit{.needed = wanted.slots,
-                                 .free = free,
-                                 .job = victim,
-                                 .limit = victim ? *churn.per_job : *churn.pool,
-                                 .window = churn.window,
-                                 .again_unix = until};
+  return reason_held_up(draft_.state(), wanted, free, {*first, victim});
 }
 
 // The last of the bars that are not lifted yet; none: the victim may be preempted.

@@ -57,6 +57,9 @@ class Preemption {
   // Whether so many workers as its smallest size more will have room on the nodes that it asks for, by preemption if it
   // has to be: no other job moves for one that runs.
   bool make_room_to_grow(const Job& claimant);
+  // For a gang of several slots a worker that finds no room, as others may not be preempted yet: what is free where it
+  // will have room then is kept for it. False: it will have none.
+  bool keep_until_they_may_be(const Job& gang);
   // There are jobs that may be preempted, or workers on their way out.
   [[nodiscard]] bool frees_slots() const { return !victims_.empty() || !releasing_.empty(); }
   // Slots are kept for workers that move.

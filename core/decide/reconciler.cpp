@@ -302,7 +302,15 @@ class Reconciler {
   void start_or_clear(const TargetedJob& entry) {
     const Job& job = *entry.job;
     if (start_job(draft_, job, *entry.target)) return;
-    if (!waits_for_nodes(entry)) leave(entry, lacks_slots(job));
+    if (waits_for_nodes(entry)) return;
+    leave(entry, lacks_slots(job));
+    (void)keeps_nodes(job);
+  }
+
+  // For workers of several slots, while those in the way may not be preempted yet.
+  bool keeps_nodes(const Job& job) {
+    const bool is_wide = job.spec.gpus_per_worker > 1;
+    return rule_ == LineRule::kReserves && is_wide && preemption_.keep_until_they_may_be(job);
   }
 
   bool waits_for_nodes(const TargetedJob& entry) {
@@ -371,7 +379,7 @@ class Reconciler {
     if (!at->comes() && waits_for_nodes(entry)) return;
     if (!at->room.coming) draft_.set_unsettled();
     leave(entry, told_of_room(draft_, at->room, job, at->lacks));
-    wait_at(job, *at);
+    if (at->comes() || !keeps_nodes(job)) wait_at(job, *at);
   }
 
   // Jobs give way for what it is to have more, and it is kept until it is there.

@@ -7,7 +7,7 @@
 #include "base/check.hpp"
 #include "core/decide/open_slots.hpp"
 #include "core/place/arrangement.hpp"
-#include "core/place/together.hpp"
+#include "core/place/clearing.hpp"
 #include "core/state/membership.hpp"
 
 namespace tidepool::core {
@@ -174,6 +174,31 @@ void SlotReservations::keep(NodeId node, int slots) {
   coming->second -= slots - now;
   all_coming_ -= slots - now;
   coming_of_[draft_.state().find_node(node)->slot_type] -= slots - now;
+}
+
+// `type`: of slots; null = any.
+WorkersOn SlotReservations::nodes_of_type(const Job& gang, const std::string* type) const {
+  SlotsOn open;
+  SlotsOn free;
+  for (const auto& [id, node] : draft_.state().nodes) {
+    if (!may_hold(draft_, node, gang) || (type != nullptr && node.slot_type != *type)) continue;
+    open[id] = room_on(id);
+    free[id] = static_cast<int>(draft_.free_slots().free_on(id));
+  }
+  const GangSize size{.workers = gang.spec.elastic.sizes.front(), .slots_each = gang.spec.gpus_per_worker};
+  WorkersOn nodes = nodes_kept_for(open, free, size);
+  int workers = 0;
+  for (const auto& [node, on_it] : nodes) workers += on_it;
+  return workers < size.workers ? WorkersOn{} : nodes;
+}
+
+WorkersOn SlotReservations::nodes_for(const Job& gang) const {
+  if (gang.spec.mixed_types || !draft_.free_slots().has_several_types()) return nodes_of_type(gang, nullptr);
+  for (const std::string& type : draft_.free_slots().types()) {
+    WorkersOn nodes = nodes_of_type(gang, &type);
+    if (!nodes.empty()) return nodes;
+  }
+  return {};
 }
 
 int SlotReservations::room_on(NodeId node) const {

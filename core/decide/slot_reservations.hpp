@@ -9,6 +9,7 @@
 
 #include "base/id_set.hpp"
 #include "core/decide/decision_draft.hpp"
+#include "core/place/together.hpp"
 
 namespace tidepool::core {
 
@@ -53,6 +54,9 @@ class SlotReservations {
   void release(const SlotClaim& claim);
   // Single slots that come free where the claim has been given room, reserved ones too.
   [[nodiscard]] int coming_for(const SlotClaim& claim) const;
+  // Where the workers of a gang that holds nothing go, at its smallest size, all on slots of one type unless it mixes
+  // them: to nodes of which the fewest of these slots have still to come free. Empty: there is no room for all.
+  [[nodiscard]] WorkersOn nodes_for(const Job& gang) const;
   // Slots of the node that are free or come free.
   [[nodiscard]] int room_on(NodeId node) const;
   // Keeps so many of them, free ones first, from all that this decision still places. Requires: there are as many.
@@ -62,6 +66,7 @@ class SlotReservations {
 
  private:
   [[nodiscard]] std::vector<RoomOnNode> rooms_for(const Job& job) const;
+  [[nodiscard]] WorkersOn nodes_of_type(const Job& gang, const std::string* type) const;
   void close_where(const std::function<bool(const Node&)>& is_closed);
   [[nodiscard]] int freed_with_the_last(const Node& node) const;
   [[nodiscard]] std::optional<std::string> type_with_room(const SlotClaim& claim) const;

@@ -10,6 +10,7 @@
 #include "core/decide/plan_inputs.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/tenants/firm_claims.hpp"
+#include "core/tenants/preemption_limits.hpp"
 #include "core/tenants/scarce_types.hpp"
 
 namespace tidepool::core {
@@ -81,6 +82,7 @@ const TenantPlan& TenantPlanner::Leaf::before() const {
 void TenantPlanner::look_at_tree(const PlanRequest& request) {
   if (tree_ == request.nodes) return;
   tree_ = request.nodes;
+  may_spare_ = may_spare(*request.view.state.tenants);
   index_ = places_of(*request.view.state.tenants);
   nodes_ = nodes_of(*request.view.state.tenants, index_);
   leaves_ = std::vector<Leaf>(nodes_.size());
@@ -490,17 +492,16 @@ Status TenantPlanner::ask(Leaf& leaf, const PlanRequest& request, std::optional<
   const std::function<bool(const Job&)> counts = [&](const Job& job) {
     return request.counts(job) && !held_back_.contains(job.id);
   };
-  auto answer = plan_sparing(*leaf.planner,
-                             {.view = request.view,
-                              .jobs = leaf.needs->jobs,
-                              .looked_at = leaf.looked_at,
-                              .counts = counts,
-                              .has_own_policy = request.has_own_policy,
-                              .nodes = request.nodes,
-                              .mark = leaf.before().mark,
-                              .slots_most = most,
-                              .typed_most = leaf.typed_most.empty() ? nullptr : &leaf.typed_most},
-                             budget);
+  const PlanRequest of_leaf{.view = request.view,
+                            .jobs = leaf.needs->jobs,
+                            .looked_at = leaf.looked_at,
+                            .counts = counts,
+                            .has_own_policy = request.has_own_policy,
+                            .nodes = request.nodes,
+                            .mark = leaf.before().mark,
+                            .slots_most = most,
+                            .typed_most = leaf.typed_most.empty() ? nullptr : &leaf.typed_most};
+  auto answer = may_spare_ ? plan_sparing(*leaf.planner, of_leaf, budget) : leaf.planner->plan(of_leaf, budget);
   if (!answer) return answer.error();
   leaf.looked_at = {};  // with another bound it need not look at them again: nothing has changed since
   // What is kept for a job of it counts as used: else it would go to another tenant, and come back late.

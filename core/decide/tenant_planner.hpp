@@ -143,6 +143,7 @@ class TenantPlanner final : public Planner {
   const Policy& policy_;
   const ClaimsOf claims_of_;
   std::optional<std::uint64_t> tree_;  // PlanRequest::nodes for which the rest was made
+  bool may_spare_ = false;             // some job (preemption_limits.hpp)
   std::vector<TenantNode> nodes_;
   TenantPlaces index_;
   std::vector<Leaf> leaves_;          // by node; those of inner tenants have no jobs

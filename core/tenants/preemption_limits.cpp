@@ -9,9 +9,12 @@
 #include "base/overloaded.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/utc_time.hpp"
 
 namespace tidepool::core {
 namespace {
+
+constexpr std::int64_t kSecond = 1'000'000;  // in microseconds
 
 // Until when the limit of `most` within a window is reached. `times`: ascending.
 std::optional<Instant> full_until(const std::vector<Instant>& times, std::optional<int> most, Duration window) {
@@ -30,6 +33,12 @@ void note(std::vector<Instant>& times, std::optional<int> most, Duration window,
 std::optional<Instant> preemptible_from(const ClusterState& state, const Job& job) {
   const auto& churn = state.tenants->churn;
   return churn ? full_until(job.preemption.times, churn->per_job, churn->window) : std::nullopt;
+}
+
+std::optional<Instant> refusal_until(const ClusterState& state, const Job& job, Instant now) {
+  const auto& until = job.preemption.refused_until;
+  const bool holds = until && *until > now && state.tenants->notice_refusal_of(job.spec.tenant) > Duration();
+  return holds ? until : std::nullopt;
 }
 
 // After the time to answer: a job that has not refused is preempted without being asked again.
@@ -67,9 +76,16 @@ Instant may_preempt_from(const ClusterState& state, const Job& job) {
   return waits_since(job) + state.tenants->preempt_after_of(job.spec.tenant);
 }
 
-bool is_preempted_often(const ClusterState& state, const Job& job, Instant now) {
+bool may_spare(const TenantTree& tree) {
+  const bool limits_each = tree.churn && tree.churn->per_job;
+  return limits_each || std::any_of(tree.tenants.begin(), tree.tenants.end(), [](const Tenant& any) {
+           return any.notice_refusal.value_or(Duration()) > Duration();
+         });
+}
+
+bool is_spared(const ClusterState& state, const Job& job, Instant now) {
   const auto again = preemptible_from(state, job);
-  return again && *again > now;
+  return (again && *again > now) || refusal_until(state, job, now);
 }
 
 std::optional<Instant> next_preemption_due(const ClusterState& state, const Job& job, Instant after) {
@@ -96,6 +112,26 @@ void count_preemption(ClusterState& state, Job& victim, Instant at) {
   const auto& churn = state.tenants->churn;
   note(victim.preemption.times, churn ? churn->per_job : std::nullopt, churn ? churn->window : Duration(), at);
   note(state.preempted_at, churn ? churn->pool : std::nullopt, churn ? churn->window : Duration(), at);
+}
+
+Reason reason_held_up(const ClusterState& state, const SlotsFor& claim, int free, const HeldUpBy& by) {
+  const std::int64_t until = utc_second_from(state, by.bar.until);
+  if (by.bar.by == PreemptionBar::kClaimantWaits) {
+    return reason::PreemptsLater{.needed = claim.slots,
+                                 .free = free,
+                                 .since_unix = utc_us(state, waits_since(claim.job)) / kSecond,
+                                 .from_unix = until};
+  }
+  if (by.bar.by == PreemptionBar::kRefused) {
+    return reason::PreemptionRefused{.needed = claim.slots, .free = free, .job = by.victim, .again_unix = until};
+  }
+  const ChurnLimit& churn = *state.tenants->churn;
+  return reason::PreemptionLimit{.needed = claim.slots,
+                                 .free = free,
+                                 .job = by.victim,
+                                 .limit = by.victim ? *churn.per_job : *churn.pool,
+                                 .window = churn.window,
+                                 .again_unix = until};
 }
 
 PreemptionLimits::PreemptionLimits(const ClusterState& state, Instant now)
@@ -184,9 +220,7 @@ bool PreemptionLimits::lets_refuse(const SlotsFor& claim, const Job& victim) {
 }
 
 std::optional<Instant> PreemptionLimits::refused_until(const Job& victim) const {
-  const auto& until = victim.preemption.refused_until;
-  const bool holds = until && *until > now_ && state_.tenants->notice_refusal_of(victim.spec.tenant) > Duration();
-  return holds ? until : std::nullopt;
+  return refusal_until(state_, victim, now_);
 }
 
 bool PreemptionLimits::awaits_answer(const Job& victim) const {

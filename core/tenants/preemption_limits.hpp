@@ -24,8 +24,11 @@ namespace tidepool::core {
 [[nodiscard]] Instant waits_since(const Job& job);
 // From when on others may be preempted for it.
 [[nodiscard]] Instant may_preempt_from(const ClusterState& state, const Job& job);
-// It was preempted as often as a job may be within the window (churn.per_job).
-[[nodiscard]] bool is_preempted_often(const ClusterState& state, const Job& job, Instant now);
+// Some job may be spared.
+[[nodiscard]] bool may_spare(const TenantTree& tree);
+// What no guarantee covers preempts it not now: it was preempted as often as a job may be within the window
+// (churn.per_job), or its program refuses to leave.
+[[nodiscard]] bool is_spared(const ClusterState& state, const Job& job, Instant now);
 // When others may be preempted for it, or it may be preempted itself, though that is not so yet after this moment.
 [[nodiscard]] std::optional<Instant> next_preemption_due(const ClusterState& state, const Job& job, Instant after);
 // When the pool's limit leaves more preemptions than after this moment.
@@ -46,6 +49,14 @@ struct BarredUntil {
   PreemptionBar by = PreemptionBar::kClaimantWaits;
   Instant until;
 };
+
+// The bar that is lifted first for a claimant, and which victim's it is; none = its own or the pool's.
+struct HeldUpBy {
+  BarredUntil bar;
+  JobId victim;
+};
+// What the claimant is told. `free`: slots that it finds.
+[[nodiscard]] Reason reason_held_up(const ClusterState& state, const SlotsFor& claim, int free, const HeldUpBy& by);
 
 // The limits as one decision uses them up.
 class PreemptionLimits {

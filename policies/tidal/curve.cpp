@@ -28,4 +28,8 @@ Corners hull_of(const Curve& curve) {
   return corners;
 }
 
+double worth_each(const Curve& curve, const Choice& choice) {
+  return choice.size > curve.front().size ? slope(curve.front(), choice) : 0;
+}
+
 }  // namespace tidepool::policies::tidal

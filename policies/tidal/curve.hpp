@@ -23,4 +23,7 @@ using Corners = boost::container::small_vector<std::uint32_t, 6>;
 // corner to corner the worth per slot falls strictly. Requires: the curve is not empty.
 [[nodiscard]] Corners hull_of(const Curve& curve);
 
+// What each slot of a choice of the curve is worth, beyond its first choice. 0: it is no larger than that.
+[[nodiscard]] double worth_each(const Curve& curve, const Choice& choice);
+
 }  // namespace tidepool::policies::tidal

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 namespace tidepool::policies::tidal {
 namespace {
@@ -59,11 +60,13 @@ bool take(Free& free, const GangRoom::Change& change) {
   return true;
 }
 
-// Jobs that may leave, the one that gains least from a slot first, and which of them have been told to.
+// Jobs that may leave, those that may do so first before others, of these the one that gains least from a slot first,
+// and which of them have been told to.
 struct LeavingJobs {
   std::vector<GangRoom::Stayer> jobs;
   std::vector<std::vector<std::size_t>> on;  // by node, those that hold slots there; in the order of `jobs`
   std::vector<bool> leave;
+  Instant until_most = {};  // those that may leave later stay; none = now
 };
 
 LeavingJobs leaving_jobs_of(const std::vector<GangRoom::Stayer>& stayers, std::size_t nodes) {
@@ -71,7 +74,7 @@ LeavingJobs leaving_jobs_of(const std::vector<GangRoom::Stayer>& stayers, std::s
       .jobs = stayers, .on = std::vector<std::vector<std::size_t>>(nodes), .leave = std::vector<bool>(stayers.size())};
   std::sort(leaving_jobs.jobs.begin(), leaving_jobs.jobs.end(),
             [](const GangRoom::Stayer& a, const GangRoom::Stayer& b) {
-              return std::pair(a.worth, a.row->id) < std::pair(b.worth, b.row->id);
+              return std::tuple(a.until, a.worth, a.row->id) < std::tuple(b.until, b.worth, b.row->id);
             });
   for (std::size_t i = 0; i < leaving_jobs.jobs.size(); ++i) {
     for (const Share& share : leaving_jobs.jobs[i].row->placement) {
@@ -85,39 +88,54 @@ LeavingJobs leaving_jobs_of(const std::vector<GangRoom::Stayer>& stayers, std::s
 // What leaves one node for a worker.
 struct Leaving {
   std::vector<std::size_t> jobs;
+  Instant until;  // when the last of them may leave; none = now
   int slots = 0;  // that they give up, on all nodes
+  [[nodiscard]] bool is_better_than(const Leaving& other) const {
+    return std::pair(until, slots) < std::pair(other.until, other.slots);
+  }
 };
 
 // What a worker asks of a node for which others leave.
 struct Lack {
-  int slots = 0;     // that it lacks there
-  double worth = 0;  // only jobs leave that gain less from a slot
-  int most = 0;      // and fewer slots than these are given up
+  int slots = 0;  // that it lacks there
+  const GangRoom::Change& change;
+  const Leaving& most;  // only what is better than this
 };
+
+// Only jobs leave that gain less from a slot; of those that may not leave yet only those of a lower priority.
+bool leaves_for(const GangRoom::Change& change, const GangRoom::Stayer& stayer) {
+  const bool gives_way = stayer.until == Instant() || stayer.row->priority < change.row->priority;
+  return gives_way && stayer.worth < change.worth;
+}
 
 std::optional<Leaving> leaving_from(std::size_t node, Lack lack, const LeavingJobs& leaving_jobs) {
   Leaving leaving;
   for (const std::size_t i : leaving_jobs.on[node]) {
-    if (lack.slots <= 0 || !(leaving_jobs.jobs[i].worth < lack.worth)) break;
-    if (leaving_jobs.leave[i]) continue;
-    const Placement& held = leaving_jobs.jobs[i].row->placement;
-    leaving.slots += size_of(held);
-    if (leaving.slots >= lack.most) return std::nullopt;
-    for (const Share& share : held) lack.slots -= static_cast<std::size_t>(share.node) == node ? share.slots : 0;
+    const GangRoom::Stayer& stayer = leaving_jobs.jobs[i];
+    if (lack.slots <= 0) break;
+    if (leaving_jobs.leave[i] || !leaves_for(lack.change, stayer)) continue;
+    leaving.until = std::max(leaving.until, stayer.until);
+    leaving.slots += size_of(stayer.row->placement);
+    if (!leaving.is_better_than(lack.most)) return std::nullopt;
+    for (const Share& share : stayer.row->placement) {
+      lack.slots -= static_cast<std::size_t>(share.node) == node ? share.slots : 0;
+    }
     leaving.jobs.push_back(i);
   }
   return lack.slots > 0 ? std::nullopt : std::optional(std::move(leaving));
 }
 
-// The fewest slots that others give up for a worker on one of the nodes where it lacks at most so many.
-Leaving fewest_leaving(const Free& free, const LeavingJobs& leaving_jobs, const GangRoom::Change& change,
-                       int lacks_most) {
+// What is best to leave for a worker on one of the nodes where it lacks at most so many slots: what may leave first,
+// and of that the fewest slots.
+Leaving best_leaving(const Free& free, const LeavingJobs& leaving_jobs, const GangRoom::Change& change,
+                     int lacks_most) {
   const int slots = change.row->slots_per_worker;
-  Leaving best{.jobs = {}, .slots = std::numeric_limits<int>::max()};
+  Leaving best{.jobs = {}, .until = leaving_jobs.until_most, .slots = std::numeric_limits<int>::max()};
   for_each_node(free, change, [&](std::size_t node) {
     if (!free[node]) return;
-    const Lack lack{.slots = slots - slots_for(*free[node], change), .worth = change.worth, .most = best.slots};
-    if (lack.slots > lacks_most || lack.slots >= best.slots) return;  // at least as many leave as it lacks
+    const Lack lack{.slots = slots - slots_for(*free[node], change), .change = change, .most = best};
+    // At least as many leave as it lacks.
+    if (lack.slots > lacks_most || (best.until == Instant() && lack.slots >= best.slots)) return;
     if (auto leaving = leaving_from(node, lack, leaving_jobs)) best = *std::move(leaving);
   });
   return best;
@@ -130,8 +148,9 @@ bool make_room(Free& free, LeavingJobs& leaving_jobs, const GangRoom::Change& ch
   for_each_node(free, change, [&](std::size_t node) {
     if (free[node]) least = std::min(least, change.row->slots_per_worker - slots_for(*free[node], change));
   });
-  Leaving best = fewest_leaving(free, leaving_jobs, change, least);
-  if (best.slots > least) best = fewest_leaving(free, leaving_jobs, change, std::numeric_limits<int>::max());
+  Leaving best = best_leaving(free, leaving_jobs, change, least);
+  const bool is_best = best.until == Instant() && best.slots <= least;
+  if (!is_best) best = best_leaving(free, leaving_jobs, change, std::numeric_limits<int>::max());
   if (best.jobs.empty()) return false;
   for (const std::size_t i : best.jobs) {
     leaving_jobs.leave[i] = true;
@@ -153,6 +172,25 @@ bool enter(Free& free, LeavingJobs& leaving_jobs, const GangRoom::Change& change
   return true;
 }
 
+constexpr Instant kLatest = Instant::from_micros(std::numeric_limits<std::int64_t>::max());
+
+// The same once those that may not leave yet do: they, and those that leave with them, hold what they hold until then.
+bool wait(Free& free, LeavingJobs& leaving_jobs, const GangRoom::Change& change, GangRoom::Fit& fit) {
+  const std::vector<bool> told = leaving_jobs.leave;
+  leaving_jobs.until_most = kLatest;
+  const bool enters = enter(free, leaving_jobs, change);
+  leaving_jobs.until_most = {};
+  if (!enters) return false;
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    if (told[i] || !leaving_jobs.leave[i]) continue;
+    const GangRoom::Stayer& stayer = leaving_jobs.jobs[i];
+    for (const Share& share : stayer.row->placement) add(free, share, -share.slots, stayer.moves);
+    fit.held += size_of(stayer.row->placement);
+  }
+  fit.wait.push_back(change.row->id);
+  return true;
+}
+
 }  // namespace
 
 GangRoom::GangRoom(const std::vector<std::optional<int>>& slots) {
@@ -161,6 +199,11 @@ GangRoom::GangRoom(const std::vector<std::optional<int>>& slots) {
 
 void GangRoom::hold(const Placement& held, bool moves, int sign) {
   for (const Share& share : held) add(free_, share, -sign * share.slots, moves);
+}
+
+int GangRoom::free_on(int node) const {
+  const auto& here = free_[static_cast<std::size_t>(node)];
+  return here ? std::max(0, here->free) : 0;
 }
 
 std::vector<int> GangRoom::fit(const std::vector<Change>& changes) const {
@@ -189,8 +232,14 @@ GangRoom::Fit GangRoom::fit(const std::vector<Change>& changes, const std::vecto
     int found = held;
     while (found < fit.sizes[i] && take(tried, changes[i])) found += row.slots_per_worker;
     if (found < fit.sizes[i] && held == 0 && enter(free, leaving_jobs, changes[i])) continue;
-    free = std::move(tried);
-    if (found < fit.sizes[i]) fit.sizes[i] = std::max(held, largest_size(row, found));
+    const int size = found < fit.sizes[i] ? std::max(held, largest_size(row, found)) : fit.sizes[i];
+    Change smallest = changes[i];
+    smallest.size = row.size_min;
+    if (std::exchange(fit.sizes[i], size) > 0 && size == 0 && wait(free, leaving_jobs, smallest, fit)) {
+      fit.sizes[i] = row.size_min;
+    } else {
+      free = std::move(tried);
+    }
   }
   for (std::size_t i = 0; i < leaving_jobs.leave.size(); ++i) {
     if (leaving_jobs.leave[i]) fit.leave.push_back(leaving_jobs.jobs[i].row->id);

@@ -1,6 +1,7 @@
 // Whether workers of several slots find room: the free slots of every node while every job keeps what it holds. The
 // engine places workers and its records tell sizes, so a plan lays nothing out; but slots that lie scattered are no
-// room for a gang, and one that is promised them would keep all jobs behind it waiting.
+// room for a gang, and one that is promised them would keep all jobs behind it waiting, unless others of lower
+// priorities make room for it as soon as they may.
 //
 // Invariant: what is free on a node that takes jobs is its slots less those of all placements that were put and not
 // taken out again. A node that takes none has nothing free, whatever is put there.
@@ -23,6 +24,9 @@ class GangRoom {
   void put(const cluster::Placement& held, bool moves = false) { hold(held, moves, 1); }
   void take_out(const cluster::Placement& held, bool moves = false) { hold(held, moves, -1); }
 
+  // Slots of a node that takes jobs which none holds.
+  [[nodiscard]] int free_on(int node) const;
+
   // A job that is to have another size than it holds.
   struct Change {
     const cluster::JobRow* row = nullptr;
@@ -37,6 +41,7 @@ class GangRoom {
     const cluster::JobRow* row = nullptr;
     double worth = 0;    // of each of its slots
     bool moves = false;  // as it was put
+    Instant until = {};  // not before then, and only for a higher priority; none = now
   };
   // How much of each change there is room for, in slots, in their order. A job that is to have less gives up its last
   // slots. Of those that are to have more the widest workers go first, then the largest sizes, then the oldest job;
@@ -52,9 +57,13 @@ class GangRoom {
   // slots are given up for a worker, those to which a slot is worth least, and less than to that job; none unless all
   // its workers find room then. What is bought fits into all slots together, so they find room elsewhere, unless they
   // are gangs themselves, which come after.
+  // Where it would find room for its smallest size only once some that may not leave yet do, it has that size and waits
+  // for them: on the node where the last of them may leave first. Until then what is free there is no other gang's.
   struct Fit {
     std::vector<int> sizes;
     std::vector<JobId> leave;
+    std::vector<JobId> wait;
+    int held = 0;  // slots of those that leave for these
   };
   [[nodiscard]] Fit fit(const std::vector<Change>& changes, const std::vector<Stayer>& stayers) const;
 

@@ -7,9 +7,11 @@
 // A job that must not change its size now keeps it at any price, and while it ends another may take its place and be
 // bound in turn: a job that needs the slots of several of these together would never find them all free. So what is
 // left is kept for a job that waits and would have room if those of lower priorities could change, until they can: jobs
-// behind it that hold slots keep them, and none of them gets more.
+// behind it that hold slots keep them, and none of them gets more. Where the job may be on some nodes only, no more is
+// kept than is free there, and only those count that hold slots there.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -37,11 +39,19 @@ class MarketState {
   void put(cluster::JobRow job, Instant at, int promised = 0);
   void leave(JobId job);
 
+  // Where a job may be, if on some nodes only.
+  struct Reach {
+    const std::vector<int>* nodes = nullptr;  // by index, ascending
+    int free = 0;                             // slots there that no job holds, or goes on holding
+  };
+  // None: anywhere.
+  using ReachOf = std::function<std::optional<Reach>(JobId)>;
   // Sells the slots as of `now`, which does not fall. `changed` names every job whose size may differ.
-  [[nodiscard]] Market::Settlement settle(Instant now, core::StepBudget& budget);
+  [[nodiscard]] Market::Settlement settle(Instant now, core::StepBudget& budget, const ReachOf& reach_of = {});
 
   // The same once more at the same time, as if these bid nothing: they do again when it is settled next.
-  [[nodiscard]] Market::Settlement settle_without(const IdSet<JobId>& jobs, core::StepBudget& budget);
+  [[nodiscard]] Market::Settlement settle_without(const IdSet<JobId>& jobs, core::StepBudget& budget,
+                                                  const ReachOf& reach_of = {});
 
   // Settled at `now` it would be as it is.
   [[nodiscard]] bool rests(Instant now) { return put_.empty() && !classes_moved_ && !due_.any_due(now); }
@@ -50,6 +60,8 @@ class MarketState {
   [[nodiscard]] const Market& market() const { return market_; }
   [[nodiscard]] const UtilityCurve& worth(JobId job) const { return *entries_.at(job).worth; }
   [[nodiscard]] const cluster::JobRow& row(JobId job) const { return entries_.at(job).row; }
+  // It must not change now, and would give up what it holds at some price.
+  [[nodiscard]] bool is_bound(JobId job) const { return is_bound(entries_.at(job)); }
   [[nodiscard]] std::size_t jobs() const { return entries_.size(); }
 
  private:
@@ -63,11 +75,11 @@ class MarketState {
     std::optional<UtilityCurve> worth;  // of this row and the pool, as of when it was weighed last; none = never
   };
 
-  // It must not change now, and would give up what it holds at some price.
   [[nodiscard]] static bool is_bound(const Entry& entry);
   void forget_bound(const Entry& entry);
-  [[nodiscard]] bool waits_for_bound(const Market::Short& job) const;
-  [[nodiscard]] Market::MostBehind keeps(const Market::Short& job) const;
+  [[nodiscard]] bool waits_for_bound(const Market::Short& job, const std::vector<int>* nodes) const;
+  [[nodiscard]] std::optional<Market::Keep> keep(Market::Short job, const ReachOf& reach_of) const;
+  [[nodiscard]] Market::Settlement sell(core::StepBudget& budget, const ReachOf& reach_of);
   void enter_class(JobId job, Entry& entry);
   void leave_class(const Entry& entry);
   [[nodiscard]] Curve weigh(Entry& entry, Instant now) const;

@@ -34,9 +34,13 @@ Instant read_at(const core::Job& job, const JobRow& row, Instant now) {
 
 // What each slot that it buys is worth to a job, with what it would cost to come back.
 double worth_of_slot(const Market& market, JobId job) {
-  const Choice& choice = market.choice(job);
-  const Choice& least = market.curve(job).front();
-  return choice.size > least.size ? (choice.worth - least.worth) / (choice.size - least.size) : 0;
+  return worth_each(market.curve(job), market.choice(job));
+}
+
+// None = it may be preempted, or something else keeps it from that.
+Instant bound_until(const core::Job& job) {
+  const bool is_settled = job.state() == core::JobState::kRunning && job.membership.switched && !job.phase.transition();
+  return is_settled && job.last_start_at ? *job.last_start_at + job.spec.elastic.min_runtime : Instant();
 }
 
 // At most, by its sizes or by a user's request for one.
@@ -69,8 +73,8 @@ TidalPlanner::TidalPlanner(const Settings& settings)
 // Deadlines and shares of nodes are looked at each time.
 bool TidalPlanner::rests(Instant now) {
   const bool has_said_all = market_state_ && followed_.empty() && unsent_updates_.empty();
-  return has_said_all && promises_.empty() && shares_.empty() && without_.empty() && !resizable_at_.any_due(now) &&
-         market_state_->rests(now);
+  return has_said_all && promises_.empty() && shares_.empty() && without_.empty() && waiting_.empty() &&
+         !resizable_at_.any_due(now) && market_state_->rests(now);
 }
 
 Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, core::StepBudget& budget) {
@@ -108,7 +112,7 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
                           .whole = false,
                           .mark = promises_.of_plan(),
                           .wake = promises_.wake(),
-                          .kept = static_cast<int>(settled.kept)};
+                          .kept = static_cast<int>(settled.kept) + held_for_gangs_};
   for (const JobId id : std::exchange(unsent_updates_, {})) {
     const auto part = parts_.find(id);
     if (part == parts_.end()) continue;
@@ -135,23 +139,36 @@ void TidalPlanner::look_at_room(Instant now, Jobs& jobs) {
 }
 
 // A gang that bought slots and finds no room for any worker would keep every job behind it from them, so they are sold
-// once more without it. It bids again in the next plan.
+// once more without it, unless it waits for jobs of lower priorities that may not leave yet: these would be followed by
+// others of that kind. It bids again in the next plan.
 Market::Settlement TidalPlanner::settle(Instant now, Jobs& jobs) {
   core::StepBudget budget(kStepsMost);
-  Market::Settlement settled = market_state_->settle(now, budget);
+  const MarketState::ReachOf reach = [this](JobId job) { return reach_of(job); };
+  Market::Settlement settled = market_state_->settle(now, budget, reach);
   jobs.insert(settled.changed);
   for (const JobId id : jobs) note_change(id);
   jobs.insert(std::exchange(without_, {}));
-  fit_gangs();
+  fit_gangs(now);
   for (const auto& [id, size] : cut_) {
     if (size == 0 && row_of(id).placement.empty()) without_.insert(id);
   }
   if (without_.empty()) return settled;
-  settled = market_state_->settle_without(without_, budget);
+  settled = market_state_->settle_without(without_, budget, reach);
   for (const JobId id : settled.changed) note_change(id);
   jobs.insert(settled.changed);
-  fit_gangs();
+  fit_gangs(now);
   return settled;
+}
+
+// What those hold whose share of the nodes is nothing now counts as free.
+std::optional<MarketState::Reach> TidalPlanner::reach_of(JobId job) const {
+  if (!shares_.knows(job)) return std::nullopt;
+  MarketState::Reach reach{.nodes = &shares_.nodes_of(job)};
+  for (const int node : *reach.nodes) reach.free += gang_room_.free_on(node);
+  for (const auto& [id, part] : parts_) {
+    if (part.shut) reach.free += slots_on(part.held, *reach.nodes);
+  }
+  return reach;
 }
 
 // Nodes have come, gone or changed: nothing that was kept holds any more.
@@ -258,6 +275,7 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
               .fits = fits,
               .held = rows_.placement(state, job),
               .on_cordoned = 0,
+              .bound_until = bound_until(job),
               .most = slots_asked(job)};
     for (const Share& share : part.held) {
       const NodeId node = rows_.nodes()[static_cast<std::size_t>(share.node)];
@@ -318,24 +336,38 @@ GangRoom::Change TidalPlanner::change_of(JobId job) const {
           .moves = parts_.at(job).moves};
 }
 
-// Those that keep what they hold and are not bound to it.
-std::vector<GangRoom::Stayer> TidalPlanner::may_leave() const {
+// Those that keep what they hold and are not bound to it, or not for ever.
+std::vector<GangRoom::Stayer> TidalPlanner::may_leave(Instant now) const {
   std::vector<GangRoom::Stayer> stayers;
   for (const auto& [id, part] : parts_) {
-    if (!part.sized || part.shut || part.held.empty()) continue;
-    const JobRow& row = market_state_->row(id);
-    const bool is_bound = row.resize_blocked || !row.preemptible || row.pinned > 0;
-    if (is_bound || market_state_->market().choice(id).size != size_of(row.placement)) continue;
-    stayers.push_back({.row = &row, .worth = worth_of_slot(market_state_->market(), id), .moves = part.moves});
+    if (const auto stayer = stayer_of(id, part, now)) stayers.push_back(*stayer);
   }
   return stayers;
 }
 
+std::optional<GangRoom::Stayer> TidalPlanner::stayer_of(JobId job, const Part& part, Instant now) const {
+  if (!part.sized || part.shut || part.held.empty()) return std::nullopt;
+  const JobRow& row = market_state_->row(job);
+  GangRoom::Stayer stayer{.row = &row, .moves = part.moves};
+  if (market_state_->is_bound(job)) {
+    if (part.bound_until <= now) return std::nullopt;
+    stayer.worth = market_state_->worth(job).worth_of_held();
+    stayer.until = part.bound_until;
+    return stayer;
+  }
+  const bool is_bound = row.resize_blocked || !row.preemptible || row.pinned > 0;
+  if (is_bound || market_state_->market().choice(job).size != size_of(row.placement)) return std::nullopt;
+  stayer.worth = worth_of_slot(market_state_->market(), job);
+  return stayer;
+}
+
 // Room for a gang depends on the sizes of all jobs, so all gangs that want more are looked at each time. Other jobs are
 // made to leave only where one finds no room.
-void TidalPlanner::fit_gangs() {
+void TidalPlanner::fit_gangs(Instant now) {
   for (const auto& [job, size] : cut_) unsent_updates_.insert(job);
   cut_.clear();
+  waiting_ = {};
+  held_for_gangs_ = 0;
   if (wanting_gangs_.empty()) return;
   std::vector<GangRoom::Change> changes;
   for (const auto* jobs : {&giving_, &wanting_gangs_}) {
@@ -345,13 +377,15 @@ void TidalPlanner::fit_gangs() {
   const auto waits = [&](std::size_t i) { return fit.sizes[i] == 0 && changes[i].size > 0; };
   bool one_waits = false;
   for (std::size_t i = 0; i < changes.size(); ++i) one_waits = one_waits || waits(i);
-  if (one_waits) fit = gang_room_.fit(changes, may_leave());
+  if (one_waits) fit = gang_room_.fit(changes, may_leave(now));
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (fit.sizes[i] != changes[i].size) cut_.emplace(changes[i].row->id, fit.sizes[i]);
   }
   for (const JobId job : fit.leave) cut_.emplace(job, 0);
   unsent_updates_.insert(wanting_gangs_);
   for (const JobId job : fit.leave) unsent_updates_.insert(job);
+  waiting_.insert(fit.wait.begin(), fit.wait.end());
+  held_for_gangs_ = fit.held;
 }
 
 void TidalPlanner::withdraw(JobId job) {
@@ -449,8 +483,13 @@ core::Target TidalPlanner::sized(const core::ClusterView& view, const core::Job&
   // A loss may have left a job that cannot change its size between the allowed sizes: it keeps the one below until it
   // can change.
   const int size = given == 0 || may_have(row, given) ? given : std::max(row.size_min, largest_size(row, given));
-  core::Target out{
-      .size = size / row.slots_per_worker, .place = -size, .reason = {}, .lost = {}, .mark = promises_.mark(job.id)};
+  // What is free where a gang waits for others is taken by no job before it in line.
+  const int first = waiting_.contains(job.id) ? capacity() : 0;
+  core::Target out{.size = size / row.slots_per_worker,
+                   .place = -size - first,
+                   .reason = {},
+                   .lost = {},
+                   .mark = promises_.mark(job.id)};
   const bool never = given == 0 && row.placement.empty() && row.size_min > capacity();
   const bool tells_nodes = never && (capacity() > 0 || has_nodes_closed_for_a_while(view.state));
   cluster::Told told =

@@ -53,6 +53,7 @@ class TidalPlanner final : public core::Planner {
     bool fits = true;         // an empty cluster would hold it; else it neither bids nor claims
     cluster::Placement held;  // what it holds on nodes that are up
     int on_cordoned = 0;      // slots of these on nodes that are cordoned
+    Instant bound_until;      // it runs and may not be preempted before then
     int most = 0;             // slots that it asks for at most, whatever there is
   };
 
@@ -65,8 +66,10 @@ class TidalPlanner final : public core::Planner {
   void share_out(const Part& part, int sign);
   void note_change(JobId job);
   [[nodiscard]] Market::Settlement settle(Instant now, Jobs& jobs);
-  void fit_gangs();
-  [[nodiscard]] std::vector<GangRoom::Stayer> may_leave() const;
+  void fit_gangs(Instant now);
+  [[nodiscard]] std::optional<MarketState::Reach> reach_of(JobId job) const;
+  [[nodiscard]] std::vector<GangRoom::Stayer> may_leave(Instant now) const;
+  [[nodiscard]] std::optional<GangRoom::Stayer> stayer_of(JobId job, const Part& part, Instant now) const;
   [[nodiscard]] bool fits(const core::ClusterState& state, const core::Job& job);
   void look_at_room(Instant now, Jobs& jobs);
   void bid(const core::PlanRequest& request, Jobs& jobs);
@@ -124,6 +127,8 @@ class TidalPlanner final : public core::Planner {
   IdSet<JobId> resized_;
   IdSet<JobId> wanting_gangs_;
   IdTable<JobId, int> cut_;
+  IdSet<JobId> waiting_;    // gangs for which some of these leave once all of them may
+  int held_for_gangs_ = 0;  // slots of those
   IdSet<JobId> without_;    // of these, those that hold nothing and get nothing: what they bought is sold to others
   DueTimes resizable_at_;   // when sizes can change again, of those that bid
   JobId next_in_line_;      // whose bid found no room first, as of the newest plan; none = all bids got all

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 
 namespace tidepool::policies::tidal {
@@ -334,6 +335,12 @@ int UtilityCurve::held_at(double price) const {
     ++at;
   }
   return std::min(held_, curve[corners[at]].size);
+}
+
+double UtilityCurve::worth_of_held() const {
+  const Curve curve = open_curve(0);
+  const auto above = std::find_if(curve.begin(), curve.end(), [&](const Choice& any) { return any.size > held_; });
+  return worth_each(curve, above == curve.begin() ? curve.front() : *std::prev(above));
 }
 
 }  // namespace tidepool::policies::tidal

@@ -108,6 +108,8 @@ class UtilityCurve {
   [[nodiscard]] Curve curve(int promised = 0) const;
   // Slots that it would go on holding at this price if its size could change, which it cannot now.
   [[nodiscard]] int held_at(double price) const;
+  // What each slot that it holds would be worth to it then, with what it would cost to come back.
+  [[nodiscard]] double worth_of_held() const;
 
  private:
   // A size on as few nodes as possible, on slots of one type.

@@ -18,9 +18,10 @@ using policies::cluster::JobRow;
 using policies::tidal::GangRoom;
 
 struct World {
-  std::vector<int> free;      // by node, beside what jobs hold
-  std::vector<JobRow> rows;   // that hold slots
-  std::vector<double> worth;  // of a slot, by row
+  std::vector<int> free;            // by node, beside what jobs hold
+  std::vector<JobRow> rows;         // that hold slots
+  std::vector<double> worth;        // of a slot, by row
+  std::vector<Instant> until = {};  // by row, as Stayer::until; empty = all may leave
   JobRow gang;
   double gang_worth = 0;
 };
@@ -121,7 +122,7 @@ std::vector<JobId> leaving_by_rule(const World& world) {
   return leave;
 }
 
-std::vector<JobId> leaving(const World& world) {
+GangRoom::Fit fit_of(const World& world) {
   std::vector<std::optional<int>> slots;
   for (const int free : world.free) slots.emplace_back(free);
   for (const JobRow& row : world.rows) {
@@ -132,11 +133,47 @@ std::vector<JobId> leaving(const World& world) {
   for (std::size_t i = 0; i < world.rows.size(); ++i) {
     room.put(world.rows[i].placement);
     stayers.push_back({.row = &world.rows[i], .worth = world.worth[i]});
+    if (!world.until.empty()) stayers.back().until = world.until[i];
   }
   const GangRoom::Change gang{.row = &world.gang, .size = world.gang.size_max, .worth = world.gang_worth};
-  std::vector<JobId> leave = room.fit({gang}, stayers).leave;
-  std::sort(leave.begin(), leave.end());
-  return leave;
+  GangRoom::Fit fit = room.fit({gang}, stayers);
+  std::sort(fit.leave.begin(), fit.leave.end());
+  return fit;
+}
+
+// A gang of one worker, and jobs of which some may not leave yet and some have a priority as high.
+World random_bound_world(Rng& rng) {
+  World world = random_world(rng);
+  world.gang.size_min = world.gang.size_max = world.gang.slots_per_worker;
+  world.gang.priority = 1;
+  for (JobRow& row : world.rows) {
+    row.priority = static_cast<int>(rng.between(0, 1));
+    world.until.push_back(rng.chance(0.7) ? Instant() + Duration::seconds(rng.between(1, 9)) : Instant());
+  }
+  return world;
+}
+
+// It finds room on some node once all have left that may by then.
+bool has_room_at(const World& world, Instant at) {
+  for (std::size_t node = 0; node < world.free.size(); ++node) {
+    int room = world.free[node];
+    for (std::size_t i = 0; i < world.rows.size(); ++i) {
+      const bool gives_way = world.until[i] == Instant() || world.rows[i].priority < world.gang.priority;
+      if (!gives_way || world.until[i] > at || world.worth[i] >= world.gang_worth) continue;
+      for (const auto& share : world.rows[i].placement) room += share.node == static_cast<int>(node) ? share.slots : 0;
+    }
+    if (room >= world.gang.slots_per_worker) return true;
+  }
+  return false;
+}
+
+// When the last of those that leave may.
+Instant last_of(const World& world, const std::vector<JobId>& leave) {
+  Instant last;
+  for (std::size_t i = 0; i < world.rows.size(); ++i) {
+    if (std::find(leave.begin(), leave.end(), world.rows[i].id) != leave.end()) last = std::max(last, world.until[i]);
+  }
+  return last;
 }
 
 }  // namespace
@@ -146,12 +183,29 @@ TEST_CASE("the jobs that leave for a gang are those that its rule names") {
   for_each_seed("who leaves for a gang", 200, [&](std::uint64_t, Rng& rng) {
     for (int i = 0; i < 20; ++i) {
       const World world = random_world(rng);
-      const std::vector<JobId> leave = leaving(world);
+      const std::vector<JobId> leave = fit_of(world).leave;
       CHECK(leave == leaving_by_rule(world));
       some_leave += leave.empty() ? 0 : 1;
     }
   });
   CHECK(some_leave > 0);
+}
+
+TEST_CASE("a gang waits only if it finds no room now, and no longer than until those may leave that make room first") {
+  int some_wait = 0;
+  for_each_seed("who is waited for", 200, [&](std::uint64_t, Rng& rng) {
+    for (int i = 0; i < 20; ++i) {
+      const World world = random_bound_world(rng);
+      const GangRoom::Fit fit = fit_of(world);
+      const bool waits = !fit.wait.empty();
+      const Instant last = last_of(world, fit.leave);
+      CHECK(waits == (!has_room_at(world, Instant()) && has_room_at(world, Instant() + Duration::seconds(9))));
+      CHECK(waits == (last > Instant()));
+      if (waits) CHECK_FALSE(has_room_at(world, last - Duration::seconds(1)));
+      some_wait += waits ? 1 : 0;
+    }
+  });
+  CHECK(some_wait > 0);
 }
 
 }  // namespace tidepool::test

@@ -93,6 +93,44 @@ TEST_CASE(
   CHECK(room.fit({{&gang, 4, 4}}) == std::vector<int>{0});
 }
 
+TEST_CASE("a gang waits for those of lower priorities that may not leave yet, on the node where they may first") {
+  GangRoom room({{2}, {2}, {2}});
+  const JobRow late = row(1, 1, {{.node = 0, .slots = 1}});
+  const JobRow soon = row(2, 1, {{.node = 1, .slots = 1}});
+  const JobRow dear = row(3, 1, {{.node = 2, .slots = 1}});
+  for (const JobRow* held : {&late, &soon, &dear}) room.put(held->placement);
+  const auto at = [](std::int64_t s) { return Instant() + Duration::seconds(s); };
+  const std::vector<GangRoom::Stayer> stayers{{.row = &late, .worth = 1, .until = at(900)},
+                                              {.row = &soon, .worth = 1, .until = at(600)},
+                                              {.row = &dear, .worth = 5, .until = at(60)}};
+  JobRow gang = row(4, 2);
+  gang.priority = 10;
+  JobRow other = row(5, 2);
+  other.priority = 10;
+  const GangRoom::Fit fit = room.fit({{&gang, 4, 4}, {&other, 2, 4}}, stayers);
+  CHECK(fit.sizes == std::vector<int>{2, 2});  // each its smallest size
+  CHECK(fit.wait == std::vector<JobId>{JobId(4), JobId(5)});
+  CHECK(fit.leave == std::vector<JobId>{JobId(2), JobId(1)});
+  CHECK(fit.held == 2);
+  gang.priority = 0;
+  CHECK(room.fit({{&gang, 2, 4}}, stayers).sizes == std::vector<int>{0});
+}
+
+TEST_CASE("a gang that can leave others now waits for none") {
+  GangRoom room({{2}, {2}});
+  const JobRow bound = row(1, 1, {{.node = 0, .slots = 1}});
+  const JobRow open = row(2, 1, {{.node = 1, .slots = 1}});
+  for (const JobRow* held : {&bound, &open}) room.put(held->placement);
+  JobRow gang = row(3, 2);
+  gang.priority = 10;
+  const GangRoom::Fit fit =
+      room.fit({{&gang, 2, 4}},
+               {{.row = &bound, .worth = 1, .until = Instant() + Duration::seconds(60)}, {.row = &open, .worth = 1}});
+  CHECK(fit.sizes == std::vector<int>{2});
+  CHECK(fit.wait.empty());
+  CHECK(fit.leave == std::vector<JobId>{JobId(2)});
+}
+
 TEST_CASE("free slots that lie scattered are no room for a gang, and others need not wait behind it") {
   test::Story story = under_tidal();
   story.node(2);

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support/shared_pool.hpp"
 #include "tests/support/victim_pool.hpp"
 
 namespace tidepool::policies::cluster {
@@ -32,7 +33,130 @@ bool replaces_a_worker(const core::Decision& decision) {
                      [](const auto& planned) { return std::holds_alternative<core::ReplaceIntent>(planned.intent); });
 }
 
+// A pool of small jobs that may not be preempted for ten minutes, with a gang of a higher priority behind them.
+struct BoundPool : test::SharedPool {
+  std::vector<JobId> small;        // that have run from the start
+  std::vector<std::string> types;  // that all but particular jobs ask for; empty = none
+
+  explicit BoundPool(int slots) : SharedPool({}, slots) {}
+
+  // One of one slot.
+  JobId submit_small(Duration bound = Duration::seconds(600)) {
+    core::JobSpec spec = SharedPool::spec("", 1);
+    spec.elastic.min_runtime = bound;
+    spec.slot_types = types;
+    return submit(spec);
+  }
+  void fill(Duration bound = Duration::seconds(600)) {
+    for (std::int64_t left = story.state().slots_free(); left > 0; --left) small.push_back(submit_small(bound));
+    settle_all();
+    REQUIRE(story.state().slots_free() == 0);
+  }
+  [[nodiscard]] NodeId node_of(JobId job) const { return story.nodes_of(job).front(); }
+  [[nodiscard]] bool waits(JobId job) const { return story.job(job).state() == core::JobState::kPending; }
+  // One worker of two slots.
+  JobId submit_wide(int priority) {
+    core::JobSpec spec = SharedPool::spec("", 1);
+    spec.gpus_per_worker = 2;
+    spec.priority = priority;
+    spec.slot_types = types;
+    return submit(spec);
+  }
+  // Another node of two slots, with small jobs on it.
+  NodeId add_node(Duration bound) {
+    const NodeId node = story.node(2);
+    fill(bound);
+    return node;
+  }
+  // One of those that have run on the node from the start.
+  void end_on(NodeId node) {
+    const auto found = std::find_if(small.begin(), small.end(), [&](JobId job) { return node_of(job) == node; });
+    REQUIRE(found != small.end());
+    const JobId ends = *found;
+    small.erase(found);
+    end(ends);
+    settle_all();
+  }
+};
+
 }  // namespace
+
+TEST_CASE("what is kept for a gang that asks for a type are slots of that type, and no others") {
+  BoundPool pool(4);
+  const NodeId other = pool.story.state().nodes.begin()->first;
+  const NodeId asked = pool.story.engine().node_id_for("new");
+  pool.story.learn(core::NodeJoined{asked, "new", 4, "new", Money::micros(1'000'000), {}});
+  pool.fill();
+  core::JobSpec spec = test::SharedPool::spec("", 4);
+  spec.priority = 10;
+  spec.slot_types = {"new"};
+  const JobId gang = pool.submit(spec);
+  JobId next = pool.submit_small();
+  pool.settle_all();
+  REQUIRE(pool.waits(next));
+  pool.end_on(other);
+  REQUIRE_FALSE(pool.waits(next));
+  CHECK(pool.node_of(next) == other);
+  next = pool.submit_small();
+  pool.end_on(asked);
+  CHECK(pool.waits(next));
+  pool.end_on(other);
+  REQUIRE_FALSE(pool.waits(next));
+  CHECK(pool.node_of(next) == other);
+  next = pool.submit_small();
+  for (int i = 0; i < 3; ++i) {
+    CHECK(pool.waits(gang));
+    pool.end_on(asked);
+    CHECK(pool.waits(next));
+  }
+  CHECK(pool.story.job(gang).size() == 4);
+}
+
+TEST_CASE("slots of one node are kept for a worker of several, that where it may have them first, and others are not") {
+  BoundPool pool(2);
+  if (GENERATE(false, true)) pool.types = {"cpu"};
+  pool.fill(Duration::seconds(900));
+  const NodeId first = pool.story.state().nodes.begin()->first;
+  const NodeId soonest = pool.add_node(Duration::seconds(600));
+  const NodeId last = pool.add_node(Duration::seconds(900));
+  const JobId gang = pool.submit_wide(10);
+  JobId next = pool.submit_small();
+  pool.end_on(first);
+  CHECK(pool.waits(next));
+  pool.end_on(soonest);  // as many are free as it needs, on two nodes
+  CHECK(pool.waits(next));
+  pool.end_on(last);
+  REQUIRE_FALSE(pool.waits(next));
+  CHECK(pool.node_of(next) != soonest);
+  next = pool.submit_small();
+  pool.settle_all();
+  CHECK(pool.waits(next));
+  REQUIRE(pool.waits(gang));
+  const auto stays =
+      std::find_if(pool.small.begin(), pool.small.end(), [&](JobId job) { return pool.node_of(job) == soonest; });
+  REQUIRE(stays != pool.small.end());
+  pool.story.pass(*pool.story.job(*stays).last_start_at + Duration::seconds(600) - pool.story.now());
+  const core::Decision decision = pool.story.decide();
+  CHECK(test::preempted_in(decision) == 1);
+  CHECK(preempts(decision, *stays));
+  pool.settle_all();
+  CHECK(pool.story.job(gang).size() == 1);
+  CHECK(pool.node_of(gang) == soonest);
+}
+
+TEST_CASE("for a worker of several slots behind jobs of its own priority no scattered slot is kept") {
+  BoundPool pool(2);
+  const NodeId first = pool.story.state().nodes.begin()->first;
+  pool.fill();
+  const NodeId second = pool.add_node(Duration::seconds(600));
+  const JobId gang = pool.submit_wide(0);
+  pool.end_on(first);
+  pool.end_on(second);
+  const JobId next = pool.submit_small();
+  pool.settle_all();
+  CHECK_FALSE(pool.waits(next));
+  CHECK(pool.waits(gang));
+}
 
 TEST_CASE("the free slot beside a victim is kept for the spread job that it was preempted for") {
   VictimPool pool({2});

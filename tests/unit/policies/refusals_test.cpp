@@ -150,6 +150,25 @@ TEST_CASE("no job leaves for nothing: while one is asked the others stay, and ot
   CHECK(pool.story.job(second).state() == core::JobState::kRunning);
 }
 
+TEST_CASE(
+    "a plan counts out one that refuses: another that was to stay gives way in its place, as soon as it refuses") {
+  AskingPool pool({8});
+  const JobId other = pool.running(gang_of(4), 4);
+  const JobId refuses = pool.running(gang_of(4), 4);
+  pool.let_refuse();
+  const JobId waits = pool.submit(gang_of(4), 4);
+  pool.said->sizes[refuses] = 0;
+  pool.said->order = {waits, other, refuses};
+  REQUIRE(AskingPool::asked_in(pool.story.decide()) == Jobs{refuses});
+  pool.answer(refuses, NoticeAnswer::kRefuse);
+  CHECK(AskingPool::asked_in(pool.story.decide()) == Jobs{other});
+  CHECK(pool.story.job(refuses).planned->target.size == 4);
+  CHECK(pool.story.job(other).planned->target.size == 0);
+  pool.answer(other, NoticeAnswer::kDone);
+  CHECK(preempted_by(pool.story.decide()) == Jobs{other});
+  CHECK(pool.story.job(refuses).size() == 4);
+}
+
 TEST_CASE("without the setting, without a grace and where its nodes tell no notices a job is not asked") {
   for (const std::optional<Duration> none : {std::optional<Duration>(), std::optional(Duration())}) {
     AskingPool pool({4});
