@@ -88,6 +88,7 @@ void TenantPlanner::look_at_tree(const PlanRequest& request) {
   with_jobs_.clear();
   needs_.reset(nodes_.size());
   types_.reset(request.view.state);
+  least_prices_.clear();
   held_back_.clear();
   for (const auto& [id, job] : request.view.state.jobs) followed_.insert(id);
 }
@@ -159,7 +160,9 @@ void TenantPlanner::look_up_newest(const ClusterState& state) {
 }
 
 void TenantPlanner::hold_back(const ClusterState& state) {
-  const std::map<JobId, Reason> before = std::exchange(held_back_, beyond_guarantees(state, nodes_, needs_));
+  const std::map<JobId, Reason> before = std::exchange(
+      held_back_,
+      beyond_guarantees(state, nodes_, needs_, [&](const Job& job) { return !least_prices_.allow(state, job); }));
   const auto tell_missing = [&](const std::map<JobId, Reason>& these, const std::map<JobId, Reason>& others) {
     for (const auto& [id, reason] : these) {
       const JobNeed* need = needs_.find(id);

@@ -31,6 +31,7 @@
 #include "base/id_table.hpp"
 #include "core/decide/engine_parts.hpp"
 #include "core/decide/policy.hpp"
+#include "core/place/least_price.hpp"
 #include "core/tenants/asked_types.hpp"
 #include "core/tenants/entitlement.hpp"
 #include "core/tenants/tenant_needs.hpp"
@@ -150,6 +151,7 @@ class TenantPlanner final : public Planner {
   std::vector<std::string> without_;  // that have a plan in the state and no jobs any more
   TenantNeeds needs_;
   AskedTypes types_;
+  LeastPrices least_prices_;
   std::uint64_t needs_revision_ = 0;  // for which with_jobs_ was found
   IdSet<JobId> followed_;
   std::map<JobId, Reason> held_back_;
