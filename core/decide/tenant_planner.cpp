@@ -310,7 +310,8 @@ Status TenantPlanner::divide_types(const PlanRequest& request, StepBudget& budge
     parts = divided();
   }
   for (Leaf* leaf : with_jobs_) {
-    leaf->lacks_type = slots_asked(taken, leaf->node, scarce) < slots_asked(wanted, leaf->node, scarce);
+    const std::int64_t lacks = slots_asked(wanted, leaf->node, scarce) - slots_asked(taken, leaf->node, scarce);
+    leaf->lacks_slots = as_slots(std::max<std::int64_t>(0, lacks));
   }
   return ok_status();
 }
@@ -321,7 +322,7 @@ void TenantPlanner::forget_answers(const PlanRequest& request) {
     leaf->changed = false;
     leaf->targets = {};
     leaf->mark = leaf->before().mark;
-    leaf->lacks_type = false;
+    leaf->lacks_slots = 0;
     if (!rests) leaf->forget_answers();
     leaf->bound({});
   }
@@ -534,7 +535,7 @@ PlanAnswer TenantPlanner::joined(const PlanRequest& request) {
                    .wanted = as_slots(leaf->part.sated ? leaf->part.used : leaf->needs->most),
                    .sated = leaf->part.sated,
                    .of_types = leaf->typed_most,
-                   .lacks_type = leaf->lacks_type,
+                   .lacks_slots = leaf->lacks_slots,
                    .loan = leaf->loan,
                    .counted_use = leaf->counted_use,
                    .mark = std::move(leaf->mark)};

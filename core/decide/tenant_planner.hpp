@@ -87,7 +87,7 @@ class TenantPlanner final : public Planner {
     Part part = {};
     bool expects_sated = false;  // it was, and has not been found to want more
     bool stuck = false;          // takes less than it was offered, and would take more than that if it could
-    bool lacks_type = false;     // it would take more of a type of which there is not enough
+    int lacks_slots = 0;         // it would take more, of types of which there are not enough
 
     [[nodiscard]] const TenantPlan& before() const;                     // the newest plan, or an empty one
     [[nodiscard]] const Answer* answer(std::optional<int> most) const;  // null = it was not asked that

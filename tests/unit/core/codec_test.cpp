@@ -276,6 +276,23 @@ TEST_CASE("What an earlier version stored of pools is read, and says nothing of 
   CHECK(read->pools == story.state().pools);
 }
 
+TEST_CASE("What an earlier version stored of a tenant that lacked a type says that it lacks some slots") {
+  core::ClusterState state;
+  state.tenants = core::TenantTree{.tenants = {{.name = "speech"}, {.name = "vision"}}};
+  state.plan.tenants["speech"] = {.entitled = 2, .wanted = 2, .sated = true, .lacks_slots = 1};
+  state.plan.tenants["vision"] = {.entitled = 2, .wanted = 2, .sated = true};
+  auto written = core::to_json(state);
+  for (const char* tenant : {"speech", "vision"}) {
+    auto& plan = written["tenants"]["plans"][tenant];
+    REQUIRE(plan.erase("lacks_slots") == 1);
+    plan["lacks_type"] = tenant == std::string("speech");
+  }
+  const auto read = core::state_from_json(written);
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  CHECK(read->plan.tenants == state.plan.tenants);
+}
+
 TEST_CASE("A list of a provider that an earlier version stored does not say when it was begun") {
   auto listed = core::to_json(core::Fact(core::PoolListed{"gpu", 13, {{12, "i-0a1", std::nullopt}}, Instant()}));
   listed.erase("begun_at");

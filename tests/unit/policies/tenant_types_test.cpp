@@ -50,7 +50,9 @@ TEST_CASE("a guarantee of a type is had back in one decision from jobs that ask 
   CHECK(preempted_in(pool.story.decide()) == 1);
   CHECK(pool.entitled_to("vision") == 2);
   CHECK(pool.entitled_to("speech") == 2);
-  CHECK(pool.plan("speech").lacks_type);
+  CHECK(pool.plan("speech").lacks_slots == 2);
+  CHECK(pool.plan("speech").wanted_in_all() == 4);
+  CHECK(pool.plan("vision").lacks_slots == 0);
   pool.settle_all();
   CHECK(pool.story.job(claim).size() == 2);
   CHECK(pool.held_of("vision", "new") == 2);
