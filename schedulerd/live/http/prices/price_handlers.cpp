@@ -42,7 +42,9 @@ json render_rule(const Published& seen, const PriceRule& rule) {
 
 // Of nodes that have joined, or that a pool would make.
 bool has_slot_type(const core::ClusterState& state, const std::string& slot_type) {
-  const auto is_of_type = [&](const auto& node) { return node.second.slot_type == slot_type; };
+  const auto is_of_type = [&](const auto& node) {
+    return node.second.slot_type == slot_type && !state.has_gone(node.second);
+  };
   const auto pool_is = [&](const auto& pool) { return pool.second.spec.slot_type == slot_type; };
   const auto& pools = state.pools.pools;
   return std::any_of(state.nodes.begin(), state.nodes.end(), is_of_type) ||
@@ -52,8 +54,9 @@ bool has_slot_type(const core::ClusterState& state, const std::string& slot_type
 bool has_labels(const core::ClusterState& state, const PriceRule& rule) {
   core::Selector selector;
   for (const auto& [key, value] : rule.labels) selector[key] = {value};
-  return std::any_of(state.nodes.begin(), state.nodes.end(),
-                     [&](const auto& node) { return core::matches(node.second, selector); });
+  return std::any_of(state.nodes.begin(), state.nodes.end(), [&](const auto& node) {
+    return core::matches(node.second, selector) && !state.has_gone(node.second);
+  });
 }
 
 std::string labels_text(const PriceRule& rule) {
