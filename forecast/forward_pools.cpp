@@ -78,7 +78,7 @@ std::vector<core::Fact> ForwardPools::take(const core::ClusterState& state) {
     return {joining(state, *node, pool->spec)};
   }
   std::vector<core::Fact> facts{core::PoolNodeDeleted{request}};
-  if (node->node) facts.emplace_back(core::NodeLost{node->node, "given back"});
+  if (node->node) facts.emplace_back(core::NodeLost{node->node, "given back", true});
   facts.emplace_back(list_without(state, *node));
   return facts;
 }

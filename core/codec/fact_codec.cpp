@@ -52,6 +52,7 @@ void fields(auto& archive, codec::Like<NodeJoined> auto& fact) {
 void fields(auto& archive, codec::Like<NodeLost> auto& fact) {
   archive("node", fact.node);
   archive("why", fact.why);
+  archive("given_back", fact.given_back);
 }
 void fields(auto& archive, codec::Like<NodeProbed> auto& fact) {
   archive("node", fact.node);
@@ -425,6 +426,7 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (*name == name_of(NodeJoined{})) body.emplace("moves_states", false);
   if (*name == name_of(NodeJoined{})) body.emplace("gives_notice", false);
   if (*name == name_of(NodeJoined{})) body.emplace("memory_per_slot", nullptr);
+  if (*name == name_of(NodeLost{})) body.emplace("given_back", false);
   if (*name == name_of(WorkerExited{})) body.emplace("never_joined", false);
   if (*name == name_of(WorkerExited{})) body.emplace("never_stepped", false);
   if (*name == name_of(PoolsConfigured{})) tell_no_later_fields_of_specs(body);

@@ -89,6 +89,7 @@ void fields(auto& archive, codec::Like<NodePools> auto& pools) {
   archive("changes", pools.changes);
   archive("changed_at", pools.changed_at);
   archive("forgotten_at", pools.forgotten_at);
+  archive("gone", pools.gone);
 }
 
 // States of earlier versions say less.
@@ -96,6 +97,7 @@ inline void tell_no_later_fields_of_pools(nlohmann::json& pools) {
   tell_no_later_fields_of_specs(pools);
   if (!pools.is_object()) return;
   pools.emplace("forgotten_at", nullptr);
+  pools.emplace("gone", nlohmann::json::array());
   const auto each = [&](const char* name, auto&& tell) {
     if (!pools.contains(name) || !pools[name].is_structured()) return;
     for (auto& element : pools[name]) tell(element);

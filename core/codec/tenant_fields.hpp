@@ -113,7 +113,7 @@ void fields(auto& archive, codec::Like<TenantPlan> auto& plan) {
   archive("wanted", plan.wanted);
   archive("sated", plan.sated);
   archive("of_types", plan.of_types);
-  archive("lacks_type", plan.lacks_type);
+  archive("lacks_slots", plan.lacks_slots);
   archive("loan", plan.loan);
   archive("counted_use", plan.counted_use);
   archive("mark", plan.mark);
@@ -157,11 +157,13 @@ inline void tell_no_later_fields(nlohmann::json& tree) {
   }
 }
 
-// Plans of tenants of earlier versions have none.
+// Plans of tenants of earlier versions have none, or tell only that some slots are lacking.
 inline void tell_no_later_plan_fields(nlohmann::json& plan) {
   if (!plan.is_object()) return;
   plan.emplace("of_types", nlohmann::json::object());
-  plan.emplace("lacks_type", false);
+  const auto lacks = plan.find("lacks_type");
+  plan.emplace("lacks_slots", lacks != plan.end() && *lacks == true ? 1 : 0);
+  plan.erase("lacks_type");
 }
 
 inline nlohmann::json encode_tenants(const ClusterState& state) {

@@ -192,9 +192,11 @@ const DecisionDraft::SlotPrices& DecisionDraft::slot_prices(const Job& job) {
   for (const auto& [id, node] : state_.nodes) {
     if (!node.takes_workers() || !may_run_on(job, node)) continue;
     const Money price = node.price_per_slot_hour;
-    if (!found) found = SlotPrices{price, price};
+    if (!found) found = SlotPrices{.cheapest = price, .dearest = price, .dearest_of = {}};
     found->cheapest = std::min(found->cheapest, price);
     found->dearest = std::max(found->dearest, price);
+    Money& of_type = found->dearest_of.try_emplace(node.slot_type, price).first->second;
+    of_type = std::max(of_type, price);
   }
   return known->second = found.value_or(SlotPrices());
 }
@@ -212,6 +214,21 @@ bool DecisionDraft::may_be_above_cap(const Job& job, int workers) {
   const auto& cap = job.spec.scaling.price_cap;
   if (!cap) return false;
   return slot_prices(job).dearest.count_micros() * workers * job.spec.gpus_per_worker > cap->count_micros();
+}
+
+std::optional<Job> DecisionDraft::asking_within_cap(const Job& job, int workers) {
+  const Money cap = job.spec.scaling.price_cap.value();
+  const std::int64_t slots = std::int64_t{workers} * job.spec.gpus_per_worker;
+  const auto bound = bound_type(state_, job);
+  std::vector<std::string> types;
+  for (const auto& [type, dearest] : slot_prices(job).dearest_of) {
+    const bool may_be_on = !bound || *bound == type;
+    if (may_be_on && dearest.count_micros() * slots <= cap.count_micros()) types.push_back(type);
+  }
+  if (types.empty()) return std::nullopt;
+  Job asks = job;
+  asks.spec.slot_types = std::move(types);
+  return capacity(asks) < workers ? std::nullopt : std::optional(std::move(asks));
 }
 
 std::optional<std::vector<WorkerPlacement>> DecisionDraft::place_within_cap(const Job& job, GangRequest request) {

@@ -128,6 +128,9 @@ class DecisionDraft {
   [[nodiscard]] std::optional<Reason> above_cap(const Job& job, int more);
   // On some node where it may run so many workers of the job are beyond its price cap by themselves.
   [[nodiscard]] bool may_be_above_cap(const Job& job, int workers);
+  // The job as it would be if it asked only for those types on which so many of its workers are within its price cap,
+  // whichever nodes they are on; none: they would not fit on these, were there no other job. Requires: it has a cap.
+  [[nodiscard]] std::optional<Job> asking_within_cap(const Job& job, int workers);
 
   // Whether a job waits that could run once slots are free; growing jobs leave the slots to it.
   void set_queue_waits(bool waits) { queue_waits_ = waits; }
@@ -144,6 +147,7 @@ class DecisionDraft {
   struct SlotPrices {
     Money cheapest;
     Money dearest;
+    std::map<std::string, Money> dearest_of;  // by type
   };
   [[nodiscard]] const SlotPrices& slot_prices(const Job& job);
   void note_leaving_workers(const Intent& intent);

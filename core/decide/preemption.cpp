@@ -302,7 +302,8 @@ std::vector<TargetedJob> Preemption::spared(const std::vector<TargetedJob>& vict
 
 // In the plan's order; where small jobs use up what a tenant can spare and are not enough, the largest first.
 bool Preemption::displace_for(const Job& claimant) {
-  if (!draft_.type_guarantees().cover(claimant, claimant.spec.smallest_slots())) return false;
+  const bool asks_for_nodes = is_choosy(draft_.state().find_job(claimant.id)->spec);  // not for a cap alone
+  if (!asks_for_nodes || !draft_.type_guarantees().cover(claimant, claimant.spec.smallest_slots())) return false;
   const std::vector<TargetedJob> victims = victims_in_way(claimant);
   std::vector<TargetedJob> displaced = displaced_by(claimant);
   if (preempt_of(spared(victims, displaced), claimant)) return true;

@@ -66,8 +66,9 @@ class Reconciler {
     const bool claims =
         job.preemption.room_made && job.spec.gpus_per_worker == 1 && !is_choosy(job.spec) && !has_gang_rule(job.spec);
     if (!claims || entry.target->size <= job.size()) return;
+    if (draft_.may_be_above_cap(job, entry.target->size)) return;  // it claims types
     SlotReservations& reservations = preemption_.reservations();
-    KeptRoom room{.claim = claim_of(entry)};
+    KeptRoom room{.claim = claim_of(draft_, job, entry.target->size)};
     if (!reservations.reserve(room.claim)) {
       room.claim.workers = preemption_.covered_workers(job, room.claim);
       if (room.claim.workers == 0 || !reservations.reserve(room.claim)) return;
@@ -178,12 +179,12 @@ class Reconciler {
     const bool barred = !starts && growth_barred(draft_, job, entry.target->size);
     if (starts && is_too_dear(job)) return;
     if (starts && is_cleared_for(job) && (start_job(draft_, job, *entry.target) || waits_for_nodes(entry))) return;
-    // Dearer nodes may be all there is: no job waits, moves or is preempted for one that they do not suit.
-    if (barred || draft_.may_be_above_cap(job, entry.target->size)) return take(entry);
+    if (barred) return take(entry);
+    if (draft_.may_be_above_cap(job, entry.target->size)) return take_within_cap(entry);
     if (has_gang_rule(job.spec)) return take_by_rules(entry);
     if (is_choosy(job.spec)) return take_choosy(entry);
     if (rule_ != LineRule::kReserves) return take(entry);
-    SlotClaim claim = claim_of(entry);
+    SlotClaim claim = claim_of(draft_, job, entry.target->size);
     if (may_take(claim) && fits_now(claim)) {
       take(entry);
       if (draft_.changed(job.id) || !starts) return;
@@ -199,10 +200,19 @@ class Reconciler {
     take(entry);                                                       // nothing is left to take: this says why
   }
 
-  SlotClaim claim_of(const TargetedJob& entry) {
-    return {.workers = entry.target->size - entry.job->size(),
-            .slots_each = entry.job->spec.gpus_per_worker,
-            .types = types_claimed_by(*entry.job)};
+  // Dearer nodes may be all there is: no job waits, moves or is preempted for one that they do not suit. It claims as
+  // one that asks for the types of which no node is too dear.
+  void take_within_cap(const TargetedJob& entry) {
+    const Job& job = *entry.job;
+    const bool starts = job.state() == JobState::kPending;
+    if (starts && start_job(draft_, job, *entry.target)) return;
+    std::optional<Job> asks;
+    if (rule_ == LineRule::kReserves) {
+      asks = draft_.asking_within_cap(job, starts ? job.spec.elastic.sizes.front() : entry.target->size);
+    }
+    if (!starts) return asks ? grow_choosy(entry, *asks) : plan_size(draft_, job, *entry.target);
+    if (!asks) return leave(entry, lacks_slots(job));
+    has_gang_rule(job.spec) ? wait_by_rules(entry, *asks) : wait_choosy(entry, *asks);
   }
 
   // By preemption. Where the limits on that hold it up, at least for what a guarantee covers, which `claim` is then.
@@ -229,14 +239,6 @@ class Reconciler {
       reserve(each.claim);
       preemption_.limits().keep_for({*each.job, each.claim.slots()});
     }
-  }
-
-  // Where all its workers have to be on slots of one type and there are several: those that it may be on.
-  std::optional<std::vector<std::string>> types_claimed_by(const Job& job) {
-    const FreeSlots& slots = draft_.free_slots();
-    if (job.spec.mixed_types || !slots.has_several_types()) return std::nullopt;
-    if (const auto bound = bound_type(draft_.state(), job)) return std::vector<std::string>{*bound};
-    return std::vector<std::string>(slots.types().begin(), slots.types().end());
   }
 
   // Behind a gang of several slots that waits, all wait; such a gang waits behind every job that does.
@@ -333,7 +335,7 @@ class Reconciler {
   // Of the places at which it may wait that at which room comes; else the first at which others make room now, or are
   // going to, or the first of all. None: all are closed.
   std::optional<WaitsAt> find_place(const Job& job) {
-    if (is_closed_for(job)) {
+    if (closed_for_.contains(node_demand(job.spec)) || is_closed_for(job)) {
       closed_for_.insert(node_demand(job.spec));
       return std::nullopt;
     }
@@ -363,31 +365,35 @@ class Reconciler {
     return moves == places.end() ? places.begin() : moves;
   }
 
-  // If it finds no room, it waits for slots of the nodes that it asks for, and other jobs move away for it; slots of
-  // other nodes go to those behind it.
   void take_choosy(const TargetedJob& entry) {
     const Job& job = *entry.job;
-    if (job.state() != JobState::kPending) return grow_choosy(entry);
+    if (job.state() != JobState::kPending) return grow_choosy(entry, job);
     // Behind one that asks for the same it finds every node closed.
     if (closed_for_.contains(node_demand(job.spec))) return leave_behind(entry);
-    if (start_job(draft_, job, *entry.target)) return;
-    const std::optional<WaitsAt> at = find_place(job);
+    if (!start_job(draft_, job, *entry.target)) wait_choosy(entry, job);
+  }
+
+  // It waits for slots of the nodes for which it claims to ask, and other jobs move away for it; slots of other nodes
+  // go to those behind it.
+  void wait_choosy(const TargetedJob& entry, const Job& asks) {
+    const Job& job = *entry.job;
+    const std::optional<WaitsAt> at = find_place(asks);
     if (!at) {
       draft_.set_unsettled();
       return leave_behind(entry);
     }
     if (!at->comes() && waits_for_nodes(entry)) return;
     if (!at->room.coming) draft_.set_unsettled();
-    leave(entry, told_of_room(draft_, at->room, job, at->lacks));
+    leave(entry, told_of(job, at->room, at->lacks));
     if (at->comes() || !keeps_nodes(job)) wait_at(job, *at);
   }
 
   // Jobs give way for what it is to have more, and it is kept until it is there.
-  void grow_choosy(const TargetedJob& entry) {
+  void grow_choosy(const TargetedJob& entry, const Job& claimant) {
     const Job& job = *entry.job;
     const int more = entry.target->size - job.size();
     if (rule_ == LineRule::kReserves && more > 0 && preemption_.frees_slots()) {
-      Job asks = job;
+      Job asks = claimant;
       asks.spec.elastic.sizes = {more};
       if (const auto type = bound_type(draft_.state(), job)) asks.spec.slot_types = {*type};
       const bool is_open = !closed_for_.contains(node_demand(asks.spec));
@@ -402,7 +408,12 @@ class Reconciler {
   }
 
   void leave_behind(const TargetedJob& entry) {
-    leave(entry, told_of_room(draft_, {}, *entry.job, {.needed = entry.job->spec.smallest_slots()}));
+    leave(entry, told_of(*entry.job, {}, {.needed = entry.job->spec.smallest_slots()}));
+  }
+
+  // Of one that asks for any nodes, and for these because of its cap, no more than what it lacks.
+  [[nodiscard]] Reason told_of(const Job& job, const TypeRoom& room, const reason::WaitingForSlots& lacks) const {
+    return is_choosy(job.spec) ? told_of_room(draft_, room, job, lacks) : Reason(lacks);
   }
 
   // No node on which the job may run is open.
@@ -426,11 +437,15 @@ class Reconciler {
     const bool starts = job.state() == JobState::kPending;
     // What is free on the nodes that an exclusive job has to itself is no room that others leave.
     if (!starts && job.spec.placement.exclusive) return plan_size(draft_, job, *entry.target);
-    if (!starts) return grow_choosy(entry);
-    if (start_job(draft_, job, *entry.target)) return;
+    if (!starts) return grow_choosy(entry, job);
+    if (!start_job(draft_, job, *entry.target)) wait_by_rules(entry, job);
+  }
+
+  void wait_by_rules(const TargetedJob& entry, const Job& asks) {
+    const Job& job = *entry.job;
     draft_.set_unsettled();
     const Reason lacks = waits_by_rules(draft_.state(), draft_.free_slots(), job);
-    if (const std::optional<WaitsAt> at = find_place(job)) {
+    if (const std::optional<WaitsAt> at = find_place(asks)) {
       if (!at->comes() && waits_for_nodes(entry)) return;
       if (job.spec.placement.strategy == TopologyStrategy::kStrictPack) {
         wait_at(job, *at);

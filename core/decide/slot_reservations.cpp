@@ -9,8 +9,24 @@
 #include "core/place/arrangement.hpp"
 #include "core/place/clearing.hpp"
 #include "core/state/membership.hpp"
+#include "core/state/type_records.hpp"
 
 namespace tidepool::core {
+namespace {
+
+// Where all its workers have to be on slots of one type and there are several: those that it may be on.
+std::optional<std::vector<std::string>> types_claimed_by(DecisionDraft& draft, const Job& job) {
+  const FreeSlots& slots = draft.free_slots();
+  if (job.spec.mixed_types || !slots.has_several_types()) return std::nullopt;
+  if (const auto bound = bound_type(draft.state(), job)) return std::vector<std::string>{*bound};
+  return std::vector<std::string>(slots.types().begin(), slots.types().end());
+}
+
+}  // namespace
+
+SlotClaim claim_of(DecisionDraft& draft, const Job& job, int size) {
+  return {.workers = size - job.size(), .slots_each = job.spec.gpus_per_worker, .types = types_claimed_by(draft, job)};
+}
 
 bool releases_slots(const ClusterState& state, const Job& job) {
   return std::any_of(job.membership.workers.begin(), job.membership.workers.end(),

@@ -23,6 +23,9 @@ struct SlotClaim {
   [[nodiscard]] int slots() const { return workers * slots_each; }
 };
 
+// What a job that asks for no particular nodes lacks to this size.
+[[nodiscard]] SlotClaim claim_of(DecisionDraft& draft, const Job& job, int size);
+
 // Some of its workers are on their way out: their slots will be free without a further decision.
 [[nodiscard]] bool releases_slots(const ClusterState& state, const Job& job);
 

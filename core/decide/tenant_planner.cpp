@@ -90,6 +90,7 @@ void TenantPlanner::look_at_tree(const PlanRequest& request) {
   with_jobs_.clear();
   needs_.reset(nodes_.size());
   types_.reset(request.view.state);
+  least_prices_.clear();
   held_back_.clear();
   for (const auto& [id, job] : request.view.state.jobs) followed_.insert(id);
 }
@@ -161,7 +162,9 @@ void TenantPlanner::look_up_newest(const ClusterState& state) {
 }
 
 void TenantPlanner::hold_back(const ClusterState& state) {
-  const std::map<JobId, Reason> before = std::exchange(held_back_, beyond_guarantees(state, nodes_, needs_));
+  const std::map<JobId, Reason> before = std::exchange(
+      held_back_,
+      beyond_guarantees(state, nodes_, needs_, [&](const Job& job) { return !least_prices_.allow(state, job); }));
   const auto tell_missing = [&](const std::map<JobId, Reason>& these, const std::map<JobId, Reason>& others) {
     for (const auto& [id, reason] : these) {
       const JobNeed* need = needs_.find(id);
@@ -309,7 +312,8 @@ Status TenantPlanner::divide_types(const PlanRequest& request, StepBudget& budge
     parts = divided();
   }
   for (Leaf* leaf : with_jobs_) {
-    leaf->lacks_type = slots_asked(taken, leaf->node, scarce) < slots_asked(wanted, leaf->node, scarce);
+    const std::int64_t lacks = slots_asked(wanted, leaf->node, scarce) - slots_asked(taken, leaf->node, scarce);
+    leaf->lacks_slots = as_slots(std::max<std::int64_t>(0, lacks));
   }
   return ok_status();
 }
@@ -320,7 +324,7 @@ void TenantPlanner::forget_answers(const PlanRequest& request) {
     leaf->changed = false;
     leaf->targets = {};
     leaf->mark = leaf->before().mark;
-    leaf->lacks_type = false;
+    leaf->lacks_slots = 0;
     if (!rests) leaf->forget_answers();
     leaf->bound({});
   }
@@ -533,7 +537,7 @@ PlanAnswer TenantPlanner::joined(const PlanRequest& request) {
                    .wanted = as_slots(leaf->part.sated ? leaf->part.used : leaf->needs->most),
                    .sated = leaf->part.sated,
                    .of_types = leaf->typed_most,
-                   .lacks_type = leaf->lacks_type,
+                   .lacks_slots = leaf->lacks_slots,
                    .loan = leaf->loan,
                    .counted_use = leaf->counted_use,
                    .mark = std::move(leaf->mark)};

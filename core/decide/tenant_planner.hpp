@@ -31,6 +31,7 @@
 #include "base/id_table.hpp"
 #include "core/decide/engine_parts.hpp"
 #include "core/decide/policy.hpp"
+#include "core/place/least_price.hpp"
 #include "core/tenants/asked_types.hpp"
 #include "core/tenants/entitlement.hpp"
 #include "core/tenants/tenant_needs.hpp"
@@ -86,7 +87,7 @@ class TenantPlanner final : public Planner {
     Part part = {};
     bool expects_sated = false;  // it was, and has not been found to want more
     bool stuck = false;          // takes less than it was offered, and would take more than that if it could
-    bool lacks_type = false;     // it would take more of a type of which there is not enough
+    int lacks_slots = 0;         // it would take more, of types of which there are not enough
 
     [[nodiscard]] const TenantPlan& before() const;                     // the newest plan, or an empty one
     [[nodiscard]] const Answer* answer(std::optional<int> most) const;  // null = it was not asked that
@@ -151,6 +152,7 @@ class TenantPlanner final : public Planner {
   std::vector<std::string> without_;  // that have a plan in the state and no jobs any more
   TenantNeeds needs_;
   AskedTypes types_;
+  LeastPrices least_prices_;
   std::uint64_t needs_revision_ = 0;  // for which with_jobs_ was found
   IdSet<JobId> followed_;
   std::map<JobId, Reason> held_back_;

@@ -350,8 +350,9 @@ Reason told_of_room(const DecisionDraft& draft, const TypeRoom& room, const Job&
 }
 
 std::optional<Instant> next_look_for_room(const Job& waiting, Instant after) {
-  const bool is_gang = waiting.spec.gpus_per_worker > 1 && waiting.planned && waiting.planned->target.size > 0;
-  if (waiting.state() != JobState::kPending || !(is_choosy(waiting.spec) || is_gang)) return std::nullopt;
+  const bool is_bound = waiting.spec.gpus_per_worker > 1 || waiting.spec.scaling.price_cap;
+  const bool claims = is_bound && waiting.planned && waiting.planned->target.size > 0;
+  if (waiting.state() != JobState::kPending || !(is_choosy(waiting.spec) || claims)) return std::nullopt;
   const int looks = looks_for_room(waiting, after);
   if (looks == kLooksMax) return std::nullopt;
   return waiting_since(waiting) + Duration::seconds(std::int64_t{1} << looks);

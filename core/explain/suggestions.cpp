@@ -186,7 +186,7 @@ void suggest_quarantined(const ClusterState& state, const Node& node, Explanatio
 // The first that the job may run on.
 void suggest_lost(const ClusterState& state, const Job& job, Explanation& out) {
   for (const auto& [id, node] : state.nodes) {
-    if (node.state != NodeState::kLost || !may_run_on(job, node)) continue;
+    if (node.state != NodeState::kLost || state.has_gone(node) || !may_run_on(job, node)) continue;
     out.advice.push_back(advice_for_admin("bring back " + node.name + ", whose agent is away"));
     return;
   }

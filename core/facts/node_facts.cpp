@@ -119,6 +119,7 @@ Status apply(StateChange& change, const NodeJoined& fact) {
     ++change.state().next_node;
   }
   Node& node = change.node(fact.node);
+  change.state().pools.set_gone(fact.node, false);
   const bool was_up = known && node.state == NodeState::kUp;
   node.name = fact.name;
   node.state = NodeState::kUp;
@@ -147,11 +148,17 @@ Status apply(StateChange& change, const NodeLost& fact) {
   const Node* known = change.state().find_node(fact.node);
   if (known == nullptr) return not_found("there is no " + fact.node.text());
   if (known->state == NodeState::kLost) return ok_status();
+  if (fact.given_back) prices_until_now(change);
   Node& node = change.node(fact.node);
   node.state = NodeState::kLost;
   change.capacity_changed();
-  change.emit("node.lost", node, {{"name", node.name}, {"why", fact.why}});
-  note_loss(change, fact.node, fact.why);
+  if (fact.given_back) {
+    change.state().pools.set_gone(fact.node, true);
+    price_anew(change);
+  } else {
+    change.emit("node.lost", node, {{"name", node.name}, {"why", fact.why}});
+    note_loss(change, fact.node, fact.why);
+  }
   mark_node_lost(change, workers_on(node), fact.why);
   return ok_status();
 }

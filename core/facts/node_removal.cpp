@@ -42,6 +42,16 @@ Status check_removable(const ClusterState& state, const Node& node) {
 
 }  // namespace
 
+std::vector<NodeId> removable_of_pools(const ClusterState& state) {
+  std::vector<NodeId> removable;
+  for (const NodeId id : state.pools.gone) {
+    const Node* node = state.find_node(id);
+    const bool is_counted_on = node == nullptr || state.pools.find_node(id) != nullptr;
+    if (!is_counted_on && check_removable(state, *node).ok()) removable.push_back(id);
+  }
+  return removable;
+}
+
 Status apply(StateChange& change, const NodeRemoved& fact) {
   const Node* node = change.state().find_node(fact.node);
   if (node == nullptr) return not_found("there is no " + fact.node.text());
@@ -50,6 +60,7 @@ Status apply(StateChange& change, const NodeRemoved& fact) {
   change.emit("node.removed", *node, {{"name", node->name}});
   remove_exited_workers(change, workers_on(*node), {.detail = "its node was removed"});
   forget_pool_node(change, fact.node);
+  change.state().pools.set_gone(fact.node, false);
   set_own_price(change, change.node(fact.node), Money());
   change.state().nodes.erase(fact.node);
   change.nodes_changed();

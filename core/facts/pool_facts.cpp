@@ -70,8 +70,9 @@ void forget(StateChange& change, NodeRequest request, const char* why) {
   emit(change, "pool.node_gone", gone, {{"why", why}});
   prices_until_now(change);
   drop(change, request);
-  price_anew(change);
   const Node* known = change.state().find_node(gone.node);
+  if (known != nullptr) change.state().pools.set_gone(gone.node, true);
+  price_anew(change);
   if (known == nullptr || known->state == NodeState::kUp) return;
   IdSet<WorkerId> owners(known->owners.begin(), known->owners.end());
   owners.erase(WorkerId());

@@ -30,6 +30,7 @@ Repricing priced_by(PriceList list, const ClusterState& state, std::int64_t unix
   found.prices.next_change_us = next_change_us(found.prices.list, unix_us);
   const auto pools = found.prices.list.empty() ? std::map<NodeId, const NodePool*>() : state.pools.by_node();
   for (const auto& [id, node] : state.nodes) {
+    if (state.has_gone(node)) continue;
     const Money own = own_price(state, node);
     const auto pool = pools.find(id);
     const NodePool* of_node = pool == pools.end() ? nullptr : pool->second;

@@ -238,6 +238,11 @@ struct ClusterState {
   // Copies the job if a reader shares it. Requires: the job exists.
   [[nodiscard]] Job& mutable_job(JobId id);
 
+  // Its pool has given it back, or its provider has taken it, and its agent is lost: it is there only for what refers
+  // to it, and is shown nowhere.
+  [[nodiscard]] bool has_gone(const Node& node) const {
+    return node.state == NodeState::kLost && pools.has_gone(node.id);
+  }
   [[nodiscard]] int slots_total() const;  // of nodes that are up
   [[nodiscard]] int slots_free() const;   // of nodes that are up and take new workers
 };

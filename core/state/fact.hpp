@@ -82,6 +82,7 @@ struct NodeJoined {
 struct NodeLost {
   NodeId node;
   std::string why;
+  bool given_back = false;  // as its pool wanted (NodePools::gives_back), so no event tells it
 };
 // The agent has measured its devices, at joining or since. Replaces what was known.
 struct NodeProbed {
@@ -126,7 +127,8 @@ struct DetectorConfigured {
 struct NodeFaultsCleared {
   NodeId node;
 };
-// The node does not come back: it leaves the state. Only of one that is lost.
+// The node does not come back: it leaves the state. Only of one that is lost; of those of pools no user has to ask for
+// it (node_removal.hpp).
 struct NodeRemoved {
   NodeId node;
 };

@@ -62,6 +62,22 @@ const PoolNode* NodePools::find_node(NodeId node) const {
   return !node || found == nodes.end() ? nullptr : &found->second;
 }
 
+void NodePools::set_gone(NodeId node, bool is_gone) {
+  const auto at = std::lower_bound(gone.begin(), gone.end(), node);
+  const bool is_there = at != gone.end() && *at == node;
+  if (is_gone && !is_there) gone.insert(at, node);
+  if (!is_gone && is_there) gone.erase(at);
+}
+
+bool NodePools::has_gone(NodeId node) const {
+  return std::binary_search(gone.begin(), gone.end(), node);
+}
+
+bool NodePools::gives_back(NodeId node) const {
+  const PoolNode* mine = find_node(node);
+  return mine != nullptr ? mine->state == PoolNodeState::kReleasing : has_gone(node);
+}
+
 std::map<NodeId, const NodePool*> NodePools::by_node() const {
   std::map<NodeId, const NodePool*> found;
   for (const auto& [request, mine] : nodes) {

@@ -111,12 +111,19 @@ struct NodePools {
   std::uint64_t changes = 0;                 // things that happened outside of the engine and may change what is needed
   Instant changed_at;                        // the newest of them
   std::optional<Instant> forgotten_at = {};  // when a node left `nodes` last
+  // Of which the machines are no more, or go and have lost their agents; ascending. Until they leave the state, or an
+  // agent joins as one of them again.
+  std::vector<NodeId> gone = {};
   bool operator==(const NodePools&) const = default;
 
   [[nodiscard]] const NodePool* find(const std::string& pool) const;
   [[nodiscard]] const PoolNode* find_node(NodeRequest request) const;
   [[nodiscard]] const PoolNode* find_name(const std::string& name) const;
   [[nodiscard]] const PoolNode* find_node(NodeId node) const;
+  void set_gone(NodeId node, bool is_gone);
+  [[nodiscard]] bool has_gone(NodeId node) const;
+  // Its machine goes or has gone as its pool wanted: that its agent is missed then is nobody's trouble.
+  [[nodiscard]] bool gives_back(NodeId node) const;
   // The pools of all nodes that have joined.
   [[nodiscard]] std::map<NodeId, const NodePool*> by_node() const;
   // Nodes of the pool, and those of them that are not on their way out.

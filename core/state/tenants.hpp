@@ -109,13 +109,15 @@ struct TenantPlan {
   bool sated = false;
   // Of types that jobs ask for beyond what there is: slots that its jobs that ask for them may have. Not named: all.
   std::map<std::string, int> of_types{};
-  bool lacks_type = false;  // its jobs would have more of one of these
+  int lacks_slots = 0;  // that its jobs would have more of these types, as far as that is known
   // Slots held beyond its guarantee while others wanted more: decayed mean over the half-life. A mean and no account:
   // in millionths a second's part of one slot would be cut to nothing under a half-life of a year.
   double loan = 0;
   Duration counted_use;  // TenantUse::slot_time that is in it
   Mark mark;             // of the policy, which plans for each tenant by itself
-  [[nodiscard]] bool wants_more() const { return !sated || lacks_type; }
+  [[nodiscard]] bool wants_more() const { return !sated || lacks_slots > 0; }
+  // `wanted`, with what of scarce types its jobs are not given.
+  [[nodiscard]] int wanted_in_all() const { return sated ? wanted + lacks_slots : wanted; }
   bool operator==(const TenantPlan&) const = default;
 };
 

@@ -44,15 +44,16 @@ class FirmSlots {
 }  // namespace
 
 std::map<JobId, Reason> beyond_guarantees(const ClusterState& state, const std::vector<TenantNode>& nodes,
-                                          const TenantNeeds& needs) {
+                                          const TenantNeeds& needs,
+                                          const std::function<bool(const Job&)>& is_too_dear) {
   FirmSlots firm(nodes);
-  std::vector<std::tuple<int, Instant, JobId>> waiting;
+  std::vector<std::tuple<bool, int, Instant, JobId>> waiting;
   for (const TenantNeeds::Sums& of_tenant : needs.by_tenant()) {
     for (const JobId id : of_tenant.firm) {
       const Job& job = *state.find_job(id);
       const JobNeed& need = *needs.find(id);
       if (holds_nothing(job)) {
-        waiting.emplace_back(-job.spec.priority, job.submitted_at, id);
+        waiting.emplace_back(is_too_dear(job), -job.spec.priority, job.submitted_at, id);
       } else {
         firm.add(need.tenant.value(), need.firm);
       }
@@ -60,7 +61,7 @@ std::map<JobId, Reason> beyond_guarantees(const ClusterState& state, const std::
   }
   std::sort(waiting.begin(), waiting.end());
   std::map<JobId, Reason> beyond;
-  for (const auto& [priority, submitted, id] : waiting) {
+  for (const auto& [too_dear, priority, submitted, id] : waiting) {
     const JobNeed& need = *needs.find(id);
     const std::size_t leaf = need.tenant.value();
     if (const auto full = firm.full(leaf, need.firm)) {

@@ -2,6 +2,7 @@
 // of their tenant and of those above it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -12,8 +13,11 @@
 namespace tidepool::core {
 
 // The waiting ones for which those guarantees have no room beside the others of that kind, with what they are told. The
-// highest priority comes first, then the longest wait. `nodes`: the state's tree; `needs`: of its jobs.
+// highest priority comes first, then the longest wait; after all others those that no slot is cheap enough for, so that
+// they hold up none, and find no more than their part when a price falls. `nodes`: the state's tree; `needs`: of its
+// jobs.
 [[nodiscard]] std::map<JobId, Reason> beyond_guarantees(const ClusterState& state, const std::vector<TenantNode>& nodes,
-                                                        const TenantNeeds& needs);
+                                                        const TenantNeeds& needs,
+                                                        const std::function<bool(const Job&)>& is_too_dear);
 
 }  // namespace tidepool::core

@@ -88,8 +88,9 @@ void take_loss(const AgentLostItem& item, TurnBatch& batch) {
   const auto& [engine, executor, newest] = batch.leader();
   const NodeId node = engine.node_id_for(item.node);
   if (batch.state().find_node(node) == nullptr) return;
-  batch.note(NodeLostNote{node, item.node, item.why});
-  (void)batch.learn(core::NodeLost{node, item.why});
+  const bool is_given_back = batch.state().pools.gives_back(node);
+  if (!is_given_back) batch.note(NodeLostNote{node, item.node, item.why});
+  (void)batch.learn(core::NodeLost{node, item.why, is_given_back});
   newest.forget_workers_of(node, batch.state());
 }
 

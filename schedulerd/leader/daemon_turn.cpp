@@ -5,6 +5,7 @@
 
 #include "base/first_after.hpp"
 #include "base/overloaded.hpp"
+#include "core/facts/node_removal.hpp"
 #include "schedulerd/leader/agent_reports.hpp"
 #include "schedulerd/leader/node_trust.hpp"
 #include "schedulerd/leader/turn_batch.hpp"
@@ -48,6 +49,7 @@ Result<TurnResult> DaemonTurn::run(std::vector<TurnItem> items, Instant now, Tur
   give_up_late_round(batch);
   give_up_late_moves(batch);
   learn_clock(batch);
+  remove_given_back(batch);
   const auto due = engine_.next_due();
   if (batch.changed() || more_to_decide_ || (due && *due <= now)) decide(batch, times);
   TurnResult result = batch.take();
@@ -131,6 +133,12 @@ void DaemonTurn::learn_settings(TurnBatch& batch) {
 void DaemonTurn::learn_clock(TurnBatch& batch) {
   const auto due = engine_.clock_due();
   if (due && *due <= batch.engine_now()) (void)batch.learn(core::ClockAdvanced{});
+}
+
+// Nobody has to ask for it.
+void DaemonTurn::remove_given_back(TurnBatch& batch) {
+  if (!batch.changed()) return;
+  for (const NodeId node : core::removable_of_pools(state())) (void)batch.learn(core::NodeRemoved{node});
 }
 
 // A question that is asked no more, because another file is active or none, is awaited no more.

@@ -69,6 +69,7 @@ class DaemonTurn {
   // What the daemon is configured with and the state has otherwise.
   void learn_settings(TurnBatch& batch);
   void learn_clock(TurnBatch& batch);
+  void remove_given_back(TurnBatch& batch);
   void decide(TurnBatch& batch, core::StageTimes* times);
   // False: the plan breaks a law.
   [[nodiscard]] bool is_lawful(const core::Decision& decision, TurnBatch& batch, core::StageTimes* times);

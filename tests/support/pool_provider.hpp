@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/facts/node_removal.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "tests/support/simulated_world.hpp"
 
@@ -48,6 +49,7 @@ class PoolProvider {
     for (const auto& [name, pool] : pools.pools) {
       if (rng_.chance(0.3)) list(name);
     }
+    for (const NodeId node : core::removable_of_pools(world_.state())) REQUIRE(world_.learn(core::NodeRemoved{node}));
   }
   void list(const std::string& pool) {
     core::PoolListed listed{

@@ -112,7 +112,7 @@ class SimulatedWorld {
       agent.connected = false;
       agent.has_ended = true;
       agent.unsent.clear();
-      learn(core::NodeLost{id, "no heartbeat"});
+      learn(core::NodeLost{id, "no heartbeat", state().pools.gives_back(id)});
     }
   }
 
@@ -147,7 +147,7 @@ class SimulatedWorld {
     if (!agent.connected) return rejoin(id);
     if (rng_.chance(0.3)) return rejoin(id);  // a blip: back before it was missed
     agent.connected = false;
-    learn(core::NodeLost{id, "no heartbeat"});
+    learn(core::NodeLost{id, "no heartbeat", state().pools.gives_back(id)});
   }
 
   // A lost node is removed, and another machine takes its name.

@@ -129,6 +129,7 @@ void list_nodes(Rest& rest, Call call) {
   const auto& nodes = call.seen->state.nodes;
   PageBuilder builder("nodes", page->limit);
   for (auto node = nodes.upper_bound(NodeId(page->after.value_or(0))); node != nodes.end(); ++node) {
+    if (call.seen->state.has_gone(node->second)) continue;
     if (!builder.add(node->first.number(), render_node(rest.seen_by(call), node->second))) break;
   }
   call.reply(200, std::move(builder).body(call.seen->as_of_seq));

@@ -37,7 +37,7 @@ std::string utc_text_of(std::int64_t unix_us) {
 json render_window(const Published& seen, const core::MaintenanceWindow& window) {
   json nodes = json::array();
   for (const auto& [id, node] : seen.state.nodes) {
-    if (core::matches(node, window.selector)) nodes.push_back(id.text());
+    if (!seen.state.has_gone(node) && core::matches(node, window.selector)) nodes.push_back(id.text());
   }
   return {{"id", core::window_name(window.number)},
           {"state", standing(seen, window)},

@@ -194,6 +194,7 @@ void Metrics::Series::set_gauges(const Published& seen) {
   std::map<std::string, int> by_node = {{"up", 0},      {"cordoned", 0}, {"draining", 0},
                                         {"drained", 0}, {"unsteady", 0}, {"lost", 0}};
   for (const auto& [id, node] : seen.state.nodes) {
+    if (seen.state.has_gone(node)) continue;
     const bool up = node.state == core::NodeState::kUp;
     ++by_node[state_of(node)];
     all += static_cast<int>(node.owners.size());

@@ -114,7 +114,7 @@ std::vector<core::Fact> one_of_each() {
           core::JobCheckpointRequested{JobId(2)},
           core::JobChanged{JobId(2), full_spec()},
           core::NodeJoined{NodeId(3), "local", 4, "cpu", Money::micros(17), {WorkerId(4), WorkerId(5)}},
-          core::NodeLost{NodeId(3), "no heartbeat"},
+          core::NodeLost{NodeId(3), "no heartbeat", true},
           core::NodeProbed{NodeId(3), {{"cpu", 41.5, 12.25}}},
           core::NodeCordonChanged{NodeId(3), true},
           core::NodeLabelled{NodeId(3), {{"rack", "r1"}, {"disk", std::nullopt}}},
@@ -267,6 +267,7 @@ TEST_CASE("What an earlier version stored of pools is read, and says nothing of 
   REQUIRE(state["pools"]["nodes"].size() == 1);
   state["pools"]["nodes"][0][1].erase("ended_at");
   state["pools"].erase("forgotten_at");
+  state["pools"].erase("gone");
   state["pools"]["pools"]["gpu"]["spec"].erase("made_by");
   state["pools"]["pools"]["gpu"].erase("list_backoff");
   state["pools"]["pools"]["gpu"].erase("list_fails_since");
@@ -274,6 +275,31 @@ TEST_CASE("What an earlier version stored of pools is read, and says nothing of 
   INFO((read.ok() ? std::string() : read.error().message));
   REQUIRE(read.ok());
   CHECK(read->pools == story.state().pools);
+}
+
+TEST_CASE("What an earlier version stored of a tenant that lacked a type says that it lacks some slots") {
+  core::ClusterState state;
+  state.tenants = core::TenantTree{.tenants = {{.name = "speech"}, {.name = "vision"}}};
+  state.plan.tenants["speech"] = {.entitled = 2, .wanted = 2, .sated = true, .lacks_slots = 1};
+  state.plan.tenants["vision"] = {.entitled = 2, .wanted = 2, .sated = true};
+  auto written = core::to_json(state);
+  for (const char* tenant : {"speech", "vision"}) {
+    auto& plan = written["tenants"]["plans"][tenant];
+    REQUIRE(plan.erase("lacks_slots") == 1);
+    plan["lacks_type"] = tenant == std::string("speech");
+  }
+  const auto read = core::state_from_json(written);
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  CHECK(read->plan.tenants == state.plan.tenants);
+}
+
+TEST_CASE("A node that an earlier version lost was not given back") {
+  auto lost = core::to_json(core::Fact(core::NodeLost{NodeId(3), "no heartbeat", true}));
+  REQUIRE(lost.erase("given_back") == 1);
+  const auto read = core::fact_from_json(lost);
+  REQUIRE(read.ok());
+  CHECK_FALSE(std::get<core::NodeLost>(*read).given_back);
 }
 
 TEST_CASE("A list of a provider that an earlier version stored does not say when it was begun") {

@@ -1,6 +1,7 @@
 // What the lists of providers tell of nodes, and what it means that one lacks a node or does not come.
 #include <catch2/catch.hpp>
 
+#include "core/facts/node_removal.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "tests/support/pool_story.hpp"
 
@@ -170,6 +171,93 @@ TEST_CASE("an end that a provider brings forward is news, empties the node, and 
   CHECK(story.state().find_node(node)->drain->deadline == story.now() + Duration::seconds(7));
   story.learn(story.list_of({1}, Duration::seconds(600)));
   CHECK(story.state().find_node(node)->drain->deadline == story.now() + Duration::seconds(7));
+}
+
+namespace {
+
+// A node of the pool, on which a job has run.
+struct UsedNode : PoolStory {
+  UsedNode() {
+    used_by = submit({.min = 1, .max = 1, .grace = Duration::seconds(5)});
+    REQUIRE(plan().size() == 1);
+    id = joins(1);
+    settle(used_by);
+  }
+  // It holds nothing for a minute, and its provider is told to end it.
+  void give_back() {
+    pass(Duration::seconds(60));
+    REQUIRE(plan().size() == 1);
+    REQUIRE(asked(1).state == core::PoolNodeState::kReleasing);
+    learn(core::PoolNodeDeleted{1});
+  }
+  // As the daemon learns it.
+  void lose_agent() { learn(core::NodeLost{id, "no heartbeat", state().pools.gives_back(id)}); }
+  [[nodiscard]] bool has_gone() const { return state().has_gone(*state().find_node(id)); }
+  [[nodiscard]] std::vector<NodeId> removable() const { return core::removable_of_pools(state()); }
+
+  JobId used_by;
+  NodeId id;
+};
+
+}  // namespace
+
+TEST_CASE("a node that was given back raises no alarm, and may leave the state once its provider lists it no more") {
+  const bool is_lost_first = GENERATE(true, false);
+  CAPTURE(is_lost_first);
+  UsedNode story;
+  story.learn(core::PricesConfigured{
+      {{{.name = "all", .entries = {{.from_us = story.now().count_us(), .price = Money::micros(1'000'000)}}}}}});
+  story.ends(story.used_by);
+  story.give_back();
+  if (is_lost_first) story.lose_agent();
+  CHECK(story.has_gone() == is_lost_first);
+  CHECK(story.removable().empty());
+  story.lists({});
+  REQUIRE(story.state().pools.find_node(1) == nullptr);
+  if (!is_lost_first) {
+    CHECK(story.removable().empty());
+    story.lose_agent();
+  }
+  CHECK(story.has_gone());
+  CHECK(story.state().prices->nodes.empty());
+  CHECK(story.count("node.lost") == 0);
+  CHECK(story.removable() == std::vector{story.id});
+  story.learn(core::NodeRemoved{story.id});
+  CHECK(story.state().nodes.empty());
+  CHECK(story.state().pools.gone.empty());
+}
+
+TEST_CASE("a node that is lost while its pool counts on it is told, and gone once its provider lists it no more") {
+  UsedNode story;
+  story.lose_agent();
+  CHECK(story.count("node.lost") == 1);
+  CHECK_FALSE(story.has_gone());
+  story.lists({});
+  CHECK(story.has_gone());
+  CHECK(story.removable() == std::vector{story.id});
+}
+
+TEST_CASE("a node that was given back is there for a job that would go on from its state, and for an agent") {
+  UsedNode story;
+  story.steps(story.used_by, 100);
+  story.park(story.used_by);
+  story.give_back();
+  story.lists({});
+  story.lose_agent();
+  CHECK(story.has_gone());
+  CHECK(story.removable().empty());
+  SECTION("the job ends") {
+    story.learn(core::JobCancelRequested{story.used_by});
+    story.decide();
+    CHECK(story.removable() == std::vector{story.id});
+  }
+  SECTION("an agent of its name joins") {
+    REQUIRE(story.node(2, "gpu-1") == story.id);
+    CHECK_FALSE(story.has_gone());
+    CHECK(story.state().pools.gone.empty());
+    story.lose_agent();
+    CHECK(story.count("node.lost") == 1);
+  }
 }
 
 }  // namespace tidepool::test

@@ -133,6 +133,27 @@ TEST_CASE("which detector judges is a fact when it is new, and one that is not t
   CHECK(daemon.turn.state().straggler_detector == "plain");
 }
 
+TEST_CASE(
+    "a node that its pool has given back is lost without a note, and removed once its provider lists it no more") {
+  Daemon daemon;
+  (void)daemon.take(PoolReportItem{core::PoolsConfigured{1, {test::pool_spec("gpu")}}});
+  (void)daemon.take(command(SubmitJob{two_workers()}));
+  REQUIRE(daemon.turn.state().pools.find_name("gpu-1") != nullptr);
+  // It has come into being all the same, and is ended.
+  (void)daemon.take(PoolReportItem{core::PoolNodeCreateFailed{1, core::ProviderFault::kTimeout, "no answer"}});
+  (void)daemon.take(AgentHelloItem{1, hello_of("gpu-1")});
+  (void)daemon.take(PoolReportItem{core::PoolNodeDeleted{1}});
+  const auto lost = daemon.take(AgentLostItem{"gpu-1", "silent"});
+  CHECK(all<NodeLostNote>(lost.notes).empty());
+  REQUIRE(facts<core::NodeLost>(lost).size() == 1);
+  CHECK(facts<core::NodeLost>(lost).front().given_back);
+  CHECK(facts<core::NodeRemoved>(lost).empty());
+  const auto listed = daemon.take(PoolReportItem{core::PoolListed{
+      .pool = "gpu", .asked_before = daemon.turn.state().pools.next_request, .nodes = {}, .begun_at = daemon.now}});
+  CHECK(facts<core::NodeRemoved>(listed).size() == 1);
+  CHECK(daemon.turn.state().nodes.empty());
+}
+
 TEST_CASE("the first turn decides though nothing has come in, and then time alone is no ground") {
   Daemon daemon;
   CHECK(daemon.turn.has_more_to_decide());

@@ -14,8 +14,8 @@ struct TypedPool : SharedPool {
     configure(std::move(tenants));
   }
 
-  void node_of(const std::string& type, int slots) {
-    story.learn(core::NodeJoined{story.engine().node_id_for(type), type, slots, type, Money(), {}});
+  void node_of(const std::string& type, int slots, Money price = {}) {
+    story.learn(core::NodeJoined{story.engine().node_id_for(type), type, slots, type, price, {}});
   }
   static core::JobSpec typed(const std::string& tenant, int size, std::vector<std::string> types = {"new"}) {
     core::JobSpec spec = SharedPool::spec(tenant, size);
@@ -50,10 +50,34 @@ TEST_CASE("a guarantee of a type is had back in one decision from jobs that ask 
   CHECK(preempted_in(pool.story.decide()) == 1);
   CHECK(pool.entitled_to("vision") == 2);
   CHECK(pool.entitled_to("speech") == 2);
-  CHECK(pool.plan("speech").lacks_type);
+  CHECK(pool.plan("speech").lacks_slots == 2);
+  CHECK(pool.plan("speech").wanted_in_all() == 4);
+  CHECK(pool.plan("vision").lacks_slots == 0);
   pool.settle_all();
   CHECK(pool.story.job(claim).size() == 2);
   CHECK(pool.held_of("vision", "new") == 2);
+}
+
+TEST_CASE("a job with a price cap claims a guarantee on the types that are not too dear for it") {
+  // A slot of type "cpu" costs a dollar, one of type "new" nine.
+  const auto types = GENERATE(std::vector<std::string>{}, std::vector<std::string>{"cpu", "new"});
+  const int workers = GENERATE(1, 2);
+  const bool is_rich = GENERATE(true, false);
+  CAPTURE(types, workers, is_rich);
+  TypedPool pool(
+      {{.name = "lab", .guarantee = 4}, {.name = "vision", .weight = 0}, {.name = "speech", .guarantee = 2}});
+  pool.node_of("new", 4, Money::micros(9'000'000));
+  (void)pool.running(TypedPool::typed("lab", 4));
+  for (int i = 0; i < 2; ++i) (void)pool.running(SharedPool::spec("vision", 2));
+  REQUIRE(pool.held_of("vision", "cpu") == 4);
+  core::JobSpec capped = TypedPool::typed("speech", workers, types);
+  capped.gpus_per_worker = 2 / workers;
+  capped.scaling.price_cap = Money::micros(is_rich ? 2'000'000 : 1'900'000);
+  const JobId claim = pool.submit(capped);
+  CHECK(preempted_in(pool.story.decide()) == (is_rich ? 1 : 0));
+  pool.settle_all();
+  CHECK(pool.story.job(claim).size() == (is_rich ? workers : 0));
+  CHECK(pool.held_of("vision", "cpu") == (is_rich ? 2 : 4));
 }
 
 TEST_CASE("without guarantees of a type its slots are shared by weight") {

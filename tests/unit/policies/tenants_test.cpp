@@ -188,6 +188,30 @@ TEST_CASE("jobs that would keep slots for good start within their tenant's guara
   CHECK(pool.story.job(second).size() == 2);
 }
 
+TEST_CASE("a job that would keep slots for good and that no slot is cheap enough for holds up none of its tenant") {
+  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "speech", .guarantee = 4}});
+  core::JobSpec firm = SharedPool::spec("vision", 2);
+  firm.preemptible = false;
+  core::JobSpec capped = firm;
+  capped.priority = 5;
+  capped.scaling.price_cap = Money::micros(1'000'000);  // a slot costs a dollar
+  const JobId dear = pool.submit(capped);
+  const JobId cheap = pool.submit(firm);
+  pool.story.settle(cheap);
+  REQUIRE(pool.story.job(cheap).size() == 2);
+  CHECK(pool.story.job(dear).size() == 0);
+  // Cheaper slots give it no more than the guarantee has room for.
+  const Instant now = pool.story.now();
+  pool.story.learn(core::PricesConfigured{
+      {{{.name = "all", .entries = {{.from_us = now.count_us(), .price = Money::micros(100'000)}}}}}});
+  pool.settle_all();
+  CHECK(pool.story.job(dear).size() == 0);
+  CHECK(says<core::reason::BeyondGuarantee>(pool.story.job(dear).verdict.reason));
+  pool.end(cheap);
+  pool.story.settle(dear);
+  CHECK(pool.story.job(dear).size() == 2);
+}
+
 TEST_CASE("a size is pinned, and a policy of a job's own taken, within the guarantee only") {
   SharedPool pool({{.name = "vision", .guarantee = 3}, {.name = "speech", .guarantee = 4}});
   core::JobSpec spec = SharedPool::spec("vision", 1);

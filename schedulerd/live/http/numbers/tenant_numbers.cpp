@@ -48,8 +48,8 @@ std::vector<TenantNumbers> tenant_numbers(const core::ClusterState& state, Insta
     const auto plan = state.plan.tenants.find(name);
     if (plan == state.plan.tenants.end()) continue;
     numbers[i].entitled = plan->second.entitled;
-    numbers[i].wanted = plan->second.wanted;
-    numbers[i].sated = plan->second.sated;
+    numbers[i].wanted = plan->second.wanted_in_all();
+    numbers[i].sated = !plan->second.wants_more();
     numbers[i].loan = plan->second.loan;
     numbers[i].of_types = plan->second.of_types;
   }

@@ -45,8 +45,9 @@ json render_rule(const Published& seen, const PriceRule& rule) {
 bool has_labels(const core::ClusterState& state, const PriceRule& rule) {
   core::Selector selector;
   for (const auto& [key, value] : rule.labels) selector[key] = {value};
-  return std::any_of(state.nodes.begin(), state.nodes.end(),
-                     [&](const auto& node) { return core::matches(node.second, selector); });
+  return std::any_of(state.nodes.begin(), state.nodes.end(), [&](const auto& node) {
+    return core::matches(node.second, selector) && !state.has_gone(node.second);
+  });
 }
 
 std::string labels_text(const PriceRule& rule) {

@@ -14,7 +14,9 @@ constexpr std::size_t kTenantsNamed = 5;
 
 std::set<std::string> known_slot_types(const core::ClusterState& state) {
   std::set<std::string> known;
-  for (const auto& [id, node] : state.nodes) known.insert(node.slot_type);
+  for (const auto& [id, node] : state.nodes) {
+    if (!state.has_gone(node)) known.insert(node.slot_type);
+  }
   for (const auto& [name, pool] : state.pools.pools) known.insert(pool.spec.slot_type);
   known.erase("");  // a pool's whose nodes have what their agents report
   return known;

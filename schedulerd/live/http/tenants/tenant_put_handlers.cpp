@@ -29,6 +29,7 @@ using nlohmann::json;
 int slots_of_pool(const core::ClusterState& state) {
   int slots = 0;
   for (const auto& [id, node] : state.nodes) {
+    if (state.has_gone(node)) continue;
     if (state.pools.find_name(node.name) == nullptr) slots += static_cast<int>(node.owners.size());
   }
   for (const auto& [name, pool] : state.pools.pools) slots += pool.spec.max * pool.spec.slots_per_node;

@@ -1,0 +1,27 @@
+// What tenants have and want, as it is shown.
+#include <catch2/catch.hpp>
+
+#include "schedulerd/live/http/numbers/tenant_numbers.hpp"
+
+namespace tidepool::live::http {
+
+TEST_CASE("a tenant whose jobs lack slots of a type shows that it wants them") {
+  core::ClusterState state;
+  state.tenants = core::TenantTree{
+      .tenants = {{.name = "lab"}, {.name = "vision", .parent = "lab"}, {.name = "speech", .parent = "lab"}}};
+  state.plan.tenants["vision"] = {.entitled = 2, .wanted = 2, .sated = true};
+  state.plan.tenants["speech"] = {
+      .entitled = 2, .wanted = 2, .sated = true, .of_types = {{"new", 2}}, .lacks_slots = 3};
+  const auto numbers = tenant_numbers(state, Instant());
+  CHECK(numbers[1].wanted == 2);
+  CHECK(numbers[1].sated);
+  CHECK(numbers[2].wanted == 5);
+  CHECK_FALSE(numbers[2].sated);
+  CHECK(numbers[0].wanted == 7);
+  CHECK_FALSE(numbers[0].sated);
+  // What its jobs would have without any bound is known already.
+  state.plan.tenants["speech"].sated = false;
+  CHECK(tenant_numbers(state, Instant())[2].wanted == 2);
+}
+
+}  // namespace tidepool::live::http
