@@ -153,9 +153,7 @@ class SimulatedWorld {
   // A lost node is removed, and another machine takes its name.
   void exchange_machine(NodeId id) {
     const Agent old = agents_.at(id);
-    if (old.connected || old.has_ended || !learn(core::NodeRemoved{id})) return;
-    end_machine(old.name);
-    boot(old.name, old.slots);
+    if (!old.connected && !old.has_ended && learn(core::NodeRemoved{id})) replace_machine(old);
   }
 
   // A window of a node, or of those in a rack; or one is taken away.
@@ -418,6 +416,7 @@ class SimulatedWorld {
   }
 
   void rejoin(NodeId id) {
+    if (state().find_node(id) == nullptr) return replace_machine(agents_.at(id));
     Agent& agent = agents_.at(id);
     agent.connected = true;
     std::vector<WorkerId> running;
@@ -470,6 +469,13 @@ class SimulatedWorld {
       if (submitted() > 0 && rng_.chance(0.5)) advance(pick_job());
       if (!processes_.empty()) live_on(pick(processes_));
     }
+  }
+
+  // Its node has left the state.
+  void replace_machine(const Agent& machine) {
+    const std::string name = machine.name;
+    end_machine(name);
+    boot(name, machine.slots);
   }
 
   [[nodiscard]] bool is_slow(WorkerId id) const { return strained_ && Digest().mix(id.number()).value() % 6 == 0; }
