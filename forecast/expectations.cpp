@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/state/change_costs.hpp"
-#include "core/state/job_work.hpp"
+#include "core/state/measured/change_costs.hpp"
+#include "core/state/measured/job_work.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
-#include "core/state/type_records.hpp"
 
 namespace tidepool::forecast {
 namespace {

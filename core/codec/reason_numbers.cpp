@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/codec/policy_words.hpp"
+#include "core/state/measured/straggler_diagnosis.hpp"
 #include "core/state/reason_read.hpp"
-#include "core/state/straggler_diagnosis.hpp"
 
 namespace tidepool::core {
 namespace {

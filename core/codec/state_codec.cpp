@@ -17,7 +17,7 @@
 #include "core/codec/state_rows.hpp"
 #include "core/codec/tenant_fields.hpp"
 #include "core/state/cluster_invariants.hpp"
-#include "core/state/type_records.hpp"
+#include "core/state/measured/type_records.hpp"
 
 namespace tidepool::core {
 

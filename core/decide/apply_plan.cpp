@@ -12,10 +12,10 @@
 #include "core/facts/state_moves.hpp"
 #include "core/facts/worker_exit.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/measured/straggler_patience.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/state_move.hpp"
-#include "core/state/straggler_patience.hpp"
-#include "core/state/type_records.hpp"
 #include "core/tenants/preemption_limits.hpp"
 
 namespace tidepool::core {

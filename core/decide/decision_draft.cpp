@@ -8,7 +8,7 @@
 #include "base/id_set.hpp"
 #include "core/state/account.hpp"
 #include "core/state/budget_hold.hpp"
-#include "core/state/type_records.hpp"
+#include "core/state/measured/type_records.hpp"
 
 namespace tidepool::core {
 namespace {

@@ -9,8 +9,8 @@
 #include "base/check.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/state_wait.hpp"
-#include "core/state/change_costs.hpp"
-#include "core/state/job_work.hpp"
+#include "core/state/measured/change_costs.hpp"
+#include "core/state/measured/job_work.hpp"
 #include "core/state/utc_time.hpp"
 
 namespace tidepool::core {

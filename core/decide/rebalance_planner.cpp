@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "core/facts/shares.hpp"
-#include "core/state/change_costs.hpp"
-#include "core/state/type_records.hpp"
+#include "core/state/measured/change_costs.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {

@@ -21,7 +21,7 @@
 #include "core/place/domain_wait.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/place/together.hpp"
-#include "core/state/type_records.hpp"
+#include "core/state/measured/type_records.hpp"
 
 namespace tidepool::core {
 namespace {

@@ -13,8 +13,8 @@
 #include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/largest_batch.hpp"
+#include "core/state/measured/straggler_patience.hpp"
 #include "core/state/membership.hpp"
-#include "core/state/straggler_patience.hpp"
 #include "core/words/retelling.hpp"
 
 namespace tidepool::core {

@@ -8,8 +8,8 @@
 #include "core/decide/open_slots.hpp"
 #include "core/place/arrangement.hpp"
 #include "core/place/clearing.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
-#include "core/state/type_records.hpp"
 
 namespace tidepool::core {
 namespace {

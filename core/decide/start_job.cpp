@@ -10,8 +10,8 @@
 #include "core/place/together.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/largest_batch.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/state/state_move.hpp"
-#include "core/state/type_records.hpp"
 #include "core/words/retelling.hpp"
 
 namespace tidepool::core {

@@ -5,11 +5,11 @@
 
 #include "core/decide/rebalance_planner.hpp"
 #include "core/place/together.hpp"
-#include "core/state/change_costs.hpp"
+#include "core/state/measured/change_costs.hpp"
+#include "core/state/measured/straggler_diagnosis.hpp"
+#include "core/state/measured/straggler_patience.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
-#include "core/state/straggler_diagnosis.hpp"
-#include "core/state/straggler_patience.hpp"
-#include "core/state/type_records.hpp"
 #include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {

@@ -13,10 +13,10 @@
 #include "core/decide/type_moves.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
-#include "core/state/job_work.hpp"
+#include "core/state/measured/job_work.hpp"
+#include "core/state/measured/straggler_patience.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/state_move.hpp"
-#include "core/state/straggler_patience.hpp"
 #include "core/state/worker_groups.hpp"
 #include "core/tenants/preemption_limits.hpp"
 

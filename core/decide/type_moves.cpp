@@ -16,9 +16,9 @@
 #include "core/place/placement.hpp"
 #include "core/place/together.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_labels.hpp"
-#include "core/state/type_records.hpp"
 #include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {

@@ -5,9 +5,9 @@
 
 #include "base/byte_size.hpp"
 #include "base/json.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/state/node_labels.hpp"
-#include "core/state/type_records.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {

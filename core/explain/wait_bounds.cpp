@@ -6,9 +6,9 @@
 
 #include "core/place/placement.hpp"
 #include "core/provision/node_room.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/state/reason_read.hpp"
-#include "core/state/type_records.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {

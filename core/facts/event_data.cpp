@@ -5,7 +5,7 @@
 #include "core/codec/codec.hpp"
 #include "core/codec/reason_numbers.hpp"
 #include "core/facts/throughput.hpp"
-#include "core/state/node_speed.hpp"
+#include "core/state/measured/node_speed.hpp"
 #include "core/state/state_move.hpp"
 #include "core/words/notice_words.hpp"
 #include "core/words/sentence.hpp"

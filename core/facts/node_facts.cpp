@@ -11,11 +11,11 @@
 #include "core/facts/state_moves.hpp"
 #include "core/facts/worker_exit.hpp"
 #include "core/state/ledger.hpp"
+#include "core/state/measured/node_speed.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_labels.hpp"
-#include "core/state/node_speed.hpp"
 #include "core/state/state_move.hpp"
-#include "core/state/type_records.hpp"
 
 namespace tidepool::core {
 namespace {

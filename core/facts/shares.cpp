@@ -9,8 +9,8 @@
 #include "core/facts/job_facts.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/ledger.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
-#include "core/state/type_records.hpp"
 
 namespace tidepool::core {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "core/facts/shares.hpp"
 #include "core/state/ledger.hpp"
+#include "core/state/measured/straggler_diagnosis.hpp"
 #include "core/state/membership.hpp"
-#include "core/state/straggler_diagnosis.hpp"
 
 namespace tidepool::core {
 namespace {

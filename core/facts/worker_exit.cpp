@@ -8,8 +8,8 @@
 #include "core/facts/shares.hpp"
 #include "core/facts/state_moves.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
-#include "core/state/type_records.hpp"
 #include "core/state/worker_groups.hpp"
 #include "core/words/sentence.hpp"
 

@@ -2,11 +2,11 @@
 
 #include <utility>
 
-#include "core/state/change_costs.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/measured/change_costs.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"
-#include "core/state/type_records.hpp"
 
 namespace tidepool::core {
 std::vector<WorkerId> workers_to_be(const Job& job) {

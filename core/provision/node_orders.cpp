@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/state/budget_hold.hpp"
-#include "core/state/job_work.hpp"
+#include "core/state/measured/job_work.hpp"
 #include "core/state/worker_groups.hpp"
 #include "core/tenants/start_limits.hpp"
 

@@ -12,7 +12,7 @@
 #include "base/overloaded.hpp"
 #include "core/provision/node_orders.hpp"
 #include "core/provision/size_steps.hpp"
-#include "core/state/job_work.hpp"
+#include "core/state/measured/job_work.hpp"
 #include "core/state/worker_groups.hpp"
 #include "core/tenants/preemption_limits.hpp"
 

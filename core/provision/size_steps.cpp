@@ -7,8 +7,8 @@
 
 #include "core/provision/node_room.hpp"
 #include "core/provision/slot_worth.hpp"
-#include "core/state/job_work.hpp"
-#include "core/state/type_records.hpp"
+#include "core/state/measured/job_work.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {

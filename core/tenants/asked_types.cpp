@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "core/state/type_records.hpp"
+#include "core/state/measured/type_records.hpp"
 
 namespace tidepool::core {
 

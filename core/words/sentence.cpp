@@ -4,9 +4,9 @@
 
 #include "base/calendar.hpp"
 #include "base/overloaded.hpp"
-#include "core/state/node_speed.hpp"
+#include "core/state/measured/node_speed.hpp"
+#include "core/state/measured/straggler_diagnosis.hpp"
 #include "core/state/reason_read.hpp"
-#include "core/state/straggler_diagnosis.hpp"
 #include "core/words/drain_words.hpp"
 #include "core/words/ending_words.hpp"
 #include "core/words/measure.hpp"

@@ -1,6 +1,6 @@
 #include "core/words/straggler_words.hpp"
 
-#include "core/state/node_speed.hpp"
+#include "core/state/measured/node_speed.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core::reason {

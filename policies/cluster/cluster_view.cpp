@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/state/type_records.hpp"
+#include "core/state/measured/type_records.hpp"
 
 namespace tidepool::policies::cluster {
 

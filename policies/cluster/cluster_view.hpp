@@ -84,7 +84,7 @@ struct TransitionCosts {
   bool operator==(const TransitionCosts&) const = default;
 };
 
-// To sizes of one class (core/state/type_records.hpp) at which changes were measured.
+// To sizes of one class (core/state/measured/type_records.hpp) at which changes were measured.
 struct SizeCosts {
   int workers = 1;  // the smallest of them
   TransitionCosts costs;

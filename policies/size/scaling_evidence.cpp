@@ -4,9 +4,9 @@
 #include <cstddef>
 
 #include "core/facts/throughput.hpp"
-#include "core/state/change_costs.hpp"
-#include "core/state/job_work.hpp"
-#include "core/state/type_records.hpp"
+#include "core/state/measured/change_costs.hpp"
+#include "core/state/measured/job_work.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "policies/size/utility.hpp"
 
 namespace tidepool::policies {

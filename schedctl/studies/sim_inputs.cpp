@@ -20,7 +20,7 @@
 #include "studies/baselines/registry.hpp"
 #include "studies/baselines/threshold_nodes.hpp"
 #include "studies/replay/pool_text.hpp"
-#include "studies/replay/trace_source.hpp"
+#include "studies/replay/rigid/trace_source.hpp"
 
 namespace tidepool::ctl {
 namespace {

@@ -50,7 +50,7 @@ struct SimOptions {
   // round it is an allocation, which outlives the run; live it is in charge as in a daemon.
   const policies::cluster::AllocationPolicy* policy_file = nullptr;
   std::optional<FileInCharge> file_in_charge;
-  // live: event-driven, transition costs as modelled. pollux: rounds, measured profiles (replay/pollux_run.hpp).
+  // live: event-driven, transition costs as modelled. pollux: rounds, measured profiles (replay/pollux/pollux_run.hpp).
   // gavel: leases on several slot types (replay/gavel_run.hpp). elasticflow: deadlines (replay/elasticflow_run.hpp).
   // rigid: rounds over a trace, one size a job (replay/rigid_run.hpp).
   std::string simulator = "live";

@@ -5,7 +5,7 @@
 
 #include "core/decide/rebalance_planner.hpp"
 #include "core/facts/straggler_facts.hpp"
-#include "core/state/straggler_patience.hpp"
+#include "core/state/measured/straggler_patience.hpp"
 #include "tests/support/judged_crew.hpp"
 
 namespace tidepool::test {

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/state/straggler_diagnosis.hpp"
+#include "core/state/measured/straggler_diagnosis.hpp"
 #include "studies/sim_run.hpp"
 #include "tests/sim/small_world.hpp"
 

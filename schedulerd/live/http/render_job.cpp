@@ -5,7 +5,7 @@
 #include "core/codec/reason_numbers.hpp"
 #include "core/explain/explain.hpp"
 #include "core/facts/throughput.hpp"
-#include "core/state/job_work.hpp"
+#include "core/state/measured/job_work.hpp"
 #include "core/state/state_move.hpp"
 #include "core/state/utc_time.hpp"
 #include "core/words/wording.hpp"

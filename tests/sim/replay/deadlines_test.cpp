@@ -7,7 +7,7 @@
 #include <string>
 
 #include "studies/baselines/registry.hpp"
-#include "studies/replay/slot_events.hpp"
+#include "studies/replay/elasticflow/slot_events.hpp"
 #include "studies/replay/typed_cluster.hpp"
 #include "studies/sim_run.hpp"
 #include "tests/sim/replay/data_or_skip.hpp"

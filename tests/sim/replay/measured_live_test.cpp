@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "studies/replay/measured_program.hpp"
+#include "studies/replay/pollux/measured_program.hpp"
 #include "studies/sim_run.hpp"
 #include "tests/sim/replay/data_or_skip.hpp"
 

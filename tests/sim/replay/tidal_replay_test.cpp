@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "studies/replay/deadline_bound.hpp"
+#include "studies/replay/elasticflow/deadline_bound.hpp"
 #include "studies/sim_run.hpp"
 #include "tests/sim/replay/data_or_skip.hpp"
 #include "tests/sim/replay/gavel_options.hpp"

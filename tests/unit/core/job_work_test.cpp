@@ -1,8 +1,8 @@
 // How much a job still has to do, and how near its end is.
-#include "core/state/job_work.hpp"
+#include "core/state/measured/job_work.hpp"
 
 #include "core/facts/throughput.hpp"
-#include "core/state/change_costs.hpp"
+#include "core/state/measured/change_costs.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {

@@ -5,8 +5,8 @@
 
 #include "base/accrual.hpp"
 #include "core/state/account.hpp"
-#include "core/state/change_costs.hpp"
 #include "core/state/ledger.hpp"
+#include "core/state/measured/change_costs.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {

@@ -1,7 +1,7 @@
 // What a node's own probe tells: how fast it is beside what may be expected, and whose fault a slow worker is.
-#include "core/state/node_speed.hpp"
+#include "core/state/measured/node_speed.hpp"
 #include "core/explain/explain.hpp"
-#include "core/state/straggler_diagnosis.hpp"
+#include "core/state/measured/straggler_diagnosis.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {

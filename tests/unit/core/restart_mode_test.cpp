@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/explain/explain.hpp"
-#include "core/state/job_work.hpp"
+#include "core/state/measured/job_work.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
 

@@ -2,8 +2,8 @@
 #include "core/decide/straggler_planner.hpp"
 #include "core/explain/explain.hpp"
 #include "core/facts/detector_of.hpp"
-#include "core/state/straggler_diagnosis.hpp"
-#include "core/state/straggler_patience.hpp"
+#include "core/state/measured/straggler_diagnosis.hpp"
+#include "core/state/measured/straggler_patience.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
 

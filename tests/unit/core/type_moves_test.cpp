@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/explain/explain.hpp"
-#include "core/state/type_records.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/words/unblock.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"

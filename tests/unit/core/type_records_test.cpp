@@ -1,10 +1,10 @@
 // What was measured on one type of slot says nothing of another: records by type and size.
-#include "core/state/type_records.hpp"
+#include "core/state/measured/type_records.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "core/explain/explain.hpp"
-#include "core/state/change_costs.hpp"
+#include "core/state/measured/change_costs.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/state/type_records.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "policies/size/scaling_evidence.hpp"
 #include "policies/size/size_limits.hpp"
 #include "tests/support/job_records.hpp"

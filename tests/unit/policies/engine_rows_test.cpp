@@ -9,7 +9,7 @@
 
 #include "core/codec/codec.hpp"
 #include "core/state/ended_job.hpp"
-#include "core/state/type_records.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/lawful_plan.hpp"
 #include "policies/size/size_limits.hpp"

@@ -9,7 +9,7 @@
 
 #include "core/state/ended_job.hpp"
 #include "core/state/job_kind.hpp"
-#include "core/state/type_records.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/cluster/job_speed.hpp"
 #include "tests/support/row_goodputs.hpp"

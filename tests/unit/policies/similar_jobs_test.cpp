@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/state/type_records.hpp"
+#include "core/state/measured/type_records.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {

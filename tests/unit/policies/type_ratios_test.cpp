@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/state/type_records.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "tests/support/row_goodputs.hpp"
 #include "tests/support/seeds.hpp"

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "studies/replay/csv_columns.hpp"
-#include "studies/replay/pollux_run.hpp"
+#include "studies/replay/pollux/pollux_run.hpp"
 #include "studies/sim_run.hpp"
 
 namespace tidepool::sim {

@@ -1,4 +1,4 @@
-#include "studies/replay/trace_source.hpp"
+#include "studies/replay/rigid/trace_source.hpp"
 
 #include <charconv>
 #include <string>

@@ -1,4 +1,4 @@
-#include "studies/replay/lease_rounds.hpp"
+#include "studies/replay/gavel/lease_rounds.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
-#include "core/state/job_work.hpp"
+#include "core/state/measured/job_work.hpp"
 
 #include <algorithm>
 
-#include "core/state/change_costs.hpp"
+#include "core/state/measured/change_costs.hpp"
 
 namespace tidepool::core {
 namespace {

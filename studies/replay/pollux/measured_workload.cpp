@@ -1,4 +1,4 @@
-#include "studies/replay/measured_workload.hpp"
+#include "studies/replay/pollux/measured_workload.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "studies/replay/epoch_training.hpp"
-#include "studies/replay/measured_program.hpp"
-#include "studies/replay/pollux_workload.hpp"
+#include "studies/replay/pollux/measured_program.hpp"
+#include "studies/replay/pollux/pollux_workload.hpp"
 
 namespace tidepool::sim {
 namespace {

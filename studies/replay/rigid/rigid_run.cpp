@@ -1,4 +1,4 @@
-#include "studies/replay/rigid_run.hpp"
+#include "studies/replay/rigid/rigid_run.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -7,8 +7,8 @@
 
 #include "studies/baselines/registry.hpp"
 #include "studies/replay/replay.hpp"
-#include "studies/replay/rigid_training.hpp"
-#include "studies/replay/trace_source.hpp"
+#include "studies/replay/rigid/rigid_training.hpp"
+#include "studies/replay/rigid/trace_source.hpp"
 
 namespace tidepool::sim {
 namespace {

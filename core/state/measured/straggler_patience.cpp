@@ -1,4 +1,4 @@
-#include "core/state/straggler_patience.hpp"
+#include "core/state/measured/straggler_patience.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "studies/replay/deadline_bound.hpp"
+#include "studies/replay/elasticflow/deadline_bound.hpp"
 
 #include <algorithm>
 #include <set>

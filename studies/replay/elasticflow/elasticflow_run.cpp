@@ -1,4 +1,4 @@
-#include "studies/replay/elasticflow_run.hpp"
+#include "studies/replay/elasticflow/elasticflow_run.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 #include "studies/baselines/registry.hpp"
 #include "studies/replay/clamped_jobs.hpp"
 #include "studies/replay/csv_columns.hpp"
-#include "studies/replay/deadline_bound.hpp"
-#include "studies/replay/slot_events.hpp"
+#include "studies/replay/elasticflow/deadline_bound.hpp"
+#include "studies/replay/elasticflow/slot_events.hpp"
 #include "studies/replay/typed_cluster.hpp"
 #include "studies/traces/elasticflow_columns.hpp"
 

@@ -1,6 +1,6 @@
-#include "core/state/straggler_diagnosis.hpp"
+#include "core/state/measured/straggler_diagnosis.hpp"
 
-#include "core/state/node_speed.hpp"
+#include "core/state/measured/node_speed.hpp"
 
 namespace tidepool::core {
 namespace {

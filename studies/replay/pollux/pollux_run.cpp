@@ -1,4 +1,4 @@
-#include "studies/replay/pollux_run.hpp"
+#include "studies/replay/pollux/pollux_run.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "studies/baselines/registry.hpp"
-#include "studies/replay/adaptive_training.hpp"
 #include "studies/replay/epoch_training.hpp"
 #include "studies/replay/jct_bound.hpp"
-#include "studies/replay/pollux_workload.hpp"
+#include "studies/replay/pollux/adaptive_training.hpp"
+#include "studies/replay/pollux/pollux_workload.hpp"
 #include "studies/replay/replay.hpp"
 
 namespace tidepool::sim {

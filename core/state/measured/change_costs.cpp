@@ -1,8 +1,8 @@
-#include "core/state/change_costs.hpp"
+#include "core/state/measured/change_costs.hpp"
 
 #include <algorithm>
 
-#include "core/state/type_records.hpp"
+#include "core/state/measured/type_records.hpp"
 
 namespace tidepool::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "studies/replay/pollux_workload.hpp"
+#include "studies/replay/pollux/pollux_workload.hpp"
 
 #include <algorithm>
 #include <array>

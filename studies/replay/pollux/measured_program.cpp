@@ -1,4 +1,4 @@
-#include "studies/replay/measured_program.hpp"
+#include "studies/replay/pollux/measured_program.hpp"
 
 #include <algorithm>
 #include <cmath>

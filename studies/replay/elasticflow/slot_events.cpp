@@ -1,4 +1,4 @@
-#include "studies/replay/slot_events.hpp"
+#include "studies/replay/elasticflow/slot_events.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "core/state/node_speed.hpp"
+#include "core/state/measured/node_speed.hpp"
 
 #include <algorithm>
 #include <vector>

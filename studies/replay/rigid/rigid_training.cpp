@@ -1,4 +1,4 @@
-#include "studies/replay/rigid_training.hpp"
+#include "studies/replay/rigid/rigid_training.hpp"
 
 #include <algorithm>
 #include <cmath>

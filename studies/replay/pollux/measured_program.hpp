@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "sim/program.hpp"
-#include "studies/replay/adaptive_training.hpp"
 #include "studies/replay/measured_application.hpp"
+#include "studies/replay/pollux/adaptive_training.hpp"
 
 namespace tidepool::sim {
 

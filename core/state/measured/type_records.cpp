@@ -1,4 +1,4 @@
-#include "core/state/type_records.hpp"
+#include "core/state/measured/type_records.hpp"
 
 #include <algorithm>
 #include <memory>

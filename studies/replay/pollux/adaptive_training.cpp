@@ -1,4 +1,4 @@
-#include "studies/replay/adaptive_training.hpp"
+#include "studies/replay/pollux/adaptive_training.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "studies/replay/gavel_run.hpp"
+#include "studies/replay/gavel/gavel_run.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -14,8 +14,8 @@
 #include "studies/baselines/registry.hpp"
 #include "studies/replay/clamped_jobs.hpp"
 #include "studies/replay/csv_columns.hpp"
+#include "studies/replay/gavel/lease_rounds.hpp"
 #include "studies/replay/jct_bound.hpp"
-#include "studies/replay/lease_rounds.hpp"
 #include "studies/replay/typed_cluster.hpp"
 
 namespace tidepool::sim {
