@@ -12,14 +12,6 @@ int size_of(const Placement& placement) {
   return size;
 }
 
-int slots_on(const Placement& placement, const std::vector<int>& nodes) {
-  int slots = 0;
-  for (const Share& share : placement) {
-    if (std::binary_search(nodes.begin(), nodes.end(), share.node)) slots += share.slots;
-  }
-  return slots;
-}
-
 bool may_have(const JobRow& job, int size) {
   if (!job.sizes.empty()) return std::binary_search(job.sizes.begin(), job.sizes.end(), size);
   return size >= job.size_min && size <= job.size_max && size % job.slots_per_worker == 0;

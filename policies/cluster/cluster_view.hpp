@@ -27,8 +27,6 @@ struct Share {
 // In rank order, every node at most once; empty = the job holds nothing.
 using Placement = std::vector<Share>;
 [[nodiscard]] int size_of(const Placement& placement);
-// Of these on some nodes, ascending.
-[[nodiscard]] int slots_on(const Placement& placement, const std::vector<int>& nodes);
 
 // What a step time depends on when the nodes of a type are alike: how many workers on how many nodes of which type.
 struct Shape {

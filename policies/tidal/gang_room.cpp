@@ -201,11 +201,6 @@ void GangRoom::hold(const Placement& held, bool moves, int sign) {
   for (const Share& share : held) add(free_, share, -sign * share.slots, moves);
 }
 
-int GangRoom::free_on(int node) const {
-  const auto& here = free_[static_cast<std::size_t>(node)];
-  return here ? std::max(0, here->free) : 0;
-}
-
 std::vector<int> GangRoom::fit(const std::vector<Change>& changes) const {
   return fit(changes, std::vector<Stayer>()).sizes;
 }

@@ -24,9 +24,6 @@ class GangRoom {
   void put(const cluster::Placement& held, bool moves = false) { hold(held, moves, 1); }
   void take_out(const cluster::Placement& held, bool moves = false) { hold(held, moves, -1); }
 
-  // Slots of a node that takes jobs which none holds.
-  [[nodiscard]] int free_on(int node) const;
-
   // A job that is to have another size than it holds.
   struct Change {
     const cluster::JobRow* row = nullptr;

@@ -117,17 +117,15 @@ void Market::note_between(const std::optional<MarginalBid>& before, const std::o
   }
 }
 
-// The step that is worth most per slot of those that fit into the free slots, of the jobs beside the price. Beyond what
-// a job may have of kept slots only into the others.
-Market::Step Market::steepest_step(const Beside& beside, bool beyond_most) const {
+// The step that is worth most per slot of those that fit into the free slots, of the jobs beside the price.
+Market::Step Market::steepest_step(const IdTable<JobId, int>& beside) const {
   Step best;
-  for (const auto& [job, most] : beside.most) {
+  for (const auto& [job, most] : beside) {
     const Bid& bid = bids_.at(job);
     const std::size_t now = chosen(job, bid);
     for (std::size_t to = now + 1; to < bid.curve.size(); ++to) {
       const int width = bid.curve[to].size - bid.curve[now].size;
-      const bool is_beyond = bid.curve[to].size > most;
-      if (width > free_ || (is_beyond && (!beyond_most || free_ - width < beside.kept))) break;
+      if (width > free_ || bid.curve[to].size > most) break;
       const double slope = (bid.curve[to].worth - bid.curve[now].worth) / width;
       if (slope > best.slope) best = {.slope = slope, .job = job, .to = to, .width = width};
     }
@@ -145,33 +143,32 @@ std::optional<Market::Short> Market::short_of_room(const MarginalBid& piece) con
 
 Market::Beside Market::beside(const Keeps& keeps) const {
   Beside found;
-  std::optional<Keep> kept;
+  MostBehind most;
   int asked = 0;
   std::optional<MarginalBid> at = next_;
   for (int seen = 0; at && seen < kBesideMax; ++seen, at = pieces_.after(*at)) {
-    if (keeps && !kept && asked < kKeepTriesMax) {
+    if (keeps && !most && asked < kKeepTriesMax) {
       const auto lacking = short_of_room(*at);
       asked += lacking ? 1 : 0;
-      if (lacking) kept = keeps(*lacking);
+      if (lacking) most = keeps(*lacking);
     }
-    found.most.try_emplace(at->job, kept ? kept->most(at->job) : kNoLimit);
+    found.most.try_emplace(at->job, most ? most(at->job) : kNoLimit);
   }
-  found.kept = kept ? kept->slots : 0;
+  found.is_kept = static_cast<bool>(most);
   return found;
 }
 
-// How many of the slots that are still left are kept for a job.
-std::int64_t Market::sell_rest(const Keeps& keeps, core::StepBudget& budget) {
-  if (!next_ || free_ <= 0) return 0;
+// Whether what is still left is kept for a job.
+bool Market::sell_rest(const Keeps& keeps, core::StepBudget& budget) {
+  if (!next_ || free_ <= 0) return false;
   const Beside found = beside(keeps);
   while (free_ > 0 && budget.spend(static_cast<std::int64_t>(found.most.size()))) {
-    Step step = steepest_step(found, false);
-    if (step.slope <= 0 && found.kept > 0 && found.kept < free_) step = steepest_step(found, true);
+    const Step step = steepest_step(found.most);
     if (step.slope <= 0) break;
     beside_[step.job] = step.to;
     free_ -= step.width;
   }
-  return std::min(free_, found.kept);
+  return found.is_kept;
 }
 
 Market::Settlement Market::settle(core::StepBudget& budget, const Keeps& keeps) {
@@ -187,9 +184,9 @@ Market::Settlement Market::settle(core::StepBudget& budget, const Keeps& keeps) 
   settled_ = true;
   next_ = frontier.next;
   free_ = std::max<std::int64_t>(0, slots_ - least_ - frontier.used);
-  const std::int64_t kept = sell_rest(keeps, budget);
+  const bool is_kept = sell_rest(keeps, budget);
   for (const auto& [job, choice] : beside_) touched_.insert(job);
-  return {.price = price(), .free = free_, .kept = kept, .changed = std::exchange(touched_, {})};
+  return {.price = price(), .free = free_, .kept = is_kept ? free_ : 0, .changed = std::exchange(touched_, {})};
 }
 
 double Market::worth() const {

@@ -46,13 +46,10 @@ class Market {
     int needed = 0;     // its smallest size
     std::int64_t left = 0;
   };
-  // So many slots of what is left of the order of slopes are kept for the job.
-  struct Keep {
-    std::int64_t slots = 0;
-    std::function<int(JobId)> most;  // the largest size that a job behind it may have of them all the same
-  };
-  // None: nothing is kept for it.
-  using Keeps = std::function<std::optional<Keep>(const Short& job)>;
+  // What is left of the order of slopes is kept for the job: so much of it jobs behind it may have all the same, by job
+  // the largest size. No function: nothing is kept for it.
+  using MostBehind = std::function<int(JobId)>;
+  using Keeps = std::function<MostBehind(const Short& job)>;
   // Sells the slots. `budget` counts what was looked at; when it is spent, slots beside the price stay unsold.
   [[nodiscard]] Settlement settle(core::StepBudget& budget, const Keeps& keeps = {});
 
@@ -93,15 +90,15 @@ class Market {
   [[nodiscard]] std::size_t chosen(JobId job, const Bid& bid) const;
   void note_between(const std::optional<MarginalBid>& before, const std::optional<MarginalBid>& now,
                     core::StepBudget& budget);
-  // Jobs beside the price, and what is kept from them.
+  // Jobs beside the price, and the largest size that each may have of what is left.
   struct Beside {
-    IdTable<JobId, int> most;  // of them, where slots are kept from it
-    std::int64_t kept = 0;     // slots
+    IdTable<JobId, int> most;
+    bool is_kept = false;
   };
   [[nodiscard]] Beside beside(const Keeps& keeps) const;
   [[nodiscard]] std::optional<Short> short_of_room(const MarginalBid& piece) const;
-  [[nodiscard]] std::int64_t sell_rest(const Keeps& keeps, core::StepBudget& budget);
-  [[nodiscard]] Step steepest_step(const Beside& beside, bool beyond_most) const;
+  [[nodiscard]] bool sell_rest(const Keeps& keeps, core::StepBudget& budget);
+  [[nodiscard]] Step steepest_step(const IdTable<JobId, int>& beside) const;
 
   std::int64_t slots_ = 0;
   std::int64_t least_ = 0;  // slots of all first choices: sold at any price

@@ -115,15 +115,13 @@ Curve MarketState::weigh(Entry& entry, Instant now) const {
 }
 
 // Those that would go on at its price are not what it waits for.
-bool MarketState::waits_for_bound(const Market::Short& job, const std::vector<int>* nodes) const {
+bool MarketState::waits_for_bound(const Market::Short& job) const {
   std::int64_t room = job.left;
   const int priority = row(job.piece.job).priority;
   for (auto lower = bound_.begin(); lower != bound_.end() && lower->first < priority; ++lower) {
     for (const JobId id : lower->second) {
       const Entry& entry = entries_.at(id);
-      const cluster::Placement& held = entry.row.placement;
-      const int given = size_of(held) - entry.worth->held_at(job.piece.slope);
-      room += nodes == nullptr ? given : std::min(given, slots_on(held, *nodes));
+      room += size_of(entry.row.placement) - entry.worth->held_at(job.piece.slope);
       if (room >= job.needed) return true;
     }
   }
@@ -131,22 +129,15 @@ bool MarketState::waits_for_bound(const Market::Short& job, const std::vector<in
 }
 
 // Jobs of a higher priority are not held up.
-std::optional<Market::Keep> MarketState::keep(Market::Short job, const ReachOf& reach_of) const {
-  const auto reach = reach_of ? reach_of(job.piece.job) : std::nullopt;
-  if (reach) job.left = std::min<std::int64_t>(job.left, reach->free);
-  if (job.left <= 0 || !waits_for_bound(job, reach ? reach->nodes : nullptr)) return std::nullopt;
-  const auto most = [this, priority = row(job.piece.job).priority](JobId behind) {
+Market::MostBehind MarketState::keeps(const Market::Short& job) const {
+  if (!waits_for_bound(job)) return {};
+  return [this, priority = row(job.piece.job).priority](JobId behind) {
     const cluster::JobRow& other = row(behind);
     return other.priority > priority ? std::numeric_limits<int>::max() : size_of(other.placement);
   };
-  return Market::Keep{.slots = job.left, .most = most};
 }
 
-Market::Settlement MarketState::sell(core::StepBudget& budget, const ReachOf& reach_of) {
-  return market_.settle(budget, [&](const Market::Short& job) { return keep(job, reach_of); });
-}
-
-Market::Settlement MarketState::settle(Instant now, core::StepBudget& budget, const ReachOf& reach_of) {
+Market::Settlement MarketState::settle(Instant now, core::StepBudget& budget) {
   std::vector<std::pair<JobId, Curve>> bids;
   const IdSet<JobId> jobs = to_be_weighed(now);
   bids.reserve(jobs.size());
@@ -158,14 +149,13 @@ Market::Settlement MarketState::settle(Instant now, core::StepBudget& budget, co
   }
   budget.spend(static_cast<std::int64_t>(bids.size()));
   market_.bid(std::move(bids));
-  return sell(budget, reach_of);
+  return market_.settle(budget, [this](const Market::Short& job) { return keeps(job); });
 }
 
-Market::Settlement MarketState::settle_without(const IdSet<JobId>& jobs, core::StepBudget& budget,
-                                               const ReachOf& reach_of) {
+Market::Settlement MarketState::settle_without(const IdSet<JobId>& jobs, core::StepBudget& budget) {
   for (const JobId job : jobs) market_.bid(job, Curve{Choice{}});
   put_.insert(jobs);
-  return sell(budget, reach_of);
+  return market_.settle(budget, [this](const Market::Short& job) { return keeps(job); });
 }
 
 }  // namespace tidepool::policies::tidal

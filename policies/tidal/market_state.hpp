@@ -7,11 +7,9 @@
 // A job that must not change its size now keeps it at any price, and while it ends another may take its place and be
 // bound in turn: a job that needs the slots of several of these together would never find them all free. So what is
 // left is kept for a job that waits and would have room if those of lower priorities could change, until they can: jobs
-// behind it that hold slots keep them, and none of them gets more. Where the job may be on some nodes only, no more is
-// kept than is free there, and only those count that hold slots there.
+// behind it that hold slots keep them, and none of them gets more.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -39,19 +37,11 @@ class MarketState {
   void put(cluster::JobRow job, Instant at, int promised = 0);
   void leave(JobId job);
 
-  // Where a job may be, if on some nodes only.
-  struct Reach {
-    const std::vector<int>* nodes = nullptr;  // by index, ascending
-    int free = 0;                             // slots there that no job holds, or goes on holding
-  };
-  // None: anywhere.
-  using ReachOf = std::function<std::optional<Reach>(JobId)>;
   // Sells the slots as of `now`, which does not fall. `changed` names every job whose size may differ.
-  [[nodiscard]] Market::Settlement settle(Instant now, core::StepBudget& budget, const ReachOf& reach_of = {});
+  [[nodiscard]] Market::Settlement settle(Instant now, core::StepBudget& budget);
 
   // The same once more at the same time, as if these bid nothing: they do again when it is settled next.
-  [[nodiscard]] Market::Settlement settle_without(const IdSet<JobId>& jobs, core::StepBudget& budget,
-                                                  const ReachOf& reach_of = {});
+  [[nodiscard]] Market::Settlement settle_without(const IdSet<JobId>& jobs, core::StepBudget& budget);
 
   // Settled at `now` it would be as it is.
   [[nodiscard]] bool rests(Instant now) { return put_.empty() && !classes_moved_ && !due_.any_due(now); }
@@ -77,9 +67,8 @@ class MarketState {
 
   [[nodiscard]] static bool is_bound(const Entry& entry);
   void forget_bound(const Entry& entry);
-  [[nodiscard]] bool waits_for_bound(const Market::Short& job, const std::vector<int>* nodes) const;
-  [[nodiscard]] std::optional<Market::Keep> keep(Market::Short job, const ReachOf& reach_of) const;
-  [[nodiscard]] Market::Settlement sell(core::StepBudget& budget, const ReachOf& reach_of);
+  [[nodiscard]] bool waits_for_bound(const Market::Short& job) const;
+  [[nodiscard]] Market::MostBehind keeps(const Market::Short& job) const;
   void enter_class(JobId job, Entry& entry);
   void leave_class(const Entry& entry);
   [[nodiscard]] Curve weigh(Entry& entry, Instant now) const;

@@ -143,8 +143,7 @@ void TidalPlanner::look_at_room(Instant now, Jobs& jobs) {
 // others of that kind. It bids again in the next plan.
 Market::Settlement TidalPlanner::settle(Instant now, Jobs& jobs) {
   core::StepBudget budget(kStepsMost);
-  const MarketState::ReachOf reach = [this](JobId job) { return reach_of(job); };
-  Market::Settlement settled = market_state_->settle(now, budget, reach);
+  Market::Settlement settled = market_state_->settle(now, budget);
   jobs.insert(settled.changed);
   for (const JobId id : jobs) note_change(id);
   jobs.insert(std::exchange(without_, {}));
@@ -153,22 +152,11 @@ Market::Settlement TidalPlanner::settle(Instant now, Jobs& jobs) {
     if (size == 0 && row_of(id).placement.empty()) without_.insert(id);
   }
   if (without_.empty()) return settled;
-  settled = market_state_->settle_without(without_, budget, reach);
+  settled = market_state_->settle_without(without_, budget);
   for (const JobId id : settled.changed) note_change(id);
   jobs.insert(settled.changed);
   fit_gangs(now);
   return settled;
-}
-
-// What those hold whose share of the nodes is nothing now counts as free.
-std::optional<MarketState::Reach> TidalPlanner::reach_of(JobId job) const {
-  if (!shares_.knows(job)) return std::nullopt;
-  MarketState::Reach reach{.nodes = &shares_.nodes_of(job)};
-  for (const int node : *reach.nodes) reach.free += gang_room_.free_on(node);
-  for (const auto& [id, part] : parts_) {
-    if (part.shut) reach.free += slots_on(part.held, *reach.nodes);
-  }
-  return reach;
 }
 
 // Nodes have come, gone or changed: nothing that was kept holds any more.

@@ -67,7 +67,6 @@ class TidalPlanner final : public core::Planner {
   void note_change(JobId job);
   [[nodiscard]] Market::Settlement settle(Instant now, Jobs& jobs);
   void fit_gangs(Instant now);
-  [[nodiscard]] std::optional<MarketState::Reach> reach_of(JobId job) const;
   [[nodiscard]] std::vector<GangRoom::Stayer> may_leave(Instant now) const;
   [[nodiscard]] std::optional<GangRoom::Stayer> stayer_of(JobId job, const Part& part, Instant now) const;
   [[nodiscard]] bool fits(const core::ClusterState& state, const core::Job& job);

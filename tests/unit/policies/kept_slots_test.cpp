@@ -81,37 +81,6 @@ struct BoundPool : test::SharedPool {
 
 }  // namespace
 
-TEST_CASE("what is kept for a gang that asks for a type are slots of that type, and no others") {
-  BoundPool pool(4);
-  const NodeId other = pool.story.state().nodes.begin()->first;
-  const NodeId asked = pool.story.engine().node_id_for("new");
-  pool.story.learn(core::NodeJoined{asked, "new", 4, "new", Money::micros(1'000'000), {}});
-  pool.fill();
-  core::JobSpec spec = test::SharedPool::spec("", 4);
-  spec.priority = 10;
-  spec.slot_types = {"new"};
-  const JobId gang = pool.submit(spec);
-  JobId next = pool.submit_small();
-  pool.settle_all();
-  REQUIRE(pool.waits(next));
-  pool.end_on(other);
-  REQUIRE_FALSE(pool.waits(next));
-  CHECK(pool.node_of(next) == other);
-  next = pool.submit_small();
-  pool.end_on(asked);
-  CHECK(pool.waits(next));
-  pool.end_on(other);
-  REQUIRE_FALSE(pool.waits(next));
-  CHECK(pool.node_of(next) == other);
-  next = pool.submit_small();
-  for (int i = 0; i < 3; ++i) {
-    CHECK(pool.waits(gang));
-    pool.end_on(asked);
-    CHECK(pool.waits(next));
-  }
-  CHECK(pool.story.job(gang).size() == 4);
-}
-
 TEST_CASE("slots of one node are kept for a worker of several, that where it may have them first, and others are not") {
   BoundPool pool(2);
   if (GENERATE(false, true)) pool.types = {"cpu"};
