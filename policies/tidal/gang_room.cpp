@@ -174,19 +174,28 @@ bool enter(Free& free, LeavingJobs& leaving_jobs, const GangRoom::Change& change
 
 constexpr Instant kLatest = Instant::from_micros(std::numeric_limits<std::int64_t>::max());
 
-// The same once those that may not leave yet do: they, and those that leave with them, hold what they hold until then.
+// The same once some that may not leave yet do: they, and those that leave with them, hold what they hold until then.
 bool wait(Free& free, LeavingJobs& leaving_jobs, const GangRoom::Change& change, GangRoom::Fit& fit) {
   const std::vector<bool> told = leaving_jobs.leave;
+  Free then = free;
   leaving_jobs.until_most = kLatest;
-  const bool enters = enter(free, leaving_jobs, change);
+  (void)enter(then, leaving_jobs, change);
   leaving_jobs.until_most = {};
-  if (!enters) return false;
+  std::vector<const GangRoom::Stayer*> leave;
   for (std::size_t i = 0; i < told.size(); ++i) {
-    if (told[i] || !leaving_jobs.leave[i]) continue;
-    const GangRoom::Stayer& stayer = leaving_jobs.jobs[i];
-    for (const Share& share : stayer.row->placement) add(free, share, -share.slots, stayer.moves);
-    fit.held += size_of(stayer.row->placement);
+    if (leaving_jobs.leave[i] && !told[i]) leave.push_back(&leaving_jobs.jobs[i]);
   }
+  const bool any_waits =
+      std::any_of(leave.begin(), leave.end(), [](const auto* each) { return each->until > Instant(); });
+  if (!any_waits) {
+    leaving_jobs.leave = told;
+    return false;
+  }
+  for (const GangRoom::Stayer* each : leave) {
+    for (const Share& share : each->row->placement) add(then, share, -share.slots, each->moves);
+    fit.held += size_of(each->row->placement);
+  }
+  free = std::move(then);
   fit.wait.push_back(change.row->id);
   return true;
 }
