@@ -210,7 +210,9 @@ class Reconciler {
     if (rule_ == LineRule::kReserves) {
       asks = draft_.asking_within_cap(job, starts ? job.spec.elastic.sizes.front() : entry.target->size);
     }
-    if (!starts) return asks ? grow_choosy(entry, *asks) : plan_size(draft_, job, *entry.target);
+    // What is free on the nodes that an exclusive job has to itself is no room that others leave.
+    if (!starts && (!asks || job.spec.placement.exclusive)) return plan_size(draft_, job, *entry.target);
+    if (!starts) return grow_choosy(entry, *asks);
     if (!asks) return leave(entry, lacks_slots(job));
     has_gang_rule(job.spec) ? wait_by_rules(entry, *asks) : wait_choosy(entry, *asks);
   }
@@ -379,13 +381,13 @@ class Reconciler {
     const Job& job = *entry.job;
     const std::optional<WaitsAt> at = find_place(asks);
     if (!at) {
-      draft_.set_unsettled();
+      if (is_choosy(job.spec)) draft_.set_unsettled();
       return leave_behind(entry);
     }
     if (!at->comes() && waits_for_nodes(entry)) return;
     if (!at->room.coming) draft_.set_unsettled();
     leave(entry, told_of(job, at->room, at->lacks));
-    if (at->comes() || !keeps_nodes(job)) wait_at(job, *at);
+    if (at->comes() || !keeps_nodes(asks)) wait_at(job, *at);
   }
 
   // Jobs give way for what it is to have more, and it is kept until it is there.

@@ -1,7 +1,9 @@
 #include "core/facts/node_removal.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -14,18 +16,25 @@
 namespace tidepool::core {
 namespace {
 
-// A job that runs nowhere and would go on from a saved state there; null: there is none.
+// Those between which its saved state moves, or from whose saved state it would go on, as it runs nowhere.
+std::vector<NodeId> nodes_needed_by(const ClusterState& state, const Job& job) {
+  std::vector<NodeId> nodes;
+  if (const auto& moving = job.recovery.moving) nodes = {moving->from, moving->to};
+  if (!is_final(job.state()) && job.membership.members.empty()) nodes.push_back(holder_of_state(state, job));
+  return nodes;
+}
+
+// Null: there is none.
 const Job* job_that_needs(const ClusterState& state, NodeId node) {
   for (const auto& [id, job] : state.jobs) {
-    const auto& moving = job->recovery.moving;
-    const bool is_moving = moving && (moving->from == node || moving->to == node);
-    const bool would_go_on = !is_final(job->state()) && job->membership.members.empty();
-    if (is_moving || (would_go_on && holder_of_state(state, *job) == node)) return job.get();
+    const std::vector<NodeId> needed = nodes_needed_by(state, *job);
+    if (std::find(needed.begin(), needed.end(), node) != needed.end()) return job.get();
   }
   return nullptr;
 }
 
-Status check_removable(const ClusterState& state, const Node& node) {
+// But for jobs that need it.
+Status check_given_up(const ClusterState& state, const Node& node) {
   if (node.state != NodeState::kLost) {
     return conflict(node.name + " is not lost; drain it, stop its agent, and ask again when the node is lost");
   }
@@ -33,6 +42,11 @@ Status check_removable(const ClusterState& state, const Node& node) {
   if (of_pool != nullptr && !state.pools.find(of_pool->pool)->retired) {
     return conflict(node.name + " belongs to the pool " + of_pool->pool + ", which gives it back by itself");
   }
+  return ok_status();
+}
+
+Status check_removable(const ClusterState& state, const Node& node) {
+  TP_TRY(check_given_up(state, node));
   if (const Job* job = job_that_needs(state, node.id)) {
     return conflict(job->id.text() + " would go on from its saved state on " + node.name +
                     "; start the agent there again, or cancel the job");
@@ -47,8 +61,14 @@ std::vector<NodeId> removable_of_pools(const ClusterState& state) {
   for (const NodeId id : state.pools.gone) {
     const Node* node = state.find_node(id);
     const bool is_counted_on = node == nullptr || state.pools.find_node(id) != nullptr;
-    if (!is_counted_on && check_removable(state, *node).ok()) removable.push_back(id);
+    if (!is_counted_on && check_given_up(state, *node).ok()) removable.push_back(id);
   }
+  if (removable.empty()) return removable;
+  std::set<NodeId> needed;
+  for (const auto& [id, job] : state.jobs) {
+    for (const NodeId node : nodes_needed_by(state, *job)) needed.insert(node);
+  }
+  std::erase_if(removable, [&](NodeId id) { return needed.contains(id); });
   return removable;
 }
 

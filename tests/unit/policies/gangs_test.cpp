@@ -112,6 +112,11 @@ TEST_CASE("a gang waits for those of lower priorities that may not leave yet, on
   CHECK(fit.wait == std::vector<JobId>{JobId(4), JobId(5)});
   CHECK(fit.leave == std::vector<JobId>{JobId(2), JobId(1)});
   CHECK(fit.held == 2);
+  core::ScalingSpec capped;
+  capped.price_cap = Money::micros(1);
+  gang.scaling = &capped;  // a node may be too dear for it
+  CHECK(room.fit({{&gang, 2, 4}}, stayers).sizes == std::vector<int>{0});
+  gang.scaling = nullptr;
   gang.priority = 0;
   CHECK(room.fit({{&gang, 2, 4}}, stayers).sizes == std::vector<int>{0});
 }
