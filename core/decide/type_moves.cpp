@@ -272,6 +272,7 @@ int looks_for_room(const Job& waiting, Instant now) {
 // The domains of the members, by rank.
 std::vector<std::string> domains_of(const ClusterState& state, const Job& job) {
   std::vector<std::string> domains;
+  domains.reserve(job.membership.members.size());
   for (const WorkerId id : job.membership.members) {
     domains.push_back(domain_of(*state.find_node(state.find_worker(id)->node), job.spec.placement.key));
   }
@@ -297,6 +298,7 @@ std::vector<WorkerId> leaving_workers_evenly(const ClusterState& state, const Jo
     leaving.insert(best);
   }
   std::vector<WorkerId> workers;
+  workers.reserve(leaving.size());
   for (const int rank : leaving) workers.push_back(job.membership.members[static_cast<std::size_t>(rank)]);
   return workers;
 }
@@ -382,6 +384,7 @@ std::vector<WorkerId> leaving_workers_of(DecisionDraft& draft, const Job& job, i
   ranks.resize(static_cast<std::size_t>(count));
   std::sort(ranks.begin(), ranks.end());
   std::vector<WorkerId> leaving_workers;
+  leaving_workers.reserve(ranks.size());
   for (const int rank : ranks) leaving_workers.push_back(members[static_cast<std::size_t>(rank)]);
   return leaving_workers;
 }

@@ -83,6 +83,7 @@ std::vector<cluster::SizeCosts> read_costs(ObjectReader& in, Duration usual, std
     of_size.finish();
   }
   std::vector<cluster::SizeCosts> costs;
+  costs.reserve(by_size.size());
   for (const auto& [size, each] : by_size) costs.push_back({.workers = size, .costs = each});
   return costs;
 }
