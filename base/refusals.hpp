@@ -1,4 +1,5 @@
-// What is wrong with one thing that is checked in several ways, told together: whoever mends it needs all of it.
+// What is wrong with one thing that is checked in several ways, told together, so that all of it can be corrected at
+// once.
 #pragma once
 
 #include <set>

@@ -122,7 +122,7 @@ struct NodePools {
   [[nodiscard]] const PoolNode* find_node(NodeId node) const;
   void set_gone(NodeId node, bool is_gone);
   [[nodiscard]] bool has_gone(NodeId node) const;
-  // Its machine goes or has gone as its pool wanted: that its agent is missed then is nobody's trouble.
+  // Its machine goes or has gone as its pool wanted: the loss of its agent then raises no alarm.
   [[nodiscard]] bool gives_back(NodeId node) const;
   // The pools of all nodes that have joined.
   [[nodiscard]] std::map<NodeId, const NodePool*> by_node() const;

@@ -224,8 +224,10 @@ std::vector<std::string> words_of(const CLI::App& command) {
   std::vector<std::string> words;
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0 || option->get_name() == "--help") continue;
-    if (option->get_expected_min() == 0) words.push_back(option->get_name());  // a flag
-    if (option->get_expected_min() == 0) continue;
+    if (option->get_expected_min() == 0) {  // a flag
+      words.push_back(option->get_name());
+      continue;
+    }
     std::string values;
     for (const std::string& value : option->results()) {
       // Values of an option that is repeated may hold commas of their own.

@@ -135,7 +135,7 @@ void DaemonTurn::learn_clock(TurnBatch& batch) {
   if (due && *due <= batch.engine_now()) (void)batch.learn(core::ClockAdvanced{});
 }
 
-// Nobody has to ask for it.
+// No command asks for it.
 void DaemonTurn::remove_given_back(TurnBatch& batch) {
   if (!batch.changed()) return;
   for (const NodeId node : core::removable_of_pools(state())) (void)batch.learn(core::NodeRemoved{node});

@@ -65,7 +65,7 @@ bool has_tests(const PolicyVersion& version) {
   return std::any_of(files.begin(), files.end(), [](const json& tests) { return !tests.empty(); });
 }
 
-// What whoever has chosen the policy that decides may not know of it.
+// What an operator may not know of the policy that decides.
 json policy_warnings(Rest& rest, const Published& seen) {
   json warnings = json::array();
   const core::TenantTree& tree = *seen.state.tenants;

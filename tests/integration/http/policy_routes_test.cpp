@@ -78,7 +78,7 @@ TEST_CASE("a version is stored once under its hash, looked over, tested, shadowe
   CHECK(api.get("/v1/policies/status").at("active").is_null());
 }
 
-TEST_CASE("whoever activates, or rolls back to, a policy without the hook share is told whose guarantees do not hold") {
+TEST_CASE("activating, or rolling back to, a policy without the hook share tells whose guarantees do not hold") {
   Policies api{.fixture = RestFixture(test_options(), "tidal")};
   const json tree = json::parse(R"({"tenants": [
     {"name": "lab", "guarantee": 3, "tenants": [{"name": "vision", "guarantee": 2}]}, {"name": "guests"}]})");
