@@ -64,8 +64,11 @@ class SimulatedWorld {
   }
 
   // Half of the jobs say how their workers lie among nodes, racks or disks, or want nodes of their own, and change
-  // that. The workers of a fifth come and go in groups.
-  void rule_jobs() { ruled_ = true; }
+  // that. The workers of the part `grouped` of all jobs come and go in groups.
+  void rule_jobs(double grouped = 0.2) {
+    ruled_ = true;
+    grouped_ = grouped;
+  }
 
   // Nodes that fail again and again get no workers for a while, slots stay held after their worker's end, and operators
   // plan maintenance.
@@ -297,7 +300,7 @@ class SimulatedWorld {
     if (labelled_ && rng_.chance(0.5)) spec.placement.selector = random_selector(rng_);
     if (shares_memory_ && rng_.chance(0.5)) spec.memory = rng_.between(1, 6) * 1'000;
     if (ruled_ && rng_.chance(0.5)) draw_rules(spec.placement, rng_);
-    if (ruled_ && rng_.chance(0.2)) draw_groups(spec, rng_);
+    if (ruled_ && rng_.chance(grouped_)) draw_groups(spec, rng_);
     declare(spec, plain_, rng_);
     if (rng_.chance(0.15)) spec.resize = core::ResizeMode::kRestart;
     learn(core::JobSubmitted{engine_.next_job_id(), std::move(spec)});
@@ -578,14 +581,10 @@ class SimulatedWorld {
   }
 
   Rng rng_;
-  bool faults_;
-  bool typed_;
-  bool plain_;
+  bool faults_, typed_, plain_;
   int followed_ = 0;
-  bool strained_ = false, labelled_ = false;
-  bool shares_memory_ = false;
-  bool ruled_ = false;
-  bool closes_nodes_ = false;
+  bool strained_ = false, labelled_ = false, shares_memory_ = false, ruled_ = false, closes_nodes_ = false;
+  double grouped_ = 0;
   std::vector<std::string> policies_;  // what jobs may ask for by name
   std::vector<std::string> tenants_;   // that jobs are drawn for; empty = of the default one
   core::Engine engine_;

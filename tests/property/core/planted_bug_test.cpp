@@ -121,8 +121,8 @@ TEST_CASE("A planner that goes on with part of a group of workers is caught by t
   int caught = 0;
   for_each_seed("split group", 20, [&](std::uint64_t seed, Rng&) {
     SimulatedWorld world(seed + 7000, true);
-    world.rule_jobs();
-    for (int i = 0; i < 120; ++i) {
+    world.rule_jobs(1);
+    for (int i = 0; i < 300; ++i) {
       world.tick();
       const auto decision = world.engine().decide(world.now());
       for (std::size_t at = 0; at < decision.plan.size(); ++at) {
