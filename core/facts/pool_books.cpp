@@ -55,10 +55,14 @@ std::optional<PoolBooks::NodeEntry> PoolBooks::entry_of(const ClusterState& stat
   NodeEntry entry{.type = node->slot_type, .price = node->price_per_slot_hour};
   const bool takes_workers = node->takes_workers();
   if (takes_workers) entry.size = static_cast<int>(node->owners.size());
+  WorkerId last;  // slots of one worker stand side by side
+  bool is_gone = false;
   for (const WorkerId owner : node->owners) {
+    if (owner && owner != last) is_gone = state.find_worker(owner)->is_gone();
+    last = owner;
     if (!owner) {
       ++(takes_workers ? entry.open : entry.closed);
-    } else if (state.find_worker(owner)->is_gone()) {
+    } else if (is_gone) {
       ++entry.closed;  // no job is charged for it
     }
   }

@@ -68,8 +68,10 @@ Broken shares_no_exclusive_node(const ClusterState& state, const GangChange& cha
     const Node* node = state.find_node(id);
     if (node == nullptr) continue;
     IdSet<JobId> others;
+    WorkerId last;  // slots of one worker stand side by side
     for (const WorkerId owner : node->owners) {
-      if (owner) others.insert(state.find_worker(owner)->job);
+      if (owner && owner != last) others.insert(state.find_worker(owner)->job);
+      last = owner;
     }
     if (const auto more = placed.find(id); more != placed.end()) others.insert(more->second);
     for (const JobId other : others) {
