@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/explain/explain.hpp"
 #include "tests/support/shared_pool.hpp"
 #include "tests/support/victim_pool.hpp"
 
@@ -136,6 +137,11 @@ TEST_CASE("a worker of several slots waits for a job that cools down, which give
   pool.end_on(second);  // as many are free as it needs, on two nodes
   CHECK(pool.waits(gang));
   CHECK(pool.waits(next));
+  const std::vector<std::string> evidence = core::explain(pool.story.state(), gang).evidence;
+  CHECK(std::any_of(evidence.begin(), evidence.end(), [&](const std::string& line) {
+    return line.starts_with(cools.text() + ", of a lower priority, keeps 1 slot until ") &&
+           line.ends_with(", when its cooldown ends");
+  }));
   pool.story.pass(until - Duration::seconds(1) - pool.story.now());
   CHECK(test::preempted_in(pool.story.decide()) == 0);
   pool.story.pass(Duration::seconds(1));
