@@ -178,6 +178,12 @@ json params_of(const std::vector<std::string>& given) {
   return params;
 }
 
+std::vector<host::Param> chosen_params(const host::PolicyFile& file, const std::string& path, const json& given) {
+  auto chosen = choose_params(file.manifest, given);
+  if (!chosen) fail(kExitUsage, path + ": " + chosen.error().message);
+  return *std::move(chosen);
+}
+
 bool names_policy_file(const std::string& policy) {
   return policy.find('/') != std::string::npos || policy.ends_with(".lua") || policy.ends_with(".so");
 }

@@ -26,6 +26,10 @@ void require_sound(const policies::host::PolicyFile& file, const std::string& pa
 // What `--param` is given, as the parameters of a run: "most=4" as a number, a boolean or a text. Throws Failure.
 [[nodiscard]] nlohmann::json params_of(const std::vector<std::string>& given);
 
+// The parameters of a run of the file. Throws Failure that names the one that it lacks or cannot have.
+[[nodiscard]] std::vector<policies::host::Param> chosen_params(const policies::host::PolicyFile& file,
+                                                               const std::string& path, const nlohmann::json& given);
+
 // Whether --policy names a file and not a built-in policy.
 [[nodiscard]] bool names_policy_file(const std::string& policy);
 

@@ -154,7 +154,7 @@ std::optional<Finding> shrink(DecisionDraft& draft, const Job& job, const Target
   return std::nullopt;
 }
 
-// The policy wants the job to hold nothing now: with notice, and not within its minimum run time.
+// The policy wants the job to hold nothing now: with notice, and not within its minimum run time or cooldown.
 std::optional<Finding> give_up_all(DecisionDraft& draft, const Job& job, const Target& target) {
   if (auto reason = preemption_barred(draft, job)) return Finding{*std::move(reason)};
   preempt(draft, job, reason_of_preemption(target.reason), &target);
@@ -205,8 +205,8 @@ std::optional<Reason> growth_barred(DecisionDraft& draft, const Job& job, int si
 std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& job) {
   if (!job.spec.preemptible) return reason::AtMin{{.size = job.size()}};
   const auto left = left_of(job.last_start_at, job.spec.elastic.min_runtime, draft.now());
-  if (!left) return std::nullopt;
-  return reason::MinRuntime{{.left = *left}};
+  if (left) return reason::MinRuntime{{.left = *left}};
+  return cooling_down(draft, job);
 }
 
 void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, const Target* target) {

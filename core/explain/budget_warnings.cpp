@@ -7,7 +7,6 @@
 #include "base/word_list.hpp"
 #include "core/facts/budget_facts.hpp"
 #include "core/state/job_state.hpp"
-#include "core/state/utc_time.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {
@@ -26,12 +25,7 @@ std::optional<BudgetFate> fate_of(const Job& job, const std::optional<BudgetHold
 BudgetAccounts counted_accounts(const ClusterState& state, Instant now) {
   BudgetAccounts accounts = state.budgets;
   for (auto& [tenant, account] : accounts) {
-    while (at_utc(state, account.window_ends_us) <= now) {
-      count_until(account, at_utc(state, account.window_ends_us));
-      account.spent = Money();
-      account.reached = 0;
-      account.window_ends_us = next_window_us(account.budget.window, account.window_ends_us);
-    }
+    (void)end_windows(state, account, now, [] {});
     count_until(account, now);
   }
   return accounts;

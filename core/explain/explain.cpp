@@ -399,7 +399,7 @@ void add_evidence(const ClusterState& state, const Job& job, Explanation& out) {
     count_ahead(job, out);
   }
   append_new(victim_evidence(state, job), out.evidence);
-  append_new(min_runtime_evidence(state, job), out.evidence);
+  append_new(bound_job_evidence(state, job), out.evidence);
   append_new(tenant_evidence(state, job), out.evidence);
   append_new(pool_evidence(state, job), out.evidence);
 }

@@ -130,7 +130,7 @@ std::optional<KeepsUntil> keeps_until(const ClusterState& state, const Job& othe
   }
   const auto runtime =
       other.last_start_at ? std::optional(*other.last_start_at + other.spec.elastic.min_runtime) : std::nullopt;
-  const auto until = gives_all ? runtime : resizable_at(other);  // no cooldown keeps a job from being preempted
+  const auto until = resizable_at(other);
   if (!until || *until <= state.now) return std::nullopt;
   return KeepsUntil{*until, until == runtime ? "elastic.min_runtime" : "elastic.cooldown"};
 }

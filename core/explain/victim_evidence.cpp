@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/calendar.hpp"
+#include "core/decide/plan_inputs.hpp"
 #include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
@@ -37,9 +38,10 @@ void count_leaving(const ClusterState& state, const Job& victim, const Job& job,
   }
 }
 
-// A job of a lower priority that keeps its slots for as long as its minimum run time lasts.
+// A job of a lower priority that keeps its slots for as long as its minimum run time and its cooldown last.
 struct BoundJob {
   Instant until;
+  bool cools = false;  // its cooldown ends last
   JobId job;
   int slots = 0;  // where the other job may run
 };
@@ -54,9 +56,10 @@ std::vector<BoundJob> bound_jobs(const ClusterState& state, const Job& job) {
     // Between tenants shares decide, and no priorities.
     if (!state.tenants->empty() && spec.tenant != job.spec.tenant) continue;
     if (!is_active(other->state()) || !other->last_start_at) continue;
-    const Instant until = *other->last_start_at + spec.elastic.min_runtime;
+    const Instant until = *resizable_at(*other);
+    const bool cools = until > *other->last_start_at + spec.elastic.min_runtime;
     const int slots = slots_held_for(state, *other, job);
-    if (until > state.now && slots > 0) bound.push_back({.until = until, .job = id, .slots = slots});
+    if (until > state.now && slots > 0) bound.push_back({.until = until, .cools = cools, .job = id, .slots = slots});
   }
   std::sort(bound.begin(), bound.end(), [](const BoundJob& a, const BoundJob& b) {
     return std::tuple(a.until, a.job) < std::tuple(b.until, b.job);
@@ -76,7 +79,7 @@ int slots_held_for(const ClusterState& state, const Job& holder, const Job& job)
   return static_cast<int>(slots);
 }
 
-std::vector<std::string> min_runtime_evidence(const ClusterState& state, const Job& job) {
+std::vector<std::string> bound_job_evidence(const ClusterState& state, const Job& job) {
   const bool lacks_slots = traits_of(job.verdict.reason).blocks == Blocks::kForLackOfSlots ||
                            is_any_of<reason::PriceWait>(job.verdict.reason);
   if (job.state() != JobState::kPending || !lacks_slots) return {};
@@ -86,7 +89,7 @@ std::vector<std::string> min_runtime_evidence(const ClusterState& state, const J
   for (std::size_t i = 0; i < told; ++i) {
     lines.push_back(bound[i].job.text() + ", of a lower priority, keeps " + counted(bound[i].slots, "slot") +
                     " until " + utc_clock_text(utc_second_from(state, bound[i].until)) +
-                    ", when its minimum run time ends");
+                    (bound[i].cools ? ", when its cooldown ends" : ", when its minimum run time ends"));
   }
   if (told == bound.size()) return lines;
   int slots = 0;

@@ -21,9 +21,9 @@ struct GivenUp {
 // "job-1 and job-4 give up 4 slots for it": of jobs that were preempted for this one and have not left yet.
 [[nodiscard]] std::vector<std::string> victim_evidence(const ClusterState& state, const Job& job);
 
-// "job-2, of a lower priority, keeps 1 slot until 14:02:10 UTC, when its minimum run time ends": of jobs that cannot be
-// preempted before for this one, which waits for slots.
-[[nodiscard]] std::vector<std::string> min_runtime_evidence(const ClusterState& state, const Job& job);
+// "job-2, of a lower priority, keeps 1 slot until 14:02:10 UTC, when its minimum run time ends", or its cooldown: of
+// jobs that cannot be preempted before for this one, which waits for slots.
+[[nodiscard]] std::vector<std::string> bound_job_evidence(const ClusterState& state, const Job& job);
 
 // By its workers where `job` may run, that come free when it ends: those of a node that is away or takes no workers, or
 // in quarantine, are of no use.

@@ -61,16 +61,13 @@ void reach_spent(StateChange& change, const std::string& tenant, BudgetAccount& 
 }
 
 // Thresholds that were reached while the daemon was down are told; their actions end with the window.
-void end_window(StateChange& change, const std::string& tenant, BudgetAccount& account) {
-  const Instant end = at_utc(change.state(), account.window_ends_us);
-  count_until(account, end);
-  reach_spent(change, tenant, account);
-  nlohmann::json data = account_data(account);
-  data["tenant"] = tenant;
-  change.emit_of_tenant("budget.renewed", tenant, std::move(data));
-  account.spent = Money();  // the remainder goes on, so that windows add up to what jobs have cost
-  account.reached = 0;
-  begin_window(change.state(), account, end);
+bool tell_ended_windows(StateChange& change, const std::string& tenant, BudgetAccount& account, Instant until) {
+  return end_windows(change.state(), account, until, [&] {
+    reach_spent(change, tenant, account);
+    nlohmann::json data = account_data(account);
+    data["tenant"] = tenant;
+    change.emit_of_tenant("budget.renewed", tenant, std::move(data));
+  });
 }
 
 void set_hold(StateChange& change, const Job& known, std::optional<BudgetHold> hold) {
@@ -100,19 +97,9 @@ void hold_jobs(StateChange& change) {
   }
 }
 
-// Whether any has ended.
-bool end_windows(StateChange& change, const std::string& tenant, BudgetAccount& account, Instant until) {
-  bool has_ended = false;
-  while (at_utc(change.state(), account.window_ends_us) <= until) {
-    end_window(change, tenant, account);
-    has_ended = true;
-  }
-  return has_ended;
-}
-
 // Whether anything was due.
 bool follow_account(StateChange& change, const std::string& tenant, BudgetAccount& account) {
-  bool was_due = end_windows(change, tenant, account, change.at());
+  bool was_due = tell_ended_windows(change, tenant, account, change.at());
   const std::size_t before = account.reached;
   count_until(account, change.at());
   reach_spent(change, tenant, account);
@@ -144,6 +131,20 @@ BudgetSet set_budget(const ClusterState& state, const BudgetAccounts& before, co
   account.reached = 0;
   if (!goes_on) begin_window(state, account, at);
   return set;
+}
+
+bool end_windows(const ClusterState& state, BudgetAccount& account, Instant until,
+                 const std::function<void()>& at_end) {
+  bool has_ended = false;
+  for (Instant end = at_utc(state, account.window_ends_us); end <= until; end = at_utc(state, account.window_ends_us)) {
+    count_until(account, end);
+    at_end();
+    account.spent = Money();  // the remainder goes on, so that windows add up to what jobs have cost
+    account.reached = 0;
+    begin_window(state, account, end);
+    has_ended = true;
+  }
+  return has_ended;
 }
 
 std::optional<BudgetHold> hold_of(const TenantTree& tree, const BudgetAccounts& budgets, const std::string& tenant) {
@@ -194,7 +195,7 @@ void follow_tree(StateChange& change) {
 bool count_budgets(StateChange& change, Instant until) {
   bool has_ended = false;
   for (auto& [tenant, account] : change.state().budgets) {
-    has_ended = end_windows(change, tenant, account, until) || has_ended;
+    has_ended = tell_ended_windows(change, tenant, account, until) || has_ended;
     count_until(account, until);
   }
   return has_ended;

@@ -4,6 +4,7 @@
 // that moment. A shell that has nothing to tell then tells ClockAdvanced.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ struct BudgetSet {
 // a budget.
 [[nodiscard]] BudgetSet set_budget(const ClusterState& state, const BudgetAccounts& before, const Tenant& tenant,
                                    Instant at);
+// Counts the account to the end of each window that ends by then, and begins the next one there; `at_end` is called
+// before what was spent begins anew. Whether any has ended.
+bool end_windows(const ClusterState& state, BudgetAccount& account, Instant until, const std::function<void()>& at_end);
 // What the budgets of a tenant and of those above it ask for together: the strongest, of equals the one further up.
 [[nodiscard]] std::optional<BudgetHold> hold_of(const TenantTree& tree, const BudgetAccounts& budgets,
                                                 const std::string& tenant);

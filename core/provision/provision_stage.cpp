@@ -177,8 +177,8 @@ class NodePlanner {
     orders_.order(EmptyNodeIntent{.request = mine.request, .name = mine.name, .within = within}, reason);
   }
 
-  // One node at a time, for the jobs to which it is worth most; none while one is on its way, or slots are free that
-  // the policy does not use.
+  // One node at a time, or as many as a step of a job needs together, for the jobs to which they are worth most; none
+  // while one is on its way, or slots are free that the policy does not use.
   void buy_for_growth() {
     if (orders_.room().coming() > 0 || any_goes()) return;
     for (const NodePool* pool : orders_.by_price()) {
@@ -186,8 +186,20 @@ class NodePlanner {
       if ((any_free && !any_in_groups()) || !may_buy(*pool) || orders_.within_bounds(*pool, 1) == 0) continue;
       const std::vector<SizeStep> steps = steps_up(state_, {pool->spec, now_, now_ + pool->spec.lead_time});
       if (any_free && any_fits(steps)) continue;
-      if (const auto why = growth_by(pool->spec, steps)) return orders_.create(pool->spec, *why);
+      if (buy_for_steps(*pool, steps)) return;
     }
+  }
+
+  // As few as pay together. Whether any.
+  bool buy_for_steps(const NodePool& pool, const std::vector<SizeStep>& steps) {
+    const int most = orders_.within_bounds(pool, nodes_for_a_step(steps, orders_.room(), pool.spec));
+    for (int nodes = 1; nodes <= most; ++nodes) {
+      const auto why = growth_by({pool.spec, nodes}, steps);
+      if (!why) continue;
+      for (int i = 0; i < nodes; ++i) orders_.create(pool.spec, *why);
+      return true;
+    }
+    return false;
   }
 
   [[nodiscard]] bool any_in_groups() const {
@@ -202,11 +214,12 @@ class NodePlanner {
     });
   }
 
-  // The best that jobs could make of the node together, beside what is free; slots that none would take cost money,
+  // The best that jobs could make of the nodes together, beside what is free; slots that none would take cost money,
   // too.
-  [[nodiscard]] std::optional<reason::NodeForGrowth> growth_by(const PoolSpec& spec,
+  [[nodiscard]] std::optional<reason::NodeForGrowth> growth_by(const PoolNodes& nodes,
                                                                const std::vector<SizeStep>& steps) const {
-    const NodeMore more = with_node_more(steps, {orders_.room(), orders_.room().free()}, spec);
+    const PoolSpec& spec = nodes.pool;
+    const NodesMore more = with_nodes_more(steps, {orders_.room(), orders_.room().free()}, nodes);
     const Money worth = scaled(spec.worth_per_slot_hour, more.use);
     if (worth <= scaled(spec.price_per_slot_hour, kBuyAbove)) return std::nullopt;
     reason::NodeForGrowth why = told_of(more, spec);
@@ -215,7 +228,7 @@ class NodePlanner {
   }
 
   // Names the job that would take most of it.
-  [[nodiscard]] static reason::NodeForGrowth told_of(const NodeMore& more, const PoolSpec& spec) {
+  [[nodiscard]] static reason::NodeForGrowth told_of(const NodesMore& more, const PoolSpec& spec) {
     std::map<JobId, SizeStep> grown;
     for (const SizeStep& step : more.best) grown.try_emplace(step.job->id, step).first->second.to = step.to;
     const auto most = std::max_element(grown.begin(), grown.end(), [](const auto& one, const auto& other) {

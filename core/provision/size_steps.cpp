@@ -127,12 +127,22 @@ std::vector<SizeStep> best_within(const std::vector<SizeStep>& steps, const Step
   return use_of(other) > use_of(best) ? other : best;
 }
 
-NodeMore with_node_more(const std::vector<SizeStep>& steps, const StepRoom& room, const PoolSpec& pool) {
+NodesMore with_nodes_more(const std::vector<SizeStep>& steps, const StepRoom& room, const PoolNodes& more) {
   NodeRoom nodes = room.nodes;
-  nodes.add(pool, 1);
-  NodeMore more{.best = best_within(steps, {nodes, room.slots + pool.slots_per_node})};
-  more.use = (use_of(more.best) - use_of(best_within(steps, room))) / pool.slots_per_node;
-  return more;
+  nodes.add(more.pool, more.count);
+  const int slots = more.count * more.pool.slots_per_node;
+  NodesMore with{.best = best_within(steps, {nodes, room.slots + slots})};
+  with.use = (use_of(with.best) - use_of(best_within(steps, room))) / slots;
+  return with;
+}
+
+int nodes_for_a_step(const std::vector<SizeStep>& steps, const NodeRoom& room, const PoolSpec& pool) {
+  int most = 1;
+  for (const SizeStep& step : steps) {
+    const int each = room.workers_on_more(*step.job, pool);
+    if (each > 0) most = std::max(most, (step.to - step.from + each - 1) / each);
+  }
+  return most;
 }
 
 double use_of(const std::vector<SizeStep>& steps) {

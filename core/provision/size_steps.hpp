@@ -45,13 +45,20 @@ struct StepRoom {
 };
 // The best of these that there is room for, of each job those that follow on each other.
 [[nodiscard]] std::vector<SizeStep> best_within(const std::vector<SizeStep>& steps, const StepRoom& room);
-// The room with a node of the pool more: the best of these steps there, and the use of each slot of the node, beside
-// what there is room for without it.
-struct NodeMore {
+// The room with so many nodes of the pool more: the best of these steps there, and the use of each slot of the nodes,
+// beside what there is room for without them.
+struct NodesMore {
   std::vector<SizeStep> best;
   double use = 0;
 };
-[[nodiscard]] NodeMore with_node_more(const std::vector<SizeStep>& steps, const StepRoom& room, const PoolSpec& pool);
+struct PoolNodes {
+  const PoolSpec& pool;
+  int count = 1;
+};
+[[nodiscard]] NodesMore with_nodes_more(const std::vector<SizeStep>& steps, const StepRoom& room,
+                                        const PoolNodes& more);
+// Nodes of the pool, one at least, by which each of these steps has room that may have room there.
+[[nodiscard]] int nodes_for_a_step(const std::vector<SizeStep>& steps, const NodeRoom& room, const PoolSpec& pool);
 // What these bring together, in slots.
 [[nodiscard]] double use_of(const std::vector<SizeStep>& steps);
 // Steps down of jobs that run on slots of this type alone, those that lose least first. Empty: of any type.

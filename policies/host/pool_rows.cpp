@@ -69,7 +69,7 @@ void add_worth(const core::ClusterState& state, Instant now, std::vector<cluster
   for (cluster::PoolRow& row : rows) {
     const core::PoolSpec& spec = state.pools.find(row.name)->spec;
     const auto steps = core::steps_up(state, {spec, now, now + spec.lead_time});
-    row.more_worth = row.worth_per_hour * core::with_node_more(steps, {room, room.free()}, spec).use;
+    row.more_worth = row.worth_per_hour * core::with_nodes_more(steps, {room, room.free()}, {spec}).use;
   }
 }
 

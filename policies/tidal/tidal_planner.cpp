@@ -40,7 +40,7 @@ double worth_of_slot(const Market& market, JobId job) {
 // None = it may be preempted, or something else keeps it from that.
 Instant bound_until(const core::Job& job) {
   const bool is_settled = job.state() == core::JobState::kRunning && job.membership.switched && !job.phase.transition();
-  return is_settled && job.last_start_at ? *job.last_start_at + job.spec.elastic.min_runtime : Instant();
+  return is_settled ? core::resizable_at(job).value_or(Instant()) : Instant();
 }
 
 // At most, by its sizes or by a user's request for one.

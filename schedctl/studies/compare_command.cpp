@@ -112,11 +112,11 @@ std::vector<sim::SimOptions> options_by_workload(const CompareAsked& asked, Comp
   return all;
 }
 
-void run_one(ComparedRun& run, sim::SimOptions options) {
+void run_one(ComparedRun& run, sim::SimOptions options, const std::vector<std::string>& params) {
   options.policy = run.policy;
   options.seed = run.seed;
   const std::string what = run.policy + " on " + run.workload + ", seed " + std::to_string(run.seed) + ": ";
-  FinishedRun finished = run_options(std::move(options), {.what = what});
+  FinishedRun finished = run_options(std::move(options), {.what = what, .params = params});
   run.report = std::move(finished.report);
   run.complaint = std::move(finished.complaint);
 }
@@ -156,7 +156,10 @@ Comparison compare(const CompareAsked& asked) {
                         .command = asked.command,
                         .runs = {}};
   require_unique("--policies", comparison.policies);
-  for (const std::string& policy : comparison.policies) require_policy(policy, comparison.simulator);
+  auto params = params_by_policy(comparison.policies, asked.sim.params);
+  for (const std::string& policy : comparison.policies) {
+    require_policy(policy, comparison.simulator, params[policy]);
+  }
   require_generated(asked.sim, asked.workloads);
   const auto options = options_by_workload(asked, comparison);
   const std::size_t count = comparison.workloads.size() * comparison.policies.size() * comparison.seeds.size();
@@ -176,7 +179,11 @@ Comparison compare(const CompareAsked& asked) {
   const Interruption interruption;
   run_pool({.count = count,
             .threads = asked.threads > 0 ? asked.threads : std::max(1U, std::thread::hardware_concurrency()),
-            .run = [&](std::size_t piece) { run_one(comparison.runs[piece], options[workload_of[piece]]); },
+            .run =
+                [&](std::size_t piece) {
+                  ComparedRun& run = comparison.runs[piece];
+                  run_one(run, options[workload_of[piece]], params.at(run.policy));
+                },
             .on_done =
                 [&](std::size_t piece) {
                   ended[piece] = true;

@@ -192,7 +192,7 @@ void add_frontier_command(CLI::App& sim_group, Chosen& chosen) {
       "frontier", "Run a workload with nodes that come and go by several rules: node hours against completion time");
   command->add_option("--workload", asked->sim.options.workload, "CSV file, generated[:SEED] or rigid:KIND[:SEED]")
       ->capture_default_str();
-  add_policy_options(*command, asked->sim);
+  add_policy_option(*command, asked->sim);
   command->add_option("--seeds", asked->seeds, "1..5, or 1,2,7")->capture_default_str();
   add_sim_options(*command, asked->sim);
   command->add_option("--fixed", asked->fixed, "sizes of fixed pools; if not given parts of the pool's max")

@@ -43,9 +43,7 @@ class ReplayedPolicy::Questions {
 ReplayedPolicy::ReplayedPolicy(const std::string& path, const nlohmann::json& params) {
   const host::PolicyFile file = open_policy(path);
   name_ = file.manifest.name;
-  auto chosen = choose_params(file.manifest, params);
-  if (!chosen) fail(kExitUsage, path + ": " + chosen.error().message);
-  params_ = *std::move(chosen);
+  params_ = chosen_params(file, path, params);
   ref_.name = name_;
   ref_.version = version_of(file);
   ref_.params = canonical_json(params);

@@ -138,7 +138,7 @@ void add_sim_commands(CLI::App& app, Chosen& chosen) {
   CLI::App* run = group->add_subcommand("run", "Run a workload and print one JSON object; one seed, one digest");
   run->add_option("--workload", options.workload, "CSV file, generated[:SEED] or rigid:KIND[:SEED]")
       ->capture_default_str();
-  add_policy_options(*run, asked->sim);
+  add_policy_option(*run, asked->sim);
   run->add_option("--seed", asked->seed, "of everything that is drawn")->capture_default_str();
   add_sim_options(*run, asked->sim);
   add_tenant_options(*run, asked->tenants);

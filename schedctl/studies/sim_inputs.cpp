@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -262,15 +263,15 @@ void add_fault_options(CLI::App& command, SimAsked& asked) {
 
 }  // namespace
 
-void add_policy_options(CLI::App& command, SimAsked& asked) {
+void add_policy_option(CLI::App& command, SimAsked& asked) {
   command.add_option("--policy", asked.options.policy, "see: schedctl sim ls; or a policy file, or its folder")
       ->capture_default_str();
-  command.add_option("--param", asked.params, "NAME=VALUE of a parameter of a policy file, repeatable")
-      ->allow_extra_args(false);
 }
 
 void add_sim_options(CLI::App& command, SimAsked& asked) {
   sim::SimOptions& options = asked.options;
+  command.add_option("--param", asked.params, "NAME=VALUE of a parameter of a policy file, repeatable")
+      ->allow_extra_args(false);
   command.add_option("--jobs", options.generated_jobs, "jobs of a generated workload")->capture_default_str();
   command.add_option("--interarrival", asked.interarrival, "mean time between them")->capture_default_str();
   command.add_option("--cluster", options.cluster, "nodes x slots, by type if they differ: 8x4:v100,16x4:p100")
@@ -377,8 +378,7 @@ sim::SimOptions sim_options(SimAsked asked) {
 void require_policy(const std::string& policy, const std::string& simulator, const std::vector<std::string>& params) {
   if (is_policy_file(policy)) {
     const policies::host::PolicyFile file = open_policy(policy);
-    const auto chosen = choose_params(file.manifest, params_of(params));
-    if (!chosen) fail(kExitUsage, policy + ": " + chosen.error().message);
+    (void)chosen_params(file, policy, params_of(params));
     return require_sound(file, policy);
   }
   if (!params.empty()) {
@@ -398,6 +398,28 @@ void require_policy(const std::string& policy, const std::string& simulator, con
              " is told true speeds, which only replays know: give --simulator pollux, elasticflow or gavel");
   }
   fail(kExitUsage, live.error().message);
+}
+
+std::map<std::string, std::vector<std::string>> params_by_policy(const std::vector<std::string>& policies,
+                                                                 const std::vector<std::string>& params) {
+  std::map<std::string, std::vector<std::string>> by_policy;
+  if (params.empty()) return by_policy;
+  std::map<std::string, policies::host::Manifest> files;
+  for (const std::string& policy : policies) {
+    if (is_policy_file(policy)) files.emplace(policy, open_policy(policy).manifest);
+  }
+  if (files.empty()) fail(kExitUsage, "--param is of a policy file, and --policies names none: leave it out");
+  for (const std::string& param : params) {
+    const std::string name = param.substr(0, param.find('='));
+    const auto has_it = [&](const auto& file) {
+      return std::ranges::any_of(file.second.params, [&](const auto& rule) { return rule.param.name == name; });
+    };
+    const bool is_known = std::ranges::any_of(files, has_it);
+    for (const auto& file : files) {
+      if (!is_known || has_it(file)) by_policy[file.first].push_back(param);
+    }
+  }
+  return by_policy;
 }
 
 FinishedRun run_options(sim::SimOptions options, const RunTerms& terms) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -36,12 +37,12 @@ struct SimAsked {
   std::string curve;        // "SIGMA,KAPPA"
   std::string type_speeds;  // "v100=1,p100=0.6"
   std::vector<std::string> pools;
-  std::vector<std::string> params;  // NAME=VALUE of the policy file that is asked for
+  std::vector<std::string> params;  // NAME=VALUE of the policy files that are asked for
   std::set<std::string> given;      // options that were on the command line, such as --round
 };
 
-// The one policy of a command, and its parameters.
-void add_policy_options(CLI::App& command, SimAsked& asked);
+// The one policy of a command.
+void add_policy_option(CLI::App& command, SimAsked& asked);
 
 // Everything but policies, --workload and --seed, which the commands ask for in their own ways.
 void add_sim_options(CLI::App& command, SimAsked& asked);
@@ -68,6 +69,11 @@ void require_trace(const SimAsked& asked, std::span<const sim::SimOptions> workl
 // Fails unless these rules know the policy, or it is a file that has these parameters, can be run and passes its tests.
 void require_policy(const std::string& policy, const std::string& simulator,
                     const std::vector<std::string>& params = {});
+
+// Which of the parameters each policy takes: a file those that it has. One that no file has goes to all, so that
+// require_policy() refuses it. Fails if there are parameters and no file.
+[[nodiscard]] std::map<std::string, std::vector<std::string>> params_by_policy(const std::vector<std::string>& policies,
+                                                                               const std::vector<std::string>& params);
 
 struct FinishedRun {
   sim::SimReport report;

@@ -257,6 +257,22 @@ class PolicyCommands(unittest.TestCase):
             self.assertIn(told, self.simulate(folder, "--param", given, code=2).stderr)
         self.assertIn("tidal is built in", self.simulate("tidal", "--param", "most=1", code=2).stderr)
 
+    def test_a_comparison_hands_each_policy_file_the_parameters_that_it_has(self):
+        folder = self.rule()
+        other = self.example("deadline_first")
+        jobs = self.folder / "jobs.csv"
+        alone = json.loads(self.simulate(folder, "--param", "most=1").stdout)
+        words = ["sim", "compare", "--workloads", jobs, "--cluster", "2x4", "-o", "json"]
+        done = schedctl(*words, "--policies", f"tidal,{folder},{other}", "--param", "most=1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        runs = {run["policy"]: run["digest"] for run in json.loads(done.stdout)["runs"]}
+        self.assertEqual(runs[str(folder)], alone["digest"])
+        for policies, told in {f"tidal,{folder}": 'has no parameter "mst"; did you mean "most"?',
+                               f"{other},{folder}": 'has no parameter "mst"', "tidal,las": "names none"}.items():
+            refused = schedctl(*words, "--policies", policies, "--param", "mst=1")
+            self.assertEqual(refused.returncode, 2, refused.stderr)
+            self.assertIn(told, refused.stderr)
+
     def test_a_policy_file_that_is_bad_or_fails_its_tests_is_not_simulated(self):
         folder = self.rule()
         tests = folder / "tests" / "basic.yaml"

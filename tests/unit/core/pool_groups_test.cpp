@@ -210,6 +210,39 @@ TEST_CASE("A group of which slots are free is made whole by nodes of its type, i
   }
 }
 
+TEST_CASE("A group that needs two nodes gets both at once, where the pool may have both") {
+  for (const int max : {1, 2}) {
+    PoolStory story(std::vector<core::PoolSpec>{});
+    story.node(4);
+    const JobId job = submit_by(story, "slot_type", {.min = 4, .max = 8, .preferred = 4, .cooldown = {}, .group = 4});
+    story.wish(job, 4);
+    story.settle(job);
+    story.steps(job, 20);
+    core::PoolSpec pool = nodes_of(2);
+    pool.max = max;
+    const auto said = said_of(story, job, 8, pool);
+    REQUIRE(said.size() == (max == 2 ? 2 : 0));
+    if (max == 1) continue;
+    CHECK_THAT(said.back(), Catch::StartsWith("gpu-2: one more node for job-1 to grow 4 -> 8"));
+    (void)story.joins(1);
+    (void)story.joins(2);
+    story.settle(job);
+    CHECK(story.job(job).size() == 8);
+  }
+}
+
+TEST_CASE("A step of two groups gets a node for each, though one alone would be of no use") {
+  PoolStory story(std::vector<core::PoolSpec>{});
+  story.node(4);
+  JobSketch sketch{.min = 4, .max = 12, .cooldown = {}, .group = 4};
+  sketch.sizes = {4, 12};
+  const JobId job = story.running(sketch, 4);
+  story.steps(job, 20);
+  core::PoolSpec pool = nodes_of(4);
+  pool.worth_per_slot_hour = Money::micros(3'000'000);
+  CHECK(said_of(story, job, 12, pool).size() == 2);
+}
+
 TEST_CASE("A group that brings more together is not held up by a job that would take one of its slots") {
   PoolStory story(std::vector<core::PoolSpec>{});
   const JobId job = one_of_two_groups(story, 5);

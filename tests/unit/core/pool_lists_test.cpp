@@ -1,6 +1,11 @@
 // What the lists of providers tell of nodes, and what it means that one lacks a node or does not come.
 #include <catch2/catch.hpp>
 
+#include <memory>
+
+#include <nlohmann/json.hpp>
+
+#include "core/codec/codec.hpp"
 #include "core/facts/node_removal.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "tests/support/pool_story.hpp"
@@ -235,6 +240,22 @@ TEST_CASE("a node that is lost while its pool counts on it is told, and gone onc
   story.lists({});
   CHECK(story.has_gone());
   CHECK(story.removable() == std::vector{story.id});
+}
+
+TEST_CASE("a lost node of which an earlier version did not note that its pool gave it back leaves by the command") {
+  UsedNode story;
+  story.ends(story.used_by);
+  story.give_back();
+  story.lists({});
+  story.lose_agent();
+  auto earlier = core::to_json(story.state());
+  REQUIRE(earlier.at("pools").erase("gone") == 1);
+  const auto read = core::state_from_json(earlier);
+  REQUIRE(read.ok());
+  CHECK(core::removable_of_pools(*read).empty());
+  core::Engine engine(plain_parts(std::make_shared<WishPolicy::Wishes>()), *read);
+  REQUIRE(engine.step({story.now(), core::NodeRemoved{story.id}}).ok());
+  CHECK(engine.view().nodes.empty());
 }
 
 TEST_CASE("a node that was given back is there for a job that would go on from its state, and for an agent") {

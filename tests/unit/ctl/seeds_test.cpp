@@ -25,11 +25,11 @@ TEST_CASE("a command line is told so that it can be repeated") {
   CLI::App app;
   SimAsked asked;
   std::vector<int> waits;
-  add_policy_options(app, asked);
+  add_policy_option(app, asked);
   app.add_option("--waits", waits)->delimiter(',');
   add_sim_options(app, asked);
   const std::string given =
-      "--policy mine/ --param most=4 --param word=a,b --waits 1,2 --kin-by-pace --pool slots=4,max=2 --pool slots=8";
+      "--policy mine/ --waits 1,2 --param most=4 --param word=a,b --kin-by-pace --pool slots=4,max=2 --pool slots=8";
   app.parse(given);
   CHECK(asked.params == std::vector<std::string>{"most=4", "word=a,b"});
   CHECK(command_line("schedctl", app) == "schedctl " + given);

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/explain/explain.hpp"
 #include "tests/support/shared_pool.hpp"
 #include "tests/support/victim_pool.hpp"
 
@@ -37,6 +38,7 @@ bool replaces_a_worker(const core::Decision& decision) {
 struct BoundPool : test::SharedPool {
   std::vector<JobId> small;        // that have run from the start
   std::vector<std::string> types;  // that all but particular jobs ask for; empty = none
+  int small_priority = 0;
 
   explicit BoundPool(int slots) : SharedPool({}, slots) {}
 
@@ -45,6 +47,7 @@ struct BoundPool : test::SharedPool {
     core::JobSpec spec = SharedPool::spec("", 1);
     spec.elastic.min_runtime = bound;
     spec.slot_types = types;
+    spec.priority = small_priority;
     return submit(spec);
   }
   void fill(Duration bound = Duration::seconds(600)) {
@@ -111,6 +114,41 @@ TEST_CASE("slots of one node are kept for a worker of several, that where it may
   pool.settle_all();
   CHECK(pool.story.job(gang).size() == 1);
   CHECK(pool.node_of(gang) == soonest);
+}
+
+TEST_CASE("a worker of several slots waits for a job that cools down, which gives up its slot once that is over") {
+  BoundPool pool(2);
+  core::JobSpec spec = job_spec({.min = 1, .max = 2, .preferred = 2, .cooldown = Duration::seconds(300)});
+  spec.tenant.clear();
+  const JobId cools = pool.running(spec);
+  const NodeId first = pool.node_of(cools);
+  pool.small_priority = 10;
+  const NodeId second = pool.add_node(Duration::seconds(3'600));
+  (void)pool.add_node(Duration::seconds(3'600));
+  pool.small_priority = 0;
+  for (const int size : {1, 0}) {
+    pool.story.learn(core::JobResizeRequested{cools, size});
+    pool.story.settle(cools);
+  }
+  REQUIRE(pool.story.job(cools).size() == 1);
+  const Instant until = *pool.story.job(cools).last_resize_at + Duration::seconds(300);
+  const JobId gang = pool.submit_wide(10);
+  const JobId next = pool.submit_small();
+  pool.end_on(second);  // as many are free as it needs, on two nodes
+  CHECK(pool.waits(gang));
+  CHECK(pool.waits(next));
+  const std::vector<std::string> evidence = core::explain(pool.story.state(), gang).evidence;
+  CHECK(std::any_of(evidence.begin(), evidence.end(), [&](const std::string& line) {
+    return line.starts_with(cools.text() + ", of a lower priority, keeps 1 slot until ") &&
+           line.ends_with(", when its cooldown ends");
+  }));
+  pool.story.pass(until - Duration::seconds(1) - pool.story.now());
+  CHECK(test::preempted_in(pool.story.decide()) == 0);
+  pool.story.pass(Duration::seconds(1));
+  CHECK(preempts(pool.story.decide(), cools));
+  pool.settle_all();
+  CHECK(pool.story.job(gang).size() == 1);
+  CHECK(pool.node_of(gang) == first);
 }
 
 TEST_CASE("for a worker of several slots behind jobs of its own priority no scattered slot is kept") {

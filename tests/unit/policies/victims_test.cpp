@@ -86,6 +86,24 @@ TEST_CASE("nothing is preempted for a claim that all victims together cannot mee
   CHECK(pool.preempted_for(claimant, {small}).empty());
 }
 
+TEST_CASE("a job that cools down is preempted for no other before that is over, and the other is told of it") {
+  VictimPool pool({4});
+  const JobId runs = pool.running({.min = 1, .max = 2, .cooldown = Duration::seconds(60)}, 2);
+  pool.said->sizes[runs] = 1;
+  const JobId held = pool.submit({.min = 1, .max = 1}, 0);  // so that a new plan is due
+  pool.story.settle(runs);
+  REQUIRE(pool.story.job(runs).size() == 1);
+  const JobId waits = pool.submit({.min = 4, .max = 4}, 4);
+  REQUIRE(pool.preempted_for(waits, {held, runs}).empty());
+  const std::vector<std::string> lines = core::explain(pool.story.state(), waits).unblocks();
+  CHECK(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.ends_with("keeps its slots until then (elastic.cooldown)");
+  }));
+  const Instant until = *pool.story.job(runs).last_resize_at + Duration::seconds(60);
+  pool.story.pass(until - pool.story.now());
+  CHECK(pool.preempted_for(waits, {held, runs}) == std::vector{runs});
+}
+
 TEST_CASE("a job that waits for a victim's minimum run time is told when that ends") {
   VictimPool pool({4});
   const JobId runs = pool.running({.min = 4, .max = 4, .min_runtime = Duration::seconds(600)}, 4);
