@@ -9,15 +9,14 @@ namespace {
 
 using WorkersByPrice = std::map<Money, std::int64_t>;  // by the price of a slot
 
-// None: they are too few.
+// All slots as dear as the dearest that it takes. None: they are too few.
 std::optional<Money> price_of(std::int64_t workers, int slots_per_worker, const WorkersByPrice& rooms) {
-  std::int64_t micros = 0;
+  std::int64_t lacks = workers;
   for (const auto& [price, room] : rooms) {
-    const std::int64_t taken = std::min(workers, room);
-    micros += price.count_micros() * taken * slots_per_worker;
-    workers -= taken;
+    lacks -= room;
+    if (lacks <= 0) return Money::micros(price.count_micros() * workers * slots_per_worker);
   }
-  return workers > 0 ? std::nullopt : std::optional(Money::micros(micros));
+  return std::nullopt;
 }
 
 }  // namespace

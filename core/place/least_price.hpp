@@ -13,8 +13,9 @@
 
 namespace tidepool::core {
 
-// An hour of the job's smallest size on the cheapest slots that it may run on, were there no other job: of one type
-// unless it mixes them. Rules about how its workers lie among nodes are left out. None: there is no room for it.
+// The least price cap with which the job could start at its smallest size, were there no other job: its slots, on the
+// cheapest nodes that it may run on, at the price of the dearest of these (price_cap.hpp); of one type unless it mixes
+// them. Rules about how its workers lie among nodes are left out. None: there is no room for it.
 [[nodiscard]] std::optional<Money> least_price(const ClusterState& state, const Job& job);
 
 // Its price cap is below that; none: it is not, or it has none.

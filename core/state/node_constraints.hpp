@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,6 +56,7 @@ struct NodeDemand {
   PlacementSpec placement;
   std::int64_t memory_per_slot = 0;
   int group = 1;
+  std::optional<Money> slot_price_max = {};
 
   auto operator<=>(const NodeDemand&) const = default;
 };

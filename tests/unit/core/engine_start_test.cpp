@@ -1,4 +1,6 @@
 // How jobs start, wait and end.
+#include "core/words/sentence.hpp"
+#include "core/words/unblock.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
 
@@ -130,6 +132,19 @@ TEST_CASE("A job never starts above its price cap") {
   story.decide();
   CHECK(story.job(cheap).membership.workers.size() == 2);
   CHECK(test::says<core::reason::PriceCap>(story.job(too_dear).verdict.reason));
+}
+
+TEST_CASE("A job for which too few slots are cheap enough holds up none behind it") {
+  Story story;
+  story.node(1, "cheap");
+  story.node(2, "dear", {}, Money::micros(2'000'000));
+  // A dollar and two are three, but each slot may cost half of that: two dollars are too much for one.
+  const JobId capped = story.submit({.min = 2, .max = 2, .price_cap = Money::micros(3'000'000)});
+  const JobId behind = story.submit({.min = 1, .max = 1});
+  story.decide();
+  CHECK(test::says<core::reason::PriceCap>(story.job(capped).verdict.reason));
+  CHECK(core::unblocks_of(story.job(capped).verdict.reason, capped).front() == "raise scaling.price_cap to 4.00");
+  CHECK(story.job(behind).state() == JobState::kStarting);
 }
 
 TEST_CASE("After the end of training programs have ten minutes to save their result, and the killing of one is told") {

@@ -80,6 +80,27 @@ TEST_CASE("a job with a price cap claims a guarantee on the types that are not t
   CHECK(pool.held_of("vision", "cpu") == (is_rich ? 2 : 4));
 }
 
+TEST_CASE(
+    "a job with a price cap claims a guarantee on the nodes that are within it, where others of the type are not") {
+  const bool is_rich = GENERATE(true, false);
+  CAPTURE(is_rich);
+  SharedPool pool({{.name = "vision", .weight = 0}, {.name = "speech", .guarantee = 2}}, 4);  // a slot costs a dollar
+  for (int i = 0; i < 2; ++i) (void)pool.running("vision", 2);
+  const NodeId dear = pool.story.node(4, "dear", {}, Money::micros(9'000'000));
+  pool.configure(
+      {{.name = "lab", .guarantee = 4}, {.name = "vision", .weight = 0}, {.name = "speech", .guarantee = 2}});
+  (void)pool.running("lab", 4);
+  core::JobSpec capped = SharedPool::spec("speech", 2);
+  capped.scaling.price_cap = Money::micros(is_rich ? 2'000'000 : 1'900'000);
+  const JobId claim = pool.submit(capped);
+  CHECK(preempted_in(pool.story.decide()) == (is_rich ? 1 : 0));
+  pool.settle_all();
+  CHECK(pool.story.job(claim).size() == (is_rich ? 2 : 0));
+  for (const NodeId node : pool.story.nodes_of(claim)) CHECK(node != dear);
+  CHECK(pool.held_by("lab") == 4);
+  CHECK(pool.held_by("vision") == (is_rich ? 2 : 4));
+}
+
 TEST_CASE("without guarantees of a type its slots are shared by weight") {
   TypedPool pool({{.name = "vision", .weight = 3}, {.name = "speech", .weight = 1}});
   for (int i = 0; i < 4; ++i) (void)pool.submit(TypedPool::typed("vision", 1));
