@@ -208,9 +208,9 @@ class Reconciler {
     const bool starts = job.state() == JobState::kPending;
     const int more = starts ? job.spec.elastic.sizes.front() : entry.target->size - job.size();
     const NodeDemand demand = draft_.demand_within_cap(job, more);
-    if (starts && start_job(draft_, job, *entry.target)) return;
-    std::optional<Job> asks;
-    if (rule_ == LineRule::kReserves) asks = draft_.asking_within_cap(job, demand, more);
+    if (starts && capped_starts_.start(draft_, job, *entry.target, demand)) return;
+    if (starts && !has_gang_rule(job.spec) && closed_for_.contains(demand)) return leave_closed(entry);
+    const auto asks = rule_ == LineRule::kReserves ? draft_.asking_within_cap(job, demand, more) : std::nullopt;
     // What is free on the nodes that an exclusive job has to itself is no room that others leave.
     if (!starts && (!asks || job.spec.placement.exclusive)) return plan_size(draft_, job, *entry.target);
     if (!starts) return grow_choosy(entry, *asks);
@@ -381,10 +381,7 @@ class Reconciler {
   void wait_choosy(const TargetedJob& entry, const Job& asks) {
     const Job& job = *entry.job;
     const std::optional<WaitsAt> at = find_place(asks);
-    if (!at) {
-      if (is_choosy(job.spec)) draft_.set_unsettled();
-      return leave_behind(entry);
-    }
+    if (!at) return leave_closed(entry);
     if (!at->comes() && waits_for_nodes(entry)) return;
     if (!at->room.coming) draft_.set_unsettled();
     leave(entry, told_of(job, at->room, at->lacks));
@@ -410,6 +407,10 @@ class Reconciler {
     plan_size(draft_, job, *entry.target);
   }
 
+  void leave_closed(const TargetedJob& entry) {
+    if (is_choosy(entry.job->spec)) draft_.set_unsettled();
+    leave_behind(entry);
+  }
   void leave_behind(const TargetedJob& entry) {
     leave(entry, told_of(*entry.job, {}, {.needed = entry.job->spec.smallest_slots()}));
   }
@@ -475,6 +476,7 @@ class Reconciler {
   bool reserves_ = false;            // room is kept for a job in line
   bool gang_waits_ = false;          // one that needs several slots of a node
   std::set<NodeDemand> closed_for_;  // nodes asked for, of which none is open
+  CappedStarts capped_starts_;
 };
 
 // Of the line those whose claims guarantees cover, one after another in the plan's order; none where preemptions of the
