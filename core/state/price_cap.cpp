@@ -34,6 +34,14 @@ bool is_too_dear_for(const Job& job, Money price) {
   return most && *most < price;
 }
 
+bool is_bound_by_cap(const ClusterState& state, const Job& job, Money dearest) {
+  if (!is_too_dear_for(job, dearest)) return false;
+  const auto& workers = job.membership.workers;
+  return std::all_of(workers.begin(), workers.end(), [&](WorkerId id) {
+    return !is_too_dear_for(job, state.find_node(state.find_worker(id)->node)->price_per_slot_hour);
+  });
+}
+
 bool may_run_within_cap(const Job& job, const Node& node) {
   return !is_too_dear_for(job, node.price_per_slot_hour) && may_run_on(job, node);
 }

@@ -19,6 +19,9 @@ namespace tidepool::core {
 [[nodiscard]] Money dearest_slot(const ClusterState& state);
 // Its cap keeps it from slots at this price.
 [[nodiscard]] bool is_too_dear_for(const Job& job, Money price);
+// Some nodes that take workers are too dear for it, the dearest slot there costing so much: like a job that names nodes
+// it asks for the others. Not while it holds slots that have become too dear themselves: it is to give up some first.
+[[nodiscard]] bool is_bound_by_cap(const ClusterState& state, const Job& job, Money dearest);
 // It may run there, and at its smallest size the node is within its cap.
 [[nodiscard]] bool may_run_within_cap(const Job& job, const Node& node);
 

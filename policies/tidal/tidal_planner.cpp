@@ -254,7 +254,7 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
     const bool sized = counts && fits && !cluster::is_claim(job, has_own_policy);
     if (!sized) withdraw(id);
     if (!counts) continue;
-    const bool asks = sized && core::is_choosy(job.spec);
+    const bool asks = sized && rows_.asks(state, job);
     Part part{.sized = sized,
               .shut = false,
               .asks = asks,
