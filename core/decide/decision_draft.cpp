@@ -210,8 +210,8 @@ std::optional<Reason> DecisionDraft::above_cap(const Job& job, int more) {
 }
 
 std::optional<Reason> DecisionDraft::never_within_cap(const Job& job) {
-  if (least_prices_.allow(state_, job)) return std::nullopt;
-  return core::never_within_cap(state_, job);
+  const auto why = least_prices_.above_cap(state_, job);
+  return why ? std::optional<Reason>(*why) : std::nullopt;
 }
 
 bool DecisionDraft::may_be_above_cap(const Job& job, int more) {

@@ -24,7 +24,8 @@ namespace tidepool::core {
 // The same question of many jobs while the nodes stay as they are: what asks for the same is priced once.
 class LeastPrices {
  public:
-  [[nodiscard]] bool allow(const ClusterState& state, const Job& job);
+  [[nodiscard]] bool allow(const ClusterState& state, const Job& job) { return !above_cap(state, job); }
+  [[nodiscard]] std::optional<reason::PriceCap> above_cap(const ClusterState& state, const Job& job);
   void clear() { known_.clear(); }
 
  private:

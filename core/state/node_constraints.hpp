@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/money.hpp"
 #include "core/state/cluster_state.hpp"
 
 namespace tidepool::core {

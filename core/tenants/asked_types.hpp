@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/money.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/tenants/tenant_needs.hpp"

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/money.hpp"
 #include "core/state/cluster_state.hpp"
 
 namespace tidepool::core {

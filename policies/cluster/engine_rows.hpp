@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/id_table.hpp"
+#include "base/money.hpp"
 #include "core/decide/policy.hpp"
 #include "core/state/node_constraints.hpp"
 #include "policies/cluster/cluster_view.hpp"
