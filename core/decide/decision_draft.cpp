@@ -9,6 +9,7 @@
 #include "core/state/account.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/measured/type_records.hpp"
+#include "core/state/price_cap.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -192,11 +193,9 @@ const DecisionDraft::SlotPrices& DecisionDraft::slot_prices(const Job& job) {
   for (const auto& [id, node] : state_.nodes) {
     if (!node.takes_workers() || !may_run_on(job, node)) continue;
     const Money price = node.price_per_slot_hour;
-    if (!found) found = SlotPrices{.cheapest = price, .dearest = price, .dearest_of = {}};
+    if (!found) found = SlotPrices{.cheapest = price, .dearest = price};
     found->cheapest = std::min(found->cheapest, price);
     found->dearest = std::max(found->dearest, price);
-    Money& of_type = found->dearest_of.try_emplace(node.slot_type, price).first->second;
-    of_type = std::max(of_type, price);
   }
   return known->second = found.value_or(SlotPrices());
 }
@@ -210,32 +209,34 @@ std::optional<Reason> DecisionDraft::above_cap(const Job& job, int more) {
   return reason::PriceCap{.cap = *cap, .price = price};
 }
 
-bool DecisionDraft::may_be_above_cap(const Job& job, int workers) {
-  const auto& cap = job.spec.scaling.price_cap;
-  if (!cap) return false;
-  return slot_prices(job).dearest.count_micros() * workers * job.spec.gpus_per_worker > cap->count_micros();
+std::optional<Reason> DecisionDraft::never_within_cap(const Job& job) {
+  const auto why = least_prices_.above_cap(state_, job);
+  return why ? std::optional<Reason>(*why) : std::nullopt;
 }
 
-std::optional<Job> DecisionDraft::asking_within_cap(const Job& job, int workers) {
-  const Money cap = job.spec.scaling.price_cap.value();
-  const std::int64_t slots = std::int64_t{workers} * job.spec.gpus_per_worker;
-  const auto bound = bound_type(state_, job);
-  std::vector<std::string> types;
-  for (const auto& [type, dearest] : slot_prices(job).dearest_of) {
-    const bool may_be_on = !bound || *bound == type;
-    if (may_be_on && dearest.count_micros() * slots <= cap.count_micros()) types.push_back(type);
-  }
-  if (types.empty()) return std::nullopt;
+bool DecisionDraft::may_be_above_cap(const Job& job, int more) {
+  const auto most = slot_price_max(state_, job, more * job.spec.gpus_per_worker);
+  return most && *most < slot_prices(job).dearest;
+}
+
+NodeDemand DecisionDraft::demand_within_cap(const Job& job, int more) {
+  NodeDemand demand = node_demand(job.spec);
+  if (const auto bound = bound_type(state_, job)) demand.slot_types = {*bound};
+  demand.slot_price_max = slot_price_max(state_, job, more * job.spec.gpus_per_worker);
+  return demand;
+}
+
+std::optional<Job> DecisionDraft::asking_within_cap(const Job& job, const NodeDemand& demand, int more) {
+  const auto known = capacity_.find({job.spec.gpus_per_worker, job.spec.mixed_types, demand});
+  if (known != capacity_.end() && known->second < more) return std::nullopt;
   Job asks = job;
-  asks.spec.slot_types = std::move(types);
-  return capacity(asks) < workers ? std::nullopt : std::optional(std::move(asks));
+  asks.spec.slot_types = demand.slot_types;
+  asks.spec.slot_price_max = demand.slot_price_max;
+  return capacity(asks) < more ? std::nullopt : std::optional(std::move(asks));
 }
 
 std::optional<std::vector<WorkerPlacement>> DecisionDraft::place_within_cap(const Job& job, GangRequest request) {
-  if (const auto& cap = job.spec.scaling.price_cap) {
-    const Money left = *cap - price_per_hour(state_, job);
-    request.price_max = Money::micros(left.count_micros() / (std::int64_t{request.workers} * request.slots_per_worker));
-  }
+  request.price_max = slot_price_max(state_, job, request.workers * request.slots_per_worker);
   request.job = &job;
   if (request.slot_types.empty()) request.slot_types = types_for_more(job);
   request.one_type = !job.spec.mixed_types;

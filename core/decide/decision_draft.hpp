@@ -11,6 +11,7 @@
 
 #include "base/id_set.hpp"
 #include "core/decide/engine_parts.hpp"
+#include "core/place/least_price.hpp"
 #include "core/place/move_costs.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/plan.hpp"
@@ -126,11 +127,19 @@ class DecisionDraft {
   [[nodiscard]] std::optional<std::vector<WorkerPlacement>> place_within_cap(const Job& job, GangRequest request);
   // Why `more` workers are too dear wherever they went, if they are.
   [[nodiscard]] std::optional<Reason> above_cap(const Job& job, int more);
-  // On some node where it may run so many workers of the job are beyond its price cap by themselves.
-  [[nodiscard]] bool may_be_above_cap(const Job& job, int workers);
-  // The job as it would be if it asked only for those types on which so many of its workers are within its price cap,
-  // whichever nodes they are on; none: they would not fit on these, were there no other job. Requires: it has a cap.
-  [[nodiscard]] std::optional<Job> asking_within_cap(const Job& job, int workers);
+  // Why the job cannot start within its price cap, were there no other job, if that is so.
+  [[nodiscard]] std::optional<Reason> never_within_cap(const Job& job);
+  // Some node where it may run is too dear for its price cap, if it is to have so many workers more.
+  [[nodiscard]] bool may_be_above_cap(const Job& job, int more);
+  // What it asks of nodes with its price cap: none that place_within_cap() would leave alone for so many workers more.
+  [[nodiscard]] NodeDemand demand_within_cap(const Job& job, int more);
+  // A job that asks for just this; none: so many workers of it would not fit on these nodes, were there no other job.
+  // Jobs that ask for the same are counted once.
+  [[nodiscard]] std::optional<Job> asking_within_cap(const Job& job, const NodeDemand& demand, int more);
+
+  // How often room was looked for to start a waiting job.
+  void count_start() { ++starts_tried_; }
+  [[nodiscard]] int starts_tried() const { return starts_tried_; }
 
   // Whether a job waits that could run once slots are free; growing jobs leave the slots to it.
   void set_queue_waits(bool waits) { queue_waits_ = waits; }
@@ -147,7 +156,6 @@ class DecisionDraft {
   struct SlotPrices {
     Money cheapest;
     Money dearest;
-    std::map<std::string, Money> dearest_of;  // by type
   };
   [[nodiscard]] const SlotPrices& slot_prices(const Job& job);
   void note_leaving_workers(const Intent& intent);
@@ -162,6 +170,7 @@ class DecisionDraft {
   IdSet<WorkerId> stopped_;
   std::map<std::tuple<int, bool, NodeDemand>, int> capacity_;  // by what decides it
   std::map<NodeDemand, SlotPrices> slot_prices_;
+  LeastPrices least_prices_;
   std::uint64_t next_worker_;
   bool queue_waits_ = false;
   bool is_unsettled_ = false;
@@ -178,6 +187,7 @@ class DecisionDraft {
   std::optional<std::set<std::string>> types_asked_for_;
   std::optional<TypeGuarantees> type_guarantees_;  // none = not looked up yet
   int reserved_ = 0;
+  int starts_tried_ = 0;
 };
 
 }  // namespace tidepool::core

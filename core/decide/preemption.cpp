@@ -11,6 +11,7 @@
 #include "core/decide/state_wait.hpp"
 #include "core/state/measured/change_costs.hpp"
 #include "core/state/measured/job_work.hpp"
+#include "core/state/price_cap.hpp"
 #include "core/state/utc_time.hpp"
 
 namespace tidepool::core {
@@ -259,12 +260,14 @@ std::vector<TargetedJob> Preemption::displaced_by(const Job& claimant) {
   const SlotsFor wanted{claimant, claimant.spec.smallest_slots()};
   std::map<NodeDemand, bool> elsewhere;
   const auto may_be_elsewhere = [&](const Job& job) {
-    const auto [known, is_first] = elsewhere.try_emplace(node_demand(job.spec));
+    NodeDemand demand = node_demand(job.spec);
+    demand.slot_price_max = slot_price_max(job);
+    const auto [known, is_first] = elsewhere.try_emplace(std::move(demand));
     if (!is_first) return known->second;
     const auto& nodes = draft_.state().nodes;
     return known->second = std::any_of(nodes.begin(), nodes.end(), [&](const auto& entry) {
              const Node& node = entry.second;
-             return node.takes_workers() && may_run_on(job, node) && !may_run_on(claimant, node);
+             return node.takes_workers() && may_run_within_cap(job, node) && !may_run_on(claimant, node);
            });
   };
   std::vector<TargetedJob> displaced;
@@ -272,7 +275,7 @@ std::vector<TargetedJob> Preemption::displaced_by(const Job& claimant) {
     const Target* target = draft_.planned_target(*job);
     const bool goes_on = target != nullptr && target->size > 0 && job->requests.pinned_size == 0;
     if (!goes_on || !is_in_way(*job, claimant) || !can_change(draft_, *job)) continue;
-    if (is_choosy(job->spec) && !may_be_elsewhere(*job)) continue;
+    if (draft_.type_guarantees().asks(*job) && !may_be_elsewhere(*job)) continue;
     if (may_be_chosen(*job, wanted, By::kLimits)) displaced.push_back({job.get(), target});
   }
   std::sort(displaced.begin(), displaced.end(), [](const TargetedJob& one, const TargetedJob& other) {
@@ -295,15 +298,16 @@ std::vector<TargetedJob> Preemption::spared(const std::vector<TargetedJob>& vict
   }
   std::vector<TargetedJob> in_way = victims;
   for (const TargetedJob& each : displaced) {
-    if (!is_choosy(each.job->spec) || guarantees.spare(*each.job, gone)) in_way.push_back(each);
+    if (!guarantees.asks(*each.job) || guarantees.spare(*each.job, gone)) in_way.push_back(each);
   }
   return in_way;
 }
 
 // In the plan's order; where small jobs use up what a tenant can spare and are not enough, the largest first.
 bool Preemption::displace_for(const Job& claimant) {
-  const bool asks_for_nodes = is_choosy(draft_.state().find_job(claimant.id)->spec);  // not for a cap alone
-  if (!asks_for_nodes || !draft_.type_guarantees().cover(claimant, claimant.spec.smallest_slots())) return false;
+  // As the job is: only what it holds once it has started counts as held of the guarantee.
+  const bool asks = draft_.type_guarantees().asks(*draft_.state().find_job(claimant.id));
+  if (!asks || !draft_.type_guarantees().cover(claimant, claimant.spec.smallest_slots())) return false;
   const std::vector<TargetedJob> victims = victims_in_way(claimant);
   std::vector<TargetedJob> displaced = displaced_by(claimant);
   if (preempt_of(spared(victims, displaced), claimant)) return true;

@@ -66,7 +66,7 @@ class Reconciler {
     const bool claims =
         job.preemption.room_made && job.spec.gpus_per_worker == 1 && !is_choosy(job.spec) && !has_gang_rule(job.spec);
     if (!claims || entry.target->size <= job.size()) return;
-    if (draft_.may_be_above_cap(job, entry.target->size)) return;  // it claims types
+    if (draft_.may_be_above_cap(job, entry.target->size - job.size())) return;  // it claims nodes
     SlotReservations& reservations = preemption_.reservations();
     KeptRoom room{.claim = claim_of(draft_, job, entry.target->size)};
     if (!reservations.reserve(room.claim)) {
@@ -157,9 +157,10 @@ class Reconciler {
     return true;
   }
 
-  // A job that no slot is cheap enough for waits without holding up the ones behind it.
+  // A job for which too few slots are cheap enough waits without holding up the ones behind it.
   bool is_too_dear(const Job& job) {
-    const auto reason = draft_.above_cap(job, job.spec.elastic.sizes.front());
+    auto reason = draft_.above_cap(job, job.spec.elastic.sizes.front());
+    if (!reason) reason = draft_.never_within_cap(job);
     if (reason) draft_.find(job, *reason);
     return reason.has_value();
   }
@@ -180,7 +181,7 @@ class Reconciler {
     if (starts && is_too_dear(job)) return;
     if (starts && is_cleared_for(job) && (start_job(draft_, job, *entry.target) || waits_for_nodes(entry))) return;
     if (barred) return take(entry);
-    if (draft_.may_be_above_cap(job, entry.target->size)) return take_within_cap(entry);
+    if (draft_.may_be_above_cap(job, entry.target->size - job.size())) return take_within_cap(entry);
     if (has_gang_rule(job.spec)) return take_by_rules(entry);
     if (is_choosy(job.spec)) return take_choosy(entry);
     if (rule_ != LineRule::kReserves) return take(entry);
@@ -200,16 +201,16 @@ class Reconciler {
     take(entry);                                                       // nothing is left to take: this says why
   }
 
-  // Dearer nodes may be all there is: no job waits, moves or is preempted for one that they do not suit. It claims as
-  // one that asks for the types of which no node is too dear.
+  // It claims as one that asks for the nodes within its cap: no job waits, moves or is preempted for one that dearer
+  // nodes do not suit.
   void take_within_cap(const TargetedJob& entry) {
     const Job& job = *entry.job;
     const bool starts = job.state() == JobState::kPending;
-    if (starts && start_job(draft_, job, *entry.target)) return;
-    std::optional<Job> asks;
-    if (rule_ == LineRule::kReserves) {
-      asks = draft_.asking_within_cap(job, starts ? job.spec.elastic.sizes.front() : entry.target->size);
-    }
+    const int more = starts ? job.spec.elastic.sizes.front() : entry.target->size - job.size();
+    const NodeDemand demand = draft_.demand_within_cap(job, more);
+    if (starts && capped_starts_.start(draft_, job, *entry.target, demand)) return;
+    if (starts && !has_gang_rule(job.spec) && closed_for_.contains(demand)) return leave_closed(entry);
+    const auto asks = rule_ == LineRule::kReserves ? draft_.asking_within_cap(job, demand, more) : std::nullopt;
     // What is free on the nodes that an exclusive job has to itself is no room that others leave.
     if (!starts && (!asks || job.spec.placement.exclusive)) return plan_size(draft_, job, *entry.target);
     if (!starts) return grow_choosy(entry, *asks);
@@ -380,10 +381,7 @@ class Reconciler {
   void wait_choosy(const TargetedJob& entry, const Job& asks) {
     const Job& job = *entry.job;
     const std::optional<WaitsAt> at = find_place(asks);
-    if (!at) {
-      if (is_choosy(job.spec)) draft_.set_unsettled();
-      return leave_behind(entry);
-    }
+    if (!at) return leave_closed(entry);
     if (!at->comes() && waits_for_nodes(entry)) return;
     if (!at->room.coming) draft_.set_unsettled();
     leave(entry, told_of(job, at->room, at->lacks));
@@ -409,6 +407,10 @@ class Reconciler {
     plan_size(draft_, job, *entry.target);
   }
 
+  void leave_closed(const TargetedJob& entry) {
+    if (is_choosy(entry.job->spec)) draft_.set_unsettled();
+    leave_behind(entry);
+  }
   void leave_behind(const TargetedJob& entry) {
     leave(entry, told_of(*entry.job, {}, {.needed = entry.job->spec.smallest_slots()}));
   }
@@ -474,6 +476,7 @@ class Reconciler {
   bool reserves_ = false;            // room is kept for a job in line
   bool gang_waits_ = false;          // one that needs several slots of a node
   std::set<NodeDemand> closed_for_;  // nodes asked for, of which none is open
+  CappedStarts capped_starts_;
 };
 
 // Of the line those whose claims guarantees cover, one after another in the plan's order; none where preemptions of the

@@ -85,10 +85,24 @@ std::vector<std::string> in_order_of_worth(DecisionDraft& draft, const Job& job,
 }  // namespace
 
 bool start_job(DecisionDraft& draft, const Job& job, const Target& target) {
+  draft.count_start();
   if (job.spec.mixed_types || job.spec.slot_types.size() < 2) return start_on(draft, job, target, job.spec.slot_types);
   for (const std::string& type : in_order_of_worth(draft, job, target)) {
     if (start_on(draft, job, target, {type})) return true;
   }
+  return false;
+}
+
+// Where rules say how its workers lie, the node that holds its state may count, too.
+bool CappedStarts::start(DecisionDraft& draft, const Job& job, const Target& target, const NodeDemand& demand) {
+  const JobSpec& spec = job.spec;
+  if (is_arranged(spec)) return start_job(draft, job, target);
+  const Like like{spec.elastic.sizes.front(), spec.gpus_per_worker, spec.mixed_types, demand};
+  const int usable = draft.usable();
+  const auto known = usable_in_vain_.find(like);
+  if (known != usable_in_vain_.end() && usable <= known->second) return false;
+  if (start_job(draft, job, target)) return true;
+  usable_in_vain_.insert_or_assign(like, usable);
   return false;
 }
 

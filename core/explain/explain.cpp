@@ -390,7 +390,10 @@ void add_evidence(const ClusterState& state, const Job& job, Explanation& out) {
   append_new(notice_evidence(state, job), out.evidence);
   add_kept_state(state, job, out);
   add_failed_checkpoints(job, out);
-  if (!is_final(job.state())) append_new(evidence_of_rules(state, job), out.evidence);
+  if (!is_final(job.state())) {
+    append_new(evidence_of_rules(state, job), out.evidence);
+    append_new(evidence_of_price_cap(state, job), out.evidence);
+  }
   if (job.state() == JobState::kPending) {
     const std::vector<std::string> types = evidence_of_types(state, job);
     out.evidence.insert(out.evidence.end(), types.begin(), types.end());

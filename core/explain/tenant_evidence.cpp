@@ -6,6 +6,7 @@
 #include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/node_constraints.hpp"
+#include "core/state/price_cap.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {
@@ -28,7 +29,7 @@ std::string share(const Tenant& tenant, const TenantPlan& plan) {
 
 bool may_be_on(const ClusterState& state, const Job& job, const std::string& type) {
   return std::any_of(state.nodes.begin(), state.nodes.end(), [&](const auto& entry) {
-    return entry.second.slot_type == type && may_run_on(job, entry.second);
+    return entry.second.slot_type == type && may_run_within_cap(job, entry.second);
   });
 }
 
@@ -76,8 +77,9 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
   const std::string could_use = plan->wanted > held ? counted(plan->wanted, "slot") : "no more";
   std::vector<std::string> lines{share(*tenant, *plan) + "; its jobs hold " + counted(held, "slot") +
                                  (plan->sated ? " and could use " + could_use : "")};
+  const bool asks = is_choosy(job.spec) || is_bound_by_cap(state, job, dearest_slot(state));
   for (const auto& [type, slots] : plan->of_types) {
-    if (!is_choosy(job.spec) || !may_be_on(state, job, type)) continue;
+    if (!asks || !may_be_on(state, job, type)) continue;
     lines.push_back("of type " + type + " jobs of all tenants ask for more slots than there are; those of tenant " +
                     tenant->name + " that ask for it may have " + counted(slots, "slot") +
                     guaranteed_of(*tenant, type));

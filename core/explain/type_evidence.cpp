@@ -1,6 +1,7 @@
 #include "core/explain/type_evidence.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/byte_size.hpp"
@@ -8,6 +9,7 @@
 #include "core/state/measured/type_records.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/state/node_labels.hpp"
+#include "core/state/price_cap.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {
@@ -106,6 +108,31 @@ std::vector<std::string> evidence_of_types(const ClusterState& state, const Job&
                     (near && !near->empty() ? "; did you mean " + *near + "?" : ""));
   }
   for (std::string& line : evidence_of_nodes(state, job)) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::vector<std::string> evidence_of_price_cap(const ClusterState& state, const Job& job) {
+  if (!is_bound_by_cap(state, job, dearest_slot(state))) return {};
+  struct Nodes {
+    int all = 0;
+    int within = 0;
+  };
+  std::map<std::string, Nodes> of_type;
+  for (const auto& [id, node] : state.nodes) {
+    if (!node.takes_workers() || !may_run_on(job, node)) continue;
+    Nodes& nodes = of_type[node.slot_type];
+    ++nodes.all;
+    nodes.within += may_run_within_cap(job, node) ? 1 : 0;
+  }
+  std::vector<std::string> lines;
+  for (const auto& [type, nodes] : of_type) {
+    if (nodes.within == nodes.all) continue;
+    const std::string named = type.empty() ? "" : " of type " + type;
+    lines.push_back(grouped(nodes.within) + " of " + counted(nodes.all, "node") + named +
+                    (nodes.within == 1 ? " is" : " are") + " within its price cap of " +
+                    to_text(*job.spec.scaling.price_cap) + " an hour, which leaves " + to_text(*slot_price_max(job)) +
+                    " for each slot at its smallest size");
+  }
   return lines;
 }
 

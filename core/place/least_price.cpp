@@ -9,15 +9,14 @@ namespace {
 
 using WorkersByPrice = std::map<Money, std::int64_t>;  // by the price of a slot
 
-// None: they are too few.
+// All slots as dear as the dearest that it takes. None: they are too few.
 std::optional<Money> price_of(std::int64_t workers, int slots_per_worker, const WorkersByPrice& rooms) {
-  std::int64_t micros = 0;
+  std::int64_t lacks = workers;
   for (const auto& [price, room] : rooms) {
-    const std::int64_t taken = std::min(workers, room);
-    micros += price.count_micros() * taken * slots_per_worker;
-    workers -= taken;
+    lacks -= room;
+    if (lacks <= 0) return Money::micros(price.count_micros() * workers * slots_per_worker);
   }
-  return workers > 0 ? std::nullopt : std::optional(Money::micros(micros));
+  return std::nullopt;
 }
 
 }  // namespace
@@ -39,20 +38,19 @@ std::optional<Money> least_price(const ClusterState& state, const Job& job) {
 }
 
 std::optional<reason::PriceCap> never_within_cap(const ClusterState& state, const Job& job) {
-  const auto& cap = job.spec.scaling.price_cap;
-  const auto price = cap ? least_price(state, job) : std::nullopt;
-  if (!price || *price <= *cap) return std::nullopt;
-  const int slots = job.spec.smallest_slots();
-  return reason::PriceCap{.cap = *cap, .price = *price, .slots = slots};
+  return LeastPrices().above_cap(state, job);
 }
 
-bool LeastPrices::allow(const ClusterState& state, const Job& job) {
+std::optional<reason::PriceCap> LeastPrices::above_cap(const ClusterState& state, const Job& job) {
   const JobSpec& spec = job.spec;
-  if (!spec.scaling.price_cap) return true;
+  const auto& cap = spec.scaling.price_cap;
+  if (!cap) return std::nullopt;
   const Asked asked{spec.elastic.sizes.front(), spec.gpus_per_worker, spec.mixed_types, node_demand(spec)};
   const auto [known, is_new] = known_.try_emplace(asked);
   if (is_new) known->second = least_price(state, job);
-  return !known->second || *known->second <= *spec.scaling.price_cap;
+  const auto& price = known->second;
+  if (!price || *price <= *cap) return std::nullopt;
+  return reason::PriceCap{.cap = *cap, .price = *price, .slots = spec.smallest_slots()};
 }
 
 }  // namespace tidepool::core

@@ -13,8 +13,9 @@
 
 namespace tidepool::core {
 
-// An hour of the job's smallest size on the cheapest slots that it may run on, were there no other job: of one type
-// unless it mixes them. Rules about how its workers lie among nodes are left out. None: there is no room for it.
+// The least price cap with which the job could start at its smallest size, were there no other job: its slots, on the
+// cheapest nodes that it may run on, at the price of the dearest of these (price_cap.hpp); of one type unless it mixes
+// them. Rules about how its workers lie among nodes are left out. None: there is no room for it.
 [[nodiscard]] std::optional<Money> least_price(const ClusterState& state, const Job& job);
 
 // Its price cap is below that; none: it is not, or it has none.
@@ -23,7 +24,8 @@ namespace tidepool::core {
 // The same question of many jobs while the nodes stay as they are: what asks for the same is priced once.
 class LeastPrices {
  public:
-  [[nodiscard]] bool allow(const ClusterState& state, const Job& job);
+  [[nodiscard]] bool allow(const ClusterState& state, const Job& job) { return !above_cap(state, job); }
+  [[nodiscard]] std::optional<reason::PriceCap> above_cap(const ClusterState& state, const Job& job);
   void clear() { known_.clear(); }
 
  private:

@@ -145,6 +145,9 @@ struct JobSpec {
   std::optional<std::int64_t> memory;            // bytes, of a worker; none = what its slots' shares are
   bool pack_node = false;                        // its workers are gathered on few nodes, whatever moving them costs
   PlacementSpec placement;
+  // No node whose slots cost more: what a price cap leaves for each, in the copy of a job that claims such nodes alone.
+  // In no job file, and not kept.
+  std::optional<Money> slot_price_max = {};
   SharedValue<RunSpec> run;
   CheckpointSpec checkpoint;
   ResizeMode resize = ResizeMode::kLive;

@@ -20,6 +20,10 @@ bool has_memory_asked(const JobSpec& spec, const Node& node) {
   return share == 0 || memory_asked_per_slot(spec) <= share;
 }
 
+bool is_cheap_enough(const JobSpec& spec, const Node& node) {
+  return !spec.slot_price_max || node.price_per_slot_hour <= *spec.slot_price_max;
+}
+
 std::string labels_told(const Node& node) {
   std::string text;
   for (const auto& [key, value] : labels_of(node)) {
@@ -45,6 +49,10 @@ const std::array kConstraints{
         .is_met = has_memory_asked,
         .told =
             [](const Node& node) { return rounded_byte_size(node.memory_per_slot.value_or(0)) + " of memory a slot"; }},
+    NodeConstraint{.law = "SlotsAreWithinThePriceCap",
+                   .is_asked = [](const JobSpec& spec) { return spec.slot_price_max.has_value(); },
+                   .is_met = is_cheap_enough,
+                   .told = [](const Node& node) { return to_text(node.price_per_slot_hour) + " an hour of a slot"; }},
 };
 
 // Less than any job asks for.
@@ -79,7 +87,7 @@ std::int64_t memory_asked_per_slot(const JobSpec& spec) {
 }
 
 NodeDemand node_demand(const JobSpec& spec) {
-  return {spec.slot_types, spec.placement, memory_asked_per_slot(spec), spec.elastic.group};
+  return {spec.slot_types, spec.placement, memory_asked_per_slot(spec), spec.elastic.group, spec.slot_price_max};
 }
 
 Node node_to_be(const PoolSpec& pool) {

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/money.hpp"
 #include "core/state/cluster_state.hpp"
 
 namespace tidepool::core {
@@ -55,6 +57,7 @@ struct NodeDemand {
   PlacementSpec placement;
   std::int64_t memory_per_slot = 0;
   int group = 1;
+  std::optional<Money> slot_price_max = {};
 
   auto operator<=>(const NodeDemand&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/state/measured/type_records.hpp"
+#include "core/state/price_cap.hpp"
 
 namespace tidepool::core {
 
@@ -14,6 +15,7 @@ void AskedTypes::reset(const ClusterState& state) {
     if (node.state == NodeState::kUp) names.insert(node.slot_type);
   }
   names_.assign(names.begin(), names.end());
+  dearest_ = dearest_slot(state);
   by_demand_.clear();
   sets_.clear();
   guarantees_.clear();
@@ -42,16 +44,21 @@ std::optional<std::size_t> AskedTypes::index_of(std::vector<int> types) {
 }
 
 std::optional<std::size_t> AskedTypes::asked_by(const ClusterState& state, const Job& job) {
-  if (names_.size() < 2 || !is_choosy(job.spec)) return std::nullopt;
+  if (names_.size() < 2) return std::nullopt;
+  const bool is_bound = is_bound_by_cap(state, job, dearest_);
+  if (!is_bound && !is_choosy(job.spec)) return std::nullopt;
   if (const auto bound = bound_type(state, job)) {
     if (const auto type = find(*bound)) return index_of({static_cast<int>(*type)});
   }
-  const auto [known, is_new] = by_demand_.try_emplace(node_demand(job.spec));
+  NodeDemand demand = node_demand(job.spec);
+  if (is_bound) demand.slot_price_max = slot_price_max(job);
+  const auto [known, is_new] = by_demand_.try_emplace(std::move(demand));
   if (is_new) {
     std::set<int> types;
     for (const auto& [id, node] : state.nodes) {
       const auto type = type_of(node);
-      if (type && may_run_on(job, node)) types.insert(static_cast<int>(*type));
+      const bool may = is_bound ? may_run_within_cap(job, node) : may_run_on(job, node);
+      if (type && may) types.insert(static_cast<int>(*type));
     }
     known->second = index_of({types.begin(), types.end()});
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/money.hpp"
 #include "core/state/cluster_state.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/tenants/tenant_needs.hpp"
@@ -21,7 +22,8 @@ class AskedTypes {
   void reset(const ClusterState& state);
 
   // The types on which its workers may be, as an index into sets(); none: all types that there are, or none of them. A
-  // job that is on slots of one type, and does not mix types, asks for that.
+  // job that is on slots of one type, and does not mix types, asks for that. One that its price cap keeps from some
+  // nodes asks for the types of which a node is within it.
   [[nodiscard]] std::optional<std::size_t> asked_by(const ClusterState& state, const Job& job);
   // Each ascending; an index stays what it is until reset().
   [[nodiscard]] const std::vector<std::vector<int>>& sets() const { return sets_; }
@@ -39,6 +41,7 @@ class AskedTypes {
   [[nodiscard]] std::optional<std::size_t> find(const std::string& type) const;
   [[nodiscard]] std::optional<std::size_t> type_of(const Node& node) const;
 
+  Money dearest_;                                               // of their slots
   std::vector<std::string> names_;                              // ascending
   std::vector<SlotsByType> guarantees_;                         // by tenant
   std::map<NodeDemand, std::optional<std::size_t>> by_demand_;  // as far as asked

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/state/node_constraints.hpp"
+#include "core/state/price_cap.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 bool may_run_on_type(const ClusterState& state, const Job& job, const std::string& type) {
   return std::any_of(state.nodes.begin(), state.nodes.end(), [&](const auto& entry) {
     const Node& node = entry.second;
-    return node.slot_type == type && node.takes_workers() && may_run_on(job, node);
+    return node.slot_type == type && node.takes_workers() && may_run_within_cap(job, node);
   });
 }
 
@@ -22,9 +23,10 @@ TypeGuarantees::TypeGuarantees(const ClusterState& state) : state_(state) {
   if (std::all_of(tenants.begin(), tenants.end(), [](const Tenant& any) { return any.guarantee_by_type.empty(); })) {
     return;
   }
+  dearest_ = dearest_slot(state);
   for (const auto& [id, worker] : state.workers) {
     const Job& job = *state.find_job(worker.job);
-    if (worker.is_gone() || !is_choosy(job.spec)) continue;
+    if (worker.is_gone() || !asks(job)) continue;
     held_[{job.spec.tenant, state.find_node(worker.node)->slot_type}] += static_cast<int>(worker.slots.size());
   }
   // Each tenant stands after its parent, so from the end on every sum is whole before it is added.
@@ -37,6 +39,10 @@ TypeGuarantees::TypeGuarantees(const ClusterState& state) : state_(state) {
   }
 }
 
+bool TypeGuarantees::asks(const Job& job) const {
+  return is_choosy(job.spec) || is_bound_by_cap(state_, job, dearest_);
+}
+
 int TypeGuarantees::held(std::string_view tenant, std::string_view type) const {
   const auto found = held_.find({tenant, type});
   return found == held_.end() ? 0 : found->second;
@@ -44,7 +50,7 @@ int TypeGuarantees::held(std::string_view tenant, std::string_view type) const {
 
 void TypeGuarantees::add_to(Held& gone, const Worker& worker) const {
   const Job& job = *state_.find_job(worker.job);
-  if (worker.is_gone() || !is_choosy(job.spec)) return;  // never counted as held
+  if (worker.is_gone() || !asks(job)) return;  // never counted as held
   const std::string& type = state_.find_node(worker.node)->slot_type;
   for (const Tenant* tenant : state_.tenants->path_to(job.spec.tenant)) {
     gone[{tenant->name, type}] += static_cast<int>(worker.slots.size());
@@ -77,7 +83,7 @@ bool TypeGuarantees::cover(const Job& job, int slots) const {
 }
 
 bool TypeGuarantees::are_claimed_by(const Job& job) const {
-  if (job.state() != JobState::kPending || !is_choosy(job.spec)) return false;
+  if (job.state() != JobState::kPending || !asks(job)) return false;
   return cover(job, job.spec.smallest_slots());
 }
 

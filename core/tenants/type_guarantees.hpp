@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/money.hpp"
 #include "core/state/cluster_state.hpp"
 
 namespace tidepool::core {
@@ -18,6 +19,8 @@ class TypeGuarantees {
   // The state outlives it and stays as it is.
   explicit TypeGuarantees(const ClusterState& state);
 
+  // It asks for particular nodes: by what they are, or because its price cap keeps it from others.
+  [[nodiscard]] bool asks(const Job& job) const;
   // Of a type on which the job may run, so many slots more are guaranteed to its tenant, or to one above it, than jobs
   // of that tenant that ask for particular nodes hold of it.
   [[nodiscard]] bool cover(const Job& job, int slots) const;
@@ -33,7 +36,8 @@ class TypeGuarantees {
   const ClusterState& state_;
   [[nodiscard]] int held(std::string_view tenant, std::string_view type) const;
 
-  Held held_;  // empty where no tenant is guaranteed slots of a type
+  Money dearest_;  // slot of all nodes; looked up only where some tenant is guaranteed slots of a type
+  Held held_;      // empty where no tenant is guaranteed slots of a type
 };
 
 }  // namespace tidepool::core

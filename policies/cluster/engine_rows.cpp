@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "core/decide/plan_inputs.hpp"
 #include "core/place/least_price.hpp"
 #include "core/place/placement.hpp"
+#include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/largest_batch.hpp"
 #include "core/state/measured/change_costs.hpp"
@@ -17,6 +20,7 @@
 #include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"
+#include "core/state/price_cap.hpp"
 #include "core/tenants/tenant_needs.hpp"
 #include "policies/cluster/size_explorer.hpp"
 
@@ -229,6 +233,7 @@ void EngineRows::follow_nodes(const core::ClusterState& state) {
     if (node.state == core::NodeState::kUp) up.push_back(id);
   }
   count_types(state);
+  look_at_prices(state);
   if (up == nodes_) return;
   nodes_ = std::move(up);
   asked_.clear();
@@ -255,25 +260,54 @@ void EngineRows::count_types(const core::ClusterState& state) {
   slot_price_ = slots > 0 ? price / double(slots) : 0;
 }
 
+// Which nodes a price cap leaves follows from them.
+void EngineRows::look_at_prices(const core::ClusterState& state) {
+  std::set<Money> prices;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.state == core::NodeState::kUp) prices.insert(node.price_per_slot_hour);
+  }
+  const Money dearest = core::dearest_slot(state);
+  if (dearest == dearest_ && std::equal(prices.begin(), prices.end(), prices_.begin(), prices_.end())) return;
+  dearest_ = dearest;
+  prices_.assign(prices.begin(), prices.end());
+  for (auto& [id, kept] : kept_) kept.row.reset();
+}
+
+bool EngineRows::asks(const core::ClusterState& state, const core::Job& job) const {
+  return core::is_choosy(job.spec) || core::is_bound_by_cap(state, job, dearest_);
+}
+
+core::NodeDemand EngineRows::demand_made(const core::ClusterState& state, const core::Job& job) const {
+  core::NodeDemand demand = core::node_demand(job.spec);
+  if (!core::is_bound_by_cap(state, job, dearest_)) return demand;
+  const auto above = std::upper_bound(prices_.begin(), prices_.end(), *core::slot_price_max(job));
+  demand.slot_price_max = above == prices_.begin() ? Money::micros(-1) : *std::prev(above);  // -1: no slot
+  return demand;
+}
+
 const EngineRows::Asked& EngineRows::asked(const core::ClusterState& state, const core::Job& job) {
   const std::size_t demand = demand_of(state, job);
   if (asked_.size() <= demand) asked_.resize(demand + 1);
   std::optional<Asked>& asked = asked_[demand];
   if (asked) return *asked;
   asked.emplace();
+  const bool is_bound = core::is_bound_by_cap(state, job, dearest_);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const core::Node& node = *state.find_node(nodes_[i]);
-    if (!core::may_run_on(job, node)) continue;
+    const bool may = is_bound ? core::may_run_within_cap(job, node) : core::may_run_on(job, node);
+    if (!may) continue;
     asked->nodes.push_back(static_cast<int>(i));
     asked->of_type[node.slot_type].push_back(static_cast<int>(i));
-    if (!node.is_closed()) asked->slots[node.slot_type] += static_cast<int>(node.owners.size());
+    if (node.is_closed()) continue;
+    asked->slots[node.slot_type] += static_cast<int>(node.owners.size());
+    asked->at_prices[node.slot_type][node.price_per_slot_hour] += static_cast<int>(node.owners.size());
   }
   return *asked;
 }
 
 const std::vector<int>* EngineRows::nodes_open_to(const core::ClusterState& state, const core::Job& job) {
   const auto bound = has_several_types() ? core::bound_type(state, job) : std::nullopt;
-  if (!bound) return core::is_choosy(job.spec) ? &asked(state, job).nodes : nullptr;
+  if (!bound) return asks(state, job) ? &asked(state, job).nodes : nullptr;
   const Asked& nodes = asked(state, job);
   const auto of_type = nodes.of_type.find(*bound);
   return of_type == nodes.of_type.end() ? &nodes.nodes : &of_type->second;
@@ -283,7 +317,7 @@ int EngineRows::reach_of(const core::ClusterState& state, const core::Job& job) 
   const auto bound = core::bound_type(state, job);
   int most = 0;
   int sum = 0;
-  for (const auto& [type, slots] : core::is_choosy(job.spec) ? asked(state, job).slots : open_) {
+  for (const auto& [type, slots] : asks(state, job) ? asked(state, job).slots : open_) {
     if (bound && *bound != type) continue;
     most = std::max(most, slots);
     sum += slots;
@@ -319,6 +353,7 @@ const Placement& EngineRows::placement(const core::ClusterState& state, const co
 // is wanted and that the cluster has room for.
 std::vector<int> EngineRows::sizes_of(const core::ClusterState& state, const core::Job& job, const Terms& terms) {
   AllowedSizes ladder = ladder_of(state, job);
+  if (job.spec.scaling.price_cap) cut_to_cap(state, job, ladder);
   if (ladder.sizes.empty()) return {job.spec.elastic.sizes.front()};
   if (!terms.has_own_policy && may_be_resized(job)) {
     if (style_ == RowStyle::kAllSizes) return {ladder.sizes.begin(), ladder.sizes.end()};
@@ -333,12 +368,13 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   JobRow row = *kept(view.state, job).row;
   row.resize_blocked = core::resize_is_blocked(job, view.now);
   row.preemptible = row.preemptible && !terms.spared;
-  const bool is_bound = core::is_choosy(job.spec) || (has_several_types() && !job.spec.mixed_types);
+  const bool asks_for_nodes = asks(view.state, job);
+  const bool is_bound = asks_for_nodes || (has_several_types() && !job.spec.mixed_types);
   if (is_bound) terms.room = std::min(terms.room, reach_of(view.state, job));
   if (core::has_gang_rule(job.spec)) {
     terms.room = std::min(terms.room, core::capacity_in_place(view.state, job) * row.slots_per_worker);
   }
-  if (core::is_choosy(job.spec) && terms.lists_nodes) bind_to_nodes(view.state, job, row);
+  if (asks_for_nodes && terms.lists_nodes) bind_to_nodes(view.state, job, row);
   std::vector<int> sizes = sizes_of(view.state, job, terms);
   const auto at = std::lower_bound(sizes.begin(), sizes.end(), job.size());
   // It may have what it cannot give up now.
@@ -359,7 +395,59 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   row.held = Duration::micros(static_cast<std::int64_t>(row.slot_seconds / row.size_wanted * 1e6));
   row.slot_price = slot_price_;
   set_beyond(view.state, job, terms.room, row);
+  if (job.spec.scaling.price_cap) bound_by_cap(view.state, job, row);
   return row;
+}
+
+std::optional<Money> EngineRows::price_of(const core::ClusterState& state, const core::Job& job, int slots) {
+  const Placement& held = placement(state, job);
+  const Asked& nodes = asked(state, job);
+  std::map<std::string, SlotsAtPrice> rooms = nodes.at_prices;
+  for (const Share& share : held) {
+    const core::Node& node = *state.find_node(nodes_[static_cast<std::size_t>(share.node)]);
+    const bool is_counted = !node.is_closed() && std::binary_search(nodes.nodes.begin(), nodes.nodes.end(), share.node);
+    if (is_counted) rooms[node.slot_type][node.price_per_slot_hour] -= share.slots;
+  }
+  const auto bound = core::bound_type(state, job);
+  if (job.spec.mixed_types) {
+    SlotsAtPrice all;
+    for (const auto& [type, at] : rooms) {
+      for (const auto& [price, there] : at) all[price] += there;
+    }
+    rooms = {{std::string(), std::move(all)}};
+  }
+  const int more = slots - size_of(held);
+  std::optional<Money> least;
+  for (const auto& [type, at] : rooms) {
+    if (bound && *bound != type) continue;
+    int lacks = more;
+    for (const auto& [price, there] : at) {
+      lacks -= there;
+      if (lacks > 0) continue;
+      least = least ? std::min(*least, price) : price;
+      break;
+    }
+  }
+  if (!least) return std::nullopt;
+  return core::price_per_hour(state, job) + Money::micros(least->count_micros() * more);
+}
+
+void EngineRows::cut_to_cap(const core::ClusterState& state, const core::Job& job, AllowedSizes& ladder) {
+  const int held = size_of(placement(state, job));
+  while (!ladder.sizes.empty() && ladder.sizes.back() * job.spec.gpus_per_worker > held) {
+    const auto price = price_of(state, job, ladder.sizes.back() * job.spec.gpus_per_worker);
+    if (price && *price <= *job.spec.scaling.price_cap) return;
+    ladder.sizes = ladder.sizes.first(ladder.sizes.size() - 1);
+    ladder.cut_short = true;
+  }
+}
+
+void EngineRows::bound_by_cap(const core::ClusterState& state, const core::Job& job, JobRow& row) {
+  const int held = size_of(row.placement);
+  if (held == 0 || row.pinned > 0 || row.bound || row.size_beyond <= held) return;
+  const auto price = price_of(state, job, row.size_beyond);
+  const Money cap = *job.spec.scaling.price_cap;
+  if (price && *price > cap) row.bound = core::reason::PriceCap{.cap = cap, .price = *price};
 }
 
 void EngineRows::bind_to_nodes(const core::ClusterState& state, const core::Job& job, JobRow& row) {
@@ -378,7 +466,7 @@ const EngineRows::Kept& EngineRows::kept(const core::ClusterState& state, const 
     kept.scaling = job.spec.scaling;
     kept.row = made(state, job, *kept.speed);
     kept.row->scaling = &kept.scaling;
-    kept.demand = demands_.try_emplace(core::node_demand(job.spec), demands_.size()).first->second;
+    kept.demand = demands_.try_emplace(demand_made(state, job), demands_.size()).first->second;
   }
   return kept;
 }
@@ -422,7 +510,7 @@ std::vector<bool> EngineRows::asked_for(const core::ClusterState& state, const s
   std::vector<bool> found(nodes_.size(), false);
   for (const JobId id : jobs) {
     const core::Job& job = *state.find_job(id);
-    if (!core::is_choosy(job.spec)) continue;
+    if (!asks(state, job)) continue;
     for (const int node : asked(state, job).nodes) found[static_cast<std::size_t>(node)] = true;
   }
   return found;
@@ -462,7 +550,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
     }
     const core::JobSpec& spec = job.spec;
     const int each = spec.gpus_per_worker;
-    if ((core::is_choosy(spec) || (has_several_types() && !job.spec.mixed_types)) && held.empty()) {
+    if ((asks(state, job) || (has_several_types() && !job.spec.mixed_types)) && held.empty()) {
       const auto [kind, is_new] = capacity.try_emplace({each, spec.mixed_types, demand_of(state, job)}, 0);
       if (is_new) kind->second = core::empty_cluster_capacity(state, job);
       const int fits = kind->second;

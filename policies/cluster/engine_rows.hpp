@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/id_table.hpp"
+#include "base/money.hpp"
 #include "core/decide/policy.hpp"
 #include "core/state/node_constraints.hpp"
 #include "policies/cluster/cluster_view.hpp"
@@ -28,6 +29,7 @@
 #include "policies/cluster/kin_sizes.hpp"
 #include "policies/cluster/similar_jobs.hpp"
 #include "policies/cluster/type_ratios.hpp"
+#include "policies/size/size_limits.hpp"
 
 namespace tidepool::policies::cluster {
 
@@ -65,6 +67,8 @@ class EngineRows {
   };
   [[nodiscard]] JobRow row(const core::ClusterView& view, const core::Job& job, Terms terms);
   [[nodiscard]] const Placement& placement(const core::ClusterState& state, const core::Job& job);
+  // It asks for particular nodes: by what they are, or because its price cap keeps it from others (price_cap.hpp).
+  [[nodiscard]] bool asks(const core::ClusterState& state, const core::Job& job) const;
   // The nodes on which further workers of the job may be, by index, ascending: those that it asks for, and of these
   // those of the type that it is on; null = all. Valid until nodes change.
   [[nodiscard]] const std::vector<int>* nodes_open_to(const core::ClusterState& state, const core::Job& job);
@@ -89,12 +93,24 @@ class EngineRows {
   [[nodiscard]] JobSpeed speed_of(const core::Job& job);
   [[nodiscard]] JobRow made(const core::ClusterState& state, const core::Job& job, const JobSpeed& speed);
   void count_types(const core::ClusterState& state);
+  void look_at_prices(const core::ClusterState& state);
+  // Of jobs that ask for the same the same; a price cap counts as the highest price that is within it.
+  [[nodiscard]] core::NodeDemand demand_made(const core::ClusterState& state, const core::Job& job) const;
+  using SlotsAtPrice = std::map<Money, int>;
   // What jobs may be on that ask for the same.
   struct Asked {
     std::vector<int> nodes;                           // by index, ascending
     std::map<std::string, std::vector<int>> of_type;  // likewise
     std::map<std::string, int> slots;                 // of those that take jobs, by type
+    std::map<std::string, SlotsAtPrice> at_prices;    // likewise
   };
+  // What an hour of so many slots costs it at least, all further ones as dear as the dearest of them; none: it asks for
+  // nodes that have fewer.
+  [[nodiscard]] std::optional<Money> price_of(const core::ClusterState& state, const core::Job& job, int slots);
+  // No size beyond what its price cap leaves, but for what it holds: the engine would place none.
+  void cut_to_cap(const core::ClusterState& state, const core::Job& job, AllowedSizes& ladder);
+  // Why a job may not have the next of its own sizes, if that is its cap.
+  void bound_by_cap(const core::ClusterState& state, const core::Job& job, JobRow& row);
   [[nodiscard]] const Asked& asked(const core::ClusterState& state, const core::Job& job);
   // Slots that it could have if there were no other job: of the nodes that it asks for, and of one type at a time
   // unless it mixes them.
@@ -116,6 +132,8 @@ class EngineRows {
   IdTable<NodeId, int> index_;       // into nodes_
   std::map<std::string, int> open_;  // slots of nodes that take jobs, by type
   double slot_price_ = 0;            // of these in the mean, an hour
+  Money dearest_;                    // of these
+  std::vector<Money> prices_;        // of slots of nodes_, ascending
   std::map<core::NodeDemand, std::size_t> demands_;
   std::deque<std::optional<Asked>> asked_;  // by demand, as far as asked; pointers into it last while it grows
   void follow_ended(const core::ClusterState& state, JobId id);

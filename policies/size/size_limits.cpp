@@ -5,8 +5,23 @@
 
 #include "core/state/budget_hold.hpp"
 #include "core/state/largest_batch.hpp"
+#include "core/state/node_constraints.hpp"
 
 namespace tidepool::policies {
+
+namespace {
+
+// A job that holds nothing may find room there; on dearer nodes it starts smaller, or not.
+Money cheapest_slot(const core::ClusterState& state, const core::Job& job) {
+  std::optional<Money> least;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.state != core::NodeState::kUp || !core::may_run_on(job, node)) continue;
+    least = least ? std::min(*least, node.price_per_slot_hour) : node.price_per_slot_hour;
+  }
+  return least.value_or(Money());
+}
+
+}  // namespace
 
 bool AllowedSizes::has(int size) const {
   return std::binary_search(sizes.begin(), sizes.end(), size);
@@ -58,7 +73,9 @@ AllowedSizes ladder_of(const core::ClusterState& state, const core::Job& job) {
     ladder = {.sizes = allowed, .cut_short = true, .cut = core::why_shrunk(job)};
   }
   const bool capped = spec.scaling.price_cap.has_value();
-  const std::int64_t slot_price = capped ? price_per_slot_hour(state, job).count_micros() : 0;
+  const bool holds_none = job.membership.workers.empty();
+  const Money price_now = !capped ? Money() : holds_none ? cheapest_slot(state, job) : price_per_slot_hour(state, job);
+  const std::int64_t slot_price = price_now.count_micros();
   for (std::size_t i = 0; i < allowed.size(); ++i) {
     const int size = allowed[i];
     const Money price = Money::micros(slot_price * size * spec.gpus_per_worker);

@@ -26,7 +26,8 @@ struct AllowedSizes {
 };
 
 // A size is forbidden when it leaves a worker without a sample (size > global batch), when all its slots together cost
-// more an hour than the job's price cap, or when the budget of its tenant leaves it its smallest one alone.
+// more an hour than the job's price cap (of one that holds nothing: each as much as the cheapest), or when the budget
+// of its tenant leaves it its smallest one alone.
 [[nodiscard]] AllowedSizes ladder_of(const core::ClusterState& state, const core::Job& job);
 
 // What one slot costs this job an hour: the mean over the slots it holds, or, while it holds none, over all

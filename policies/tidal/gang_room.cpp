@@ -172,11 +172,6 @@ bool enter(Free& free, LeavingJobs& leaving_jobs, const GangRoom::Change& change
   return true;
 }
 
-// It may find the nodes too dear at which it would wait.
-bool has_price_cap(const JobRow& row) {
-  return row.scaling != nullptr && row.scaling->price_cap.has_value();
-}
-
 constexpr Instant kLatest = Instant::from_micros(std::numeric_limits<std::int64_t>::max());
 
 // The same once some that may not leave yet do: they, and those that leave with them, hold what they hold until then.
@@ -245,7 +240,7 @@ GangRoom::Fit GangRoom::fit(const std::vector<Change>& changes, const std::vecto
     Change smallest = changes[i];
     smallest.size = row.size_min;
     const bool finds_none = std::exchange(fit.sizes[i], size) > 0 && size == 0;
-    if (finds_none && !has_price_cap(row) && wait(free, leaving_jobs, smallest, fit)) {
+    if (finds_none && wait(free, leaving_jobs, smallest, fit)) {
       fit.sizes[i] = row.size_min;
     } else {
       free = std::move(tried);

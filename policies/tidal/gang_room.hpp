@@ -55,8 +55,7 @@ class GangRoom {
   // its workers find room then. What is bought fits into all slots together, so they find room elsewhere, unless they
   // are gangs themselves, which come after.
   // Where it would find room for its smallest size only once some that may not leave yet do, it has that size and waits
-  // for them: on the node where the last of them may leave first. Until then what is free there is no other gang's. One
-  // with a price cap does not wait so.
+  // for them: on the node where the last of them may leave first. Until then what is free there is no other gang's.
   struct Fit {
     std::vector<int> sizes;
     std::vector<JobId> leave;

@@ -254,10 +254,11 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
     const bool sized = counts && fits && !cluster::is_claim(job, has_own_policy);
     if (!sized) withdraw(id);
     if (!counts) continue;
-    const bool asks = sized && core::is_choosy(job.spec);
+    const bool asks = sized && rows_.asks(state, job);
     Part part{.sized = sized,
               .shut = false,
               .asks = asks,
+              .names = asks && core::is_choosy(job.spec),
               .moves = sized && !asks && job.spec.gpus_per_worker == 1,
               .has_own_policy = has_own_policy,
               .fits = fits,
@@ -320,7 +321,7 @@ GangRoom::Change TidalPlanner::change_of(JobId job) const {
           .size = bought(job),
           .worth = is_shut ? 0 : worth_of_slot(market_state_->market(), job),
           .nodes = shares_.knows(job) ? &shares_.nodes_of(job) : nullptr,
-          .asks = parts_.at(job).asks,
+          .asks = parts_.at(job).names,
           .moves = parts_.at(job).moves};
 }
 

@@ -48,6 +48,7 @@ class TidalPlanner final : public core::Planner {
     bool sized = false;  // it bids; else it is a claim that runs
     bool shut = false;   // but for no slot, since its share of the nodes that it may be on is nothing
     bool asks = false;   // for particular nodes
+    bool names = false;  // these nodes itself, so that others move away; else its price cap alone keeps it from others
     bool moves = false;  // its workers move for a job that asks for their nodes
     bool has_own_policy = false;
     bool fits = true;         // an empty cluster would hold it; else it neither bids nor claims

@@ -1,4 +1,7 @@
 // How jobs start, wait and end.
+#include "core/decide/reconciler.hpp"
+#include "core/words/sentence.hpp"
+#include "core/words/unblock.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
 
@@ -130,6 +133,46 @@ TEST_CASE("A job never starts above its price cap") {
   story.decide();
   CHECK(story.job(cheap).membership.workers.size() == 2);
   CHECK(test::says<core::reason::PriceCap>(story.job(too_dear).verdict.reason));
+}
+
+TEST_CASE("A job for which too few slots are cheap enough holds up none behind it") {
+  Story story;
+  story.node(1, "cheap");
+  story.node(2, "dear", {}, Money::micros(2'000'000));
+  // A dollar and two are three, but each slot may cost half of that: two dollars are too much for one.
+  const JobId capped = story.submit({.min = 2, .max = 2, .price_cap = Money::micros(3'000'000)});
+  const JobId behind = story.submit({.min = 1, .max = 1});
+  story.decide();
+  CHECK(test::says<core::reason::PriceCap>(story.job(capped).verdict.reason));
+  CHECK(core::unblocks_of(story.job(capped).verdict.reason, capped).front() == "raise scaling.price_cap to 4.00");
+  CHECK(story.job(behind).state() == JobState::kStarting);
+}
+
+TEST_CASE("Of the jobs with a price cap that ask for the same, one that finds no room is enough to know it of all") {
+  const auto wishes = std::make_shared<WishPolicy::Wishes>();
+  wishes->strict = false;
+  const core::EngineParts parts = plain_parts(wishes);
+  Story story;
+  story.strict(false);
+  story.node(2, "cheap");
+  (void)story.running({.min = 2, .max = 2}, 2);
+  story.node(2, "dear", {}, Money::micros(9'000'000));
+  IdSet<JobId> pending;
+  for (int i = 0; i < 100; ++i) {
+    pending.insert(story.submit({.min = 1, .max = 1, .price_cap = Money::micros(2'000'000)}));
+  }
+  core::DecisionDraft draft(story.state(), parts, story.now());
+  core::reconcile(draft, core::InLine{.pending = pending});
+  CHECK(draft.starts_tried() == 1);
+  CHECK(draft.changes_nothing());
+  // Neither another cap nor another size is the same.
+  pending.insert(story.submit({.min = 1, .max = 1, .price_cap = Money::micros(3'000'000)}));
+  pending.insert(story.submit({.min = 2, .max = 2, .price_cap = Money::micros(4'000'000)}));
+  pending.insert(story.submit({.min = 1, .max = 1, .price_cap = Money::micros(9'000'000)}));
+  core::DecisionDraft next(story.state(), parts, story.now());
+  core::reconcile(next, core::InLine{.pending = pending});
+  CHECK(next.starts_tried() == 4);
+  CHECK(next.plan().size() == 1);  // the last one starts
 }
 
 TEST_CASE("After the end of training programs have ten minutes to save their result, and the killing of one is told") {

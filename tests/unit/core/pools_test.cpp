@@ -485,4 +485,11 @@ TEST_CASE("spot nodes stay within their share, and a job's price cap and slot ty
   CHECK(capped.plan().empty());
 }
 
+TEST_CASE("slots that are too dear for a job are no room for it: a pool makes a node that is within its price cap") {
+  PoolStory story;
+  story.node(4, "dear", {}, Money::micros(9'000'000));
+  story.submit({.min = 2, .max = 2, .price_cap = Money::micros(2'000'000)});
+  CHECK(story.plan().size() == 1);
+}
+
 }  // namespace tidepool::test

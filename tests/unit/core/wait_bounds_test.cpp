@@ -96,6 +96,20 @@ TEST_CASE("that jobs in the queue come first is said with the first one's name, 
   CHECK(core::explain(state, job).summary.find("queue") == std::string::npos);
 }
 
+TEST_CASE("a job is told how many nodes of a type are within its price cap, where not all are") {
+  Story story;
+  story.node(2, "cheap");
+  story.node(2, "dear", {}, Money::micros(9'000'000));
+  const JobId capped = story.submit({.min = 1, .max = 1, .price_cap = Money::micros(2'500'000)});
+  const JobId rich = story.submit({.min = 1, .max = 1, .price_cap = Money::micros(9'000'000)});
+  story.decide();
+  const auto told = [&](JobId job) { return core::explain(story.state(), job).evidence; };
+  CHECK(tells(told(capped),
+              "1 of 2 nodes of type cpu is within its price cap of 2.50 an hour, which leaves 2.50 for "
+              "each slot at its smallest size"));
+  for (const std::string& line : told(rich)) CHECK(line.find("price cap") == std::string::npos);
+}
+
 TEST_CASE("a job whose price cap is below all that suits it is told what that costs") {
   Story story;
   join_of_type(story, "alpha", 4);

@@ -360,6 +360,25 @@ TEST_CASE("a row tells what a slot costs in the mean of those that take jobs") {
   CHECK(rows.row({pool.state(), pool.now()}, job, {.room = 10}).slot_price == 3);
 }
 
+TEST_CASE("a row has no size beyond what its price cap leaves on nodes that the job may be on") {
+  const bool is_in_reach = GENERATE(true, false);  // at its smallest size, not beside what it holds
+  CAPTURE(is_in_reach);
+  test::Story story;
+  story.node(2);  // a slot costs a dollar
+  story.wish(2);
+  const JobId id =
+      story.running({.min = 1, .max = 4, .preferred = 2, .cooldown = {}, .price_cap = Money::micros(4'000'000)}, 2);
+  story.node(4, "dear", {}, Money::micros(is_in_reach ? 4'000'000 : 9'000'000));
+  EngineRows rows;
+  rows.follow_nodes(story.state());
+  const JobRow made = rows.row({story.state(), story.now()}, story.job(id), {.room = 6});
+  CHECK(made.sizes == std::vector<int>{1, 2});
+  CHECK(made.size_beyond == 3);
+  CHECK(made.nodes == (is_in_reach ? std::nullopt : std::optional(std::vector<int>{0})));
+  REQUIRE(made.bound);
+  CHECK(test::says<core::reason::PriceCap>(*made.bound) == is_in_reach);
+}
+
 TEST_CASE("when a job ends, the rows of its kin are made anew, and no others") {
   Pool pool;
   for (std::uint64_t id = 11; id <= 19; ++id) pool.pass(id, 90, 40'000);

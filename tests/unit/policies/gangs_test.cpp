@@ -114,8 +114,11 @@ TEST_CASE("a gang waits for those of lower priorities that may not leave yet, on
   CHECK(fit.held == 2);
   core::ScalingSpec capped;
   capped.price_cap = Money::micros(1);
-  gang.scaling = &capped;  // a node may be too dear for it
-  CHECK(room.fit({{&gang, 2, 4}}, stayers).sizes == std::vector<int>{0});
+  gang.scaling = &capped;
+  const std::vector<int> within{0};  // its cap
+  const GangRoom::Fit bound = room.fit({{.row = &gang, .size = 2, .worth = 4, .nodes = &within}}, stayers);
+  CHECK(bound.wait == std::vector<JobId>{JobId(4)});
+  CHECK(bound.leave == std::vector<JobId>{JobId(1)});
   gang.scaling = nullptr;
   gang.priority = 0;
   CHECK(room.fit({{&gang, 2, 4}}, stayers).sizes == std::vector<int>{0});

@@ -151,6 +151,31 @@ TEST_CASE("a worker of several slots waits for a job that cools down, which give
   CHECK(pool.node_of(gang) == first);
 }
 
+TEST_CASE("for a worker of several slots with a price cap slots are kept on a node that is within it") {
+  BoundPool pool(2);  // a slot costs a dollar
+  pool.fill(Duration::seconds(900));
+  const NodeId cheap = pool.story.state().nodes.begin()->first;
+  const NodeId dear = pool.story.node(2, "dear", {}, Money::micros(9'000'000));
+  pool.fill();
+  core::JobSpec spec = test::SharedPool::spec("", 1);
+  spec.gpus_per_worker = 2;
+  spec.priority = 10;
+  spec.scaling.price_cap = Money::micros(2'000'000);
+  const JobId gang = pool.submit(spec);
+  const JobId next = pool.submit_small();
+  pool.end_on(cheap);
+  pool.end_on(dear);
+  CHECK(pool.waits(next));
+  pool.end_on(dear);
+  REQUIRE_FALSE(pool.waits(next));
+  CHECK(pool.node_of(next) == dear);
+  REQUIRE(pool.waits(gang));
+  pool.story.pass(Duration::seconds(900));
+  pool.settle_all();
+  CHECK(pool.story.job(gang).size() == 1);
+  CHECK(pool.node_of(gang) == cheap);
+}
+
 TEST_CASE("for a worker of several slots behind jobs of its own priority no scattered slot is kept") {
   BoundPool pool(2);
   const NodeId first = pool.story.state().nodes.begin()->first;

@@ -173,6 +173,25 @@ TEST_CASE("a price cap takes workers when slots become dearer, and lets a job st
   }
 }
 
+TEST_CASE("a job with a price cap has the nodes that are within it, and no plan keeps dearer ones for it") {
+  for (const char* policy : {"tidal", "elastic_tiresias", "fifo", "fixed", "autoscaling_engine"}) {
+    INFO(policy);
+    SharedPool pool({}, 2, policy);  // a slot costs a dollar
+    const NodeId dear = pool.story.node(4, "dear", {}, Money::micros(9'000'000));
+    core::JobSpec capped = SharedPool::spec("demo", 4);
+    capped.elastic.min = 1;
+    capped.elastic.sizes = {1, 2, 3, 4};
+    capped.elastic.cooldown = Duration();
+    capped.scaling.price_cap = Money::micros(4'000'000);
+    const JobId job = pool.submit(capped);
+    const JobId other = pool.submit(SharedPool::spec("demo", 4));
+    pool.settle_all();
+    CHECK(pool.story.job(job).size() > 0);
+    for (const NodeId node : pool.story.nodes_of(job)) CHECK(node != dear);
+    CHECK(pool.story.job(other).size() == 4);
+  }
+}
+
 TEST_CASE("slots that no cap would let a job have are kept for it by no plan") {
   for (const char* policy : {"tidal", "elastic_tiresias", "fifo", "fixed", "autoscaling_engine"}) {
     INFO(policy);

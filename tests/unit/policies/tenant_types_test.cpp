@@ -1,6 +1,7 @@
 // Tenants whose jobs ask for types of slots of which there are not enough for all: guarantees by type, and even parts.
 #include <catch2/catch.hpp>
 
+#include "core/tenants/type_guarantees.hpp"
 #include "tests/support/shared_pool.hpp"
 
 namespace tidepool::test {
@@ -78,6 +79,49 @@ TEST_CASE("a job with a price cap claims a guarantee on the types that are not t
   pool.settle_all();
   CHECK(pool.story.job(claim).size() == (is_rich ? workers : 0));
   CHECK(pool.held_of("vision", "cpu") == (is_rich ? 2 : 4));
+}
+
+TEST_CASE(
+    "a job with a price cap claims a guarantee on the nodes that are within it, where others of the type are not") {
+  const bool is_rich = GENERATE(true, false);
+  CAPTURE(is_rich);
+  SharedPool pool({{.name = "vision", .weight = 0}, {.name = "speech", .guarantee = 2}}, 4);  // a slot costs a dollar
+  for (int i = 0; i < 2; ++i) (void)pool.running("vision", 2);
+  const NodeId dear = pool.story.node(4, "dear", {}, Money::micros(9'000'000));
+  pool.configure(
+      {{.name = "lab", .guarantee = 4}, {.name = "vision", .weight = 0}, {.name = "speech", .guarantee = 2}});
+  (void)pool.running("lab", 4);
+  core::JobSpec capped = SharedPool::spec("speech", 2);
+  capped.scaling.price_cap = Money::micros(is_rich ? 2'000'000 : 1'900'000);
+  const JobId claim = pool.submit(capped);
+  CHECK(preempted_in(pool.story.decide()) == (is_rich ? 1 : 0));
+  pool.settle_all();
+  CHECK(pool.story.job(claim).size() == (is_rich ? 2 : 0));
+  for (const NodeId node : pool.story.nodes_of(claim)) CHECK(node != dear);
+  CHECK(pool.held_by("lab") == 4);
+  CHECK(pool.held_by("vision") == (is_rich ? 2 : 4));
+}
+
+TEST_CASE("a guarantee of a type is had back for a job that its price cap leaves some nodes of the type alone") {
+  TypedPool pool({guaranteed("vision", 4, 2), {.name = "speech", .guarantee = 4}});
+  pool.story.node(4, "n1", {}, Money::micros(9'000'000));  // the one of type "cpu"
+  pool.node_of("new", 4, Money::micros(1'000'000));
+  pool.story.learn(
+      core::NodeJoined{pool.story.engine().node_id_for("dear"), "dear", 1, "new", Money::micros(9'000'000), {}});
+  for (int i = 0; i < 2; ++i) (void)pool.running(TypedPool::typed("speech", 2));
+  REQUIRE(pool.held_of("speech", "new") == 4);
+  core::JobSpec capped = SharedPool::spec("vision", 2);
+  capped.scaling.price_cap = Money::micros(2'000'000);
+  const JobId claim = pool.submit(capped);
+  CHECK(core::TypeGuarantees(pool.story.state()).are_claimed_by(pool.story.job(claim)));
+  CHECK(preempted_in(pool.story.decide()) == 1);
+  CHECK(pool.entitled_to("vision") == 2);
+  pool.settle_all();
+  CHECK(pool.story.job(claim).size() == 2);
+  CHECK(pool.held_of("vision", "new") == 2);
+  // What it holds is of the guarantee: another such job claims none.
+  const JobId second = pool.submit(capped);
+  CHECK_FALSE(core::TypeGuarantees(pool.story.state()).are_claimed_by(pool.story.job(second)));
 }
 
 TEST_CASE("without guarantees of a type its slots are shared by weight") {
