@@ -118,7 +118,7 @@ Status Cgroups::deny_addresses(const fs::path& root, const std::string& name, Ad
   for (const fs::path& group : {folder.parent_path(), folder, trial}) {
     if (!make_group(group)) return errno_error("make the control group " + group.string());
   }
-  const Status taken = filter.attach(trial);
+  Status taken = filter.attach(trial);
   ::rmdir(trial.c_str());
   if (!taken.ok()) return taken;
   addresses_ = std::move(filter);
