@@ -64,6 +64,13 @@ Result<IpNetwork> IpNetwork::parse(const std::string& text) {
                           " for the network, or the address alone");
 }
 
+bool IpNetwork::holds(const IpNetwork& other) const {
+  if (v4 != other.v4 || prefix > other.prefix) return false;
+  IpNetwork around = other;
+  around.prefix = prefix;
+  return masked(around) == *this;
+}
+
 std::string to_text(const IpNetwork& network) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   const std::uint8_t* from = network.address.data() + (network.v4 ? kMapped.size() : 0);

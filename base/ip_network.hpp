@@ -16,6 +16,8 @@ struct IpNetwork {
 
   // The error says what to write.
   [[nodiscard]] static Result<IpNetwork> parse(const std::string& text);
+  // Whether all of `other` lies in it; never across families.
+  [[nodiscard]] bool holds(const IpNetwork& other) const;
   bool operator==(const IpNetwork&) const = default;
 };
 

@@ -109,6 +109,16 @@ TEST_CASE("a metadata address that is denied by name, too, resolves no names eit
   CHECK_FALSE(allowed(denying({"169.254.169.254"}, true), "169.254.169.254", 53));
 }
 
+TEST_CASE("who may not reach loopback does not reach it by naming no address") {
+  for (const char* address : {"127.0.0.1", "127.0.0.53", "0.0.0.0", "::"}) {
+    CHECK_FALSE(allowed(denying({"127.0.0.0/8"}), address));
+    CHECK(allowed(denying({"10.0.0.0/8"}), address));
+  }
+  CHECK_FALSE(allowed(denying({"::1"}), "::"));
+  CHECK(allowed(denying({"::1"}), "0.0.0.0"));
+  CHECK(allowed(denying({"127.0.0.53"}), "0.0.0.0"));  // leads to 127.0.0.1
+}
+
 TEST_CASE("all addresses of a family can be denied") {
   CHECK_FALSE(allowed(denying({"0.0.0.0/0"}), "10.0.0.1"));
   CHECK(allowed(denying({"0.0.0.0/0"}), "fd00::1"));

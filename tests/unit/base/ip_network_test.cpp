@@ -31,6 +31,19 @@ TEST_CASE("an IPv4 network has the bits of its mapped form, so that one comparis
   CHECK_FALSE(IpNetwork::parse("fd00::/8").value().v4);
 }
 
+TEST_CASE("a network holds its own addresses and smaller networks of its family") {
+  const auto holds = [](const char* network, const char* other) {
+    return IpNetwork::parse(network).value().holds(IpNetwork::parse(other).value());
+  };
+  CHECK(holds("127.0.0.0/8", "127.0.0.1"));
+  CHECK(holds("10.128.0.0/9", "10.200.0.0/16"));
+  CHECK(holds("0.0.0.0/0", "10.0.0.1"));
+  CHECK(holds("fd00::/8", "fd00::1"));
+  CHECK_FALSE(holds("10.128.0.0/9", "10.0.0.0/9"));
+  CHECK_FALSE(holds("10.0.0.0/9", "10.0.0.0/8"));
+  CHECK_FALSE(holds("::/0", "10.0.0.1"));
+}
+
 TEST_CASE("what is no network is refused with what to write") {
   for (const char* none : {"", "metadata", "10.0.0", "10.0.0.256", "010.0.0.1", "fe80::1%eth0", "/8", "10.0.0.0 /8"}) {
     CHECK_THAT(refusal(none), Catch::Contains("write it as 10.0.0.0/8, 10.1.2.3, fd00::/8 or fd00::1"));

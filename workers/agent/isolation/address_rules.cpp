@@ -3,10 +3,12 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace tidepool::agent {
 namespace {
@@ -34,6 +36,20 @@ MaskedWord word_at(const IpNetwork& network, std::size_t index) {
   std::memcpy(&word.mask, mask.data(), 4);
   std::memcpy(&word.value, network.address.data() + index * 4, 4);
   return word;
+}
+
+// The kernel takes a connection to no address as one to loopback; :: from a socket of IPv4 addresses leads to
+// 127.0.0.1.
+std::vector<IpNetwork> with_ways_to_loopback(std::vector<IpNetwork> denied) {
+  const auto network = [](const char* text) { return IpNetwork::parse(text).value(); };
+  const auto has = [&](const IpNetwork& address) {
+    return std::any_of(denied.begin(), denied.end(), [&](const IpNetwork& each) { return each.holds(address); });
+  };
+  const bool v4 = has(network("127.0.0.1"));
+  const bool v6 = has(network("::1"));
+  if (v4) denied.push_back(network("0.0.0.0"));
+  if (v4 || v6) denied.push_back(network("::"));
+  return denied;
 }
 
 class AddressCode {
@@ -74,7 +90,7 @@ class AddressCode {
   }
   void deny_all(const AddressRules& rules, bool only_v4) {
     const std::size_t first = only_v4 ? 3 : 0;
-    for (const IpNetwork& network : rules.denied) {
+    for (const IpNetwork& network : with_ways_to_loopback(rules.denied)) {
       if (!only_v4 || network.v4) deny(network, first, 0);
     }
     if (!rules.metadata) return;

@@ -4,6 +4,7 @@
 
 #include <linux/bpf.h>
 
+#include <cstddef>
 #include <vector>
 
 #include "base/ip_network.hpp"
@@ -12,7 +13,7 @@ namespace tidepool::agent {
 
 struct AddressRules {
   bool metadata = true;           // deny what metadata_addresses() has, on every port but that of DNS
-  std::vector<IpNetwork> denied;  // on every port
+  std::vector<IpNetwork> denied;  // on every port; with 127.0.0.1 or ::1 also 0.0.0.0 and ::, which lead there
 };
 
 inline constexpr std::size_t kDeniedNetworksMax = 64;  // so that the kernel takes the instructions

@@ -1,7 +1,7 @@
 // One control group a worker: the bounds of its memory, its processes and its CPUs, and the addresses that it may not
-// reach, with whatever this host has. In
-// version 2 it is one tree, in version 1 one for each controller; a host may have both. A group is made with its bounds
-// before the worker enters it, and can be removed only when no process is left in it: that is the proof of its end.
+// reach, with whatever this host has. In version 2 it is one tree, in version 1 one for each controller; a host may
+// have both. A group is made with its bounds before the worker enters it, and can be removed only when no process is
+// left in it: that is the proof of its end.
 #pragma once
 
 #include <cstdint>
