@@ -181,8 +181,8 @@ using ToWorker = std::variant<GenerationMessage, AddressesMessage, CheckpointOrd
 // --- agent -> daemon ----------------------------------------------------------------------------
 inline constexpr int kNodeSlotsMax = 1'024;  // that a node may offer
 // What a node can keep of its jobs, in the order in which it is told.
-inline constexpr const char* kIsolationParts[] = {"uid",    "mounts", "processes", "devices",
-                                                  "memory", "cpus",   "pids",      "syscalls"};
+inline constexpr const char* kIsolationParts[] = {"uid",  "mounts", "processes", "devices", "memory",
+                                                  "cpus", "pids",   "metadata",  "syscalls"};
 struct AgentHello {
   int protocol = kWorkerProtocol;
   std::string token;

@@ -287,6 +287,8 @@ Status Daemon::start_agent() {
                                       .data_address = config_.local_data_address,
                                       .isolation = config_.local_isolation,
                                       .syscall_filter = config_.local_syscall_filter,
+                                      .metadata = config_.local_metadata,
+                                      .denied = config_.local_denied,
                                       .ends_with_daemon = config_.state_dir.empty()});
   return agent_->start();
 }

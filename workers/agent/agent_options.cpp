@@ -36,6 +36,7 @@ struct Texts {
   std::string state_dir;
   std::string exit_when_idle;
   std::string job_uids;
+  std::vector<std::string> deny_addresses;
   std::string memory_per_slot;
   std::string state_rate;
   NoticeTexts notice;
@@ -109,6 +110,20 @@ std::optional<std::int64_t> bytes_of(const std::string& text) {
   return fits ? std::optional(number) : std::nullopt;
 }
 
+void check_addresses(const Texts& texts, AgentOptions& options, std::vector<std::string>& mistakes) {
+  for (const std::string& text : texts.deny_addresses) {
+    auto network = IpNetwork::parse(text);
+    if (network) {
+      options.isolation.denied.push_back(*std::move(network));
+    } else {
+      mistakes.push_back("--deny-address: " + network.error().message);
+    }
+  }
+  if (options.isolation.denied.size() <= kDeniedNetworksMax) return;
+  mistakes.push_back("--deny-address: at most " + std::to_string(kDeniedNetworksMax) +
+                     " networks can be denied; put some of them into one");
+}
+
 void check_isolation(const Texts& texts, AgentOptions& options, std::vector<std::string>& mistakes) {
   if (!texts.job_uids.empty()) {
     const auto range = UidRange::parse(texts.job_uids);
@@ -146,6 +161,17 @@ void add_isolation(CLI::App& app, Texts& texts, AgentOptions& options) {
                  "deny programs of jobs system calls that endanger the node (docs/security.md): on (default) or off")
       ->check(CLI::IsMember({"on", "off"}))
       ->option_text("on|off");
+  using Metadata = IsolationOptions::Metadata;
+  const std::map<std::string, Metadata> answers = {
+      {"auto", Metadata::kAuto}, {"deny", Metadata::kDeny}, {"allow", Metadata::kAllow}};
+  app.add_option("--metadata", options.isolation.metadata,
+                 "addresses at which a cloud gives out credentials of the machine: auto (default: denied to isolated "
+                 "jobs where the host can), deny or allow")
+      ->transform(CLI::Transformer(answers))
+      ->option_text("auto|deny|allow");
+  app.add_option("--deny-address", texts.deny_addresses,
+                 "address or network that isolated jobs may not reach, such as 10.9.0.0/16; may be repeated")
+      ->allow_extra_args(false);
   app.add_option("--job-uids", texts.job_uids, "users of isolated jobs, one a job (default: 200000-299999)");
   app.add_option(
       "--memory-per-slot", texts.memory_per_slot,
@@ -324,6 +350,7 @@ std::variant<AgentOptions, int> parse_options(int argc, const char* const* argv)
   }
   check_rest(texts, options, mistakes);
   check_isolation(texts, options, mistakes);
+  check_addresses(texts, options, mistakes);
   check_notice(texts.notice, options.notice, mistakes);
   for (const auto& mistake : mistakes) std::fprintf(stderr, "agentd: %s\n", mistake.c_str());
   if (!mistakes.empty()) return kUsageError;

@@ -35,6 +35,10 @@ Result<Confinement> isolate(const AgentOptions& options, const NodeSlots& slots)
     spdlog::warn("isolation: none ({}); jobs run as this agent's user", confinement->why_none());
     return confinement;
   }
+  if (!confinement->why_metadata().empty()) {
+    spdlog::warn("isolation: programs of jobs can reach the cloud's metadata addresses ({})",
+                 confinement->why_metadata());
+  }
   std::string parts;
   for (const std::string& part : confinement->kept()) parts += (parts.empty() ? "" : ",") + part;
   spdlog::info("isolation: {}", parts);

@@ -82,7 +82,10 @@ Status EmbeddedAgent::spawn() {
                                     "--isolation",
                                     options_.isolation,
                                     "--syscall-filter",
-                                    options_.syscall_filter};
+                                    options_.syscall_filter,
+                                    "--metadata",
+                                    options_.metadata};
+  for (const IpNetwork& network : options_.denied) words.insert(words.end(), {"--deny-address", to_text(network)});
   if (!options_.data_address.empty()) words.insert(words.end(), {"--data-address", options_.data_address});
   policies::host::SpawnPlan plan;
   plan.open("/dev/null", O_RDONLY, STDIN_FILENO);

@@ -8,7 +8,9 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
+#include "base/ip_network.hpp"
 #include "base/money.hpp"
 #include "base/result.hpp"
 
@@ -25,6 +27,8 @@ struct EmbeddedAgentOptions {
   std::string data_address;           // for --data-address; empty = none, so its workers meet on loopback
   std::string isolation = "none";     // for --isolation
   std::string syscall_filter = "on";  // for --syscall-filter
+  std::string metadata = "auto";      // for --metadata
+  std::vector<IpNetwork> denied;      // for --deny-address
   bool ends_with_daemon = false;
 };
 

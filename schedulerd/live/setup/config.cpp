@@ -177,6 +177,7 @@ class Reader {
 
  private:
   void tls_section(const nlohmann::json& value, std::vector<FieldError>& findings);
+  void local_addresses(ObjectReader& in);
   void local_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
   void agents_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
   void engine_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings);
@@ -189,6 +190,23 @@ class Reader {
   Config& config_;
   std::vector<std::string>& errors_;
 };
+
+void Reader::local_addresses(ObjectReader& in) {
+  config_.local_metadata = in.text("metadata", config_.local_metadata);
+  if (config_.local_metadata != "auto" && config_.local_metadata != "deny" && config_.local_metadata != "allow") {
+    in.fail("metadata", "Invalid", "must be auto, deny or allow");
+  }
+  const nlohmann::json denied = in.has("deny_addresses") ? in.raw("deny_addresses") : nlohmann::json::array();
+  if (!denied.is_array()) in.fail("deny_addresses", "WrongType", "must be a list, such as [10.9.0.0/16]");
+  for (const nlohmann::json& each : denied) {
+    auto network = IpNetwork::parse(each.is_string() ? each.get<std::string>() : canonical_json(each));
+    if (network) {
+      config_.local_denied.push_back(*std::move(network));
+    } else {
+      in.fail("deny_addresses", "Invalid", network.error().message);
+    }
+  }
+}
 
 void Reader::local_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings) {
   ObjectReader in(value, "/local", findings);
@@ -213,6 +231,7 @@ void Reader::local_section(const nlohmann::json& value, const std::string& path,
   if (config_.local_syscall_filter != "on" && config_.local_syscall_filter != "off") {
     in.fail("syscall_filter", "Invalid", "must be on or off");
   }
+  local_addresses(in);
   in.finish();
 }
 

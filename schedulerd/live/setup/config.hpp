@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ip_network.hpp"
 #include "base/money.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
@@ -48,6 +49,8 @@ struct Config {
   Money local_price = Money::micros(1'000'000);
   std::string local_isolation = "none";     // of its agent's jobs: none, auto or required
   std::string local_syscall_filter = "on";  // of its agent's jobs: on or off
+  std::string local_metadata = "auto";      // the cloud's, for its agent's jobs: auto, deny or allow
+  std::vector<IpNetwork> local_denied;      // that its agent's jobs may not reach, besides
   std::string local_data_address;           // where workers of other nodes meet those of its agent; empty = loopback
   std::string policy_file;                  // a file or folder that decides in its place; empty = none
   bool allow_native_policies = false;       // else files with a library are refused

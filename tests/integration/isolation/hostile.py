@@ -15,6 +15,7 @@ import sys
 import time
 
 C = ctypes.CDLL(None, use_errno=True)
+MSG_FASTOPEN, MPTCP, NO_MPTCP = 0x20000000, 262, (errno.EPROTONOSUPPORT, errno.ENOPROTOOPT, errno.EOPNOTSUPP)
 SHM_RDONLY, FAILED = 0o10000, ctypes.c_void_p(-1).value
 CLONE_NEWNS, CLONE_NEWUSER, MNT_DETACH, PTRACE_SEIZE, PTRACE_DETACH = 0x20000, 0x10000000, 2, 0x4206, 17
 # That the C library has no functions for.
@@ -195,6 +196,52 @@ def syscalls(known):
     return bool(taken)
 
 
+def answers(link, kind):
+    """Whether the other end says anything; a datagram asks for it first."""
+    link.settimeout(5)
+    if kind == socket.SOCK_DGRAM:
+        link.send(b"credentials?")
+    return link.recv(64) != b""
+
+
+def by_connect(family, kind, protocol, to):
+    with socket.socket(family, kind, protocol) as link:
+        link.connect(to)
+        return answers(link, kind)
+
+
+def by_sendto(family, kind, protocol, to):
+    with socket.socket(family, kind, protocol) as link:
+        link.sendto(b"credentials?", MSG_FASTOPEN if kind == socket.SOCK_STREAM else 0, to)
+        link.settimeout(5)
+        return link.recv(64) != b""
+
+
+def metadata(known):
+    """True if a server at any of the addresses answers, whatever the way to it. Of what the kernel has, only EPERM is a denial."""
+    reached = []
+    for address in known["addresses"].split(","):
+        for form in [address] if ":" in address else [address, "::ffff:" + address]:
+            family = socket.AF_INET6 if ":" in form else socket.AF_INET
+            for kind, protocol in ((socket.SOCK_STREAM, 0), (socket.SOCK_DGRAM, 0), (socket.SOCK_STREAM, MPTCP)):
+                for way in (by_connect, by_sendto):
+                    try:
+                        if way(family, kind, protocol, (form, int(known["port"]))):
+                            reached.append(f"{form} {kind.name} {protocol} {way.__name__}")
+                    except OSError as error:
+                        if error.errno not in (errno.EPERM, *NO_MPTCP):
+                            reached.append(f"{form} {kind.name} {protocol} {way.__name__}: {error!r}")
+    print("reached:", ", ".join(reached) or "nothing", flush=True)
+    return bool(reached)
+
+
+def metadata_again(known):
+    """For as long as it lives."""
+    while True:
+        print("round:", "reached" if metadata(known) else "nothing", flush=True)
+        time.sleep(0.1)
+
+
 def outlive(known):
     """The test looks for the process that this leaves behind; without `marked` it has no mark of the worker."""
     if os.fork() == 0:
@@ -210,7 +257,7 @@ def outlive(known):
 
 PROBES = {probe.__name__: probe for probe in (
     token, agent_state, environment, memory, ptrace, signal_it, files, shared_memory, system_v, programs, descriptors,
-    pose, devices, privileges, fork_bomb, memory_bomb, cpus, outlive, syscalls)}
+    pose, devices, privileges, fork_bomb, memory_bomb, cpus, outlive, metadata, metadata_again, syscalls)}
 
 name, known = sys.argv[1], dict(word.split("=", 1) for word in sys.argv[2:])
 try:

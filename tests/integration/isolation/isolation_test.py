@@ -8,6 +8,7 @@ import os
 import pathlib
 import platform
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -29,15 +30,43 @@ tempfile.tempdir = "/var/lib"
 # Of this run alone, as are the users: others may test here at the same time.
 CANARY = f"canary-{os.getpid()}-6b1f0d"
 FIRST_USER = 1_000_000 + os.getpid() % 100_000 * 100
-PARTS = ["uid", "mounts", "processes", "devices", "memory", "cpus", "pids", "syscalls"]
+PARTS = ["uid", "mounts", "processes", "devices", "memory", "cpus", "pids", "metadata", "syscalls"]
 # Probe -> what of `isolation` denies it.
 DENIED_BY = {
     "token": "uid", "agent_state": "uid", "environment": "processes", "memory": "processes", "ptrace": "processes",
     "signal_it": "processes", "files": "mounts", "shared_memory": "mounts", "system_v": "processes",
     "programs": "uid", "descriptors": "uid", "pose": "uid", "devices": "devices", "privileges": "uid",
     "fork_bomb": "pids", "memory_bomb": "memory", "cpus": "cpus", "outlive": "processes",
-    "syscalls": "syscalls"}
+    "metadata": "metadata", "syscalls": "syscalls"}
 ALWAYS_DENIED = {"descriptors", "syscalls"}  # without isolation, too
+# A network of the agents' own with a cloud's metadata: a server on all addresses, on its port and on that of DNS.
+METADATA = ["169.254.169.254", "fd00:ec2::254"]
+BESIDE = ["10.255.7.7", "fd00:7::7"]  # what else an operator may deny
+CLOUD = f"""
+import selectors, socket, subprocess
+def ip(*words):
+    subprocess.run(["ip", *words], check=True)
+ip("link", "set", "lo", "up")
+for address in {METADATA + BESIDE}:
+    ip("address", "add", address, "dev", "lo", *(["nodad"] if ":" in address else []))
+wait = selectors.DefaultSelector()
+for port in (80, 53):
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+        server = socket.socket(socket.AF_INET6, kind)
+        server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        server.bind(("::", port))
+        if kind == socket.SOCK_STREAM:
+            server.listen()
+        wait.register(server, selectors.EVENT_READ)
+print("ready", flush=True)
+while True:
+    for ready, _ in wait.select():
+        if ready.fileobj.type == socket.SOCK_STREAM:
+            with ready.fileobj.accept()[0] as link:
+                link.sendall(b"credentials")
+        else:
+            ready.fileobj.sendto(b"credentials", ready.fileobj.recvfrom(64)[1])
+"""
 # Keeps a state and shared memory, and says what it finds of an earlier worker's.
 VICTIM = """
 import ctypes, getpass, grp, os, pwd, time
@@ -67,7 +96,9 @@ def why_not():
         return "users of jobs need root"
     if not reachable_for_all(BIN):
         return f"{BIN} cannot be reached by other users, so their programs cannot be started"
-    done = subprocess.run(["unshare", "--mount", "--pid", "--ipc", "--fork", "true"], capture_output=True)
+    done = subprocess.run(["unshare", "--mount", "--pid", "--ipc", "--net", "--fork", "true"], capture_output=True)
+    if not shutil.which("ip"):
+        return "ip is missing; install it with: tools/install-packages --checks"
     return None if done.returncode == 0 else "namespaces cannot be made here"
 
 
@@ -93,9 +124,13 @@ class Pool(AgentsBeside):
     def __init__(self, isolation, memory, syscall_filter):
         super().__init__(str(BIN))
         self.isolation, self.memory, self.syscall_filter = isolation, memory, syscall_filter
+        self.more = []  # options
         self.state = self.folder / "here"
+        self.cloud = subprocess.Popen(["unshare", "--net", PYTHON, "-c", CLOUD], stdout=subprocess.PIPE, text=True)
         self.hostile = self.show(HOSTILE)
         try:
+            if self.cloud.stdout.readline() != "ready\n":
+                raise RuntimeError("no network of the agents' own")
             self.start()
         except Exception:
             self.close()
@@ -104,7 +139,17 @@ class Pool(AgentsBeside):
     def start(self, prepare=None):
         self.start_agent("here", "--slots", "4", "--isolation", self.isolation, "--memory-per-slot", self.memory,
                          "--syscall-filter", self.syscall_filter, "--processes-per-worker", "100", "--job-uids",
-                         f"{FIRST_USER}-{FIRST_USER + 99}", prepare=prepare)
+                         f"{FIRST_USER}-{FIRST_USER + 99}", *self.more, before=self.beside_cloud(), prepare=prepare)
+
+    def beside_cloud(self):
+        """What a command line begins with."""
+        return ["nsenter", f"--net=/proc/{self.cloud.pid}/ns/net"]
+
+    def close(self):
+        super().close()
+        self.cloud.kill()
+        self.cloud.wait()
+        self.cloud.stdout.close()
 
     @property
     def agent(self):
@@ -189,7 +234,8 @@ class IsolationTest(unittest.TestCase):
             "token": pool.folder / "state/admin.token", "agent": pool.state, "canary": CANARY, "pid": pid,
             "file": f"/tmp/{CANARY}", "state": pool.state / f"jobs/{victim}/checkpoints/state",
             "log": pool.state / f"logs/{worker}.log", "program": BIN / "tidepool-trainer", "worker": worker,
-            "device": device, "processes": 300, "mebibytes": 640, "seconds": 86400 + os.getpid()}
+            "device": device, "processes": 300, "mebibytes": 640, "seconds": 86400 + os.getpid(),
+            "addresses": ",".join(METADATA), "port": 80}
         return [f"{key}={value}" for key, value in known.items()]
 
     def probe(self, pool, name, known):
@@ -244,6 +290,70 @@ class IsolationTest(unittest.TestCase):
         several_cpus = os.cpu_count() > 1  # else there is none to take
         self.assertEqual({name for name, reached in outcomes.items() if not reached},
                          ALWAYS_DENIED if several_cpus else ALWAYS_DENIED | {"cpus"}, pool.logs())
+
+    def reaches(self, pool, addresses, port=80):
+        """Whether a job does."""
+        job = pool.run("reach", pool.hostile, "metadata", f"addresses={','.join(addresses)}", f"port={port}")
+        told = pool.said(job, "metadata (succeeded|denied)")
+        self.assertTrue(told, pool.logs())
+        self.assertNotIn("Error", pool.output(job))
+        return "metadata succeeded" in pool.output(job)
+
+    def open_with_metadata_denied(self):
+        pool = self.open("required")
+        if "metadata" in pool.node()["isolation"]["missing"]:
+            self.skipTest("this host cannot deny addresses: " + pool.agent_log()[-500:])
+        return pool
+
+    def test_root_reaches_the_metadata_that_jobs_cannot_and_jobs_the_names_that_it_resolves(self):
+        pool = self.open_with_metadata_denied()
+        self.assertFalse(self.reaches(pool, METADATA), pool.logs())
+        self.assertTrue(self.reaches(pool, METADATA, port=53), pool.logs())
+        self.assertTrue(self.reaches(pool, BESIDE), pool.logs())
+        probe = subprocess.Popen([*pool.beside_cloud(), PYTHON, str(HOSTILE), "metadata", "port=80",
+                                  f"addresses={','.join(METADATA)}"], stdout=subprocess.PIPE, text=True)
+        try:
+            reached = probe.stdout.readline()
+        finally:
+            probe.kill()
+            probe.communicate()
+        self.assertNotIn("Error", reached)
+        for way in ("169.254.169.254 SOCK_STREAM 0 by_connect", "fd00:ec2::254 SOCK_DGRAM 0 by_sendto"):
+            self.assertIn(way, reached)
+
+    def test_an_operator_denies_addresses_and_allows_the_metadata(self):
+        pool = self.open_with_metadata_denied()
+        pool.stop_agent()
+        pool.more = ["--metadata", "allow", "--deny-address", "10.255.7.0/24", "--deny-address", BESIDE[1]]
+        pool.start()
+        told = lambda: pool.node() and "metadata" in pool.node()["isolation"]["missing"]  # noqa: E731
+        self.assertTrue(eventually(told), pool.logs())
+        self.assertTrue(self.reaches(pool, METADATA), pool.logs())
+        self.assertFalse(self.reaches(pool, BESIDE), pool.logs())
+        self.assertFalse(self.reaches(pool, BESIDE, port=53), pool.logs())
+
+    def test_addresses_stay_denied_while_the_agent_is_gone_and_when_it_is_back(self):
+        pool = self.open_with_metadata_denied()
+        job = pool.run("again", pool.hostile, "metadata_again", f"addresses={','.join(METADATA)}", "port=80")
+        more_rounds = lambda seen: eventually(  # noqa: E731
+            lambda: pool.output(job).count("round: nothing") >= seen + 3, 60)
+        self.assertTrue(more_rounds(0), pool.logs())
+        pool.agent.kill()
+        pool.agent.wait()
+        self.assertTrue(more_rounds(pool.output(job).count("round: nothing")), pool.logs())
+        pool.start()
+        self.assertTrue(eventually(lambda: "adopted" in pool.agent_log()), pool.logs())
+        self.assertTrue(more_rounds(pool.output(job).count("round: nothing")), pool.logs())
+        self.assertNotIn("round: reached", pool.output(job))
+
+    def test_an_agent_that_cannot_deny_what_it_is_asked_to_does_not_start(self):
+        pool = self.open("none")
+        pool.stop_agent()
+        pool.more = ["--deny-address", "10.255.7.0/24"]
+        pool.start()
+        self.assertNotEqual(pool.agent.wait(60), 0)
+        self.assertIn("as --deny-address asks: jobs are not isolated here, because --isolation none was given",
+                      pool.agent_log())
 
     def test_without_the_filter_the_kernel_takes_up_system_calls_and_the_node_says_so(self):
         pool = self.open("none", syscall_filter="off")

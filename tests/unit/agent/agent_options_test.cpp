@@ -106,6 +106,31 @@ TEST_CASE("the system call filter is on unless it is turned off by name") {
   CHECK_FALSE(filters({"--syscall-filter", "off"}));
 }
 
+TEST_CASE("addresses are denied to jobs by name, one or more, and the metadata's as it is said") {
+  const auto isolation = [](const Arguments& more) {
+    Arguments all{"--daemon-socket", "/d", "--state-dir", "/s"};
+    all.insert(all.end(), more.begin(), more.end());
+    return std::get<AgentOptions>(parse(all)).isolation;
+  };
+  using Metadata = IsolationOptions::Metadata;
+  CHECK(isolation({}).metadata == Metadata::kAuto);
+  CHECK(isolation({}).denied.empty());
+  CHECK(isolation({"--metadata", "deny"}).metadata == Metadata::kDeny);
+  CHECK(isolation({"--metadata", "allow"}).metadata == Metadata::kAllow);
+  const auto denied = isolation({"--deny-address", "10.9.0.0/16", "--deny-address=fd00::1", "--slots", "2"}).denied;
+  REQUIRE(denied.size() == 2);
+  CHECK(to_text(denied[0]) == "10.9.0.0/16");
+  CHECK(to_text(denied[1]) == "fd00::1/128");
+}
+
+TEST_CASE("more networks than the kernel's check takes are refused") {
+  Arguments many{"--daemon-socket", "/d", "--state-dir", "/s"};
+  for (std::size_t count = 0; count < kDeniedNetworksMax; ++count) many.push_back("--deny-address=10.0.0.0/8");
+  CHECK(std::holds_alternative<AgentOptions>(parse(many)));
+  many.push_back("--deny-address=10.0.0.0/8");
+  REQUIRE(std::holds_alternative<int>(parse(many)));
+}
+
 TEST_CASE("a wrong command line ends with exit code 2") {
   const Arguments wrong[] = {
       {},
@@ -120,6 +145,9 @@ TEST_CASE("a wrong command line ends with exit code 2") {
       {"--state-dir", "/s", "--daemon-socket", "/d", "--slot", "1"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--isolation", "some"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--syscall-filter", "some"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--metadata", "off"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--deny-address", "10.1.2.3/8"},
+      {"--state-dir", "/s", "--daemon-socket", "/d", "--deny-address", "10.0.0.0/8", "10.1.0.0/16"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--slots", "2", "--gpus", "nvidia-h200"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--job-uids", "0-99"},
       {"--state-dir", "/s", "--daemon-socket", "/d", "--job-uids", "3000-2000"},

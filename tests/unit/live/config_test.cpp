@@ -57,7 +57,8 @@ TEST_CASE("the command line goes before the file, the file before the defaults")
   const test::TemporaryFolder dir;
   const auto path = write_file(dir,
                                "listen: 127.0.0.1:7000\nstate_dir: /from/file\nlocal: {slots: 3, price_per_slot_hour: "
-                               "\"2.50\", data_address: eth1, isolation: auto, syscall_filter: off}\n"
+                               "\"2.50\", data_address: eth1, isolation: auto, syscall_filter: off, "
+                               "metadata: deny, deny_addresses: [10.9.0.0/16, fd00::1]}\n"
                                "agents: {heartbeat: 200ms, patience: 1s}\nengine: {replace_stragglers: false}\n"
                                "straggler: {detector: z_score}\n");
   const auto reading = read({"--config", path, "--state-dir", "/from/flag"});
@@ -70,9 +71,24 @@ TEST_CASE("the command line goes before the file, the file before the defaults")
   CHECK(reading.config.local_data_address == "eth1");
   CHECK(reading.config.local_isolation == "auto");
   CHECK(reading.config.local_syscall_filter == "off");
+  CHECK(reading.config.local_metadata == "deny");
+  REQUIRE(reading.config.local_denied.size() == 2);
+  CHECK(to_text(reading.config.local_denied[1]) == "fd00::1/128");
   CHECK(reading.config.heartbeat == Duration::millis(200));
   CHECK_FALSE(reading.config.replace_stragglers);
   CHECK(reading.config.detector == "z_score");
+}
+
+TEST_CASE("what the local agent denies to its jobs is read strictly, with what to write") {
+  const test::TemporaryFolder dir;
+  const auto message = [&](const std::string& text) {
+    return joined(read({"--config", write_file(dir, "local: {slots: 1, " + text + "}\n")}).errors);
+  };
+  CHECK_THAT(message("metadata: off"), Catch::Contains("/local/metadata") && Catch::Contains("auto, deny or allow"));
+  CHECK_THAT(message("deny_addresses: 10.9.0.0/16"), Catch::Contains("must be a list, such as [10.9.0.0/16]"));
+  CHECK_THAT(message("deny_addresses: [10.9.0.1/16]"),
+             Catch::Contains("/local/deny_addresses") && Catch::Contains("write 10.9.0.0/16 for the network"));
+  CHECK_THAT(message("deny_addresses: [7]"), Catch::Contains("is no IP address or network; write it as"));
 }
 
 TEST_CASE("a straggler detector that is not there is refused with those that are") {

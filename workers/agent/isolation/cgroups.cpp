@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "workers/agent/system/state_files.hpp"
 #include "workers/agent/system/unique_fd.hpp"
@@ -20,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kControllers[] = {"memory", "pids", "cpu", "cpuset"};
+constexpr const char* kAddresses = "addresses";  // no controller: any group of version 2 takes the filter
 
 Status put(const fs::path& file, const std::string& text) {
   const UniqueFd opened(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
@@ -104,7 +106,28 @@ fs::path Cgroups::tree_of(const std::string& controller) const {
   return found == trees_.end() ? fs::path() : found->folder;
 }
 
+Status Cgroups::deny_addresses(const fs::path& root, const std::string& name, AddressFilter filter) {
+  std::error_code error;
+  fs::path unified = root;
+  if (!fs::exists(unified / "cgroup.controllers", error)) unified /= "unified";
+  if (!fs::exists(unified / "cgroup.controllers", error)) {
+    return io_error("this host has no control groups of version 2 at " + root.string());
+  }
+  const fs::path folder = unified / "tidepool" / name;
+  const fs::path trial = folder / "trial";
+  for (const fs::path& group : {folder.parent_path(), folder, trial}) {
+    if (!make_group(group)) return errno_error("make the control group " + group.string());
+  }
+  Status taken = filter.attach(trial);
+  ::rmdir(trial.c_str());
+  if (!taken.ok()) return taken;
+  addresses_ = std::move(filter);
+  trees_.push_back({.controller = kAddresses, .folder = folder, .unified = true});
+  return ok_status();
+}
+
 Status Cgroups::bound(const Tree& tree, const fs::path& group, const GroupBounds& bounds) const {
+  if (tree.controller == kAddresses) return addresses_->attach(group);
   if (tree.controller == "pids") return put(group / "pids.max", std::to_string(bounds.processes));
   if (tree.controller == "cpuset") {
     if (!tree.unified && !inherit_cpuset(group)) return io_error("cannot give CPUs to " + group.string());

@@ -1,6 +1,7 @@
-// One control group a worker: the bounds of its memory, its processes and its CPUs, with whatever this host has. In
-// version 2 it is one tree, in version 1 one for each controller; a host may have both. A group is made with its bounds
-// before the worker enters it, and can be removed only when no process is left in it: that is the proof of its end.
+// One control group a worker: the bounds of its memory, its processes and its CPUs, and the addresses that it may not
+// reach, with whatever this host has. In version 2 it is one tree, in version 1 one for each controller; a host may
+// have both. A group is made with its bounds before the worker enters it, and can be removed only when no process is
+// left in it: that is the proof of its end.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "base/ids.hpp"
 #include "base/result.hpp"
+#include "workers/agent/isolation/address_filter.hpp"
 
 namespace tidepool::agent {
 
@@ -33,6 +35,10 @@ class Cgroups {
   [[nodiscard]] bool bounds_processes() const { return !tree_of("pids").empty(); }
   [[nodiscard]] bool bounds_cpus() const { return !tree_of("cpuset").empty() && !tree_of("cpu").empty(); }
 
+  // Groups that are made from now on are under the filter. Looks below `root`, and in root/unified, where hosts have
+  // version 2 beside version 1. The error says why this host's groups take none.
+  [[nodiscard]] Status deny_addresses(const std::filesystem::path& root, const std::string& name, AddressFilter filter);
+
   // The cgroup.procs files that the worker must enter.
   [[nodiscard]] Result<std::vector<std::string>> make(WorkerId worker, const GroupBounds& bounds) const;
   // How often the kernel has ended a process of it for its memory.
@@ -52,6 +58,7 @@ class Cgroups {
   [[nodiscard]] Status bound(const Tree& tree, const std::filesystem::path& group, const GroupBounds& bounds) const;
 
   std::vector<Tree> trees_;
+  std::optional<AddressFilter> addresses_;
 };
 
 }  // namespace tidepool::agent

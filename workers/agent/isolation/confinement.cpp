@@ -108,6 +108,7 @@ Result<Confinement> Confinement::open(const IsolationOptions& options, Isolation
     TP_TRY(check_programs(confinement.place_));
     TP_TRY(confinement.start());
   }
+  TP_TRY(confinement.start_addresses());
   TP_TRY(confinement.start_filter());
   return confinement;
 }
@@ -130,6 +131,32 @@ Status Confinement::start() {
   if (groups_->bounds_cpus()) kept_.emplace_back("cpus");
   if (groups_->bounds_processes()) kept_.emplace_back("pids");
   return ok_status();
+}
+
+Status Confinement::deny_addresses() {
+  if (!on()) return io_error("jobs are not isolated here, because " + why_none_);
+  auto filter = AddressFilter::load(
+      {.metadata = options_.metadata != IsolationOptions::Metadata::kAllow, .denied = options_.denied});
+  if (!filter) return filter.error();
+  return groups_->deny_addresses(kGroupsRoot, key_, *std::move(filter));
+}
+
+// What was asked for by name is kept or refused; what is so by default is told as missing.
+Status Confinement::start_addresses() {
+  using Metadata = IsolationOptions::Metadata;
+  const bool metadata = options_.metadata != Metadata::kAllow;
+  const bool asked = options_.metadata == Metadata::kDeny || !options_.denied.empty();
+  if (!asked && (!metadata || !on())) return ok_status();
+  const Status denied = deny_addresses();
+  if (denied.ok()) {
+    if (metadata) kept_.emplace_back("metadata");
+    return ok_status();
+  }
+  why_metadata_ = denied.error().message;
+  if (!asked) return ok_status();
+  return io_error(std::string("addresses cannot be denied to jobs here, as ") +
+                  (options_.denied.empty() ? "--metadata deny" : "--deny-address") + " asks: " + why_metadata_ +
+                  "; start the agent without it, or on a host that can");
 }
 
 Status Confinement::start_filter() {

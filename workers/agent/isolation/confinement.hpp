@@ -1,7 +1,7 @@
 // Keeps the programs of jobs from each other and from the agent: finds out what this host can give, prepares what a
 // worker needs on the host before it starts, and takes it away when it has ended. With root a worker has its job's own
-// user, a view of its own and bounds; else it runs as the agent's user. Both are under a system call filter where the
-// kernel takes one. What of this there is not, the node tells.
+// user, a view of its own, bounds, and addresses that it may not reach; else it runs as the agent's user. Both are
+// under a system call filter where the kernel takes one. What of this there is not, the node tells.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
+#include "base/ip_network.hpp"
 #include "base/result.hpp"
 #include "workers/agent/isolation/cgroups.hpp"
 #include "workers/agent/isolation/confine_plan.hpp"
@@ -29,6 +30,9 @@ struct IsolationOptions {
   std::optional<std::int64_t> memory_per_slot;  // bytes; 0 = unbounded; none = an equal share of nine tenths
   std::int64_t processes_per_worker = 4'096;
   bool filter_calls = true;
+  enum class Metadata { kAuto, kDeny, kAllow };  // kAuto: denied where this host can; kDeny: else it does not start
+  Metadata metadata = Metadata::kAuto;
+  std::vector<IpNetwork> denied;  // networks that jobs may not reach, besides; never without them
 };
 
 // Where it works, and what it is not to show to jobs.
@@ -58,6 +62,8 @@ class Confinement {
   // Of every program of a job, whether or not on(); empty where there is none, for the reason beside it.
   [[nodiscard]] const SyscallFilter& syscall_filter() const { return syscall_filter_; }
   [[nodiscard]] const std::string& why_no_filter() const { return why_no_filter_; }
+  // Why isolated jobs can reach the cloud's metadata; empty where they cannot, and where that is allowed.
+  [[nodiscard]] const std::string& why_metadata() const { return why_metadata_; }
 
   struct Worker {
     WorkerId id;
@@ -87,6 +93,8 @@ class Confinement {
   Confinement(const IsolationOptions& options, IsolationPlace place);
   [[nodiscard]] Status start();
   [[nodiscard]] Status start_filter();
+  [[nodiscard]] Status start_addresses();
+  [[nodiscard]] Status deny_addresses();
   [[nodiscard]] Result<std::filesystem::path> own_folder(const std::filesystem::path& path, uid_t uid) const;
   [[nodiscard]] std::filesystem::path memory_of(JobId job) const;
   [[nodiscard]] std::optional<std::int64_t> memory_bound(const Worker& worker) const;
@@ -99,6 +107,7 @@ class Confinement {
   std::string why_none_;
   SyscallFilter syscall_filter_;
   std::string why_no_filter_;
+  std::string why_metadata_;
 };
 
 }  // namespace tidepool::agent
