@@ -52,11 +52,11 @@ void answer_some(SimulatedWorld& world, Rng& rng) {
   for (const auto& [id, job] : world.state().jobs) {
     const auto& asked = job->preemption.asked;
     if (!asked || job->membership.members.empty() || !rng.chance(0.3)) continue;
-    const core::Worker& worker = *world.state().find_worker(job->membership.members.front());
-    if (!worker.notice) continue;
-    answers.push_back({.worker = worker.id,
+    const core::Worker* worker = world.state().find_worker(job->membership.members.front());
+    if (worker == nullptr || !worker->notice) continue;  // one that has died is a member until the next generation
+    answers.push_back({.worker = worker->id,
                        .decision = asked->decision,
-                       .number = worker.notice->answers + 1,
+                       .number = worker->notice->answers + 1,
                        .answer = rng.chance(0.6) ? core::NoticeAnswer::kRefuse : core::NoticeAnswer::kSaving});
   }
   for (const core::NoticeAnswered& answer : answers) (void)world.learn(answer);
