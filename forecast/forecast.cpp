@@ -106,7 +106,10 @@ class Run {
       ++made_.events;
       if (!has_events_left()) return false;
       note_ended();
-      for (const core::PlannedIntent& planned : decision.plan) follow(core::job_of(planned.intent));
+      for (const core::PlannedIntent& planned : decision.plan) {
+        note_preemption(planned.intent);
+        follow(core::job_of(planned.intent));
+      }
       if (!decision.nodes.empty() || round == 0) pools_.follow(engine_.view(), now_);
       if (decision.empty()) break;
     }
@@ -159,6 +162,14 @@ class Run {
   void note_size(JobForecast& told, int size) const {
     if (told.sizes.back().size == size || told.sizes.size() >= limits_.sizes_most) return;
     told.sizes.push_back({now_, size});
+  }
+
+  void note_preemption(const core::Intent& intent) {
+    const auto* preempts = std::get_if<core::PreemptIntent>(&intent);
+    if (preempts == nullptr || !preempts->for_job) return;
+    const auto found = made_.jobs.find(preempts->job);
+    if (found == made_.jobs.end() || found->second.preemptions.size() >= limits_.sizes_most) return;
+    found->second.preemptions.push_back({now_, preempts->for_job});
   }
 
   void end(const core::Job& job, JobForecast& told) {

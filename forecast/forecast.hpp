@@ -35,6 +35,13 @@ struct SizeFrom {
   bool operator==(const SizeFrom&) const = default;
 };
 
+// All slots of a job are taken for another one.
+struct Preemption {
+  Instant at;
+  JobId for_job;
+  bool operator==(const Preemption&) const = default;
+};
+
 struct JobForecast {
   Basis basis = Basis::kUnknown;         // of its end
   Basis start_basis = Basis::kDeclared;  // the least that one of the ends rests on before which it does not start
@@ -48,6 +55,7 @@ struct JobForecast {
   // starts, or goes on to its end. Only what comes after is a guess.
   std::optional<Instant> start_fixed = {};
   std::optional<Instant> end_fixed = {};
+  std::vector<Preemption> preemptions = {};  // the first ones, as many as sizes
   bool operator==(const JobForecast&) const = default;
 };
 

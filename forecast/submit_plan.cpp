@@ -38,6 +38,13 @@ std::optional<Less> first_less(const JobForecast& without, const JobForecast& wi
   return std::nullopt;
 }
 
+std::optional<JobId> claimant_at(const JobForecast& with, Instant at) {
+  for (const Preemption& each : with.preemptions) {
+    if (each.at == at) return each.for_job;
+  }
+  return std::nullopt;
+}
+
 std::optional<Duration> moved(const std::optional<Instant>& without, const std::optional<Instant>& with) {
   return without && with ? std::optional(*with - *without) : std::nullopt;
 }
@@ -60,6 +67,7 @@ std::optional<Change> change_of(JobId id, const JobForecast& without, const JobF
     change.at = less->at;
     change.from = less->from;
     change.to = less->to;
+    if (less->to == 0) change.for_job = claimant_at(with, less->at);
     return change;
   }
   const bool is_lost = (without.end && !with.end) || (without.start && !with.start);

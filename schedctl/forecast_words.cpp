@@ -80,8 +80,11 @@ std::string change_in_words(const json& change, const std::string& beside) {
   std::string words = text_at(change, "/job") + " (" + printable(text_at(change, "/name")) + ") ";
   const std::string effect = text_at(change, "/effect");
   const std::string when = minute_of(text_at(change, "/at"), beside) + " UTC";
-  if (effect == "preempted")
-    words += "would give up its " + count_of(number_at(change, "/from").value_or(0), "worker") + " at about " + when;
+  if (effect == "preempted") {
+    const std::string claimant = text_at(change, "/preempted_for");
+    words += "would give up its " + count_of(number_at(change, "/from").value_or(0), "worker") +
+             (claimant.empty() ? "" : " for " + claimant) + " at about " + when;
+  }
   if (effect == "shrunk") {
     words += "would have " + whole(number_at(change, "/to").value_or(0)) + " in place of " +
              count_of(number_at(change, "/from").value_or(0), "worker") + " from about " + when;

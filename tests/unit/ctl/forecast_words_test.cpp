@@ -157,6 +157,21 @@ TEST_CASE("the cost of a plan without an end is the least that is known of it, o
   CHECK(plan_page(plan, "-", {.width = 120}).find("cost: unknown, as its end is\n") != std::string::npos);
 }
 
+TEST_CASE("a plan says for which job another gives up its workers, where one is named") {
+  json plan = example("plan.json");
+  json& change = plan["changes"][0];
+  change["effect"] = "preempted";
+  change["to"] = 0;
+  const auto says = [&](const char* words) {
+    return plan_page(plan, "-", {.width = 120}).find(words) != std::string::npos;
+  };
+  CHECK(says("job-3 (resnet) would give up its 4 workers at about 22:10 UTC"));
+  for (const std::string claimant : {"job-5", "the planned job", "a job of another tenant"}) {
+    change["preempted_for"] = claimant;
+    CHECK(says(("job-3 (resnet) would give up its 4 workers for " + claimant + " at about 22:10 UTC").c_str()));
+  }
+}
+
 TEST_CASE("a dry run of a job that cannot start says so, and not that it waits for that") {
   const json decision = {{"starts", false},
                          {"changes", json::array()},

@@ -325,6 +325,19 @@ TEST_CASE("a plan of a job that goes first says which others start and end later
   CHECK(change.end_by->to_seconds() == Approx(302).margin(3));
 }
 
+TEST_CASE("a plan names the job for which another is preempted") {
+  Scene scene("tidal", 2);
+  scene.share({{.name = "demo"}, {.name = "vision", .guarantee = 2}});
+  const JobId running = scene.run(Scene::job(2, 20'000), 1'000);
+  core::JobSpec claim = Scene::job(2, 500);
+  claim.tenant = "vision";
+  const SubmitPlan plan = scene.plan(claim);
+  REQUIRE(plan.changes.size() == 1);
+  CHECK(plan.changes.front().job == running);
+  CHECK(plan.changes.front().effect == SubmitPlan::Effect::kPreempted);
+  CHECK(plan.changes.front().for_job == plan.job);
+}
+
 TEST_CASE("a plan that the engine would refuse is an error") {
   Scene scene("fifo", 2);
   core::JobSpec spec = Scene::job(2, 100);

@@ -11,6 +11,7 @@ export interface PlanChange {
   at: string | null; // when it first has fewer workers
   from: number | null;
   to: number | null;
+  preempted_for: string | null; // an id, "the planned job" or "a job of another tenant"
   starts_later_s: number | null; // below 0 it starts sooner
   ends_later_s: number | null;
 }

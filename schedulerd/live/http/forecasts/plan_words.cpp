@@ -15,13 +15,22 @@ json seconds_or_null(const std::optional<Duration>& time) {
   return time ? json(time->to_seconds()) : json(nullptr);
 }
 
-json render_change(const Change& change, const core::Job& job, const Published& seen) {
+// Of a job that the caller may see; the claimant may be one that it may not.
+json claimant_of(const Change& change, JobId planned, const SeenBy& seen_by) {
+  if (!change.for_job) return nullptr;
+  if (*change.for_job == planned) return "the planned job";
+  return visible_job(seen_by, *change.for_job) == nullptr ? "a job of another tenant" : change.for_job->text();
+}
+
+json render_change(const Change& change, const core::Job& job, JobId planned, const SeenBy& seen_by) {
+  const Published& seen = seen_by.seen;
   return {{"job", job.id.text()},
           {"name", job.spec.name},
           {"effect", to_text(change.effect)},
           {"at", instant_or_null(seen, change.at)},
           {"from", change.at ? json(change.from) : json(nullptr)},
           {"to", change.at ? json(change.to) : json(nullptr)},
+          {"preempted_for", claimant_of(change, planned, seen_by)},
           {"starts_later_s", seconds_or_null(change.start_by)},
           {"ends_later_s", seconds_or_null(change.end_by)}};
 }
@@ -69,7 +78,7 @@ json render_plan(const PlannedSubmit& planned, const SeenBy& seen_by, const std:
     if (job == nullptr) {
       ++hidden;
     } else {
-      changes.push_back(render_change(change, *job, seen));
+      changes.push_back(render_change(change, *job, planned.plan.job, seen_by));
     }
   }
   const core::Job& job = *seen.state.find_job(planned.plan.job);
