@@ -76,6 +76,21 @@ TEST_CASE("jobs that take half as long again make the next forecast half as long
   CHECK(start == Calibration().expect(Moment::kStart, Basis::kDeclared, now, now + kHour));
 }
 
+TEST_CASE("where most are nearly right and others far too early, the expected time is near to most") {
+  Outcomes outcomes(Basis::kDeclared);
+  for (int i = 0; i < 200; ++i) {
+    const int place = i % 100;
+    const double factor = place < 54 ? 1 + 0.1 * place / 53 : 2 + 0.1 * (place - 54);
+    outcomes.add(kHour, Duration::from_seconds(kHour.to_seconds() * factor));
+  }
+  const Instant now = outcomes.now();
+  const auto expected = outcomes.calibration().expect(Moment::kEnd, Basis::kDeclared, now, now + kHour);
+  const double factor = (expected.at - now).to_seconds() / kHour.to_seconds();
+  CHECK(factor > 1.03);
+  CHECK(factor < 1.07);  // the median is at 1.09
+  CHECK(expected.late - now > kHour * 4);
+}
+
 TEST_CASE("what was observed reads back as it was written, and goes on") {
   Outcomes outcomes(Basis::kDeclared);
   for (int i = 0; i < 1'200; ++i) outcomes.add(kHour, kHour + Duration::seconds(i % 7 * 600));
