@@ -3,10 +3,11 @@
 // Rule (split conformal prediction: Vovk, Gammerman, Shafer, "Algorithmic Learning in a Random World", 2005, chapter
 // 2). What counts is the quotient of how long something took, from the forecast on, and how long it was said to take.
 // Of each class the newest 1,024 quotients are kept; a forecast of that class is off by as much as the tenth and the
-// ninetieth percentile of these say, and is set right by the factor with which the forecasts before it would have had the
-// least median error. Classes are what is forecast, what it rests on, and how far away it is. A class with less than 16 quotients borrows those of the same basis at other distances, and
-// four that are made up stand for what is not known yet. What should have happened by now and has not counts by the
-// time that has passed: without it only the quick ones would be heard at first.
+// ninetieth percentile of these say, and is set right by the factor with which the forecasts before it would have had
+// the least median error. Classes are what is forecast, what it rests on, and how far away it is. A class with less
+// than 16 quotients borrows those of the same basis at other distances, and four that are made up stand for what is not
+// known yet. What should have happened by now and has not counts by the time that has passed: without it only the quick
+// ones would be heard at first.
 #pragma once
 
 #include <array>
