@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "forecast/told.hpp"
+#include "schedulerd/live/http/forecasts/plan_words.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "tests/support/no_history.hpp"
 
@@ -38,6 +39,31 @@ TEST_CASE("a job that its user has suspended has no forecast, not even the one m
   CHECK(forecast().is_null());
   job.phase = core::phase::Suspended{};
   CHECK(forecast().is_null());
+}
+
+TEST_CASE("a plan names the job for which another is preempted to those who may see that job") {
+  test::NoHistory past;
+  auto seen = std::make_shared<Published>();
+  const std::pair<int, const char*> owners[] = {{7, "vision"}, {8, "vision"}, {9, "speech"}};
+  for (const auto& [id, tenant] : owners) {
+    auto job = std::make_shared<core::Job>();
+    job->id = JobId(static_cast<std::uint64_t>(id));
+    job->spec.tenant = tenant;
+    seen->state.jobs[job->id] = std::move(job);
+  }
+  PlannedSubmit planned;
+  planned.plan.job = JobId(8);
+  planned.plan.told.jobs[JobId(8)].start = around(5);
+  planned.plan.changes.push_back({.job = JobId(7), .effect = forecast::SubmitPlan::Effect::kPreempted});
+  const auto named = [&](std::optional<JobId> claimant, const Caller& caller) {
+    planned.plan.changes.front().for_job = claimant;
+    return render_plan(planned, {*seen, caller, past}, "USD").at("changes").at(0).at("preempted_for");
+  };
+  const Caller of_vision{.tenant = "vision"};
+  CHECK(named(JobId(9), Caller()) == "job-9");
+  CHECK(named(JobId(9), of_vision) == "a job of another tenant");
+  CHECK(named(JobId(8), of_vision) == "the planned job");
+  CHECK(named(std::nullopt, of_vision).is_null());
 }
 
 // One job and a forecast of it, as an admin sees both.
