@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -20,6 +21,9 @@ struct IpNetwork {
   [[nodiscard]] bool holds(const IpNetwork& other) const;
   bool operator==(const IpNetwork&) const = default;
 };
+
+// That an agent can deny to jobs: so many fit into a check of the kernel's.
+inline constexpr std::size_t kDeniedNetworksMax = 64;
 
 // As the family writes it, always with the prefix: "10.0.0.0/8".
 [[nodiscard]] std::string to_text(const IpNetwork& network);

@@ -142,6 +142,13 @@ class NodePlanner {
     return mine.idle_since && now_ - *mine.idle_since >= state_.pools.find(mine.pool)->spec.idle;
   }
 
+  // What was bought together is of use together, and may come one after another.
+  [[nodiscard]] bool is_joined_by_others(const PoolNode& mine) const {
+    return std::any_of(state_.pools.nodes.begin(), state_.pools.nodes.end(), [&](const auto& any) {
+      return any.second.pool == mine.pool && any.second.is_coming() && any.second.asked_at == mine.asked_at;
+    });
+  }
+
   void let_go(const PoolNode& mine) {
     const NodePool& pool = *state_.pools.find(mine.pool);
     if (pool.retired || orders_.give_up(mine)) return;  // a retired pool has no provider to end its nodes
@@ -154,6 +161,7 @@ class NodePlanner {
       return empty(mine, kEmptiedWithin, reason::NodeSurplus{.nodes = staying, .max = pool.spec.max});
     }
     if (!is_idle(mine) || staying <= least_of(pool) || orders_.room().held().contains(mine.node)) return;
+    if (is_joined_by_others(mine)) return;
     ++leaving_[mine.pool];
     orders_.order(ReleaseNodeIntent{.request = mine.request, .name = mine.name}, why_given_back(mine, pool, staying));
   }

@@ -12,7 +12,7 @@ std::optional<Money> slot_price_max(const ClusterState& state, const Job& job, i
   const auto& cap = job.spec.scaling.price_cap;
   if (!cap) return std::nullopt;
   const Money left = *cap - price_per_hour(state, job);
-  return Money::micros(left.count_micros() / std::int64_t{slots});
+  return std::min(Money::micros(left.count_micros() / std::int64_t{slots}), *slot_price_max(job));
 }
 
 std::optional<Money> slot_price_max(const Job& job) {

@@ -10,7 +10,8 @@
 
 namespace tidepool::core {
 
-// What each of so many slots more may cost for an hour, beside what it holds; none: the job has no cap.
+// What each of so many slots more may cost for an hour, beside what it holds, and never more than at its smallest size;
+// none: the job has no cap.
 [[nodiscard]] std::optional<Money> slot_price_max(const ClusterState& state, const Job& job, int slots);
 // The same of its smallest size, where it holds nothing.
 [[nodiscard]] std::optional<Money> slot_price_max(const Job& job);

@@ -23,7 +23,10 @@ TypeGuarantees::TypeGuarantees(const ClusterState& state) : state_(state) {
   if (std::all_of(tenants.begin(), tenants.end(), [](const Tenant& any) { return any.guarantee_by_type.empty(); })) {
     return;
   }
-  dearest_ = dearest_slot(state);
+  const Money dearest = dearest_slot(state);
+  for (const auto& [id, job] : state.jobs) {
+    if (is_bound_by_cap(state, *job, dearest)) bound_by_cap_.insert(id);
+  }
   for (const auto& [id, worker] : state.workers) {
     const Job& job = *state.find_job(worker.job);
     if (worker.is_gone() || !asks(job)) continue;
@@ -40,7 +43,7 @@ TypeGuarantees::TypeGuarantees(const ClusterState& state) : state_(state) {
 }
 
 bool TypeGuarantees::asks(const Job& job) const {
-  return is_choosy(job.spec) || is_bound_by_cap(state_, job, dearest_);
+  return is_choosy(job.spec) || bound_by_cap_.contains(job.id);
 }
 
 int TypeGuarantees::held(std::string_view tenant, std::string_view type) const {

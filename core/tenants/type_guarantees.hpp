@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/money.hpp"
+#include "base/id_set.hpp"
 #include "core/state/cluster_state.hpp"
 
 namespace tidepool::core {
@@ -36,8 +36,8 @@ class TypeGuarantees {
   const ClusterState& state_;
   [[nodiscard]] int held(std::string_view tenant, std::string_view type) const;
 
-  Money dearest_;  // slot of all nodes; looked up only where some tenant is guaranteed slots of a type
-  Held held_;      // empty where no tenant is guaranteed slots of a type
+  IdSet<JobId> bound_by_cap_;  // looked up only where some tenant is guaranteed slots of a type
+  Held held_;                  // empty where no tenant is guaranteed slots of a type
 };
 
 }  // namespace tidepool::core

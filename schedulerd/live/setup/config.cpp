@@ -206,6 +206,10 @@ void Reader::local_addresses(ObjectReader& in) {
       in.fail("deny_addresses", "Invalid", network.error().message);
     }
   }
+  if (config_.local_denied.size() > kDeniedNetworksMax) {
+    in.fail("deny_addresses", "TooMany",
+            "has more than " + std::to_string(kDeniedNetworksMax) + " networks; put some of them into one");
+  }
 }
 
 void Reader::local_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings) {

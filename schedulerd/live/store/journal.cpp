@@ -79,11 +79,12 @@ Status check_whole(Database& database, const std::string& path) {
 Status prepare_schema(Database& database, const std::string& path) {
   TP_TRY(database.execute("PRAGMA journal_mode=WAL"));
   TP_TRY(database.execute("PRAGMA synchronous=FULL"));
-  // Each INSERT OR REPLACE copies the pages that it changes into a statement journal, by default a file.
-  TP_TRY(database.execute("PRAGMA temp_store=MEMORY"));
   TP_TRY(prepare_tables(database, path));
   TP_TRY(check_whole(database, path));
-  return database.execute(kIndexesOfLists);
+  TP_TRY(database.execute(kIndexesOfLists));
+  // Each INSERT OR REPLACE copies the pages that it changes into a statement journal, by default a file. Not before:
+  // what sorts a whole table uses files.
+  return database.execute("PRAGMA temp_store=MEMORY");
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace {
 
 // None, with the reason, where this user or this kernel cannot.
 std::optional<AddressFilter> filter_here() {
-  auto filter = AddressFilter::load({});
+  auto filter =
+      AddressFilter::load({.denied = {IpNetwork::parse("0.0.0.0/0").value(), IpNetwork::parse("::/0").value()}});
   if (filter) return *std::move(filter);
   CHECK_THAT(filter.error().message, Catch::StartsWith("this host's kernel takes no check of addresses: "));
   return std::nullopt;

@@ -125,6 +125,23 @@ TEST_CASE("all addresses of a family can be denied") {
   CHECK_FALSE(allowed(denying({"::/0"}), "fd00::1", 53));
 }
 
+TEST_CASE("the kernel finds a way to each instruction") {
+  for (const auto& check : {ipv4_check, ipv6_check}) {
+    for (const char* network : {"0.0.0.0/0", "::/0", "127.0.0.0/8", "fd00::/8"}) {
+      CAPTURE(network);
+      const BpfCode code = check(denying({network}, true));
+      std::set<std::size_t> reached{0};
+      for (std::size_t at = 0; at < code.size(); ++at) {
+        if (!reached.contains(at)) FAIL("none leads to " << at);
+        const bool jumps = (code[at].code & 0x07) == BPF_JMP || (code[at].code & 0x07) == BPF_JMP32;
+        const bool ends = code[at].code == (BPF_JMP | BPF_EXIT);
+        if (!ends) reached.insert(at + 1);
+        if (jumps && !ends) reached.insert(at + 1 + static_cast<std::size_t>(code[at].off));
+      }
+    }
+  }
+}
+
 TEST_CASE("as many networks as the options take fit into what the kernel takes") {
   AddressRules rules;
   rules.denied.assign(kDeniedNetworksMax, IpNetwork::parse("fd00::1").value());

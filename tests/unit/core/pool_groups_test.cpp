@@ -210,14 +210,20 @@ TEST_CASE("A group of which slots are free is made whole by nodes of its type, i
   }
 }
 
+// A job of one group of 4 that is to have two; its pool has nodes of 2 slots, and its slots are all in use.
+JobId wants_two_nodes(PoolStory& story) {
+  story.node(4);
+  const JobId job = submit_by(story, "slot_type", {.min = 4, .max = 8, .preferred = 4, .cooldown = {}, .group = 4});
+  story.wish(job, 4);
+  story.settle(job);
+  story.steps(job, 20);
+  return job;
+}
+
 TEST_CASE("A group that needs two nodes gets both at once, where the pool may have both") {
   for (const int max : {1, 2}) {
     PoolStory story(std::vector<core::PoolSpec>{});
-    story.node(4);
-    const JobId job = submit_by(story, "slot_type", {.min = 4, .max = 8, .preferred = 4, .cooldown = {}, .group = 4});
-    story.wish(job, 4);
-    story.settle(job);
-    story.steps(job, 20);
+    const JobId job = wants_two_nodes(story);
     core::PoolSpec pool = nodes_of(2);
     pool.max = max;
     const auto said = said_of(story, job, 8, pool);
@@ -229,6 +235,21 @@ TEST_CASE("A group that needs two nodes gets both at once, where the pool may ha
     story.settle(job);
     CHECK(story.job(job).size() == 8);
   }
+}
+
+TEST_CASE("Of nodes that were asked for together none is given back as idle before all are there") {
+  PoolStory story(std::vector<core::PoolSpec>{});
+  const JobId job = wants_two_nodes(story);
+  core::PoolSpec pool = nodes_of(2);
+  pool.idle = Duration::seconds(10);
+  REQUIRE(said_of(story, job, 8, pool).size() == 2);
+  (void)story.joins(1);
+  story.pass(Duration::seconds(15));
+  CHECK(story.plan().empty());
+  story.wish(job, 4);
+  (void)story.joins(2);
+  story.pass(Duration::seconds(15));
+  CHECK(story.plan().size() == 2);
 }
 
 TEST_CASE("A step of two groups gets a node for each, though one alone would be of no use") {

@@ -88,6 +88,9 @@ TEST_CASE("what the local agent denies to its jobs is read strictly, with what t
   CHECK_THAT(message("deny_addresses: 10.9.0.0/16"), Catch::Contains("must be a list, such as [10.9.0.0/16]"));
   CHECK_THAT(message("deny_addresses: [10.9.0.1/16]"),
              Catch::Contains("/local/deny_addresses") && Catch::Contains("write 10.9.0.0/16 for the network"));
+  std::string many = "10.0.0.0/8";
+  for (int more = 0; more < 64; ++more) many += ", 10.0.0.0/8";
+  CHECK_THAT(message("deny_addresses: [" + many + "]"), Catch::Contains("has more than 64 networks"));
   CHECK_THAT(message("deny_addresses: [7]"), Catch::Contains("is no IP address or network; write it as"));
 }
 

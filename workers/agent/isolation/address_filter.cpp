@@ -52,7 +52,7 @@ Status AddressFilter::attach(const std::filesystem::path& group) const {
     bpf_attr what{};
     what.target_fd = static_cast<__u32>(folder.get());
     what.attach_bpf_fd = static_cast<__u32>(check.program.get());
-    what.attach_type = check.at;  // without flags: replaces, and lets those of the groups above hold, too
+    what.attach_type = check.at;  // without flags: in the place of the group's own
     if (ask_bpf(BPF_PROG_ATTACH, what) != 0) return errno_error("attach checks of addresses to " + group.string());
   }
   return ok_status();

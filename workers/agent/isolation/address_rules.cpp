@@ -78,7 +78,7 @@ class AddressCode {
     rest.answer(false);
     for (std::size_t index = 4; index-- > first;) {
       const MaskedWord word = word_at(network, index);
-      if (word.mask == 0) continue;
+      if (word.mask == 0 && index != 3) continue;  // of all addresses one is compared: the kernel takes no dead code
       AddressCode compare;
       compare.add({.code = BPF_ALU | BPF_MOV | BPF_X, .dst_reg = kScratch, .src_reg = kWord[index]});
       compare.add({.code = BPF_ALU | BPF_AND | BPF_K, .dst_reg = kScratch, .imm = static_cast<__s32>(word.mask)});

@@ -4,7 +4,6 @@
 
 #include <linux/bpf.h>
 
-#include <cstddef>
 #include <vector>
 
 #include "base/ip_network.hpp"
@@ -15,8 +14,6 @@ struct AddressRules {
   bool metadata = true;           // deny what metadata_addresses() has, on every port but that of DNS
   std::vector<IpNetwork> denied;  // on every port; with 127.0.0.1 or ::1 also 0.0.0.0 and ::, which lead there
 };
-
-inline constexpr std::size_t kDeniedNetworksMax = 64;  // so that the kernel takes the instructions
 
 // Where clouds give out a machine's credentials. Some of these addresses are also the resolver of the machine's names.
 [[nodiscard]] const std::vector<IpNetwork>& metadata_addresses();
