@@ -270,7 +270,7 @@ void check_order(const core::ClusterState& state, Rng& rng, Orders& orders) {
 
 TEST_CASE("of the jobs that may give way under the pool's limit none costs a tenant its guarantee or its share") {
   Orders orders;
-  for_each_seed("victim order", 100, [&](std::uint64_t seed, Rng& rng) {
+  for_each_seed("victim order", 150, [&](std::uint64_t seed, Rng& rng) {
     SimulatedWorld world(seed, rng.chance(0.5), parts_of("tidal"));
     REQUIRE(world.share_among(random_limits(rng)));
     for (int i = 0; i < 60; ++i) {
