@@ -88,6 +88,8 @@ rules:
       - from: 2099-12-01T00:00:00Z
         price: 2.80
 """)
+        # Without a node of the type the list would be warned of.
+        self.assertTrue(eventually(lambda: self.cluster.call("GET", "/v1/nodes")["items"]), self.cluster.logs())
         self.assertIn("no prices are listed", self.schedctl("prices")[1])
         code, out, err = self.schedctl("prices", "apply", file)
         self.assertEqual(code, 1)
