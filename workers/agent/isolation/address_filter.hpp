@@ -1,5 +1,5 @@
-// Address rules in the kernel. They are attached to a worker's control group (version 2), where nobody but root can
-// change them, hold without this agent, and go with the group. No firewall rule is made or touched.
+// Address rules in the kernel. They are attached to a worker's control group (version 2), where only root can change
+// them, hold without this agent, and go with the group. No firewall rule is made or touched.
 #pragma once
 
 #include <filesystem>
