@@ -60,8 +60,8 @@ Result<IpNetwork> IpNetwork::parse(const std::string& text) {
   network.prefix = *prefix;
   const IpNetwork whole = masked(network);
   if (whole == network) return network;
-  return invalid_argument("\"" + text + "\" has bits set behind its prefix; write " + to_text(whole) +
-                          " for the network, or the address alone");
+  return invalid_argument("\"" + text + "\" has host bits set; write " + to_text(whole) + " for the network, or " +
+                          text.substr(0, slash) + " for the address");
 }
 
 bool IpNetwork::holds(const IpNetwork& other) const {

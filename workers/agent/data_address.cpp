@@ -8,11 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/ip/address.hpp>
-#include <boost/asio/ip/network_v4.hpp>
-#include <boost/asio/ip/network_v6.hpp>
 #include <cstring>
 
 #include "api/comm_address.hpp"
+#include "base/ip_network.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -60,18 +59,11 @@ std::vector<DataAddress> those(const std::vector<DataAddress>& present, Matches 
 
 // The network's addresses; an error: the text is no network.
 Result<std::vector<DataAddress>> in_network(const std::string& text, const std::vector<DataAddress>& present) {
-  error_code not_v4;
-  error_code not_v6;
-  const auto v4 = ip::make_network_v4(text, not_v4);
-  const auto v6 = ip::make_network_v6(text, not_v6);
-  if (not_v4 && not_v6) {
-    return invalid_argument("\"" + text + "\" is no network; write it as 10.0.0.0/16 or fd00::/64");
-  }
+  const auto network = IpNetwork::parse(text);
+  if (!network) return network.error();
   return those(present, [&](const DataAddress& each) {
-    const auto address = address_of(each.host);
-    if (!address || address->is_v4() != !not_v4) return false;
-    if (address->is_v4()) return ip::network_v4(address->to_v4(), v4.prefix_length()).canonical() == v4.canonical();
-    return ip::network_v6(address->to_v6(), v6.prefix_length()).canonical() == v6.canonical();
+    const auto address = IpNetwork::parse(each.host);
+    return address && network->holds(*address);
   });
 }
 

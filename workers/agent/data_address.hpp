@@ -19,8 +19,8 @@ struct DataAddress {
 // Of the interfaces that are up; no link-local IPv6, which means something on one link only.
 [[nodiscard]] std::vector<DataAddress> addresses_of_this_machine();
 
-// `wanted` is an address of this machine, the name of an interface, or a network such as 10.0.0.0/16. Of an interface
-// with one IPv4 address that one is taken; else it must have one address. The error says what there is.
+// `wanted` is an address of this machine, the name of an interface, or a network such as 10.0.0.0/16 (IpNetwork). Of an
+// interface with one IPv4 address that one is taken; else it must have one address. The error says what there is.
 [[nodiscard]] Result<DataAddress> choose_data_address(const std::string& wanted,
                                                       const std::vector<DataAddress>& present);
 

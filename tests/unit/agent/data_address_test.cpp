@@ -24,7 +24,7 @@ TEST_CASE("an operator names the data address by itself, by its interface or by 
   CHECK(chosen("eth0") == "10.1.2.3 on eth0");  // one IPv4 address goes before IPv6
   CHECK(chosen("wg0") == "fd01::1 on wg0");
   CHECK(chosen("10.1.0.0/16") == "10.1.2.3 on eth0");
-  CHECK(chosen("10.1.99.99/16") == "10.1.2.3 on eth0");  // as addresses with their network are written elsewhere
+  CHECK(chosen("10.1.2.3/32") == "10.1.2.3 on eth0");
   CHECK(chosen("fd00::/64") == "fd00::3 on eth0");
   CHECK(chosen("lo") == "127.0.0.1 on lo");
 }
@@ -36,7 +36,10 @@ TEST_CASE("a data address that is none is explained with what this machine has")
   CHECK_THAT(chosen("172.16.0.0/12"), Catch::Contains("no address of this machine is in 172.16.0.0/12"));
   CHECK_THAT(chosen("10.0.0.0/8"), Catch::Contains("several") && Catch::Contains("10.1.2.3 (eth0), 10.2.0.1 (ib0)"));
   CHECK_THAT(chosen("ib0"), Catch::Contains("interface ib0 has several addresses"));
-  CHECK_THAT(chosen("10.0.0.0/99"), Catch::Contains("is no network"));
+  CHECK_THAT(chosen("10.0.0.0/99"), Catch::Contains("--data-address: \"10.0.0.0/99\" has no prefix from 0 to 32"));
+  CHECK(chosen("10.1.99.99/16") ==
+        "--data-address: \"10.1.99.99/16\" has host bits set; write 10.1.0.0/16 for the network, or 10.1.99.99 for the "
+        "address");
   CHECK_THAT(choose_data_address("eth0", {}).error().message, Catch::Contains("this machine has none"));
 }
 

@@ -52,7 +52,8 @@ TEST_CASE("what is no network is refused with what to write") {
     CHECK_THAT(refusal(none), Catch::Contains("no prefix from 0 to 32 behind its slash; write it as 10.0.0.0/8"));
   }
   CHECK_THAT(refusal("fd00::/129"), Catch::Contains("no prefix from 0 to 128 behind its slash; write it as fd00::/8"));
-  CHECK_THAT(refusal("10.1.2.3/8"), Catch::Contains("write 10.0.0.0/8 for the network, or the address alone"));
+  CHECK(refusal("10.1.2.3/8") ==
+        "\"10.1.2.3/8\" has host bits set; write 10.0.0.0/8 for the network, or 10.1.2.3 for the address");
   CHECK_THAT(refusal("fd00:ec2::254/33"), Catch::Contains("write fd00:ec2::/33 for the network"));
   CHECK_THAT(refusal("::ffff:10.1.2.3"), Catch::Contains("write it as 10.1.2.3"));
 }
