@@ -71,6 +71,12 @@ bool IpNetwork::holds(const IpNetwork& other) const {
   return masked(around) == *this;
 }
 
+const IpNetwork* holder_of(const IpNetwork& other, const std::vector<IpNetwork>& networks) {
+  const auto found =
+      std::find_if(networks.begin(), networks.end(), [&](const IpNetwork& each) { return each.holds(other); });
+  return found == networks.end() ? nullptr : &*found;
+}
+
 std::string to_text(const IpNetwork& network) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   const std::uint8_t* from = network.address.data() + (network.v4 ? kMapped.size() : 0);

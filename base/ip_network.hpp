@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -24,6 +25,9 @@ struct IpNetwork {
 
 // That an agent can deny to jobs: so many fit into a check of the kernel's.
 inline constexpr std::size_t kDeniedNetworksMax = 64;
+
+// The first of them in which all of `other` lies; null: there is none.
+[[nodiscard]] const IpNetwork* holder_of(const IpNetwork& other, const std::vector<IpNetwork>& networks);
 
 // As the family writes it, always with the prefix: "10.0.0.0/8".
 [[nodiscard]] std::string to_text(const IpNetwork& network);

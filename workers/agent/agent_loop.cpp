@@ -165,7 +165,7 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
                .say = [](const std::string& line) { spdlog::info("{}", line); }}),
       rooms_(io_, std::move(parts.rooms)),
       state_({.exit_when_idle = options_.exit_when_idle}, ledger_.history(), std::random_device{}(), monotonic_now()),
-      address_(options_.data_address),
+      address_(options_.data_address, options_.isolation.denied),
       link_(io_, options_.daemon,
             {.on_opened = [this] { on_link_opened(); },
              .on_message = [this](api::DaemonToAgent message) { on_daemon_message(std::move(message)); },

@@ -21,6 +21,7 @@
 #include "base/unknown_options.hpp"
 #include "base/version.hpp"
 #include "tls/certificate.hpp"
+#include "workers/agent/data_address.hpp"
 #include "workers/agent/memory_tier.hpp"
 #include "workers/agent/system/state_files.hpp"
 
@@ -370,6 +371,16 @@ Status take_up_identity(AgentOptions& options) {
   options.node = identity->node;
   options.identity = *std::move(identity);
   return ok_status();
+}
+
+Status settle_data_address(AgentOptions& options) {
+  if (!options.data_address.empty()) {
+    const auto chosen = choose_data_address(options.data_address, addresses_of_this_machine());
+    if (!chosen) return chosen.error();
+    options.data_address = chosen->host;
+  }
+  const bool by_socket = options.data_address.empty() && std::holds_alternative<UnixAddress>(options.daemon);
+  return check_not_denied(by_socket ? kSocketHost : options.data_address, options.isolation.denied);
 }
 
 Status secure_link(AgentOptions& options) {

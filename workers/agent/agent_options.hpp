@@ -58,6 +58,10 @@ struct AgentOptions {
 // given. Requires: the folder is locked by this process.
 [[nodiscard]] Status take_up_identity(AgentOptions& options);
 
+// In the place of `data_address` the address that it names. Fails if there is none, or if it is one that
+// `isolation.denied` would keep this node's own workers from, as far as that is known before there is a link.
+[[nodiscard]] Status settle_data_address(AgentOptions& options);
+
 // Gives the daemon's address what `ca_file` or `ca_fingerprint` says. Fails in words if either is of no use.
 [[nodiscard]] Status secure_link(AgentOptions& options);
 

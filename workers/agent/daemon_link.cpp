@@ -85,7 +85,7 @@ void DaemonLink::connect_unix(const UnixAddress& address) {
   if (error) {
     failed("cannot reach the daemon at " + address.path + ": " + error.message());
   } else {
-    own_host_ = "127.0.0.1";
+    own_host_ = kSocketHost;
     connected(LineStream::Stream(LineStream::Socket(std::move(socket))));
   }
 }

@@ -11,7 +11,6 @@
 #include <cstring>
 
 #include "api/comm_address.hpp"
-#include "base/ip_network.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -115,12 +114,22 @@ std::string interface_of(const std::string& host, const std::vector<DataAddress>
   return found == present.end() ? "" : found->interface;
 }
 
+Status check_not_denied(const std::string& host, const std::vector<IpNetwork>& denied) {
+  const auto address = IpNetwork::parse(host);
+  const IpNetwork* network = address ? holder_of(*address, denied) : nullptr;
+  if (network == nullptr) return ok_status();
+  return invalid_argument("--deny-address " + to_text(*network) + " holds this node's own data address " + host +
+                          ", at which its workers meet; deny smaller networks without it, or name another address " +
+                          "with --data-address");
+}
+
 Status NodeAddress::learn(const std::string& link_host) {
   const std::string host = fixed_.empty() ? link_host : fixed_;
   if (!api::is_host_address(host)) {
     return invalid_argument("this node reaches the daemon from " + host + ", at which workers of other nodes cannot " +
                             "connect; name another address with --data-address");
   }
+  TP_TRY(check_not_denied(host, denied_));
   if (!host_.empty() && host_ != host) {
     spdlog::warn(
         "this node's data address was {} and is {} now: older workers are replaced when their job changes size", host_,

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ip_network.hpp"
 #include "base/result.hpp"
 
 namespace tidepool::agent {
@@ -27,13 +28,17 @@ struct DataAddress {
 // Empty: none of them holds it.
 [[nodiscard]] std::string interface_of(const std::string& host, const std::vector<DataAddress>& present);
 
+// An error: `host` lies in one of the networks that are denied to jobs, so that workers could not meet there.
+[[nodiscard]] Status check_not_denied(const std::string& host, const std::vector<IpNetwork>& denied);
+
 // The data address that an agent has from one link to the daemon to the next.
 class NodeAddress {
  public:
-  // Empty: it is the one from which the daemon is reached.
-  explicit NodeAddress(std::string fixed) : fixed_(std::move(fixed)) {}
+  // `fixed` empty: it is the one from which the daemon is reached.
+  explicit NodeAddress(std::string fixed, std::vector<IpNetwork> denied = {})
+      : fixed_(std::move(fixed)), denied_(std::move(denied)) {}
 
-  // `link_host`: this node's end of the newest link. An error: no other node can connect to it.
+  // `link_host`: this node's end of the newest link. An error: no other worker can connect to it.
   [[nodiscard]] Status learn(const std::string& link_host);
   // Empty before the first link.
   [[nodiscard]] const std::string& host() const { return host_; }
@@ -42,6 +47,7 @@ class NodeAddress {
 
  private:
   const std::string fixed_;
+  const std::vector<IpNetwork> denied_;  // to jobs
   std::string host_;
 };
 

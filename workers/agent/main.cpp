@@ -14,7 +14,6 @@
 #include "base/log/open_files.hpp"
 #include "workers/agent/agent_loop.hpp"
 #include "workers/agent/agent_options.hpp"
-#include "workers/agent/data_address.hpp"
 #include "workers/agent/health/join_probe.hpp"
 #include "workers/agent/notice/notice_watch.hpp"
 #include "workers/agent/nvml_gpu_probe.hpp"
@@ -93,11 +92,7 @@ int run_agent(AgentOptions options) {
   if (!gpu_locks) return fail(gpu_locks.error());
   if (const Status joined = take_up_identity(options); !joined.ok()) return fail(joined.error());
   if (const auto token = read_token(options.token_file); !token) return fail(token.error());
-  if (!options.data_address.empty()) {
-    const auto chosen = choose_data_address(options.data_address, addresses_of_this_machine());
-    if (!chosen) return fail(chosen.error());
-    options.data_address = chosen->host;
-  }
+  if (const Status settled = settle_data_address(options); !settled.ok()) return fail(settled.error());
   spdlog::info("node {}: {}", options.node, slots.note);
   const auto before = processes_before(slots, probe);
   auto loop =

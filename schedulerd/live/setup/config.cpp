@@ -206,6 +206,14 @@ void Reader::local_addresses(ObjectReader& in) {
       in.fail("deny_addresses", "Invalid", network.error().message);
     }
   }
+  // An interface is looked up by the agent, which refuses likewise.
+  const std::string at = config_.local_data_address.empty() ? "127.0.0.1" : config_.local_data_address;
+  const auto own = IpNetwork::parse(at);
+  if (const IpNetwork* holder = own ? holder_of(*own, config_.local_denied) : nullptr) {
+    in.fail("deny_addresses", "Invalid",
+            to_text(*holder) + " holds the agent's own data address " + at +
+                ", at which its workers meet; deny smaller networks without it, or name another one as data_address");
+  }
   if (config_.local_denied.size() > kDeniedNetworksMax) {
     in.fail("deny_addresses", "TooMany",
             "has more than " + std::to_string(kDeniedNetworksMax) + " networks; put some of them into one");

@@ -123,6 +123,25 @@ TEST_CASE("addresses are denied to jobs by name, one or more, and the metadata's
   CHECK(to_text(denied[1]) == "fd00::1/128");
 }
 
+TEST_CASE("an agent does not start with its own data address denied to its workers") {
+  const auto refusal = [](const Arguments& more) {
+    Arguments all{"--state-dir", "/s", "--token-file", "/t"};
+    all.insert(all.end(), more.begin(), more.end());
+    auto options = std::get<AgentOptions>(parse(all));
+    const Status settled = settle_data_address(options);
+    return settled.ok() ? "starts with " + options.data_address : settled.error().message;
+  };
+  CHECK(refusal({"--daemon-socket", "/d", "--data-address", "lo"}) == "starts with 127.0.0.1");
+  CHECK_THAT(refusal({"--daemon-socket", "/d", "--data-address", "lo", "--deny-address", "127.0.0.0/8"}),
+             Catch::Contains("--deny-address 127.0.0.0/8 holds this node's own data address 127.0.0.1"));
+  // Without a word, that of a socket is known, and that of another link not yet.
+  CHECK_THAT(refusal({"--daemon-socket", "/d", "--deny-address", "127.0.0.1"}),
+             Catch::Contains("--deny-address 127.0.0.1/32 holds this node's own data address 127.0.0.1"));
+  CHECK(refusal({"--daemon", "127.0.0.1:7481", "--deny-address", "127.0.0.0/8"}) == "starts with ");
+  CHECK_THAT(refusal({"--daemon-socket", "/d", "--data-address", "203.0.113.77"}),
+             Catch::Contains("203.0.113.77 is no address of this machine"));
+}
+
 TEST_CASE("more networks than the kernel's check takes are refused") {
   Arguments many{"--daemon-socket", "/d", "--state-dir", "/s"};
   for (std::size_t count = 0; count < kDeniedNetworksMax; ++count) many.push_back("--deny-address=10.0.0.0/8");

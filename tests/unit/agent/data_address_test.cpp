@@ -64,6 +64,21 @@ TEST_CASE("without an operator's word the data address is the one from which the
   CHECK(by_word.host() == "10.2.0.1");
 }
 
+TEST_CASE("an address that is denied to jobs is no data address, by an operator's word or by the link") {
+  const std::vector<IpNetwork> denied = {IpNetwork::parse("10.9.0.0/16").value(), IpNetwork::parse("fd09::1").value()};
+  NodeAddress by_route{"", denied};
+  CHECK(by_route.learn("10.1.2.3").ok());
+  const Status in_network = by_route.learn("10.9.1.5");
+  REQUIRE_FALSE(in_network.ok());
+  CHECK_THAT(in_network.error().message,
+             Catch::Contains("--deny-address 10.9.0.0/16 holds this node's own data address 10.9.1.5"));
+  CHECK(by_route.host() == "10.1.2.3");
+  CHECK_FALSE(by_route.learn("fd09::1").ok());
+  NodeAddress by_word{"10.9.1.5", denied};
+  CHECK_FALSE(by_word.learn("10.1.2.3").ok());
+  CHECK(NodeAddress("10.1.2.3", denied).learn("10.9.1.5").ok());
+}
+
 TEST_CASE("a worker that says the address of another node is found out") {
   const auto blob_of = [](const std::string& host) {
     return api::CommAddress{.nccl = std::nullopt, .gloo = api::CommAddress::Gloo{.host = host, .entries = {{}, {}}}}

@@ -44,6 +44,15 @@ TEST_CASE("a network holds its own addresses and smaller networks of its family"
   CHECK_FALSE(holds("::/0", "10.0.0.1"));
 }
 
+TEST_CASE("of several networks the first that holds another one is found") {
+  const auto network = [](const char* text) { return IpNetwork::parse(text).value(); };
+  const std::vector<IpNetwork> networks = {network("fd00::/8"), network("10.1.0.0/16"), network("10.0.0.0/8")};
+  CHECK(holder_of(network("10.1.2.3"), networks) == &networks[1]);
+  CHECK(holder_of(network("10.2.0.0/16"), networks) == &networks[2]);
+  CHECK(holder_of(network("0.0.0.0/0"), networks) == nullptr);
+  CHECK(holder_of(network("10.1.2.3"), {}) == nullptr);
+}
+
 TEST_CASE("what is no network is refused with what to write") {
   for (const char* none : {"", "metadata", "10.0.0", "10.0.0.256", "010.0.0.1", "fe80::1%eth0", "/8", "10.0.0.0 /8"}) {
     CHECK_THAT(refusal(none), Catch::Contains("write it as 10.0.0.0/8, 10.1.2.3, fd00::/8 or fd00::1"));

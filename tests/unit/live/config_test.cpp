@@ -88,6 +88,14 @@ TEST_CASE("what the local agent denies to its jobs is read strictly, with what t
   CHECK_THAT(message("deny_addresses: 10.9.0.0/16"), Catch::Contains("must be a list, such as [10.9.0.0/16]"));
   CHECK_THAT(message("deny_addresses: [10.9.0.1/16]"),
              Catch::Contains("/local/deny_addresses") && Catch::Contains("write 10.9.0.0/16 for the network"));
+  for (const char* own : {"", "data_address: 10.9.0.7, ", "data_address: 10.9.1.0/24, "}) {
+    CHECK_THAT(message(std::string(own) + "deny_addresses: [127.0.0.0/8, 10.9.0.0/16]"),
+               Catch::Contains("/local/deny_addresses") && Catch::Contains("holds the agent's own data address"));
+  }
+  CHECK_THAT(message("data_address: 10.9.0.7, deny_addresses: [10.9.0.0/16]"),
+             Catch::Contains("10.9.0.0/16 holds the agent's own data address 10.9.0.7, at which its workers meet"));
+  CHECK(message("data_address: eth0, deny_addresses: [127.0.0.0/8]").empty());
+  CHECK(message("data_address: 10.8.0.7, deny_addresses: [127.0.0.0/8, 10.9.0.0/16]").empty());
   std::string many = "10.0.0.0/8";
   for (int more = 0; more < 64; ++more) many += ", 10.0.0.0/8";
   CHECK_THAT(message("deny_addresses: [" + many + "]"), Catch::Contains("has more than 64 networks"));

@@ -42,11 +42,8 @@ MaskedWord word_at(const IpNetwork& network, std::size_t index) {
 // 127.0.0.1.
 std::vector<IpNetwork> with_ways_to_loopback(std::vector<IpNetwork> denied) {
   const auto network = [](const char* text) { return IpNetwork::parse(text).value(); };
-  const auto has = [&](const IpNetwork& address) {
-    return std::any_of(denied.begin(), denied.end(), [&](const IpNetwork& each) { return each.holds(address); });
-  };
-  const bool v4 = has(network("127.0.0.1"));
-  const bool v6 = has(network("::1"));
+  const bool v4 = holder_of(network("127.0.0.1"), denied) != nullptr;
+  const bool v6 = holder_of(network("::1"), denied) != nullptr;
   if (v4) denied.push_back(network("0.0.0.0"));
   if (v4 || v6) denied.push_back(network("::"));
   return denied;
