@@ -5,7 +5,6 @@
 #include "core/explain/wait_bounds.hpp"
 #include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
-#include "core/state/node_constraints.hpp"
 #include "core/state/price_cap.hpp"
 #include "core/words/wording.hpp"
 
@@ -77,7 +76,7 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
   const std::string could_use = plan->wanted > held ? counted(plan->wanted, "slot") : "no more";
   std::vector<std::string> lines{share(*tenant, *plan) + "; its jobs hold " + counted(held, "slot") +
                                  (plan->sated ? " and could use " + could_use : "")};
-  const bool asks = is_choosy(job.spec) || is_bound_by_cap(state, job, dearest_slot(state));
+  const bool asks = asks_for_nodes(state, job, dearest_slot(state));
   for (const auto& [type, slots] : plan->of_types) {
     if (!asks || !may_be_on(state, job, type)) continue;
     lines.push_back("of type " + type + " jobs of all tenants ask for more slots than there are; those of tenant " +

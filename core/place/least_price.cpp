@@ -1,40 +1,44 @@
 #include "core/place/least_price.hpp"
 
 #include <algorithm>
-#include <map>
-#include <string>
 
 namespace tidepool::core {
-namespace {
 
-using WorkersByPrice = std::map<Money, std::int64_t>;  // by the price of a slot
-
-// All slots as dear as the dearest that it takes. None: they are too few.
-std::optional<Money> price_of(std::int64_t workers, int slots_per_worker, const WorkersByPrice& rooms) {
-  std::int64_t lacks = workers;
-  for (const auto& [price, room] : rooms) {
-    lacks -= room;
-    if (lacks <= 0) return Money::micros(price.count_micros() * workers * slots_per_worker);
+RoomsByPrice::RoomsByPrice(const OfTypes& rooms) {
+  types_.reserve(rooms.size());
+  for (const auto& [type, by_price] : rooms) {
+    Sums& sums = types_.emplace_back();
+    sums.reserve(by_price.size());
+    std::int64_t all = 0;
+    for (const auto& [price, there] : by_price) {
+      all += there;
+      sums.emplace_back(all, price);
+    }
   }
-  return std::nullopt;
 }
 
-}  // namespace
+std::optional<Money> RoomsByPrice::each_of(std::int64_t count) const {
+  std::optional<Money> least;
+  for (const Sums& sums : types_) {
+    const auto enough =
+        std::partition_point(sums.begin(), sums.end(), [&](const auto& up) { return up.first < count; });
+    if (enough != sums.end()) least = least ? std::min(*least, enough->second) : enough->second;
+  }
+  return least;
+}
 
 std::optional<Money> least_price(const ClusterState& state, const Job& job) {
   const int each = job.spec.gpus_per_worker;
-  std::map<std::string, WorkersByPrice> of_type;  // or all of them
+  RoomsByPrice::OfTypes rooms;  // for workers; those that mix types see one
   for (const auto& [id, node] : state.nodes) {
     if (!node.takes_workers() || !may_run_on(job, node)) continue;
     const std::string type = job.spec.mixed_types ? std::string() : node.slot_type;
-    of_type[type][node.price_per_slot_hour] += static_cast<std::int64_t>(node.owners.size()) / each;
+    rooms[type][node.price_per_slot_hour] += static_cast<std::int64_t>(node.owners.size()) / each;
   }
-  std::optional<Money> least;
-  for (const auto& [type, rooms] : of_type) {
-    const auto price = price_of(job.spec.elastic.sizes.front(), each, rooms);
-    if (price && (!least || *price < *least)) least = price;
-  }
-  return least;
+  const std::int64_t workers = job.spec.elastic.sizes.front();
+  const auto price = RoomsByPrice(rooms).each_of(workers);
+  if (!price) return std::nullopt;
+  return Money::micros(price->count_micros() * workers * each);
 }
 
 std::optional<reason::PriceCap> never_within_cap(const ClusterState& state, const Job& job) {

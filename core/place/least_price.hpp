@@ -2,9 +2,13 @@
 // part in any plan: slots that a plan kept for it would stand idle.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/money.hpp"
 #include "core/state/cluster_state.hpp"
@@ -12,6 +16,20 @@
 #include "core/state/reason.hpp"
 
 namespace tidepool::core {
+
+// Rooms at their prices, each type by itself, so that many sizes are priced by one look at the nodes.
+class RoomsByPrice {
+ public:
+  using OfTypes = std::map<std::string, std::map<Money, std::int64_t>>;  // none of them below 0
+  explicit RoomsByPrice(const OfTypes& rooms);
+  // What each of so many costs at least, as much as the dearest that they take of one type; none: no type has as many.
+  // Requires: count > 0.
+  [[nodiscard]] std::optional<Money> each_of(std::int64_t count) const;
+
+ private:
+  using Sums = std::vector<std::pair<std::int64_t, Money>>;  // of all rooms up to that price
+  std::vector<Sums> types_;
+};
 
 // The least price cap with which the job could start at its smallest size, were there no other job: its slots, on the
 // cheapest nodes that it may run on, at the price of the dearest of these (price_cap.hpp); of one type unless it mixes

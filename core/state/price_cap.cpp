@@ -42,6 +42,10 @@ bool is_bound_by_cap(const ClusterState& state, const Job& job, Money dearest) {
   });
 }
 
+bool asks_for_nodes(const ClusterState& state, const Job& job, Money dearest) {
+  return is_choosy(job.spec) || is_bound_by_cap(state, job, dearest);
+}
+
 bool may_run_within_cap(const Job& job, const Node& node) {
   return !is_too_dear_for(job, node.price_per_slot_hour) && may_run_on(job, node);
 }

@@ -23,6 +23,8 @@ namespace tidepool::core {
 // Some nodes that take workers are too dear for it, the dearest slot there costing so much: like a job that names nodes
 // it asks for the others. Not while it holds slots that have become too dear themselves: it is to give up some first.
 [[nodiscard]] bool is_bound_by_cap(const ClusterState& state, const Job& job, Money dearest);
+// It asks for particular nodes: by what they are, or because of that.
+[[nodiscard]] bool asks_for_nodes(const ClusterState& state, const Job& job, Money dearest);
 // It may run there, and at its smallest size the node is within its cap.
 [[nodiscard]] bool may_run_within_cap(const Job& job, const Node& node);
 

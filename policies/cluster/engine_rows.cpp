@@ -10,7 +10,6 @@
 
 #include "base/id_set.hpp"
 #include "core/decide/plan_inputs.hpp"
-#include "core/place/least_price.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
@@ -274,7 +273,7 @@ void EngineRows::look_at_prices(const core::ClusterState& state) {
 }
 
 bool EngineRows::asks(const core::ClusterState& state, const core::Job& job) const {
-  return core::is_choosy(job.spec) || core::is_bound_by_cap(state, job, dearest_);
+  return core::asks_for_nodes(state, job, dearest_);
 }
 
 core::NodeDemand EngineRows::demand_made(const core::ClusterState& state, const core::Job& job) const {
@@ -300,7 +299,7 @@ const EngineRows::Asked& EngineRows::asked(const core::ClusterState& state, cons
     asked->of_type[node.slot_type].push_back(static_cast<int>(i));
     if (node.is_closed()) continue;
     asked->slots[node.slot_type] += static_cast<int>(node.owners.size());
-    asked->at_prices[node.slot_type][node.price_per_slot_hour] += static_cast<int>(node.owners.size());
+    asked->at_prices[node.slot_type][node.price_per_slot_hour] += static_cast<std::int64_t>(node.owners.size());
   }
   return *asked;
 }
@@ -399,43 +398,37 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   return row;
 }
 
-std::optional<Money> EngineRows::price_of(const core::ClusterState& state, const core::Job& job, int slots) {
+std::optional<Money> EngineRows::SizePrices::of(int slots) const {
+  const int more = slots - held_slots;
+  const auto each = rooms.each_of(more);
+  if (!each) return std::nullopt;
+  return held + Money::micros(each->count_micros() * more);
+}
+
+EngineRows::SizePrices EngineRows::prices_of(const core::ClusterState& state, const core::Job& job) {
   const Placement& held = placement(state, job);
   const Asked& nodes = asked(state, job);
-  std::map<std::string, SlotsAtPrice> rooms = nodes.at_prices;
+  const auto bound = core::bound_type(state, job);
+  core::RoomsByPrice::OfTypes rooms;
+  const auto add = [&](const std::string& type, Money price, std::int64_t slots) {
+    if (bound && *bound != type) return;
+    rooms[job.spec.mixed_types ? std::string() : type][price] += slots;
+  };
+  for (const auto& [type, by_price] : nodes.at_prices) {
+    for (const auto& [price, slots] : by_price) add(type, price, slots);
+  }
   for (const Share& share : held) {
     const core::Node& node = *state.find_node(nodes_[static_cast<std::size_t>(share.node)]);
     const bool is_counted = !node.is_closed() && std::binary_search(nodes.nodes.begin(), nodes.nodes.end(), share.node);
-    if (is_counted) rooms[node.slot_type][node.price_per_slot_hour] -= share.slots;
+    if (is_counted) add(node.slot_type, node.price_per_slot_hour, -share.slots);
   }
-  const auto bound = core::bound_type(state, job);
-  if (job.spec.mixed_types) {
-    SlotsAtPrice all;
-    for (const auto& [type, at] : rooms) {
-      for (const auto& [price, there] : at) all[price] += there;
-    }
-    rooms = {{std::string(), std::move(all)}};
-  }
-  const int more = slots - size_of(held);
-  std::optional<Money> least;
-  for (const auto& [type, at] : rooms) {
-    if (bound && *bound != type) continue;
-    int lacks = more;
-    for (const auto& [price, there] : at) {
-      lacks -= there;
-      if (lacks > 0) continue;
-      least = least ? std::min(*least, price) : price;
-      break;
-    }
-  }
-  if (!least) return std::nullopt;
-  return core::price_per_hour(state, job) + Money::micros(least->count_micros() * more);
+  return {.held = core::price_per_hour(state, job), .held_slots = size_of(held), .rooms = core::RoomsByPrice(rooms)};
 }
 
 void EngineRows::cut_to_cap(const core::ClusterState& state, const core::Job& job, AllowedSizes& ladder) {
-  const int held = size_of(placement(state, job));
-  while (!ladder.sizes.empty() && ladder.sizes.back() * job.spec.gpus_per_worker > held) {
-    const auto price = price_of(state, job, ladder.sizes.back() * job.spec.gpus_per_worker);
+  const SizePrices prices = prices_of(state, job);
+  while (!ladder.sizes.empty() && ladder.sizes.back() * job.spec.gpus_per_worker > prices.held_slots) {
+    const auto price = prices.of(ladder.sizes.back() * job.spec.gpus_per_worker);
     if (price && *price <= *job.spec.scaling.price_cap) return;
     ladder.sizes = ladder.sizes.first(ladder.sizes.size() - 1);
     ladder.cut_short = true;
@@ -445,7 +438,7 @@ void EngineRows::cut_to_cap(const core::ClusterState& state, const core::Job& jo
 void EngineRows::bound_by_cap(const core::ClusterState& state, const core::Job& job, JobRow& row) {
   const int held = size_of(row.placement);
   if (held == 0 || row.pinned > 0 || row.bound || row.size_beyond <= held) return;
-  const auto price = price_of(state, job, row.size_beyond);
+  const auto price = prices_of(state, job).of(row.size_beyond);
   const Money cap = *job.spec.scaling.price_cap;
   if (price && *price > cap) row.bound = core::reason::PriceCap{.cap = cap, .price = *price};
 }

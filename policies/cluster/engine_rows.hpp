@@ -23,6 +23,7 @@
 #include "base/id_table.hpp"
 #include "base/money.hpp"
 #include "core/decide/policy.hpp"
+#include "core/place/least_price.hpp"
 #include "core/state/node_constraints.hpp"
 #include "policies/cluster/cluster_view.hpp"
 #include "policies/cluster/job_speed.hpp"
@@ -96,17 +97,22 @@ class EngineRows {
   void look_at_prices(const core::ClusterState& state);
   // Of jobs that ask for the same the same; a price cap counts as the highest price that is within it.
   [[nodiscard]] core::NodeDemand demand_made(const core::ClusterState& state, const core::Job& job) const;
-  using SlotsAtPrice = std::map<Money, int>;
   // What jobs may be on that ask for the same.
   struct Asked {
     std::vector<int> nodes;                           // by index, ascending
     std::map<std::string, std::vector<int>> of_type;  // likewise
     std::map<std::string, int> slots;                 // of those that take jobs, by type
-    std::map<std::string, SlotsAtPrice> at_prices;    // likewise
+    core::RoomsByPrice::OfTypes at_prices;            // likewise
   };
-  // What an hour of so many slots costs it at least, all further ones as dear as the dearest of them; none: it asks for
-  // nodes that have fewer.
-  [[nodiscard]] std::optional<Money> price_of(const core::ClusterState& state, const core::Job& job, int slots);
+  struct SizePrices {
+    Money held;  // of what it holds, an hour
+    int held_slots = 0;
+    core::RoomsByPrice rooms;  // for slots beside these
+    // What an hour of so many slots costs it at least, all further ones as dear as the dearest of them; none: it asks
+    // for nodes that have fewer. Requires: slots > held_slots.
+    [[nodiscard]] std::optional<Money> of(int slots) const;
+  };
+  [[nodiscard]] SizePrices prices_of(const core::ClusterState& state, const core::Job& job);
   // No size beyond what its price cap leaves, but for what it holds: the engine would place none.
   void cut_to_cap(const core::ClusterState& state, const core::Job& job, AllowedSizes& ladder);
   // Why a job may not have the next of its own sizes, if that is its cap.
