@@ -214,6 +214,7 @@ void Loop::adopt_workers() {
     if (record && runner_.adopt(*record)) {
       jobs_[worker] = record->job;
       rooms_.adopt(*record);
+      rooms_.deny_addresses_to(worker);
       static_cast<void>(memory_.enter(record->job, {}));
       if (auto restartable = read_seat(work_folder(worker))) {
         offers_.adopt(worker, restartable->offer);
@@ -311,7 +312,7 @@ void Loop::carry_out(const SendHello& action) {
                              .price_per_slot_hour = options_.price_per_slot_hour,
                              .running = action.running,
                              .data_address = address_.host(),
-                             .isolation = rooms_.confinement().kept(),
+                             .isolation = rooms_.kept(),
                              .moves_states = states_.ready() ? std::optional(true) : std::nullopt,
                              .gives_notice = true,
                              .memory_per_slot = rooms_.confinement().memory_per_slot(),

@@ -80,6 +80,22 @@ void WorkerRooms::adopt(const ProcessRecord& record) {
   if (record.uid != 0) users_[record.worker] = record.uid;
 }
 
+void WorkerRooms::deny_addresses_to(WorkerId worker) {
+  const Status denied = confinement_.deny_addresses_to(worker);
+  if (denied.ok()) return;
+  spdlog::warn(
+      "{} was started without the check of addresses that workers have here, and cannot come under it ({}): until it "
+      "ends, this node tells \"metadata\" as missing",
+      worker.text(), denied.error().message);
+  unchecked_.insert(worker);
+}
+
+std::vector<std::string> WorkerRooms::kept() const {
+  std::vector<std::string> parts = confinement_.kept();
+  if (!unchecked_.empty()) std::erase(parts, "metadata");
+  return parts;
+}
+
 std::vector<std::string> WorkerRooms::gpus_of_worker(WorkerId worker) const {
   const auto found = gpus_.find(worker);
   return found == gpus_.end() ? std::vector<std::string>() : found->second;
@@ -148,6 +164,7 @@ std::optional<std::string> WorkerRooms::proof_of_end(WorkerId worker) {
 void WorkerRooms::release(WorkerId worker) {
   cpus_.release(worker);
   gpus_.erase(worker);
+  unchecked_.erase(worker);
   // Of one that could not be started the groups are still there.
   if (users_.erase(worker) > 0) static_cast<void>(confinement_.left(worker));
 }

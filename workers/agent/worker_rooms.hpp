@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ class WorkerRooms {
   WorkerRooms(boost::asio::io_context& io, Parts parts);
 
   [[nodiscard]] const Confinement& confinement() const { return confinement_; }
+  // What the confinement keeps of all workers that live, those of earlier agents among them.
+  [[nodiscard]] std::vector<std::string> kept() const;
   // Where the program finds what is its own, as it sees it.
   void name_places(LaunchPlace& place) const;
   // Where a program of that worker tells its length (program_files/length_files.hpp), on the host.
@@ -57,6 +60,8 @@ class WorkerRooms {
   // Gives it CPUs and confinement. Returns the job's user; 0: the agent's.
   [[nodiscard]] Result<uid_t> open(const Need& need, ChildSpec& spec);
   void adopt(const ProcessRecord& record);
+  // It was adopted and lives: it comes under the check of addresses that workers are started with here.
+  void deny_addresses_to(WorkerId worker);
   // Those that it has.
   [[nodiscard]] std::vector<std::string> gpus_of_worker(WorkerId worker) const;
   // The user that it runs as.
@@ -94,6 +99,7 @@ class WorkerRooms {
   GpuProcesses gpu_processes_;
   Duration held_after_;
   std::map<WorkerId, uid_t> users_;  // of the confined
+  std::set<WorkerId> unchecked_;     // adopted ones that reach addresses which are denied here
   std::map<WorkerId, std::vector<std::string>> gpus_;
   boost::asio::thread_pool sweeper_{1};
 };

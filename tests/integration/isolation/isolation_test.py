@@ -346,6 +346,26 @@ class IsolationTest(unittest.TestCase):
         self.assertTrue(more_rounds(pool.output(job).count("round: nothing")), pool.logs())
         self.assertNotIn("round: reached", pool.output(job))
 
+    def test_a_worker_of_an_agent_that_denied_nothing_comes_under_the_check_of_the_one_that_adopts_it(self):
+        pool = self.open_with_metadata_denied()
+        pool.stop_agent()
+        pool.more = ["--metadata", "allow"]
+        pool.start()
+        told = lambda which: eventually(  # noqa: E731
+            lambda: pool.node() and "metadata" in pool.node()["isolation"][which])
+        self.assertTrue(told("missing"), pool.logs())
+        job = pool.run("again", pool.hostile, "metadata_again", f"addresses={','.join(METADATA)}", "port=80")
+        self.assertTrue(pool.said(job, "round: reached"), pool.logs())
+        pool.agent.kill()
+        pool.agent.wait()
+        pool.more = []
+        pool.start()
+        self.assertTrue(eventually(lambda: "adopted" in pool.agent_log()), pool.logs())
+        # One round may have begun before; all that follow find nothing.
+        self.assertTrue(pool.said(job, r"(?s)round: nothing.*round: nothing.*round: nothing"), pool.logs())
+        self.assertNotIn("round: reached", pool.output(job).partition("round: nothing")[2])
+        self.assertTrue(told("kept"), pool.logs())
+
     def test_an_agent_that_cannot_deny_what_it_is_asked_to_does_not_start(self):
         pool = self.open("none")
         pool.stop_agent()

@@ -1,5 +1,6 @@
 #include "workers/agent/worker_rooms.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <catch2/catch.hpp>
@@ -73,6 +74,24 @@ TEST_CASE("the memory of a GPU that an adopted worker has is waited for, too; an
   CHECK_FALSE(scene.free);
   scene.holders = 0;
   CHECK(test::turns_until(scene.io, [&] { return scene.free; }));
+}
+
+TEST_CASE("while an adopted worker cannot come under the check of addresses, the node does not tell of one") {
+  const test::TemporaryFolder folder;
+  auto confinement = Confinement::open({}, {.state_dir = folder.path(), .confiner = "/bin/true"});
+  REQUIRE(confinement.ok());
+  const auto has = [](const std::vector<std::string>& parts, const char* part) {
+    return std::find(parts.begin(), parts.end(), part) != parts.end();
+  };
+  if (!has(confinement->kept(), "metadata")) return;  // this user or this host cannot deny addresses
+  boost::asio::io_context io{1};
+  WorkerRooms rooms(io, {.confinement = *std::move(confinement), .work = folder / "work", .gpu_processes = {}});
+  CHECK(rooms.kept() == rooms.confinement().kept());
+  rooms.deny_addresses_to(WorkerId(4));  // without a control group, as one of before the check on a host of version 1
+  CHECK_FALSE(has(rooms.kept(), "metadata"));
+  CHECK(has(rooms.kept(), "uid"));
+  rooms.release(WorkerId(4));
+  CHECK(rooms.kept() == rooms.confinement().kept());
 }
 
 }  // namespace tidepool::agent

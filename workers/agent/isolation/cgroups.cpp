@@ -126,6 +126,10 @@ Status Cgroups::deny_addresses(const fs::path& root, const std::string& name, Ad
   return ok_status();
 }
 
+Status Cgroups::deny_addresses_to(WorkerId worker) const {
+  return addresses_ ? addresses_->attach(tree_of(kAddresses) / worker.text()) : ok_status();
+}
+
 Status Cgroups::bound(const Tree& tree, const fs::path& group, const GroupBounds& bounds) const {
   if (tree.controller == kAddresses) return addresses_->attach(group);
   if (tree.controller == "pids") return put(group / "pids.max", std::to_string(bounds.processes));

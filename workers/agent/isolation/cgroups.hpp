@@ -39,6 +39,10 @@ class Cgroups {
   // version 2 beside version 1. The error says why this host's groups take none.
   [[nodiscard]] Status deny_addresses(const std::filesystem::path& root, const std::string& name, AddressFilter filter);
 
+  // The group of a worker that lives comes under the filter, too, in the place of one that it has had. The error says
+  // why it does not.
+  [[nodiscard]] Status deny_addresses_to(WorkerId worker) const;
+
   // The cgroup.procs files that the worker must enter.
   [[nodiscard]] Result<std::vector<std::string>> make(WorkerId worker, const GroupBounds& bounds) const;
   // How often the kernel has ended a process of it for its memory.

@@ -81,6 +81,11 @@ class Confinement {
   // Makes its user, folders and groups, and turns what is to be started into its confined form. Only when on().
   [[nodiscard]] Result<uid_t> confine(const Worker& worker, ChildSpec& spec) const;
 
+  // What is denied here is denied to a worker of an agent before this one, too. The error says why it cannot be.
+  [[nodiscard]] Status deny_addresses_to(WorkerId worker) const {
+    return groups_ ? groups_->deny_addresses_to(worker) : ok_status();
+  }
+
   // The job's /tmp, on the host. Only when on().
   [[nodiscard]] std::filesystem::path tmp_of(JobId job) const;
 
