@@ -158,16 +158,22 @@ def why_not():
     return None
 
 
+# `ip netns exec` gives a process mounts of its own. All agents of one host find the states in its memory; those of
+# other hosts would take them for their own.
+IN_OWN_MEMORY = 'mount --bind "$0" /dev/shm && exec "$@"'
+
+
 class Hosts(Cluster):
-    """The daemon on host 0, agents on hosts 1 to `hosts`, each with `slots`; all links by TLS. `words` are for the
-    daemon, those of an agent are given by `agent_words(host, folder)`. `program` is in the command line of workers."""
+    """The daemon on host 0, agents on hosts 1 to `hosts`, each with `slots`; all links by TLS. `words` and `config` are
+    for the daemon, what agents are told by `agent_words(host, folder)`. `program` is in the command line of workers."""
 
     def __init__(self, hosts, slots, ipv6=False, patience="5s", words=(), agent_words=lambda host, folder: (),
-                 program="tidepool-trainer"):
+                 program="tidepool-trainer", config=None):
         self.network = Network(hosts + 1)
         self.home = os.open("/proc/self/ns/net", os.O_RDONLY)
-        self.agents, self.ipv6, self.patience = {}, ipv6, patience
+        self.agents, self.memories, self.ipv6 = {}, set(), ipv6
         self.slots, self.words, self.agent_words, self.program = slots, words, agent_words, program
+        self.config = {"agents": {"patience": patience}, "tls": {}, **(config or {})}
         try:
             self._open(hosts)
         except Exception:
@@ -187,7 +193,8 @@ class Hosts(Cluster):
             self.start_agent(number)
 
     def _arguments(self, config, listen):
-        json.dump({"agents": {"listen": listen, "patience": self.patience}, "tls": {}}, config)
+        self.config["agents"]["listen"] = listen
+        json.dump(self.config, config)
         config.flush()
         return ("--config", config.name, *self.words)
 
@@ -200,11 +207,18 @@ class Hosts(Cluster):
     def start_agent(self, host, *words):
         with open(self.folder / f"agent{host}.log", "a") as log:
             self.agents[host] = subprocess.Popen(
-                [*self.network.inside(host), str(BIN / "agentd"), "--daemon", self.agents_at, "--ca", self.ca,
+                [*self.network.inside(host), "sh", "-c", IN_OWN_MEMORY, self.memory_of(host),
+                 str(BIN / "agentd"), "--daemon", self.agents_at, "--ca", self.ca,
                  "--state-dir", str(self.folder / f"host{host}"), "--node", f"host{host}",
                  "--slots", str(self.slots), "--isolation", "none",
                  "--token-file", str(self.folder / "state/agent.token"), *self.agent_words(host, self.folder), *words],
                 stdout=log, stderr=log)
+
+    def memory_of(self, host):
+        folder = pathlib.Path(f"/dev/shm/{self.network.name}{host}")
+        folder.mkdir(exist_ok=True)
+        self.memories.add(folder)
+        return str(folder)
 
     def agent_log(self, host):
         return (self.folder / f"agent{host}.log").read_text()
@@ -233,6 +247,8 @@ class Hosts(Cluster):
             if process.poll() is None:
                 process.kill()
             process.wait()
+        for folder in self.memories:
+            shutil.rmtree(folder, ignore_errors=True)
         enter(self.home)
         os.close(self.home)
         self.network.close()
