@@ -35,9 +35,10 @@ VARIES = re.compile(r"\d[\d,]*(\.\d+)?( (ms|s|min|h)\b)*|\b0\.\d+\b")
 
 
 def job(name, tenant, least, most):
-    """Each sample takes a slot 10 ms: long beside what a busy machine adds to a step, so that eight workers pay."""
-    return {"name": name, "tenant": tenant, "run": {"command": [WORKER, "-1", "10000"]},
-            "elastic": {"min": least, "max": most, "cooldown": "1s", "grace": "5s"},
+    """Each sample takes a slot 20 ms, beside which the worker does the rest: a step of eight workers takes 120 ms on a
+    busy machine, too, so that eight pay in any run. They come and go by twos, as many as a host has slots."""
+    return {"name": name, "tenant": tenant, "run": {"command": [WORKER, "-1", "20000"]},
+            "elastic": {"min": least, "max": most, "step": 2, "cooldown": "1s", "grace": "5s"},
             "batch": {"global": 48, "per_worker_max": 48}}
 
 
@@ -71,6 +72,8 @@ class TourTest(HostsCase):
     def open_pool(self):
         self.pool = self.open(
             hosts=4, slots=2, words=("--policy", "tidal"),
+            # As nothing changes for long, so that words of a start would stand until the next plan.
+            config={"engine": {"plan_every": "5s"}},
             agent_words=lambda host, folder: ("--notice-file", str(folder / f"host{host}.notice"),
                                               "--notice-period", "100ms"))
         self.quotes = Quotes()
@@ -173,7 +176,8 @@ class TourTest(HostsCase):
         self.wait_steps(self.sweep)
         self.assertNotIn(keeps, self.hosts_of(self.sweep))
         restored = [event["data"] for event in self.pool.events("job.restored") if event["job"] == self.sweep]
-        self.assertEqual([(data["step"], data["steps_lost"]) for data in restored], [(saved, 0)])
+        self.assertEqual([(data["step"], data["steps_lost"]) for data in restored], [(saved, 0)],
+                         self.schedctl("events", self.sweep, "--limit", "1000"))
         # As many as other hosts have left: six where `listen` is on the one that is cordoned, else four.
         self.quote(f"why {self.sweep}", r"keeps \d workers: tenant guests may have \d slots now", "Evidence",
                    "  - 4 workers:", "its jobs hold", "What would change it", "larger guarantee")
@@ -191,6 +195,7 @@ class TourTest(HostsCase):
         self.wait_for(self.pool, "the pause", lambda: self.pool.job(self.listen)["state"] == "pending")
         self.quote(f"why {self.listen}", "is pending", "budget")
         self.dashboard("tenants", "paused until")
+        self.wait_sizes(sweep=8)
         self.schedctl("tenants", "apply", "-", "--yes", stdin=TREE)
         self.wait_sizes(listen=2)
         self.wait_steps(self.listen)
