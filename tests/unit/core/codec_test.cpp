@@ -284,6 +284,7 @@ TEST_CASE("What an earlier version stored of pools is read, and says nothing of 
   state["pools"]["pools"]["gpu"]["spec"].erase("made_by");
   state["pools"]["pools"]["gpu"].erase("list_backoff");
   state["pools"]["pools"]["gpu"].erase("list_fails_since");
+  REQUIRE(state["pools"]["pools"]["gpu"].erase("failed_order") == 1);
   const auto read = core::state_from_json(state);
   INFO((read.ok() ? std::string() : read.error().message));
   REQUIRE(read.ok());
