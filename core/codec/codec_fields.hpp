@@ -237,6 +237,7 @@ inline auto names_of(BlockedOn) {
 void fields(auto& archive, codec::Like<Blocked> auto& blocked) {
   archive("on", blocked.on);
   archive("straggler", blocked.straggler);
+  archive("domain", blocked.domain);
 }
 
 void fields(auto& archive, codec::Like<Verdict> auto& verdict) {

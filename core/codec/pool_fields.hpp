@@ -58,6 +58,7 @@ void fields(auto& archive, codec::Like<NodePool> auto& pool) {
   archive("spec", pool.spec);
   archive("retired", pool.retired);
   archive("backoff", pool.backoff);
+  archive("failed_order", pool.failed_order);
   archive("settled_at", pool.settled_at);
   archive("list_backoff", pool.list_backoff);
   archive("list_fails_since", pool.list_fails_since);
@@ -106,6 +107,7 @@ inline void tell_no_later_fields_of_pools(nlohmann::json& pools) {
     if (!pool.is_object()) return;
     pool.emplace("list_backoff", codec::encode(Backoff{}));
     pool.emplace("list_fails_since", nullptr);
+    pool.emplace("failed_order", nullptr);
   });
   each("nodes", [](nlohmann::json& pair) {
     if (pair.is_array() && pair.size() == 2 && pair[1].is_object()) pair[1].emplace("ended_at", nullptr);

@@ -78,6 +78,13 @@ inline void tell_no_preemptions(nlohmann::json& job) {
   job.emplace("refused_until", nullptr);
 }
 
+// Nor does what was found of them name a domain.
+inline void tell_no_cleared_domain(nlohmann::json& job) {
+  if (!job.is_object() || !job.contains("verdict") || !job["verdict"].is_object()) return;
+  nlohmann::json& verdict = job["verdict"];
+  if (verdict.contains("blocked") && verdict["blocked"].is_object()) verdict["blocked"].emplace("domain", nullptr);
+}
+
 // Jobs of earlier versions do not know of states that are moved.
 inline void tell_no_moves(nlohmann::json& job) {
   if (!job.is_object()) return;

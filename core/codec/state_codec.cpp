@@ -345,6 +345,7 @@ Status take_job(nlohmann::json element, const std::string& where, ClusterState& 
   tell_no_turns(element);
   tell_no_ends_audits_failures(element);
   tell_no_preemptions(element);
+  tell_no_cleared_domain(element);
   tell_no_money(element);
   auto job = decode_named(element, where, state.jobs, std::make_shared<Job>());
   if (!job.ok()) return job.error();

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,7 @@
 namespace tidepool::core {
 namespace {
 
-constexpr int kTriesMost = 8;  // each without a job more that finds no room elsewhere
+constexpr int kTriesMost = 8;  // in one place, each without a job more that finds no room elsewhere
 
 enum class Way { kStays, kMoves, kStartsAgain };
 
@@ -32,18 +33,41 @@ struct Departure {
   Way way = Way::kStays;
 };
 
-// What of the job needs slots of one node together, at its smallest size: its workers, or its groups. None: no nodes
-// are cleared for it.
+bool is_in_one_domain(const JobSpec& spec) {
+  return spec.placement.strategy == TopologyStrategy::kStrictPack;
+}
+// Of several nodes.
+bool is_in_wide_domain(const JobSpec& spec) {
+  return is_in_one_domain(spec) && spec.placement.key != kNodeLabel;
+}
+
+// So many of its workers share the slots of one node: its groups, or all of them.
+int workers_on_a_node(const JobSpec& spec) {
+  if (is_in_wide_domain(spec)) return 1;
+  return is_in_one_domain(spec) ? spec.elastic.sizes.front() : spec.elastic.group;
+}
+
+// What of the job needs slots of one node together, at its smallest size: its workers, or those that share a node.
+// None: no nodes are cleared for it. Single slots are enough where all of them are in one domain of several nodes.
 std::optional<GangSize> cleared_size(const JobSpec& spec) {
-  if (spec.scaling.price_cap || spec.placement.exclusive || has_strict_topology(spec)) return std::nullopt;
-  if (has_groups(spec) && spec.placement.key != kNodeLabel) return std::nullopt;
-  const int group = spec.elastic.group;
-  const GangSize size{.workers = spec.elastic.sizes.front() / group, .slots_each = group * spec.gpus_per_worker};
-  return size.slots_each == 1 ? std::nullopt : std::optional(size);
+  const PlacementSpec& placement = spec.placement;
+  const bool is_apart = placement.strategy == TopologyStrategy::kStrictSpread;
+  if (spec.scaling.price_cap || placement.exclusive || is_apart) return std::nullopt;
+  if (has_groups(spec) && !is_in_one_domain(spec) && placement.key != kNodeLabel) return std::nullopt;
+  const int shared = workers_on_a_node(spec);
+  const GangSize size{.workers = spec.elastic.sizes.front() / shared, .slots_each = shared * spec.gpus_per_worker};
+  const bool is_single = size.slots_each == 1 && !is_in_wide_domain(spec);
+  return is_single ? std::nullopt : std::optional(size);
 }
 
 std::optional<int> group_of(const Job& job) {
-  return has_groups(job.spec) ? std::optional(job.spec.elastic.group) : std::nullopt;
+  const int shared = workers_on_a_node(job.spec);
+  return shared > 1 ? std::optional(shared) : std::nullopt;
+}
+
+// Empty: it may be in several.
+std::string domain_told(const Job& job, const std::optional<std::string>& domain) {
+  return domain ? domain_text(*domain, job.spec.placement.key) : std::string();
 }
 
 // What a clearing uses up, beside the slots of the draft.
@@ -52,56 +76,135 @@ struct Room {
   PreemptionLimits& limits;
 };
 
-class NodeClearing {
+// How the workers of others leave for a job that waits.
+class WaysOut {
  public:
-  // `type`: of slots, where all workers have to be on one; null = any. Requires: nodes are cleared for the job.
-  NodeClearing(DecisionDraft& draft, const Job& waiting, Room room, const std::string* type)
+  // Requires: nodes are cleared for the job.
+  WaysOut(DecisionDraft& draft, const Job& waiting, PreemptionLimits& limits)
+      : draft_(draft), waiting_(waiting), limits_(limits), gang_(*cleared_size(waiting.spec)) {}
+
+  [[nodiscard]] const Job& waiting() const { return waiting_; }
+  [[nodiscard]] GangSize gang() const { return gang_; }
+  [[nodiscard]] SlotsFor claim() const { return {waiting_, gang_.workers * gang_.slots_each}; }
+
+  [[nodiscard]] Way of(const Worker& worker) {
+    if (worker.is_gone() || comes_free(draft_.state(), worker, draft_.leaving_workers())) return Way::kStays;
+    const auto [way, is_first] = known_.try_emplace(worker.job);
+    if (is_first) way->second = of(*draft_.state().find_job(worker.job));
+    return way->second;
+  }
+
+ private:
+  // Slots that it needs in one place: on a node, or in a domain.
+  [[nodiscard]] int together() const { return is_in_wide_domain(waiting_.spec) ? claim().slots : gang_.slots_each; }
+
+  [[nodiscard]] Way of(const Job& job) const {
+    const bool is_bound = has_gang_rule(job.spec) || job.spec.scaling.price_cap;
+    if (job.spec.gpus_per_worker >= together() || is_bound) return Way::kStays;
+    if (!can_change(draft_, job) || draft_.alters(job.id) || job.membership.workers != members_of(job)) {
+      return Way::kStays;
+    }
+    if (can_hand_on(job) && !cools_down(draft_, job)) return Way::kMoves;
+    const bool outranks = job.spec.tenant == waiting_.spec.tenant && job.spec.priority > waiting_.spec.priority;
+    if (outranks || !draft_.follows_plan(job) || job.requests.pinned_size > 0) return Way::kStays;
+    if (preemption_barred(draft_, job) || ends_soon(job, draft_.now())) return Way::kStays;
+    if (limits_.lets_refuse(claim(), job)) return Way::kStays;  // it could go on where it is
+    return limits_.allow(claim(), job) ? Way::kStartsAgain : Way::kStays;
+  }
+
+  // Ascending.
+  static std::vector<WorkerId> members_of(const Job& job) {
+    std::vector<WorkerId> members = job.membership.members;
+    std::sort(members.begin(), members.end());
+    return members;
+  }
+
+  DecisionDraft& draft_;
+  const Job& waiting_;
+  PreemptionLimits& limits_;
+  GangSize gang_;
+  IdTable<JobId, Way> known_;
+};
+
+// Nodes among which the gang may be, in the order of their ids.
+struct ClearedPlace {
+  int type = 0;                            // the lower is tried first, if it is not in one domain
+  std::optional<std::string> domain = {};  // none = it may be in several
+  std::vector<NodeId> nodes = {};
+};
+
+class PlaceClearing {
+ public:
+  // `ways` outlives it.
+  PlaceClearing(DecisionDraft& draft, WaysOut& ways, Room room, ClearedPlace place)
       : draft_(draft),
-        waiting_(waiting),
+        ways_(ways),
+        waiting_(ways.waiting()),
         reservations_(room.reservations),
         limits_(room.limits),
-        gang_(*cleared_size(waiting.spec)) {
-    for (const auto& [id, node] : draft.state().nodes) {
-      if (!may_hold(draft, node, waiting)) continue;
-      if (type != nullptr && node.slot_type != *type) continue;
+        gang_(ways.gang()),
+        place_(std::move(place)) {
+    for (const NodeId id : place_.nodes) {
       free_[id] = static_cast<int>(draft.free_slots().free_on(id));
       // What comes free is for others, unless it was left for this job.
-      open_[id] = is_cleared_for(waiting) ? reservations_.room_on(id) : free_[id];
+      open_[id] = is_being_cleared() ? reservations_.room_on(id) : free_[id];
     }
   }
 
+  [[nodiscard]] const std::optional<std::string>& domain() const { return place_.domain; }
+
+  // Those who leave a domain take as many slots elsewhere as they give up there.
   [[nodiscard]] bool has_slots_enough() const {
-    int open = 0;
-    for (const auto& [node, slots] : open_) open += slots;
+    int open = place_.domain ? draft_.free_slots().free() : 0;
+    for (const auto& [node, slots] : open_) open += place_.domain ? slots - free_.at(node) : slots;
     return open >= gang_.workers * gang_.slots_each;
   }
 
-  bool clear() {
+  // Who is to leave, if that makes room.
+  void look() {
     for (const auto& [node, slots] : open_) look_at(*draft_.state().find_node(node));
-    for (int tries = 0; tries < kTriesMost; ++tries) {
-      const auto leave = who_leaves(open_, leaving_workers_, gang_);
-      if (!leave) return false;
-      const WorkersOn kept = nodes_kept(*leave);
-      std::map<JobId, Departure> leaving;
-      for (const std::size_t i : *leave) join(leaving[departures_[i].job->id], departures_[i]);
-      const Job* stays = beyond_limit(leaving);
-      if (stays == nullptr) stays = without_room_elsewhere(leaving, kept);
-      if (stays == nullptr) {
-        carry_out(leaving, kept);
-        return true;
-      }
-      keep_where_it_is(*stays);
+    choose();
+  }
+  [[nodiscard]] bool makes_room() const { return leave_.has_value(); }
+
+  // The lower goes first: where others leave already, else where that costs least.
+  using Rank = std::tuple<bool, int, double>;
+  [[nodiscard]] Rank rank() const {
+    double cost_s = 0;
+    for (const std::size_t i : *leave_) cost_s += leaving_workers_[i].cost_s;
+    return {!is_being_cleared(), place_.domain ? 0 : place_.type, cost_s};
+  }
+
+  // Has them leave. False: one of them stays, and others are chosen, if there are any. Requires: makes_room().
+  bool clear() {
+    const WorkersOn kept = nodes_kept(*leave_);
+    std::map<JobId, Departure> leaving;
+    for (const std::size_t i : *leave_) join(leaving[departures_[i].job->id], departures_[i]);
+    const Job* stays = beyond_limit(leaving);
+    if (stays == nullptr) stays = without_room_elsewhere(leaving, kept);
+    if (stays == nullptr) {
+      carry_out(leaving, kept);
+      return true;
     }
+    keep_where_it_is(*stays);
+    choose();
+    if (++tries_ == kTriesMost) leave_.reset();
     return false;
   }
 
  private:
+  [[nodiscard]] bool is_being_cleared() const {
+    return is_cleared_for(waiting_) && waiting_.verdict.blocked.domain == place_.domain;
+  }
+
+  void choose() { leave_ = who_leaves(open_, leaving_workers_, gang_); }
+
   void look_at(const Node& node) {
     std::map<JobId, Departure> here;
     for (auto owner = node.owners.begin(); owner != node.owners.end(); ++owner) {
       if (!*owner || std::find(node.owners.begin(), owner, *owner) != owner) continue;
       const Worker& worker = *draft_.state().find_worker(*owner);
-      const Way way = way_of(worker);
+      const Way way = ways_.of(worker);
       if (way == Way::kStays) continue;
       const Job& job = *draft_.state().find_job(worker.job);
       if (way == Way::kStartsAgain && !whole_.insert(job.id)) continue;
@@ -132,36 +235,6 @@ class NodeClearing {
     departures_.push_back(std::move(leaving));
   }
 
-  [[nodiscard]] Way way_of(const Worker& worker) {
-    if (worker.is_gone() || comes_free(draft_.state(), worker, draft_.leaving_workers())) return Way::kStays;
-    const auto [way, is_first] = ways_.try_emplace(worker.job);
-    if (is_first) way->second = way_of(*draft_.state().find_job(worker.job));
-    return way->second;
-  }
-
-  [[nodiscard]] SlotsFor claim() const { return {waiting_, gang_.workers * gang_.slots_each}; }
-
-  [[nodiscard]] Way way_of(const Job& job) const {
-    const bool is_bound = has_gang_rule(job.spec) || job.spec.scaling.price_cap;
-    if (job.spec.gpus_per_worker >= gang_.slots_each || is_bound) return Way::kStays;
-    if (!can_change(draft_, job) || draft_.alters(job.id) || job.membership.workers != members_of(job)) {
-      return Way::kStays;
-    }
-    if (can_hand_on(job) && !cools_down(draft_, job)) return Way::kMoves;
-    const bool outranks = job.spec.tenant == waiting_.spec.tenant && job.spec.priority > waiting_.spec.priority;
-    if (outranks || !draft_.follows_plan(job) || job.requests.pinned_size > 0) return Way::kStays;
-    if (preemption_barred(draft_, job) || ends_soon(job, draft_.now())) return Way::kStays;
-    if (limits_.lets_refuse(claim(), job)) return Way::kStays;  // it could go on where it is
-    return limits_.allow(claim(), job) ? Way::kStartsAgain : Way::kStays;
-  }
-
-  // Ascending.
-  static std::vector<WorkerId> members_of(const Job& job) {
-    std::vector<WorkerId> members = job.membership.members;
-    std::sort(members.begin(), members.end());
-    return members;
-  }
-
   static void join(Departure& all, const Departure& more) {
     all.job = more.job;
     all.way = more.way;
@@ -184,7 +257,7 @@ class NodeClearing {
     std::optional<int> left = limits_.none() ? std::nullopt : limits_.left();
     const Job* last = nullptr;
     for (const auto& [id, each] : leaving) {
-      if (!left || each.way != Way::kStartsAgain || limits_.covers(claim(), *each.job)) continue;
+      if (!left || each.way != Way::kStartsAgain || limits_.covers(ways_.claim(), *each.job)) continue;
       if (--*left < 0) last = each.job;
     }
     return last;
@@ -250,26 +323,71 @@ class NodeClearing {
     }
     const reason::MovedForRoom reason{.for_job = waiting_.id,
                                       .size = waiting_.spec.elastic.sizes.front(),
-                                      .slots_each = gang_.slots_each,
+                                      .slots_each = place_.domain ? ways_.claim().slots : gang_.slots_each,
                                       .group = group_of(waiting_),
                                       .node = draft_.state().find_worker(in_rank_order.front())->node,
-                                      .cost_s = cost_of_moving(job, static_cast<int>(in_rank_order.size()))};
+                                      .cost_s = cost_of_moving(job, static_cast<int>(in_rank_order.size())),
+                                      .word = domain_told(waiting_, place_.domain)};
     draft_.conclude(job, MoveIntent{job.id, *std::move(joining), std::move(in_rank_order), ReplaceCause::kTogether},
                     reason);
   }
 
   DecisionDraft& draft_;
+  WaysOut& ways_;
   const Job& waiting_;
   SlotReservations& reservations_;
   PreemptionLimits& limits_;
   GangSize gang_;
+  ClearedPlace place_;
   SlotsOn open_;
   SlotsOn free_;
-  IdTable<JobId, Way> ways_;
   IdSet<JobId> whole_;  // jobs that give up all slots, if any
   std::vector<LeavingWorkers> leaving_workers_;
-  std::vector<Departure> departures_;  // in the order of leaving_workers_
+  std::vector<Departure> departures_;              // in the order of leaving_workers_
+  std::optional<std::vector<std::size_t>> leave_;  // of these; none: they do not make room
+  int tries_ = 0;
 };
+
+// One, or one for each type of slots and for each domain where all of its workers have to be on one or in one.
+std::vector<ClearedPlace> places_for(DecisionDraft& draft, const Job& waiting) {
+  const bool by_type = !waiting.spec.mixed_types && draft.free_slots().has_several_types();
+  const bool by_domain = is_in_wide_domain(waiting.spec);
+  std::map<std::pair<std::string, std::string>, ClearedPlace> places;
+  for (const auto& [id, node] : draft.state().nodes) {
+    if (!may_hold(draft, node, waiting)) continue;
+    const std::string domain = by_domain ? domain_of(node, waiting.spec.placement.key) : std::string();
+    ClearedPlace& place = places[{by_type ? node.slot_type : std::string(), domain}];
+    if (by_domain) place.domain = domain;
+    place.nodes.push_back(id);
+  }
+  std::vector<ClearedPlace> in_order;
+  for (auto& [key, place] : places) {
+    place.type = static_cast<int>(in_order.size());
+    in_order.push_back(std::move(place));
+  }
+  return in_order;
+}
+
+// Null: no place can be cleared.
+const PlaceClearing* clear_first(std::vector<PlaceClearing>& places) {
+  for (;;) {
+    PlaceClearing* best = nullptr;
+    for (PlaceClearing& each : places) {
+      if (each.makes_room() && (best == nullptr || each.rank() < best->rank())) best = &each;
+    }
+    if (best == nullptr || best->clear()) return best;
+  }
+}
+
+// What is found of a job for which others leave nodes.
+Finding waits_for_cleared(const Job& job, const std::optional<std::string>& domain) {
+  const GangSize size = *cleared_size(job.spec);
+  return {reason::NodesBeingCleared{.workers = size.workers,
+                                    .slots_each = size.slots_each,
+                                    .group = group_of(job),
+                                    .word = domain_told(job, domain)},
+          {.on = BlockedOn::kNodesCleared, .domain = domain}};
+}
 
 }  // namespace
 
@@ -277,28 +395,20 @@ bool is_cleared_for(const Job& job) {
   return job.state() == JobState::kPending && job.verdict.blocked.on == BlockedOn::kNodesCleared;
 }
 
-bool clear_nodes_for(DecisionDraft& draft, const Job& waiting, SlotReservations& reservations,
-                     PreemptionLimits& limits) {
-  if (!cleared_size(waiting.spec) || draft.reserved() > 0) return false;
-  const FreeSlots& slots = draft.free_slots();
-  std::vector<const std::string*> types{nullptr};
-  if (!waiting.spec.mixed_types && slots.has_several_types()) {
-    types.clear();
-    for (const std::string& type : slots.types()) types.push_back(&type);
-  }
-  for (const std::string* type : types) {
-    NodeClearing clearing(draft, waiting, Room{reservations, limits}, type);
+std::optional<Finding> clear_nodes_for(DecisionDraft& draft, const Job& waiting, SlotReservations& reservations,
+                                       PreemptionLimits& limits) {
+  if (!cleared_size(waiting.spec) || draft.reserved() > 0) return std::nullopt;
+  WaysOut ways(draft, waiting, limits);
+  std::vector<PlaceClearing> places;
+  for (ClearedPlace& place : places_for(draft, waiting)) {
+    PlaceClearing clearing(draft, ways, Room{reservations, limits}, std::move(place));
     if (!clearing.has_slots_enough()) continue;
     draft.set_unsettled();
-    if (clearing.clear()) return true;
+    clearing.look();
+    places.push_back(std::move(clearing));
   }
-  return false;
-}
-
-Finding waits_for_cleared(const Job& job) {
-  const GangSize size = *cleared_size(job.spec);
-  return {reason::NodesBeingCleared{.workers = size.workers, .slots_each = size.slots_each, .group = group_of(job)},
-          {BlockedOn::kNodesCleared}};
+  const PlaceClearing* cleared = clear_first(places);
+  return cleared == nullptr ? std::nullopt : std::optional(waits_for_cleared(waiting, cleared->domain()));
 }
 
 }  // namespace tidepool::core

@@ -322,9 +322,9 @@ class Reconciler {
     const Job& job = *entry.job;
     // A rule's target is gone when this is told, and its jobs follow no plan.
     if (rule_ != LineRule::kReserves) return false;
-    if (!clear_nodes_for(draft_, job, preemption_.reservations(), preemption_.limits())) return false;
-    left_.push_back({&job, waits_for_cleared(job), entry.target});
-    return true;
+    auto found = clear_nodes_for(draft_, job, preemption_.reservations(), preemption_.limits());
+    if (found) left_.push_back({&job, *std::move(found), entry.target});
+    return found.has_value();
   }
 
   // Where a job waits: as one that asks for just that place.

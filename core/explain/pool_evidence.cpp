@@ -24,6 +24,10 @@ std::string failing(const ClusterState& state, const NodePool& pool) {
          ": " + pool.backoff.detail;
 }
 
+std::string kept_for_another(const PoolNode& node) {
+  return node.name + " is kept until a node that was asked for with it has been asked for again";
+}
+
 // "the policy spare_node@0123456789ab wants 2 nodes of pool gpu: SpareNode (spare 1)"
 std::string wanted(const ClusterState& state, const PoolWish& wish) {
   return "the policy " + short_name(*state.deployment.active) + " wants " + counted(wish.nodes, "node") + " of pool " +
@@ -51,6 +55,9 @@ std::vector<std::string> pool_evidence(const ClusterState& state, const Job& job
     const PoolWish* wish = state.deployment.active ? state.deployment.wish_for(name) : nullptr;
     if (wish != nullptr) lines.push_back(wanted(state, *wish));
     if (pool.backoff.failures > 0) lines.push_back(failing(state, pool));
+    for (const auto& [request, node] : state.pools.nodes) {
+      if (node.pool == name && lacks_another(node, pool)) lines.push_back(kept_for_another(node));
+    }
   }
   return lines;
 }

@@ -91,6 +91,7 @@ void create_failed(StateChange& change, const PoolNode& node, std::string_view f
   } else {
     pool.backoff.fail(change.at(), detail);
   }
+  pool.failed_order = node.is_coming() ? std::optional(node.asked_at) : std::nullopt;
   emit(change, "pool.create_failed", node,
        {{"fault", fault},
         {"detail", detail},
@@ -245,12 +246,18 @@ bool is_taken_out(const ClusterState& state, const PoolNode& planned) {
          (node->drain->asked || node->drain->reclaim);
 }
 
+void never_joined(StateChange& change, const PoolNode& node) {
+  NodePool& pool = pool_of(change, node);
+  pool.backoff.fail(change.at(), "no agent has joined from " + node.name);
+  pool.failed_order = node.asked_at;
+}
+
 void apply(StateChange& change, const ReleaseNodeIntent& intent, const Reason& reason) {
   PoolNode& node = *find(change, intent.request);
   const bool is_taken = is_taken_out(change.state(), node);
   become(change, node, PoolNodeState::kReleasing);
   node.backoff = {};
-  if (intent.failed) pool_of(change, node).backoff.fail(change.at(), "no agent has joined from " + node.name);
+  if (intent.failed) never_joined(change, node);
   if (intent.failed || is_taken) {
     note_outside_change(change);
   } else {

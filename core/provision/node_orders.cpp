@@ -66,6 +66,7 @@ bool NodeOrders::serve(const GangNeed& need, const MayBuy& may_buy) {
       why.needed = need.workers * job.spec.gpus_per_worker;
       why.room = bought.have * job.spec.gpus_per_worker;
       why.nodes = static_cast<int>(bought.nodes.size());
+      why.kept = lacking_another(state_.pools, spec->name);
       create(*spec, why);
     }
   }
@@ -142,9 +143,13 @@ int NodeOrders::within_bounds(const NodePool& pool, int nodes) const {
   return within_spot_share(pool, std::min(nodes, room_of(pool)));
 }
 
+int NodeOrders::created(const std::string& pool) const {
+  const auto more = created_.find(pool);
+  return more == created_.end() ? 0 : more->second;
+}
+
 int NodeOrders::count(const PoolSpec& spec) const {
-  const auto more = created_.find(spec.name);
-  return state_.pools.count(spec.name) + (more == created_.end() ? 0 : more->second);
+  return state_.pools.count(spec.name) + created(spec.name);
 }
 
 // Nodes that the pool may have beyond those it has, as of now.
@@ -275,6 +280,13 @@ std::vector<GangNeed> moving_workers(const ClusterState& state, Instant now) {
 
 reason::OfNode node_of(const PoolSpec& spec) {
   return {.slots = spec.slots_per_node, .price = spec.price_per_slot_hour, .lead = spec.lead_time};
+}
+
+std::optional<int> lacking_another(const NodePools& pools, const std::string& pool) {
+  const auto nodes = std::count_if(pools.nodes.begin(), pools.nodes.end(), [&](const auto& any) {
+    return any.second.pool == pool && lacks_another(any.second, *pools.find(pool));
+  });
+  return nodes == 0 ? std::nullopt : std::optional(static_cast<int>(nodes));
 }
 
 std::optional<Instant> give_up_due(const ClusterState& state, const PoolNode& mine) {

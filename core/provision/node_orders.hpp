@@ -48,6 +48,8 @@ class NodeOrders {
   // True: the node has never joined, is away or has been emptied, and was dealt with, or is to be left alone for now.
   bool give_up(const PoolNode& mine);
 
+  // Nodes of the pool that this decision asks for.
+  [[nodiscard]] int created(const std::string& pool) const;
   // Of so many nodes more, those that the pool may have as of now.
   [[nodiscard]] int within_bounds(const NodePool& pool, int nodes) const;
 
@@ -103,6 +105,8 @@ void serve_backlog(const ClusterState& state, const NodeRoom& room,
 [[nodiscard]] std::vector<GangNeed> moving_workers(const ClusterState& state, Instant now);
 // What the reasons of a node tell of its kind.
 [[nodiscard]] reason::OfNode node_of(const PoolSpec& spec);
+// Nodes of the pool that lack another one (node_pools.hpp), if any do.
+[[nodiscard]] std::optional<int> lacking_another(const NodePools& pools, const std::string& pool);
 // When give_up() may have something to do with the node; none: not by time alone.
 [[nodiscard]] std::optional<Instant> give_up_due(const ClusterState& state, const PoolNode& mine);
 

@@ -39,8 +39,11 @@ class NodePlanner {
     for (const NodePool* pool : orders_.by_price()) fill_to_wish(*pool);
     const bool gangs_wait = serve_gangs();
     keep_nodes();
+    // What is asked for again keeps others.
+    const bool asks_again = !orders_.any() && !gangs_wait && any_lacks_another();
+    if (asks_again) buy_for_growth();
     for (const auto& [request, node] : state_.pools.nodes) let_go(node);
-    if (!orders_.any() && !gangs_wait) buy_for_growth();
+    if (!orders_.any() && !gangs_wait && !asks_again) buy_for_growth();
     if (!orders_.any() && !gangs_wait && slots_to_give_ == 0) sell();
     return std::move(orders_).take();
   }
@@ -149,6 +152,20 @@ class NodePlanner {
     });
   }
 
+  [[nodiscard]] bool any_lacks_another() const {
+    return std::any_of(state_.pools.pools.begin(), state_.pools.pools.end(),
+                       [&](const auto& any) { return lacking_another(state_.pools, any.first).has_value(); });
+  }
+
+  // One of them has failed to come and is asked for again, or will be once its pool may be asked.
+  [[nodiscard]] bool awaits_another(const PoolNode& mine, const NodePool& pool) const {
+    if (!lacks_another(mine, pool)) return false;
+    if (pool.backoff.holds(now_) || orders_.created(mine.pool) > 0) return true;
+    return std::any_of(state_.pools.nodes.begin(), state_.pools.nodes.end(), [&](const auto& any) {
+      return any.second.pool == mine.pool && any.second.is_coming() && any.second.asked_at > pool.backoff.failed_at;
+    });
+  }
+
   void let_go(const PoolNode& mine) {
     const NodePool& pool = *state_.pools.find(mine.pool);
     if (pool.retired || orders_.give_up(mine)) return;  // a retired pool has no provider to end its nodes
@@ -161,7 +178,7 @@ class NodePlanner {
       return empty(mine, kEmptiedWithin, reason::NodeSurplus{.nodes = staying, .max = pool.spec.max});
     }
     if (!is_idle(mine) || staying <= least_of(pool) || orders_.room().held().contains(mine.node)) return;
-    if (is_joined_by_others(mine)) return;
+    if (is_joined_by_others(mine) || awaits_another(mine, pool)) return;
     ++leaving_[mine.pool];
     orders_.order(ReleaseNodeIntent{.request = mine.request, .name = mine.name}, why_given_back(mine, pool, staying));
   }
@@ -191,9 +208,11 @@ class NodePlanner {
     if (orders_.room().coming() > 0 || any_goes()) return;
     for (const NodePool* pool : orders_.by_price()) {
       const bool any_free = orders_.room().free() * kFreeParts >= pool->spec.slots_per_node;
-      if ((any_free && !any_in_groups()) || !may_buy(*pool) || orders_.within_bounds(*pool, 1) == 0) continue;
+      const bool in_part = lacking_another(state_.pools, pool->spec.name).has_value();
+      if (any_free && !in_part && !any_in_groups()) continue;
+      if (!may_buy(*pool) || orders_.within_bounds(*pool, 1) == 0) continue;
       const std::vector<SizeStep> steps = steps_up(state_, {pool->spec, now_, now_ + pool->spec.lead_time});
-      if (any_free && any_fits(steps)) continue;
+      if (any_free && any_fits(steps, in_part)) continue;
       if (buy_for_steps(*pool, steps)) return;
     }
   }
@@ -215,10 +234,12 @@ class NodePlanner {
                        [](const auto& any) { return has_groups(any.second->spec) && runs_at_rest(*any.second); });
   }
 
-  // What is free would do for some job; what is left beside whole groups does for none with groups.
-  [[nodiscard]] bool any_fits(const std::vector<SizeStep>& steps) const {
+  // What is free would do for some job; what is left beside whole groups does for none with groups. `in_part`: nor does
+  // a part of what was asked for together for any step that needs more.
+  [[nodiscard]] bool any_fits(const std::vector<SizeStep>& steps, bool in_part) const {
     return std::any_of(steps.begin(), steps.end(), [&](const SizeStep& step) {
-      return !has_groups(step.job->spec) || orders_.room().workers_of(*step.job, step.type) >= step.to - step.from;
+      const bool is_whole = in_part || has_groups(step.job->spec);
+      return !is_whole || orders_.room().workers_of(*step.job, step.type) >= step.to - step.from;
     });
   }
 
@@ -232,6 +253,7 @@ class NodePlanner {
     if (worth <= scaled(spec.price_per_slot_hour, kBuyAbove)) return std::nullopt;
     reason::NodeForGrowth why = told_of(more, spec);
     why.worth = worth;
+    why.kept = lacking_another(state_.pools, spec.name);
     return why;
   }
 
@@ -250,11 +272,13 @@ class NodePlanner {
     return why;
   }
 
-  // Some node will soon be gone. One that no provider ends any more, or whose provider fails to, is not waited for.
+  // Some node will soon be gone that has been there. One that no provider ends any more, or whose provider fails to, is
+  // not waited for.
   [[nodiscard]] bool any_goes() const {
     return std::any_of(state_.pools.nodes.begin(), state_.pools.nodes.end(), [&](const auto& any) {
       const PoolNode& mine = any.second;
-      return mine.is_leaving() && mine.backoff.failures < kFailsToEnd && !state_.pools.find(mine.pool)->retired;
+      return mine.is_leaving() && mine.node && mine.backoff.failures < kFailsToEnd &&
+             !state_.pools.find(mine.pool)->retired;
     });
   }
 

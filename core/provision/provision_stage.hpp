@@ -6,7 +6,9 @@
 // without, or if what it brings to a job that runs is worth more than its price; each node that is on its way counts
 // as there. A gang for which jobs that run make room, and lose less by it than a node costs, gets none unless it has
 // waited for as long as one takes to come. A node is given back when it has held nothing for long enough, and emptied
-// first if it holds something: where its workers have room elsewhere, or jobs lose less without it than it costs.
+// first if it holds something: where its workers have room elsewhere, or jobs lose less without it than it costs. Of
+// nodes that were asked for together none is given back for holding nothing while another of them is still coming, or
+// has failed to come for the first time and is asked for again.
 // Of a pool of which a policy file says how many nodes it should have, so many are there, as far as the pool's bounds,
 // the share of spot nodes and the wait after failed attempts allow: one too many is given back or emptied as above,
 // whatever it is worth, and none is asked for beyond.

@@ -42,6 +42,12 @@ void Backoff::fail(Instant at, std::string why) {
   detail = std::move(why);
 }
 
+bool lacks_another(const PoolNode& node, const NodePool& pool) {
+  const bool is_of_order = pool.backoff.failures > 0 && pool.failed_order == node.asked_at;
+  if (!is_of_order || node.state != PoolNodeState::kJoined || node.was_used) return false;
+  return pool.backoff.until - pool.backoff.failed_at <= std::max(pool.spec.idle, pool.spec.lead_time);
+}
+
 const NodePool* NodePools::find(const std::string& pool) const {
   const auto found = pools.find(pool);
   return found == pools.end() ? nullptr : &found->second;

@@ -60,8 +60,10 @@ struct Backoff {
 
 struct NodePool {
   PoolSpec spec;
-  bool retired = false;          // is no longer configured: its nodes stay until they are removed, and no more come
-  Backoff backoff = {};          // of creating nodes
+  bool retired = false;  // is no longer configured: its nodes stay until they are removed, and no more come
+  Backoff backoff = {};  // of creating nodes
+  // When the node was asked for that has failed last, if none has come of it.
+  std::optional<Instant> failed_order = {};
   std::uint64_t settled_at = 0;  // NodePools::changes when a node of it was given back last
   Backoff list_backoff = {};     // of telling that its nodes could not be listed
   std::optional<Instant> list_fails_since = {};
@@ -102,6 +104,10 @@ struct PoolNode {
     return state == PoolNodeState::kDraining || state == PoolNodeState::kReleasing;
   }
 };
+
+// It was asked for with a node that has not come since and will soon be asked for again, and has been of no use without
+// that one. Not once the pool waits for longer than it lets a node be idle, or than one takes to come.
+[[nodiscard]] bool lacks_another(const PoolNode& node, const NodePool& pool);
 
 struct NodePools {
   double spot_share = 1;  // of all nodes of pools, at most this share is of spot pools

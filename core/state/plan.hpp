@@ -223,6 +223,8 @@ enum class BlockedOn {
 struct Blocked {
   BlockedOn on = BlockedOn::kNothing;
   WorkerId straggler = {};  // its slow worker, about which something is done or could be; none = it has none
+  std::optional<std::string> domain =
+      {};  // of kNodesCleared: the one that others leave (PlacementSpec::key), if it is one
   bool operator==(const Blocked&) const = default;
 };
 

@@ -45,6 +45,9 @@ std::string text_of_groups(const DomainsTooSmall& why, int group) {
 
 }  // namespace
 
+std::string in_domain(const std::string& domain) {
+  return (key_of(domain) == "node" ? "on " : "in ") + domain;
+}
 std::string text_of(const DomainsTooSmall& why) {
   if (why.apart) {
     return "cannot start: " + each_worker(why.needed) + " needs a " + why.word + " of its own, and " +

@@ -13,5 +13,7 @@ namespace tidepool::core::reason {
 [[nodiscard]] std::string text_of(const DomainsTooSmall& why);
 [[nodiscard]] std::string text_of(const WaitingForDomains& why);
 [[nodiscard]] std::string text_of(const NoRoomByRules& why);
+// "in rack r1", "on node gpu-3", as domain_text() (state/node_labels.hpp) calls it.
+[[nodiscard]] std::string in_domain(const std::string& domain);
 
 }  // namespace tidepool::core::reason

@@ -11,6 +11,12 @@ std::string node(const OfNode& node) {
          " an hour and is there in about " + waiting_time(node.lead.to_seconds());
 }
 
+// "; 1 node that came before is kept until then"
+std::string kept_text(const std::optional<int>& nodes) {
+  if (!nodes) return "";
+  return "; " + counted(*nodes, "node") + " that came before " + (*nodes == 1 ? "is" : "are") + " kept until then";
+}
+
 std::string there_is_room(int room) {
   return room == 0 ? "has room for none" : "has room for " + grouped(room);
 }
@@ -26,11 +32,12 @@ std::string wanted(const auto& why) {
 std::string text_of(const NodeForGang& why) {
   const std::string how_many = why.nodes == 1 ? "one more node" : counted(why.nodes, "more node");
   return how_many + " for " + why.job.text() + ", which needs " + counted(why.needed, "slot") +
-         ": what is there or on the way " + there_is_room(why.room) + "; " + node(why);
+         ": what is there or on the way " + there_is_room(why.room) + "; " + node(why) + kept_text(why.kept);
 }
 std::string text_of(const NodeForGrowth& why) {
   return "one more node for " + why.job.text() + " to grow " + grouped(why.from) + " -> " + grouped(why.to) +
-         ": each slot more would be used to " + percent(why.use) + ", which pays for it; " + node(why);
+         ": each slot more would be used to " + percent(why.use) + ", which pays for it; " + node(why) +
+         kept_text(why.kept);
 }
 std::string text_of(const NodeForMinimum& why) {
   return "one more node, because the pool has " + counted(why.nodes, "node") + " and is to have at least " +

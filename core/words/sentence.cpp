@@ -115,10 +115,11 @@ std::string text_of(const PreemptionRefused& why) {
          " refuses to leave; it may be asked again at " + utc_clock_text(why.again_unix);
 }
 std::string text_of(const NodesBeingCleared& why) {
+  const std::string leave = "; workers of other jobs leave nodes for it";
+  if (!why.word.empty()) return "waits for " + slots(why.workers * why.slots_each) + " " + in_domain(why.word) + leave;
   const std::string each = slots(why.slots_each) + " of one node";
   const std::string those = why.group ? grouped(why.workers) + " groups" : workers(why.workers);
-  return "waits for " + each + (why.workers == 1 ? "" : " for each of its " + those) +
-         "; workers of other jobs leave nodes for it";
+  return "waits for " + each + (why.workers == 1 ? "" : " for each of its " + those) + leave;
 }
 // What there would be with all nodes that pools may still create.
 std::string with_pools(const NeverFits& why) {
@@ -526,10 +527,12 @@ std::string text_of(const MovedTogether& why) {
   return "moving " + workers(why.workers) + " so that the job is on " + counted(why.to_nodes, "node") + " and not on " +
          grouped(why.from_nodes) + "; the move costs " + decimal(why.cost_s) + " slot-seconds";
 }
+std::string where_of(const MovedForRoom& why) {
+  return why.word.empty() ? std::string("of one node for a ") + (why.group ? "group" : "worker") : in_domain(why.word);
+}
 std::string text_of(const MovedForRoom& why) {
-  const std::string room =
-      why.slots_each ? " finds " + slots(*why.slots_each) + " of one node for a " + (why.group ? "group" : "worker")
-                     : " has room for " + workers(why.size) + " together";
+  const std::string room = why.slots_each ? " finds " + slots(*why.slots_each) + " " + where_of(why)
+                                          : " has room for " + workers(why.size) + " together";
   return "moving away from " + why.node.text() + ", so that " + why.for_job.text() + room + "; the move costs " +
          decimal(why.cost_s) + " slot-seconds";
 }

@@ -19,14 +19,15 @@ struct OfNode {
 // A job waits that fits on no node that is there or comes.
 struct NodeForGang : OfNode {
   JobId job = {};
-  int needed = 0;  // slots
-  int room = 0;    // slots that it could have without this node and those asked for with it
-  int nodes = 1;   // asked for with it
+  int needed = 0;                // slots
+  int room = 0;                  // slots that it could have without this node and those asked for with it
+  int nodes = 1;                 // asked for with it
+  std::optional<int> kept = {};  // nodes that have come and lack it: it is asked for again
   static constexpr Traits kTraits{"NodeForGang", ReasonCategory::kNode};
   bool operator==(const NodeForGang&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("job", self.job, kIdentity), at("needed", self.needed), at("room", self.room), at("nodes", self.nodes),
-        OfNode::fields(self, at);
+        at("kept", self.kept), OfNode::fields(self, at);
   }
 };
 // A job that runs would bring more by it than it costs.
@@ -34,13 +35,14 @@ struct NodeForGrowth : OfNode {
   JobId job = {};
   int from = 0;  // workers
   int to = 0;
-  double use = 0;  // of a slot that it would add, beside one of its smallest size
-  Money worth;     // of a slot and hour at that use
+  double use = 0;                // of a slot that it would add, beside one of its smallest size
+  Money worth;                   // of a slot and hour at that use
+  std::optional<int> kept = {};  // as above
   static constexpr Traits kTraits{"NodeForGrowth", ReasonCategory::kNode};
   bool operator==(const NodeForGrowth&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("job", self.job, kIdentity), at("from", self.from), at("to", self.to), at("use", self.use),
-        at("worth", self.worth), OfNode::fields(self, at);
+        at("worth", self.worth), at("kept", self.kept), OfNode::fields(self, at);
   }
 };
 // Its pool has fewer nodes than it is to have at least.

@@ -83,12 +83,13 @@ struct PreemptionRefused {
   }
 };
 
-// Slots enough are free, but on too few nodes as many as each of its workers, or groups of workers, needs: other jobs
-// leave nodes for it.
+// Slots enough are free, but on too few nodes as many as each of its workers, or groups of workers, needs, or too few
+// in one domain: other jobs leave nodes for it.
 struct NodesBeingCleared {
   int workers = 0;                // or groups
   int slots_each = 0;             // of one of these
   std::optional<int> group = {};  // workers of a group
+  std::string word = {};          // the domain that has to hold all of them: "rack r1"; empty = they may be apart
   static constexpr Traits kTraits{"NodesBeingCleared", ReasonCategory::kWaiting, Blocks::kForLackOfSlots};
   bool operator==(const NodesBeingCleared&) const = default;
   static constexpr void fields(auto& self, auto&& at) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "core/state/reasons/parts.hpp"
 #include "core/state/reasons/straggler_cause.hpp"
@@ -188,7 +189,8 @@ struct MovedForRoom {
   std::optional<int> slots_each = {};  // of one node, that each of them needs; none = they are to be together
   std::optional<int> group = {};       // of them that need these together; none = one
   NodeId node = {};
-  double cost_s = 0;  // slot-seconds
+  double cost_s = 0;      // slot-seconds
+  std::string word = {};  // "rack r1": the domain in which all of them need `slots_each`; empty = they may be apart
   static constexpr Traits kTraits{"MovedForRoom", ReasonCategory::kWorker};
   bool operator==(const MovedForRoom&) const = default;
   static constexpr void fields(auto& self, auto&& at) {

@@ -259,6 +259,19 @@ TEST_CASE("A job stored before it was told when a job saves in time is one that 
   CHECK(read->find_job(id)->account.saved.lost_at_leave == Duration());
 }
 
+TEST_CASE("What an earlier version found of a job that waits names no domain") {
+  Story story;
+  const JobId id = story.submit({});
+  story.decide();
+  auto state = core::to_json(story.state());
+  REQUIRE(state["jobs"][0]["verdict"]["blocked"].erase("domain") == 1);
+  const auto read = core::state_from_json(state);
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  CHECK(core::digest_of(*read) == core::digest_of(story.state()));
+  CHECK_FALSE(read->find_job(id)->verdict.blocked.domain);
+}
+
 TEST_CASE("What an earlier version stored of pools is read, and says nothing of what it did not know") {
   Story story;
   story.learn(core::PoolsConfigured{1, {{.name = "gpu", .min = 1, .max = 2}}});
@@ -271,6 +284,7 @@ TEST_CASE("What an earlier version stored of pools is read, and says nothing of 
   state["pools"]["pools"]["gpu"]["spec"].erase("made_by");
   state["pools"]["pools"]["gpu"].erase("list_backoff");
   state["pools"]["pools"]["gpu"].erase("list_fails_since");
+  REQUIRE(state["pools"]["pools"]["gpu"].erase("failed_order") == 1);
   const auto read = core::state_from_json(state);
   INFO((read.ok() ? std::string() : read.error().message));
   REQUIRE(read.ok());

@@ -252,6 +252,86 @@ TEST_CASE("Of nodes that were asked for together none is given back as idle befo
   CHECK(story.plan().size() == 2);
 }
 
+// Two nodes were asked for, the first has come, and the second has not joined in time.
+struct OneOfTwoCame {
+  PoolStory story{std::vector<core::PoolSpec>{}};
+  JobId job = wants_two_nodes(story);
+
+  OneOfTwoCame(Duration idle, Duration lead_time) {
+    core::PoolSpec pool = nodes_of(2);
+    pool.idle = idle;
+    pool.lead_time = lead_time;
+    REQUIRE(said_of(story, job, 8, pool).size() == 2);
+    (void)story.joins(1);
+    story.learn(core::PoolNodeCreated{2, "i-2", {}});
+    story.pass(core::join_patience(pool));
+  }
+};
+
+TEST_CASE("A node that has failed to come is asked for once more, and what came with it stays until then") {
+  OneOfTwoCame came(Duration::seconds(20), Duration::seconds(30));
+  PoolStory& story = came.story;
+  CHECK(story.plan() == std::vector<std::string>{"gpu-2: given back: no agent has joined from it within 2 min"});
+  story.pass(Duration::seconds(14));
+  CHECK(story.plan().empty());
+  story.pass(Duration::seconds(1));
+  const auto said = story.plan();
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said.front(), Catch::StartsWith("gpu-3: one more node for job-1 to grow 4 -> 8"));
+  CHECK_THAT(said.front(), Catch::EndsWith("; 1 node that came before is kept until then"));
+  story.pass(Duration::seconds(25));
+  CHECK(story.plan().empty());
+  (void)story.joins(3);
+  story.settle(came.job);
+  CHECK(story.job(came.job).size() == 8);
+  CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
+}
+
+TEST_CASE("If it fails to come again, what came with it is given back, and all are asked for after the wait") {
+  OneOfTwoCame came(Duration::seconds(20), Duration::seconds(30));
+  PoolStory& story = came.story;
+  REQUIRE(story.plan().size() == 1);
+  story.pass(Duration::seconds(15));
+  REQUIRE(story.plan().size() == 1);
+  story.learn(core::PoolNodeCreateFailed{3, core::ProviderFault::kRefused, "out of stock"});
+  const auto said = story.plan();
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said.front(), Catch::StartsWith("gpu-1: given back: it has held nothing for"));
+  for (const core::NodeRequest request : {1U, 2U}) story.learn(core::PoolNodeDeleted{request});
+  story.lists({});
+  CHECK(story.state().pools.nodes.empty());
+  story.pass(Duration::seconds(30));
+  CHECK(story.plan().size() == 2);
+}
+
+TEST_CASE("No node waits for another of which its pool waits for longer than a node may be idle or takes to come") {
+  OneOfTwoCame came(Duration::seconds(5), Duration::seconds(10));
+  const auto said = came.story.plan();
+  REQUIRE(said.size() == 2);
+  CHECK_THAT(said.front(), Catch::StartsWith("gpu-2: given back: no agent has joined"));
+  CHECK_THAT(said.back(), Catch::StartsWith("gpu-1: given back: it has held nothing for"));
+}
+
+TEST_CASE("What came of two nodes for one step does not count as slots that the policy leaves unused") {
+  PoolStory story(std::vector<core::PoolSpec>{});
+  story.node(2);
+  JobSketch sketch{.min = 2, .max = 6, .cooldown = {}};
+  sketch.sizes = {2, 6};
+  const JobId job = story.running(sketch, 2);
+  story.steps(job, 20);
+  REQUIRE(said_of(story, job, 6, nodes_of(2)).size() == 2);
+  (void)story.joins(1);
+  story.learn(core::PoolNodeCreateFailed{2, core::ProviderFault::kRefused, "out of stock"});
+  CHECK(story.plan().empty());
+  story.pass(Duration::seconds(15));
+  const auto said = story.plan();
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said.front(), Catch::StartsWith("gpu-2: one more node for job-1 to grow 2 -> 6"));
+  (void)story.joins(3);
+  story.settle(job);
+  CHECK(story.job(job).size() == 6);
+}
+
 TEST_CASE("A step of two groups gets a node for each, though one alone would be of no use") {
   PoolStory story(std::vector<core::PoolSpec>{});
   story.node(4);

@@ -144,6 +144,30 @@ TEST_CASE("a node that does not join is given back, one whose agent is away late
   CHECK(again.front().starts_with("gpu-1: one more node for job-1"));
 }
 
+TEST_CASE("nodes that came for a gang are kept while one that failed to come is asked for again, and its job says so") {
+  PoolStory story;
+  const JobId job = story.submit({.min = 3, .max = 3});
+  REQUIRE(story.plan().size() == 2);
+  story.joins(1);
+  story.learn(core::PoolNodeCreated{2, "i-2", {}});
+  story.pass(Duration::seconds(120));  // twice as long as a node may be idle
+  CHECK(story.plan() == std::vector<std::string>{"gpu-2: given back: no agent has joined from it within 2 min"});
+  const auto evidence = core::explain(story.state(), job).evidence;
+  CHECK(std::find(evidence.begin(), evidence.end(),
+                  "gpu-1 is kept until a node that was asked for with it has been asked for again") != evidence.end());
+  story.pass(Duration::seconds(14));
+  CHECK(story.plan().empty());
+  story.pass(Duration::seconds(1));
+  CHECK(
+      story.plan() ==
+      std::vector<std::string>{
+          "gpu-3: one more node for job-1, which needs 3 slots: what is there or on the way has room for 2; a node of "
+          "2 slots costs 2 an hour and is there in about 30 s; 1 node that came before is kept until then"});
+  story.joins(3);
+  CHECK(story.plan().empty());
+  CHECK(story.job(job).state() == core::JobState::kStarting);
+}
+
 TEST_CASE(
     "a node that its provider has not been asked for yet is not given up, and one without any answer is in the end") {
   PoolStory story;
