@@ -12,6 +12,7 @@
 #include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/utc_time.hpp"
+#include "core/words/retelling.hpp"
 #include "forecast/forward_pools.hpp"
 #include "forecast/forward_world.hpp"
 
@@ -107,7 +108,7 @@ class Run {
       if (!has_events_left()) return false;
       note_ended();
       for (const core::PlannedIntent& planned : decision.plan) {
-        note_preemption(planned.intent);
+        note_taken(planned);
         follow(core::job_of(planned.intent));
       }
       if (!decision.nodes.empty() || round == 0) pools_.follow(engine_.view(), now_);
@@ -151,7 +152,7 @@ class Run {
     note_hold(*job);
     if (core::is_final(job->state())) end(*job, told);
     const bool holds = !job->membership.members.empty();
-    if (!holds || job->membership.switched) note_size(told, job->size());
+    if (!holds || job->membership.switched) note_size(id, told, job->size());
     if (holds && job->membership.switched && not_started_.erase(id)) {
       told.start = now_;
       told.start_fixed = fixed_by_now(id);
@@ -159,17 +160,27 @@ class Run {
     }
   }
 
-  void note_size(JobForecast& told, int size) const {
-    if (told.sizes.back().size == size || told.sizes.size() >= limits_.sizes_most) return;
-    told.sizes.push_back({now_, size});
+  void note_size(JobId id, JobForecast& told, int size) {
+    const int before = told.sizes.back().size;
+    if (before == size) return;
+    SizeFrom from{now_, size};
+    const auto taken = taken_for_.find(id);
+    if (size < before && taken != taken_for_.end()) from.taken_for = taken->second;
+    taken_for_.erase(id);
+    if (told.sizes.size() < limits_.sizes_most) told.sizes.push_back(std::move(from));
   }
 
-  void note_preemption(const core::Intent& intent) {
-    const auto* preempts = std::get_if<core::PreemptIntent>(&intent);
-    if (preempts == nullptr || !preempts->for_job) return;
-    const auto found = made_.jobs.find(preempts->job);
-    if (found == made_.jobs.end() || found->second.preemptions.size() >= limits_.sizes_most) return;
-    found->second.preemptions.push_back({now_, preempts->for_job});
+  // A smaller size follows, at once or with the next switch.
+  void note_taken(const core::PlannedIntent& planned) {
+    core::reason::Claimants claimants;
+    if (const auto* preempts = std::get_if<core::PreemptIntent>(&planned.intent)) {
+      if (preempts->for_job) claimants.for_job = preempts->for_job;
+    } else if (std::holds_alternative<core::ShrinkIntent>(planned.intent)) {
+      claimants = core::claimants_in(planned.reason);
+    } else {
+      return;
+    }
+    taken_for_[core::job_of(planned.intent)] = claimants;
   }
 
   void end(const core::Job& job, JobForecast& told) {
@@ -178,7 +189,8 @@ class Run {
     told.end_fixed = fixed_by_now(job.id);
     told.outcome = job.state();
     told.cost = job.account.cost;
-    note_size(told, 0);
+    taken_for_.erase(job.id);
+    note_size(job.id, told, 0);
     worst_ended_ = std::max(worst_ended_, told.basis);
     open_.erase(job.id);
   }
@@ -226,7 +238,8 @@ class Run {
   ForwardWorld world_;
   ForwardPools pools_;
   Forecast made_;
-  IdTable<JobId, Instant> held_until_;  // by budgets, the newest time
+  IdTable<JobId, Instant> held_until_;                 // by budgets, the newest time
+  IdTable<JobId, core::reason::Claimants> taken_for_;  // of the newest decision that takes slots of it
   IdSet<JobId> not_started_;
   IdSet<JobId> open_;  // that may end
   Basis worst_ended_ = Basis::kDeclared;

@@ -31,15 +31,9 @@ struct Limits {
 
 struct SizeFrom {
   Instant at;
-  int size = 0;  // workers; 0 = it holds nothing
+  int size = 0;                            // workers; 0 = it holds nothing
+  core::reason::Claimants taken_for = {};  // of a smaller one: the jobs that are to have the slots
   bool operator==(const SizeFrom&) const = default;
-};
-
-// All slots of a job are taken for another one.
-struct Preemption {
-  Instant at;
-  JobId for_job;
-  bool operator==(const Preemption&) const = default;
 };
 
 struct JobForecast {
@@ -55,7 +49,6 @@ struct JobForecast {
   // starts, or goes on to its end. Only what comes after is a guess.
   std::optional<Instant> start_fixed = {};
   std::optional<Instant> end_fixed = {};
-  std::vector<Preemption> preemptions = {};  // the first ones, as many as sizes
   bool operator==(const JobForecast&) const = default;
 };
 

@@ -76,6 +76,14 @@ std::string delay_in_words(const json& change, const char* field, const char* ve
   return std::string(verb) + " " + seconds_in_words(std::abs(*seconds)) + (*seconds > 0 ? " later" : " sooner");
 }
 
+// ", as slots of it go to job-5 and 1 more job"
+std::string shrunk_for(const json& change) {
+  const std::string claimant = text_at(change, "/shrunk_for");
+  const double others = number_at(change, "/shrunk_for_others").value_or(0);
+  if (claimant.empty()) return "";
+  return ", as slots of it go to " + claimant + (others > 0 ? " and " + count_of(others, "more job") : "");
+}
+
 std::string change_in_words(const json& change, const std::string& beside) {
   std::string words = text_at(change, "/job") + " (" + printable(text_at(change, "/name")) + ") ";
   const std::string effect = text_at(change, "/effect");
@@ -87,7 +95,7 @@ std::string change_in_words(const json& change, const std::string& beside) {
   }
   if (effect == "shrunk") {
     words += "would have " + whole(number_at(change, "/to").value_or(0)) + " in place of " +
-             count_of(number_at(change, "/from").value_or(0), "worker") + " from about " + when;
+             count_of(number_at(change, "/from").value_or(0), "worker") + " from about " + when + shrunk_for(change);
   }
   std::string delays = delay_in_words(change, "starts_later_s", "start");
   const std::string ends = delay_in_words(change, "ends_later_s", "end");

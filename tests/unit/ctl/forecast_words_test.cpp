@@ -132,14 +132,15 @@ TEST_CASE("a list has a column of forecasts if there are any, and the pages a li
 }
 
 TEST_CASE("a plan says what it brings and what it does to other jobs") {
-  const std::string page = plan_page(example("plan.json"), "job.yaml", {.width = 120});
-  for (const char* said :
-       {"charlm-demo, submitted now: expected to start at about 22:10",
-        "cost: about 5.4000 USD (between 4.6000 and 8.1000 USD)",
-        "- job-3 (resnet) would have 2 in place of 4 workers from about 22:10 UTC, and end 21m 1s later",
-        "- job-7 (sweep-2) would start 7m 0s later and end 7m 0s later",
-        "- 1 job of other tenants would be moved or delayed",
-        "nothing was stored; to submit it: schedctl submit job.yaml\n"}) {
+  const std::string page = plan_page(example("plan.json"), "job.yaml", {.width = 160});
+  for (const char* said : {"charlm-demo, submitted now: expected to start at about 22:10",
+                           "cost: about 5.4000 USD (between 4.6000 and 8.1000 USD)",
+                           "- job-3 (resnet) would have 2 in place of 4 workers from about 22:10 UTC, as slots of it "
+                           "go to the planned job, "
+                           "and end 21m 1s later",
+                           "- job-7 (sweep-2) would start 7m 0s later and end 7m 0s later",
+                           "- 1 job of other tenants would be moved or delayed",
+                           "nothing was stored; to submit it: schedctl submit job.yaml\n"}) {
     INFO(page << "\nlacks: " << said);
     CHECK(page.find(said) != std::string::npos);
   }
@@ -170,6 +171,21 @@ TEST_CASE("a plan says for which job another gives up its workers, where one is 
     change["preempted_for"] = claimant;
     CHECK(says(("job-3 (resnet) would give up its 4 workers for " + claimant + " at about 22:10 UTC").c_str()));
   }
+}
+
+TEST_CASE("a plan says which jobs are to have the slots of one that goes on with fewer workers") {
+  json plan = example("plan.json");
+  json& change = plan["changes"][0];
+  const auto says = [&](const std::string& words) {
+    return plan_page(plan, "-", {.width = 200}).find("4 workers from about 22:10 UTC" + words + ", and end") !=
+           std::string::npos;
+  };
+  change["shrunk_for"] = "job-5";
+  CHECK(says(", as slots of it go to job-5"));
+  change["shrunk_for_others"] = 2;
+  CHECK(says(", as slots of it go to job-5 and 2 more jobs"));
+  change["shrunk_for"] = nullptr;
+  CHECK(says(""));
 }
 
 TEST_CASE("a dry run of a job that cannot start says so, and not that it waits for that") {

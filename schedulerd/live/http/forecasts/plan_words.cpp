@@ -18,19 +18,22 @@ json seconds_or_null(const std::optional<Duration>& time) {
 // Of a job that the caller may see; the claimant may be one that it may not.
 json claimant_of(const Change& change, JobId planned, const SeenBy& seen_by) {
   if (!change.for_job) return nullptr;
-  if (*change.for_job == planned) return "the planned job";
-  return visible_job(seen_by, *change.for_job) == nullptr ? "a job of another tenant" : change.for_job->text();
+  return *change.for_job == planned ? "the planned job" : name_of(seen_by, *change.for_job);
 }
 
 json render_change(const Change& change, const core::Job& job, JobId planned, const SeenBy& seen_by) {
+  using Effect = forecast::SubmitPlan::Effect;
   const Published& seen = seen_by.seen;
+  const json claimant = claimant_of(change, planned, seen_by);
   return {{"job", job.id.text()},
           {"name", job.spec.name},
           {"effect", to_text(change.effect)},
           {"at", instant_or_null(seen, change.at)},
           {"from", change.at ? json(change.from) : json(nullptr)},
           {"to", change.at ? json(change.to) : json(nullptr)},
-          {"preempted_for", claimant_of(change, planned, seen_by)},
+          {"preempted_for", change.effect == Effect::kPreempted ? claimant : json(nullptr)},
+          {"shrunk_for", change.effect == Effect::kShrunk ? claimant : json(nullptr)},
+          {"shrunk_for_others", change.others},
           {"starts_later_s", seconds_or_null(change.start_by)},
           {"ends_later_s", seconds_or_null(change.end_by)}};
 }
