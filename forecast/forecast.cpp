@@ -49,6 +49,27 @@ JobId job_of(const core::ClusterState& state, const core::Fact& fact) {
       fact);
 }
 
+// Slots of a worker that is gone.
+struct Freed {
+  NodeId node;
+  std::vector<int> slots;
+  FreedBy by;
+};
+
+// Null: it has left the state.
+FreedBy::How how_it_gives(const core::Job* job) {
+  if (job == nullptr || core::is_final(job->state()) || job->progress.finished) return FreedBy::How::kEnds;
+  return job->membership.members.empty() ? FreedBy::How::kGivesUpAll : FreedBy::How::kGivesUpSome;
+}
+
+bool is_given(const core::StartIntent& start, const Freed& freed) {
+  return std::any_of(start.joining_workers.begin(), start.joining_workers.end(), [&](const auto& placed) {
+    return placed.node == freed.node &&
+           std::find_first_of(placed.slots.begin(), placed.slots.end(), freed.slots.begin(), freed.slots.end()) !=
+               placed.slots.end();
+  });
+}
+
 // One forecast as it is made.
 class Run {
  public:
@@ -109,6 +130,7 @@ class Run {
       note_ended();
       for (const core::PlannedIntent& planned : decision.plan) {
         note_taken(planned);
+        note_start(planned.intent);
         follow(core::job_of(planned.intent));
       }
       if (!decision.nodes.empty() || round == 0) pools_.follow(engine_.view(), now_);
@@ -127,6 +149,7 @@ class Run {
   void learn(const std::vector<core::Fact>& facts) {
     for (const core::Fact& fact : facts) {
       const JobId job = job_of(engine_.view(), fact);
+      if (const auto* exited = std::get_if<core::WorkerExited>(&fact)) note_freed(exited->worker);
       // What contradicts the state is refused and changes nothing, as in a daemon.
       const auto stepped = engine_.step({.at = now_, .fact = fact});
       ++made_.events;
@@ -155,6 +178,7 @@ class Run {
     if (!holds || job->membership.switched) note_size(id, told, job->size());
     if (holds && job->membership.switched && not_started_.erase(id)) {
       told.start = now_;
+      if (const auto after = starts_after_.find(id); after != starts_after_.end()) told.starts_after = after->second;
       told.start_fixed = fixed_by_now(id);
       told.start_basis = worst_ended_;
     }
@@ -181,6 +205,26 @@ class Run {
       return;
     }
     taken_for_[core::job_of(planned.intent)] = claimants;
+  }
+
+  // Its slots come free now.
+  void note_freed(WorkerId id) {
+    const core::Worker* worker = engine_.view().find_worker(id);
+    if (worker == nullptr) return;
+    if (freed_at_ != now_) freed_.clear();
+    freed_at_ = now_;
+    freed_.push_back({worker->node, worker->slots, {worker->job, how_it_gives(engine_.view().find_job(worker->job))}});
+  }
+
+  void note_start(const core::Intent& intent) {
+    const auto* start = std::get_if<core::StartIntent>(&intent);
+    if (start == nullptr) return;
+    starts_after_.erase(start->job);
+    if (freed_at_ != now_) return;
+    const auto found = std::find_if(freed_.begin(), freed_.end(), [&](const Freed& freed) {
+      return freed.by.job != start->job && is_given(*start, freed);
+    });
+    if (found != freed_.end()) starts_after_[start->job] = found->by;
   }
 
   void end(const core::Job& job, JobForecast& told) {
@@ -238,7 +282,10 @@ class Run {
   ForwardWorld world_;
   ForwardPools pools_;
   Forecast made_;
-  IdTable<JobId, Instant> held_until_;                 // by budgets, the newest time
+  IdTable<JobId, Instant> held_until_;  // by budgets, the newest time
+  std::vector<Freed> freed_;            // at freed_at_
+  std::optional<Instant> freed_at_;
+  IdTable<JobId, FreedBy> starts_after_;               // of the newest start, which may still boot
   IdTable<JobId, core::reason::Claimants> taken_for_;  // of the newest decision that takes slots of it
   IdSet<JobId> not_started_;
   IdSet<JobId> open_;  // that may end
@@ -246,6 +293,15 @@ class Run {
 };
 
 }  // namespace
+
+const char* to_text(FreedBy::How how) {
+  switch (how) {
+    case FreedBy::How::kEnds: return "ends";
+    case FreedBy::How::kGivesUpAll: return "gives_up_all";
+    case FreedBy::How::kGivesUpSome: return "gives_up_some";
+  }
+  return "ends";
+}
 
 Forecast forecast(core::EngineParts parts, const core::ClusterState& state, Instant now, const Limits& limits) {
   return Run(parts_for(std::move(parts), limits), state, now, limits).make();

@@ -14,15 +14,43 @@ using nlohmann::json;
 
 TEST_CASE("a forecast is told with its interval and with what it rests on") {
   const json plan = example("plan.json");
-  CHECK(
-      forecast_in_words(plan.at("forecast")) ==
-      "expected to start at about 22:10 UTC (between 22:04 and 22:21) and to end at about 23:40 UTC (between 23:20 and "
-      "2026-11-21 00:25), by what jobs like it took");
+  CHECK(forecast_in_words(plan.at("forecast")) ==
+        "expected to start at about 22:10 UTC (between 22:04 and 22:21), when job-3 gives up some of its slots, and to "
+        "end "
+        "at about 23:40 UTC (between 23:20 and 2026-11-21 00:25), by what jobs like it took");
   CHECK(forecast_cell(plan.at("forecast"), "") == "starts 22:10");
   const json job = example("job.json");
   CHECK(forecast_in_words(job.at("forecast")) ==
         "expected to end at about 22:10 UTC (between 22:05 and 22:21), by the work that it declares");
   CHECK(forecast_cell(job.at("forecast"), "") == "ends 22:10");
+}
+
+TEST_CASE("a forecast says whose slots a job waits for, until the time has come") {
+  json forecast = example("plan.json").at("forecast");
+  forecast["end"] = nullptr;
+  const auto says = [&](const json& after, const char* now = "") {
+    forecast["starts_after"] = after;
+    return job_forecast_in_words(forecast, "pending", now);
+  };
+  const std::string start = "expected to start at about 22:10 UTC (between 22:04 and 22:21)";
+  CHECK(says({{"job", "job-7"}, {"how", "ends"}}) == start + ", when job-7 ends; its end is unknown");
+  CHECK(says({{"job", "a job of another tenant"}, {"how", "gives_up_all"}}) ==
+        start + ", when a job of another tenant gives up its slots; its end is unknown");
+  CHECK(says(nullptr) == start + "; its end is unknown");
+  CHECK(says({{"job", "job-7"}, {"how", "ends"}}, "2026-11-20T22:15:00Z").find("job-7") == std::string::npos);
+}
+
+TEST_CASE("a forecast says for which jobs others will take slots of one that runs") {
+  json forecast = example("job.json").at("forecast");
+  forecast["sizes"] = {{{"at", "2026-11-20T21:53:24Z"}, {"size", 4}},
+                       {{"at", "2026-11-20T22:00:00Z"}, {"size", 2}, {"taken_for", "job-9"}, {"taken_for_others", 1}},
+                       {{"at", "2026-11-20T22:05:00Z"}, {"size", 0}, {"taken_for", "job-8"}, {"taken_for_others", 0}}};
+  const auto says = [&](const char* now) { return job_forecast_in_words(forecast, "running", now); };
+  CHECK(says("").find("; at about 22:00 UTC slots of it go to job-9 and 1 more job, and it goes on with 2 workers") !=
+        std::string::npos);
+  CHECK(says("2026-11-20T22:01:00Z").find("; at about 22:05 UTC slots of it go to job-8, and it waits again") !=
+        std::string::npos);
+  CHECK(says("2026-11-20T22:06:00Z").find("slots of it go") == std::string::npos);
 }
 
 TEST_CASE("what is not known is not told") {

@@ -10,23 +10,26 @@
 namespace tidepool::test {
 namespace {
 
+using forecast::FreedBy;
 using forecast::SizeFrom;
 using forecast::SubmitPlan;
 using policies::cluster::Allocation;
 using policies::cluster::Grant;
 
-// The newest job comes first and has the most that it may have; while others are there they have their least.
+// The newest job comes first and has the most that it may have, the others their least as far as slots go.
 class NewestFirst final : public policies::cluster::AllocationPolicy {
  public:
   [[nodiscard]] Allocation allocate(const policies::cluster::View& view, core::StepBudget&) const override {
     Allocation allocation;
-    for (std::size_t row = 0; row < view.jobs.size(); ++row) {
-      const bool is_newest = row + 1 == view.jobs.size();
-      Grant grant;
-      grant.size = is_newest ? view.jobs[row].size_max : view.jobs[row].size_min;
+    allocation.grants.resize(view.jobs.size());
+    int left = view.slots();
+    for (std::size_t row = view.jobs.size(); row-- > 0;) {
+      const int wanted = row + 1 == view.jobs.size() ? view.jobs[row].size_max : view.jobs[row].size_min;
+      Grant& grant = allocation.grants[row];
+      grant.size = wanted <= left ? wanted : 0;
       grant.reason = core::reason::Started{{.size = grant.size}};
-      allocation.grants.push_back(grant);
-      allocation.order.insert(allocation.order.begin(), row);
+      left -= grant.size;
+      allocation.order.push_back(row);
     }
     return allocation;
   }
@@ -80,6 +83,7 @@ TEST_CASE("a plan names the job for which another goes on with fewer workers") {
   CHECK(change.to == 2);
   CHECK(change.for_job == plan.job);
   CHECK(change.others == 0);
+  CHECK(plan.told.jobs.at(plan.job).starts_after == FreedBy{running, FreedBy::How::kGivesUpSome});
 }
 
 TEST_CASE("a forecast keeps for which jobs a size is smaller, and of an end or a larger size it keeps none") {
@@ -94,6 +98,25 @@ TEST_CASE("a forecast keeps for which jobs a size is smaller, and of an end or a
   CHECK(sizes[1].taken_for == core::reason::Claimants{.for_job = waiting});
   for (std::size_t i = 2; i < sizes.size(); ++i) CHECK(sizes[i].taken_for == core::reason::Claimants());
   for (const SizeFrom& from : made.jobs.at(waiting).sizes) CHECK(from.taken_for == core::reason::Claimants());
+}
+
+TEST_CASE("a job that waits is told whose slots it is given, and one that finds free ones is not") {
+  Pool full(2);
+  const JobId running = full.running(kTwo);
+  const JobId waiting = full.story.submit(kTwo);
+  const auto made = full.forecast();
+  REQUIRE(made.jobs.at(waiting).start);
+  CHECK(made.jobs.at(waiting).starts_after == FreedBy{running, FreedBy::How::kGivesUpAll});
+  CHECK_FALSE(made.jobs.at(running).starts_after);
+  REQUIRE(made.jobs.at(running).sizes.size() > 1);
+  CHECK(made.jobs.at(running).sizes[1].size == 0);
+  CHECK(made.jobs.at(running).sizes[1].taken_for == core::reason::Claimants{.for_job = waiting});
+
+  Pool free(4);
+  (void)free.running(kTwo);
+  const JobId starts = free.story.submit(kTwo);
+  REQUIRE(free.forecast().jobs.at(starts).start);
+  CHECK_FALSE(free.forecast().jobs.at(starts).starts_after);
 }
 
 }  // namespace tidepool::test

@@ -181,13 +181,44 @@ TEST_CASE("a deadline that is missed for all that was looked ahead is told witho
         "about 1970-01-01 01:30 UTC");
 }
 
+TEST_CASE("a forecast names other jobs to those who may see them") {
+  test::NoHistory past;
+  auto seen = std::make_shared<Published>();
+  const auto picture = std::make_shared<ForecastPicture>();
+  const std::pair<int, const char*> owners[] = {{7, "vision"}, {8, "vision"}, {9, "speech"}};
+  for (const auto& [id, tenant] : owners) {
+    auto job = std::make_shared<core::Job>();
+    job->id = JobId(static_cast<std::uint64_t>(id));
+    job->spec.tenant = tenant;
+    seen->state.jobs[job->id] = std::move(job);
+  }
+  forecast::ToldJob& told = picture->told.jobs[JobId(7)];
+  told.start = around(10);
+  told.starts_after = {JobId(9), forecast::FreedBy::How::kEnds};
+  told.sizes = {{minute(0), 0}, {minute(10), 4}, {minute(20), 2, {.for_job = JobId(9), .for_others = 1}}};
+  const auto forecast = [&](const Caller& caller) { return render_forecast({*seen, caller, past, picture}, JobId(7)); };
+  const json all = forecast(Caller());
+  CHECK(all.at("starts_after") == json({{"job", "job-9"}, {"how", "ends"}}));
+  CHECK(all.at("sizes").at(2).at("taken_for") == "job-9");
+  CHECK(all.at("sizes").at(2).at("taken_for_others") == 1);
+  CHECK_FALSE(all.at("sizes").at(1).contains("taken_for"));
+  const json own = forecast({.tenant = "vision"});
+  CHECK(own.at("starts_after") == json({{"job", "a job of another tenant"}, {"how", "ends"}}));
+  CHECK(own.at("sizes").at(2).at("taken_for") == "a job of another tenant");
+  told.starts_after = {JobId(8), forecast::FreedBy::How::kGivesUpSome};
+  CHECK(forecast({.tenant = "vision"}).at("starts_after") == json({{"job", "job-8"}, {"how", "gives_up_some"}}));
+  told.starts_after.reset();
+  CHECK(forecast(Caller()).at("starts_after").is_null());
+}
+
 TEST_CASE("the policy file that decides and was not asked is named") {
   forecast::ToldJob told;
   told.sizes = {{minute(0), 0}};
   forecast::Told of;
-  CHECK(render_told({}, told, of).at("unasked_policy").is_null());
+  const JobNames unnamed = [](JobId) { return std::string(); };
+  CHECK(render_told({}, told, of, unnamed).at("unasked_policy").is_null());
   of.unasked_policy = "capped@0123456789ab";
-  CHECK(render_told({}, told, of).at("unasked_policy") == "capped@0123456789ab");
+  CHECK(render_told({}, told, of, unnamed).at("unasked_policy") == "capped@0123456789ab");
 }
 
 }  // namespace

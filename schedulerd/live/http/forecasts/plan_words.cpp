@@ -16,15 +16,13 @@ json seconds_or_null(const std::optional<Duration>& time) {
 }
 
 // Of a job that the caller may see; the claimant may be one that it may not.
-json claimant_of(const Change& change, JobId planned, const SeenBy& seen_by) {
-  if (!change.for_job) return nullptr;
-  return *change.for_job == planned ? "the planned job" : name_of(seen_by, *change.for_job);
+json claimant_of(const Change& change, const JobNames& named) {
+  return change.for_job ? json(named(*change.for_job)) : json(nullptr);
 }
 
-json render_change(const Change& change, const core::Job& job, JobId planned, const SeenBy& seen_by) {
+json render_change(const Change& change, const core::Job& job, const Published& seen, const JobNames& named) {
   using Effect = forecast::SubmitPlan::Effect;
-  const Published& seen = seen_by.seen;
-  const json claimant = claimant_of(change, planned, seen_by);
+  const json claimant = claimant_of(change, named);
   return {{"job", job.id.text()},
           {"name", job.spec.name},
           {"effect", to_text(change.effect)},
@@ -74,6 +72,9 @@ std::string summary_of(const PlannedSubmit& planned, const Published& seen) {
 
 json render_plan(const PlannedSubmit& planned, const SeenBy& seen_by, const std::string& currency) {
   const Published& seen = seen_by.seen;
+  const JobNames named = [&](JobId id) {
+    return id == planned.plan.job ? std::string("the planned job") : name_of(seen_by, id);
+  };
   json changes = json::array();
   int hidden = 0;
   for (const Change& change : planned.plan.changes) {
@@ -81,13 +82,13 @@ json render_plan(const PlannedSubmit& planned, const SeenBy& seen_by, const std:
     if (job == nullptr) {
       ++hidden;
     } else {
-      changes.push_back(render_change(change, *job, planned.plan.job, seen_by));
+      changes.push_back(render_change(change, *job, seen, named));
     }
   }
   const core::Job& job = *seen.state.find_job(planned.plan.job);
   return {{"name", job.spec.name},
           {"tenant", job.spec.tenant},
-          {"forecast", render_told(seen.clock, planned.plan.told.jobs.at(planned.plan.job), planned.plan.told)},
+          {"forecast", render_told(seen.clock, planned.plan.told.jobs.at(planned.plan.job), planned.plan.told, named)},
           {"currency", currency},
           {"policy", planned.plan.told.policy},
           {"until", seen.clock.text(planned.plan.told.until)},
