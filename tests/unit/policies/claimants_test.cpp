@@ -1,9 +1,12 @@
 // For which jobs a running job gives up slots and goes on: what its decision, its event and its explanation say of it.
+#include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "base/calendar.hpp"
 #include "core/codec/policy_words.hpp"
 #include "core/explain/explain.hpp"
 #include "core/place/slot_claims.hpp"
@@ -49,6 +52,24 @@ TEST_CASE("a job that is shrunk for one that waits names it in the decision, the
   CHECK(pool.story.last("job.resizing").data.at("reason").at("text") == told);
   CHECK(core::sentence(pool.story.job(runs).verdict.reason) == told);
   CHECK(core::explain(pool.story.state(), runs).summary == told);
+}
+
+TEST_CASE("a job for which another is shrunk is told to wait for the slots that come free, and nothing else") {
+  VictimPool pool({4});
+  const JobId runs = pool.running(kElastic, 4);
+  const JobId waits = pool.submit(gang(2), 2);
+  pool.said->sizes[runs] = 2;
+  pool.said->order = {waits, runs};
+  REQUIRE(shrinks_told(pool.story.decide()).size() == 1);
+  const Instant by = pool.story.now() + pool.story.job(runs).spec.elastic.grace;
+  const std::string gives = runs.text() + " gives up 2 slots for it";
+  const core::Explanation why = core::explain(pool.story.state(), waits);
+  CHECK(why.unblocks() == Words{"wait until " + utc_clock_text(by.count_us() / 1'000'000) + ": " + gives});
+  CHECK(std::count(why.evidence.begin(), why.evidence.end(), gives) == 1);
+  pool.story.settle(runs);
+  REQUIRE(pool.story.job(waits).state() == core::JobState::kStarting);
+  const Words after = core::explain(pool.story.state(), waits).evidence;
+  CHECK(std::count(after.begin(), after.end(), gives) == 0);
 }
 
 TEST_CASE(
