@@ -12,6 +12,7 @@
 #include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/utc_time.hpp"
+#include "core/words/retelling.hpp"
 #include "forecast/forward_pools.hpp"
 #include "forecast/forward_world.hpp"
 
@@ -46,6 +47,27 @@ JobId job_of(const core::ClusterState& state, const core::Fact& fact) {
         }
       },
       fact);
+}
+
+// Slots of a worker that is gone.
+struct Freed {
+  NodeId node;
+  std::vector<int> slots;
+  FreedBy by;
+};
+
+// Null: it has left the state.
+FreedBy::How how_it_gives(const core::Job* job) {
+  if (job == nullptr || core::is_final(job->state()) || job->progress.finished) return FreedBy::How::kEnds;
+  return job->membership.members.empty() ? FreedBy::How::kGivesUpAll : FreedBy::How::kGivesUpSome;
+}
+
+bool is_given(const core::StartIntent& start, const Freed& freed) {
+  return std::any_of(start.joining_workers.begin(), start.joining_workers.end(), [&](const auto& placed) {
+    return placed.node == freed.node &&
+           std::find_first_of(placed.slots.begin(), placed.slots.end(), freed.slots.begin(), freed.slots.end()) !=
+               placed.slots.end();
+  });
 }
 
 // One forecast as it is made.
@@ -107,7 +129,8 @@ class Run {
       if (!has_events_left()) return false;
       note_ended();
       for (const core::PlannedIntent& planned : decision.plan) {
-        note_preemption(planned.intent);
+        note_taken(planned);
+        note_start(planned.intent);
         follow(core::job_of(planned.intent));
       }
       if (!decision.nodes.empty() || round == 0) pools_.follow(engine_.view(), now_);
@@ -126,6 +149,7 @@ class Run {
   void learn(const std::vector<core::Fact>& facts) {
     for (const core::Fact& fact : facts) {
       const JobId job = job_of(engine_.view(), fact);
+      if (const auto* exited = std::get_if<core::WorkerExited>(&fact)) note_freed(exited->worker);
       // What contradicts the state is refused and changes nothing, as in a daemon.
       const auto stepped = engine_.step({.at = now_, .fact = fact});
       ++made_.events;
@@ -151,25 +175,56 @@ class Run {
     note_hold(*job);
     if (core::is_final(job->state())) end(*job, told);
     const bool holds = !job->membership.members.empty();
-    if (!holds || job->membership.switched) note_size(told, job->size());
+    if (!holds || job->membership.switched) note_size(id, told, job->size());
     if (holds && job->membership.switched && not_started_.erase(id)) {
       told.start = now_;
+      if (const auto after = starts_after_.find(id); after != starts_after_.end()) told.starts_after = after->second;
       told.start_fixed = fixed_by_now(id);
       told.start_basis = worst_ended_;
     }
   }
 
-  void note_size(JobForecast& told, int size) const {
-    if (told.sizes.back().size == size || told.sizes.size() >= limits_.sizes_most) return;
-    told.sizes.push_back({now_, size});
+  void note_size(JobId id, JobForecast& told, int size) {
+    const int before = told.sizes.back().size;
+    if (before == size) return;
+    SizeFrom from{now_, size};
+    const auto taken = taken_for_.find(id);
+    if (size < before && taken != taken_for_.end()) from.taken_for = taken->second;
+    taken_for_.erase(id);
+    if (told.sizes.size() < limits_.sizes_most) told.sizes.push_back(std::move(from));
   }
 
-  void note_preemption(const core::Intent& intent) {
-    const auto* preempts = std::get_if<core::PreemptIntent>(&intent);
-    if (preempts == nullptr || !preempts->for_job) return;
-    const auto found = made_.jobs.find(preempts->job);
-    if (found == made_.jobs.end() || found->second.preemptions.size() >= limits_.sizes_most) return;
-    found->second.preemptions.push_back({now_, preempts->for_job});
+  // A smaller size follows, at once or with the next switch.
+  void note_taken(const core::PlannedIntent& planned) {
+    core::reason::Claimants claimants;
+    if (const auto* preempts = std::get_if<core::PreemptIntent>(&planned.intent)) {
+      if (preempts->for_job) claimants.for_job = preempts->for_job;
+    } else if (std::holds_alternative<core::ShrinkIntent>(planned.intent)) {
+      claimants = core::claimants_in(planned.reason);
+    } else {
+      return;
+    }
+    taken_for_[core::job_of(planned.intent)] = claimants;
+  }
+
+  // Its slots come free now.
+  void note_freed(WorkerId id) {
+    const core::Worker* worker = engine_.view().find_worker(id);
+    if (worker == nullptr) return;
+    if (freed_at_ != now_) freed_.clear();
+    freed_at_ = now_;
+    freed_.push_back({worker->node, worker->slots, {worker->job, how_it_gives(engine_.view().find_job(worker->job))}});
+  }
+
+  void note_start(const core::Intent& intent) {
+    const auto* start = std::get_if<core::StartIntent>(&intent);
+    if (start == nullptr) return;
+    starts_after_.erase(start->job);
+    if (freed_at_ != now_) return;
+    const auto found = std::find_if(freed_.begin(), freed_.end(), [&](const Freed& freed) {
+      return freed.by.job != start->job && is_given(*start, freed);
+    });
+    if (found != freed_.end()) starts_after_[start->job] = found->by;
   }
 
   void end(const core::Job& job, JobForecast& told) {
@@ -178,7 +233,8 @@ class Run {
     told.end_fixed = fixed_by_now(job.id);
     told.outcome = job.state();
     told.cost = job.account.cost;
-    note_size(told, 0);
+    taken_for_.erase(job.id);
+    note_size(job.id, told, 0);
     worst_ended_ = std::max(worst_ended_, told.basis);
     open_.erase(job.id);
   }
@@ -227,12 +283,25 @@ class Run {
   ForwardPools pools_;
   Forecast made_;
   IdTable<JobId, Instant> held_until_;  // by budgets, the newest time
+  std::vector<Freed> freed_;            // at freed_at_
+  std::optional<Instant> freed_at_;
+  IdTable<JobId, FreedBy> starts_after_;               // of the newest start, which may still boot
+  IdTable<JobId, core::reason::Claimants> taken_for_;  // of the newest decision that takes slots of it
   IdSet<JobId> not_started_;
   IdSet<JobId> open_;  // that may end
   Basis worst_ended_ = Basis::kDeclared;
 };
 
 }  // namespace
+
+const char* to_text(FreedBy::How how) {
+  switch (how) {
+    case FreedBy::How::kEnds: return "ends";
+    case FreedBy::How::kGivesUpAll: return "gives_up_all";
+    case FreedBy::How::kGivesUpSome: return "gives_up_some";
+  }
+  return "ends";
+}
 
 Forecast forecast(core::EngineParts parts, const core::ClusterState& state, Instant now, const Limits& limits) {
   return Run(parts_for(std::move(parts), limits), state, now, limits).make();

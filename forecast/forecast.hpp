@@ -31,23 +31,27 @@ struct Limits {
 
 struct SizeFrom {
   Instant at;
-  int size = 0;  // workers; 0 = it holds nothing
+  int size = 0;                            // workers; 0 = it holds nothing
+  core::reason::Claimants taken_for = {};  // of a smaller one: the jobs that are to have the slots
   bool operator==(const SizeFrom&) const = default;
 };
 
-// All slots of a job are taken for another one.
-struct Preemption {
-  Instant at;
-  JobId for_job;
-  bool operator==(const Preemption&) const = default;
+// Whose slots a job is given when it starts: those that come free at that moment.
+struct FreedBy {
+  enum class How { kEnds, kGivesUpAll, kGivesUpSome };
+  JobId job;
+  How how = How::kEnds;
+  bool operator==(const FreedBy&) const = default;
 };
+[[nodiscard]] const char* to_text(FreedBy::How how);  // "ends", "gives_up_all", "gives_up_some"
 
 struct JobForecast {
   Basis basis = Basis::kUnknown;         // of its end
   Basis start_basis = Basis::kDeclared;  // the least that one of the ends rests on before which it does not start
   bool waits = false;                    // it holds nothing when the forecast begins
   std::optional<Instant> start;          // of a job that waits or starts: when it steps; none: not by Forecast::until
-  std::optional<Instant> end;            // none: not by then
+  std::optional<FreedBy> starts_after = {};  // with `start`; none: its slots were free before, or came with a node
+  std::optional<Instant> end;                // none: not by then
   core::JobState outcome = core::JobState::kSucceeded;  // with `end`
   Money cost;                                           // from its submission to its end, or until then
   std::vector<SizeFrom> sizes;                          // from the beginning on, the first ones
@@ -55,7 +59,6 @@ struct JobForecast {
   // starts, or goes on to its end. Only what comes after is a guess.
   std::optional<Instant> start_fixed = {};
   std::optional<Instant> end_fixed = {};
-  std::vector<Preemption> preemptions = {};  // the first ones, as many as sizes
   bool operator==(const JobForecast&) const = default;
 };
 

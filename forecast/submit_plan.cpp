@@ -27,20 +27,16 @@ struct Less {
   Instant at;
   int from = 0;
   int to = 0;
+  core::reason::Claimants taken_for;
 };
 
 // When the job first has fewer workers than it would have had, and while it would not have ended.
 std::optional<Less> first_less(const JobForecast& without, const JobForecast& with) {
   for (const SizeFrom& from : with.sizes) {
     const int before = size_at(without.sizes, from.at);
-    if (from.size < before && (!with.end || from.at < *with.end)) return Less{from.at, before, from.size};
-  }
-  return std::nullopt;
-}
-
-std::optional<JobId> claimant_at(const JobForecast& with, Instant at) {
-  for (const Preemption& each : with.preemptions) {
-    if (each.at == at) return each.for_job;
+    if (from.size < before && (!with.end || from.at < *with.end)) {
+      return Less{from.at, before, from.size, from.taken_for};
+    }
   }
   return std::nullopt;
 }
@@ -67,7 +63,8 @@ std::optional<Change> change_of(JobId id, const JobForecast& without, const JobF
     change.at = less->at;
     change.from = less->from;
     change.to = less->to;
-    if (less->to == 0) change.for_job = claimant_at(with, less->at);
+    change.for_job = less->taken_for.for_job;
+    change.others = less->taken_for.for_others.value_or(0);
     return change;
   }
   const bool is_lost = (without.end && !with.end) || (without.start && !with.start);

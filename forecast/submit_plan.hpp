@@ -19,7 +19,8 @@ struct SubmitPlan {
     std::optional<Instant> at;         // of preemption or shrinking: when it first has less
     int from = 0;                      // workers, there: without the submission,
     int to = 0;                        // and with it
-    std::optional<JobId> for_job;      // of preemption: that is to have the slots, where it is for one job
+    std::optional<JobId> for_job;      // the first in line of those that are to have the slots, where some are
+    int others = 0;                    // that share them with it
     std::optional<Duration> start_by;  // how much later it starts, if that is forecast either way; below 0 = sooner
     std::optional<Duration> end_by;    // likewise, ends
   };

@@ -30,8 +30,10 @@ Instant fixed_or(const std::optional<Instant>& fixed, Instant now) {
 
 ToldJob tell_job(Money spent, const JobForecast& made, const Forecast& of, const Calibration& calibration) {
   ToldJob told{.basis = made.basis, .start_basis = made.start_basis};
-  if (made.start)
+  if (made.start) {
     told.start = calibration.expect(Moment::kStart, made.start_basis, fixed_or(made.start_fixed, of.at), *made.start);
+    told.starts_after = made.starts_after;
+  }
   told.cost_low = told.cost = told.cost_high = made.cost;
   if (!made.end || made.basis == Basis::kUnknown) {
     const bool never_starts = !made.start && made.sizes.back().size == 0 && !made.end;

@@ -12,10 +12,11 @@
 namespace tidepool::forecast {
 
 struct ToldJob {
-  Basis basis = Basis::kUnknown;         // of its end
-  Basis start_basis = Basis::kDeclared;  // of its start
-  std::optional<Expected> start;         // of a job that waits or starts
-  std::optional<Expected> end;           // none: its length is not known, or not within the horizon
+  Basis basis = Basis::kUnknown;             // of its end
+  Basis start_basis = Basis::kDeclared;      // of its start
+  std::optional<Expected> start;             // of a job that waits or starts
+  std::optional<FreedBy> starts_after = {};  // with `start`
+  std::optional<Expected> end;               // none: its length is not known, or not within the horizon
   // Of a job without an end: not before that, as far as can be seen.
   std::optional<Instant> not_before;
   core::JobState outcome = core::JobState::kSucceeded;  // with `end`

@@ -76,6 +76,19 @@ std::string delay_in_words(const json& change, const char* field, const char* ve
   return std::string(verb) + " " + seconds_in_words(std::abs(*seconds)) + (*seconds > 0 ? " later" : " sooner");
 }
 
+// "job-5 and 1 more job": of a row in which `field` names a job, and another one how many share its slots; empty if
+// none is named.
+std::string claimants_in(const json& row, const std::string& field) {
+  const std::string claimant = text_at(row, "/" + field);
+  const double others = number_at(row, "/" + field + "_others").value_or(0);
+  return claimant.empty() || others < 1 ? claimant : claimant + " and " + count_of(others, "more job");
+}
+
+std::string shrunk_for(const json& change) {
+  const std::string claimants = claimants_in(change, "shrunk_for");
+  return claimants.empty() ? "" : ", as slots of it go to " + claimants;
+}
+
 std::string change_in_words(const json& change, const std::string& beside) {
   std::string words = text_at(change, "/job") + " (" + printable(text_at(change, "/name")) + ") ";
   const std::string effect = text_at(change, "/effect");
@@ -87,7 +100,7 @@ std::string change_in_words(const json& change, const std::string& beside) {
   }
   if (effect == "shrunk") {
     words += "would have " + whole(number_at(change, "/to").value_or(0)) + " in place of " +
-             count_of(number_at(change, "/from").value_or(0), "worker") + " from about " + when;
+             count_of(number_at(change, "/from").value_or(0), "worker") + " from about " + when + shrunk_for(change);
   }
   std::string delays = delay_in_words(change, "starts_later_s", "start");
   const std::string ends = delay_in_words(change, "ends_later_s", "end");
@@ -118,6 +131,29 @@ std::string looked_ahead(const json& forecast, const std::string& now) {
   constexpr double kDaySeconds = 86'400;
   const double seconds = static_cast<double>(*until - *made) * 1e-6;
   return seconds < 2 * kDaySeconds ? seconds_in_words(seconds) : count_of(std::round(seconds / kDaySeconds), "day");
+}
+
+// ", when job-7 ends": whose slots a job that waits is given, while that is still to come.
+std::string freed_in_words(const json& forecast, const std::string& now) {
+  const std::string job = text_at(forecast, "/starts_after/job");
+  if (job.empty() || has_passed(text_at(forecast, "/start/expected"), now)) return "";
+  const std::string how = text_at(forecast, "/starts_after/how");
+  if (how == "ends") return ", when " + job + " ends";
+  return ", when " + job + " gives up " + (how == "gives_up_some" ? "some of its slots" : "its slots");
+}
+
+// "; at about 15:10 UTC slots of it go to job-9, and it goes on with 2 workers": the next time that others take some.
+std::string taken_in_words(const json& forecast, std::string now) {
+  if (now.empty()) now = text_at(forecast, "/computed_at");
+  for (const json& from : list_at(forecast, "/sizes")) {
+    const std::string claimants = claimants_in(from, "taken_for");
+    const std::string at = text_at(from, "/at");
+    if (claimants.empty() || has_passed(at, now)) continue;
+    const double left = number_at(from, "/size").value_or(0);
+    return "; at about " + minute_of(at, now) + " UTC slots of it go to " + claimants +
+           (left == 0 ? ", and it waits again" : ", and it goes on with " + count_of(left, "worker"));
+  }
+  return "";
 }
 
 constexpr std::int64_t kOldUs = 60'000'000;
@@ -167,12 +203,14 @@ std::string forecast_in_words(const json& forecast, std::string now) {
   if (now.empty()) now = made_at;
   const bool starts = forecast.value("start", json()).is_object();
   const bool ends = forecast.value("end", json()).is_object();
+  const std::string freed = starts ? freed_in_words(forecast, now) : "";
   std::string words;
-  if (starts) words = "expected to start " + about(forecast.at("start"), now);
+  if (starts) words = "expected to start " + about(forecast.at("start"), now) + freed;
   if (ends) {
     const std::string outcome = text_at(forecast, "/outcome");
     const std::string what = outcome == "failed" ? "be ended at a limit" : "end";
-    words += (starts ? " and to " : "expected to ") + what + " " + about(forecast.at("end"), now);
+    words += (starts ? (freed.empty() ? " and to " : ", and to ") : "expected to ") + what + " " +
+             about(forecast.at("end"), now);
     const std::string basis = basis_in_words(text_at(forecast, "/end/basis"));
     return words + (basis.empty() ? "" : ", " + basis);
   }
@@ -194,7 +232,7 @@ std::string no_start_in_words(const json& forecast, const std::string& now) {
 
 std::string job_forecast_in_words(json forecast, const std::string& state, const std::string& now) {
   if (!forecast.is_object()) return "";
-  const std::string rests = rests_in_words(forecast, now);
+  const std::string rests = taken_in_words(forecast, now) + rests_in_words(forecast, now);
   if (std::string never = state == "pending" ? no_start_in_words(forecast, now) : ""; !never.empty())
     return never + rests;
   const bool has_started = state != "pending" && state != "suspending" && state != "suspended";

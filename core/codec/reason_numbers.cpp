@@ -178,6 +178,14 @@ bool any_kind(auto&& visit) {
   }
 }
 
+// A policy file's numbers are those that the reason itself does not have.
+template <class R>
+void leave_own_out(R& told) {
+  R::fields(std::as_const(told), [&](std::string_view own, const auto&, unsigned = reason::kPlain) {
+    std::erase_if(told.numbers, [&](const ReasonNumber& each) { return each.name == own; });
+  });
+}
+
 std::string_view word_for(const reason::Judgement& by) {
   Measure measure = Measure::kOwn;
   if (const auto* merit = std::get_if<reason::ByMerit>(&by)) measure = merit->measure;
@@ -279,9 +287,7 @@ Result<Reason> reason_from(std::string_view name, std::string_view word, const s
     }
     if constexpr (requires { told.numbers; }) {
       told.numbers = numbers;
-      R::fields(std::as_const(told), [&](std::string_view own, const auto&, unsigned = reason::kPlain) {
-        std::erase_if(told.numbers, [&](const ReasonNumber& each) { return each.name == own; });
-      });
+      leave_own_out(told);
     }
     found = std::move(told);
     return true;
@@ -305,7 +311,9 @@ Reason reason_of_policy(const std::string& word, const std::vector<ReasonNumber>
   if (auto spoken = reason_from(word, "", all); spoken && word != reason::PolicyWord::kTraits.name) {
     return *std::move(spoken);
   }
-  return reason::PolicyWord{.word = word, .numbers = numbers};
+  reason::PolicyWord own{.word = word, .numbers = numbers};
+  leave_own_out(own);
+  return own;
 }
 
 }  // namespace tidepool::core

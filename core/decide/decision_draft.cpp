@@ -10,6 +10,7 @@
 #include "core/state/budget_hold.hpp"
 #include "core/state/measured/type_records.hpp"
 #include "core/state/price_cap.hpp"
+#include "core/words/retelling.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -101,6 +102,19 @@ void DecisionDraft::carry_out(Intent intent, Reason reason) {
   if (resizes) resized_.insert(job_of(intent));
   note_leaving_workers(intent);
   decision_.plan.push_back({std::move(intent), std::move(reason)});
+}
+
+void DecisionDraft::tell_claimants(const std::map<JobId, reason::Claimants>& claimants) {
+  const auto tell = [&](JobId job, Reason& reason) {
+    if (const auto found = claimants.find(job); found != claimants.end()) {
+      reason = told_for(std::move(reason), found->second);
+    }
+  };
+  for (auto& [intent, reason] : decision_.plan) {
+    const bool shrinks = std::holds_alternative<ShrinkIntent>(intent) || std::holds_alternative<SwitchIntent>(intent);
+    if (shrinks) tell(job_of(intent), reason);
+  }
+  for (Verdict& verdict : decision_.verdicts) tell(verdict.job, verdict.reason);
 }
 
 void DecisionDraft::note_leaving_workers(const Intent& intent) {

@@ -25,6 +25,12 @@ struct Finding {
   Blocked blocked = {};
 };
 
+// A job and what its plan or its rule says of it.
+struct TargetedJob {
+  const Job* job;
+  const Target* target;
+};
+
 class DecisionDraft {
  public:
   DecisionDraft(const ClusterState& state, const EngineParts& parts, Instant now);
@@ -59,6 +65,8 @@ class DecisionDraft {
   void conclude(const Job& job, Intent intent, const Reason& reason, const Target* target = nullptr);
   // An intent that only carries out what has been concluded before.
   void carry_out(Intent intent, Reason reason);
+  // Says for which jobs those that this decision shrinks give up slots; by the job that does.
+  void tell_claimants(const std::map<JobId, reason::Claimants>& claimants);
   // Ends a worker, by the deadline of its node at the latest; a second stop of the same worker adds nothing.
   void stop(StopWorkerIntent intent, const Reason& reason);
   // The newest verdict on the job says the same already. The first one is always news.

@@ -31,12 +31,6 @@
 
 namespace tidepool::core {
 
-// A job and what its plan or its rule says of it.
-struct TargetedJob {
-  const Job* job;
-  const Target* target;
-};
-
 class Preemption {
  public:
   // `releasing` outlives it: every job of which releases_slots() holds.

@@ -576,6 +576,7 @@ IdSet<JobId> reconcile(DecisionDraft& draft, const OffPlan& to_reconcile) {
   for (const TargetedJob& entry : line) reconciler.allocate(entry);
   reconciler.keep_running();
   reconciler.record_pending_reasons();
+  tell_claimants(draft, line, to_reconcile.releasing);
   draft.set_queue_waits(reconciler.is_waited());
   IdSet<JobId> dealt_with;
   for (const TargetedJob& entry : line) dealt_with.insert(entry.job->id);

@@ -6,8 +6,11 @@
 
 #include "base/check.hpp"
 #include "core/decide/open_slots.hpp"
+#include "core/decide/size_planner.hpp"
+#include "core/decide/state_wait.hpp"
 #include "core/place/arrangement.hpp"
 #include "core/place/clearing.hpp"
+#include "core/place/slot_claims.hpp"
 #include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
 
@@ -22,7 +25,58 @@ std::optional<std::vector<std::string>> types_claimed_by(DecisionDraft& draft, c
   return std::vector<std::string>(slots.types().begin(), slots.types().end());
 }
 
+// What a job in line lacks of what the plan gives it, if slots are all that keeps it from having it.
+bool lacks_slots_alone(DecisionDraft& draft, const TargetedJob& entry) {
+  const Job& job = *entry.job;
+  const int size = entry.target->size;
+  if (size <= job.size() || draft.alters(job.id)) return false;
+  if (job.state() != JobState::kPending) return can_change(draft, job) && !growth_barred(draft, job, size);
+  return !waits_for_state(draft, job) && !draft.above_cap(job, job.spec.elastic.sizes.front());
+}
+
+std::vector<GivenSlots> given_slots(DecisionDraft& draft, const IdSet<JobId>& releasing) {
+  std::vector<GivenSlots> given{{.slots = std::max(0, static_cast<int>(draft.free_slots().free()))}};
+  IdSet<WorkerId> counted;
+  const auto give = [&](WorkerId id, JobId from) {
+    const Worker& worker = *draft.state().find_worker(id);
+    const bool comes = !worker.is_gone() && draft.state().find_node(worker.node)->takes_workers();
+    if (!comes || !counted.insert(id)) return;
+    given.push_back({.from = from, .node = worker.node, .slots = static_cast<int>(worker.slots.size())});
+  };
+  for (const JobId id : releasing) {
+    const Job& job = *draft.state().find_job(id);
+    for (const WorkerId worker : job.membership.workers) {
+      if (is_on_its_way_out(job, *draft.state().find_worker(worker))) give(worker, {});
+    }
+  }
+  for (const PlannedIntent& planned : draft.plan()) {
+    const auto* shrink = std::get_if<ShrinkIntent>(&planned.intent);
+    if (shrink == nullptr) continue;
+    for (const WorkerId worker : shrink->leaving_workers) give(worker, shrink->job);
+  }
+  for (const WorkerId worker : draft.leaving_workers()) give(worker, {});
+  return given;
+}
+
 }  // namespace
+
+void tell_claimants(DecisionDraft& draft, const std::vector<TargetedJob>& line, const IdSet<JobId>& releasing) {
+  const Plan& plan = draft.plan();
+  const bool shrinks = std::any_of(plan.begin(), plan.end(), [](const PlannedIntent& planned) {
+    return std::holds_alternative<ShrinkIntent>(planned.intent);
+  });
+  if (!shrinks) return;
+  std::vector<LackingJob> lacking;
+  for (const TargetedJob& entry : line) {
+    if (!lacks_slots_alone(draft, entry)) continue;
+    const Job& job = *entry.job;
+    const bool has_types = draft.free_slots().has_several_types();
+    lacking.push_back({.job = &job,
+                       .slots = (entry.target->size - job.size()) * job.spec.gpus_per_worker,
+                       .type = has_types ? bound_type(draft.state(), job) : std::nullopt});
+  }
+  if (!lacking.empty()) draft.tell_claimants(claimants_of(draft.state(), given_slots(draft, releasing), lacking));
+}
 
 SlotClaim claim_of(DecisionDraft& draft, const Job& job, int size) {
   return {.workers = size - job.size(), .slots_each = job.spec.gpus_per_worker, .types = types_claimed_by(draft, job)};

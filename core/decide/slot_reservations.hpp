@@ -29,6 +29,10 @@ struct SlotClaim {
 // Some of its workers are on their way out: their slots will be free without a further decision.
 [[nodiscard]] bool releases_slots(const ClusterState& state, const Job& job);
 
+// Says of the jobs that this decision has shrunk which jobs in line are to have their slots: those that lack nothing
+// else. Once all slots are handed out; `releasing` as below.
+void tell_claimants(DecisionDraft& draft, const std::vector<TargetedJob>& line, const IdSet<JobId>& releasing);
+
 class SlotReservations {
  public:
   // `releasing`: every job of which releases_slots() holds.

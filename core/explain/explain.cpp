@@ -26,6 +26,7 @@
 #include "core/state/reason_read.hpp"
 #include "core/state/state_move.hpp"
 #include "core/state/utc_time.hpp"
+#include "core/words/retelling.hpp"
 #include "core/words/unblock.hpp"
 #include "core/words/wording.hpp"
 
@@ -438,7 +439,11 @@ Explanation explain(const ClusterState& state, const Job& job) {
     const Target& target = job.planned->target;
     out.chosen = Alternative{target.size, target.score, target.reason};
     out.lost = target.lost;
-    if (same_kind(out.reason, target.reason)) out.reason = refreshed(state, job, target.reason);
+    if (same_kind(out.reason, target.reason)) {
+      const bool is_same = says_the_same(job.verdict.reason, target.reason);
+      const reason::Claimants claimants = is_same ? claimants_in(job.verdict.reason) : reason::Claimants{};
+      out.reason = told_for(refreshed(state, job, target.reason), claimants);
+    }
   }
   if (out.chosen) out.chosen->reason = refreshed(state, job, out.chosen->reason);
   name_first(state, job, out.reason);

@@ -11,6 +11,7 @@
 #include "core/state/node_constraints.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/state/utc_time.hpp"
+#include "core/words/retelling.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {
@@ -27,11 +28,26 @@ std::string list_of(const std::vector<std::string>& names) {
   return text;
 }
 
-// Of the victim's workers that have not ended.
+// Slots that the victim gives up for the job, as its newest reason says, and has not left yet: all of a job that was
+// preempted for it, some of one that goes on with fewer workers and not for others beside.
+int slots_given(const ClusterState& state, const Job& victim, const Job& job) {
+  const Reason& why = victim.verdict.reason;
+  const auto* preempted = reason_as<reason::Preempted>(why);
+  if (preempted != nullptr && preempted->for_job == job.id) return slots_in_use(state, victim);
+  if (claimants_in(why) != reason::Claimants{.for_job = job.id}) return 0;
+  std::size_t slots = 0;
+  for (const WorkerId id : victim.membership.workers) {
+    const Worker& worker = *state.find_worker(id);
+    if (is_on_its_way_out(victim, worker)) slots += worker.slots.size();
+  }
+  return static_cast<int>(slots);
+}
+
+// Of the victim's workers that leave and have not ended.
 void count_leaving(const ClusterState& state, const Job& victim, const Job& job, GivenUp& given) {
   for (const WorkerId id : victim.membership.workers) {
     const Worker& worker = *state.find_worker(id);
-    if (worker.is_gone()) continue;
+    if (!is_on_its_way_out(victim, worker)) continue;
     const Node& node = *state.find_node(worker.node);
     if (node.takes_workers() && may_run_on(job, node)) given.slots += static_cast<int>(worker.slots.size());
     if (worker.notice) given.by = given.by ? std::max(*given.by, worker.notice->by) : worker.notice->by;
@@ -106,11 +122,9 @@ std::optional<GivenUp> given_up_for(const ClusterState& state, const Job& job) {
   std::vector<std::string> names;
   int slots = 0;
   for (const auto& [id, other] : state.jobs) {
-    const auto* why = reason_as<reason::Preempted>(other->verdict.reason);
-    if (why == nullptr || why->for_job != job.id) continue;
-    const int held = slots_in_use(state, *other);
-    if (held == 0) continue;
-    slots += held;
+    const int given_up = slots_given(state, *other, job);
+    if (given_up == 0) continue;
+    slots += given_up;
     names.push_back(id.text());
     count_leaving(state, *other, job, given);
   }

@@ -9,7 +9,7 @@
 
 namespace tidepool::core {
 
-// What the jobs that were preempted for this one and have not left yet give up.
+// What the jobs that were preempted or shrunk for this one give up and have not left yet.
 struct GivenUp {
   std::string words;          // "job-1 and job-4 give up 4 slots for it"
   int slots = 0;              // where the job may run
@@ -18,7 +18,8 @@ struct GivenUp {
 // None: no job gives up slots for it.
 [[nodiscard]] std::optional<GivenUp> given_up_for(const ClusterState& state, const Job& job);
 
-// "job-1 and job-4 give up 4 slots for it": of jobs that were preempted for this one and have not left yet.
+// "job-1 and job-4 give up 4 slots for it": of jobs that were preempted or shrunk for this one, and of slots
+// that they have not left yet.
 [[nodiscard]] std::vector<std::string> victim_evidence(const ClusterState& state, const Job& job);
 
 // "job-2, of a lower priority, keeps 1 slot until 14:02:10 UTC, when its minimum run time ends", or its cooldown: of

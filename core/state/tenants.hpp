@@ -103,7 +103,7 @@ using TenantUses = std::map<std::string, TenantUse>;  // of leaves
 
 // What the newest plan found of a leaf, and what that plan rests on.
 struct TenantPlan {
-  int entitled = 0;  // slots that its jobs may have
+  int entitled = 0;  // slots that its jobs may have, and could use within `of_types`
   int wanted = 0;    // that they could use, as far as that is known
   // It has all that it could use, which is `wanted`. Else `wanted` may be more than its jobs would take.
   bool sated = false;

@@ -15,6 +15,12 @@ concept TellsSizes = requires(R& told) {
   told.to = 1;
 };
 
+template <class R>
+concept TellsClaimants = requires(R& told) {
+  told.for_job = std::optional<JobId>();
+  told.for_others = std::optional<int>();
+};
+
 // Reasons of a change that do not name its direction fit both.
 bool fits(ReasonCategory category, int from, int to) {
   switch (category) {
@@ -101,6 +107,27 @@ Reason reason_of_start(const Reason& wished, Reason of_start, int size) {
   told.from = 0;
   told.to = size;
   return told;
+}
+
+Reason told_for(Reason reason, const reason::Claimants& claimants) {
+  visit_reason(
+      [&]<class R>(R& told) {
+        if constexpr (TellsClaimants<R>) {
+          told.for_job = claimants.for_job;
+          told.for_others = claimants.for_others;
+        }
+      },
+      reason);
+  return reason;
+}
+
+reason::Claimants claimants_in(const Reason& reason) {
+  return visit_reason(
+      []<class R>(const R& told) -> reason::Claimants {
+        if constexpr (TellsClaimants<R>) return {.for_job = told.for_job, .for_others = told.for_others};
+        return {};
+      },
+      reason);
 }
 
 Reason in_workers(Reason reason, int slots_per_worker) {

@@ -17,6 +17,13 @@ namespace tidepool::core {
 // say.
 [[nodiscard]] Reason reason_of_start(const Reason& wished, Reason of_start, int size);
 
+// A job gives up slots and goes on: the jobs that are to have them are told, too, where the reason is one of a change
+// for others. One that says that the size itself did not pay, or that its user or an operator wanted it, stays as it
+// is.
+[[nodiscard]] Reason told_for(Reason reason, const reason::Claimants& claimants);
+// Those that it tells.
+[[nodiscard]] reason::Claimants claimants_in(const Reason& reason);
+
 // The reason with its sizes in workers instead of slots; numbers that are not finite become 0.
 [[nodiscard]] Reason in_workers(Reason reason, int slots_per_worker);
 // The same of a reason that is told of a job's way between two sizes: of a change that in whole workers is none,

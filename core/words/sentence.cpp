@@ -246,7 +246,8 @@ std::string text_of(const PolicyWord& why) {
   const std::string says = ": its policy says " + policy_words(why.word, why.numbers);
   if (why.from == 0) return (why.to == 0 ? std::string("waits") : "started with " + workers(why.to)) + says;
   if (why.from == why.to) return "keeps " + workers(why.to) + says;
-  return (why.to > why.from ? "growing " : "shrinking ") + grouped(why.from) + " -> " + grouped(why.to) + says;
+  return (why.to > why.from ? "growing " : "shrinking ") + grouped(why.from) + " -> " + grouped(why.to) +
+         for_claimants({.for_job = why.for_job, .for_others = why.for_others}) + says;
 }
 
 // --- why a size is held -------------------------------------------------------------------------
@@ -454,8 +455,9 @@ std::string text_of(const PriceGrow& why) {
   return growing(why) + (why.market.price > 0 ? ": no other job would gain more from the slots" : ": slots are free");
 }
 std::string text_of(const PriceShrink& why) {
-  return shrinking(why) + (why.market.worth < why.market.price ? ": other jobs gain more from the slots"
-                                                               : ": its share of the slots has become smaller");
+  return shrinking(why) + for_claimants(why) +
+         (why.market.worth < why.market.price ? ": other jobs gain more from the slots"
+                                              : ": its share of the slots has become smaller");
 }
 std::string text_of(const MeritGrow& why) {
   const std::string by = measure::clause(why.by, {.step = Step::kGrows});
@@ -463,13 +465,14 @@ std::string text_of(const MeritGrow& why) {
 }
 std::string text_of(const MeritShrink& why) {
   const std::string by = measure::clause(why.by, {.step = Step::kShrinks});
-  return shrinking(why) + (by.empty() ? ": by its policy's measure the larger size brought too little" : by);
+  return shrinking(why) + for_claimants(why) +
+         (by.empty() ? ": by its policy's measure the larger size brought too little" : by);
 }
 std::string text_of(const ResizedByUser& why) {
   return "going " + from_to(why) + ", as its user asked";
 }
 std::string text_of(const BackToSize& why) {
-  return "going " + from_to(why) + ": to the size that its policy gives it";
+  return "going " + from_to(why) + for_claimants(why) + ": to the size that its policy gives it";
 }
 
 // --- what becomes of a worker -------------------------------------------------------------------

@@ -76,6 +76,12 @@ std::string policy_words(const std::string& word, const std::vector<ReasonNumber
   return word + (told.empty() ? "" : " (" + told + ")");
 }
 
+std::string for_claimants(const reason::Claimants& claimants) {
+  if (!claimants.for_job) return "";
+  const int others = claimants.for_others.value_or(0);
+  return " for " + claimants.for_job->text() + (others > 0 ? " and " + counted(others, "more job") : "");
+}
+
 namespace {
 
 std::string fixed(double value, int decimals) {

@@ -91,14 +91,18 @@ struct GatherEvidence : Change {
 struct PriceGrow : ByPrice {
   static constexpr Traits kTraits{"PriceGrow", ReasonCategory::kGrowing};
 };
-struct PriceShrink : ByPrice {
+struct PriceShrink : ByPrice, Claimants {
   static constexpr Traits kTraits{"PriceShrink", ReasonCategory::kShrinking};
+  bool operator==(const PriceShrink&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { ByPrice::fields(self, at), Claimants::fields(self, at); }
 };
 struct MeritGrow : ByJudgement {
   static constexpr Traits kTraits{"MeritGrow", ReasonCategory::kGrowing};
 };
-struct MeritShrink : ByJudgement {
+struct MeritShrink : ByJudgement, Claimants {
   static constexpr Traits kTraits{"MeritShrink", ReasonCategory::kShrinking};
+  bool operator==(const MeritShrink&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { ByJudgement::fields(self, at), Claimants::fields(self, at); }
 };
 // The budget of its tenant, or of one above it, leaves it its smallest size.
 struct BudgetShrunk : Change, OfBudget {
@@ -110,8 +114,10 @@ struct ResizedByUser : Change {
   static constexpr Traits kTraits{"ResizedByUser", ReasonCategory::kResizing};
 };
 // To the size that the policy holds, after a loss or a cleared wish.
-struct BackToSize : Change {
+struct BackToSize : Change, Claimants {
   static constexpr Traits kTraits{"BackToSize", ReasonCategory::kResizing};
+  bool operator==(const BackToSize&) const = default;
+  static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at), Claimants::fields(self, at); }
 };
 
 }  // namespace tidepool::core::reason

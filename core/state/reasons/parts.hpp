@@ -177,6 +177,16 @@ struct Change {
     at("from", self.from, kSize), at("to", self.to, kIdentity | kSize);
   }
 };
+// Of a job that gives up slots and goes on: the first in line of the jobs that are to have them, and how many share
+// them with it.
+struct Claimants {
+  std::optional<JobId> for_job = {};  // none = no job in particular
+  std::optional<int> for_others = {};
+  bool operator==(const Claimants&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("for_job", self.for_job), at("for_others", self.for_others);
+  }
+};
 // Of a budget that is spent until its window ends.
 struct OfBudget {
   Money limit;

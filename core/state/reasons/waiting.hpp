@@ -310,9 +310,11 @@ struct PolicyWord {
   int to = 0;
   std::string word = {};  // letters and digits
   std::vector<ReasonNumber> numbers = {};
+  std::optional<JobId> for_job = {};  // as in Claimants
+  std::optional<int> for_others = {};
   static constexpr Traits kTraits{"PolicyWord", ReasonCategory::kPolicy};
   bool operator==(const PolicyWord&) const = default;
-  static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at); }
+  static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at), Claimants::fields(self, at); }
 };
 
 }  // namespace reason

@@ -17,13 +17,22 @@ json render_expected(const WallClock& clock, const std::optional<forecast::Expec
 
 }  // namespace
 
-json render_told(const WallClock& clock, const forecast::ToldJob& told, const forecast::Told& of) {
+json render_told(const WallClock& clock, const forecast::ToldJob& told, const forecast::Told& of,
+                 const JobNames& named) {
   json sizes = json::array();
   for (const forecast::SizeFrom& from : told.sizes) {
-    sizes.push_back({{"at", clock.text(from.at)}, {"size", from.size}});
+    json& row = sizes.emplace_back(json{{"at", clock.text(from.at)}, {"size", from.size}});
+    if (!from.taken_for.for_job) continue;
+    row["taken_for"] = named(*from.taken_for.for_job);
+    row["taken_for_others"] = from.taken_for.for_others.value_or(0);
+  }
+  json starts_after = nullptr;
+  if (told.starts_after) {
+    starts_after = {{"job", named(told.starts_after->job)}, {"how", to_text(told.starts_after->how)}};
   }
   return {
       {"start", render_expected(clock, told.start, told.start_basis)},
+      {"starts_after", std::move(starts_after)},
       {"end", render_expected(clock, told.end, told.basis)},
       {"basis", to_text(told.basis)},
       {"not_before", told.not_before ? json(clock.text(*told.not_before)) : json(nullptr)},
@@ -57,7 +66,9 @@ json render_forecast(const SeenBy& seen_by, JobId job) {
 
 json render_forecast(const SeenBy& seen_by, const core::Job& job, const core::Reason& why) {
   const forecast::ToldJob* told = forecast_of(seen_by, job, why);
-  return told == nullptr ? json(nullptr) : render_told(seen_by.seen.clock, *told, seen_by.forecasts->told);
+  if (told == nullptr) return nullptr;
+  return render_told(seen_by.seen.clock, *told, seen_by.forecasts->told,
+                     [&](JobId other) { return name_of(seen_by, other); });
 }
 
 }  // namespace tidepool::live::http

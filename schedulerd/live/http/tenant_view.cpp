@@ -91,6 +91,10 @@ std::shared_ptr<const core::Job> visible_job(const SeenBy& seen_by, JobId id) {
   return job != nullptr && seen_by.caller.sees(job->spec.tenant) ? job : nullptr;
 }
 
+std::string name_of(const SeenBy& seen_by, JobId id) {
+  return visible_job(seen_by, id) == nullptr ? std::string(kUnnamed) : id.text();
+}
+
 json without_foreign_jobs(json said, const SeenBy& seen_by) {
   if (!seen_by.caller.tenant.empty()) Unnaming(seen_by).apply(said);
   return said;

@@ -29,6 +29,9 @@ struct SeenBy {
 // The job if it exists, waiting, running or ended, and the caller may see it; else null.
 [[nodiscard]] std::shared_ptr<const core::Job> visible_job(const SeenBy& seen_by, JobId id);
 
+// Its id, or "a job of another tenant" where the caller may not see it.
+[[nodiscard]] std::string name_of(const SeenBy& seen_by, JobId id);
+
 // `said` without the identity of jobs that the caller may not see: an id inside a text becomes "a job of another
 // tenant", a number that is one is left out. What users have written themselves stays as it is: names, labels, job
 // files, the last words of a worker. A caller of no tenant gets `said` unchanged.

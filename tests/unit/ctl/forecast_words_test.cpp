@@ -14,15 +14,43 @@ using nlohmann::json;
 
 TEST_CASE("a forecast is told with its interval and with what it rests on") {
   const json plan = example("plan.json");
-  CHECK(
-      forecast_in_words(plan.at("forecast")) ==
-      "expected to start at about 22:10 UTC (between 22:04 and 22:21) and to end at about 23:40 UTC (between 23:20 and "
-      "2026-11-21 00:25), by what jobs like it took");
+  CHECK(forecast_in_words(plan.at("forecast")) ==
+        "expected to start at about 22:10 UTC (between 22:04 and 22:21), when job-3 gives up some of its slots, and to "
+        "end "
+        "at about 23:40 UTC (between 23:20 and 2026-11-21 00:25), by what jobs like it took");
   CHECK(forecast_cell(plan.at("forecast"), "") == "starts 22:10");
   const json job = example("job.json");
   CHECK(forecast_in_words(job.at("forecast")) ==
         "expected to end at about 22:10 UTC (between 22:05 and 22:21), by the work that it declares");
   CHECK(forecast_cell(job.at("forecast"), "") == "ends 22:10");
+}
+
+TEST_CASE("a forecast says whose slots a job waits for, until the time has come") {
+  json forecast = example("plan.json").at("forecast");
+  forecast["end"] = nullptr;
+  const auto says = [&](const json& after, const char* now = "") {
+    forecast["starts_after"] = after;
+    return job_forecast_in_words(forecast, "pending", now);
+  };
+  const std::string start = "expected to start at about 22:10 UTC (between 22:04 and 22:21)";
+  CHECK(says({{"job", "job-7"}, {"how", "ends"}}) == start + ", when job-7 ends; its end is unknown");
+  CHECK(says({{"job", "a job of another tenant"}, {"how", "gives_up_all"}}) ==
+        start + ", when a job of another tenant gives up its slots; its end is unknown");
+  CHECK(says(nullptr) == start + "; its end is unknown");
+  CHECK(says({{"job", "job-7"}, {"how", "ends"}}, "2026-11-20T22:15:00Z").find("job-7") == std::string::npos);
+}
+
+TEST_CASE("a forecast says for which jobs others will take slots of one that runs") {
+  json forecast = example("job.json").at("forecast");
+  forecast["sizes"] = {{{"at", "2026-11-20T21:53:24Z"}, {"size", 4}},
+                       {{"at", "2026-11-20T22:00:00Z"}, {"size", 2}, {"taken_for", "job-9"}, {"taken_for_others", 1}},
+                       {{"at", "2026-11-20T22:05:00Z"}, {"size", 0}, {"taken_for", "job-8"}, {"taken_for_others", 0}}};
+  const auto says = [&](const char* now) { return job_forecast_in_words(forecast, "running", now); };
+  CHECK(says("").find("; at about 22:00 UTC slots of it go to job-9 and 1 more job, and it goes on with 2 workers") !=
+        std::string::npos);
+  CHECK(says("2026-11-20T22:01:00Z").find("; at about 22:05 UTC slots of it go to job-8, and it waits again") !=
+        std::string::npos);
+  CHECK(says("2026-11-20T22:06:00Z").find("slots of it go") == std::string::npos);
 }
 
 TEST_CASE("what is not known is not told") {
@@ -132,14 +160,15 @@ TEST_CASE("a list has a column of forecasts if there are any, and the pages a li
 }
 
 TEST_CASE("a plan says what it brings and what it does to other jobs") {
-  const std::string page = plan_page(example("plan.json"), "job.yaml", {.width = 120});
-  for (const char* said :
-       {"charlm-demo, submitted now: expected to start at about 22:10",
-        "cost: about 5.4000 USD (between 4.6000 and 8.1000 USD)",
-        "- job-3 (resnet) would have 2 in place of 4 workers from about 22:10 UTC, and end 21m 1s later",
-        "- job-7 (sweep-2) would start 7m 0s later and end 7m 0s later",
-        "- 1 job of other tenants would be moved or delayed",
-        "nothing was stored; to submit it: schedctl submit job.yaml\n"}) {
+  const std::string page = plan_page(example("plan.json"), "job.yaml", {.width = 160});
+  for (const char* said : {"charlm-demo, submitted now: expected to start at about 22:10",
+                           "cost: about 5.4000 USD (between 4.6000 and 8.1000 USD)",
+                           "- job-3 (resnet) would have 2 in place of 4 workers from about 22:10 UTC, as slots of it "
+                           "go to the planned job, "
+                           "and end 21m 1s later",
+                           "- job-7 (sweep-2) would start 7m 0s later and end 7m 0s later",
+                           "- 1 job of other tenants would be moved or delayed",
+                           "nothing was stored; to submit it: schedctl submit job.yaml\n"}) {
     INFO(page << "\nlacks: " << said);
     CHECK(page.find(said) != std::string::npos);
   }
@@ -170,6 +199,21 @@ TEST_CASE("a plan says for which job another gives up its workers, where one is 
     change["preempted_for"] = claimant;
     CHECK(says(("job-3 (resnet) would give up its 4 workers for " + claimant + " at about 22:10 UTC").c_str()));
   }
+}
+
+TEST_CASE("a plan says which jobs are to have the slots of one that goes on with fewer workers") {
+  json plan = example("plan.json");
+  json& change = plan["changes"][0];
+  const auto says = [&](const std::string& words) {
+    return plan_page(plan, "-", {.width = 200}).find("4 workers from about 22:10 UTC" + words + ", and end") !=
+           std::string::npos;
+  };
+  change["shrunk_for"] = "job-5";
+  CHECK(says(", as slots of it go to job-5"));
+  change["shrunk_for_others"] = 2;
+  CHECK(says(", as slots of it go to job-5 and 2 more jobs"));
+  change["shrunk_for"] = nullptr;
+  CHECK(says(""));
 }
 
 TEST_CASE("a dry run of a job that cannot start says so, and not that it waits for that") {

@@ -144,11 +144,12 @@ TEST_CASE("what is told of a job's cost is never less than what it holds has cos
 
 TEST_CASE("a job that waits starts when the one before it ends, and is taken to be as fast as that one") {
   Scene scene("fifo", 2);
-  scene.run(Scene::job(2, 1'000), 100);
+  const JobId before = scene.run(Scene::job(2, 1'000), 100);
   const JobId next = scene.submit(Scene::job(2, 500));
   const auto made = scene.forecast();
   const auto& told = made.jobs.at(next);
   CHECK(told.waits);
+  CHECK(told.starts_after == forecast::FreedBy{before, forecast::FreedBy::How::kEnds});
   CHECK(told.basis == Basis::kKin);
   CHECK(told.start_basis == Basis::kDeclared);
   CHECK(seconds_from(scene.now(), told.start) == Approx(902).margin(2));

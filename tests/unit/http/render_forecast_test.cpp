@@ -1,9 +1,14 @@
 // Forecasts as the API shows them.
+#include <tuple>
+
 #include <catch2/catch.hpp>
 
+#include "core/facts/event_data.hpp"
+#include "core/words/retelling.hpp"
 #include "forecast/told.hpp"
 #include "schedulerd/live/http/forecasts/plan_words.hpp"
 #include "schedulerd/live/http/render.hpp"
+#include "schedulerd/live/http/tenant_view.hpp"
 #include "tests/support/no_history.hpp"
 
 namespace tidepool::live::http {
@@ -41,7 +46,7 @@ TEST_CASE("a job that its user has suspended has no forecast, not even the one m
   CHECK(forecast().is_null());
 }
 
-TEST_CASE("a plan names the job for which another is preempted to those who may see that job") {
+TEST_CASE("a plan names the job for which another is preempted or shrunk to those who may see that job") {
   test::NoHistory past;
   auto seen = std::make_shared<Published>();
   const std::pair<int, const char*> owners[] = {{7, "vision"}, {8, "vision"}, {9, "speech"}};
@@ -55,15 +60,46 @@ TEST_CASE("a plan names the job for which another is preempted to those who may 
   planned.plan.job = JobId(8);
   planned.plan.told.jobs[JobId(8)].start = around(5);
   planned.plan.changes.push_back({.job = JobId(7), .effect = forecast::SubmitPlan::Effect::kPreempted});
-  const auto named = [&](std::optional<JobId> claimant, const Caller& caller) {
-    planned.plan.changes.front().for_job = claimant;
-    return render_plan(planned, {*seen, caller, past}, "USD").at("changes").at(0).at("preempted_for");
-  };
   const Caller of_vision{.tenant = "vision"};
-  CHECK(named(JobId(9), Caller()) == "job-9");
-  CHECK(named(JobId(9), of_vision) == "a job of another tenant");
-  CHECK(named(JobId(8), of_vision) == "the planned job");
-  CHECK(named(std::nullopt, of_vision).is_null());
+  using Effect = forecast::SubmitPlan::Effect;
+  for (const auto& [effect, field, other] : {std::tuple(Effect::kPreempted, "preempted_for", "shrunk_for"),
+                                             std::tuple(Effect::kShrunk, "shrunk_for", "preempted_for")}) {
+    forecast::SubmitPlan::Change& change = planned.plan.changes.front();
+    change.effect = effect;
+    const auto named = [&](std::optional<JobId> claimant, const Caller& caller) {
+      change.for_job = claimant;
+      const json told = render_plan(planned, {*seen, caller, past}, "USD").at("changes").at(0);
+      CHECK(told.at(other).is_null());
+      return told.at(field);
+    };
+    CHECK(named(JobId(9), Caller()) == "job-9");
+    CHECK(named(JobId(9), of_vision) == "a job of another tenant");
+    CHECK(named(JobId(8), of_vision) == "the planned job");
+    CHECK(named(std::nullopt, of_vision).is_null());
+  }
+  planned.plan.changes.front().others = 2;
+  const json told = render_plan(planned, {*seen, of_vision, past}, "USD");
+  CHECK(told.at("changes").at(0).at("shrunk_for_others") == 2);
+}
+
+TEST_CASE("the reason of a shrink names the job that it is for to those who may see that job") {
+  test::NoHistory past;
+  Published seen;
+  core::Job job;
+  job.id = JobId(9);
+  job.spec.tenant = "speech";
+  seen.state.jobs[job.id] = std::make_shared<const core::Job>(job);
+  const json reason = core::reason_data(
+      core::told_for(core::reason::BackToSize{{.from = 4, .to = 2}}, {.for_job = JobId(9), .for_others = 1}));
+  const Caller of_vision{.tenant = "vision"};
+  const Caller of_speech{.tenant = "speech"};
+  CHECK(without_foreign_jobs(reason, {seen, of_speech, past}) == reason);
+  CHECK(reason.at("text") == "going 4 -> 2 for job-9 and 1 more job: to the size that its policy gives it");
+  const json told = without_foreign_jobs(reason, {seen, of_vision, past});
+  CHECK(told.at("text") ==
+        "going 4 -> 2 for a job of another tenant and 1 more job: to the size that its policy gives it");
+  CHECK_FALSE(told.at("numbers").contains("for_job"));
+  CHECK(told.at("numbers").at("for_others") == 1);
 }
 
 // One job and a forecast of it, as an admin sees both.
@@ -145,13 +181,44 @@ TEST_CASE("a deadline that is missed for all that was looked ahead is told witho
         "about 1970-01-01 01:30 UTC");
 }
 
+TEST_CASE("a forecast names other jobs to those who may see them") {
+  test::NoHistory past;
+  auto seen = std::make_shared<Published>();
+  const auto picture = std::make_shared<ForecastPicture>();
+  const std::pair<int, const char*> owners[] = {{7, "vision"}, {8, "vision"}, {9, "speech"}};
+  for (const auto& [id, tenant] : owners) {
+    auto job = std::make_shared<core::Job>();
+    job->id = JobId(static_cast<std::uint64_t>(id));
+    job->spec.tenant = tenant;
+    seen->state.jobs[job->id] = std::move(job);
+  }
+  forecast::ToldJob& told = picture->told.jobs[JobId(7)];
+  told.start = around(10);
+  told.starts_after = {JobId(9), forecast::FreedBy::How::kEnds};
+  told.sizes = {{minute(0), 0}, {minute(10), 4}, {minute(20), 2, {.for_job = JobId(9), .for_others = 1}}};
+  const auto forecast = [&](const Caller& caller) { return render_forecast({*seen, caller, past, picture}, JobId(7)); };
+  const json all = forecast(Caller());
+  CHECK(all.at("starts_after") == json({{"job", "job-9"}, {"how", "ends"}}));
+  CHECK(all.at("sizes").at(2).at("taken_for") == "job-9");
+  CHECK(all.at("sizes").at(2).at("taken_for_others") == 1);
+  CHECK_FALSE(all.at("sizes").at(1).contains("taken_for"));
+  const json own = forecast({.tenant = "vision"});
+  CHECK(own.at("starts_after") == json({{"job", "a job of another tenant"}, {"how", "ends"}}));
+  CHECK(own.at("sizes").at(2).at("taken_for") == "a job of another tenant");
+  told.starts_after = {JobId(8), forecast::FreedBy::How::kGivesUpSome};
+  CHECK(forecast({.tenant = "vision"}).at("starts_after") == json({{"job", "job-8"}, {"how", "gives_up_some"}}));
+  told.starts_after.reset();
+  CHECK(forecast(Caller()).at("starts_after").is_null());
+}
+
 TEST_CASE("the policy file that decides and was not asked is named") {
   forecast::ToldJob told;
   told.sizes = {{minute(0), 0}};
   forecast::Told of;
-  CHECK(render_told({}, told, of).at("unasked_policy").is_null());
+  const JobNames unnamed = [](JobId) { return std::string(); };
+  CHECK(render_told({}, told, of, unnamed).at("unasked_policy").is_null());
   of.unasked_policy = "capped@0123456789ab";
-  CHECK(render_told({}, told, of).at("unasked_policy") == "capped@0123456789ab");
+  CHECK(render_told({}, told, of, unnamed).at("unasked_policy") == "capped@0123456789ab");
 }
 
 }  // namespace

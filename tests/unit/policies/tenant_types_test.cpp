@@ -230,6 +230,30 @@ TEST_CASE("a job that lists several types leaves the one of them that another te
   CHECK(pool.held_of("speech", "cpu") == (jobs == 1 ? 4 : claimed));
 }
 
+TEST_CASE(
+    "a job on a type of which its tenant has no part counts for nothing in what that is entitled to until it has "
+    "left") {
+  TypedPool pool({guaranteed("vision", 4, 4), {.name = "speech"}, {.name = "guests"}}, 4, "las");
+  pool.node_of("third", 1);  // else that of speech would take any
+  const JobId guest = pool.running(TypedPool::typed("guests", 4, {"cpu"}));
+  (void)pool.running(TypedPool::typed("speech", 4, {"new", "cpu"}));
+  REQUIRE(pool.held_of("speech", "new") == 4);
+  pool.end(guest);
+  CHECK(pool.plan("speech").entitled == 4);
+  (void)pool.submit(TypedPool::typed("vision", 4));
+  pool.story.decide();
+  CHECK(pool.held_of("speech", "new") == 4);
+  CHECK(pool.entitled_to("speech") == 0);
+  CHECK(pool.plan("speech").entitled == 0);
+  CHECK(pool.plan("speech").wanted_in_all() == 4);
+  for (const int seconds : {60, 600}) {
+    pool.story.pass(Duration::seconds(seconds));
+    pool.settle_all();
+  }
+  REQUIRE(pool.held_of("speech", "cpu") == 4);
+  CHECK(pool.plan("speech").entitled == 4);
+}
+
 TEST_CASE("jobs that list several types stay on the one that their own tenant is guaranteed") {
   TypedPool pool({guaranteed("vision", 4, 2), guaranteed("speech", 2, 2), {.name = "guests"}}, 4, "las");
   pool.node_of("third", 1);

@@ -1,6 +1,6 @@
 import type { ExpectedTime, Forecast } from "~/api/types";
 import { withForecasts } from "~/state/reduce_forecasts";
-import { forecastLine, forecastTitle, noEndText, observedText, unaskedText, whenExpected } from "~/text/forecast_text";
+import { forecastLine, forecastTitle, noEndText, observedText, startsAfterText, takenText, unaskedText, whenExpected } from "~/text/forecast_text";
 import { job, listed } from "./samples";
 
 process.env.TZ = "UTC";
@@ -8,7 +8,8 @@ const now = Date.parse("2026-11-20T12:00:00Z");
 const at = (seconds: number) => new Date(now + seconds * 1000).toISOString();
 const expected = (early: number, middle: number, late: number): ExpectedTime => ({ early: at(early), expected: at(middle), late: at(late), basis: "declared" });
 const forecast = (more: Partial<Forecast> = {}): Forecast => ({
-  start: null, end: null, basis: "declared", not_before: null, outcome: "succeeded", cost: { low: "1", expected: "2", high: "3" }, unasked_policy: null, computed_at: at(-5), ...more,
+  start: null, starts_after: null, end: null, basis: "declared", not_before: null, outcome: "succeeded", sizes: [],
+  cost: { low: "1", expected: "2", high: "3" }, unasked_policy: null, computed_at: at(-5), ...more,
 });
 const line = (state: "pending" | "running" | "succeeded", more: Partial<Forecast> | null) =>
   forecastLine({ state, forecast: more && forecast(more) }, now);
@@ -75,4 +76,23 @@ test("the newest forecasts reach the jobs they are of, and one of another job is
 test("a forecast says which policy file was not asked for it", () => {
   expect(unaskedText(forecast())).toBeNull();
   expect(unaskedText(forecast({ unasked_policy: "capped@0123456789ab" }))).toBe("The policy file capped@0123456789ab, which decides, was not asked for this forecast.");
+});
+
+test("a job that waits for another one's slots says whose, until the time has come", () => {
+  const says = (how: "ends" | "gives_up_all" | "gives_up_some", state: "pending" | "running" = "pending", start = expected(480, 720, 1500)) =>
+    startsAfterText({ state, forecast: forecast({ start, starts_after: { job: "job-7", how } }) }, now);
+  expect(says("ends")).toBe("It starts when job-7 ends.");
+  expect(says("gives_up_all")).toBe("It starts when job-7 gives up its slots.");
+  expect(says("gives_up_some")).toBe("It starts when job-7 gives up some of its slots.");
+  expect(says("ends", "running")).toBeNull();
+  expect(says("ends", "pending", expected(-60, -10, 90))).toBeNull();
+  expect(startsAfterText({ state: "pending", forecast: forecast({ start: expected(480, 720, 1500) }) }, now)).toBeNull();
+});
+
+test("a job whose slots others are going to have says whose and when", () => {
+  const sizes = [{ at: at(-5), size: 4 }, { at: at(600), size: 2, taken_for: "job-9", taken_for_others: 1 }, { at: at(1200), size: 0, taken_for: "a job of another tenant", taken_for_others: 0 }];
+  expect(takenText(forecast({ sizes }), now)).toBe("At about 12:10 slots of it go to job-9 and 1 more job, and it goes on with 2 workers.");
+  expect(takenText(forecast({ sizes }), now + 700_000)).toBe("At about 12:20 slots of it go to a job of another tenant, and it waits again.");
+  expect(takenText(forecast({ sizes }), now + 1_300_000)).toBeNull();
+  expect(takenText(forecast(), now)).toBeNull();
 });

@@ -57,7 +57,9 @@ test("the jobs that it affects are counted by effect, and those of other tenants
 test("each touched job is told in a sentence", () => {
   const [shrunk, later] = plan().changes as [PlanChange, PlanChange];
   const now = Date.parse(made);
-  expect(changeText(shrunk, now)).toBe("has 2 in place of 4 workers from about 22:10");
+  expect(changeText(shrunk, now)).toBe("has 2 in place of 4 workers from about 22:10, as slots of it go to the planned job");
+  expect(changeText({ ...shrunk, shrunk_for: "job-4", shrunk_for_others: 2 }, now)).toBe("has 2 in place of 4 workers from about 22:10, as slots of it go to job-4 and 2 more jobs");
+  expect(changeText({ ...shrunk, shrunk_for: null }, now)).toBe("has 2 in place of 4 workers from about 22:10");
   expect(changeText({ ...shrunk, effect: "preempted", preempted_for: "job-4", to: 0, from: 1 }, now)).toBe("gives up its 1 worker for job-4 at about 22:10, with its state saved, and waits again");
   expect(changeText({ ...shrunk, effect: "preempted", to: 0, from: 1 }, now)).toBe("gives up its 1 worker at about 22:10, with its state saved, and waits again");
   expect(changeText(later, now)).toBe("waits longer for its start");

@@ -12,6 +12,8 @@ export interface PlanChange {
   from: number | null;
   to: number | null;
   preempted_for: string | null; // an id, "the planned job" or "a job of another tenant"
+  shrunk_for: string | null; // likewise, the first in line of those that are to have some of its slots
+  shrunk_for_others: number; // jobs that share these with it
   starts_later_s: number | null; // below 0 it starts sooner
   ends_later_s: number | null;
 }

@@ -62,12 +62,14 @@ export interface ExpectedTime {
 
 export interface Forecast {
   start: ExpectedTime | null;
+  starts_after: { job: string; how: "ends" | "gives_up_all" | "gives_up_some" } | null; // whose slots it is given at its start
   end: ExpectedTime | null;
   basis: ForecastBasis;
   not_before: string | null;
   outcome: string | null;
   cost: { low: string; expected: string; high: string };
-  sizes: { at: string; size: number }[]; // workers from when on, the first sixteen
+  // Workers from when on, the first sixteen; taken_for: the first of the jobs that are to have the slots that it gives up.
+  sizes: { at: string; size: number; taken_for?: string; taken_for_others?: number }[];
   unasked_policy: string | null; // the policy file that decides and was not asked
   computed_at: string;
 }

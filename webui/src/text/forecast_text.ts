@@ -66,6 +66,25 @@ export function startOf(job: Pick<Job, "state" | "forecast">): ExpectedTime | nu
   return job.state === "running" || job.state === "resizing" ? null : job.forecast?.start ?? null;
 }
 
+// "It starts when job-7 ends."; null: it waits for no job's slots, or has started since.
+export function startsAfterText(job: Pick<Job, "state" | "forecast">, now: number): string | null {
+  const start = startOf(job);
+  const after = job.forecast?.starts_after;
+  if (!start || !after || Date.parse(start.expected) <= now) return null;
+  if (after.how === "ends") return `It starts when ${after.job} ends.`;
+  return `It starts when ${after.job} gives up ${after.how === "gives_up_some" ? "some of its slots" : "its slots"}.`;
+}
+
+// "At about 15:10 slots of it go to job-9 and 1 more job.": the next time that others take some; null: as far as can be seen none do.
+export function takenText(forecast: Forecast, now: number): string | null {
+  const next = forecast.sizes.find(({ at, taken_for }) => taken_for !== undefined && Date.parse(at) > now);
+  if (next === undefined) return null;
+  const others = next.taken_for_others ?? 0;
+  const more = others > 0 ? ` and ${count(others)} more ${others === 1 ? "job" : "jobs"}` : "";
+  const then = next.size === 0 ? "it waits again" : `it goes on with ${count(next.size)} ${next.size === 1 ? "worker" : "workers"}`;
+  return `At about ${moment(Date.parse(next.at), now)} slots of it go to ${next.taken_for}${more}, and ${then}.`;
+}
+
 // The one line of a job in a list; null: nothing to say.
 export function forecastLine(job: Pick<Job, "state" | "forecast">, now: number): string | null {
   const forecast = job.forecast;

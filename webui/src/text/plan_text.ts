@@ -95,11 +95,17 @@ const kEffects: Record<PlanEffect, string> = { preempted: "preempted", shrunk: "
 
 export function effectText(effect: PlanEffect): string { return kEffects[effect] ?? effect; }
 
+// ", as slots of it go to job-5 and 1 more job"
+function shrunkFor({ shrunk_for, shrunk_for_others }: PlanChange): string {
+  if (shrunk_for === null) return "";
+  return `, as slots of it go to ${shrunk_for}${shrunk_for_others > 0 ? ` and ${count(shrunk_for_others)} more ${shrunk_for_others === 1 ? "job" : "jobs"}` : ""}`;
+}
+
 // "gives up its 4 workers at about 22:10", "has 2 in place of 4 workers from about 22:10"
 export function changeText(change: PlanChange, now: number): string {
   const when = change.at === null ? "" : moment(Date.parse(change.at), now);
   if (change.effect === "preempted") return `gives up its ${workers(change.from)}${change.preempted_for === null ? "" : ` for ${change.preempted_for}`} at about ${when}, with its state saved, and waits again`;
-  if (change.effect === "shrunk") return `has ${count(change.to)} in place of ${workers(change.from)} from about ${when}`;
+  if (change.effect === "shrunk") return `has ${count(change.to)} in place of ${workers(change.from)} from about ${when}${shrunkFor(change)}`;
   if (change.starts_later_s === null && change.ends_later_s === null) return "no longer has a time that can be told";
   if (change.effect === "sooner") return "gains by it";
   return delayText(change.starts_later_s) === null ? "runs on, and ends later" : "waits longer for its start";

@@ -16,21 +16,22 @@ json seconds_or_null(const std::optional<Duration>& time) {
 }
 
 // Of a job that the caller may see; the claimant may be one that it may not.
-json claimant_of(const Change& change, JobId planned, const SeenBy& seen_by) {
-  if (!change.for_job) return nullptr;
-  if (*change.for_job == planned) return "the planned job";
-  return visible_job(seen_by, *change.for_job) == nullptr ? "a job of another tenant" : change.for_job->text();
+json claimant_of(const Change& change, const JobNames& named) {
+  return change.for_job ? json(named(*change.for_job)) : json(nullptr);
 }
 
-json render_change(const Change& change, const core::Job& job, JobId planned, const SeenBy& seen_by) {
-  const Published& seen = seen_by.seen;
+json render_change(const Change& change, const core::Job& job, const Published& seen, const JobNames& named) {
+  using Effect = forecast::SubmitPlan::Effect;
+  const json claimant = claimant_of(change, named);
   return {{"job", job.id.text()},
           {"name", job.spec.name},
           {"effect", to_text(change.effect)},
           {"at", instant_or_null(seen, change.at)},
           {"from", change.at ? json(change.from) : json(nullptr)},
           {"to", change.at ? json(change.to) : json(nullptr)},
-          {"preempted_for", claimant_of(change, planned, seen_by)},
+          {"preempted_for", change.effect == Effect::kPreempted ? claimant : json(nullptr)},
+          {"shrunk_for", change.effect == Effect::kShrunk ? claimant : json(nullptr)},
+          {"shrunk_for_others", change.others},
           {"starts_later_s", seconds_or_null(change.start_by)},
           {"ends_later_s", seconds_or_null(change.end_by)}};
 }
@@ -71,6 +72,9 @@ std::string summary_of(const PlannedSubmit& planned, const Published& seen) {
 
 json render_plan(const PlannedSubmit& planned, const SeenBy& seen_by, const std::string& currency) {
   const Published& seen = seen_by.seen;
+  const JobNames named = [&](JobId id) {
+    return id == planned.plan.job ? std::string("the planned job") : name_of(seen_by, id);
+  };
   json changes = json::array();
   int hidden = 0;
   for (const Change& change : planned.plan.changes) {
@@ -78,13 +82,13 @@ json render_plan(const PlannedSubmit& planned, const SeenBy& seen_by, const std:
     if (job == nullptr) {
       ++hidden;
     } else {
-      changes.push_back(render_change(change, *job, planned.plan.job, seen_by));
+      changes.push_back(render_change(change, *job, seen, named));
     }
   }
   const core::Job& job = *seen.state.find_job(planned.plan.job);
   return {{"name", job.spec.name},
           {"tenant", job.spec.tenant},
-          {"forecast", render_told(seen.clock, planned.plan.told.jobs.at(planned.plan.job), planned.plan.told)},
+          {"forecast", render_told(seen.clock, planned.plan.told.jobs.at(planned.plan.job), planned.plan.told, named)},
           {"currency", currency},
           {"policy", planned.plan.told.policy},
           {"until", seen.clock.text(planned.plan.told.until)},
