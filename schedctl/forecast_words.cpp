@@ -35,8 +35,20 @@ std::string minute_of(const std::string& timestamp, const std::string& beside) {
   return part_of(timestamp, beside, kMinute);
 }
 
+// Without sizes that last less than a second, such as none before a start at once.
+json lasting(const json& sizes, const std::string& beside) {
+  json kept = json::array();
+  const auto second_of = [&](const json& from) { return part_of(text_at(from, "/at"), beside, kSecond); };
+  for (const json& from : sizes) {
+    if (!kept.empty() && second_of(kept.back()) == second_of(from)) kept.erase(kept.size() - 1);
+    kept.push_back(from);
+  }
+  return kept;
+}
+
 // To the second where two of the moments fall into one minute.
-std::string sizes_text(const json& sizes, const std::string& beside, const Style& style) {
+std::string sizes_text(const json& all, const std::string& beside, const Style& style) {
+  const json sizes = lasting(all, beside);
   const auto minute_at = [&](const json& from) { return minute_of(text_at(from, "/at"), beside); };
   const auto alike = [&](const json& a, const json& b) { return minute_at(a) == minute_at(b); };
   const bool to_the_minute = std::adjacent_find(sizes.begin(), sizes.end(), alike) == sizes.end();

@@ -335,15 +335,16 @@ void add_policy(CLI::App& command, Asked& asked) {
 void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
   CLI::App& group = *app.get_subcommand("policy");
   auto asked = std::make_shared<Asked>();
-  add_policy(*add(group, chosen, "activate", "Run a policy's tests at the daemon, and have it decide", asked, activate),
+  add_policy(*add(group, chosen, "activate", "Make a policy decide, once its tests have passed at the daemon", asked,
+                  activate),
              *asked);
   asked = std::make_shared<Asked>();
-  add(group, chosen, "rollback", "Have the version before the active one decide again", asked, roll_back)
+  add(group, chosen, "rollback", "Return to the policy that decided before", asked, roll_back)
       ->add_option("policy", asked->policy, "the active policy's name, to be sure which one is meant")
       ->check(not_empty());
   asked = std::make_shared<Asked>();
   CLI::App* shadowed =
-      add(group, chosen, "shadow", "Ask a policy beside the active one, without effect", asked, shadow);
+      add(group, chosen, "shadow", "Run a policy beside the active one, without effect", asked, shadow);
   add_policy(*shadowed, *asked);
   CLI::Option* report = shadowed->add_flag("--report", asked->report, "show how it has differed so far");
   CLI::Option* stop = shadowed->add_flag("--stop", asked->stop, "ask it no more")->excludes(report);
@@ -352,12 +353,13 @@ void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
   }
   asked = std::make_shared<Asked>();
   CLI::App* compared =
-      add(group, chosen, "diff", "What a policy would have answered in the daemon's recorded rounds", asked, diff);
+      add(group, chosen, "diff", "Compare what a policy would have decided with the daemon's recorded decisions", asked,
+          diff);
   add_policy(*compared, *asked);
   compared->add_option("--since", asked->since, "how far back, such as 7d")->capture_default_str();
   compared->add_option("--rounds", asked->rounds, "compare so many at most, evenly thinned")->capture_default_str();
   asked = std::make_shared<Asked>();
-  add(group, chosen, "store", "Send a policy to the daemon and run its tests there", asked, store)
+  add(group, chosen, "store", "Store a policy at the daemon and run its tests there", asked, store)
       ->add_option("policy", asked->policy, "a .lua file, a .so library or a folder")
       ->required();
   asked = std::make_shared<Asked>();
@@ -366,7 +368,7 @@ void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
       ->add_option("policy", asked->policy, "its name")
       ->required();
   asked = std::make_shared<Asked>();
-  add(group, chosen, "status", "Which policy decides, and what a rollback goes back to", asked,
+  add(group, chosen, "status", "Show which policy decides, and to what a rollback returns", asked,
       [](Session& session, Asked) {
         const json deployment = session.get("/v1/policies/status");
         session.print(deployment, [&] {

@@ -166,7 +166,7 @@ int show_logs(Session& session, const LogsAsked& asked) {
 
 void add_logs_command(CLI::App& app, Chosen& chosen) {
   const auto logs = std::make_shared<LogsAsked>();
-  CLI::App* read = app.add_subcommand("logs", "What the workers of a job have printed");
+  CLI::App* read = app.add_subcommand("logs", "Print the output of a job's workers");
   read->add_option("job", logs->job, "id or name")->required();
   read->add_option("--worker", logs->worker, "only this worker, such as w-3")->check(not_empty());
   read->add_option("--tail", logs->tail, "only so many of the newest lines of each worker")

@@ -241,7 +241,8 @@ class SchedctlTest(SchedctlCase):
         code, out, err = self.run_ctl("cancel", "job-1", "job-3", "-o", "json")
         self.assertEqual((code, err), (0, ""))
         self.assertEqual([json.loads(line)["id"] for line in out.splitlines()], ["job-1", "job-1"])  # the example's
-        for action, words in (("suspend", "will be suspended"), ("resume", "will go on"), ("checkpoint", "checkpoint")):
+        for action, words in (("suspend", "will be suspended"), ("resume", "will go on"),
+                              ("checkpoint", "takes a checkpoint; see: schedctl events job-")):
             for job in ("job-1", "job-3"):
                 self.daemon.routes["POST", f"/v1/jobs/{job}/{action}"] = (200, example("job.json"))
             code, out, _ = self.run_ctl(action, "job-1", "job-3")

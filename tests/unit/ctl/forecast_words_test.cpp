@@ -149,6 +149,18 @@ TEST_CASE("a plan says what it brings and what it does to other jobs") {
   CHECK(plan_page(alone, "-", {}).find("no other job would notice") != std::string::npos);
 }
 
+TEST_CASE("a plan has one row for each second, with the size that lasts") {
+  json plan = example("plan.json");
+  plan["forecast"]["computed_at"] = "2026-11-20T22:10:05.100Z";
+  plan["forecast"]["sizes"] = {{{"at", "2026-11-20T22:10:05.100Z"}, {"size", 0}},
+                               {{"at", "2026-11-20T22:10:05.600Z"}, {"size", 4}},
+                               {{"at", "2026-11-20T22:10:47.000Z"}, {"size", 2}}};
+  const std::string page = plan_page(plan, "-", {.width = 120});
+  INFO(page);
+  CHECK(page.find("22:10:05          4\n22:10:47          2\n") != std::string::npos);
+  CHECK(page.find("22:10:05          0") == std::string::npos);
+}
+
 TEST_CASE("the cost of a plan without an end is the least that is known of it, or unknown") {
   json plan = example("plan.json");
   plan["forecast"]["end"] = nullptr;
