@@ -92,6 +92,7 @@ class LogFollower {
     if (!any_read_ && !away_.empty()) fail(kExitApi, "the output of none of its workers can be read now");
   }
   [[nodiscard]] bool found_any() const { return any_; }
+  [[nodiscard]] bool has_printed() const { return reader_.has_printed(); }
 
  private:
   bool look_patiently() {
@@ -159,6 +160,7 @@ int show_logs(Session& session, const LogsAsked& asked) {
   LogFollower logs(session, asked, job);
   logs.run();
   if (!logs.found_any()) fail(kExitNegative, job + " has no workers with output yet; see: schedctl why " + job);
+  if (!logs.has_printed() && asked.tail != 0) std::fprintf(stderr, "schedctl: no output of %s so far\n", job.c_str());
   return kExitOk;
 }
 
