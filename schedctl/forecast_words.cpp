@@ -76,9 +76,9 @@ std::string about(const json& expected, const std::string& now) {
 }
 
 std::string basis_in_words(const std::string& basis) {
-  if (basis == "declared") return "by the work that it declares";
-  if (basis == "told") return "by the length that its program tells";
-  if (basis == "kin") return "by what jobs like it took";
+  if (basis == "declared") return "from the work that it declares";
+  if (basis == "told") return "from the length that its program reports";
+  if (basis == "kin") return "from how long similar jobs took";
   return "";
 }
 
@@ -297,7 +297,7 @@ std::string plan_page(const json& plan, const std::string& file, const Style& st
   }
   const json& changes = list_at(plan, "/changes");
   const auto others = number_at(plan, "/others_changed").value_or(0);
-  out += changes.empty() && others == 0 ? "\nno other job would notice\n" : "\nfor it\n";
+  out += changes.empty() && others == 0 ? "\nno other job would be affected\n" : "\nfor it\n";
   for (const json& change : changes) {
     out += "  " + wrapped("- " + change_in_words(change, beside), 4, {.width = style.width - 2}) + "\n";
   }

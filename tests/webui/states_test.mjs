@@ -462,7 +462,7 @@ test("a forecast is told in the list and on the job's page, with how good foreca
   });
   await onPage(demoWorld(), { hash: "#/jobs/job-1" }, async (page) => {
     await page.locator('[data-testid="forecast"]', { hasText: /^Ends in ~4 min \(2–6\)$/ }).waitFor();
-    await page.getByText("Of the last 200 forecasts of ends, 81 % came true within their interval; 80 % is aimed at.").waitFor();
+    await page.getByText("Of the last 200 forecasts of ends, 81 % came true within their interval; the aim is 80 %.").waitFor();
   });
   const none = demoWorld();
   none.jobs.get("job-1").forecast = null;

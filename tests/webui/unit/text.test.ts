@@ -73,6 +73,7 @@ test("times are read as people say them", () => {
 test("the size shows where it is going and what is allowed", () => {
   expect(sizeText(job())).toBe("2 → 3 (1–4)");
   expect(sizeText(job({ state: "running" }))).toBe("2 (1–4)");
+  expect(sizeText(job({ state: "running", min: 4 }))).toBe("2 (4)");
 });
 
 test("a job that gives up its workers says why or how it goes on in one sentence", () => {
@@ -81,7 +82,7 @@ test("a job that gives up its workers says why or how it goes on in one sentence
   expect(said(1, "waits: tenant lab has spent its budget of 8.00")).toBe("gives up its 1 worker: tenant lab has spent its budget of 8.00");
   expect(said(2, "waits for 2 slots; none is free")).toBe("gives up its 2 workers and waits for 2 slots; none is free");
   expect(said(2, "saving its state and giving up its slots: node-2 is being drained")).toBe("saves its state and gives up its 2 workers: node-2 is being drained");
-  expect(sentence(event(1, "job.submitted", { name: "x", min: 1, max: 1 }))).toBe("x submitted, 1 worker");
+  expect(sentence(event(1, "job.submitted", { name: "x", min: 1, max: 1 }))).toBe("x submitted: 1 worker");
 });
 
 test("each event type of the contract has a sentence", () => {

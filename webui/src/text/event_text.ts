@@ -15,7 +15,7 @@ export function describe(event: TideEvent): string {
 }
 
 const kSentences: Record<string, (e: TideEvent) => string> = {
-  "job.submitted": (e) => `${str(e, "name") ?? e.job} submitted, ${sizes(e)}`,
+  "job.submitted": (e) => `${str(e, "name") ?? e.job} submitted: ${sizes(e)}`,
   "job.started": (e) => `training with ${workers(num(e, "size"))}`,
   "job.resize_requested": (e) => (num(e, "size") ? `a user asks for ${workers(num(e, "size"))}` : "a user leaves the size to the engine"),
   "job.resizing": (e) => reason(e)?.text || `changing from ${num(e, "from")} to ${workers(num(e, "to"))}`,

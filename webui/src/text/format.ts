@@ -131,8 +131,8 @@ export function clockWithin(ms: number, stretchMs: number): string {
   return stretchMs <= kDayMs ? clock(ms) : `${dayOfMonth(ms)} ${clock(ms).slice(0, 5)}`;
 }
 
-// "2 (1–4)", and while a resize is under way "2 → 3 (1–4)".
+// "2 (1–4)", and while a resize is under way "2 → 3 (1–4)"; of a job of one size "2 (2)".
 export function sizeText(job: { size: number; target_size: number; min: number; max: number; state: string }): string {
   const moving = job.state === "resizing" && job.target_size !== job.size;
-  return `${job.size}${moving ? ` → ${job.target_size}` : ""} (${job.min}–${job.max})`;
+  return `${job.size}${moving ? ` → ${job.target_size}` : ""} (${job.min === job.max ? job.max : `${job.min}–${job.max}`})`;
 }
