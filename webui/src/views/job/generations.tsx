@@ -52,7 +52,7 @@ function Row({ event }: { event: TideEvent }) {
       <td class="nowrap" data-title="Size">{count(num(event, "from_size"))} → {count(num(event, "to_size"))}</td>
       <td class="reason">{reason(event)?.text ?? str(event, "reason") ?? "–"}</td>
       <td class="number nowrap" data-title="Stall">{milliseconds(num(event, "stall_ms"))}</td>
-      <td class="number nowrap" data-title="Redone" title="steps redone / samples repeated">{count(num(event, "steps_redone"))}<span class="quiet"> / {count(num(event, "samples_repeated"))}</span></td>
+      <td class="number nowrap" data-title="Redone" title="steps / samples redone">{count(num(event, "steps_redone"))}<span class="quiet"> / {count(num(event, "samples_repeated"))}</span></td>
       <td class="number nowrap moved">{bytes(num(event, "bytes_moved"))}</td>
       <td class="number nowrap" data-title="When"><When at={event.at} /></td>
     </tr>
