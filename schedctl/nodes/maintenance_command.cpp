@@ -146,7 +146,7 @@ void add_maintenance_command(CLI::App& app, Chosen& chosen) {
   remove->callback([id, &chosen] {
     chosen.online = [id](Session& session) {
       const json window = session.send({.method = "DELETE", .path = "/v1/maintenance/" + escape_url(*id)});
-      session.print(window, [&] { return text_at(window, "/id") + " is taken away\n"; });
+      session.print(window, [&] { return text_at(window, "/id") + " is removed\n"; });
       return static_cast<int>(kExitOk);
     };
   });

@@ -342,7 +342,7 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual(self.run_ctl("maintenance", "list"), (code, out, ""))  # its former name
         self.assertIn("mw-1    planned  rack=r1", out)
         self.daemon.routes["DELETE", "/v1/maintenance/mw-1"] = (200, window)
-        self.assertEqual(self.run_ctl("maintenance", "remove", "mw-1")[1], "mw-1 is taken away\n")
+        self.assertEqual(self.run_ctl("maintenance", "remove", "mw-1")[1], "mw-1 is removed\n")
 
     def test_labels_of_a_node_are_set_and_taken_away(self):
         self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
