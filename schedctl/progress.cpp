@@ -46,7 +46,9 @@ std::string straggling_sentence(const json& d) {
   if (waited) text += "; waiting for it has cost " + rate(waited) + " slot-seconds";
   const std::string action = text_at(d, "/next_action");
   const auto cost = number_at(d, "/action_cost_s");
-  if (!action.empty() && cost) text += ", to " + action + " costs " + rate(cost);
+  // "replace" -> "replacing", "shrink" -> "shrinking"
+  const std::string stem = action.substr(0, action.size() - (action.ends_with('e') ? 1 : 0));
+  if (!action.empty() && cost) text += "; " + stem + "ing costs " + rate(cost);
   return text;
 }
 

@@ -79,7 +79,7 @@ TEST_CASE("each event that matters has a sentence") {
                                 {"next_action", "replace"},
                                 {"action_cost_s", 12.0}}) ==
       "worker w-2 is slow: 90 % of the others' speed, below 92 %; the cause lies in the node; waiting for it has cost "
-      "3.5 slot-seconds, to replace costs 12.0");
+      "3.5 slot-seconds; replacing costs 12.0");
   CHECK(say("worker.straggling", {{"worker", "w-2"},
                                   {"score", 0.9},
                                   {"threshold", 0.92},

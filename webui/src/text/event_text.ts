@@ -178,7 +178,7 @@ function straggling(e: TideEvent): string {
   const parts = [`worker ${str(e, "worker")} is slow: ${percent(num(e, "score"))} of the others' speed, below ${percent(num(e, "threshold"))}`];
   if (follows) parts.push(follows === "unknown" ? "worker or node" : `the cause lies in the ${follows}`);
   if (num(e, "waited_s") !== null) parts.push(`waiting for it has cost ${quantity(num(e, "waited_s"))} slot-seconds`);
-  if (action && num(e, "action_cost_s") !== null) parts.push(`to ${action} costs ${quantity(num(e, "action_cost_s"))}`);
+  if (action && num(e, "action_cost_s") !== null) parts.push(`${action.replace(/e$/, "")}ing costs ${quantity(num(e, "action_cost_s"))}`);
   return parts.join("; ");
 }
 
