@@ -58,9 +58,9 @@ int create_node_token(Session& session, const TokenAsked& asked) {
   const json token = session.send({.method = "POST", .path = "/v1/node-tokens", .body = body.dump()});
   session.print(token, [&] {
     const std::string port = std::to_string(token.value("agents_port", 0));
-    return text_at(token, "/token") + "\nkept as a hash only: it is not shown again. On the machine that is to join, " +
+    return text_at(token, "/token") + "\nkeep it now: only its hash is stored. On the machine that is to join, " +
            "run:\n  agentd join --daemon " + host_of(session.endpoint().url) + ":" + port + " --token " +
-           text_at(token, "/token") + "\nTo take it back: schedctl node token revoke " + text_at(token, "/id") + "\n";
+           text_at(token, "/token") + "\nRevoke it with: schedctl node token revoke " + text_at(token, "/id") + "\n";
   });
   return kExitOk;
 }
@@ -121,7 +121,8 @@ int revoke_node(Session& session, const RevokeAsked& asked) {
                                     .body = json{{"reason", asked.reason}}.dump()});
   session.print(answer, [&] {
     return text_at(answer, "/name") +
-           " is shut out: its certificate is good no more, and its workers count as lost; processes on that machine "
+           " is revoked: its certificate is refused from now on, and its workers count as lost; processes on that "
+           "machine "
            "are not stopped\n";
   });
   return kExitOk;

@@ -294,7 +294,7 @@ class SchedctlTest(SchedctlCase):
         self.daemon.routes["POST", "/v1/nodes/node-1/revoke"] = (200, node)
         code, out, _ = self.run_ctl("node", "revoke", "local", "--reason", "disk stolen")
         self.assertEqual(code, 0)
-        self.assertIn("local is shut out", out)
+        self.assertIn("local is revoked: its certificate is refused from now on", out)
         self.assertIn("processes on that machine are not stopped", out)
 
     def test_a_lost_node_is_removed(self):
