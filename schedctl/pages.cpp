@@ -97,12 +97,24 @@ std::string numbers_text(const json& reason) {
   return out;
 }
 
+// Of a size that lost the reason says how the job would leave it: of 2 workers "growing 2 -> 3: slots are free" is "it
+// would grow to 3: slots are free".
+std::string leaving_text(const std::string& why, double size) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kVerbs = {
+      {{"growing ", "it would grow to "}, {"shrinking ", "it would shrink to "}}};
+  for (const auto& [verb, would] : kVerbs) {
+    const std::string begin = std::string(verb) + whole(size) + " -> ";
+    if (why.starts_with(begin)) return std::string(would) + why.substr(begin.size());
+  }
+  return why;
+}
+
 // "2 workers: growing 1 -> 2: ..."; with numbers "2 workers (score 1.9; price 0.8, worth 1.21): ...". A policy that
 // gives no scores gives 0.
 std::string weighed_text(const json& weighed, Detail detail) {
   const auto size = number_at(weighed, "/size");
   const double score = number_at(weighed, "/score").value_or(0);
-  const std::string why = text_at(weighed, "/reason/text");
+  const std::string why = leaving_text(text_at(weighed, "/reason/text"), size.value_or(0));
   std::string numbers;
   if (detail == Detail::kNumbers) {
     numbers = numbers_text(weighed.value("reason", json::object()));

@@ -91,9 +91,26 @@ TEST_CASE("having no slots is no alternative where it is told with the reason of
   CHECK(why_page(explanation, {}).find("Considered and not taken") == std::string::npos);
   explanation["alternatives"][0]["reason"]["code"] = "PriceTooHigh";
   explanation["alternatives"][0]["reason"]["numbers"] = json::object();
-  CHECK(why_page(explanation, {}).find("- no slots: growing 0 -> 4") != std::string::npos);
+  CHECK(why_page(explanation, {}).find("- no slots: it would grow to 4: slots are free\n") != std::string::npos);
   explanation["alternatives"][0]["reason"]["numbers"] = {{"from", 0}, {"to", 4}};
   CHECK(why_page(explanation, {}).find("Considered and not taken") == std::string::npos);
+}
+
+TEST_CASE("a size that lost is told with how the job would leave it") {
+  json explanation = example("explain.json");
+  explanation["alternatives"] = json::array({explanation["alternatives"][0]});
+  json& lost = explanation["alternatives"][0];
+  const auto told = [&](int size, const char* why) {
+    lost["size"] = size;
+    lost["reason"]["text"] = why;
+    return why_page(explanation, {.width = 120});
+  };
+  CHECK(told(2, "growing 2 -> 3: slots are free").find("- 2 workers: it would grow to 3: slots are free\n") !=
+        std::string::npos);
+  CHECK(told(4, "shrinking 4 -> 3: the larger size does not pay").find("- 4 workers: it would shrink to 3: the") !=
+        std::string::npos);
+  CHECK(told(3, "growing 2 -> 3: slots are free").find("- 3 workers: growing 2 -> 3: slots are free\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("a refused job file names line, pointer and hint") {

@@ -5,7 +5,7 @@ import { splitFragment } from "~/session";
 import type { JobState } from "~/api/types";
 import { cancelText } from "~/text/cancel_text";
 import { briefly, describe as sentence, toneOf } from "~/text/event_text";
-import { ago, clockBeside, clockWithin, compact, duration, money, percent, plural, quantity, rate, sentence as asSentence, share, sizeText } from "~/text/format";
+import { ago, clockBeside, clockWithin, compact, duration, leavingText, money, percent, plural, quantity, rate, sentence as asSentence, share, sizeText } from "~/text/format";
 import { hasEarlier, noSwitchesText } from "~/text/switch_text";
 import { waitText } from "~/text/wait_text";
 import { bytes } from "~/views/job/generations";
@@ -183,4 +183,10 @@ test("a token leaves the address, the page stays", () => {
   expect(splitFragment("#/jobs/job-1&token=x")).toEqual({ token: "x", rest: "#/jobs/job-1" });
   expect(splitFragment("#/?show=ended&q=a&token=x")).toEqual({ token: "x", rest: "#/?show=ended&q=a" });
   expect(splitFragment("#/jobs/job-1")).toEqual({ token: null, rest: "#/jobs/job-1" });
+});
+
+test("a size that lost is told with how the job would leave it", () => {
+  expect(leavingText("growing 0 -> 4: slots are free", 0)).toBe("it would grow to 4: slots are free");
+  expect(leavingText("shrinking 4 -> 3: the larger size does not pay", 4)).toBe("it would shrink to 3: the larger size does not pay");
+  expect(leavingText("growing 2 -> 3: slots are free", 3)).toBe("growing 2 -> 3: slots are free");
 });
