@@ -15,6 +15,11 @@ export function throughputAt(size: number, sizes: readonly MeasuredSize[], fit: 
   return fitted && fitted.samples_per_second > 0 ? { value: fitted.samples_per_second, source: "fitted" } : null;
 }
 
+// A curve through one measured size says nothing of any other.
+export function fitShown(sizes: readonly MeasuredSize[], fit: ThroughputFit | null): ThroughputFit | null {
+  return sizes.length > 1 ? fit : null;
+}
+
 // Whether it could have had, or has had, fewer workers than its largest size: else there is nothing to compare with.
 export function hasSmallerSizes(job: Pick<Job, "min" | "max">, sizes: readonly MeasuredSize[]): boolean {
   return job.min < job.max && (sizes.length === 0 || sizes.some((entry) => entry.size !== job.max));
