@@ -126,7 +126,7 @@ export function FrontierReport({ data }: { data: FrontierData }) {
       </figure>
       <div class="card"><PointTable points={data.points} /></div>
       <footer class="card">
-        <h3>To make it again</h3>
+        <h3>To reproduce</h3>
         <pre><code>{data.command}</code></pre>
         <p class="quiet small">Figures are means over seeds: {data.seeds.join(", ")}. Nodes are billed from being asked for until they are gone.</p>
       </footer>
