@@ -77,9 +77,9 @@ function PointTable({ points }: { points: FrontierPoint[] }) {
         <thead>
           <tr>
             <th>rule</th><th>setting</th>
-            <th class="number" title="mean time from submission to end">average {unit.short}</th>
+            <th class="number" title="mean time from submission to end">average ({unit.short})</th>
             <th class="number">p99 {unit.short}</th>
-            <th class="number" title="mean time from submission to the first step">wait s</th>
+            <th class="number" title="mean time from submission to the first step">wait (s)</th>
             <th class="number" title="from being asked for until they are gone">node hours</th>
             <th class="number">cost</th>
           </tr>
