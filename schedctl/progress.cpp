@@ -176,6 +176,9 @@ std::string checkpoint_failed_sentence(const json& d) {
 
 std::string restored_sentence(const json& d) {
   const double lost = number_at(d, "/steps_lost").value_or(0);
+  if (lost > 0 && number_at(d, "/step") == 0) {
+    return "starts from step 0 again, " + count_of(lost, "step") + " lost: it has no saved state that it can use";
+  }
   return "goes on from step " + integer_at(d, "/step") + (lost > 0 ? ", " + count_of(lost, "step") + " lost" : "");
 }
 

@@ -127,6 +127,7 @@ test("events of a job are told in the words of schedctl", () => {
   expect(say("job.resized", { from: 2, to: 3 })).toBe("has 3 workers, had 2");
   expect(say("job.parked", { step: 1200, write_ms: 2 })).toMatch(/^state of step 1,200 saved in 2/);
   expect(say("job.restored", { step: 1200, steps_lost: 0 })).toBe("goes on from step 1,200");
+  expect(say("job.restored", { step: 0, steps_lost: 24100 })).toBe("starts from step 0 again, 24,100 steps lost: it has no saved state that it can use");
   expect(say("job.restored", { step: 1200, steps_lost: 1 })).toBe("goes on from step 1,200, 1 step lost");
   expect(say("generation.switched", { generation: 4, from_size: 3, to_size: 2, stall_ms: 47.5, steps_redone: 0 })).toBe("generation 4: now 2 workers (was 3), training stood still for 47.5 ms");
   expect(say("generation.switched", { generation: 5, from_size: 2, to_size: 2, stall_ms: 0, steps_redone: 1, kind: "restart" })).toBe("restarted: generation 5: still 2 workers, 1 step redone");

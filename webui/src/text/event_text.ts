@@ -29,7 +29,9 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.checkpoint_failed": (e) =>
     `no checkpoint of step ${count(num(e, "step"))}${(num(e, "times") ?? 1) > 1 ? ` (${count(num(e, "times"))} in a row)` : ""}: ${str(e, "error") ?? ""}`,
   "job.checkpointed": (e) => `checkpoint of step ${count(num(e, "step"))} written in ${milliseconds(num(e, "write_ms"))}`,
-  "job.restored": (e) => `goes on from step ${count(num(e, "step"))}${num(e, "steps_lost") ? `, ${counted(num(e, "steps_lost"), "step")} lost` : ""}`,
+  "job.restored": (e) => (num(e, "step") === 0 && num(e, "steps_lost"))
+    ? `starts from step 0 again, ${counted(num(e, "steps_lost"), "step")} lost: it has no saved state that it can use`
+    : `goes on from step ${count(num(e, "step"))}${num(e, "steps_lost") ? `, ${counted(num(e, "steps_lost"), "step")} lost` : ""}`,
   "job.state_brought": (e) => `state of step ${count(num(e, "step"))} brought from ${str(e, "from")} to ${str(e, "to")}`,
   "job.state_left": (e) => `starts without the state of step ${count(num(e, "step"))}: ${str(e, "why") ?? "it did not come"}`,
   "job.suspended": (e) =>
