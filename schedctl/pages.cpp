@@ -233,6 +233,12 @@ std::string failed_checkpoint_words(const json& job) {
          ": " + text_at(failure, "/error");
 }
 
+// "is running", "failed"
+std::string verb_of(const std::string& state) {
+  if (state == "succeeded" || state == "failed") return state;
+  return (state == "cancelled" ? "was " : "is ") + state;
+}
+
 }  // namespace
 
 std::string job_page(const json& job, const json& workers, const Style& style) {
@@ -273,11 +279,12 @@ std::string job_page(const json& job, const json& workers, const Style& style) {
 }
 
 std::string why_page(const json& explanation, const Style& style, Detail detail) {
-  const std::string state = text_at(explanation, "/state") + ": ";
+  const std::string state = text_at(explanation, "/state");
   std::string summary = text_at(explanation, "/summary");
-  if (summary.starts_with(state)) summary.erase(0, state.size());
+  if (summary.starts_with(state + ": ")) summary.erase(0, state.size() + 2);
   std::string out =
-      bold(wrapped(printable(text_at(explanation, "/job") + " is " + state + summary), 0, style), style) + "\n";
+      bold(wrapped(printable(text_at(explanation, "/job") + " " + verb_of(state) + ": " + summary), 0, style), style) +
+      "\n";
   const auto section = [&](const char* title, const std::string& body) {
     if (!body.empty()) out += "\n" + std::string(title) + "\n" + body;
   };

@@ -78,9 +78,11 @@ TEST_CASE("why says a state once") {
   json explanation = example("explain.json");
   explanation["state"] = "failed";
   explanation["summary"] = "failed: its own settings are wrong: w-1 exited with code 2";
-  CHECK(why_page(explanation, {.width = 120}).find("job-1 is failed: its own settings are wrong: w-1") == 0);
+  CHECK(why_page(explanation, {.width = 120}).find("job-1 failed: its own settings are wrong: w-1") == 0);
   explanation["summary"] = "ended: it ran longer than 2h";
-  CHECK(why_page(explanation, {.width = 120}).find("job-1 is failed: ended: it ran longer") == 0);
+  CHECK(why_page(explanation, {.width = 120}).find("job-1 failed: ended: it ran longer") == 0);
+  explanation["state"] = "cancelled";
+  CHECK(why_page(explanation, {.width = 120}).find("job-1 was cancelled: ended: it ran longer") == 0);
 }
 
 TEST_CASE("having no slots is no alternative where it is told with the reason of the size that won") {
