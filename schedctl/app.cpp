@@ -22,14 +22,16 @@ namespace tidepool::ctl {
 namespace {
 
 void add_shared_options(CLI::App& app, Settings& settings) {
-  app.add_option("--url", settings.url, "daemon to talk to; else TIDEPOOL_URL, login, http://127.0.0.1:7480")
+  app.add_option("--url", settings.url, "address of the daemon; else TIDEPOOL_URL, login, http://127.0.0.1:7480")
       ->check(not_empty());
-  app.add_option("--token", settings.token, "else --token-file, TIDEPOOL_TOKEN, ~/.local/share/tidepool/admin.token")
+  app.add_option("--token", settings.token,
+                 "API token; else --token-file, TIDEPOOL_TOKEN, ~/.local/share/tidepool/admin.token")
       ->check(not_empty());
   app.add_option("--token-file", settings.token_file, "file whose first line is the token")->check(not_empty());
-  app.add_option("--ca", settings.ca_file, "authority of an https:// daemon (PEM); else TIDEPOOL_CA, else the system's")
+  app.add_option("--ca", settings.ca_file,
+                 "file with the certificate authority of an https:// daemon (PEM); else TIDEPOOL_CA, else the system's")
       ->check(not_empty());
-  app.add_option("-o,--output", settings.format, "how what is asked for is printed")
+  app.add_option("-o,--output", settings.format, "output format: table, or json and yaml for programs")
       ->check(CLI::IsMember({"table", "json", "yaml"}));
   app.add_option("--timeout", settings.timeout_s, "how long to wait for an answer: 2m, or a number of seconds")
       ->capture_default_str()
@@ -138,7 +140,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, con
   return kExitUsage;
 }
 
-// "schedctl help node drain" is "schedctl node drain --help".
+// "schedctl help policy diff" is "schedctl policy diff --help".
 int print_help(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* at = &app;
   std::string name = app.get_name();
@@ -158,8 +160,8 @@ int print_help(const CLI::App& app, const std::vector<std::string>& words) {
 
 void add_help_command(CLI::App& app, Chosen& chosen) {
   const auto words = std::make_shared<std::vector<std::string>>();
-  CLI::App* help = app.add_subcommand("help", "Say what a command does, as its --help does");
-  help->add_option("command", *words, "the command, such as: node drain; none = all commands");
+  CLI::App* help = app.add_subcommand("help", "Show the help of a command, as its --help does");
+  help->add_option("command", *words, "the command, such as: policy diff; without it all commands");
   help->callback(
       [&app, &chosen, words] { chosen.offline = [&app, words](const Settings&) { return print_help(app, *words); }; });
 }
@@ -203,7 +205,7 @@ int run(int argc, const char* const* argv, const AddCommands& extra) {
   if (extra) extra(app, chosen);
   add_completion_command(app, chosen);
   add_help_command(app, chosen);
-  app.set_version_flag("--version", std::string("schedctl ") + kVersion, "print the version and leave");
+  app.set_version_flag("--version", std::string("schedctl ") + kVersion, "Print the version and exit");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

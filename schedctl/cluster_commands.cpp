@@ -44,10 +44,11 @@ void add_decisions(CLI::App& app, Chosen& chosen) {
     bool all = false;
   };
   const auto given = std::make_shared<Given>();
-  CLI::App* command = app.add_subcommand("decisions", "The last decisions in words, newest first");
+  CLI::App* command = app.add_subcommand("decisions", "List the last decisions with their reasons, newest first");
   command->add_option("job", given->job, "only those about this job")->check(not_empty());
   command->add_option("--limit", given->limit, "at most so many")->capture_default_str()->check(whole_number(1, 1'000));
-  command->add_flag("--all", given->all, "also rows that differ in their time only, each by itself");
+  command->add_flag("--all", given->all,
+                    "list repeated rows one by one; without it those that differ in their time only are one row");
   command->callback([given, &chosen] {
     chosen.online = [given](Session& session) {
       const std::string path =
@@ -86,12 +87,12 @@ int create_token(Session& session, const NewToken& given) {
 }
 
 void add_token_commands(CLI::App& app, Chosen& chosen) {
-  CLI::App* token = app.add_subcommand("token", "Who may do what");
+  CLI::App* token = app.add_subcommand("token", "Create, list and revoke API tokens");
   token->require_subcommand(1);
   add_list(*token, chosen, "ls", "List tokens", "/v1/tokens", tokens_table);
 
   const auto fresh = std::make_shared<NewToken>();
-  CLI::App* create = token->add_subcommand("create", "Make a token; it is shown once");
+  CLI::App* create = token->add_subcommand("create", "Create a token; it is shown once");
   create->add_option("name", fresh->name, "whose it is")->required()->check(not_empty());
   create->add_option("--role", fresh->role, "what it may do")
       ->capture_default_str()
@@ -103,7 +104,7 @@ void add_token_commands(CLI::App& app, Chosen& chosen) {
       [fresh, &chosen] { chosen.online = [fresh](Session& session) { return create_token(session, *fresh); }; });
 
   const auto id = std::make_shared<std::string>();
-  CLI::App* revoke = token->add_subcommand("revoke", "Make a token useless");
+  CLI::App* revoke = token->add_subcommand("revoke", "Revoke a token: it is refused from then on");
   revoke->add_option("id", *id, "the token's id, see: schedctl token ls")->required();
   revoke->callback([id, &chosen] {
     chosen.online = [id](Session& session) {
@@ -164,13 +165,13 @@ int log_out() {
 
 void add_login_commands(CLI::App& app, Chosen& chosen) {
   const auto fingerprint = std::make_shared<std::string>();
-  CLI::App* in = app.add_subcommand("login", "Keep address, authority and token of a daemon for later commands");
+  CLI::App* in = app.add_subcommand("login", "Store address, authority and token of a daemon for later commands");
   in->add_option("--fingerprint", *fingerprint, "sha256:... of the daemon's authority; in the place of --ca")
       ->check(not_empty());
   in->callback([fingerprint, &chosen] {
     chosen.offline = [fingerprint](const Settings& settings) { return log_in(settings, *fingerprint); };
   });
-  CLI::App* out = app.add_subcommand("logout", "Forget what login has kept");
+  CLI::App* out = app.add_subcommand("logout", "Remove what login has stored");
   out->callback([&chosen] { chosen.offline = [](const Settings&) { return log_out(); }; });
 }
 
@@ -248,7 +249,7 @@ int drain(Session& session, const DrainAsked& asked) {
 
 void add_drain(CLI::App& app, Chosen& chosen) {
   const auto asked = std::make_shared<DrainAsked>();
-  CLI::App* command = app.add_subcommand("drain", "Empty a node: its jobs move away, shrink, or save their state");
+  CLI::App* command = app.add_subcommand("drain", "Drain a node: its jobs move away, shrink, or save their state");
   command->add_option("node", asked->node, "id or name")->required();
   command->add_option("--deadline", asked->deadline, "how long the jobs have; what is left then is stopped")
       ->capture_default_str();
@@ -258,10 +259,12 @@ void add_drain(CLI::App& app, Chosen& chosen) {
 }
 
 void add_node_commands(CLI::App& app, Chosen& chosen) {
-  add_node_action(app, chosen, "cordon", "Start nothing more on a node", "gets no new workers; those on it stay");
-  add_node_action(app, chosen, "uncordon", "Use a cordoned node again", "gets new workers again");
+  add_node_action(app, chosen, "cordon", "Mark a node as unschedulable: its workers stay, and it gets no new ones",
+                  "gets no new workers; those on it stay");
+  add_node_action(app, chosen, "uncordon", "Mark a cordoned node as schedulable again", "gets new workers again");
   add_drain(app, chosen);
-  add_node_action(app, chosen, "undrain", "End a drain", "is not being drained any more");
+  add_node_action(app, chosen, "undrain", "Cancel a drain: the node gets workers again",
+                  "is not being drained any more");
 }
 
 }  // namespace
@@ -270,7 +273,8 @@ void add_cluster_commands(CLI::App& app, Chosen& chosen) {
   add_list(app, chosen, "nodes", "List nodes and their slots", "/v1/nodes", nodes_table);
   add_node_commands(app, chosen);
   add_decisions(app, chosen);
-  CLI::App* policy = app.add_subcommand("policy", "What decides sizes and order");
+  CLI::App* policy =
+      app.add_subcommand("policy", "List, test, compare and activate the policies that decide sizes and order");
   policy->require_subcommand(1);
   add_list(*policy, chosen, "ls", "List policies; * marks the active one", "/v1/policies", policies_table);
   add_token_commands(app, chosen);

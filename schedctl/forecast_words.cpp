@@ -35,8 +35,20 @@ std::string minute_of(const std::string& timestamp, const std::string& beside) {
   return part_of(timestamp, beside, kMinute);
 }
 
+// Without sizes that last less than a second, such as none before a start at once.
+json lasting(const json& sizes, const std::string& beside) {
+  json kept = json::array();
+  const auto second_of = [&](const json& from) { return part_of(text_at(from, "/at"), beside, kSecond); };
+  for (const json& from : sizes) {
+    if (!kept.empty() && second_of(kept.back()) == second_of(from)) kept.erase(kept.size() - 1);
+    kept.push_back(from);
+  }
+  return kept;
+}
+
 // To the second where two of the moments fall into one minute.
-std::string sizes_text(const json& sizes, const std::string& beside, const Style& style) {
+std::string sizes_text(const json& all, const std::string& beside, const Style& style) {
+  const json sizes = lasting(all, beside);
   const auto minute_at = [&](const json& from) { return minute_of(text_at(from, "/at"), beside); };
   const auto alike = [&](const json& a, const json& b) { return minute_at(a) == minute_at(b); };
   const bool to_the_minute = std::adjacent_find(sizes.begin(), sizes.end(), alike) == sizes.end();
@@ -64,9 +76,9 @@ std::string about(const json& expected, const std::string& now) {
 }
 
 std::string basis_in_words(const std::string& basis) {
-  if (basis == "declared") return "by the work that it declares";
-  if (basis == "told") return "by the length that its program tells";
-  if (basis == "kin") return "by what jobs like it took";
+  if (basis == "declared") return "from the work that it declares";
+  if (basis == "told") return "from the length that its program reports";
+  if (basis == "kin") return "from how long similar jobs took";
   return "";
 }
 
@@ -323,7 +335,7 @@ std::string plan_page(const json& plan, const std::string& file, const Style& st
   }
   const json& changes = list_at(plan, "/changes");
   const auto others = number_at(plan, "/others_changed").value_or(0);
-  out += changes.empty() && others == 0 ? "\nno other job would notice\n" : "\nfor it\n";
+  out += changes.empty() && others == 0 ? "\nno other job would be affected\n" : "\nfor it\n";
   for (const json& change : changes) {
     out += "  " + wrapped("- " + change_in_words(change, beside), 4, {.width = style.width - 2}) + "\n";
   }

@@ -144,7 +144,7 @@ struct Action {
   std::string method = "POST";
   std::string suffix;  // of /v1/jobs/{id}
   json body;           // null = none
-  std::string said;    // "will be cancelled"
+  std::string said;    // "will be cancelled"; JOB stands for the job's id
 };
 
 using Print = void (Session::*)(const json&, const std::function<std::string()>&) const;
@@ -154,7 +154,9 @@ int act(Session& session, const std::string& name, const Action& action, Print p
   const json job = session.send({.method = action.method,
                                  .path = "/v1/jobs/" + id + action.suffix,
                                  .body = action.body.is_null() ? "" : action.body.dump()});
-  (session.*print)(job, [&] { return id + " " + action.said + "\n"; });
+  std::string said = action.said;
+  if (const std::size_t at = said.find("JOB"); at != std::string::npos) said.replace(at, 3, id);
+  (session.*print)(job, [&] { return id + " " + said + "\n"; });
   return kExitOk;
 }
 
@@ -243,7 +245,7 @@ void add_resize(CLI::App& app, Chosen& chosen) {
     bool dry_run = false;
   };
   const auto given = std::make_shared<Given>();
-  CLI::App* command = app.add_subcommand("resize", "Ask for a size; 0 leaves it to the engine again");
+  CLI::App* command = app.add_subcommand("resize", "Pin a job's size; 0 returns control to the autoscaler");
   command->add_option("job", given->job, "id or name")->required();
   command->add_option("size", given->size, "workers")->required()->check(whole_number(0, kSizeMost));
   command->add_flag("--dry-run", given->dry_run, "say what it would do now, to other jobs, too; store nothing");
@@ -281,7 +283,7 @@ void add_change(CLI::App& app, Chosen& chosen) {
     bool dry_run = false;
   };
   const auto given = std::make_shared<Given>();
-  CLI::App* command = app.add_subcommand("change", "Change parts of a job while it lives, such as elastic.max=8");
+  CLI::App* command = app.add_subcommand("change", "Change fields of a job that has not ended, such as elastic.max=8");
   command->add_option("job", given->job, "id or name")->required();
   command->add_option("changes", given->changes, "FIELD=VALUE, such as elastic.max=8 or priority=high")->required();
   command->add_flag("--dry-run", given->dry_run, "check the change and store nothing");
@@ -302,7 +304,7 @@ void add_why(CLI::App& app, Chosen& chosen) {
     bool verbose = false;
   };
   const auto given = std::make_shared<Given>();
-  CLI::App* command = app.add_subcommand("why", "Why a job waits, or has the size it has");
+  CLI::App* command = app.add_subcommand("why", "Explain why a job waits, or has the size it has");
   command->add_option("job", given->job, "id or name")->required();
   command->add_flag("--verbose", given->verbose, "with the numbers that its policy weighed, such as worth and price");
   command->callback([given, &chosen] {
@@ -320,12 +322,12 @@ void add_job_commands(CLI::App& app, Chosen& chosen) {
   add_reader(app, chosen, "get", "Show one job: size, progress, cost, workers", show_job);
   add_why(app, chosen);
   add_resize(app, chosen);
-  add_action(app, chosen, "cancel", "End jobs", {.method = "DELETE", .said = "will be cancelled"});
-  add_action(app, chosen, "suspend", "Save the states of jobs and free their slots",
+  add_action(app, chosen, "cancel", "Cancel jobs", {.method = "DELETE", .said = "will be cancelled"});
+  add_action(app, chosen, "suspend", "Suspend jobs: save their states and free their slots",
              {.suffix = "/suspend", .said = "will be suspended"});
-  add_action(app, chosen, "resume", "Let suspended jobs go on",
+  add_action(app, chosen, "resume", "Resume suspended jobs",
              {.suffix = "/resume", .said = "will go on when slots are free"});
-  add_action(app, chosen, "checkpoint", "Have running jobs take a checkpoint soon",
+  add_action(app, chosen, "checkpoint", "Have running jobs write a checkpoint",
              {.suffix = "/checkpoint", .said = "takes a checkpoint; see: schedctl events JOB -f"});
   add_change(app, chosen);
 }

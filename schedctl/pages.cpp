@@ -1,7 +1,11 @@
 #include "schedctl/pages.hpp"
 
+#include <algorithm>
+#include <array>
 #include <iomanip>
+#include <map>
 #include <sstream>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -93,12 +97,24 @@ std::string numbers_text(const json& reason) {
   return out;
 }
 
+// Of a size that lost the reason says how the job would leave it: of 2 workers "growing 2 -> 3: slots are free" is "it
+// would grow to 3: slots are free".
+std::string leaving_text(const std::string& why, double size) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kVerbs = {
+      {{"growing ", "it would grow to "}, {"shrinking ", "it would shrink to "}}};
+  for (const auto& [verb, would] : kVerbs) {
+    const std::string begin = std::string(verb) + whole(size) + " -> ";
+    if (why.starts_with(begin)) return std::string(would) + why.substr(begin.size());
+  }
+  return why;
+}
+
 // "2 workers: growing 1 -> 2: ..."; with numbers "2 workers (score 1.9; price 0.8, worth 1.21): ...". A policy that
 // gives no scores gives 0.
 std::string weighed_text(const json& weighed, Detail detail) {
   const auto size = number_at(weighed, "/size");
   const double score = number_at(weighed, "/score").value_or(0);
-  const std::string why = text_at(weighed, "/reason/text");
+  const std::string why = leaving_text(text_at(weighed, "/reason/text"), size.value_or(0));
   std::string numbers;
   if (detail == Detail::kNumbers) {
     numbers = numbers_text(weighed.value("reason", json::object()));
@@ -128,17 +144,35 @@ std::string numbers_section(const json& explanation, const Style& style) {
   return bullets(json::array({text_at(reason, "/code") + (numbers.empty() ? "" : ": " + numbers)}), style);
 }
 
-// A line for each finding, with the line of the file where it is known.
+// A line for each finding, with the line of the file where it is known, from the top of the file down.
 std::string findings_text(const json& problem, const ProblemSource& source) {
-  std::string out;
+  std::multimap<int, std::string> findings;  // by their lines
   for (const auto& finding : list_at(problem, "/errors")) {
     const std::string pointer = text_at(finding, "/pointer");
     const int line = source.lines == nullptr ? 0 : source.lines->line_of(pointer);
-    out += "\n  ";
-    if (!source.file.empty()) out += source.file + (line > 0 ? ":" + std::to_string(line) : "") + ": ";
-    out += printable((pointer.empty() ? "" : pointer + ": ") + text_at(finding, "/message"));
+    std::string text = "\n  ";
+    if (!source.file.empty()) text += source.file + (line > 0 ? ":" + std::to_string(line) : "") + ": ";
+    text += printable((pointer.empty() ? "" : pointer + ": ") + text_at(finding, "/message"));
+    findings.emplace(line, std::move(text));
   }
+  std::string out;
+  for (const auto& [line, text] : findings) out += text;
   return out;
+}
+
+// A hint names requests of the API; where a command asks the same, people are told that.
+std::string hint_in_commands(std::string hint) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kCommands = {
+      {{"GET /v1/jobs ", "schedctl ls "},
+       {"GET /v1/nodes ", "schedctl nodes "},
+       {"GET /v1/tenants ", "schedctl tenants "},
+       {"GET /v1/decisions ", "schedctl decisions "},
+       {"GET /v1/maintenance ", "schedctl maintenance ls "},
+       {"GET /v1/tokens ", "schedctl token ls "}}};
+  for (const auto& [request, command] : kCommands) {
+    if (const std::size_t at = hint.find(request); at != std::string::npos) hint.replace(at, request.size(), command);
+  }
+  return hint;
 }
 
 // The findings of each refused entry; of one without findings what is wrong with the whole of it.
@@ -187,7 +221,7 @@ json waits_in_words(const json& explanation) {
 std::string saved_words(const json& job) {
   const json& saved = job.value("saved_state", json());
   if (!saved.is_object()) return "";
-  return "step " + integer_at(saved, "/step") + " at " + text_at(saved, "/at") + " on " +
+  return "step " + integer_at(saved, "/step") + " at " + moment_of(text_at(saved, "/at")) + " UTC on " +
          text_at(saved, "/node_name", text_at(saved, "/node"));
 }
 
@@ -197,6 +231,12 @@ std::string failed_checkpoint_words(const json& job) {
   const double times = number_at(failure, "/times").value_or(1);
   return "failed at step " + integer_at(failure, "/step") + (times > 1 ? ", " + whole(times) + " in a row" : "") +
          ": " + text_at(failure, "/error");
+}
+
+// "is running", "failed"
+std::string verb_of(const std::string& state) {
+  if (state == "succeeded" || state == "failed") return state;
+  return (state == "cancelled" ? "was " : "is ") + state;
 }
 
 }  // namespace
@@ -221,9 +261,10 @@ std::string job_page(const json& job, const json& workers, const Style& style) {
   add("noise", noise_words(job));
   add("cost", cost_words(job));
   add("defaults", defaults_words(job));
-  add("submitted", text_at(job, "/submitted_at"));
-  add("started", text_at(job, "/started_at"));
-  add("finished", text_at(job, "/finished_at"));
+  for (const std::string what : {"submitted", "started", "finished"}) {
+    const std::string at = text_at(job, "/" + what + "_at");
+    add(what, at.empty() ? "" : moment_of(at) + " UTC");
+  }
   if (job.contains("labels") && job.at("labels").is_object()) {
     std::string labels;
     for (const auto& [name, value] : job.at("labels").items()) {
@@ -238,11 +279,12 @@ std::string job_page(const json& job, const json& workers, const Style& style) {
 }
 
 std::string why_page(const json& explanation, const Style& style, Detail detail) {
-  const std::string state = text_at(explanation, "/state") + ": ";
+  const std::string state = text_at(explanation, "/state");
   std::string summary = text_at(explanation, "/summary");
-  if (summary.starts_with(state)) summary.erase(0, state.size());
+  if (summary.starts_with(state + ": ")) summary.erase(0, state.size() + 2);
   std::string out =
-      bold(wrapped(printable(text_at(explanation, "/job") + " is " + state + summary), 0, style), style) + "\n";
+      bold(wrapped(printable(text_at(explanation, "/job") + " " + verb_of(state) + ": " + summary), 0, style), style) +
+      "\n";
   const auto section = [&](const char* title, const std::string& body) {
     if (!body.empty()) out += "\n" + std::string(title) + "\n" + body;
   };
@@ -280,7 +322,8 @@ std::string problem_text(const json& problem, const ProblemSource& source) {
   } else if (!is_told_twice || in_file) {
     out += findings_text(problem, source);
   }
-  if (const std::string hint = text_at(problem, "/hint"); !hint.empty()) out += "\nhint: " + printable(hint);
+  const std::string hint = hint_in_commands(text_at(problem, "/hint"));
+  if (!hint.empty()) out += "\nhint: " + printable(hint);
   return out;
 }
 

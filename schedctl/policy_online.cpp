@@ -99,7 +99,7 @@ std::string status_text(const json& deployment) {
     text +=
         count_of(number_at(deployment, "/failures").value_or(0), "round") + " in a row failed; see: schedctl events\n";
   }
-  if (!deployment.at("shadow").is_null()) text += "beside it is asked " + named(deployment.at("shadow")) + "\n";
+  if (!deployment.at("shadow").is_null()) text += "shadow: " + named(deployment.at("shadow")) + "\n";
   return text;
 }
 
@@ -222,15 +222,15 @@ int shadow(Session& session, Asked asked) {
   if (!asked.params.empty()) body["params"] = params_of(asked.params);
   const json deployment = post(session, name, "shadow", body);
   session.print(deployment, [&] {
-    return status_text(deployment) + "it changes nothing; what it would have done: schedctl policy shadow " + name +
-           " --report\n";
+    return status_text(deployment) + "a shadow changes nothing; what it would have done: schedctl policy shadow " +
+           name + " --report\n";
   });
   return kExitOk;
 }
 
 // How far the journal goes back, and whether that is as far as was asked for.
 std::string reach_text(const json& diff) {
-  const std::string oldest = text_at(diff, "/oldest");
+  const std::string oldest = moment_of(text_at(diff, "/oldest")) + " UTC";
   if (diff.value("complete", true)) return "the journal goes back to " + oldest;
   return "the journal goes back to " + oldest + " only, which is later than the time that was asked for";
 }
@@ -240,9 +240,10 @@ std::string diff_text(const json& diff, const Style& style) {
   if (number_at(diff, "/rounds_found").value_or(0) == 0) {
     return "no round was recorded in that time; " + reach_text(diff) + "\n";
   }
-  std::string text = "recorded rounds from " + text_at(diff, "/from") + " to " + text_at(diff, "/to") + ", " +
-                     whole(number_at(diff, "/rounds").value_or(0)) + " of " +
-                     whole(number_at(diff, "/rounds_found").value_or(0)) + " compared; " + reach_text(diff) + "\n";
+  std::string text = "recorded rounds from " + moment_of(text_at(diff, "/from")) + " to " +
+                     moment_of(text_at(diff, "/to")) + " UTC, " + whole(number_at(diff, "/rounds").value_or(0)) +
+                     " of " + whole(number_at(diff, "/rounds_found").value_or(0)) + " compared; " + reach_text(diff) +
+                     "\n";
   text += faults_text(diff) + sums(diff, name) + pools_table(diff, style);
   TextTable table({{.title = "JOB", .flexible = true},
                    {.title = "ROUNDS", .right = true},
@@ -281,12 +282,12 @@ int versions(Session& session, const Asked& asked) {
                      {.title = "CHECKS", .wraps = true}});
     for (const json& each : items) {
       const json& checks = each.at("checks");
-      const std::string tests = checks.is_null() ? "" : whole(number_at(checks, "/tests").value_or(0));
-      const std::string seen = checks.is_null()               ? "never looked over"
+      const double tests = checks.is_null() ? 0 : number_at(checks, "/tests").value_or(0);
+      const double passed = checks.is_null() ? 0 : tests - number_at(checks, "/failed").value_or(0);
+      const std::string seen = checks.is_null()               ? "not checked"
                                : !checks.value("runs", false) ? text_at(checks, "/fault")
-                               : tests == "0"
-                                   ? "runs"
-                                   : whole(number_at(checks, "/failed").value_or(0)) + " of " + tests + " tests failed";
+                               : tests == 0                   ? "runs"
+                                                              : whole(passed) + " of " + whole(tests) + " tests passed";
       const char* mark = each.value("active", false) ? "*" : each.value("shadow", false) ? "s" : " ";
       table.add({mark, shown(text_at(each, "/version")), moment_of(text_at(each, "/created_at")),
                  text_at(each, "/created_by"), seen});
@@ -335,15 +336,16 @@ void add_policy(CLI::App& command, Asked& asked) {
 void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
   CLI::App& group = *app.get_subcommand("policy");
   auto asked = std::make_shared<Asked>();
-  add_policy(*add(group, chosen, "activate", "Run a policy's tests at the daemon, and have it decide", asked, activate),
+  add_policy(*add(group, chosen, "activate", "Make a policy decide, once its tests have passed at the daemon", asked,
+                  activate),
              *asked);
   asked = std::make_shared<Asked>();
-  add(group, chosen, "rollback", "Have the version before the active one decide again", asked, roll_back)
+  add(group, chosen, "rollback", "Return to the policy that decided before", asked, roll_back)
       ->add_option("policy", asked->policy, "the active policy's name, to be sure which one is meant")
       ->check(not_empty());
   asked = std::make_shared<Asked>();
   CLI::App* shadowed =
-      add(group, chosen, "shadow", "Ask a policy beside the active one, without effect", asked, shadow);
+      add(group, chosen, "shadow", "Run a policy beside the active one, without effect", asked, shadow);
   add_policy(*shadowed, *asked);
   CLI::Option* report = shadowed->add_flag("--report", asked->report, "show how it has differed so far");
   CLI::Option* stop = shadowed->add_flag("--stop", asked->stop, "ask it no more")->excludes(report);
@@ -352,12 +354,13 @@ void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
   }
   asked = std::make_shared<Asked>();
   CLI::App* compared =
-      add(group, chosen, "diff", "What a policy would have answered in the daemon's recorded rounds", asked, diff);
+      add(group, chosen, "diff", "Compare what a policy would have decided with the daemon's recorded decisions", asked,
+          diff);
   add_policy(*compared, *asked);
   compared->add_option("--since", asked->since, "how far back, such as 7d")->capture_default_str();
   compared->add_option("--rounds", asked->rounds, "compare so many at most, evenly thinned")->capture_default_str();
   asked = std::make_shared<Asked>();
-  add(group, chosen, "store", "Send a policy to the daemon and run its tests there", asked, store)
+  add(group, chosen, "store", "Store a policy at the daemon and run its tests there", asked, store)
       ->add_option("policy", asked->policy, "a .lua file, a .so library or a folder")
       ->required();
   asked = std::make_shared<Asked>();
@@ -366,7 +369,7 @@ void add_policy_online_commands(CLI::App& app, Chosen& chosen) {
       ->add_option("policy", asked->policy, "its name")
       ->required();
   asked = std::make_shared<Asked>();
-  add(group, chosen, "status", "Which policy decides, and what a rollback goes back to", asked,
+  add(group, chosen, "status", "Show which policy decides, and to what a rollback returns", asked,
       [](Session& session, Asked) {
         const json deployment = session.get("/v1/policies/status");
         session.print(deployment, [&] {

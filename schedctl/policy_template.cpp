@@ -16,11 +16,15 @@ std::string policy_lua_template(const std::string& name) {
 -- Hooks are pure: the same view gives the same answer. docs/policies.md lists what a view holds.
 local P = {}
 
--- The size that each job should have, 0 = nothing now. That they fit together is the daemon's business.
+-- The size that each job should have, 0 = nothing now. That they fit together is the daemon's business. Only sizes that
+-- the job's file allows are answers: a job whose smallest is above the limit waits.
 function P.size(view, params)
   local sizes = {}
   for i = 1, view.n do
-    sizes[i] = math.min(view.size_wanted[i], params.most)
+    sizes[i] = 0
+    for _, allowed in ipairs(view.sizes[i]) do
+      if allowed <= math.min(view.size_wanted[i], params.most) then sizes[i] = allowed end
+    end
     if sizes[i] < view.size_wanted[i] then
       view.why(i, "Capped", {most = params.most})
     end
@@ -43,6 +47,14 @@ std::string policy_test_template() {
     sizes: {large: 2, small: 1}
     grants: {large: 2, small: 1}
     why: {large: Capped}
+- name: a job that needs more than is allowed waits
+  params: {most: 2}
+  cluster: {nodes: 2, slots_per_node: 4}
+  jobs:
+    - {name: gang, wanted: 4, min: 4}
+  expect:
+    sizes: {gang: 0}
+    why: {gang: Capped}
 )";
 }
 

@@ -46,7 +46,9 @@ std::string straggling_sentence(const json& d) {
   if (waited) text += "; waiting for it has cost " + rate(waited) + " slot-seconds";
   const std::string action = text_at(d, "/next_action");
   const auto cost = number_at(d, "/action_cost_s");
-  if (!action.empty() && cost) text += ", to " + action + " costs " + rate(cost);
+  // "replace" -> "replacing", "shrink" -> "shrinking"
+  const std::string stem = action.substr(0, action.size() - (action.ends_with('e') ? 1 : 0));
+  if (!action.empty() && cost) text += "; " + stem + "ing costs " + rate(cost);
   return text;
 }
 
@@ -174,6 +176,9 @@ std::string checkpoint_failed_sentence(const json& d) {
 
 std::string restored_sentence(const json& d) {
   const double lost = number_at(d, "/steps_lost").value_or(0);
+  if (lost > 0 && number_at(d, "/step") == 0) {
+    return "starts from step 0 again, " + count_of(lost, "step") + " lost: it has no saved state that it can use";
+  }
   return "goes on from step " + integer_at(d, "/step") + (lost > 0 ? ", " + count_of(lost, "step") + " lost" : "");
 }
 

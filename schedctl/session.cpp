@@ -99,6 +99,7 @@ std::optional<Login> usable_login(bool needed) {
 
 void require_no_clear_network(const std::string& url) {
   if (url.starts_with("https://") || is_loopback_url(url)) return;
+  if (!url.starts_with("http://")) fail(kExitUsage, printable(url) + " is no address; write https://HOST:PORT");
   fail(kExitUsage, "the token would cross the network in clear to " + url + "; use its https:// address");
 }
 

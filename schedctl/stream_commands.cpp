@@ -117,17 +117,18 @@ int show_events(Session& session, const EventsAsked& asked) {
 
 void add_stream_commands(CLI::App& app, Chosen& chosen) {
   const auto events = std::make_shared<EventsAsked>();
-  CLI::App* command = app.add_subcommand("events", "What has happened, oldest first");
+  CLI::App* command = app.add_subcommand("events", "List events, oldest first");
   command->add_option("job", events->job, "only events of this job")->check(not_empty());
   command->add_option("--type", events->types, "only events of these types, such as worker.lost,job.finished")
       ->delimiter(',')
       ->allow_extra_args(false)  // what follows may be the job
       ->check(not_empty());
-  command->add_flag("-f,--follow", events->follow, "go on with what happens from now on");
+  command->add_flag("-f,--follow", events->follow, "wait for new events and print them, too");
   command->add_option("--limit", events->limit, "at most so many of the past")
       ->capture_default_str()
       ->check(whole_number(0, kEventsShownMost));
-  command->add_flag("--all", events->all, "also rows that differ in their time only, each by itself");
+  command->add_flag("--all", events->all,
+                    "list repeated rows one by one; without it those that differ in their time only are one row");
   command->callback(
       [events, &chosen] { chosen.online = [events](Session& session) { return show_events(session, *events); }; });
 }

@@ -56,13 +56,22 @@ std::string audit_line(const SummaryFacts& facts) {
          " of them samples were lost or used twice; see: schedctl events " + text_at(facts.job, "/id");
 }
 
+// Else it had its largest size throughout, and there is nothing to compare with.
+bool had_smaller_sizes(const json& job) {
+  const auto max = number_at(job, "/max").value_or(1);
+  const json& sizes = list_at(job, "/sizes");
+  const bool measured = std::any_of(sizes.begin(), sizes.end(),
+                                    [&](const json& one) { return number_at(one, "/size").value_or(0) != max; });
+  return number_at(job, "/min").value_or(1) < max && (sizes.empty() || measured);
+}
+
 std::string comparison_line(const SummaryFacts& facts) {
   const double held = number_at(facts.job, "/cost/slot_seconds").value_or(0);
   const std::string currency = text_at(facts.job, "/cost/currency");
   const auto amount = amount_of(facts.job);
   std::string line = "Held " + quantity(held) + " slot-seconds" +
                      (amount ? ", " + money(text_at(facts.job, "/cost/amount"), currency) : "") + ".";
-  if (number_at(facts.job, "/progress/samples").value_or(0) <= 0) return line;
+  if (number_at(facts.job, "/progress/samples").value_or(0) <= 0 || !had_smaller_sizes(facts.job)) return line;
   const auto maximum = compare_with_maximum(facts);
   if (!maximum) return line + " Nothing was measured that tells what staying at the maximum would have cost.";
   line += " The same samples at " + count_of(maximum->size, "worker") + " all the time, by " +

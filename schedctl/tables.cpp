@@ -214,7 +214,8 @@ std::string quarantine_notes(const json& node, std::string_view now) {
 }
 
 std::string nodes_table(const json& nodes, const Style& style) {
-  if (nodes.empty()) return "no nodes; start an agent, or the daemon with --local-slots 4\n";
+  if (nodes.empty())
+    return "no nodes; start the daemon with --local-slots 4, or see: schedctl node token create --help\n";
   TextTable table({{.title = "NODE"},
                    {.title = "NAME", .flexible = true},
                    {.title = "STATE", .state = true},
@@ -323,7 +324,7 @@ std::string node_tokens_table(const json& tokens, const Style& style) {
     const std::string type = text_at(token, "/slot_type");
     table.add({text_at(token, "/id"), text_at(token, "/state"),
                std::to_string(token.value("uses", 0)) + "/" + std::to_string(token.value("uses_max", 0)),
-               text_at(token, "/expires_at").substr(0, 16), prefix.empty() ? "any" : prefix + "...",
+               moment_of(text_at(token, "/expires_at")), prefix.empty() ? "any" : prefix + "...",
                labels.empty() ? "-" : labels, type.empty() ? "-" : type, text_at(token, "/price_per_slot_hour", "-")});
   }
   return table.text(style);

@@ -49,7 +49,7 @@ Status check_change(const Job& job, const JobSpec& to) {
 Result<const Job*> live_job(const ClusterState& state, JobId id) {
   auto job = known_job(state, id);
   if (job && is_final((*job)->state()))
-    return conflict(id.text() + " has already ended: it is " + to_text((*job)->state()));
+    return conflict(id.text() + " has already ended (" + to_text((*job)->state()) + ")");
   return job;
 }
 

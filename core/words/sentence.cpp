@@ -455,9 +455,10 @@ std::string text_of(const PriceGrow& why) {
   return growing(why) + (why.market.price > 0 ? ": no other job would gain more from the slots" : ": slots are free");
 }
 std::string text_of(const PriceShrink& why) {
-  return shrinking(why) + for_claimants(why) +
-         (why.market.worth < why.market.price ? ": other jobs gain more from the slots"
-                                              : ": its share of the slots has become smaller");
+  const std::string change = shrinking(why) + for_claimants(why);
+  if (!(why.market.worth < why.market.price)) return change + ": its share of the slots has become smaller";
+  return change + (why.market.worth > 0 ? ": other jobs gain more from the slots"  // else even free ones
+                                        : ": the larger size does not pay");
 }
 std::string text_of(const MeritGrow& why) {
   const std::string by = measure::clause(why.by, {.step = Step::kGrows});

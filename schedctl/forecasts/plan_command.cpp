@@ -29,7 +29,7 @@ int plan(Session& session, const std::string& name) {
 void add_plan_command(CLI::App& app, Chosen& chosen) {
   const auto file = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand(
-      "plan", "Say when a job would start and end, what it would cost and which jobs it would delay");
+      "plan", "Forecast when a job would start and end, what it would cost and which jobs it would delay");
   command->add_option("file", *file, "job file, - for standard input")->required();
   command->callback([file, &chosen] { chosen.online = [file](Session& session) { return plan(session, *file); }; });
 }

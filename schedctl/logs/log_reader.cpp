@@ -69,6 +69,7 @@ std::int64_t LogReader::begin_of_tail(const std::string& worker) {
 }
 
 void LogReader::print(const std::string& worker, bool with_name, Place& place, const std::string& data) {
+  has_printed_ = has_printed_ || !data.empty();
   if (session_.format() != OutputFormat::kTable) {
     if (!data.empty()) session_.print_next({{"worker", worker}, {"data", data}}, nullptr);
     return;

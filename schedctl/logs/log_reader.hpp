@@ -19,6 +19,7 @@ class LogReader {
   // Prints what is new of the worker, whole lines only while it may grow. True if it has exited and everything is
   // printed. Throws Failure as Session does.
   bool read(const std::string& worker, bool with_name);
+  [[nodiscard]] bool has_printed() const { return has_printed_; }
 
  private:
   struct Place {
@@ -40,6 +41,7 @@ class LogReader {
   Session& session_;
   std::string path_;
   std::optional<std::int64_t> tail_;
+  bool has_printed_ = false;
   std::map<std::string, Place> places_;
 };
 

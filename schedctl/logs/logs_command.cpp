@@ -92,6 +92,7 @@ class LogFollower {
     if (!any_read_ && !away_.empty()) fail(kExitApi, "the output of none of its workers can be read now");
   }
   [[nodiscard]] bool found_any() const { return any_; }
+  [[nodiscard]] bool has_printed() const { return reader_.has_printed(); }
 
  private:
   bool look_patiently() {
@@ -159,6 +160,7 @@ int show_logs(Session& session, const LogsAsked& asked) {
   LogFollower logs(session, asked, job);
   logs.run();
   if (!logs.found_any()) fail(kExitNegative, job + " has no workers with output yet; see: schedctl why " + job);
+  if (!logs.has_printed() && asked.tail != 0) std::fprintf(stderr, "schedctl: no output of %s so far\n", job.c_str());
   return kExitOk;
 }
 
@@ -166,7 +168,7 @@ int show_logs(Session& session, const LogsAsked& asked) {
 
 void add_logs_command(CLI::App& app, Chosen& chosen) {
   const auto logs = std::make_shared<LogsAsked>();
-  CLI::App* read = app.add_subcommand("logs", "What the workers of a job have printed");
+  CLI::App* read = app.add_subcommand("logs", "Print the output of a job's workers");
   read->add_option("job", logs->job, "id or name")->required();
   read->add_option("--worker", logs->worker, "only this worker, such as w-3")->check(not_empty());
   read->add_option("--tail", logs->tail, "only so many of the newest lines of each worker")

@@ -128,7 +128,7 @@ void add_add(CLI::App& maintenance, Chosen& chosen) {
 }  // namespace
 
 void add_maintenance_command(CLI::App& app, Chosen& chosen) {
-  CLI::App* maintenance = app.add_subcommand("maintenance", "Windows in which nodes are worked on");
+  CLI::App* maintenance = app.add_subcommand("maintenance", "Add, list and remove maintenance windows of nodes");
   maintenance->require_subcommand(1);
   add_add(*maintenance, chosen);
   CLI::App* ls = maintenance->add_subcommand("ls", "List windows that are planned or open");
@@ -141,12 +141,12 @@ void add_maintenance_command(CLI::App& app, Chosen& chosen) {
     };
   });
   const auto id = std::make_shared<std::string>();
-  CLI::App* remove = maintenance->add_subcommand("remove", "Take a window away; its nodes take workers again");
+  CLI::App* remove = maintenance->add_subcommand("remove", "Remove a window; its nodes take workers again");
   remove->add_option("window", *id, "its id, see: schedctl maintenance ls")->required();
   remove->callback([id, &chosen] {
     chosen.online = [id](Session& session) {
       const json window = session.send({.method = "DELETE", .path = "/v1/maintenance/" + escape_url(*id)});
-      session.print(window, [&] { return text_at(window, "/id") + " is taken away\n"; });
+      session.print(window, [&] { return text_at(window, "/id") + " is removed\n"; });
       return static_cast<int>(kExitOk);
     };
   });

@@ -58,16 +58,16 @@ int create_node_token(Session& session, const TokenAsked& asked) {
   const json token = session.send({.method = "POST", .path = "/v1/node-tokens", .body = body.dump()});
   session.print(token, [&] {
     const std::string port = std::to_string(token.value("agents_port", 0));
-    return text_at(token, "/token") + "\nkept as a hash only: it is not shown again. On the machine that is to join, " +
+    return text_at(token, "/token") + "\nkeep it now: only its hash is stored. On the machine that is to join, " +
            "run:\n  agentd join --daemon " + host_of(session.endpoint().url) + ":" + port + " --token " +
-           text_at(token, "/token") + "\nTo take it back: schedctl node token revoke " + text_at(token, "/id") + "\n";
+           text_at(token, "/token") + "\nRevoke it with: schedctl node token revoke " + text_at(token, "/id") + "\n";
   });
   return kExitOk;
 }
 
 void add_create(CLI::App& token, Chosen& chosen) {
   const auto asked = std::make_shared<TokenAsked>();
-  CLI::App* create = token.add_subcommand("create", "Make a token with which machines join; it is shown once");
+  CLI::App* create = token.add_subcommand("create", "Create a token with which machines join; it is shown once");
   create->add_option("--ttl,--lifetime", asked->ttl, "how long machines may join with it")->capture_default_str();
   create->add_option("--uses", asked->uses, "how many machines may")
       ->capture_default_str()
@@ -82,10 +82,10 @@ void add_create(CLI::App& token, Chosen& chosen) {
 }
 
 void add_node_token_commands(CLI::App& node, Chosen& chosen) {
-  CLI::App* token = node.add_subcommand("token", "Tokens with which machines join");
+  CLI::App* token = node.add_subcommand("token", "Create, list and revoke the tokens with which machines join");
   token->require_subcommand(1);
   add_create(*token, chosen);
-  token->add_subcommand("ls", "List them")->callback([&chosen] {
+  token->add_subcommand("ls", "List node tokens")->callback([&chosen] {
     chosen.online = [](Session& session) {
       const Listed listed = session.list("/v1/node-tokens");
       session.print(listed.items, [&] { return node_tokens_table(listed.items, session.style()); });
@@ -93,7 +93,7 @@ void add_node_token_commands(CLI::App& node, Chosen& chosen) {
     };
   });
   const auto id = std::make_shared<std::string>();
-  CLI::App* revoke = token->add_subcommand("revoke", "Nothing more joins with a token; nodes that have stay");
+  CLI::App* revoke = token->add_subcommand("revoke", "Revoke a node token; nodes that have joined with it stay");
   revoke->add_option("id", *id, "the token's id, see: schedctl node token ls")->required();
   revoke->callback([id, &chosen] {
     chosen.online = [id](Session& session) {
@@ -121,7 +121,8 @@ int revoke_node(Session& session, const RevokeAsked& asked) {
                                     .body = json{{"reason", asked.reason}}.dump()});
   session.print(answer, [&] {
     return text_at(answer, "/name") +
-           " is shut out: its certificate is good no more, and its workers count as lost; processes on that machine "
+           " is revoked: its certificate is refused from now on, and its workers count as lost; processes on that "
+           "machine "
            "are not stopped\n";
   });
   return kExitOk;
@@ -158,7 +159,7 @@ int label_node(Session& session, const std::string& node, const std::vector<std:
 void add_label(CLI::App& node, Chosen& chosen) {
   const auto name = std::make_shared<std::string>();
   const auto words = std::make_shared<std::vector<std::string>>();
-  CLI::App* command = node.add_subcommand("label", "Set labels of a node, or take them away; jobs can ask for them");
+  CLI::App* command = node.add_subcommand("label", "Set or remove labels of a node; jobs can ask for them");
   command->add_option("node", *name, "id or name")->required();
   command->add_option("labels", *words, "KEY=VALUE sets one, KEY- takes one away")->required();
   command->callback([name, words, &chosen] {
@@ -201,21 +202,19 @@ void add_node_request(CLI::App& node, Chosen& chosen, const std::string& request
 }  // namespace
 
 void add_node_trust_commands(CLI::App& app, Chosen& chosen) {
-  CLI::App* node =
-      app.add_subcommand("node", "Let machines join as nodes, label them, shut nodes out, and remove them");
+  CLI::App* node = app.add_subcommand("node", "Create tokens with which machines join; label, revoke and remove nodes");
   node->require_subcommand(1);
   add_node_token_commands(*node, chosen);
   add_label(*node, chosen);
-  add_node_request(*node, chosen, "clear-faults", "Count a node's losses no more: it gets workers at once");
-  add_node_request(*node, chosen, "release-slots",
-                   "Say that the quarantined slots of a node are free: jobs get them at once");
+  add_node_request(*node, chosen, "clear-faults", "Forget the losses of an unsteady node: it gets workers at once");
+  add_node_request(*node, chosen, "release-slots", "Release the quarantined slots of a node: jobs get them at once");
   const auto gone = std::make_shared<std::string>();
-  CLI::App* remove = node->add_subcommand("remove", "Take a lost node that does not come back off the list");
+  CLI::App* remove = node->add_subcommand("remove", "Remove a lost node that does not come back from the list");
   remove->add_option("node", *gone, "id or name")->required();
   remove->callback(
       [gone, &chosen] { chosen.online = [gone](Session& session) { return remove_node(session, *gone); }; });
   const auto asked = std::make_shared<RevokeAsked>();
-  CLI::App* revoke = node->add_subcommand("revoke", "Shut a node out at once: its certificate is good no more");
+  CLI::App* revoke = node->add_subcommand("revoke", "Revoke a node's certificate: the node is shut out at once");
   revoke->add_option("node", asked->node, "id or name")->required();
   revoke->add_option("--reason", asked->reason, "shown with the node");
   revoke->callback(

@@ -18,12 +18,12 @@ int show_prices(Session& session) {
 }  // namespace
 
 void add_price_commands(CLI::App& app, Chosen& chosen) {
-  CLI::App* prices = app.add_subcommand("prices", "What slots cost over time, or set it from a file");
+  CLI::App* prices = app.add_subcommand("prices", "Show what slots cost over time, or set it from a file");
   prices->require_subcommand(0, 1);
   prices->callback([prices, &chosen] {
     if (prices->get_subcommands().empty()) chosen.online = show_prices;
   });
-  prices->add_subcommand("show", "What is listed, and what holds now")->callback([&chosen] {
+  prices->add_subcommand("show", "Show the list of prices, and which hold now")->callback([&chosen] {
     chosen.online = show_prices;
   });
   add_settings_commands(

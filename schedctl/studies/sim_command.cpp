@@ -152,7 +152,7 @@ void add_sim_commands(CLI::App& app, Chosen& chosen) {
   });
   add_compare_command(*group, chosen);
   add_frontier_command(*group, chosen);
-  group->add_subcommand("ls", "The rules, policies and workloads there are")->callback([&chosen] {
+  group->add_subcommand("ls", "List simulators, policies and workloads")->callback([&chosen] {
     chosen.offline = list_all;
   });
 }

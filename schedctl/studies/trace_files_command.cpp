@@ -234,7 +234,7 @@ void add_trace_file_commands(CLI::App& app, Chosen& chosen) {
   CLI::App* group = app.get_subcommand("trace");
   const auto imported = std::make_shared<ImportAsked>();
   CLI::App* import =
-      group->add_subcommand("import", "Bring a recorded workload of another scheduler into Tidepool's form");
+      group->add_subcommand("import", "Convert a recorded workload of another scheduler to Tidepool's format");
   add_reading_options(*import, *imported);
   import->get_option("--from")->default_str("")->required();
   import->add_option("-o,--out", imported->out, "file to write, else standard output")->capture_default_str();
@@ -242,7 +242,7 @@ void add_trace_file_commands(CLI::App& app, Chosen& chosen) {
       [imported, &chosen] { chosen.offline = [imported](const Settings&) { return import_trace(*imported); }; });
 
   const auto counted = std::make_shared<ImportAsked>();
-  CLI::App* stats = group->add_subcommand("stats", "What a recorded workload is like");
+  CLI::App* stats = group->add_subcommand("stats", "Summarize a recorded workload");
   add_reading_options(*stats, *counted);
   stats->callback([counted, &chosen] {
     chosen.offline = [counted](const Settings& settings) { return show_stats(*counted, settings); };

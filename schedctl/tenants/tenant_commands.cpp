@@ -70,7 +70,7 @@ void add_usage_command(CLI::App& app, Chosen& chosen) {
   const auto wanted = std::make_shared<Wanted>();
   CLI::App* used = app.add_subcommand(
       "usage",
-      "Slot-hours and cost: by tenant since it was set up; with --by, --window or --from of whole days in UTC");
+      "Show slot-hours and cost: by tenant since it was set up; with --by, --window or --from of whole days in UTC");
   used->add_option("--by", wanted->by,
                    "tenant, job, name, label, label:KEY, day, type, class; several with commas. Of this month, unless "
                    "--window or "
@@ -99,7 +99,7 @@ void add_tenant_commands(CLI::App& app, Chosen& chosen) {
     if (tenants->get_subcommands().empty()) chosen.online = show_tree;
   });
   const auto name = std::make_shared<std::string>();
-  CLI::App* show = tenants->add_subcommand("show", "What is set for one tenant, and what it has");
+  CLI::App* show = tenants->add_subcommand("show", "Show the settings of one tenant, and what it has");
   show->add_option("name", *name, "the tenant")->required();
   show->callback([name, &chosen] { chosen.online = [name](Session& session) { return show_tenant(session, *name); }; });
   add_settings_commands(*tenants,

@@ -79,7 +79,7 @@ std::string effect_of(const std::string& action) {
 // The daemon tells no time both of a limit that is reached already and of one that will not be.
 std::string limit_words(const json& tenant) {
   const json& budget = tenant.at("now").at("budget");
-  if (const std::string at = text_at(budget, "/limit_reached_at"); !at.empty()) return at;
+  if (const std::string at = text_at(budget, "/limit_reached_at"); !at.empty()) return moment_of(at) + " UTC";
   const auto spent = parse_money(text_at(budget, "/spent"));
   const auto limit = parse_money(text_at(tenant, "/budget/limit"));
   return spent.ok() && limit.ok() && *spent >= *limit ? "already" : "not in this window at this rate";
@@ -94,8 +94,8 @@ std::string spending_text(const json& tenant) {
   };
   return line("spent", text_at(budget, "/spent") + (action.empty() ? "" : ", which " + effect_of(action))) +
          line("spending", text_at(budget, "/rate_per_hour") + " an hour") + line("limit reached", limit_words(tenant)) +
-         line("expected",
-              text_at(budget, "/expected") + " when the window ends, " + text_at(budget, "/window_ends_at"));
+         line("expected", text_at(budget, "/expected") + " when the window ends, " +
+                              moment_of(text_at(budget, "/window_ends_at")) + " UTC");
 }
 
 // As RFC 4180 has it. A cell that a spreadsheet would take for a formula is made a text,
@@ -196,11 +196,11 @@ ordered_json tenants_document(const json& tree, const std::string& below) {
 }
 
 std::string usage_table(const json& tree, const Style& style) {
-  if (list_at(tree, "/tenants").empty()) return kNone;
+  if (list_at(tree, "/tenants").empty()) return std::string(kNone) + "usage without tenants: schedctl usage --by job\n";
   TextTable table({{.title = "TENANT", .flexible = true},
                    {.title = "SLOT-HOURS", .right = true},
                    {.title = "COST", .right = true},
-                   {.title = ""}});
+                   {.title = "CURRENCY"}});
   for (const auto& tenant : list_at(tree, "/tenants")) {
     table.add({indented_name(tenant), hours(tenant), cost(tenant), text_at(tenant, "/now/currency")});
   }

@@ -28,7 +28,7 @@ int write_trace(Session& session, const std::string& name) {
 void add_trace_command(CLI::App& app, Chosen& chosen) {
   const auto job = std::make_shared<std::string>();
   CLI::App* command =
-      app.add_subcommand("trace", "A job's timeline as a Chrome trace, for chrome://tracing or Perfetto");
+      app.add_subcommand("trace", "Print a job's timeline as a Chrome trace, for chrome://tracing or Perfetto");
   command->add_option("job", *job, "id or name");
   command->require_subcommand(0, 1);
   command->callback([job, command, &chosen] {

@@ -175,7 +175,7 @@ class Carrying {
     const auto ended = batch_.ended(job);
     if (!ended.ok()) return ended.error();
     if (!*ended) return not_found("there is no " + job.text() + " any more");
-    return conflict(job.text() + " has already ended: it is " + (*ended)->state);
+    return conflict(job.text() + " has already ended (" + (*ended)->state + ")");
   }
 
   // Of a job that goes on. A fact would still be lawful for one that is being cancelled, and change nothing.

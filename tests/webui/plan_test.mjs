@@ -74,7 +74,7 @@ test("a job that can never start says why, and what would change it", () => onPa
   const why = page.getByTestId("plan-waits");
   await why.getByText(`cannot start: it needs 9 slots, and the whole cluster has room for ${kSlots}`).waitFor();
   await why.getByText(`lower elastic.min to ${kSlots}`).waitFor();
-  await page.getByTestId("touched-sum").getByText("No other job would notice.").waitFor();
+  await page.getByTestId("touched-sum").getByText("No other job would be affected.").waitFor();
 }));
 
 test("a token that may only look is told so", async () => {

@@ -227,7 +227,7 @@ test("a straggler is named in words, in the bars and on the time line", () => on
   await jobLoaded(page);
   await page.getByText("rank 1 (w-2 on local) is slow: all others wait for it at each step.").waitFor();
   await page.locator('.bars li.slow[data-rank="1"]').waitFor();
-  for (const axes of ["samples/s by number of workers", "120 reports, newest right; a row a rank, 0 on top"]) await page.getByText(axes).waitFor();
+  for (const axes of ["samples/s by number of workers", "The last 120 reports, newest on the right; one row for each rank, rank 0 on top"]) await page.getByText(axes).waitFor();
   assert.equal(await page.locator(".rail .marker.warn").count(), 1);
   assert.equal(await page.locator(".rail .marker.change").count(), 3);
   await page.locator(".rail .marker.change").nth(1).hover();
@@ -462,7 +462,7 @@ test("a forecast is told in the list and on the job's page, with how good foreca
   });
   await onPage(demoWorld(), { hash: "#/jobs/job-1" }, async (page) => {
     await page.locator('[data-testid="forecast"]', { hasText: /^Ends in ~4 min \(2–6\)$/ }).waitFor();
-    await page.getByText("Of the last 200 forecasts of ends, 81 % came true within their interval; 80 % is aimed at.").waitFor();
+    await page.getByText("Of the last 200 forecasts of ends, 81 % came true within their interval; the aim is 80 %.").waitFor();
   });
   const none = demoWorld();
   none.jobs.get("job-1").forecast = null;

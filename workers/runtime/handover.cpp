@@ -37,13 +37,14 @@ Status check_layouts(const std::vector<Member>& members, int self) {
   const std::int64_t layout = members[static_cast<std::size_t>(root)].layout;
   if (members[static_cast<std::size_t>(self)].layout != layout) {
     return invalid_argument("this worker, rank " + std::to_string(self) + ", registered other state than rank " +
-                            std::to_string(root) + ": all workers of a job must run the same program");
+                            std::to_string(root) + ": all workers of a job must run the same program on the same data");
   }
   const auto other = std::ranges::find_if(members, [&](const Member& any) { return any.layout != layout; });
   if (other == members.end()) return ok_status();
-  return Error{ErrorCode::kUnavailable, "rank " + std::to_string(other - members.begin()) +
-                                            " registered other state than rank " + std::to_string(root) +
-                                            " and leaves: all workers of a job must run the same program"};
+  return Error{ErrorCode::kUnavailable,
+               "rank " + std::to_string(other - members.begin()) + " registered other state than rank " +
+                   std::to_string(root) +
+                   " and leaves: all workers of a job must run the same program on the same data"};
 }
 
 Result<std::vector<Member>> ask_all(Comm& comm, const ReplicaState& state, const Progress& mine) {

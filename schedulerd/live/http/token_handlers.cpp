@@ -24,8 +24,7 @@ struct NewToken {
 // A tenant that the tree lacks cannot have jobs, so a token of it would be of no use.
 void check_tenant(ObjectReader& in, const std::string& tenant, const core::TenantTree& tree) {
   if (tenant.empty() || tree.empty() || tree.find(tenant) != nullptr) return;
-  in.fail("tenant", "Invalid",
-          "is \"" + tenant + "\", which is no tenant; GET /v1/tenants lists them, and PUT /v1/tenants adds one");
+  in.fail("tenant", "Invalid", "is \"" + tenant + "\", which is no tenant; `schedctl tenants` lists those there are");
 }
 
 // Not beyond the end of the caller's own token, which is its end where none is asked for.

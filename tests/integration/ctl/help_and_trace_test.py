@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import re
 import sys
 import unittest
 
@@ -54,6 +55,9 @@ class HelpAndTraceTest(SchedctlCase):
     def test_help_is_a_command_and_the_version_an_option(self):
         for words in ((), ("submit",), ("node", "label"), ("policy", "diff")):
             self.assertEqual(self.run_ctl("help", *words), self.run_ctl(*words, "--help"), words)
+        page = " ".join(self.run_ctl("help", "help")[1].split())
+        [named] = re.findall(r"the command, such as: ([a-z ]+);", page)
+        self.assertEqual(self.run_ctl("help", *named.split()), self.run_ctl(*named.split(), "--help"))
         code, out, err = self.run_ctl("help", "sumbit")
         self.assertEqual((code, out), (2, ""))
         self.assertIn('"sumbit" is not a command; did you mean "submit"?', err)

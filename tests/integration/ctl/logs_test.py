@@ -94,6 +94,11 @@ class LogsTest(SchedctlCase):
         self.logs(lambda query: page("more\n", int(query["offset"]) + 5))
         self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1"), (0, "more\n", ""))
 
+    def test_a_worker_that_has_printed_nothing_is_told_beside_the_output(self):
+        self.logs(lambda query: page("", 0, end=True))
+        self.assertEqual(self.run_ctl("logs", "job-1"), (0, "", "schedctl: no output of job-1 so far\n"))
+        self.assertEqual(self.run_ctl("logs", "job-1", "--tail", "0"), (0, "", ""))
+
     def test_a_page_that_lacks_half_a_character_is_not_the_last(self):
         pages = {0: page("x" * (PAGE - 4) + "\n", PAGE - 3), PAGE - 3: page("𝄞\n", PAGE + 2),
                  -4: page("\n", PAGE + 2)}  # the end, asked for behind a full page

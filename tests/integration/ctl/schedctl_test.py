@@ -241,7 +241,8 @@ class SchedctlTest(SchedctlCase):
         code, out, err = self.run_ctl("cancel", "job-1", "job-3", "-o", "json")
         self.assertEqual((code, err), (0, ""))
         self.assertEqual([json.loads(line)["id"] for line in out.splitlines()], ["job-1", "job-1"])  # the example's
-        for action, words in (("suspend", "will be suspended"), ("resume", "will go on"), ("checkpoint", "checkpoint")):
+        for action, words in (("suspend", "will be suspended"), ("resume", "will go on"),
+                              ("checkpoint", "takes a checkpoint; see: schedctl events job-")):
             for job in ("job-1", "job-3"):
                 self.daemon.routes["POST", f"/v1/jobs/{job}/{action}"] = (200, example("job.json"))
             code, out, _ = self.run_ctl(action, "job-1", "job-3")
@@ -293,7 +294,7 @@ class SchedctlTest(SchedctlCase):
         self.daemon.routes["POST", "/v1/nodes/node-1/revoke"] = (200, node)
         code, out, _ = self.run_ctl("node", "revoke", "local", "--reason", "disk stolen")
         self.assertEqual(code, 0)
-        self.assertIn("local is shut out", out)
+        self.assertIn("local is revoked: its certificate is refused from now on", out)
         self.assertIn("processes on that machine are not stopped", out)
 
     def test_a_lost_node_is_removed(self):
@@ -341,7 +342,7 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual(self.run_ctl("maintenance", "list"), (code, out, ""))  # its former name
         self.assertIn("mw-1    planned  rack=r1", out)
         self.daemon.routes["DELETE", "/v1/maintenance/mw-1"] = (200, window)
-        self.assertEqual(self.run_ctl("maintenance", "remove", "mw-1")[1], "mw-1 is taken away\n")
+        self.assertEqual(self.run_ctl("maintenance", "remove", "mw-1")[1], "mw-1 is removed\n")
 
     def test_labels_of_a_node_are_set_and_taken_away(self):
         self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))

@@ -86,7 +86,7 @@ TEST_CASE("a plan says when the job would start, and stores nothing") {
   CHECK(plan.at("forecast").at("start").is_object());
   CHECK(plan.at("forecast").at("end").is_object());
   CHECK(plan.at("changes").empty());
-  CHECK(plan.at("summary").get<std::string>().ends_with("no other job would notice"));
+  CHECK(plan.at("summary").get<std::string>().ends_with("no other job would be affected"));
   CHECK(scene.fixture.service.commands_carried_out() == before);
   CHECK(scene.get("/v1/jobs", scene.fixture.admin).at("items").size() == 2);
 }
@@ -100,7 +100,7 @@ TEST_CASE("a plan of a job whose length is not known says so") {
   file["run"]["args"].erase("steps");
   const json plan = scene.plan(file.dump(), scene.fixture.admin);
   CHECK(plan.at("forecast").at("end").is_null());
-  CHECK(plan.at("summary").get<std::string>().ends_with("Z; its end is unknown; no other job would notice"));
+  CHECK(plan.at("summary").get<std::string>().ends_with("Z; its end is unknown; no other job would be affected"));
 }
 
 TEST_CASE("a plan names the jobs that the caller may see and counts the others") {

@@ -54,6 +54,7 @@ class PolicyCommands(unittest.TestCase):
         self.assertEqual(schedctl("policy", "validate", folder).returncode, 0)
         result = schedctl("policy", "test", folder)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("ok      a job that needs more than is allowed waits\n", result.stdout)
         again = schedctl("policy", "new", folder)
         self.assertEqual(again.returncode, 2)
         self.assertIn("is there already", again.stderr)

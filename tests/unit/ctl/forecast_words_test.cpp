@@ -17,11 +17,11 @@ TEST_CASE("a forecast is told with its interval and with what it rests on") {
   CHECK(forecast_in_words(plan.at("forecast")) ==
         "expected to start at about 22:10 UTC (between 22:04 and 22:21), when job-3 gives up some of its slots, and to "
         "end "
-        "at about 23:40 UTC (between 23:20 and 2026-11-21 00:25), by what jobs like it took");
+        "at about 23:40 UTC (between 23:20 and 2026-11-21 00:25), from how long similar jobs took");
   CHECK(forecast_cell(plan.at("forecast"), "") == "starts 22:10");
   const json job = example("job.json");
   CHECK(forecast_in_words(job.at("forecast")) ==
-        "expected to end at about 22:10 UTC (between 22:05 and 22:21), by the work that it declares");
+        "expected to end at about 22:10 UTC (between 22:05 and 22:21), from the work that it declares");
   CHECK(forecast_cell(job.at("forecast"), "") == "ends 22:10");
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("a forecast that is older than a minute, or leaves the deciding policy
   json forecast = example("job.json").at("forecast");
   CHECK(job_forecast_in_words(forecast, "running", "2026-11-20T21:54:00Z").find("as of") == std::string::npos);
   CHECK(job_forecast_in_words(forecast, "running", "2026-11-20T21:55:00Z")
-            .ends_with("by the work that it declares; as of 21:53 UTC"));
+            .ends_with("from the work that it declares; as of 21:53 UTC"));
   forecast["unasked_policy"] = "capped@0123456789ab";
   CHECK(job_forecast_in_words(forecast, "running", "")
             .ends_with("; the policy file capped@0123456789ab, which decides, was not asked"));
@@ -135,10 +135,10 @@ TEST_CASE("a deadline that is missed is told with both times") {
 TEST_CASE("an expected time that has passed is told as late") {
   json forecast = example("job.json").at("forecast");  // 22:10, between 22:05 and 22:21
   CHECK(forecast_in_words(forecast, "2026-11-20T22:12:00Z") ==
-        "expected to end any moment, by 22:21 UTC, by the work that it declares");
+        "expected to end any moment, by 22:21 UTC, from the work that it declares");
   CHECK(forecast_cell(forecast, "2026-11-20T22:12:00Z") == "ends by 22:21");
   CHECK(forecast_in_words(forecast, "2026-11-21T00:01:00Z") ==
-        "expected to end by 2026-11-20 22:21 UTC, but is late, by the work that it declares");
+        "expected to end by 2026-11-20 22:21 UTC, but is late, from the work that it declares");
   CHECK(forecast_cell(forecast, "2026-11-20T22:22:30Z") == "late: ends 22:21");
   forecast["end"] = nullptr;
   forecast["not_before"] = "2026-11-20T22:30:00.000Z";
@@ -175,7 +175,19 @@ TEST_CASE("a plan says what it brings and what it does to other jobs") {
   json alone = example("plan.json");
   alone["changes"] = json::array();
   alone["others_changed"] = 0;
-  CHECK(plan_page(alone, "-", {}).find("no other job would notice") != std::string::npos);
+  CHECK(plan_page(alone, "-", {}).find("no other job would be affected") != std::string::npos);
+}
+
+TEST_CASE("a plan has one row for each second, with the size that lasts") {
+  json plan = example("plan.json");
+  plan["forecast"]["computed_at"] = "2026-11-20T22:10:05.100Z";
+  plan["forecast"]["sizes"] = {{{"at", "2026-11-20T22:10:05.100Z"}, {"size", 0}},
+                               {{"at", "2026-11-20T22:10:05.600Z"}, {"size", 4}},
+                               {{"at", "2026-11-20T22:10:47.000Z"}, {"size", 2}}};
+  const std::string page = plan_page(plan, "-", {.width = 120});
+  INFO(page);
+  CHECK(page.find("22:10:05          4\n22:10:47          2\n") != std::string::npos);
+  CHECK(page.find("22:10:05          0") == std::string::npos);
 }
 
 TEST_CASE("the cost of a plan without an end is the least that is known of it, or unknown") {

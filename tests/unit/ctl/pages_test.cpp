@@ -35,10 +35,19 @@ TEST_CASE("a job that has ended shows no rate and no price of the moment") {
 
 TEST_CASE("a saved state is shown with its node's name, or with its id where the node is gone") {
   json job = example("job.json");
-  CHECK(job_page(job, json::array(), {.width = 120}).find("step 100 at 2026-11-20T21:54:10.000Z on n1\n") !=
+  CHECK(job_page(job, json::array(), {.width = 120}).find("step 100 at 2026-11-20 21:54:10 UTC on n1\n") !=
         std::string::npos);
   job["saved_state"]["node_name"] = nullptr;
   CHECK(job_page(job, json::array(), {.width = 120}).find(" on node-1\n") != std::string::npos);
+}
+
+TEST_CASE("a job's page has its times as other pages have them") {
+  json job = example("job.json");
+  job["submitted_at"] = "2026-11-20T21:50:02.275Z";
+  job["finished_at"] = nullptr;
+  const std::string text = job_page(job, json::array(), {.width = 120});
+  CHECK(text.find("submitted   2026-11-20 21:50:02 UTC\n") != std::string::npos);
+  CHECK(text.find("finished") == std::string::npos);
 }
 
 TEST_CASE("a wrapped value stays in its column") {
@@ -69,9 +78,11 @@ TEST_CASE("why says a state once") {
   json explanation = example("explain.json");
   explanation["state"] = "failed";
   explanation["summary"] = "failed: its own settings are wrong: w-1 exited with code 2";
-  CHECK(why_page(explanation, {.width = 120}).find("job-1 is failed: its own settings are wrong: w-1") == 0);
+  CHECK(why_page(explanation, {.width = 120}).find("job-1 failed: its own settings are wrong: w-1") == 0);
   explanation["summary"] = "ended: it ran longer than 2h";
-  CHECK(why_page(explanation, {.width = 120}).find("job-1 is failed: ended: it ran longer") == 0);
+  CHECK(why_page(explanation, {.width = 120}).find("job-1 failed: ended: it ran longer") == 0);
+  explanation["state"] = "cancelled";
+  CHECK(why_page(explanation, {.width = 120}).find("job-1 was cancelled: ended: it ran longer") == 0);
 }
 
 TEST_CASE("having no slots is no alternative where it is told with the reason of the size that won") {
@@ -82,9 +93,26 @@ TEST_CASE("having no slots is no alternative where it is told with the reason of
   CHECK(why_page(explanation, {}).find("Considered and not taken") == std::string::npos);
   explanation["alternatives"][0]["reason"]["code"] = "PriceTooHigh";
   explanation["alternatives"][0]["reason"]["numbers"] = json::object();
-  CHECK(why_page(explanation, {}).find("- no slots: growing 0 -> 4") != std::string::npos);
+  CHECK(why_page(explanation, {}).find("- no slots: it would grow to 4: slots are free\n") != std::string::npos);
   explanation["alternatives"][0]["reason"]["numbers"] = {{"from", 0}, {"to", 4}};
   CHECK(why_page(explanation, {}).find("Considered and not taken") == std::string::npos);
+}
+
+TEST_CASE("a size that lost is told with how the job would leave it") {
+  json explanation = example("explain.json");
+  explanation["alternatives"] = json::array({explanation["alternatives"][0]});
+  json& lost = explanation["alternatives"][0];
+  const auto told = [&](int size, const char* why) {
+    lost["size"] = size;
+    lost["reason"]["text"] = why;
+    return why_page(explanation, {.width = 120});
+  };
+  CHECK(told(2, "growing 2 -> 3: slots are free").find("- 2 workers: it would grow to 3: slots are free\n") !=
+        std::string::npos);
+  CHECK(told(4, "shrinking 4 -> 3: the larger size does not pay").find("- 4 workers: it would shrink to 3: the") !=
+        std::string::npos);
+  CHECK(told(3, "growing 2 -> 3: slots are free").find("- 3 workers: growing 2 -> 3: slots are free\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("a refused job file names line, pointer and hint") {
@@ -96,6 +124,24 @@ TEST_CASE("a refused job file names line, pointer and hint") {
         "  job.yaml:3: /elastic/min: min is 8; it must not exceed max, which is 4\n"
         "  job.yaml:5: /elastc: elastc is not a field here; did you mean \"elastic\"?\n"
         "hint: correct the fields and submit again; nothing was stored");
+}
+
+TEST_CASE("what is wrong with a file is told from its top down") {
+  FieldLines lines;
+  REQUIRE(parse_job_text("name: X\nrun: {}\nelastc: 1\n", lines).ok());
+  const auto finding = [](const char* pointer) { return json{{"pointer", pointer}, {"message", "is wrong"}}; };
+  const json problem = {{"title", "Errors"}, {"errors", {finding("/run"), finding("/elastc"), finding("/name")}}};
+  CHECK(problem_text(problem, {.file = "f", .lines = &lines}) ==
+        "Errors\n  f:1: /name: is wrong\n  f:2: /run: is wrong\n  f:3: /elastc: is wrong");
+}
+
+TEST_CASE("a hint names the command in the place of the request") {
+  const auto hint = [](const char* told) { return problem_text({{"title", "Not found"}, {"hint", told}}); };
+  CHECK(hint("GET /v1/jobs lists the jobs that this token may see") ==
+        "Not found\nhint: schedctl ls lists the jobs that this token may see");
+  CHECK(hint("GET /v1/tokens lists them") == "Not found\nhint: schedctl token ls lists them");
+  CHECK(hint("GET /v1/jobs/job-1/workers lists those alive") ==
+        "Not found\nhint: GET /v1/jobs/job-1/workers lists those alive");
 }
 
 TEST_CASE("a problem of one field whose finding is its detail says it once") {

@@ -79,7 +79,7 @@ TEST_CASE("each event that matters has a sentence") {
                                 {"next_action", "replace"},
                                 {"action_cost_s", 12.0}}) ==
       "worker w-2 is slow: 90 % of the others' speed, below 92 %; the cause lies in the node; waiting for it has cost "
-      "3.5 slot-seconds, to replace costs 12.0");
+      "3.5 slot-seconds; replacing costs 12.0");
   CHECK(say("worker.straggling", {{"worker", "w-2"},
                                   {"score", 0.9},
                                   {"threshold", 0.92},
@@ -91,6 +91,10 @@ TEST_CASE("each event that matters has a sentence") {
         "slot-seconds");
   CHECK(say("job.parked", {{"step", 160}, {"write_ms", 0.5}}) == "state of step 160 saved in 0.5 ms");
   CHECK(say("job.suspended", {{"kept_step", 160}}) == "suspended; its state of step 160 is saved");
+  CHECK(say("job.restored", {{"step", 1200}, {"steps_lost", 1}}) == "goes on from step 1,200, 1 step lost");
+  CHECK(say("job.restored", {{"step", 0}, {"steps_lost", 0}}) == "goes on from step 0");
+  CHECK(say("job.restored", {{"step", 0}, {"steps_lost", 24'100}}) ==
+        "starts from step 0 again, 24,100 steps lost: it has no saved state that it can use");
   CHECK(say("worker.replaced", {{"worker", "w-2"}, {"by", "w-5"}}) == "worker w-2 replaced by w-5");
   CHECK(say("job.finished", {{"state", "failed"}, {"steps", 3}, {"loss", nullptr}, {"error", "boom"}}) ==
         "failed after 3 steps: boom");

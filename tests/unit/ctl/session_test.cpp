@@ -48,6 +48,12 @@ TEST_CASE("a token leaves this machine over TLS only") {
     unsetenv("TIDEPOOL_TOKEN");
     CHECK(resolve_endpoint({.url = url}).token.empty());
   }
+  try {
+    static_cast<void>(resolve_endpoint({.url = "pool.example.org:7480", .token = "given"}));
+    FAIL("an address without http:// or https:// is taken");
+  } catch (const Failure& failure) {
+    CHECK(failure.message == "pool.example.org:7480 is no address; write https://HOST:PORT");
+  }
   for (const char* url : {"http://127.0.0.1:7480", "http://[::1]:7480", "https://pool.example.org:7480"}) {
     CHECK(resolve_endpoint({.url = url, .token = "given"}).token == "given");
   }

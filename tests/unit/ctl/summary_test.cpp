@@ -59,6 +59,17 @@ TEST_CASE("an untried maximum is taken from the curve, and nothing is invented w
   CHECK_FALSE(compare_with_maximum(facts));
 }
 
+TEST_CASE("a job that had its largest size throughout is compared with nothing") {
+  SummaryFacts facts = finished();
+  const json largest = facts.job["sizes"].back();
+  facts.job["sizes"] = json::array({largest});
+  CHECK(summary_text(facts, {}).find("all the time") == std::string::npos);
+  CHECK(summary_text(facts, {}).find("Held 40.0 slot-seconds, 0.0100 USD.\n") != std::string::npos);
+  facts = finished();
+  facts.job["min"] = facts.job["max"];
+  CHECK(summary_text(facts, {}).find("all the time") == std::string::npos);
+}
+
 TEST_CASE("the summary tells loss, sizes, the kept one and the cost") {
   const std::string text = summary_text(finished(), {.width = 80});
   INFO(text);

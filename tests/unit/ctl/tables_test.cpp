@@ -212,6 +212,22 @@ TEST_CASE("a token is shown with the time when it expires, and whether it has") 
   CHECK(text.ends_with("tok-1  ci    viewer  all     2026-11-20  2026-11-20 22:53:24  expired\n"));
 }
 
+TEST_CASE("a node token is shown with its end as other times are") {
+  const json token = {{"id", "abc"},
+                      {"state", "good"},
+                      {"uses", 0},
+                      {"uses_max", 2},
+                      {"labels", json::object()},
+                      {"name_prefix", ""},
+                      {"slot_type", ""},
+                      {"expires_at", "2026-11-20T22:53:24.000Z"}};
+  CHECK(node_tokens_table(json::array({token}), {}).find("  0/2  2026-11-20 22:53:24  any ") != std::string::npos);
+}
+
+TEST_CASE("without nodes the list says how to have some") {
+  CHECK(nodes_table(json::array(), {}).find("schedctl node token create --help") != std::string::npos);
+}
+
 TEST_CASE("the kept size is marked among the sizes tried") {
   const std::string text = sizes_table(example("job.json").at("sizes"), 2, {});
   INFO(text);

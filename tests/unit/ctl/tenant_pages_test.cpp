@@ -47,8 +47,8 @@ TEST_CASE("one tenant is shown with what is set and what it has") {
   CHECK(lab.find("  defaults          limits.max_restarts 5\n") != std::string::npos);
   CHECK(lab.find("  budget            5000.00 a month: warn at 80 %, pause at 100 %\n") != std::string::npos);
   CHECK(lab.find("  spent             3120.50\n  spending          16.00 an hour\n") != std::string::npos);
-  CHECK(lab.find("  limit reached     2026-11-28T19:23:08.300Z\n") != std::string::npos);
-  CHECK(lab.find("  expected          5841.83 when the window ends, 2026-12-01T00:00:00.000Z\n") != std::string::npos);
+  CHECK(lab.find("  limit reached     2026-11-28 19:23:08 UTC\n") != std::string::npos);
+  CHECK(lab.find("  expected          5841.83 when the window ends, 2026-12-01 00:00:00 UTC\n") != std::string::npos);
   json spent = tree.at("tenants").at(0);
   spent["now"]["budget"]["limit_reached_at"] = nullptr;
   CHECK(tenant_page(spent, {}).find("  limit reached     not in this window at this rate\n") != std::string::npos);
@@ -116,6 +116,8 @@ TEST_CASE("the file of what is set says no more than it must, with the name firs
 TEST_CASE("usage is a table, or lines of values for a program") {
   json tree = example("tenants.json");
   CHECK(usage_table(tree, {}).find("  vision       1,234  2469.0000  USD\n") != std::string::npos);
+  CHECK(usage_table(tree, {}).find("COST  CURRENCY\n") != std::string::npos);
+  CHECK(usage_table({{"tenants", json::array()}}, {}).ends_with("schedctl usage --by job\n"));
   tree["tenants"][0]["now"] = nullptr;
   CHECK(usage_csv(tree) ==
         "tenant,parent,slot_hours,cost,currency\r\n"

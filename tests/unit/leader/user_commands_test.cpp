@@ -88,7 +88,7 @@ TEST_CASE("a job that has ended and left is told from one that was never there, 
   const auto result = daemon.take(AgentHelloItem{2, hello_of("n1")}, command(ResizeJob{JobId(1), 2}));
   REQUIRE(all<EndedJobRow>(result.rows).size() == 1);
   CHECK(all<EndedJobRow>(result.rows).front().job->id == JobId(1));
-  CHECK(result.answers.front().receipt.error().message == "job-1 has already ended: it is cancelled");
+  CHECK(result.answers.front().receipt.error().message == "job-1 has already ended (cancelled)");
   CHECK(daemon.take(command(SuspendJob{JobId(1)})).answers.front().receipt.error().code == ErrorCode::kNotFound);
   daemon.stored.jobs[JobId(1)] = {"cancelled", daemon.now};
   CHECK(daemon.take(command(SuspendJob{JobId(1)})).answers.front().receipt.error().code == ErrorCode::kConflict);

@@ -58,6 +58,16 @@ TEST_CASE("a larger size that is left out of the curve does not pay, as long as 
       test::says<core::reason::NoSlotsToGrow>(reason_for(job, curve, 1, {.price = 0, .free = 0, .rival = {}}).reason));
 }
 
+TEST_CASE("a job whose added slots are worth less than nothing shrinks for its own sake, not for other jobs") {
+  const auto said = [](double worth, double price) {
+    return core::sentence(core::reason::PriceShrink{{{.from = 4, .to = 3}, {.worth = worth, .price = price}}});
+  };
+  CHECK(said(-0.5, 0) == "shrinking 4 -> 3: the larger size does not pay");
+  CHECK(said(-0.5, 2) == "shrinking 4 -> 3: the larger size does not pay");
+  CHECK(said(0.5, 2) == "shrinking 4 -> 3: other jobs gain more from the slots");
+  CHECK(said(3, 2) == "shrinking 4 -> 3: its share of the slots has become smaller");
+}
+
 TEST_CASE("of the sizes that lost the least one and the next on either side are told, best first") {
   cluster::JobRow job;
   job.size_max = 8;

@@ -145,7 +145,7 @@ TEST_CASE("workers of different programs are told so") {
   ranks[1].name = "other";
   run(ranks);
   REQUIRE_FALSE(ranks[1].outcome.ok());
-  CHECK(ranks[1].outcome.error().message.find("must run the same program") != std::string::npos);
+  CHECK(ranks[1].outcome.error().message.find("must run the same program on the same data") != std::string::npos);
 }
 
 }  // namespace tidepool::runtime

@@ -55,10 +55,10 @@ test("why there is no end, and how good forecasts were, is told in words", () =>
   expect(noEndText(forecast({ basis: "unknown", not_before: at(7200) }), now)).toMatch(/^Its end is not known: /);
   expect(noEndText(forecast({ not_before: at(7200) }), now)).toBe("The forecast looks 2 h 0 min ahead and sees no end.");
   expect(noEndText(forecast({ start: expected(480, 720, 1500), not_before: at(7200) }), now)).toBe("No end is in sight.");
-  expect(observedText("end", { all: 200, within: 162 })).toBe("Of the last 200 forecasts of ends, 81\u00a0% came true within their interval; 80 % is aimed at.");
-  expect(observedText("start", { all: 3, within: 1 })).toBe("Of 3 forecasts of starts since the daemon was started, 1 came true within the interval; so few say little.");
+  expect(observedText("end", { all: 200, within: 162 })).toBe("Of the last 200 forecasts of ends, 81\u00a0% came true within their interval; the aim is 80 %.");
+  expect(observedText("start", { all: 3, within: 1 })).toBe("Of 3 forecasts of starts since the daemon was started, 1 came true within the interval; that is too few to judge by.");
   expect(observedText("end", { all: 0, within: 0 })).toBe(observedText("end", null));
-  expect(observedText("end", undefined)).toMatch(/^No forecast of an end has come about/);
+  expect(observedText("end", undefined)).toMatch(/^No forecast of an end could be checked/);
 });
 
 test("the newest forecasts reach the jobs they are of, and one of another job is no job's", () => {

@@ -11,10 +11,10 @@ test("before the first report nothing is said of the batch, then that its noise 
 
 test("noise scale and statistical efficiency are told in one sentence", () => {
   expect(numericsText({ ...progress, global_batch: 800, statistical_efficiency: 0.78 })).toBe(
-    "A step has 800 samples and the gradient noise scale is 600 samples, so a sample teaches 78\u00a0% of what it does at the batch that the job asked for.");
+    "A step has 800 samples and the gradient noise scale is 600 samples; statistical efficiency 78\u00a0% (progress per sample, compared with the batch size of the job file).");
 });
 
 test("the sentence says when a larger batch would save steps", () => {
-  expect(numericsText({ ...progress, noise_scale: 1024 })).toContain("; a larger batch would still save many steps.");
-  expect(numericsText({ ...progress, noise_scale: 256 })).toContain("; a larger batch would save few steps.");
+  expect(numericsText({ ...progress, noise_scale: 1024 })).toContain(". A larger batch would still save many steps.");
+  expect(numericsText({ ...progress, noise_scale: 256 })).toContain(". A larger batch would save few steps.");
 });

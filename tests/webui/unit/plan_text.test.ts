@@ -25,7 +25,7 @@ test("start, end and cost are told with the interval of each, as of the moment o
   expect(startFigure(plan(), waits)).toEqual({ value: "in ~17 min", note: "10–29 min in eight of ten cases" });
   expect(endFigure(plan())).toEqual({ value: "~23:40", note: "23:20–21 Nov 00:25 in eight of ten cases" });
   expect(costFigure(plan())).toEqual({ value: "$5.40", note: "$4.60–$8.10" });
-  expect(basisText(plan())).toBe("The end is told by what jobs like it took.");
+  expect(basisText(plan())).toBe("The end is forecast from how long similar jobs took.");
   expect(startFigure(plan(), starts)).toEqual({ value: "at once", note: "with 3 workers: 2 on n1, 1 on n2" });
   expect(startFigure(plan(), null).value).toBe("in ~17 min");
   expect(endFigure(plan({ outcome: "failed" })).note).toMatch(/; ended at a limit of its file$/);
@@ -50,7 +50,7 @@ test("without an end the cost is at least what is known, and what would tell it 
 
 test("the jobs that it affects are counted by effect, and those of other tenants without names", () => {
   expect(touchedText(plan())).toBe("1 job would have fewer workers, 1 job would start or end later and 1 job of other tenants would be moved or delayed.");
-  expect(touchedText(plan({}, { changes: [], others_changed: 0 }))).toBe("No other job would notice.");
+  expect(touchedText(plan({}, { changes: [], others_changed: 0 }))).toBe("No other job would be affected.");
   expect(touchedText(plan({}, { changes: [], others_changed: 2 }))).toBe("2 jobs of other tenants would be moved or delayed.");
 });
 

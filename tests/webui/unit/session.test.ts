@@ -1,4 +1,4 @@
-import { Client } from "~/api/client";
+import { Client, errorOf } from "~/api/client";
 import type { TideEvent } from "~/api/types";
 import { Session } from "~/state/session";
 import { Store } from "~/state/store";
@@ -224,4 +224,10 @@ test("a connection that does not open is given up after a while, and at once on 
   expect(store.state.link).toMatchObject({ kind: "down", message: "the daemon does not answer" });
   expect(times("/v1/events/stream")).toBeGreaterThan(2);
   session.stop();
+});
+
+test("a refusal is told with its hint, unless that names a request of the API", async () => {
+  const told = async (hint: string) => (await errorOf(new Response(JSON.stringify({ detail: "there is no job job-9", hint }), { status: 404 }))).message;
+  expect(await told("GET /v1/jobs lists the jobs that this token may see")).toBe("there is no job job-9");
+  expect(await told("ask an admin")).toBe("there is no job job-9; ask an admin");
 });

@@ -5,7 +5,7 @@ import { splitFragment } from "~/session";
 import type { JobState } from "~/api/types";
 import { cancelText } from "~/text/cancel_text";
 import { briefly, describe as sentence, toneOf } from "~/text/event_text";
-import { ago, clockBeside, clockWithin, compact, duration, money, percent, plural, quantity, rate, sentence as asSentence, share, sizeText } from "~/text/format";
+import { ago, clockBeside, clockWithin, compact, duration, leavingText, money, percent, plural, quantity, rate, sentence as asSentence, share, sizeText } from "~/text/format";
 import { hasEarlier, noSwitchesText } from "~/text/switch_text";
 import { waitText } from "~/text/wait_text";
 import { bytes } from "~/views/job/generations";
@@ -73,6 +73,7 @@ test("times are read as people say them", () => {
 test("the size shows where it is going and what is allowed", () => {
   expect(sizeText(job())).toBe("2 → 3 (1–4)");
   expect(sizeText(job({ state: "running" }))).toBe("2 (1–4)");
+  expect(sizeText(job({ state: "running", min: 4 }))).toBe("2 (4)");
 });
 
 test("a job that gives up its workers says why or how it goes on in one sentence", () => {
@@ -81,7 +82,7 @@ test("a job that gives up its workers says why or how it goes on in one sentence
   expect(said(1, "waits: tenant lab has spent its budget of 8.00")).toBe("gives up its 1 worker: tenant lab has spent its budget of 8.00");
   expect(said(2, "waits for 2 slots; none is free")).toBe("gives up its 2 workers and waits for 2 slots; none is free");
   expect(said(2, "saving its state and giving up its slots: node-2 is being drained")).toBe("saves its state and gives up its 2 workers: node-2 is being drained");
-  expect(sentence(event(1, "job.submitted", { name: "x", min: 1, max: 1 }))).toBe("x submitted, 1 worker");
+  expect(sentence(event(1, "job.submitted", { name: "x", min: 1, max: 1 }))).toBe("x submitted: 1 worker");
 });
 
 test("each event type of the contract has a sentence", () => {
@@ -126,9 +127,13 @@ test("events of a job are told in the words of schedctl", () => {
   expect(say("job.resized", { from: 2, to: 3 })).toBe("has 3 workers, had 2");
   expect(say("job.parked", { step: 1200, write_ms: 2 })).toMatch(/^state of step 1,200 saved in 2/);
   expect(say("job.restored", { step: 1200, steps_lost: 0 })).toBe("goes on from step 1,200");
+  expect(say("job.restored", { step: 0, steps_lost: 24100 })).toBe("starts from step 0 again, 24,100 steps lost: it has no saved state that it can use");
   expect(say("job.restored", { step: 1200, steps_lost: 1 })).toBe("goes on from step 1,200, 1 step lost");
   expect(say("generation.switched", { generation: 4, from_size: 3, to_size: 2, stall_ms: 47.5, steps_redone: 0 })).toBe("generation 4: now 2 workers (was 3), training stood still for 47.5 ms");
   expect(say("generation.switched", { generation: 5, from_size: 2, to_size: 2, stall_ms: 0, steps_redone: 1, kind: "restart" })).toBe("restarted: generation 5: still 2 workers, 1 step redone");
+  for (const [action, words] of [["replace", "; replacing costs 12.0"], ["shrink", "; shrinking costs 12.0"]]) {
+    expect(say("worker.straggling", { worker: "w-2", score: 0.49, threshold: 0.92, next_action: action, action_cost_s: 12 })).toContain(words);
+  }
   expect(say("worker.straggling", { worker: "w-2", score: 0.49, threshold: 0.92 })).toBe("worker w-2 is slow: 49\u00a0% of the others' speed, below 92\u00a0%");
 });
 
@@ -179,4 +184,10 @@ test("a token leaves the address, the page stays", () => {
   expect(splitFragment("#/jobs/job-1&token=x")).toEqual({ token: "x", rest: "#/jobs/job-1" });
   expect(splitFragment("#/?show=ended&q=a&token=x")).toEqual({ token: "x", rest: "#/?show=ended&q=a" });
   expect(splitFragment("#/jobs/job-1")).toEqual({ token: null, rest: "#/jobs/job-1" });
+});
+
+test("a size that lost is told with how the job would leave it", () => {
+  expect(leavingText("growing 0 -> 4: slots are free", 0)).toBe("it would grow to 4: slots are free");
+  expect(leavingText("shrinking 4 -> 3: the larger size does not pay", 4)).toBe("it would shrink to 3: the larger size does not pay");
+  expect(leavingText("growing 2 -> 3: slots are free", 3)).toBe("growing 2 -> 3: slots are free");
 });

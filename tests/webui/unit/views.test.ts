@@ -1,5 +1,5 @@
 import { markersOf } from "~/charts/markers";
-import { costAtMax, secondsLeft, throughputAt } from "~/state/cost";
+import { costAtMax, fitShown, hasSmallerSizes, secondsLeft, throughputAt } from "~/state/cost";
 import { byText, countScopes, firstOf, inScope, matches, wordsOf } from "~/state/job_order";
 import { emptyKind, eventRate, sumPool } from "~/state/pool";
 import { layOut, slotAt, slotOrigin } from "~/views/overview/mosaic_layout";
@@ -55,6 +55,23 @@ test("cost at the largest size needs a throughput there and says where it is fro
   expect(other?.amount).toBeCloseTo((6 * 4 * 0.0042) / 15.1, 9);
   expect(other?.source).toBe("fitted");
   expect(costAtMax(job(), sizes, null)).toBeNull();
+});
+
+test("a curve is drawn once two sizes were measured", () => {
+  const [one] = metrics().sizes;
+  const fit = { model: "usl", sigma: 0, kappa: 0, curve: [{ size: 1, samples_per_second: 5_000 }] };
+  expect(fitShown([one!], fit)).toBeNull();
+  expect(fitShown([one!, { ...one!, size: 4 }], fit)).toBe(fit);
+});
+
+test("a job that had its largest size throughout is compared with nothing", () => {
+  const [one] = metrics().sizes;
+  const largest = [{ ...one!, size: 4 }];
+  expect(hasSmallerSizes(job(), [])).toBe(true);
+  expect(hasSmallerSizes(job(), [...largest, { ...one!, size: 2 }])).toBe(true);
+  expect(hasSmallerSizes(job(), largest)).toBe(false);
+  expect(hasSmallerSizes(job({ min: 4 }), [])).toBe(false);
+  expect(costAtMax(job(), largest, null)).toBeNull();
 });
 
 test("time left follows from the steps still to do", () => {

@@ -21,10 +21,12 @@ const kRequestTimeoutMs = 15_000;
 const kPageLimit = 500;
 const kStates = { live: "pending,starting,running,resizing,suspending,suspended", ended: "succeeded,failed,cancelled" };
 
+const kOfRequests = /^GET \/v1\//; // a hint for programs: the page has a link to the same
+
 function sentence(problem: Partial<Problem>, status: number): string {
   const parts = [problem.detail ?? problem.title ?? `the daemon answered ${status}`];
   for (const error of problem.errors ?? []) parts.push(`${error.pointer}: ${error.message}`);
-  if (problem.hint) parts.push(problem.hint);
+  if (problem.hint && !kOfRequests.test(problem.hint)) parts.push(problem.hint);
   return parts.join("; ");
 }
 

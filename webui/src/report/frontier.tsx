@@ -77,9 +77,9 @@ function PointTable({ points }: { points: FrontierPoint[] }) {
         <thead>
           <tr>
             <th>rule</th><th>setting</th>
-            <th class="number" title="mean time from submission to end">average {unit.short}</th>
+            <th class="number" title="mean time from submission to end">average ({unit.short})</th>
             <th class="number">p99 {unit.short}</th>
-            <th class="number" title="mean time from submission to the first step">wait s</th>
+            <th class="number" title="mean time from submission to the first step">wait (s)</th>
             <th class="number" title="from being asked for until they are gone">node hours</th>
             <th class="number">cost</th>
           </tr>
@@ -126,7 +126,7 @@ export function FrontierReport({ data }: { data: FrontierData }) {
       </figure>
       <div class="card"><PointTable points={data.points} /></div>
       <footer class="card">
-        <h3>To make it again</h3>
+        <h3>To reproduce</h3>
         <pre><code>{data.command}</code></pre>
         <p class="quiet small">Figures are means over seeds: {data.seeds.join(", ")}. Nodes are billed from being asked for until they are gone.</p>
       </footer>

@@ -110,7 +110,7 @@ function Report({ data }: { data: ReportData }) {
       </header>
       {data.workloads.map((workload, i) => <Workload key={workload.name} data={data} index={i} />)}
       <footer class="card">
-        <h3>To make it again</h3>
+        <h3>To reproduce</h3>
         <pre><code>{data.command}</code></pre>
         <p class="quiet small">Seeds: {data.seeds.join(", ")}. {seeds > 1 ? "± and ranges are 95 % intervals over seeds (Student's t); ratios compare seed by seed. " : ""}
           Times of jobs are of those that completed. Decision times were measured on the machine that ran this.</p>

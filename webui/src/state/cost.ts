@@ -15,11 +15,21 @@ export function throughputAt(size: number, sizes: readonly MeasuredSize[], fit: 
   return fitted && fitted.samples_per_second > 0 ? { value: fitted.samples_per_second, source: "fitted" } : null;
 }
 
+// A curve through one measured size says nothing of any other.
+export function fitShown(sizes: readonly MeasuredSize[], fit: ThroughputFit | null): ThroughputFit | null {
+  return sizes.length > 1 ? fit : null;
+}
+
+// Whether it could have had, or has had, fewer workers than its largest size: else there is nothing to compare with.
+export function hasSmallerSizes(job: Pick<Job, "min" | "max">, sizes: readonly MeasuredSize[]): boolean {
+  return job.min < job.max && (sizes.length === 0 || sizes.some((entry) => entry.size !== job.max));
+}
+
 // The same samples at `max` workers: time = samples / throughput(max), cost = time * max * price of a worker.
 export function costAtMax(job: Job, sizes: readonly MeasuredSize[], fit: ThroughputFit | null): CostAtMax | null {
   const paid = Number(job.cost.amount);
   const at = throughputAt(job.max, sizes, fit);
-  if (!at || !(paid > 0) || !(job.cost.slot_seconds > 0) || !(job.progress.samples > 0)) return null;
+  if (!hasSmallerSizes(job, sizes) || !at || !(paid > 0) || !(job.cost.slot_seconds > 0) || !(job.progress.samples > 0)) return null;
   const slotsPerWorker = job.spec?.resources?.gpus_per_worker ?? 1;
   const pricePerSlotSecond = paid / job.cost.slot_seconds;
   const seconds = job.progress.samples / at.value;

@@ -15,7 +15,7 @@ export function describe(event: TideEvent): string {
 }
 
 const kSentences: Record<string, (e: TideEvent) => string> = {
-  "job.submitted": (e) => `${str(e, "name") ?? e.job} submitted, ${sizes(e)}`,
+  "job.submitted": (e) => `${str(e, "name") ?? e.job} submitted: ${sizes(e)}`,
   "job.started": (e) => `training with ${workers(num(e, "size"))}`,
   "job.resize_requested": (e) => (num(e, "size") ? `a user asks for ${workers(num(e, "size"))}` : "a user leaves the size to the engine"),
   "job.resizing": (e) => reason(e)?.text || `changing from ${num(e, "from")} to ${workers(num(e, "to"))}`,
@@ -29,7 +29,9 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "job.checkpoint_failed": (e) =>
     `no checkpoint of step ${count(num(e, "step"))}${(num(e, "times") ?? 1) > 1 ? ` (${count(num(e, "times"))} in a row)` : ""}: ${str(e, "error") ?? ""}`,
   "job.checkpointed": (e) => `checkpoint of step ${count(num(e, "step"))} written in ${milliseconds(num(e, "write_ms"))}`,
-  "job.restored": (e) => `goes on from step ${count(num(e, "step"))}${num(e, "steps_lost") ? `, ${counted(num(e, "steps_lost"), "step")} lost` : ""}`,
+  "job.restored": (e) => (num(e, "step") === 0 && num(e, "steps_lost"))
+    ? `starts from step 0 again, ${counted(num(e, "steps_lost"), "step")} lost: it has no saved state that it can use`
+    : `goes on from step ${count(num(e, "step"))}${num(e, "steps_lost") ? `, ${counted(num(e, "steps_lost"), "step")} lost` : ""}`,
   "job.state_brought": (e) => `state of step ${count(num(e, "step"))} brought from ${str(e, "from")} to ${str(e, "to")}`,
   "job.state_left": (e) => `starts without the state of step ${count(num(e, "step"))}: ${str(e, "why") ?? "it did not come"}`,
   "job.suspended": (e) =>
@@ -178,7 +180,7 @@ function straggling(e: TideEvent): string {
   const parts = [`worker ${str(e, "worker")} is slow: ${percent(num(e, "score"))} of the others' speed, below ${percent(num(e, "threshold"))}`];
   if (follows) parts.push(follows === "unknown" ? "worker or node" : `the cause lies in the ${follows}`);
   if (num(e, "waited_s") !== null) parts.push(`waiting for it has cost ${quantity(num(e, "waited_s"))} slot-seconds`);
-  if (action && num(e, "action_cost_s") !== null) parts.push(`to ${action} costs ${quantity(num(e, "action_cost_s"))}`);
+  if (action && num(e, "action_cost_s") !== null) parts.push(`${action.replace(/e$/, "")}ing costs ${quantity(num(e, "action_cost_s"))}`);
   return parts.join("; ");
 }
 

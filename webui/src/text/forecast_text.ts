@@ -105,10 +105,10 @@ export function forecastTitle(job: Pick<Job, "state" | "forecast">): string | nu
 }
 
 const kRests: Record<ForecastBasis, string> = {
-  declared: "by the work that its job file declares",
-  told: "by the length that its program tells",
-  kin: "by what jobs like it took",
-  unknown: "by nothing that tells how long jobs before it take",
+  declared: "from the work that its job file declares",
+  told: "from the length that its program reports",
+  kin: "from how long similar jobs took",
+  unknown: "without knowing how long the jobs before it take",
 };
 
 export function restsOn(basis: ForecastBasis): string { return kRests[basis] ?? ""; }
@@ -122,16 +122,16 @@ export function unaskedText({ unasked_policy }: Forecast): string | null {
 export function noEndText(forecast: Forecast, now: number): string {
   const ahead = lookedAhead(forecast, now);
   if (forecast.basis !== "unknown") return ahead === null ? "No end is in sight." : `The forecast looks ${ahead} ahead and sees no end.`;
-  return "Its end is not known: its work is not declared (work.samples) or its speed not measured yet, and no jobs like it tell more.";
+  return "Its end is not known: its work is not declared (work.samples) or its speed not measured yet, and no similar jobs have run.";
 }
 
 // How good forecasts were; `observed` null = none has been made since the daemon was started, or it keeps no count.
 export function observedText(what: "start" | "end", observed: ForecastObserved | undefined | null): string {
   const many = what === "start" ? "starts" : "ends";
-  if (!observed || observed.all === 0) return `No forecast of ${what === "start" ? "a start" : "an end"} has come about since the daemon was started, so the interval is a wide one.`;
+  if (!observed || observed.all === 0) return `No forecast of ${what === "start" ? "a start" : "an end"} could be checked since the daemon was started, so the interval is wide.`;
   if (observed.all < kEnough) {
     const some = `${count(observed.all)} ${observed.all === 1 ? "forecast" : "forecasts"}`;
-    return `Of ${some} of ${many} since the daemon was started, ${count(observed.within)} came true within the interval; so few say little.`;
+    return `Of ${some} of ${many} since the daemon was started, ${count(observed.within)} came true within the interval; that is too few to judge by.`;
   }
-  return `Of the last ${count(observed.all)} forecasts of ${many}, ${percent(observed.within / observed.all)} came true within their interval; 80 % is aimed at.`;
+  return `Of the last ${count(observed.all)} forecasts of ${many}, ${percent(observed.within / observed.all)} came true within their interval; the aim is 80 %.`;
 }

@@ -131,8 +131,18 @@ export function clockWithin(ms: number, stretchMs: number): string {
   return stretchMs <= kDayMs ? clock(ms) : `${dayOfMonth(ms)} ${clock(ms).slice(0, 5)}`;
 }
 
-// "2 (1–4)", and while a resize is under way "2 → 3 (1–4)".
+// "2 (1–4)", and while a resize is under way "2 → 3 (1–4)"; of a job of one size "2 (2)".
 export function sizeText(job: { size: number; target_size: number; min: number; max: number; state: string }): string {
   const moving = job.state === "resizing" && job.target_size !== job.size;
-  return `${job.size}${moving ? ` → ${job.target_size}` : ""} (${job.min}–${job.max})`;
+  return `${job.size}${moving ? ` → ${job.target_size}` : ""} (${job.min === job.max ? job.max : `${job.min}–${job.max}`})`;
+}
+
+// Of a size that lost the reason says how the job would leave it: of 2 workers "growing 2 -> 3: slots are free" is "it
+// would grow to 3: slots are free".
+export function leavingText(why: string, size: number): string {
+  for (const [verb, would] of [["growing", "it would grow to"], ["shrinking", "it would shrink to"]]) {
+    const begin = `${verb} ${count(size)} -> `;
+    if (why.startsWith(begin)) return `${would} ${why.slice(begin.length)}`;
+  }
+  return why;
 }

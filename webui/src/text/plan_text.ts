@@ -62,7 +62,7 @@ export function costFigure(plan: Plan): Figure {
 export function basisText(plan: Plan): string | null {
   const { forecast } = plan;
   if (neverStarts(plan)) return null;
-  if (forecast.end !== null) return `The end is told ${restsOn(forecast.end.basis)}.`;
+  if (forecast.end !== null) return `The end is forecast ${restsOn(forecast.end.basis)}.`;
   return forecast.basis === "unknown"
     ? "End and cost can be told of a job that declares its work (work.samples), once jobs like it have run."
     : noEndText(forecast, madeAt(forecast));
@@ -86,7 +86,7 @@ export function touchedText({ changes, others_changed }: Plan): string {
   ];
   const parts = told.filter(([n]) => n > 0).map(([n, what]) => `${jobs(n)} ${what}`);
   if (others_changed > 0) parts.push(`${jobs(others_changed)} of other tenants would be moved or delayed`);
-  if (parts.length === 0) return "No other job would notice.";
+  if (parts.length === 0) return "No other job would be affected.";
   const last = parts[parts.length - 1] ?? "";
   return `${parts.length === 1 ? last : `${parts.slice(0, -1).join(", ")} and ${last}`}.`;
 }

@@ -52,7 +52,7 @@ std::string changes_in_words(const std::vector<Change>& changes) {
         count_of(changes, Effect::kLater, "would be later"), count_of(changes, Effect::kSooner, "would be sooner")}) {
     if (!part.empty()) words += (words.empty() ? "" : ", ") + part;
   }
-  return words.empty() ? "no other job would notice" : words;
+  return words.empty() ? "no other job would be affected" : words;
 }
 
 std::string summary_of(const PlannedSubmit& planned, const Published& seen) {

@@ -1,6 +1,6 @@
 // Cost so far, its pace, and what the same work would have cost at the largest size.
 import type { Job, MeasuredSize, ThroughputFit } from "../../api/types";
-import { costAtMax } from "../../state/cost";
+import { costAtMax, hasSmallerSizes } from "../../state/cost";
 import { isOver } from "../../state/model";
 import { duration, money, percent } from "../../text/format";
 
@@ -20,8 +20,8 @@ export function CostPanel({ job, sizes, fit }: Props) {
     <section class="card" aria-labelledby="cost-title">
       <header class="card-head"><h2 id="cost-title">Cost</h2>{!isOver(job.state) && <span class="quiet">{show(Number(job.cost.per_hour))} per hour now</span>}</header>
       <dl class="cost-bars">
-        <div><dt>So far, as decided</dt><dd><i class="cost-bar" style={{ width: `${(paid / widest) * 100}%` }} /><b>{show(paid)}</b></dd></div>
-        {(other || !isOver(job.state)) && (
+        <div><dt>So far</dt><dd><i class="cost-bar" style={{ width: `${(paid / widest) * 100}%` }} /><b>{show(paid)}</b></dd></div>
+        {hasSmallerSizes(job, sizes) && (other || !isOver(job.state)) && (
           <div>
             <dt>The same samples at {job.max} {job.max === 1 ? "worker" : "workers"} throughout</dt>
             <dd>{other
@@ -38,7 +38,7 @@ export function CostPanel({ job, sizes, fit }: Props) {
           {" "}and taken {duration(other.seconds)}, {other.source === "measured" ? "by the throughput measured there" : "by the fitted curve"}.
         </p>
       )}
-      <p class="quiet small">{duration(job.cost.slot_seconds)} of slot time paid for.</p>
+      <p class="quiet small">Paid for {duration(job.cost.slot_seconds)} of slot time.</p>
     </section>
   );
 }

@@ -29,7 +29,10 @@ export function EventList({ events, loaded, older, failure }: Props) {
         {shown.map((event) => (
           <li key={event.seq} class={toneOf(event)} title={`${event.type}, no. ${event.seq}`}>
             <When at={event.at} />
-            <span>{kOfAnEnd.has(event.type) ? withoutFailure(describe(event), failure) : describe(event)}{event.actor && <span class="quiet"> by {event.actor.name ?? event.actor.token}</span>}</span>
+            <span>
+              {kOfAnEnd.has(event.type) ? withoutFailure(describe(event), failure) : describe(event)}
+              {event.actor && <span class="quiet"> (by {event.actor.name ?? event.actor.token})</span>}
+            </span>
           </li>
         ))}
       </ol>

@@ -39,7 +39,7 @@ function Body({ job, forecast, now }: { job: Job; forecast: Forecast; now: numbe
       <Lanes start={start} end={end} now={now} />
       {end === null
         ? <p class="quiet small">{noEndText(forecast, now)}</p>
-        : <p class="quiet small">It will have cost {show(cost.expected)} by then ({show(cost.low)}–{show(cost.high)}), {restsOn(end.basis)}.</p>}
+        : <p class="quiet small">Expected cost by then: {show(cost.expected)} ({show(cost.low)}–{show(cost.high)}), {restsOn(end.basis)}.</p>}
       {unaskedText(forecast) !== null && <p class="quiet small">{unaskedText(forecast)}</p>}
       {(start || end) && <p class="quiet small" data-testid="observed">{observedText(what, observed?.[what])}</p>}
     </>

@@ -26,7 +26,7 @@ export function Generations({ job, detail }: { job: Job; detail: Detail }) {
               <tr>
                 <th scope="col">No.</th><th scope="col">Size</th><th scope="col">Reason</th>
                 <th scope="col" class="number" title="Time in which no rank made a step">Stall</th>
-                <th scope="col" class="number">Redone</th><th scope="col" class="number moved">Moved</th><th scope="col" class="number">When</th>
+                <th scope="col" class="number">Steps / samples redone</th><th scope="col" class="number moved">Moved</th><th scope="col" class="number">When</th>
               </tr>
             </thead>
             <tbody>{switches.map((event) => <Row key={event.seq} event={event} />)}</tbody>
@@ -52,7 +52,7 @@ function Row({ event }: { event: TideEvent }) {
       <td class="nowrap" data-title="Size">{count(num(event, "from_size"))} → {count(num(event, "to_size"))}</td>
       <td class="reason">{reason(event)?.text ?? str(event, "reason") ?? "–"}</td>
       <td class="number nowrap" data-title="Stall">{milliseconds(num(event, "stall_ms"))}</td>
-      <td class="number nowrap" data-title="Redone" title="steps redone, samples repeated">{count(num(event, "steps_redone"))}<span class="quiet"> / {count(num(event, "samples_repeated"))}</span></td>
+      <td class="number nowrap" data-title="Redone" title="steps / samples redone">{count(num(event, "steps_redone"))}<span class="quiet"> / {count(num(event, "samples_repeated"))}</span></td>
       <td class="number nowrap moved">{bytes(num(event, "bytes_moved"))}</td>
       <td class="number nowrap" data-title="When"><When at={event.at} /></td>
     </tr>

@@ -38,7 +38,7 @@ export function JobFigures({ job }: { job: Job }) {
   const left = job.forecast?.end ? null : secondsLeft(job); // beside a forecast another time would contradict it
   return (
     <dl class="card figures">
-      <Figure name="Size" value={sizeText(job).replace(/ \(.*/, "")} note={`${job.min}–${job.max} allowed, generation ${job.generation}`} testid="size" />
+      <Figure name="Size" value={sizeText(job).replace(/ \(.*/, "")} note={`${job.min === job.max ? "fixed size" : `${job.min}–${job.max} allowed`}, generation ${job.generation}`} testid="size" />
       <Figure name="Throughput" value={throughputText(job)} note={paceText(job)} />
       <Figure name="Progress" value={progressText(progress)} note={`${stepText(progress)}${left === null ? "" : `, ${duration(left)} left`}`}
         testid="progress" bar={progress.fraction} />

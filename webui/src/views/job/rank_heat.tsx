@@ -25,7 +25,7 @@ export function RankHeat({ points }: { points: readonly MetricPoint[] }) {
   return (
     <figure class="heat">
       <canvas ref={canvas} role="img" aria-label={`Compute times of ${shown.length} reports by rank; the slowest was ${percent(worst)} above its median`} />
-      <figcaption class="quiet">{shown.length} reports, newest right; a row a rank, 0 on top; stronger = slower than the median <i class="ramp" aria-hidden="true" /></figcaption>
+      <figcaption class="quiet">The last {shown.length} reports, newest on the right; one row for each rank, rank 0 on top; stronger colour = slower than the median <i class="ramp" aria-hidden="true" /></figcaption>
     </figure>
   );
 }

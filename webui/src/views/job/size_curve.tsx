@@ -5,6 +5,7 @@ import type { Job, MeasuredSize, ThroughputFit } from "../../api/types";
 import { axis, inkOf, type Ink, valueAxis } from "../../charts/look";
 import { Plot } from "../../charts/plot";
 import { jobColour } from "../../page/palette";
+import { fitShown } from "../../state/cost";
 import { isOver } from "../../state/model";
 import { count, percent, quantity } from "../../text/format";
 import { numericsText } from "../../text/numerics_text";
@@ -29,7 +30,8 @@ export function curveColumns(job: Pick<Job, "size" | "max">, sizes: readonly Mea
   ];
 }
 
-export function SizeCurve({ job, sizes, fit }: Props) {
+export function SizeCurve({ job, sizes, fit: known }: Props) {
+  const fit = fitShown(sizes, known);
   const dark = useDark();
   const options = useMemo(() => optionsOf(inkOf(), jobColour(job.id, dark), job.max), [job.id, job.max, dark]);
   const data = useMemo(() => curveColumns(job, sizes, fit) as uPlot.AlignedData, [job.size, job.max, sizes, fit]);

@@ -1,7 +1,7 @@
 // Why the job has the size it has: the engine's own sentence, then its numbers, then the roads not taken.
 import type { Explanation } from "../../api/types";
 import { jobHref } from "../../page/router";
-import { count, quantity } from "../../text/format";
+import { count, leavingText, quantity } from "../../text/format";
 import { withoutFailure } from "../../text/progress_text";
 import { waitText } from "../../text/wait_text";
 
@@ -43,7 +43,7 @@ function Weighed({ why }: { why: Explanation }) {
           <tr key={size.size} class={size === why.chosen ? "chosen" : undefined}>
             <th scope="row">{count(size.size)}{size === why.chosen && <> <span class="tag">chosen</span></>}</th>
             <td class="number">{quantity(size.score)}</td>
-            <td>{size.reason.text || size.reason.code}</td>
+            <td>{leavingText(size.reason.text, size.size) || size.reason.code}</td>
           </tr>
         ))}
       </tbody>

@@ -36,7 +36,7 @@ export function PlanPage({ like, planner }: Props) {
       <p class="visually-hidden" role="status">{heard}</p>
       <header class="plan-head">
         <h1>Plan a job</h1>
-        <p class="quiet">What it would get, when and at what cost, and which other jobs would notice. Nothing is stored until you submit it.</p>
+        <p class="quiet">What it would get, when and at what cost, and which other jobs would be affected. Nothing is stored until you submit it.</p>
       </header>
       <div class="plan-columns">
         <PlanForm desk={desk} planner={planner} />

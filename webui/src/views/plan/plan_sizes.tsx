@@ -24,7 +24,7 @@ export function PlanSizes({ plan, old }: { plan: Plan; old: boolean }) {
         </table>
       </details>
       {forecast.sizes.length >= kTold && <p class="quiet small">These are the first {kTold} changes; more may come.</p>}
-      {forecast.end !== null && <p class="quiet small">As the pool was run ahead. Start and end above are set right by how far off earlier forecasts were, so they can differ from this.</p>}
+      {forecast.end !== null && <p class="quiet small">From a simulation of the pool. Start and end above are corrected by how far off earlier forecasts were, so they can differ from this.</p>}
     </section>
   );
 }

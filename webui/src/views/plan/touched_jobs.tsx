@@ -1,4 +1,4 @@
-// The jobs that would notice, each with what it would lose or gain and the way to its page.
+// The jobs that would be affected, each with what it would lose or gain and the way to its page.
 import type { Plan, PlanChange } from "../../api/plan_types";
 import { jobColour } from "../../page/palette";
 import { jobHref } from "../../page/router";
@@ -11,7 +11,7 @@ export function TouchedJobs({ plan, old }: { plan: Plan; old: boolean }) {
   const { changes, forecast } = plan;
   return (
     <section class={`card touched${old ? " old" : ""}`} aria-labelledby="touched-title">
-      <header class="card-head"><h2 id="touched-title">Jobs that would notice</h2></header>
+      <header class="card-head"><h2 id="touched-title">Jobs that would be affected</h2></header>
       <p data-testid="touched-sum">{touchedText(plan)}</p>
       {changes.length > 0 && (
         <table class="plain touched-table" data-testid="touched">
