@@ -15,6 +15,7 @@
 #include "core/words/sentence.hpp"
 #include "core/words/straggler_words.hpp"
 #include "core/words/wording.hpp"
+#include "core/words/worker_words.hpp"
 
 namespace tidepool::core {
 namespace reason {
@@ -474,71 +475,6 @@ std::string text_of(const ResizedByUser& why) {
 }
 std::string text_of(const BackToSize& why) {
   return "going " + from_to(why) + for_claimants(why) + ": to the size that its policy gives it";
-}
-
-// --- what becomes of a worker -------------------------------------------------------------------
-
-std::string text_of(const SharesRegained& why) {
-  const Compared shares = compared(why.share, why.was, NumberStyle::kPercent);
-  return "giving " + why.worker.text() + " " + shares.left + " of a full share" +
-         (shares.alike || why.share < why.was ? "" : " instead of " + shares.right) + ": it waits for the others";
-}
-std::string text_of(const WorkerLost& why) {
-  const std::string lost = why.others ? " and " + grouped(*why.others) + " more of its workers were" : " was";
-  return why.worker.text() + lost + " lost; " + workers(why.survivors) + (why.survivors == 1 ? " goes on" : " go on");
-}
-std::string text_of(const ProgramFailed& why) {
-  return "the program of " + why.worker.text() + " failed; all " + workers(why.size) + " start anew (" +
-         grouped(why.restarts) + " of " + grouped(why.limit) + " restarts used)";
-}
-std::string text_of(const BelowMinimum& why) {
-  return "goes back to the queue: " + workers(why.survivors) + " left, and it needs " + grouped(why.min);
-}
-std::string text_of(const StartTimeout& why) {
-  return why.worker.text() + " was not ready within " + time(why.lasted);
-}
-std::string text_of(const LeftBehind& why) {
-  return why.worker.text() + " no longer belongs to the job and has not left by itself";
-}
-std::string text_of(const WorkerStuck& why) {
-  return why.worker.text() + " has made no progress at step " + whole(why.step) + " for " + time(why.lasted) +
-         " and is ended";
-}
-std::string text_of(const SwitchTimeout& why) {
-  return why.worker.text() + " holds up generation " + whole(why.generation) + " for " + time(why.lasted) +
-         " and is ended";
-}
-std::string text_of(const ParkTimeout& why) {
-  return why.worker.text() + " did not save its state within " + time(why.grace) + " and is ended; " +
-         (why.steps == 0 ? "no step is lost"
-                         : counted(static_cast<double>(why.steps), "step") + " since the last saved state are lost");
-}
-std::string text_of(const EndTimeout& why) {
-  return why.worker.text() + " did not end within " + time(why.grace) +
-         " and is killed; what it has done since its newest checkpoint is lost";
-}
-std::string text_of(const Preempted& why) {
-  if (why.restarts) {
-    return "leaves its nodes, so that " + why.for_job.text() + " finds room on them, and starts again on others";
-  }
-  return why.for_job ? "preempted for " + why.for_job.text() : "preempted by its policy";
-}
-std::string text_of(const MovedForType& why) {
-  return "moving " + why.worker.text() + " to slots of another type for " + why.for_job.text() + ", which has waited " +
-         time(why.waited) + "; the moves cost " + decimal(why.cost_s) + " slot-seconds";
-}
-std::string text_of(const MovedTogether& why) {
-  return "moving " + workers(why.workers) + " so that the job is on " + counted(why.to_nodes, "node") + " and not on " +
-         grouped(why.from_nodes) + "; the move costs " + decimal(why.cost_s) + " slot-seconds";
-}
-std::string where_of(const MovedForRoom& why) {
-  return why.word.empty() ? std::string("of one node for a ") + (why.group ? "group" : "worker") : in_domain(why.word);
-}
-std::string text_of(const MovedForRoom& why) {
-  const std::string room = why.slots_each ? " finds " + slots(*why.slots_each) + " " + where_of(why)
-                                          : " has room for " + workers(why.size) + " together";
-  return "moving away from " + why.node.text() + ", so that " + why.for_job.text() + room + "; the move costs " +
-         decimal(why.cost_s) + " slot-seconds";
 }
 
 std::string text_of_any(const Reason& why) {
