@@ -281,10 +281,10 @@ TEST_CASE("A node that has failed to come is asked for once more, and what came 
   CHECK_THAT(said.front(), Catch::EndsWith("; 1 node that came before is kept until then"));
   story.pass(Duration::seconds(25));
   CHECK(story.plan().empty());
+  CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
   (void)story.joins(3);
   story.settle(came.job);
   CHECK(story.job(came.job).size() == 8);
-  CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
 }
 
 TEST_CASE("If it fails to come again, what came with it is given back, and all are asked for after the wait") {

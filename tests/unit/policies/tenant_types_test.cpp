@@ -244,7 +244,6 @@ TEST_CASE(
   pool.story.decide();
   CHECK(pool.held_of("speech", "new") == 4);
   CHECK(pool.entitled_to("speech") == 0);
-  CHECK(pool.plan("speech").entitled == 0);
   CHECK(pool.plan("speech").wanted_in_all() == 4);
   for (const int seconds : {60, 600}) {
     pool.story.pass(Duration::seconds(seconds));
