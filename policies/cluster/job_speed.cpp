@@ -43,6 +43,11 @@ std::optional<double> noise_of(const core::Job& job, bool has_kin) {
   return double(job.spec.batch.global);
 }
 
+// Of a step of which so many seconds go into computing, what the exchange of gradients takes.
+double left_beside(double computing_s, double step_s) {
+  return std::sqrt(std::max(0.0, step_s * step_s - computing_s * computing_s));
+}
+
 std::vector<ThroughputPoint> points_of(const std::map<int, core::SizeRecord>& sizes) {
   std::vector<ThroughputPoint> points;
   points.reserve(sizes.size());
@@ -136,14 +141,14 @@ void JobSpeed::read_at_declared_batch(const Sizes& sizes, bool is_own) {
       newest_at = record.measured_at;
       gave = seen.rate * teaches(seen.batch) / declared_batch_;
     }
-    seen.fixed_s = std::max(0.0, record.step_seconds - sample_seconds_ * seen.batch / seen.workers);
-    seen.rate = declared_batch_ / (seen.fixed_s + sample_seconds_ * declared_batch_ / seen.workers);
+    seen.exchange_s = left_beside(sample_seconds_ * seen.batch / seen.workers, record.step_seconds);
+    seen.rate = declared_batch_ / std::hypot(seen.exchange_s, sample_seconds_ * declared_batch_ / seen.workers);
     ThroughputPoint point = point_of(seen.workers, record);
     point.samples_per_second = seen.rate;
     points.push_back(point);
   }
   curve_ = curve_of(points);
-  fixed_beyond_ = fixed_beyond_largest();
+  exchange_beyond_ = exchange_beyond_largest();
   const double says = best_goodput(newest->workers);
   if (says > 0 && is_own) bend_ = gave / says;
 }
@@ -154,42 +159,44 @@ double JobSpeed::teaches(double batch) const {
 
 // Between measured sizes along a line; beyond the largest as there, for a size that was never tried must not look worse
 // than it may be; below the smallest as less as fewer workers wait for each other.
-double JobSpeed::fixed_seconds(double workers) const {
+double JobSpeed::exchange_seconds(double workers) const {
   const auto above =
       std::find_if(seen_.begin(), seen_.end(), [&](const Seen& seen) { return seen.workers >= workers; });
   if (above == seen_.end()) {
     const Seen& largest = seen_.back();
     const double guessed = sample_seconds_ * declared_batch_ * kPriorSigma * (workers - 1) / workers;
-    return largest.workers > 1 ? fixed_beyond_ : guessed;
+    return largest.workers > 1 ? exchange_beyond_ : guessed;
   }
   if (above == seen_.begin()) {
-    return above->workers > 1 ? above->fixed_s * std::max(0.0, workers - 1) / (above->workers - 1) : above->fixed_s;
+    return above->workers > 1 ? above->exchange_s * std::max(0.0, workers - 1) / (above->workers - 1)
+                              : above->exchange_s;
   }
   const Seen& below = *std::prev(above);
   const double share = (workers - below.workers) / (above->workers - below.workers);
-  return below.fixed_s + share * (above->fixed_s - below.fixed_s);
+  return below.exchange_s + share * (above->exchange_s - below.exchange_s);
 }
 
 // As at the largest size. One that gave less than the size below says more of the place where it was tried than of all
 // that are larger (a second node is the dearest): then as at that size, so that one more is tried.
-double JobSpeed::fixed_beyond_largest() const {
+double JobSpeed::exchange_beyond_largest() const {
   const Seen& largest = seen_.back();
-  if (seen_.size() < 2) return largest.fixed_s;
+  if (seen_.size() < 2) return largest.exchange_s;
   const Seen& below = *std::prev(seen_.end(), 2);
-  return best_goodput(largest.workers) < best_goodput(below.workers) ? below.fixed_s : largest.fixed_s;
+  return best_goodput(largest.workers) < best_goodput(below.workers) ? below.exchange_s : largest.exchange_s;
 }
 
 double JobSpeed::best_goodput(double workers) const {
   if (!(workers > 0)) return 0;
   const double sample_s = sample_seconds_ / workers;
-  const double fixed_s = fixed_seconds(workers);
-  const double best = std::sqrt(fixed_s * *noise_ / sample_s);
+  const double exchange_s = exchange_seconds(workers);
+  const double ratio = exchange_s / sample_s;
+  const double best = std::cbrt(*noise_ * ratio * ratio);
   const double batch = std::clamp(best, declared_batch_, std::max(declared_batch_, batch_max_));
-  return batch / (fixed_s + sample_s * batch) * teaches(batch) / declared_batch_;
+  return batch / std::hypot(exchange_s, sample_s * batch) * teaches(batch) / declared_batch_;
 }
 
 double JobSpeed::seconds_of(double workers, double batch) const {
-  if (sample_seconds_ > 0) return fixed_seconds(workers) + sample_seconds_ * batch / workers;
+  if (sample_seconds_ > 0) return std::hypot(exchange_seconds(workers), sample_seconds_ * batch / workers);
   return batch / rate(workers);
 }
 

@@ -9,9 +9,10 @@
 //
 // A program that says its batch itself (OnResize::kCallback) and tells its gradient noise is taken to choose, at each
 // size, the batch that teaches most a second (Qiao et al., OSDI 2021, section 3.2): what a size gave at a batch that
-// was right for the noise of then says little of what it would give now. A step of M samples on k workers is taken as
-// a(k) + b M / k seconds, so that the best batch is sqrt(a(k) k phi / b); b is the least that a sample was measured to
-// cost, and the newest measurement sets how far all of it is off.
+// was right for the noise of then says little of what it would give now. A step of M samples on k workers computes for
+// b M / k seconds and exchanges gradients for a(k), partly at the same time, and takes sqrt(a(k)^2 + (b M / k)^2)
+// seconds (their equation with gamma = 2), so that the best batch is cbrt(phi (a(k) k / b)^2); b is the least that a
+// sample was measured to cost, and the newest measurement sets how far all of it is off.
 #pragma once
 
 #include <cmath>
@@ -80,14 +81,14 @@ class JobSpeed final : public SpeedModel {
 
   struct Seen {
     int workers = 0;
-    double rate = 0;     // samples a second, > 0; of a program that chooses its batch: at the declared one
-    double batch = 0;    // samples a step, > 0; as measured
-    double fixed_s = 0;  // a(k), of a program that chooses its batch
+    double rate = 0;        // samples a second, > 0; of a program that chooses its batch: at the declared one
+    double batch = 0;       // samples a step, > 0; as measured
+    double exchange_s = 0;  // a(k), of a program that chooses its batch
   };
   void read_at_declared_batch(const Sizes& sizes, bool is_own);
   [[nodiscard]] double teaches(double batch) const;
-  [[nodiscard]] double fixed_seconds(double workers) const;
-  [[nodiscard]] double fixed_beyond_largest() const;
+  [[nodiscard]] double exchange_seconds(double workers) const;
+  [[nodiscard]] double exchange_beyond_largest() const;
   [[nodiscard]] double best_goodput(double workers) const;
   [[nodiscard]] double seconds_of(double workers, double batch) const;
   [[nodiscard]] UslCurve curve_of(const std::vector<ThroughputPoint>& points) const;
@@ -105,9 +106,9 @@ class JobSpeed final : public SpeedModel {
   core::OnResize on_resize_;
   double batch_max_;  // samples a step; infinite where none is asked for
   // Of a program that chooses its batch; 0 = it does not, or nothing was measured.
-  double sample_seconds_ = 0;  // b
-  double fixed_beyond_ = 0;    // a(k) of sizes above the largest seen
-  double bend_ = 1;            // what was measured last over what the model says of it
+  double sample_seconds_ = 0;   // b
+  double exchange_beyond_ = 0;  // a(k) of sizes above the largest seen
+  double bend_ = 1;             // what was measured last over what the model says of it
   int slots_per_worker_;
   int largest_of_kin_ = 0;
 };

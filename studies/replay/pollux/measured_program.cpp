@@ -66,17 +66,21 @@ Program::Stretch MeasuredProgram::go_on(const std::vector<int>& workers) {
   measured_.speed.add({.shape = shape, .local_batch = pace.split.local, .time = pace.time});
   goodput_.set_noise({.sqr = noise.sqr, .var = noise.var});
   gain_ = policies::gain_of_batch({.sqr = noise.sqr, .var = noise.var}, batch, application.initial_batch());
-  const double steps = std::ceil((application.progress_after(epoch_ + 1) - progress_) / gain_);
-  return {.step_s = pace.time.step_s + (pace.time.step_s - pace.time.sync_s) * pace.split.accumulate,
+  const double step_s = pace.time.step_s + (pace.time.step_s - pace.time.sync_s) * pace.split.accumulate;
+  const double to_end_of_epoch = std::ceil((application.progress_after(epoch_ + 1) - progress_) / gain_);
+  const double steps = std::min(to_end_of_epoch, std::ceil(kBatchKeptSeconds / step_s));
+  return {.step_s = step_s,
           .steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(steps)),
           .batch = batch,
           .noise_scale = noise.sqr > 0 ? application.initial_batch() * noise.var / noise.sqr : 1e18};
 }
 
+// What the last step of an epoch does beyond its end counts for the next one.
 void MeasuredProgram::commit(std::int64_t steps) {
-  const double end = setup_.application.progress_after(epoch_ + 1);
-  progress_ = std::min(end, progress_ + gain_ * static_cast<double>(steps));
-  if (progress_ >= end * (1 - 1e-12)) ++epoch_;
+  const MeasuredApplication& application = setup_.application;
+  const int epochs = application.epochs();
+  progress_ = std::min(application.progress_after(epochs), progress_ + gain_ * static_cast<double>(steps));
+  while (epoch_ < epochs && progress_ >= application.progress_after(epoch_ + 1) * (1 - 1e-12)) ++epoch_;
 }
 
 std::int64_t MeasuredProgram::samples_taught() const {

@@ -1,7 +1,7 @@
 // A job of Pollux's workloads (Qiao et al., OSDI 2021, artifact) as a program in the live simulator: it goes as fast as
 // was measured on the nodes where its workers lie, an epoch at a time, and gains in it what its global batch was
-// measured to teach. Like Pollux's jobs it chooses its batch for what it holds by what it has itself measured so far;
-// it never sees the profile.
+// measured to teach. Like Pollux's jobs it chooses its batch for what it holds by what it has itself measured so far,
+// at each change, at each epoch and every few seconds in between; it never sees the profile.
 //
 // Where nothing was measured for its workers as they lie, it goes as on the nearest fewer nodes of which something is
 // known, at last as packed; measured_workload.hpp sees to it that packed sizes are known.
@@ -14,6 +14,9 @@
 #include "studies/replay/pollux/adaptive_training.hpp"
 
 namespace tidepool::sim {
+
+// It looks for a better batch at least so often.
+inline constexpr double kBatchKeptSeconds = 10;
 
 class MeasuredProgram final : public Program {
  public:

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "studies/replay/epoch_training.hpp"
 #include "studies/replay/pollux/measured_program.hpp"
+#include "studies/replay/pollux/pollux_workload.hpp"
 #include "studies/sim_run.hpp"
 #include "tests/sim/replay/data_or_skip.hpp"
 
@@ -85,6 +87,31 @@ TEST_CASE("a measured program ends with what its epochs were measured to take, a
   const auto one = application.profile().step_time({1}, application.local_batch_max());
   REQUIRE(one.has_value());
   CHECK(seconds > 0.5 * useful * application.initial_batch() / application.local_batch_max() * one->step_s);
+}
+
+TEST_CASE("no part of a step of a measured program is lost at the end of an epoch") {
+  const auto profiles = test::read_profiles(own_data() / "profiles");
+  const ClusterShape node{.nodes = 1, .slots_per_node = 4};
+  PolluxMeasurements measurements(profiles, node);
+  const MeasuredApplication application = glyphs();
+  const int batch = application.batch_max();
+  const FixedBatchTraining in_parts(
+      {.application = application, .oracle = measurements.oracle(application, batch), .batch = batch});
+  MeasuredProgram program({.application = application, .fixed_batch = batch, .slots_per_node = 4});
+  const double step_s = program.go_on({1}).step_s;
+  const double needed_s = in_parts.alone_seconds(1);
+  REQUIRE(needed_s > 100 * step_s);
+  CHECK(std::abs(seconds_of(program, {1}) - needed_s) < 2 * step_s);
+}
+
+TEST_CASE("a measured program looks for a better batch while an epoch goes on") {
+  const MeasuredApplication application = glyphs();
+  MeasuredProgram program({.application = application, .slots_per_node = 4});
+  while (!program.is_done()) {
+    const Program::Stretch stretch = program.go_on({1});
+    CHECK(stretch.step_s * static_cast<double>(stretch.steps - 1) < kBatchKeptSeconds);
+    program.commit(stretch.steps);
+  }
 }
 
 TEST_CASE("a measured program is slower where its workers lie on more nodes, unless it is taken as packed") {
