@@ -283,8 +283,8 @@ TEST_CASE("A node that has failed to come is asked for once more, and what came 
   CHECK(story.plan().empty());
   CHECK(story.asked(1).state == core::PoolNodeState::kJoined);
   (void)story.joins(3);
-  story.settle(came.job);
-  CHECK(story.job(came.job).size() == 8);
+  story.decide();
+  CHECK(story.job(came.job).membership.workers.size() == 8);
 }
 
 TEST_CASE("If it fails to come again, what came with it is given back, and all are asked for after the wait") {

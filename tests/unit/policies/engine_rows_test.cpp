@@ -163,17 +163,20 @@ TEST_CASE("a program that chooses its batch is judged at each size by the batch 
   JobWorld world({1, 4});
   world.job.spec.batch = {.global = 100, .on_resize = core::OnResize::kCallback, .global_max = 1'000'000};
   world.measured(1, 100);  // a sample takes 10 ms
-  world.measured(4, 80);   // a step of 100 on four workers 1 s more
+  world.measured(4, 240);  // a step of 300 on four workers computes for 0.75 s, and exchanges gradients for 1 s
   world.job.measurements.sizes[4].step_seconds = 1.25;
-  world.job.progress.noise_scale = 10'000;
-  // sqrt(1 s x 4 x 10,000 / 10 ms) = 2,000 samples in 6 s, each worth 10,100 / 12,000 of one at the declared batch
-  CHECK(JobSpeed(world.job).goodput({.nodes = 1, .size = 4}) == Approx(2'000 / 6.0 * 10'100 / 12'000 / 100));
+  world.job.progress.noise_scale = 50'000;
+  // cbrt(50,000 x (1 s x 4 / 10 ms)^2) = 2,000 samples: 5 s beside 1 s, each worth 50,100 / 52,000 of a declared one
+  CHECK(JobSpeed(world.job).goodput({.nodes = 1, .size = 4}) ==
+        Approx(2'000 / std::hypot(5.0, 1.0) * 50'100 / 52'000 / 100));
   world.job.spec.batch.global_max = 400;
-  CHECK(JobSpeed(world.job).goodput({.nodes = 1, .size = 4}) == Approx(400 / 2.0 * 10'100 / 10'400 / 100));
+  const double most = 400 / std::hypot(1.0, 1.0) * 50'100 / 50'400 / 100;
+  CHECK(JobSpeed(world.job).goodput({.nodes = 1, .size = 4}) == Approx(most));
   // What it gave last says how far the model is off, at all sizes.
   world.job.measurements.sizes[1].measured_at = world.now - Duration::seconds(60);
-  CHECK(JobSpeed(world.job).goodput({.nodes = 1, .size = 4}) == Approx(0.8));
-  CHECK(JobSpeed(world.job).goodput({.nodes = 1, .size = 1}) == Approx(0.8 * 10'400 / (2 * 10'100)));
+  const double gave = 2.4 * 50'100 / 50'300;
+  CHECK(JobSpeed(world.job).goodput({.nodes = 1, .size = 4}) == Approx(gave));
+  CHECK(JobSpeed(world.job).goodput({.nodes = 1, .size = 1}) == Approx(gave / most));
   world.job.spec.batch.on_resize = core::OnResize::kConstant;
   CHECK(JobSpeed(world.job).goodput({.nodes = 1, .size = 1}) == Approx(1));
 }

@@ -107,17 +107,18 @@ TEST_CASE("a program that chooses its batch learns what a step and what a sample
   other.spec.batch.on_resize = core::OnResize::kCallback;
   other.measurements.sizes[1] = record_of(100);  // 10 ms a sample
   other.measurements.sizes[4] = {
-      .steps = 100, .step_seconds = 3.5, .samples_per_second = 1'000 / 3.5};  // and 1 s a step
+      .steps = 100, .step_seconds = 1.25, .samples_per_second = 240};  // 0.75 s beside 1 s of exchange
   kin.tell(other);
   core::Job one = job_of(2);
   one.spec.batch.on_resize = core::OnResize::kCallback;
-  one.progress.noise_scale = 10'000;
-  // sqrt(1 s x 4 x 10,000 / 10 ms) = 2,000 samples in 6 s
+  one.progress.noise_scale = 50'000;
+  // cbrt(50,000 x (1 s x 4 / 10 ms)^2) = 2,000 samples: 5 s beside 1 s
   CHECK(goodput_on(JobSpeed(one, JobSpeed::Kin{kin.expected(one)}), 4) ==
-        Approx(2'000 / 6.0 * 10'100 / 12'000 / 100).epsilon(0.03));
-  one.progress.noise_scale.reset();  // as noisy as its batch is large: 200 samples in 1.5 s, each worth 200 / 300
+        Approx(2'000 / std::hypot(5.0, 1.0) * 50'100 / 52'000 / 100).epsilon(0.03));
+  one.progress.noise_scale.reset();  // as noisy as its batch is large
+  const double batch = std::cbrt(100.0 * 400 * 400);
   CHECK(goodput_on(JobSpeed(one, JobSpeed::Kin{kin.expected(one)}), 4) ==
-        Approx(200 / 1.5 * 200 / 300 / 100).epsilon(0.03));
+        Approx(batch / std::hypot(batch * 0.01 / 4, 1.0) * 200 / (100 + batch) / 100).epsilon(0.03));
 }
 
 TEST_CASE("a job whose kin were measured may begin at twice their largest size") {
