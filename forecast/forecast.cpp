@@ -8,6 +8,7 @@
 #include "base/first_after.hpp"
 #include "base/id_set.hpp"
 #include "core/decide/engine.hpp"
+#include "core/decide/transition_planner.hpp"
 #include "core/state/account.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"
@@ -57,8 +58,8 @@ struct Freed {
 };
 
 // Null: it has left the state.
-FreedBy::How how_it_gives(const core::Job* job) {
-  if (job == nullptr || core::is_final(job->state()) || job->progress.finished) return FreedBy::How::kEnds;
+FreedBy::How how_it_gives(const core::Job* job, Instant now) {
+  if (job == nullptr || core::is_final(job->state()) || core::is_ending(*job, now)) return FreedBy::How::kEnds;
   return job->membership.members.empty() ? FreedBy::How::kGivesUpAll : FreedBy::How::kGivesUpSome;
 }
 
@@ -213,7 +214,8 @@ class Run {
     if (worker == nullptr) return;
     if (freed_at_ != now_) freed_.clear();
     freed_at_ = now_;
-    freed_.push_back({worker->node, worker->slots, {worker->job, how_it_gives(engine_.view().find_job(worker->job))}});
+    const FreedBy::How how = how_it_gives(engine_.view().find_job(worker->job), now_);
+    freed_.push_back({worker->node, worker->slots, {worker->job, how}});
   }
 
   void note_start(const core::Intent& intent) {

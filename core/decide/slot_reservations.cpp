@@ -37,11 +37,12 @@ bool lacks_slots_alone(DecisionDraft& draft, const TargetedJob& entry) {
 std::vector<GivenSlots> given_slots(DecisionDraft& draft, const IdSet<JobId>& releasing) {
   std::vector<GivenSlots> given{{.slots = std::max(0, static_cast<int>(draft.free_slots().free()))}};
   IdSet<WorkerId> counted;
-  const auto give = [&](WorkerId id, JobId from) {
+  const auto give = [&](WorkerId id, JobId from, JobId for_job = {}) {
     const Worker& worker = *draft.state().find_worker(id);
     const bool comes = !worker.is_gone() && draft.state().find_node(worker.node)->takes_workers();
     if (!comes || !counted.insert(id)) return;
-    given.push_back({.from = from, .node = worker.node, .slots = static_cast<int>(worker.slots.size())});
+    const auto slots = static_cast<int>(worker.slots.size());
+    given.push_back({.from = from, .node = worker.node, .slots = slots, .for_job = for_job});
   };
   for (const JobId id : releasing) {
     const Job& job = *draft.state().find_job(id);
@@ -53,6 +54,13 @@ std::vector<GivenSlots> given_slots(DecisionDraft& draft, const IdSet<JobId>& re
     const auto* shrink = std::get_if<ShrinkIntent>(&planned.intent);
     if (shrink == nullptr) continue;
     for (const WorkerId worker : shrink->leaving_workers) give(worker, shrink->job);
+  }
+  for (const PlannedIntent& planned : draft.plan()) {
+    const auto* preempts = std::get_if<PreemptIntent>(&planned.intent);
+    if (preempts == nullptr) continue;
+    for (const WorkerId worker : draft.state().find_job(preempts->job)->membership.workers) {
+      give(worker, {}, preempts->for_job);
+    }
   }
   for (const WorkerId worker : draft.leaving_workers()) give(worker, {});
   return given;

@@ -25,7 +25,7 @@ std::string failing(const ClusterState& state, const NodePool& pool) {
 }
 
 std::string kept_for_another(const PoolNode& node) {
-  return node.name + " is kept until a node that was asked for with it has been asked for again";
+  return node.name + " lacks a node that was asked for with it, and is kept while that one is asked for once more";
 }
 
 // "the policy spare_node@0123456789ab wants 2 nodes of pool gpu: SpareNode (spare 1)"

@@ -25,14 +25,18 @@ class SlotsGiven {
   void serve(const LackingJob& who) {
     int lacks = who.slots;
     IdSet<JobId> givers;
-    for (GivenSlots& each : given_) {
-      if (lacks == 0) break;
-      if (!is_of_use(each, who)) continue;
-      const int taken = std::min(lacks, each.slots);
-      each.slots -= taken;
-      lacks -= taken;
-      if (each.from) givers.insert(each.from);
-    }
+    const auto take = [&](bool own) {
+      for (GivenSlots& each : given_) {
+        if (lacks == 0) break;
+        if ((each.for_job == who.job->id) != own || !is_of_use(each, who)) continue;
+        const int taken = std::min(lacks, each.slots);
+        each.slots -= taken;
+        lacks -= taken;
+        if (each.from) givers.insert(each.from);
+      }
+    };
+    take(true);
+    take(false);
     for (const JobId giver : givers) note(giver, who.job->id);
     std::erase_if(given_, [](const GivenSlots& each) { return each.slots == 0; });
   }

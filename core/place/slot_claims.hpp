@@ -15,6 +15,7 @@ struct GivenSlots {
   JobId from = {};   // the job that gives them up and goes on; none = they come free anyway
   NodeId node = {};  // none = free ones, wherever: of use to jobs of single slots that may be anywhere
   int slots = 0;
+  JobId for_job = {};  // that other jobs are preempted for, which takes these before all others; none = for any
 };
 struct LackingJob {
   const Job* job = nullptr;

@@ -7,7 +7,9 @@ namespace tidepool::core::reason {
 namespace {
 
 std::string where_of(const MovedForRoom& why) {
-  return why.word.empty() ? std::string("of one node for a ") + (why.group ? "group" : "worker") : in_domain(why.word);
+  if (!why.word.empty()) return in_domain(why.word);
+  if (why.group == why.size) return "of one node";
+  return std::string("of one node for a ") + (why.group ? "group" : "worker");
 }
 
 }  // namespace

@@ -84,8 +84,8 @@ void WorkerRooms::deny_addresses_to(WorkerId worker) {
   const Status denied = confinement_.deny_addresses_to(worker);
   if (denied.ok()) return;
   spdlog::warn(
-      "{} was started without the check of addresses that workers have here, and cannot come under it ({}): until it "
-      "ends, this node tells \"metadata\" as missing",
+      "{} was started without the check of addresses that workers have here, and cannot come under it ({}): this node "
+      "tells \"metadata\" as missing until it connects anew after that one's end",
       worker.text(), denied.error().message);
   unchecked_.insert(worker);
 }

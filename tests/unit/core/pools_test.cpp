@@ -154,7 +154,8 @@ TEST_CASE("nodes that came for a gang are kept while one that failed to come is 
   CHECK(story.plan() == std::vector<std::string>{"gpu-2: given back: no agent has joined from it within 2 min"});
   const auto evidence = core::explain(story.state(), job).evidence;
   CHECK(std::find(evidence.begin(), evidence.end(),
-                  "gpu-1 is kept until a node that was asked for with it has been asked for again") != evidence.end());
+                  "gpu-1 lacks a node that was asked for with it, and is kept while that one is asked for once more") !=
+        evidence.end());
   story.pass(Duration::seconds(14));
   CHECK(story.plan().empty());
   story.pass(Duration::seconds(1));

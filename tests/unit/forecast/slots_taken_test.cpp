@@ -5,6 +5,7 @@
 
 #include "forecast/submit_plan.hpp"
 #include "policies/cluster/whole_cluster_policy.hpp"
+#include "policies/registry.hpp"
 #include "tests/support/cluster_builders.hpp"
 
 namespace tidepool::test {
@@ -117,6 +118,26 @@ TEST_CASE("a job that waits is told whose slots it is given, and one that finds 
   const JobId starts = free.story.submit(kTwo);
   REQUIRE(free.forecast().jobs.at(starts).start);
   CHECK_FALSE(free.forecast().jobs.at(starts).starts_after);
+}
+
+TEST_CASE("a job that is cancelled, or has run for as long as it may, ends, and gives up no part of its slots") {
+  const auto fifo = [] {
+    return core::EngineParts{policies::make_policies("fifo").value(), {std::make_shared<PlainDetector>()}, {}};
+  };
+  const bool is_cancelled = GENERATE(false, true);
+  JobSketch sketch = kTwo;
+  if (!is_cancelled) sketch.max_duration = Duration::seconds(30);
+  Story story;
+  story.engine() = core::Engine(fifo());
+  story.node(2);
+  const JobId ends = story.submit(sketch);
+  story.settle(ends);
+  const JobId waiting = story.submit(kTwo);
+  story.decide();
+  if (is_cancelled) story.learn(core::JobCancelRequested{ends});
+  story.decide();
+  const auto made = forecast::forecast(fifo(), story.state(), story.now());
+  CHECK(made.jobs.at(waiting).starts_after == FreedBy{ends, FreedBy::How::kEnds});
 }
 
 }  // namespace tidepool::test

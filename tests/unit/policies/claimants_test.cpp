@@ -98,6 +98,19 @@ TEST_CASE("each of several jobs that are shrunk names the job that its own slots
               "going 4 -> 2 for " + next.text() + ": to the size that its policy gives it"});
 }
 
+TEST_CASE("slots of a job that is preempted for another are that one's, and what is given up beside them is not") {
+  VictimPool pool({8});
+  const JobId shrunk = pool.running(kElastic, 4);
+  const JobId preempted = pool.running(kElastic, 4);
+  const JobId first = pool.submit(gang(4), 4);
+  const JobId second = pool.submit(gang(2), 2);
+  pool.said->sizes[shrunk] = 2;
+  pool.said->sizes[preempted] = 0;
+  pool.said->order = {first, second, shrunk, preempted};
+  CHECK(shrinks_told(pool.story.decide()) ==
+        Words{"going 4 -> 2 for " + second.text() + ": to the size that its policy gives it"});
+}
+
 TEST_CASE("slots that leave already are for the job before, and what is given up next for the one behind it") {
   VictimPool pool({8});
   const JobId one = pool.running(kElastic, 4);
