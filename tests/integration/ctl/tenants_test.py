@@ -108,6 +108,7 @@ class Tenants(unittest.TestCase):
 
     def test_guarantees_of_types_are_set_shown_and_checked(self):
         cluster = self.cluster("tidal")
+        self.assertTrue(eventually(lambda: cluster.call("GET", "/v1/nodes")["items"]), cluster.logs())
         tree = ("tenants:\n  - name: lab\n    guarantee: 2\n    guarantee_by_type: {a100: 2}\n    tenants:\n"
                 "      - {name: vision, guarantee: 1, guarantee_by_type: {a100: 1}}\n")
         code, out, err = self.schedctl(cluster, "tenants", "apply", self.file(tree), "--yes")

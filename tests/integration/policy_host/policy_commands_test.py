@@ -112,7 +112,7 @@ class PolicyCommands(unittest.TestCase):
         result = schedctl("policy", "test", folder)
         self.assertEqual(result.returncode, 1)
         self.assertIn("the size of large is 2, not 3", result.stdout)
-        self.assertIn("0 of 1 tests", result.stdout)
+        self.assertIn("1 of 2 tests of p passed", result.stdout)
 
     def test_a_wrong_test_file_is_told_by_line(self):
         folder = self.folder / "p"
@@ -280,7 +280,7 @@ class PolicyCommands(unittest.TestCase):
         text = tests.read_text()
         tests.write_text(text.replace("sizes: {large: 2", "sizes: {large: 3"))
         refused = self.simulate(folder, code=1)
-        self.assertIn("1 of 1 tests fail; tests/basic.yaml", refused.stderr)
+        self.assertIn("1 of 2 tests fail; tests/basic.yaml", refused.stderr)
         self.assertIn("the size of large is 2, not 3", refused.stderr)
         self.assertIn("schedctl policy test", refused.stderr)
         tests.unlink()

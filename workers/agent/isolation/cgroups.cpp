@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kControllers[] = {"memory", "pids", "cpu", "cpuset"};
 constexpr const char* kAddresses = "addresses";  // no controller: any group of version 2 takes the filter
+constexpr int kRoundsMost = 100;  // in which processes of a worker are looked for that have just been started
 
 Status put(const fs::path& file, const std::string& text) {
   const UniqueFd opened(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
@@ -58,6 +59,18 @@ bool inherit_cpuset(const fs::path& group) {
     if (!parents || !put(group / what, *parents).ok()) return false;
   }
   return true;
+}
+
+// Has all processes of the one group enter the other, too, those that they start meanwhile included.
+Status bring_all(const fs::path& from, const fs::path& to) {
+  for (int round = 0; round < kRoundsMost; ++round) {
+    std::set<std::string> outside = words_of(from / "cgroup.procs");
+    for (const std::string& pid : words_of(to / "cgroup.procs")) outside.erase(pid);
+    if (outside.empty()) return ok_status();
+    // One that cannot enter has ended, or is found again in the next round.
+    for (const std::string& pid : outside) static_cast<void>(put(to / "cgroup.procs", pid));
+  }
+  return io_error("its processes cannot all enter the control group " + to.string());
 }
 
 }  // namespace
@@ -127,7 +140,16 @@ Status Cgroups::deny_addresses(const fs::path& root, const std::string& name, Ad
 }
 
 Status Cgroups::deny_addresses_to(WorkerId worker) const {
-  return addresses_ ? addresses_->attach(tree_of(kAddresses) / worker.text()) : ok_status();
+  if (!addresses_) return ok_status();
+  std::error_code error;
+  const fs::path group = tree_of(kAddresses) / worker.text();
+  if (fs::exists(group, error)) return addresses_->attach(group);
+  const auto other = std::find_if(trees_.begin(), trees_.end(),
+                                  [&](const Tree& tree) { return fs::exists(tree.folder / worker.text(), error); });
+  if (other == trees_.end()) return io_error("it is in no control group");
+  if (!make_group(group)) return errno_error("make the control group " + group.string());
+  TP_TRY(addresses_->attach(group));
+  return bring_all(other->folder / worker.text(), group);
 }
 
 Status Cgroups::bound(const Tree& tree, const fs::path& group, const GroupBounds& bounds) const {

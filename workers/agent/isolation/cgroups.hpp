@@ -39,8 +39,8 @@ class Cgroups {
   // version 2 beside version 1. The error says why this host's groups take none.
   [[nodiscard]] Status deny_addresses(const std::filesystem::path& root, const std::string& name, AddressFilter filter);
 
-  // The group of a worker that lives comes under the filter, too, in the place of one that it has had. The error says
-  // why it does not.
+  // The group of a worker that lives comes under the filter, too, in the place of one that it has had; where it has
+  // none of version 2, it gets one. The error says why it does not.
   [[nodiscard]] Status deny_addresses_to(WorkerId worker) const;
 
   // The cgroup.procs files that the worker must enter.
