@@ -139,7 +139,7 @@ TEST_CASE("a group that has to be on one node has nodes cleared for it like a wo
   REQUIRE(names_of(decision) == "move move");
   CHECK(scattered.told(groups) == "waits for 4 slots of one node; workers of other jobs leave nodes for it");
   CHECK_THAT(core::sentence(decision.plan.front().reason),
-             Catch::Contains("so that " + groups.text() + " finds 4 slots of one node for a group; "));
+             Catch::Contains("so that " + groups.text() + " finds 4 slots of one node; "));
   scattered.settle_moved();
   pool.story.settle(groups);
   CHECK(pool.story.job(groups).size() == 4);
