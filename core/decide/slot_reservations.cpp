@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "base/check.hpp"
@@ -34,6 +35,17 @@ bool lacks_slots_alone(DecisionDraft& draft, const TargetedJob& entry) {
   return !waits_for_state(draft, job) && !draft.above_cap(job, job.spec.elastic.sizes.front());
 }
 
+// Workers of these jobs that leave without a further decision.
+std::vector<WorkerId> on_their_way_out(const ClusterState& state, const IdSet<JobId>& releasing) {
+  std::vector<WorkerId> workers;
+  for (const JobId id : releasing) {
+    const Job& job = *state.find_job(id);
+    std::copy_if(job.membership.workers.begin(), job.membership.workers.end(), std::back_inserter(workers),
+                 [&](WorkerId worker) { return is_on_its_way_out(job, *state.find_worker(worker)); });
+  }
+  return workers;
+}
+
 std::vector<GivenSlots> given_slots(DecisionDraft& draft, const IdSet<JobId>& releasing) {
   std::vector<GivenSlots> given{{.slots = std::max(0, static_cast<int>(draft.free_slots().free()))}};
   IdSet<WorkerId> counted;
@@ -44,12 +56,7 @@ std::vector<GivenSlots> given_slots(DecisionDraft& draft, const IdSet<JobId>& re
     const auto slots = static_cast<int>(worker.slots.size());
     given.push_back({.from = from, .node = worker.node, .slots = slots, .for_job = for_job});
   };
-  for (const JobId id : releasing) {
-    const Job& job = *draft.state().find_job(id);
-    for (const WorkerId worker : job.membership.workers) {
-      if (is_on_its_way_out(job, *draft.state().find_worker(worker))) give(worker, {});
-    }
-  }
+  for (const WorkerId worker : on_their_way_out(draft.state(), releasing)) give(worker, {});
   for (const PlannedIntent& planned : draft.plan()) {
     const auto* shrink = std::get_if<ShrinkIntent>(&planned.intent);
     if (shrink == nullptr) continue;
@@ -97,12 +104,7 @@ bool releases_slots(const ClusterState& state, const Job& job) {
 
 SlotReservations::SlotReservations(DecisionDraft& draft, const IdSet<JobId>& releasing) : draft_(draft) {
   IdSet<WorkerId> leaving = draft.leaving_workers();
-  for (const JobId id : releasing) {
-    const Job& job = *draft.state().find_job(id);
-    for (const WorkerId worker : job.membership.workers) {
-      if (is_on_its_way_out(job, *draft.state().find_worker(worker))) leaving.insert(worker);
-    }
-  }
+  for (const WorkerId worker : on_their_way_out(draft.state(), releasing)) leaving.insert(worker);
   for (const WorkerId id : leaving) add(*draft.state().find_worker(id));
 }
 

@@ -153,8 +153,8 @@ class NodePlanner {
   }
 
   [[nodiscard]] bool any_lacks_another() const {
-    return std::any_of(state_.pools.pools.begin(), state_.pools.pools.end(),
-                       [&](const auto& any) { return lacking_another(state_.pools, any.first).has_value(); });
+    return std::any_of(state_.pools.nodes.begin(), state_.pools.nodes.end(),
+                       [&](const auto& any) { return lacks_another(any.second, *state_.pools.find(any.second.pool)); });
   }
 
   // One of them has failed to come and is asked for again, or will be once its pool may be asked.

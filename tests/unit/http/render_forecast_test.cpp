@@ -26,6 +26,19 @@ forecast::Expected around(std::int64_t n) {
   return expected;
 }
 
+// job-7 and job-8 are of vision, job-9 of speech.
+std::shared_ptr<Published> jobs_of_two_tenants() {
+  auto seen = std::make_shared<Published>();
+  const std::pair<int, const char*> owners[] = {{7, "vision"}, {8, "vision"}, {9, "speech"}};
+  for (const auto& [id, tenant] : owners) {
+    auto job = std::make_shared<core::Job>();
+    job->id = JobId(static_cast<std::uint64_t>(id));
+    job->spec.tenant = tenant;
+    seen->state.jobs[job->id] = std::move(job);
+  }
+  return seen;
+}
+
 TEST_CASE("a job that its user has suspended has no forecast, not even the one made before") {
   auto picture = std::make_shared<ForecastPicture>();
   picture->told.jobs[JobId(7)].sizes = {{minute(0), 2}};
@@ -48,14 +61,7 @@ TEST_CASE("a job that its user has suspended has no forecast, not even the one m
 
 TEST_CASE("a plan names the job for which another is preempted or shrunk to those who may see that job") {
   test::NoHistory past;
-  auto seen = std::make_shared<Published>();
-  const std::pair<int, const char*> owners[] = {{7, "vision"}, {8, "vision"}, {9, "speech"}};
-  for (const auto& [id, tenant] : owners) {
-    auto job = std::make_shared<core::Job>();
-    job->id = JobId(static_cast<std::uint64_t>(id));
-    job->spec.tenant = tenant;
-    seen->state.jobs[job->id] = std::move(job);
-  }
+  const auto seen = jobs_of_two_tenants();
   PlannedSubmit planned;
   planned.plan.job = JobId(8);
   planned.plan.told.jobs[JobId(8)].start = around(5);
@@ -183,15 +189,8 @@ TEST_CASE("a deadline that is missed for all that was looked ahead is told witho
 
 TEST_CASE("a forecast names other jobs to those who may see them") {
   test::NoHistory past;
-  auto seen = std::make_shared<Published>();
+  const auto seen = jobs_of_two_tenants();
   const auto picture = std::make_shared<ForecastPicture>();
-  const std::pair<int, const char*> owners[] = {{7, "vision"}, {8, "vision"}, {9, "speech"}};
-  for (const auto& [id, tenant] : owners) {
-    auto job = std::make_shared<core::Job>();
-    job->id = JobId(static_cast<std::uint64_t>(id));
-    job->spec.tenant = tenant;
-    seen->state.jobs[job->id] = std::move(job);
-  }
   forecast::ToldJob& told = picture->told.jobs[JobId(7)];
   told.start = around(10);
   told.starts_after = {JobId(9), forecast::FreedBy::How::kEnds};

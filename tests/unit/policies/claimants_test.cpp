@@ -35,6 +35,10 @@ Words shrinks_told(const core::Decision& decision) {
   return told;
 }
 
+std::string back_to(const std::string& change) {
+  return change + ": to the size that its policy gives it";
+}
+
 core::reason::PriceShrink outbid(core::reason::Claimants claimants) {
   return {{{.from = 4, .to = 2}, {.worth = 1, .price = 2}}, claimants};
 }
@@ -47,7 +51,7 @@ TEST_CASE("a job that is shrunk for one that waits names it in the decision, the
   const JobId waits = pool.submit(gang(2), 2);
   pool.said->sizes[runs] = 2;
   pool.said->order = {waits, runs};
-  const std::string told = "going 4 -> 2 for " + waits.text() + ": to the size that its policy gives it";
+  const std::string told = back_to("going 4 -> 2 for " + waits.text());
   CHECK(shrinks_told(pool.story.decide()) == Words{told});
   CHECK(pool.story.last("job.resizing").data.at("reason").at("text") == told);
   CHECK(core::sentence(pool.story.job(runs).verdict.reason) == told);
@@ -81,8 +85,7 @@ TEST_CASE(
   const JobId last = pool.submit(gang(1), 1);
   pool.said->sizes[runs] = 1;
   pool.said->order = {next, first, last, runs};
-  CHECK(shrinks_told(pool.story.decide()) ==
-        Words{"going 4 -> 1 for " + next.text() + " and 2 more jobs: to the size that its policy gives it"});
+  CHECK(shrinks_told(pool.story.decide()) == Words{back_to("going 4 -> 1 for " + next.text() + " and 2 more jobs")});
 }
 
 TEST_CASE("each of several jobs that are shrunk names the job that its own slots are for") {
@@ -94,8 +97,7 @@ TEST_CASE("each of several jobs that are shrunk names the job that its own slots
   pool.said->sizes[one] = pool.said->sizes[other] = 2;
   pool.said->order = {first, next, one, other};
   CHECK(shrinks_told(pool.story.decide()) ==
-        Words{"going 4 -> 2 for " + first.text() + ": to the size that its policy gives it",
-              "going 4 -> 2 for " + next.text() + ": to the size that its policy gives it"});
+        Words{back_to("going 4 -> 2 for " + first.text()), back_to("going 4 -> 2 for " + next.text())});
 }
 
 TEST_CASE("slots of a job that is preempted for another are that one's, and what is given up beside them is not") {
@@ -107,8 +109,7 @@ TEST_CASE("slots of a job that is preempted for another are that one's, and what
   pool.said->sizes[shrunk] = 2;
   pool.said->sizes[preempted] = 0;
   pool.said->order = {first, second, shrunk, preempted};
-  CHECK(shrinks_told(pool.story.decide()) ==
-        Words{"going 4 -> 2 for " + second.text() + ": to the size that its policy gives it"});
+  CHECK(shrinks_told(pool.story.decide()) == Words{back_to("going 4 -> 2 for " + second.text())});
 }
 
 TEST_CASE("slots that leave already are for the job before, and what is given up next for the one behind it") {
@@ -122,8 +123,7 @@ TEST_CASE("slots that leave already are for the job before, and what is given up
   const JobId next = pool.submit(gang(2), 2);
   pool.said->sizes[other] = 2;
   pool.said->order = {first, next, one, other};
-  CHECK(shrinks_told(pool.story.decide()) ==
-        Words{"going 4 -> 2 for " + next.text() + ": to the size that its policy gives it"});
+  CHECK(shrinks_told(pool.story.decide()) == Words{back_to("going 4 -> 2 for " + next.text())});
 }
 
 TEST_CASE("a job whose slots no other lacks, or that its user shrinks, names none") {
@@ -132,7 +132,7 @@ TEST_CASE("a job whose slots no other lacks, or that its user shrinks, names non
     const JobId runs = pool.running(kElastic, 4);
     pool.said->sizes[runs] = 2;
     (void)pool.submit(gang(1), 0);  // so that a new plan is due
-    CHECK(shrinks_told(pool.story.decide()) == Words{"going 4 -> 2: to the size that its policy gives it"});
+    CHECK(shrinks_told(pool.story.decide()) == Words{back_to("going 4 -> 2")});
   }
   SECTION("enough are free") {
     VictimPool pool({6});
@@ -140,7 +140,7 @@ TEST_CASE("a job whose slots no other lacks, or that its user shrinks, names non
     pool.said->sizes[runs] = 2;
     const JobId starts = pool.submit(gang(2), 2);
     pool.said->order = {starts, runs};
-    CHECK(shrinks_told(pool.story.decide()) == Words{"going 4 -> 2: to the size that its policy gives it"});
+    CHECK(shrinks_told(pool.story.decide()) == Words{back_to("going 4 -> 2")});
     CHECK(pool.story.job(starts).state() == core::JobState::kStarting);
   }
   SECTION("its user asked for the size") {
