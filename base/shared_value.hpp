@@ -1,6 +1,7 @@
 // A value that never changes, held once by all its copies. Equality is that of the values.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <utility>
 
@@ -11,6 +12,9 @@ class SharedValue {
  public:
   SharedValue() : value_(blank()) {}
   SharedValue(T value) : value_(std::make_shared<const T>(std::move(value))) {}  // NOLINT(google-explicit-constructor)
+
+  template <std::convertible_to<T> U>
+  SharedValue(U value) : SharedValue(T(std::move(value))) {}  // NOLINT(google-explicit-constructor)
 
   const T& operator*() const { return *value_; }
   const T* operator->() const { return value_.get(); }

@@ -217,7 +217,7 @@ struct ClusterState {
   ClusterPlan plan;             // of a policy for the whole cluster
   PolicyDeployment deployment;  // policy files
   NodePools pools;              // nodes that come and go by a provider
-  SharedValue<TenantTree> tenants;
+  SharedValue<TenantsByName> tenants;
   TenantUses tenant_uses;  // of its leaves
   BudgetAccounts budgets;
   PoolLedger pool_ledger;             // of slots that no worker counts for

@@ -222,6 +222,11 @@ Duration least_of(const std::vector<const Tenant*>& path, std::optional<Duration
   return least.value_or(Duration());
 }
 
+Duration greatest_of(const std::vector<const Tenant*>& path, Duration least, Duration Tenant::* limit) {
+  for (const Tenant* tenant : path) least = std::max(least, tenant->*limit);
+  return least;
+}
+
 }  // namespace
 
 Duration TenantTree::notice_extension_of(std::string_view name) const {
@@ -233,9 +238,36 @@ Duration TenantTree::notice_refusal_of(std::string_view name) const {
 }
 
 Duration TenantTree::preempt_after_of(std::string_view name) const {
-  Duration most = preempt_after;
-  for (const Tenant* tenant : path_to(name)) most = std::max(most, tenant->preempt_after);
-  return most;
+  return greatest_of(path_to(name), preempt_after, &Tenant::preempt_after);
+}
+
+TenantsByName::TenantsByName(TenantTree tree) : TenantTree(std::move(tree)) {
+  at_.reserve(tenants.size());
+  for (std::size_t i = 0; i < tenants.size(); ++i) at_.emplace(tenants[i].name, i);
+}
+
+const Tenant* TenantsByName::find(std::string_view name) const {
+  const auto found = at_.find(name);
+  return found == at_.end() ? nullptr : &tenants[found->second];
+}
+
+std::vector<const Tenant*> TenantsByName::path_to(std::string_view name) const {
+  std::vector<const Tenant*> path;
+  for (const Tenant* tenant = find(name); tenant != nullptr; tenant = find(tenant->parent)) path.push_back(tenant);
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+Duration TenantsByName::notice_extension_of(std::string_view name) const {
+  return least_of(path_to(name), &Tenant::notice_extension);
+}
+
+Duration TenantsByName::notice_refusal_of(std::string_view name) const {
+  return least_of(path_to(name), &Tenant::notice_refusal);
+}
+
+Duration TenantsByName::preempt_after_of(std::string_view name) const {
+  return greatest_of(path_to(name), preempt_after, &Tenant::preempt_after);
 }
 
 bool TenantTree::limits_preemption() const {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/money.hpp"
@@ -88,6 +89,25 @@ struct TenantTree {
   [[nodiscard]] Duration preempt_after_of(std::string_view name) const;
   [[nodiscard]] bool limits_preemption() const;
   bool operator==(const TenantTree&) const = default;
+};
+
+// A tree as a state holds it, which does not change: what TenantTree looks for among all tenants is found by their
+// names, in O(depth). Not copied, as the names are those of its tenants.
+class TenantsByName : public TenantTree {
+ public:
+  TenantsByName() = default;
+  TenantsByName(TenantTree tree);  // NOLINT(google-explicit-constructor)
+  TenantsByName(TenantsByName&&) = default;
+  TenantsByName& operator=(TenantsByName&&) = default;
+
+  [[nodiscard]] const Tenant* find(std::string_view name) const;
+  [[nodiscard]] std::vector<const Tenant*> path_to(std::string_view name) const;
+  [[nodiscard]] Duration notice_extension_of(std::string_view name) const;
+  [[nodiscard]] Duration notice_refusal_of(std::string_view name) const;
+  [[nodiscard]] Duration preempt_after_of(std::string_view name) const;
+
+ private:
+  std::unordered_map<std::string_view, std::size_t> at_;  // index into `tenants`
 };
 
 // All that is wrong with the tree, with what to do about it.

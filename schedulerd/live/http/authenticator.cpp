@@ -61,7 +61,7 @@ Result<Caller> Authenticator::identify(std::string_view authorization) {
   return caller;
 }
 
-void Authenticator::place(Caller& caller, const SharedValue<core::TenantTree>& tree) {
+void Authenticator::place(Caller& caller, const SharedValue<core::TenantsByName>& tree) {
   if (caller.tenant.empty()) return;
   if (&*tree != &*tree_) {
     tree_ = tree;

@@ -50,7 +50,7 @@ class Authenticator {
   [[nodiscard]] Result<Caller> identify(std::string_view authorization);
 
   // From now on the caller sees what lies below its tenant in this tree.
-  void place(Caller& caller, const SharedValue<core::TenantTree>& tree);
+  void place(Caller& caller, const SharedValue<core::TenantsByName>& tree);
 
   [[nodiscard]] bool expired(const Caller& caller) const;
   // By now the caller would not be let in any more.
@@ -64,7 +64,7 @@ class Authenticator {
   History& history_;
   std::function<std::int64_t()> unix_now_;
   std::map<std::string, TokenRecord> known_;  // good tokens seen lately, at most kKnownMax
-  SharedValue<core::TenantTree> tree_;        // that `below_` is of
+  SharedValue<core::TenantsByName> tree_;        // that `below_` is of
   std::map<std::string, std::shared_ptr<const TenantNames>> below_;
 };
 

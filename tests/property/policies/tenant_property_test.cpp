@@ -26,8 +26,24 @@ std::vector<std::string> planning_policies() {
   return names;
 }
 
+// What a state finds by name is what a look at all tenants finds.
+void require_found_by_name(const core::TenantsByName& tree) {
+  const core::TenantTree& plain = tree;
+  std::vector<std::string> names = {"", "nobody"};
+  for (const core::Tenant& tenant : tree.tenants) names.push_back(tenant.name);
+  for (const std::string& name : names) {
+    INFO(name);
+    REQUIRE(tree.find(name) == plain.find(name));
+    REQUIRE(tree.path_to(name) == plain.path_to(name));
+    REQUIRE(tree.preempt_after_of(name) == plain.preempt_after_of(name));
+    REQUIRE(tree.notice_extension_of(name) == plain.notice_extension_of(name));
+    REQUIRE(tree.notice_refusal_of(name) == plain.notice_refusal_of(name));
+  }
+}
+
 void require_tenant_laws(const core::ClusterState& state) {
   REQUIRE(state.plan.error == "");
+  require_found_by_name(*state.tenants);
   int entitled = 0;
   for (const auto& [name, plan] : state.plan.tenants) {
     INFO(name);
