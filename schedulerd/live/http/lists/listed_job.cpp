@@ -15,7 +15,8 @@ using nlohmann::json;
 // One of a blank job, in the order in which they are shown.
 struct Field {
   std::string name;
-  std::string text;
+  json value;
+  std::string text;  // of the value
 };
 
 constexpr std::string_view kCurrency = R"("currency":")";  // in the cost, which is kept without it
@@ -33,7 +34,7 @@ const std::vector<Field>& blank_fields() {
   static const std::vector<Field> kFields = [] {
     const json blank = fields_of(core::Job());
     std::vector<Field> fields;
-    for (const auto& [name, value] : blank.items()) fields.push_back({name, canonical_json(value)});
+    for (const auto& [name, value] : blank.items()) fields.push_back({name, value, canonical_json(value)});
     return fields;
   }();
   return kFields;
@@ -79,8 +80,8 @@ std::string listed_fields(const core::Job& job) {
   const json fields = fields_of(job);
   std::string lines;
   for (const Field& field : blank_fields()) {
-    const std::string text = canonical_json(fields.at(field.name));
-    if (text != field.text) lines.append(field.name).append(" ").append(text).append("\n");
+    const json& value = fields.at(field.name);
+    if (value != field.value) lines.append(field.name).append(" ").append(canonical_json(value)).append("\n");
   }
   return lines;
 }
