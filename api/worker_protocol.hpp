@@ -330,7 +330,7 @@ struct StartWorker {
   std::vector<std::string> argv;  // without the program itself
   std::map<std::string, std::string> env;
   std::string workdir;
-  nlohmann::json spec = nlohmann::json::object();
+  std::string spec = "{}";  // the job's document: canonical JSON, an object
   std::optional<int> cpus;  // CPUs that the worker is to have to itself; none = it asks for none
   // Bytes that bound it, in the place of its slots' shares. Only to agents whose hello tells their memory.
   std::optional<std::int64_t> memory;

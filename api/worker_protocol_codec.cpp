@@ -11,6 +11,7 @@
 #include "api/worker_protocol.hpp"
 #include "base/byte_size.hpp"
 #include "base/codec/archive.hpp"
+#include "base/codec/text_writer.hpp"
 #include "base/json.hpp"
 
 namespace tidepool::api {
@@ -54,11 +55,13 @@ struct Base64 {
 };
 constexpr Base64 kBase64;
 
+// Held as its text.
 struct JobDocument {
-  static json encode(const json& document) { return document; }
-  static Status decode(const json& in, const std::string& where, json& document) {
+  static json encode(const std::string& document) { return json::parse(document); }
+  static void append(std::string& out, const std::string& document) { out += document; }
+  static Status decode(const json& in, const std::string& where, std::string& document) {
     if (!in.is_object()) return codec::wrong(where, "the job's document, an object");
-    document = in;
+    document = canonical_json(in);
     return ok_status();
   }
 };
@@ -554,7 +557,10 @@ namespace {
 
 template <class Message>
 std::string line_of(const Message& message) {
-  return canonical_json(codec::encode(message)) + "\n";
+  std::string line;
+  codec::append(line, message);
+  line += '\n';
+  return line;
 }
 
 template <class Message>

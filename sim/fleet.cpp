@@ -138,7 +138,7 @@ void Fleet::relink(int node, Instant now) {
 TrainingRun& Fleet::run_of(const api::StartWorker& start) {
   const auto [run, is_new] = runs_.try_emplace(start.job);
   if (is_new) {
-    const auto name = start.spec.at("name").get<std::string>();
+    const auto name = nlohmann::json::parse(start.spec).at("name").get<std::string>();
     run->second.job = start.job;
     run->second.truth = setup_.truth_of(name);
     if (run->second.truth.program) run->second.program = run->second.truth.program();

@@ -26,6 +26,10 @@ struct Range {
     return value;
   }
   template <std::integral N>
+  static void append(std::string& out, N value) {
+    out += std::to_string(value);
+  }
+  template <std::integral N>
   [[nodiscard]] Status decode(const nlohmann::json& in, const std::string& where, N& value) const {
     std::int64_t whole = 0;
     TP_TRY(codec::decode(in, where, whole));
@@ -58,6 +62,10 @@ struct Given {
   template <class Tag>
   [[nodiscard]] static nlohmann::json encode(StrongId<Tag> id) {
     return id.text();
+  }
+  template <class Tag>
+  static void append(std::string& out, StrongId<Tag> id) {
+    out += '"' + id.text() + '"';
   }
   template <class Tag>
   [[nodiscard]] static Status decode(const nlohmann::json& in, const std::string& where, StrongId<Tag>& id) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -21,6 +22,7 @@
 #include "base/codec/archive.hpp"
 #include "base/json.hpp"
 #include "base/shared_value.hpp"
+#include "base/strong_id.hpp"
 
 namespace tidepool::codec {
 
@@ -38,6 +40,9 @@ bool append_sparse(std::string& out, const T& value, const BlankText& blank);
 
 void append_quoted(std::string& out, std::string_view text);
 void append_number(std::string& out, double value);
+
+template <class T, class Form>
+void append_as(std::string& out, const T& value, const Form& form);
 
 // One object.
 class TextWriter {
@@ -63,6 +68,24 @@ class TextWriter {
     write(out_);
     end_field(name);
   }
+  // As a Writer has them (reader_writer.hpp).
+  void type(const char* name) {
+    with("type", [&](std::string& out) { append_quoted(out, name); });
+  }
+  template <class T, class Form>
+  void operator()(const char* name, const T& value, const Form& form) {
+    with(name, [&](std::string& out) { append_as(out, value, form); });
+  }
+  template <class T, class Form>
+  void optional(const char* name, const T& value, const Form& form) {
+    (*this)(name, value, form);
+  }
+  template <class T, class Form>
+  void if_any(const char* name, const std::optional<T>& value, const Form& form) {
+    if (value) (*this)(name, *value, form);
+  }
+  void constant(const char* name, int value) { (*this)(name, value); }
+  void check(bool, const char*, const char*) {}
   // From now on every field is written, whatever the blank says.
   void write_all() { blank_ = nullptr; }
   [[nodiscard]] bool is_empty() const { return fields_ == 0; }
@@ -117,6 +140,14 @@ struct IsMap : std::false_type {};
 template <class K, class V>
 struct IsMap<std::map<K, V>> : std::true_type {};
 template <class T>
+struct IsId : std::false_type {};
+template <class Tag>
+struct IsId<StrongId<Tag>> : std::true_type {};
+template <class T>
+struct IsVariant : std::false_type {};
+template <class... Ts>
+struct IsVariant<std::variant<Ts...>> : std::true_type {};
+template <class T>
 concept Flag = std::same_as<T, bool>;
 template <class T>
 concept Whole = std::integral<T> && !Flag<T>;
@@ -169,6 +200,12 @@ void append(std::string& out, const T& value) {
     append_number(out, value);
   } else if constexpr (std::same_as<T, std::string>) {
     append_quoted(out, value);
+  } else if constexpr (IsId<T>::value) {
+    if (value) {
+      append_quoted(out, value.text());
+    } else {
+      out += "null";
+    }
   } else if constexpr (Micros<T>) {
     append_whole(out, value.count_us());
   } else if constexpr (std::same_as<T, Money>) {
@@ -195,8 +232,28 @@ void append(std::string& out, const T& value) {
     writer.finish();
   } else if constexpr (requires { append_text(out, value); }) {
     append_text(out, value);
+  } else if constexpr (IsVariant<T>::value) {
+    std::visit([&](const auto& any) { append(out, any); }, value);
   } else {
     out += canonical_json(encode(value));
+  }
+}
+
+// As encode_as() (forms.hpp). A form may write the text itself: append(out, value).
+template <class T, class Form>
+void append_as(std::string& out, const T& value, const Form& form) {
+  if constexpr (IsOptional<T>::value) {
+    if (value) {
+      append_as(out, *value, form);
+    } else {
+      out += "null";
+    }
+  } else if constexpr (IsList<T>::value) {
+    append_all(out, value, "[]", [&](const auto& element) { append_as(out, element, form); });
+  } else if constexpr (requires { form.append(out, value); }) {
+    form.append(out, value);
+  } else {
+    out += canonical_json(form.encode(value));
   }
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/overloaded.hpp"
 #include "core/state/state_move.hpp"
-#include "schedulerd/leader/job_file.hpp"
+#include "schedulerd/leader/job_change.hpp"
 
 namespace tidepool::leader {
 namespace {
@@ -45,18 +45,9 @@ std::size_t bytes_most(std::string_view text) {
   return text.size() * kEscaped + kValueBytes;
 }
 
-std::size_t bytes_most(const nlohmann::json& value) {
-  if (value.is_string()) return bytes_most(std::string_view(value.get_ref<const std::string&>()));
-  std::size_t bytes = kValueBytes;
-  for (auto at = value.begin(); value.is_structured() && at != value.end(); ++at) {
-    bytes += bytes_most(*at) + (value.is_object() ? bytes_most(std::string_view(at.key())) : 0);
-  }
-  return bytes;
-}
-
 // Nearly all orders are far shorter than a line may be, so few need to be written out only to be measured.
 std::size_t bytes_most(const api::StartWorker& order) {
-  std::size_t bytes = 4 * kOrderBytes + order.slots.size() * kValueBytes + bytes_most(order.spec) +
+  std::size_t bytes = 4 * kOrderBytes + order.slots.size() * kValueBytes + order.spec.size() +
                       bytes_most(std::string_view(order.program)) + bytes_most(std::string_view(order.workdir));
   for (const std::string& argument : order.argv) bytes += bytes_most(std::string_view(argument));
   for (const auto& [name, value] : order.env) {
@@ -114,7 +105,7 @@ Result<api::StartWorker> start_order(const core::Worker& worker, const core::Job
   }
   const auto& moving = job.recovery.moving;
   if (moving && core::awaits(*moving, worker)) order.state_step = moving->step;
-  order.spec = job_document(job.spec);
+  order.spec = file_text(job);
   // One that waits for a state counts as started anew when that has come, so its start names nothing.
   if (!order.state_step) order.started_at = worker.started_at.count_us();
   order.submitted_at = job.submitted_at.count_us();

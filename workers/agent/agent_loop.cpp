@@ -406,7 +406,7 @@ Status Loop::spawn(const api::StartWorker& order) {
   auto spec = plan_launch(order, place, slots_);
   if (!spec) return spec.error();
   TP_TRY(make_private_folder(folder));
-  TP_TRY(replace_file(folder / "job.json", canonical_json(order.spec) + "\n"));
+  TP_TRY(replace_file(folder / "job.json", order.spec + "\n"));
   auto output = logs_.writer(order.worker);
   if (!output) return output.error();
   spec->output = output->get();

@@ -550,8 +550,9 @@ void Gateway::stop() {
 
 void Gateway::post(std::vector<OutboxItem> items) {
   if (impl_->stopped) return;
-  asio::post(impl_->io, [impl = impl_, items = std::move(items)] {
-    for (const auto& item : items) impl->deliver(item);
+  // Shared, because Asio copies what it is to call.
+  asio::post(impl_->io, [impl = impl_, items = std::make_shared<const std::vector<OutboxItem>>(std::move(items))] {
+    for (const auto& item : *items) impl->deliver(item);
   });
 }
 

@@ -130,7 +130,7 @@ void DaemonStandIn::start(WorkerId worker, const std::string& shell_script) {
                         .slots = {0},
                         .program = "/bin/sh",
                         .argv = {"-c", shell_script},
-                        .spec = {{"name", "demo"}}});
+                        .spec = R"({"name":"demo"})"});
 }
 
 api::WorkerExitedReport DaemonStandIn::exit_of(WorkerId worker) {

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "api/worker_protocol.hpp"
+#include "base/json.hpp"
 #include "tests/support/seeds.hpp"
 
 namespace tidepool::api {
@@ -199,7 +200,7 @@ DaemonToAgent any_daemon_to_agent(Rng& rng) {
       if (rng.chance(0.5)) start.memory = rng.between(std::int64_t{1} << 20U, std::int64_t{1} << 50U);
       if (rng.chance(0.5)) start.restart_grace_ms = rng.between(0, 600'000);
       if (rng.chance(0.5)) start.state_step = any_natural(rng);
-      start.spec = {{"name", any_text(rng)}, {"depth", {{"list", {1, 2.5, nullptr, any_text(rng)}}}}};
+      start.spec = canonical_json({{"name", any_text(rng)}, {"depth", {{"list", {1, 2.5, nullptr, any_text(rng)}}}}});
       return start;
     }
     case 3: return StopWorker{any_worker(rng), rng.between(0, 600'000)};

@@ -111,7 +111,7 @@ std::vector<DaemonToAgent> daemon_to_agent() {
                     .argv = {"train.py", "--fast"},
                     .env = {{"A", "b=c"}, {"B", ""}},
                     .workdir = "/data",
-                    .spec = {{"run", {{"args", {{"rate", 0.1}, {"none", nullptr}}}}}}};
+                    .spec = R"({"run":{"args":{"none":null,"rate":0.1}}})"};
   StartWorker restartable = start;
   restartable.cpus = 3;
   restartable.restart_grace_ms = 30'000;
