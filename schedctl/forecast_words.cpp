@@ -343,11 +343,13 @@ std::string plan_page(const json& plan, const std::string& file, const Style& st
   return out + "\nnothing was stored; to submit it: schedctl submit " + printable(file) + "\n";
 }
 
+// How the sentence of a reason begins that holds until nodes, or the job's file, change.
+constexpr std::string_view kCannotStart = "cannot start: ";
+
 // A reason to wait often begins with "waits", which is said here already.
 std::string why_it_waits(const std::string& summary) {
-  constexpr std::string_view kCannot = "cannot start: ";
   const std::string_view said = "waits";
-  if (summary.starts_with(kCannot)) return "not start: " + summary.substr(kCannot.size());
+  if (summary.starts_with(kCannotStart)) return "not start: " + summary.substr(kCannotStart.size());
   return "wait" + (summary.starts_with(said) ? summary.substr(said.size()) : ": " + summary);
 }
 
@@ -368,6 +370,14 @@ std::string decision_in_words(const json& job) {
   return "submitted now, it would " +
          (starts ? "start at once: " + places_of(decision) : why_it_waits(text_at(decision, "/summary"))) + "\n" +
          around_decision(decision, starts);
+}
+
+std::string never_starts_in_words(const json& job) {
+  const std::string why = text_at(job, "/reason/text");
+  if (text_at(job, "/state") != "pending" || !why.starts_with(kCannotStart)) return "";
+  const std::string id = text_at(job, "/id");
+  return id + " waits and cannot start as things are: " + why.substr(kCannotStart.size()) +
+         "; what would help: schedctl why " + id;
 }
 
 std::string resize_in_words(const json& job) {

@@ -34,6 +34,19 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual(body["resources"], {"gpus_per_worker": 1})
         self.assertTrue(request["headers"]["Idempotency-Key"].startswith("schedctl-"))
 
+    def test_a_submit_of_a_job_that_cannot_start_says_so_beside_its_id(self):
+        waits = {**example("job.json"), "state": "pending", "reason": {
+            "code": "NeverFits", "numbers": {"needed": 9, "cluster": 4},
+            "text": "cannot start: it needs 9 slots, and the whole cluster has room for 4"}}
+        self.daemon.routes["POST", "/v1/jobs"] = (201, waits)
+        code, out, err = self.run_ctl("submit", str(self.job_file()))
+        self.assertEqual((code, out), (0, "job-1\n"))
+        self.assertEqual(err, "schedctl: job-1 waits and cannot start as things are: it needs 9 slots, and the whole "
+                              "cluster has room for 4; what would help: schedctl why job-1\n")
+        self.assertEqual(len(self.daemon.requests), 1)
+        waits["reason"] = {"code": "WaitingForSlots", "numbers": {}, "text": "waits for 2 slots; none is free"}
+        self.assertEqual(self.run_ctl("submit", str(self.job_file())), (0, "job-1\n", ""))
+
     def test_two_submits_use_two_keys_and_a_given_key_is_kept(self):
         self.daemon.routes["POST", "/v1/jobs"] = (201, example("job.json"))
         for _ in range(2):

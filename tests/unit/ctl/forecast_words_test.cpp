@@ -237,6 +237,20 @@ TEST_CASE("a dry run of a job that cannot start says so, and not that it waits f
         "submitted now, it would not start: it needs 4 slots, and the whole cluster has room for 2\n");
 }
 
+TEST_CASE("of a job that was submitted and cannot start it is told why, and of none that waits its turn") {
+  json job = example("job.json");
+  CHECK(never_starts_in_words(job).empty());
+  job["state"] = "pending";
+  job["reason"]["text"] = "waits for 4 slots; none is free";
+  CHECK(never_starts_in_words(job).empty());
+  job["reason"]["text"] = "cannot start: it needs 4 slots, and the whole cluster has room for 2";
+  CHECK(never_starts_in_words(job) ==
+        "job-1 waits and cannot start as things are: it needs 4 slots, and the whole cluster has room for 2; "
+        "what would help: schedctl why job-1");
+  job["reason"] = nullptr;  // nothing was decided yet
+  CHECK(never_starts_in_words(job).empty());
+}
+
 TEST_CASE("a dry run of a resize says whether it begins at once, and which jobs give up workers for it") {
   json decision = example("submit_decision.json");
   decision["size"] = 4;
