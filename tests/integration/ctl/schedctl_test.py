@@ -376,16 +376,27 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual((code, out), (3, ""))
         self.assertEqual(err, "schedctl: The job has ended: job-1 has succeeded\nhint: nothing to do\n")
 
-    def test_a_new_token_is_printed_once(self):
+    def test_a_new_token_is_printed_once_and_alone(self):
         self.daemon.routes["POST", "/v1/tokens"] = (201, {"id": "tok-2", "token": "secret"})
-        code, out, _ = self.run_ctl("token", "create", "bob", "--role", "viewer", "--lifetime", "30d")
-        self.assertEqual(code, 0)
-        self.assertTrue(out.startswith("secret\n"))
+        code, out, err = self.run_ctl("token", "create", "bob", "--role", "viewer", "--lifetime", "30d")
+        self.assertEqual((code, out), (0, "secret\n"))
+        self.assertEqual(err, "keep it now: only its hash is stored. Revoke it with: schedctl token revoke tok-2\n")
         [request] = self.daemon.sent("POST", "/v1/tokens")
         self.assertEqual(json.loads(request["body"]), {"name": "bob", "role": "viewer", "lifetime": "30d"})
         self.assertEqual(self.run_ctl("token", "create", "bob", "--lifetime", "soon")[0], 2)
         self.run_ctl("token", "create", "bob", "--role", "viewer", "--ttl", "30d")
         self.assertEqual(self.daemon.requests[-1]["body"], request["body"])
+
+    def test_a_new_node_token_is_printed_alone_and_not_with_the_advice_beside_it(self):
+        self.daemon.routes["POST", "/v1/node-tokens"] = (201, {"id": "ntok-1", "token": "tpn_secret",
+                                                               "agents_port": 7481})
+        code, out, err = self.run_ctl("node", "token", "create")
+        self.assertEqual((code, out), (0, "tpn_secret\n"))
+        self.assertIn("\n  agentd join --daemon 127.0.0.1:7481 --token TOKEN\n", err)
+        self.assertIn("schedctl node token revoke ntok-1", err)
+        self.assertNotIn("tpn_secret", err)
+        code, out, err = self.run_ctl("node", "token", "create", "-o", "json")
+        self.assertEqual((json.loads(out)["token"], err), ("tpn_secret", ""))
 
     # --- offline ---
 
