@@ -144,7 +144,7 @@ std::string tenants_table(const json& tree, const Style& style) {
                    {.title = "WANTED", .right = true},
                    {.title = "WAITING", .right = true},
                    {.title = "JOBS", .right = true},
-                   {.title = "USED", .right = true},
+                   {.title = "SLOT-HOURS", .right = true},
                    {.title = "COST", .right = true}});
   for (const auto& tenant : list_at(tree, "/tenants")) {
     table.add({indented_name(tenant), integer_at(tenant, "/guarantee"), integer_at(tenant, "/weight"),
