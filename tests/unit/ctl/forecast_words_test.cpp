@@ -254,9 +254,9 @@ TEST_CASE("of a job that was submitted and cannot start it is told why, and of n
 TEST_CASE("a dry run of a resize says whether it begins at once, and which jobs give up workers for it") {
   json decision = example("submit_decision.json");
   decision["size"] = 4;
-  decision["summary"] = "going 2 -> 4, as its user asked";
+  decision["summary"] = "going 2 -> 4, as was asked";
   CHECK(resize_in_words({{"decision", decision}}) ==
-        "resized now, it would go to 4 workers at once: going 2 -> 4, as its user asked\n"
+        "resized now, it would go to 4 workers at once: going 2 -> 4, as was asked\n"
         "  job-3 (charlm-demo) would shrink from 4 to 1 worker\n"
         "  a job of another tenant would give up its 2 workers\n");
   decision["starts"] = false;
