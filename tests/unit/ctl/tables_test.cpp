@@ -214,7 +214,7 @@ TEST_CASE("a token is shown with the time when it expires, and whether it has") 
 
 TEST_CASE("a node token is shown with its end as other times are") {
   const json token = {{"id", "abc"},
-                      {"state", "good"},
+                      {"state", "valid"},
                       {"uses", 0},
                       {"uses_max", 2},
                       {"labels", json::object()},
