@@ -178,6 +178,24 @@ TEST_CASE("a plan says what it brings and what it does to other jobs") {
   CHECK(plan_page(alone, "-", {}).find("no other job would be affected") != std::string::npos);
 }
 
+TEST_CASE("a plan counts the jobs that it delays by less than a minute, and names the others") {
+  json plan = example("plan.json");
+  plan["changes"][0]["ends_later_s"] = 12.5;  // has fewer workers
+  plan["changes"][1]["starts_later_s"] = 3.0;
+  for (const double end : {-59.0, 40.0}) {
+    json slight = plan["changes"][1];
+    slight["job"] = "job-8";
+    slight["ends_later_s"] = end;
+    plan["changes"].push_back(slight);
+  }
+  const std::string page = plan_page(plan, "-", {.width = 160});
+  INFO(page);
+  CHECK(page.find("from about 22:10 UTC, as slots of it go to the planned job\n") != std::string::npos);
+  CHECK(page.find("- job-7 (sweep-2) would end 7m 0s later\n") != std::string::npos);
+  CHECK(page.find("- 2 jobs would start or end less than a minute later or sooner\n") != std::string::npos);
+  CHECK(page.find("job-8") == std::string::npos);
+}
+
 TEST_CASE("a plan has one row for each second, with the size that lasts") {
   json plan = example("plan.json");
   plan["forecast"]["computed_at"] = "2026-11-20T22:10:05.100Z";
