@@ -326,8 +326,10 @@ std::string forecast_cell(const json& forecast, std::string now) {
   return "-";
 }
 
+namespace {
+
 // What it would do to other jobs, a line each.
-std::string changes_text(const json& plan, const std::string& beside, const Style& style) {
+std::string affected_jobs(const json& plan, const std::string& beside, const Style& style) {
   const json& changes = list_at(plan, "/changes");
   const auto others = number_at(plan, "/others_changed").value_or(0);
   if (changes.empty() && others == 0) return "\nno other job would be affected\n";
@@ -344,6 +346,8 @@ std::string changes_text(const json& plan, const std::string& beside, const Styl
   if (others > 0) out += "  - " + count_of(others, "job") + " of other tenants would be moved or delayed\n";
   return out;
 }
+
+}  // namespace
 
 std::string plan_page(const json& plan, const std::string& file, const Style& style) {
   const json forecast = plan.value("forecast", json());
@@ -364,7 +368,7 @@ std::string plan_page(const json& plan, const std::string& file, const Style& st
   if (list_at(forecast, "/sizes").size() > 1) {
     out += "\n" + sizes_text(list_at(forecast, "/sizes"), beside, style);
   }
-  return out + changes_text(plan, beside, style) + "\nnothing was stored; to submit it: schedctl submit " +
+  return out + affected_jobs(plan, beside, style) + "\nnothing was stored; to submit it: schedctl submit " +
          printable(file) + "\n";
 }
 
