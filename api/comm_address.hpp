@@ -11,6 +11,9 @@
 
 namespace tidepool::api {
 
+// Where all on one machine meet, such as the workers of an agent that reaches its daemon over a Unix socket.
+inline constexpr const char* kLoopbackHost = "127.0.0.1";
+
 inline constexpr std::size_t kNcclIdBytes = 128;
 inline constexpr std::size_t kEntryKeyBytes = 16;
 

@@ -78,11 +78,9 @@ int create_token(Session& session, const NewToken& given) {
     body["lifetime"] = given.lifetime;
   }
   const json token = session.send({.method = "POST", .path = "/v1/tokens", .body = body.dump()});
-  session.print(token, [&] {
-    return text_at(token, "/token") + "\n" +
-           "keep it now: only its hash is stored. Revoke it with: schedctl token revoke " + text_at(token, "/id") +
-           "\n";
-  });
+  session.print(token, [&] { return text_at(token, "/token") + "\n"; });
+  session.advise("keep it now: only its hash is stored. Revoke it with: schedctl token revoke " +
+                 text_at(token, "/id") + "\n");
   return kExitOk;
 }
 

@@ -82,9 +82,21 @@ std::string basis_in_words(const std::string& basis) {
   return "";
 }
 
+// Seconds. A shorter delay is within what forecasts are off by, and is not told.
+constexpr double kDelayTold = 60;
+
+// Nothing but shorter ones.
+bool is_slight(const json& change) {
+  const std::string effect = text_at(change, "/effect");
+  const auto start = number_at(change, "/starts_later_s");
+  const auto end = number_at(change, "/ends_later_s");
+  const bool is_delay = (start || end) && (effect == "later" || effect == "sooner");
+  return is_delay && std::max(std::abs(start.value_or(0)), std::abs(end.value_or(0))) < kDelayTold;
+}
+
 std::string delay_in_words(const json& change, const char* field, const char* verb) {
   const auto seconds = number_at(change, std::string("/") + field);
-  if (!seconds || std::abs(*seconds) < 1) return "";
+  if (!seconds || std::abs(*seconds) < kDelayTold) return "";
   return std::string(verb) + " " + seconds_in_words(std::abs(*seconds)) + (*seconds > 0 ? " later" : " sooner");
 }
 
@@ -314,6 +326,29 @@ std::string forecast_cell(const json& forecast, std::string now) {
   return "-";
 }
 
+namespace {
+
+// What it would do to other jobs, a line each.
+std::string affected_jobs(const json& plan, const std::string& beside, const Style& style) {
+  const json& changes = list_at(plan, "/changes");
+  const auto others = number_at(plan, "/others_changed").value_or(0);
+  if (changes.empty() && others == 0) return "\nno other job would be affected\n";
+  std::string out = "\nfor it\n";
+  int slight = 0;
+  for (const json& change : changes) {
+    if (is_slight(change)) {
+      ++slight;
+    } else {
+      out += "  " + wrapped("- " + change_in_words(change, beside), 4, {.width = style.width - 2}) + "\n";
+    }
+  }
+  if (slight > 0) out += "  - " + count_of(slight, "job") + " would start or end less than a minute later or sooner\n";
+  if (others > 0) out += "  - " + count_of(others, "job") + " of other tenants would be moved or delayed\n";
+  return out;
+}
+
+}  // namespace
+
 std::string plan_page(const json& plan, const std::string& file, const Style& style) {
   const json forecast = plan.value("forecast", json());
   const std::string beside = text_at(forecast, "/computed_at");
@@ -333,21 +368,17 @@ std::string plan_page(const json& plan, const std::string& file, const Style& st
   if (list_at(forecast, "/sizes").size() > 1) {
     out += "\n" + sizes_text(list_at(forecast, "/sizes"), beside, style);
   }
-  const json& changes = list_at(plan, "/changes");
-  const auto others = number_at(plan, "/others_changed").value_or(0);
-  out += changes.empty() && others == 0 ? "\nno other job would be affected\n" : "\nfor it\n";
-  for (const json& change : changes) {
-    out += "  " + wrapped("- " + change_in_words(change, beside), 4, {.width = style.width - 2}) + "\n";
-  }
-  if (others > 0) out += "  - " + count_of(others, "job") + " of other tenants would be moved or delayed\n";
-  return out + "\nnothing was stored; to submit it: schedctl submit " + printable(file) + "\n";
+  return out + affected_jobs(plan, beside, style) + "\nnothing was stored; to submit it: schedctl submit " +
+         printable(file) + "\n";
 }
+
+// How the sentence of a reason begins that holds until nodes, or the job's file, change.
+constexpr std::string_view kCannotStart = "cannot start: ";
 
 // A reason to wait often begins with "waits", which is said here already.
 std::string why_it_waits(const std::string& summary) {
-  constexpr std::string_view kCannot = "cannot start: ";
   const std::string_view said = "waits";
-  if (summary.starts_with(kCannot)) return "not start: " + summary.substr(kCannot.size());
+  if (summary.starts_with(kCannotStart)) return "not start: " + summary.substr(kCannotStart.size());
   return "wait" + (summary.starts_with(said) ? summary.substr(said.size()) : ": " + summary);
 }
 
@@ -368,6 +399,14 @@ std::string decision_in_words(const json& job) {
   return "submitted now, it would " +
          (starts ? "start at once: " + places_of(decision) : why_it_waits(text_at(decision, "/summary"))) + "\n" +
          around_decision(decision, starts);
+}
+
+std::string never_starts_in_words(const json& job) {
+  const std::string why = text_at(job, "/reason/text");
+  if (text_at(job, "/state") != "pending" || !why.starts_with(kCannotStart)) return "";
+  const std::string id = text_at(job, "/id");
+  return id + " waits and cannot start as things are: " + why.substr(kCannotStart.size()) +
+         "; what would help: schedctl why " + id;
 }
 
 std::string resize_in_words(const json& job) {

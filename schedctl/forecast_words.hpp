@@ -35,5 +35,8 @@ namespace tidepool::ctl {
 // where, what other jobs give up for it, and of one that waits what bears that out and would let it start. Empty if the
 // answer tells of no decision.
 [[nodiscard]] std::string decision_in_words(const nlohmann::json& job);
+// Of a job that was submitted: that it waits for more than free slots, why, and the command that tells more. Empty for
+// any other, also one that only waits for its turn.
+[[nodiscard]] std::string never_starts_in_words(const nlohmann::json& job);
 
 }  // namespace tidepool::ctl

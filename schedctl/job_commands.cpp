@@ -78,6 +78,10 @@ int submit(Session& session, const Submit& given) {
     return kExitOk;
   }
   session.print(job, [&] { return text_at(job, "/id") + "\n"; });
+  // Beside the id, which scripts read.
+  if (const std::string never = never_starts_in_words(job); !never.empty()) {
+    std::fprintf(stderr, "schedctl: %s\n", printable(never).c_str());
+  }
   return given.wait ? watch_job(session, text_at(job, "/id"), {.summary = true}) : kExitOk;
 }
 

@@ -86,13 +86,13 @@ std::string budget_reached(const json& d) {
          text_at(d, "/limit", "?") + " a " + text_at(d, "/window", "?") + ": " + text_at(d, "/action", "?");
 }
 
-// "prices changed: h100 costs 1.90 a slot and hour, of 4 nodes"
+// "prices changed: h100 costs 1.90 per slot and hour, of 4 nodes"
 std::string prices_changed(const json& d) {
   std::string changes;
   for (const json& one : list_at(d, "/prices")) {
     changes += (changes.empty() ? "" : ", ") + text_at(one, "/rule", "?") + " costs " + text_at(one, "/price", "?");
   }
-  return "prices changed: " + changes + " a slot and hour, of " + some(d, "/nodes", "node");
+  return "prices changed: " + changes + " per slot and hour, of " + some(d, "/nodes", "node");
 }
 
 using Sentence = std::string (*)(const json& data);

@@ -257,7 +257,7 @@ std::string job_page(const json& job, const json& workers, const Style& style) {
   add("deadline", deadline_in_words(job, style.now));
   add("size", size_words(job));
   add("progress", progress_words(job));
-  if (const auto batch = number_at(job, "/progress/global_batch")) add("batch", whole(*batch) + " samples a step");
+  if (const auto batch = number_at(job, "/progress/global_batch")) add("batch", whole(*batch) + " samples per step");
   add("noise", noise_words(job));
   add("cost", cost_words(job));
   add("defaults", defaults_words(job));

@@ -247,6 +247,10 @@ void Session::print(const json& value, const std::function<std::string()>& as_te
   }
 }
 
+void Session::advise(const std::string& text) const {
+  if (format_ == OutputFormat::kTable) std::fputs(text.c_str(), stderr);
+}
+
 void Session::print_next(const json& value, const std::function<std::string()>& as_text) const {
   switch (format_) {
     case OutputFormat::kTable: return write_out(as_text());

@@ -59,6 +59,9 @@ class Session {
 
   // `as_text` is called only for the table form.
   void print(const nlohmann::json& value, const std::function<std::string()>& as_text) const;
+  // What is to be known beside it, on standard error: what is printed may go to a program, and is nothing but the
+  // answer. Only for the table form.
+  void advise(const std::string& text) const;
   // One of many that are printed as they come: a text, a line of JSON, or a document of YAML.
   void print_next(const nlohmann::json& value, const std::function<std::string()>& as_text) const;
 

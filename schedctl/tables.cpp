@@ -118,7 +118,7 @@ std::string isolation_of(const json& node) {
   return "some";
 }
 
-// What a slot brings of its node's memory: "memory a slot: 14.4GiB"; where nodes differ with how many they are, or
+// What a slot brings of its node's memory: "memory per slot: 14.4GiB"; where nodes differ with how many they are, or
 // which one: "14.4GiB on 12 nodes, 64GiB on node-3". Empty where no node has told.
 std::string memory_note(const json& nodes) {
   std::map<std::int64_t, std::vector<std::string>> nodes_by_share;
@@ -128,7 +128,7 @@ std::string memory_note(const json& nodes) {
   }
   if (nodes_by_share.empty()) return "";
   const bool alike = nodes_by_share.begin()->second.size() == nodes.size();
-  return "memory a slot: " +
+  return "memory per slot: " +
          word_list(nodes_by_share,
                    [&](const auto& entry) {
                      const auto& [bytes, ids] = entry;

@@ -111,7 +111,7 @@ void fields(auto& archive, codec::Like<TenantUse> auto& use) {
 void fields(auto& archive, codec::Like<TenantPlan> auto& plan) {
   archive("entitled", plan.entitled);
   archive("wanted", plan.wanted);
-  archive("sated", plan.sated);
+  archive("sated", plan.satisfied);  // its name in journals
   archive("of_types", plan.of_types);
   archive("lacks_slots", plan.lacks_slots);
   archive("loan", plan.loan);

@@ -145,10 +145,6 @@ class DecisionDraft {
   // Jobs that ask for the same are counted once.
   [[nodiscard]] std::optional<Job> asking_within_cap(const Job& job, const NodeDemand& demand, int more);
 
-  // How often room was looked for to start a waiting job.
-  void count_start() { ++starts_tried_; }
-  [[nodiscard]] int starts_tried() const { return starts_tried_; }
-
   // Whether a job waits that could run once slots are free; growing jobs leave the slots to it.
   void set_queue_waits(bool waits) { queue_waits_ = waits; }
   [[nodiscard]] bool queue_waits() const { return queue_waits_; }
@@ -195,7 +191,6 @@ class DecisionDraft {
   std::optional<std::set<std::string>> types_asked_for_;
   std::optional<TypeGuarantees> type_guarantees_;  // none = not looked up yet
   int reserved_ = 0;
-  int starts_tried_ = 0;
 };
 
 }  // namespace tidepool::core

@@ -85,7 +85,6 @@ std::vector<std::string> in_order_of_worth(DecisionDraft& draft, const Job& job,
 }  // namespace
 
 bool start_job(DecisionDraft& draft, const Job& job, const Target& target) {
-  draft.count_start();
   if (job.spec.mixed_types || job.spec.slot_types.size() < 2) return start_on(draft, job, target, job.spec.slot_types);
   for (const std::string& type : in_order_of_worth(draft, job, target)) {
     if (start_on(draft, job, target, {type})) return true;

@@ -219,16 +219,16 @@ void TenantPlanner::set_wishes() {
   for (Leaf* leaf : with_jobs_) {
     leaf->part = {};
     leaf->stuck = false;
-    leaf->expects_sated = leaf->before().sated;
+    leaf->expects_satisfied = leaf->before().satisfied;
     TenantNode& node = nodes_[leaf->node];
-    node.wanted = leaf->expects_sated ? leaf->newest->wanted : as_slots(leaf->needs->most);
+    node.wanted = leaf->expects_satisfied ? leaf->newest->wanted : as_slots(leaf->needs->most);
     node.loan = leaf->loan * kLoanWeight;
   }
 }
 
 void TenantPlanner::set_demands() {
   for (Leaf* leaf : with_jobs_) {
-    nodes_[leaf->node].wanted = as_slots(leaf->part.sated ? leaf->part.used : leaf->needs->most);
+    nodes_[leaf->node].wanted = as_slots(leaf->part.satisfied ? leaf->part.used : leaf->needs->most);
   }
 }
 
@@ -239,7 +239,7 @@ Status TenantPlanner::share_out(const PlanRequest& request, StepBudget& budget) 
   TP_TRY(divide_slots(request, budget));
   TP_TRY(divide_types(request, budget));
   for (Leaf* leaf : with_jobs_) {
-    const auto most = leaf->part.sated ? std::nullopt : std::optional(leaf->part.share);
+    const auto most = leaf->part.satisfied ? std::nullopt : std::optional(leaf->part.share);
     if (!leaf->newest_answer || *leaf->newest_answer != most) TP_TRY(ask(*leaf, request, most, budget));
   }
   return ok_status();
@@ -352,20 +352,20 @@ Status TenantPlanner::divide(const PlanRequest& request, StepBudget& budget) {
   return ok_status();
 }
 
-// Tenants that were sated want what they could use now. One that is not entitled to that counts as any other, before
-// any is asked what it takes of a share that is too small because of it.
+// Tenants that were satisfied want what they could use now. One that is not entitled to that counts as any other,
+// before any is asked what it takes of a share that is too small because of it.
 Result<std::vector<int>> TenantPlanner::check_expectations(const PlanRequest& request, StepBudget& budget) {
   std::vector<int> shares;
   for (bool is_right = false; !is_right;) {
     shares = entitlements(nodes_, slots_);
     is_right = true;
     for (Leaf* leaf : with_jobs_) {
-      if (!leaf->expects_sated) continue;
+      if (!leaf->expects_satisfied) continue;
       const auto all = used(*leaf, request, std::nullopt, budget);
       if (!all) return all.error();
       int& wanted = nodes_[leaf->node].wanted;
-      leaf->expects_sated = *all <= shares[leaf->node] || wanted < *all;  // asked for less, it got no more
-      const int wants = as_slots(leaf->expects_sated ? *all : leaf->needs->most);
+      leaf->expects_satisfied = *all <= shares[leaf->node] || wanted < *all;  // asked for less, it got no more
+      const int wants = as_slots(leaf->expects_satisfied ? *all : leaf->needs->most);
       is_right = std::exchange(wanted, wants) == wants && is_right;
     }
   }
@@ -381,20 +381,20 @@ Result<bool> TenantPlanner::ask_within(Leaf& leaf, const PlanRequest& request, S
   if (leaf.stuck) return false;
   const auto part = take(leaf, leaf.part.share, request, budget);
   if (!part) return part.error();
-  leaf.expects_sated = leaf.expects_sated && part->sated;
-  leaf.stuck = !part->sated && part->used < part->share;
-  return now_wants(part->sated || leaf.stuck ? part->used : leaf.needs->most);
+  leaf.expects_satisfied = leaf.expects_satisfied && part->satisfied;
+  leaf.stuck = !part->satisfied && part->used < part->share;
+  return now_wants(part->satisfied || leaf.stuck ? part->used : leaf.needs->most);
 }
 
 Result<TenantPlanner::Part> TenantPlanner::take(Leaf& leaf, int share, const PlanRequest& request, StepBudget& budget) {
-  if (!leaf.expects_sated && share < leaf.needs->most) {
+  if (!leaf.expects_satisfied && share < leaf.needs->most) {
     const auto within = used(leaf, request, share, budget);
     if (!within) return within.error();
     if (*within >= share) return Part{.share = share, .used = *within, .bound = share};
   }
   const auto all = used(leaf, request, std::nullopt, budget);
   if (!all) return all.error();
-  if (*all <= share) return Part{.share = share, .used = *all, .sated = true};
+  if (*all <= share) return Part{.share = share, .used = *all, .satisfied = true};
   const auto within = used(leaf, request, share, budget);
   if (!within) return within.error();
   return Part{.share = share, .used = *within, .bound = share};
@@ -417,7 +417,7 @@ Status TenantPlanner::offer_rest(const FairShares& fair, const PlanRequest& requ
   std::int64_t left = entitle_to_used();
   // By the next sizes of its jobs beside what the newest plan gives them.
   const auto could_use = [&](const Leaf& leaf) {
-    if (leaf.part.sated || left <= 0) return false;
+    if (leaf.part.satisfied || left <= 0) return false;
     const auto& steps = leaf.needs->steps;
     return leaf.part.used < leaf.needs->given || (!steps.empty() && steps.begin()->first <= left);
   };
@@ -534,8 +534,8 @@ PlanAnswer TenantPlanner::joined(const PlanRequest& request) {
     for (auto& [id, target] : leaf->targets) joined.targets.emplace(id, std::move(target));
     if (leaf->wake && (!joined.wake || *leaf->wake < *joined.wake)) joined.wake = leaf->wake;
     TenantPlan now{.entitled = leaf->part.share,
-                   .wanted = as_slots(leaf->part.sated ? leaf->part.used : leaf->needs->most),
-                   .sated = leaf->part.sated,
+                   .wanted = as_slots(leaf->part.satisfied ? leaf->part.used : leaf->needs->most),
+                   .satisfied = leaf->part.satisfied,
                    .of_types = leaf->typed_most,
                    .lacks_slots = leaf->lacks_slots,
                    .loan = leaf->loan,

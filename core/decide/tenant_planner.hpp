@@ -2,7 +2,7 @@
 // hands out what that tenant is entitled to. So fairness between tenants is decided by core/tenants/entitlement.hpp,
 // and which of its jobs have a tenant's slots by the policy, as if the tenant were alone.
 //
-// What a tenant's jobs would take at most is known only to their planner. One that was sated in the newest plan is
+// What a tenant's jobs would take at most is known only to their planner. One that was satisfied in the newest plan is
 // asked without a bound; one that takes less than it is entitled to, because its jobs can use no more or a gang does
 // not fit in, wants no more than that, and the rest goes to the others. So no slot that a job of any tenant would take
 // is left.
@@ -54,7 +54,7 @@ class TenantPlanner final : public Planner {
   struct Part {
     int share = 0;                  // slots
     std::int64_t used = 0;          // of those, by its planner's word
-    bool sated = false;             // it could use no more
+    bool satisfied = false;         // it could use no more
     std::optional<int> bound = {};  // of the answer that says so
   };
   using Division = std::vector<Part>;  // in the order of with_jobs_
@@ -85,9 +85,9 @@ class TenantPlanner final : public Planner {
     double loan = 0;
     Duration counted_use = {};
     Part part = {};
-    bool expects_sated = false;  // it was, and has not been found to want more
-    bool stuck = false;          // takes less than it was offered, and would take more than that if it could
-    int lacks_slots = 0;         // it would take more, of types of which there are not enough
+    bool expects_satisfied = false;  // it was, and has not been found to want more
+    bool stuck = false;              // takes less than it was offered, and would take more than that if it could
+    int lacks_slots = 0;             // it would take more, of types of which there are not enough
 
     [[nodiscard]] const TenantPlan& before() const;                     // the newest plan, or an empty one
     [[nodiscard]] const Answer* answer(std::optional<int> most) const;  // null = it was not asked that
@@ -111,7 +111,7 @@ class TenantPlanner final : public Planner {
   void set_claims(const ClusterState& state);
   // What each wants by what its newest plan has found.
   void set_wishes();
-  // By what it takes in the division that is being made. For one that is not sated: all that its jobs may have.
+  // By what it takes in the division that is being made. For one that is not satisfied: all that its jobs may have.
   void set_demands();
   [[nodiscard]] Status share_out(const PlanRequest& request, StepBudget& budget);
   void forget_answers(const PlanRequest& request);

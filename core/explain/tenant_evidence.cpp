@@ -49,7 +49,7 @@ int slots_of_tenant(const ClusterState& state, const std::string& tenant) {
 
 std::optional<int> binding_share(const ClusterState& state, const std::string& tenant) {
   const TenantPlan* plan = plan_of(state, tenant);
-  return plan == nullptr || plan->sated ? std::nullopt : std::optional(plan->entitled);
+  return plan == nullptr || plan->satisfied ? std::nullopt : std::optional(plan->entitled);
 }
 
 bool has_used_share(const ClusterState& state, const std::string& tenant) {
@@ -75,7 +75,7 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
   const int held = slots_of_tenant(state, tenant->name);
   const std::string could_use = plan->wanted > held ? counted(plan->wanted, "slot") : "no more";
   std::vector<std::string> lines{share(*tenant, *plan) + "; its jobs hold " + counted(held, "slot") +
-                                 (plan->sated ? " and could use " + could_use : "")};
+                                 (plan->satisfied ? " and could use " + could_use : "")};
   const bool asks = asks_for_nodes(state, job, dearest_slot(state));
   for (const auto& [type, slots] : plan->of_types) {
     if (!asks || !may_be_on(state, job, type)) continue;
@@ -83,7 +83,7 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
                     tenant->name + " that ask for it may have " + counted(slots, "slot") +
                     guaranteed_of(*tenant, type));
   }
-  if (plan->loan >= 0.05 && !plan->sated) {
+  if (plan->loan >= 0.05 && !plan->satisfied) {
     lines.push_back("of late tenant " + tenant->name + " held " + decimal(plan->loan) +
                     " slots beyond its guarantee while others waited, which counts against it");
   }

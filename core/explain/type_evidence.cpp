@@ -68,7 +68,7 @@ std::vector<std::string> evidence_of_memory(const ClusterState& state, const Job
   const int slots = job.spec.gpus_per_worker;
   std::string text = "a worker asks for " + rounded_byte_size(*job.spec.memory) + " of memory";
   if (slots > 1) text += " with " + counted(slots, "slot") + ", " + rounded_byte_size(each) + " of each";
-  if (most > 0) text += "; of the nodes that give less, the largest gives " + rounded_byte_size(most) + " a slot";
+  if (most > 0) text += "; of the nodes that give less, the largest gives " + rounded_byte_size(most) + " per slot";
   return {std::move(text)};
 }
 

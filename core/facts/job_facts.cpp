@@ -41,7 +41,7 @@ Status check_change(const Job& job, const JobSpec& to) {
   const int pinned = pinned_by_user(job);
   if (pinned != 0 && !std::binary_search(sizes.begin(), sizes.end(), pinned)) {
     return conflict(job.id.text() + " was resized to " + std::to_string(pinned) +
-                    " by its user, which the new sizes do not allow; resize it to 0 first");
+                    ", which the new sizes do not allow; resize it to 0 first");
   }
   return ok_status();
 }

@@ -414,7 +414,7 @@ void join_pool(StateChange& change, Node& node, int slots) {
   const std::int64_t memory = node.memory_per_slot.value_or(0);
   if (memory == 0 || memory >= spec.memory_per_slot.value_or(0)) return;
   create_failed(change, mine, "too_little_memory",
-                node.name + " has " + rounded_byte_size(memory) + " of memory a slot, and memory_per_slot says " +
+                node.name + " has " + rounded_byte_size(memory) + " of memory per slot, and memory_per_slot says " +
                     rounded_byte_size(*spec.memory_per_slot));
 }
 

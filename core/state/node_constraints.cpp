@@ -43,16 +43,17 @@ const std::array kConstraints{
         .is_asked = [](const JobSpec& spec) { return !spec.placement.selector.empty(); },
         .is_met = [](const JobSpec& spec, const Node& node) { return matches(node, spec.placement.selector); },
         .told = labels_told},
-    NodeConstraint{
-        .law = "SlotsBringTheMemoryAskedFor",
-        .is_asked = [](const JobSpec& spec) { return spec.memory.has_value(); },
-        .is_met = has_memory_asked,
-        .told =
-            [](const Node& node) { return rounded_byte_size(node.memory_per_slot.value_or(0)) + " of memory a slot"; }},
+    NodeConstraint{.law = "SlotsBringTheMemoryAskedFor",
+                   .is_asked = [](const JobSpec& spec) { return spec.memory.has_value(); },
+                   .is_met = has_memory_asked,
+                   .told =
+                       [](const Node& node) {
+                         return rounded_byte_size(node.memory_per_slot.value_or(0)) + " of memory per slot";
+                       }},
     NodeConstraint{.law = "SlotsAreWithinThePriceCap",
                    .is_asked = [](const JobSpec& spec) { return spec.slot_price_max.has_value(); },
                    .is_met = is_cheap_enough,
-                   .told = [](const Node& node) { return to_text(node.price_per_slot_hour) + " an hour of a slot"; }},
+                   .told = [](const Node& node) { return to_text(node.price_per_slot_hour) + " per slot and hour"; }},
 };
 
 // Less than any job asks for.

@@ -126,7 +126,7 @@ struct TenantPlan {
   int entitled = 0;  // slots that its jobs may have, and could use within `of_types`
   int wanted = 0;    // that they could use, as far as that is known
   // It has all that it could use, which is `wanted`. Else `wanted` may be more than its jobs would take.
-  bool sated = false;
+  bool satisfied = false;
   // Of types that jobs ask for beyond what there is: slots that its jobs that ask for them may have. Not named: all.
   std::map<std::string, int> of_types{};
   int lacks_slots = 0;  // that its jobs would have more of these types, as far as that is known
@@ -135,9 +135,9 @@ struct TenantPlan {
   double loan = 0;
   Duration counted_use;  // TenantUse::slot_time that is in it
   Mark mark;             // of the policy, which plans for each tenant by itself
-  [[nodiscard]] bool wants_more() const { return !sated || lacks_slots > 0; }
+  [[nodiscard]] bool wants_more() const { return !satisfied || lacks_slots > 0; }
   // `wanted`, with what of scarce types its jobs are not given.
-  [[nodiscard]] int wanted_in_all() const { return sated ? wanted + lacks_slots : wanted; }
+  [[nodiscard]] int wanted_in_all() const { return satisfied ? wanted + lacks_slots : wanted; }
   bool operator==(const TenantPlan&) const = default;
 };
 

@@ -13,7 +13,7 @@ std::string text_of(const Finishing& why) {
          waiting_time(why.most.to_seconds()) + " to save the result and end";
 }
 std::string text_of(const CancelledByUser&) {
-  return "cancelled by its user";
+  return "cancelled on request";
 }
 std::string text_of(const WorkersFailed& why) {
   if (why.restarts <= why.limit) return "failed: its own settings are wrong";

@@ -14,15 +14,15 @@ std::string without_equals(std::string labels) {
   return labels;
 }
 std::string memory_of(const std::optional<std::int64_t>& bytes) {
-  return bytes ? rounded_byte_size(*bytes) + " of memory a slot" : "";
+  return bytes ? rounded_byte_size(*bytes) + " of memory per slot" : "";
 }
-// "matches rack=r1 and gives 64GiB of memory a slot"
+// "matches rack=r1 and gives 64GiB of memory per slot"
 std::string suits_text(int nodes, const std::string& labels, const std::optional<std::int64_t>& memory) {
   const std::string matches = labels.empty() ? "" : (nodes == 1 ? "matches " : "match ") + labels;
   const std::string gives = memory ? (nodes == 1 ? "gives " : "give ") + memory_of(memory) : "";
   return matches + (matches.empty() || gives.empty() ? "" : " and ") + gives;
 }
-// "has rack r1, gives 64GiB of memory a slot and has slots of a type that it asks for", of no node
+// "has rack r1, gives 64GiB of memory per slot and has slots of a type that it asks for", of no node
 std::string lacking_text(const NoNodeMatches& why) {
   std::string text = why.word.empty() ? "" : "has " + without_equals(why.word);
   if (why.memory) text += (text.empty() ? "gives " : " and gives ") + memory_of(why.memory);

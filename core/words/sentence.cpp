@@ -175,8 +175,8 @@ std::string text_of(const BehindOlderJob& why) {
          are_free(why.free);
 }
 std::string text_of(const SuspendedByUser& why) {
-  return why.resumes ? "leaves its slots, as its user asked, and was resumed since: it goes on when it has left them"
-                     : "suspended by its user";
+  return why.resumes ? "leaves its slots, as was asked, and was resumed since: it goes on when it has left them"
+                     : "suspended on request";
 }
 std::string text_of(const NoNodes& why) {
   const int coming = why.coming.value_or(0);
@@ -283,7 +283,7 @@ std::string text_of(const FixedSize& why) {
   return "keeps " + workers(why.size) + ": its policy gives it this size";
 }
 std::string text_of(const PinnedByUser& why) {
-  return "keeps " + workers(why.size) + ", as its user asked";
+  return "keeps " + workers(why.size) + ", as was asked";
 }
 std::string text_of(const AtMax& why) {
   return "keeps " + workers(why.size) + ": it may not have more";
@@ -471,7 +471,7 @@ std::string text_of(const MeritShrink& why) {
          (by.empty() ? ": by its policy's measure the larger size brought too little" : by);
 }
 std::string text_of(const ResizedByUser& why) {
-  return "going " + from_to(why) + ", as its user asked";
+  return "going " + from_to(why) + ", as was asked";
 }
 std::string text_of(const BackToSize& why) {
   return "going " + from_to(why) + for_claimants(why) + ": to the size that its policy gives it";

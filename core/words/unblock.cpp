@@ -116,7 +116,7 @@ Lines of_selector(const std::string& word) {
 Lines of_nodes(const std::string& word, const std::optional<std::int64_t>& memory) {
   Lines lines = word.empty() ? Lines{} : of_selector(word);
   if (!memory) return lines;
-  lines.push_back("a node that gives " + rounded_byte_size(*memory) + " of memory a slot");
+  lines.push_back("a node that gives " + rounded_byte_size(*memory) + " of memory per slot");
   lines.emplace_back("less in resources.memory, or more slots for each worker in resources.gpus_per_worker");
   return lines;
 }

@@ -65,7 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--pictures", type=int, default=4_000)
-    parser.add_argument("--batch", type=int, help="samples a step over all workers; default: the job file's, or 50")
+    parser.add_argument("--batch", type=int, help="samples per step over all workers; default: the job file's, or 50")
     asked = parser.parse_args()
 
     device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -82,7 +82,7 @@ def read_documents() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--batch", type=int, help="samples a step over all workers; default: the job file's, or 32")
+    parser.add_argument("--batch", type=int, help="samples per step over all workers; default: the job file's, or 32")
     parser.add_argument("--context", type=int, default=64)
     parser.add_argument("--rate", type=float, default=2e-3)
     asked = parser.parse_args()

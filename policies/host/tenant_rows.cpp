@@ -8,9 +8,9 @@ namespace tidepool::policies::host {
 namespace {
 
 // Those of leaves that a plan has found to have all that they can use.
-bool is_sated(const core::ClusterState& state, const std::string& tenant) {
+bool is_satisfied(const core::ClusterState& state, const std::string& tenant) {
   const auto plan = state.plan.tenants.find(tenant);
-  return plan != state.plan.tenants.end() && plan->second.sated;
+  return plan != state.plan.tenants.end() && plan->second.satisfied;
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ std::vector<cluster::TenantRow> tenant_rows(const core::PlanRequest& request) {
     row.held += core::slots_kept(state, *job);
     if (!request.counts(*job)) continue;
     const core::JobNeed need = core::need_of(state, *job, request.has_own_policy(*job));
-    row.wanted += job->planned && is_sated(state, row.name) ? need.given : need.most;
+    row.wanted += job->planned && is_satisfied(state, row.name) ? need.given : need.most;
   }
   add_to_parents(rows);
   return rows;

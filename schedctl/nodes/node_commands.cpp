@@ -56,12 +56,12 @@ int create_node_token(Session& session, const TokenAsked& asked) {
   if (!asked.slot_type.empty()) body["slot_type"] = asked.slot_type;
   if (!asked.price.empty()) body["price_per_slot_hour"] = asked.price;
   const json token = session.send({.method = "POST", .path = "/v1/node-tokens", .body = body.dump()});
-  session.print(token, [&] {
-    const std::string port = std::to_string(token.value("agents_port", 0));
-    return text_at(token, "/token") + "\nkeep it now: only its hash is stored. On the machine that is to join, " +
-           "run:\n  agentd join --daemon " + host_of(session.endpoint().url) + ":" + port + " --token " +
-           text_at(token, "/token") + "\nRevoke it with: schedctl node token revoke " + text_at(token, "/id") + "\n";
-  });
+  session.print(token, [&] { return text_at(token, "/token") + "\n"; });
+  // Where the token itself goes to a program, standard error may go to a log that others read.
+  const std::string shown = session.on_terminal() ? text_at(token, "/token") : "TOKEN";
+  session.advise("keep it now: only its hash is stored. On the machine that is to join, run:\n  agentd join --daemon " +
+                 host_of(session.endpoint().url) + ":" + std::to_string(token.value("agents_port", 0)) + " --token " +
+                 shown + "\nRevoke it with: schedctl node token revoke " + text_at(token, "/id") + "\n");
   return kExitOk;
 }
 

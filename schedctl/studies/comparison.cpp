@@ -16,6 +16,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
+// Of fewer values there is no interval: that of two is 13 times as wide as what they span.
+constexpr std::size_t kIntervalLeast = 3;
+
 // 97.5 % quantile of Student's t: the factor of a two-sided 95 % interval.
 double t_factor(std::size_t values) {
   return boost::math::quantile(boost::math::students_t(static_cast<double>(values - 1)), 0.975);
@@ -53,6 +56,14 @@ std::vector<double> values_of(const Comparison& comparison, std::size_t workload
   return values;
 }
 
+// A table tells once what its spreads are, by how many seeds or workloads there are: one of another kind, where figures
+// are missing, is left out.
+template <class Mean>
+Mean with_spread_of(std::size_t count, Mean mean) {
+  if (mean.spread && mean.spread->is_interval != (count >= kIntervalLeast)) mean.spread.reset();
+  return mean;
+}
+
 // Over the seeds in which it is known; nothing if in none.
 std::optional<Estimate> known_estimate_of(const Comparison& comparison, std::size_t workload, std::size_t policy,
                                           const Figure& figure) {
@@ -61,7 +72,15 @@ std::optional<Estimate> known_estimate_of(const Comparison& comparison, std::siz
     const sim::Scoreboard& score = comparison.run(workload, policy, seed).report.score;
     if (!figure.of_completed || score.completed > 0) values.push_back(figure.of(score));
   }
-  return values.empty() ? std::nullopt : std::optional(estimate_of(values));
+  if (values.empty()) return std::nullopt;
+  return with_spread_of(comparison.seeds.size(), estimate_of(values));
+}
+
+// The mean completion time to that of the first policy.
+std::optional<Ratio> ratio_over_seeds(const Comparison& comparison, std::size_t workload, std::size_t policy) {
+  const Figure& jct = figures().front();
+  const auto ratio = ratio_of(values_of(comparison, workload, policy, jct), values_of(comparison, workload, 0, jct));
+  return ratio ? std::optional(with_spread_of(comparison.seeds.size(), *ratio)) : std::nullopt;
 }
 
 double mean_of(const std::vector<double>& values) {
@@ -105,9 +124,13 @@ std::string ratio_text(const std::optional<Ratio>& ratio) {
   return ratio ? short_number(ratio->mean) : "-";
 }
 
-std::string interval_text(const std::optional<Ratio>& ratio) {
-  if (!ratio || !ratio->low) return "";
-  return short_number(*ratio->low) + "-" + short_number(*ratio->high);
+std::string spread_text(const std::optional<Ratio>& ratio) {
+  if (!ratio || !ratio->spread) return "";
+  return short_number(ratio->spread->low) + "-" + short_number(ratio->spread->high);
+}
+
+double half_of(const Spread& spread) {
+  return (spread.high - spread.low) / 2;
 }
 
 std::vector<Column> columns_for(const std::vector<Figure>& shown) {
@@ -136,19 +159,18 @@ std::string title_of(const Comparison& comparison, std::size_t workload, const T
 
 void add_policy(TextTable& table, const Comparison& comparison, std::size_t workload, std::size_t policy,
                 const TimeUnit& unit, const std::vector<std::optional<std::string>>& best) {
-  const Figure& jct = figures().front();
-  const auto ratio = ratio_of(values_of(comparison, workload, policy, jct), values_of(comparison, workload, 0, jct));
+  const auto ratio = ratio_over_seeds(comparison, workload, policy);
   std::vector<std::string> line{comparison.policies[policy], ratio_text(ratio)};
-  std::vector<std::string> spread{"", interval_text(ratio)};
+  std::vector<std::string> spread{"", spread_text(ratio)};
   bool any = !spread.back().empty();
   for (std::size_t f = 0; f < figures().size(); ++f) {
     const Figure& figure = figures()[f];
     const double scale = scale_of(figure, unit);
     const auto estimate = known_estimate_of(comparison, workload, policy, figure);
-    const bool has_spread = estimate && estimate->half;
+    const bool has_spread = estimate && estimate->spread;
     const std::string shown = estimate ? short_number(estimate->mean / scale) : "-";
     line.push_back(shown + (best[f] == shown ? "*" : " "));
-    spread.push_back(has_spread ? "±" + short_number(*estimate->half / scale) + " " : "");
+    spread.push_back(has_spread ? "±" + short_number(half_of(*estimate->spread) / scale) + " " : "");
     any = any || has_spread;
   }
   table.add(std::move(line));
@@ -241,9 +263,10 @@ std::string workload_table(const Comparison& comparison, std::size_t workload, c
 
 // Each workload counts once: with the mean over its seeds.
 std::string overall_table(const Comparison& comparison, const Style& style) {
+  const std::size_t count = comparison.workloads.size();
   TextTable table({{.title = "POLICY", .flexible = true},
                    {.title = "AVG JCT", .right = true},
-                   {.title = "95 %", .right = true},
+                   {.title = count < kIntervalLeast ? "RANGE" : "95 %", .right = true},
                    {.title = "P99 JCT", .right = true},
                    {.title = "MAKESPAN", .right = true},
                    {.title = "FTF", .right = true}});
@@ -254,44 +277,67 @@ std::string overall_table(const Comparison& comparison, const Style& style) {
                                        [&](const Figure& any) { return std::string_view(any.name) == name; });
       std::vector<double> own;
       std::vector<double> first;
-      for (std::size_t workload = 0; workload < comparison.workloads.size(); ++workload) {
+      for (std::size_t workload = 0; workload < count; ++workload) {
         own.push_back(known_estimate_of(comparison, workload, policy, *figure).value_or(Estimate()).mean);
         first.push_back(known_estimate_of(comparison, workload, 0, *figure).value_or(Estimate()).mean);
       }
-      const auto ratio = ratio_of(own, first);
+      auto ratio = ratio_of(own, first);
+      if (ratio) ratio = with_spread_of(count, *ratio);
       line.push_back(ratio_text(ratio));
-      if (line.size() == 2) line.push_back(interval_text(ratio));
+      if (line.size() == 2) line.push_back(spread_text(ratio));
     }
     table.add(std::move(line));
   }
   return bold("all workloads", style) + "  ratios to " + printable(comparison.policies.front()) +
-         ", geometric mean over " + count_of(static_cast<double>(comparison.workloads.size()), "workload") + "\n" +
-         table.text(style);
+         ", geometric mean over " + count_of(static_cast<double>(count), "workload") + "\n" + table.text(style);
+}
+
+// What two values span; null: there are fewer, or enough for an interval.
+ordered_json range_of(const std::optional<Spread>& spread) {
+  return spread && !spread->is_interval ? ordered_json{spread->low, spread->high} : ordered_json(nullptr);
 }
 
 ordered_json json_of(const Estimate& estimate) {
+  const bool has_interval = estimate.spread && estimate.spread->is_interval;
   ordered_json value{{"mean", estimate.mean}};
-  value["half_width_95"] = estimate.half ? ordered_json(*estimate.half) : ordered_json(nullptr);
+  value["half_width_95"] = has_interval ? ordered_json(half_of(*estimate.spread)) : ordered_json(nullptr);
+  value["range"] = range_of(estimate.spread);
   return value;
 }
 
 ordered_json json_of(const std::optional<Ratio>& ratio) {
   if (!ratio) return nullptr;
   ordered_json value{{"mean", ratio->mean}};
-  value["low_95"] = ratio->low ? ordered_json(*ratio->low) : ordered_json(nullptr);
-  value["high_95"] = ratio->high ? ordered_json(*ratio->high) : ordered_json(nullptr);
+  const bool has_interval = ratio->spread && ratio->spread->is_interval;
+  value["low_95"] = has_interval ? ordered_json(ratio->spread->low) : ordered_json(nullptr);
+  value["high_95"] = has_interval ? ordered_json(ratio->spread->high) : ordered_json(nullptr);
+  value["range"] = range_of(ratio->spread);
   return value;
+}
+
+// What ± and ranges mean, if there are any.
+std::string spread_note(const Comparison& comparison, bool has_any) {
+  if (!has_any) return "";
+  return comparison.seeds.size() < kIntervalLeast
+             ? ", and ± and ranges span the two seeds, which are too few for an interval"
+             : ", and ± and ranges are 95 % intervals over seeds";
 }
 
 }  // namespace
 
 Estimate estimate_of(const std::vector<double>& values) {
-  Estimate estimate{.mean = mean_of(values), .half = {}};
+  Estimate estimate{.mean = mean_of(values), .spread = {}};
   if (values.size() < 2) return estimate;
+  if (values.size() < kIntervalLeast) {
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    estimate.spread = Spread{.low = *least, .high = *most, .is_interval = false};
+    return estimate;
+  }
   double square = 0;
   for (const double value : values) square += (value - estimate.mean) * (value - estimate.mean);
   const auto n = static_cast<double>(values.size());
-  estimate.half = t_factor(values.size()) * std::sqrt(square / (n - 1) / n);
+  const double half = t_factor(values.size()) * std::sqrt(square / (n - 1) / n);
+  estimate.spread = Spread{.low = estimate.mean - half, .high = estimate.mean + half};
   return estimate;
 }
 
@@ -302,10 +348,10 @@ std::optional<Ratio> ratio_of(const std::vector<double>& values, const std::vect
   }
   if (logs.empty()) return std::nullopt;
   const Estimate estimate = estimate_of(logs);
-  Ratio ratio{.mean = std::exp(estimate.mean), .low = {}, .high = {}};
-  if (!estimate.half) return ratio;
-  ratio.low = std::exp(estimate.mean - *estimate.half);
-  ratio.high = std::exp(estimate.mean + *estimate.half);
+  Ratio ratio{.mean = std::exp(estimate.mean), .spread = estimate.spread};
+  if (!ratio.spread) return ratio;
+  ratio.spread->low = std::exp(ratio.spread->low);
+  ratio.spread->high = std::exp(ratio.spread->high);
   return ratio;
 }
 
@@ -372,10 +418,9 @@ std::string comparison_text(const Comparison& comparison, const Style& style) {
   }
   if (comparison.workloads.size() > 1) out += "\n" + overall_table(comparison, style);
   const bool spread = out.find("±") != std::string::npos;
-  const std::string interval = spread ? ", and ± and ranges are 95 % intervals over seeds" : "";
   return out + "\n" +
          dim(wrapped("* is the best of its column; RATIO is AVG JCT to that of " +
-                         printable(comparison.policies.front()) + interval +
+                         printable(comparison.policies.front()) + spread_note(comparison, spread) +
                          ". FTF: worst finish-time fairness, above 1 is worse off than with an equal share. " +
                          "P99 us: the slowest hundredth of decisions, in microseconds.",
                      0, style),
@@ -387,10 +432,8 @@ ordered_json comparison_json(const Comparison& comparison) {
   auto summary = ordered_json::array();
   for (std::size_t workload = 0; workload < comparison.workloads.size(); ++workload) {
     for (std::size_t policy = 0; policy < comparison.policies.size(); ++policy) {
-      const Figure& jct = figures().front();
       ordered_json row{{"workload", comparison.workloads[workload]}, {"policy", comparison.policies[policy]}};
-      row["ratio"] =
-          json_of(ratio_of(values_of(comparison, workload, policy, jct), values_of(comparison, workload, 0, jct)));
+      row["ratio"] = json_of(ratio_over_seeds(comparison, workload, policy));
       for (const Figure& figure : figures()) {
         const auto estimate = known_estimate_of(comparison, workload, policy, figure);
         row[figure.name] = estimate ? json_of(*estimate) : ordered_json(nullptr);

@@ -40,18 +40,24 @@ struct Comparison {
 // Only the marked runs, for what goes by rows; there is no table of them.
 [[nodiscard]] Comparison comparison_of(const Comparison& comparison, const std::vector<bool>& marked);
 
-// A mean with the half width of its 95 % confidence interval (Student's t; none for a single value).
+// The 95 % confidence interval of a mean (Student's t); of two values, which are too few for one, these values.
+struct Spread {
+  double low = 0;
+  double high = 0;
+  bool is_interval = true;
+};
+
+// Of a single value there is no spread.
 struct Estimate {
   double mean = 0;
-  std::optional<double> half;
+  std::optional<Spread> spread;
 };
 [[nodiscard]] Estimate estimate_of(const std::vector<double>& values);
 
-// The geometric mean of pairwise ratios with its 95 % interval. Pairs with a zero are left out; none left = nothing.
+// The geometric mean of pairwise ratios. Pairs with a zero are left out; none left = nothing.
 struct Ratio {
   double mean = 1;
-  std::optional<double> low;
-  std::optional<double> high;
+  std::optional<Spread> spread;
 };
 [[nodiscard]] std::optional<Ratio> ratio_of(const std::vector<double>& values, const std::vector<double>& to);
 

@@ -23,8 +23,9 @@ constexpr const char* kNone = "no tenants are set; docs/operations.md shows a fi
 constexpr std::array<const char*, 12> kSettings = {
     "guarantee",     "guarantee_by_type", "weight",        "borrow",           "lend",           "priority_max",
     "job_slots_max", "job_price_max",     "job_grace_max", "notice_extension", "notice_refusal", "preempt_after"};
-constexpr std::array<const char*, 10> kNumbers = {"entitled", "entitled_by_type", "held",         "wanted",     "sated",
-                                                  "loan",     "jobs_waiting",     "jobs_running", "slot_hours", "cost"};
+constexpr std::array<const char*, 10> kNumbers = {
+    "entitled", "entitled_by_type", "held",         "wanted",     "satisfied",
+    "loan",     "jobs_waiting",     "jobs_running", "slot_hours", "cost"};
 constexpr std::size_t kFieldColumns = 18;  // columns
 
 std::string indented_name(const json& tenant) {
@@ -144,7 +145,7 @@ std::string tenants_table(const json& tree, const Style& style) {
                    {.title = "WANTED", .right = true},
                    {.title = "WAITING", .right = true},
                    {.title = "JOBS", .right = true},
-                   {.title = "USED", .right = true},
+                   {.title = "SLOT-HOURS", .right = true},
                    {.title = "COST", .right = true}});
   for (const auto& tenant : list_at(tree, "/tenants")) {
     table.add({indented_name(tenant), integer_at(tenant, "/guarantee"), integer_at(tenant, "/weight"),

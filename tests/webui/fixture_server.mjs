@@ -288,7 +288,7 @@ export function sharedWorld() {
   world.tenants.tenants = [
     { ...lab, now: { ...lab.now, held: 9, entitled: 11, wanted: 14 } },
     { ...vision, now: { ...vision.now, held: 7, entitled: 7, wanted: 10 } },
-    made("speech", "lab", { guarantee: 4 }, { held: 2, entitled: 4, wanted: 4, sated: false, jobs_running: 1, jobs_waiting: 1, slot_hours: 310, cost: "620.00" }),
+    made("speech", "lab", { guarantee: 4 }, { held: 2, entitled: 4, wanted: 4, satisfied: false, jobs_running: 1, jobs_waiting: 1, slot_hours: 310, cost: "620.00" }),
     made("search", null, { guarantee: 6, weight: 3, budget: near.budget }, { held: 3, entitled: 3, wanted: 3, jobs_running: 2, slot_hours: 860, cost: "1720.00", budget: near.now }),
     made("bio", null, { guarantee: 2, budget: spent.budget }, { jobs_waiting: 3, slot_hours: 401.6, cost: "803.20", budget: spent.now }),
     guests,

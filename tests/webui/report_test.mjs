@@ -58,13 +58,19 @@ test("the table has a row for each policy, in the order asked for, and every fig
   const columns = await page.locator("table.figures thead th").count();
   for (const row of table) {
     assert.equal(row.length, columns);
-    for (const cell of row.slice(2)) assert.match(cell, /^[\d,.]+(\s*±[\d,.]+)?$/, `${row[0]}: ${row}`);
+    for (const cell of row.slice(2)) assert.match(cell, /^[\d,.]+\s*[\d,.]+–[\d,.]+$/, `${row[0]}: ${row}`);
   }
   for (const row of table.slice(1)) assert.match(row[1], /^\d/, `${row[0]} has no ratio to ${kPolicies[0]}`);
   // The best of a column is the least of it; of the busy share the most.
   const marked = await page.locator("table.figures tbody tr").evaluateAll((found) => found.map((row) => [...row.children].map((cell) => cell.classList.contains("best"))));
   const averages = table.map((row) => Number.parseFloat(row[2].replaceAll(",", "")));
   marked.forEach((row, i) => { if (row[2]) assert.equal(averages[i], Math.min(...averages)); });
+}));
+
+test("two seeds are told with what they span, and no interval is claimed", () => onReport({}, async (page) => {
+  await page.getByText("Ranges span the two seeds, which are too few for an interval").waitFor();
+  assert.doesNotMatch(await page.locator("table.figures").innerText(), /±/);
+  assert.doesNotMatch(await page.locator("footer").innerText(), /95 %/);
 }));
 
 test("where jobs have deadlines, the report begins with how many meet them", async () => {

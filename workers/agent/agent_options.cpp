@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/comm_address.hpp"
 #include "api/worker_protocol.hpp"
 #include "base/byte_size.hpp"
 #include "base/money.hpp"
@@ -380,7 +381,7 @@ Status settle_data_address(AgentOptions& options) {
     options.data_address = chosen->host;
   }
   const bool by_socket = options.data_address.empty() && std::holds_alternative<UnixAddress>(options.daemon);
-  return check_not_denied(by_socket ? kSocketHost : options.data_address, options.isolation.denied);
+  return check_not_denied(by_socket ? api::kLoopbackHost : options.data_address, options.isolation.denied);
 }
 
 Status secure_link(AgentOptions& options) {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <utility>
 
+#include "api/comm_address.hpp"
 #include "base/overloaded.hpp"
 
 namespace tidepool::agent {
@@ -85,7 +86,7 @@ void DaemonLink::connect_unix(const UnixAddress& address) {
   if (error) {
     failed("cannot reach the daemon at " + address.path + ": " + error.message());
   } else {
-    own_host_ = kSocketHost;
+    own_host_ = api::kLoopbackHost;
     connected(LineStream::Stream(LineStream::Socket(std::move(socket))));
   }
 }

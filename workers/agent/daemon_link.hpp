@@ -27,9 +27,6 @@ struct TcpAddress {
 };
 using DaemonAddress = std::variant<UnixAddress, TcpAddress>;
 
-// This node's end of a link over a Unix socket.
-inline constexpr const char* kSocketHost = "127.0.0.1";
-
 // "HOST:PORT", "[::1]:7481".
 [[nodiscard]] Result<TcpAddress> parse_tcp_address(const std::string& text);
 

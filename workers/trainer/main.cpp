@@ -48,7 +48,7 @@ void add_arguments(CLI::App& app, CommandLine& line) {
   add_argument<std::int64_t>(app, line, "warmup_steps", "steps over which a larger learning rate is reached (8)");
   add_argument<std::string>(app, line, "device", "where gradients are computed: auto, cpu or gpu (auto)");
   add_argument<std::int64_t>(app, line, "seed", "of the initial parameters and the order of the data (1)");
-  app.add_option("--batch", line.global_batch, "samples a step over all workers (512)")->check(CLI::PositiveNumber);
+  app.add_option("--batch", line.global_batch, "samples per step over all workers (512)")->check(CLI::PositiveNumber);
 }
 
 // For the first unknown option: the known one nearest to it.

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/json.hpp"
+#include "base/word_list.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
@@ -153,6 +155,23 @@ bool is_plain(const Call& call, const Choice& choice) {
   return false;
 }
 
+// Of a name under which no policy file is stored.
+Problem no_policy_file(Rest& rest, const std::string& name) {
+  const auto& builtins = rest.options().policies;
+  const bool is_builtin =
+      std::any_of(builtins.begin(), builtins.end(), [&](const PolicyInfo& builtin) { return builtin.name == name; });
+  std::set<std::string> stored;
+  for (const PolicyVersion& version : rest.service().history().policy_versions("")) stored.insert(version.name);
+  const std::string known = stored.empty() ? "; none is stored" : "; those that are stored: " + word_list(stored);
+  const std::string why =
+      is_builtin ? name + " is built in, and this takes policy files only" : "there is no policy file " + name;
+  return {.status = 404,
+          .code = "UnknownPolicyVersion",
+          .detail = why + known,
+          .hint = is_builtin ? "compare built-in policies in the simulator: schedctl sim compare --policies tidal,fifo"
+                             : "send one: schedctl policy store FILE"};
+}
+
 // The version meant, whole; else answers and gives nothing.
 std::optional<PolicyVersion> find_version(Rest& rest, const Call& call, const std::string& wanted) {
   History& history = rest.service().history();
@@ -162,7 +181,8 @@ std::optional<PolicyVersion> find_version(Rest& rest, const Call& call, const st
     return std::nullopt;
   };
   if (versions.empty()) {
-    return fail("there is no policy file " + call.id, "send one: schedctl policy store FILE");
+    call.fail(no_policy_file(rest, call.id));
+    return std::nullopt;
   }
   if (wanted.empty()) return history.policy_version(call.id, versions.front().version);
   if (wanted.size() < kVersionPrefixLeast) {

@@ -237,7 +237,7 @@ json render_node_token(const Published& seen, const NodeToken& token) {
           {"state", token.revoked                  ? "revoked"
                     : seen.now >= token.expires_at ? "expired"
                     : token.uses >= token.uses_max ? "used_up"
-                                                   : "good"}};
+                                                   : "valid"}};
 }
 
 json render_quarantine(const Published& seen, const core::Worker* worker) {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 
+#include "api/comm_address.hpp"
 #include "api/worker_protocol.hpp"
 #include "base/byte_size.hpp"
 #include "base/json.hpp"
@@ -207,7 +208,7 @@ void Reader::local_addresses(ObjectReader& in) {
     }
   }
   // An interface is looked up by the agent, which refuses likewise.
-  const std::string at = config_.local_data_address.empty() ? "127.0.0.1" : config_.local_data_address;
+  const std::string at = config_.local_data_address.empty() ? api::kLoopbackHost : config_.local_data_address;
   const auto own = IpNetwork::parse(at);
   if (const IpNetwork* holder = own ? holder_of(*own, config_.local_denied) : nullptr) {
     in.fail("deny_addresses", "Invalid",
@@ -274,7 +275,7 @@ void Reader::tls_section(const nlohmann::json& value, std::vector<FieldError>& f
 void Reader::agents_section(const nlohmann::json& value, const std::string& path, std::vector<FieldError>& findings) {
   ObjectReader in(value, "/agents", findings);
   if (in.has("listen")) {
-    Endpoint bind{.host = "127.0.0.1", .port = 0};  // of a wrong one no more is said
+    Endpoint bind{.host = api::kLoopbackHost, .port = 0};  // of a wrong one no more is said
     listen(in, path + "/agents", bind);
     config_.agents_listen = bind;
   }
@@ -470,7 +471,7 @@ Result<Endpoint> parse_endpoint(const std::string& text) {
   } else if (endpoint.host.find(':') != std::string::npos) {
     return wrong;
   }
-  if (endpoint.host == "localhost") endpoint.host = "127.0.0.1";
+  if (endpoint.host == "localhost") endpoint.host = api::kLoopbackHost;
   return endpoint;
 }
 

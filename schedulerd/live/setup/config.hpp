@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/comm_address.hpp"
 #include "base/ip_network.hpp"
 #include "base/money.hpp"
 #include "base/result.hpp"
@@ -42,7 +43,7 @@ struct UnsteadyNodes {
 };
 
 struct Config {
-  Endpoint listen{"127.0.0.1", 7480};
+  Endpoint listen{api::kLoopbackHost, 7480};
   std::string state_dir;  // empty with --dev = a fresh temporary one
   bool dev = false;
   int local_slots = 0;  // 0 = no agent of its own

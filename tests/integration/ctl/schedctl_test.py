@@ -34,6 +34,19 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual(body["resources"], {"gpus_per_worker": 1})
         self.assertTrue(request["headers"]["Idempotency-Key"].startswith("schedctl-"))
 
+    def test_a_submit_of_a_job_that_cannot_start_says_so_beside_its_id(self):
+        waits = {**example("job.json"), "state": "pending", "reason": {
+            "code": "NeverFits", "numbers": {"needed": 9, "cluster": 4},
+            "text": "cannot start: it needs 9 slots, and the whole cluster has room for 4"}}
+        self.daemon.routes["POST", "/v1/jobs"] = (201, waits)
+        code, out, err = self.run_ctl("submit", str(self.job_file()))
+        self.assertEqual((code, out), (0, "job-1\n"))
+        self.assertEqual(err, "schedctl: job-1 waits and cannot start as things are: it needs 9 slots, and the whole "
+                              "cluster has room for 4; what would help: schedctl why job-1\n")
+        self.assertEqual(len(self.daemon.requests), 1)
+        waits["reason"] = {"code": "WaitingForSlots", "numbers": {}, "text": "waits for 2 slots; none is free"}
+        self.assertEqual(self.run_ctl("submit", str(self.job_file())), (0, "job-1\n", ""))
+
     def test_two_submits_use_two_keys_and_a_given_key_is_kept(self):
         self.daemon.routes["POST", "/v1/jobs"] = (201, example("job.json"))
         for _ in range(2):
@@ -363,16 +376,27 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual((code, out), (3, ""))
         self.assertEqual(err, "schedctl: The job has ended: job-1 has succeeded\nhint: nothing to do\n")
 
-    def test_a_new_token_is_printed_once(self):
+    def test_a_new_token_is_printed_once_and_alone(self):
         self.daemon.routes["POST", "/v1/tokens"] = (201, {"id": "tok-2", "token": "secret"})
-        code, out, _ = self.run_ctl("token", "create", "bob", "--role", "viewer", "--lifetime", "30d")
-        self.assertEqual(code, 0)
-        self.assertTrue(out.startswith("secret\n"))
+        code, out, err = self.run_ctl("token", "create", "bob", "--role", "viewer", "--lifetime", "30d")
+        self.assertEqual((code, out), (0, "secret\n"))
+        self.assertEqual(err, "keep it now: only its hash is stored. Revoke it with: schedctl token revoke tok-2\n")
         [request] = self.daemon.sent("POST", "/v1/tokens")
         self.assertEqual(json.loads(request["body"]), {"name": "bob", "role": "viewer", "lifetime": "30d"})
         self.assertEqual(self.run_ctl("token", "create", "bob", "--lifetime", "soon")[0], 2)
         self.run_ctl("token", "create", "bob", "--role", "viewer", "--ttl", "30d")
         self.assertEqual(self.daemon.requests[-1]["body"], request["body"])
+
+    def test_a_new_node_token_is_printed_alone_and_not_with_the_advice_beside_it(self):
+        self.daemon.routes["POST", "/v1/node-tokens"] = (201, {"id": "ntok-1", "token": "tpn_secret",
+                                                               "agents_port": 7481})
+        code, out, err = self.run_ctl("node", "token", "create")
+        self.assertEqual((code, out), (0, "tpn_secret\n"))
+        self.assertIn("\n  agentd join --daemon 127.0.0.1:7481 --token TOKEN\n", err)
+        self.assertIn("schedctl node token revoke ntok-1", err)
+        self.assertNotIn("tpn_secret", err)
+        code, out, err = self.run_ctl("node", "token", "create", "-o", "json")
+        self.assertEqual((json.loads(out)["token"], err), ("tpn_secret", ""))
 
     # --- offline ---
 

@@ -216,7 +216,7 @@ class Tenants(unittest.TestCase):
                                  "scaling": {"price_cap": "12.50"}})
         self.assertTrue(eventually(lambda: steps(claims) > 100), cluster.logs())
         now = cluster.call("GET", "/v1/tenants/guests")["now"]
-        self.assertEqual((now["entitled"], now["held"], now["jobs_waiting"], now["sated"]), (1, 1, 1, False))
+        self.assertEqual((now["entitled"], now["held"], now["jobs_waiting"], now["satisfied"]), (1, 1, 1, False))
         waits = [one for one in borrowers if cluster.call("GET", f"/v1/jobs/{one}")["state"] == "pending"]
         self.assertEqual(len(waits), 1)
         why = self.schedctl(cluster, "why", waits[0])[1]

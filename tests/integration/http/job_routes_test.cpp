@@ -30,6 +30,15 @@ TEST_CASE("a submitted job is stored, started, and shown with its place and its 
   CHECK(!job.at("reason").at("text").get<std::string>().empty());
 }
 
+TEST_CASE("the answer to a submission says of a job that cannot start why") {
+  RestFixture fixture;
+  fixture.service.join_node(4);
+  const char* large = R"({"run":{"trainer":"mlp","args":{"data":"x.csv"}},"elastic":{"min":9,"max":9}})";
+  const json job = fixture.json_of({.method = "POST", .path = "/v1/jobs", .token = fixture.admin, .body = large}, 201);
+  CHECK(job.at("state") == "pending");
+  CHECK(job.at("reason").at("text") == "cannot start: it needs 9 slots, and the whole cluster has room for 4");
+}
+
 TEST_CASE("errors of a job file come all at once, with pointers, and nothing is stored") {
   RestFixture fixture;
   const char* body =
@@ -226,7 +235,7 @@ TEST_CASE("a dry run of a resize says what the engine would make of it now") {
   INFO(grows.dump(1));
   CHECK(grows.at("starts") == true);
   CHECK(grows.at("size") == 3);
-  CHECK(grows.at("summary") == "going 1 -> 3, as its user asked");
+  CHECK(grows.at("summary") == "going 1 -> 3, as was asked");
   REQUIRE(grows.at("places").size() == 1);
   CHECK(grows.at("places").at(0).at("workers") == 2);
   CHECK(grows.at("changes").empty());

@@ -39,7 +39,7 @@ TEST_CASE("a node token is shown once, carries the fingerprint, and is listed wi
   CHECK(misfit(listed, "NodeTokenList").empty());
   REQUIRE(listed.at("items").size() == 1);
   CHECK(listed.dump().find(text->secret) == std::string::npos);
-  CHECK(listed.at("items").at(0).at("state") == "good");
+  CHECK(listed.at("items").at(0).at("state") == "valid");
   const std::string id = made.at("id");
   const json gone = fixture.json_of({.method = "DELETE", .path = "/v1/node-tokens/" + id, .token = fixture.admin});
   CHECK(gone.at("state") == "revoked");

@@ -178,8 +178,15 @@ TEST_CASE("only an admin of the whole cluster stores, activates or rolls back; a
 
 TEST_CASE("a policy that is not known, a version that is not, and a built-in one each say what to do") {
   Policies api;
-  CHECK(api.get("/v1/policies/none", 404).at("code") == "UnknownPolicyVersion");
+  CHECK(api.get("/v1/policies/none", 404).at("detail") == "there is no policy file none; none is stored");
   api.post("/v1/policies/capped/versions", upload(), 201);
+  const json none = api.post("/v1/policies/none/diff", json::object(), 404);
+  CHECK(none.at("code") == "UnknownPolicyVersion");
+  CHECK(none.at("detail") == "there is no policy file none; those that are stored: capped");
+  const json builtin = api.post("/v1/policies/fifo/diff", json::object(), 404);
+  CHECK(builtin.at("code") == "UnknownPolicyVersion");
+  CHECK(builtin.at("detail") == "fifo is built in, and this takes policy files only; those that are stored: capped");
+  CHECK_THAT(builtin.at("hint").get<std::string>(), EndsWith("schedctl sim compare --policies tidal,fifo"));
   CHECK(api.post("/v1/policies/capped/activate", {{"version", "abc"}}, 404).at("hint") ==
         "give at least the first 6 digits");
   const json unknown = api.post("/v1/policies/capped/activate", {{"version", "zzzzzz"}}, 404);

@@ -373,7 +373,7 @@ TEST_CASE("what tenants have and want is counted, and added up along the tree") 
   CHECK(
       now(3) ==
       json::parse(
-          R"({"entitled": 0, "entitled_by_type": {}, "wanted": 0, "sated": true, "loan": 0.0, "held": 0, "jobs_waiting": 0,
+          R"({"entitled": 0, "entitled_by_type": {}, "wanted": 0, "satisfied": true, "loan": 0.0, "held": 0, "jobs_waiting": 0,
                                   "jobs_running": 0, "slot_hours": 0.0, "cost": "0.00", "currency": "USD",
                                   "budget": null})"));
   for (const char* field : {"held", "entitled", "wanted", "jobs_waiting", "jobs_running"}) {

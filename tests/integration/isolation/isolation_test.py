@@ -473,7 +473,7 @@ class IsolationTest(unittest.TestCase):
         self.assertFalse(self.lost_by_memory(pool, within) or self.lost_by_memory(pool, wide), pool.logs())
         self.assertEqual(len(pool.busy()), 3, pool.logs())  # one of `within`, two of `wide`
         nowhere = pool.run("nowhere", pool.hostile, "memory_bomb", "mebibytes=16", memory="257MiB")
-        why = "cannot start: no node that is up gives 257MiB of memory a slot"
+        why = "cannot start: no node that is up gives 257MiB of memory per slot"
         self.assertTrue(eventually(lambda: pool.job(nowhere)["reason"]["text"] == why, 30), pool.job(nowhere))
 
     def test_a_program_that_its_user_cannot_reach_is_a_mistake_of_the_job(self):

@@ -294,12 +294,13 @@ TEST_CASE("What an earlier version stored of pools is read, and says nothing of 
 TEST_CASE("What an earlier version stored of a tenant that lacked a type says that it lacks some slots") {
   core::ClusterState state;
   state.tenants = core::TenantTree{.tenants = {{.name = "speech"}, {.name = "vision"}}};
-  state.plan.tenants["speech"] = {.entitled = 2, .wanted = 2, .sated = true, .lacks_slots = 1};
-  state.plan.tenants["vision"] = {.entitled = 2, .wanted = 2, .sated = true};
+  state.plan.tenants["speech"] = {.entitled = 2, .wanted = 2, .satisfied = true, .lacks_slots = 1};
+  state.plan.tenants["vision"] = {.entitled = 2, .wanted = 2, .satisfied = true};
   auto written = core::to_json(state);
   for (const char* tenant : {"speech", "vision"}) {
     auto& plan = written["tenants"]["plans"][tenant];
     REQUIRE(plan.erase("lacks_slots") == 1);
+    REQUIRE(plan.at("sated") == true);  // as it was called then
     plan["lacks_type"] = tenant == std::string("speech");
   }
   const auto read = core::state_from_json(written);

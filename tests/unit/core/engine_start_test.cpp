@@ -1,5 +1,5 @@
 // How jobs start, wait and end.
-#include "core/decide/reconciler.hpp"
+#include "core/decide/start_job.hpp"
 #include "core/words/sentence.hpp"
 #include "core/words/unblock.hpp"
 #include "tests/support/cluster_builders.hpp"
@@ -149,30 +149,38 @@ TEST_CASE("A job for which too few slots are cheap enough holds up none behind i
 }
 
 TEST_CASE("Of the jobs with a price cap that ask for the same, one that finds no room is enough to know it of all") {
-  const auto wishes = std::make_shared<WishPolicy::Wishes>();
-  wishes->strict = false;
-  const core::EngineParts parts = plain_parts(wishes);
+  const core::EngineParts parts = plain_parts(std::make_shared<WishPolicy::Wishes>());
   Story story;
   story.strict(false);
   story.node(2, "cheap");
   (void)story.running({.min = 2, .max = 2}, 2);
-  story.node(2, "dear", {}, Money::micros(9'000'000));
-  IdSet<JobId> pending;
-  for (int i = 0; i < 100; ++i) {
-    pending.insert(story.submit({.min = 1, .max = 1, .price_cap = Money::micros(2'000'000)}));
-  }
+  story.node(3, "dear", {}, Money::micros(9'000'000));
+  const JobId poor = story.submit({.min = 1, .max = 1, .price_cap = Money::micros(2'000'000)});
+  const JobId rich = story.submit({.min = 1, .max = 1, .price_cap = Money::micros(9'000'000)});
+  const JobId pair = story.submit({.min = 2, .max = 2, .price_cap = Money::micros(18'000'000)});
   core::DecisionDraft draft(story.state(), parts, story.now());
-  core::reconcile(draft, core::InLine{.pending = pending});
-  CHECK(draft.starts_tried() == 1);
+  core::CappedStarts capped;
+  const core::NodeDemand poor_demand = draft.demand_within_cap(story.job(poor), 1);
+  const auto starts = [&](JobId job, int size, const core::NodeDemand& demand) {
+    core::Target target;
+    target.size = size;
+    return capped.start(draft, story.job(job), target, demand);
+  };
+  draft.reserve(1);
+  CHECK_FALSE(starts(poor, 1, poor_demand));
+  // Said to ask for the same, it is not tried, though there is room for it.
+  CHECK_FALSE(starts(rich, 1, poor_demand));
   CHECK(draft.changes_nothing());
-  // Neither another cap nor another size is the same.
-  pending.insert(story.submit({.min = 1, .max = 1, .price_cap = Money::micros(3'000'000)}));
-  pending.insert(story.submit({.min = 2, .max = 2, .price_cap = Money::micros(4'000'000)}));
-  pending.insert(story.submit({.min = 1, .max = 1, .price_cap = Money::micros(9'000'000)}));
-  core::DecisionDraft next(story.state(), parts, story.now());
-  core::reconcile(next, core::InLine{.pending = pending});
-  CHECK(next.starts_tried() == 4);
-  CHECK(next.plan().size() == 1);  // the last one starts
+  SECTION("neither another size nor another cap is the same") {
+    CHECK(starts(pair, 2, poor_demand));
+    draft.reserve(-1);
+    CHECK(starts(rich, 1, draft.demand_within_cap(story.job(rich), 1)));
+    CHECK(draft.plan().size() == 2);
+  }
+  SECTION("it is tried once more slots are usable") {
+    draft.reserve(-1);
+    CHECK(starts(rich, 1, poor_demand));
+  }
 }
 
 TEST_CASE("After the end of training programs have ten minutes to save their result, and the killing of one is told") {

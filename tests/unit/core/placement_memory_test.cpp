@@ -90,12 +90,12 @@ TEST_CASE("A job that finds its memory nowhere says so, and starts when a node b
   shared.node("small", 16 * kGib);
   const JobId job = shared.submit(100 * kGib, {.gpus = 2});
   shared.story.decide();
-  CHECK(shared.why(job) == "cannot start: no node that is up gives 50GiB of memory a slot");
+  CHECK(shared.why(job) == "cannot start: no node that is up gives 50GiB of memory per slot");
   const auto told = core::explain(shared.story.state(), job);
-  CHECK(told.unblocks().front() == "a node that gives 50GiB of memory a slot");
+  CHECK(told.unblocks().front() == "a node that gives 50GiB of memory per slot");
   CHECK(told.evidence.front() ==
         "a worker asks for 100GiB of memory with 2 slots, 50GiB of each; of the nodes that give less, the largest "
-        "gives 16GiB a slot");
+        "gives 16GiB per slot");
   const NodeId large = shared.node("large", 50 * kGib);
   shared.story.decide();
   CHECK(shared.nodes_of(job) == std::set{large});
@@ -110,11 +110,11 @@ TEST_CASE("A job that waits for nodes with its memory says which jobs hold them"
   const JobId waiting = shared.submit(32 * kGib);
   shared.story.decide();
   CHECK(shared.why(waiting) ==
-        "waits for 1 slot: 1 node gives 32GiB of memory a slot, and all 4 of its slots are held by " + holder.text());
+        "waits for 1 slot: 1 node gives 32GiB of memory per slot, and all 4 of its slots are held by " + holder.text());
   const JobId wide = shared.submit(32 * kGib, {.min = 6, .max = 6, .preferred = 6});
   shared.story.decide();
   CHECK(shared.why(wide) ==
-        "cannot start: it needs 6 slots, and the 1 node that gives 32GiB of memory a slot has room for 4");
+        "cannot start: it needs 6 slots, and the 1 node that gives 32GiB of memory per slot has room for 4");
 }
 
 TEST_CASE("A plan that places a worker where its slots bring too little breaks the law of memory") {
@@ -128,7 +128,7 @@ TEST_CASE("A plan that places a worker where its slots bring too little breaks t
   start.joining_workers.front().node = small;
   const auto refused = shared.story.engine().validate(decision);
   REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().message.starts_with("SlotsBringTheMemoryAskedFor: job-1 on node-1, 16GiB of memory a slot"));
+  CHECK(refused.error().message.starts_with("SlotsBringTheMemoryAskedFor: job-1 on node-1, 16GiB of memory per slot"));
 }
 
 TEST_CASE("What is asked and what is brought are part of what a plan follows from") {

@@ -206,7 +206,7 @@ TEST_CASE("a node that joins with less memory than its pool tells is a failure, 
   story.learn(small);
   CHECK(story.last("pool.create_failed").data["fault"] == "too_little_memory");
   CHECK(story.last("pool.create_failed").data["detail"] ==
-        "gpu-1 has 3999 bytes of memory a slot, and memory_per_slot says 4000 bytes");
+        "gpu-1 has 3999 bytes of memory per slot, and memory_per_slot says 4000 bytes");
   CHECK(story.plan().empty());
 }
 

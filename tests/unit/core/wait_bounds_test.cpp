@@ -177,10 +177,10 @@ TEST_CASE("a job that was resumed while it leaves its slots is told that it goes
   const JobId job = story.running({.max = 2, .cooldown = {}}, 2);
   story.learn(core::JobSuspendRequested{job});
   story.decide();
-  CHECK(core::explain(story.state(), job).summary.find("suspended by its user") == 0);
+  CHECK(core::explain(story.state(), job).summary.find("suspended on request") == 0);
   story.learn(core::JobResumeRequested{job});
   const auto why = core::explain(story.state(), job);
-  CHECK(why.summary == "leaves its slots, as its user asked, and was resumed since: it goes on when it has left them");
+  CHECK(why.summary == "leaves its slots, as was asked, and was resumed since: it goes on when it has left them");
   CHECK_FALSE(tells(why.unblocks(), "resume"));
 }
 

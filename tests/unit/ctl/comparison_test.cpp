@@ -53,19 +53,28 @@ Comparison made() {
 
 }  // namespace
 
-TEST_CASE("a mean has the interval of Student's t, and a single value has none") {
+TEST_CASE("a mean has the interval of Student's t, two values just their range, and a single value nothing") {
   const Estimate three = estimate_of({1, 2, 3});
   CHECK(three.mean == 2);
-  CHECK(three.half.value() == Approx(4.30265 / std::sqrt(3.0)).epsilon(1e-5));
-  CHECK_FALSE(estimate_of({7}).half);
+  REQUIRE(three.spread);
+  CHECK(three.spread->is_interval);
+  CHECK(three.spread->high == Approx(2 + 4.30265 / std::sqrt(3.0)).epsilon(1e-5));
+  CHECK(three.spread->low == Approx(2 - 4.30265 / std::sqrt(3.0)).epsilon(1e-5));
+  const Estimate two = estimate_of({3, 1});
+  REQUIRE(two.spread);
+  CHECK_FALSE(two.spread->is_interval);
+  CHECK(two.spread->low == 1);
+  CHECK(two.spread->high == 3);
+  CHECK_FALSE(estimate_of({7}).spread);
 }
 
 TEST_CASE("a ratio compares pair by pair, so that what both have in common drops out") {
   const auto ratio = ratio_of({50, 500, 5'000}, {100, 1'000, 10'000});
   REQUIRE(ratio);
   CHECK(ratio->mean == Approx(0.5));
-  CHECK(ratio->low.value() == Approx(0.5));
-  CHECK(ratio->high.value() == Approx(0.5));
+  REQUIRE(ratio->spread);
+  CHECK(ratio->spread->low == Approx(0.5));
+  CHECK(ratio->spread->high == Approx(0.5));
   CHECK_FALSE(ratio_of({0}, {1}));
 }
 
@@ -114,6 +123,34 @@ TEST_CASE("the table of a comparison fits 80 columns and marks the best of each 
       "        0.50-0.50   ±1.24     ±0    ±0    ±0     ±0     ±0      ±0\n";
   CHECK(text.substr(0, table.size()) == table);
   CHECK(text.substr(table.size()).starts_with("\n* is the best of its column; RATIO is AVG JCT to that of slow,"));
+}
+
+TEST_CASE("two seeds are told with what they span, and said to be too few for an interval") {
+  Comparison comparison = made();
+  comparison.seeds = {1, 2};
+  comparison.runs.erase(comparison.runs.begin() + 5);
+  comparison.runs.erase(comparison.runs.begin() + 2);
+  const std::string text = comparison_text(comparison, {.width = 200});
+  INFO(text);
+  CHECK_THAT(text, Catch::Contains("\nslow         1.00    61.5   30.0 "));
+  CHECK_THAT(text, Catch::Contains("\n        1.00-1.00   ±0.50 "));
+  CHECK_THAT(text, Catch::Contains("± and ranges span the two seeds, which are too few for an interval. FTF"));
+  CHECK(text.find("95 %") == std::string::npos);
+  const auto slow = comparison_json(comparison).at("summary").at(0);
+  CHECK(slow.at("avg_jct_s").at("half_width_95").is_null());
+  CHECK(slow.at("avg_jct_s").at("range") == nlohmann::json{3'660, 3'720});
+  CHECK(slow.at("ratio").at("high_95").is_null());
+  CHECK(slow.at("ratio").at("range") == nlohmann::json{1, 1});
+  const auto of_three = comparison_json(made()).at("summary").at(0).at("avg_jct_s");
+  CHECK(of_three.at("range").is_null());
+  CHECK(of_three.at("half_width_95") > 0);
+
+  // In one of three seeds no job completed: what is left is of another kind than the note under the table says.
+  comparison = made();
+  comparison.runs[0].report.score.completed = 0;
+  const auto some = comparison_json(comparison).at("summary").at(0).at("avg_jct_s");
+  CHECK(some.at("range").is_null());
+  CHECK(some.at("half_width_95").is_null());
 }
 
 TEST_CASE("figures that read alike are not told apart by the mark of the best") {

@@ -178,6 +178,24 @@ TEST_CASE("a plan says what it brings and what it does to other jobs") {
   CHECK(plan_page(alone, "-", {}).find("no other job would be affected") != std::string::npos);
 }
 
+TEST_CASE("a plan counts the jobs that it delays by less than a minute, and names the others") {
+  json plan = example("plan.json");
+  plan["changes"][0]["ends_later_s"] = 12.5;  // has fewer workers
+  plan["changes"][1]["starts_later_s"] = 3.0;
+  for (const double end : {-59.0, 40.0}) {
+    json slight = plan["changes"][1];
+    slight["job"] = "job-8";
+    slight["ends_later_s"] = end;
+    plan["changes"].push_back(slight);
+  }
+  const std::string page = plan_page(plan, "-", {.width = 160});
+  INFO(page);
+  CHECK(page.find("from about 22:10 UTC, as slots of it go to the planned job\n") != std::string::npos);
+  CHECK(page.find("- job-7 (sweep-2) would end 7m 0s later\n") != std::string::npos);
+  CHECK(page.find("- 2 jobs would start or end less than a minute later or sooner\n") != std::string::npos);
+  CHECK(page.find("job-8") == std::string::npos);
+}
+
 TEST_CASE("a plan has one row for each second, with the size that lasts") {
   json plan = example("plan.json");
   plan["forecast"]["computed_at"] = "2026-11-20T22:10:05.100Z";
@@ -237,12 +255,26 @@ TEST_CASE("a dry run of a job that cannot start says so, and not that it waits f
         "submitted now, it would not start: it needs 4 slots, and the whole cluster has room for 2\n");
 }
 
+TEST_CASE("of a job that was submitted and cannot start it is told why, and of none that waits its turn") {
+  json job = example("job.json");
+  CHECK(never_starts_in_words(job).empty());
+  job["state"] = "pending";
+  job["reason"]["text"] = "waits for 4 slots; none is free";
+  CHECK(never_starts_in_words(job).empty());
+  job["reason"]["text"] = "cannot start: it needs 4 slots, and the whole cluster has room for 2";
+  CHECK(never_starts_in_words(job) ==
+        "job-1 waits and cannot start as things are: it needs 4 slots, and the whole cluster has room for 2; "
+        "what would help: schedctl why job-1");
+  job["reason"] = nullptr;  // nothing was decided yet
+  CHECK(never_starts_in_words(job).empty());
+}
+
 TEST_CASE("a dry run of a resize says whether it begins at once, and which jobs give up workers for it") {
   json decision = example("submit_decision.json");
   decision["size"] = 4;
-  decision["summary"] = "going 2 -> 4, as its user asked";
+  decision["summary"] = "going 2 -> 4, as was asked";
   CHECK(resize_in_words({{"decision", decision}}) ==
-        "resized now, it would go to 4 workers at once: going 2 -> 4, as its user asked\n"
+        "resized now, it would go to 4 workers at once: going 2 -> 4, as was asked\n"
         "  job-3 (charlm-demo) would shrink from 4 to 1 worker\n"
         "  a job of another tenant would give up its 2 workers\n");
   decision["starts"] = false;

@@ -14,7 +14,7 @@ TEST_CASE("a job's page shows what a user asks first") {
   CHECK(text.find("charlm-demo  job-1  resizing\n") == 0);
   CHECK(text.find("2 workers, changing to 3 (min 1, max 4), generation 2") != std::string::npos);
   CHECK(text.find("step 120 of 400 (30 %), loss 4.52 -> 2.31, 9,120 samples/s") != std::string::npos);
-  CHECK(text.find("512 samples a step\n") != std::string::npos);
+  CHECK(text.find("512 samples per step\n") != std::string::npos);
   CHECK(text.find("gradient noise scale 1,930 samples, statistical efficiency 100 %\n") != std::string::npos);
   CHECK(text.find("0.0042 USD for 15.1 slot-seconds, now 2.00 an hour") != std::string::npos);
   CHECK(text.find("project=demo") != std::string::npos);

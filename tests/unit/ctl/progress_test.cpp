@@ -60,7 +60,7 @@ TEST_CASE("each event that matters has a sentence") {
   CHECK(say("job.resize_requested", {{"size", 0}}) == "a user leaves the size to the engine");
   const json prices = {{"prices", {{{"rule", "h100"}, {"price", "1.90"}}}}, {"nodes", 1}};
   CHECK(event_sentence({{"type", "prices.changed"}, {"data", prices}}, "") ==
-        "prices changed: h100 costs 1.90 a slot and hour, of 1 node");
+        "prices changed: h100 costs 1.90 per slot and hour, of 1 node");
   CHECK(say("generation.switched",
             {{"from_size", 2}, {"to_size", 3}, {"switch_step", 121}, {"stall_ms", 12.3}, {"steps_redone", 0}}) ==
         "now 3 workers (was 2), from step 121 on, training stood still for 12.3 ms");

@@ -73,14 +73,14 @@ TEST_CASE("a node shows its free slots and the jobs on it once") {
 
 TEST_CASE("what slots bring of the memory of their nodes is told below the nodes, once where they are alike") {
   const json node = example("node.json");
-  CHECK(nodes_table(json::array({node, node}), {}).ends_with("\nmemory a slot: 14.4GiB\n"));
+  CHECK(nodes_table(json::array({node, node}), {}).ends_with("\nmemory per slot: 14.4GiB\n"));
   json unbounded = node;
   unbounded["id"] = "node-2";
   unbounded["memory_per_slot"] = 0;
   json older = node;
   older["memory_per_slot"] = nullptr;
   const json all = json::array({node, node, unbounded, older});
-  CHECK(nodes_table(all, {}).ends_with("\nmemory a slot: no bound on node-2, 14.4GiB on 2 nodes\n"));
+  CHECK(nodes_table(all, {}).ends_with("\nmemory per slot: no bound on node-2, 14.4GiB on 2 nodes\n"));
   CHECK(nodes_table(json::array({older}), {}).find("memory") == std::string::npos);
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("a token is shown with the time when it expires, and whether it has") 
 
 TEST_CASE("a node token is shown with its end as other times are") {
   const json token = {{"id", "abc"},
-                      {"state", "good"},
+                      {"state", "valid"},
                       {"uses", 0},
                       {"uses_max", 2},
                       {"labels", json::object()},

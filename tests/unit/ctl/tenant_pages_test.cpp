@@ -14,10 +14,10 @@ TEST_CASE("the tree of tenants is a table with each below its parent, and fits 1
   const std::string text = tenants_table(tree, {.width = 100});
   INFO(text);
   CHECK(text ==
-        "TENANT    GUARANTEE  WEIGHT  ENTITLED  HELD  WANTED  WAITING  JOBS   USED       COST\n"
-        "lab               8       2         9     7      12        2     3  1,234  2469.0000\n"
-        "  vision          4       1         9     7      12        2     3  1,234  2469.0000\n"
-        "guests            0       0         0     0       0        0     0      -     0.0000\n");
+        "TENANT    GUARANTEE  WEIGHT  ENTITLED  HELD  WANTED  WAITING  JOBS  SLOT-HOURS       COST\n"
+        "lab               8       2         9     7      12        2     3       1,234  2469.0000\n"
+        "  vision          4       1         9     7      12        2     3       1,234  2469.0000\n"
+        "guests            0       0         0     0       0        0     0           -     0.0000\n");
   tree["tenants"][1]["name"] = std::string(63, 'v');
   tree["tenants"][0]["now"] = nullptr;
   tree["warnings"] = {"the policy fifo sizes each job by itself"};
@@ -25,7 +25,7 @@ TEST_CASE("the tree of tenants is a table with each below its parent, and fits 1
   INFO(wide);
   CHECK(widest_line(wide) <= 100);
   CHECK(wide.ends_with("\nwarning: the policy fifo sizes each job by itself\n"));
-  CHECK(wide.find("8       2         -     -       -        -     -      -          -\n") != std::string::npos);
+  CHECK(wide.find("8       2         -     -       -        -     -           -          -\n") != std::string::npos);
   tree["tenants"] = json::array();
   CHECK(tenants_table(tree, {}).find("schedctl tenants apply FILE") != std::string::npos);
 }

@@ -9,18 +9,18 @@ TEST_CASE("a tenant whose jobs lack slots of a type shows that it wants them") {
   core::ClusterState state;
   state.tenants = core::TenantTree{
       .tenants = {{.name = "lab"}, {.name = "vision", .parent = "lab"}, {.name = "speech", .parent = "lab"}}};
-  state.plan.tenants["vision"] = {.entitled = 2, .wanted = 2, .sated = true};
+  state.plan.tenants["vision"] = {.entitled = 2, .wanted = 2, .satisfied = true};
   state.plan.tenants["speech"] = {
-      .entitled = 2, .wanted = 2, .sated = true, .of_types = {{"new", 2}}, .lacks_slots = 3};
+      .entitled = 2, .wanted = 2, .satisfied = true, .of_types = {{"new", 2}}, .lacks_slots = 3};
   const auto numbers = tenant_numbers(state, Instant());
   CHECK(numbers[1].wanted == 2);
-  CHECK(numbers[1].sated);
+  CHECK(numbers[1].satisfied);
   CHECK(numbers[2].wanted == 5);
-  CHECK_FALSE(numbers[2].sated);
+  CHECK_FALSE(numbers[2].satisfied);
   CHECK(numbers[0].wanted == 7);
-  CHECK_FALSE(numbers[0].sated);
+  CHECK_FALSE(numbers[0].satisfied);
   // What its jobs would have without any bound is known already.
-  state.plan.tenants["speech"].sated = false;
+  state.plan.tenants["speech"].satisfied = false;
   CHECK(tenant_numbers(state, Instant())[2].wanted == 2);
 }
 

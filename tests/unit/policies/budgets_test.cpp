@@ -193,7 +193,7 @@ TEST_CASE("a budget that shrinks leaves jobs their smallest sizes, and lets none
   pool.story.settle(job);
   CHECK(pool.story.job(job).size() == 1);
   CHECK(pool.plan("vision").entitled == 1);
-  CHECK(pool.plan("vision").sated);
+  CHECK(pool.plan("vision").satisfied);
   CHECK(pool.why(job) ==
         "has its smallest size: tenant vision has spent its budget of 4.00, which is renewed at 1970-01-02 00:00 UTC");
   const JobId second = pool.submit(SharedPool::spec("vision", 1));

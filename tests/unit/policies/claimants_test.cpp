@@ -150,7 +150,7 @@ TEST_CASE("a job whose slots no other lacks, or that its user shrinks, names non
     pool.said->sizes[runs] = 2;
     pool.said->order = {waits, runs};
     pool.story.learn(core::JobResizeRequested{runs, 2});
-    CHECK(shrinks_told(pool.story.decide()) == Words{"going 4 -> 2, as its user asked"});
+    CHECK(shrinks_told(pool.story.decide()) == Words{"going 4 -> 2, as was asked"});
   }
 }
 

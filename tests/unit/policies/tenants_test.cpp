@@ -51,7 +51,7 @@ TEST_CASE("a tenant borrows what others do not use, and a guarantee is had back 
   SharedPool pool({{.name = "vision", .guarantee = 4}, {.name = "speech", .guarantee = 4}});
   for (int i = 0; i < 4; ++i) (void)pool.running("vision", 2);
   CHECK(pool.held_by("vision") == 8);
-  CHECK(pool.plan("vision").sated);
+  CHECK(pool.plan("vision").satisfied);
   const JobId first = pool.submit(SharedPool::spec("speech", 2));
   CHECK(preempted_in(pool.story.decide()) == 1);  // no more than it needs
   CHECK(pool.plan("speech").entitled == 2);

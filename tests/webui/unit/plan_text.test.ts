@@ -5,7 +5,7 @@ import type { Forecast } from "~/api/types";
 import type { PlanProblem } from "~/state/plan_desk";
 import { sizeSpans, spanWidths } from "~/state/size_spans";
 import {
-  adviceText, basisText, changeText, costFigure, delayText, endFigure, neverStarts, planSentence, sizesText,
+  adviceText, basisText, changeText, costFigure, delayText, endFigure, isSlight, neverStarts, planSentence, sizesText,
   startFigure, touchedText,
 } from "~/text/plan_text";
 
@@ -52,6 +52,14 @@ test("the jobs that it affects are counted by effect, and those of other tenants
   expect(touchedText(plan())).toBe("1 job would have fewer workers, 1 job would start or end later and 1 job of other tenants would be moved or delayed.");
   expect(touchedText(plan({}, { changes: [], others_changed: 0 }))).toBe("No other job would be affected.");
   expect(touchedText(plan({}, { changes: [], others_changed: 2 }))).toBe("2 jobs of other tenants would be moved or delayed.");
+});
+
+test("jobs that are delayed by less than a minute are counted and not listed", () => {
+  const [shrunk, later] = plan().changes as [PlanChange, PlanChange];
+  const slight: PlanChange[] = [{ ...later, starts_later_s: 3, ends_later_s: 40 }, { ...later, effect: "sooner", starts_later_s: null, ends_later_s: -59 }];
+  const lost: PlanChange = { ...later, starts_later_s: null, ends_later_s: null };
+  expect([...slight, later, lost, { ...shrunk, ends_later_s: 3 }].map(isSlight)).toEqual([true, true, false, false, false]);
+  expect(touchedText(plan({}, { changes: [later, ...slight], others_changed: 0 }))).toBe("1 job would start or end later and 2 jobs would start or end less than a minute later or sooner.");
 });
 
 test("each touched job is told in a sentence", () => {

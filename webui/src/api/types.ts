@@ -319,7 +319,7 @@ export interface TenantNow {
   entitled: number | null; // null where the policy that decides does not ask the tree, as the four that follow
   entitled_by_type: Record<string, number> | null; // of types of which jobs ask for more than there is
   wanted: number | null;
-  sated: boolean | null;
+  satisfied: boolean | null;
   loan: number | null;
   held: number;
   jobs_waiting: number;

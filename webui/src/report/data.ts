@@ -1,6 +1,7 @@
 // What schedctl puts into the page (schedctl/studies/compare_report.cpp).
-export interface Estimate { mean: number; half_width_95: number | null }
-export interface Ratio { mean: number; low_95: number | null; high_95: number | null }
+// range: of two seeds, which are too few for an interval.
+export interface Estimate { mean: number; half_width_95: number | null; range: [number, number] | null }
+export interface Ratio { mean: number; low_95: number | null; high_95: number | null; range: [number, number] | null }
 
 export interface SummaryRow {
   workload: string;

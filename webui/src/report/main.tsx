@@ -39,7 +39,7 @@ function headlineOfTimes(data: ReportData): string {
   const ratios = data.policies.slice(1).map((policy) => {
     const rows = data.summary.filter((row) => row.policy === policy && row.ratio);
     const sum = rows.reduce((a, row) => a + Math.log(row.ratio?.mean ?? 1), 0);
-    return { policy, ratio: Math.exp(sum / Math.max(1, rows.length)), sure: rows.every((row) => (row.ratio?.high_95 ?? 0) < 1) };
+    return { policy, ratio: Math.exp(sum / Math.max(1, rows.length)), sure: rows.every((row) => (row.ratio?.high_95 ?? row.ratio?.range?.[1] ?? 0) < 1) };
   });
   const best = ratios.reduce<(typeof ratios)[number] | null>((a, b) => (a && a.ratio <= b.ratio ? a : b), null);
   if (!best) return `${first}, alone`;
@@ -96,6 +96,13 @@ function Workload({ data, index }: { data: ReportData; index: number }) {
   );
 }
 
+// What stands beside a mean; ends with a blank.
+function spreadNote(seeds: number): string {
+  if (seeds < 2) return "";
+  const what = seeds === 2 ? "Ranges span the two seeds, which are too few for an interval" : "± and ranges are 95 % intervals over seeds (Student's t)";
+  return `${what}; ratios compare seed by seed. `;
+}
+
 function Report({ data }: { data: ReportData }) {
   const seeds = data.seeds.length;
   return (
@@ -112,7 +119,7 @@ function Report({ data }: { data: ReportData }) {
       <footer class="card">
         <h3>To reproduce</h3>
         <pre><code>{data.command}</code></pre>
-        <p class="quiet small">Seeds: {data.seeds.join(", ")}. {seeds > 1 ? "± and ranges are 95 % intervals over seeds (Student's t); ratios compare seed by seed. " : ""}
+        <p class="quiet small">Seeds: {data.seeds.join(", ")}. {spreadNote(seeds)}
           Times of jobs are of those that completed. Decision times were measured on the machine that ran this.</p>
       </footer>
     </main>

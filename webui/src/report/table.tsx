@@ -41,6 +41,7 @@ export function FigureTable({ rows, first }: { rows: SummaryRow[]; first: string
               <td class="number">
                 <b>{row.ratio ? short(row.ratio.mean) : "–"}</b>
                 {row.ratio?.low_95 != null && row.ratio.high_95 != null && <small>{short(row.ratio.low_95)}–{short(row.ratio.high_95)}</small>}
+                {row.ratio?.range != null && <small>{short(row.ratio.range[0])}–{short(row.ratio.range[1])}</small>}
               </td>
               {kColumns.map((column, at) => {
                 const value = column.of(row);
@@ -51,6 +52,7 @@ export function FigureTable({ rows, first }: { rows: SummaryRow[]; first: string
                   <td class={isBest ? "number best" : "number"} key={column.title} title={isBest ? "best" : undefined}>
                     {short(value.mean / scale)}
                     {value.half_width_95 !== null && <small>±{short(value.half_width_95 / scale)}</small>}
+                    {value.range !== null && <small>{short(value.range[0] / scale)}–{short(value.range[1] / scale)}</small>}
                   </td>
                 );
               })}

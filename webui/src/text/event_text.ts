@@ -77,7 +77,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
   "prices.changed": (e) => {
     const list = Array.isArray(e.data.prices) ? e.data.prices : [];
     const changes = list.map((one) => `${String(one?.rule ?? "")} costs ${String(one?.price ?? "")}`);
-    return `prices changed: ${changes.join(", ")} a slot and hour`;
+    return `prices changed: ${changes.join(", ")} per slot and hour`;
   },
   "budget.reached": (e) => {
     const action = str(e, "action") ?? "";

@@ -77,12 +77,21 @@ export function planSentence(plan: Plan, decision: SubmitDecision | null): strin
   return end === null ? `${starts}; its end is unknown.` : `${starts} and end ${whenExpected(end, now)}, for ${costFigure(plan).value}.`;
 }
 
+const kDelayTold = 60; // seconds; a shorter one is within what forecasts are off by
+
+// Nothing but such a delay: it is counted and not listed.
+export function isSlight({ effect, starts_later_s, ends_later_s }: PlanChange): boolean {
+  if (effect === "preempted" || effect === "shrunk" || (starts_later_s === null && ends_later_s === null)) return false;
+  return Math.max(Math.abs(starts_later_s ?? 0), Math.abs(ends_later_s ?? 0)) < kDelayTold;
+}
+
 // "1 job would be preempted and 2 jobs would start or end later."
 export function touchedText({ changes, others_changed }: Plan): string {
-  const of = (effect: PlanEffect) => changes.filter((change) => change.effect === effect).length;
+  const of = (effect: PlanEffect) => changes.filter((change) => change.effect === effect && !isSlight(change)).length;
   const told: [number, string][] = [
     [of("preempted"), "would be preempted"], [of("shrunk"), "would have fewer workers"],
     [of("later"), "would start or end later"], [of("sooner"), "would start or end sooner"],
+    [changes.filter(isSlight).length, "would start or end less than a minute later or sooner"],
   ];
   const parts = told.filter(([n]) => n > 0).map(([n, what]) => `${jobs(n)} ${what}`);
   if (others_changed > 0) parts.push(`${jobs(others_changed)} of other tenants would be moved or delayed`);

@@ -51,7 +51,7 @@ class JobOptions:
 @dataclasses.dataclass(frozen=True)
 class LoopLength:
     """What a step takes, and where the loop ends: after `steps`, or else after `epochs`. `samples` in one epoch;
-    `global_batch` samples a step over all workers; at most `micro_batch` of them come in one batch."""
+    `global_batch` samples per step over all workers; at most `micro_batch` of them come in one batch."""
     samples: int
     global_batch: int
     micro_batch: Optional[int] = None

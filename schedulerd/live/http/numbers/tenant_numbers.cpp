@@ -31,7 +31,7 @@ void add(const TenantNumbers& below, TenantNumbers& sum) {
   sum.use.cost += below.use.cost;
   sum.entitled += below.entitled;
   sum.wanted += below.wanted;
-  sum.sated = sum.sated && below.sated;
+  sum.satisfied = sum.satisfied && below.satisfied;
   sum.loan += below.loan;
 }
 
@@ -49,7 +49,7 @@ std::vector<TenantNumbers> tenant_numbers(const core::ClusterState& state, Insta
     if (plan == state.plan.tenants.end()) continue;
     numbers[i].entitled = plan->second.entitled;
     numbers[i].wanted = plan->second.wanted_in_all();
-    numbers[i].sated = !plan->second.wants_more();
+    numbers[i].satisfied = !plan->second.wants_more();
     numbers[i].loan = plan->second.loan;
     numbers[i].of_types = plan->second.of_types;
   }

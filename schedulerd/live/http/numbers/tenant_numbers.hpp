@@ -17,7 +17,7 @@ struct TenantNumbers {
   // As the newest plan has it; a leaf without jobs wants nothing.
   int entitled = 0;
   int wanted = 0;
-  bool sated = true;
+  bool satisfied = true;
   double loan = 0;
   std::map<std::string, int> of_types = {};  // TenantPlan::of_types; of tenants that have others below them: none
 };

@@ -86,7 +86,7 @@ class TreeView {
     return {{"entitled", planned(numbers.entitled)},
             {"entitled_by_type", planned(numbers.of_types)},
             {"wanted", planned(numbers.wanted)},
-            {"sated", planned(numbers.sated)},
+            {"satisfied", planned(numbers.satisfied)},
             {"loan", planned(numbers.loan)},
             {"held", numbers.held},
             {"jobs_waiting", numbers.waiting},

@@ -2,23 +2,24 @@
 import type { Plan, PlanChange } from "../../api/plan_types";
 import { jobColour } from "../../page/palette";
 import { jobHref } from "../../page/router";
-import { changeText, delayText, effectText, touchedText } from "../../text/plan_text";
+import { changeText, delayText, effectText, isSlight, touchedText } from "../../text/plan_text";
 import { useDark } from "../../page/theme";
 
 const kGrave = { preempted: "bad", shrunk: "warn", later: "", sooner: "" };
 
 export function TouchedJobs({ plan, old }: { plan: Plan; old: boolean }) {
-  const { changes, forecast } = plan;
+  const { forecast } = plan;
+  const listed = plan.changes.filter((change) => !isSlight(change));
   return (
     <section class={`card touched${old ? " old" : ""}`} aria-labelledby="touched-title">
       <header class="card-head"><h2 id="touched-title">Jobs that would be affected</h2></header>
       <p data-testid="touched-sum">{touchedText(plan)}</p>
-      {changes.length > 0 && (
+      {listed.length > 0 && (
         <table class="plain touched-table" data-testid="touched">
           <thead>
             <tr><th scope="col">Job</th><th scope="col">Effect</th><th scope="col" class="number">Starts</th><th scope="col" class="number">Ends</th></tr>
           </thead>
-          <tbody>{changes.map((change) => <Row key={change.job} change={change} now={Date.parse(forecast.computed_at)} />)}</tbody>
+          <tbody>{listed.map((change) => <Row key={change.job} change={change} now={Date.parse(forecast.computed_at)} />)}</tbody>
         </table>
       )}
     </section>
