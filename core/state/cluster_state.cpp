@@ -6,10 +6,6 @@
 
 namespace tidepool::core {
 
-bool is_final(JobState state) {
-  return state == JobState::kSucceeded || state == JobState::kFailed || state == JobState::kCancelled;
-}
-
 const char* to_text(JobState state) {
   switch (state) {
     case JobState::kPending: return "pending";
@@ -44,26 +40,6 @@ const char* to_text(NoticeAnswer answer) {
     case NoticeAnswer::kRefuse: return "refuse";
   }
   return "unknown";
-}
-
-const Job* ClusterState::find_job(JobId id) const {
-  const auto found = jobs.find(id);
-  return found == jobs.end() ? nullptr : found->second.get();
-}
-
-const EndedJob* ClusterState::find_ended(JobId id) const {
-  const auto found = ended.find(id);
-  return found == ended.end() ? nullptr : found->second.get();
-}
-
-const Node* ClusterState::find_node(NodeId id) const {
-  const auto found = nodes.find(id);
-  return found == nodes.end() ? nullptr : &found->second;
-}
-
-const Worker* ClusterState::find_worker(WorkerId id) const {
-  const auto found = workers.find(id);
-  return found == workers.end() ? nullptr : &found->second;
 }
 
 Job& ClusterState::mutable_job(JobId id) {

@@ -230,11 +230,24 @@ struct ClusterState {
   SharedValue<Prices> prices;
   std::int64_t utc_us_at_zero = 0;  // the time line's 0, in microseconds since 1970
 
-  [[nodiscard]] const Job* find_job(JobId id) const;  // null: it has ended and left, or there was none
+  // Null: it has ended and left, or there was none.
+  [[nodiscard]] const Job* find_job(JobId id) const {
+    const auto found = jobs.find(id);
+    return found == jobs.end() ? nullptr : found->second.get();
+  }
   [[nodiscard]] bool has_ended(JobId id) const { return id && id.number() < next_job && !jobs.contains(id); }
-  [[nodiscard]] const EndedJob* find_ended(JobId id) const;
-  [[nodiscard]] const Node* find_node(NodeId id) const;
-  [[nodiscard]] const Worker* find_worker(WorkerId id) const;
+  [[nodiscard]] const EndedJob* find_ended(JobId id) const {
+    const auto found = ended.find(id);
+    return found == ended.end() ? nullptr : found->second.get();
+  }
+  [[nodiscard]] const Node* find_node(NodeId id) const {
+    const auto found = nodes.find(id);
+    return found == nodes.end() ? nullptr : &found->second;
+  }
+  [[nodiscard]] const Worker* find_worker(WorkerId id) const {
+    const auto found = workers.find(id);
+    return found == workers.end() ? nullptr : &found->second;
+  }
   // Copies the job if a reader shares it. Requires: the job exists.
   [[nodiscard]] Job& mutable_job(JobId id);
 

@@ -1,21 +1,6 @@
 #include "core/state/job_phase.hpp"
 
-#include "base/overloaded.hpp"
-
 namespace tidepool::core {
-
-JobState JobPhase::state() const {
-  return std::visit(Overloaded{
-                        [](const phase::Pending&) { return JobState::kPending; },
-                        [](const phase::Starting&) { return JobState::kStarting; },
-                        [](const phase::Running&) { return JobState::kRunning; },
-                        [](const phase::Resizing&) { return JobState::kResizing; },
-                        [](const phase::Suspending&) { return JobState::kSuspending; },
-                        [](const phase::Suspended&) { return JobState::kSuspended; },
-                        [](const phase::Ended& end) { return end.how; },
-                    },
-                    phase_);
-}
 
 const Transition* JobPhase::transition() const {
   if (const auto* resizing = std::get_if<phase::Resizing>(&phase_)) return &resizing->transition;

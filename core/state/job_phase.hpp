@@ -2,6 +2,7 @@
 // the time of its end. A phase without its data cannot be made; job_state.hpp has the legal changes.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -26,7 +27,9 @@ enum class JobState {
   kFailed,
   kCancelled,
 };
-[[nodiscard]] bool is_final(JobState state);
+[[nodiscard]] constexpr bool is_final(JobState state) {
+  return state >= JobState::kSucceeded;
+}
 [[nodiscard]] const char* to_text(JobState state);
 
 // A change of membership under way: joining workers boot, leaving workers wait.
@@ -68,13 +71,24 @@ class JobPhase {
     requires std::is_constructible_v<Any, Phase>
   JobPhase(Phase phase) : phase_(std::move(phase)) {}  // NOLINT(google-explicit-constructor): a phase is one of these
 
-  [[nodiscard]] JobState state() const;
+  // Asked of every job in every plan, so it is read off the variant's index.
+  [[nodiscard]] JobState state() const {
+    const auto* end = std::get_if<phase::Ended>(&phase_);
+    return end != nullptr ? end->how : static_cast<JobState>(phase_.index());
+  }
   // Null: no change of membership is under way.
   [[nodiscard]] const Transition* transition() const;
   [[nodiscard]] Transition* transition();
   [[nodiscard]] std::optional<Instant> ended_at() const;
 
  private:
+  template <JobState kState, class Phase>
+  static constexpr bool kIsAt =
+      std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(kState), Any>, Phase>;
+  static_assert(kIsAt<JobState::kPending, phase::Pending> && kIsAt<JobState::kStarting, phase::Starting> &&
+                kIsAt<JobState::kRunning, phase::Running> && kIsAt<JobState::kResizing, phase::Resizing> &&
+                kIsAt<JobState::kSuspending, phase::Suspending> && kIsAt<JobState::kSuspended, phase::Suspended>);
+
   Any phase_;
 };
 

@@ -6,12 +6,6 @@
 
 namespace tidepool::policies::cluster {
 
-int size_of(const Placement& placement) {
-  int size = 0;
-  for (const Share& share : placement) size += share.slots;
-  return size;
-}
-
 bool may_have(const JobRow& job, int size) {
   if (!job.sizes.empty()) return std::binary_search(job.sizes.begin(), job.sizes.end(), size);
   return size >= job.size_min && size <= job.size_max && size % job.slots_per_worker == 0;

@@ -26,7 +26,11 @@ struct Share {
 };
 // In rank order, every node at most once; empty = the job holds nothing.
 using Placement = std::vector<Share>;
-[[nodiscard]] int size_of(const Placement& placement);
+[[nodiscard]] inline int size_of(const Placement& placement) {
+  int size = 0;
+  for (const Share& share : placement) size += share.slots;
+  return size;
+}
 
 // What a step time depends on when the nodes of a type are alike: how many workers on how many nodes of which type.
 struct Shape {
