@@ -242,7 +242,6 @@ Duration TenantTree::preempt_after_of(std::string_view name) const {
 }
 
 TenantsByName::TenantsByName(TenantTree tree) : TenantTree(std::move(tree)) {
-  at_.reserve(tenants.size());
   for (std::size_t i = 0; i < tenants.size(); ++i) at_.emplace(tenants[i].name, i);
 }
 

@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/money.hpp"
@@ -92,7 +91,7 @@ struct TenantTree {
 };
 
 // A tree as a state holds it, which does not change: what TenantTree looks for among all tenants is found by their
-// names, in O(depth). Not copied, as the names are those of its tenants.
+// names, in O(depth log n). Not copied, as the names are those of its tenants.
 class TenantsByName : public TenantTree {
  public:
   TenantsByName() = default;
@@ -107,7 +106,7 @@ class TenantsByName : public TenantTree {
   [[nodiscard]] Duration preempt_after_of(std::string_view name) const;
 
  private:
-  std::unordered_map<std::string_view, std::size_t> at_;  // index into `tenants`
+  std::map<std::string_view, std::size_t> at_;  // index into `tenants`
 };
 
 // All that is wrong with the tree, with what to do about it.

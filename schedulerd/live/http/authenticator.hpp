@@ -64,7 +64,7 @@ class Authenticator {
   History& history_;
   std::function<std::int64_t()> unix_now_;
   std::map<std::string, TokenRecord> known_;  // good tokens seen lately, at most kKnownMax
-  SharedValue<core::TenantsByName> tree_;        // that `below_` is of
+  SharedValue<core::TenantsByName> tree_;     // that `below_` is of
   std::map<std::string, std::shared_ptr<const TenantNames>> below_;
 };
 
