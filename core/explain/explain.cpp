@@ -127,6 +127,19 @@ void add_kept_state(const ClusterState& state, const Job& job, Explanation& out)
                          place_of_state(state, job, *kept));
 }
 
+// The run began behind a state that had been saved: its workers found none that fits, or only an older one.
+void add_unused_state(const Job& job, Explanation& out) {
+  const Membership& now = job.membership;
+  if (job.state() != JobState::kRunning || !now.switched || now.commit.from_size != 0 || now.switch_step < 1) return;
+  const SavedState* kept = newest_kept(job);
+  if (kept == nullptr || kept->at > now.commit.at || kept->step < now.switch_step) return;
+  out.evidence.push_back("it started from step " + grouped(static_cast<double>(now.switch_step - 1)) +
+                         ": its workers did not find or could not use its newest saved state, of step " +
+                         grouped(static_cast<double>(kept->step)) +
+                         ". Their logs say why; a state of another program or of other data does not fit. To go on "
+                         "from it, put back the program and data that saved it, then suspend and resume the job");
+}
+
 void add_failed_checkpoints(const Job& job, Explanation& out) {
   const auto& failure = job.recovery.checkpoint_failure;
   if (!failure || is_final(job.state())) return;
@@ -390,6 +403,7 @@ void add_evidence(const ClusterState& state, const Job& job, Explanation& out) {
   }
   append_new(notice_evidence(state, job), out.evidence);
   add_kept_state(state, job, out);
+  add_unused_state(job, out);
   add_failed_checkpoints(job, out);
   if (!is_final(job.state())) {
     append_new(evidence_of_rules(state, job), out.evidence);

@@ -161,6 +161,7 @@ Loop::Loop(Parts parts, WorkerLedger ledger, WorkerLogs logs)
       ledger_(std::move(ledger)),
       logs_(std::move(logs)),
       memory_({.root = options_.memory_folder(),
+               .earlier = options_.shared_memory_folder(),
                .jobs = options_.state_dir / "jobs",
                .say = [](const std::string& line) { spdlog::info("{}", line); }}),
       rooms_(io_, std::move(parts.rooms)),

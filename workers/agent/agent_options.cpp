@@ -295,7 +295,11 @@ void check_plain(const CLI::App& app, const Texts& texts, AgentOptions& options,
 
 std::filesystem::path AgentOptions::memory_folder() const {
   const std::filesystem::path all = find_memory_folder();
-  return all.empty() || gpus.empty() ? all : std::filesystem::path(all.string() + "-" + folder_key(state_dir));
+  return all.empty() ? all : std::filesystem::path(all.string() + "-" + folder_key(state_dir));
+}
+
+std::filesystem::path AgentOptions::shared_memory_folder() const {
+  return gpus.empty() ? find_memory_folder() : memory_folder();
 }
 
 std::string host_name() {

@@ -41,9 +41,12 @@ struct AgentOptions {
   NoticeOptions notice;
   Probe probe = Probe::kGpus;  // which devices are measured before the node joins
 
-  // Where states are left in the node's memory. An agent that offers a part of its host has a folder of its own,
-  // because it moves away whatever lies there when it starts.
+  // Where states are left in the node's memory: a folder of this agent's own, by its state folder, because it moves
+  // away whatever lies there when it starts. Empty = this node has no memory for them.
   [[nodiscard]] std::filesystem::path memory_folder() const;
+  // Where agents of earlier versions left them, and where `/dev/shm` of confined jobs lies. The agents of one host
+  // share it, unless they offer parts of the host.
+  [[nodiscard]] std::filesystem::path shared_memory_folder() const;
 };
 
 // The options; or the exit code, after help or the mistakes have been printed.

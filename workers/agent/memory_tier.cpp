@@ -86,16 +86,44 @@ void MemoryTier::join_cluster(const std::string& cluster) {
 
 void MemoryTier::look_around() {
   std::error_code error;
-  for (fs::directory_iterator it(options_.root / cluster_, error), end; !error && it != end; it.increment(error)) {
-    const auto job = JobId::parse(it->path().filename().string());
-    if (job && !busy_.contains(*job)) to_move_.insert(*job);
+  for (const fs::path& root : {options_.root, options_.earlier}) {
+    if (root.empty()) continue;
+    for (fs::directory_iterator it(root / cluster_, error), end; !error && it != end; it.increment(error)) {
+      const auto job = JobId::parse(it->path().filename().string());
+      if (job && !busy_.contains(*job) && (root == options_.root || is_own(it->path()))) to_move_.insert(*job);
+    }
+    error.clear();
   }
+}
+
+// In the folder that agents shared: whether a job of this agent left its states there, by where they are moved to.
+bool MemoryTier::is_own(const fs::path& folder) const {
+  const auto told = read_file(folder / kDestination);
+  if (!told.ok() || told->empty()) return false;
+  const fs::path jobs = fs::path(*told).parent_path().parent_path();
+  if (fs::path(*told) == jobs / folder.filename() / "checkpoints" && jobs.filename() == "jobs") {
+    return jobs == options_.jobs;
+  }
+  std::error_code error;  // a folder that the job file names: any agent that knows the job
+  return fs::exists(options_.jobs / folder.filename(), error);
+}
+
+std::vector<fs::path> MemoryTier::folders_of(JobId job) const {
+  if (options_.root.empty() || cluster_.empty()) return {};
+  std::vector<fs::path> folders{options_.root / cluster_ / job.text()};
+  if (options_.earlier.empty() || options_.earlier == options_.root) return folders;
+  const fs::path earlier = options_.earlier / cluster_ / job.text();
+  if (is_own(earlier)) folders.push_back(earlier);
+  return folders;
 }
 
 void MemoryTier::forget_cluster(const std::string& cluster) {
   const std::lock_guard lock(mutex_);
   std::error_code error;
   if (!options_.root.empty() && !cluster.empty()) fs::remove_all(options_.root / cluster, error);
+  for (const JobId job : kept_jobs()) {
+    for (const fs::path& memory : folders_of(job)) fs::remove_all(memory, error);
+  }
   if (fs::exists(options_.jobs, error)) {
     const fs::path aside = free_name(options_.jobs.string() + "." + cluster);
     fs::rename(options_.jobs, aside, error);
@@ -131,7 +159,7 @@ void MemoryTier::know_job(JobId job, std::int64_t submitted_at) {
   std::error_code error;
   if (before.ok()) {
     to_move_.erase(job);
-    if (!options_.root.empty() && !cluster_.empty()) fs::remove_all(options_.root / cluster_ / job.text(), error);
+    for (const fs::path& memory : folders_of(job)) fs::remove_all(memory, error);
     const fs::path aside = free_name(options_.jobs.string() + ".lost/" + job.text() + "." + *before);
     fs::create_directories(aside.parent_path(), error);
     fs::rename(folder, aside, error);
@@ -173,16 +201,14 @@ std::vector<JobId> MemoryTier::kept_jobs() const {
 }
 
 // By the thread that also moves states, so that none is on its way while its place is deleted.
-void MemoryTier::drop_states(const std::set<JobId>& jobs, const fs::path& memory) {
-  for (const JobId job : jobs) {
-    std::error_code error;
-    if (!memory.empty()) fs::remove_all(memory / job.text(), error);
-    const auto removed = fs::remove_all(options_.jobs / job.text(), error);
-    if (error) {
-      options_.say("the states of " + job.text() + " stay: " + error.message());
-    } else if (removed > 0) {
-      options_.say("the states of " + job.text() + " are deleted: it has ended");
-    }
+void MemoryTier::drop_states(JobId job, const std::vector<fs::path>& memory) {
+  std::error_code error;
+  for (const fs::path& folder : memory) fs::remove_all(folder, error);
+  const auto removed = fs::remove_all(options_.jobs / job.text(), error);
+  if (error) {
+    options_.say("the states of " + job.text() + " stay: " + error.message());
+  } else if (removed > 0) {
+    options_.say("the states of " + job.text() + " are deleted: it has ended");
   }
 }
 
@@ -190,10 +216,10 @@ void MemoryTier::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return stopping_ || !to_move_.empty() || !to_drop_.empty(); });
-    if (const auto jobs = std::exchange(to_drop_, {}); !jobs.empty()) {
-      const fs::path memory = options_.root.empty() || cluster_.empty() ? fs::path() : options_.root / cluster_;
+    for (const JobId job : std::exchange(to_drop_, {})) {
+      const auto memory = folders_of(job);
       lock.unlock();
-      drop_states(jobs, memory);
+      drop_states(job, memory);
       lock.lock();
     }
     if (to_move_.empty()) {
@@ -202,14 +228,19 @@ void MemoryTier::run() {
     }
     const fs::path cluster = options_.root / cluster_;
     for (const JobId job : std::exchange(to_move_, {})) {
-      const fs::path folder = cluster / job.text();
+      const auto folders = folders_of(job);
       lock.unlock();
-      move_states_of(folder, job);
+      for (const fs::path& folder : folders) move_states_of(folder, job);
       lock.lock();
-      if (!busy_.contains(job) && !remove_empty(folder) && !stopping_) to_move_.insert(job);
+      if (busy_.contains(job)) continue;
+      for (const fs::path& folder : folders) {
+        if (!remove_empty(folder) && !stopping_) to_move_.insert(job);
+      }
     }
     std::error_code error;
     fs::remove(cluster, error);  // if it is empty
+    fs::remove(options_.root, error);
+    if (!options_.earlier.empty()) fs::remove(options_.earlier / cluster_, error);
     if (!to_move_.empty()) changed_.wait_for(lock, kTryAgain, [this] { return stopping_ || !to_drop_.empty(); });
   }
 }

@@ -22,7 +22,8 @@
 namespace tidepool::agent {
 
 struct MemoryTierOptions {
-  std::filesystem::path root;              // such as /dev/shm/tidepool-1000; empty = this node has none
+  std::filesystem::path root;              // of this agent alone; empty = this node has none
+  std::filesystem::path earlier{};         // where workers of an earlier version leave states, of other agents, too
   std::filesystem::path jobs;              // on disk: <jobs>/job-3/checkpoints is where states go by default
   std::function<void(std::string)> say{};  // a line for the log; from the other thread
 };
@@ -62,10 +63,13 @@ class MemoryTier {
 
  private:
   void run();
-  void drop_states(const std::set<JobId>& jobs, const std::filesystem::path& memory);
+  void drop_states(JobId job, const std::vector<std::filesystem::path>& memory);
   void move_states_of(const std::filesystem::path& folder, JobId job);
   [[nodiscard]] std::filesystem::path destination_of(const std::filesystem::path& folder, JobId job) const;
   void look_around();
+  // Where states of the job lie that this agent moves.
+  [[nodiscard]] std::vector<std::filesystem::path> folders_of(JobId job) const;
+  [[nodiscard]] bool is_own(const std::filesystem::path& folder) const;
 
   MemoryTierOptions options_;
   std::string cluster_;

@@ -15,7 +15,7 @@ IsolationPlace place_of(const AgentOptions& options, const NodeSlots& slots) {
   IsolationPlace place{.state_dir = options.state_dir,
                        .confiner = fs::read_symlink("/proc/self/exe", error).parent_path() / "tidepool-confine",
                        .hidden = {options.state_dir},
-                       .memory_folder = options.memory_folder(),
+                       .memory_folder = options.shared_memory_folder(),
                        .slots = slots.slots_of_host()};
   place.devices_known =
       std::all_of(slots.gpus.begin(), slots.gpus.end(), [](const Gpu& gpu) { return gpu.minor.has_value(); });

@@ -18,6 +18,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "workers/agent/agent_options.hpp"
+
 #include "base/digest.hpp"
 #include "tests/support/patience.hpp"
 #include "workers/agent/memory_tier.hpp"
@@ -91,7 +93,9 @@ DaemonStandIn::~DaemonStandIn() {
 }
 
 fs::path DaemonStandIn::memory_folder() const {
-  return agent::find_memory_folder() / cluster_;
+  agent::AgentOptions options;
+  options.state_dir = path_.parent_path() / "s";
+  return options.memory_folder() / cluster_;
 }
 
 void DaemonStandIn::die() {

@@ -44,7 +44,7 @@ class DaemonStandIn {
 
   // From the next welcome on it is a daemon of another state directory.
   void become(const std::string& cluster) { cluster_ = cluster; }
-  // Where an agent of this cluster keeps states in memory.
+  // Where the agent of this cluster whose state folder is `s`, beside the socket, keeps states in memory.
   [[nodiscard]] std::filesystem::path memory_folder() const;
 
   // Waits for an agent, takes its hello and welcomes it.

@@ -64,17 +64,21 @@ TEST_CASE("an agent with a lifeline stops its workers at SIGTERM, too") {
   CHECK(std::get<AgentOptions>(parsed).stop_workers);
 }
 
-TEST_CASE("an agent that offers a part of its host keeps states in a folder of memory of its own") {
+TEST_CASE("each agent of a host keeps states in a folder of memory of its own, by its state folder") {
   const auto options = [](Arguments more) {
     Arguments all{"--daemon-socket", "/d"};
     all.insert(all.end(), more.begin(), more.end());
     return std::get<AgentOptions>(parse(all));
   };
   const AgentOptions whole = options({"--state-dir", "/s"});
+  const AgentOptions beside = options({"--state-dir", "/t"});
   const AgentOptions one = options({"--state-dir", "/s/one", "--gpus", "nvidia-h200"});
   const AgentOptions two = options({"--state-dir", "/s/two", "--gpus", "GPU-1,GPU-2"});
   CHECK(two.gpus == "GPU-1,GPU-2");
   if (whole.memory_folder().empty()) return;  // no memory to keep them in
+  CHECK(whole.memory_folder() == options({"--state-dir", "/s", "--node", "renamed"}).memory_folder());
+  CHECK(beside.memory_folder() != whole.memory_folder());
+  CHECK(beside.shared_memory_folder() == whole.shared_memory_folder());
   CHECK(one.memory_folder() != whole.memory_folder());
   CHECK(one.memory_folder() != two.memory_folder());
 }

@@ -3,6 +3,7 @@
 
 #include "core/explain/explain.hpp"
 #include "core/words/sentence.hpp"
+#include "core/words/wording.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
 
@@ -99,6 +100,27 @@ TEST_CASE("What a start does not find again is told as lost, and the books go ba
   CHECK(story.last("job.restored").data["steps_lost"] == step);
   CHECK(story.job(job).progress.step == 0);
   CHECK(story.job(job).progress.samples == 0);
+}
+
+TEST_CASE("A job that starts from step 0 beside a saved state is explained so, and one that goes on from it is not") {
+  for (const bool fits : {false, true}) {
+    Story story;
+    story.node(1);
+    const JobId job = parking(story, {.min = 1, .max = 1}, 1);
+    const auto step = story.job(job).progress.step;
+    story.learn(parked(story, job, WorkerId(1), step));
+    story.exit(WorkerId(1));
+    story.learn(core::JobResumeRequested{job});
+    story.decide();
+    story.ready(WorkerId(2));
+    story.decide();
+    story.learn(core::GenerationSwitched{job, story.job(job).membership.generation, fits ? step + 1 : 1});
+    const auto evidence = core::explain(story.state(), job).evidence;
+    const std::string told =
+        "it started from step 0: its workers did not find or could not use its newest saved state, of step " +
+        core::grouped(static_cast<double>(step)) + ". ";
+    CHECK(std::ranges::any_of(evidence, [&](const auto& line) { return line.starts_with(told); }) == !fits);
+  }
 }
 
 TEST_CASE("A worker that does not park within its grace is killed, and the reason says what is not kept") {
