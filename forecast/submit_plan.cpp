@@ -63,8 +63,7 @@ std::optional<Change> change_of(JobId id, const JobForecast& without, const JobF
     change.at = less->at;
     change.from = less->from;
     change.to = less->to;
-    change.for_job = less->taken_for.for_job;
-    change.others = less->taken_for.for_others.value_or(0);
+    change.taken_for = less->taken_for;
     return change;
   }
   const bool is_lost = (without.end && !with.end) || (without.start && !with.start);

@@ -16,11 +16,10 @@ struct SubmitPlan {
   struct Change {
     JobId job;
     Effect effect = Effect::kLater;
-    std::optional<Instant> at;         // of preemption or shrinking: when it first has less
-    int from = 0;                      // workers, there: without the submission,
-    int to = 0;                        // and with it
-    std::optional<JobId> for_job;      // the first in line of those that are to have the slots, where some are
-    int others = 0;                    // that share them with it
+    std::optional<Instant> at;               // of preemption or shrinking: when it first has less
+    int from = 0;                            // workers, there: without the submission,
+    int to = 0;                              // and with it
+    core::reason::Claimants taken_for = {};  // the jobs that are to have the slots, where some are
     std::optional<Duration> start_by;  // how much later it starts, if that is forecast either way; below 0 = sooner
     std::optional<Duration> end_by;    // likewise, ends
   };

@@ -82,8 +82,7 @@ TEST_CASE("a plan names the job for which another goes on with fewer workers") {
   CHECK(change.effect == SubmitPlan::Effect::kShrunk);
   CHECK(change.from == 4);
   CHECK(change.to == 2);
-  CHECK(change.for_job == plan.job);
-  CHECK(change.others == 0);
+  CHECK(change.taken_for == core::reason::Claimants{.for_job = plan.job});
   CHECK(plan.told.jobs.at(plan.job).starts_after == FreedBy{running, FreedBy::How::kGivesUpSome});
 }
 

@@ -336,7 +336,7 @@ TEST_CASE("a plan names the job for which another is preempted") {
   REQUIRE(plan.changes.size() == 1);
   CHECK(plan.changes.front().job == running);
   CHECK(plan.changes.front().effect == SubmitPlan::Effect::kPreempted);
-  CHECK(plan.changes.front().for_job == plan.job);
+  CHECK(plan.changes.front().taken_for == core::reason::Claimants{.for_job = plan.job});
 }
 
 TEST_CASE("a plan that the engine would refuse is an error") {

@@ -73,7 +73,7 @@ TEST_CASE("a plan names the job for which another is preempted or shrunk to thos
     forecast::SubmitPlan::Change& change = planned.plan.changes.front();
     change.effect = effect;
     const auto named = [&](std::optional<JobId> claimant, const Caller& caller) {
-      change.for_job = claimant;
+      change.taken_for.for_job = claimant;
       const json told = render_plan(planned, {*seen, caller, past}, "USD").at("changes").at(0);
       CHECK(told.at(other).is_null());
       return told.at(field);
@@ -83,7 +83,7 @@ TEST_CASE("a plan names the job for which another is preempted or shrunk to thos
     CHECK(named(JobId(8), of_vision) == "the planned job");
     CHECK(named(std::nullopt, of_vision).is_null());
   }
-  planned.plan.changes.front().others = 2;
+  planned.plan.changes.front().taken_for.for_others = 2;
   const json told = render_plan(planned, {*seen, of_vision, past}, "USD");
   CHECK(told.at("changes").at(0).at("shrunk_for_others") == 2);
 }

@@ -17,7 +17,7 @@ json seconds_or_null(const std::optional<Duration>& time) {
 
 // Of a job that the caller may see; the claimant may be one that it may not.
 json claimant_of(const Change& change, const JobNames& named) {
-  return change.for_job ? json(named(*change.for_job)) : json(nullptr);
+  return change.taken_for.for_job ? json(named(*change.taken_for.for_job)) : json(nullptr);
 }
 
 json render_change(const Change& change, const core::Job& job, const Published& seen, const JobNames& named) {
@@ -31,7 +31,7 @@ json render_change(const Change& change, const core::Job& job, const Published& 
           {"to", change.at ? json(change.to) : json(nullptr)},
           {"preempted_for", change.effect == Effect::kPreempted ? claimant : json(nullptr)},
           {"shrunk_for", change.effect == Effect::kShrunk ? claimant : json(nullptr)},
-          {"shrunk_for_others", change.others},
+          {"shrunk_for_others", change.taken_for.for_others.value_or(0)},
           {"starts_later_s", seconds_or_null(change.start_by)},
           {"ends_later_s", seconds_or_null(change.end_by)}};
 }
