@@ -47,6 +47,7 @@ void fields(auto& archive, codec::Like<ShrinkIntent> auto& intent) {
   archive("job", intent.job);
   archive("leavers", intent.leaving_workers);
   archive("straggler", intent.straggler);
+  archive("for_jobs", intent.for_jobs);
 }
 void fields(auto& archive, codec::Like<ReplaceIntent> auto& intent) {
   archive("job", intent.job);
@@ -206,7 +207,9 @@ Status decode_planned(const nlohmann::json& in, const std::string& where, auto& 
   auto body = in;
   body.erase("intent");
   body.erase("reason");
-  if (in["intent"] == "preempt") body.emplace("for_job", nullptr);  // those of earlier versions have none
+  // Those of earlier versions have none of these.
+  if (in["intent"] == "preempt") body.emplace("for_job", nullptr);
+  if (in["intent"] == "shrink") body.emplace("for_jobs", nlohmann::json::array());
   return decode_intent(in["intent"].get<std::string>(), body, where, planned.intent);
 }
 

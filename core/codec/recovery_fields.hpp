@@ -60,12 +60,18 @@ void fields(auto& archive, codec::Like<LeaveQuestion> auto& asked) {
   archive("yields", asked.yields);
 }
 
+void fields(auto& archive, codec::Like<GaveSlots> auto& gave) {
+  archive("for_job", gave.for_job);
+  archive("at", gave.at);
+}
+
 void preemption_fields(auto& archive, auto& preemption) {
   archive("pending_since", preemption.pending_since);
   archive("preempted_at", preemption.times);
   archive("room_made", preemption.room_made);
   archive("asked_to_leave", preemption.asked);
   archive("refused_until", preemption.refused_until);
+  archive("gave_slots", preemption.gave_slots);
 }
 
 // Jobs of earlier versions have none of these.
@@ -76,6 +82,7 @@ inline void tell_no_preemptions(nlohmann::json& job) {
   job.emplace("room_made", false);
   job.emplace("asked_to_leave", nullptr);
   job.emplace("refused_until", nullptr);
+  job.emplace("gave_slots", nlohmann::json::array());
 }
 
 // Nor does what was found of them name a domain.

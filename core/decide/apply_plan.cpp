@@ -11,6 +11,7 @@
 #include "core/facts/shares.hpp"
 #include "core/facts/state_moves.hpp"
 #include "core/facts/worker_exit.hpp"
+#include "core/place/slot_claims.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/measured/straggler_patience.hpp"
 #include "core/state/measured/type_records.hpp"
@@ -70,6 +71,16 @@ void take_place_of(StateChange& change, WorkerId straggler, WorkerId successor) 
   joining.replaced_on = change.worker(straggler).node;
 }
 
+// It gives up slots for these. Of those for which it did before it keeps the ones that have still to have them.
+void note_claimants(StateChange& change, Job& job, const std::vector<JobId>& for_jobs) {
+  std::erase_if(job.preemption.gave_slots, [&](const GaveSlots& slots) {
+    const Job* claimant = change.state().find_job(slots.for_job);
+    const bool again = std::find(for_jobs.begin(), for_jobs.end(), slots.for_job) != for_jobs.end();
+    return again || claimant == nullptr || !still_lacks(*claimant, slots);
+  });
+  for (const JobId id : for_jobs) job.preemption.gave_slots.push_back({.for_job = id, .at = change.at()});
+}
+
 void begin_resize(StateChange& change, Job& job, Transition transition) {
   transition.since = change.at();
   transition.from_size = job.size();
@@ -124,6 +135,8 @@ void apply(StateChange& change, const ShrinkIntent& intent, const Reason& reason
     tell_straggler(change, job, intent.straggler, reason);
   }
   job.recovery.shrunk_for_straggler = static_cast<bool>(intent.straggler);
+  // A size that its user asks for is had back when the user asks for that.
+  if (job.requests.pinned_size == 0) note_claimants(change, job, intent.for_jobs);
   Transition transition;
   transition.leaving_workers = intent.leaving_workers;
   transition.reason = reason;
@@ -247,6 +260,7 @@ void apply(StateChange& change, const PreemptIntent& intent, const Reason& reaso
   become(job, phase::Suspending{});
   job.preemption.room_made = false;
   job.preemption.asked.reset();
+  if (intent.for_job) note_claimants(change, job, {intent.for_job});
   if (intent.for_job && change.state().tenants->limits_preemption()) {
     count_preemption(change.state(), job, change.at());
     change.job(intent.for_job).preemption.room_made = true;

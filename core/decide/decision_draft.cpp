@@ -104,15 +104,19 @@ void DecisionDraft::carry_out(Intent intent, Reason reason) {
   decision_.plan.push_back({std::move(intent), std::move(reason)});
 }
 
-void DecisionDraft::tell_claimants(const std::map<JobId, reason::Claimants>& claimants) {
+void DecisionDraft::tell_claimants(const std::map<JobId, std::vector<JobId>>& claimants) {
   const auto tell = [&](JobId job, Reason& reason) {
-    if (const auto found = claimants.find(job); found != claimants.end()) {
-      reason = told_for(std::move(reason), found->second);
-    }
+    const auto found = claimants.find(job);
+    if (found == claimants.end()) return;
+    const int others = static_cast<int>(found->second.size()) - 1;
+    reason = told_for(std::move(reason), {.for_job = found->second.front(),
+                                          .for_others = others > 0 ? std::optional(others) : std::nullopt});
   };
   for (auto& [intent, reason] : decision_.plan) {
-    const bool shrinks = std::holds_alternative<ShrinkIntent>(intent) || std::holds_alternative<SwitchIntent>(intent);
-    if (shrinks) tell(job_of(intent), reason);
+    auto* shrink = std::get_if<ShrinkIntent>(&intent);
+    if (shrink == nullptr && !std::holds_alternative<SwitchIntent>(intent)) continue;
+    tell(job_of(intent), reason);
+    if (shrink != nullptr && claimants.contains(shrink->job)) shrink->for_jobs = claimants.at(shrink->job);
   }
   for (Verdict& verdict : decision_.verdicts) tell(verdict.job, verdict.reason);
 }

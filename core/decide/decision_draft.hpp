@@ -65,8 +65,8 @@ class DecisionDraft {
   void conclude(const Job& job, Intent intent, const Reason& reason, const Target* target = nullptr);
   // An intent that only carries out what has been concluded before.
   void carry_out(Intent intent, Reason reason);
-  // Says for which jobs those that this decision shrinks give up slots; by the job that does.
-  void tell_claimants(const std::map<JobId, reason::Claimants>& claimants);
+  // For which jobs those that this decision shrinks give up slots, none of them empty; by the job that does.
+  void tell_claimants(const std::map<JobId, std::vector<JobId>>& claimants);
   // Ends a worker, by the deadline of its node at the latest; a second stop of the same worker adds nothing.
   void stop(StopWorkerIntent intent, const Reason& reason);
   // The newest verdict on the job says the same already. The first one is always news.

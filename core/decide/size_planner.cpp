@@ -5,6 +5,7 @@
 #include "core/decide/drain_planner.hpp"
 #include "core/decide/gather.hpp"
 #include "core/decide/restart_planner.hpp"
+#include "core/decide/slot_reservations.hpp"
 #include "core/decide/straggler_planner.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/decide/type_moves.hpp"
@@ -104,12 +105,15 @@ Finding no_room_together(const Job& job, int next) {
 }
 
 // What a job is told that finds no room to grow.
-Finding no_room_to_grow(const Job& job, int next, int free) {
+Finding no_room_to_grow(DecisionDraft& draft, const Job& job, int next) {
   if (has_gang_rule(job.spec)) {
     return {.reason = no_room_by_rules(job, next), .blocked = {BlockedOn::kMoreSlots}};
   }
   if (job.spec.pack_node) return no_room_together(job, next);
-  return no_slots_to_grow({.wanted = (next - job.size()) * job.spec.gpus_per_worker, .free = free});
+  const auto free = static_cast<int>(draft.free_slots().free());
+  return no_slots_to_grow({.wanted = (next - job.size()) * job.spec.gpus_per_worker,
+                           .free = free,
+                           .for_job = free > 0 ? still_owed_by(draft, job) : std::nullopt});
 }
 
 // Grows as far as an allowed size goes through; otherwise says why not. What does not depend on free
@@ -120,12 +124,11 @@ std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Target& 
   std::optional<int> to = growth.to;
   const int wanted = (*to - job.size()) * job.spec.gpus_per_worker;
   if (draft.queue_waits()) return no_slots_to_grow({.wanted = wanted, .queue = true});
-  const auto free = static_cast<int>(draft.free_slots().free());
   for (auto size = to; size && is_as_good_together(*size, *to); size = larger_size(job, *size - 1)) {
     const Cause why{reason_to_change(job, target, *size), told_of(job, target)};
     if (grow_together(draft, job, *size, why)) return std::nullopt;
   }
-  const Finding held = no_room_to_grow(job, *to, free);
+  const Finding held = no_room_to_grow(draft, job, *to);
   if (job.spec.pack_node && make_room_together(draft, job, *to)) return held;
   for (; to; to = larger_size(job, *to - 1)) {
     if ((*to - job.size()) * job.spec.gpus_per_worker > draft.usable_for(job)) continue;

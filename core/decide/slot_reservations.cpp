@@ -93,6 +93,44 @@ void tell_claimants(DecisionDraft& draft, const std::vector<TargetedJob>& line, 
   if (!lacking.empty()) draft.tell_claimants(claimants_of(draft.state(), given_slots(draft, releasing), lacking));
 }
 
+std::vector<TargetedJob> behind_claimants(const std::vector<TargetedJob>& line) {
+  struct Giver {
+    const TargetedJob* entry;
+    GaveSlots slots;
+  };
+  std::map<JobId, std::vector<Giver>> givers;  // by claimant, the last in line first
+  for (auto entry = line.rbegin(); entry != line.rend(); ++entry) {
+    if (entry->target->size <= entry->job->size()) continue;
+    for (const GaveSlots& slots : entry->job->preemption.gave_slots) givers[slots.for_job].push_back({&*entry, slots});
+  }
+  if (givers.empty()) return line;
+  std::vector<TargetedJob> from_the_last;
+  IdSet<JobId> put;
+  const std::function<void(const TargetedJob&)> put_before = [&](const TargetedJob& entry) {
+    const Job& job = *entry.job;
+    if (!put.insert(job.id)) return;
+    const auto found = givers.find(job.id);
+    if (found != givers.end() && entry.target->size > job.size()) {
+      for (const Giver& giver : found->second) {
+        if (still_lacks(job, giver.slots)) put_before(*giver.entry);
+      }
+    }
+    from_the_last.push_back(entry);
+  };
+  for (auto entry = line.rbegin(); entry != line.rend(); ++entry) put_before(*entry);
+  return {from_the_last.rbegin(), from_the_last.rend()};
+}
+
+std::optional<JobId> still_owed_by(const DecisionDraft& draft, const Job& job) {
+  for (const GaveSlots& slots : job.preemption.gave_slots) {
+    const Job* claimant = draft.state().find_job(slots.for_job);
+    const Target* target = claimant == nullptr ? nullptr : draft.planned_target(*claimant);
+    const bool wants = target != nullptr && target->size > claimant->size() && !draft.changed(claimant->id);
+    if (wants && still_lacks(*claimant, slots)) return claimant->id;
+  }
+  return std::nullopt;
+}
+
 SlotClaim claim_of(DecisionDraft& draft, const Job& job, int size) {
   return {.workers = size - job.size(), .slots_each = job.spec.gpus_per_worker, .types = types_claimed_by(draft, job)};
 }

@@ -37,12 +37,12 @@ class SlotsGiven {
     };
     take(true);
     take(false);
-    for (const JobId giver : givers) note(giver, who.job->id);
+    for (const JobId giver : givers) claimants_[giver].push_back(who.job->id);
     std::erase_if(given_, [](const GivenSlots& each) { return each.slots == 0; });
   }
 
   [[nodiscard]] bool is_used_up() const { return given_.empty(); }
-  [[nodiscard]] std::map<JobId, reason::Claimants> claimants() && { return std::move(claimants_); }
+  [[nodiscard]] std::map<JobId, std::vector<JobId>> claimants() && { return std::move(claimants_); }
 
  private:
   [[nodiscard]] bool is_of_use(const GivenSlots& given, const LackingJob& who) const {
@@ -54,24 +54,15 @@ class SlotsGiven {
     return may_run_on(spec, node) && (!who.type || node.slot_type == *who.type);
   }
 
-  void note(JobId from, JobId claimant) {
-    reason::Claimants& all = claimants_[from];
-    if (!all.for_job) {
-      all.for_job = claimant;
-    } else {
-      all.for_others = all.for_others.value_or(0) + 1;
-    }
-  }
-
   const ClusterState& state_;
   std::vector<GivenSlots> given_;
-  std::map<JobId, reason::Claimants> claimants_;
+  std::map<JobId, std::vector<JobId>> claimants_;
 };
 
 }  // namespace
 
-std::map<JobId, reason::Claimants> claimants_of(const ClusterState& state, std::vector<GivenSlots> given,
-                                                const std::vector<LackingJob>& lacking) {
+std::map<JobId, std::vector<JobId>> claimants_of(const ClusterState& state, std::vector<GivenSlots> given,
+                                                 const std::vector<LackingJob>& lacking) {
   SlotsGiven slots(state, std::move(given));
   std::vector<const LackingJob*> later;
   for (const LackingJob& who : lacking) {
@@ -80,6 +71,11 @@ std::map<JobId, reason::Claimants> claimants_of(const ClusterState& state, std::
   }
   for (const LackingJob* who : later) slots.serve(*who);
   return std::move(slots).claimants();
+}
+
+bool still_lacks(const Job& claimant, const GaveSlots& slots) {
+  const auto has_had = [&](const std::optional<Instant>& changed) { return changed && *changed >= slots.at; };
+  return !has_had(claimant.last_start_at) && !has_had(claimant.last_resize_at);
 }
 
 }  // namespace tidepool::core

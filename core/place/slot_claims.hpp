@@ -1,4 +1,5 @@
-// For which jobs in line slots come free that others give up. Told to people; nothing is decided by it.
+// For which jobs in line slots come free that others give up. Those that give them up come behind these in line until
+// they have had them (decide/slot_reservations.hpp); all else is told to people.
 #pragma once
 
 #include <map>
@@ -23,9 +24,13 @@ struct LackingJob {
   std::optional<std::string> type = {};  // of slots that it is bound to, as it runs on them
 };
 
-// By the job that gives them up. Slots that are given first are taken first. Jobs are served in their order, those for
-// which all slots that are left are too few after the others.
-[[nodiscard]] std::map<JobId, reason::Claimants> claimants_of(const ClusterState& state, std::vector<GivenSlots> given,
-                                                              const std::vector<LackingJob>& lacking);
+// By the job that gives them up, never empty. Slots that are given first are taken first. Jobs are served in their
+// order, those for which all slots that are left are too few after the others.
+[[nodiscard]] std::map<JobId, std::vector<JobId>> claimants_of(const ClusterState& state, std::vector<GivenSlots> given,
+                                                               const std::vector<LackingJob>& lacking);
+
+// It has neither started nor changed its size since they were given up for it. Requires: it is the job that they were
+// given up for.
+[[nodiscard]] bool still_lacks(const Job& claimant, const GaveSlots& slots);
 
 }  // namespace tidepool::core

@@ -287,13 +287,20 @@ struct LeaveQuestion {
   bool yields = false;  // it has answered, and does not refuse
 };
 
-// What the limits on preemption go by (tenants/preemption_limits.hpp).
+// It gave up slots for another job, and comes behind that one in line until it has had them.
+struct GaveSlots {
+  JobId for_job;
+  Instant at;
+};
+
+// What the limits on preemption (tenants/preemption_limits.hpp), and the line, go by.
 struct PreemptionRecord {
   std::optional<Instant> pending_since;  // when it came to wait again; none = since it was submitted
   std::vector<Instant> times;            // its newest preemptions for other jobs, as many as a limit is about
   bool room_made = false;                // others were preempted for it, and it has not started or grown since
   std::optional<LeaveQuestion> asked;    // newest that it has not refused
   std::optional<Instant> refused_until;  // its program has refused to leave
+  std::vector<GaveSlots> gave_slots;     // by which it shrank or was preempted; some may have been had since
 };
 
 struct Job {

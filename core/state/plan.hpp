@@ -39,7 +39,8 @@ struct GrowIntent {
 struct ShrinkIntent {
   JobId job;
   std::vector<WorkerId> leaving_workers;
-  WorkerId straggler = {};  // the slow worker that is given up with it; none = it shrinks for another reason
+  WorkerId straggler = {};           // the slow worker that is given up with it; none = it shrinks for another reason
+  std::vector<JobId> for_jobs = {};  // that are to have the slots, in the order of their claims
 };
 // One in, one out: the joining worker is started first; the leaving worker goes when it is ready.
 enum class ReplaceCause {

@@ -329,6 +329,7 @@ std::string text_of(const NoSlotsToGrow& why) {
   const std::string would = "would take " + slots(why.wanted) + " more";
   const std::string of_type = why.word.empty() ? "" : " of type " + why.word;
   if (why.all) return would + ", and there are " + grouped(*why.all) + of_type + " in all that it may have";
+  if (why.for_job) return would + "; it gave up slots for " + why.for_job->text() + ", which has not had them yet";
   const int others = why.of_others.value_or(0);
   if (others > 0 && why.free < why.wanted) {
     return would + "; " + none_or_few(why.free, of_type) + ", and " + grouped(others) + " of other types " +

@@ -122,12 +122,13 @@ struct NoSlotsToGrow {
   std::optional<int> all = {};        // slots that it may have, held or free, if these are too few
   std::optional<int> of_others = {};  // slots free that are of a type that it does not take
   std::optional<JobId> first = {};    // the job that comes first in the queue; none = not told
+  std::optional<JobId> for_job = {};  // it gave up slots for this one, which has still to have them
   std::string word = {};              // the types that it takes; empty = any, or not told
   static constexpr Traits kTraits{"NoSlotsToGrow", ReasonCategory::kHolding, Blocks::kForLackOfSlots};
   bool operator==(const NoSlotsToGrow&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("wanted", self.wanted), at("free", self.free), at("queue", self.queue), at("all", self.all);
-    at("of_others", self.of_others), at("first", self.first);
+    at("of_others", self.of_others), at("first", self.first), at("for_job", self.for_job, kIdentity);
   }
 };
 

@@ -170,11 +170,11 @@ TEST_CASE("slots are for jobs that may run on them, and a job for which all are 
   const auto named = [&](const std::vector<core::LackingJob>& lacking) {
     return core::claimants_of(story.state(), {{.slots = 1}, {.from = JobId(1), .node = node, .slots = 2}}, lacking);
   };
-  using Named = std::map<JobId, core::reason::Claimants>;
-  CHECK(named({{&elsewhere, 2}, {&large, 8}, {&any, 2}}) == Named{{JobId(1), {.for_job = any.id, .for_others = 1}}});
+  using Named = std::map<JobId, std::vector<JobId>>;
+  CHECK(named({{&elsewhere, 2}, {&large, 8}, {&any, 2}}) == Named{{JobId(1), {any.id, large.id}}});
   CHECK(named({{&any, 2, "h100"}}).empty());
   CHECK(named({{&any, 1}}).empty());  // of use is the free one
-  CHECK(named({{&any, 2, "a100"}}) == Named{{JobId(1), {.for_job = any.id}}});
+  CHECK(named({{&any, 2, "a100"}}) == Named{{JobId(1), {any.id}}});
 }
 
 TEST_CASE("an explanation names the jobs although the plan, which does not, is newer") {
