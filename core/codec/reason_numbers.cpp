@@ -5,8 +5,11 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <nlohmann/json.hpp>
 
@@ -114,6 +117,34 @@ class Writer {
   std::vector<ReasonNumber> numbers;
 };
 
+// Which names of a kind of reason are those of jobs' ids.
+class JobNames {
+ public:
+  template <class T>
+  void operator()(const char* name, const T& value, unsigned = reason::kPlain) {
+    if constexpr (std::is_same_v<T, JobId>) {
+      names.insert(name);
+    } else if constexpr (kHasFields<T>) {
+      T::fields(value, *this);
+    }
+  }
+  template <class T>
+  void operator()(const char* name, const std::optional<T>&, unsigned = reason::kPlain) {
+    (*this)(name, T{});
+  }
+  void operator()(const char*, const reason::Judgement&, unsigned = reason::kPlain) {
+    of_any(static_cast<const reason::Judgement*>(nullptr));
+  }
+
+  std::set<std::string_view> names;
+
+ private:
+  template <class... By>
+  void of_any(const std::variant<By...>*) {
+    ((*this)("", By{}), ...);
+  }
+};
+
 class Reader {
  public:
   Reader(Measure measure, const std::vector<ReasonNumber>& numbers) : measure_(measure), numbers_(numbers) {}
@@ -211,6 +242,18 @@ const std::vector<std::string_view>& reason_names() {
       return false;
     });
     return names;
+  }();
+  return all;
+}
+
+const std::set<std::string_view>& job_numbers() {
+  static const std::set<std::string_view> all = [] {
+    JobNames jobs;
+    any_kind([&]<class R>(const R& blank) {
+      R::fields(blank, jobs);
+      return false;
+    });
+    return std::move(jobs.names);
   }();
   return all;
 }

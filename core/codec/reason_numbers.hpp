@@ -2,6 +2,7 @@
 // files hold; the only place where numbers become ids, money and durations again.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,9 @@ namespace tidepool::core {
 [[nodiscard]] std::string word_of(const Reason& reason);
 // In the order in which they are shown.
 [[nodiscard]] std::vector<ReasonNumber> numbers_of(const Reason& reason);
+
+// Names of the numbers that are ids of jobs, in any kind of reason.
+[[nodiscard]] const std::set<std::string_view>& job_numbers();
 
 // What the event worker.straggling tells of the slow worker that the reason is about. Of any other
 // reason nothing but defaults.

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "core/codec/reason_numbers.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -16,8 +19,6 @@ constexpr std::string_view kUnnamed = "a job of another tenant";
 constexpr std::string_view kPrefix = "job-";
 // Fields with words of the caller's own users.
 constexpr std::array<std::string_view, 6> kUsersWords = {"name", "job_name", "labels", "spec", "error", "detail"};
-// Numbers of a reason that are ids of jobs.
-constexpr std::array<std::string_view, 4> kJobNumbers = {"rival", "for_job", "holder", "holder_after"};
 
 bool contains(const auto& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -44,7 +45,7 @@ class Unnaming {
  private:
   void apply_to_fields(json& object) const {
     for (auto field = object.begin(); field != object.end();) {
-      if (contains(kJobNumbers, field.key()) && is_foreign_number(*field)) {
+      if (core::job_numbers().contains(field.key()) && is_foreign_number(*field)) {
         field = object.erase(field);
         continue;
       }
@@ -117,8 +118,11 @@ std::vector<std::string> advice_for(const SeenBy& seen_by, const std::vector<cor
 }
 
 bool may_name_jobs(std::string_view said) {
-  const auto is_there = [&](std::string_view text) { return said.find(text) != std::string_view::npos; };
-  return is_there(kPrefix) || std::any_of(kJobNumbers.begin(), kJobNumbers.end(), is_there);
+  const std::set<std::string_view>& numbers = core::job_numbers();
+  const auto is_there = [&](std::string_view name) {
+    return said.find("\"" + std::string(name) + "\"") != std::string_view::npos;
+  };
+  return said.find(kPrefix) != std::string_view::npos || std::any_of(numbers.begin(), numbers.end(), is_there);
 }
 
 }  // namespace tidepool::live::http

@@ -437,6 +437,12 @@ TEST_CASE("Reasons have a name each and read back") {
   }
 }
 
+TEST_CASE("The numbers of reasons that are ids of jobs are known by name") {
+  // What a tenant is told leaves these out where the job is another tenant's.
+  CHECK(core::job_numbers() ==
+        std::set<std::string_view>{"first", "for_job", "holder", "holder_after", "job", "rival"});
+}
+
 TEST_CASE("Reasons are written as they always were") {
   // As journals of earlier versions hold them; the first one is what a job has of which nothing has been said.
   for (const char* written : {

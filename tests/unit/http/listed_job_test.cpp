@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/json.hpp"
+#include "core/codec/reason_numbers.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "tests/support/no_history.hpp"
 
