@@ -144,9 +144,19 @@ std::optional<fs::path> MemoryTier::enter(JobId job, const fs::path& disk) {
   if (status.ok()) status = make_private_folder(options_.root / cluster_);
   if (status.ok()) status = make_private_folder(folder);
   if (status.ok() && !disk.empty()) status = replace_file(folder / kDestination, disk.string());
+  if (status.ok()) take_over(job, folder);
   if (status.ok()) return folder;
   options_.say("no states in memory: " + status.error().message);
   return std::nullopt;
+}
+
+// What an earlier version left in memory is where its next worker looks; a move within one file system is one step.
+void MemoryTier::take_over(JobId job, const fs::path& folder) const {
+  if (options_.earlier.empty() || options_.earlier == options_.root) return;
+  const fs::path earlier = options_.earlier / cluster_ / job.text();
+  if (!is_own(earlier)) return;
+  std::error_code error;
+  for (const fs::path& state : states_in(earlier)) fs::rename(state, folder / state.filename(), error);
 }
 
 void MemoryTier::know_job(JobId job, std::int64_t submitted_at) {

@@ -67,6 +67,7 @@ class MemoryTier {
   void move_states_of(const std::filesystem::path& folder, JobId job);
   [[nodiscard]] std::filesystem::path destination_of(const std::filesystem::path& folder, JobId job) const;
   void look_around();
+  void take_over(JobId job, const std::filesystem::path& folder) const;
   // Where states of the job lie that this agent moves.
   [[nodiscard]] std::vector<std::filesystem::path> folders_of(JobId job) const;
   [[nodiscard]] bool is_own(const std::filesystem::path& folder) const;

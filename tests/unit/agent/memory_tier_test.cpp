@@ -64,6 +64,24 @@ TEST_CASE("what an adopted worker of an earlier version parks in the shared fold
   CHECK_FALSE(fs::exists(park));
 }
 
+TEST_CASE("a worker finds in its agent's folder what one of an earlier version has left in the shared one") {
+  const test::TemporaryFolder folder;
+  const fs::path park = folder / "shm/c/job-1";
+  fs::create_directories(park);
+  std::ofstream(park / state_name(1)) << "of a";
+  MemoryTier tier(
+      {.root = folder / "shm-a", .earlier = folder / "shm", .jobs = folder / "jobs", .say = [](const std::string&) {}});
+  (void)tier.enter(JobId(1), {});  // adopted, so that nothing is moved to the disk
+  tier.join_cluster("c");
+  REQUIRE(tier.enter(JobId(1), folder / "jobs/job-1/checkpoints"));
+  CHECK(fs::exists(park / state_name(1)));  // it may be another agent's: nothing says whose it is
+  std::ofstream(park / "destination") << (folder / "jobs/job-1/checkpoints").string();
+  const auto found = tier.enter(JobId(1), folder / "jobs/job-1/checkpoints");
+  REQUIRE(found);
+  CHECK(fs::exists(*found / state_name(1)));
+  CHECK_FALSE(fs::exists(park / state_name(1)));
+}
+
 TEST_CASE("each time that a node leaves a cluster, its states there are put aside, out of the sight of the next one") {
   const test::TemporaryFolder folder;
   const std::filesystem::path jobs = folder / "jobs";
