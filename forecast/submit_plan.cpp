@@ -68,8 +68,9 @@ std::optional<Change> change_of(JobId id, const JobForecast& without, const JobF
   }
   const bool is_lost = (without.end && !with.end) || (without.start && !with.start);
   if (!is_lost && !starts_elsewhen && !ends_elsewhen) return std::nullopt;
-  const Duration by = ends_elsewhen ? *change.end_by : starts_elsewhen ? *change.start_by : Duration();
-  if (!is_lost && by < Duration()) change.effect = Effect::kSooner;
+  if (is_lost) change.start_by = change.end_by = std::nullopt;  // what is known still would seem all that changes
+  const Duration by = is_lost ? Duration() : ends_elsewhen ? *change.end_by : *change.start_by;
+  if (by < Duration()) change.effect = Effect::kSooner;
   return change;
 }
 

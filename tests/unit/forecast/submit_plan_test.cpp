@@ -326,6 +326,22 @@ TEST_CASE("a plan of a job that goes first says which others start and end later
   CHECK(change.end_by->to_seconds() == Approx(302).margin(3));
 }
 
+TEST_CASE("a plan tells no delay of a job whose end it can tell no more") {
+  Scene scene("fifo", 2);
+  scene.run(Scene::job(2, 1'000), 100);
+  const JobId waiting = scene.submit(Scene::job(2, 500));
+  const forecast::Limits limits{.horizon =
+                                    Duration::seconds(1'500)};  // it would end after 1,400 s, and ends after 1,700
+  const auto plan = forecast::plan_submit(parts_by("fifo"), scene.state(),
+                                          {.spec = Scene::job(2, 300, 5), .now = scene.now(), .limits = limits}, {});
+  REQUIRE(plan.ok());
+  REQUIRE(plan->changes.size() == 1);
+  CHECK(plan->changes.front().job == waiting);
+  CHECK(plan->changes.front().effect == SubmitPlan::Effect::kLater);
+  CHECK_FALSE(plan->changes.front().start_by.has_value());
+  CHECK_FALSE(plan->changes.front().end_by.has_value());
+}
+
 TEST_CASE("a plan names the job for which another is preempted") {
   Scene scene("tidal", 2);
   scene.share({{.name = "demo"}, {.name = "vision", .guarantee = 2}});
