@@ -134,10 +134,10 @@ void add_unused_state(const Job& job, Explanation& out) {
   const SavedState* kept = newest_kept(job);
   if (kept == nullptr || kept->at > now.commit.at || kept->step < now.switch_step) return;
   out.evidence.push_back("it started from step " + grouped(static_cast<double>(now.switch_step - 1)) +
-                         ": its workers did not find or could not use its newest saved state, of step " +
+                         ": its workers did not find or could not use its saved state of step " +
                          grouped(static_cast<double>(kept->step)) +
-                         ". Their logs say why; a state of another program or of other data does not fit. To go on "
-                         "from it, put back the program and data that saved it, then suspend and resume the job");
+                         ". Their logs say why; a state of another program or of other data does not fit: if these "
+                         "have changed, put back what saved it, then suspend and resume the job to go on from it");
 }
 
 void add_failed_checkpoints(const Job& job, Explanation& out) {

@@ -289,7 +289,8 @@ std::string overall_table(const Comparison& comparison, const Style& style) {
     table.add(std::move(line));
   }
   return bold("all workloads", style) + "  ratios to " + printable(comparison.policies.front()) +
-         ", geometric mean over " + count_of(static_cast<double>(count), "workload") + "\n" + table.text(style);
+         ", geometric mean over " + count_of(static_cast<double>(count), "workload") +
+         (count == 2 ? "; RANGE: what these span\n" : "\n") + table.text(style);
 }
 
 // What two values span; null: there are fewer, or enough for an interval.
@@ -315,12 +316,12 @@ ordered_json json_of(const std::optional<Ratio>& ratio) {
   return value;
 }
 
-// What ± and ranges mean, if there are any.
+// What ± and the ranges under RATIO mean, if there are any.
 std::string spread_note(const Comparison& comparison, bool has_any) {
   if (!has_any) return "";
   return comparison.seeds.size() < kIntervalLeast
-             ? ", and ± and ranges span the two seeds, which are too few for an interval"
-             : ", and ± and ranges are 95 % intervals over seeds";
+             ? ", and ± and the ranges under it span the two seeds, which are too few for an interval"
+             : ", and ± and the ranges under it are 95 % intervals over seeds";
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ TEST_CASE("A job that starts from step 0 beside a saved state is explained so, a
     story.learn(core::GenerationSwitched{job, story.job(job).membership.generation, fits ? step + 1 : 1});
     const auto evidence = core::explain(story.state(), job).evidence;
     const std::string told =
-        "it started from step 0: its workers did not find or could not use its newest saved state, of step " +
+        "it started from step 0: its workers did not find or could not use its saved state of step " +
         core::grouped(static_cast<double>(step)) + ". ";
     CHECK(std::ranges::any_of(evidence, [&](const auto& line) { return line.starts_with(told); }) == !fits);
   }
