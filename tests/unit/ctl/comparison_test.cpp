@@ -134,7 +134,8 @@ TEST_CASE("two seeds are told with what they span, and said to be too few for an
   INFO(text);
   CHECK_THAT(text, Catch::Contains("\nslow         1.00    61.5   30.0 "));
   CHECK_THAT(text, Catch::Contains("\n        1.00-1.00   ±0.50 "));
-  CHECK_THAT(text, Catch::Contains("± and the ranges under it span the two seeds, which are too few for an interval. FTF"));
+  CHECK_THAT(text,
+             Catch::Contains("± and the ranges under it span the two seeds, which are too few for an interval. FTF"));
   CHECK(text.find("95 %") == std::string::npos);
   const auto slow = comparison_json(comparison).at("summary").at(0);
   CHECK(slow.at("avg_jct_s").at("half_width_95").is_null());
