@@ -524,7 +524,7 @@ std::vector<TargetedJob> line_of(DecisionDraft& draft, const IdSet<JobId>& to_re
     };
     return rank(a) < rank(b);
   });
-  return behind_claimants(line);
+  return behind_claimants(std::move(line));
 }
 
 // By rank: all that wait and are not about to end.

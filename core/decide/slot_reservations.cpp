@@ -93,7 +93,7 @@ void tell_claimants(DecisionDraft& draft, const std::vector<TargetedJob>& line, 
   if (!lacking.empty()) draft.tell_claimants(claimants_of(draft.state(), given_slots(draft, releasing), lacking));
 }
 
-std::vector<TargetedJob> behind_claimants(const std::vector<TargetedJob>& line) {
+std::vector<TargetedJob> behind_claimants(std::vector<TargetedJob> line) {
   struct Giver {
     const TargetedJob* entry;
     GaveSlots slots;

@@ -35,7 +35,7 @@ void tell_claimants(DecisionDraft& draft, const std::vector<TargetedJob>& line, 
 
 // The line in its order, but that a job which is to have more comes behind those in line for which it gave up slots and
 // which have still to have them: it takes what these leave, and none of it back.
-[[nodiscard]] std::vector<TargetedJob> behind_claimants(const std::vector<TargetedJob>& line);
+[[nodiscard]] std::vector<TargetedJob> behind_claimants(std::vector<TargetedJob> line);
 // The first job that a running one has given up slots for and that has still to have more by the plan.
 [[nodiscard]] std::optional<JobId> still_owed_by(const DecisionDraft& draft, const Job& job);
 

@@ -128,7 +128,7 @@ TEST_CASE("a job that was preempted for another does not start on its slots befo
   CHECK(given_more(story.decide()) == std::set{gave});
 }
 
-TEST_CASE("for whom a job gave up slots is stored, and earlier versions stored nothing of it") {
+TEST_CASE("the jobs for which a job gave up slots are stored, and earlier versions stored none") {
   VictimPool pool({4});
   const JobId gave = pool.running(kUpToFour, 4);
   const JobId claims = pool.submit(kTwo, 2);
