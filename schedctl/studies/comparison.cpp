@@ -289,8 +289,8 @@ std::string overall_table(const Comparison& comparison, const Style& style) {
     table.add(std::move(line));
   }
   return bold("all workloads", style) + "  ratios to " + printable(comparison.policies.front()) +
-         ", geometric mean over " + count_of(static_cast<double>(count), "workload") +
-         (count == 2 ? "; RANGE: what these span\n" : "\n") + table.text(style);
+         ", geometric mean over " + count_of(static_cast<double>(count), "workload") + "\n" + table.text(style) +
+         (count == 2 ? "RANGE is what the ratios of the two workloads span.\n" : "");
 }
 
 // What two values span; null: there are fewer, or enough for an interval.
