@@ -45,7 +45,7 @@ template <class T, class Form>
 void append_as(std::string& out, const T& value, const Form& form);
 
 // One object.
-class TextWriter {
+class TextWriter : public FieldsOut<TextWriter> {
  public:
   explicit TextWriter(std::string& out, const BlankText* blank = nullptr)
       : out_(out), blank_(blank), begin_(out.size()) {}
@@ -68,7 +68,7 @@ class TextWriter {
     write(out_);
     end_field(name);
   }
-  // As a Writer has them (reader_writer.hpp).
+  // As a Writer has it (reader_writer.hpp).
   void type(const char* name) {
     with("type", [&](std::string& out) { append_quoted(out, name); });
   }
@@ -76,16 +76,6 @@ class TextWriter {
   void operator()(const char* name, const T& value, const Form& form) {
     with(name, [&](std::string& out) { append_as(out, value, form); });
   }
-  template <class T, class Form>
-  void optional(const char* name, const T& value, const Form& form) {
-    (*this)(name, value, form);
-  }
-  template <class T, class Form>
-  void if_any(const char* name, const std::optional<T>& value, const Form& form) {
-    if (value) (*this)(name, *value, form);
-  }
-  void constant(const char* name, int value) { (*this)(name, value); }
-  void check(bool, const char*, const char*) {}
   // From now on every field is written, whatever the blank says.
   void write_all() { blank_ = nullptr; }
   [[nodiscard]] bool is_empty() const { return fields_ == 0; }

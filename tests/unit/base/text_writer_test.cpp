@@ -1,0 +1,44 @@
+// Text that is written at once has the bytes of the tree, on structs of its own.
+#include "base/codec/text_writer.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "base/ids.hpp"
+
+namespace tidepool::text_writer_test {
+
+struct Measured {
+  int count = 7;
+  std::optional<std::int64_t> most;
+  std::optional<double> mean;
+  double share = 0.5;
+  std::vector<WorkerId> workers;
+};
+
+void fields(auto& archive, codec::Like<Measured> auto& measured) {
+  archive.type("measured");
+  archive.constant("version", 3);
+  archive("count", measured.count, codec::Range{0, 9});
+  archive.if_any("most", measured.most, codec::Range{INT64_MIN, INT64_MAX});
+  archive.optional("mean", measured.mean, codec::Between{-1e9, 1e9});
+  archive.optional("share", measured.share, codec::Between{0, 1});
+  archive("workers", measured.workers, codec::Given{});
+  archive.check(measured.count > 0, "count", "must not be none");
+}
+
+template <class T>
+std::string text_of(const T& value) {
+  std::string text;
+  codec::append(text, value);
+  return text;
+}
+
+TEST_CASE("fields that may be left out are written as text as they are in the tree") {
+  const Measured none{.share = std::nan("")};
+  CHECK(text_of(none) == R"({"count":7,"mean":null,"share":null,"type":"measured","version":3,"workers":[]})");
+  const Measured some{0, INT64_MIN, -0.0, 1, {WorkerId(1), WorkerId(UINT64_MAX)}};
+  for (const Measured& measured : {none, some}) CHECK(text_of(measured) == codec::encode(measured).dump());
+}
+
+}  // namespace tidepool::text_writer_test
