@@ -160,6 +160,22 @@ void append_all(std::string& out, const List& list, const char* around, Append a
   out += around[1];
 }
 
+// What an optional or a list holds, by append_one(held).
+template <class T, class Append>
+void append_each(std::string& out, const std::optional<T>& value, Append append_one) {
+  if (value) {
+    append_one(*value);
+  } else {
+    out += "null";
+  }
+}
+template <class T, class Append>
+void append_each(std::string& out, const std::vector<T>& values, Append append_one) {
+  append_all(out, values, "[]", append_one);
+}
+template <class T>
+concept Holder = IsOptional<T>::value || IsList<T>::value;
+
 // With names as keys an object, else a list of pairs.
 template <class K, class V>
 void append_map(std::string& out, const std::map<K, V>& values) {
@@ -200,14 +216,8 @@ void append(std::string& out, const T& value) {
     append_whole(out, value.count_us());
   } else if constexpr (std::same_as<T, Money>) {
     append_whole(out, value.count_micros());
-  } else if constexpr (IsOptional<T>::value) {
-    if (value) {
-      append(out, *value);
-    } else {
-      out += "null";
-    }
-  } else if constexpr (IsList<T>::value) {
-    append_all(out, value, "[]", [&](const auto& element) { append(out, element); });
+  } else if constexpr (Holder<T>) {
+    append_each(out, value, [&](const auto& held) { append(out, held); });
   } else if constexpr (IsMap<T>::value) {
     append_map(out, value);
   } else if constexpr (Named<T>) {
@@ -232,18 +242,14 @@ void append(std::string& out, const T& value) {
 // As encode_as() (forms.hpp). A form may write the text itself: append(out, value).
 template <class T, class Form>
 void append_as(std::string& out, const T& value, const Form& form) {
-  if constexpr (IsOptional<T>::value) {
-    if (value) {
-      append_as(out, *value, form);
-    } else {
-      out += "null";
-    }
-  } else if constexpr (IsList<T>::value) {
-    append_all(out, value, "[]", [&](const auto& element) { append_as(out, element, form); });
+  if constexpr (Holder<T>) {
+    append_each(out, value, [&](const auto& held) { append_as(out, held, form); });
   } else if constexpr (requires { form.append(out, value); }) {
     form.append(out, value);
-  } else {
+  } else if constexpr (requires { form.encode(value); }) {
     out += canonical_json(form.encode(value));
+  } else {
+    append(out, value);
   }
 }
 

@@ -41,4 +41,15 @@ TEST_CASE("fields that may be left out are written as text as they are in the tr
   for (const Measured& measured : {none, some}) CHECK(text_of(measured) == codec::encode(measured).dump());
 }
 
+TEST_CASE("a form that only bounds what is read writes as is written without it, in text and tree") {
+  const Measured nobody{.workers = {WorkerId(2), WorkerId()}};
+  const std::string text = text_of(nobody);
+  CHECK_THAT(text, Catch::EndsWith(R"("workers":["w-2",null]})"));
+  CHECK(text == codec::encode(nobody).dump());
+  Measured read;
+  const Status status = codec::decode(nlohmann::json::parse(text), "", read);
+  REQUIRE_FALSE(status.ok());
+  CHECK(status.error().message == "/workers/1 is needed");
+}
+
 }  // namespace tidepool::text_writer_test
