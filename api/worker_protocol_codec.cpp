@@ -26,10 +26,7 @@ inline auto names_of(PulsePhase) {
 }
 
 const char* to_text(PulsePhase phase) {
-  for (const auto& entry : names_of(phase)) {
-    if (entry.value == phase) return entry.name;
-  }
-  return "waiting";
+  return codec::enum_name(phase).value_or("waiting");
 }
 
 inline auto names_of(NoticeAnswer) {
@@ -39,10 +36,7 @@ inline auto names_of(NoticeAnswer) {
 }
 
 const char* to_text(NoticeAnswer answer) {
-  for (const auto& entry : names_of(answer)) {
-    if (entry.value == answer) return entry.name;
-  }
-  return "saving";
+  return codec::enum_name(answer).value_or("saving");
 }
 
 std::optional<NoticeAnswer> notice_answer_of(std::string_view text) {

@@ -25,6 +25,14 @@ struct EnumName {
   E value;
   const char* name;
 };
+// None: a value that has no name, which is written as null.
+template <class E>
+std::optional<const char*> enum_name(E value) {
+  for (const auto& entry : names_of(value)) {
+    if (entry.value == value) return entry.name;
+  }
+  return std::nullopt;
+}
 
 // What archives that only look at a value have alike; each has operator() of (name, value) and of (name, value, form).
 template <class Archive>

@@ -221,9 +221,7 @@ void append(std::string& out, const T& value) {
   } else if constexpr (IsMap<T>::value) {
     append_map(out, value);
   } else if constexpr (Named<T>) {
-    for (const auto& [known, name] : names_of(value)) {
-      if (known == value) append_quoted(out, name);
-    }
+    append_each(out, enum_name(value), [&](const char* name) { append_quoted(out, name); });
   } else if constexpr (IsShared<T>::value) {
     append(out, *value);
   } else if constexpr (TextDescribed<T>) {

@@ -8,6 +8,13 @@
 
 namespace tidepool::text_writer_test {
 
+enum class Size { kSmall, kLarge };
+
+inline auto names_of(Size) {
+  using Name = codec::EnumName<Size>;
+  return std::array{Name{Size::kSmall, "small"}, Name{Size::kLarge, "large"}};
+}
+
 struct Measured {
   int count = 7;
   std::optional<std::int64_t> most;
@@ -50,6 +57,17 @@ TEST_CASE("a form that only bounds what is read writes as is written without it,
   const Status status = codec::decode(nlohmann::json::parse(text), "", read);
   REQUIRE_FALSE(status.ok());
   CHECK(status.error().message == "/workers/1 is needed");
+}
+
+TEST_CASE("an enum's value is its name, and null if it has none, which is refused when it is read") {
+  const std::map<std::string, Size> sizes{{"a", Size::kLarge}, {"b", static_cast<Size>(7)}, {"c", Size::kSmall}};
+  const std::string text = text_of(sizes);
+  CHECK(text == R"({"a":"large","b":null,"c":"small"})");
+  CHECK(text == codec::encode(sizes).dump());
+  Size read{};
+  const Status status = codec::decode(nlohmann::json(), "/size", read);
+  REQUIRE_FALSE(status.ok());
+  CHECK_THAT(status.error().message, Catch::StartsWith("/size must be one of "));
 }
 
 }  // namespace tidepool::text_writer_test
