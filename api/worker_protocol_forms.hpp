@@ -69,7 +69,6 @@ struct JobDocument {
 inline constexpr JobDocument kJobDocument;
 
 struct HostAddress {
-  static json encode(const std::string& address) { return address; }
   static Status decode(const json& in, const std::string& where, std::string& address) {
     if (!in.is_string() || !is_host_address(in.get_ref<const std::string&>())) {
       return codec::wrong(where, "an IPv4 or IPv6 address that other nodes can reach");
@@ -82,7 +81,6 @@ inline constexpr HostAddress kHostAddress;
 
 // Written one by one, read as the list that may be left out. A part that only newer agents know is left out, too.
 struct IsolationPart {
-  static json encode(const std::string& part) { return part; }
   static Status decode(const json& in, const std::string& where, std::vector<std::string>& parts) {
     if (!in.is_array() || !std::all_of(in.begin(), in.end(), [](const json& part) { return part.is_string(); })) {
       return codec::wrong(where, "a list of what a node can keep of its jobs, such as [\"uid\", \"mounts\"]");
@@ -99,7 +97,6 @@ inline constexpr IsolationPart kIsolation;
 // Written one by one, read as the list that may be left out.
 template <class Item>
 struct WholeList {
-  static json encode(const Item& item) { return codec::encode(item); }
   static Status decode(const json& in, const std::string& where, std::vector<Item>& items) {
     return codec::decode(in, where, items);
   }
@@ -108,7 +105,6 @@ inline constexpr WholeList<std::int64_t> kStarts;
 inline constexpr WholeList<WorkerId> kWorkers;
 
 struct InstanceName {
-  static json encode(const std::string& name) { return name; }
   static Status decode(const json& in, const std::string& where, std::string& name) {
     const bool fits = in.is_string() && !in.get_ref<const std::string&>().empty() && in.get<std::string>().size() <= 64;
     if (!fits) return codec::wrong(where, "a text of 1 to 64 characters");
@@ -119,7 +115,6 @@ struct InstanceName {
 inline constexpr InstanceName kInstance;
 
 struct YesOrNo {
-  static json encode(bool yes) { return yes; }
   static Status decode(const json& in, const std::string& where, bool& yes) {
     if (!in.is_boolean()) return codec::wrong(where, "true or false");
     yes = in.get<bool>();

@@ -1,5 +1,5 @@
-// Forms that a value can have in JSON. A form has encode(value) and decode(in, where, value); a list or an optional of
-// such values has it for each.
+// Forms that a value can have in JSON. A form has decode(in, where, value), and encode(value) if the value is not
+// written as it is without a form; a list or an optional of such values has it for each.
 #pragma once
 
 #include <concepts>
@@ -21,14 +21,6 @@ struct Range {
   std::int64_t low;
   std::int64_t high;
 
-  template <std::integral N>
-  [[nodiscard]] static nlohmann::json encode(N value) {
-    return value;
-  }
-  template <std::integral N>
-  static void append(std::string& out, N value) {
-    out += std::to_string(value);
-  }
   template <std::integral N>
   [[nodiscard]] Status decode(const nlohmann::json& in, const std::string& where, N& value) const {
     std::int64_t whole = 0;
@@ -60,14 +52,6 @@ struct Between {
 // An id that is one, never none.
 struct Given {
   template <class Tag>
-  [[nodiscard]] static nlohmann::json encode(StrongId<Tag> id) {
-    return id.text();
-  }
-  template <class Tag>
-  static void append(std::string& out, StrongId<Tag> id) {
-    out += '"' + id.text() + '"';
-  }
-  template <class Tag>
   [[nodiscard]] static Status decode(const nlohmann::json& in, const std::string& where, StrongId<Tag>& id) {
     return in.is_null() ? Status(invalid_argument(where + " is needed")) : codec::decode(in, where, id);
   }
@@ -75,17 +59,26 @@ struct Given {
 
 // Each element of a list has the form.
 template <class T, class Form>
+nlohmann::json encode_as(const std::optional<T>& value, const Form& form);
+template <class T, class Form>
+nlohmann::json encode_as(const std::vector<T>& values, const Form& form);
+template <class T, class Form>
 nlohmann::json encode_as(const T& value, const Form& form) {
-  return form.encode(value);
+  if constexpr (requires { form.encode(value); }) {
+    return form.encode(value);
+  } else {
+    static_assert(!requires(std::string& out) { form.append(out, value); }, "this form writes text only");
+    return codec::encode(value);
+  }
 }
 template <class T, class Form>
 nlohmann::json encode_as(const std::optional<T>& value, const Form& form) {
-  return value ? form.encode(*value) : nlohmann::json(nullptr);
+  return value ? encode_as(*value, form) : nlohmann::json(nullptr);
 }
 template <class T, class Form>
 nlohmann::json encode_as(const std::vector<T>& values, const Form& form) {
   auto out = nlohmann::json::array();
-  for (const auto& value : values) out.push_back(form.encode(value));
+  for (const auto& value : values) out.push_back(encode_as(value, form));
   return out;
 }
 template <class T, class Form>

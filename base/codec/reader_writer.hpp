@@ -25,8 +25,37 @@ struct EnumName {
   E value;
   const char* name;
 };
+// None: a value that has no name, which is written as null.
+template <class E>
+std::optional<const char*> enum_name(E value) {
+  for (const auto& entry : names_of(value)) {
+    if (entry.value == value) return entry.name;
+  }
+  return std::nullopt;
+}
 
-class Writer {
+// What archives that only look at a value have alike; each has operator() of (name, value) and of (name, value, form).
+template <class Archive>
+class FieldsOut {
+ public:
+  // One that may be left out or null, and then is none, 0, or for fractions not a number.
+  void optional(const char* name, const auto& value, const auto& form) { archive()(name, value, form); }
+  // The same, but left out if there is none.
+  template <class T>
+  void if_any(const char* name, const std::optional<T>& value, const auto& form) {
+    if (value) archive()(name, *value, form);
+  }
+  void constant(const char* name, int value) { archive()(name, value); }
+  // What must hold of fields together.
+  void check(bool, const char*, const char*) {}
+
+ private:
+  friend Archive;
+  FieldsOut() = default;
+  Archive& archive() { return static_cast<Archive&>(*this); }
+};
+
+class Writer : public FieldsOut<Writer> {
  public:
   explicit Writer(nlohmann::json& out) : out_(out) {}
   // The name of the struct among the alternatives of its variant.
@@ -35,19 +64,6 @@ class Writer {
   void operator()(const char* name, const T& value);
   template <class T, class Form>
   void operator()(const char* name, const T& value, const Form& form);
-  // One that may be left out or null, and then is none, 0, or for fractions not a number.
-  template <class T, class Form>
-  void optional(const char* name, const T& value, const Form& form) {
-    (*this)(name, value, form);
-  }
-  // The same, but left out if there is none.
-  template <class T, class Form>
-  void if_any(const char* name, const std::optional<T>& value, const Form& form) {
-    if (value) (*this)(name, *value, form);
-  }
-  void constant(const char* name, int value) { out_[name] = value; }
-  // What must hold of fields together.
-  void check(bool, const char*, const char*) {}
 
  private:
   nlohmann::json& out_;
@@ -100,17 +116,15 @@ class Reader {
 };
 
 // What a struct is called, and its fields.
-class Names {
+class Names : public FieldsOut<Names> {
  public:
   void type(const char* name) {
     type_ = name;
     fields_.emplace_back("type");
   }
   void operator()(const char* name, const auto&...) { fields_.emplace_back(name); }
-  void optional(const char* name, const auto&...) { fields_.emplace_back(name); }
+  // Those that a blank value leaves out, too.
   void if_any(const char* name, const auto&...) { fields_.emplace_back(name); }
-  void constant(const char* name, int) { fields_.emplace_back(name); }
-  void check(bool, const char*, const char*) {}
 
   [[nodiscard]] const std::string& type() const { return type_; }
   [[nodiscard]] const std::vector<std::string>& fields() const { return fields_; }

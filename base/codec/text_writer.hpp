@@ -45,7 +45,7 @@ template <class T, class Form>
 void append_as(std::string& out, const T& value, const Form& form);
 
 // One object.
-class TextWriter {
+class TextWriter : public FieldsOut<TextWriter> {
  public:
   explicit TextWriter(std::string& out, const BlankText* blank = nullptr)
       : out_(out), blank_(blank), begin_(out.size()) {}
@@ -68,7 +68,7 @@ class TextWriter {
     write(out_);
     end_field(name);
   }
-  // As a Writer has them (reader_writer.hpp).
+  // As a Writer has it (reader_writer.hpp).
   void type(const char* name) {
     with("type", [&](std::string& out) { append_quoted(out, name); });
   }
@@ -76,16 +76,6 @@ class TextWriter {
   void operator()(const char* name, const T& value, const Form& form) {
     with(name, [&](std::string& out) { append_as(out, value, form); });
   }
-  template <class T, class Form>
-  void optional(const char* name, const T& value, const Form& form) {
-    (*this)(name, value, form);
-  }
-  template <class T, class Form>
-  void if_any(const char* name, const std::optional<T>& value, const Form& form) {
-    if (value) (*this)(name, *value, form);
-  }
-  void constant(const char* name, int value) { (*this)(name, value); }
-  void check(bool, const char*, const char*) {}
   // From now on every field is written, whatever the blank says.
   void write_all() { blank_ = nullptr; }
   [[nodiscard]] bool is_empty() const { return fields_ == 0; }
@@ -170,6 +160,22 @@ void append_all(std::string& out, const List& list, const char* around, Append a
   out += around[1];
 }
 
+// What an optional or a list holds, by append_one(held).
+template <class T, class Append>
+void append_each(std::string& out, const std::optional<T>& value, Append append_one) {
+  if (value) {
+    append_one(*value);
+  } else {
+    out += "null";
+  }
+}
+template <class T, class Append>
+void append_each(std::string& out, const std::vector<T>& values, Append append_one) {
+  append_all(out, values, "[]", append_one);
+}
+template <class T>
+concept Holder = IsOptional<T>::value || IsList<T>::value;
+
 // With names as keys an object, else a list of pairs.
 template <class K, class V>
 void append_map(std::string& out, const std::map<K, V>& values) {
@@ -210,20 +216,12 @@ void append(std::string& out, const T& value) {
     append_whole(out, value.count_us());
   } else if constexpr (std::same_as<T, Money>) {
     append_whole(out, value.count_micros());
-  } else if constexpr (IsOptional<T>::value) {
-    if (value) {
-      append(out, *value);
-    } else {
-      out += "null";
-    }
-  } else if constexpr (IsList<T>::value) {
-    append_all(out, value, "[]", [&](const auto& element) { append(out, element); });
+  } else if constexpr (Holder<T>) {
+    append_each(out, value, [&](const auto& held) { append(out, held); });
   } else if constexpr (IsMap<T>::value) {
     append_map(out, value);
   } else if constexpr (Named<T>) {
-    for (const auto& [known, name] : names_of(value)) {
-      if (known == value) append_quoted(out, name);
-    }
+    append_each(out, enum_name(value), [&](const char* name) { append_quoted(out, name); });
   } else if constexpr (IsShared<T>::value) {
     append(out, *value);
   } else if constexpr (TextDescribed<T>) {
@@ -242,18 +240,14 @@ void append(std::string& out, const T& value) {
 // As encode_as() (forms.hpp). A form may write the text itself: append(out, value).
 template <class T, class Form>
 void append_as(std::string& out, const T& value, const Form& form) {
-  if constexpr (IsOptional<T>::value) {
-    if (value) {
-      append_as(out, *value, form);
-    } else {
-      out += "null";
-    }
-  } else if constexpr (IsList<T>::value) {
-    append_all(out, value, "[]", [&](const auto& element) { append_as(out, element, form); });
+  if constexpr (Holder<T>) {
+    append_each(out, value, [&](const auto& held) { append_as(out, held, form); });
   } else if constexpr (requires { form.append(out, value); }) {
     form.append(out, value);
-  } else {
+  } else if constexpr (requires { form.encode(value); }) {
     out += canonical_json(form.encode(value));
+  } else {
+    append(out, value);
   }
 }
 

@@ -121,10 +121,8 @@ inline Status decode_value(const nlohmann::json& in, const std::string& where, M
 template <class E>
   requires std::is_enum_v<E>
 nlohmann::json encode_value(E value) {
-  for (const auto& entry : names_of(E{})) {
-    if (entry.value == value) return entry.name;
-  }
-  return nullptr;
+  const auto name = enum_name(value);
+  return name ? nlohmann::json(*name) : nlohmann::json(nullptr);
 }
 template <class E>
   requires std::is_enum_v<E>

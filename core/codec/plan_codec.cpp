@@ -339,19 +339,15 @@ class DecisionRow {
     writer_(name, value);
   }
   void operator()(const char* name, const std::optional<Target>& target) {
-    maybe(name, target, codec::append_as_row<Target>);
+    each(name, target, codec::append_as_row<Target>);
   }
   void operator()(const char* name, const std::vector<Verdict>& verdicts) {
-    writer_.with(name, [&](std::string& out) {
-      codec::append_all(out, verdicts, "[]", [&](const Verdict& verdict) { codec::append_as_row(out, verdict); });
-    });
+    each(name, verdicts, codec::append_as_row<Verdict>);
   }
   void operator()(const char* name, const std::vector<TargetChange>& changes) {
-    writer_.with(name, [&](std::string& out) {
-      codec::append_all(out, changes, "[]", [&](const TargetChange& change) { append_object(out, change); });
-    });
+    each(name, changes, append_object<TargetChange>);
   }
-  void operator()(const char* name, const std::optional<Replan>& replan) { maybe(name, replan, append_object<Replan>); }
+  void operator()(const char* name, const std::optional<Replan>& replan) { each(name, replan, append_object<Replan>); }
 
  private:
   template <class T>
@@ -361,14 +357,10 @@ class DecisionRow {
     fields(row, value);
     writer.finish();
   }
-  template <class T>
-  void maybe(const char* name, const std::optional<T>& value, void (*append_value)(std::string&, const T&)) {
+  template <class Holder, class T>
+  void each(const char* name, const Holder& holder, void (*append_one)(std::string&, const T&)) {
     writer_.with(name, [&](std::string& out) {
-      if (value) {
-        append_value(out, *value);
-      } else {
-        out += "null";
-      }
+      codec::append_each(out, holder, [&](const T& held) { append_one(out, held); });
     });
   }
 

@@ -229,18 +229,6 @@ Duration greatest_of(const std::vector<const Tenant*>& path, Duration least, Dur
 
 }  // namespace
 
-Duration TenantTree::notice_extension_of(std::string_view name) const {
-  return least_of(path_to(name), &Tenant::notice_extension);
-}
-
-Duration TenantTree::notice_refusal_of(std::string_view name) const {
-  return least_of(path_to(name), &Tenant::notice_refusal);
-}
-
-Duration TenantTree::preempt_after_of(std::string_view name) const {
-  return greatest_of(path_to(name), preempt_after, &Tenant::preempt_after);
-}
-
 TenantsByName::TenantsByName(TenantTree tree) : TenantTree(std::move(tree)) {
   for (std::size_t i = 0; i < tenants.size(); ++i) at_.emplace(tenants[i].name, i);
 }

@@ -81,11 +81,6 @@ struct TenantTree {
   [[nodiscard]] bool is_leaf(std::string_view name) const;
   // From the one directly under the pool to this one; empty if it does not exist. They live as long as the tree.
   [[nodiscard]] std::vector<const Tenant*> path_to(std::string_view name) const;
-  // The least that a tenant on its path sets; none of them does, or it does not exist: nothing.
-  [[nodiscard]] Duration notice_extension_of(std::string_view name) const;
-  [[nodiscard]] Duration notice_refusal_of(std::string_view name) const;
-  // The greatest that the tree or a tenant on its path sets.
-  [[nodiscard]] Duration preempt_after_of(std::string_view name) const;
   [[nodiscard]] bool limits_preemption() const;
   bool operator==(const TenantTree&) const = default;
 };
@@ -101,8 +96,10 @@ class TenantsByName : public TenantTree {
 
   [[nodiscard]] const Tenant* find(std::string_view name) const;
   [[nodiscard]] std::vector<const Tenant*> path_to(std::string_view name) const;
+  // The least that a tenant on its path sets; none of them does, or it does not exist: nothing.
   [[nodiscard]] Duration notice_extension_of(std::string_view name) const;
   [[nodiscard]] Duration notice_refusal_of(std::string_view name) const;
+  // The greatest that the tree or a tenant on its path sets.
   [[nodiscard]] Duration preempt_after_of(std::string_view name) const;
 
  private:

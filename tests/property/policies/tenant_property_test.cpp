@@ -35,9 +35,6 @@ void require_found_by_name(const core::TenantsByName& tree) {
     INFO(name);
     REQUIRE(tree.find(name) == plain.find(name));
     REQUIRE(tree.path_to(name) == plain.path_to(name));
-    REQUIRE(tree.preempt_after_of(name) == plain.preempt_after_of(name));
-    REQUIRE(tree.notice_extension_of(name) == plain.notice_extension_of(name));
-    REQUIRE(tree.notice_refusal_of(name) == plain.notice_refusal_of(name));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "core/codec/row_texts.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
+#include "tests/support/row_oracle.hpp"
 
 namespace tidepool::test {
 namespace {
@@ -180,6 +181,7 @@ TEST_CASE("Every fact reads back as it was written") {
     REQUIRE(read.ok());
     CHECK(read->index() == fact.index());
     CHECK(canonical_json(core::to_json(*read)) == written);
+    CHECK(core::fact_text(fact) == fact_by_tree(fact));
     const auto row = core::fact_from_text(core::fact_text(fact));
     REQUIRE(row.ok());
     CHECK(canonical_json(core::to_json(*row)) == written);

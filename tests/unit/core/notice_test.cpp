@@ -186,12 +186,13 @@ TEST_CASE("an explanation says what has been answered, and an answer without sen
 
 TEST_CASE("of the limits on a tenant's path the least holds") {
   const auto seconds = [](std::int64_t n) { return std::optional(Duration::seconds(n)); };
-  const core::TenantTree tree{.tenants = {{.name = "lab", .notice_extension = seconds(300)},
-                                          {.name = "vision", .parent = "lab"},
-                                          {.name = "speech", .parent = "lab", .notice_extension = seconds(20)},
-                                          {.name = "loose", .parent = "lab", .notice_extension = seconds(900)},
-                                          {.name = "never", .parent = "lab", .notice_extension = seconds(0)},
-                                          {.name = "guests"}}};
+  const core::TenantsByName tree(
+      core::TenantTree{.tenants = {{.name = "lab", .notice_extension = seconds(300)},
+                                   {.name = "vision", .parent = "lab"},
+                                   {.name = "speech", .parent = "lab", .notice_extension = seconds(20)},
+                                   {.name = "loose", .parent = "lab", .notice_extension = seconds(900)},
+                                   {.name = "never", .parent = "lab", .notice_extension = seconds(0)},
+                                   {.name = "guests"}}});
   CHECK(tree.notice_extension_of("vision") == seconds(300));
   CHECK(tree.notice_extension_of("speech") == seconds(20));
   CHECK(tree.notice_extension_of("loose") == seconds(300));

@@ -124,10 +124,11 @@ TEST_CASE("shrinking is not held up") {
 }
 
 TEST_CASE("of the delays of the tree and of the tenants on a job's path the greatest counts") {
-  const core::TenantTree tree{.tenants = {{.name = "lab", .preempt_after = minutes(5)},
-                                          {.name = "vision", .parent = "lab", .preempt_after = minutes(1)},
-                                          {.name = "speech", .parent = "lab", .preempt_after = minutes(9)}},
-                              .preempt_after = minutes(3)};
+  const core::TenantsByName tree(
+      core::TenantTree{.tenants = {{.name = "lab", .preempt_after = minutes(5)},
+                                   {.name = "vision", .parent = "lab", .preempt_after = minutes(1)},
+                                   {.name = "speech", .parent = "lab", .preempt_after = minutes(9)}},
+                       .preempt_after = minutes(3)});
   CHECK(tree.preempt_after_of("vision") == minutes(5));
   CHECK(tree.preempt_after_of("speech") == minutes(9));
   CHECK(tree.preempt_after_of("nobody") == minutes(3));
