@@ -69,7 +69,8 @@ Status deal_jobs(Workload& workload, const core::TenantTree& tree, const DealRul
   return ok_status();
 }
 
-Status check_jobs(const Workload& workload, const core::TenantTree& tree) {
+Status check_jobs(const Workload& workload, const core::TenantTree& dealt) {
+  const core::TenantsByName tree(dealt);
   for (const SimJob& job : workload.jobs) {
     const core::Tenant* leaf = tree.find(job.spec.tenant);
     if (leaf == nullptr || !tree.is_leaf(leaf->name)) {

@@ -34,6 +34,6 @@ struct DealRules {
 [[nodiscard]] Status deal_jobs(Workload& workload, const core::TenantTree& tree, const DealRules& rules);
 
 // Every job is of a leaf, which allows what it asks for.
-[[nodiscard]] Status check_jobs(const Workload& workload, const core::TenantTree& tree);
+[[nodiscard]] Status check_jobs(const Workload& workload, const core::TenantTree& dealt);
 
 }  // namespace tidepool::sim

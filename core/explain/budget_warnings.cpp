@@ -95,7 +95,7 @@ class EffectsOf {
   }
 
   const ClusterState& state_;
-  const TenantTree& next_;
+  const TenantsByName next_;
   BudgetAccounts accounts_;  // as they will be
   std::map<std::string, BudgetEffect> effects_;
   std::map<std::string, std::int64_t> jobs_;  // by tenant

@@ -147,7 +147,7 @@ bool end_windows(const ClusterState& state, BudgetAccount& account, Instant unti
   return has_ended;
 }
 
-std::optional<BudgetHold> hold_of(const TenantTree& tree, const BudgetAccounts& budgets, const std::string& tenant) {
+std::optional<BudgetHold> hold_of(const TenantsByName& tree, const BudgetAccounts& budgets, const std::string& tenant) {
   std::optional<BudgetHold> strongest;
   for (const Tenant* above : tree.path_to(tenant)) {
     const auto found = budgets.find(above->name);

@@ -29,7 +29,7 @@ struct BudgetSet {
 // before what was spent begins anew. Whether any has ended.
 bool end_windows(const ClusterState& state, BudgetAccount& account, Instant until, const std::function<void()>& at_end);
 // What the budgets of a tenant and of those above it ask for together: the strongest, of equals the one further up.
-[[nodiscard]] std::optional<BudgetHold> hold_of(const TenantTree& tree, const BudgetAccounts& budgets,
+[[nodiscard]] std::optional<BudgetHold> hold_of(const TenantsByName& tree, const BudgetAccounts& budgets,
                                                 const std::string& tenant);
 // Jobs that hold nothing are not stopped: they wait, as those that come later do.
 [[nodiscard]] std::optional<BudgetHold> softened(const Job& job, std::optional<BudgetHold> hold);

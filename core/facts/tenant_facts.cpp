@@ -23,7 +23,7 @@ Error not_allowed(const JobSpec& spec, const std::string& what) {
   return invalid_argument("job \"" + spec.name + "\": " + what);
 }
 
-Status check_leaf(const TenantTree& tree, const std::string& tenant) {
+Status check_leaf(const TenantsByName& tree, const std::string& tenant) {
   if (tree.find(tenant) == nullptr) {
     return invalid_argument("there is no tenant \"" + tenant + "\"; `schedctl tenants` lists those there are");
   }
@@ -61,8 +61,9 @@ Status check_limits(const Tenant& tenant, const JobSpec& spec) {
 }
 
 // A job that has not ended keeps its tenant.
-Status keeps_tenants_of_jobs(const ClusterState& state, const TenantTree& tree) {
-  if (tree.empty()) return ok_status();
+Status keeps_tenants_of_jobs(const ClusterState& state, const TenantTree& next) {
+  if (next.empty()) return ok_status();
+  const TenantsByName tree(next);
   std::set<std::string> known;
   Refusals refusals;
   for (const auto& [id, job] : state.jobs) {
@@ -113,7 +114,7 @@ Status check_kept(const ClusterState& state, const Job& job, int slots, std::str
 
 }  // namespace
 
-Status check_allowed(const TenantTree& tree, const JobSpec& spec) {
+Status check_allowed(const TenantsByName& tree, const JobSpec& spec) {
   if (tree.empty()) return ok_status();
   TP_TRY(check_leaf(tree, spec.tenant));
   for (const Tenant* tenant : tree.path_to(spec.tenant)) TP_TRY(check_limits(*tenant, spec));

@@ -11,7 +11,7 @@ namespace tidepool::core {
 
 // Whether the job's tenant exists and allows what it asks for; the error names the limit and its tenant. Everything is
 // allowed while there are no tenants.
-[[nodiscard]] Status check_allowed(const TenantTree& tree, const JobSpec& spec);
+[[nodiscard]] Status check_allowed(const TenantsByName& tree, const JobSpec& spec);
 
 // Whether its tenant's guarantee, and those above, hold what the job would keep at a size pinned by its user, beside
 // what other jobs that run keep for good.

@@ -230,12 +230,20 @@ Duration greatest_of(const std::vector<const Tenant*>& path, Duration least, Dur
 }  // namespace
 
 TenantsByName::TenantsByName(TenantTree tree) : TenantTree(std::move(tree)) {
-  for (std::size_t i = 0; i < tenants.size(); ++i) at_.emplace(tenants[i].name, i);
+  for (std::size_t i = 0; i < tenants.size(); ++i) {
+    places_.try_emplace(tenants[i].name, Place{.at = i});
+    const auto above = places_.find(tenants[i].parent);
+    if (above != places_.end()) above->second.is_leaf = false;
+  }
 }
 
 const Tenant* TenantsByName::find(std::string_view name) const {
-  const auto found = at_.find(name);
-  return found == at_.end() ? nullptr : &tenants[found->second];
+  const auto found = places_.find(name);
+  return found == places_.end() ? nullptr : &tenants[found->second.at];
+}
+
+bool TenantsByName::is_leaf(std::string_view name) const {
+  return places_.at(name).is_leaf;
 }
 
 std::vector<const Tenant*> TenantsByName::path_to(std::string_view name) const {

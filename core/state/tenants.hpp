@@ -95,6 +95,7 @@ class TenantsByName : public TenantTree {
   TenantsByName& operator=(TenantsByName&&) = default;
 
   [[nodiscard]] const Tenant* find(std::string_view name) const;
+  [[nodiscard]] bool is_leaf(std::string_view name) const;
   [[nodiscard]] std::vector<const Tenant*> path_to(std::string_view name) const;
   // The least that a tenant on its path sets; none of them does, or it does not exist: nothing.
   [[nodiscard]] Duration notice_extension_of(std::string_view name) const;
@@ -103,7 +104,11 @@ class TenantsByName : public TenantTree {
   [[nodiscard]] Duration preempt_after_of(std::string_view name) const;
 
  private:
-  std::map<std::string_view, std::size_t> at_;  // index into `tenants`
+  struct Place {
+    std::size_t at = 0;  // index into `tenants`
+    bool is_leaf = true;
+  };
+  std::map<std::string_view, Place> places_;
 };
 
 // All that is wrong with the tree, with what to do about it.

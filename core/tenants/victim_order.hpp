@@ -23,7 +23,7 @@ using SlotsByTenant = std::map<std::string, std::int64_t, std::less<>>;
 class VictimOrder {
  public:
   // `planned`: what the plan gives each tenant. All outlive it.
-  VictimOrder(const TenantTree& tree, const SlotsByTenant& planned, PreemptionLimits& limits)
+  VictimOrder(const TenantsByName& tree, const SlotsByTenant& planned, PreemptionLimits& limits)
       : tree_(tree), planned_(planned), limits_(limits) {}
 
   // Indices of those that may give way: of tenants that have more than the plan gives them, then of the claimant's own,
@@ -36,7 +36,7 @@ class VictimOrder {
   [[nodiscard]] bool leaves_planned(const Job& job);
   [[nodiscard]] bool leaves_guaranteed(const Job& job, const Job& claimant);
 
-  const TenantTree& tree_;
+  const TenantsByName& tree_;
   const SlotsByTenant& planned_;
   PreemptionLimits& limits_;
   SlotsByTenant taken_;  // by those of the answer so far that are not the claimant's

@@ -93,7 +93,8 @@ json defaults_document(const JobDefaults& defaults) {
   return document;
 }
 
-std::map<std::string, std::string> fill_defaults(json& file, const core::TenantTree& tree, const std::string& tenant) {
+std::map<std::string, std::string> fill_defaults(json& file, const core::TenantsByName& tree,
+                                                 const std::string& tenant) {
   std::map<std::string, std::string> filled;
   if (!file.is_object()) return filled;
   const auto path = tree.path_to(tenant);

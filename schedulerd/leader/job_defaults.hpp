@@ -18,7 +18,7 @@ namespace tidepool::leader {
 
 // Fills what a job file of `tenant` leaves out by the nearest tenant on its path that has a default for it, and gives
 // whose default each filled field took. A field that the file names is never filled, not even if it is null there.
-std::map<std::string, std::string> fill_defaults(nlohmann::json& file, const core::TenantTree& tree,
+std::map<std::string, std::string> fill_defaults(nlohmann::json& file, const core::TenantsByName& tree,
                                                  const std::string& tenant);
 
 }  // namespace tidepool::leader

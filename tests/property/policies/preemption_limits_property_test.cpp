@@ -231,7 +231,7 @@ std::int64_t slots_of(const core::Job& job) {
 }
 
 void check_order(const core::ClusterState& state, Rng& rng, Orders& orders) {
-  const core::TenantTree& tree = *state.tenants;
+  const core::TenantsByName& tree = *state.tenants;
   std::vector<const core::Job*> victims;
   for (const auto& [id, job] : state.jobs) {
     if (job->size() > 0 && rng.chance(0.7)) victims.push_back(job.get());

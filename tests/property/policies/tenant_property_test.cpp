@@ -35,6 +35,7 @@ void require_found_by_name(const core::TenantsByName& tree) {
     INFO(name);
     REQUIRE(tree.find(name) == plain.find(name));
     REQUIRE(tree.path_to(name) == plain.path_to(name));
+    if (tree.find(name) != nullptr) REQUIRE(tree.is_leaf(name) == plain.is_leaf(name));
   }
 }
 
