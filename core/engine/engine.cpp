@@ -12,7 +12,7 @@
 #include "core/decide/drain_planner.hpp"
 #include "core/decide/gather.hpp"
 #include "core/decide/plan_inputs.hpp"
-#include "core/decide/reconciler.hpp"
+#include "core/decide/reconcile/reconciler.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/state_wait.hpp"
 #include "core/decide/tenant_planner.hpp"
