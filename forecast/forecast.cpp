@@ -7,8 +7,8 @@
 
 #include "base/first_after.hpp"
 #include "base/id_set.hpp"
-#include "core/decide/engine.hpp"
 #include "core/decide/transition_planner.hpp"
+#include "core/engine/engine.hpp"
 #include "core/state/account.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/job_state.hpp"

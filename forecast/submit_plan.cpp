@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 
 namespace tidepool::forecast {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "sim/messages.hpp"
 
 namespace tidepool::sim {

@@ -1,6 +1,7 @@
 // What a policy is to the engine: pure code that says, of every job that runs or waits, which size it should have and
 // why: its target. It keeps no memory and never sees a clock: the same view gives the same targets. The reconciler
-// (reconciler.hpp) carries targets out; it alone enforces gang minimum, allowed sizes, free slots, cooldown and grace.
+// (reconcile/reconciler.hpp) carries targets out; it alone enforces gang minimum, allowed sizes, free slots, cooldown
+// and grace.
 //
 //   targets = plan(view, budget)
 //

@@ -42,8 +42,8 @@ int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room);
 [[nodiscard]] Reason told_of_room(const DecisionDraft& draft, const TypeRoom& room, const Job& waiting,
                                   reason::WaitingForSlots lacks);
 
-// When time alone may let workers move for the job, or leave nodes for it (node_clearing.hpp): its waiting is looked at
-// again each time it has doubled.
+// When time alone may let workers move for the job, or leave nodes for it (reconcile/node_clearing.hpp): its waiting is
+// looked at again each time it has doubled.
 [[nodiscard]] std::optional<Instant> next_look_for_room(const Job& waiting, Instant after);
 
 // The workers that leave when a job gives up so many: those on slots of a type that others ask for, if the job may be

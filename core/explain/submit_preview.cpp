@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/overloaded.hpp"
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 
 namespace tidepool::core {
 namespace {

@@ -6,6 +6,7 @@
 #include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/price_cap.hpp"
+#include "core/tenants/kept_slots.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {
@@ -35,6 +36,13 @@ bool may_be_on(const ClusterState& state, const Job& job, const std::string& typ
 std::string guaranteed_of(const Tenant& tenant, const std::string& type) {
   const int promised = tenant.guarantee_of(type);
   return promised == 0 ? ", none of them guaranteed" : "; it is guaranteed " + grouped(promised) + " of them";
+}
+
+// Of a tenant that would have more if others lent it.
+std::optional<KeptSlots> kept_from_tenant_of(const ClusterState& state, const Job& job) {
+  const TenantPlan* plan = plan_of(state, job.spec.tenant);
+  const bool lacks = plan != nullptr && !plan->satisfied && !is_final(job.state());
+  return lacks ? kept_from(state, job.spec.tenant) : std::nullopt;
 }
 
 }  // namespace
@@ -76,6 +84,12 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
   const std::string could_use = plan->wanted > held ? counted(plan->wanted, "slot") : "no more";
   std::vector<std::string> lines{share(*tenant, *plan) + "; its jobs hold " + counted(held, "slot") +
                                  (plan->satisfied ? " and could use " + could_use : "")};
+  if (const auto kept = kept_from_tenant_of(state, job)) {
+    const int borrowed = std::max(0, plan->entitled - tenant->guarantee);
+    lines.push_back("tenant " + tenant->name + " may borrow " +
+                    (borrowed == 0 ? "no slots" : counted(borrowed, "slot")) + " now: " + counted(kept->slots, "slot") +
+                    " of guarantees are kept by tenants that do not lend them (rule: lend)");
+  }
   const bool asks = asks_for_nodes(state, job, dearest_slot(state));
   for (const auto& [type, slots] : plan->of_types) {
     if (!asks || !may_be_on(state, job, type)) continue;
@@ -86,6 +100,16 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
   if (plan->loan >= 0.05 && !plan->satisfied) {
     lines.push_back("of late tenant " + tenant->name + " held " + decimal(plan->loan) +
                     " slots beyond its guarantee while others waited, which counts against it");
+  }
+  return lines;
+}
+
+std::vector<std::string> keepers_evidence(const ClusterState& state, const Job& job) {
+  std::vector<std::string> lines;
+  const auto kept = kept_from_tenant_of(state, job);
+  if (!kept) return lines;
+  for (const auto& [name, slots] : kept->by_tenant) {
+    lines.push_back("tenant " + name + " keeps " + counted(slots, "slot") + " of its guarantee from it (rule: lend)");
   }
   return lines;
 }

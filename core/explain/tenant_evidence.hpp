@@ -1,4 +1,5 @@
-// What a job's tenant may have and has, where tenants share the pool. Names no other tenant.
+// What a job's tenant may have and has, where tenants share the pool. Names no other tenant, but for
+// keepers_evidence().
 #pragma once
 
 #include <optional>
@@ -25,5 +26,9 @@ namespace tidepool::core {
 // "tenant vision may have 5 slots now, 2 of them guaranteed; its jobs hold 5 slots". Empty where tenants share nothing,
 // or the job has ended.
 [[nodiscard]] std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job);
+
+// "tenant speech keeps 3 slots of its guarantee from it (rule: lend)" of each tenant that does. Names other tenants:
+// for callers that see all of them.
+[[nodiscard]] std::vector<std::string> keepers_evidence(const ClusterState& state, const Job& job);
 
 }  // namespace tidepool::core

@@ -13,7 +13,7 @@
 
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/host/policy_host.hpp"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "schedulerd/leader/executor.hpp"
 #include "schedulerd/leader/newest_measurements.hpp"
 #include "schedulerd/leader/state_moves.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "schedulerd/leader/executor.hpp"
 #include "schedulerd/leader/newest_measurements.hpp"
 #include "schedulerd/leader/turn_reads.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "schedulerd/live/agents/embedded_agent.hpp"
 #include "schedulerd/live/agents/gateway.hpp"
 #include "schedulerd/live/daemon_pools.hpp"

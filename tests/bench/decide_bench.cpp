@@ -10,7 +10,7 @@
 
 #include "base/check.hpp"
 #include "base/rng.hpp"
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "core/facts/detector_of.hpp"
 #include "policies/registry.hpp"
 #include "sim/workload.hpp"

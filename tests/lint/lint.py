@@ -13,7 +13,7 @@ import sys
 # Folder -> folders it may include besides itself, each with what lies below it. The most specific prefix wins. Between
 # any two folders, whatever their depth, arrows go one way only: cycle_findings().
 CORE = ["core/money", "core/state", "core/words", "core/codec", "core/tenants", "core/facts", "core/place",
-        "core/provision", "core/validate", "core/decide", "core/explain"]
+        "core/provision", "core/validate", "core/decide", "core/engine", "core/explain"]
 LIVE = [f"schedulerd/live/{part}" for part in ("setup", "service", "store", "policies", "agents", "providers")]
 MAY_INCLUDE = {
     "base": [],
@@ -31,8 +31,10 @@ MAY_INCLUDE = {
     "core/validate": ["base", "core/state", "core/place", "core/provision"],
     "core/decide": ["base", "core/state", "core/words", "core/tenants", "core/facts", "core/place", "core/provision",
                     "core/validate"],
+    "core/engine": ["base", "core/state", "core/tenants", "core/facts", "core/place", "core/provision", "core/validate",
+                    "core/decide"],
     "core/explain": ["base", "core/state", "core/words", "core/tenants", "core/facts", "core/place", "core/provision",
-                     "core/decide"],
+                     "core/decide", "core/engine"],
     "straggler": ["base"],
     "policies": ["base", *CORE],
     "policies/host": ["base", *CORE, "policies"],       # impure: it starts and watches a process
@@ -92,8 +94,8 @@ READS_REASONS = (
     "tests/",
 )
 REASON_TEXT = re.compile(r"\bcore/(words/(sentence|unblock|straggler_words)|codec/codec\w*)\.hpp$")
-DECIDES = ("core/decide/", "core/place/", "core/provision/", "core/tenants/", "core/validate/", "policies/",
-           "schedulerd/leader/", "studies/baselines/")
+DECIDES = ("core/decide/", "core/engine/", "core/place/", "core/provision/", "core/tenants/", "core/validate/",
+           "policies/", "schedulerd/leader/", "studies/baselines/")
 REASON_PARTS = re.compile(
     r"\bReasonAccess\b|\bAnyReason\b|\bsays_the_same\(.*\breason::[A-Z]|[!=]=\s*(core::)?reason::[A-Z]")
 
@@ -284,13 +286,13 @@ def self_test() -> int:
     body = "\n".join("  x();" for _ in range(FUNCTION_LINES_MAX + 1))
     planted = {
         "core includes policies": ("core/facts/a.cpp", '#include "policies/registry.hpp"'),
-        "workers include core": ("workers/agent/a.cpp", '#include "core/decide/engine.hpp"'),
+        "workers include core": ("workers/agent/a.cpp", '#include "core/engine/engine.hpp"'),
         "what an agent decides includes its sockets": ("workers/agent/state/a.cpp",
                                                        '#include "workers/agent/worker_socket.hpp"'),
         "clock in core": ("core/facts/a.cpp", "auto t = std::chrono::steady_clock::now();"),
         "policies include their host": ("policies/a.cpp", '#include "policies/host/policy_host.hpp"'),
         "the host's process includes policies": ("policies/host/process/a.cpp", '#include "policies/registry.hpp"'),
-        "facts include decisions": ("core/facts/a.cpp", '#include "core/decide/engine.hpp"'),
+        "facts include decisions": ("core/facts/a.cpp", '#include "core/engine/engine.hpp"'),
         "the store includes the loop": ("schedulerd/live/store/a.cpp", '#include "schedulerd/live/loop.hpp"'),
         "a handler includes the loop": ("schedulerd/live/http/a.cpp", '#include "schedulerd/live/loop.hpp"'),
         "the daemon includes studies": ("schedulerd/live/a.cpp", '#include "studies/sim_run.hpp"'),

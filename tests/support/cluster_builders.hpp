@@ -13,7 +13,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/codec/codec.hpp"
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "core/state/cluster_invariants.hpp"
 
 namespace tidepool::test {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "schedulerd/live/journal_reads.hpp"
 #include "schedulerd/live/loop.hpp"
 #include "tests/support/manual_clock.hpp"

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/result.hpp"
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "schedulerd/live/http/authenticator.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
 #include "schedulerd/live/service/service.hpp"

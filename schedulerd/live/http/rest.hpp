@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "schedulerd/live/http/authenticator.hpp"
 #include "schedulerd/live/http/event_streams.hpp"
 #include "schedulerd/live/http/http_server.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "schedulerd/live/policies/policy_asker.hpp"
 #include "schedulerd/live/service/policy_version.hpp"
 #include "schedulerd/live/service/shadow_report.hpp"

@@ -6,7 +6,7 @@
 
 #include "base/json.hpp"
 #include "base/result.hpp"
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "schedulerd/live/service/clock.hpp"
 #include "schedulerd/live/store/journal.hpp"
 

@@ -243,6 +243,25 @@ TEST_CASE("a dry run says field by field what would change, and whether it would
   CHECK(fixture.service.commands_carried_out() == commands + 2);
 }
 
+TEST_CASE("only a token of no tenant is told which tenants keep slots that they do not lend") {
+  RestFixture fixture(test_options(), "tidal");
+  fixture.service.join_node(4);
+  const json tree = json::parse(R"({"tenants": [{"name": "vision"}, {"name": "speech", "guarantee": 3, "lend": 0}]})");
+  fixture.json_of(put(fixture, tree));
+  fixture.json_of(submission(fixture, job_file("vision", 1)), 201);
+  const json waits = fixture.json_of(submission(fixture, job_file("vision", 1)), 201);
+  const auto evidence = [&](const std::string& token) {
+    const std::string path = "/v1/jobs/" + waits.at("id").get<std::string>() + "/explain";
+    return fixture.json_of({.path = path, .token = token}).at("evidence").dump();
+  };
+  const std::string rule =
+      "tenant vision may borrow 1 slot now: 3 slots of guarantees are kept by tenants that do not lend them";
+  const std::string keeper = "tenant speech keeps 3 slots of its guarantee from it (rule: lend)";
+  CHECK_THAT(evidence(fixture.admin), Catch::Contains(rule) && Catch::Contains(keeper));
+  const std::string of_vision = evidence(fixture.service.add_token("viewer", "vision"));
+  CHECK_THAT(of_vision, Catch::Contains(rule) && !Catch::Contains("speech"));
+}
+
 TEST_CASE("a tree that is wrong, or that the token must not set, is refused") {
   RestFixture fixture(test_options(), "tidal");
   json wrong = lab_tree();

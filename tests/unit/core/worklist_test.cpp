@@ -1,5 +1,5 @@
 // What a decision looks at again, and what it keeps.
-#include "core/decide/worklist.hpp"
+#include "core/engine/worklist.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // Tenants with budgets: the moment at which one is spent, what becomes of its jobs, and how they go on.
 #include <catch2/catch.hpp>
 
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "core/explain/budget_warnings.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/sentence.hpp"

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/accrual.hpp"
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "core/state/account.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/sentence.hpp"

@@ -1,10 +1,12 @@
 // Tenants that share a pool under tidal: guarantees, loans, limits, and what a tenant's jobs may ask for.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 
 #include "core/explain/explain.hpp"
+#include "core/explain/tenant_evidence.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/sentence.hpp"
 #include "tests/support/reasons.hpp"
@@ -119,6 +121,32 @@ TEST_CASE("a tenant has no more than it may borrow, and keeps what it does not l
   pool.configure({{.name = "vision", .guarantee = 2}, {.name = "speech", .guarantee = 4, .lend = 1}});
   pool.story.decide();
   CHECK(pool.plan("vision").entitled == 5);  // three are kept for speech
+}
+
+TEST_CASE("a tenant that could borrow what others do not lend is told the rule and the count, and no other tenant") {
+  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "speech", .guarantee = 4, .lend = 1}});
+  JobId last;
+  for (int i = 0; i < 8; ++i) last = pool.submit(SharedPool::spec("vision", 1));
+  pool.story.decide();
+  const std::string line =
+      "tenant vision may borrow 3 slots now: 3 slots of guarantees are kept by tenants that do not lend them (rule: "
+      "lend)";
+  const auto told = [&] { return core::explain(pool.story.state(), last).evidence; };
+  const auto tells = [&] {
+    const std::vector<std::string> lines = told();
+    return std::count(lines.begin(), lines.end(), line);
+  };
+  CHECK(tells() == 1);
+  for (const std::string& each : told()) CHECK(each.find("speech") == std::string::npos);
+  CHECK(core::keepers_evidence(pool.story.state(), pool.story.job(last)) ==
+        std::vector<std::string>{"tenant speech keeps 3 slots of its guarantee from it (rule: lend)"});
+  // Its own limit binds first, or all is lent: another rule.
+  pool.configure({{.name = "vision", .guarantee = 2, .borrow = 2}, {.name = "speech", .guarantee = 4, .lend = 1}});
+  pool.story.decide();
+  CHECK(core::keepers_evidence(pool.story.state(), pool.story.job(last)).empty());
+  pool.configure({{.name = "vision", .guarantee = 2}, {.name = "speech", .guarantee = 4}});
+  pool.story.decide();
+  CHECK(core::keepers_evidence(pool.story.state(), pool.story.job(last)).empty());
 }
 
 TEST_CASE("a share that a tenant's gangs do not fit into goes to the others") {

@@ -1,4 +1,4 @@
-#include "core/decide/engine.hpp"
+#include "core/engine/engine.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,19 +7,19 @@
 #include "base/first_after.hpp"
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
-#include "core/decide/apply_plan.hpp"
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/decision_draft.hpp"
 #include "core/decide/drain_planner.hpp"
 #include "core/decide/gather.hpp"
 #include "core/decide/plan_inputs.hpp"
-#include "core/decide/reconciler.hpp"
+#include "core/decide/reconcile/reconciler.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/state_wait.hpp"
 #include "core/decide/tenant_planner.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/decide/waiting_line.hpp"
-#include "core/decide/worklist.hpp"
+#include "core/engine/apply_plan.hpp"
+#include "core/engine/worklist.hpp"
 #include "core/facts/apply_fact.hpp"
 #include "core/facts/budget_facts.hpp"
 #include "core/facts/maintenance_facts.hpp"

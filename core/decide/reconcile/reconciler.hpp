@@ -7,6 +7,10 @@
 // rule's, the jobs that wait stand in line by rank, and one that does not fit is passed or waits with all behind it;
 // running jobs grow only while none waits.
 //
+// Its parts: line_order.hpp (who comes first), victims.hpp (who may give way), preemption.hpp and room_on_nodes.hpp
+// (room that they make), node_claims.hpp (jobs that ask for particular nodes), node_clearing.hpp (nodes that others
+// leave for a gang) and pending_reasons.hpp (what those lack that wait).
+//
 // Safe rules. A job takes no more than its target, starts whole or not at all, and at no higher price than its cap. One
 // that waits for slots where its state lies holds up no other. While a job that asks for a type of slot waits, no job
 // behind it takes slots of that type, if they are coming. Reconciling twice changes nothing.

@@ -1,4 +1,4 @@
-#include "core/decide/worklist.hpp"
+#include "core/engine/worklist.hpp"
 
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/gather.hpp"

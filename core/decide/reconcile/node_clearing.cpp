@@ -1,4 +1,4 @@
-#include "core/decide/node_clearing.hpp"
+#include "core/decide/reconcile/node_clearing.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "core/decide/apply_plan.hpp"
+#include "core/engine/apply_plan.hpp"
 
 #include <algorithm>
 

@@ -1,0 +1,74 @@
+// Jobs in line that ask for particular nodes, by type, label, memory, price cap or how their workers lie together: they
+// start or grow there, or wait at one place for which other jobs give way (room_on_nodes.hpp).
+//
+// Safe rules. A job waits at one place, and what comes free there is no other job's; slots of other nodes go to those
+// behind it. No job waits, moves or is preempted for one whose price cap the nodes do not suit. Jobs that ask for nodes
+// that are all closed wait without a search.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "core/decide/decision_draft.hpp"
+#include "core/decide/reconcile/pending_reasons.hpp"
+#include "core/decide/reconcile/room_on_nodes.hpp"
+#include "core/decide/reconcile/victims.hpp"
+#include "core/decide/start_job.hpp"
+#include "core/state/node_constraints.hpp"
+
+namespace tidepool::core {
+
+class NodeClaims {
+ public:
+  // All outlive it.
+  NodeClaims(DecisionDraft& draft, Victims& victims, PendingReasons& pending)
+      : draft_(draft),
+        rule_(draft.default_policy().line_rule()),
+        victims_(victims),
+        pending_(pending),
+        room_(draft, victims) {}
+
+  // One that asks for nodes, and of whose workers each may be on any of these.
+  void take_choosy(const TargetedJob& entry);
+  // One whose workers have rules together. If it finds no room, what there is of it is kept, and other jobs make more.
+  void take_by_rules(const TargetedJob& entry);
+  // One with a cap on its price claims as one that asks for the nodes within it.
+  void take_within_cap(const TargetedJob& entry);
+  // Workers of other jobs leave nodes for it, or will: it waits for that, and this is noted.
+  bool waits_for_nodes(const TargetedJob& entry);
+  // For workers of several slots, while those in the way may not be preempted yet.
+  bool keeps_nodes(const Job& job);
+  // Slots are kept for workers that move.
+  [[nodiscard]] bool keeps_for_movers() const { return room_.keeps_for_movers(); }
+
+ private:
+  // Where a job waits: as one that asks for just that place.
+  struct WaitsAt {
+    Job asks;
+    TypeRoom room;
+    reason::WaitingForSlots lacks;
+    [[nodiscard]] bool comes() const { return room.coming || !room.movers.empty(); }
+  };
+  std::optional<WaitsAt> find_place(const Job& job);
+  std::vector<WaitsAt>::iterator make_room_at(std::vector<WaitsAt>& places);
+  void wait_choosy(const TargetedJob& entry, const Job& asks);
+  void grow_choosy(const TargetedJob& entry, const Job& claimant);
+  void wait_by_rules(const TargetedJob& entry, const Job& asks);
+  void wait_at(const Job& job, const WaitsAt& at);
+  void keep_nodes(const Job& job);
+  void leave_closed(const TargetedJob& entry);
+  void leave_behind(const TargetedJob& entry);
+  [[nodiscard]] Reason told_of(const Job& job, const TypeRoom& room, const reason::WaitingForSlots& lacks) const;
+  [[nodiscard]] bool is_closed_for(const Job& job) const;
+
+  DecisionDraft& draft_;
+  LineRule rule_;
+  Victims& victims_;
+  PendingReasons& pending_;
+  RoomOnNodes room_;
+  std::set<NodeDemand> closed_for_;  // nodes asked for, of which none is open
+  CappedStarts capped_starts_;
+};
+
+}  // namespace tidepool::core
