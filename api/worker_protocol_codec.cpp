@@ -17,6 +17,23 @@ namespace {
 using codec::Like;
 using namespace forms;  // NOLINT(google-build-using-namespace): they are of this file's fields
 
+// A struct that has fields() of its own, where one may be left out.
+struct Nested {
+  template <class T>
+  [[nodiscard]] static nlohmann::json encode(const T& value) {
+    return codec::encode(value);
+  }
+  template <class T>
+  static void append(std::string& out, const T& value) {
+    out += canonical_json(codec::encode(value));
+  }
+  template <class T>
+  [[nodiscard]] static Status decode(const nlohmann::json& in, const std::string& where, T& value) {
+    return codec::decode(in, where, value);
+  }
+};
+constexpr Nested kNested;
+
 }  // namespace
 
 inline auto names_of(PulsePhase) {
@@ -30,6 +47,19 @@ const char* to_text(PulsePhase phase) {
     if (entry.value == phase) return entry.name;
   }
   return "waiting";
+}
+
+inline auto names_of(UnusedWhy) {
+  using Name = codec::EnumName<UnusedWhy>;
+  return std::array{Name{UnusedWhy::kDamaged, "damaged"}, Name{UnusedWhy::kOtherLayout, "other_layout"},
+                    Name{UnusedWhy::kUnreadable, "unreadable"}};
+}
+
+const char* to_text(UnusedWhy why) {
+  for (const auto& entry : names_of(why)) {
+    if (entry.value == why) return entry.name;
+  }
+  return "damaged";
 }
 
 inline auto names_of(NoticeAnswer) {
@@ -69,6 +99,10 @@ void fields(auto& archive, Like<AddressMessage> auto& m) {
   archive("blob", m.blob, kBase64);
   archive.check(m.blob.size() <= kAddressBytesMax, "blob", "must be at most 131072 bytes");
 }
+void fields(auto& archive, Like<UnusedState> auto& unused) {
+  archive("step", unused.step, kNatural);
+  archive("why", unused.why);
+}
 void fields(auto& archive, Like<SwitchedMessage> auto& m) {
   archive.type("switched");
   archive("generation", m.generation, kGeneration);
@@ -78,6 +112,7 @@ void fields(auto& archive, Like<SwitchedMessage> auto& m) {
   archive("steps_redone", m.steps_redone, kStepsRedone);
   archive("samples_repeated", m.samples_repeated, kNatural);
   archive("bytes_moved", m.bytes_moved, kNatural);
+  archive.if_any("unused", m.unused, kNested);
 }
 void fields(auto& archive, Like<StepsMessage> auto& m) {
   archive.type("steps");

@@ -79,8 +79,16 @@ FromWorker any_from_worker(Rng& rng) {
     case 0: return any_ready(rng);
     case 1: return AddressMessage{any_generation(rng), static_cast<int>(rng.below(INT32_MAX)), any_bytes(rng)};
     case 2:
-      return SwitchedMessage{any_generation(rng),       any_natural(rng), rng.uniform() * 1e9, rng.uniform(),
-                             rng.between(0, 1'000'000), any_natural(rng), any_natural(rng)};
+      return SwitchedMessage{any_generation(rng),
+                             any_natural(rng),
+                             rng.uniform() * 1e9,
+                             rng.uniform(),
+                             rng.between(0, 1'000'000),
+                             any_natural(rng),
+                             any_natural(rng),
+                             rng.chance(0.5)
+                                 ? std::optional(UnusedState{any_natural(rng), static_cast<UnusedWhy>(rng.below(3))})
+                                 : std::nullopt};
     case 3: return any_steps(rng);
     case 4: return EpochAuditedMessage{any_natural(rng), any_natural(rng), any_natural(rng), rng.chance(0.5)};
     case 5: return ParkedMessage{any_generation(rng), any_natural(rng), any_natural(rng), rng.uniform() * 1e6};
