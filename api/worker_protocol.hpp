@@ -38,6 +38,13 @@ struct AddressMessage {
   int rank = 0;
   std::string blob;  // raw bytes here, base64 on the wire
 };
+// Why workers that began from an older state, or anew, did not use a saved one that they had found.
+enum class UnusedWhy { kDamaged, kOtherLayout, kUnreadable };
+[[nodiscard]] const char* to_text(UnusedWhy why);
+struct UnusedState {
+  std::int64_t step = 0;
+  UnusedWhy why = UnusedWhy::kDamaged;
+};
 struct SwitchedMessage {
   GenerationNumber generation = 0;
   std::int64_t switch_step = 0;
@@ -46,6 +53,8 @@ struct SwitchedMessage {
   std::int64_t steps_redone = 0;
   std::int64_t samples_repeated = 0;
   std::int64_t bytes_moved = 0;
+  // The newest above switch_step that the members of a first generation had found; older libraries tell none.
+  std::optional<UnusedState> unused;
 };
 // The job's state is in the node's memory tier or on its disk, complete; the writer exits next.
 struct ParkedMessage {

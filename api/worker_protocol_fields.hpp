@@ -20,6 +20,12 @@ inline auto names_of(PulsePhase) {
                     Name{PulsePhase::kReducing, "reducing"}, Name{PulsePhase::kSwitching, "switching"}};
 }
 
+inline auto names_of(UnusedWhy) {
+  using Name = codec::EnumName<UnusedWhy>;
+  return std::array{Name{UnusedWhy::kDamaged, "damaged"}, Name{UnusedWhy::kOtherLayout, "other_layout"},
+                    Name{UnusedWhy::kUnreadable, "unreadable"}};
+}
+
 inline auto names_of(NoticeAnswer) {
   using Name = codec::EnumName<NoticeAnswer>;
   return std::array{Name{NoticeAnswer::kSaving, "saving"}, Name{NoticeAnswer::kDone, "done"},
@@ -43,6 +49,10 @@ void fields(auto& archive, Like<AddressMessage> auto& m) {
   archive("blob", m.blob, kBase64);
   archive.check(m.blob.size() <= kAddressBytesMax, "blob", "must be at most 131072 bytes");
 }
+void fields(auto& archive, Like<UnusedState> auto& unused) {
+  archive("step", unused.step, kNatural);
+  archive("why", unused.why);
+}
 void fields(auto& archive, Like<SwitchedMessage> auto& m) {
   archive.type("switched");
   archive("generation", m.generation, kGeneration);
@@ -52,6 +62,7 @@ void fields(auto& archive, Like<SwitchedMessage> auto& m) {
   archive("steps_redone", m.steps_redone, kStepsRedone);
   archive("samples_repeated", m.samples_repeated, kNatural);
   archive("bytes_moved", m.bytes_moved, kNatural);
+  archive.if_any("unused", m.unused, kNested);
 }
 void fields(auto& archive, Like<StepsMessage> auto& m) {
   archive.type("steps");

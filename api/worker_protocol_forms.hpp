@@ -104,6 +104,15 @@ struct WholeList {
 inline constexpr WholeList<std::int64_t> kStarts;
 inline constexpr WholeList<WorkerId> kWorkers;
 
+// One that has fields() of its own, where it may be left out.
+struct Nested {
+  template <class T>
+  static Status decode(const json& in, const std::string& where, T& value) {
+    return codec::decode(in, where, value);
+  }
+};
+inline constexpr Nested kNested;
+
 struct InstanceName {
   static Status decode(const json& in, const std::string& where, std::string& name) {
     const bool fits = in.is_string() && !in.get_ref<const std::string&>().empty() && in.get<std::string>().size() <= 64;

@@ -9,6 +9,7 @@
 #include "core/state/plan.hpp"
 #include "core/state/policy_deployment.hpp"
 #include "core/state/reason.hpp"
+#include "core/state/unused_state.hpp"
 
 namespace tidepool::core {
 
@@ -24,6 +25,14 @@ inline auto names_of(TopologyStrategy) {
                     Name{TopologyStrategy::kStrictSpread, "strict_spread"}};
 }
 
+inline auto names_of(UnusedWhy) {
+  const auto name = [](UnusedWhy why) { return codec::EnumName<UnusedWhy>{why, to_text(why)}; };
+  return std::array{name(UnusedWhy::kDamaged), name(UnusedWhy::kOtherLayout), name(UnusedWhy::kUnreadable)};
+}
+void fields(auto& archive, codec::Like<UnusedState> auto& unused) {
+  archive("step", unused.step);
+  archive("why", unused.why);
+}
 inline auto names_of(NoticeAnswer) {
   const auto name = [](NoticeAnswer answer) { return codec::EnumName<NoticeAnswer>{answer, to_text(answer)}; };
   return std::array{name(NoticeAnswer::kNone), name(NoticeAnswer::kSaving), name(NoticeAnswer::kDone),

@@ -157,6 +157,7 @@ void fields(auto& archive, codec::Like<GenerationSwitched> auto& fact) {
   archive("steps_redone", fact.steps_redone);
   archive("samples_repeated", fact.samples_repeated);
   archive("bytes_moved", fact.bytes_moved);
+  archive("unused", fact.unused);
 }
 void fields(auto& archive, codec::Like<StepsMeasured> auto& fact) {
   archive("job", fact.job);
@@ -429,6 +430,7 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (*name == name_of(NodeLost{})) body.emplace("given_back", false);
   if (*name == name_of(WorkerExited{})) body.emplace("never_joined", false);
   if (*name == name_of(WorkerExited{})) body.emplace("never_stepped", false);
+  if (*name == name_of(GenerationSwitched{})) body.emplace("unused", nullptr);
   if (*name == name_of(PoolsConfigured{})) tell_no_later_fields_of_specs(body);
   if (*name == name_of(PoolListed{})) body.emplace("begun_at", nullptr);
   if (*name == name_of(TenantsConfigured{}) && body.contains("tree")) tell_no_later_fields(body["tree"]);

@@ -117,6 +117,7 @@ inline void tell_no_ends_audits_failures(nlohmann::json& job) {
   job.emplace("audits_told_to", nullptr);
   job.emplace("audits_untold", 0);
   job.emplace("checkpoint_failure", nullptr);
+  job.emplace("unused_state", nullptr);
   job.emplace("lost_step", nullptr);
   job.emplace("lost_there", 0);
 }

@@ -167,6 +167,7 @@ void part_fields(auto& archive, codec::Like<Membership> auto& membership) {
   archive("members", membership.members);
   archive("switched", membership.switched);
   archive("switch_step", membership.switch_step);
+  archive("unused_state", membership.unused_state);
   archive("commit", membership.commit);
   archive("stepping_generation", membership.stepping_generation);
   archive("stepping_size", membership.stepping_size);

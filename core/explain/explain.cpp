@@ -28,6 +28,7 @@
 #include "core/state/utc_time.hpp"
 #include "core/words/retelling.hpp"
 #include "core/words/unblock.hpp"
+#include "core/words/unused_state_words.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {
@@ -132,9 +133,15 @@ void add_unused_state(const Job& job, Explanation& out) {
   const Membership& now = job.membership;
   if (job.state() != JobState::kRunning || !now.switched || now.commit.from_size != 0 || now.switch_step < 1) return;
   const SavedState* kept = newest_kept(job);
-  if (kept == nullptr || kept->at > now.commit.at || kept->step < now.switch_step) return;
-  out.evidence.push_back("it started from step " + grouped(static_cast<double>(now.switch_step - 1)) +
-                         ": its workers did not find or could not use its saved state of step " +
+  if (kept != nullptr && kept->at > now.commit.at) return;
+  const std::string from = "it started from step " + grouped(static_cast<double>(now.switch_step - 1)) + ": ";
+  const auto& found = now.unused_state;
+  if (found && found->step >= now.switch_step && (kept == nullptr || found->step >= kept->step)) {
+    out.evidence.push_back(from + sentence(*found));
+    return;
+  }
+  if (kept == nullptr || kept->step < now.switch_step) return;
+  out.evidence.push_back(from + "its workers did not find or could not use its saved state of step " +
                          grouped(static_cast<double>(kept->step)) +
                          ". Their logs say why; a state of another program or of other data does not fit: if these "
                          "have changed, put back what saved it, then suspend and resume the job to go on from it");

@@ -87,8 +87,8 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
   if (const auto kept = kept_from_tenant_of(state, job)) {
     const int borrowed = std::max(0, plan->entitled - tenant->guarantee);
     lines.push_back("tenant " + tenant->name + " may borrow " +
-                    (borrowed == 0 ? "no slots" : counted(borrowed, "slot")) + " now: " + counted(kept->slots, "slot") +
-                    " of guarantees are kept by tenants that do not lend them (rule: lend)");
+                    (borrowed == 0 ? "no slots" : counted(borrowed, "slot")) + " now: others do not lend " +
+                    counted(kept->slots, "slot") + " of their guarantees (rule: lend)");
   }
   const bool asks = asks_for_nodes(state, job, dearest_slot(state));
   for (const auto& [type, slots] : plan->of_types) {
@@ -109,7 +109,7 @@ std::vector<std::string> keepers_evidence(const ClusterState& state, const Job& 
   const auto kept = kept_from_tenant_of(state, job);
   if (!kept) return lines;
   for (const auto& [name, slots] : kept->by_tenant) {
-    lines.push_back("tenant " + name + " keeps " + counted(slots, "slot") + " of its guarantee from it (rule: lend)");
+    lines.push_back("tenant " + name + " does not lend " + counted(slots, "slot") + " of its guarantee (rule: lend)");
   }
   return lines;
 }

@@ -9,6 +9,7 @@
 #include "core/state/state_move.hpp"
 #include "core/words/notice_words.hpp"
 #include "core/words/sentence.hpp"
+#include "core/words/unused_state_words.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -117,18 +118,23 @@ nlohmann::json changed_data(const JobSpec& spec) {
 }
 
 nlohmann::json switched_data(const Job& job, const GenerationSwitched& fact, bool measured) {
-  return {{"generation", fact.generation},
-          {"kind", kind_of_switch(job)},
-          {"reason", reason_data(job.membership.commit.reason)},
-          {"from_size", job.membership.commit.from_size},
-          {"to_size", job.size()},
-          {"stall_ms", fact.stall_ms},
-          {"steps_redone", fact.steps_redone},
-          {"samples_repeated", fact.samples_repeated},
-          {"build_ms", fact.build_ms},
-          {"bytes_moved", fact.bytes_moved},
-          {"switch_step", fact.switch_step},
-          {"measured", measured}};
+  nlohmann::json data = {{"generation", fact.generation},
+                         {"kind", kind_of_switch(job)},
+                         {"reason", reason_data(job.membership.commit.reason)},
+                         {"from_size", job.membership.commit.from_size},
+                         {"to_size", job.size()},
+                         {"stall_ms", fact.stall_ms},
+                         {"steps_redone", fact.steps_redone},
+                         {"samples_repeated", fact.samples_repeated},
+                         {"build_ms", fact.build_ms},
+                         {"bytes_moved", fact.bytes_moved},
+                         {"switch_step", fact.switch_step},
+                         {"measured", measured}};
+  if (fact.unused) {
+    data["unused"] = {
+        {"step", fact.unused->step}, {"why", to_text(fact.unused->why)}, {"text", sentence(*fact.unused)}};
+  }
+  return data;
 }
 
 nlohmann::json probed_data(const ClusterState& state, const Node& node) {

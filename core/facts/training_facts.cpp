@@ -119,6 +119,7 @@ void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact
   job.membership.stepping_generation = job.membership.generation;
   job.membership.stepping_size = job.size();
   job.membership.switch_step = switch_step;
+  job.membership.unused_state = fact.unused;
   job.measurements.steps_since_switch = 0;
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = change.worker(id);

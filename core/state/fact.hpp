@@ -22,6 +22,7 @@
 #include "core/state/node_pools.hpp"
 #include "core/state/policy_deployment.hpp"
 #include "core/state/tenants.hpp"
+#include "core/state/unused_state.hpp"
 
 namespace tidepool::core {
 
@@ -219,6 +220,8 @@ struct GenerationSwitched {
   std::int64_t steps_redone = 0;
   std::int64_t samples_repeated = 0;
   std::int64_t bytes_moved = 0;  // state sent to joining workers
+  // Newer than the step that a first generation started from. Facts of earlier versions tell none.
+  std::optional<UnusedState> unused{};
 };
 // A run of consecutive committed steps at one generation.
 struct StepsMeasured {

@@ -17,6 +17,7 @@
 #include "core/state/job_spec.hpp"
 #include "core/state/plan.hpp"
 #include "core/state/reason.hpp"
+#include "core/state/unused_state.hpp"
 
 namespace tidepool::core {
 
@@ -150,10 +151,11 @@ struct PlannedTarget {
 
 // The workers that a job has, had and will have.
 struct Membership {
-  GenerationNumber generation = 0;  // newest committed
-  std::vector<WorkerId> members;    // in rank order
-  bool switched = false;            // the members have reported that they step at `generation`
-  std::int64_t switch_step = 0;     // first step of `generation`, once switched
+  GenerationNumber generation = 0;          // newest committed
+  std::vector<WorkerId> members;            // in rank order
+  bool switched = false;                    // the members have reported that they step at `generation`
+  std::int64_t switch_step = 0;             // first step of `generation`, once switched
+  std::optional<UnusedState> unused_state;  // told with the newest switch
   Commit commit;
   // The generation that the newest reports came from, and its size: `generation`, or while that one has not been
   // switched to the one before. 0 = none since the last start.

@@ -62,6 +62,20 @@ core::CheckpointFailed fact_of_failure(const api::CheckpointFailedMessage& said,
           .detail = told(said.error)};
 }
 
+core::UnusedWhy to_core(api::UnusedWhy why) {
+  switch (why) {
+    case api::UnusedWhy::kDamaged: return core::UnusedWhy::kDamaged;
+    case api::UnusedWhy::kOtherLayout: return core::UnusedWhy::kOtherLayout;
+    case api::UnusedWhy::kUnreadable: return core::UnusedWhy::kUnreadable;
+  }
+  return core::UnusedWhy::kDamaged;
+}
+
+std::optional<core::UnusedState> to_core(const std::optional<api::UnusedState>& unused) {
+  if (!unused) return std::nullopt;
+  return core::UnusedState{.step = unused->step, .why = to_core(unused->why)};
+}
+
 core::GenerationSwitched fact_of_switch(const api::SwitchedMessage& said, const core::Worker& worker) {
   return {.job = worker.job,
           .generation = said.generation,
@@ -70,7 +84,8 @@ core::GenerationSwitched fact_of_switch(const api::SwitchedMessage& said, const 
           .build_ms = said.build_ms,
           .steps_redone = said.steps_redone,
           .samples_repeated = said.samples_repeated,
-          .bytes_moved = said.bytes_moved};
+          .bytes_moved = said.bytes_moved,
+          .unused = to_core(said.unused)};
 }
 
 core::DataEpochAudited fact_of_audit(const api::EpochAuditedMessage& said, const core::Worker& worker) {

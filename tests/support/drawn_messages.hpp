@@ -49,6 +49,9 @@ inline std::string any_text(Rng& rng) {
   return text;
 }
 
+template <class T>
+void draw(Rng& rng, T& value);
+
 // --- by form ------------------------------------------------------------------------------------
 
 template <std::integral N>
@@ -98,6 +101,10 @@ inline void draw_by(Rng& rng, std::int64_t& number, const api::forms::WholeList<
 inline void draw_by(Rng& rng, WorkerId& worker, const api::forms::WholeList<WorkerId>&) {
   worker = WorkerId(any_bits(rng));
 }
+template <class T>
+void draw_by(Rng& rng, T& value, const api::forms::Nested&) {
+  draw(rng, value);
+}
 
 // Up to four, each by draw_one(element).
 template <class T, class Draw>
@@ -118,9 +125,6 @@ void draw_as(Rng& rng, T& value, const Form& form) {
 }
 
 // --- without a form -----------------------------------------------------------------------------
-
-template <class T>
-void draw(Rng& rng, T& value);
 
 // An archive (base/codec/archive.hpp) that draws each field.
 class FieldDrawer {

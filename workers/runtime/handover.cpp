@@ -62,22 +62,61 @@ Result<std::vector<Member>> ask_all(Comm& comm, const ReplicaState& state, const
   return members;
 }
 
+// What a rank says of its StateSource.
+struct Offer {
+  std::int64_t step = kNoState;    // that may be restored
+  std::int64_t unused = kNoState;  // newest that was dropped
+  std::int64_t why = 0;
+};
+constexpr std::size_t kOfferWords = 3;
+
+Result<std::vector<Offer>> ask_offers(Comm& comm, StateSource* kept) {
+  Offer mine;
+  if (kept != nullptr) {
+    mine.step = kept->newest_step().value_or(kNoState);
+    if (const auto unused = kept->newest_unused()) {
+      mine.unused = unused->step;
+      mine.why = static_cast<std::int64_t>(unused->why);
+    }
+  }
+  const std::array<std::int64_t, kOfferWords> line{mine.step, mine.unused, mine.why};
+  const auto gathered = comm.allgather(line);
+  if (!gathered.ok()) return gathered.error();
+  std::vector<Offer> offers;
+  for (std::size_t at = 0; at + kOfferWords <= gathered->size(); at += kOfferWords) {
+    offers.push_back({.step = (*gathered)[at], .unused = (*gathered)[at + 1], .why = (*gathered)[at + 2]});
+  }
+  return offers;
+}
+
+// The newest state above `step` that a rank has dropped.
+std::optional<api::UnusedState> unused_above(std::int64_t step, const std::vector<Offer>& offers) {
+  const Offer& newest = *std::ranges::max_element(offers, {}, &Offer::unused);
+  if (newest.unused <= std::max(step, kNoState)) return std::nullopt;
+  return api::UnusedState{.step = newest.unused, .why = static_cast<api::UnusedWhy>(newest.why)};
+}
+
+struct Restoring {
+  std::optional<Progress> progress;  // none: there is no state, or another rank has restored
+  std::optional<api::UnusedState> unused;
+};
+
 // No member has a state: the rank with the newest kept one fetches it, and if it is damaged the next
-// newest is tried, wherever it lies. Nothing: there is none, or another rank has restored.
-Result<std::optional<Progress>> restore_somewhere(Comm& comm, StateSource* kept) {
+// newest is tried, wherever it lies.
+Result<Restoring> restore_somewhere(Comm& comm, StateSource* kept) {
   for (;;) {
-    const auto newest = kept == nullptr ? std::nullopt : kept->newest_step();
-    const std::int64_t offer = newest.value_or(kNoState);
-    const auto offers = comm.allgather({&offer, 1});
+    const auto offers = ask_offers(comm, kept);
     if (!offers.ok()) return offers.error();
-    const int chosen = best_rank(*offers);
-    if ((*offers)[static_cast<std::size_t>(chosen)] == kNoState) return std::optional<Progress>();
+    const auto best = std::ranges::max_element(*offers, {}, &Offer::step);
+    const auto unused = unused_above(best->step, *offers);
+    if (best->step == kNoState) return Restoring{.progress = std::nullopt, .unused = unused};
+    const int chosen = static_cast<int>(best - offers->begin());
     std::optional<Progress> restored;
     if (comm.rank() == chosen) restored = kept->restore_newest();
     const std::int64_t done = restored ? 1 : 0;
     const auto answers = comm.allgather({&done, 1});
     if (!answers.ok()) return answers.error();
-    if ((*answers)[static_cast<std::size_t>(chosen)] == 1) return restored;
+    if ((*answers)[static_cast<std::size_t>(chosen)] == 1) return Restoring{.progress = restored, .unused = unused};
   }
 }
 
@@ -90,8 +129,9 @@ Result<HandoverOutcome> hand_over(Comm& comm, const ReplicaState& state, const P
   if (std::ranges::none_of(*members, [](const Member& member) { return member.progress.has_state; })) {
     auto restored = restore_somewhere(comm, means.kept);
     if (!restored.ok()) return restored.error();
-    outcome.restored = restored->has_value();
-    members = ask_all(comm, state, restored->value_or(mine));
+    outcome.restored = restored->progress.has_value();
+    outcome.unused = restored->unused;
+    members = ask_all(comm, state, restored->progress.value_or(mine));
     if (!members.ok()) return members.error();
   }
   const std::vector<std::int64_t> steps = steps_of(*members);

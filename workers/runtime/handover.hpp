@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "api/worker_protocol.hpp"
 #include "base/result.hpp"
 #include "workers/runtime/comm/comm.hpp"
 #include "workers/runtime/progress.hpp"
@@ -22,13 +23,16 @@ class StateSource {
   [[nodiscard]] virtual std::optional<std::int64_t> newest_step() = 0;
   // Fills the replica's memory with the newest; if that is damaged, drops it, leaves the memory and returns nothing.
   [[nodiscard]] virtual std::optional<Progress> restore_newest() = 0;
+  // The newest that was found here and dropped, so far.
+  [[nodiscard]] virtual std::optional<api::UnusedState> newest_unused() const = 0;
 };
 
 struct HandoverOutcome {
-  Progress progress;             // the same on all ranks but for `finishing`
-  std::int64_t bytes_moved = 0;  // over all receivers, at the switch; not what was sent ahead
-  bool received = false;         // this rank's memory was overwritten by another's
-  bool restored = false;         // this rank's memory came from its StateSource
+  Progress progress;                       // the same on all ranks but for `finishing`
+  std::int64_t bytes_moved = 0;            // over all receivers, at the switch; not what was sent ahead
+  bool received = false;                   // this rank's memory was overwritten by another's
+  bool restored = false;                   // this rank's memory came from its StateSource
+  std::optional<api::UnusedState> unused;  // newer than what was restored, of any rank: the same on all
 };
 
 // All ranks of `comm` call it. An error leaves this rank's state as it was; kInvalidArgument

@@ -93,6 +93,20 @@ Result<SavedState> SavedStates::park(const Progress& progress) {
                                            : "the state could not be kept: " + why};
 }
 
+namespace {
+
+// Of a file that was opened or read in vain: damaged() is the one that calls it wrong in itself.
+api::UnusedWhy why_unused(const Error& error) {
+  return error.code == ErrorCode::kInvalidArgument ? api::UnusedWhy::kDamaged : api::UnusedWhy::kUnreadable;
+}
+
+}  // namespace
+
+void SavedStates::drop(api::UnusedState dropped, const std::string& said) {
+  log_warning("skipped: " + said);
+  if (!unused_ || dropped.step > unused_->step) unused_ = dropped;
+}
+
 void SavedStates::look_for_candidates() {
   candidates_.emplace();
   // Memory first: what the agent moves to disk meanwhile is seen in one of the two.
@@ -101,10 +115,15 @@ void SavedStates::look_for_candidates() {
     remove_unfinished(folder, tag_);  // no process is left that could finish it
     for (const fs::path& path : checkpoints_in(folder, tag_)) {
       auto file = CheckpointFile::open(path);
+      std::error_code error;
+      if (!file.ok() && !fs::exists(path, error) && !error)
+        continue;  // it is being moved, and seen in the other folder
+      const std::int64_t step = CheckpointName::parse(path.filename().string())->step;
       if (!file.ok()) {
-        log_warning("skipped: " + file.error().message);
+        drop({.step = step, .why = why_unused(file.error())}, file.error().message);
       } else if (file->header().owner != options_.owner || file->header().layout != replica_.layout()) {
-        log_warning("skipped: " + path.string() + " is of another program or other data: its layout differs");
+        drop({.step = step, .why = api::UnusedWhy::kOtherLayout},
+             path.string() + " is of another program or other data: its layout differs");
       } else {
         candidates_->push_back({.path = path, .file = *std::move(file)});
       }
@@ -123,9 +142,13 @@ std::optional<std::int64_t> SavedStates::newest_step() {
 
 std::optional<Progress> SavedStates::restore_newest() {
   // It stays the newest: should this generation break before it begins, the next one restores it again.
-  auto progress = restore(candidates_->back());
+  const Candidate& newest = candidates_->back();
+  auto progress = restore(newest);
   if (progress.ok()) return *progress;
-  log_warning("skipped: " + progress.error().message);
+  const CheckpointHeader& header = newest.file.header();
+  const bool fits = check_progress_words(header.progress, samples_).ok();
+  drop({.step = header.step, .why = fits ? why_unused(progress.error()) : api::UnusedWhy::kOtherLayout},
+       progress.error().message);
   candidates_->pop_back();
   return std::nullopt;
 }

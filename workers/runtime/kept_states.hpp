@@ -57,6 +57,7 @@ class SavedStates final : public StateSource {
 
   [[nodiscard]] std::optional<std::int64_t> newest_step() override;
   [[nodiscard]] std::optional<Progress> restore_newest() override;
+  [[nodiscard]] std::optional<api::UnusedState> newest_unused() const override { return unused_; }
   // What restore_newest() restored.
   [[nodiscard]] const SavedState& restored() const { return restored_; }
 
@@ -73,6 +74,7 @@ class SavedStates final : public StateSource {
   void finish_writing();
   void look_for_candidates();
   [[nodiscard]] Result<Progress> restore(const Candidate& candidate);
+  void drop(api::UnusedState dropped, const std::string& said);
 
   KeepOptions options_;
   WorkerId self_;
@@ -85,6 +87,7 @@ class SavedStates final : public StateSource {
   std::atomic<bool> writing_{false};
   std::optional<std::vector<Candidate>>
       candidates_;  // newest last, without the damaged; none until they are looked for
+  std::optional<api::UnusedState> unused_;
   SavedState restored_;
 };
 

@@ -95,6 +95,7 @@ void LiveSession::prepare_switch_report(const CommBuilder::Built& built, const H
   next.message.steps_redone = repeats ? 1 : 0;
   next.message.samples_repeated = repeats ? static_cast<std::int64_t>(in_flight_) : 0;
   next.message.bytes_moved = outcome.bytes_moved;
+  next.message.unused = outcome.unused;
   next.last_commit_before = last_commit_;
   next.normal_step_ms = normal_step_ms_;
   switch_ = next;

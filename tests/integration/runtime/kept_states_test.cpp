@@ -222,11 +222,22 @@ TEST_CASE("a checkpoint that is torn, flipped or of other data is skipped, and t
   REQUIRE(files.size() == 3);
   fs::resize_file(files[2], fs::file_size(files[2]) - 1);
   flip_a_bit(files[1], static_cast<std::int64_t>(fs::file_size(files[1])) - 100);  // in a piece: seen when it is read
-  const std::int64_t good = scene.leader.received<api::CheckpointedMessage>()[0].step;
+  const auto taken = scene.leader.received<api::CheckpointedMessage>();
+  const std::int64_t good = taken[0].step;
+  const auto is_told = [](const Scene& from, std::int64_t step, api::UnusedWhy why) {
+    const auto unused = from.leader.received<api::SwitchedMessage>().back().unused;
+    return unused && unused->step == step && unused->why == why;
+  };
 
   SECTION("the oldest is left") {
     resume(scene, 2);
     CHECK(scene.leader.received<api::RestoredMessage>()[0].step == good);
+    CHECK(is_told(scene, taken[2].step, api::UnusedWhy::kDamaged));
+  }
+  SECTION("of two that are left out, the one that is found damaged when it is read is told if it is the newer") {
+    fs::remove(files[2]);
+    resume(scene, 2);
+    CHECK(is_told(scene, taken[1].step, api::UnusedWhy::kDamaged));
   }
   SECTION("none is left: the job begins anew, and says so by restoring nothing") {
     flip_a_bit(files[0], 40);
@@ -234,9 +245,12 @@ TEST_CASE("a checkpoint that is torn, flipped or of other data is skipped, and t
     CHECK(scene.leader.received<api::RestoredMessage>().empty());
   }
   SECTION("a job over other data does not take it") {
+    fs::remove(files[2]);
+    fs::remove(files[1]);
     Scene other({.samples = 999, .steps = 100, .step_us = 300, .keep = kept.options()});
     other.start(1);
     other.finish();
+    CHECK(is_told(other, good, api::UnusedWhy::kOtherLayout));
     CHECK(other.leader.received<api::RestoredMessage>().empty());
   }
   SECTION("nor does a job of another cluster that has the same name") {
@@ -246,6 +260,7 @@ TEST_CASE("a checkpoint that is torn, flipped or of other data is skipped, and t
     other.start(1);
     other.finish();
     CHECK(other.leader.received<api::RestoredMessage>().empty());
+    CHECK_FALSE(other.leader.received<api::SwitchedMessage>().back().unused);
     CHECK(files_in(kept.checkpoints()).size() == 3);
   }
 }

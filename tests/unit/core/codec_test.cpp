@@ -143,7 +143,8 @@ std::vector<core::Fact> one_of_each() {
           core::ProgramEnded{WorkerId(4), 7, 1, 0, "no such file"},
           core::NoticeAnswered{WorkerId(4), DecisionId(31), 2, core::NoticeAnswer::kUntil, Duration::seconds(40)},
           core::WorkerExited{WorkerId(4), -1, 9, "killed \"hard\"\n"},
-          core::GenerationSwitched{JobId(2), 7, 120, 1.5, 2.25, 1, 64, 1 << 20},
+          core::GenerationSwitched{JobId(2), 7, 120, 1.5, 2.25, 1, 64, 1 << 20,
+                                   core::UnusedState{900, core::UnusedWhy::kUnreadable}},
           core::StepsMeasured{
               JobId(2), 7, 130, 2, Duration::millis(90), 128, std::nan(""), 3, {1, 2, 3, 4}, 8320, 64, 1930.5, 2},
           core::SharesChanged{JobId(2), 7, 2, 131, 0.75},
@@ -309,6 +310,14 @@ TEST_CASE("What an earlier version stored of a tenant that lacked a type says th
   INFO((read.ok() ? std::string() : read.error().message));
   REQUIRE(read.ok());
   CHECK(read->plan.tenants == state.plan.tenants);
+}
+
+TEST_CASE("A switch that an earlier version stored tells of no unused state") {
+  auto written = core::to_json(core::Fact(core::GenerationSwitched{JobId(2), 7, 120}));
+  CHECK(written.erase("unused") == 1);
+  const auto read = core::fact_from_json(written);
+  REQUIRE(read.ok());
+  CHECK_FALSE(std::get<core::GenerationSwitched>(*read).unused);
 }
 
 TEST_CASE("A node that an earlier version lost was not given back") {

@@ -123,6 +123,46 @@ TEST_CASE("A job that starts from step 0 beside a saved state is explained so, a
   }
 }
 
+TEST_CASE("Why a start did not use a saved state is told by the event and by the explanation, until a newer is saved") {
+  const std::pair<core::UnusedWhy, std::string> cases[] = {
+      {core::UnusedWhy::kDamaged, "its checksum is wrong; check the disk that it lies on"},
+      {core::UnusedWhy::kOtherLayout,
+       "it is of another program or of other data; if these have changed, put back what saved it, then suspend and "
+       "resume the job to go on from it"},
+      {core::UnusedWhy::kUnreadable,
+       "its file could not be read; let the job's user read it, then suspend and resume the job to go on from it"}};
+  for (const auto& [why, words] : cases) {
+    Story story;
+    story.node(1);
+    const JobId job = parking(story, {.min = 1, .max = 1}, 1);
+    const auto step = story.job(job).progress.step;
+    story.learn(parked(story, job, WorkerId(1), step));
+    story.exit(WorkerId(1));
+    story.learn(core::JobResumeRequested{job});
+    story.decide();
+    story.ready(WorkerId(2));
+    story.decide();
+    const GenerationNumber number = story.job(job).membership.generation;
+    story.learn(core::GenerationSwitched{
+        .job = job, .generation = number, .switch_step = 1, .unused = core::UnusedState{step, why}});
+    const std::string told =
+        "the state of step " + core::grouped(static_cast<double>(step)) + " was not used: " + words;
+    const auto& unused = story.last("generation.switched").data["unused"];
+    CHECK(unused["step"] == step);
+    CHECK(unused["why"] == core::to_text(why));
+    CHECK(unused["text"] == told);
+    const auto explained = [&] {
+      const auto evidence = core::explain(story.state(), job).evidence;
+      return std::ranges::count(evidence, "it started from step 0: " + told);
+    };
+    CHECK(explained() == 1);
+    story.pass(Duration::seconds(1));
+    story.steps(job, 1);
+    story.learn(core::CheckpointTaken{job, WorkerId(2), number, step + 1, 4096, 2, "/ckpt"});
+    CHECK(explained() == 0);
+  }
+}
+
 TEST_CASE("A worker that does not park within its grace is killed, and the reason says what is not kept") {
   Story story;
   story.node(2);

@@ -129,8 +129,7 @@ TEST_CASE("a tenant that could borrow what others do not lend is told the rule a
   for (int i = 0; i < 8; ++i) last = pool.submit(SharedPool::spec("vision", 1));
   pool.story.decide();
   const std::string line =
-      "tenant vision may borrow 3 slots now: 3 slots of guarantees are kept by tenants that do not lend them (rule: "
-      "lend)";
+      "tenant vision may borrow 3 slots now: others do not lend 3 slots of their guarantees (rule: lend)";
   const auto told = [&] { return core::explain(pool.story.state(), last).evidence; };
   const auto tells = [&] {
     const std::vector<std::string> lines = told();
@@ -139,7 +138,7 @@ TEST_CASE("a tenant that could borrow what others do not lend is told the rule a
   CHECK(tells() == 1);
   for (const std::string& each : told()) CHECK(each.find("speech") == std::string::npos);
   CHECK(core::keepers_evidence(pool.story.state(), pool.story.job(last)) ==
-        std::vector<std::string>{"tenant speech keeps 3 slots of its guarantee from it (rule: lend)"});
+        std::vector<std::string>{"tenant speech does not lend 3 slots of its guarantee (rule: lend)"});
   // Its own limit binds first, or all is lent: another rule.
   pool.configure({{.name = "vision", .guarantee = 2, .borrow = 2}, {.name = "speech", .guarantee = 4, .lend = 1}});
   pool.story.decide();

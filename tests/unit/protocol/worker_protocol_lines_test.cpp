@@ -39,6 +39,7 @@ std::vector<FromWorker> from_worker() {
                           .steps_redone = 1,
                           .samples_repeated = 64,
                           .bytes_moved = 1 << 20},
+          SwitchedMessage{.generation = 1, .unused = UnusedState{.step = 90, .why = UnusedWhy::kOtherLayout}},
           steps,
           diverged,
           EpochAuditedMessage{.epoch = 1, .expected = 1'000, .used = 999, .checksum_ok = true},

@@ -131,6 +131,7 @@ test("events of a job are told in the words of schedctl", () => {
   expect(say("job.restored", { step: 1200, steps_lost: 1 })).toBe("goes on from step 1,200, 1 step lost");
   expect(say("generation.switched", { generation: 4, from_size: 3, to_size: 2, stall_ms: 47.5, steps_redone: 0 })).toBe("generation 4: now 2 workers (was 3), training stood still for 47.5 ms");
   expect(say("generation.switched", { generation: 5, from_size: 2, to_size: 2, stall_ms: 0, steps_redone: 1, kind: "restart" })).toBe("restarted: generation 5: still 2 workers, 1 step redone");
+  expect(say("generation.switched", { generation: 1, from_size: 1, to_size: 1, unused: { step: 90, why: "damaged", text: "the state of step 90 was not used" } })).toBe("generation 1: still 1 worker; the state of step 90 was not used");
   for (const [action, words] of [["replace", "; replacing costs 12.0"], ["shrink", "; shrinking costs 12.0"]]) {
     expect(say("worker.straggling", { worker: "w-2", score: 0.49, threshold: 0.92, next_action: action, action_cost_s: 12 })).toContain(words);
   }

@@ -151,7 +151,8 @@ function switched(e: TideEvent): string {
   const size = from === to ? `still ${workers(to)}` : `now ${workers(to)} (was ${from})`;
   const restart = str(e, "kind") === "restart" ? "restarted: " : "";
   const stood = stall ? `, training stood still for ${milliseconds(stall)}` : "";
-  return `${restart}generation ${num(e, "generation")}: ${size}${stood}${redone ? `, ${counted(redone, "step")} redone` : ""}`;
+  const unused = (e.data.unused as { text?: string } | undefined)?.text; // a saved state that a start did not use
+  return `${restart}generation ${num(e, "generation")}: ${size}${stood}${redone ? `, ${counted(redone, "step")} redone` : ""}${unused ? `; ${unused}` : ""}`;
 }
 
 function isSound(e: TideEvent): boolean {

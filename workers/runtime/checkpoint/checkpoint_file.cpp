@@ -124,7 +124,7 @@ Result<std::vector<std::byte>> CheckpointFile::read() const {
 }
 
 Error CheckpointFile::damaged(const std::string& why) const {
-  return io_error(path_.string() + " is damaged: " + why);
+  return invalid_argument(path_.string() + " is damaged: " + why);
 }
 
 }  // namespace tidepool::runtime

@@ -34,7 +34,7 @@ struct NamedBytes {
 [[nodiscard]] Status write_checkpoint(const std::filesystem::path& path, const CheckpointHeader& header,
                                       std::span<const NamedBytes> pieces);
 
-// Opened: the header is read and has its checksum.
+// Opened: the header is read and has its checksum. Errors are kInvalidArgument where the file is damaged.
 class CheckpointFile {
  public:
   [[nodiscard]] static Result<CheckpointFile> open(const std::filesystem::path& path);
