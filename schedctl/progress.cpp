@@ -63,7 +63,9 @@ std::string switched_sentence(const json& data) {
   const auto stall = number_at(data, "/stall_ms");
   if (stall && *stall > 0) text += ", training stood still for " + rate(stall) + " ms";
   const auto redone = number_at(data, "/steps_redone").value_or(0);
-  return redone > 0 ? text + ", " + count_of(redone, "step") + " redone" : text;
+  if (redone > 0) text += ", " + count_of(redone, "step") + " redone";
+  const std::string unused = text_at(data, "/unused/text");  // a saved state that a start did not use
+  return unused.empty() ? text : text + "; " + unused;
 }
 
 std::string audited_sentence(const json& data) {

@@ -110,7 +110,7 @@ inline void tell_no_turns(nlohmann::json& job) {
 }
 
 // They have told of each epoch's audit, and know neither of programs that fail after the end of their training, nor of
-// checkpoints that could not be taken, nor after which step workers were lost.
+// checkpoints that could not be taken, of states that were not used, nor after which step workers were lost.
 inline void tell_no_ends_audits_failures(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("ended_badly", false);

@@ -85,10 +85,8 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
   std::vector<std::string> lines{share(*tenant, *plan) + "; its jobs hold " + counted(held, "slot") +
                                  (plan->satisfied ? " and could use " + could_use : "")};
   if (const auto kept = kept_from_tenant_of(state, job)) {
-    const int borrowed = std::max(0, plan->entitled - tenant->guarantee);
-    lines.push_back("tenant " + tenant->name + " may borrow " +
-                    (borrowed == 0 ? "no slots" : counted(borrowed, "slot")) + " now: others do not lend " +
-                    counted(kept->slots, "slot") + " of their guarantees (rule: lend)");
+    lines.push_back("tenant " + tenant->name + " would have " + counted(kept->slots, "slot") +
+                    " more if others lent all that they are guaranteed and do not use (rule: lend)");
   }
   const bool asks = asks_for_nodes(state, job, dearest_slot(state));
   for (const auto& [type, slots] : plan->of_types) {
@@ -108,8 +106,9 @@ std::vector<std::string> keepers_evidence(const ClusterState& state, const Job& 
   std::vector<std::string> lines;
   const auto kept = kept_from_tenant_of(state, job);
   if (!kept) return lines;
-  for (const auto& [name, slots] : kept->by_tenant) {
-    lines.push_back("tenant " + name + " does not lend " + counted(slots, "slot") + " of its guarantee (rule: lend)");
+  for (const KeptSlots::Keeper& keeper : kept->keepers) {
+    lines.push_back("tenant " + keeper.tenant + " keeps " + counted(keeper.slots, "slot") +
+                    " of these (lend: " + std::to_string(keeper.lend) + ")");
   }
   return lines;
 }

@@ -27,7 +27,7 @@ namespace tidepool::core {
 // or the job has ended.
 [[nodiscard]] std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job);
 
-// "tenant speech does not lend 3 slots of its guarantee (rule: lend)" of each tenant that does. Names other tenants:
+// "tenant speech keeps 3 slots of these (lend: 0)" of each tenant that does. Names other tenants:
 // for callers that see all of them.
 [[nodiscard]] std::vector<std::string> keepers_evidence(const ClusterState& state, const Job& job);
 

@@ -6,9 +6,9 @@
 namespace tidepool::core {
 
 enum class UnusedWhy {
-  kDamaged,      // a checksum or its length is wrong
-  kOtherLayout,  // it is of another program or of other data
-  kUnreadable,   // its file could not be opened
+  kDamaged,      // its length, format or a checksum is wrong, or a part of it cannot be read
+  kOtherLayout,  // it is of another program, of another version of it or of other data
+  kUnreadable,   // its file could not be opened, or what it holds not be loaded
 };
 
 inline const char* to_text(UnusedWhy why) {

@@ -39,8 +39,6 @@ class Tree {
     }
   }
 
-  [[nodiscard]] int set_aside(std::size_t node) const { return wishes_[node].set_aside; }
-
   // What share_out() gives to one node. `shares` has room for all of them.
   [[nodiscard]] int share_of(std::size_t node, int slots, std::vector<int>& shares) const {
     const std::size_t above = index_of_parent(node);
@@ -161,15 +159,6 @@ std::vector<bool> leaves_of(const std::vector<TenantNode>& nodes) {
 
 std::vector<int> entitlements(std::vector<TenantNode> nodes, int slots) {
   return Tree(std::move(nodes)).share_out(std::max(0, slots));
-}
-
-std::vector<int> slots_kept(std::vector<TenantNode> nodes) {
-  const Tree as_set(nodes);
-  for (TenantNode& node : nodes) node.lend.reset();
-  const Tree all_lent(nodes);
-  std::vector<int> kept;
-  for (std::size_t i = 0; i < nodes.size(); ++i) kept.push_back(as_set.set_aside(i) - all_lent.set_aside(i));
-  return kept;
 }
 
 struct ChangingShares::Impl {

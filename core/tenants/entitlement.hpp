@@ -39,10 +39,6 @@ struct TenantNode {
 // By node, in slots. `slots`: what the pool has. Requires: each node stands after its parent.
 [[nodiscard]] std::vector<int> entitlements(std::vector<TenantNode> nodes, int slots);
 
-// By node: slots of its guarantee that are set aside though they are not wanted, as it does not lend them or one below
-// it does not.
-[[nodiscard]] std::vector<int> slots_kept(std::vector<TenantNode> nodes);
-
 // The same where leaves come to want something else one by one: what one has is worked out along its way to the pool.
 class ChangingShares {
  public:

@@ -25,6 +25,7 @@ class VictimOrder {
   // `planned`: what the plan gives each tenant. All outlive it.
   VictimOrder(const TenantsByName& tree, const SlotsByTenant& planned, PreemptionLimits& limits)
       : tree_(tree), planned_(planned), limits_(limits) {}
+  VictimOrder(const TenantTree&, const SlotsByTenant&, PreemptionLimits&) = delete;  // an index of it would not last
 
   // Indices of those that may give way: of tenants that have more than the plan gives them, then of the claimant's own,
   // or the latter first where the claimant's has what the plan gives it; then others. Else as they are given.

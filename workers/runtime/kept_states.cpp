@@ -104,6 +104,7 @@ api::UnusedWhy why_unused(const Error& error) {
 
 void SavedStates::drop(api::UnusedState dropped, const std::string& said) {
   log_warning("skipped: " + said);
+  if (dropped.step > api::kWorkMax) return;  // a file's name may say anything
   if (!unused_ || dropped.step > unused_->step) unused_ = dropped;
 }
 

@@ -4,7 +4,6 @@
 #include "base/json.hpp"
 #include "core/codec/reason_numbers.hpp"
 #include "core/explain/explain.hpp"
-#include "core/explain/tenant_evidence.hpp"
 #include "core/facts/throughput.hpp"
 #include "core/state/measured/job_work.hpp"
 #include "core/state/state_move.hpp"
@@ -268,9 +267,7 @@ json render_explanation(const SeenBy& seen_by, const core::Job& job) {
   core::Explanation explanation = core::explain(seen.state, job);
   const core::Reason why = core::current_reason(seen.state, job);
   add_deadline(seen_by, job, why, explanation.evidence);
-  if (seen_by.caller.tenant.empty()) {
-    for (std::string& line : core::keepers_evidence(seen.state, job)) explanation.evidence.push_back(std::move(line));
-  }
+  add_keepers(seen_by, seen.state, job, explanation.evidence);
   json ahead = json::array();
   for (const JobId id : explanation.ahead) {
     if (visible_job(seen_by, id) != nullptr) ahead.push_back(id.text());

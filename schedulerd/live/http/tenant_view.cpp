@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/codec/reason_numbers.hpp"
+#include "core/explain/tenant_evidence.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -115,6 +116,12 @@ std::vector<std::string> advice_for(const SeenBy& seen_by, const std::vector<cor
     lines.push_back(std::move(line));
   }
   return lines;
+}
+
+void add_keepers(const SeenBy& seen_by, const core::ClusterState& state, const core::Job& job,
+                 std::vector<std::string>& evidence) {
+  if (!seen_by.caller.tenant.empty()) return;
+  for (std::string& line : core::keepers_evidence(state, job)) evidence.push_back(std::move(line));
 }
 
 bool may_name_jobs(std::string_view said) {

@@ -255,8 +255,8 @@ TEST_CASE("only a token of no tenant is told which tenants keep slots that they 
     return fixture.json_of({.path = path, .token = token}).at("evidence").dump();
   };
   const std::string rule =
-      "tenant vision may borrow 1 slot now: others do not lend 3 slots of their guarantees (rule: lend)";
-  const std::string keeper = "tenant speech does not lend 3 slots of its guarantee (rule: lend)";
+      "tenant vision would have 1 slot more if others lent all that they are guaranteed and do not use (rule: lend)";
+  const std::string keeper = "tenant speech keeps 1 slot of these (lend: 0)";
   CHECK_THAT(evidence(fixture.admin), Catch::Contains(rule) && Catch::Contains(keeper));
   const std::string of_vision = evidence(fixture.service.add_token("viewer", "vision"));
   CHECK_THAT(of_vision, Catch::Contains(rule) && !Catch::Contains("speech"));

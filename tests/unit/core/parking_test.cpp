@@ -125,7 +125,8 @@ TEST_CASE("A job that starts from step 0 beside a saved state is explained so, a
 
 TEST_CASE("Why a start did not use a saved state is told by the event and by the explanation, until a newer is saved") {
   const std::pair<core::UnusedWhy, std::string> cases[] = {
-      {core::UnusedWhy::kDamaged, "its checksum is wrong; check the disk that it lies on"},
+      {core::UnusedWhy::kDamaged,
+       "its file is damaged (length, format or checksum are wrong); check the disk that it lies on"},
       {core::UnusedWhy::kOtherLayout,
        "it is of another program or of other data; if these have changed, put back what saved it, then suspend and "
        "resume the job to go on from it"},

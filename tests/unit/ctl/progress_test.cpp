@@ -64,6 +64,9 @@ TEST_CASE("each event that matters has a sentence") {
   CHECK(say("generation.switched",
             {{"from_size", 2}, {"to_size", 3}, {"switch_step", 121}, {"stall_ms", 12.3}, {"steps_redone", 0}}) ==
         "now 3 workers (was 2), from step 121 on, training stood still for 12.3 ms");
+  CHECK(say("generation.switched",
+            {{"from_size", 0}, {"to_size", 1}, {"unused", {{"text", "the state of step 90 was not used"}}}}) ==
+        "now 1 worker (was 0); the state of step 90 was not used");
   CHECK(say("worker.lost", {{"worker", "w-2"}, {"signal", 9}, {"exit_code", -1}, {"detail", ""}}) ==
         "worker w-2 lost, ended by signal 9");
   CHECK(say("worker.lost", {{"worker", "w-2"}, {"signal", 0}, {"exit_code", 2}, {"detail", "no file x"}}) ==

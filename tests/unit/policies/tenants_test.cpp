@@ -129,7 +129,7 @@ TEST_CASE("a tenant that could borrow what others do not lend is told the rule a
   for (int i = 0; i < 8; ++i) last = pool.submit(SharedPool::spec("vision", 1));
   pool.story.decide();
   const std::string line =
-      "tenant vision may borrow 3 slots now: others do not lend 3 slots of their guarantees (rule: lend)";
+      "tenant vision would have 3 slots more if others lent all that they are guaranteed and do not use (rule: lend)";
   const auto told = [&] { return core::explain(pool.story.state(), last).evidence; };
   const auto tells = [&] {
     const std::vector<std::string> lines = told();
@@ -138,7 +138,7 @@ TEST_CASE("a tenant that could borrow what others do not lend is told the rule a
   CHECK(tells() == 1);
   for (const std::string& each : told()) CHECK(each.find("speech") == std::string::npos);
   CHECK(core::keepers_evidence(pool.story.state(), pool.story.job(last)) ==
-        std::vector<std::string>{"tenant speech does not lend 3 slots of its guarantee (rule: lend)"});
+        std::vector<std::string>{"tenant speech keeps 3 slots of these (lend: 1)"});
   // Its own limit binds first, or all is lent: another rule.
   pool.configure({{.name = "vision", .guarantee = 2, .borrow = 2}, {.name = "speech", .guarantee = 4, .lend = 1}});
   pool.story.decide();
@@ -146,6 +146,29 @@ TEST_CASE("a tenant that could borrow what others do not lend is told the rule a
   pool.configure({{.name = "vision", .guarantee = 2}, {.name = "speech", .guarantee = 4}});
   pool.story.decide();
   CHECK(core::keepers_evidence(pool.story.state(), pool.story.job(last)).empty());
+}
+
+TEST_CASE("who keeps slots from a tenant is told by what it would gain, whatever others keep besides") {
+  const auto kept_of_vision = [](std::vector<core::Tenant> tenants) {
+    SharedPool pool(std::move(tenants));
+    JobId last;
+    for (int i = 0; i < 8; ++i) last = pool.submit(SharedPool::spec("vision", 1));
+    pool.story.decide();
+    return core::keepers_evidence(pool.story.state(), pool.story.job(last));
+  };
+  using Lines = std::vector<std::string>;
+  // Its parent may not borrow, so what ops keeps is no matter.
+  CHECK(kept_of_vision({{.name = "lab", .guarantee = 3, .borrow = 0},
+                        {.name = "vision", .parent = "lab", .guarantee = 1},
+                        {.name = "speech", .parent = "lab", .guarantee = 2, .lend = 0},
+                        {.name = "ops", .guarantee = 4, .lend = 0}}) ==
+        Lines{"tenant speech keeps 2 slots of these (lend: 0)"});
+  // Of a tree of two levels the tenant is named that does not lend, and of a guarantee beyond the pool what there is.
+  CHECK(kept_of_vision({{.name = "research", .guarantee = 4},
+                        {.name = "nlp", .parent = "research", .guarantee = 4, .lend = 1},
+                        {.name = "vision"}}) == Lines{"tenant nlp keeps 3 slots of these (lend: 1)"});
+  CHECK(kept_of_vision({{.name = "speech", .guarantee = 20, .lend = 0}, {.name = "vision", .guarantee = 4}}).size() ==
+        1);
 }
 
 TEST_CASE("a share that a tenant's gangs do not fit into goes to the others") {
