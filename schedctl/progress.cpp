@@ -316,8 +316,9 @@ std::string event_sentence(const json& event, const std::string& job) {
   static const json kNoData = json::object();
   const json& data = event.contains("data") && event.at("data").is_object() ? event.at("data") : kNoData;
   if (!job.empty()) {
+    // job.started says it, but not that a saved state was not used.
     const bool first_switch =
-        type == "generation.switched" && number_at(data, "/from_size") == 0;  // job.started says it
+        type == "generation.switched" && number_at(data, "/from_size") == 0 && !data.contains("unused");
     const bool told_elsewhere = first_switch || type == "job.progressed" || type == "job.resized" ||
                                 type == "decision.made" || (type == "data.epoch_audited" && audit_is_sound(data));
     if (told_elsewhere || text_at(event, "/job") != job) return "";

@@ -128,10 +128,11 @@ TEST_CASE("Why a start did not use a saved state is told by the event and by the
       {core::UnusedWhy::kDamaged,
        "its file is damaged (length, format or checksum are wrong); check the disk that it lies on"},
       {core::UnusedWhy::kOtherLayout,
-       "it is of another program or of other data; if these have changed, put back what saved it, then suspend and "
-       "resume the job to go on from it"},
+       "it is of another program, of another version of it or of other data; if these have changed, put back what "
+       "saved it, then suspend and resume the job to go on from it"},
       {core::UnusedWhy::kUnreadable,
-       "its file could not be read; let the job's user read it, then suspend and resume the job to go on from it"}};
+       "it could not be read or loaded, the worker's log says why; once it can be, suspend and resume the job to go on "
+       "from it"}};
   for (const auto& [why, words] : cases) {
     Story story;
     story.node(1);
