@@ -38,11 +38,10 @@ std::string guaranteed_of(const Tenant& tenant, const std::string& type) {
   return promised == 0 ? ", none of them guaranteed" : "; it is guaranteed " + grouped(promised) + " of them";
 }
 
-// Of a tenant that would have more if others lent it.
-std::optional<KeptSlots> kept_from_tenant_of(const ClusterState& state, const Job& job) {
+// Its tenant's jobs could use more than they may have.
+bool tenant_lacks_slots(const ClusterState& state, const Job& job) {
   const TenantPlan* plan = plan_of(state, job.spec.tenant);
-  const bool lacks = plan != nullptr && !plan->satisfied && !is_final(job.state());
-  return lacks ? kept_from(state, job.spec.tenant) : std::nullopt;
+  return plan != nullptr && !plan->satisfied && !is_final(job.state());
 }
 
 }  // namespace
@@ -84,8 +83,8 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
   const std::string could_use = plan->wanted > held ? counted(plan->wanted, "slot") : "no more";
   std::vector<std::string> lines{share(*tenant, *plan) + "; its jobs hold " + counted(held, "slot") +
                                  (plan->satisfied ? " and could use " + could_use : "")};
-  if (const auto kept = kept_from_tenant_of(state, job)) {
-    lines.push_back("tenant " + tenant->name + " would have " + counted(kept->slots, "slot") +
+  if (const int kept = tenant_lacks_slots(state, job) ? slots_kept_from(state, tenant->name) : 0; kept > 0) {
+    lines.push_back("tenant " + tenant->name + " would have " + counted(kept, "slot") +
                     " more if others lent all that they are guaranteed and do not use (rule: lend)");
   }
   const bool asks = asks_for_nodes(state, job, dearest_slot(state));
@@ -104,9 +103,8 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
 
 std::vector<std::string> keepers_evidence(const ClusterState& state, const Job& job) {
   std::vector<std::string> lines;
-  const auto kept = kept_from_tenant_of(state, job);
-  if (!kept) return lines;
-  for (const KeptSlots::Keeper& keeper : kept->keepers) {
+  if (!tenant_lacks_slots(state, job)) return lines;
+  for (const Keeper& keeper : keepers_from(state, job.spec.tenant)) {
     lines.push_back("tenant " + keeper.tenant + " keeps " + counted(keeper.slots, "slot") +
                     " of these (lend: " + std::to_string(keeper.lend) + ")");
   }

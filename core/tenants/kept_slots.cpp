@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "core/tenants/entitlement.hpp"
 #include "core/tenants/tenant_nodes.hpp"
@@ -9,42 +10,62 @@
 namespace tidepool::core {
 namespace {
 
-// As the newest plan found them.
-std::vector<TenantNode> nodes_as_planned(const ClusterState& state, const TenantPlaces& places) {
-  std::vector<TenantNode> nodes = nodes_of(*state.tenants, places);
-  for (const auto& [name, plan] : state.plan.tenants) {
-    const auto at = places.find(name);
-    if (at == places.end()) continue;
-    nodes[at->second].wanted = plan.wanted;
-    nodes[at->second].loan = plan.loan * kLoanWeight;
+// The tree as the newest plan found it, for what one tenant would have in it.
+class SharesIfLent {
+ public:
+  // None: there is no such tenant, or a policy file's claims divide the pool.
+  static std::optional<SharesIfLent> of(const ClusterState& state, const std::string& tenant) {
+    const TenantPlaces places = places_of(*state.tenants);
+    const auto place = places.find(tenant);
+    const bool by_claims = state.deployment.answer && !state.deployment.answer->claims.empty();
+    if (place == places.end() || by_claims) return std::nullopt;
+    return SharesIfLent(state, places, place->second);
   }
-  return nodes;
-}
 
-bool is_divided_by_claims(const ClusterState& state) {
-  return state.deployment.answer && !state.deployment.answer->claims.empty();
-}
+  [[nodiscard]] int share() const { return entitlements(nodes_, slots_)[at_]; }
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+  // As it is set, of one that keeps some of its guarantee.
+  [[nodiscard]] std::optional<int> lend(std::size_t node) const {
+    const std::optional<int> lend = nodes_[node].lend;
+    return lend && *lend < nodes_[node].guarantee ? lend : std::nullopt;
+  }
+  void lend_all(std::size_t node) { nodes_[node].lend.reset(); }
+
+ private:
+  SharesIfLent(const ClusterState& state, const TenantPlaces& places, std::size_t at)
+      : nodes_(nodes_as_planned(state, places)), slots_(slots_to_share(state)), at_(at) {}
+
+  std::vector<TenantNode> nodes_;
+  int slots_;
+  std::size_t at_;  // of the tenant
+};
 
 }  // namespace
 
-std::optional<KeptSlots> kept_from(const ClusterState& state, const std::string& tenant) {
-  const TenantPlaces places = places_of(*state.tenants);
-  const auto place = places.find(tenant);
-  if (place == places.end() || is_divided_by_claims(state)) return std::nullopt;
-  std::vector<TenantNode> nodes = nodes_as_planned(state, places);
-  const int slots = slots_to_share(state);
-  const int share = entitlements(nodes, slots)[place->second];
-  KeptSlots found;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!nodes[i].lend || *nodes[i].lend >= nodes[i].guarantee) continue;
-    const int lend = *nodes[i].lend;
-    nodes[i].lend.reset();
-    const int more = entitlements(nodes, slots)[place->second] - share - found.slots;
-    if (more == 0) continue;
-    found.slots += more;
-    found.keepers.push_back({.tenant = state.tenants->tenants[i].name, .lend = lend, .slots = more});
+int slots_kept_from(const ClusterState& state, const std::string& tenant) {
+  std::optional<SharesIfLent> shares = SharesIfLent::of(state, tenant);
+  if (!shares) return 0;
+  const int share = shares->share();
+  for (std::size_t node = 0; node < shares->size(); ++node) shares->lend_all(node);
+  return std::max(0, shares->share() - share);
+}
+
+std::vector<Keeper> keepers_from(const ClusterState& state, const std::string& tenant) {
+  std::vector<Keeper> keepers;
+  std::optional<SharesIfLent> shares = SharesIfLent::of(state, tenant);
+  if (!shares) return keepers;
+  int share = shares->share();
+  for (std::size_t node = 0; node < shares->size(); ++node) {
+    const std::optional<int> lend = shares->lend(node);
+    if (!lend) continue;
+    shares->lend_all(node);
+    const int more = shares->share() - share;
+    share += more;
+    if (more > 0) {
+      keepers.push_back({.tenant = state.tenants->tenants[node].name, .lend = *lend, .slots = more});
+    }
   }
-  return found.slots <= 0 ? std::nullopt : std::optional(std::move(found));
+  return keepers;
 }
 
 }  // namespace tidepool::core

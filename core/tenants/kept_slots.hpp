@@ -5,7 +5,6 @@
 // claims divide the pool, nothing is said.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,17 +12,15 @@
 
 namespace tidepool::core {
 
-struct KeptSlots {
-  struct Keeper {
-    std::string tenant;
-    int lend = 0;   // as it is set
-    int slots = 0;  // that the tenant would have if this one lent all, too
-  };
-  int slots = 0;  // that the tenant would be entitled to beyond its share if all were lent
-  std::vector<Keeper>
-      keepers;  // in the order of the tree; those before each one lend all. Their slots add up to `slots`
+// That the tenant would be entitled to beyond its share if all were lent. Costs two divisions of the tree.
+[[nodiscard]] int slots_kept_from(const ClusterState& state, const std::string& tenant);
+
+struct Keeper {
+  std::string tenant;
+  int lend = 0;   // as it is set
+  int slots = 0;  // that the other one would have besides if this one lent all, as those before it do
 };
-// O(n) divisions of a tree of n tenants at most: one for each that keeps slots.
-[[nodiscard]] std::optional<KeptSlots> kept_from(const ClusterState& state, const std::string& tenant);
+// Those of whom it would have them, in the order of the tree. Costs a division for each that does not lend all.
+[[nodiscard]] std::vector<Keeper> keepers_from(const ClusterState& state, const std::string& tenant);
 
 }  // namespace tidepool::core

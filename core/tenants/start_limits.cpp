@@ -19,13 +19,7 @@ StartLimits::StartLimits(const ClusterState& state) {
   if (state.tenants->empty()) return;
   slots_ = slots_to_share(state);
   places_ = places_of(*state.tenants);
-  nodes_ = nodes_of(*state.tenants, places_);
-  for (const auto& [name, newest] : state.plan.tenants) {
-    const auto place = places_.find(name);
-    if (place == places_.end()) continue;
-    nodes_[place->second].wanted = newest.wanted;
-    nodes_[place->second].loan = newest.loan * kLoanWeight;
-  }
+  nodes_ = nodes_as_planned(state, places_);
   sums_.resize(nodes_.size());
   for (const auto& [id, job] : state.jobs) {
     const int kept = job->membership.workers.empty() ? 0 : slots_kept(state, *job);

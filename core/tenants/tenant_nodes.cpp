@@ -22,6 +22,17 @@ std::vector<TenantNode> nodes_of(const TenantTree& tree, const TenantPlaces& pla
   return nodes;
 }
 
+std::vector<TenantNode> nodes_as_planned(const ClusterState& state, const TenantPlaces& places) {
+  std::vector<TenantNode> nodes = nodes_of(*state.tenants, places);
+  for (const auto& [name, plan] : state.plan.tenants) {
+    const auto place = places.find(name);
+    if (place == places.end()) continue;
+    nodes[place->second].wanted = plan.wanted;
+    nodes[place->second].loan = plan.loan * kLoanWeight;
+  }
+  return nodes;
+}
+
 int slots_to_share(const ClusterState& state) {
   int slots = 0;
   for (const auto& [id, node] : state.nodes) {

@@ -17,6 +17,9 @@ using TenantPlaces = std::map<std::string, std::size_t, std::less<>>;  // in the
 // By place. Nothing is wanted yet.
 [[nodiscard]] std::vector<TenantNode> nodes_of(const TenantTree& tree, const TenantPlaces& places);
 
+// The same with what the newest plan found wanted and lent.
+[[nodiscard]] std::vector<TenantNode> nodes_as_planned(const ClusterState& state, const TenantPlaces& places);
+
 // Slots that a plan hands out, or that jobs hold on nodes that take no others.
 [[nodiscard]] int slots_to_share(const ClusterState& state);
 

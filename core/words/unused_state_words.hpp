@@ -13,8 +13,7 @@ inline const char* advice_of(UnusedWhy why) {
     case UnusedWhy::kDamaged: break;
     case UnusedWhy::kOtherLayout:
       return "it is of another program, of another version of it or of other data; if these have changed, put back "
-             "what "
-             "saved it, then suspend and resume the job to go on from it";
+             "what saved it, then suspend and resume the job to go on from it";
     case UnusedWhy::kUnreadable:
       return "it could not be read or loaded, the worker's log says why; once it can be, suspend and resume the job to "
              "go on from it";

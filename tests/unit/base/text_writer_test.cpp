@@ -49,10 +49,10 @@ TEST_CASE("fields that may be left out are written as text as they are in the tr
 }
 
 TEST_CASE("a form that only bounds what is read writes as is written without it, in text and tree") {
-  const Measured nobody{.workers = {WorkerId(2), WorkerId()}};
-  const std::string text = text_of(nobody);
+  const Measured no_worker{.workers = {WorkerId(2), WorkerId()}};
+  const std::string text = text_of(no_worker);
   CHECK_THAT(text, Catch::EndsWith(R"("workers":["w-2",null]})"));
-  CHECK(text == codec::encode(nobody).dump());
+  CHECK(text == codec::encode(no_worker).dump());
   Measured read;
   const Status status = codec::decode(nlohmann::json::parse(text), "", read);
   REQUIRE_FALSE(status.ok());

@@ -26,6 +26,24 @@ JobId parking(Story& story, JobSketch sketch, int size) {
   return job;
 }
 
+struct Resumed {
+  JobId job;
+  std::int64_t step = 0;  // of its saved state
+};
+
+// A job of one worker on one slot that was parked and whose next worker, w-2, is ready to start.
+Resumed resumed(Story& story) {
+  const JobId job = parking(story, {.min = 1, .max = 1}, 1);
+  const std::int64_t step = story.job(job).progress.step;
+  story.learn(parked(story, job, WorkerId(1), step));
+  story.exit(WorkerId(1));
+  story.learn(core::JobResumeRequested{job});
+  story.decide();
+  story.ready(WorkerId(2));
+  story.decide();
+  return {job, step};
+}
+
 TEST_CASE("A suspension commits a generation without members, and the last steps before it count") {
   Story story;
   story.node(2);
@@ -106,14 +124,7 @@ TEST_CASE("A job that starts from step 0 beside a saved state is explained so, a
   for (const bool fits : {false, true}) {
     Story story;
     story.node(1);
-    const JobId job = parking(story, {.min = 1, .max = 1}, 1);
-    const auto step = story.job(job).progress.step;
-    story.learn(parked(story, job, WorkerId(1), step));
-    story.exit(WorkerId(1));
-    story.learn(core::JobResumeRequested{job});
-    story.decide();
-    story.ready(WorkerId(2));
-    story.decide();
+    const auto [job, step] = resumed(story);
     story.learn(core::GenerationSwitched{job, story.job(job).membership.generation, fits ? step + 1 : 1});
     const auto evidence = core::explain(story.state(), job).evidence;
     const std::string told =
@@ -136,14 +147,7 @@ TEST_CASE("Why a start did not use a saved state is told by the event and by the
   for (const auto& [why, words] : cases) {
     Story story;
     story.node(1);
-    const JobId job = parking(story, {.min = 1, .max = 1}, 1);
-    const auto step = story.job(job).progress.step;
-    story.learn(parked(story, job, WorkerId(1), step));
-    story.exit(WorkerId(1));
-    story.learn(core::JobResumeRequested{job});
-    story.decide();
-    story.ready(WorkerId(2));
-    story.decide();
+    const auto [job, step] = resumed(story);
     const GenerationNumber number = story.job(job).membership.generation;
     story.learn(core::GenerationSwitched{
         .job = job, .generation = number, .switch_step = 1, .unused = core::UnusedState{step, why}});
