@@ -29,6 +29,8 @@ struct RunSpec {
 };
 // A worker that is told to leave holds its slots for so long, also where they are another tenant's guarantee.
 inline constexpr Duration kGraceMost = Duration::seconds(24 * 3600);
+// So long after a start, or a change of size, they may not be had back either (min_runtime, cooldown).
+inline constexpr Duration kHoldMost = Duration::seconds(24 * 3600);
 struct ElasticFields {
   int min = 1;
   int max = 1;

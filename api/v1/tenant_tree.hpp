@@ -38,6 +38,7 @@ struct TenantFields {
   std::optional<int> job_slots_max;
   std::optional<Money> job_price_max;  // an hour
   std::optional<Duration> job_grace_max;
+  std::optional<Duration> job_hold_max;
   std::optional<BudgetFields> budget;
   std::optional<Duration> notice_extension;
   std::optional<Duration> notice_refusal;

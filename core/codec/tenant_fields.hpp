@@ -83,6 +83,7 @@ void fields(auto& archive, codec::Like<Tenant> auto& tenant) {
   archive("job_price_max", tenant.job_price_max);
   archive("budget", tenant.budget);
   archive("job_grace_max", tenant.job_grace_max);
+  archive("job_hold_max", tenant.job_hold_max);
   archive("notice_extension", tenant.notice_extension);
   archive("notice_refusal", tenant.notice_refusal);
   archive("preempt_after", tenant.preempt_after);
@@ -150,6 +151,7 @@ inline void tell_no_later_fields(nlohmann::json& tree) {
     tenant.emplace("budget", nullptr);
     tenant.emplace("guarantee_by_type", nlohmann::json::object());
     tenant.emplace("job_grace_max", nullptr);
+    tenant.emplace("job_hold_max", nullptr);
     tenant.emplace("notice_extension", nullptr);
     tenant.emplace("notice_refusal", nullptr);
     tenant.emplace("preempt_after", codec::encode(Duration()));

@@ -31,6 +31,18 @@ Status check_leaf(const TenantsByName& tree, const std::string& tenant) {
   return invalid_argument("tenant \"" + tenant + "\" has tenants below it; a job belongs to one of those");
 }
 
+// For so long a job keeps slots of which others may have a guarantee.
+Status check_times(const Tenant& tenant, const JobSpec& spec) {
+  const auto check = [&](const char* field, Duration time, const char* name, std::optional<Duration> most) -> Status {
+    if (!most || time <= *most) return ok_status();
+    return not_allowed(spec, std::string(field) + " " + to_text(time) + " is above " + name + " " + to_text(*most) +
+                                 " of tenant \"" + tenant.name + "\"; set it to at most that");
+  };
+  TP_TRY(check("elastic.grace", spec.elastic.grace, "job_grace_max", tenant.job_grace_max));
+  TP_TRY(check("elastic.min_runtime", spec.elastic.min_runtime, "job_hold_max", tenant.job_hold_max));
+  return check("elastic.cooldown", spec.elastic.cooldown, "job_hold_max", tenant.job_hold_max);
+}
+
 // By one tenant on the way from the pool to the job's own.
 Status check_limits(const Tenant& tenant, const JobSpec& spec) {
   const std::string of = " of tenant \"" + tenant.name + "\"";
@@ -47,10 +59,7 @@ Status check_limits(const Tenant& tenant, const JobSpec& spec) {
     return not_allowed(spec, "scaling.price_cap must be at most " + to_text(*tenant.job_price_max) +
                                  " an hour, the job_price_max" + of);
   }
-  if (tenant.job_grace_max && spec.elastic.grace > *tenant.job_grace_max) {
-    return not_allowed(spec, "elastic.grace " + to_text(spec.elastic.grace) + " is above job_grace_max " +
-                                 to_text(*tenant.job_grace_max) + of);
-  }
+  TP_TRY(check_times(tenant, spec));
   const std::int64_t least = std::int64_t{spec.elastic.sizes.front()} * spec.gpus_per_worker;
   const bool has_own_policy = spec.scaling.names_policy();
   const std::int64_t kept = has_own_policy ? most : spec.preemptible ? 0 : least;

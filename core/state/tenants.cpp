@@ -57,6 +57,7 @@ Status check_numbers(const Tenant& tenant) {
   if (tenant.job_slots_max && *tenant.job_slots_max < 1) return wrong(tenant, "job_slots_max is 1 or more");
   if (tenant.job_price_max && *tenant.job_price_max <= Money()) return wrong(tenant, "job_price_max is above 0");
   if (tenant.job_grace_max && *tenant.job_grace_max < Duration()) return wrong(tenant, "job_grace_max is 0s or more");
+  if (tenant.job_hold_max && *tenant.job_hold_max < Duration()) return wrong(tenant, "job_hold_max is 0s or more");
   if (tenant.notice_extension &&
       (*tenant.notice_extension < Duration() || *tenant.notice_extension > kNoticeExtensionMost)) {
     return wrong(tenant, "notice_extension is from 0s to 24h");
@@ -123,18 +124,26 @@ struct ForJobs {
   const Tenant* priority = nullptr;
   const Tenant* preemptible = nullptr;
   const Tenant* price_cap = nullptr;
+  const Tenant* min_runtime = nullptr;
+  const Tenant* cooldown = nullptr;
   const Tenant* priority_max = nullptr;
   const Tenant* job_price_max = nullptr;
+  const Tenant* job_hold_max = nullptr;
 
   void add(const Tenant& tenant) {
     if (tenant.defaults->priority) priority = &tenant;
     if (tenant.defaults->preemptible) preemptible = &tenant;
     if (tenant.defaults->price_cap) price_cap = &tenant;
+    if (tenant.defaults->min_runtime) min_runtime = &tenant;
+    if (tenant.defaults->cooldown) cooldown = &tenant;
     if (tenant.priority_max && (priority_max == nullptr || *tenant.priority_max < *priority_max->priority_max)) {
       priority_max = &tenant;
     }
     if (tenant.job_price_max && (job_price_max == nullptr || *tenant.job_price_max < *job_price_max->job_price_max)) {
       job_price_max = &tenant;
+    }
+    if (tenant.job_hold_max && (job_hold_max == nullptr || *tenant.job_hold_max < *job_hold_max->job_hold_max)) {
+      job_hold_max = &tenant;
     }
   }
 };
@@ -142,6 +151,18 @@ struct ForJobs {
 Error beyond(const std::string& what, const Tenant& sets, const std::string& limit, const Tenant& limits) {
   return invalid_argument("the default " + what + " of tenant \"" + sets.name + "\" is " + limit + " of tenant \"" +
                           limits.name + "\": a job file that leaves it out would be refused; set another default");
+}
+
+void check_hold(const ForJobs& set, Refusals& refusals) {
+  if (set.job_hold_max == nullptr) return;
+  const Duration most = *set.job_hold_max->job_hold_max;
+  const auto check = [&](const char* field, const Tenant* sets, std::optional<Duration> JobDefaults::* value) {
+    if (sets == nullptr || *((*sets->defaults).*value) <= most) return;
+    refusals.add(beyond(field + to_text(*((*sets->defaults).*value)), *sets, "above job_hold_max " + to_text(most),
+                        *set.job_hold_max));
+  };
+  check("elastic.min_runtime ", set.min_runtime, &JobDefaults::min_runtime);
+  check("elastic.cooldown ", set.cooldown, &JobDefaults::cooldown);
 }
 
 // A job that takes all defaults of its tenant keeps to all limits of it.
@@ -162,6 +183,7 @@ void check_for_jobs(const Tenant& tenant, const ForJobs& set, bool is_leaf, Refu
                           *set.job_price_max));
     }
   }
+  check_hold(set, refusals);
   const bool keeps_slots = set.preemptible != nullptr && !*set.preemptible->defaults->preemptible;
   if (is_leaf && keeps_slots && tenant.guarantee == 0) {
     refusals.add(beyond("preemptible: false", *set.preemptible, "beyond the guarantee of 0", tenant));

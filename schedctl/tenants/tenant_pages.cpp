@@ -20,9 +20,10 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr const char* kNone = "no tenants are set; docs/operations.md shows a file for: schedctl tenants apply FILE\n";
-constexpr std::array<const char*, 12> kSettings = {
-    "guarantee",     "guarantee_by_type", "weight",        "borrow",           "lend",           "priority_max",
-    "job_slots_max", "job_price_max",     "job_grace_max", "notice_extension", "notice_refusal", "preempt_after"};
+constexpr std::array<const char*, 13> kSettings = {
+    "guarantee",        "guarantee_by_type", "weight",        "borrow",        "lend",
+    "priority_max",     "job_slots_max",     "job_price_max", "job_grace_max", "job_hold_max",
+    "notice_extension", "notice_refusal",    "preempt_after"};
 constexpr std::array<const char*, 10> kNumbers = {
     "entitled", "entitled_by_type", "held",         "wanted",     "satisfied",
     "loan",     "jobs_waiting",     "jobs_running", "slot_hours", "cost"};

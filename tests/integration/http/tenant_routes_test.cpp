@@ -300,7 +300,10 @@ TEST_CASE("a key sets a tree once") {
 
 TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") {
   RestFixture fixture(test_options(), "tidal");
-  (void)fixture.json_of(put(fixture, lab_tree()));
+  json tree = lab_tree();
+  tree["tenants"][0]["job_hold_max"] = "1h";
+  (void)fixture.json_of(put(fixture, tree));
+  CHECK(tenants_of(fixture, fixture.admin).at(0).at("job_hold_max") == "1h");
   const auto refusal = [&](const json& job) {
     const json alone = fixture.json_of(submission(fixture, job), 422);
     CHECK(fixture.json_of(submission(fixture, job, "?dry_run=true"), 422).at("detail") == alone.at("detail"));
@@ -317,18 +320,22 @@ TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") 
   json urgent = job_file("vision");
   urgent["priority"] = 11;
   CHECK_THAT(refusal(urgent), Contains("priority_max 10 of tenant \"vision\""));
+  json lasting = job_file("vision");
+  lasting["elastic"]["min_runtime"] = "2h";
+  CHECK_THAT(refusal(lasting), Contains("elastic.min_runtime 2h is above job_hold_max 1h of tenant \"lab\""));
   CHECK(fixture.json_of({.path = "/v1/jobs", .token = fixture.admin}).at("items").empty());
   // Nor can a job be changed to what it could not have been submitted with.
   const JobId job = fixture.submit("vision", 4);
-  const auto change = [&](const char* query) {
-    return fixture.json_of({.method = "PATCH",
-                            .path = "/v1/jobs/" + job.text() + query,
-                            .token = fixture.admin,
-                            .body = R"({"elastic": {"max": 8}})"},
-                           422);
+  const auto check_change = [&](const char* patch, const char* limit) {
+    const auto change = [&](const char* query) {
+      const std::string path = "/v1/jobs/" + job.text() + query;
+      return fixture.json_of({.method = "PATCH", .path = path, .token = fixture.admin, .body = patch}, 422);
+    };
+    CHECK_THAT(change("").at("detail").get<std::string>(), Contains(limit));
+    CHECK(change("?dry_run=true").at("detail") == change("").at("detail"));
   };
-  CHECK_THAT(change("").at("detail").get<std::string>(), Contains("job_slots_max"));
-  CHECK(change("?dry_run=true").at("detail") == change("").at("detail"));
+  check_change(R"({"elastic": {"max": 8}})", "job_slots_max");
+  check_change(R"({"elastic": {"cooldown": "2h"}})", "job_hold_max");
 }
 
 TEST_CASE("a job takes the defaults of its tenant where its file is silent, and keeps what it took") {

@@ -96,6 +96,7 @@ core::TenantTree full_tree() {
                        .job_slots_max = 16,
                        .job_price_max = Money::micros(2'500'000),
                        .job_grace_max = Duration::seconds(90),
+                       .job_hold_max = Duration::seconds(180),
                        .budget = full_budget(),
                        .notice_extension = Duration::seconds(120),
                        .notice_refusal = Duration::seconds(600),
@@ -310,6 +311,23 @@ TEST_CASE("What an earlier version stored of a tenant that lacked a type says th
   INFO((read.ok() ? std::string() : read.error().message));
   REQUIRE(read.ok());
   CHECK(read->plan.tenants == state.plan.tenants);
+}
+
+TEST_CASE("A tree that an earlier version stored does not limit for how long jobs keep what they hold") {
+  const core::TenantTree tree{.tenants = {{.name = "lab", .job_grace_max = Duration::seconds(90)}}};
+  core::ClusterState state;
+  state.tenants = tree;
+  auto written = core::to_json(state);
+  auto set = core::to_json(core::Fact(core::TenantsConfigured{tree}));
+  REQUIRE(written["tenants"]["tree"]["tenants"][0].erase("job_hold_max") == 1);
+  REQUIRE(set["tree"]["tenants"][0].erase("job_hold_max") == 1);
+  const auto read = core::state_from_json(written);
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  CHECK(*read->tenants == tree);
+  const auto fact = core::fact_from_json(set);
+  REQUIRE(fact.ok());
+  CHECK(std::get<core::TenantsConfigured>(*fact).tree == tree);
 }
 
 TEST_CASE("A switch that an earlier version stored tells of no unused state") {

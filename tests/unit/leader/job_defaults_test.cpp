@@ -105,12 +105,19 @@ TEST_CASE("a default that a limit of its tenant forbids is refused with the name
   const core::JobDefaults urgent{.priority = 6};
   const core::JobDefaults rich{.price_cap = Money::micros(3'000'000)};
   const core::JobDefaults firm{.preemptible = false};
+  const core::JobDefaults slow{.min_runtime = Duration::seconds(60), .cooldown = Duration::seconds(120)};
   CHECK_THAT(refused({.defaults = urgent}, {.priority_max = 5}),
              Contains("the default priority 6 of tenant \"lab\" is above priority_max 5 of tenant \"leaf\""));
   CHECK_THAT(refused({.priority_max = 5}, {.priority_max = 9, .defaults = urgent}),
              Contains("of tenant \"leaf\" is above priority_max 5 of tenant \"lab\""));
   CHECK_THAT(refused({.job_price_max = Money::micros(2'000'000)}, {.defaults = rich}),
              Contains("scaling.price_cap 3.00 of tenant \"leaf\" is above job_price_max 2.00 of tenant \"lab\""));
+  CHECK_THAT(refused({.job_hold_max = Duration::seconds(60)}, {.defaults = slow}),
+             Contains("elastic.cooldown 2m of tenant \"leaf\" is above job_hold_max 1m of tenant \"lab\"") &&
+                 !Contains("min_runtime"));
+  CHECK_THAT(refused({.defaults = slow}, {.job_hold_max = Duration::seconds(59)}),
+             Contains("elastic.min_runtime 1m of tenant \"lab\" is above job_hold_max 59s of tenant \"leaf\""));
+  CHECK(refused({.job_hold_max = Duration::seconds(120), .defaults = slow}, {}) == "taken");
   CHECK_THAT(refused({.guarantee = 2, .defaults = firm}, {}),
              Contains("preemptible: false of tenant \"lab\" is beyond the guarantee of 0 of tenant \"leaf\""));
   // A nearer default takes the place of one that the leaf could not have.

@@ -285,7 +285,8 @@ TEST_CASE("a job may ask for what its tenant and those above allow, and is told 
                     .guarantee = 4,
                     .priority_max = 5,
                     .job_price_max = Money::micros(2'000'000),
-                    .job_grace_max = Duration::seconds(60)},
+                    .job_grace_max = Duration::seconds(60),
+                    .job_hold_max = Duration::seconds(120)},
                    {.name = "vision", .parent = "lab", .guarantee = 2, .job_slots_max = 4}});
   core::JobSpec good = SharedPool::spec("vision", 2);
   good.scaling.price_cap = Money::micros(2'000'000);
@@ -298,6 +299,13 @@ TEST_CASE("a job may ask for what its tenant and those above allow, and is told 
   bad = good;
   bad.elastic.grace = Duration::seconds(61);
   CHECK_THAT(refusal(pool, bad), Catch::Contains("elastic.grace 61s is above job_grace_max 1m of tenant \"lab\""));
+  bad = good;
+  bad.elastic.min_runtime = Duration::seconds(121);
+  CHECK_THAT(refusal(pool, bad), Catch::Contains("elastic.min_runtime 121s is above job_hold_max 2m of tenant \"lab\"; "
+                                                 "set it to at most that"));
+  bad = good;
+  bad.elastic.cooldown = Duration::seconds(121);
+  CHECK_THAT(refusal(pool, bad), Catch::Contains("elastic.cooldown 121s is above job_hold_max 2m of tenant \"lab\""));
   bad = good;
   bad.scaling.price_cap.reset();
   CHECK_THAT(refusal(pool, bad), Catch::Contains("scaling.price_cap must be at most 2.00 an hour"));
@@ -317,6 +325,22 @@ TEST_CASE("a job may ask for what its tenant and those above allow, and is told 
   CHECK_THAT(pool.story.refuses(core::JobChanged{job, bad}), Catch::Contains("priority_max"));
 }
 
+TEST_CASE("a limit on how long jobs keep slots leaves those that run as they are, and holds for their next change") {
+  SharedPool pool({{.name = "vision"}});
+  core::JobSpec spec = SharedPool::spec("vision", 2);
+  spec.elastic.min_runtime = Duration::seconds(7'200);
+  const JobId job = pool.running(spec);
+  pool.configure({{.name = "lab", .job_hold_max = Duration::seconds(3'600)}, {.name = "vision", .parent = "lab"}});
+  CHECK(pool.story.job(job).spec.elastic.min_runtime == Duration::seconds(7'200));
+  CHECK_THAT(refusal(pool, spec), Catch::Contains("elastic.min_runtime 2h is above job_hold_max 1h of tenant \"lab\""));
+  core::JobSpec changed = spec;
+  changed.priority = 1;
+  CHECK_THAT(pool.story.refuses(core::JobChanged{job, changed}), Catch::Contains("above job_hold_max 1h"));
+  changed.elastic.min_runtime = Duration::seconds(3'600);
+  pool.story.learn(core::JobChanged{job, changed});
+  CHECK(pool.story.job(job).spec.priority == 1);
+}
+
 TEST_CASE("a tree of tenants that contradicts itself, or leaves out one with jobs, is refused") {
   SharedPool pool({{.name = "vision"}});
   const auto refused = [&](std::vector<core::Tenant> tenants) {
@@ -333,6 +357,8 @@ TEST_CASE("a tree of tenants that contradicts itself, or leaves out one with job
                       {.name = "b", .parent = "a", .guarantee = 3, .guarantee_by_type = {{"x", 2}}}}),
              Catch::Contains("are guaranteed 2 slots of type x, it has 1"));
   CHECK_THAT(refused({{.name = "a", .weight = -1}}), Catch::Contains("weight is from 0"));
+  CHECK_THAT(refused({{.name = "a", .job_hold_max = Duration::seconds(-1)}}),
+             Catch::Contains("job_hold_max is 0s or more"));
   (void)pool.submit(SharedPool::spec("vision", 2));
   CHECK_THAT(refused({{.name = "speech"}}), Catch::Contains("tenant \"vision\" has jobs that have not ended"));
   CHECK_THAT(refused({{.name = "vision"}, {.name = "images", .parent = "vision"}}), Catch::Contains("no leaf"));

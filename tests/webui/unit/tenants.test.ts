@@ -114,6 +114,8 @@ test("limits and shares are told in words", () => {
   expect(Object.fromEntries(limitPairs(find("guests"), "USD"))).toMatchObject(guests);
   expect(Object.fromEntries(limitPairs(find("vision"), "USD"))).toMatchObject({ "Preempts others": "after 10m of waiting", "Notice extension": "at most 2m" });
   expect(Object.fromEntries(limitPairs(find("guests"), "USD"))["Notice extension"]).toBe("none of its own");
+  expect(Object.fromEntries(limitPairs(find("vision"), "USD"))["Minimum runtime, cooldown"]).toBe("at most 1h each");
+  expect(Object.fromEntries(limitPairs(find("guests"), "USD"))["Minimum runtime, cooldown"]).toBe("no limit of its own");
 });
 
 test("what holds preemptions up in the whole pool is told in a sentence, and nothing where nothing does", () => {

@@ -343,6 +343,7 @@ export interface Tenant {
   job_slots_max: number | null;
   job_price_max: string | null;
   job_grace_max: string | null;
+  job_hold_max: string | null;
   notice_extension: string | null;
   notice_refusal: string | null;
   preempt_after: string; // "0s": not set
