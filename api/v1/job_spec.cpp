@@ -269,10 +269,14 @@ ElasticFields read_elastic(const json& value, Errors& errors) {
     }
     check_sizes(in, elastic);
   }
-  elastic.min_runtime = optional_duration(in, "min_runtime").value_or(elastic.min_runtime);
-  elastic.cooldown = optional_duration(in, "cooldown").value_or(elastic.cooldown);
-  elastic.grace = optional_duration(in, "grace").value_or(elastic.grace);
-  if (elastic.grace > kGraceMost) in.fail("grace", "OutOfRange", "must be from 0s to " + to_text(kGraceMost));
+  const auto up_to = [&](std::string_view field, Duration most, Duration fallback) {
+    const Duration time = optional_duration(in, field).value_or(fallback);
+    if (time > most) in.fail(field, "OutOfRange", "is " + to_text(time) + "; it must be from 0s to " + to_text(most));
+    return time;
+  };
+  elastic.min_runtime = up_to("min_runtime", kHoldMost, elastic.min_runtime);
+  elastic.cooldown = up_to("cooldown", kHoldMost, elastic.cooldown);
+  elastic.grace = up_to("grace", kGraceMost, elastic.grace);
   in.finish();
   return elastic;
 }

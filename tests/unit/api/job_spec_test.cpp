@@ -87,6 +87,10 @@ TEST_CASE("what cannot work is refused with what to do") {
   CHECK(told(with("/checkpoint/every", "0s"), "/checkpoint/every").find("1s or longer") != std::string::npos);
   CHECK(told(with("/checkpoint/every", "500ms"), "/checkpoint/every").find("1s or longer") != std::string::npos);
   CHECK(read_job_spec(with("/checkpoint/every", "1s")).errors.empty());
+  CHECK(told(with("/elastic/min_runtime", "1000h"), "/elastic/min_runtime") ==
+        "min_runtime is 1000h; it must be from 0s to 24h");
+  CHECK(read_job_spec(with("/elastic/min_runtime", "24h")).errors.empty());
+  CHECK(read_job_spec(with("/elastic/cooldown", "24h")).errors.empty());
   const json empty = {{"run", {{"command", json::array({""})}}}, {"resources", json::object()}};
   CHECK(told(empty, "/run/command").find("name the program") != std::string::npos);
 }
@@ -324,6 +328,8 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
       {"/elastic/step", 1, "/elastic/step", "Invalid"},
       {"/elastic/grace", 30, "/elastic/grace", "WrongType"},
       {"/elastic/grace", "25h", "/elastic/grace", "OutOfRange"},
+      {"/elastic/min_runtime", "25h", "/elastic/min_runtime", "OutOfRange"},
+      {"/elastic/cooldown", "1000h", "/elastic/cooldown", "OutOfRange"},
       {"/batch/global", 3, "/batch/global", "OutOfRange"},
       {"/batch/per_worker_max", 0, "/batch/per_worker_max", "OutOfRange"},
       {"/run/trainer", "charml", "/run/trainer", "Invalid"},

@@ -145,6 +145,7 @@ TEST_CASE("defaults are a part of a job file, read as strictly as one") {
   (void)wrong({{"run", {{"trainer", "mlp"}}}}, "/run", "UnknownField");
   (void)wrong({{"elastic.cooldown", "1m"}}, "/elastic/cooldown", "UnknownField");
   (void)wrong({{"elastic", {{"cooldown", "soon"}}}}, "/elastic/cooldown", "Invalid");
+  (void)wrong({{"elastic", {{"cooldown", "25h"}}}}, "/elastic/cooldown", "OutOfRange");
   (void)wrong({{"priority", 2000}}, "/priority", "OutOfRange");
   (void)wrong({{"resources", {{"gpu", {{"type", {{"h100", 1}}}}}}}}, "/resources/gpu/type", "WrongType");
   (void)wrong({{"placement", {{"selector", {{"disk", 5}}}}}}, "/placement/selector/disk", "Invalid");

@@ -7,6 +7,7 @@
 #include "core/codec/codec.hpp"
 #include "core/codec/row_texts.hpp"
 #include "core/codec/state_rows.hpp"
+#include "schedulerd/leader/job_change.hpp"
 #include "schedulerd/leader/start_order.hpp"
 
 namespace tidepool::leader {
@@ -68,6 +69,19 @@ TEST_CASE("a job file reaches the engine with every field in its place") {
   CHECK(job_document(spec).at("elastic").at("sizes") == json({2, 4, 8}));
   CHECK(job_document(spec).at("topology") == document.at("topology"));
   CHECK(job_document(spec).at("placement") == document.at("placement"));
+}
+
+TEST_CASE("a job stored with a minimum run time beyond the bound may change otherwise, and to none beyond it") {
+  core::JobSpec stored = to_core(api::v1::read_job_spec({{"run", {{"command", json::array({"true"})}}}}).spec);
+  stored.elastic.min_runtime = Duration::seconds(1'000 * 3'600);
+  const auto urgent = changed_spec(stored, {{"priority", 1}});
+  CHECK(urgent.errors.empty());
+  CHECK(urgent.spec.elastic.min_runtime == stored.elastic.min_runtime);
+  const auto within = [&](const char* time) { return changed_spec(stored, {{"elastic", {{"min_runtime", time}}}}); };
+  const auto longer = within("2000h").errors;
+  REQUIRE(longer.size() == 1);
+  CHECK(longer.front().message == "min_runtime is 2000h; it must be from 0s to 24h");
+  CHECK(within("24h").errors.empty());
 }
 
 TEST_CASE("the file that is shown and sent to workers is to the letter what it was when it was kept as a text") {
