@@ -213,6 +213,7 @@ class TreeReading {
     const json budget = in.raw("budget");
     const json defaults = in.raw("defaults");
     const json below = in.raw("tenants");
+    if (value.contains("parent")) refuse_parent(in);
     in.finish();
     const bool is_told = is_guarantee_told(in, errors_before);
     tenant.budget = read_budget(budget, in.pointer_of("budget"), findings_.errors);
@@ -225,6 +226,14 @@ class TreeReading {
       if (is_told) check_promised(in, tenant, promised);
     }
     return tenant;
+  }
+
+  // It stands so in the flat list that the API gives.
+  static void refuse_parent(ObjectReader& in) {
+    (void)in.raw("parent");
+    in.fail("parent", "UnknownField",
+            "is not a field here; write a tenant that lies below another in that one's list tenants, such as "
+            "{name: lab, tenants: [{name: vision}]}");
   }
 
   // Else what is compared with it is not what is meant: it is wrong, or misspelt.

@@ -96,6 +96,11 @@ TEST_CASE("no tenants must be said, and the times have defaults") {
 TEST_CASE("a finding says where it is and what is right") {
   CHECK(finding(tree_with("/tenants/0/tenants/0/garantee", 1), "/tenants/0/tenants/0/garantee", "UnknownField")
             .find("guarantee") != std::string::npos);
+  for (const json& parent : {json("lab"), json(nullptr)}) {
+    CHECK(finding(tree_with("/tenants/1/parent", parent), "/tenants/1/parent", "UnknownField") ==
+          "parent is not a field here; write a tenant that lies below another in that one's list tenants, such as "
+          "{name: lab, tenants: [{name: vision}]}");
+  }
   (void)finding(tree_with("/half_lfe", "1h"), "/half_lfe", "UnknownField");
   (void)finding(tree_with("/half_life", 5), "/half_life", "WrongType");
   (void)finding(tree_with("/half_life", "0s"), "/half_life", "OutOfRange");
