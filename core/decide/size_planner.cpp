@@ -227,17 +227,15 @@ void plan_size(DecisionDraft& draft, const Job& job) {
 }
 
 void plan_size(DecisionDraft& draft, const Job& job, const Target& target) {
-  const auto straggler = look_for_straggler(draft, job);
-  if (!straggler) return;
+  if (!can_change(draft, job) || draft.resizes(job.id)) return;
   const int goal = goal_of(job, target);
   std::optional<Finding> held = Finding{reason_to_keep(job, target)};
-  if (goal == 0) {
-    held = give_up_all(draft, job, target);
-  } else if (goal > job.size()) {
-    held = straggler->needs_slot ? held : grow(draft, job, target);
-  } else if (goal < job.size()) {
-    held = shrink(draft, job, target);
-  }
+  // Before a slow worker is looked at: replacing it would begin a cooldown, and hold up the claim on the job's slots.
+  if (goal < job.size()) held = goal == 0 ? give_up_all(draft, job, target) : shrink(draft, job, target);
+  if (!held) return;
+  const auto straggler = look_for_straggler(draft, job);
+  if (!straggler) return;
+  if (goal > job.size() && !straggler->needs_slot) held = grow(draft, job, target);
   const bool stays = held && goal != 0 && !straggler->reason && !straggler->rebalance;
   if (stays && gather(draft, job)) return;
   if (held) tell_kept(draft, job, *straggler, *std::move(held), told_of(job, target));

@@ -16,6 +16,7 @@
 #include "core/place/placement.hpp"
 #include "core/place/together.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/measured/straggler_patience.hpp"
 #include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_labels.hpp"
@@ -375,7 +376,9 @@ std::vector<WorkerId> leaving_workers_of(DecisionDraft& draft, const Job& job, i
   const auto place_in_order = [&](int rank) {
     const NodeId node = node_of(rank);
     const bool is_asked = gives_types && asked.contains(state.find_node(node)->slot_type);
-    return std::tuple(!is_asked, workers_on.at(node), -last_rank_on.at(node), -rank);
+    const Worker& worker = *state.find_worker(members[static_cast<std::size_t>(rank)]);
+    const bool is_slow = worker.track.slow_steps >= kStragglerStreak;
+    return std::tuple(!is_asked, !is_slow, workers_on.at(node), -last_rank_on.at(node), -rank);
   };
   std::vector<int> ranks;
   for (int rank = count < job.size() ? 1 : 0; rank < job.size(); ++rank) ranks.push_back(rank);

@@ -177,6 +177,18 @@ TEST_CASE("Without a free slot a slow worker is given up if the others are faste
   CHECK(names_of(story.decide()) == "grow");
 }
 
+TEST_CASE("A job that has to give up slots gives up its slow worker, and replaces none before") {
+  Story story(kNoEasing);
+  story.node(4);
+  const JobId job = story.running({.min = 1, .max = 3, .cooldown = {}}, 3);
+  story.steps(job, 100, {50'000, 200'000, 50'000});
+  story.learn(core::JobResizeRequested{job, 2});
+  const auto decision = story.decide();
+  REQUIRE(names_of(decision) == "shrink switch");
+  CHECK_FALSE(test::says<core::reason::StragglerShrunk>(decision.plan[0].reason));
+  CHECK(std::get<core::ShrinkIntent>(decision.plan[0].intent).leaving_workers == std::vector{WorkerId(2)});
+}
+
 TEST_CASE("A job that asks not to be judged is not, and one that names a detector gets it") {
   class NameAll final : public core::StragglerDetector {
    public:
