@@ -88,7 +88,7 @@ TEST_CASE("what cannot work is refused with what to do") {
   CHECK(told(with("/checkpoint/every", "500ms"), "/checkpoint/every").find("1s or longer") != std::string::npos);
   CHECK(read_job_spec(with("/checkpoint/every", "1s")).errors.empty());
   CHECK(told(with("/elastic/min_runtime", "1000h"), "/elastic/min_runtime") ==
-        "min_runtime is 1000h; it must be from 0s to 24h");
+        "min_runtime is 1000h; it must be from 0s to 1d");
   CHECK(read_job_spec(with("/elastic/min_runtime", "24h")).errors.empty());
   CHECK(read_job_spec(with("/elastic/cooldown", "24h")).errors.empty());
   const json empty = {{"run", {{"command", json::array({""})}}}, {"resources", json::object()}};

@@ -125,7 +125,7 @@ TEST_CASE("a finding says where it is and what is right") {
   (void)finding(tree_with("/tenants/1/notice_extension", "25h"), "/tenants/1/notice_extension", "OutOfRange");
   (void)finding(tree_with("/tenants/1/notice_refusal", "25h"), "/tenants/1/notice_refusal", "OutOfRange");
   CHECK(finding(tree_with("/tenants/1/job_hold_max", "25h"), "/tenants/1/job_hold_max", "OutOfRange")
-            .find("from 0s to 24h; leave it out for no limit of its own") != std::string::npos);
+            .find("from 0s to 1d; leave it out for no limit of its own") != std::string::npos);
   (void)finding(tree_with("/tenants/1/notice_extension", "long"), "/tenants/1/notice_extension", "Invalid");
   (void)finding(tree_with("/tenants/1/notice_extension", 120), "/tenants/1/notice_extension", "WrongType");
   (void)finding(tree_with("/tenants/1/job_price_max", 0), "/tenants/1/job_price_max", "OutOfRange");

@@ -80,7 +80,7 @@ TEST_CASE("a job stored with a minimum run time beyond the bound may change othe
   const auto within = [&](const char* time) { return changed_spec(stored, {{"elastic", {{"min_runtime", time}}}}); };
   const auto longer = within("2000h").errors;
   REQUIRE(longer.size() == 1);
-  CHECK(longer.front().message == "min_runtime is 2000h; it must be from 0s to 24h");
+  CHECK(longer.front().message == "min_runtime is 2000h; it must be from 0s to 1d");
   CHECK(within("24h").errors.empty());
 }
 
