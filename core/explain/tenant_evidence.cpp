@@ -75,7 +75,11 @@ std::string share_waited_for(const ClusterState& state, const Job& job) {
          (held == 0 ? "none" : grouped(held));
 }
 
-std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job) {
+int slots_kept_by_guarantees(const ClusterState& state, const Job& job) {
+  return tenant_lacks_slots(state, job) ? slots_kept_from(state, job.spec.tenant) : 0;
+}
+
+std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job, int kept_by_guarantees) {
   const Tenant* tenant = state.tenants->find(job.spec.tenant);
   const TenantPlan* plan = plan_of(state, job.spec.tenant);
   if (tenant == nullptr || plan == nullptr || is_final(job.state())) return {};
@@ -83,8 +87,8 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
   const std::string could_use = plan->wanted > held ? counted(plan->wanted, "slot") : "no more";
   std::vector<std::string> lines{share(*tenant, *plan) + "; its jobs hold " + counted(held, "slot") +
                                  (plan->satisfied ? " and could use " + could_use : "")};
-  if (const int kept = tenant_lacks_slots(state, job) ? slots_kept_from(state, tenant->name) : 0; kept > 0) {
-    lines.push_back("tenant " + tenant->name + " would have " + counted(kept, "slot") +
+  if (kept_by_guarantees > 0) {
+    lines.push_back("tenant " + tenant->name + " would have " + counted(kept_by_guarantees, "slot") +
                     " more if others lent all that they are guaranteed and do not use (rule: lend)");
   }
   const bool asks = asks_for_nodes(state, job, dearest_slot(state));

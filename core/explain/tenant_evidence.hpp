@@ -23,9 +23,14 @@ namespace tidepool::core {
 // has left, where no more free slots of the pool would help it. Else empty.
 [[nodiscard]] std::string share_waited_for(const ClusterState& state, const Job& job);
 
+// What guarantees that are not lent keep from the job's tenant, where its jobs could use more than it may have. Costs
+// two divisions of the tree.
+[[nodiscard]] int slots_kept_by_guarantees(const ClusterState& state, const Job& job);
+
 // "tenant vision may have 5 slots now, 2 of them guaranteed; its jobs hold 5 slots". Empty where tenants share nothing,
 // or the job has ended.
-[[nodiscard]] std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job);
+[[nodiscard]] std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job,
+                                                       int kept_by_guarantees);
 
 // "tenant speech keeps 3 slots of these (lend: 0)" of each tenant that does. Names other tenants:
 // for callers that see all of them.

@@ -56,7 +56,7 @@ std::string none_or_few(int free, const std::string& of_type) {
 }
 // The same where so many are waited for.
 std::string are_free_for(int free, int wanted) {
-  return are_free(free) + (free > 0 && free >= wanted ? ", but scattered or kept for other jobs" : "");
+  return are_free(free) + (free > 0 && free >= wanted ? ", but scattered or kept for others" : "");
 }
 
 // "a third worker", "2 more workers"

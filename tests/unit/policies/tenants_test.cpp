@@ -136,6 +136,7 @@ TEST_CASE("a tenant that could borrow what others do not lend is told the rule a
     return std::count(lines.begin(), lines.end(), line);
   };
   CHECK(tells() == 1);
+  CHECK(told().front() == "the 3 free slots are kept for guarantees that are not lent (rule: lend)");
   for (const std::string& each : told()) CHECK(each.find("speech") == std::string::npos);
   CHECK(core::keepers_evidence(pool.story.state(), pool.story.job(last)) ==
         std::vector<std::string>{"tenant speech keeps 3 slots of these (lend: 1)"});
@@ -385,7 +386,7 @@ TEST_CASE("a job that waits for slots of its tenant's share is told the tenant, 
   core::Job job = pool.story.job(waits);
   job.verdict.reason = core::reason::WaitingForSlots{.needed = 2};
   CHECK(core::explain(pool.story.state(), job).summary ==
-        "waits for 2 slots; 2 are free, but scattered or kept for other jobs; tenant vision may have 4 slots now, and "
+        "waits for 2 slots; 2 are free, but scattered or kept for others; tenant vision may have 4 slots now, and "
         "its jobs hold 4");
 }
 
