@@ -6,7 +6,6 @@
 #include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/price_cap.hpp"
-#include "core/tenants/kept_slots.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {
@@ -105,10 +104,13 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
   return lines;
 }
 
-std::vector<std::string> keepers_evidence(const ClusterState& state, const Job& job) {
+std::vector<Keeper> keepers_for(const ClusterState& state, const Job& job, const TenantFilter& is_seen) {
+  return tenant_lacks_slots(state, job) ? keepers_from(state, job.spec.tenant, is_seen) : std::vector<Keeper>();
+}
+
+std::vector<std::string> keepers_evidence(const std::vector<Keeper>& keepers) {
   std::vector<std::string> lines;
-  if (!tenant_lacks_slots(state, job)) return lines;
-  for (const Keeper& keeper : keepers_from(state, job.spec.tenant)) {
+  for (const Keeper& keeper : keepers) {
     lines.push_back("tenant " + keeper.tenant + " keeps " + counted(keeper.slots, "slot") +
                     " of these (lend: " + std::to_string(keeper.lend) + ")");
   }
