@@ -110,6 +110,35 @@ TEST_CASE("a guarantee is had back as soon as its job has saved its state and le
   CHECK(pool.story.job(borrows).size() == 2);
 }
 
+TEST_CASE("a job that is preempted for one of another tenant is told by which rule, and for one of its own by none") {
+  struct Shared {
+    core::Tenant vision{.name = "vision"};
+    core::Tenant speech{.name = "speech"};
+    std::string claims_of = "speech";
+    std::string rule;
+  };
+  const core::Tenant bound{.name = "vision", .weight = 100, .borrow = 4};
+  for (const Shared& each :
+       {Shared{.speech = {.name = "speech", .guarantee = 4}, .rule = " (rule: guarantee)"},
+        Shared{.rule = " (rule: weight)"}, Shared{.vision = bound, .rule = " (rule: borrow)"},
+        // Two of the four slots that it claims are its guarantee.
+        Shared{.vision = bound, .speech = {.name = "speech", .guarantee = 2}, .rule = " (rule: guarantee)"},
+        Shared{.claims_of = "vision", .rule = ""}}) {
+    SharedPool pool({{.name = "vision"}, {.name = "speech"}});
+    for (int i = 0; i < 2; ++i) (void)pool.running("vision", 4);
+    pool.configure({each.vision, each.speech});
+    core::JobSpec spec = SharedPool::spec(each.claims_of, 4);
+    spec.priority = 10;
+    const JobId claims = pool.submit(std::move(spec));
+    const core::Decision decision = pool.story.decide();
+    REQUIRE(preempted_in(decision) == 1);
+    const std::string told = "preempted for " + claims.text() + each.rule;
+    CHECK(core::sentence(decision.plan.front().reason) == told);
+    const JobId victim = core::job_of(decision.plan.front().intent);
+    CHECK(core::sentence(pool.story.job(victim).verdict.reason) == told);
+  }
+}
+
 TEST_CASE("what is beyond guarantees is shared by weight") {
   SharedPool pool({{.name = "vision", .weight = 3}, {.name = "speech", .weight = 1}});
   for (int i = 0; i < 8; ++i) (void)pool.submit(SharedPool::spec("vision", 1));
