@@ -1,5 +1,6 @@
 #include "core/decide/reconcile/share_rules.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -43,7 +44,7 @@ class ShareRules {
         gives != nullptr && plan != nullptr && !plan->satisfied && before_.held(gives->name) > plan->entitled;
     if (!has_too_much) return {};
     if (is_guaranteed(claimant, victim)) return {.by_guarantee = true};
-    if (gives->borrow && plan->entitled >= gives->guarantee + *gives->borrow) return {.by_borrow = true};
+    if (has_borrowed_too_much(victim, claimant)) return {.by_borrow = true};
     const auto& answer = draft_.state().deployment.answer;
     const bool by_claims = answer && !answer->claims.empty();  // of a policy file, which has words of its own
     return {.by_weight = !by_claims};
@@ -52,6 +53,16 @@ class ShareRules {
  private:
   void give(const Job& job, int workers) {
     given_.add(job.spec.tenant, std::int64_t{workers} * job.spec.gpus_per_worker);
+  }
+
+  // The victim's tenant, or one above it that is not above the claimant's, holds more than it may.
+  bool has_borrowed_too_much(const Job& victim, const Job& claimant) const {
+    const auto above_both = tree_.path_to(claimant.spec.tenant);
+    const auto path = tree_.path_to(victim.spec.tenant);
+    return std::any_of(path.begin(), path.end(), [&](const Tenant* each) {
+      const bool is_shared = std::find(above_both.begin(), above_both.end(), each) != above_both.end();
+      return !is_shared && each->borrow && before_.held(each->name) > std::int64_t{each->guarantee} + *each->borrow;
+    });
   }
 
   // A guarantee that is none of the victim's covers what the claimant is to have more, or a part of it.

@@ -182,7 +182,7 @@ struct Change {
 struct ShareRule {
   bool by_guarantee = false;  // of the other tenant, or of one above it
   bool by_weight = false;     // of what is beyond guarantees
-  bool by_borrow = false;     // its own tenant may not borrow more
+  bool by_borrow = false;     // its own tenant, or one above it, holds more than it may borrow
   bool operator==(const ShareRule&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("by_guarantee", self.by_guarantee), at("by_weight", self.by_weight), at("by_borrow", self.by_borrow);

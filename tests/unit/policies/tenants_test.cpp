@@ -123,10 +123,12 @@ TEST_CASE("a job that is preempted for one of another tenant is told by which ru
         Shared{.rule = " (rule: weight)"}, Shared{.vision = bound, .rule = " (rule: borrow)"},
         // Two of the four slots that it claims are its guarantee.
         Shared{.vision = bound, .speech = {.name = "speech", .guarantee = 2}, .rule = " (rule: guarantee)"},
+        // It is the tenant above that holds more than it may.
+        Shared{.vision = {.name = "vision", .parent = "lab"}, .rule = " (rule: borrow)"},
         Shared{.claims_of = "vision", .rule = ""}}) {
-    SharedPool pool({{.name = "vision"}, {.name = "speech"}});
+    SharedPool pool({{.name = "lab"}, {.name = "vision", .parent = each.vision.parent}, {.name = "speech"}});
     for (int i = 0; i < 2; ++i) (void)pool.running("vision", 4);
-    pool.configure({each.vision, each.speech});
+    pool.configure({{.name = "lab", .weight = 100, .borrow = 4}, each.vision, each.speech});
     core::JobSpec spec = SharedPool::spec(each.claims_of, 4);
     spec.priority = 10;
     const JobId claims = pool.submit(std::move(spec));
