@@ -382,6 +382,26 @@ std::string why_it_waits(const std::string& summary) {
   return "wait" + (summary.starts_with(said) ? summary.substr(said.size()) : ": " + summary);
 }
 
+// `who`: "job-1 waits"
+std::string never_starts(const std::string& who, const std::string& id, const std::string& why) {
+  return who + " and cannot start as things are: " + why.substr(kCannotStart.size()) +
+         "; what would help: schedctl why " + id;
+}
+
+// "job-3 waits for 2 slots; none is free", of several "job-3 and 4 more jobs wait: job-3 waits for 2 slots; none is
+// free"
+std::string wait_in_words(const json& row) {
+  const json& jobs = list_at(row, "/jobs");
+  const std::string first = jobs.empty() ? "" : jobs.front().get<std::string>();
+  const std::string why = text_at(row, "/reason/text");
+  const std::size_t others = jobs.empty() ? 0 : jobs.size() - 1;
+  const std::string who =
+      others == 0 ? first + " waits" : first + " and " + count_of(static_cast<double>(others), "more job") + " wait";
+  if (why.starts_with(kCannotStart)) return never_starts(who, first, why);
+  const std::string wait = why.starts_with("waits") ? first + " " + why : first + " waits: " + why;
+  return others == 0 ? wait : who + ": " + wait;
+}
+
 // What other jobs do for it, and of one that does not get what it asks for what bears that out and would help.
 std::string around_decision(const json& decision, bool is_met) {
   std::string text;
@@ -405,8 +425,28 @@ std::string never_starts_in_words(const json& job) {
   const std::string why = text_at(job, "/reason/text");
   if (text_at(job, "/state") != "pending" || !why.starts_with(kCannotStart)) return "";
   const std::string id = text_at(job, "/id");
-  return id + " waits and cannot start as things are: " + why.substr(kCannotStart.size()) +
-         "; what would help: schedctl why " + id;
+  return never_starts(id + " waits", id, why);
+}
+
+std::vector<std::string> waits_in_words(const json& stored) {
+  constexpr std::size_t kReasonsMost = 5;
+  std::vector<std::string> lines;
+  std::size_t jobs_left = 0;
+  for (const bool cannot_start : {true, false}) {
+    for (const json& row : list_at(stored, "/waits")) {
+      if (text_at(row, "/reason/text").starts_with(kCannotStart) != cannot_start) continue;
+      if (lines.size() < kReasonsMost) {
+        lines.push_back(wait_in_words(row));
+      } else {
+        jobs_left += list_at(row, "/jobs").size();
+      }
+    }
+  }
+  if (jobs_left > 0) {
+    lines.push_back(count_of(static_cast<double>(jobs_left), "more job") + (jobs_left == 1 ? " waits" : " wait") +
+                    " for other reasons: schedctl ls --state pending");
+  }
+  return lines;
 }
 
 std::string resize_in_words(const json& job) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -38,5 +39,8 @@ namespace tidepool::ctl {
 // Of a job that was submitted: that it waits for more than free slots, why, and the command that tells more. Empty for
 // any other, also one that only waits for its turn.
 [[nodiscard]] std::string never_starts_in_words(const nlohmann::json& job);
+// Of a batch that was submitted: a line for each of the reasons why jobs wait, those that cannot start first, at most a
+// few. Empty if all of them start.
+[[nodiscard]] std::vector<std::string> waits_in_words(const nlohmann::json& stored);
 
 }  // namespace tidepool::ctl

@@ -80,6 +80,18 @@ const Target* DecisionDraft::planned_target(const Job& job) const {
   return job.planned ? &job.planned->target : nullptr;
 }
 
+const TenantPlan* DecisionDraft::tenant_plan(const std::string& tenant) const {
+  if (decision_.replan) {
+    const auto& changes = decision_.replan->tenants;
+    const auto found =
+        std::lower_bound(changes.begin(), changes.end(), tenant,
+                         [](const TenantChange& change, const std::string& name) { return change.tenant < name; });
+    if (found != changes.end() && found->tenant == tenant) return found->now ? &*found->now : nullptr;
+  }
+  const auto known = state_.plan.tenants.find(tenant);
+  return known == state_.plan.tenants.end() ? nullptr : &known->second;
+}
+
 void DecisionDraft::set_replan(Replan replan) {
   decision_.replan = std::move(replan);
 }
@@ -118,6 +130,15 @@ void DecisionDraft::tell_claimants(const std::map<JobId, std::vector<JobId>>& cl
     tell(job_of(intent), reason);
     if (shrink != nullptr && claimants.contains(shrink->job)) shrink->for_jobs = claimants.at(shrink->job);
   }
+  for (Verdict& verdict : decision_.verdicts) tell(verdict.job, verdict.reason);
+}
+
+void DecisionDraft::tell_rules(const std::map<JobId, reason::ShareRule>& rules) {
+  const auto tell = [&](JobId job, Reason& reason) {
+    const auto found = rules.find(job);
+    if (found != rules.end()) reason = told_by(std::move(reason), found->second);
+  };
+  for (auto& [intent, reason] : decision_.plan) tell(job_of(intent), reason);
   for (Verdict& verdict : decision_.verdicts) tell(verdict.job, verdict.reason);
 }
 

@@ -48,6 +48,8 @@ class DecisionDraft {
   // What the plan gives the job, with what this decision changes of it; null if the plan does not count with it, or the
   // default policy makes none.
   [[nodiscard]] const Target* planned_target(const Job& job) const;
+  // The newest plan of the tenant, with what this decision changes; null if it has none.
+  [[nodiscard]] const TenantPlan* tenant_plan(const std::string& tenant) const;
   // What a job should have that no plan sizes: what its user has pinned, or what its rule says, which is asked each
   // time. One that follows a plan which does not count with it keeps what it has.
   [[nodiscard]] Target unplanned_target(const Job& job);
@@ -67,6 +69,8 @@ class DecisionDraft {
   void carry_out(Intent intent, Reason reason);
   // For which jobs those that this decision shrinks give up slots, none of them empty; by the job that does.
   void tell_claimants(const std::map<JobId, std::vector<JobId>>& claimants);
+  // By which rules between tenants jobs give up slots, of those that do so in this decision.
+  void tell_rules(const std::map<JobId, reason::ShareRule>& rules);
   // Ends a worker, by the deadline of its node at the latest; a second stop of the same worker adds nothing.
   void stop(StopWorkerIntent intent, const Reason& reason);
   // The newest verdict on the job says the same already. The first one is always news.

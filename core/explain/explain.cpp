@@ -9,6 +9,7 @@
 #include "core/decide/size_planner.hpp"
 #include "core/decide/state_wait.hpp"
 #include "core/decide/straggler_planner.hpp"
+#include "core/explain/free_slots_evidence.hpp"
 #include "core/explain/notice_evidence.hpp"
 #include "core/explain/pool_evidence.hpp"
 #include "core/explain/suggestions.hpp"
@@ -398,6 +399,7 @@ bool tells_error(const Job& job) {
 }
 
 void add_evidence(const ClusterState& state, const Job& job, Explanation& out) {
+  append_new(free_slots_evidence(state, job, out.reason, out.kept_by_guarantees), out.evidence);
   add_choice(job, out);
   add_deadline(state, job, out);
   add_measurements(job, out);
@@ -425,7 +427,7 @@ void add_evidence(const ClusterState& state, const Job& job, Explanation& out) {
   }
   append_new(victim_evidence(state, job), out.evidence);
   append_new(bound_job_evidence(state, job), out.evidence);
-  append_new(tenant_evidence(state, job), out.evidence);
+  append_new(tenant_evidence(state, job, out.kept_by_guarantees), out.evidence);
   append_new(pool_evidence(state, job), out.evidence);
 }
 
@@ -473,6 +475,7 @@ Explanation explain(const ClusterState& state, const Job& job) {
   if (judged && is_any_of<reason::WaitingForSlots>(out.reason)) out.summary += share_waited_for(state, job);
   if (tells_error(job)) out.summary += ": " + job.recovery.last_error;
   if (tells_error(job) && job.recovery.misconfigured) out.summary += "; its log: schedctl logs " + job.id.text();
+  out.kept_by_guarantees = slots_kept_by_guarantees(state, job);
   add_evidence(state, job, out);
   if (judged && !is_final(job.state())) add_unblocks(state, job, out);
   if (judged) add_policy_file(state, job, out);

@@ -29,6 +29,7 @@ struct Explanation {
   std::optional<Alternative> chosen;  // the size that its policy wants, with its own reason
   std::vector<Alternative> lost;      // best first
   std::vector<JobId> ahead;           // jobs that go first, if it waits
+  int kept_by_guarantees = 0;         // slots that its tenant would have besides if all guarantees were lent
 
   [[nodiscard]] std::vector<std::string> unblocks() const { return texts_of(advice); }
 };

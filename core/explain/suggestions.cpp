@@ -28,6 +28,7 @@ namespace tidepool::core {
 namespace {
 
 constexpr std::size_t kSuggestionsMax = 4;
+constexpr std::size_t kLendersNamed = 2;   // of those that keep most
 constexpr std::size_t kVictimsTried = 16;  // each is a look at the whole pool
 constexpr const char* kMixTypes = "resources.gpu.mixed: true, so that its workers may be on slots of several types";
 
@@ -165,6 +166,15 @@ void suggest_share(const ClusterState& state, const Job& job, int needed, Explan
   suggest_victims(state, job, {.slots = needed, .tenant = &job.spec.tenant}, out);
   out.advice.push_back(
       advice_for_admin("a larger guarantee for tenant " + job.spec.tenant + ": schedctl tenants apply FILE"));
+}
+
+// Of the tenant's share, where it is what the job waits for or is held by.
+void suggest_lending(const Job& job, Explanation& out) {
+  const bool lacks_share = waits_for_others(job, out.reason) || is_any_of<reason::ShareHold>(out.reason);
+  if (out.kept_by_guarantees == 0 || !lacks_share) return;
+  Advice ask("ask an operator to raise lend of the tenants that keep slots");
+  ask.of_lenders = true;
+  out.advice.push_back(std::move(ask));
 }
 
 // What is left of workers that have ended goes, or its operator knows that nothing is.
@@ -314,12 +324,32 @@ void append_new(const std::vector<std::string>& lines, std::vector<std::string>&
   append_lines(lines, out);
 }
 
+void name_lenders(std::vector<Keeper> keepers, bool may_set, Explanation& out) {
+  const auto ask =
+      std::find_if(out.advice.begin(), out.advice.end(), [](const Advice& each) { return each.of_lenders; });
+  if (ask == out.advice.end() || keepers.empty()) return;
+  int slots = 0;
+  for (const Keeper& keeper : keepers) slots += keeper.slots;
+  std::sort(keepers.begin(), keepers.end(),
+            [](const Keeper& a, const Keeper& b) { return std::tie(b.slots, a.tenant) < std::tie(a.slots, b.tenant); });
+  if (keepers.size() > kLendersNamed) keepers.resize(kLendersNamed);
+  const auto rest = slots >= out.kept_by_guarantees ? out.advice.erase(ask) : ask;
+  std::vector<Advice> named;
+  for (const Keeper& keeper : keepers) {
+    const std::string text =
+        "let tenant " + keeper.tenant + " lend more (its lend is " + std::to_string(keeper.lend) + ")";
+    named.push_back(may_set ? Advice(text) : advice_for_admin(text));
+  }
+  out.advice.insert(rest, named.begin(), named.end());
+}
+
 void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
   const Reason& why = out.reason;
   if (waits_for_others(job, why)) {
     if (has_enough_coming(state, job, out)) return;
     suggest_end_of_cooldown(state, job, out);
   }
+  suggest_lending(job, out);
   if (const auto* never = reason_as<reason::NeverFits>(why)) suggest_never_fits(state, job, *never, out);
   if (is_any_of<reason::DomainsTooSmall, reason::WaitingForDomains>(why)) suggest_smaller(state, job, out);
   if (is_any_of<reason::WaitingForSlots, reason::PreemptsLater, reason::PreemptionLimit, reason::PreemptionRefused,

@@ -6,7 +6,6 @@
 #include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/price_cap.hpp"
-#include "core/tenants/kept_slots.hpp"
 #include "core/words/wording.hpp"
 
 namespace tidepool::core {
@@ -75,7 +74,11 @@ std::string share_waited_for(const ClusterState& state, const Job& job) {
          (held == 0 ? "none" : grouped(held));
 }
 
-std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job) {
+int slots_kept_by_guarantees(const ClusterState& state, const Job& job) {
+  return tenant_lacks_slots(state, job) ? slots_kept_from(state, job.spec.tenant) : 0;
+}
+
+std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job, int kept_by_guarantees) {
   const Tenant* tenant = state.tenants->find(job.spec.tenant);
   const TenantPlan* plan = plan_of(state, job.spec.tenant);
   if (tenant == nullptr || plan == nullptr || is_final(job.state())) return {};
@@ -83,8 +86,8 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
   const std::string could_use = plan->wanted > held ? counted(plan->wanted, "slot") : "no more";
   std::vector<std::string> lines{share(*tenant, *plan) + "; its jobs hold " + counted(held, "slot") +
                                  (plan->satisfied ? " and could use " + could_use : "")};
-  if (const int kept = tenant_lacks_slots(state, job) ? slots_kept_from(state, tenant->name) : 0; kept > 0) {
-    lines.push_back("tenant " + tenant->name + " would have " + counted(kept, "slot") +
+  if (kept_by_guarantees > 0) {
+    lines.push_back("tenant " + tenant->name + " would have " + counted(kept_by_guarantees, "slot") +
                     " more if others lent all that they are guaranteed and do not use (rule: lend)");
   }
   const bool asks = asks_for_nodes(state, job, dearest_slot(state));
@@ -101,10 +104,13 @@ std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& j
   return lines;
 }
 
-std::vector<std::string> keepers_evidence(const ClusterState& state, const Job& job) {
+std::vector<Keeper> keepers_for(const ClusterState& state, const Job& job, const TenantFilter& is_seen) {
+  return tenant_lacks_slots(state, job) ? keepers_from(state, job.spec.tenant, is_seen) : std::vector<Keeper>();
+}
+
+std::vector<std::string> keepers_evidence(const std::vector<Keeper>& keepers) {
   std::vector<std::string> lines;
-  if (!tenant_lacks_slots(state, job)) return lines;
-  for (const Keeper& keeper : keepers_from(state, job.spec.tenant)) {
+  for (const Keeper& keeper : keepers) {
     lines.push_back("tenant " + keeper.tenant + " keeps " + counted(keeper.slots, "slot") +
                     " of these (lend: " + std::to_string(keeper.lend) + ")");
   }

@@ -1,4 +1,4 @@
-// What a job's tenant may have and has, where tenants share the pool. Names no other tenant, but for
+// What a job's tenant may have and has, where tenants share the pool. Names no other tenant, but for keepers_for() and
 // keepers_evidence().
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/state/cluster_state.hpp"
+#include "core/tenants/kept_slots.hpp"
 
 namespace tidepool::core {
 
@@ -23,12 +24,18 @@ namespace tidepool::core {
 // has left, where no more free slots of the pool would help it. Else empty.
 [[nodiscard]] std::string share_waited_for(const ClusterState& state, const Job& job);
 
+// What guarantees that are not lent keep from the job's tenant, where its jobs could use more than it may have. Costs
+// two divisions of the tree.
+[[nodiscard]] int slots_kept_by_guarantees(const ClusterState& state, const Job& job);
+
 // "tenant vision may have 5 slots now, 2 of them guaranteed; its jobs hold 5 slots". Empty where tenants share nothing,
 // or the job has ended.
-[[nodiscard]] std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job);
+[[nodiscard]] std::vector<std::string> tenant_evidence(const ClusterState& state, const Job& job,
+                                                       int kept_by_guarantees);
 
-// "tenant speech keeps 3 slots of these (lend: 0)" of each tenant that does. Names other tenants:
-// for callers that see all of them.
-[[nodiscard]] std::vector<std::string> keepers_evidence(const ClusterState& state, const Job& job);
+// Who keeps the slots that slots_kept_by_guarantees() counts: of the tenants that the caller may see.
+[[nodiscard]] std::vector<Keeper> keepers_for(const ClusterState& state, const Job& job, const TenantFilter& is_seen);
+// "tenant speech keeps 3 slots of these (lend: 0)" of each.
+[[nodiscard]] std::vector<std::string> keepers_evidence(const std::vector<Keeper>& keepers);
 
 }  // namespace tidepool::core

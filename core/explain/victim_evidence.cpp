@@ -34,7 +34,8 @@ int slots_given(const ClusterState& state, const Job& victim, const Job& job) {
   const Reason& why = victim.verdict.reason;
   const auto* preempted = reason_as<reason::Preempted>(why);
   if (preempted != nullptr && preempted->for_job == job.id) return slots_in_use(state, victim);
-  if (claimants_in(why) != reason::Claimants{.for_job = job.id}) return 0;
+  const reason::Claimants claimants = claimants_in(why);
+  if (claimants.for_job != job.id || claimants.for_others) return 0;
   std::size_t slots = 0;
   for (const WorkerId id : victim.membership.workers) {
     const Worker& worker = *state.find_worker(id);

@@ -8,7 +8,9 @@
 namespace tidepool::core {
 
 GuaranteeRoom::GuaranteeRoom(const ClusterState& state) : state_(state) {
-  for (const auto& [id, job] : state.jobs) held_[job->spec.tenant] += slots_kept(state, *job);
+  for (const auto& [id, job] : state.jobs) {
+    if (!job->membership.workers.empty()) held_[job->spec.tenant] += slots_kept(state, *job);
+  }
   // Each tenant stands after its parent, so from the end on every sum is whole before it is added.
   const auto& tenants = state.tenants->tenants;
   for (auto tenant = tenants.rbegin(); tenant != tenants.rend(); ++tenant) {

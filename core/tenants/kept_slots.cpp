@@ -50,20 +50,19 @@ int slots_kept_from(const ClusterState& state, const std::string& tenant) {
   return std::max(0, shares->share() - share);
 }
 
-std::vector<Keeper> keepers_from(const ClusterState& state, const std::string& tenant) {
+std::vector<Keeper> keepers_from(const ClusterState& state, const std::string& tenant, const TenantFilter& passes) {
   std::vector<Keeper> keepers;
   std::optional<SharesIfLent> shares = SharesIfLent::of(state, tenant);
   if (!shares) return keepers;
   int share = shares->share();
   for (std::size_t node = 0; node < shares->size(); ++node) {
     const std::optional<int> lend = shares->lend(node);
-    if (!lend) continue;
+    const std::string& name = state.tenants->tenants[node].name;
+    if (!lend || !passes(name)) continue;
     shares->lend_all(node);
     const int more = shares->share() - share;
     share += more;
-    if (more > 0) {
-      keepers.push_back({.tenant = state.tenants->tenants[node].name, .lend = *lend, .slots = more});
-    }
+    if (more > 0) keepers.push_back({.tenant = name, .lend = *lend, .slots = more});
   }
   return keepers;
 }

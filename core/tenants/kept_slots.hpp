@@ -5,6 +5,7 @@
 // claims divide the pool, nothing is said.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,10 @@ struct Keeper {
   int lend = 0;   // as it is set
   int slots = 0;  // that the other one would have besides if this one lent all, as those before it do
 };
-// Those of whom it would have them, in the order of the tree. Costs a division for each that does not lend all.
-[[nodiscard]] std::vector<Keeper> keepers_from(const ClusterState& state, const std::string& tenant);
+using TenantFilter = std::function<bool(const std::string&)>;
+// Those of whom it would have them, in the order of the tree: of the tenants that pass, as if the others kept theirs.
+// Costs a division for each of these that does not lend all.
+[[nodiscard]] std::vector<Keeper> keepers_from(const ClusterState& state, const std::string& tenant,
+                                               const TenantFilter& passes);
 
 }  // namespace tidepool::core

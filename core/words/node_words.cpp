@@ -52,7 +52,7 @@ std::string text_of(const WaitingForNodes& why) {
   const std::string theirs = std::string(why.nodes == 1 ? "its " : "their ") + counted(why.slots, "slot");
   if (why.free > 0) {
     text += grouped(why.free) + " of " + theirs + (why.free == 1 ? " is free" : " are free") +
-            (why.free >= why.needed ? ", but scattered or kept for other jobs" : "");
+            (why.free >= why.needed ? ", but scattered or kept for others" : "");
     if (why.holder) text += "; the others are" + holders_of(why);
   } else {
     const std::string all = why.slots == 2 ? "both of " : why.slots == 1 ? "" : "all " + grouped(why.slots) + " of ";

@@ -115,6 +115,18 @@ Reason told_for(Reason reason, const reason::Claimants& claimants) {
         if constexpr (TellsClaimants<R>) {
           told.for_job = claimants.for_job;
           told.for_others = claimants.for_others;
+          told.rule = claimants.rule;
+        }
+      },
+      reason);
+  return reason;
+}
+
+Reason told_by(Reason reason, const reason::ShareRule& rule) {
+  visit_reason(
+      [&]<class R>(R& told) {
+        if constexpr (requires { told.rule = rule; }) {
+          if (told.for_job) told.rule = rule;
         }
       },
       reason);
@@ -124,7 +136,8 @@ Reason told_for(Reason reason, const reason::Claimants& claimants) {
 reason::Claimants claimants_in(const Reason& reason) {
   return visit_reason(
       []<class R>(const R& told) -> reason::Claimants {
-        if constexpr (TellsClaimants<R>) return {.for_job = told.for_job, .for_others = told.for_others};
+        if constexpr (TellsClaimants<R>)
+          return {.for_job = told.for_job, .for_others = told.for_others, .rule = told.rule};
         return {};
       },
       reason);

@@ -21,6 +21,8 @@ namespace tidepool::core {
 // for others. One that says that the size itself did not pay, or that its user or an operator wanted it, stays as it
 // is.
 [[nodiscard]] Reason told_for(Reason reason, const reason::Claimants& claimants);
+// The same of the rule by which slots go to a job of another tenant, where the reason names that job.
+[[nodiscard]] Reason told_by(Reason reason, const reason::ShareRule& rule);
 // Those that it tells.
 [[nodiscard]] reason::Claimants claimants_in(const Reason& reason);
 

@@ -56,7 +56,7 @@ std::string none_or_few(int free, const std::string& of_type) {
 }
 // The same where so many are waited for.
 std::string are_free_for(int free, int wanted) {
-  return are_free(free) + (free > 0 && free >= wanted ? ", but scattered or kept for other jobs" : "");
+  return are_free(free) + (free > 0 && free >= wanted ? ", but scattered or kept for others" : "");
 }
 
 // "a third worker", "2 more workers"
@@ -248,7 +248,7 @@ std::string text_of(const PolicyWord& why) {
   if (why.from == 0) return (why.to == 0 ? std::string("waits") : "started with " + workers(why.to)) + says;
   if (why.from == why.to) return "keeps " + workers(why.to) + says;
   return (why.to > why.from ? "growing " : "shrinking ") + grouped(why.from) + " -> " + grouped(why.to) +
-         for_claimants({.for_job = why.for_job, .for_others = why.for_others}) + says;
+         for_claimants({.for_job = why.for_job, .for_others = why.for_others, .rule = why.rule}) + says;
 }
 
 // --- why a size is held -------------------------------------------------------------------------

@@ -76,10 +76,17 @@ std::string policy_words(const std::string& word, const std::vector<ReasonNumber
   return word + (told.empty() ? "" : " (" + told + ")");
 }
 
+std::string by_rule(const reason::ShareRule& rule) {
+  if (rule.by_guarantee) return " (rule: guarantee)";
+  if (rule.by_borrow) return " (rule: borrow)";
+  return rule.by_weight ? " (rule: weight)" : "";
+}
+
 std::string for_claimants(const reason::Claimants& claimants) {
   if (!claimants.for_job) return "";
   const int others = claimants.for_others.value_or(0);
-  return " for " + claimants.for_job->text() + (others > 0 ? " and " + counted(others, "more job") : "");
+  return " for " + claimants.for_job->text() + (others > 0 ? " and " + counted(others, "more job") : "") +
+         by_rule(claimants.rule);
 }
 
 namespace {

@@ -59,7 +59,7 @@ std::string text_of(const Preempted& why) {
   if (why.restarts) {
     return "leaves its nodes, so that " + why.for_job.text() + " finds room on them, and starts again on others";
   }
-  return why.for_job ? "preempted for " + why.for_job.text() : "preempted by its policy";
+  return why.for_job ? "preempted for " + why.for_job.text() + by_rule(why.rule) : "preempted by its policy";
 }
 std::string text_of(const MovedForType& why) {
   return "moving " + why.worker.text() + " to slots of another type for " + why.for_job.text() + ", which has waited " +

@@ -13,6 +13,7 @@
 #include "core/decide/reconcile/node_clearing.hpp"
 #include "core/decide/reconcile/pending_reasons.hpp"
 #include "core/decide/reconcile/preemption.hpp"
+#include "core/decide/reconcile/share_rules.hpp"
 #include "core/decide/reconcile/victims.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/slot_reservations.hpp"
@@ -316,6 +317,7 @@ IdSet<JobId> reconcile(DecisionDraft& draft, const OffPlan& to_reconcile) {
   reconciler.keep_running();
   reconciler.record_pending_reasons();
   tell_claimants(draft, line, to_reconcile.releasing);
+  tell_share_rules(draft);
   draft.set_queue_waits(reconciler.is_waited());
   IdSet<JobId> dealt_with;
   for (const TargetedJob& entry : line) dealt_with.insert(entry.job->id);

@@ -177,14 +177,26 @@ struct Change {
     at("from", self.from, kSize), at("to", self.to, kIdentity | kSize);
   }
 };
+// By which rule between tenants a job gives up slots for one of another tenant (docs/fairness.md); none of them: by no
+// such rule, or it is not known.
+struct ShareRule {
+  bool by_guarantee = false;  // of the other tenant, or of one above it
+  bool by_weight = false;     // of what is beyond guarantees
+  bool by_borrow = false;     // its own tenant, or one above it, holds more than it may borrow
+  bool operator==(const ShareRule&) const = default;
+  static constexpr void fields(auto& self, auto&& at) {
+    at("by_guarantee", self.by_guarantee), at("by_weight", self.by_weight), at("by_borrow", self.by_borrow);
+  }
+};
 // Of a job that gives up slots and goes on: the first in line of the jobs that are to have them, and how many share
 // them with it.
 struct Claimants {
   std::optional<JobId> for_job = {};  // none = no job in particular
   std::optional<int> for_others = {};
+  ShareRule rule = {};
   bool operator==(const Claimants&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
-    at("for_job", self.for_job), at("for_others", self.for_others);
+    at("for_job", self.for_job), at("for_others", self.for_others), at("rule", self.rule);
   }
 };
 // Of a budget that is spent until its window ends.

@@ -312,6 +312,7 @@ struct PolicyWord {
   std::vector<ReasonNumber> numbers = {};
   std::optional<JobId> for_job = {};  // as in Claimants
   std::optional<int> for_others = {};
+  ShareRule rule = {};
   static constexpr Traits kTraits{"PolicyWord", ReasonCategory::kPolicy};
   bool operator==(const PolicyWord&) const = default;
   static constexpr void fields(auto& self, auto&& at) { Change::fields(self, at), Claimants::fields(self, at); }

@@ -165,9 +165,12 @@ struct EndTimeout : OfWorker {
 struct Preempted {
   JobId for_job = {};     // none = for no job in particular
   bool restarts = false;  // at once, elsewhere: it is not its slots that the other job lacks, but where they lie
+  ShareRule rule = {};
   static constexpr Traits kTraits{"Preempted", ReasonCategory::kWorker};
   bool operator==(const Preempted&) const = default;
-  static constexpr void fields(auto& self, auto&& at) { at("for_job", self.for_job), at("restarts", self.restarts); }
+  static constexpr void fields(auto& self, auto&& at) {
+    at("for_job", self.for_job), at("restarts", self.restarts), at("rule", self.rule);
+  }
 };
 // Workers of the job, which are on more nodes than they need, go to other slots, so that they are on fewer.
 struct MovedTogether {

@@ -267,7 +267,7 @@ json render_explanation(const SeenBy& seen_by, const core::Job& job) {
   core::Explanation explanation = core::explain(seen.state, job);
   const core::Reason why = core::current_reason(seen.state, job);
   add_deadline(seen_by, job, why, explanation.evidence);
-  add_keepers(seen_by, seen.state, job, explanation.evidence);
+  add_keepers(seen_by, seen.state, job, explanation);
   json ahead = json::array();
   for (const JobId id : explanation.ahead) {
     if (visible_job(seen_by, id) != nullptr) ahead.push_back(id.text());

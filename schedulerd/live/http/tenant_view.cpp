@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/codec/reason_numbers.hpp"
+#include "core/explain/suggestions.hpp"
 #include "core/explain/tenant_evidence.hpp"
 
 namespace tidepool::live::http {
@@ -119,9 +120,13 @@ std::vector<std::string> advice_for(const SeenBy& seen_by, const std::vector<cor
 }
 
 void add_keepers(const SeenBy& seen_by, const core::ClusterState& state, const core::Job& job,
-                 std::vector<std::string>& evidence) {
-  if (!seen_by.caller.tenant.empty()) return;
-  for (std::string& line : core::keepers_evidence(state, job)) evidence.push_back(std::move(line));
+                 core::Explanation& explanation) {
+  if (explanation.kept_by_guarantees == 0) return;
+  const Caller& caller = seen_by.caller;
+  std::vector<core::Keeper> keepers =
+      core::keepers_for(state, job, [&](const std::string& tenant) { return caller.sees(tenant); });
+  for (std::string& line : core::keepers_evidence(keepers)) explanation.evidence.push_back(std::move(line));
+  core::name_lenders(std::move(keepers), caller.role == Role::kAdmin, explanation);
 }
 
 bool may_name_jobs(std::string_view said) {

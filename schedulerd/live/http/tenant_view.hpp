@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/words/unblock.hpp"
+#include "core/explain/explain.hpp"
 #include "schedulerd/live/http/authenticator.hpp"
 #include "schedulerd/live/service/service.hpp"
 
@@ -41,10 +41,10 @@ struct SeenBy {
 // caller may not cancel is not named as one to cancel. The text passes through without_foreign_jobs(), too.
 [[nodiscard]] std::vector<std::string> advice_for(const SeenBy& seen_by, const std::vector<core::Advice>& advice);
 
-// What keeps the job's tenant from having more, to one that sees all tenants; to others core::explain() tells as much
-// as they may know.
+// Names the tenants that keep slots from the job's, of those that the caller may see, in the evidence and in the
+// advice; of others core::explain() tells as much as the caller may know.
 void add_keepers(const SeenBy& seen_by, const core::ClusterState& state, const core::Job& job,
-                 std::vector<std::string>& evidence);
+                 core::Explanation& explanation);
 
 // False: `said`, canonical JSON, is the same for all callers. True: it may name a job.
 [[nodiscard]] bool may_name_jobs(std::string_view said);

@@ -60,6 +60,9 @@ TEST_CASE(
   const core::Decision decision = pool.story.decide();
   REQUIRE(names_of(decision) == "shrink switch");
   CHECK(std::get<core::ShrinkIntent>(decision.plan[0].intent).leaving_workers.size() == 3);
+  const std::string why = core::sentence(decision.plan[0].reason);
+  CHECK_THAT(why, Catch::Contains("8 -> 5 for " + claims.text() + " (rule: guarantee): "));
+  CHECK(pool.story.last("job.resizing").data.at("reason").at("text") == why);
   const JobId rest = pool.submit(SharedPool::spec("speech", 1));
   pool.story.decide();
   CHECK(pool.story.job(claims).state() == core::JobState::kPending);

@@ -229,8 +229,8 @@ TEST_CASE("yunikorn-site#457: each of many jobs that are preempted at once is to
   REQUIRE(victims.size() == 6);
   std::map<std::string, int> sentences;
   for (const JobId victim : victims) ++sentences[told(pool, victim)];
-  CHECK(sentences.at("preempted for " + large.text()) == 4);
-  CHECK(sentences.at("preempted for " + other.text()) == 2);
+  CHECK(sentences.at("preempted for " + large.text() + " (rule: guarantee)") == 4);
+  CHECK(sentences.at("preempted for " + other.text() + " (rule: guarantee)") == 2);
 }
 
 }  // namespace tidepool::test

@@ -135,7 +135,7 @@ TEST_CASE("kueue#3909: both sides of a preemption read which job it was for, who
   const JobId claims = pool.submit(SharedPool::spec("speech", 4));
   const auto victims = victims_of(pool.story.decide());
   REQUIRE(victims.size() == 2);
-  CHECK(told(pool, victims.front()) == "preempted for " + claims.text());
+  CHECK(told(pool, victims.front()) == "preempted for " + claims.text() + " (rule: guarantee)");
   CHECK(told(pool, claims) == "waits for 4 slots; none is free");
   const std::vector<std::string> waits = core::explain(pool.story.state(), claims).evidence;
   CHECK_THAT(waits, Catch::VectorContains(victims[1].text() + " and " + victims[0].text() + " give up 4 slots for it"));

@@ -1,6 +1,8 @@
 // Many jobs in one request: stored in one command, or none of them.
 #include <catch2/catch.hpp>
 
+#include <set>
+
 #include "tests/support/rest_fixture.hpp"
 
 namespace tidepool::test {
@@ -38,6 +40,35 @@ TEST_CASE("a batch is one command, and its ids are in the order of its files") {
   const json later = fixture.json_of(
       {.path = "/v1/events?after=" + std::to_string(stored.at("as_of_seq").get<int>()), .token = fixture.admin});
   for (const auto& event : later.at("items")) CHECK(event.at("type") != "job.submitted");
+}
+
+TEST_CASE("a batch tells at once which of its jobs wait or cannot start and why, as a submit of each would") {
+  RestFixture fixture;
+  fixture.service.join_node(4);
+  const auto sized = [](int size) {
+    json job = small_job("size-" + std::to_string(size));
+    job["elastic"] = {{"min", size}, {"max", size}};
+    job["batch"] = {{"global", 64}, {"per_worker_max", 64}};
+    return job;
+  };
+  const json stored = fixture.json_of(batch_of({sized(9), sized(4), sized(9), sized(4), sized(4)}, fixture.admin), 201);
+  const json& waits = stored.at("waits");
+  REQUIRE(waits.size() >= 2);
+  CHECK(waits.at(0).at("jobs") == json::array({"job-1", "job-3"}));
+  CHECK(waits.at(0).at("reason").at("text") == "cannot start: it needs 9 slots, and the whole cluster has room for 4");
+  std::set<std::string> told;
+  for (const json& row : waits) {
+    const auto first = row.at("jobs").at(0).get<std::string>();
+    const json alone = fixture.json_of({.path = "/v1/jobs/" + first, .token = fixture.admin});
+    CHECK(alone.at("reason") == row.at("reason"));
+    for (const json& id : row.at("jobs")) CHECK(told.insert(id.get<std::string>()).second);
+  }
+  // One of the jobs that fit has started.
+  CHECK(told.size() == 4);
+  for (const json& id : stored.at("ids")) {
+    const json job = fixture.json_of({.path = "/v1/jobs/" + id.get<std::string>(), .token = fixture.admin});
+    CHECK((job.at("state") == "pending") == told.contains(id.get<std::string>()));
+  }
 }
 
 TEST_CASE("of a batch with one bad file nothing is stored, and the file's problem is that of a submit of it") {
@@ -157,7 +188,10 @@ TEST_CASE("a batch that is no list of 1 to 1,000 files is refused with the field
                 .body = json{{"jobs", {small_job("a")}}}.dump()};
   CHECK(fixture.json_of(dry, 400).at("code") == "UnknownParameter");
   check_untouched(fixture);
-  CHECK(fixture.json_of(batch_of(thousand, fixture.admin), 201).at("ids").size() == 1'000);
+  const json stored = fixture.json_of(batch_of(thousand, fixture.admin), 201);
+  CHECK(stored.at("ids").size() == 1'000);
+  REQUIRE(stored.at("waits").size() == 1);  // told once
+  CHECK(stored.at("waits").at(0).at("jobs") == stored.at("ids"));
 }
 
 }  // namespace

@@ -243,23 +243,30 @@ TEST_CASE("a dry run says field by field what would change, and whether it would
   CHECK(fixture.service.commands_carried_out() == commands + 2);
 }
 
-TEST_CASE("only a token of no tenant is told which tenants keep slots that they do not lend") {
+TEST_CASE(
+    "a caller is told which tenants keep slots that they do not lend, and to let them lend, of those it may see") {
   RestFixture fixture(test_options(), "tidal");
   fixture.service.join_node(4);
   const json tree = json::parse(R"({"tenants": [{"name": "vision"}, {"name": "speech", "guarantee": 3, "lend": 0}]})");
   fixture.json_of(put(fixture, tree));
   fixture.json_of(submission(fixture, job_file("vision", 1)), 201);
   const json waits = fixture.json_of(submission(fixture, job_file("vision", 1)), 201);
-  const auto evidence = [&](const std::string& token) {
+  const auto told = [&](const std::string& token, const char* field) {
     const std::string path = "/v1/jobs/" + waits.at("id").get<std::string>() + "/explain";
-    return fixture.json_of({.path = path, .token = token}).at("evidence").dump();
+    return fixture.json_of({.path = path, .token = token}).at(field).dump();
   };
   const std::string rule =
       "tenant vision would have 1 slot more if others lent all that they are guaranteed and do not use (rule: lend)";
   const std::string keeper = "tenant speech keeps 1 slot of these (lend: 0)";
-  CHECK_THAT(evidence(fixture.admin), Catch::Contains(rule) && Catch::Contains(keeper));
-  const std::string of_vision = evidence(fixture.service.add_token("viewer", "vision"));
-  CHECK_THAT(of_vision, Catch::Contains(rule) && !Catch::Contains("speech"));
+  const std::string let = "let tenant speech lend more (its lend is 0)";
+  const std::string ask = "ask an operator to raise lend of the tenants that keep slots";
+  CHECK_THAT(told(fixture.admin, "evidence"), Catch::Contains(rule) && Catch::Contains(keeper));
+  CHECK_THAT(told(fixture.admin, "unblocks"), Catch::Contains("\"" + let + "\"") && !Catch::Contains(ask));
+  const std::string viewer = fixture.service.add_token("viewer");
+  CHECK_THAT(told(viewer, "unblocks"), Catch::Contains(let + " (an admin can)") && !Catch::Contains(ask));
+  const std::string of_vision = fixture.service.add_token("viewer", "vision");
+  CHECK_THAT(told(of_vision, "evidence"), Catch::Contains(rule) && !Catch::Contains("speech"));
+  CHECK_THAT(told(of_vision, "unblocks"), Catch::Contains("\"" + ask + "\"") && !Catch::Contains("speech"));
 }
 
 TEST_CASE("a tree that is wrong, or that the token must not set, is refused") {

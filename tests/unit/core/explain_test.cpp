@@ -1,6 +1,7 @@
 // Sentences, evidence and what would help.
 #include "core/explain/explain.hpp"
 #include "core/explain/suggestions.hpp"
+#include "core/explain/waiting_together.hpp"
 #include "core/words/unblock.hpp"
 #include "core/words/wording.hpp"
 #include "tests/support/cluster_builders.hpp"
@@ -258,6 +259,44 @@ TEST_CASE("What helps is told once, with the type of slots where one is known") 
   lines = {"add a node with 1 free slot of type a100"};
   core::append_new({"add a node with 1 free slot"}, lines);
   CHECK(lines.size() == 1);
+}
+
+TEST_CASE("Jobs that wait for the same are told together, whatever their places in line") {
+  Story story;
+  story.node(4);
+  const JobId runs = story.running({.min = 4, .max = 4}, 4);
+  core::ClusterState state = story.state();
+  std::vector<JobId> jobs = {runs};
+  const auto add = [&](const JobSketch& sketch, const core::Reason& why) {
+    core::Job job;
+    job.id = JobId(100 + jobs.size());
+    job.spec = job_spec(sketch);
+    job.verdict.job = job.id;
+    job.verdict.reason = why;
+    state.jobs.emplace(job.id, std::make_shared<const core::Job>(std::move(job)));
+    jobs.emplace_back(100 + jobs.size());
+    return jobs.back();
+  };
+  const auto behind = [](int ahead) { return core::reason::BehindOlderJob{.ahead = ahead, .needed = 2}; };
+  const core::reason::NeverFits never{.needed = 9, .cluster = 4};
+  const JobId first = add({.min = 2, .max = 2}, behind(1));
+  const JobId large = add({.min = 9, .max = 9}, never);
+  const JobId next = add({.min = 2, .max = 2}, behind(2));
+  const JobId wide = add({.min = 1, .max = 1, .gpus = 9}, never);  // the same number, and another obstacle
+  const JobId also_large = add({.min = 9, .max = 9}, never);
+  jobs.emplace_back(9'999);  // has left the state
+  std::vector<std::vector<JobId>> together;
+  std::vector<std::string> told;
+  for (const core::WaitingTogether& each : core::waiting_together(state, jobs)) {
+    together.push_back(each.jobs);
+    told.push_back(core::sentence(each.reason));
+    CHECK(each.reason == core::current_reason(state, *state.find_job(each.jobs.front())));
+  }
+  CHECK(together == std::vector<std::vector<JobId>>{{first, next}, {large, also_large}, {wide}});
+  CHECK(told ==
+        std::vector<std::string>{"waits behind 1 job in the queue; it needs 2 slots, none is free",
+                                 "cannot start: it needs 9 slots, and the whole cluster has room for 4",
+                                 "cannot start: its worker needs 9 slots of one node, and the largest node has 4"});
 }
 
 TEST_CASE("A planned intent names the job and the places") {

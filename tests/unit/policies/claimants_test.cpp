@@ -190,14 +190,14 @@ TEST_CASE("an explanation names the jobs although the plan, which does not, is n
 }
 
 TEST_CASE("the jobs are stored with the reason, which is as before without them") {
-  const core::reason::Claimants claimants{.for_job = JobId(7), .for_others = 1};
+  const core::reason::Claimants claimants{.for_job = JobId(7), .for_others = 1, .rule = {.by_weight = true}};
   const core::reason::BackToSize back{{.from = 4, .to = 2}};
   const core::reason::PolicyWord own{.from = 4, .to = 2, .word = "Capped", .numbers = {{"most", 2}}};
   for (const core::Reason& plain : {core::Reason(outbid({})), core::Reason(back), core::Reason(own)}) {
     const core::Reason told = core::told_for(plain, claimants);
     CHECK(core::claimants_in(told) == claimants);
     CHECK(core::claimants_in(plain) == core::reason::Claimants());
-    CHECK(core::sentence(told).find("4 -> 2 for job-7 and 1 more job: ") != std::string::npos);
+    CHECK(core::sentence(told).find("4 -> 2 for job-7 and 1 more job (rule: weight): ") != std::string::npos);
     for (const core::Reason& each : {plain, told}) {
       CHECK(core::reason_from(core::name_of(each), core::word_of(each), core::numbers_of(each)).value() == each);
     }

@@ -212,7 +212,9 @@ TEST_CASE("a job whose user has fixed its size, or that must not be preempted, l
   pool.story.decide();
   const JobId gang = scattered.submit_gang();
   CHECK(names_of(pool.story.decide()).empty());
-  CHECK(scattered.told(gang) == "waits for 4 slots; 4 are free, but scattered or kept for other jobs");
+  CHECK(scattered.told(gang) == "waits for 4 slots; 4 are free, but scattered or kept for others");
+  CHECK_THAT(core::explain(pool.story.state(), gang).evidence,
+             Catch::VectorContains(std::string("the 4 free slots are scattered (a worker needs 4 slots of one node)")));
 }
 
 TEST_CASE("a job that has to be on one node has it cleared like a worker of as many slots") {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/explain/explain.hpp"
+#include "core/explain/suggestions.hpp"
 #include "core/explain/tenant_evidence.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/sentence.hpp"
@@ -14,6 +15,11 @@
 
 namespace tidepool::test {
 namespace {
+
+std::vector<std::string> told_keepers(const SharedPool& pool, JobId job) {
+  const core::ClusterState& state = pool.story.state();
+  return core::keepers_evidence(core::keepers_for(state, *state.find_job(job), [](const auto&) { return true; }));
+}
 
 std::string refusal(SharedPool& pool, core::JobSpec spec) {
   return pool.story.refuses(core::JobSubmitted{pool.story.engine().next_job_id(), std::move(spec)});
@@ -104,6 +110,37 @@ TEST_CASE("a guarantee is had back as soon as its job has saved its state and le
   CHECK(pool.story.job(borrows).size() == 2);
 }
 
+TEST_CASE("a job that is preempted for one of another tenant is told by which rule, and for one of its own by none") {
+  struct Shared {
+    core::Tenant vision{.name = "vision"};
+    core::Tenant speech{.name = "speech"};
+    std::string claims_of = "speech";
+    std::string rule;
+  };
+  const core::Tenant bound{.name = "vision", .weight = 100, .borrow = 4};
+  for (const Shared& each :
+       {Shared{.speech = {.name = "speech", .guarantee = 4}, .rule = " (rule: guarantee)"},
+        Shared{.rule = " (rule: weight)"}, Shared{.vision = bound, .rule = " (rule: borrow)"},
+        // Two of the four slots that it claims are its guarantee.
+        Shared{.vision = bound, .speech = {.name = "speech", .guarantee = 2}, .rule = " (rule: guarantee)"},
+        // It is the tenant above that holds more than it may.
+        Shared{.vision = {.name = "vision", .parent = "lab"}, .rule = " (rule: borrow)"},
+        Shared{.claims_of = "vision", .rule = ""}}) {
+    SharedPool pool({{.name = "lab"}, {.name = "vision", .parent = each.vision.parent}, {.name = "speech"}});
+    for (int i = 0; i < 2; ++i) (void)pool.running("vision", 4);
+    pool.configure({{.name = "lab", .weight = 100, .borrow = 4}, each.vision, each.speech});
+    core::JobSpec spec = SharedPool::spec(each.claims_of, 4);
+    spec.priority = 10;
+    const JobId claims = pool.submit(std::move(spec));
+    const core::Decision decision = pool.story.decide();
+    REQUIRE(preempted_in(decision) == 1);
+    const std::string told = "preempted for " + claims.text() + each.rule;
+    CHECK(core::sentence(decision.plan.front().reason) == told);
+    const JobId victim = core::job_of(decision.plan.front().intent);
+    CHECK(core::sentence(pool.story.job(victim).verdict.reason) == told);
+  }
+}
+
 TEST_CASE("what is beyond guarantees is shared by weight") {
   SharedPool pool({{.name = "vision", .weight = 3}, {.name = "speech", .weight = 1}});
   for (int i = 0; i < 8; ++i) (void)pool.submit(SharedPool::spec("vision", 1));
@@ -136,16 +173,16 @@ TEST_CASE("a tenant that could borrow what others do not lend is told the rule a
     return std::count(lines.begin(), lines.end(), line);
   };
   CHECK(tells() == 1);
+  CHECK(told().front() == "the 3 free slots are kept for guarantees that are not lent (rule: lend)");
   for (const std::string& each : told()) CHECK(each.find("speech") == std::string::npos);
-  CHECK(core::keepers_evidence(pool.story.state(), pool.story.job(last)) ==
-        std::vector<std::string>{"tenant speech keeps 3 slots of these (lend: 1)"});
+  CHECK(told_keepers(pool, last) == std::vector<std::string>{"tenant speech keeps 3 slots of these (lend: 1)"});
   // Its own limit binds first, or all is lent: another rule.
   pool.configure({{.name = "vision", .guarantee = 2, .borrow = 2}, {.name = "speech", .guarantee = 4, .lend = 1}});
   pool.story.decide();
-  CHECK(core::keepers_evidence(pool.story.state(), pool.story.job(last)).empty());
+  CHECK(told_keepers(pool, last).empty());
   pool.configure({{.name = "vision", .guarantee = 2}, {.name = "speech", .guarantee = 4}});
   pool.story.decide();
-  CHECK(core::keepers_evidence(pool.story.state(), pool.story.job(last)).empty());
+  CHECK(told_keepers(pool, last).empty());
 }
 
 TEST_CASE("who keeps slots from a tenant is told by what it would gain, whatever others keep besides") {
@@ -154,7 +191,7 @@ TEST_CASE("who keeps slots from a tenant is told by what it would gain, whatever
     JobId last;
     for (int i = 0; i < 8; ++i) last = pool.submit(SharedPool::spec("vision", 1));
     pool.story.decide();
-    return core::keepers_evidence(pool.story.state(), pool.story.job(last));
+    return told_keepers(pool, last);
   };
   using Lines = std::vector<std::string>;
   // Its parent may not borrow, so what ops keeps is no matter.
@@ -169,6 +206,41 @@ TEST_CASE("who keeps slots from a tenant is told by what it would gain, whatever
                         {.name = "vision"}}) == Lines{"tenant nlp keeps 3 slots of these (lend: 1)"});
   CHECK(kept_of_vision({{.name = "speech", .guarantee = 20, .lend = 0}, {.name = "vision", .guarantee = 4}}).size() ==
         1);
+}
+
+TEST_CASE("a job that waits for what others do not lend is advised to ask for it, by name where these may be seen") {
+  SharedPool pool({{.name = "vision", .guarantee = 1},
+                   {.name = "speech", .guarantee = 3, .lend = 2},
+                   {.name = "ops", .guarantee = 2, .lend = 0}});
+  JobId last;
+  for (int i = 0; i < 8; ++i) last = pool.submit(SharedPool::spec("vision", 1));
+  pool.story.decide();
+  using Lines = std::vector<std::string>;
+  const std::string ask = "ask an operator to raise lend of the tenants that keep slots";
+  const auto told = [&](bool may_set, const core::TenantFilter& is_seen) {
+    core::Explanation why = core::explain(pool.story.state(), last);
+    core::name_lenders(core::keepers_for(pool.story.state(), pool.story.job(last), is_seen), may_set, why);
+    REQUIRE(why.kept_by_guarantees == 3);
+    Lines lending;
+    for (const core::Advice& each : why.advice) {
+      if (each.text.find("lend") == std::string::npos) continue;
+      lending.push_back(each.text);
+      CHECK(each.for_admin == (!may_set && !each.of_lenders));
+    }
+    return lending;
+  };
+  CHECK(told(false, [](const auto&) { return false; }) == Lines{ask});
+  // Those that keep most come first; where others keep some, too, the operator is still asked.
+  CHECK(told(true, [](const auto&) { return true; }) ==
+        Lines{"let tenant ops lend more (its lend is 0)", "let tenant speech lend more (its lend is 2)"});
+  CHECK(told(false, [](const auto& tenant) { return tenant == "ops"; }) ==
+        Lines{"let tenant ops lend more (its lend is 0)", ask});
+  // With all lent nothing has to be asked for.
+  pool.configure({{.name = "vision", .guarantee = 1}, {.name = "speech", .guarantee = 3}, {.name = "ops"}});
+  pool.story.decide();
+  for (const std::string& line : core::explain(pool.story.state(), last).unblocks()) {
+    CHECK(line.find("lend") == std::string::npos);
+  }
 }
 
 TEST_CASE("a share that a tenant's gangs do not fit into goes to the others") {
@@ -411,7 +483,7 @@ TEST_CASE("a job that waits for slots of its tenant's share is told the tenant, 
   core::Job job = pool.story.job(waits);
   job.verdict.reason = core::reason::WaitingForSlots{.needed = 2};
   CHECK(core::explain(pool.story.state(), job).summary ==
-        "waits for 2 slots; 2 are free, but scattered or kept for other jobs; tenant vision may have 4 slots now, and "
+        "waits for 2 slots; 2 are free, but scattered or kept for others; tenant vision may have 4 slots now, and "
         "its jobs hold 4");
 }
 

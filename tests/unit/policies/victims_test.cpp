@@ -117,6 +117,25 @@ TEST_CASE("a job that waits for a victim's minimum run time is told when that en
   CHECK(pool.preempted_for(waits, {runs}) == std::vector{runs});
 }
 
+TEST_CASE("a job behind one that waits for its victims is told how many of the free slots are kept for that one") {
+  VictimPool pool({6});
+  const JobId runs = pool.running({.min = 4, .max = 4}, 4);
+  const JobId claimant = pool.submit({.min = 5, .max = 5}, 5);
+  REQUIRE(pool.preempted_for(claimant, {runs}) == std::vector{runs});
+  const JobId behind = pool.submit({.min = 2, .max = 2}, 2);
+  pool.story.decide();
+  const core::Explanation told = core::explain(pool.story.state(), behind);
+  CHECK(told.summary == "waits for 2 slots; 2 are free, but scattered or kept for others");
+  REQUIRE_FALSE(told.evidence.empty());
+  CHECK(told.evidence.front() == "the 2 free slots are kept for jobs before it in line");
+  // Where fewer are free than it needs, these are not what it waits for.
+  const JobId wide = pool.submit({.min = 3, .max = 3}, 3);
+  pool.story.decide();
+  for (const std::string& line : core::explain(pool.story.state(), wide).evidence) {
+    CHECK(line.find("free slot") == std::string::npos);
+  }
+}
+
 TEST_CASE("a job for which others leave already is told to wait for them, and nothing else") {
   VictimPool pool({4});
   const JobId runs = pool.running({.min = 4, .max = 4, .grace = Duration::seconds(30)}, 4);

@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "core/explain/waiting_together.hpp"
 #include "core/words/wording.hpp"
 #include "schedulerd/leader/user_commands.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/jobs/job_requests.hpp"
+#include "schedulerd/live/http/render.hpp"
+#include "schedulerd/live/http/tenant_view.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -84,12 +87,24 @@ std::vector<RefusedEntry> refused_of(const std::vector<ReadEntry>& entries, cons
   return refused;
 }
 
-// What has been stored, in the order of the files. A repeated request has as many files as its first.
-HttpResponse batch_response(const Receipt& receipt, std::size_t jobs) {
-  json ids = json::array();
+json texts_of(const std::vector<JobId>& ids) {
+  json texts = json::array();
+  for (const JobId id : ids) texts.push_back(id.text());
+  return texts;
+}
+
+// What has been stored, in the order of the files, and what is waited for. A repeated request has as many files as its
+// first.
+HttpResponse batch_response(const Receipt& receipt, std::size_t jobs, const SeenBy& seen_by) {
+  std::vector<JobId> ids;
   const auto first = receipt.job.value_or(JobId()).number();
-  for (std::size_t i = 0; i < jobs; ++i) ids.push_back(JobId(first + i).text());
-  return json_response(201, {{"ids", std::move(ids)}, {"as_of_seq", receipt.as_of_seq}});
+  for (std::size_t i = 0; i < jobs; ++i) ids.emplace_back(first + i);
+  json waits = json::array();
+  for (const core::WaitingTogether& each : core::waiting_together(seen_by.seen.state, ids)) {
+    waits.push_back(
+        {{"reason", without_foreign_jobs(render_reason(each.reason), seen_by)}, {"jobs", texts_of(each.jobs)}});
+  }
+  return json_response(201, {{"ids", texts_of(ids)}, {"waits", std::move(waits)}, {"as_of_seq", receipt.as_of_seq}});
 }
 
 }  // namespace
@@ -106,7 +121,9 @@ void submit_jobs(Rest& rest, Call call) {
   }
   SubmitJobs command;
   for (const auto& entry : entries) command.specs.push_back(std::get<core::JobSpec>(entry));
-  const auto answer = [jobs](const Receipt& receipt, const Published&) { return batch_response(receipt, jobs); };
+  const auto answer = [&rest, jobs, caller = call.caller](const Receipt& receipt, const Published& seen) {
+    return batch_response(receipt, jobs, rest.seen_by(seen, caller));
+  };
   // The engine names the first; what it has against the others is found in the same way.
   Call asked = call;
   asked.request.body.clear();  // the answer may wait for a while

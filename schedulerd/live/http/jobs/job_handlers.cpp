@@ -62,7 +62,7 @@ std::string start_in_words(const PreviewedSubmit& preview) {
 json render_decided(const PreviewedSubmit& preview, const SeenBy& seen_by, bool starts, int size) {
   const core::ClusterState& state = preview.picture->state;
   core::Explanation explanation = core::explain(state, preview.job);
-  add_keepers(seen_by, state, *state.find_job(preview.job), explanation.evidence);
+  add_keepers(seen_by, state, *state.find_job(preview.job), explanation);
   json decision = {{"starts", starts},
                    {"size", size},
                    {"places", render_places(preview)},

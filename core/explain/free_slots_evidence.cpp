@@ -1,0 +1,118 @@
+#include "core/explain/free_slots_evidence.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/decide/plan_inputs.hpp"
+#include "core/explain/tenant_evidence.hpp"
+#include "core/explain/wait_bounds.hpp"
+#include "core/place/placement.hpp"
+#include "core/state/reason_read.hpp"
+#include "core/words/wording.hpp"
+
+namespace tidepool::core {
+namespace {
+
+// Its sentence counts free slots, and does not say why the job has none of them.
+bool counts_free_slots(const Reason& why) {
+  return is_any_of<reason::WaitingForSlots, reason::PreemptsLater, reason::PreemptionLimit, reason::PreemptionRefused,
+                   reason::WaitingForNodes, reason::TurnWait>(why);
+}
+
+// Of so many free slots, those that the tenant may not have and would if all guarantees were lent.
+int kept_of(const ClusterState& state, const std::string& tenant, int free, int kept_by_guarantees) {
+  const auto share = binding_share(state, tenant);
+  if (!share) return 0;
+  const int left_of_share = std::max(0, *share - slots_of_tenant(state, tenant));
+  return std::clamp(free - left_of_share, 0, kept_by_guarantees);
+}
+
+// Free slots where both may run.
+int free_for_both(const ClusterState& state, const FreeSlots& free, const Job& one, const Job& other) {
+  std::size_t slots = 0;
+  for (const auto& [id, node] : state.nodes) {
+    if (may_run_on(one, node) && may_run_on(other, node)) slots += free.free_on(id);
+  }
+  return static_cast<int>(slots);
+}
+
+// Free slots that the plan gives to other jobs which do not have them yet and could take them: to any, if it gives the
+// job none, else to those before it in the plan's order.
+int planned_for_others(const ClusterState& state, const Job& job) {
+  int slots = 0;
+  if (!job.planned) return slots;
+  const Target& own = job.planned->target;
+  const FreeSlots free(state);
+  for (const auto& [id, other] : state.jobs) {
+    if (id == job.id || !other->planned || !counts(*other, state.now) || resize_is_blocked(*other, state.now)) continue;
+    const Target& target = other->planned->target;
+    const bool goes_first = own.size == 0 || std::pair(target.place, id) < std::pair(own.place, job.id);
+    const int lacks = (target.size - other->size()) * other->spec.gpus_per_worker;
+    if (goes_first && lacks > 0) slots += std::min(lacks, free_for_both(state, free, job, *other));
+  }
+  return slots;
+}
+
+// Free slots that are left over on nodes once each holds as many of its workers as fit, where too few do. Of the type
+// with most free ones, unless it mixes types.
+int scattered(const ClusterState& state, const Job& job) {
+  struct Room {
+    int slots = 0;
+    int workers = 0;
+  };
+  const int each = job.spec.gpus_per_worker;
+  const FreeSlots free(state);
+  std::map<std::string, Room> rooms;
+  for (const auto& [id, node] : state.nodes) {
+    if (!node.takes_workers() || !may_run_on(job, node)) continue;
+    Room& room = rooms[job.spec.mixed_types ? "" : node.slot_type];
+    room.slots += static_cast<int>(free.free_on(id));
+    room.workers += static_cast<int>(free.free_on(id)) / each;
+  }
+  const auto most = std::max_element(rooms.begin(), rooms.end(),
+                                     [](const auto& a, const auto& b) { return a.second.slots < b.second.slots; });
+  if (most == rooms.end() || most->second.workers >= job.spec.elastic.sizes.front()) return 0;
+  return most->second.slots - most->second.workers * each;
+}
+
+struct Cause {
+  int slots = 0;
+  std::string words;
+};
+
+std::string text_of_causes(int free, const std::vector<Cause>& causes) {
+  if (causes.size() == 1 && causes.front().slots == free) {
+    return (free == 1 ? "the free slot is " : "the " + counted(free, "free slot") + " are ") + causes.front().words;
+  }
+  std::string text = "of the " + counted(free, "free slot");
+  const char* separator = " ";
+  for (const Cause& cause : causes) {
+    text += std::exchange(separator, ", ") + grouped(cause.slots) + (cause.slots == 1 ? " is " : " are ") + cause.words;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> free_slots_evidence(const ClusterState& state, const Job& job, const Reason& why,
+                                             int kept_by_guarantees) {
+  const bool waits = counts_free_slots(why) || (kept_by_guarantees > 0 && is_any_of<reason::PriceWait>(why));
+  const int free = waits && job.state() == JobState::kPending ? slots_free_for(state, job) : 0;
+  if (free < job.spec.smallest_slots()) return {};
+  int left = free;
+  std::vector<Cause> causes;
+  const auto add = [&](int slots, std::string words) {
+    slots = std::min(slots, left);
+    left -= slots;
+    if (slots > 0) causes.push_back({slots, std::move(words)});
+  };
+  add(kept_of(state, job.spec.tenant, free, kept_by_guarantees), "kept for guarantees that are not lent (rule: lend)");
+  add(planned_for_others(state, job), "kept for jobs before it in line");
+  add(scattered(state, job),
+      "scattered (a worker needs " + counted(job.spec.gpus_per_worker, "slot") + " of one node)");
+  if (causes.empty()) return {};
+  return {text_of_causes(free, causes)};
+}
+
+}  // namespace tidepool::core

@@ -1,0 +1,19 @@
+// Why a job that waits does not have slots that are free: the sentence of its reason has one phrase for all causes, as
+// a decision does not look for them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/state/cluster_state.hpp"
+#include "core/state/reason.hpp"
+
+namespace tidepool::core {
+
+// "of the 4 free slots 3 are kept for guarantees that are not lent (rule: lend), 1 is kept for jobs before it in line"
+// No slot is counted twice, and one is not counted where no cause is known. Empty: fewer are free than the job needs,
+// or none of these is the cause. `kept_by_guarantees`: from the job's tenant (slots_kept_from()).
+[[nodiscard]] std::vector<std::string> free_slots_evidence(const ClusterState& state, const Job& job, const Reason& why,
+                                                           int kept_by_guarantees);
+
+}  // namespace tidepool::core
