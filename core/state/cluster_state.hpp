@@ -158,6 +158,7 @@ struct Node {
   [[nodiscard]] bool is_unsteady() const { return faults && faults->until; }
   [[nodiscard]] bool takes_workers() const { return state == NodeState::kUp && !is_closed(); }
   [[nodiscard]] int slots_held() const;  // by workers that have not exited
+  [[nodiscard]] int slots_free() const { return static_cast<int>(owners.size()) - slots_held(); }
   // That a plan hands out: all, or, of one that gets no new workers, those that are held. Requires: it is up.
   [[nodiscard]] int slots_to_plan() const { return is_closed() ? slots_held() : static_cast<int>(owners.size()); }
   [[nodiscard]] bool is_drained() const;  // is being drained, and no worker is left
