@@ -309,6 +309,7 @@ TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") 
   RestFixture fixture(test_options(), "tidal");
   json tree = lab_tree();
   tree["tenants"][0]["job_hold_max"] = "1h";
+  tree["tenants"][0]["exclusive_nodes"] = true;
   (void)fixture.json_of(put(fixture, tree));
   CHECK(tenants_of(fixture, fixture.admin).at(0).at("job_hold_max") == "1h");
   const auto refusal = [&](const json& job) {
@@ -330,6 +331,10 @@ TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") 
   json lasting = job_file("vision");
   lasting["elastic"]["min_runtime"] = "2h";
   CHECK_THAT(refusal(lasting), Contains("elastic.min_runtime 2h is above job_hold_max 1h of tenant \"lab\""));
+  json alone = job_file("vision");
+  alone["placement"]["exclusive"] = true;
+  CHECK_THAT(refusal(alone), Contains("placement.exclusive is not granted to tenant \"vision\" (exclusive_nodes); "
+                                      "leave it out, or ask an operator"));
   CHECK(fixture.json_of({.path = "/v1/jobs", .token = fixture.admin}).at("items").empty());
   // Nor can a job be changed to what it could not have been submitted with.
   const JobId job = fixture.submit("vision", 4);
@@ -343,6 +348,12 @@ TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") 
   };
   check_change(R"({"elastic": {"max": 8}})", "job_slots_max");
   check_change(R"({"elastic": {"cooldown": "2h"}})", "job_hold_max");
+  check_change(R"({"placement": {"exclusive": true}})", "exclusive_nodes");
+  // Until each tenant on the path is granted it.
+  tree["tenants"][0]["tenants"][0]["exclusive_nodes"] = true;
+  (void)fixture.json_of(put(fixture, tree));
+  CHECK(tenants_of(fixture, fixture.admin).at(1).at("exclusive_nodes") == true);
+  (void)fixture.json_of(submission(fixture, alone), 201);
 }
 
 TEST_CASE("a job takes the defaults of its tenant where its file is silent, and keeps what it took") {

@@ -97,6 +97,7 @@ core::TenantTree full_tree() {
                        .job_price_max = Money::micros(2'500'000),
                        .job_grace_max = Duration::seconds(90),
                        .job_hold_max = Duration::seconds(180),
+                       .exclusive_nodes = true,
                        .budget = full_budget(),
                        .notice_extension = Duration::seconds(120),
                        .notice_refusal = Duration::seconds(600),
@@ -328,6 +329,27 @@ TEST_CASE("A tree that an earlier version stored does not limit for how long job
   const auto fact = core::fact_from_json(set);
   REQUIRE(fact.ok());
   CHECK(std::get<core::TenantsConfigured>(*fact).tree == tree);
+}
+
+TEST_CASE("Under a tree that an earlier version stored, jobs may have nodes to themselves as they could then") {
+  core::JobSpec alone = job_spec({});
+  alone.placement.exclusive = true;
+  const core::JobSubmitted submitted{JobId(1), alone};
+  Story story;
+  story.learn(core::TenantsConfigured{{.tenants = {{.name = alone.tenant}}}});
+  auto written = core::to_json(story.state());
+  auto set = core::to_json(core::Fact(core::TenantsConfigured{*story.state().tenants}));
+  REQUIRE_FALSE(story.refuses(submitted).empty());  // a tree of this version grants it to none by itself
+  REQUIRE(written["tenants"]["tree"]["tenants"][0].erase("exclusive_nodes") == 1);
+  REQUIRE(set["tree"]["tenants"][0].erase("exclusive_nodes") == 1);
+  const auto read = core::state_from_json(written);
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  CHECK(read->tenants->tenants.front().exclusive_nodes);
+  const auto fact = core::fact_from_json(set);
+  REQUIRE(fact.ok());
+  story.learn(*fact);
+  story.learn(submitted);
 }
 
 TEST_CASE("A switch that an earlier version stored tells of no unused state") {

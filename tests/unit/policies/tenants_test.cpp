@@ -413,6 +413,41 @@ TEST_CASE("a limit on how long jobs keep slots leaves those that run as they are
   CHECK(pool.story.job(job).spec.priority == 1);
 }
 
+TEST_CASE("only jobs of tenants that are granted it, with all above them, have nodes to themselves") {
+  SharedPool pool({{.name = "lab", .exclusive_nodes = true},
+                   {.name = "vision", .parent = "lab", .exclusive_nodes = true},
+                   {.name = "speech", .parent = "lab"},
+                   {.name = "guests"},
+                   {.name = "visitors", .parent = "guests", .exclusive_nodes = true}});
+  const auto alone = [](const char* tenant) {
+    core::JobSpec spec = SharedPool::spec(tenant, 1);
+    spec.placement.exclusive = true;
+    return spec;
+  };
+  CHECK_THAT(refusal(pool, alone("speech")), Catch::Contains("placement.exclusive is not granted to tenant \"speech\" "
+                                                             "(exclusive_nodes); leave it out, or ask an operator"));
+  CHECK_THAT(refusal(pool, alone("visitors")), Catch::Contains("is not granted to tenant \"guests\""));
+  const JobId plain = pool.running("speech", 1);
+  CHECK_THAT(pool.story.refuses(core::JobChanged{plain, alone("speech")}), Catch::Contains("is not granted"));
+  pool.end(plain);
+  // A job that has nodes to itself keeps them when that is granted no more, and may not be changed otherwise than to
+  // do without.
+  const JobId job = pool.running(alone("vision"));
+  pool.configure({{.name = "lab"},
+                  {.name = "vision", .parent = "lab", .exclusive_nodes = true},
+                  {.name = "speech", .parent = "lab"}});
+  CHECK(pool.story.job(job).spec.placement.exclusive);
+  core::JobSpec changed = alone("vision");
+  changed.priority = 1;
+  CHECK_THAT(pool.story.refuses(core::JobChanged{job, changed}), Catch::Contains("is not granted to tenant \"lab\""));
+  changed.placement.exclusive = false;
+  pool.story.learn(core::JobChanged{job, changed});
+  CHECK(pool.story.job(job).spec.priority == 1);
+  // Names decide nothing where no tenants are set.
+  SharedPool unshared({});
+  (void)unshared.running(alone("anyone"));
+}
+
 TEST_CASE("a tree of tenants that contradicts itself, or leaves out one with jobs, is refused") {
   SharedPool pool({{.name = "vision"}});
   const auto refused = [&](std::vector<core::Tenant> tenants) {

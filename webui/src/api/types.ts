@@ -344,6 +344,7 @@ export interface Tenant {
   job_price_max: string | null;
   job_grace_max: string | null;
   job_hold_max: string | null;
+  exclusive_nodes: boolean;
   notice_extension: string | null;
   notice_refusal: string | null;
   preempt_after: string; // "0s": not set
