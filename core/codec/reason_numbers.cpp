@@ -209,12 +209,29 @@ bool any_kind(auto&& visit) {
   }
 }
 
+// Takes the names of a kind of reason from numbers.
+class Erased {
+ public:
+  explicit Erased(std::vector<ReasonNumber>& from) : from_(from) {}
+
+  template <class T>
+  void operator()(std::string_view name, const T& value, unsigned = reason::kPlain) {
+    if constexpr (kHasFields<T>) {
+      T::fields(value, *this);
+    } else {
+      std::erase_if(from_, [&](const ReasonNumber& each) { return each.name == name; });
+    }
+  }
+
+ private:
+  std::vector<ReasonNumber>& from_;
+};
+
 // A policy file's numbers are those that the reason itself does not have.
 template <class R>
 void leave_own_out(R& told) {
-  R::fields(std::as_const(told), [&](std::string_view own, const auto&, unsigned = reason::kPlain) {
-    std::erase_if(told.numbers, [&](const ReasonNumber& each) { return each.name == own; });
-  });
+  Erased erased(told.numbers);
+  R::fields(std::as_const(told), erased);
 }
 
 std::string_view word_for(const reason::Judgement& by) {
