@@ -84,18 +84,18 @@ int scattered(const FreeRoom& room, const Job& job) {
   return room.slots - room.closed - room.workers * job.spec.gpus_per_worker;
 }
 
-struct Cause {
+struct WhyNotTaken {
   int slots = 0;
   std::string words;
 };
 
-std::string text_of_causes(int free, const std::vector<Cause>& causes) {
+std::string text_of_causes(int free, const std::vector<WhyNotTaken>& causes) {
   if (causes.size() == 1 && causes.front().slots == free) {
     return (free == 1 ? "the free slot is " : "the " + counted(free, "free slot") + " are ") + causes.front().words;
   }
   std::string text = "of the " + counted(free, "free slot");
   const char* separator = " ";
-  for (const Cause& cause : causes) {
+  for (const WhyNotTaken& cause : causes) {
     text += std::exchange(separator, ", ") + grouped(cause.slots) + (cause.slots == 1 ? " is " : " are ") + cause.words;
   }
   return text;
@@ -111,7 +111,7 @@ std::vector<std::string> free_slots_evidence(const ClusterState& state, const Jo
   const int free = room.slots;
   if (free < job.spec.smallest_slots()) return {};
   int left = free;
-  std::vector<Cause> causes;
+  std::vector<WhyNotTaken> causes;
   const auto add = [&](int slots, std::string words) {
     slots = std::min(slots, left);
     left -= slots;
