@@ -408,6 +408,8 @@ Result<bool> TenantPlanner::divide_as_before(const PlanRequest& request, StepBud
     if (shares[leaf->node] < before) return false;
     const auto part = take(*leaf, before, request, budget);
     if (!part) return part.error();
+    // A size that a user has pinned since needs more than the tenant had.
+    if (part->used > before) return false;
     leaf->part = *part;
   }
   return true;

@@ -352,6 +352,24 @@ TEST_CASE("a size is pinned, and a policy of a job's own taken, within the guara
   CHECK_THAT(pool.story.refuses(core::JobResizeRequested{other, 2}), Catch::Contains("of which 2 are kept"));
 }
 
+TEST_CASE("a running job has the size that its user pins within the guarantee, from what others have borrowed") {
+  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "guests"}}, 4);
+  core::JobSpec spec = SharedPool::spec("vision", 1);
+  spec.elastic.max = 2;
+  spec.elastic.sizes = {1, 2};
+  const JobId job = pool.submit(spec);
+  pool.story.learn(core::JobResizeRequested{job, 1});
+  pool.story.settle(job);
+  for (int i = 0; i < 3; ++i) (void)pool.running("guests", 1);
+  CHECK(pool.plan("vision").entitled == 1);
+  pool.story.learn(core::JobResizeRequested{job, 2});
+  CHECK(preempted_in(pool.story.decide()) == 1);
+  CHECK(pool.plan("vision").entitled == 2);
+  pool.settle_all();
+  CHECK(pool.story.job(job).size() == 2);
+  CHECK(pool.held_by("guests") == 2);
+}
+
 TEST_CASE("a job may ask for what its tenant and those above allow, and is told the limit that it breaks") {
   SharedPool pool({{.name = "lab",
                     .guarantee = 4,
