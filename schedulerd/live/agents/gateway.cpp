@@ -241,7 +241,7 @@ void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message
           [&](api::LogChunk& chunk) {
             const auto asked = log_requests.find(chunk.request);
             if (asked == log_requests.end() || asked->second.node != session.node) return;
-            finish_log(chunk.request, LogPage{std::move(chunk.data), chunk.next_offset, chunk.eof});
+            finish_log(chunk.request, LogPage{std::move(chunk.data), chunk.offset, chunk.next_offset, chunk.eof});
           },
       },
       message);
