@@ -400,6 +400,7 @@ bool tells_error(const Job& job) {
 
 void add_evidence(const ClusterState& state, const Job& job, Explanation& out) {
   append_new(free_slots_evidence(state, job, out.reason, out.kept_by_guarantees), out.evidence);
+  append_new(closed_slots_evidence(state, job, out.reason), out.evidence);
   add_choice(job, out);
   add_deadline(state, job, out);
   add_measurements(job, out);
