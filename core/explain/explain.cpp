@@ -259,10 +259,22 @@ bool is_given_nothing(const ClusterState& state, const Job& job, const Reason& r
   return job.state() == JobState::kPending && state.deployment.active && is_any_of<reason::FixedSize>(reason);
 }
 
+// What a policy file says of a job that it gives nothing and that keeps its slots all the same.
+const reason::PolicyWord* word_on_unclaimed(const Job& job, const Reason& reason) {
+  const bool keeps = is_any_of<reason::Unclaimed>(reason) && job.planned && job.planned->target.size == 0;
+  return keeps ? reason_as<reason::PolicyWord>(job.planned->target.reason) : nullptr;
+}
+
 void add_policy_file(const ClusterState& state, const Job& job, Explanation& out) {
-  if (!is_given_nothing(state, job, out.reason)) return;
-  const PolicyFileRef& file = *state.deployment.active;
-  out.summary = "waits: policy " + short_name(file) + ", which decides, gives it no slots";
+  if (!state.deployment.active) return;
+  std::erase_if(out.advice, [](const Advice& each) { return each.by_priority; });
+  const auto* word = word_on_unclaimed(job, out.reason);
+  if (word == nullptr && !is_given_nothing(state, job, out.reason)) return;
+  const std::string file = short_name(*state.deployment.active);
+  out.summary = word == nullptr
+                    ? "waits: policy " + file + ", which decides, gives it no slots"
+                    : "keeps " + counted(job.size(), "worker") + ": policy " + file + " gives it none and says " +
+                          policy_words(word->word, word->numbers) + ", but no other job takes its slots now";
   out.advice = {advice_for_admin("change what the policy answers for it: schedctl policy activate PATH"),
                 advice_for_admin("have the policy before it decide again: schedctl policy rollback")};
 }

@@ -20,6 +20,12 @@ std::string wait_for(Duration left) {
   return "wait " + waiting_time(left.to_seconds());
 }
 
+Advice higher_priority() {
+  Advice advice("a higher priority");
+  advice.by_priority = true;
+  return advice;
+}
+
 // Which job holds the slots that it would get first.
 Lines of_rival(const Market& market) {
   if (!market.rival) return {};
@@ -61,7 +67,7 @@ Lines lines_of(const SuspendedByUser& why, JobId job) {
 }
 Lines lines_of(const PriceWait& why, JobId) {
   Lines lines = of_price(why.market, why.needed);
-  lines.emplace_back("a higher priority");
+  lines.push_back(higher_priority());
   return lines;
 }
 
@@ -240,7 +246,7 @@ Lines lines_of(const NoRoomTogether& why, JobId) {
   return {"room for " + counted(why.next - why.size, "more worker") + " beside those that it has"};
 }
 Lines lines_of(const Unclaimed&, JobId) {
-  return {"a higher priority"};
+  return {higher_priority()};
 }
 Lines lines_of(const UtilitySettled&, JobId) {
   return {"slots that cost less, or a utility of which more is lost while it runs"};

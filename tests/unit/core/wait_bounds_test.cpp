@@ -230,6 +230,25 @@ TEST_CASE("a job to which the policy file in charge gives nothing is told which 
   CHECK(core::sentence(core::reason::FixedSize{{.size = 0}}) == "waits: its policy gives it no slots");
 }
 
+TEST_CASE("a job that keeps slots which the policy file gives it no more is told the file's word, and no priority") {
+  Story story;
+  story.node(2);
+  const JobId job = story.running({.min = 2, .max = 2}, 2);
+  core::ClusterState state = story.state();
+  core::Job& keeps = state.mutable_job(job);
+  keeps.verdict = {.job = job, .reason = core::reason::Unclaimed{{.size = 2}}};
+  CHECK(tells(core::explain(state, job).unblocks(), "a higher priority"));
+  state.deployment.active = core::PolicyFileRef{.name = "mine", .version = std::string(64, 'a')};
+  keeps.planned.emplace();
+  keeps.planned->target.reason = core::reason::PolicyWord{.from = 2, .word = "Capped", .numbers = {{"most", 1}}};
+  const auto why = core::explain(state, job);
+  CHECK(why.summary ==
+        "keeps 2 workers: policy mine@aaaaaaaaaaaa gives it none and says Capped (most 1), but no other "
+        "job takes its slots now");
+  CHECK_FALSE(tells(why.unblocks(), "a higher priority"));
+  CHECK(tells(why.unblocks(), "schedctl policy activate PATH"));
+}
+
 TEST_CASE("a state is said to lie in the checkpoint folder only where that may be") {
   Story story;
   const NodeId node = story.node(1);
