@@ -419,7 +419,9 @@ void add_evidence(const ClusterState& state, const Job& job, Explanation& out) {
   add_transition_costs(job, out);
   add_stragglers(state, job, out);
   add_eased(state, job, out);
-  if (job.recovery.restarts > 0) {
+  // The one that its own settings ended is the summary's, and no loss of a worker that had begun.
+  const bool by_settings = job.recovery.misconfigured && job.recovery.restarts == 1;
+  if (job.recovery.restarts > 0 && !by_settings) {
     out.evidence.push_back("lost workers " + counted(job.recovery.restarts, "time") + " so far" +
                            (tells_error(job) ? "" : "; newest: " + job.recovery.last_error));
   }
@@ -487,7 +489,9 @@ Explanation explain(const ClusterState& state, const Job& job) {
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";
   if (judged && is_any_of<reason::WaitingForSlots>(out.reason)) out.summary += share_waited_for(state, job);
   if (tells_error(job)) out.summary += ": " + job.recovery.last_error;
-  if (tells_error(job) && job.recovery.misconfigured) out.summary += "; its log: schedctl logs " + job.id.text();
+  if (tells_error(job) && job.recovery.misconfigured) {
+    out.summary += "; its output, if there is any: schedctl logs " + job.id.text();
+  }
   out.kept_by_guarantees = slots_kept_by_guarantees(state, job);
   add_evidence(state, job, out);
   if (judged && !is_final(job.state())) add_unblocks(state, job, out);
