@@ -107,7 +107,6 @@ std::pair<std::string, std::string> told_apart(double left, double right) {
 std::string slot_hours(std::optional<double> number) {
   constexpr double kLeast = 0.0001;
   if (!number || *number == 0) return "-";
-  if (*number >= 1) return quantity(*number);
   return *number < kLeast ? "<0.0001" : formatted("%.4f", *number);
 }
 

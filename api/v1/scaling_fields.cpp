@@ -1,6 +1,7 @@
 #include "api/v1/scaling_fields.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "api/v1/elastic_fields.hpp"
@@ -12,10 +13,12 @@ namespace {
 using nlohmann::json;
 using Errors = std::vector<FieldError>;
 
+constexpr double kUtilityMost = 1e12;  // what follows from it by sums and slopes stays finite
+
 void read_linear(const json& value, ScalingFields& scaling, Errors& errors) {
   ObjectReader in(value, "/scaling/utility/linear", errors);
   if (!in.has("value")) in.fail("value", "Missing", "is needed: what finishing at once would be worth");
-  scaling.utility_linear_value = in.number("value", 0, 0, 1e12);
+  scaling.utility_linear_value = in.number("value", 0, 0, kUtilityMost);
   const auto zero_at = optional_duration(in, "zero_at");
   if (!in.has("zero_at")) in.fail("zero_at", "Missing", "is needed: when finishing is worth nothing any more");
   if (zero_at && *zero_at <= Duration()) in.fail("zero_at", "OutOfRange", "must be longer than nothing");
@@ -33,7 +36,12 @@ void read_piecewise(ObjectReader& utility, ScalingFields& scaling) {
     if (!formed) return utility.fail("piecewise", "WrongType", shape);
     auto at = parse_duration(pair[0].get<std::string>());
     if (!at) return utility.fail("piecewise", "Invalid", "has a time that is no duration: " + at.error().message);
-    scaling.utility_piecewise.push_back({.at = at.value(), .value = pair[1].get<double>()});
+    const auto worth = pair[1].get<double>();
+    if (std::abs(worth) > kUtilityMost) {
+      return utility.fail("piecewise", "OutOfRange",
+                          "has a value of " + pair[1].dump() + "; it must be from -1e12 to 1e12");
+    }
+    scaling.utility_piecewise.push_back({.at = at.value(), .value = worth});
   }
   const auto out_of_order = [](const UtilityPoint& a, const UtilityPoint& b) {
     return b.at <= a.at || b.value >= a.value;

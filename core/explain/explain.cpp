@@ -259,10 +259,22 @@ bool is_given_nothing(const ClusterState& state, const Job& job, const Reason& r
   return job.state() == JobState::kPending && state.deployment.active && is_any_of<reason::FixedSize>(reason);
 }
 
+// What a policy file says of a job that it gives nothing and that keeps its slots all the same.
+const reason::PolicyWord* word_on_unclaimed(const Job& job, const Reason& reason) {
+  const bool keeps = is_any_of<reason::Unclaimed>(reason) && job.planned && job.planned->target.size == 0;
+  return keeps ? reason_as<reason::PolicyWord>(job.planned->target.reason) : nullptr;
+}
+
 void add_policy_file(const ClusterState& state, const Job& job, Explanation& out) {
-  if (!is_given_nothing(state, job, out.reason)) return;
-  const PolicyFileRef& file = *state.deployment.active;
-  out.summary = "waits: policy " + short_name(file) + ", which decides, gives it no slots";
+  if (!state.deployment.active) return;
+  std::erase_if(out.advice, [](const Advice& each) { return each.by_priority; });
+  const auto* word = word_on_unclaimed(job, out.reason);
+  if (word == nullptr && !is_given_nothing(state, job, out.reason)) return;
+  const std::string file = short_name(*state.deployment.active);
+  out.summary = word == nullptr
+                    ? "waits: policy " + file + ", which decides, gives it no slots"
+                    : "keeps " + counted(job.size(), "worker") + ": policy " + file + " gives it none and says " +
+                          policy_words(word->word, word->numbers) + ", but no other job takes its slots now";
   out.advice = {advice_for_admin("change what the policy answers for it: schedctl policy activate PATH"),
                 advice_for_admin("have the policy before it decide again: schedctl policy rollback")};
 }
@@ -400,13 +412,16 @@ bool tells_error(const Job& job) {
 
 void add_evidence(const ClusterState& state, const Job& job, Explanation& out) {
   append_new(free_slots_evidence(state, job, out.reason, out.kept_by_guarantees), out.evidence);
+  append_new(closed_slots_evidence(state, job, out.reason), out.evidence);
   add_choice(job, out);
   add_deadline(state, job, out);
   add_measurements(job, out);
   add_transition_costs(job, out);
   add_stragglers(state, job, out);
   add_eased(state, job, out);
-  if (job.recovery.restarts > 0) {
+  // The one that its own settings ended is the summary's, and no loss of a worker that had begun.
+  const bool by_settings = job.recovery.misconfigured && job.recovery.restarts == 1;
+  if (job.recovery.restarts > 0 && !by_settings) {
     out.evidence.push_back("lost workers " + counted(job.recovery.restarts, "time") + " so far" +
                            (tells_error(job) ? "" : "; newest: " + job.recovery.last_error));
   }
@@ -474,7 +489,9 @@ Explanation explain(const ClusterState& state, const Job& job) {
   out.summary = judged ? told(job, out.reason) : "submitted; the next decision will place it";
   if (judged && is_any_of<reason::WaitingForSlots>(out.reason)) out.summary += share_waited_for(state, job);
   if (tells_error(job)) out.summary += ": " + job.recovery.last_error;
-  if (tells_error(job) && job.recovery.misconfigured) out.summary += "; its log: schedctl logs " + job.id.text();
+  if (tells_error(job) && job.recovery.misconfigured) {
+    out.summary += "; its output, if there is any: schedctl logs " + job.id.text();
+  }
   out.kept_by_guarantees = slots_kept_by_guarantees(state, job);
   add_evidence(state, job, out);
   if (judged && !is_final(job.state())) add_unblocks(state, job, out);

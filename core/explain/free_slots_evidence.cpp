@@ -84,6 +84,13 @@ int scattered(const FreeRoom& room, const Job& job) {
   return room.slots - room.closed - room.workers * job.spec.gpus_per_worker;
 }
 
+constexpr std::size_t kClosedNamed = 3;
+
+std::string why_closed(const Node& node) {
+  if (node.cordoned) return "cordoned";
+  return node.drain ? "being drained" : "unsteady";
+}
+
 struct WhyNotTaken {
   int slots = 0;
   std::string words;
@@ -123,6 +130,26 @@ std::vector<std::string> free_slots_evidence(const ClusterState& state, const Jo
   add(scattered(room, job), "scattered (a worker needs " + counted(job.spec.gpus_per_worker, "slot") + " of one node)");
   if (causes.empty()) return {};
   return {text_of_causes(free, causes)};
+}
+
+std::vector<std::string> closed_slots_evidence(const ClusterState& state, const Job& job, const Reason& why) {
+  const bool waits = counts_free_slots(why) || is_any_of<reason::PriceWait, reason::MeritWait>(why);
+  if (!waits || job.state() != JobState::kPending || has_used_share(state, job.spec.tenant)) return {};
+  int slots = 0;
+  std::vector<std::string> names;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.state != NodeState::kUp || !node.is_closed() || !may_run_on(job, node)) continue;
+    const int free = static_cast<int>(node.owners.size()) - node.slots_held();
+    if (free < job.spec.gpus_per_worker) continue;
+    slots += free;
+    names.push_back(node.name + " (" + why_closed(node) + ")");
+  }
+  if (names.empty()) return {};
+  std::string text = counted(slots, "free slot") + (slots == 1 ? " is on " : " are on ") +
+                     (names.size() == 1 ? "a node that takes" : "nodes that take") + " no new workers: ";
+  for (std::size_t i = 0; i < std::min(names.size(), kClosedNamed); ++i) text += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > kClosedNamed) text += " and " + counted(double(names.size() - kClosedNamed), "other");
+  return {text};
 }
 
 }  // namespace tidepool::core

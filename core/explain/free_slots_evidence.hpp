@@ -17,4 +17,9 @@ namespace tidepool::core {
 [[nodiscard]] std::vector<std::string> free_slots_evidence(const ClusterState& state, const Job& job, const Reason& why,
                                                            int kept_by_guarantees);
 
+// "2 free slots are on nodes that take no new workers: node-1 (cordoned)", of nodes where a worker of the job would
+// have room. Empty: there are none, or the job does not wait for slots.
+[[nodiscard]] std::vector<std::string> closed_slots_evidence(const ClusterState& state, const Job& job,
+                                                             const Reason& why);
+
 }  // namespace tidepool::core

@@ -217,6 +217,20 @@ std::vector<Advice> without_vain_undrains(const ClusterState& state, std::vector
   return lines;
 }
 
+// Reasons name the job whose end would help by its policy, and know no nodes: what that job holds where no new workers
+// come frees nothing.
+std::vector<Advice> without_vain_ends(const ClusterState& state, const Job& job, std::vector<Advice> lines) {
+  std::erase_if(lines, [&](const Advice& each) {
+    const Job* holder = each.ends ? state.find_job(each.ends) : nullptr;
+    return holder != nullptr && !holder->membership.workers.empty() && slots_held_for(state, *holder, job) == 0;
+  });
+  return lines;
+}
+
+std::vector<Advice> told_by(const ClusterState& state, const Job& job, const Reason& why) {
+  return without_vain_ends(state, job, without_vain_undrains(state, advice_of(why, job.id)));
+}
+
 void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   const int slots = job.spec.gpus_per_worker;
   const int needed = job.spec.smallest_slots();
@@ -356,9 +370,9 @@ void add_unblocks(const ClusterState& state, const Job& job, Explanation& out) {
                 reason::WaitingForNodes, reason::BehindOlderJob, reason::TurnWait>(why))
     suggest_room(state, job, out);
   if (is_any_of<reason::NoNodeMatches, reason::NoNodes>(why)) suggest_lost(state, job, out);
-  append_new(without_vain_undrains(state, advice_of(why, job.id)), out.advice);
+  append_new(told_by(state, job, why), out.advice);
   if (out.chosen && !same_kind(out.chosen->reason, why)) {
-    append_new(without_vain_undrains(state, advice_of(out.chosen->reason, job.id)), out.advice);
+    append_new(told_by(state, job, out.chosen->reason), out.advice);
   }
   const auto resizable = job.planned && job.state() == JobState::kRunning ? resizable_at(job) : std::nullopt;
   if (resizable && *resizable > state.now && !is_any_of<reason::Cooldown, reason::MinRuntime>(why)) {

@@ -131,6 +131,18 @@ std::optional<Reason> above_cap(const ClusterState& state, const Job& job) {
   return reason::PriceCap{.cap = *cap, .price = price, .slots = slots};
 }
 
+// Slots are held where the job may run, and all of them on nodes that take no new workers: whoever leaves them, it gets
+// none.
+bool is_kept_out_by_closed(const ClusterState& state, const Job& job) {
+  bool any_closed = false;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.state != NodeState::kUp || node.slots_held() == 0 || !may_run_on(job, node)) continue;
+    if (!node.is_closed()) return false;
+    any_closed = true;
+  }
+  return any_closed;
+}
+
 bool waits_for_slots(const Reason& reason) {
   return traits_of(reason).blocks == Blocks::kForLackOfSlots ||
          is_any_of<reason::NoNodes, reason::NeverFits, reason::NoNodeMatches, reason::DomainsTooSmall,
@@ -154,6 +166,12 @@ std::string listed_types(const std::vector<std::string>& types) {
 Reason told_of_wait(const ClusterState& state, const Job& job, Reason reason) {
   if (job.state() != JobState::kPending || !waits_for_slots(reason)) return reason;
   if (auto capped = above_cap(state, job)) return *std::move(capped);
+  if (const auto* outbid = reason_as<reason::PriceWait>(reason)) {
+    const int free = slots_free_for(state, job);
+    if (free < job.spec.smallest_slots() && is_kept_out_by_closed(state, job)) {
+      return reason::WaitingForSlots{.needed = outbid->needed, .free = free};
+    }
+  }
   visit_reason(
       [&]<class R>(R& why) {
         if constexpr (std::is_same_v<R, reason::NeverFits>) tell_room(state, job, why);

@@ -20,10 +20,16 @@ std::string wait_for(Duration left) {
   return "wait " + waiting_time(left.to_seconds());
 }
 
+Advice higher_priority() {
+  Advice advice("a higher priority");
+  advice.by_priority = true;
+  return advice;
+}
+
 // Which job holds the slots that it would get first.
 Lines of_rival(const Market& market) {
   if (!market.rival) return {};
-  return {"the end of " + market.rival->text() + ", which gains least of the jobs that hold slots"};
+  return {advice_of_end(*market.rival, ", which gains least of the jobs that hold slots")};
 }
 
 // A job that others come before gets their slots; one that is first in line gets slots that come free.
@@ -47,10 +53,10 @@ Lines of_merit(const Judgement& by) {
     if (merit->merit < merit->asked && !both.alike) {
       lines.push_back("a slot that brings it more than " + both.left + "; it is " + both.right);
     }
-    if (merit->rival) lines.push_back("the end of " + merit->rival->text() + ", to which a slot brings least");
+    if (merit->rival) lines.push_back(advice_of_end(*merit->rival, ", to which a slot brings least"));
   }
   if (const auto* turn = std::get_if<ByTurn>(&by); turn != nullptr && turn->rival) {
-    lines.push_back("the end of " + turn->rival->text() + ", to which a slot brings least");
+    lines.push_back(advice_of_end(*turn->rival, ", to which a slot brings least"));
   }
   return lines;
 }
@@ -61,7 +67,7 @@ Lines lines_of(const SuspendedByUser& why, JobId job) {
 }
 Lines lines_of(const PriceWait& why, JobId) {
   Lines lines = of_price(why.market, why.needed);
-  lines.emplace_back("a higher priority");
+  lines.push_back(higher_priority());
   return lines;
 }
 
@@ -72,7 +78,7 @@ Lines lines_of(const WaitingForSlots& why, JobId) {
   if (why.type->movers > 0) {
     lines.emplace_back("free slots of another type for jobs that may use it, so that they move there");
   } else if (why.type->holder) {
-    lines.push_back("the end of " + why.type->holder.text());
+    lines.push_back(advice_of_end(why.type->holder));
   }
   lines.emplace_back("name another type, too, in resources.gpu.type");
   return lines;
@@ -126,7 +132,7 @@ Lines lines_of(const NoNodeMatches& why, JobId) {
 Lines lines_of(const WaitingForNodes& why, JobId) {
   Lines lines;
   if (why.movers > 0) lines.emplace_back("free slots elsewhere, so that jobs that may be there move away");
-  if (why.holder) lines.push_back("the end of " + why.holder.text());
+  if (why.holder) lines.push_back(advice_of_end(why.holder));
   const Lines others = of_nodes(why.word, why.memory);
   lines.insert(lines.end(), others.begin(), others.end());
   return lines;
@@ -149,7 +155,7 @@ Lines lines_of(const DomainsTooSmall& why, JobId) {
 }
 Lines lines_of(const WaitingForDomains& why, JobId) {
   Lines lines;
-  if (why.holder) lines.push_back("the end of " + why.holder.text());
+  if (why.holder) lines.push_back(advice_of_end(why.holder));
   const Lines others = of_rules(why.apart, why.exclusive, why.group.has_value(), why.word);
   lines.insert(lines.end(), others.begin(), others.end());
   return lines;
@@ -191,7 +197,7 @@ Lines lines_of(const TurnWait& why, JobId) {
   const auto* turn = std::get_if<ByTurn>(&why.by);
   if (turn == nullptr) return {};
   Lines lines;
-  if (turn->rival) lines.push_back("the end of " + turn->rival->text() + ", the last that is served before it");
+  if (turn->rival) lines.push_back(advice_of_end(*turn->rival, ", the last that is served before it"));
   if (turn->measure == Measure::kDeadline) lines.emplace_back("an earlier deadline");
   const bool unknown = turn->measure == Measure::kTimeLeft && turn->own.value_or(0) < 0;
   if (unknown) lines.emplace_back("say how long it is: work.samples");
@@ -240,7 +246,7 @@ Lines lines_of(const NoRoomTogether& why, JobId) {
   return {"room for " + counted(why.next - why.size, "more worker") + " beside those that it has"};
 }
 Lines lines_of(const Unclaimed&, JobId) {
-  return {"a higher priority"};
+  return {higher_priority()};
 }
 Lines lines_of(const UtilitySettled&, JobId) {
   return {"slots that cost less, or a utility of which more is lost while it runs"};
@@ -350,6 +356,12 @@ Advice advice_for_admin(std::string text) {
 Advice advice_to_cancel(JobId job, const std::string& more) {
   Advice advice("cancel " + job.text() + more);
   advice.cancels = job;
+  return advice;
+}
+
+Advice advice_of_end(JobId job, const std::string& more) {
+  Advice advice("the end of " + job.text() + more);
+  advice.ends = job;
   return advice;
 }
 

@@ -17,12 +17,16 @@ struct Advice {
   Advice(const char* said) : text(said) {}             // NOLINT(google-explicit-constructor)
 
   std::string text;
-  bool for_admin = false;   // only an admin of all tenants may follow it
-  JobId cancels;            // the text is "cancel JOB" and more of it; only who may cancel that job may follow it
-  bool of_lenders = false;  // of tenants that it does not name: who may see them is told which (name_lenders())
+  bool for_admin = false;    // only an admin of all tenants may follow it
+  JobId cancels;             // the text is "cancel JOB" and more of it; only who may cancel that job may follow it
+  JobId ends;                // the text is "the end of JOB": of no use where that frees nothing for the job
+  bool by_priority = false;  // a policy file need not heed priorities
+  bool of_lenders = false;   // of tenants that it does not name: who may see them is told which (name_lenders())
 };
 [[nodiscard]] Advice advice_for_admin(std::string text);
 [[nodiscard]] Advice advice_to_cancel(JobId job, const std::string& more);
+// "the end of job-3", and more of it.
+[[nodiscard]] Advice advice_of_end(JobId job, const std::string& more = "");
 [[nodiscard]] std::vector<std::string> texts_of(const std::vector<Advice>& advice);
 
 // Most telling first: "the end of job-3, which gains least of the jobs that hold slots". Empty where nothing has to

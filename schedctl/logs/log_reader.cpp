@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "base/byte_size.hpp"
 #include "schedctl/logs/tail_search.hpp"
 
 namespace tidepool::ctl {
@@ -18,6 +20,13 @@ constexpr std::size_t kHeldBack = 3;    // at most, of a character that is not w
 std::string header(const HttpReply& reply, const std::string& name) {
   const auto found = reply.headers.find(name);
   return found == reply.headers.end() ? "" : found->second;
+}
+
+std::int64_t number_header(const HttpReply& reply, const std::string& name) {
+  std::int64_t number = 0;
+  const std::string text = header(reply, name);
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
 }
 
 }  // namespace
@@ -34,8 +43,8 @@ bool LogReader::read(const std::string& worker, bool with_name) {
   while (!place.eof && (!end || place.offset < *end)) {
     const Page page = page_at(worker, place.offset, kPage);
     place.eof = page.eof;
+    print(worker, with_name, place, page);
     place.offset = page.next_offset;
-    print(worker, with_name, place, page.data);
     // Behind a short page there was nothing; a worker that prints all the time has no empty one.
     if (page.eof || page.data.size() + kHeldBack < static_cast<std::size_t>(kPage)) break;
     if (!end) end = page_at(worker, -kEndBytes, kEndBytes).next_offset;
@@ -46,10 +55,10 @@ bool LogReader::read(const std::string& worker, bool with_name) {
 LogReader::Page LogReader::page_at(const std::string& worker, std::int64_t offset, std::int64_t bytes) {
   HttpReply reply = session_.get_text(path_ + "?worker=" + escape_url(worker) + "&offset=" + std::to_string(offset) +
                                       (bytes < kPage ? "&limit=" + std::to_string(bytes) : ""));
-  Page page{.data = std::move(reply.body), .eof = header(reply, "tidepool-log-end") == "true"};
-  const std::string next = header(reply, "tidepool-next-offset");
-  std::from_chars(next.data(), next.data() + next.size(), page.next_offset);
-  return page;
+  return {.data = std::move(reply.body),
+          .offset = number_header(reply, "tidepool-offset"),
+          .next_offset = number_header(reply, "tidepool-next-offset"),
+          .eof = header(reply, "tidepool-log-end") == "true"};
 }
 
 // Measured from the ends of pages: a character that a page begins within is replaced by a longer one.
@@ -63,17 +72,22 @@ std::int64_t LogReader::begin_of_tail(const std::string& worker) {
     if (earlier >= begin) return 0;
     page = page_at(worker, earlier, begin - earlier);
     const std::int64_t first = page.next_offset - static_cast<std::int64_t>(page.data.size());
-    if (first >= begin) return begin;  // what lay before is no longer kept
+    if (first >= begin) return 0;  // what lay before is no longer kept, which the first page tells
     begin = std::max(earlier, first);
   }
 }
 
-void LogReader::print(const std::string& worker, bool with_name, Place& place, const std::string& data) {
+void LogReader::print(const std::string& worker, bool with_name, Place& place, const Page& page) {
+  const std::string& data = page.data;
+  const std::int64_t dropped = page.offset - place.offset;
   has_printed_ = has_printed_ || !data.empty();
   if (session_.format() != OutputFormat::kTable) {
-    if (!data.empty()) session_.print_next({{"worker", worker}, {"data", data}}, nullptr);
+    nlohmann::json piece{{"worker", worker}, {"data", data}};
+    if (dropped > 0) piece["dropped_bytes"] = dropped;
+    if (!data.empty() || dropped > 0) session_.print_next(piece, nullptr);
     return;
   }
+  if (dropped > 0) tell_dropped(worker, dropped);
   place.unfinished += data;
   if (place.eof && !place.unfinished.empty() && !place.unfinished.ends_with('\n')) place.unfinished += '\n';
   std::size_t begin = 0;
@@ -82,6 +96,12 @@ void LogReader::print(const std::string& worker, bool with_name, Place& place, c
     begin = end + 1;
   }
   place.unfinished.erase(0, begin);
+}
+
+// Beside the output, as all that the command itself says.
+void LogReader::tell_dropped(const std::string& worker, std::int64_t bytes) const {
+  std::fprintf(stderr, "schedctl: older output of %s was dropped (%s)\n", worker.c_str(),
+               rounded_byte_size(bytes).c_str());
 }
 
 }  // namespace tidepool::ctl

@@ -16,8 +16,8 @@ class LogReader {
   LogReader(Session& session, const std::string& job, std::optional<std::int64_t> tail)
       : session_(session), path_("/v1/jobs/" + job + "/logs"), tail_(tail) {}
 
-  // Prints what is new of the worker, whole lines only while it may grow. True if it has exited and everything is
-  // printed. Throws Failure as Session does.
+  // Prints what is new of the worker, whole lines only while it may grow, and what was dropped before it. True if it
+  // has exited and everything is printed. Throws Failure as Session does.
   bool read(const std::string& worker, bool with_name);
   [[nodiscard]] bool has_printed() const { return has_printed_; }
 
@@ -30,13 +30,15 @@ class LogReader {
 
   struct Page {
     std::string data;
+    std::int64_t offset = 0;       // of the data
     std::int64_t next_offset = 0;  // behind the data
     bool eof = false;
   };
 
   Page page_at(const std::string& worker, std::int64_t offset, std::int64_t bytes);
   [[nodiscard]] std::int64_t begin_of_tail(const std::string& worker);
-  void print(const std::string& worker, bool with_name, Place& place, const std::string& data);
+  void print(const std::string& worker, bool with_name, Place& place, const Page& page);
+  void tell_dropped(const std::string& worker, std::int64_t bytes) const;
 
   Session& session_;
   std::string path_;

@@ -93,6 +93,8 @@ class LogFollower {
   }
   [[nodiscard]] bool found_any() const { return any_; }
   [[nodiscard]] bool has_printed() const { return reader_.has_printed(); }
+  // As of the last look: the job has ended, and the output of each worker was read.
+  [[nodiscard]] bool has_seen_all() const { return job_is_over_ && away_.empty(); }
 
  private:
   bool look_patiently() {
@@ -111,6 +113,7 @@ class LogFollower {
   // True once nothing more can come.
   bool look() {
     const bool ended = job_has_ended(session_, job_);  // before the read, so that the last lines are not missed
+    job_is_over_ = ended;
     bool all_read = true;
     for (const auto& worker : workers_.look()) {
       any_ = true;
@@ -149,10 +152,17 @@ class LogFollower {
   WorkersSeen workers_;
   bool any_ = false;
   bool any_read_ = false;
+  bool job_is_over_ = false;
   // Workers whose output was told to be out of reach, and since when it is.
   std::map<std::string, std::chrono::steady_clock::time_point> away_;
   std::optional<std::chrono::steady_clock::time_point> away_since_;
 };
+
+void tell_no_output(const LogsAsked& asked, const std::string& job, bool is_all) {
+  const std::string who = asked.worker.empty() ? job : asked.worker;
+  const std::string text = is_all ? who + " wrote no output" : "no output of " + who + " so far";
+  std::fprintf(stderr, "schedctl: %s\n", text.c_str());
+}
 
 int show_logs(Session& session, const LogsAsked& asked) {
   const std::string job = session.job_id(asked.job);
@@ -160,7 +170,7 @@ int show_logs(Session& session, const LogsAsked& asked) {
   LogFollower logs(session, asked, job);
   logs.run();
   if (!logs.found_any()) fail(kExitNegative, job + " has no workers with output yet; see: schedctl why " + job);
-  if (!logs.has_printed() && asked.tail != 0) std::fprintf(stderr, "schedctl: no output of %s so far\n", job.c_str());
+  if (!logs.has_printed() && asked.tail != 0) tell_no_output(asked, job, logs.has_seen_all());
   return kExitOk;
 }
 

@@ -94,9 +94,10 @@ std::string spending_text(const json& tenant) {
   const auto line = [](const std::string& name, const std::string& value) {
     return "  " + name + std::string(kFieldColumns - name.size(), ' ') + value + "\n";
   };
-  return line("spent", text_at(budget, "/spent") + (action.empty() ? "" : ", which " + effect_of(action))) +
-         line("spending", text_at(budget, "/rate_per_hour") + " an hour") + line("limit reached", limit_words(tenant)) +
-         line("expected", text_at(budget, "/expected") + " when the window ends, " +
+  return line("spent", money(text_at(budget, "/spent"), "") + (action.empty() ? "" : ", which " + effect_of(action))) +
+         line("spending", money(text_at(budget, "/rate_per_hour"), "") + " an hour") +
+         line("limit reached", limit_words(tenant)) +
+         line("expected", money(text_at(budget, "/expected"), "") + " when the window ends, " +
                               moment_of(text_at(budget, "/window_ends_at")) + " UTC");
 }
 
@@ -175,9 +176,10 @@ std::string tenant_page(const json& tenant, const Style& style) {
   for (const char* field : kNumbers) {
     const json& value = tenant.at("now").at(field);
     const bool is_hours = std::string_view(field) == "slot_hours" && value.is_number();
-    line(field, is_hours                  ? slot_hours(value.get<double>())
-                : value.is_number_float() ? rate(value.get<double>())
-                                          : field_text(value));
+    line(field, is_hours                            ? slot_hours(value.get<double>())
+                : std::string_view(field) == "cost" ? cost(tenant)
+                : value.is_number_float()           ? rate(value.get<double>())
+                                                    : field_text(value));
   }
   if (!tenant.at("now").at("budget").is_null()) page += spending_text(tenant);
   return page;

@@ -323,6 +323,11 @@ void EngineService::write_log(WorkerId worker, const std::string& text, bool eof
   logs_[worker].eof = eof;
 }
 
+void EngineService::drop_log(WorkerId worker) {
+  const std::lock_guard lock(mutex_);
+  logs_[worker].kept_from = static_cast<std::int64_t>(logs_[worker].text.size());
+}
+
 void EngineService::refuse_commands(bool refused) {
   const std::lock_guard lock(mutex_);
   refused_ = refused;
@@ -401,8 +406,9 @@ void EngineService::read_log(WorkerId worker, std::int64_t offset, std::int64_t 
   const auto log = logs_.find(worker);
   if (log == logs_.end()) return done(not_found(worker.text() + " has written nothing"));
   const auto size = static_cast<std::int64_t>(log->second.text.size());
-  const auto from = std::clamp<std::int64_t>(offset < 0 ? size + offset : offset, 0, size);
+  const auto from = std::clamp<std::int64_t>(offset < 0 ? size + offset : offset, log->second.kept_from, size);
   live::LogPage page;
+  page.offset = from;
   page.data = log->second.text.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(limit));
   page.next_offset = from + static_cast<std::int64_t>(page.data.size());
   page.eof = log->second.eof && page.next_offset == size;

@@ -39,6 +39,8 @@ class EngineService final : public live::Service, private live::History {
   // As if a node of this name had joined with a certificate.
   void certify(const live::NodeCredential& credential);
   void write_log(WorkerId worker, const std::string& text, bool eof);
+  // What it has written so far is no longer kept.
+  void drop_log(WorkerId worker);
   void refuse_commands(bool refused);
   // Done once, when the next command has come in and before it is carried out.
   void before_next_command(std::function<void()> act);
@@ -65,6 +67,7 @@ class EngineService final : public live::Service, private live::History {
   struct Log {
     std::string text;
     bool eof = false;
+    std::int64_t kept_from = 0;
   };
   using Listener = std::function<void(const std::vector<core::Event>&)>;
 

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kDetailBytes = 300;
 constexpr std::int64_t kTailBytes = 8'192;
+constexpr std::int64_t kLineBytes = 8'192;  // a longer line may lose its beginning with what lies before it
 constexpr std::int64_t kChunkBytes = 65'536;
 
 // The stretch of a log that still holds bytes.
@@ -28,13 +29,6 @@ struct Extent {
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
-
-Extent extent_of(int file) {
-  struct stat info{};
-  if (::fstat(file, &info) != 0) return {};
-  const off_t data = ::lseek(file, 0, SEEK_DATA);  // fails at an empty file
-  return {.begin = data < 0 ? 0 : data, .end = info.st_size};
-}
 
 std::string read_at(int file, std::int64_t offset, std::int64_t length) {
   std::string bytes(static_cast<std::size_t>(length), '\0');
@@ -48,6 +42,33 @@ std::string read_at(int file, std::int64_t offset, std::int64_t length) {
   }
   bytes.resize(have);
   return bytes;
+}
+
+// A hole frees whole blocks; of the block in which it ends the front is left as zeros.
+std::int64_t behind_zeros(int file, Extent extent) {
+  while (extent.begin < extent.end) {
+    const std::string bytes = read_at(file, extent.begin, std::min(kTailBytes, extent.end - extent.begin));
+    const std::size_t printed = bytes.find_first_not_of('\0');
+    if (printed != std::string::npos) return extent.begin + static_cast<std::int64_t>(printed);
+    if (bytes.empty()) break;
+    extent.begin += static_cast<std::int64_t>(bytes.size());
+  }
+  return extent.begin;
+}
+
+Extent extent_of(int file) {
+  struct stat info{};
+  if (::fstat(file, &info) != 0) return {};
+  Extent extent{.begin = ::lseek(file, 0, SEEK_DATA), .end = info.st_size};
+  if (extent.begin <= 0) return {.begin = 0, .end = extent.end};  // nothing was cut, or the file is empty
+  extent.begin = behind_zeros(file, extent);
+  return extent;
+}
+
+// Where the first whole line begins from the offset on, or the offset within one that is too long.
+std::int64_t start_of_line(int file, std::int64_t offset) {
+  const std::size_t newline = read_at(file, offset - 1, kLineBytes).find('\n');
+  return newline == std::string::npos ? offset : offset + static_cast<std::int64_t>(newline);
 }
 
 std::int64_t start_of_page(const Extent& extent, std::int64_t offset) {
@@ -120,11 +141,11 @@ std::string WorkerLogs::last_output(WorkerId worker) const {
 }
 
 Status WorkerLogs::cut(WorkerId worker) const {
-  const UniqueFd file(::open(path_of(worker).c_str(), O_WRONLY | O_CLOEXEC));
+  const UniqueFd file(::open(path_of(worker).c_str(), O_RDWR | O_CLOEXEC));
   if (!file) return ok_status();
   const Extent extent = extent_of(file.get());
   if (extent.end - extent.begin <= 2 * limits_.bytes_max) return ok_status();
-  const off_t hole = extent.end - limits_.bytes_max;
+  const off_t hole = start_of_line(file.get(), extent.end - limits_.bytes_max);
   if (::fallocate(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, hole) == 0) return ok_status();
   return errno_error("shorten the log " + path_of(worker).string());
 }

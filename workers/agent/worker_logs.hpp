@@ -1,6 +1,6 @@
 // The captured output of workers: one file each, written by the workers themselves, so that it goes on
 // while no agent runs. Offsets count from the first byte ever written and never change: what exceeds the
-// cap is cut away at the front as a hole, and readers are moved past it.
+// cap is cut away at the front as a hole, before a line, and readers are moved past it.
 #pragma once
 
 #include <cstdint>

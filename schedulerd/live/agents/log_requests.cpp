@@ -13,7 +13,7 @@ std::uint64_t LogRequests::add(NodeId node, Done done) {
 void LogRequests::answer(NodeId node, api::LogChunk chunk) {
   const auto asked = waiting_.find(chunk.request);
   if (asked == waiting_.end() || asked->second.node != node) return;
-  finish(chunk.request, LogPage{std::move(chunk.data), chunk.next_offset, chunk.eof});
+  finish(chunk.request, LogPage{std::move(chunk.data), chunk.offset, chunk.next_offset, chunk.eof});
 }
 
 void LogRequests::tick(const std::function<bool(NodeId)>& is_connected) {

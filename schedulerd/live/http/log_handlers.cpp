@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/byte_size.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/paging.hpp"
 
@@ -67,6 +68,7 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
       writer_->write("\n[the log ends here: " + page.error().message + "]\n");
       return writer_->finish();
     }
+    tell_dropped(*page);
     const bool moved = page->next_offset > place_.offset && place_.offset >= 0;
     place_.offset = page->next_offset;
     if (!page->data.empty()) writer_->write(page->data);
@@ -74,6 +76,12 @@ class LogFollower : public std::enable_shared_from_this<LogFollower> {
     const bool reader_keeps_up = writer_->queued() == 0;
     if (moved && reader_keeps_up) return read();
     rest->io().after(rest->options().log_poll, [self = shared_from_this()] { self->read_when_drained(); });
+  }
+
+  void tell_dropped(const LogPage& page) {
+    if (place_.offset < 0 || page.offset <= place_.offset) return;
+    writer_->write(std::string(place_.offset == 0 ? "" : "\n") + "[older output was dropped (" +
+                   rounded_byte_size(page.offset - place_.offset) + ")]\n");
   }
 
   void read_when_drained() {
@@ -95,6 +103,7 @@ HttpResponse log_response(const LogPage& page, WorkerId worker) {
                       {"Cache-Control", "no-store"},
                       {"X-Content-Type-Options", "nosniff"},
                       {"Tidepool-Worker", worker.text()},
+                      {"Tidepool-Offset", std::to_string(page.offset)},
                       {"Tidepool-Next-Offset", std::to_string(page.next_offset)},
                       {"Tidepool-Log-End", page.eof ? "true" : "false"}},
           .body = page.data};

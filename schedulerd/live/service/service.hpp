@@ -185,6 +185,7 @@ class History {
 // Reads captured output of a worker through its agent.
 struct LogPage {
   std::string data;
+  std::int64_t offset = 0;  // where it begins: further on than was asked for if output before it was dropped
   std::int64_t next_offset = 0;
   bool eof = false;  // the worker has exited and this is the end
 };

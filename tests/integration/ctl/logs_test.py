@@ -1,5 +1,6 @@
 """schedctl logs: which workers it reads, how far back and how far on, and when it ends."""
 
+import json
 import os
 import sys
 import unittest
@@ -12,8 +13,9 @@ PAGE = 65_536
 AWAY = (503, {"title": "Not available now", "detail": "the worker's node (node-7) is not connected"})
 
 
-def page(text, following, end=False):
-    return (200, text, {"Tidepool-Next-Offset": str(following), "Tidepool-Log-End": "true" if end else "false"})
+def page(text, following, end=False, offset=None):
+    headers = {"Tidepool-Next-Offset": str(following), "Tidepool-Log-End": "true" if end else "false"}
+    return (200, text, headers if offset is None else {**headers, "Tidepool-Offset": str(offset)})
 
 
 def query_of(request):
@@ -47,7 +49,7 @@ class LogsTest(SchedctlCase):
             data = log[begin:begin + limit]
             while begin + len(data) < len(log) and data and (log[begin + len(data)] & 0xC0) == 0x80:
                 data = data[:-1]  # no character is cut at the end of a page
-            return page(data.decode(errors="replace"), begin + len(data), begin + len(data) == len(log))
+            return page(data.decode(errors="replace"), begin + len(data), begin + len(data) == len(log), begin)
         self.logs(answer)
 
     def test_tail_reads_as_many_pages_back_as_its_lines_take(self):
@@ -69,11 +71,21 @@ class LogsTest(SchedctlCase):
         log = b"".join(b"line %d\n" % n for n in range(20_000))
         kept_from = log.index(b"line 5000\n")
         self.as_the_agent_reads(log, kept_from)
-        out = self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", "10000")[1]
-        self.assertEqual(out, "".join(f"line {n}\n" for n in range(10_000, 20_000)))
+        _, out, err = self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", "10000")
+        self.assertEqual((out, err), ("".join(f"line {n}\n" for n in range(10_000, 20_000)), ""))
         self.as_the_agent_reads(log, log.index(b"line 15000\n"))
         out = self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", "10000")[1]
         self.assertEqual(out, "".join(f"line {n}\n" for n in range(15_000, 20_000)))
+
+    def test_output_that_was_dropped_is_told_beside_what_is_left(self):
+        self.as_the_agent_reads(b"x" * 3_145_728 + b"one\ntwo\n", 3_145_728)
+        told = "schedctl: older output of w-1 was dropped (3MiB)\n"
+        self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1"), (0, "one\ntwo\n", told))
+        self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", "5"), (0, "one\ntwo\n", told))
+        self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1", "--tail", "1"), (0, "two\n", ""))
+        code, out, err = self.run_ctl("logs", "job-1", "--worker", "w-1", "-o", "json")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(json.loads(out), {"worker": "w-1", "data": "one\ntwo\n", "dropped_bytes": 3_145_728})
 
     def test_a_worker_that_prints_faster_than_it_is_read_is_read_up_to_what_it_had_printed(self):
         asked = []
@@ -98,6 +110,9 @@ class LogsTest(SchedctlCase):
         self.logs(lambda query: page("", 0, end=True))
         self.assertEqual(self.run_ctl("logs", "job-1"), (0, "", "schedctl: no output of job-1 so far\n"))
         self.assertEqual(self.run_ctl("logs", "job-1", "--tail", "0"), (0, "", ""))
+        self.job(state="failed")
+        self.assertEqual(self.run_ctl("logs", "job-1"), (0, "", "schedctl: job-1 wrote no output\n"))
+        self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1"), (0, "", "schedctl: w-1 wrote no output\n"))
 
     def test_a_page_that_lacks_half_a_character_is_not_the_last(self):
         pages = {0: page("x" * (PAGE - 4) + "\n", PAGE - 3), PAGE - 3: page("𝄞\n", PAGE + 2),

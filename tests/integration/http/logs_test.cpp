@@ -51,6 +51,18 @@ TEST_CASE("a followed log grows until its worker has ended") {
   CHECK(follow.wait_for_close());
 }
 
+TEST_CASE("output that was dropped is told: by the offset of a page, and by a line of a followed log") {
+  LogScene scene;
+  scene.fixture.service.write_log(scene.worker, std::string(1'500'000, 'x') + "\n", false);
+  CHECK(scene.get("?offset=4&limit=3").headers["tidepool-offset"] == "4");
+  scene.fixture.service.drop_log(scene.worker);
+  scene.fixture.service.write_log(scene.worker, "newest\n", true);
+  auto page = scene.get();
+  CHECK(page.body == "newest\n");
+  CHECK(page.headers["tidepool-offset"] == "1500001");
+  CHECK(scene.get("?follow=true").body == "[older output was dropped (1.4MiB)]\nnewest\n");
+}
+
 TEST_CASE("a followed log ends with the token of the one who follows it") {
   LogScene scene;
   scene.fixture.service.write_log(scene.worker, "first\n", false);

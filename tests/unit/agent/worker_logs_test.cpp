@@ -100,6 +100,18 @@ TEST_CASE("a log above its cap loses its front and keeps its offsets") {
   CHECK(log.read(409'600).data == "more\n");
 }
 
+TEST_CASE("a log that is cut within a block and a line begins with its first whole line") {
+  const Logged log({.bytes_max = 64 * 1024});
+  std::string text;
+  for (int i = 0; i < 3'000; ++i) text += std::string(99, static_cast<char>('a' + i % 26)) + "\n";
+  log.write(text);
+  REQUIRE(log.logs.cut(kLogged).ok());
+  const auto page = log.read(0);
+  CHECK(page.offset == 234'500);  // the first line behind 300,000 - 64 KiB
+  CHECK(page.data == text.substr(234'500));
+  CHECK(page.next_offset == 300'000);
+}
+
 TEST_CASE("of ended workers only the newest logs are kept, of living ones all") {
   const Logged log({.files_max = 2});
   for (std::uint64_t number = 1; number <= 5; ++number) {

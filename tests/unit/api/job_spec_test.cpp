@@ -226,7 +226,8 @@ TEST_CASE("the effective document reads back as the same spec and the same docum
       {R"({"run": {"command": ["python3", "train.py"], "workdir": "/data"}})",
        R"({"run": {"trainer": "mlp", "args": {"data": "x.csv"}}, "elastic": {"min": 1, "max": 7, "step": 2}})",
        R"({"run": {"trainer": "mlp", "args": {"data": "x.csv"}}, "elastic": {"max": 8, "group": 2}})",
-       R"({"run": {"trainer": "mlp", "args": {"data": "x.csv"}}, "scaling": {"utility": {"piecewise": [["0s", 9], ["1h", 2]]}}})"}) {
+       R"({"run": {"trainer": "mlp", "args": {"data": "x.csv"}}, "scaling": {"utility": {"piecewise": [["0s", 9], ["1h", 2]]}}})",
+       R"({"run": {"trainer": "mlp", "args": {"data": "x.csv"}}, "scaling": {"utility": {"piecewise": [["0s", 1e12], ["1h", -1e12]]}}})"}) {
     const auto first = read_job_spec(json::parse(other));
     REQUIRE(first.errors.empty());
     const auto again = read_job_spec(effective_document(first.spec));
@@ -358,6 +359,15 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
        "Invalid"},
       {"/scaling/utility/piecewise", json::array({json::array({"0s", 2}), json::array({"1h", 1})}),
        "/scaling/utility/piecewise", "Invalid"},
+      {"/scaling/utility",
+       {{"piecewise", json::array({json::array({"0s", 1e308}), json::array({"1s", -1e308})})}},
+       "/scaling/utility/piecewise",
+       "OutOfRange"},
+      {"/scaling/utility",
+       {{"piecewise", json::array({json::array({"0s", 1}), json::array({"87600h", -1.1e12})})}},
+       "/scaling/utility/piecewise",
+       "OutOfRange"},
+      {"/scaling/utility/linear/value", 1.1e12, "/scaling/utility/linear/value", "OutOfRange"},
       {"/priority", "urgent", "/priority", "Invalid"},
       {"/priority", 1001, "/priority", "OutOfRange"},
       {"/preemptible", "yes", "/preemptible", "WrongType"},

@@ -263,8 +263,11 @@ TEST_CASE("A member that says before its job's first step that it cannot work fa
     CHECK(story.job(job).state() == JobState::kFailed);
     CHECK(story.job(job).recovery.restarts == 1);
     CHECK(core::explain(story.state(), story.job(job)).summary ==
-          "failed: its own settings are wrong: w-2 exited with code 2; last output: no argument --data; its log: "
-          "schedctl logs job-1");
+          "failed: its own settings are wrong: w-2 exited with code 2; last output: no argument --data; its "
+          "output, if there is any: schedctl logs job-1");
+    for (const auto& line : core::explain(story.state(), story.job(job)).evidence) {
+      CHECK_FALSE(line.starts_with("lost workers"));
+    }
   }
   SECTION("any other exit code is tried again") {
     exit.never_stepped = true;

@@ -127,6 +127,39 @@ class StoryWithPool : public Story {
   void decide_once() { log(engine().accept(engine().decide(now()))); }
 };
 
+TEST_CASE("a job that waits beside a cordoned node is told of its free slots, and of no end that frees none") {
+  Story story;
+  const NodeId node = story.node(4);
+  const JobId holder = story.running({.min = 2, .max = 2}, 2);
+  const JobId job = story.submit({});
+  story.learn(core::NodeCordonChanged{node, true});
+  core::ClusterState state = story.state();
+  const core::reason::Market market{.worth = 1, .price = 2, .rival = holder, .rival_worth = 2};
+  const auto explained = [&](const core::Reason& reason) {
+    state.mutable_job(job).verdict = {.job = job, .reason = reason};
+    return core::explain(state, job);
+  };
+  const std::string closed =
+      "2 free slots are on a node that takes no new workers: " + state.find_node(node)->name + " (cordoned)";
+  for (const core::Reason& reason : {core::Reason(core::reason::PriceWait{.needed = 1, .market = market}),
+                                     core::Reason(core::reason::WaitingForSlots{.needed = 1, .market = market})}) {
+    const auto why = explained(reason);
+    CHECK(why.summary == "waits for 1 slot; none is free");
+    CHECK(tells(why.evidence, closed));
+    CHECK(tells(why.unblocks(), "uncordon " + state.find_node(node)->name));
+    CHECK_FALSE(tells(why.unblocks(), "the end of"));
+    CHECK_FALSE(tells(why.unblocks(), "a higher priority"));
+  }
+  const core::reason::TurnWait turn{.needed = 1, .by = core::reason::ByTurn{.rival = holder}};
+  CHECK_FALSE(tells(explained(turn).unblocks(), "the end of"));
+  state.nodes.edit(node).cordoned = false;
+  CHECK(tells(explained(turn).unblocks(), "the end of " + holder.text() + ", the last that is served before it"));
+  CHECK(explained(core::reason::PriceWait{.needed = 1, .market = market}).summary ==
+        "waits for 1 slot: the jobs that hold slots gain more from them, " + holder.text() + " the least");
+  CHECK(tells(core::explain(state, job).unblocks(), "the end of " + holder.text()));
+  CHECK_FALSE(tells(core::explain(state, job).evidence, "no new workers"));
+}
+
 TEST_CASE("what pools may still bring counts, and nodes that are on their way are told") {
   StoryWithPool story(pool_of(4));
   const JobId job = story.submit({.min = 2, .max = 2});
@@ -195,6 +228,25 @@ TEST_CASE("a job to which the policy file in charge gives nothing is told which 
   CHECK(why.summary == "waits: policy capped@aaaaaaaaaaaa, which decides, gives it no slots");
   CHECK(tells(why.unblocks(), "schedctl policy rollback"));
   CHECK(core::sentence(core::reason::FixedSize{{.size = 0}}) == "waits: its policy gives it no slots");
+}
+
+TEST_CASE("a job that keeps slots which the policy file gives it no more is told the file's word, and no priority") {
+  Story story;
+  story.node(2);
+  const JobId job = story.running({.min = 2, .max = 2}, 2);
+  core::ClusterState state = story.state();
+  core::Job& keeps = state.mutable_job(job);
+  keeps.verdict = {.job = job, .reason = core::reason::Unclaimed{{.size = 2}}};
+  CHECK(tells(core::explain(state, job).unblocks(), "a higher priority"));
+  state.deployment.active = core::PolicyFileRef{.name = "mine", .version = std::string(64, 'a')};
+  keeps.planned.emplace();
+  keeps.planned->target.reason = core::reason::PolicyWord{.from = 2, .word = "Capped", .numbers = {{"most", 1}}};
+  const auto why = core::explain(state, job);
+  CHECK(why.summary ==
+        "keeps 2 workers: policy mine@aaaaaaaaaaaa gives it none and says Capped (most 1), but no other "
+        "job takes its slots now");
+  CHECK_FALSE(tells(why.unblocks(), "a higher priority"));
+  CHECK(tells(why.unblocks(), "schedctl policy activate PATH"));
 }
 
 TEST_CASE("a state is said to lie in the checkpoint folder only where that may be") {

@@ -15,8 +15,8 @@ TEST_CASE("the tree of tenants is a table with each below its parent, and fits 1
   INFO(text);
   CHECK(text ==
         "TENANT    GUARANTEE  WEIGHT  ENTITLED  HELD  WANTED  WAITING  JOBS  SLOT-HOURS       COST\n"
-        "lab               8       2         9     7      12        2     3       1,234  2469.0000\n"
-        "  vision          4       1         9     7      12        2     3       1,234  2469.0000\n"
+        "lab               8       2         9     7      12        2     3   1234.5000  2469.0000\n"
+        "  vision          4       1         9     7      12        2     3   1234.5000  2469.0000\n"
         "guests            0       0         0     0       0        0     0           -     0.0000\n");
   tree["tenants"][1]["name"] = std::string(63, 'v');
   tree["tenants"][0]["now"] = nullptr;
@@ -40,16 +40,17 @@ TEST_CASE("one tenant is shown with what is set and what it has") {
   CHECK(text.find("  job_price_max     12.50\n") != std::string::npos);
   CHECK(text.find("  job_hold_max      1h\n  exclusive_nodes   true\n") != std::string::npos);
   CHECK(text.find("  preempt_after     10m\n") != std::string::npos);
-  CHECK(text.find("  slot_hours        1,234\n") != std::string::npos);
+  CHECK(text.find("  slot_hours        1234.5000\n") != std::string::npos);
+  CHECK(text.find("  cost              2469.0000\n") != std::string::npos);
   const std::string lab = tenant_page(tree.at("tenants").at(0), {.width = 80});
   INFO(lab);
   CHECK(text.find("  defaults          elastic.cooldown 1m, priority 5, scaling.price_cap 10.00\n") !=
         std::string::npos);
   CHECK(lab.find("  defaults          limits.max_restarts 5\n") != std::string::npos);
   CHECK(lab.find("  budget            5000.00 a month: warn at 80 %, pause at 100 %\n") != std::string::npos);
-  CHECK(lab.find("  spent             3120.50\n  spending          16.00 an hour\n") != std::string::npos);
+  CHECK(lab.find("  spent             3120.5000\n  spending          16.0000 an hour\n") != std::string::npos);
   CHECK(lab.find("  limit reached     2026-11-28 19:23:08 UTC\n") != std::string::npos);
-  CHECK(lab.find("  expected          5841.83 when the window ends, 2026-12-01 00:00:00 UTC\n") != std::string::npos);
+  CHECK(lab.find("  expected          5841.8300 when the window ends, 2026-12-01 00:00:00 UTC\n") != std::string::npos);
   json spent = tree.at("tenants").at(0);
   spent["now"]["budget"]["limit_reached_at"] = nullptr;
   CHECK(tenant_page(spent, {}).find("  limit reached     not in this window at this rate\n") != std::string::npos);
@@ -117,7 +118,7 @@ TEST_CASE("the file of what is set says no more than it must, with the name firs
 
 TEST_CASE("usage is a table, or lines of values for a program") {
   json tree = example("tenants.json");
-  CHECK(usage_table(tree, {}).find("  vision       1,234  2469.0000  USD\n") != std::string::npos);
+  CHECK(usage_table(tree, {}).find("  vision   1234.5000  2469.0000  USD\n") != std::string::npos);
   CHECK(usage_table(tree, {}).find("COST  CURRENCY\n") != std::string::npos);
   CHECK(usage_table({{"tenants", json::array()}}, {}).ends_with("schedctl usage --by job\n"));
   tree["tenants"][0]["now"] = nullptr;
@@ -142,6 +143,9 @@ TEST_CASE("usage of days is a table with its sum, or lines that a spreadsheet re
   INFO(table);
   CHECK(table.starts_with("2026-11-01 to 2026-11-30 UTC, USD\n"));
   CHECK(table.find("total") != std::string::npos);
+  for (const char* hours : {" 1.0001 ", " 200.0000 ", " 0.0020 ", " 201.0022 "}) {
+    CHECK(table.find(hours) != std::string::npos);
+  }
   CHECK(usage_rows_csv(usage) ==
         "tenant,label:project,jobs,slot_seconds,cost,currency\r\n"
         "speech,,1,3600.5,1.00,USD\r\n"

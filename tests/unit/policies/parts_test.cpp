@@ -1,4 +1,5 @@
 // The small parts of policies: curve fit, utilities, sizes, order, registry.
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <set>
@@ -10,6 +11,7 @@
 #include "policies/size/fixed_size.hpp"
 #include "policies/size/size_limits.hpp"
 #include "policies/size/utility.hpp"
+#include "tests/support/file_text.hpp"
 #include "tests/support/job_records.hpp"
 #include "tests/support/reasons.hpp"
 
@@ -129,6 +131,17 @@ TEST_CASE("the fixed size is the preferred one, running or waiting") {
   CHECK(world.ask(FixedSize()).size == 2);
   CHECK(world.at(1).ask(FixedSize()).size == 2);
   CHECK(test::says<core::reason::FixedSize>(world.ask(FixedSize()).reason));
+}
+
+TEST_CASE("the document says of every policy with which size a job starts") {
+  const std::string page = test::text_of_file(std::string(std::getenv("TIDEPOOL_SOURCE_DIR")) + "/docs/policies.md");
+  const auto begin = page.find("## With which size a job starts");
+  REQUIRE(begin != std::string::npos);
+  const std::string section = page.substr(begin, page.find("\n## ", begin) - begin);
+  for (const KnownPolicy& known : known_policies()) {
+    INFO(known.name);
+    CHECK(section.find("`" + known.name + "`") != std::string::npos);
+  }
 }
 
 TEST_CASE("the table gives every policy once, under its name, and the chosen one as the default") {
