@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "core/state/job_kind.hpp"
+#include "core/state/measured/type_records.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -52,6 +53,20 @@ void forget_oldest(ClusterState& state, IdSet<JobId>& forgotten) {
 
 }  // namespace
 
+EndedCosts costs_of(const Measurements& measured) {
+  const auto mean = [&](TransitionCost TypeRecords::* kind) {
+    const TransitionCost& cost = cost_of(measured, kind);
+    return cost.count > 0 ? std::optional(cost.mean_stall_ms) : std::nullopt;
+  };
+  const BootCost& boot = boot_cost_of(measured);
+  return {.boot_ms = boot.count > 0 ? std::optional(boot.mean_ms) : std::nullopt,
+          .start_ms = mean(&TypeRecords::start_cost),
+          .grow_ms = mean(&TypeRecords::grow_cost),
+          .shrink_ms = mean(&TypeRecords::shrink_cost),
+          .replace_ms = mean(&TypeRecords::replace_cost),
+          .restart_ms = mean(&TypeRecords::restart_cost)};
+}
+
 bool has_left(const Job& job) {
   return is_final(job.state()) && job.membership.workers.empty();
 }
@@ -73,7 +88,8 @@ std::shared_ptr<const Job> take_out(ClusterState& state, JobId id, IdSet<JobId>&
                                                                       .sizes = job->measurements.sizes,
                                                                       .slot_type = job->measurements.slot_type,
                                                                       .on_other_types = sizes_elsewhere(*job),
-                                                                      .tenant = job->spec.tenant}));
+                                                                      .tenant = job->spec.tenant,
+                                                                      .costs = costs_of(job->measurements)}));
     forget_oldest(state, forgotten);
   }
   return job;
