@@ -307,6 +307,7 @@ TEST_CASE("a job that is planned while the cluster is idle starts as soon as tho
   const auto& told = plan.told.jobs.at(plan.job);
   REQUIRE(told.start);
   CHECK(told.start->at < scene.now() + Duration::seconds(1));
+  CHECK(told.slots_at == scene.now());
 }
 
 TEST_CASE("a plan says when the job starts and that those behind it do not mind") {
