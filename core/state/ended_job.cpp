@@ -6,7 +6,6 @@
 
 #include "base/check.hpp"
 #include "core/state/job_kind.hpp"
-#include "core/state/measured/type_records.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -54,17 +53,16 @@ void forget_oldest(ClusterState& state, IdSet<JobId>& forgotten) {
 }  // namespace
 
 EndedCosts costs_of(const Measurements& measured) {
-  const auto mean = [&](TransitionCost TypeRecords::* kind) {
-    const TransitionCost& cost = cost_of(measured, kind);
+  const auto mean = [](const TransitionCost& cost) {
     return cost.count > 0 ? std::optional(cost.mean_stall_ms) : std::nullopt;
   };
-  const BootCost& boot = boot_cost_of(measured);
+  const BootCost& boot = measured.boot_cost;
   return {.boot_ms = boot.count > 0 ? std::optional(boot.mean_ms) : std::nullopt,
-          .start_ms = mean(&TypeRecords::start_cost),
-          .grow_ms = mean(&TypeRecords::grow_cost),
-          .shrink_ms = mean(&TypeRecords::shrink_cost),
-          .replace_ms = mean(&TypeRecords::replace_cost),
-          .restart_ms = mean(&TypeRecords::restart_cost)};
+          .start_ms = mean(measured.start_cost),
+          .grow_ms = mean(measured.grow_cost),
+          .shrink_ms = mean(measured.shrink_cost),
+          .replace_ms = mean(measured.replace_cost),
+          .restart_ms = mean(measured.restart_cost)};
 }
 
 bool has_left(const Job& job) {
