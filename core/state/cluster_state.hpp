@@ -164,6 +164,16 @@ struct Node {
   [[nodiscard]] bool is_drained() const;  // is being drained, and no worker is left
 };
 
+// What the starts and changes of a job that has ended took on average, in milliseconds; none: it was not measured.
+struct EndedCosts {
+  std::optional<double> boot_ms;
+  std::optional<double> start_ms;
+  std::optional<double> grow_ms;
+  std::optional<double> shrink_ms;
+  std::optional<double> replace_ms;
+  std::optional<double> restart_ms;
+};
+
 // What is remembered of a job that has ended and left the state (ended_job.hpp).
 struct EndedJob {
   JobId id;
@@ -178,6 +188,7 @@ struct EndedJob {
   std::string slot_type;            // empty = not known
   std::map<std::string, std::map<int, SizeRecord>> on_other_types;
   std::string tenant = {};  // empty = not known
+  EndedCosts costs = {};
 };
 
 // How many have left, ever.

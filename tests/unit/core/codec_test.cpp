@@ -264,6 +264,26 @@ TEST_CASE("A job stored before it was told when a job saves in time is one that 
   CHECK(read->find_job(id)->account.saved.lost_at_leave == Duration());
 }
 
+TEST_CASE("What a job that has ended took for its starts is stored, and an earlier version stored none of it") {
+  core::ClusterState state;
+  state.next_job = 2;
+  auto ended = std::make_shared<core::EndedJob>();
+  ended->id = JobId(1);
+  ended->costs = {.boot_ms = 100, .restart_ms = 8'000};
+  state.ended[JobId(1)] = ended;
+  auto written = core::to_json(state);
+  const auto read = core::state_from_json(written);
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  CHECK(read->find_ended(JobId(1))->costs.boot_ms == 100);
+  CHECK_FALSE(read->find_ended(JobId(1))->costs.start_ms);
+  CHECK(core::digest_of(*read) == core::digest_of(state));
+  REQUIRE(written["ended"][0].erase("costs") == 1);
+  const auto before = core::state_from_json(written);
+  REQUIRE(before.ok());
+  CHECK_FALSE(before->find_ended(JobId(1))->costs.boot_ms);
+}
+
 TEST_CASE("What an earlier version found of a job that waits names no domain") {
   Story story;
   const JobId id = story.submit({});

@@ -210,6 +210,31 @@ TEST_CASE("a forecast names other jobs to those who may see them") {
   CHECK(forecast(Caller()).at("starts_after").is_null());
 }
 
+TEST_CASE("a plan tells when the job is given slots, and what a budget does to it") {
+  test::NoHistory past;
+  const auto seen = jobs_of_two_tenants();
+  PlannedSubmit planned;
+  planned.plan.job = JobId(8);
+  planned.plan.told.at = minute(5);
+  planned.plan.told.until = minute(60);
+  forecast::ToldJob& told = planned.plan.told.jobs[JobId(8)];
+  const auto plan = [&] { return render_plan(planned, {*seen, Caller(), past}, "USD"); };
+  CHECK(plan().at("forecast").at("slots_at").is_null());
+  CHECK(plan().at("forecast").at("budget").is_null());
+  CHECK(plan().at("summary").get<std::string>().starts_with("would not start within"));
+  told.slots_at = minute(5);
+  told.budget = {minute(6), "vision", core::BudgetAction::kPause};
+  CHECK(plan().at("forecast").at("slots_at") == plan().at("forecast").at("computed_at"));
+  CHECK(plan().at("forecast").at("budget").at("tenant") == "vision");
+  CHECK(plan().at("forecast").at("budget").at("action") == "pause");
+  CHECK(plan().at("summary").get<std::string>().starts_with("would start at once; its end is unknown"));
+  told.end = around(7);
+  told.outcome = core::JobState::kCancelled;
+  told.budget->action = core::BudgetAction::kStop;
+  CHECK(plan().at("summary").get<std::string>().starts_with(
+      "would start at once and be ended by the budget of tenant vision at about "));
+}
+
 TEST_CASE("the policy file that decides and was not asked is named") {
   forecast::ToldJob told;
   told.sizes = {{minute(0), 0}};

@@ -1,6 +1,6 @@
 import type { ExpectedTime, Forecast } from "~/api/types";
 import { withForecasts } from "~/state/reduce_forecasts";
-import { forecastLine, forecastTitle, noEndText, observedText, startsAfterText, takenText, unaskedText, whenExpected } from "~/text/forecast_text";
+import { budgetText, forecastLine, forecastTitle, noEndText, observedText, startsAfterText, takenText, unaskedText, whenExpected } from "~/text/forecast_text";
 import { job, listed } from "./samples";
 
 process.env.TZ = "UTC";
@@ -76,6 +76,18 @@ test("the newest forecasts reach the jobs they are of, and one of another job is
 test("a forecast says which policy file was not asked for it", () => {
   expect(unaskedText(forecast())).toBeNull();
   expect(unaskedText(forecast({ unasked_policy: "capped@0123456789ab" }))).toBe("The policy file capped@0123456789ab, which decides, was not asked for this forecast.");
+});
+
+test("what a budget does to a job is told until the time has come, and an end by it as such", () => {
+  const budget = (action: "shrink" | "pause" | "stop", seconds = 600) => ({ tenant: "lab", action, at: at(seconds) });
+  expect(budgetText(forecast(), now)).toBeNull();
+  expect(budgetText(forecast({ budget: budget("pause") }), now)).toBe("The budget of tenant lab pauses it at about 12:10.");
+  expect(budgetText(forecast({ budget: budget("shrink") }), now)).toBe("The budget of tenant lab takes it down to its smallest size at about 12:10.");
+  expect(budgetText(forecast({ budget: budget("pause", -1) }), now)).toBeNull();
+  expect(budgetText(forecast({ budget: budget("stop") }), now)).toBeNull();
+  const stopped = { end: expected(480, 600, 700), outcome: "cancelled", budget: budget("stop") };
+  expect(budgetText(forecast(stopped), now)).toBe("The budget of tenant lab ends it at about 12:10.");
+  expect(line("running", stopped)).toBe("is ended by its budget in ~10 min (8–12)");
 });
 
 test("a job that waits for another one's slots says whose, until the time has come", () => {
