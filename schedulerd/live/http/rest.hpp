@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,9 @@ class Rest : public std::enable_shared_from_this<Rest> {
   // Leaves the answer open. Null: too many are, and the call was answered so.
   [[nodiscard]] std::shared_ptr<StreamWriter> open_stream(const Call& call, HttpResponse head);
 
+  // Ids of the tokens for which a plan is being made: one each, so that no caller fills the queue. I/O thread only.
+  [[nodiscard]] std::set<std::string>& planning() { return planning_; }
+
   // Puts a command in; `answer` makes the response on the I/O thread after the command is durable, from the
   // receipt and a picture that holds it. A refusal becomes a problem.
   using Answer = std::function<HttpResponse(const Receipt&, const Published&)>;
@@ -119,6 +123,7 @@ class Rest : public std::enable_shared_from_this<Rest> {
   Metrics metrics_;
   EventStreams streams_;
   OpenStreams open_streams_;
+  std::set<std::string> planning_;
   HttpServer server_;
   std::shared_ptr<void> subscription_;
 };
