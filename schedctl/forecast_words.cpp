@@ -269,7 +269,8 @@ std::string workers(const json& count) {
 std::string places_of(const json& decision) {
   std::string places;
   for (const json& place : decision.at("places")) {
-    places += (places.empty() ? "" : ", ") + workers(place.at("workers")) + " on " + text_at(place, "/node_name");
+    places +=
+        (places.empty() ? "" : ", ") + workers(place.at("workers")) + " on " + printable(text_at(place, "/node_name"));
   }
   return places;
 }
@@ -277,8 +278,8 @@ std::string places_of(const json& decision) {
 // "job-3 (train) would shrink from 4 to 2 workers"
 std::string decided_change(const json& change) {
   const bool is_foreign = change.at("job").is_null();
-  const std::string job =
-      is_foreign ? "a job of another tenant" : text_at(change, "/job") + " (" + text_at(change, "/name") + ")";
+  const std::string job = is_foreign ? "a job of another tenant"
+                                     : text_at(change, "/job") + " (" + printable(text_at(change, "/name")) + ")";
   const std::string kind = text_at(change, "/kind");
   if (kind == "preempt") return job + " would give up its " + workers(change.at("from"));
   if (kind == "replace") return job + " would move a worker";
@@ -470,8 +471,11 @@ std::string around_decision(const json& decision, bool is_met) {
   std::string text;
   for (const json& change : decision.at("changes")) text += "  " + decided_change(change) + "\n";
   if (is_met) return text;
-  for (const json& line : list_at(decision, "/evidence")) text += "  evidence: " + line.get<std::string>() + "\n";
-  for (const json& line : decision.at("unblocks")) text += "  what would help: " + line.get<std::string>() + "\n";
+  const auto add = [&](const char* what, const json& line) {
+    text += what + printable(line.get<std::string>()) + "\n";
+  };
+  for (const json& line : list_at(decision, "/evidence")) add("  evidence: ", line);
+  for (const json& line : decision.at("unblocks")) add("  what would help: ", line);
   return text;
 }
 
@@ -480,8 +484,8 @@ std::string decision_in_words(const json& job) {
   const json& decision = job.at("decision");
   const bool starts = decision.value("starts", false);
   return "submitted now, it would " +
-         (starts ? "start at once: " + places_of(decision) : why_it_waits(text_at(decision, "/summary"))) + "\n" +
-         around_decision(decision, starts);
+         (starts ? "start at once: " + places_of(decision) : why_it_waits(printable(text_at(decision, "/summary")))) +
+         "\n" + around_decision(decision, starts);
 }
 
 std::string never_starts_in_words(const json& job) {
@@ -516,7 +520,7 @@ std::string resize_in_words(const json& job) {
   if (!job.contains("decision")) return "";
   const json& decision = job.at("decision");
   const bool begins = decision.value("starts", false);
-  const std::string why = text_at(decision, "/summary");
+  const std::string why = printable(text_at(decision, "/summary"));
   return (begins ? "resized now, it would go to " + workers(decision.at("size")) + " at once: " + why
                  : "resized now, its size would not change at once (" + why + ")") +
          "\n" + around_decision(decision, begins);

@@ -139,7 +139,7 @@ std::vector<std::string> closed_slots_evidence(const ClusterState& state, const 
   std::vector<std::string> names;
   for (const auto& [id, node] : state.nodes) {
     if (node.state != NodeState::kUp || !node.is_closed() || !may_run_on(job, node)) continue;
-    const int free = static_cast<int>(node.owners.size()) - node.slots_held();
+    const int free = node.slots_free();
     if (free < job.spec.gpus_per_worker) continue;
     slots += free;
     names.push_back(node.name + " (" + why_closed(node) + ")");

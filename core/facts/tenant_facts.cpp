@@ -24,6 +24,10 @@ Error not_allowed(const JobSpec& spec, const std::string& what) {
 }
 
 Status check_leaf(const TenantsByName& tree, const std::string& tenant) {
+  if (tree.find(tenant) == nullptr && tenant == JobSpec().tenant) {
+    return invalid_argument("there is no tenant \"" + tenant + "\", which a job file that names none means; add " +
+                            "`tenant: NAME` to it: `schedctl tenants` lists those there are");
+  }
   if (tree.find(tenant) == nullptr) {
     return invalid_argument("there is no tenant \"" + tenant + "\"; `schedctl tenants` lists those there are");
   }

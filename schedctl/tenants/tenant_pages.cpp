@@ -112,6 +112,12 @@ std::string csv_cell(const std::string& stored) {
   return quoted + "\"";
 }
 
+// The daemon's warnings say why a token sees none of a tree.
+std::string without_tenants(const json& tree, const Style& style) {
+  if (list_at(tree, "/warnings").empty()) return kNone;
+  return "no tenant can be shown\n" + warnings_text(tree, style);
+}
+
 using Children = std::map<std::string, std::vector<const json*>>;  // by their parent's name
 
 ordered_json level_of(const Children& children, const std::string& parent) {
@@ -141,7 +147,7 @@ ordered_json level_of(const Children& children, const std::string& parent) {
 }  // namespace
 
 std::string tenants_table(const json& tree, const Style& style) {
-  if (list_at(tree, "/tenants").empty()) return kNone;
+  if (list_at(tree, "/tenants").empty()) return without_tenants(tree, style);
   TextTable table({{.title = "TENANT", .flexible = true},
                    {.title = "GUARANTEE", .right = true},
                    {.title = "WEIGHT", .right = true},
@@ -203,7 +209,9 @@ ordered_json tenants_document(const json& tree, const std::string& below) {
 }
 
 std::string usage_table(const json& tree, const Style& style) {
-  if (list_at(tree, "/tenants").empty()) return std::string(kNone) + "usage without tenants: schedctl usage --by job\n";
+  if (list_at(tree, "/tenants").empty()) {
+    return without_tenants(tree, style) + "usage without tenants: schedctl usage --by job\n";
+  }
   TextTable table({{.title = "TENANT", .flexible = true},
                    {.title = "SLOT-HOURS", .right = true},
                    {.title = "COST", .right = true},

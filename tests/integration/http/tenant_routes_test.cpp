@@ -305,6 +305,21 @@ TEST_CASE("a key sets a tree once") {
   CHECK(tenants_of(fixture, fixture.admin).empty());
 }
 
+TEST_CASE("a token whose tenant has left the tree is told so") {
+  RestFixture fixture(test_options(), "tidal");
+  const std::string left = fixture.service.add_token("viewer", "sea");
+  const auto warnings = [&](const std::string& token) {
+    return fixture.json_of({.path = "/v1/tenants", .token = token}).at("warnings");
+  };
+  CHECK(warnings(left).empty());  // while there is no tree
+  (void)fixture.json_of(put(fixture, lab_tree()));
+  REQUIRE(warnings(left).size() == 1);
+  CHECK_THAT(warnings(left).at(0).get<std::string>(), StartsWith("the tenant sea of this token is not in the tree"));
+  CHECK(tenants_of(fixture, left).empty());
+  CHECK(warnings(fixture.service.add_token("viewer", "vision")).empty());
+  CHECK(warnings(fixture.admin).empty());
+}
+
 TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") {
   RestFixture fixture(test_options(), "tidal");
   json tree = lab_tree();
@@ -323,6 +338,7 @@ TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") 
     return alone.at("detail").get<std::string>();
   };
   CHECK_THAT(refusal(job_file("sea")), Contains("there is no tenant \"sea\""));
+  CHECK_THAT(refusal(job_file("default")), Contains("add `tenant: NAME` to it"));
   CHECK_THAT(refusal(job_file("lab")), Contains("tenants below it"));
   CHECK_THAT(refusal(job_file("vision", 5)), Contains("job_slots_max 4 of tenant \"vision\""));
   json urgent = job_file("vision");

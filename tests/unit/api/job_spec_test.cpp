@@ -136,7 +136,8 @@ TEST_CASE("types of slot are a name, a list, or names with speeds, and are given
   CHECK(document["resources"]["gpu"]["type"]["a100"] == 0.4);
   CHECK_FALSE(document["resources"]["gpu"].contains("mixed"));
   CHECK(effective_document(read_job_spec(document).spec) == document);
-  for (const char* wrong : {"{}", R"({"h100": 0})", R"({"h100": "fast"})", R"({"any": 1})", R"({"h100": -1})", "7"}) {
+  for (const char* wrong : {"{}", R"({"h100": 0})", R"({"h100": "fast"})", R"({"any": 1})", R"({"h100": -1})", "7",
+                            R"("a\u001b[31m")", R"(["h100", "a\u007f"])", R"({"a\n": 1})"}) {
     INFO(wrong);
     CHECK_FALSE(read(wrong).errors.empty());
   }

@@ -513,6 +513,7 @@ TEST_CASE("The numbers of reasons that are ids of jobs are known by name") {
   // What a tenant is told leaves these out where the job is another tenant's.
   CHECK(core::job_numbers() ==
         std::set<std::string_view>{"first", "for_job", "holder", "holder_after", "job", "rival"});
+  CHECK(core::rival_numbers() == std::set<std::string_view>{"asked", "bar", "rival_worth"});
 }
 
 TEST_CASE("Reasons are written as they always were") {

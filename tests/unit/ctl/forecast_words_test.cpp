@@ -306,6 +306,24 @@ TEST_CASE("a dry run of a job that cannot start says so, and not that it waits f
         "submitted now, it would not start: it needs 4 slots, and the whole cluster has room for 2\n");
 }
 
+TEST_CASE("what a dry run tells does not steer the terminal, whatever a job file or a node is called") {
+  const json change = {{"job", "job-1"}, {"name", "\x1b[2J"}, {"kind", "preempt"}, {"from", 1}};
+  const json place = {{"node_name", "n\x1b[31m"}, {"workers", 1}};
+  json decision = {{"starts", false},
+                   {"size", 1},
+                   {"places", json::array({place})},
+                   {"changes", json::array({change})},
+                   {"summary", "waits for a slot of \x1b[31m"},
+                   {"evidence", json::array({"no node has \x1b[31m"})},
+                   {"unblocks", json::array({"a node with \x1b[31m"})}};
+  const std::string waits = decision_in_words({{"decision", decision}});
+  CHECK(waits.find("  evidence: no node has ?") != std::string::npos);
+  CHECK(waits.find('\x1b') == std::string::npos);
+  CHECK(resize_in_words({{"decision", decision}}).find('\x1b') == std::string::npos);
+  decision["starts"] = true;
+  CHECK(decision_in_words({{"decision", decision}}).find('\x1b') == std::string::npos);
+}
+
 TEST_CASE("of a job that was submitted and cannot start it is told why, and of none that waits its turn") {
   json job = example("job.json");
   CHECK(never_starts_in_words(job).empty());

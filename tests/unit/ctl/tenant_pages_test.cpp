@@ -27,6 +27,10 @@ TEST_CASE("the tree of tenants is a table with each below its parent, and fits 1
   CHECK(wide.ends_with("\nwarning: the policy fifo sizes each job by itself\n"));
   CHECK(wide.find("8       2         -     -       -        -     -           -          -\n") != std::string::npos);
   tree["tenants"] = json::array();
+  const std::string none = "no tenant can be shown\nwarning: the policy fifo sizes each job by itself\n";
+  CHECK(tenants_table(tree, {.width = 100}) == none);
+  CHECK(usage_table(tree, {.width = 100}).starts_with(none));
+  tree["warnings"] = json::array();
   CHECK(tenants_table(tree, {}).find("schedctl tenants apply FILE") != std::string::npos);
 }
 
