@@ -8,7 +8,7 @@ const source = process.env.TIDEPOOL_SOURCE_DIR ?? join(new URL(".", import.meta.
 const require = createRequire(join(source, "webui/package.json"));
 const kChromium = process.env.TIDEPOOL_CHROMIUM ?? "/usr/bin/chromium";
 const kArguments = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-export const kSizes = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } };
+export const kSizes = { wide: { width: 1440, height: 900 }, laptop: { width: 1280, height: 800 }, tablet: { width: 768, height: 1024 }, narrow: { width: 390, height: 844 } };
 export const screenshots = process.env.TIDEPOOL_SCREENSHOTS ?? join(source, "build/screenshots");
 
 export async function launch() {

@@ -43,7 +43,7 @@ test("cancelling says what it does to a job of that state", () => {
 });
 
 test("numbers keep three significant digits, large ones get separators", () => {
-  expect([0, 0.0412, 1.234, 41.66, 9120.5].map(quantity)).toEqual(["0", "0.041", "1.23", "41.7", "9,121"]);
+  expect([0, 0.0000779, -0.0001123, 0.00123, 0.0412, 1.234, 41.66, 9120.5].map(quantity)).toEqual(["0", "7.79e-5", "-1.12e-4", "0.00123", "0.041", "1.23", "41.7", "9,121"]);
   expect([5, 1234, 5_600_000].map(compact)).toEqual(["5", "1.23k", "5.6M"]);
   expect([null, Number.NaN, undefined].map(quantity)).toEqual(["–", "–", "–"]);
   expect([0.624, 25.4, 0.0512].map((part) => percent(part))).toEqual(["62\u00a0%", "2,540\u00a0%", "5\u00a0%"]);

@@ -15,11 +15,12 @@ export function count(value: number | null | undefined): string {
 // The word for so many: "job", "jobs".
 export function plural(n: number, word: string): string { return n === 1 ? word : `${word}s`; }
 
-// Three significant digits for small values, thousands separators for large ones.
+// Three significant digits for small values, "7.79e-5" for the smallest, thousands separators for large ones.
 export function quantity(value: number | null | undefined): string {
   if (!known(value)) return kDash;
   const size = Math.abs(value);
   if (size >= 100 || value === 0) return whole.format(value);
+  if (size < 0.001) return value.toExponential(2);
   if (size < 0.01) return Number(value.toPrecision(3)).toString();
   return value.toFixed(size >= 10 ? 1 : size >= 1 ? 2 : 3);
 }
