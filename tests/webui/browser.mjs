@@ -20,10 +20,10 @@ export async function launch() {
 }
 
 // A tab of one look and size. `faults` grows with everything that must not happen; Chromium itself writes a
-// console error for each failed request, so a test that causes one names it in `allow`. `ownAuthority`: the daemon's
-// certificate is of its own authority, which Chromium does not know.
-async function openTab(browser, { url, size = "wide", theme = "light", allow = null, ownAuthority = false }) {
-  const context = await browser.newContext({ viewport: kSizes[size], colorScheme: theme, deviceScaleFactor: 1, reducedMotion: "reduce", ignoreHTTPSErrors: ownAuthority });
+// console error for each failed request, so a test that causes one names it in `allow`. `zone`: of the browser; the
+// machine's if left out. `ownAuthority`: the daemon's certificate is of its own authority, which Chromium does not know.
+async function openTab(browser, { url, size = "wide", theme = "light", zone, allow = null, ownAuthority = false }) {
+  const context = await browser.newContext({ viewport: kSizes[size], colorScheme: theme, timezoneId: zone, deviceScaleFactor: 1, reducedMotion: "reduce", ignoreHTTPSErrors: ownAuthority });
   const page = await context.newPage();
   const faults = [];
   const host = new URL(url).host;

@@ -163,6 +163,7 @@ test("a moment of a chart names its day where the chart is longer than a day", (
 test("a tab is named after its page", () => {
   const titles = ["#/", jobHref("job-12"), "#/tenants", tenantHref("vision"), kPlanHref, "#/nodes"].map((hash) => titleOf(parseRoute(hash)));
   expect(titles).toEqual(["Tidepool", "job-12 · Tidepool", "Tenants · Tidepool", "vision · Tidepool", "Plan · Tidepool", "No such page · Tidepool"]);
+  expect(titleOf(parseRoute(jobHref("job-12")), "charlm-demo")).toBe("charlm-demo · job-12 · Tidepool");
 });
 
 test("addresses name pages, and a job's id may hold anything", () => {

@@ -102,10 +102,21 @@ export function ago(at: string | null, now: number): string {
   return `${Math.floor(seconds / 86_400)} days ago`;
 }
 
+const exact = new Intl.DateTimeFormat(undefined, {
+  year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
+});
+
+// To the second, with its zone.
 export function absolute(at: string | number | null): string {
   if (at === null) return kDash;
   const date = new Date(at);
-  return Number.isNaN(date.getTime()) ? kDash : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  return Number.isNaN(date.getTime()) ? kDash : exact.format(date);
+}
+
+// Which zone the times have that name none.
+export function zoneText(): string {
+  const { timeZone } = exact.resolvedOptions();
+  return timeZone === "UTC" ? "All times are in UTC." : `Times are in this browser's zone, ${timeZone}, where they do not say UTC.`;
 }
 
 // "21:53:20", in the zone of the one who reads it, as all times of the page that do not say "UTC".
