@@ -134,14 +134,17 @@ test("a name of usual length is whole beside a long forecast, the id always, and
   const [first, second] = ["job-1", "job-2"].map((id) => world.jobs.get(id));
   Object.assign(first, { name: "charlm-documents", tenant: "a-tenant-with-quite-a-long-name-of-more-than-fifty-characters" });
   first.progress.loss = 0.0000779;
+  const ended = world.jobs.get("job-3");
+  Object.assign(ended.progress, { fraction: 1, loss: 0.00198 });
+  ended.cost.amount = "0.000413";
   const far = (hours) => new Date(Date.now() + hours * 3_600_000).toISOString();
   Object.assign(second, { name: "charlm-documents", forecast: { ...second.forecast, start: { ...second.forecast.start, early: far(20), expected: far(30), late: far(60) } } });
   const cut = (page, part) => page.locator(part).evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.innerText));
   for (const size of ["wide", "laptop", "tablet", "narrow"]) {
-    await onPage(world, { size }, async (page) => {
+    await onPage(world, { hash: "#/?show=all", size }, async (page) => {
       await loaded(page);
       assert.deepEqual(await cut(page, size === "laptop" ? ".name-line a + .sub" : ".name-line a, .name-line a + .sub"), [], size);
-      assert.deepEqual(await cut(page, ".jobs .table-scroll, .job-table .chip"), [], `${size}: a row is wider than the list`);
+      assert.deepEqual(await cut(page, ".jobs .table-scroll, .job-table .chip, .job-table .progress-text, .job-table tr:not(.why) td:not(.name)"), [], `${size}: a row is wider than the list`);
       assert.equal(await page.locator('tbody[data-job="job-1"] .progress-text').innerText().then((text) => text.includes("7.79e-5")), true);
     });
   }

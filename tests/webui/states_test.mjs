@@ -217,6 +217,7 @@ test("on a phone a generation's reason has the width of the page, and a forecast
     const row = page.getByTestId("generations").locator("tbody tr").first();
     assert.ok((await row.locator(".reason").boundingBox()).width > 300, "the reason is squeezed");
     assert.match(await row.innerText(), /3 → 2/);
+    assert.equal(await page.locator(".table-scroll").evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).length), 0, "a table scrolls sideways");
   });
   await onPage(demoWorld(), { size: "narrow" }, async (page) => {
     await loaded(page);
