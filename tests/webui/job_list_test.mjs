@@ -134,6 +134,7 @@ test("a name of usual length is whole beside a long forecast, the id always, and
   const [first, second] = ["job-1", "job-2"].map((id) => world.jobs.get(id));
   Object.assign(first, { name: "charlm-documents", tenant: "a-tenant-with-quite-a-long-name-of-more-than-fifty-characters" });
   first.progress.loss = 0.0000779;
+  Object.assign(first, { size: 96, min: 1, max: 192 });
   const ended = world.jobs.get("job-3");
   Object.assign(ended.progress, { fraction: 1, loss: 0.00198 });
   ended.cost.amount = "0.000413";
@@ -145,6 +146,7 @@ test("a name of usual length is whole beside a long forecast, the id always, and
       await loaded(page);
       assert.deepEqual(await cut(page, size === "laptop" ? ".name-line a + .sub" : ".name-line a, .name-line a + .sub"), [], size);
       assert.deepEqual(await cut(page, ".jobs .table-scroll, .job-table .chip, .job-table .progress-text, .job-table tr:not(.why) td:not(.name)"), [], `${size}: a row is wider than the list`);
+      if (size === "wide") assert.ok((await page.locator('tbody[data-job="job-1"] td[data-title="Size"]').boundingBox()).height < 36, "size and its line are below each other");
       assert.equal(await page.locator('tbody[data-job="job-1"] .progress-text').innerText().then((text) => text.includes("7.79e-5")), true);
     });
   }
