@@ -5,7 +5,7 @@ import { splitFragment } from "~/session";
 import type { JobState } from "~/api/types";
 import { cancelText } from "~/text/cancel_text";
 import { briefly, describe as sentence, toneOf } from "~/text/event_text";
-import { ago, clockBeside, clockWithin, compact, duration, leavingText, money, percent, plural, quantity, rate, sentence as asSentence, share, sizeText } from "~/text/format";
+import { ago, clockBeside, clockWithin, compact, duration, leavingText, money, percent, plural, quantity, rate, sentence as asSentence, share, sizeText, unbroken } from "~/text/format";
 import { hasEarlier, noSwitchesText } from "~/text/switch_text";
 import { waitText } from "~/text/wait_text";
 import { bytes } from "~/views/job/generations";
@@ -40,6 +40,10 @@ test("cancelling says what it does to a job of that state", () => {
   expect(text("pending", 0, null)).toBe("It holds no slots and has never started; cancelled, it never starts.");
   expect(text("suspended", 0)).toBe("It holds no slots. What is kept of its state is deleted, and a cancelled job cannot be resumed.");
   expect(text("pending", 0)).toBe(text("suspended", 0));
+});
+
+test("no line of a sentence ends between a number and its percent sign", () => {
+  expect(unbroken("w-2 is given 86 % of a share, not 62 %; the rest % stays")).toBe("w-2 is given 86\u00a0% of a share, not 62\u00a0%; the rest % stays");
 });
 
 test("numbers keep three significant digits, large ones get separators", () => {

@@ -50,6 +50,9 @@ export function percent(fraction: number | null | undefined, digits = 0): string
   return `${value}\u00a0%`;
 }
 
+// A sentence of the daemon in which no line ends between a number and its "%".
+export function unbroken(text: string): string { return text.replace(/(\d) %/g, "$1\u00a0%"); }
+
 // Progress: a job's first tenth is told in tenths of a percent.
 export function share(fraction: number): string {
   return percent(fraction, fraction > 0 && fraction < 0.1 ? 1 : 0);

@@ -8,7 +8,7 @@ import { When } from "../../parts/when";
 import { useNow } from "../../page/now";
 import { jobHref } from "../../page/router";
 import { useSelect } from "../../state/store";
-import { money, quantity, sizeText } from "../../text/format";
+import { money, quantity, sizeText, unbroken } from "../../text/format";
 import { forecastLine, forecastTitle } from "../../text/forecast_text";
 import { failureText, progressText, stepText, throughputText } from "../../text/progress_text";
 import { useDark } from "../../page/theme";
@@ -62,7 +62,7 @@ function SecondLine({ job }: { job: Job }) {
   if (!text && forecast === null) return null;
   return (
     <tr class="why">
-      <td colSpan={forecast === null ? 7 : 4} class={failure === null ? undefined : "bad"}>{text}</td>
+      <td colSpan={forecast === null ? 7 : 4} class={failure === null ? undefined : "bad"}>{text && unbroken(text)}</td>
       {forecast !== null && <td colSpan={3} class="forecast" title={forecastTitle(job) ?? undefined}>{forecast}</td>}
     </tr>
   );
