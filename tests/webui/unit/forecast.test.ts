@@ -1,6 +1,6 @@
 import type { ExpectedTime, Forecast } from "~/api/types";
 import { withForecasts } from "~/state/reduce_forecasts";
-import { budgetText, forecastLine, forecastTitle, noEndText, observedText, startsAfterText, takenText, unaskedText, whenExpected } from "~/text/forecast_text";
+import { budgetText, forecastLine, forecastTitle, noEndText, noForecastText, observedText, startsAfterText, takenText, unaskedText, whenExpected } from "~/text/forecast_text";
 import { job, listed } from "./samples";
 
 process.env.TZ = "UTC";
@@ -107,4 +107,10 @@ test("a job whose slots others are going to have says whose and when", () => {
   expect(takenText(forecast({ sizes }), now + 700_000)).toBe("At about 12:20 slots of it go to a job of another tenant, and it waits again.");
   expect(takenText(forecast({ sizes }), now + 1_300_000)).toBeNull();
   expect(takenText(forecast(), now)).toBeNull();
+});
+
+test("a job without a forecast says why in its state's words", () => {
+  expect(noForecastText({ state: "suspended" })).toBe("None while it is suspended. Once it is resumed, there is one within seconds.");
+  expect(noForecastText({ state: "pending" })).toMatch(/^None yet\..*; a job that cannot start has none\.$/);
+  expect(noForecastText({ state: "running" })).toMatch(/^None yet\..* has changed\.$/);
 });

@@ -135,6 +135,13 @@ export function unaskedText({ unasked_policy }: Forecast): string | null {
   return unasked_policy ? `The policy file ${unasked_policy}, which decides, was not asked for this forecast.` : null;
 }
 
+// Why a job that has not ended has no forecast.
+export function noForecastText({ state }: Pick<Job, "state">): string {
+  if (state === "suspended" || state === "suspending") return "None while it is suspended. Once it is resumed, there is one within seconds.";
+  const yet = "None yet. The daemon makes forecasts a few seconds after something has changed";
+  return state === "pending" ? `${yet}; a job that cannot start has none.` : `${yet}.`;
+}
+
 // Why a forecast has no end.
 export function noEndText(forecast: Forecast, now: number): string {
   const ahead = lookedAhead(forecast, now);

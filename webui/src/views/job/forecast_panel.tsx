@@ -5,7 +5,7 @@ import { Lanes } from "../../parts/lanes";
 import { When } from "../../parts/when";
 import { isOver } from "../../state/model";
 import { useSelect } from "../../state/store";
-import { budgetText, forecastLine, forecastTitle, noEndText, observedText, restsOn, startOf, startsAfterText, takenText, unaskedText, whenExpected } from "../../text/forecast_text";
+import { budgetText, forecastLine, forecastTitle, noEndText, noForecastText, observedText, restsOn, startOf, startsAfterText, takenText, unaskedText, whenExpected } from "../../text/forecast_text";
 import { money } from "../../text/format";
 
 export function ForecastPanel({ job }: { job: Job }) {
@@ -19,7 +19,7 @@ export function ForecastPanel({ job }: { job: Job }) {
       </header>
       {job.forecast
         ? <Body job={job} forecast={job.forecast} now={now} />
-        : <p class="empty-line" data-testid="forecast">None yet. The daemon makes forecasts a few seconds after something has changed; a job that is suspended or cannot start has none.</p>}
+        : <p class="empty-line" data-testid="forecast">{noForecastText(job)}</p>}
     </section>
   );
 }
