@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/state/ended_job.hpp"
+#include "core/state/job_kind.hpp"
 #include "core/state/measured/change_costs.hpp"
 #include "core/state/measured/job_work.hpp"
 #include "core/state/measured/type_records.hpp"
@@ -14,6 +16,9 @@ namespace {
 // A job of which nothing is known and that has had nothing yet.
 constexpr double kUnknownLeastS = 600;
 constexpr double kSlowest = 1e-9;  // steps a second
+// A program that loads a large library is ready after some seconds, a small one at once.
+constexpr Duration kUnknownBoot = Duration::seconds(3);
+constexpr std::int64_t kNewest = 32;  // jobs that a mean goes back to, about
 
 bool steps_usefully(const core::Job& job) {
   return policies::cluster::chooses_batch(job);
@@ -40,30 +45,41 @@ const char* to_text(Basis basis) {
   return "unknown";
 }
 
-void Expectations::Mean::add(double value) {
-  ++jobs;
+void Expectations::Means::Mean::add(double value) {
+  jobs = std::min(jobs + 1, kNewest);
   ms += (value - ms) / static_cast<double>(jobs);
 }
 
-Duration Expectations::Mean::or_else(Duration guess) const {
-  return jobs == 0 ? guess : Duration::micros(std::llround(ms * 1e3));
+void Expectations::Means::add(std::uint64_t kind, std::optional<double> ms) {
+  if (!ms) return;
+  all_.add(*ms);
+  if (kind != 0) by_kind_[kind].add(*ms);
+}
+
+Duration Expectations::Means::or_else(std::uint64_t kind, Duration guess) const {
+  const auto kin = by_kind_.find(kind);
+  const Mean& mean = kin == by_kind_.end() ? all_ : kin->second;
+  return mean.jobs == 0 ? guess : Duration::micros(std::llround(mean.ms * 1e3));
 }
 
 Expectations::Expectations(const core::ClusterState& state) : state_(&state), known_(state) {
-  for (const auto& [id, job] : state.ended) ratios_.tell(*job);
+  for (const auto& [id, job] : state.ended) {
+    ratios_.tell(*job);
+    add(job->kind, job->costs);
+  }
   for (const auto& [id, job] : state.jobs) {
     ratios_.tell(*job);
-    const core::Measurements& measured = job->measurements;
-    const auto add = [&](Mean& mean, Kind kind) {
-      if (const auto& cost = core::cost_of(measured, kind); cost.count > 0) mean.add(cost.mean_stall_ms);
-    };
-    if (const auto& cost = core::boot_cost_of(measured); cost.count > 0) boots_.add(cost.mean_ms);
-    add(grows_, &core::TypeRecords::grow_cost);
-    add(starts_, &core::TypeRecords::start_cost);
-    add(shrinks_, &core::TypeRecords::shrink_cost);
-    add(replaces_, &core::TypeRecords::replace_cost);
-    add(restarts_, &core::TypeRecords::restart_cost);
+    add(core::kind_of(job->spec), core::costs_of(job->measurements));
   }
+}
+
+void Expectations::add(std::uint64_t kind, const core::EndedCosts& costs) {
+  boots_.add(kind, costs.boot_ms);
+  starts_.add(kind, costs.start_ms);
+  grows_.add(kind, costs.grow_ms);
+  shrinks_.add(kind, costs.shrink_ms);
+  replaces_.add(kind, costs.replace_ms);
+  restarts_.add(kind, costs.restart_ms);
 }
 
 const Expectations::Work& Expectations::work(JobId job) {
@@ -126,14 +142,13 @@ double Expectations::steps_per_second(JobId job, const std::string& slot_type, i
 }
 
 Duration Expectations::boot(const core::Job& job) const {
-  const Duration own = core::boot_time(job, core::size_with_joining(job));
-  return core::boot_cost_of(job.measurements).count > 0 ? own : boots_.or_else(own);
+  if (core::boot_cost_of(job.measurements).count > 0) return core::boot_time(job, core::size_with_joining(job));
+  return boots_.or_else(core::kind_of(job.spec), kUnknownBoot);
 }
 
-Duration Expectations::mean_of(const core::Job& job, Kind kind, const Mean& others) const {
-  const core::TransitionCost& cost = core::cost_of(job.measurements, kind);
+Duration Expectations::mean_of(const core::Job& job, Kind kind, const Means& others) const {
   const Duration own = core::change_stall(job, kind, job.size());
-  return cost.count > 0 ? own : others.or_else(own);
+  return core::cost_of(job.measurements, kind).count > 0 ? own : others.or_else(core::kind_of(job.spec), own);
 }
 
 Duration Expectations::stall(const core::Job& job) const {
@@ -146,9 +161,10 @@ Duration Expectations::stall(const core::Job& job) const {
 }
 
 Duration Expectations::restart_stall(const core::Job& job) const {
+  if (job.membership.commit.from_size == 0) return mean_of(job, &core::TypeRecords::start_cost, starts_);
   const core::TransitionCost& cost = core::cost_of(job.measurements, &core::TypeRecords::restart_cost);
   const Duration own = core::restart_stall(job, job.size());
-  return cost.count > 0 ? own : restarts_.or_else(own);
+  return cost.count > 0 ? own : restarts_.or_else(core::kind_of(job.spec), own);
 }
 
 }  // namespace tidepool::forecast

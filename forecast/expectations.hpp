@@ -3,7 +3,9 @@
 // itself makes up teaches it nothing. Pure.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -42,35 +44,47 @@ class Expectations {
   [[nodiscard]] Duration boot(const core::Job& job) const;
   // From the commit of a generation until its members step, of a job as it is then.
   [[nodiscard]] Duration stall(const core::Job& job) const;
+  // The same where programs are restarted with each change of size. At a start there is none to be stopped.
   [[nodiscard]] Duration restart_stall(const core::Job& job) const;
 
  private:
   using Speed = policies::cluster::JobSpeed;
-  struct Mean {
-    double ms = 0;
-    std::int64_t jobs = 0;
-    void add(double value);
-    [[nodiscard]] Duration or_else(Duration guess) const;
+  // Over jobs in the order of their ids, of which the newest count most: those of one program, and all.
+  class Means {
+   public:
+    // Of a job of this kind (job_kind.hpp); none: it measured nothing.
+    void add(std::uint64_t kind, std::optional<double> ms);
+    [[nodiscard]] Duration or_else(std::uint64_t kind, Duration guess) const;
+
+   private:
+    struct Mean {
+      double ms = 0;
+      std::int64_t jobs = 0;
+      void add(double value);
+    };
+    Mean all_;
+    std::map<std::uint64_t, Mean> by_kind_;
   };
   using Kind = core::TransitionCost core::TypeRecords::*;
   [[nodiscard]] Work work_of(const core::Job& job);
   [[nodiscard]] Work unknown_work(const core::Job& job);
   [[nodiscard]] const Speed& speed_of(const core::Job& job, const std::string& slot_type);
   [[nodiscard]] double rate_of(const core::Job& job, const std::string& slot_type, int workers);
-  [[nodiscard]] Duration mean_of(const core::Job& job, Kind kind, const Mean& others) const;
+  [[nodiscard]] Duration mean_of(const core::Job& job, Kind kind, const Means& others) const;
+  void add(std::uint64_t kind, const core::EndedCosts& costs);
 
   const core::ClusterState* state_;
   KnownJobs known_;
   policies::cluster::TypeRatios ratios_;
   std::map<std::pair<JobId, std::string>, Speed> speeds_;
   IdTable<JobId, Work> work_;
-  // Over the jobs that have measured them.
-  Mean boots_;
-  Mean starts_;
-  Mean grows_;
-  Mean shrinks_;
-  Mean replaces_;
-  Mean restarts_;
+  // Over the jobs that have measured them, also those that have ended.
+  Means boots_;
+  Means starts_;
+  Means grows_;
+  Means shrinks_;
+  Means replaces_;
+  Means restarts_;
 };
 
 }  // namespace tidepool::forecast

@@ -71,6 +71,14 @@ bool is_given(const core::StartIntent& start, const Freed& freed) {
   });
 }
 
+// A budget takes slots of it, or ends it; it has neither ended by itself nor been cancelled.
+bool loses_by_hold(const core::Job& job) {
+  if (!job.hold || job.requests.cancel || job.progress.finished) return false;
+  if (job.hold->action == core::BudgetAction::kShrink) return job.size() > job.spec.elastic.sizes.front();
+  const bool is_stopped = job.state() == core::JobState::kCancelled && job.hold->action == core::BudgetAction::kStop;
+  return is_stopped || !job.membership.workers.empty();
+}
+
 // One forecast as it is made.
 class Run {
  public:
@@ -106,7 +114,7 @@ class Run {
  private:
   void begin(const core::Job& job) {
     JobForecast& told = made_.jobs[job.id];
-    note_hold(job);
+    note_hold(job, told);
     told.basis = expectations_.work(job.id).basis;
     told.waits = job.membership.workers.empty();
     told.cost = core::account_at(engine_.view(), job, now_).cost;
@@ -173,7 +181,7 @@ class Run {
     const auto found = made_.jobs.find(id);
     if (job == nullptr || found == made_.jobs.end()) return;
     JobForecast& told = found->second;
-    note_hold(*job);
+    note_hold(*job, told);
     if (core::is_final(job->state())) end(*job, told);
     const bool holds = !job->membership.members.empty();
     if (!holds || job->membership.switched) note_size(id, told, job->size());
@@ -222,6 +230,7 @@ class Run {
     const auto* start = std::get_if<core::StartIntent>(&intent);
     if (start == nullptr) return;
     starts_after_.erase(start->job);
+    if (const auto job = made_.jobs.find(start->job); job != made_.jobs.end()) note_slots(start->job, job->second);
     if (freed_at_ != now_) return;
     const auto found = std::find_if(freed_.begin(), freed_.end(), [&](const Freed& freed) {
       return freed.by.job != start->job && is_given(*start, freed);
@@ -229,8 +238,16 @@ class Run {
     if (found != freed_.end()) starts_after_[start->job] = found->by;
   }
 
+  void note_slots(JobId id, JobForecast& told) {
+    if (!told.waits || told.slots_at) return;
+    told.slots_at = now_;
+    told.start_fixed = fixed_by_now(id);
+    told.start_basis = worst_ended_;
+  }
+
   void end(const core::Job& job, JobForecast& told) {
     if (told.end) return;
+    note_hold(job, told);
     told.end = job.phase.ended_at();
     told.end_fixed = fixed_by_now(job.id);
     told.outcome = job.state();
@@ -241,8 +258,10 @@ class Run {
     open_.erase(job.id);
   }
 
-  void note_hold(const core::Job& job) {
+  void note_hold(const core::Job& job, JobForecast& told) {
     if (core::is_withheld(job)) held_until_[job.id] = core::at_utc(engine_.view(), job.hold->window_ends_us);
+    if (!loses_by_hold(job) || (told.budget && told.budget->action >= job.hold->action)) return;
+    told.budget = {now_, job.hold->tenant, job.hold->action};
   }
 
   // The end of the newest window that it has waited for, if it has.

@@ -16,6 +16,7 @@
 #include "base/money.hpp"
 #include "base/time.hpp"
 #include "core/decide/engine_parts.hpp"
+#include "core/money/budget.hpp"
 #include "core/state/cluster_state.hpp"
 #include "forecast/expectations.hpp"
 
@@ -45,6 +46,14 @@ struct FreedBy {
 };
 [[nodiscard]] const char* to_text(FreedBy::How how);  // "ends", "gives_up_all", "gives_up_some"
 
+// What a spent budget does to a job that holds slots.
+struct BudgetEffect {
+  Instant at;
+  std::string tenant;  // whose budget it is: the job's own, or one above it
+  core::BudgetAction action = core::BudgetAction::kPause;
+  bool operator==(const BudgetEffect&) const = default;
+};
+
 struct JobForecast {
   Basis basis = Basis::kUnknown;         // of its end
   Basis start_basis = Basis::kDeclared;  // the least that one of the ends rests on before which it does not start
@@ -59,6 +68,12 @@ struct JobForecast {
   // starts, or goes on to its end. Only what comes after is a guess.
   std::optional<Instant> start_fixed = {};
   std::optional<Instant> end_fixed = {};
+  std::optional<Instant> slots_at = {};     // of a job that waits: when it is first given slots, started by then or not
+  std::optional<BudgetEffect> budget = {};  // the strongest that a budget does to it, and when first
+  // Its budget ends it, and not its work.
+  [[nodiscard]] bool is_stopped() const {
+    return end && outcome == core::JobState::kCancelled && budget && budget->action == core::BudgetAction::kStop;
+  }
   bool operator==(const JobForecast&) const = default;
 };
 

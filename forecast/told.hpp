@@ -15,6 +15,7 @@ struct ToldJob {
   Basis basis = Basis::kUnknown;             // of its end
   Basis start_basis = Basis::kDeclared;      // of its start
   std::optional<Expected> start;             // of a job that waits or starts
+  std::optional<Instant> slots_at = {};      // of a job that waits: when it is first given slots
   std::optional<FreedBy> starts_after = {};  // with `start`
   std::optional<Expected> end;               // none: its length is not known, or not within the horizon
   // Of a job without an end: not before that, as far as can be seen.
@@ -25,7 +26,12 @@ struct ToldJob {
   Money cost_low;
   Money cost;
   Money cost_high;
-  std::vector<SizeFrom> sizes;  // sizes_as_told()
+  std::vector<SizeFrom> sizes;              // sizes_as_told()
+  std::optional<BudgetEffect> budget = {};  // what a budget does to it, as told
+  // It is its budget that ends it: at `end`.
+  [[nodiscard]] bool is_stopped() const {
+    return end && outcome == core::JobState::kCancelled && budget && budget->action == core::BudgetAction::kStop;
+  }
 };
 
 struct Told {

@@ -35,12 +35,14 @@ std::string minute_of(const std::string& timestamp, const std::string& beside) {
   return part_of(timestamp, beside, kMinute);
 }
 
-// Without sizes that last less than a second, such as none before a start at once.
+// Without sizes that last less than a second, such as none before a start at once. That it had workers at all is told
+// also of a job that loses them in the same second.
 json lasting(const json& sizes, const std::string& beside) {
   json kept = json::array();
   const auto second_of = [&](const json& from) { return part_of(text_at(from, "/at"), beside, kSecond); };
   for (const json& from : sizes) {
-    if (!kept.empty() && second_of(kept.back()) == second_of(from)) kept.erase(kept.size() - 1);
+    const bool loses_all = integer_at(from, "/size") == "0" && !kept.empty() && integer_at(kept.back(), "/size") != "0";
+    if (!kept.empty() && !loses_all && second_of(kept.back()) == second_of(from)) kept.erase(kept.size() - 1);
     kept.push_back(from);
   }
   return kept;
@@ -180,7 +182,72 @@ std::string taken_in_words(const json& forecast, std::string now) {
   return "";
 }
 
+// "; at about 15:10 UTC the budget of tenant lab pauses it", while that is to come. An end by it is told as the end.
+std::string budget_in_words(const json& forecast, std::string now) {
+  if (now.empty()) now = text_at(forecast, "/computed_at");
+  const std::string action = text_at(forecast, "/budget/action");
+  const std::string at = text_at(forecast, "/budget/at");
+  if (has_passed(at, now) || (action != "pause" && action != "shrink")) return "";
+  return "; at about " + minute_of(at, now) + " UTC the budget of tenant " +
+         printable(text_at(forecast, "/budget/tenant")) +
+         (action == "pause" ? " pauses it" : " takes it down to its smallest size");
+}
+
+// It is its budget that ends it.
+bool is_stopped(const json& forecast) {
+  return text_at(forecast, "/outcome") == "cancelled" && text_at(forecast, "/budget/action") == "stop";
+}
+
+// It is given slots, whether it starts by then or not.
+bool is_given_slots(const json& forecast) {
+  return !text_at(forecast, "/slots_at").empty();
+}
+
+// Its slots are free when the forecast is made.
+bool begins_at_once(const json& forecast) {
+  const auto slots = micros_of(text_at(forecast, "/slots_at"));
+  const auto made = micros_of(text_at(forecast, "/computed_at"));
+  return slots && made && *slots <= *made;
+}
+
 constexpr std::int64_t kOldUs = 60'000'000;
+constexpr std::int64_t kSoonUs = 60'000'000;  // a first step that comes so soon is not told beside a start at once
+
+struct Start {
+  std::string words;  // empty: it has none
+  bool has_clause = false;
+};
+
+// "expected to start at about 15:10 UTC (between 15:02 and 15:31), when job-7 ends", "expected to start at once", and
+// where its workers boot for longer "expected to start at once, with its first step at about 15:10 UTC (…)".
+Start start_in_words(const json& forecast, const std::string& now) {
+  const bool at_once = begins_at_once(forecast);
+  if (!forecast.value("start", json()).is_object()) {
+    if (!is_given_slots(forecast)) return {};
+    const std::string when = at_once ? "once" : "about " + minute_of(text_at(forecast, "/slots_at"), now) + " UTC";
+    return {"expected to start at " + when};
+  }
+  const std::string first_step = text_at(forecast, "/start/expected");
+  if (!at_once || has_passed(first_step, now)) {
+    const std::string freed = freed_in_words(forecast, now);
+    return {"expected to start " + about(forecast.at("start"), now) + freed, !freed.empty()};
+  }
+  const auto until = micros_of(first_step);
+  const auto from = micros_of(now);
+  if (until && from && *until - *from < kSoonUs) return {"expected to start at once"};
+  return {"expected to start at once, with its first step " + about(forecast.at("start"), now), true};
+}
+
+// "be ended by the budget of tenant lab at about 15:10 UTC (…)", "end at about 16:40 UTC (…), from how long …"
+std::string end_in_words(const json& forecast, const std::string& now) {
+  const std::string when = about(forecast.at("end"), now);
+  if (is_stopped(forecast)) {
+    return "be ended by the budget of tenant " + printable(text_at(forecast, "/budget/tenant")) + " " + when;
+  }
+  const std::string basis = basis_in_words(text_at(forecast, "/end/basis"));
+  return (text_at(forecast, "/outcome") == "failed" ? "be ended at a limit " : "end ") + when +
+         (basis.empty() ? "" : ", " + basis);
+}
 
 // "; as of 14:02 UTC; the policy file capped@0123456789ab, which decides, was not asked": what limits a forecast.
 std::string rests_in_words(const json& forecast, const std::string& now) {
@@ -202,7 +269,8 @@ std::string workers(const json& count) {
 std::string places_of(const json& decision) {
   std::string places;
   for (const json& place : decision.at("places")) {
-    places += (places.empty() ? "" : ", ") + workers(place.at("workers")) + " on " + text_at(place, "/node_name");
+    places +=
+        (places.empty() ? "" : ", ") + workers(place.at("workers")) + " on " + printable(text_at(place, "/node_name"));
   }
   return places;
 }
@@ -210,8 +278,8 @@ std::string places_of(const json& decision) {
 // "job-3 (train) would shrink from 4 to 2 workers"
 std::string decided_change(const json& change) {
   const bool is_foreign = change.at("job").is_null();
-  const std::string job =
-      is_foreign ? "a job of another tenant" : text_at(change, "/job") + " (" + text_at(change, "/name") + ")";
+  const std::string job = is_foreign ? "a job of another tenant"
+                                     : text_at(change, "/job") + " (" + printable(text_at(change, "/name")) + ")";
   const std::string kind = text_at(change, "/kind");
   if (kind == "preempt") return job + " would give up its " + workers(change.at("from"));
   if (kind == "replace") return job + " would move a worker";
@@ -225,18 +293,12 @@ std::string forecast_in_words(const json& forecast, std::string now) {
   if (!forecast.is_object()) return "";
   const std::string made_at = text_at(forecast, "/computed_at");
   if (now.empty()) now = made_at;
-  const bool starts = forecast.value("start", json()).is_object();
-  const bool ends = forecast.value("end", json()).is_object();
-  const std::string freed = starts ? freed_in_words(forecast, now) : "";
-  std::string words;
-  if (starts) words = "expected to start " + about(forecast.at("start"), now) + freed;
-  if (ends) {
-    const std::string outcome = text_at(forecast, "/outcome");
-    const std::string what = outcome == "failed" ? "be ended at a limit" : "end";
-    words += (starts ? (freed.empty() ? " and to " : ", and to ") : "expected to ") + what + " " +
-             about(forecast.at("end"), now);
-    const std::string basis = basis_in_words(text_at(forecast, "/end/basis"));
-    return words + (basis.empty() ? "" : ", " + basis);
+  const Start start = start_in_words(forecast, now);
+  const bool starts = !start.words.empty();
+  const std::string& words = start.words;
+  if (forecast.value("end", json()).is_object()) {
+    if (!starts) return "expected to " + end_in_words(forecast, now);
+    return words + (start.has_clause ? ", and to " : " and to ") + end_in_words(forecast, now);
   }
   const bool is_known = text_at(forecast, "/basis") != "unknown";
   if (starts && !is_known) return words + "; its end is unknown";
@@ -249,14 +311,15 @@ std::string forecast_in_words(const json& forecast, std::string now) {
 
 // Of a job that has no start within the time that is looked ahead; empty if it has one, or nothing is known.
 std::string no_start_in_words(const json& forecast, const std::string& now) {
-  if (!forecast.is_object() || forecast.value("start", json()).is_object()) return "";
+  if (!forecast.is_object() || forecast.value("start", json()).is_object() || is_given_slots(forecast)) return "";
   const std::string ahead = looked_ahead(forecast, now);
   return ahead.empty() ? "" : "the forecast looks " + ahead + " ahead and sees no start";
 }
 
 std::string job_forecast_in_words(json forecast, const std::string& state, const std::string& now) {
   if (!forecast.is_object()) return "";
-  const std::string rests = taken_in_words(forecast, now) + rests_in_words(forecast, now);
+  const std::string rests =
+      taken_in_words(forecast, now) + budget_in_words(forecast, now) + rests_in_words(forecast, now);
   if (std::string never = state == "pending" ? no_start_in_words(forecast, now) : ""; !never.empty())
     return never + rests;
   const bool has_started = state != "pending" && state != "suspending" && state != "suspended";
@@ -266,6 +329,7 @@ std::string job_forecast_in_words(json forecast, const std::string& state, const
       is_over && text_at(forecast, "/basis") == "unknown" && !forecast.value("end", json()).is_object();
   if (is_guess) return "its end is unknown" + rests;
   if (is_over) forecast["start"] = nullptr;
+  if (has_started) forecast["slots_at"] = nullptr;
   const std::string words = forecast_in_words(forecast, now);
   if (words.empty() && !is_over) return "";
   return (words.empty() ? "its end is unknown" : words) + rests;
@@ -355,7 +419,7 @@ std::string plan_page(const json& plan, const std::string& file, const Style& st
   const std::string never = no_start_in_words(forecast, beside);
   const std::string head =
       printable(text_at(plan, "/name")) + ", submitted now: " +
-      (never.empty() ? forecast_in_words(forecast)
+      (never.empty() ? forecast_in_words(forecast) + budget_in_words(forecast, beside)
                      : never + "; what it would wait for: schedctl submit --dry-run " + printable(file));
   std::string out = bold(wrapped(head, 0, style), style) + "\n";
   if (const std::string unasked = text_at(forecast, "/unasked_policy"); !unasked.empty()) {
@@ -407,8 +471,11 @@ std::string around_decision(const json& decision, bool is_met) {
   std::string text;
   for (const json& change : decision.at("changes")) text += "  " + decided_change(change) + "\n";
   if (is_met) return text;
-  for (const json& line : list_at(decision, "/evidence")) text += "  evidence: " + line.get<std::string>() + "\n";
-  for (const json& line : decision.at("unblocks")) text += "  what would help: " + line.get<std::string>() + "\n";
+  const auto add = [&](const char* what, const json& line) {
+    text += what + printable(line.get<std::string>()) + "\n";
+  };
+  for (const json& line : list_at(decision, "/evidence")) add("  evidence: ", line);
+  for (const json& line : decision.at("unblocks")) add("  what would help: ", line);
   return text;
 }
 
@@ -417,8 +484,8 @@ std::string decision_in_words(const json& job) {
   const json& decision = job.at("decision");
   const bool starts = decision.value("starts", false);
   return "submitted now, it would " +
-         (starts ? "start at once: " + places_of(decision) : why_it_waits(text_at(decision, "/summary"))) + "\n" +
-         around_decision(decision, starts);
+         (starts ? "start at once: " + places_of(decision) : why_it_waits(printable(text_at(decision, "/summary")))) +
+         "\n" + around_decision(decision, starts);
 }
 
 std::string never_starts_in_words(const json& job) {
@@ -453,7 +520,7 @@ std::string resize_in_words(const json& job) {
   if (!job.contains("decision")) return "";
   const json& decision = job.at("decision");
   const bool begins = decision.value("starts", false);
-  const std::string why = text_at(decision, "/summary");
+  const std::string why = printable(text_at(decision, "/summary"));
   return (begins ? "resized now, it would go to " + workers(decision.at("size")) + " at once: " + why
                  : "resized now, its size would not change at once (" + why + ")") +
          "\n" + around_decision(decision, begins);

@@ -10,57 +10,21 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/v1/elastic_fields.hpp"
 #include "api/v1/placement_fields.hpp"
 #include "api/v1/resource_fields.hpp"
+#include "api/v1/run_fields.hpp"
+#include "api/v1/scaling_fields.hpp"
 #include "base/json.hpp"
-#include "base/money.hpp"
-#include "base/result.hpp"
 #include "base/time.hpp"
 
 namespace tidepool::api::v1 {
 
-struct RunSpec {
-  std::string trainer;                             // "charlm" or "mlp"; or empty with a command
-  std::vector<std::string> command;                // program and arguments
-  bool restart = false;                            // resize: restart, of a command
-  nlohmann::json args = nlohmann::json::object();  // of the trainer: texts, numbers, booleans, lists of them
-  std::map<std::string, std::string> env;
-  std::string workdir;  // absolute, or empty = the agent's own
-};
-// A worker that is told to leave holds its slots for so long, also where they are another tenant's guarantee.
-inline constexpr Duration kGraceMost = Duration::seconds(24 * 3600);
-// So long after a start, or a change of size, they may not be had back either (min_runtime, cooldown).
-inline constexpr Duration kHoldMost = Duration::seconds(24 * 3600);
-struct ElasticFields {
-  int min = 1;
-  int max = 1;
-  int preferred = 1;
-  std::vector<int> sizes;  // effective, ascending
-  std::optional<int> step;
-  int group = 1;  // workers that come and go together
-  Duration min_runtime;
-  Duration cooldown = Duration::seconds(20);
-  Duration grace = Duration::seconds(30);
-};
 struct BatchFields {
   std::int64_t global = 256;
   std::int64_t per_worker_max = 256;
   std::string on_resize = "constant";
   std::optional<std::int64_t> global_max;  // for those rules by which the batch follows the size
-};
-struct UtilityPoint {
-  Duration at;
-  double value = 0;
-};
-struct ScalingFields {
-  std::string policy = "default";
-  std::int64_t every_steps = 20;
-  int spawn_size = 1;
-  double efficiency_threshold = 0.1;
-  std::optional<double> utility_linear_value;  // with utility_linear_zero_at
-  std::optional<Duration> utility_linear_zero_at;
-  std::vector<UtilityPoint> utility_piecewise;  // empty = none
-  std::optional<Money> price_cap;
 };
 
 struct JobSpecV1 {

@@ -16,6 +16,17 @@ constexpr int kCpusMax = 1024;
 constexpr std::size_t kGpuTypesMax = 16;
 constexpr double kGpuSpeedMax = 1'000'000;
 
+// They come into tables, logs and sentences.
+void refuse_steering_types(ObjectReader& gpu, const std::vector<std::string>& types) {
+  const auto steers = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
+  for (const std::string& type : types) {
+    if (std::none_of(type.begin(), type.end(), steers)) continue;
+    gpu.fail("type", "Invalid",
+             "has control characters in " + canonical_json(type) + "; name types as nodes name them");
+    return;
+  }
+}
+
 // A name, a list of names, or names with how fast a worker is on each beside the others.
 void read_gpu_types(ObjectReader& gpu, ResourcesSpec& resources) {
   const json& value = gpu.raw("type");
@@ -77,6 +88,7 @@ ResourcesSpec read_resources(const json& value, Errors& errors) {
   ObjectReader gpu(in.raw("gpu"), "/resources/gpu", errors);
   if (gpu.has("type")) read_gpu_types(gpu, resources);
   resources.mixed_types = gpu.boolean("mixed", false);
+  refuse_steering_types(gpu, resources.gpu_types);
   gpu.finish();
   in.finish();
   return resources;

@@ -285,6 +285,7 @@ class TreeReading {
     tenant.job_price_max = read_price(in, "job_price_max");
     tenant.job_grace_max = read_up_to(in, "job_grace_max", kGraceMost, "; leave it out for no limit of its own");
     tenant.job_hold_max = read_up_to(in, "job_hold_max", kHoldMost, "; leave it out for no limit of its own");
+    tenant.exclusive_nodes = in.boolean("exclusive_nodes", false);
     tenant.notice_extension =
         read_up_to(in, "notice_extension", kExtensionMost, "; leave it out for no limit of its own");
     tenant.notice_refusal = read_up_to(in, "notice_refusal", kRefusalMost, "; leave it out for no limit of its own");

@@ -51,4 +51,23 @@ std::vector<std::string> read_texts(ObjectReader& in, std::string_view field, st
   return texts;
 }
 
+std::map<std::string, std::string> text_map(ObjectReader& in, std::string_view field, std::size_t entries_max) {
+  std::map<std::string, std::string> texts;
+  const json& value = in.raw(field);
+  if (value.is_null()) return texts;
+  if (!value.is_object() || value.size() > entries_max) {
+    in.fail(field, "WrongType", "must be an object of at most " + std::to_string(entries_max) + " texts");
+    return texts;
+  }
+  for (const auto& [name, entry] : value.items()) {
+    if (!entry.is_string() || entry.get_ref<const std::string&>().size() > kTextMax ||
+        entry.get_ref<const std::string&>().find('\0') != std::string::npos) {
+      in.fail(field, "WrongType", "has an entry \"" + name + "\" that is no text of at most 4096 bytes; quote numbers");
+      continue;
+    }
+    texts[name] = entry.get<std::string>();
+  }
+  return texts;
+}
+
 }  // namespace tidepool::api::v1

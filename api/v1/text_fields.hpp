@@ -1,7 +1,8 @@
-// Fields of a job file that are texts, or lists of texts: 4096 bytes each at most, without NUL.
+// Fields of a job file that are texts, lists of texts or texts by name: 4096 bytes each at most, without NUL.
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,5 +16,8 @@ inline constexpr std::size_t kTextMax = 4096;
 [[nodiscard]] std::string bounded_text(ObjectReader& in, std::string_view field);
 // Null = none; else 1 to `entries_max`.
 [[nodiscard]] std::vector<std::string> read_texts(ObjectReader& in, std::string_view field, std::size_t entries_max);
+// Null = none; an entry that is no such text is a finding, and left out.
+[[nodiscard]] std::map<std::string, std::string> text_map(ObjectReader& in, std::string_view field,
+                                                          std::size_t entries_max);
 
 }  // namespace tidepool::api::v1

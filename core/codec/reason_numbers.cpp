@@ -117,11 +117,12 @@ class Writer {
   std::vector<ReasonNumber> numbers;
 };
 
-// Which names of a kind of reason are those of jobs' ids.
+// Which names of a kind of reason are those of jobs' ids, and which tell of a rival.
 class JobNames {
  public:
   template <class T>
-  void operator()(const char* name, const T& value, unsigned = reason::kPlain) {
+  void operator()(const char* name, const T& value, unsigned use = reason::kPlain) {
+    if ((use & reason::kOfRival) != 0) of_rival.insert(name);
     if constexpr (std::is_same_v<T, JobId>) {
       names.insert(name);
     } else if constexpr (kHasFields<T>) {
@@ -129,14 +130,15 @@ class JobNames {
     }
   }
   template <class T>
-  void operator()(const char* name, const std::optional<T>&, unsigned = reason::kPlain) {
-    (*this)(name, T{});
+  void operator()(const char* name, const std::optional<T>&, unsigned use = reason::kPlain) {
+    (*this)(name, T{}, use);
   }
   void operator()(const char*, const reason::Judgement&, unsigned = reason::kPlain) {
     of_any(static_cast<const reason::Judgement*>(nullptr));
   }
 
   std::set<std::string_view> names;
+  std::set<std::string_view> of_rival;
 
  private:
   template <class... By>
@@ -209,12 +211,41 @@ bool any_kind(auto&& visit) {
   }
 }
 
+const JobNames& all_job_names() {
+  static const JobNames all = [] {
+    JobNames jobs;
+    any_kind([&]<class R>(const R& blank) {
+      R::fields(blank, jobs);
+      return false;
+    });
+    return jobs;
+  }();
+  return all;
+}
+
+// Takes the names of a kind of reason from numbers.
+class Erased {
+ public:
+  explicit Erased(std::vector<ReasonNumber>& from) : from_(from) {}
+
+  template <class T>
+  void operator()(std::string_view name, const T& value, unsigned = reason::kPlain) {
+    if constexpr (kHasFields<T>) {
+      T::fields(value, *this);
+    } else {
+      std::erase_if(from_, [&](const ReasonNumber& each) { return each.name == name; });
+    }
+  }
+
+ private:
+  std::vector<ReasonNumber>& from_;
+};
+
 // A policy file's numbers are those that the reason itself does not have.
 template <class R>
 void leave_own_out(R& told) {
-  R::fields(std::as_const(told), [&](std::string_view own, const auto&, unsigned = reason::kPlain) {
-    std::erase_if(told.numbers, [&](const ReasonNumber& each) { return each.name == own; });
-  });
+  Erased erased(told.numbers);
+  R::fields(std::as_const(told), erased);
 }
 
 std::string_view word_for(const reason::Judgement& by) {
@@ -247,15 +278,11 @@ const std::vector<std::string_view>& reason_names() {
 }
 
 const std::set<std::string_view>& job_numbers() {
-  static const std::set<std::string_view> all = [] {
-    JobNames jobs;
-    any_kind([&]<class R>(const R& blank) {
-      R::fields(blank, jobs);
-      return false;
-    });
-    return std::move(jobs.names);
-  }();
-  return all;
+  return all_job_names().names;
+}
+
+const std::set<std::string_view>& rival_numbers() {
+  return all_job_names().of_rival;
 }
 
 std::string word_of(const Reason& reason) {

@@ -25,6 +25,8 @@ namespace tidepool::core {
 
 // Names of the numbers that are ids of jobs, in any kind of reason.
 [[nodiscard]] const std::set<std::string_view>& job_numbers();
+// Likewise of those that tell of the job whose id is the number "rival".
+[[nodiscard]] const std::set<std::string_view>& rival_numbers();
 
 // What the event worker.straggling tells of the slow worker that the reason is about. Of any other
 // reason nothing but defaults.

@@ -251,6 +251,15 @@ void fields(auto& archive, codec::Like<Job> auto& job) {
   archive("allotted", job.planned);
 }
 
+void fields(auto& archive, codec::Like<EndedCosts> auto& costs) {
+  archive("boot_ms", costs.boot_ms);
+  archive("start_ms", costs.start_ms);
+  archive("grow_ms", costs.grow_ms);
+  archive("shrink_ms", costs.shrink_ms);
+  archive("replace_ms", costs.replace_ms);
+  archive("restart_ms", costs.restart_ms);
+}
+
 void fields(auto& archive, codec::Like<EndedJob> auto& job) {
   archive("id", job.id);
   archive("state", job.state);
@@ -264,6 +273,7 @@ void fields(auto& archive, codec::Like<EndedJob> auto& job) {
   archive("slot_type", job.slot_type);
   archive("on_other_types", job.on_other_types);
   archive("tenant", job.tenant);
+  archive("costs", job.costs);
 }
 
 void fields(auto& archive, codec::Like<EndedCounts> auto& counts) {
@@ -360,6 +370,7 @@ Status take_ended(nlohmann::json element, const std::string& where, ClusterState
   if (element.is_object()) {
     element.emplace("tenant", "");
     element.emplace("kind", 0U);
+    element.emplace("costs", codec::encode(EndedCosts{}));
   }
   auto job = decode_named(element, where, state.ended, std::make_shared<EndedJob>());
   if (!job.ok()) return job.error();

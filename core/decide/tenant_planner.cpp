@@ -2,23 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <tuple>
 #include <utility>
 
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/plan_inputs.hpp"
+#include "core/decide/pool_division.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/tenants/firm_claims.hpp"
 #include "core/tenants/preemption_limits.hpp"
-#include "core/tenants/scarce_types.hpp"
 
 namespace tidepool::core {
 namespace {
-
-constexpr int kRoundsMost = 6;      // of entitlements that follow from what jobs would take
-constexpr int kOffersInVain = 16;   // after so many the rest is left
-constexpr int kTypeRoundsMost = 6;  // of parts of types into which gangs do not fit
 
 // What a job counts for if its target is this one.
 int given_by(const JobNeed& need, const Job& job, int size) {
@@ -72,11 +66,6 @@ Result<PlanAnswer> TenantPlanner::plan(const PlanRequest& request, StepBudget& b
   TP_TRY(share_out(request, of_planners));
   budget.spend(static_cast<std::int64_t>(with_jobs_.size() + request.looked_at.size()));
   return joined(request);
-}
-
-const TenantPlan& TenantPlanner::Leaf::before() const {
-  static const TenantPlan none;
-  return newest == nullptr ? none : *newest;
 }
 
 void TenantPlanner::look_at_tree(const PlanRequest& request) {
@@ -211,109 +200,16 @@ void TenantPlanner::set_claims(const ClusterState& state) {
   }
 }
 
-void TenantPlanner::set_wishes() {
-  for (TenantNode& node : nodes_) {
-    node.wanted = 0;
-    node.loan = 0;
-  }
-  for (Leaf* leaf : with_jobs_) {
-    leaf->part = {};
-    leaf->stuck = false;
-    leaf->expects_satisfied = leaf->before().satisfied;
-    TenantNode& node = nodes_[leaf->node];
-    node.wanted = leaf->expects_satisfied ? leaf->newest->wanted : as_slots(leaf->needs->most);
-    node.loan = leaf->loan * kLoanWeight;
-  }
-}
-
-void TenantPlanner::set_demands() {
-  for (Leaf* leaf : with_jobs_) {
-    nodes_[leaf->node].wanted = as_slots(leaf->part.satisfied ? leaf->part.used : leaf->needs->most);
-  }
-}
-
 Status TenantPlanner::share_out(const PlanRequest& request, StepBudget& budget) {
   forget_answers(request);
-  slots_ = slots_to_share(request.view.state);
   set_claims(request.view.state);
-  TP_TRY(divide_slots(request, budget));
-  TP_TRY(divide_types(request, budget));
+  const auto ask_leaf = [&](Leaf& leaf, std::optional<int> most) { return ask(leaf, request, most, budget); };
+  PoolDivision division({.nodes = nodes_, .leaves = with_jobs_, .slots = slots_to_share(request.view.state)}, ask_leaf);
+  TP_TRY(division.divide_slots());
+  TP_TRY(division.divide_types(types_, request.view.state, needs_));
   for (Leaf* leaf : with_jobs_) {
     const auto most = leaf->part.satisfied ? std::nullopt : std::optional(leaf->part.share);
     if (!leaf->newest_answer || *leaf->newest_answer != most) TP_TRY(ask(*leaf, request, most, budget));
-  }
-  return ok_status();
-}
-
-Status TenantPlanner::divide_slots(const PlanRequest& request, StepBudget& budget) {
-  set_wishes();
-  TP_TRY(divide(request, budget));
-  set_demands();
-  const FairShares fair = fair_shares(nodes_, slots_, used_by_node());
-  TP_TRY(offer_rest(fair, request, budget));
-  const bool moves = std::any_of(with_jobs_.begin(), with_jobs_.end(),
-                                 [](const Leaf* leaf) { return leaf->part.share != leaf->before().entitled; });
-  if (!moves) return ok_status();
-  const Division anew = division();
-  const std::vector<std::int64_t> used_anew = used_by_node();
-  const auto stands = divide_as_before(request, budget);
-  if (!stands) return stands.error();
-  if (*stands) TP_TRY(offer_rest(fair, request, budget));
-  if (*stands && !is_fairer(fair, used_anew, used_by_node())) return ok_status();
-  auto part = anew.begin();
-  for (Leaf* leaf : with_jobs_) leaf->part = *part++;
-  return ok_status();
-}
-
-std::vector<TypeAsk> TenantPlanner::typed_asks(bool by_plan) const {
-  std::vector<TypeAsk> asks;
-  for (const Leaf* leaf : with_jobs_) {
-    if (leaf->needs->asking.empty()) continue;
-    for (const auto& [set, slots] : by_plan ? leaf->needs->given_typed : leaf->answer(leaf->part.bound)->typed) {
-      asks.push_back({.leaf = leaf->node, .types = types_.sets()[set], .wanted = as_slots(slots)});
-    }
-  }
-  return asks;
-}
-
-void TenantPlanner::bound_types(const std::vector<int>& scarce, const std::vector<SlotsByType>& parts) {
-  for (Leaf* leaf : with_jobs_) {
-    if (leaf->needs->asking.empty()) continue;
-    TypeBounds bounds;
-    for (const int type : scarce) {
-      const auto at = static_cast<std::size_t>(type);
-      bounds.emplace(types_.names()[at], parts[leaf->node][at]);
-    }
-    leaf->bound(std::move(bounds));
-  }
-}
-
-Status TenantPlanner::divide_types(const PlanRequest& request, StepBudget& budget) {
-  std::vector<TypeAsk> asks = typed_asks();
-  if (asks.empty()) return ok_status();
-  const AskedTypes::Supply supply = types_.supply(request.view.state, needs_);
-  const TypedTree tree{.nodes = nodes_, .guarantees = types_.guarantees(), .held = supply.held};
-  const auto divided = [&] { return core::divide_types(tree, supply.slots, asks); };
-  std::vector<SlotsByType> parts = divided();
-  const std::vector<int> scarce = scarce_types(asks, parts);
-  if (scarce.empty()) return ok_status();
-  const std::vector<TypeAsk> wanted = asks;
-  const std::vector<TypeAsk> given = typed_asks(true);
-  std::vector<TypeAsk> taken;
-  for (int round = 0; round < kTypeRoundsMost; ++round) {
-    bound_types(scarce, parts);
-    TP_TRY(divide_slots(request, budget));
-    taken = typed_asks();
-    const auto leaves = first_to_leave({scarce, parts, asks, taken, given});
-    if (!leaves) break;
-    std::erase_if(asks, [&](const TypeAsk& ask) { return ask.leaf == *leaves; });
-    std::copy_if(taken.begin(), taken.end(), std::back_inserter(asks),
-                 [&](const TypeAsk& ask) { return ask.leaf == *leaves; });
-    parts = divided();
-  }
-  for (Leaf* leaf : with_jobs_) {
-    const std::int64_t lacks = slots_asked(wanted, leaf->node, scarce) - slots_asked(taken, leaf->node, scarce);
-    leaf->lacks_slots = as_slots(std::max<std::int64_t>(0, lacks));
   }
   return ok_status();
 }
@@ -328,168 +224,6 @@ void TenantPlanner::forget_answers(const PlanRequest& request) {
     if (!rests) leaf->forget_answers();
     leaf->bound({});
   }
-}
-
-Status TenantPlanner::divide(const PlanRequest& request, StepBudget& budget) {
-  auto shares = check_expectations(request, budget);
-  if (!shares) return shares.error();
-  bool is_settled = false;
-  for (int round = 0; round < kRoundsMost && !is_settled; ++round) {
-    is_settled = true;
-    for (Leaf* leaf : with_jobs_) {
-      leaf->part.share = (*shares)[leaf->node];
-      const auto moved = ask_within(*leaf, request, budget);
-      if (!moved) return moved.error();
-      is_settled = is_settled && !*moved;
-    }
-    if (!is_settled) shares = entitlements(nodes_, slots_);
-  }
-  for (Leaf* leaf : with_jobs_) {
-    const auto part = take(*leaf, (*shares)[leaf->node], request, budget);
-    if (!part) return part.error();
-    leaf->part = *part;
-  }
-  return ok_status();
-}
-
-// Tenants that were satisfied want what they could use now. One that is not entitled to that counts as any other,
-// before any is asked what it takes of a share that is too small because of it.
-Result<std::vector<int>> TenantPlanner::check_expectations(const PlanRequest& request, StepBudget& budget) {
-  std::vector<int> shares;
-  for (bool is_right = false; !is_right;) {
-    shares = entitlements(nodes_, slots_);
-    is_right = true;
-    for (Leaf* leaf : with_jobs_) {
-      if (!leaf->expects_satisfied) continue;
-      const auto all = used(*leaf, request, std::nullopt, budget);
-      if (!all) return all.error();
-      int& wanted = nodes_[leaf->node].wanted;
-      leaf->expects_satisfied = *all <= shares[leaf->node] || wanted < *all;  // asked for less, it got no more
-      const int wants = as_slots(leaf->expects_satisfied ? *all : leaf->needs->most);
-      is_right = std::exchange(wanted, wants) == wants && is_right;
-    }
-  }
-  return shares;
-}
-
-// Whether it turns out to want something else than was taken for its share.
-Result<bool> TenantPlanner::ask_within(Leaf& leaf, const PlanRequest& request, StepBudget& budget) {
-  const auto now_wants = [&](std::int64_t slots) {
-    int& wanted = nodes_[leaf.node].wanted;
-    return std::exchange(wanted, as_slots(slots)) != wanted;
-  };
-  if (leaf.stuck) return false;
-  const auto part = take(leaf, leaf.part.share, request, budget);
-  if (!part) return part.error();
-  leaf.expects_satisfied = leaf.expects_satisfied && part->satisfied;
-  leaf.stuck = !part->satisfied && part->used < part->share;
-  return now_wants(part->satisfied || leaf.stuck ? part->used : leaf.needs->most);
-}
-
-Result<TenantPlanner::Part> TenantPlanner::take(Leaf& leaf, int share, const PlanRequest& request, StepBudget& budget) {
-  if (!leaf.expects_satisfied && share < leaf.needs->most) {
-    const auto within = used(leaf, request, share, budget);
-    if (!within) return within.error();
-    if (*within >= share) return Part{.share = share, .used = *within, .bound = share};
-  }
-  const auto all = used(leaf, request, std::nullopt, budget);
-  if (!all) return all.error();
-  if (*all <= share) return Part{.share = share, .used = *all, .satisfied = true};
-  const auto within = used(leaf, request, share, budget);
-  if (!within) return within.error();
-  return Part{.share = share, .used = *within, .bound = share};
-}
-
-Result<bool> TenantPlanner::divide_as_before(const PlanRequest& request, StepBudget& budget) {
-  for (Leaf* leaf : with_jobs_) nodes_[leaf->node].wanted = leaf->before().entitled;
-  const std::vector<int> shares = entitlements(nodes_, slots_);
-  for (Leaf* leaf : with_jobs_) {
-    const int before = leaf->before().entitled;
-    if (shares[leaf->node] < before) return false;
-    const auto part = take(*leaf, before, request, budget);
-    if (!part) return part.error();
-    leaf->part = *part;
-  }
-  return true;
-}
-
-Status TenantPlanner::offer_rest(const FairShares& fair, const PlanRequest& request, StepBudget& budget) {
-  std::int64_t left = entitle_to_used();
-  // By the next sizes of its jobs beside what the newest plan gives them.
-  const auto could_use = [&](const Leaf& leaf) {
-    if (leaf.part.satisfied || left <= 0) return false;
-    const auto& steps = leaf.needs->steps;
-    return leaf.part.used < leaf.needs->given || (!steps.empty() && steps.begin()->first <= left);
-  };
-  std::vector<std::tuple<double, std::size_t, Leaf*>> behind;  // those alike in the order of the tree
-  for (Leaf* leaf : with_jobs_) {
-    if (!could_use(*leaf)) continue;
-    behind.emplace_back(static_cast<double>(leaf->part.used) - fair.even[leaf->node], leaf->node, leaf);
-  }
-  if (behind.empty()) return ok_status();
-  std::sort(behind.begin(), behind.end());
-  ChangingShares shares(nodes_, slots_);
-  int in_vain = 0;
-  bool has_moved = false;
-  for (const auto& [by, node, leaf] : behind) {
-    if (!could_use(*leaf)) continue;
-    shares.want(node, as_slots(std::min(leaf->needs->most, leaf->part.used + left)));
-    const auto part = take(*leaf, shares.of(node), request, budget);
-    if (!part) return part.error();
-    const std::int64_t more = part->used - leaf->part.used;
-    if (more > 0) leaf->part = *part;
-    shares.want(node, as_slots(leaf->part.used));
-    left -= std::max<std::int64_t>(0, more);
-    in_vain += more > 0 ? 0 : 1;
-    has_moved = has_moved || more > 0;
-    if (in_vain >= kOffersInVain) break;
-  }
-  if (has_moved) (void)entitle_to_used();
-  return ok_status();
-}
-
-std::int64_t TenantPlanner::entitle_to_used() {
-  for (Leaf* leaf : with_jobs_) nodes_[leaf->node].wanted = as_slots(leaf->part.used);
-  const std::vector<int> shares = entitlements(nodes_, slots_);
-  for (Leaf* leaf : with_jobs_) leaf->part.share = shares[leaf->node];
-  std::int64_t left = slots_;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) left -= nodes_[i].parent < 0 ? shares[i] : 0;
-  return left;
-}
-
-TenantPlanner::Division TenantPlanner::division() const {
-  Division parts;
-  parts.reserve(with_jobs_.size());
-  for (Leaf* leaf : with_jobs_) parts.push_back(leaf->part);
-  return parts;
-}
-
-std::vector<std::int64_t> TenantPlanner::used_by_node() const {
-  std::vector<std::int64_t> used(nodes_.size(), 0);
-  for (Leaf* leaf : with_jobs_) used[leaf->node] = leaf->part.used;
-  return summed_up(nodes_, std::move(used));
-}
-
-void TenantPlanner::Leaf::forget_answers() {
-  answers.clear();
-  newest_answer.reset();
-}
-
-void TenantPlanner::Leaf::bound(TypeBounds bounds) {
-  if (bounds == typed_most) return;
-  typed_most = std::move(bounds);
-  forget_answers();
-}
-
-const TenantPlanner::Answer* TenantPlanner::Leaf::answer(std::optional<int> most) const {
-  const auto found = std::find_if(answers.begin(), answers.end(), [&](const Answer& any) { return any.most == most; });
-  return found == answers.end() ? nullptr : &*found;
-}
-
-Result<std::int64_t> TenantPlanner::used(Leaf& leaf, const PlanRequest& request, std::optional<int> most,
-                                         StepBudget& budget) {
-  if (leaf.answer(most) == nullptr) TP_TRY(ask(leaf, request, most, budget));
-  return leaf.answer(most)->used;
 }
 
 Status TenantPlanner::ask(Leaf& leaf, const PlanRequest& request, std::optional<int> most, StepBudget& budget) {
@@ -509,14 +243,14 @@ Status TenantPlanner::ask(Leaf& leaf, const PlanRequest& request, std::optional<
   if (!answer) return answer.error();
   leaf.looked_at = {};  // with another bound it need not look at them again: nothing has changed since
   // What is kept for a job of it counts as used: else it would go to another tenant, and come back late.
-  Answer told{.most = most, .used = leaf.needs->given + answer->kept, .typed = leaf.needs->given_typed};
+  Leaf::Answer told{.most = most, .used = leaf.needs->given + answer->kept, .typed = leaf.needs->given_typed};
   for (const auto& [id, target] : answer->targets) {
     const JobNeed& need = *needs_.find(id);
     const std::int64_t more = given_by(need, *request.view.state.find_job(id), target.size) - need.given;
     told.used += more;
     if (need.asks && !need.claims) told.typed[*need.asks] += more;
   }
-  std::erase_if(leaf.answers, [&](const Answer& any) { return any.most == most; });
+  std::erase_if(leaf.answers, [&](const Leaf::Answer& any) { return any.most == most; });
   leaf.answers.push_back(std::move(told));
   leaf.newest_answer = most;
   leaf.targets = std::move(answer->targets);

@@ -6,7 +6,6 @@
 
 #include "core/decide/plan_inputs.hpp"
 #include "core/explain/tenant_evidence.hpp"
-#include "core/explain/wait_bounds.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/wording.hpp"
@@ -54,26 +53,35 @@ int planned_for_others(const ClusterState& state, const Job& job) {
   return slots;
 }
 
-// Free slots that are left over on nodes once each holds as many of its workers as fit, where too few do. Of the type
-// with most free ones, unless it mixes types.
-int scattered(const ClusterState& state, const Job& job) {
-  struct Room {
-    int slots = 0;
-    int workers = 0;
-  };
-  const int each = job.spec.gpus_per_worker;
+// Free slots where a job may run.
+struct FreeRoom {
+  int slots = 0;
+  int closed = 0;   // of these, on nodes that other jobs have to themselves
+  int workers = 0;  // of the job, that fit on the other nodes
+};
+
+// Of the type with most free slots, unless the job mixes types: those that slots_free_for() counts.
+FreeRoom free_room(const ClusterState& state, const Job& job) {
   const FreeSlots free(state);
-  std::map<std::string, Room> rooms;
+  std::map<std::string, FreeRoom> rooms;
   for (const auto& [id, node] : state.nodes) {
     if (!node.takes_workers() || !may_run_on(job, node)) continue;
-    Room& room = rooms[job.spec.mixed_types ? "" : node.slot_type];
-    room.slots += static_cast<int>(free.free_on(id));
-    room.workers += static_cast<int>(free.free_on(id)) / each;
+    FreeRoom& room = rooms[job.spec.mixed_types ? "" : node.slot_type];
+    const int slots = node.slots_free();
+    const bool is_closed = free.is_kept(id);
+    room.slots += slots;
+    room.closed += is_closed ? slots : 0;
+    room.workers += is_closed ? 0 : slots / job.spec.gpus_per_worker;
   }
   const auto most = std::max_element(rooms.begin(), rooms.end(),
                                      [](const auto& a, const auto& b) { return a.second.slots < b.second.slots; });
-  if (most == rooms.end() || most->second.workers >= job.spec.elastic.sizes.front()) return 0;
-  return most->second.slots - most->second.workers * each;
+  return most == rooms.end() ? FreeRoom() : most->second;
+}
+
+// Free slots that are left over once each open node holds as many of its workers as fit, where too few do.
+int scattered(const FreeRoom& room, const Job& job) {
+  if (room.workers >= job.spec.elastic.sizes.front()) return 0;
+  return room.slots - room.closed - room.workers * job.spec.gpus_per_worker;
 }
 
 constexpr std::size_t kClosedNamed = 3;
@@ -83,18 +91,18 @@ std::string why_closed(const Node& node) {
   return node.drain ? "being drained" : "unsteady";
 }
 
-struct Cause {
+struct WhyNotTaken {
   int slots = 0;
   std::string words;
 };
 
-std::string text_of_causes(int free, const std::vector<Cause>& causes) {
+std::string text_of_causes(int free, const std::vector<WhyNotTaken>& causes) {
   if (causes.size() == 1 && causes.front().slots == free) {
     return (free == 1 ? "the free slot is " : "the " + counted(free, "free slot") + " are ") + causes.front().words;
   }
   std::string text = "of the " + counted(free, "free slot");
   const char* separator = " ";
-  for (const Cause& cause : causes) {
+  for (const WhyNotTaken& cause : causes) {
     text += std::exchange(separator, ", ") + grouped(cause.slots) + (cause.slots == 1 ? " is " : " are ") + cause.words;
   }
   return text;
@@ -105,19 +113,21 @@ std::string text_of_causes(int free, const std::vector<Cause>& causes) {
 std::vector<std::string> free_slots_evidence(const ClusterState& state, const Job& job, const Reason& why,
                                              int kept_by_guarantees) {
   const bool waits = counts_free_slots(why) || (kept_by_guarantees > 0 && is_any_of<reason::PriceWait>(why));
-  const int free = waits && job.state() == JobState::kPending ? slots_free_for(state, job) : 0;
+  if (!waits || job.state() != JobState::kPending) return {};
+  const FreeRoom room = free_room(state, job);
+  const int free = room.slots;
   if (free < job.spec.smallest_slots()) return {};
   int left = free;
-  std::vector<Cause> causes;
+  std::vector<WhyNotTaken> causes;
   const auto add = [&](int slots, std::string words) {
     slots = std::min(slots, left);
     left -= slots;
     if (slots > 0) causes.push_back({slots, std::move(words)});
   };
-  add(kept_of(state, job.spec.tenant, free, kept_by_guarantees), "kept for guarantees that are not lent (rule: lend)");
+  add(room.closed, "on nodes that other jobs have to themselves (placement.exclusive)");
+  add(kept_of(state, job.spec.tenant, left, kept_by_guarantees), "kept for guarantees that are not lent (rule: lend)");
   add(planned_for_others(state, job), "kept for jobs before it in line");
-  add(scattered(state, job),
-      "scattered (a worker needs " + counted(job.spec.gpus_per_worker, "slot") + " of one node)");
+  add(scattered(room, job), "scattered (a worker needs " + counted(job.spec.gpus_per_worker, "slot") + " of one node)");
   if (causes.empty()) return {};
   return {text_of_causes(free, causes)};
 }
@@ -129,7 +139,7 @@ std::vector<std::string> closed_slots_evidence(const ClusterState& state, const 
   std::vector<std::string> names;
   for (const auto& [id, node] : state.nodes) {
     if (node.state != NodeState::kUp || !node.is_closed() || !may_run_on(job, node)) continue;
-    const int free = static_cast<int>(node.owners.size()) - node.slots_held();
+    const int free = node.slots_free();
     if (free < job.spec.gpus_per_worker) continue;
     slots += free;
     names.push_back(node.name + " (" + why_closed(node) + ")");

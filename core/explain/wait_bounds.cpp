@@ -183,15 +183,11 @@ Reason told_of_wait(const ClusterState& state, const Job& job, Reason reason) {
 }
 
 int slots_free_for(const ClusterState& state, const Job& job) {
-  if (job.spec.mixed_types || !has_several_types(state)) {
-    return is_choosy(job.spec) ? FreeSlots(state).free_for(job) : state.slots_free();
-  }
-  const FreeSlots free(state);
   SlotCounts slots;
   for (const auto& [id, node] : state.nodes) {
-    if (node.takes_workers() && may_run_on(job, node)) slots[node.slot_type] += static_cast<int>(free.free_on(id));
+    if (node.takes_workers() && may_run_on(job, node)) slots[node.slot_type] += node.slots_free();
   }
-  return most_of(slots, false);
+  return most_of(slots, job.spec.mixed_types);
 }
 
 void tell_free(const ClusterState& state, const Job& job, reason::NoSlotsToGrow& why) {

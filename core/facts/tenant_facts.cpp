@@ -24,6 +24,10 @@ Error not_allowed(const JobSpec& spec, const std::string& what) {
 }
 
 Status check_leaf(const TenantsByName& tree, const std::string& tenant) {
+  if (tree.find(tenant) == nullptr && tenant == JobSpec().tenant) {
+    return invalid_argument("there is no tenant \"" + tenant + "\", which a job file that names none means; add " +
+                            "`tenant: NAME` to it: `schedctl tenants` lists those there are");
+  }
   if (tree.find(tenant) == nullptr) {
     return invalid_argument("there is no tenant \"" + tenant + "\"; `schedctl tenants` lists those there are");
   }
@@ -60,6 +64,10 @@ Status check_limits(const Tenant& tenant, const JobSpec& spec) {
                                  " an hour, the job_price_max" + of);
   }
   TP_TRY(check_times(tenant, spec));
+  if (spec.placement.exclusive && !tenant.exclusive_nodes) {
+    return not_allowed(spec, "placement.exclusive is not granted to tenant \"" + tenant.name +
+                                 "\" (exclusive_nodes); leave it out, or ask an operator");
+  }
   const std::int64_t least = std::int64_t{spec.elastic.sizes.front()} * spec.gpus_per_worker;
   const bool has_own_policy = spec.scaling.names_policy();
   const std::int64_t kept = has_own_policy ? most : spec.preemptible ? 0 : least;

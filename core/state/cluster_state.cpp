@@ -68,12 +68,9 @@ int ClusterState::slots_total() const {
 }
 
 int ClusterState::slots_free() const {
-  std::ptrdiff_t free = 0;
-  for (const auto& [id, node] : nodes) {
-    if (!node.takes_workers()) continue;
-    free += std::count(node.owners.begin(), node.owners.end(), WorkerId());
-  }
-  return static_cast<int>(free);
+  int free = 0;
+  for (const auto& [id, node] : nodes) free += node.takes_workers() ? node.slots_free() : 0;
+  return free;
 }
 
 std::vector<WorkerId> unknown_workers(const ClusterState& state, NodeId node, const std::vector<WorkerId>& running) {

@@ -158,9 +158,20 @@ struct Node {
   [[nodiscard]] bool is_unsteady() const { return faults && faults->until; }
   [[nodiscard]] bool takes_workers() const { return state == NodeState::kUp && !is_closed(); }
   [[nodiscard]] int slots_held() const;  // by workers that have not exited
+  [[nodiscard]] int slots_free() const { return static_cast<int>(owners.size()) - slots_held(); }
   // That a plan hands out: all, or, of one that gets no new workers, those that are held. Requires: it is up.
   [[nodiscard]] int slots_to_plan() const { return is_closed() ? slots_held() : static_cast<int>(owners.size()); }
   [[nodiscard]] bool is_drained() const;  // is being drained, and no worker is left
+};
+
+// What the starts and changes of a job that has ended took on average, in milliseconds; none: it was not measured.
+struct EndedCosts {
+  std::optional<double> boot_ms;
+  std::optional<double> start_ms;
+  std::optional<double> grow_ms;
+  std::optional<double> shrink_ms;
+  std::optional<double> replace_ms;
+  std::optional<double> restart_ms;
 };
 
 // What is remembered of a job that has ended and left the state (ended_job.hpp).
@@ -177,6 +188,7 @@ struct EndedJob {
   std::string slot_type;            // empty = not known
   std::map<std::string, std::map<int, SizeRecord>> on_other_types;
   std::string tenant = {};  // empty = not known
+  EndedCosts costs = {};
 };
 
 // How many have left, ever.

@@ -52,6 +52,19 @@ void forget_oldest(ClusterState& state, IdSet<JobId>& forgotten) {
 
 }  // namespace
 
+EndedCosts costs_of(const Measurements& measured) {
+  const auto mean = [](const TransitionCost& cost) {
+    return cost.count > 0 ? std::optional(cost.mean_stall_ms) : std::nullopt;
+  };
+  const BootCost& boot = measured.boot_cost;
+  return {.boot_ms = boot.count > 0 ? std::optional(boot.mean_ms) : std::nullopt,
+          .start_ms = mean(measured.start_cost),
+          .grow_ms = mean(measured.grow_cost),
+          .shrink_ms = mean(measured.shrink_cost),
+          .replace_ms = mean(measured.replace_cost),
+          .restart_ms = mean(measured.restart_cost)};
+}
+
 bool has_left(const Job& job) {
   return is_final(job.state()) && job.membership.workers.empty();
 }
@@ -73,7 +86,8 @@ std::shared_ptr<const Job> take_out(ClusterState& state, JobId id, IdSet<JobId>&
                                                                       .sizes = job->measurements.sizes,
                                                                       .slot_type = job->measurements.slot_type,
                                                                       .on_other_types = sizes_elsewhere(*job),
-                                                                      .tenant = job->spec.tenant}));
+                                                                      .tenant = job->spec.tenant,
+                                                                      .costs = costs_of(job->measurements)}));
     forget_oldest(state, forgotten);
   }
   return job;

@@ -15,6 +15,9 @@ namespace tidepool::core {
 // forgotten, so that what learns from them has to begin anew only now and then.
 inline constexpr std::size_t kEndedJobsRemembered = 4'096;
 
+// What a job has measured of its starts and changes, on the type of slot that it is on or was on last.
+[[nodiscard]] EndedCosts costs_of(const Measurements& measured);
+
 // The job has ended and nothing depends on it any more.
 [[nodiscard]] bool has_left(const Job& job);
 

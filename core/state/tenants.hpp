@@ -36,7 +36,9 @@ struct Tenant {
   std::optional<Money> job_price_max{};     // an hour: a job must set a price cap of at most that
   std::optional<Duration> job_grace_max{};  // of `elastic.grace`: for so long a job that gives up slots may keep them
   std::optional<Duration> job_hold_max{};   // of `elastic.min_runtime` and `cooldown`: for so long it keeps its slots
-  std::optional<Budget> budget{};           // of its jobs and those of tenants below it
+  // Its jobs may close nodes to all others (`placement.exclusive`), if each tenant above it is granted that, too.
+  bool exclusive_nodes = false;
+  std::optional<Budget> budget{};  // of its jobs and those of tenants below it
   // By how much programs of its jobs, and of tenants below it, may put off their end. None = no limit of its own.
   std::optional<Duration> notice_extension{};
   // For how long a refusal of such a program to be preempted holds; 0s: none does. None = likewise, no limit of its

@@ -53,7 +53,9 @@ JobNeed need_of(const ClusterState& state, const Job& job, bool has_own_policy) 
   const int held = slots_kept(state, job);
   JobNeed need{.counts = true, .firm = firm_slots(job, has_own_policy)};
   need.claims = is_claim && held > 0;
-  need.given = need.claims ? held : job.planned ? job.planned->target.size * each : 0;
+  // Slots that its user has pinned and that it does not hold yet are wanted by its tenant, and may be claimed for it.
+  const int pinned = job.requests.pinned_size * each;
+  need.given = need.claims ? std::max(held, pinned) : job.planned ? job.planned->target.size * each : 0;
   const int claimed = job.requests.pinned_size > 0 ? job.requests.pinned_size : job.spec.elastic.preferred;
   need.step = is_claim ? 0 : step_of(job, need.given);
   need.most = is_claim ? std::max(held, claimed * each) : most_of(job, held);

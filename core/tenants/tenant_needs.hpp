@@ -23,7 +23,7 @@ struct JobNeed {
   bool claims = false;                     // it is a fixed claim that runs
   int firm = 0;                            // firm_slots()
   int most = 0;                            // at its largest size; of a fixed claim what it holds or is to hold
-  int given = 0;                           // by the newest plan; of a fixed claim that runs what it holds
+  int given = 0;                           // by the newest plan; of a fixed claim that runs what it holds or shall hold
   std::optional<std::size_t> asks = {};    // for some types of slots only: their set (asked_types.hpp)
   int step = 0;                            // slots more that would bring it to its next size; 0 = it has its largest
 };

@@ -36,6 +36,7 @@ struct Limits {
   const Tenant* notice_extension = nullptr;
   const Tenant* notice_refusal = nullptr;
   const Tenant* borrow = nullptr;
+  const Tenant* closes_no_nodes = nullptr;
 
   void add(const Tenant& tenant) {
     if (tenant.priority_max) priority_max = &tenant;
@@ -46,6 +47,7 @@ struct Limits {
     if (tenant.notice_extension) notice_extension = &tenant;
     if (tenant.notice_refusal) notice_refusal = &tenant;
     if (tenant.borrow) borrow = &tenant;
+    if (!tenant.exclusive_nodes) closes_no_nodes = &tenant;
   }
 };
 
@@ -67,6 +69,12 @@ Status check_borrow(const Tenant& tenant, const Tenant* above) {
                           "\"; set at most that, or leave borrow out");
 }
 
+Status check_exclusive(const Tenant& tenant, const Tenant* above) {
+  if (above == nullptr || !tenant.exclusive_nodes) return ok_status();
+  return invalid_argument("tenant \"" + tenant.name + "\": exclusive_nodes is not granted to tenant \"" + above->name +
+                          "\" above it; leave it out, or ask an operator");
+}
+
 void check_limits(const Tenant& tenant, const Limits& above, Refusals& refusals) {
   refusals.add(check_limit(tenant, &Tenant::priority_max, above.priority_max, "priority_max"));
   refusals.add(check_limit(tenant, &Tenant::job_slots_max, above.job_slots_max, "job_slots_max"));
@@ -76,6 +84,7 @@ void check_limits(const Tenant& tenant, const Limits& above, Refusals& refusals)
   refusals.add(check_limit(tenant, &Tenant::notice_extension, above.notice_extension, "notice_extension"));
   refusals.add(check_limit(tenant, &Tenant::notice_refusal, above.notice_refusal, "notice_refusal"));
   refusals.add(check_borrow(tenant, above.borrow));
+  refusals.add(check_exclusive(tenant, above.closes_no_nodes));
 }
 
 int unlent(const Tenant& tenant) {

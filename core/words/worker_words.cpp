@@ -25,8 +25,9 @@ std::string text_of(const WorkerLost& why) {
          (why.survivors == 1 ? " goes on" : " go on");
 }
 std::string text_of(const ProgramFailed& why) {
-  return "the program of " + why.worker.text() + " failed; all " + counted(why.size, "worker") + " start anew (" +
-         grouped(why.restarts) + " of " + grouped(why.limit) + " restarts used)";
+  const std::string anew = why.size == 1 ? "it starts" : "all " + counted(why.size, "worker") + " start";
+  return "the program of " + why.worker.text() + " failed; " + anew + " anew (" + grouped(why.restarts) + " of " +
+         grouped(why.limit) + " restarts used)";
 }
 std::string text_of(const BelowMinimum& why) {
   return "goes back to the queue: " + counted(why.survivors, "worker") + " left, and it needs " + grouped(why.min);

@@ -2,26 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <numeric>
-#include <set>
 #include <tuple>
 #include <utility>
 
 #include "base/id_set.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/place/placement.hpp"
-#include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
-#include "core/state/largest_batch.hpp"
-#include "core/state/measured/change_costs.hpp"
-#include "core/state/measured/job_work.hpp"
 #include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
-#include "core/state/node_constraints.hpp"
-#include "core/state/price_cap.hpp"
 #include "core/tenants/tenant_needs.hpp"
+#include "policies/cluster/row_terms.hpp"
 #include "policies/cluster/size_explorer.hpp"
+#include "policies/cluster/slot_limit.hpp"
 
 namespace tidepool::policies::cluster {
 namespace {
@@ -32,99 +26,9 @@ bool holds_slots(const core::Job& job) {
   return job.state() != core::JobState::kPending && job.state() != core::JobState::kSuspending;
 }
 
-// A change binds its job for its cooldown: what turns out to be worth less cannot be taken back before, and what comes
-// meanwhile finds it bound. So it is charged as if it stood still for so long; at most for a minute, so that a job
-// with a long cooldown can still move.
-constexpr Duration kBoundMost = Duration::seconds(60);
-
 // Neither pinned nor of a program that reports nothing to judge sizes by.
 bool may_be_resized(const core::Job& job) {
   return job.requests.pinned_size == 0 && !reports_nothing(job);
-}
-
-// Of changes to so many workers.
-TransitionCosts costs_of(const core::Job& job, int workers) {
-  const Duration bound = std::min(job.spec.elastic.cooldown, kBoundMost);
-  const Duration resume = core::resume_cost(job);
-  if (job.spec.resize == core::ResizeMode::kRestart) {
-    const Duration change = core::restart_stall(job, workers) + bound;
-    const Duration start = core::resume_cost(job, workers);
-    return {.grow = change, .shrink = change, .move = change, .start = start, .boot = {}, .resume = resume};
-  }
-  const Duration boot = core::boot_time(job, workers);
-  return {.grow = core::change_stall(job, &core::TypeRecords::grow_cost, workers) + bound,
-          .shrink = core::change_stall(job, &core::TypeRecords::shrink_cost, workers) + bound,
-          .move = core::change_stall(job, &core::TypeRecords::replace_cost, workers) + bound,
-          .start = boot,
-          .boot = boot,
-          .resume = resume};
-}
-
-void set_costs(const core::Job& job, JobRow& row) {
-  row.costs = costs_of(job, core::kAnySize);
-  row.transition = std::max({row.costs.grow, row.costs.shrink, row.costs.move});
-  for (const int size : core::sizes_of_costs(job)) {
-    TransitionCosts costs = costs_of(job, size);
-    if (costs != row.costs) row.costs_by_size.push_back({.workers = size, .costs = costs});
-  }
-}
-
-// What a program tells counts once its speed was measured: before that its samples say nothing of how long they take.
-// Of one whose speed never is, it counts as if declared.
-void set_work(const core::Job& job, const JobSpeed& speed, JobRow& row) {
-  const double batch = double(job.spec.batch.global);
-  row.steps_done = double(job.progress.samples) / batch;
-  if (job.spec.deadline) row.deadline = job.submitted_at + *job.spec.deadline;
-  const auto left = core::samples_left(job);
-  const bool tells = job.spec.work_samples || speed.is_known() || reports_nothing(job);
-  if (!left || !tells) return;
-  row.steps_left = *left / batch;
-  row.useful_left = row.steps_left;
-}
-
-// Takes slots from nodes until there are no more than `most`: first those that none of the rows holds, from the nodes
-// with the fewest of these, so that whole nodes stay for gangs; from nodes that some row asks for last. By node: slots
-// that the rows hold, and whether one asks for it.
-void limit_slots(View& view, const std::vector<int>& held, const std::vector<bool>& asked, int most) {
-  int over = view.slots() - most;
-  const auto spare = [&](std::size_t node) { return std::max(0, view.nodes[node].slots - held[node]); };
-  std::vector<std::size_t> order(view.nodes.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::tuple(bool{asked[a]}, spare(a), a) < std::tuple(bool{asked[b]}, spare(b), b);
-  });
-  const auto take = [&](std::size_t node, int slots) {
-    const int taken = std::min(over, slots);
-    view.nodes[node].slots -= taken;
-    over -= taken;
-  };
-  for (const std::size_t node : order) {
-    if (over > 0) take(node, spare(node));
-  }
-  for (auto node = order.rbegin(); node != order.rend() && over > 0; ++node) take(*node, view.nodes[*node].slots);
-}
-
-// Why a job that holds slots may not have the next of its own sizes, where that is no matter of its measurements.
-std::optional<core::Reason> bound_of(const core::ClusterState& state, const core::Job& job, int room,
-                                     const JobRow& row) {
-  if (reports_nothing(job)) return core::reason::NoMeasurements{{.size = row.size_max}};
-  const int each = row.slots_per_worker;
-  const AllowedSizes ladder = ladder_of(state, job);
-  if (ladder.cut_short && !ladder.has(row.size_beyond / each)) {
-    const std::int64_t most = core::largest_batch(job.spec.batch);
-    if (row.size_beyond / each <= most) return ladder.cut;
-    return core::reason::BatchTooSmall{.size = row.size_beyond, .global = most};
-  }
-  if (row.size_beyond <= room) return std::nullopt;
-  return core::reason::NoSlotsToGrow{.wanted = row.size_beyond - row.size_max, .all = room};
-}
-
-void set_beyond(const core::ClusterState& state, const core::Job& job, int room, JobRow& row) {
-  const auto& sizes = job.spec.elastic.sizes;
-  const auto next = std::upper_bound(sizes.begin(), sizes.end(), row.size_max / row.slots_per_worker);
-  if (next == sizes.end()) return;
-  row.size_beyond = *next * row.slots_per_worker;
-  if (!row.placement.empty() && row.pinned == 0) row.bound = bound_of(state, job, room, row);
 }
 
 }  // namespace
@@ -156,7 +60,7 @@ std::vector<JobId> EngineRows::follow(const core::ClusterState& state, JobId id)
     kept.row.reset();
     kin_.tell(SimilarJobs::progress_of(*job), JobSpeed(*job));
     if (core::is_final(job->state())) forget(id);
-    if (job->state() == core::JobState::kSucceeded) note_end(id, job->account.slot_time);
+    if (job->state() == core::JobState::kSucceeded) ended_.note(id, job->account.slot_time);
   } else {
     forget(id);
     follow_ended(state, id);
@@ -195,133 +99,31 @@ void EngineRows::follow_ended(const core::ClusterState& state, JobId id) {
     kin_.withdraw(id);
     ratios_.withdraw(id);
     kin_sizes_.withdraw(id);
-    const auto place = place_of_.find(id);
-    if (place == place_of_.end()) return;
-    place_of_.erase(place);
-    has_gaps_ = true;
+    ended_.forget(id);
     return;
   }
   ratios_.tell(*job);
   kin_sizes_.tell(*job);
   kin_.tell(SimilarJobs::progress_of(*job), JobSpeed(*job));
-  if (job->state == core::JobState::kSucceeded) note_end(id, job->slot_time);
-}
-
-void EngineRows::note_end(JobId id, Duration slot_time) {
-  const auto [place, is_new] = place_of_.try_emplace(id, ended_.size());
-  if (is_new) ended_.push_back(0);
-  ended_[place->second] = slot_time.to_seconds();
-}
-
-// What is left of them, in the order in which they ended.
-void EngineRows::close_gaps() {
-  if (!std::exchange(has_gaps_, false)) return;
-  std::vector<std::pair<std::size_t, JobId>> left;
-  for (const auto& [id, place] : place_of_) left.emplace_back(place, id);
-  std::sort(left.begin(), left.end());
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    ended_[i] = ended_[left[i].first];
-    place_of_[left[i].second] = i;
-  }
-  ended_.resize(left.size());
+  if (job->state == core::JobState::kSucceeded) ended_.note(id, job->slot_time);
 }
 
 void EngineRows::follow_nodes(const core::ClusterState& state) {
-  std::vector<NodeId> up;
-  for (const auto& [id, node] : state.nodes) {
-    if (node.state == core::NodeState::kUp) up.push_back(id);
+  const DemandedNodes::Change change = nodes_.follow(state);
+  if (change.prices) {
+    for (auto& [id, kept] : kept_) kept.row.reset();
   }
-  count_types(state);
-  look_at_prices(state);
-  if (up == nodes_) return;
-  nodes_ = std::move(up);
-  asked_.clear();
-  index_.clear();
-  for (std::size_t i = 0; i < nodes_.size(); ++i) index_[nodes_[i]] = static_cast<int>(i);
+  if (!change.nodes) return;
   kept_.clear();
-  demands_.clear();
   kin_.forget_all();
   ratios_.forget_all();
   kin_sizes_.forget_all();
 }
 
-void EngineRows::count_types(const core::ClusterState& state) {
-  open_.clear();
-  asked_.clear();
-  std::size_t slots = 0;
-  double price = 0;
-  for (const auto& [id, node] : state.nodes) {
-    if (!node.takes_workers()) continue;
-    open_[node.slot_type] += static_cast<int>(node.owners.size());
-    slots += node.owners.size();
-    price += node.price_per_slot_hour.to_units() * double(node.owners.size());
-  }
-  slot_price_ = slots > 0 ? price / double(slots) : 0;
-}
-
-// Which nodes a price cap leaves follows from them.
-void EngineRows::look_at_prices(const core::ClusterState& state) {
-  std::set<Money> prices;
-  for (const auto& [id, node] : state.nodes) {
-    if (node.state == core::NodeState::kUp) prices.insert(node.price_per_slot_hour);
-  }
-  const Money dearest = core::dearest_slot(state);
-  if (dearest == dearest_ && std::equal(prices.begin(), prices.end(), prices_.begin(), prices_.end())) return;
-  dearest_ = dearest;
-  prices_.assign(prices.begin(), prices.end());
-  for (auto& [id, kept] : kept_) kept.row.reset();
-}
-
-bool EngineRows::asks(const core::ClusterState& state, const core::Job& job) const {
-  return core::asks_for_nodes(state, job, dearest_);
-}
-
-core::NodeDemand EngineRows::demand_made(const core::ClusterState& state, const core::Job& job) const {
-  core::NodeDemand demand = core::node_demand(job.spec);
-  if (!core::is_bound_by_cap(state, job, dearest_)) return demand;
-  const auto above = std::upper_bound(prices_.begin(), prices_.end(), *core::slot_price_max(job));
-  demand.slot_price_max = above == prices_.begin() ? Money::micros(-1) : *std::prev(above);  // -1: no slot
-  return demand;
-}
-
-const EngineRows::Asked& EngineRows::asked(const core::ClusterState& state, const core::Job& job) {
-  const std::size_t demand = demand_of(state, job);
-  if (asked_.size() <= demand) asked_.resize(demand + 1);
-  std::optional<Asked>& asked = asked_[demand];
-  if (asked) return *asked;
-  asked.emplace();
-  const bool is_bound = core::is_bound_by_cap(state, job, dearest_);
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const core::Node& node = *state.find_node(nodes_[i]);
-    const bool may = is_bound ? core::may_run_within_cap(job, node) : core::may_run_on(job, node);
-    if (!may) continue;
-    asked->nodes.push_back(static_cast<int>(i));
-    asked->of_type[node.slot_type].push_back(static_cast<int>(i));
-    if (node.is_closed()) continue;
-    asked->slots[node.slot_type] += static_cast<int>(node.owners.size());
-    asked->at_prices[node.slot_type][node.price_per_slot_hour] += static_cast<std::int64_t>(node.owners.size());
-  }
-  return *asked;
-}
-
 const std::vector<int>* EngineRows::nodes_open_to(const core::ClusterState& state, const core::Job& job) {
   const auto bound = has_several_types() ? core::bound_type(state, job) : std::nullopt;
-  if (!bound) return asks(state, job) ? &asked(state, job).nodes : nullptr;
-  const Asked& nodes = asked(state, job);
-  const auto of_type = nodes.of_type.find(*bound);
-  return of_type == nodes.of_type.end() ? &nodes.nodes : &of_type->second;
-}
-
-int EngineRows::reach_of(const core::ClusterState& state, const core::Job& job) {
-  const auto bound = core::bound_type(state, job);
-  int most = 0;
-  int sum = 0;
-  for (const auto& [type, slots] : asks(state, job) ? asked(state, job).slots : open_) {
-    if (bound && *bound != type) continue;
-    most = std::max(most, slots);
-    sum += slots;
-  }
-  return job.spec.mixed_types ? sum : most;
+  if (!bound && !asks(state, job)) return nullptr;
+  return &nodes_.asked(state, {job, demand_of(state, job)}).of(bound);
 }
 
 Placement EngineRows::placement_of(const core::ClusterState& state, const core::Job& job) const {
@@ -330,13 +132,13 @@ Placement EngineRows::placement_of(const core::ClusterState& state, const core::
     const core::Worker& worker = *state.find_worker(id);
     const bool leaves = worker.phase == core::WorkerPhase::kLeaving || worker.kill_at ||
                         (job.phase.transition() && core::contains(job.phase.transition()->leaving_workers, id));
-    const auto node = index_.find(worker.node);
-    if (leaves || worker.is_gone() || node == index_.end()) continue;
-    const auto share = std::find_if(placement.begin(), placement.end(),
-                                    [&](const Share& entry) { return entry.node == node->second; });
+    const auto node = nodes_.place_of(worker.node);
+    if (leaves || worker.is_gone() || !node) continue;
+    const auto share =
+        std::find_if(placement.begin(), placement.end(), [&](const Share& entry) { return entry.node == *node; });
     const int slots = static_cast<int>(worker.slots.size());
     if (share == placement.end()) {
-      placement.push_back({.node = node->second, .slots = slots});
+      placement.push_back({.node = *node, .slots = slots});
     } else {
       share->slots += slots;
     }
@@ -369,7 +171,7 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   row.preemptible = row.preemptible && !terms.spared;
   const bool asks_for_nodes = asks(view.state, job);
   const bool is_bound = asks_for_nodes || (has_several_types() && !job.spec.mixed_types);
-  if (is_bound) terms.room = std::min(terms.room, reach_of(view.state, job));
+  if (is_bound) terms.room = std::min(terms.room, nodes_.reach_of(view.state, {job, demand_of(view.state, job)}));
   if (core::has_gang_rule(job.spec)) {
     terms.room = std::min(terms.room, core::capacity_in_place(view.state, job) * row.slots_per_worker);
   }
@@ -392,41 +194,18 @@ JobRow EngineRows::row(const core::ClusterView& view, const core::Job& job, Term
   const int wanted = std::min(job.spec.elastic.preferred * row.slots_per_worker, terms.room);
   row.size_wanted = std::max(row.size_min, largest_size(row, wanted));
   row.held = Duration::micros(static_cast<std::int64_t>(row.slot_seconds / row.size_wanted * 1e6));
-  row.slot_price = slot_price_;
+  row.slot_price = nodes_.slot_price();
   set_beyond(view.state, job, terms.room, row);
   if (job.spec.scaling.price_cap) bound_by_cap(view.state, job, row);
   return row;
 }
 
-std::optional<Money> EngineRows::SizePrices::of(int slots) const {
-  const int more = slots - held_slots;
-  const auto each = rooms.each_of(more);
-  if (!each) return std::nullopt;
-  return held + Money::micros(each->count_micros() * more);
-}
-
-EngineRows::SizePrices EngineRows::prices_of(const core::ClusterState& state, const core::Job& job) {
-  const Placement& held = placement(state, job);
-  const Asked& nodes = asked(state, job);
-  const auto bound = core::bound_type(state, job);
-  core::RoomsByPrice::OfTypes rooms;
-  const auto add = [&](const std::string& type, Money price, std::int64_t slots) {
-    if (bound && *bound != type) return;
-    rooms[job.spec.mixed_types ? std::string() : type][price] += slots;
-  };
-  for (const auto& [type, by_price] : nodes.at_prices) {
-    for (const auto& [price, slots] : by_price) add(type, price, slots);
-  }
-  for (const Share& share : held) {
-    const core::Node& node = *state.find_node(nodes_[static_cast<std::size_t>(share.node)]);
-    const bool is_counted = !node.is_closed() && std::binary_search(nodes.nodes.begin(), nodes.nodes.end(), share.node);
-    if (is_counted) add(node.slot_type, node.price_per_slot_hour, -share.slots);
-  }
-  return {.held = core::price_per_hour(state, job), .held_slots = size_of(held), .rooms = core::RoomsByPrice(rooms)};
+DemandedNodes::SizePrices EngineRows::prices_of(const core::ClusterState& state, const core::Job& job) {
+  return nodes_.prices_of(state, {job, demand_of(state, job)}, placement(state, job));
 }
 
 void EngineRows::cut_to_cap(const core::ClusterState& state, const core::Job& job, AllowedSizes& ladder) {
-  const SizePrices prices = prices_of(state, job);
+  const DemandedNodes::SizePrices prices = prices_of(state, job);
   while (!ladder.sizes.empty() && ladder.sizes.back() * job.spec.gpus_per_worker > prices.held_slots) {
     const auto price = prices.of(ladder.sizes.back() * job.spec.gpus_per_worker);
     if (price && *price <= *job.spec.scaling.price_cap) return;
@@ -444,7 +223,7 @@ void EngineRows::bound_by_cap(const core::ClusterState& state, const core::Job& 
 }
 
 void EngineRows::bind_to_nodes(const core::ClusterState& state, const core::Job& job, JobRow& row) {
-  row.nodes = asked(state, job).nodes;
+  row.nodes = nodes_.asked(state, {job, demand_of(state, job)}).nodes;
   // What it has elsewhere, from before the labels changed, it keeps.
   for (const Share& share : row.placement) {
     const auto at = std::lower_bound(row.nodes->begin(), row.nodes->end(), share.node);
@@ -459,7 +238,7 @@ const EngineRows::Kept& EngineRows::kept(const core::ClusterState& state, const 
     kept.scaling = job.spec.scaling;
     kept.row = made(state, job, *kept.speed);
     kept.row->scaling = &kept.scaling;
-    kept.demand = demands_.try_emplace(demand_made(state, job), demands_.size()).first->second;
+    kept.demand = nodes_.demand_of(state, job);
   }
   return kept;
 }
@@ -491,7 +270,7 @@ JobRow EngineRows::made(const core::ClusterState& state, const core::Job& job, c
 }
 
 std::vector<int> EngineRows::slots_by_node(const core::ClusterState& state, const std::vector<JobId>& jobs) {
-  std::vector<int> slots(nodes_.size(), 0);
+  std::vector<int> slots(nodes().size(), 0);
   for (const JobId id : jobs) {
     for (const Share& share : placement(state, *state.find_job(id)))
       slots[static_cast<std::size_t>(share.node)] += share.slots;
@@ -500,11 +279,12 @@ std::vector<int> EngineRows::slots_by_node(const core::ClusterState& state, cons
 }
 
 std::vector<bool> EngineRows::asked_for(const core::ClusterState& state, const std::vector<JobId>& jobs) {
-  std::vector<bool> found(nodes_.size(), false);
+  std::vector<bool> found(nodes().size(), false);
   for (const JobId id : jobs) {
     const core::Job& job = *state.find_job(id);
     if (!asks(state, job)) continue;
-    for (const int node : asked(state, job).nodes) found[static_cast<std::size_t>(node)] = true;
+    for (const int node : nodes_.asked(state, {job, demand_of(state, job)}).nodes)
+      found[static_cast<std::size_t>(node)] = true;
   }
   return found;
 }
@@ -515,9 +295,8 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   Rows rows{.view = {.now = request.view.now}, .claims = {}, .capacity = 0};
   View& view = rows.view;
   view.mark = request.mark;
-  close_gaps();
-  view.ended_slot_seconds = ended_;
-  for (const NodeId id : nodes_) {
+  view.ended_slot_seconds = ended_.in_order();
+  for (const NodeId id : nodes()) {
     const core::Node& node = *state.find_node(id);
     view.nodes.push_back({.id = id,
                           .slots = node.is_closed() ? 0 : static_cast<int>(node.owners.size()),
@@ -539,7 +318,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
     const Placement& held = placement(state, job);
     for (const Share& share : held) {
       // A cordoned node has what is held there, and nothing to give.
-      if (state.find_node(nodes_[static_cast<std::size_t>(share.node)])->is_closed()) slots_on(share) += share.slots;
+      if (state.find_node(nodes()[static_cast<std::size_t>(share.node)])->is_closed()) slots_on(share) += share.slots;
     }
     const core::JobSpec& spec = job.spec;
     const int each = spec.gpus_per_worker;
@@ -564,7 +343,7 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   }
   rows.capacity = view.slots();
   const std::vector<int> claimed = slots_by_node(state, rows.claims);
-  for (std::size_t node = 0; node < nodes_.size(); ++node) view.nodes[node].slots -= claimed[node];
+  for (std::size_t node = 0; node < nodes().size(); ++node) view.nodes[node].slots -= claimed[node];
   std::sort(order.begin(), order.end());
   if (request.slots_most) {
     const std::vector<JobId> others = jobs_in(order);

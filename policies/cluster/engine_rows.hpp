@@ -13,19 +13,16 @@
 // job has a size beyond what there is of one type that it may be on, unless it mixes types.
 #pragma once
 
-#include <deque>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/id_table.hpp"
-#include "base/money.hpp"
 #include "core/decide/policy.hpp"
-#include "core/place/least_price.hpp"
-#include "core/state/node_constraints.hpp"
 #include "policies/cluster/cluster_view.hpp"
+#include "policies/cluster/demanded_nodes.hpp"
+#include "policies/cluster/ended_service.hpp"
 #include "policies/cluster/job_speed.hpp"
 #include "policies/cluster/kin_sizes.hpp"
 #include "policies/cluster/similar_jobs.hpp"
@@ -69,7 +66,9 @@ class EngineRows {
   [[nodiscard]] JobRow row(const core::ClusterView& view, const core::Job& job, Terms terms);
   [[nodiscard]] const Placement& placement(const core::ClusterState& state, const core::Job& job);
   // It asks for particular nodes: by what they are, or because its price cap keeps it from others (price_cap.hpp).
-  [[nodiscard]] bool asks(const core::ClusterState& state, const core::Job& job) const;
+  [[nodiscard]] bool asks(const core::ClusterState& state, const core::Job& job) const {
+    return nodes_.are_chosen_by(state, job);
+  }
   // The nodes on which further workers of the job may be, by index, ascending: those that it asks for, and of these
   // those of the type that it is on; null = all. Valid until nodes change.
   [[nodiscard]] const std::vector<int>* nodes_open_to(const core::ClusterState& state, const core::Job& job);
@@ -79,9 +78,9 @@ class EngineRows {
   }
   // The nodes that are up; what a Share's `node` counts.
   void follow_nodes(const core::ClusterState& state);
-  [[nodiscard]] const std::vector<NodeId>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::vector<NodeId>& nodes() const { return nodes_.up(); }
   // The nodes that take jobs have slots of more than one type.
-  [[nodiscard]] bool has_several_types() const { return open_.size() > 1; }
+  [[nodiscard]] bool has_several_types() const { return nodes_.has_several_types(); }
 
  private:
   struct Kept {
@@ -93,34 +92,11 @@ class EngineRows {
   const Kept& kept(const core::ClusterState& state, const core::Job& job);
   [[nodiscard]] JobSpeed speed_of(const core::Job& job);
   [[nodiscard]] JobRow made(const core::ClusterState& state, const core::Job& job, const JobSpeed& speed);
-  void count_types(const core::ClusterState& state);
-  void look_at_prices(const core::ClusterState& state);
-  // Of jobs that ask for the same the same; a price cap counts as the highest price that is within it.
-  [[nodiscard]] core::NodeDemand demand_made(const core::ClusterState& state, const core::Job& job) const;
-  // What jobs may be on that ask for the same.
-  struct Asked {
-    std::vector<int> nodes;                           // by index, ascending
-    std::map<std::string, std::vector<int>> of_type;  // likewise
-    std::map<std::string, int> slots;                 // of those that take jobs, by type
-    core::RoomsByPrice::OfTypes at_prices;            // likewise
-  };
-  struct SizePrices {
-    Money held;  // of what it holds, an hour
-    int held_slots = 0;
-    core::RoomsByPrice rooms;  // for slots beside these
-    // What an hour of so many slots costs it at least, all further ones as dear as the dearest of them; none: it asks
-    // for nodes that have fewer. Requires: slots > held_slots.
-    [[nodiscard]] std::optional<Money> of(int slots) const;
-  };
-  [[nodiscard]] SizePrices prices_of(const core::ClusterState& state, const core::Job& job);
+  [[nodiscard]] DemandedNodes::SizePrices prices_of(const core::ClusterState& state, const core::Job& job);
   // No size beyond what its price cap leaves, but for what it holds: the engine would place none.
   void cut_to_cap(const core::ClusterState& state, const core::Job& job, AllowedSizes& ladder);
   // Why a job may not have the next of its own sizes, if that is its cap.
   void bound_by_cap(const core::ClusterState& state, const core::Job& job, JobRow& row);
-  [[nodiscard]] const Asked& asked(const core::ClusterState& state, const core::Job& job);
-  // Slots that it could have if there were no other job: of the nodes that it asks for, and of one type at a time
-  // unless it mixes them.
-  [[nodiscard]] int reach_of(const core::ClusterState& state, const core::Job& job);
   // The nodes that it asks for are the only ones it may be on.
   void bind_to_nodes(const core::ClusterState& state, const core::Job& job, JobRow& row);
   [[nodiscard]] Placement placement_of(const core::ClusterState& state, const core::Job& job) const;
@@ -131,24 +107,13 @@ class EngineRows {
 
   RowStyle style_;
   IdTable<JobId, Kept> kept_;
-  SimilarJobs kin_;                  // the jobs that ask there have rows in kept_
-  TypeRatios ratios_;                // likewise
-  KinSizes kin_sizes_;               // likewise
-  std::vector<NodeId> nodes_;        // that are up, by id
-  IdTable<NodeId, int> index_;       // into nodes_
-  std::map<std::string, int> open_;  // slots of nodes that take jobs, by type
-  double slot_price_ = 0;            // of these in the mean, an hour
-  Money dearest_;                    // of these
-  std::vector<Money> prices_;        // of slots of nodes_, ascending
-  std::map<core::NodeDemand, std::size_t> demands_;
-  std::deque<std::optional<Asked>> asked_;  // by demand, as far as asked; pointers into it last while it grows
+  SimilarJobs kin_;     // the jobs that ask there have rows in kept_
+  TypeRatios ratios_;   // likewise
+  KinSizes kin_sizes_;  // likewise
+  DemandedNodes nodes_;
+  EndedService ended_;  // of jobs that have succeeded
   void follow_ended(const core::ClusterState& state, JobId id);
   void forget(JobId id);
-  void note_end(JobId id, Duration slot_time);
-  void close_gaps();
-  std::vector<double> ended_;             // slot-seconds of jobs that have succeeded
-  bool has_gaps_ = false;                 // it holds some of jobs that are no longer remembered
-  IdTable<JobId, std::size_t> place_of_;  // of each of them in ended_
 };
 
 // A job that runs as a fixed claim: the view leaves it out, and its slots.

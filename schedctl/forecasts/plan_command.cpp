@@ -21,7 +21,9 @@ int plan(Session& session, const std::string& name) {
   const json planned = session.send({.method = "POST", .path = "/v1/plan", .body = file.document.dump()},
                                     {.file = file.shown, .lines = &file.lines, .entries = {}});
   session.print(planned, [&] { return plan_page(planned, name, session.style()); });
-  return planned.at("forecast").at("start").is_null() ? kExitNegative : kExitOk;
+  const json& forecast = planned.at("forecast");
+  const bool starts = !forecast.at("start").is_null() || !forecast.value("slots_at", json()).is_null();
+  return starts ? kExitOk : kExitNegative;
 }
 
 }  // namespace

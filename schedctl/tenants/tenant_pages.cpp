@@ -20,10 +20,10 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr const char* kNone = "no tenants are set; docs/operations.md shows a file for: schedctl tenants apply FILE\n";
-constexpr std::array<const char*, 13> kSettings = {
-    "guarantee",        "guarantee_by_type", "weight",        "borrow",        "lend",
-    "priority_max",     "job_slots_max",     "job_price_max", "job_grace_max", "job_hold_max",
-    "notice_extension", "notice_refusal",    "preempt_after"};
+constexpr std::array<const char*, 14> kSettings = {
+    "guarantee",       "guarantee_by_type", "weight",         "borrow",        "lend",
+    "priority_max",    "job_slots_max",     "job_price_max",  "job_grace_max", "job_hold_max",
+    "exclusive_nodes", "notice_extension",  "notice_refusal", "preempt_after"};
 constexpr std::array<const char*, 10> kNumbers = {
     "entitled", "entitled_by_type", "held",         "wanted",     "satisfied",
     "loan",     "jobs_waiting",     "jobs_running", "slot_hours", "cost"};
@@ -112,14 +112,23 @@ std::string csv_cell(const std::string& stored) {
   return quoted + "\"";
 }
 
+// The daemon's warnings say why a token sees none of a tree.
+std::string without_tenants(const json& tree, const Style& style) {
+  if (list_at(tree, "/warnings").empty()) return kNone;
+  return "no tenant can be shown\n" + warnings_text(tree, style);
+}
+
 using Children = std::map<std::string, std::vector<const json*>>;  // by their parent's name
 
 ordered_json level_of(const Children& children, const std::string& parent) {
   ordered_json level = ordered_json::array();
   const auto found = children.find(parent);
   if (found == children.end()) return level;
-  static const json kDefaults = {
-      {"guarantee", 0}, {"weight", 1}, {"preempt_after", "0s"}, {"guarantee_by_type", json::object()}};
+  static const json kDefaults = {{"guarantee", 0},
+                                 {"weight", 1},
+                                 {"preempt_after", "0s"},
+                                 {"guarantee_by_type", json::object()},
+                                 {"exclusive_nodes", false}};
   for (const json* tenant : found->second) {
     ordered_json entry = {{"name", text_at(*tenant, "/name")}};
     for (const char* field : kSettings) {
@@ -138,7 +147,7 @@ ordered_json level_of(const Children& children, const std::string& parent) {
 }  // namespace
 
 std::string tenants_table(const json& tree, const Style& style) {
-  if (list_at(tree, "/tenants").empty()) return kNone;
+  if (list_at(tree, "/tenants").empty()) return without_tenants(tree, style);
   TextTable table({{.title = "TENANT", .flexible = true},
                    {.title = "GUARANTEE", .right = true},
                    {.title = "WEIGHT", .right = true},
@@ -200,7 +209,9 @@ ordered_json tenants_document(const json& tree, const std::string& below) {
 }
 
 std::string usage_table(const json& tree, const Style& style) {
-  if (list_at(tree, "/tenants").empty()) return std::string(kNone) + "usage without tenants: schedctl usage --by job\n";
+  if (list_at(tree, "/tenants").empty()) {
+    return without_tenants(tree, style) + "usage without tenants: schedctl usage --by job\n";
+  }
   TextTable table({{.title = "TENANT", .flexible = true},
                    {.title = "SLOT-HOURS", .right = true},
                    {.title = "COST", .right = true},

@@ -338,6 +338,20 @@ void EngineService::before_next_command(std::function<void()> act) {
   before_command_ = std::move(act);
 }
 
+std::future<void> EngineService::hold_next_plan() {
+  const std::lock_guard lock(mutex_);
+  return plan_begins_.emplace().get_future();
+}
+
+void EngineService::let_plan_go() {
+  std::function<void()> make;
+  {
+    const std::lock_guard lock(mutex_);
+    make = std::exchange(held_plan_, nullptr);
+  }
+  make();
+}
+
 void EngineService::drop_events_below(EventSeq oldest) {
   const std::lock_guard lock(mutex_);
   oldest_event_ = oldest;
@@ -382,7 +396,13 @@ std::shared_ptr<const live::ForecastPicture> EngineService::forecasts() const {
 }
 
 void EngineService::plan(core::JobSpec spec, std::function<void(Result<live::PlannedSubmit>)> done) {
-  done(live::plan_on(make_parts(policy_), *published(), spec, nullptr));
+  auto make = [this, spec = std::move(spec), done = std::move(done)] {
+    done(live::plan_on(make_parts(policy_), *published(), spec, nullptr));
+  };
+  const std::lock_guard lock(mutex_);
+  if (!plan_begins_) return make();
+  held_plan_ = std::move(make);
+  std::exchange(plan_begins_, std::nullopt)->set_value();
 }
 
 void EngineService::preview(core::Tried tried, std::function<void(Result<live::PreviewedSubmit>)> done) {

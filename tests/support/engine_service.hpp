@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +46,9 @@ class EngineService final : public live::Service, private live::History {
   void refuse_commands(bool refused);
   // Done once, when the next command has come in and before it is carried out.
   void before_next_command(std::function<void()> act);
+  // The next plan is begun and not made until let_plan_go(); the future is ready once it has begun.
+  [[nodiscard]] std::future<void> hold_next_plan();
+  void let_plan_go();
   // Events below `oldest` are no longer kept.
   void drop_events_below(EventSeq oldest);
   void add_metric_point(JobId job, live::MetricPoint point);
@@ -118,6 +123,8 @@ class EngineService final : public live::Service, private live::History {
   live::PolicyEvaluator evaluator_;
   bool refused_ = false;
   std::function<void()> before_command_;
+  std::optional<std::promise<void>> plan_begins_;
+  std::function<void()> held_plan_;
   int commands_ = 0;
   int nodes_ = 0;
 };

@@ -8,7 +8,7 @@ const source = process.env.TIDEPOOL_SOURCE_DIR ?? join(new URL(".", import.meta.
 const require = createRequire(join(source, "webui/package.json"));
 const kChromium = process.env.TIDEPOOL_CHROMIUM ?? "/usr/bin/chromium";
 const kArguments = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-export const kSizes = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } };
+export const kSizes = { wide: { width: 1440, height: 900 }, laptop: { width: 1280, height: 800 }, tablet: { width: 768, height: 1024 }, narrow: { width: 390, height: 844 } };
 export const screenshots = process.env.TIDEPOOL_SCREENSHOTS ?? join(source, "build/screenshots");
 
 export async function launch() {
@@ -20,10 +20,10 @@ export async function launch() {
 }
 
 // A tab of one look and size. `faults` grows with everything that must not happen; Chromium itself writes a
-// console error for each failed request, so a test that causes one names it in `allow`. `ownAuthority`: the daemon's
-// certificate is of its own authority, which Chromium does not know.
-async function openTab(browser, { url, size = "wide", theme = "light", allow = null, ownAuthority = false }) {
-  const context = await browser.newContext({ viewport: kSizes[size], colorScheme: theme, deviceScaleFactor: 1, reducedMotion: "reduce", ignoreHTTPSErrors: ownAuthority });
+// console error for each failed request, so a test that causes one names it in `allow`. `zone`: of the browser; the
+// machine's if left out. `ownAuthority`: the daemon's certificate is of its own authority, which Chromium does not know.
+async function openTab(browser, { url, size = "wide", theme = "light", zone, allow = null, ownAuthority = false }) {
+  const context = await browser.newContext({ viewport: kSizes[size], colorScheme: theme, timezoneId: zone, deviceScaleFactor: 1, reducedMotion: "reduce", ignoreHTTPSErrors: ownAuthority });
   const page = await context.newPage();
   const faults = [];
   const host = new URL(url).host;

@@ -128,3 +128,62 @@ test("a long name of a job or tenant leaves all columns in sight", () => {
     assert.ok(await page.locator(".jobs .table-scroll").evaluate((box) => box.scrollWidth <= box.clientWidth), "the table of jobs scrolls sideways");
   });
 });
+
+test("a name of usual length is whole beside a long forecast, the id always, and no row lies outside the screen", async () => {
+  const world = demoWorld();
+  const [first, second] = ["job-1", "job-2"].map((id) => world.jobs.get(id));
+  Object.assign(first, { name: "charlm-documents", tenant: "a-tenant-with-quite-a-long-name-of-more-than-fifty-characters" });
+  first.progress.loss = 0.0000779;
+  Object.assign(first, { size: 96, min: 1, max: 192 });
+  const ended = world.jobs.get("job-3");
+  Object.assign(ended.progress, { fraction: 1, loss: 0.00198 });
+  ended.cost.amount = "0.000413";
+  const far = (hours) => new Date(Date.now() + hours * 3_600_000).toISOString();
+  Object.assign(second, { name: "charlm-documents", forecast: { ...second.forecast, start: { ...second.forecast.start, early: far(20), expected: far(30), late: far(60) } } });
+  const cut = (page, part) => page.locator(part).evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.innerText));
+  for (const size of ["wide", "laptop", "tablet", "narrow"]) {
+    await onPage(world, { hash: "#/?show=all", size }, async (page) => {
+      await loaded(page);
+      assert.deepEqual(await cut(page, size === "laptop" ? ".name-line a + .sub" : ".name-line a, .name-line a + .sub"), [], size);
+      assert.deepEqual(await cut(page, ".jobs .table-scroll, .job-table .chip, .job-table .progress-text, .job-table tr:not(.why) td:not(.name)"), [], `${size}: a row is wider than the list`);
+      if (size === "wide") assert.ok((await page.locator('tbody[data-job="job-1"] td[data-title="Size"]').boundingBox()).height < 36, "size and its line are below each other");
+      assert.equal(await page.locator('tbody[data-job="job-1"] .progress-text').innerText().then((text) => text.includes("7.79e-5")), true);
+    });
+  }
+});
+
+test("a job of which no share is known has no empty bar", () => {
+  const world = demoWorld();
+  Object.assign(world.jobs.get("job-1").progress, { fraction: null, step: 120 });
+  return onPage(world, {}, async (page) => {
+    await loaded(page);
+    const cell = page.locator('tbody[data-job="job-1"] .progress-cell');
+    assert.match(await cell.innerText(), /^step 120/);
+    assert.equal(await cell.getByRole("progressbar").count(), 0);
+  });
+});
+
+test("a node's note lies beside its slots, and slots too narrow for a name tell the worker alone", () => {
+  const world = demoWorld();
+  const slots = (job) => Array.from({ length: 8 }, (_, index) => ({ index, job, worker: job === null ? null : `w-${index + 10}` }));
+  const long = "gpu-rack-7-with-a-rather-long-host-name.example.org";
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+  const drain = { drained: false, deadline: tomorrow, reason: "new firmware", cause: "maintenance", maintenance: { begun: true, begins: tomorrow, ends: tomorrow } };
+  const made = (n, more) => ({ ...world.nodes[0], id: `node-${n}`, name: `gpu-${n}`, slots: slots("job-1"), ...more });
+  world.nodes = [made(1, { name: long }), made(2, { slots: slots(null), drain })];
+  const shown = (page, part) => page.locator(`${part}:visible`).count();
+  return onPage(world, {}, async (page) => {
+    await loaded(page);
+    const boxes = (part) => page.locator(part).evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({ left, right }) => ({ left, right })));
+    const [names, rows] = [await boxes(".node-name .tag"), await boxes(".cells")];
+    assert.ok(names.every((name) => name.right < rows[0].left), "a note reaches into the slots");
+    assert.equal(await page.locator(".node-name b").last().getAttribute("title"), long);
+    assert.equal(await shown(page, ".cell-job"), 8);
+    assert.equal(await page.locator(".cell.cordoned").first().getAttribute("title"), "slot 0: closed: its node is draining");
+    assert.match(await page.locator(".legend").innerText(), /8\s+closed/);
+    await page.setViewportSize({ width: 390, height: 844 });
+    assert.equal(await shown(page, ".cell-job"), 0);
+    assert.equal(await shown(page, ".cell-worker"), 8);
+    assert.ok(await page.locator(".cell-worker").evaluateAll((all) => all.every((each) => each.scrollWidth <= each.clientWidth)), "a worker's id is cut");
+  });
+});

@@ -20,7 +20,7 @@ export function planOf(more = {}) {
   const plan = example("plan");
   const change = (job, name, effect, rest) => ({ ...plan.changes[0], job, name, effect, at: null, from: null, to: null, starts_later_s: null, ends_later_s: null, ...rest });
   plan.forecast = {
-    ...plan.forecast, computed_at: at(0), start: expected(380, 610, 1500), end: expected(5100, 6900, 9200),
+    ...plan.forecast, computed_at: at(0), slots_at: at(600), start: expected(380, 610, 1500), end: expected(5100, 6900, 9200),
     sizes: [[0, 0], [600, 2], [2100, 4], [5400, 3], [6900, 0]].map(([from, size]) => ({ at: at(from), size })),
   };
   plan.changes = [
@@ -35,7 +35,7 @@ export const kWaits = { ...example("submit_decision"), starts: false, size: 0, p
 
 export function neverPlan() {
   const at = timesFromNow();
-  const forecast = { ...example("plan").forecast, computed_at: at(0), start: null, end: null, basis: "unknown", outcome: null, not_before: at(604_800), sizes: [{ at: at(0), size: 0 }], cost: { low: "0.00", expected: "0.00", high: "0.00" } };
+  const forecast = { ...example("plan").forecast, computed_at: at(0), slots_at: null, start: null, end: null, basis: "unknown", outcome: null, not_before: at(604_800), sizes: [{ at: at(0), size: 0 }], cost: { low: "0.00", expected: "0.00", high: "0.00" } };
   return planOf({ forecast, until: at(604_800), changes: [], others_changed: 0 });
 }
 

@@ -156,3 +156,17 @@ test("on a phone a new answer is brought into view, and what is refused is heard
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than a phone");
   });
 });
+
+test("a time too short for its number of workers is drawn without a part of the number", () => {
+  const world = planningWorld();
+  const plan = planOf();
+  const [now, , , , end] = plan.forecast.sizes.map(({ at }) => Date.parse(at));
+  plan.forecast.sizes = [[now, 10], [now + 1000, 2], [end, 0]].map(([at, size]) => ({ at: new Date(at).toISOString(), size }));
+  world.plan = () => ({ status: 200, body: plan });
+  return onPage(world, { hash: "#/plan/job-1", size: "narrow" }, async (page) => {
+    await page.getByText("Copied from charlm-demo").waitFor();
+    await planButton(page).click();
+    await answered(page);
+    assert.deepEqual(await page.locator(".step b:visible").allInnerTexts(), ["2"]);
+  });
+});

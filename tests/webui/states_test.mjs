@@ -197,13 +197,15 @@ test("a job that has ended is not told what will be known of its cost", () => {
 test("the page of a failed job says once of what it has failed", () => {
   const world = demoWorld();
   const error = 'w-3 exited with code 1; last output: "KeyError: data"';
-  Object.assign(world.jobs.get("job-2"), { state: "failed", error, finished_at: new Date().toISOString() });
+  Object.assign(world.jobs.get("job-2"), { state: "failed", error, generation: 3, finished_at: new Date().toISOString() });
   world.explanations.set("job-2", { ...world.explanations.get("job-1"), job: "job-2", state: "failed", summary: `gave up after 3 losses: ${error}`, evidence: [`lost workers 3 times so far; newest: ${error}`] });
   for (const worker of ["w-1", "w-2", "w-3"]) world.emit("worker.lost", { job: "job-2" }, { worker, exit_code: 1, signal: 0, detail: 'last output: "KeyError: data"' });
   world.emit("job.finished", { job: "job-2" }, { state: "failed", error, steps: 0, loss: null });
   return onPage(world, { hash: "#/jobs/job-2" }, async (page) => {
     await jobLoaded(page);
     await page.getByText("worker w-3 lost (exit code 1)", { exact: true }).waitFor();
+    await page.getByText("What its workers printed: schedctl logs job-2").waitFor();
+    assert.match(await page.locator(".figures > div", { hasText: "Cost" }).innerText(), /in all$/);
     assert.equal((await page.locator("main").innerText()).split("KeyError").length, 2);
   });
 });
@@ -215,6 +217,7 @@ test("on a phone a generation's reason has the width of the page, and a forecast
     const row = page.getByTestId("generations").locator("tbody tr").first();
     assert.ok((await row.locator(".reason").boundingBox()).width > 300, "the reason is squeezed");
     assert.match(await row.innerText(), /3 → 2/);
+    assert.equal(await page.locator(".table-scroll").evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).length), 0, "a table scrolls sideways");
   });
   await onPage(demoWorld(), { size: "narrow" }, async (page) => {
     await loaded(page);
@@ -236,7 +239,7 @@ test("a straggler is named in words, in the bars and on the time line", () => on
 
 test("the tab is named after its page, the state of the link is one word, and a dialog gives the focus back", () => onPage(demoWorld(), { hash: "#/jobs/job-1" }, async (page) => {
   await jobLoaded(page);
-  assert.equal(await page.title(), "job-1 · Tidepool");
+  await page.waitForFunction(() => document.title === "charlm-demo · job-1 · Tidepool");
   await page.locator(".link-state.live").waitFor();
   assert.equal(await page.locator(".link-state").getByRole("status").innerText(), "Live");
   await page.getByRole("button", { name: "Resize …" }).click();
@@ -492,6 +495,17 @@ test("a pool with nothing to decide says why, not that nothing was decided yet",
   empty.nodes = [];
   empty.decisions = [];
   await onPage(empty, {}, async (page) => assert.match(await said(page), /^No node is up/));
+});
+
+test("each page says which zone its times have, and an exact time names it", async () => {
+  for (const hash of ["#/", "#/jobs/job-1", "#/tenants", "#/plan"]) {
+    await onPage(demoWorld(), { hash, zone: "Asia/Tokyo" }, (page) => page.getByText("Times are in this browser's zone, Asia/Tokyo, where they do not say UTC.").waitFor());
+  }
+  await onPage(demoWorld(), { zone: "Asia/Tokyo" }, async (page) => {
+    await loaded(page);
+    assert.match(await page.locator('tbody[data-job="job-1"] .when').getAttribute("title"), /GMT\+9$/);
+  });
+  await onPage(demoWorld(), { zone: "UTC" }, (page) => page.getByText("All times are in UTC.").waitFor());
 });
 
 test("an unknown page and an unknown job say so", async () => {

@@ -7,6 +7,7 @@ import { adoptFragment, forgetToken, keepToken, storedToken } from "./session";
 import { Planner } from "./state/planner";
 import { Session } from "./state/session";
 import { store, useSelect } from "./state/store";
+import { zoneText } from "./text/format";
 import { LinkBanner } from "./views/link_banner";
 import { JobPage } from "./views/job/job_page";
 import { Overview } from "./views/overview/overview";
@@ -36,7 +37,8 @@ function useRoute(onToken: (token: string) => void): Route {
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, [onToken]);
-  useEffect(() => { document.title = titleOf(route); }, [route]);
+  const jobName = useSelect((state) => (route.page === "job" ? state.jobs.get(route.id)?.name ?? null : null));
+  useEffect(() => { document.title = titleOf(route, jobName); }, [route, jobName]);
   return route;
 }
 
@@ -82,6 +84,7 @@ export function App() {
       <main id="main" tabIndex={-1}>
         {live && <Boundary key={pageKey(route)}><Page route={route} live={live} loading={link.kind === "loading"} /></Boundary>}
       </main>
+      <footer class="zone quiet small">{zoneText()}</footer>
     </div>
   );
 }

@@ -12,9 +12,9 @@
 
 #include "base/log/logging.hpp"
 #include "base/log/open_files.hpp"
-#include "workers/agent/agent_loop.hpp"
 #include "workers/agent/agent_options.hpp"
 #include "workers/agent/health/join_probe.hpp"
+#include "workers/agent/loop/agent_loop.hpp"
 #include "workers/agent/notice/notice_watch.hpp"
 #include "workers/agent/nvml_gpu_probe.hpp"
 #include "workers/agent/state_lock.hpp"

@@ -73,6 +73,7 @@ struct Traits {
 inline constexpr unsigned kPlain = 0;
 inline constexpr unsigned kIdentity = 1;  // part of what makes the reason news: it names a goal, a worker or a turn
 inline constexpr unsigned kSize = 2;      // a size of the job: a policy's is in slots, the engine's in workers
+inline constexpr unsigned kOfRival = 4;   // of the job `rival` beside it: told to those who may see that job
 
 // What a slot is worth to the job in the market of its policy, and what it costs.
 struct Market {
@@ -83,7 +84,7 @@ struct Market {
   bool operator==(const Market&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
     at("worth", self.worth), at("price", self.price);
-    at("rival", self.rival), at("rival_worth", self.rival_worth);
+    at("rival", self.rival), at("rival_worth", self.rival_worth, kOfRival);
   }
 };
 
@@ -97,7 +98,7 @@ struct ByMerit {
   std::optional<double> next_goodput = {};  // at the next size
   bool operator==(const ByMerit&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
-    at("merit", self.merit), at("asked", self.asked), at("rival", self.rival);
+    at("merit", self.merit), at("asked", self.asked, kOfRival), at("rival", self.rival);
     at("goodput", self.goodput), at("next_goodput", self.next_goodput);
   }
 };
@@ -119,7 +120,7 @@ struct ByTurn {
   std::optional<TimeShare> share = {};
   bool operator==(const ByTurn&) const = default;
   static constexpr void fields(auto& self, auto&& at) {
-    at("own", self.own), at("rival", self.rival), at("bar", self.bar), at("share", self.share);
+    at("own", self.own), at("rival", self.rival), at("bar", self.bar, kOfRival), at("share", self.share);
   }
 };
 

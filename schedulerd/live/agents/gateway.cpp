@@ -1,49 +1,34 @@
 #include "schedulerd/live/agents/gateway.hpp"
 
 #include <spdlog/spdlog.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <map>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "api/accept_loop.hpp"
-#include "api/connection_cap.hpp"
 #include "api/node_token.hpp"
 #include "base/overloaded.hpp"
+#include "schedulerd/live/agents/agent_listeners.hpp"
 #include "schedulerd/live/agents/agent_session.hpp"
 #include "schedulerd/live/agents/embedded_agent.hpp"
+#include "schedulerd/live/agents/log_requests.hpp"
+#include "schedulerd/live/agents/node_links.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 
 namespace tidepool::live {
 namespace {
 
 namespace asio = boost::asio;
-using Local = asio::local::stream_protocol;
-using Tcp = asio::ip::tcp;
 
-constexpr std::int64_t kLogTicksMax = 10;  // heartbeats that a log request may take
 constexpr std::int64_t kHelloTicksMax = 5;
-
-constexpr const char* kNewerAgent = "a newer agent of the same name has connected";
-
-std::string other_agent(const std::string& node) {
-  return "another agent, with a state directory of its own, is connected under the name " + node +
-         "; give each agent a name of its own with --node, or stop the other one first";
-}
 
 std::optional<std::vector<WorkerId>> lost_of(const Admission& admission) {
   return admission.lost.empty() ? std::nullopt : std::optional(admission.lost);
@@ -53,13 +38,6 @@ Status check_protocol(int protocol) {
   if (protocol == api::kWorkerProtocol) return ok_status();
   return invalid_argument("the agent speaks protocol " + std::to_string(protocol) + ", the daemon " +
                           std::to_string(api::kWorkerProtocol) + "; install the same version on both sides");
-}
-
-std::string group_of(const Tcp::socket& socket) {
-  boost::system::error_code failed;
-  const auto remote = socket.remote_endpoint(failed);
-  const auto own = failed ? Tcp::endpoint() : socket.local_endpoint(failed);
-  return failed ? std::string() : api::peer_of(remote.address(), own.address()).group;
 }
 
 Instant steady_now() {
@@ -75,35 +53,20 @@ std::int64_t ticks_of(Duration patience, Duration heartbeat) {
 
 // All members belong to the gateway's thread, except what is marked.
 struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
-  // A node name that has been seen: its session, or for how long it has been away.
-  struct Link {
-    std::shared_ptr<AgentSession> session;
-    std::shared_ptr<AgentSession> joining;  // has said hello, and the loop has not answered
-    std::int64_t away_ticks = 0;            // since it was heard last
-    std::int64_t patience_ticks = 0;
-    std::string refused;  // instance of an agent that was refused beside the one here: said once
-    bool lost = false;    // the loop has been told
-    bool known = false;   // admitted once, or expected: its absence matters
-  };
-  struct LogRequest {
-    NodeId node;
-    std::function<void(Result<LogPage>)> done;
-    std::int64_t ticks = 0;
-  };
-
   Impl(GatewayOptions with, Inbox& into)
-      : options(std::move(with)), inbox(into), certificate_rate(options.certificate_rate) {}
+      : options(std::move(with)),
+        inbox(into),
+        listeners(io, {.socket_path = options.socket_path, .tcp = options.tcp, .tls = options.tls},
+                  [this](auto link, std::string from) { open_session(std::move(link), std::move(from)); }),
+        certificate_rate(options.certificate_rate),
+        links(ticks_of(options.patience, options.heartbeat)) {}
 
-  Status bind();
-  template <class Acceptor>
-  typename api::AcceptLoop<Acceptor>::Handlers accept_handlers();
   void make_room();
   void open_session(tls::Stream<AgentSession::Socket> link, std::string from);
   void on_message(AgentSession& session, api::AgentToDaemon message);
   void on_hello(AgentSession& session, api::AgentHello hello);
   void on_request(AgentSession& session, api::CertificateRequest request);
   [[nodiscard]] Status check_hello(AgentSession& session, const api::AgentHello& hello);
-  [[nodiscard]] bool is_taken(const api::AgentHello& hello);
   void send_order(AgentSession& session, api::DaemonToAgent message);
   void send_authorities(AgentSession& session) const;
   void change_authorities(std::vector<std::string> fingerprints);
@@ -115,77 +78,22 @@ struct Gateway::Impl : std::enable_shared_from_this<Gateway::Impl> {
   void expel(const NodeExpulsion& expelled);
   void tick();
   void schedule_tick();
-  void finish_log(std::uint64_t request, Result<LogPage> page);
   void drop_all();
 
   GatewayOptions options;
   Inbox& inbox;
   asio::io_context io{1};
-  Local::acceptor local{io};
-  Tcp::acceptor tcp{io};
+  AgentListeners listeners;
   asio::steady_timer timer{io};
-  api::AcceptLoop<Local::acceptor> local_links{local, accept_handlers<Local::acceptor>()};
-  api::AcceptLoop<Tcp::acceptor> tcp_links{tcp, accept_handlers<Tcp::acceptor>()};
   RequestRate certificate_rate;
   std::map<SessionNumber, std::shared_ptr<AgentSession>> sessions;
-  std::map<std::string, Link> links;
+  NodeLinks links;
   std::map<NodeId, std::shared_ptr<AgentSession>> by_node;
-  std::map<std::uint64_t, LogRequest> log_requests;
+  LogRequests log_requests;
   SessionNumber next_session = 1;
-  std::uint64_t next_request = 1;
   std::thread thread;                // of the owner
   std::atomic<bool> stopped{false};  // any thread
-  std::uint16_t tcp_port = 0;        // set before the thread starts
 };
-
-Status Gateway::Impl::bind() {
-  if (options.socket_path.size() >= sizeof(sockaddr_un::sun_path)) {
-    return invalid_argument("the agents' socket " + options.socket_path + " has " +
-                            std::to_string(options.socket_path.size()) + " characters, " +
-                            std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
-                            " are possible; choose a shorter --state-dir");
-  }
-  ::unlink(options.socket_path.c_str());  // left by a daemon that was killed; the directory's lock is ours
-  boost::system::error_code failed;
-  const auto failure = [&](const std::string& where) {
-    return invalid_argument("cannot listen for agents on " + where + ": " + failed.message());
-  };
-  const mode_t before = ::umask(0177);  // the socket is private from the start
-  local.open({}, failed);
-  if (!failed) local.bind(Local::endpoint(options.socket_path), failed);
-  ::umask(before);
-  if (!failed) local.listen(asio::socket_base::max_listen_connections, failed);
-  if (failed) return failure(options.socket_path);
-  if (!options.tcp) return ok_status();
-
-  const std::string where = options.tcp->host + ":" + std::to_string(options.tcp->port);
-  const auto address = asio::ip::make_address(options.tcp->host, failed);
-  if (failed) return failure(where);
-  const Tcp::endpoint endpoint(address, options.tcp->port);
-  tcp.open(endpoint.protocol(), failed);
-  if (!failed) tcp.set_option(asio::socket_base::reuse_address(true), failed);
-  if (!failed) tcp.bind(endpoint, failed);
-  if (!failed) tcp.listen(asio::socket_base::max_listen_connections, failed);
-  if (failed) return failure(where);
-  tcp_port = tcp.local_endpoint().port();
-  return ok_status();
-}
-
-template <class Acceptor>
-typename api::AcceptLoop<Acceptor>::Handlers Gateway::Impl::accept_handlers() {
-  constexpr bool kFromOutside = std::is_same_v<Acceptor, Tcp::acceptor>;
-  return {.on_link =
-              [this](auto socket) {
-                std::string from;
-                if constexpr (kFromOutside) from = group_of(socket);
-                open_session(tls::Stream(AgentSession::Socket(std::move(socket)), kFromOutside ? options.tls : nullptr),
-                             std::move(from));
-              },
-          .on_failure =
-              [](const boost::system::error_code& failed) {
-                spdlog::warn("event=agent_accept_failed why=\"{}\"", failed.message());
-              }};
-}
 
 // A client that has the token says hello at once; unknown clients must not take the descriptors of all others, and
 // those of one address not the turn of others.
@@ -238,11 +146,7 @@ void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message
           [&](api::StateBroughtReport& said) { inbox.push(StateReportItem{session.node, std::move(said)}); },
           [&](api::StateLeftReport& said) { inbox.push(StateReportItem{session.node, std::move(said)}); },
           [&](api::ProbedReport& report) { inbox.push(NodeProbedItem{session.node, std::move(report)}); },
-          [&](api::LogChunk& chunk) {
-            const auto asked = log_requests.find(chunk.request);
-            if (asked == log_requests.end() || asked->second.node != session.node) return;
-            finish_log(chunk.request, LogPage{std::move(chunk.data), chunk.offset, chunk.next_offset, chunk.eof});
-          },
+          [&](api::LogChunk& chunk) { log_requests.answer(session.node, std::move(chunk)); },
       },
       message);
 }
@@ -253,7 +157,7 @@ void Gateway::Impl::on_hello(AgentSession& session, api::AgentHello hello) {
     spdlog::warn("event=agent_refused node={} why=\"{}\"", hello.node.substr(0, 63), good.error().message);
     return refuse(session, good.error().message);
   }
-  if (is_taken(hello)) return refuse(session, other_agent(hello.node));
+  if (const auto why = links.why_taken(hello)) return refuse(session, *why);
   hello.token.clear();
   session.stage = AgentSession::Stage::kJoining;
   session.node_name = hello.node;
@@ -261,26 +165,8 @@ void Gateway::Impl::on_hello(AgentSession& session, api::AgentHello hello) {
   session.tells_starts = hello.starts.has_value();
   session.follows_authorities = hello.follows_authorities.value_or(false);
   session.hold();
-  Link& link = links[hello.node];
-  if (!link.known) link.patience_ticks = ticks_of(options.patience, options.heartbeat);
-  if (const auto older = std::exchange(link.joining, session.shared_from_this())) older->close(kNewerAgent);
+  links.join(session.shared_from_this());
   inbox.push(AgentHelloItem{session.number(), std::move(hello), session.key()});
-}
-
-// Another agent, with a state directory of its own, has the name: two that replaced each other would destroy what runs
-// there.
-bool Gateway::Impl::is_taken(const api::AgentHello& hello) {
-  const auto found = links.find(hello.node);
-  if (found == links.end() || !hello.instance) return false;
-  Link& link = found->second;
-  const auto is_other = [&](const std::shared_ptr<AgentSession>& held) {
-    return held != nullptr && !held->instance.empty() && held->instance != *hello.instance;
-  };
-  if (!is_other(link.session) && !is_other(link.joining)) return false;
-  if (std::exchange(link.refused, *hello.instance) != *hello.instance) {
-    spdlog::warn("event=agent_refused node={} why=\"{}\"", hello.node, other_agent(hello.node));
-  }
-  return true;
 }
 
 // A certificate counts before a token. The loop knows whether it has been revoked.
@@ -297,9 +183,8 @@ Status Gateway::Impl::check_hello(AgentSession& session, const api::AgentHello& 
   } else if (!equal_in_constant_time(hello.token, options.token)) {
     return invalid_argument("wrong agent token; copy agent.token from the daemon's state directory");
   }
-  const auto link = links.find(hello.node);
-  const bool is_held = link != links.end() && link->second.session != nullptr;
-  if (!is_held || link->second.session->key() == session.key()) return ok_status();
+  const auto holder = links.live(hello.node);
+  if (holder == nullptr || holder->key() == session.key()) return ok_status();
   return conflict("the name " + hello.node + " is held by a node that is connected and not this one; give this node " +
                   "another name, or stop the agent there first");
 }
@@ -350,15 +235,7 @@ void Gateway::Impl::on_closed(AgentSession& session, const std::string& why) {
   spdlog::info("event=agent_link_closed node={} why=\"{}\"", session.node_name, why);
   const auto own = by_node.find(session.node);
   if (own != by_node.end() && own->second.get() == &session) by_node.erase(own);
-  if (const auto link = links.find(session.node_name); link != links.end()) {
-    if (link->second.joining.get() == &session) link->second.joining.reset();
-    if (link->second.session.get() == &session) {
-      link->second.session.reset();
-      link->second.away_ticks = session.silent_ticks;  // one that fell silent has been away for as long
-    }
-    const bool was_a_node = link->second.known || link->second.session != nullptr || link->second.joining != nullptr;
-    if (!was_a_node) links.erase(link);
-  }
+  links.closed(session);
   sessions.erase(session.number());
 }
 
@@ -387,14 +264,7 @@ void Gateway::Impl::admit(const Admission& admission) {
   session->stage = AgentSession::Stage::kLive;
   session->node = admission.node;
   by_node[admission.node] = session;
-  Link& link = links[session->node_name];
-  if (link.joining == session) link.joining.reset();
-  if (const auto older = std::exchange(link.session, session); older != nullptr && older != session) {
-    older->close(kNewerAgent);
-  }
-  link.lost = false;
-  link.known = true;
-  link.patience_ticks = ticks_of(options.patience, options.heartbeat);
+  links.admit(session);
   session->send(api::AgentWelcome{.node = admission.node,
                                   .heartbeat_ms = options.heartbeat.count_ms(),
                                   .patience_ms = options.patience.count_ms(),
@@ -454,10 +324,8 @@ void Gateway::Impl::grant(const CertificateGrant& granted) {
 }
 
 void Gateway::Impl::expel(const NodeExpulsion& expelled) {
-  const auto link = links.find(expelled.node);
-  if (link == links.end()) return;
-  const auto live = link->second.session;  // closing changes the map
-  const auto joining = link->second.joining;
+  const auto live = links.live(expelled.node);  // closing changes the links
+  const auto joining = links.joining(expelled.node);
   if (live != nullptr) refuse(*live, expelled.why);
   if (joining != nullptr) refuse(*joining, expelled.why);
 }
@@ -477,18 +345,10 @@ void Gateway::Impl::tick() {
       session->close("the certificate of " + session->node_name + " has expired");
     }
   }
-  for (auto& [name, link] : links) {
-    if (link.session != nullptr || link.joining != nullptr || link.lost || ++link.away_ticks <= link.patience_ticks)
-      continue;
-    link.lost = true;
-    inbox.push(AgentLostItem{name, "no agent for " + to_text(options.heartbeat * link.patience_ticks)});
-  }
-  const auto asked = log_requests;
-  for (const auto& [number, request] : asked) {
-    if (++log_requests[number].ticks > kLogTicksMax || !by_node.contains(request.node)) {
-      finish_log(number, Error{ErrorCode::kUnavailable, "the worker's node does not answer; try again later"});
-    }
-  }
+  links.tick([this](const std::string& node, std::int64_t patience_ticks) {
+    inbox.push(AgentLostItem{node, "no agent for " + to_text(options.heartbeat * patience_ticks)});
+  });
+  log_requests.tick([this](NodeId node) { return by_node.contains(node); });
 }
 
 void Gateway::Impl::schedule_tick() {
@@ -500,24 +360,12 @@ void Gateway::Impl::schedule_tick() {
   });
 }
 
-void Gateway::Impl::finish_log(std::uint64_t number, Result<LogPage> page) {
-  const auto found = log_requests.find(number);
-  if (found == log_requests.end()) return;  // answered or given up before
-  const auto done = std::move(found->second.done);
-  log_requests.erase(found);
-  done(std::move(page));
-}
-
 void Gateway::Impl::drop_all() {
-  local_links.stop();
-  tcp_links.stop();
+  listeners.stop();
   timer.cancel();
   const auto open = sessions;
   for (const auto& [number, session] : open) session->close("the daemon stops");
-  const auto asked = log_requests;
-  for (const auto& [number, request] : asked) {
-    finish_log(number, Error{ErrorCode::kUnavailable, "the daemon is stopping"});
-  }
+  log_requests.give_up("the daemon is stopping");
 }
 
 Gateway::Gateway(GatewayOptions options, Inbox& inbox) : impl_(std::make_shared<Impl>(std::move(options), inbox)) {}
@@ -527,13 +375,11 @@ Gateway::~Gateway() {
 }
 
 Status Gateway::start() {
-  TP_TRY(impl_->bind());
+  TP_TRY(impl_->listeners.bind());
   for (const auto& name : impl_->options.expected) {
-    const std::int64_t patience = ticks_of(impl_->options.first_patience, impl_->options.heartbeat);
-    impl_->links[name] = {.session = nullptr, .patience_ticks = patience, .known = true};
+    impl_->links.expect(name, ticks_of(impl_->options.first_patience, impl_->options.heartbeat));
   }
-  impl_->local_links.start();
-  if (impl_->options.tcp) impl_->tcp_links.start();
+  impl_->listeners.start();
   impl_->schedule_tick();
   impl_->thread = std::thread([impl = impl_] { impl->io.run(); });
   return ok_status();
@@ -571,14 +417,13 @@ void Gateway::read_log(NodeId node, const api::LogRead& what, std::function<void
           Error{ErrorCode::kUnavailable, "the worker's node (" + node.text() + ") is not connected; try again later"});
     }
     api::LogRead request = what;
-    request.request = impl->next_request++;
-    impl->log_requests.emplace(request.request, Impl::LogRequest{node, done, 0});
+    request.request = impl->log_requests.add(node, done);
     std::shared_ptr(session->second)->send(request);
   });
 }
 
 std::uint16_t Gateway::tcp_port() const {
-  return impl_->tcp_port;
+  return impl_->listeners.tcp_port();
 }
 
 }  // namespace tidepool::live

@@ -239,7 +239,8 @@ void stream_events(Rest& rest, Call call) {
                                       {"Cache-Control", "no-store"},
                                       {"X-Accel-Buffering", "no"}},
                           .body = {}};
-  auto writer = call.responder.stream(head);
+  auto writer = rest.open_stream(call, head);
+  if (writer == nullptr) return;
   if (call.request.method == "HEAD") return writer->finish();
   rest.streams().open(std::move(writer), std::move(request));
 }

@@ -12,8 +12,7 @@ namespace {
 
 constexpr const char* kUsualTlsPort = ":443";
 
-constexpr std::string_view kTooMany =
-    "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+constexpr const char* kTurnedAwayFor = "5";  // seconds
 constexpr int kPartingsMax = 64;
 constexpr auto kPartingPatience = std::chrono::seconds(1);
 constexpr auto kTellAgain = std::chrono::minutes(1);
@@ -21,6 +20,24 @@ constexpr auto kTellAgain = std::chrono::minutes(1);
 std::string in_lower_case(std::string text) {
   for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return text;
+}
+
+Refusal too_many_connections() {
+  return {.status = 503,
+          .code = "TooManyConnections",
+          .message = "as many connections are open as the daemon takes, by all or by this address",
+          .hint =
+              "try again in a few seconds; event streams and followed logs hold one each, so end those that nobody "
+              "reads"};
+}
+
+// The whole answer as bytes: a connection that is turned away never gets as far as the HTTP library.
+std::string bytes_of(const HttpResponse& response, const std::string& request_id) {
+  std::string bytes = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nX-Request-Id: " + request_id + "\r\n";
+  for (const auto& [name, value] : response.headers) {
+    bytes += name + ": " + (name == "Retry-After" ? kTurnedAwayFor : value) + "\r\n";
+  }
+  return bytes + "Content-Length: " + std::to_string(response.body.size()) + "\r\n\r\n" + response.body;
 }
 
 // The border for exceptions: one that left the I/O thread would end the daemon.
@@ -90,9 +107,11 @@ void Listener::turn_away(tcp::socket socket, const std::string& address) {
   }
   if (options.tls != nullptr || partings >= kPartingsMax) return;
   // One write into the empty buffer of a new socket; the client closes when it has read it, or the timer does.
+  const std::string request_id = "req-" + std::to_string(next_request++);
+  const std::string answer = bytes_of(refuser(too_many_connections(), request_id), request_id);
   error_code error;
   socket.non_blocking(true, error);
-  if (!error) socket.write_some(asio::buffer(kTooMany), error);
+  if (!error) socket.write_some(asio::buffer(answer), error);
   if (!error) socket.shutdown(tcp::socket::shutdown_send, error);
   if (error) return;
   ++partings;

@@ -141,7 +141,9 @@ void job_logs(Rest& rest, Call call) {
                                       {"X-Content-Type-Options", "nosniff"},
                                       {"Tidepool-Worker", worker.value().text()}},
                           .body = {}};
-  std::make_shared<LogFollower>(rest.shared_from_this(), call.responder.stream(head), call.caller,
+  auto writer = rest.open_stream(call, head);
+  if (writer == nullptr) return;
+  std::make_shared<LogFollower>(rest.shared_from_this(), std::move(writer), call.caller,
                                 LogFollower::Place{worker.value(), offset.value()})
       ->read();
 }

@@ -87,7 +87,7 @@ Problem problem_of_change(const Error& error) {
 }
 
 Problem problem_of(const Refusal& refusal) {
-  return {.status = refusal.status, .code = refusal.code, .detail = refusal.message};
+  return {.status = refusal.status, .code = refusal.code, .detail = refusal.message, .hint = refusal.hint};
 }
 
 HttpResponse json_response(int status, const json& body) {

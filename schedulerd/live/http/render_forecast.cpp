@@ -15,6 +15,10 @@ json render_expected(const WallClock& clock, const std::optional<forecast::Expec
           {"basis", to_text(basis)}};
 }
 
+json render_budget(const WallClock& clock, const forecast::BudgetEffect& budget) {
+  return {{"tenant", budget.tenant}, {"action", core::to_text(budget.action)}, {"at", clock.text(budget.at)}};
+}
+
 }  // namespace
 
 json render_told(const WallClock& clock, const forecast::ToldJob& told, const forecast::Told& of,
@@ -32,10 +36,12 @@ json render_told(const WallClock& clock, const forecast::ToldJob& told, const fo
   }
   return {
       {"start", render_expected(clock, told.start, told.start_basis)},
+      {"slots_at", told.slots_at ? json(clock.text(*told.slots_at)) : json(nullptr)},
       {"starts_after", std::move(starts_after)},
       {"end", render_expected(clock, told.end, told.basis)},
       {"basis", to_text(told.basis)},
       {"not_before", told.not_before ? json(clock.text(*told.not_before)) : json(nullptr)},
+      {"budget", told.budget ? render_budget(clock, *told.budget) : json(nullptr)},
       {"outcome", told.end ? json(core::to_text(told.outcome)) : json(nullptr)},
       {"cost", {{"low", to_text(told.cost_low)}, {"expected", to_text(told.cost)}, {"high", to_text(told.cost_high)}}},
       {"sizes", std::move(sizes)},

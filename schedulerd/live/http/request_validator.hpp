@@ -28,6 +28,7 @@ struct Refusal {
   int status = 400;
   std::string code;     // "BareLineFeed"
   std::string message;  // what is wrong and what would be right
+  std::string hint = {};
 };
 
 struct RequestHead {

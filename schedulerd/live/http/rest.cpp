@@ -160,6 +160,8 @@ Rest::Rest(Service& service, RestOptions options)
                 .authenticator = authenticator_,
                 .metrics = metrics_,
                 .later = [this](std::function<void()> work) { server_.post(std::move(work)); }}),
+      open_streams_({.all = static_cast<std::size_t>(options_.http.connections.all / 2),
+                     .per_token = options_.streams_per_token}),
       server_(
           with_observer(options_.http),
           [this](HttpRequest request, Responder responder) { handle(std::move(request), std::move(responder)); },
@@ -235,6 +237,16 @@ void Rest::dispatch(HttpRequest request, const Responder& responder) {
   }
   if (call.seen) authenticator_.place(call.caller, call.seen->state.tenants);
   match.route->handler(*this, std::move(call));
+}
+
+std::shared_ptr<StreamWriter> Rest::open_stream(const Call& call, HttpResponse head) {
+  if (const auto problem = open_streams_.why_no_more(call.caller.token_id)) {
+    call.fail(*problem);
+    return nullptr;
+  }
+  auto writer = call.responder.stream(std::move(head));
+  open_streams_.add(call.caller.token_id, writer);
+  return writer;
 }
 
 void Rest::command(Call call, CommandBody body, Answer answer, RefusalAnswer refusal) {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "schedulerd/live/http/event_streams.hpp"
 #include "schedulerd/live/http/http_server.hpp"
 #include "schedulerd/live/http/metrics.hpp"
+#include "schedulerd/live/http/open_streams.hpp"
 #include "schedulerd/live/http/problem.hpp"
 #include "schedulerd/live/http/static_files.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
@@ -39,6 +41,7 @@ struct RestOptions {
   std::vector<StaticFile> dashboard;           // empty = a page that says it was not built
   Duration heartbeat = Duration::seconds(15);  // of event streams
   Duration log_poll = Duration::millis(300);   // between two looks at a followed log
+  std::size_t streams_per_token = 16;          // event streams and followed logs
   std::function<std::int64_t()> unix_now;      // wall-clock seconds; empty = the system's
   // Of one request for usage: rows of its answer, and jobs that have ended which it looks through for them.
   std::size_t usage_rows_max = 100'000;
@@ -82,6 +85,12 @@ class Rest : public std::enable_shared_from_this<Rest> {
   [[nodiscard]] Metrics& metrics() { return metrics_; }
   [[nodiscard]] IoScheduler& io() { return server_; }
 
+  // Leaves the answer open. Null: too many are, and the call was answered so.
+  [[nodiscard]] std::shared_ptr<StreamWriter> open_stream(const Call& call, HttpResponse head);
+
+  // Ids of the tokens for which a plan is being made: one each, so that no caller fills the queue. I/O thread only.
+  [[nodiscard]] std::set<std::string>& planning() { return planning_; }
+
   // Puts a command in; `answer` makes the response on the I/O thread after the command is durable, from the
   // receipt and a picture that holds it. A refusal becomes a problem.
   using Answer = std::function<HttpResponse(const Receipt&, const Published&)>;
@@ -113,6 +122,8 @@ class Rest : public std::enable_shared_from_this<Rest> {
   Authenticator authenticator_;
   Metrics metrics_;
   EventStreams streams_;
+  OpenStreams open_streams_;
+  std::set<std::string> planning_;
   HttpServer server_;
   std::shared_ptr<void> subscription_;
 };

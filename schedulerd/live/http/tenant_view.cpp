@@ -46,14 +46,18 @@ class Unnaming {
 
  private:
   void apply_to_fields(json& object) const {
+    bool rival_is_foreign = false;
     for (auto field = object.begin(); field != object.end();) {
       if (core::job_numbers().contains(field.key()) && is_foreign_number(*field)) {
+        rival_is_foreign = rival_is_foreign || field.key() == "rival";
         field = object.erase(field);
         continue;
       }
       if (!contains(kUsersWords, field.key())) apply(*field);
       ++field;
     }
+    if (!rival_is_foreign) return;
+    for (const std::string_view told : core::rival_numbers()) object.erase(std::string(told));
   }
 
   [[nodiscard]] bool is_foreign(JobId id) const { return visible_job(seen_by_, id) == nullptr; }

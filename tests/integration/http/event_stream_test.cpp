@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <list>
 
 #include "tests/support/rest_fixture.hpp"
 #include "tests/support/schema_check.hpp"
@@ -157,6 +158,53 @@ TEST_CASE("a revoked token's stream ends at once") {
   const std::string id = viewer.substr(3, viewer.rfind('_') - 3);
   fixture.json_of({.method = "DELETE", .path = "/v1/tokens/" + id, .token = fixture.admin});
   CHECK(stream.wait_for_close());
+}
+
+// Opens one and gives the status; an open stream stays in `held`.
+int open_stream(const RestFixture& fixture, std::list<RawConnection>& held, const std::string& path,
+                const std::string& token) {
+  auto& connection = held.emplace_back(fixture.port);
+  connection.send(fixture.request({.path = path, .token = token}));
+  const int status = connection.response(true).status;
+  if (status != 200) held.pop_back();
+  return status;
+}
+
+TEST_CASE("a token has only so many streams and followed logs open, and others are not held up by it") {
+  auto options = test_options();
+  options.streams_per_token = 2;
+  RestFixture fixture(options);
+  fixture.service.join_node(4);
+  const std::string logs = "/v1/jobs/" + fixture.submit().text() + "/logs?follow=true";
+  const std::string greedy = fixture.service.add_token("submitter");
+  std::list<RawConnection> held;
+  REQUIRE(open_stream(fixture, held, "/v1/events/stream", greedy) == 200);
+  REQUIRE(open_stream(fixture, held, logs, greedy) == 200);
+  for (const std::string& path : {std::string("/v1/events/stream"), logs}) {
+    const json refused = fixture.json_of({.path = path, .token = greedy}, 429);
+    CHECK(refused.at("code") == "TooManyStreams");
+    CHECK(refused.at("hint").get<std::string>().find("schedctl token create") != std::string::npos);
+  }
+  CHECK(fixture.call({.path = "/v1/nodes", .token = greedy}).status == 200);
+  CHECK(open_stream(fixture, held, "/v1/events/stream", fixture.admin) == 200);
+  held.pop_front();
+  bool served = false;
+  for (int attempt = 0; attempt < 1'000 && !served; ++attempt) {
+    served = open_stream(fixture, held, "/v1/events/stream", greedy) == 200;
+  }
+  CHECK(served);
+}
+
+TEST_CASE("streams leave half of the connections to requests") {
+  auto options = test_options();
+  options.http.connections = {.all = 8, .kept_for_here = 0, .per_group = 8, .per_group_here = 8};
+  RestFixture fixture(options);
+  std::list<RawConnection> held;
+  for (int i = 0; i < 4; ++i) {
+    REQUIRE(open_stream(fixture, held, "/v1/events/stream", fixture.service.add_token("viewer")) == 200);
+  }
+  CHECK(fixture.json_of({.path = "/v1/events/stream", .token = fixture.admin}, 503).at("code") == "TooManyStreams");
+  CHECK(fixture.call({.path = "/v1/nodes", .token = fixture.admin}).status == 200);
 }
 
 TEST_CASE("a reader that does not read is cut off, and the others miss nothing") {

@@ -1,5 +1,8 @@
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <future>
 
+#include "tests/support/patience.hpp"
 #include "tests/support/rest_fixture.hpp"
 
 namespace tidepool::test {
@@ -129,6 +132,23 @@ TEST_CASE("a plan of a job that a submit would refuse is refused as the submit")
   CHECK(status("nothing", scene.fixture.admin) == 400);
   CHECK(status(file_of("x", "blue", 1), scene.fixture.service.add_token("submitter", "red")) == 403);
   CHECK(status(file_of("x", "blue", 1), scene.fixture.service.add_token("viewer")) == 403);
+}
+
+TEST_CASE("a token has one plan at a time made, and another token does not wait for it") {
+  ForecastScene scene;
+  const std::string blue = scene.fixture.service.add_token("submitter", "blue");
+  const Ask ask{.method = "POST", .path = "/v1/plan", .token = blue, .body = file_of("next", "blue", 2)};
+  auto begun = scene.fixture.service.hold_next_plan();
+  RawConnection first(scene.fixture.port);
+  first.send(scene.fixture.request(ask));
+  REQUIRE(begun.wait_for(std::chrono::seconds(20 * patience())) == std::future_status::ready);
+  const json refused = scene.fixture.json_of(ask, 429);
+  CHECK(refused.at("code") == "TooManyPlans");
+  CHECK(refused.at("hint").get<std::string>().starts_with("ask again"));
+  CHECK(scene.plan(ask.body, scene.fixture.admin).at("name") == "next");
+  scene.fixture.service.let_plan_go();
+  CHECK(first.response().status == 200);
+  CHECK(scene.plan(ask.body, blue).at("name") == "next");
 }
 
 TEST_CASE("a job that has ended has no forecast") {

@@ -157,7 +157,9 @@ TEST_CASE("a tenant's batch is its own, and one entry of another tenant refuses 
   CHECK(problem.at("hint").get<std::string>().find("leave tenant out") != std::string::npos);
   CHECK(fixture.json_of(batch_of({foreign, json::object()}, red), 422).at("refused").size() == 2);
   check_untouched(fixture);
-  const json stored = fixture.json_of(batch_of({small_job("own"), small_job("too")}, red), 201);
+  json unnamed = small_job("too");
+  unnamed["tenant"] = nullptr;  // as if it were left out
+  const json stored = fixture.json_of(batch_of({small_job("own"), unnamed}, red), 201);
   for (const auto& id : stored.at("ids")) {
     CHECK(fixture.json_of({.path = "/v1/jobs/" + id.get<std::string>(), .token = red}).at("tenant") == "red");
   }

@@ -7,6 +7,7 @@
 
 #include "tests/support/patience.hpp"
 #include "tests/support/rest_fixture.hpp"
+#include "tests/support/schema_check.hpp"
 
 namespace tidepool::test {
 namespace {
@@ -100,7 +101,12 @@ TEST_CASE("beyond the cap a connection hears 503; when one ends there is room ag
   beyond.send(fixture.request({.path = "/healthz"}));
   const auto turned_away = beyond.response();
   CHECK(turned_away.status == 503);
-  CHECK(turned_away.headers.contains("retry-after"));
+  CHECK(turned_away.headers.at("retry-after") == "5");
+  CHECK(turned_away.headers.at("content-type") == "application/problem+json");
+  const json problem = json::parse(turned_away.body);
+  CHECK(misfit(problem, "Problem").empty());
+  CHECK(problem.at("code") == "TooManyConnections");
+  CHECK(problem.at("hint").get<std::string>().starts_with("try again in a few seconds"));
   held.front().send(fixture.request({.path = "/metrics", .token = fixture.admin}));
   CHECK(held.front().response().body.find("sched_http_turned_away_total 1") != std::string::npos);
   held.pop_front();

@@ -305,10 +305,26 @@ TEST_CASE("a key sets a tree once") {
   CHECK(tenants_of(fixture, fixture.admin).empty());
 }
 
+TEST_CASE("a token whose tenant has left the tree is told so") {
+  RestFixture fixture(test_options(), "tidal");
+  const std::string left = fixture.service.add_token("viewer", "sea");
+  const auto warnings = [&](const std::string& token) {
+    return fixture.json_of({.path = "/v1/tenants", .token = token}).at("warnings");
+  };
+  CHECK(warnings(left).empty());  // while there is no tree
+  (void)fixture.json_of(put(fixture, lab_tree()));
+  REQUIRE(warnings(left).size() == 1);
+  CHECK_THAT(warnings(left).at(0).get<std::string>(), StartsWith("the tenant sea of this token is not in the tree"));
+  CHECK(tenants_of(fixture, left).empty());
+  CHECK(warnings(fixture.service.add_token("viewer", "vision")).empty());
+  CHECK(warnings(fixture.admin).empty());
+}
+
 TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") {
   RestFixture fixture(test_options(), "tidal");
   json tree = lab_tree();
   tree["tenants"][0]["job_hold_max"] = "1h";
+  tree["tenants"][0]["exclusive_nodes"] = true;
   (void)fixture.json_of(put(fixture, tree));
   CHECK(tenants_of(fixture, fixture.admin).at(0).at("job_hold_max") == "1h");
   const auto refusal = [&](const json& job) {
@@ -322,6 +338,7 @@ TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") 
     return alone.at("detail").get<std::string>();
   };
   CHECK_THAT(refusal(job_file("sea")), Contains("there is no tenant \"sea\""));
+  CHECK_THAT(refusal(job_file("default")), Contains("add `tenant: NAME` to it"));
   CHECK_THAT(refusal(job_file("lab")), Contains("tenants below it"));
   CHECK_THAT(refusal(job_file("vision", 5)), Contains("job_slots_max 4 of tenant \"vision\""));
   json urgent = job_file("vision");
@@ -330,6 +347,10 @@ TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") 
   json lasting = job_file("vision");
   lasting["elastic"]["min_runtime"] = "2h";
   CHECK_THAT(refusal(lasting), Contains("elastic.min_runtime 2h is above job_hold_max 1h of tenant \"lab\""));
+  json alone = job_file("vision");
+  alone["placement"]["exclusive"] = true;
+  CHECK_THAT(refusal(alone), Contains("placement.exclusive is not granted to tenant \"vision\" (exclusive_nodes); "
+                                      "leave it out, or ask an operator"));
   CHECK(fixture.json_of({.path = "/v1/jobs", .token = fixture.admin}).at("items").empty());
   // Nor can a job be changed to what it could not have been submitted with.
   const JobId job = fixture.submit("vision", 4);
@@ -343,6 +364,12 @@ TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") 
   };
   check_change(R"({"elastic": {"max": 8}})", "job_slots_max");
   check_change(R"({"elastic": {"cooldown": "2h"}})", "job_hold_max");
+  check_change(R"({"placement": {"exclusive": true}})", "exclusive_nodes");
+  // Until each tenant on the path is granted it.
+  tree["tenants"][0]["tenants"][0]["exclusive_nodes"] = true;
+  (void)fixture.json_of(put(fixture, tree));
+  CHECK(tenants_of(fixture, fixture.admin).at(1).at("exclusive_nodes") == true);
+  (void)fixture.json_of(submission(fixture, alone), 201);
 }
 
 TEST_CASE("a job takes the defaults of its tenant where its file is silent, and keeps what it took") {

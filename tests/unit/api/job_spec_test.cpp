@@ -136,7 +136,8 @@ TEST_CASE("types of slot are a name, a list, or names with speeds, and are given
   CHECK(document["resources"]["gpu"]["type"]["a100"] == 0.4);
   CHECK_FALSE(document["resources"]["gpu"].contains("mixed"));
   CHECK(effective_document(read_job_spec(document).spec) == document);
-  for (const char* wrong : {"{}", R"({"h100": 0})", R"({"h100": "fast"})", R"({"any": 1})", R"({"h100": -1})", "7"}) {
+  for (const char* wrong : {"{}", R"({"h100": 0})", R"({"h100": "fast"})", R"({"any": 1})", R"({"h100": -1})", "7",
+                            R"("a\u001b[31m")", R"(["h100", "a\u007f"])", R"({"a\n": 1})"}) {
     INFO(wrong);
     CHECK_FALSE(read(wrong).errors.empty());
   }
@@ -348,6 +349,28 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
       {"/resources/gpu/type", 7, "/resources/gpu/type", "WrongType"},
       {"/scaling/efficiency_threshold", 1.5, "/scaling/efficiency_threshold", "OutOfRange"},
       {"/straggler/detector", 3, "/straggler/detector", "WrongType"},
+      {"/priority", "urgent", "/priority", "Invalid"},
+      {"/priority", 1001, "/priority", "OutOfRange"},
+      {"/preemptible", "yes", "/preemptible", "WrongType"},
+      {"/resources/cpus", 0, "/resources/cpus", "OutOfRange"},
+      {"/resources/cpus", "all", "/resources/cpus", "WrongType"},
+      {"/resources/memory", 64, "/resources/memory", "WrongType"},
+      {"/resources/memory", "64", "/resources/memory", "Invalid"},
+      {"/resources/memory", "0MiB", "/resources/memory", "Invalid"},
+      {"/resources/memory", "1025TiB", "/resources/memory", "Invalid"},
+      {"/budget", {{"ref", "demo-monthly"}, {"on_exhaust", "shrink"}}, "/budget", "NotBuilt"},
+      {"/budget", json::object(), "/budget", "NotBuilt"},
+      {"/topology/pack", "rack", "/topology/pack", "Invalid"},
+      {"/work/samples", 0, "/work/samples", "OutOfRange"},
+      {"/tenant", "a//b", "/tenant", "Invalid"},
+      {"/name", std::string(64, 'a'), "/name", "Invalid"},
+      {"/labels", {{"n", 1}}, "/labels", "WrongType"},
+  };
+  check_cases(cases);
+}
+
+TEST_CASE("each rule of prices and utilities is held, with the pointer of the field") {
+  check_cases({
       {"/scaling/price_cap", "a lot", "/scaling/price_cap", "Invalid"},
       {"/scaling/price_cap", -1, "/scaling/price_cap", "Invalid"},
       {"/scaling/utility/linear/zero_at", "0s", "/scaling/utility/linear/zero_at", "OutOfRange"},
@@ -368,24 +391,7 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
        "/scaling/utility/piecewise",
        "OutOfRange"},
       {"/scaling/utility/linear/value", 1.1e12, "/scaling/utility/linear/value", "OutOfRange"},
-      {"/priority", "urgent", "/priority", "Invalid"},
-      {"/priority", 1001, "/priority", "OutOfRange"},
-      {"/preemptible", "yes", "/preemptible", "WrongType"},
-      {"/resources/cpus", 0, "/resources/cpus", "OutOfRange"},
-      {"/resources/cpus", "all", "/resources/cpus", "WrongType"},
-      {"/resources/memory", 64, "/resources/memory", "WrongType"},
-      {"/resources/memory", "64", "/resources/memory", "Invalid"},
-      {"/resources/memory", "0MiB", "/resources/memory", "Invalid"},
-      {"/resources/memory", "1025TiB", "/resources/memory", "Invalid"},
-      {"/budget", {{"ref", "demo-monthly"}, {"on_exhaust", "shrink"}}, "/budget", "NotBuilt"},
-      {"/budget", json::object(), "/budget", "NotBuilt"},
-      {"/topology/pack", "rack", "/topology/pack", "Invalid"},
-      {"/work/samples", 0, "/work/samples", "OutOfRange"},
-      {"/tenant", "a//b", "/tenant", "Invalid"},
-      {"/name", std::string(64, 'a'), "/name", "Invalid"},
-      {"/labels", {{"n", 1}}, "/labels", "WrongType"},
-  };
-  check_cases(cases);
+  });
 }
 
 TEST_CASE("a setting that its trainer cannot have is refused, with its pointer") {

@@ -17,8 +17,8 @@ json tenants_document() {
     "tenants": [
       {"name": "lab", "guarantee": 8, "weight": 2, "tenants": [
         {"name": "vision", "guarantee": 4, "borrow": 8, "lend": 2, "priority_max": 10, "job_slots_max": 16,
-         "job_price_max": 12.50, "job_grace_max": "10m", "job_hold_max": "1h", "notice_extension": "2m",
-         "notice_refusal": "30m", "preempt_after": "10m"},
+         "job_price_max": 12.50, "job_grace_max": "10m", "job_hold_max": "1h", "exclusive_nodes": true,
+         "notice_extension": "2m", "notice_refusal": "30m", "preempt_after": "10m"},
         {"name": "speech", "weight": 0}]},
       {"name": "guests"}]
   })");
@@ -65,6 +65,7 @@ TEST_CASE("tenants are read with their parents before them, and without a field 
   CHECK(vision.job_price_max == Money::micros(12'500'000));
   CHECK(vision.job_grace_max == Duration::seconds(600));
   CHECK(vision.job_hold_max == Duration::seconds(3'600));
+  CHECK(vision.exclusive_nodes);
   CHECK(vision.notice_extension == Duration::seconds(120));
   CHECK(vision.notice_refusal == Duration::seconds(1'800));
   CHECK(vision.preempt_after == Duration::seconds(600));
@@ -78,6 +79,7 @@ TEST_CASE("tenants are read with their parents before them, and without a field 
   CHECK_FALSE(limited);
   CHECK_FALSE(guests.job_price_max.has_value());
   CHECK_FALSE(guests.job_hold_max.has_value());
+  CHECK_FALSE(guests.exclusive_nodes);
 }
 
 TEST_CASE("no tenants must be said, and the times have defaults") {
@@ -126,6 +128,8 @@ TEST_CASE("a finding says where it is and what is right") {
   (void)finding(tree_with("/tenants/1/notice_refusal", "25h"), "/tenants/1/notice_refusal", "OutOfRange");
   CHECK(finding(tree_with("/tenants/1/job_hold_max", "25h"), "/tenants/1/job_hold_max", "OutOfRange")
             .find("from 0s to 1d; leave it out for no limit of its own") != std::string::npos);
+  CHECK(finding(tree_with("/tenants/1/exclusive_nodes", 1), "/tenants/1/exclusive_nodes", "WrongType")
+            .find("must be true or false") != std::string::npos);
   (void)finding(tree_with("/tenants/1/notice_extension", "long"), "/tenants/1/notice_extension", "Invalid");
   (void)finding(tree_with("/tenants/1/notice_extension", 120), "/tenants/1/notice_extension", "WrongType");
   (void)finding(tree_with("/tenants/1/job_price_max", 0), "/tenants/1/job_price_max", "OutOfRange");

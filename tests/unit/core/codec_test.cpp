@@ -97,6 +97,7 @@ core::TenantTree full_tree() {
                        .job_price_max = Money::micros(2'500'000),
                        .job_grace_max = Duration::seconds(90),
                        .job_hold_max = Duration::seconds(180),
+                       .exclusive_nodes = true,
                        .budget = full_budget(),
                        .notice_extension = Duration::seconds(120),
                        .notice_refusal = Duration::seconds(600),
@@ -263,6 +264,26 @@ TEST_CASE("A job stored before it was told when a job saves in time is one that 
   CHECK(read->find_job(id)->account.saved.lost_at_leave == Duration());
 }
 
+TEST_CASE("What a job that has ended took for its starts is stored, and an earlier version stored none of it") {
+  core::ClusterState state;
+  state.next_job = 2;
+  auto ended = std::make_shared<core::EndedJob>();
+  ended->id = JobId(1);
+  ended->costs = {.boot_ms = 100, .restart_ms = 8'000};
+  state.ended[JobId(1)] = ended;
+  auto written = core::to_json(state);
+  const auto read = core::state_from_json(written);
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  CHECK(read->find_ended(JobId(1))->costs.boot_ms == 100);
+  CHECK_FALSE(read->find_ended(JobId(1))->costs.start_ms);
+  CHECK(core::digest_of(*read) == core::digest_of(state));
+  REQUIRE(written["ended"][0].erase("costs") == 1);
+  const auto before = core::state_from_json(written);
+  REQUIRE(before.ok());
+  CHECK_FALSE(before->find_ended(JobId(1))->costs.boot_ms);
+}
+
 TEST_CASE("What an earlier version found of a job that waits names no domain") {
   Story story;
   const JobId id = story.submit({});
@@ -328,6 +349,27 @@ TEST_CASE("A tree that an earlier version stored does not limit for how long job
   const auto fact = core::fact_from_json(set);
   REQUIRE(fact.ok());
   CHECK(std::get<core::TenantsConfigured>(*fact).tree == tree);
+}
+
+TEST_CASE("Under a tree that an earlier version stored, jobs may have nodes to themselves as they could then") {
+  core::JobSpec alone = job_spec({});
+  alone.placement.exclusive = true;
+  const core::JobSubmitted submitted{JobId(1), alone};
+  Story story;
+  story.learn(core::TenantsConfigured{{.tenants = {{.name = alone.tenant}}}});
+  auto written = core::to_json(story.state());
+  auto set = core::to_json(core::Fact(core::TenantsConfigured{*story.state().tenants}));
+  REQUIRE_FALSE(story.refuses(submitted).empty());  // a tree of this version grants it to none by itself
+  REQUIRE(written["tenants"]["tree"]["tenants"][0].erase("exclusive_nodes") == 1);
+  REQUIRE(set["tree"]["tenants"][0].erase("exclusive_nodes") == 1);
+  const auto read = core::state_from_json(written);
+  INFO((read.ok() ? std::string() : read.error().message));
+  REQUIRE(read.ok());
+  CHECK(read->tenants->tenants.front().exclusive_nodes);
+  const auto fact = core::fact_from_json(set);
+  REQUIRE(fact.ok());
+  story.learn(*fact);
+  story.learn(submitted);
 }
 
 TEST_CASE("A switch that an earlier version stored tells of no unused state") {
@@ -471,6 +513,7 @@ TEST_CASE("The numbers of reasons that are ids of jobs are known by name") {
   // What a tenant is told leaves these out where the job is another tenant's.
   CHECK(core::job_numbers() ==
         std::set<std::string_view>{"first", "for_job", "holder", "holder_after", "job", "rival"});
+  CHECK(core::rival_numbers() == std::set<std::string_view>{"asked", "bar", "rival_worth"});
 }
 
 TEST_CASE("Reasons are written as they always were") {

@@ -249,6 +249,31 @@ TEST_CASE("an exclusive job goes to nodes without other jobs, and what is free t
   CHECK(lies_on(story, job) == WorkersOn{{own, 3}});
 }
 
+TEST_CASE("a job that waits is told how many free slots are on nodes that others have to themselves") {
+  Story story;
+  story.node(4, "shared");
+  const NodeId own = story.node(4, "own");
+  (void)start(story, {}, 3);
+  const JobId alone = start(story, {.exclusive = true}, 1);
+  REQUIRE(lies_on(story, alone) == WorkersOn{{own, 1}});
+  const auto told = [&](const PlacementSpec& placement, int slots) {
+    core::Job job = story.job(submit(story, placement, {.gpus = slots}));
+    job.verdict.reason = core::reason::WaitingForSlots{.needed = slots};
+    return core::explain(story.state(), job);
+  };
+  const core::Explanation wide = told({}, 2);
+  CHECK(wide.summary == "waits for 2 slots; 4 are free, but scattered or kept for others");
+  CHECK_THAT(wide.evidence, Catch::VectorContains(std::string(
+                                "of the 4 free slots 3 are on nodes that other jobs have to themselves "
+                                "(placement.exclusive), 1 is scattered (a worker needs 2 slots of one node)")));
+  // Also of a job that asks for particular nodes.
+  const core::Explanation bound = told({.selector = {{"node", {"own"}}}}, 1);
+  CHECK(bound.summary == "waits for 1 slot; 3 are free, but scattered or kept for others");
+  CHECK_THAT(bound.evidence,
+             Catch::VectorContains(std::string("the 3 free slots are on nodes that other jobs have to themselves "
+                                               "(placement.exclusive)")));
+}
+
 TEST_CASE("a node that is kept for an exclusive job is closed with the others, and its own job goes on to grow there") {
   Story story;
   const NodeId own = story.node(4);

@@ -2,6 +2,7 @@
 
 #include "core/explain/explain.hpp"
 #include "core/state/measured/job_work.hpp"
+#include "core/words/sentence.hpp"
 #include "tests/support/cluster_builders.hpp"
 #include "tests/support/reasons.hpp"
 
@@ -162,6 +163,15 @@ TEST_CASE("a smaller size waits for the leaving worker's end too") {
   CHECK(story.its().recovery.restarts == 0);
 }
 
+TEST_CASE("a failed program of a job of one worker is told of that one") {
+  Restarting story;
+  story.run_at(1);
+  story.ended(WorkerId(1), -1, 9);
+  CHECK(names_of(story.decide()) == "switch");
+  CHECK(core::sentence(story.its().verdict.reason) ==
+        "the program of w-1 failed; it starts anew (1 of 3 restarts used)");
+}
+
 TEST_CASE("a failed program restarts all workers on their slots after a pause that grows") {
   Restarting story;
   story.run_at(2);
@@ -170,6 +180,8 @@ TEST_CASE("a failed program restarts all workers on their slots after a pause th
   CHECK(names_of(story.decide()) == "switch");
   CHECK(story.its().membership.members == std::vector{WorkerId(1), WorkerId(2)});
   CHECK(test::says<core::reason::ProgramFailed>(story.its().verdict.reason));
+  CHECK(core::sentence(story.its().verdict.reason) ==
+        "the program of w-2 failed; all 2 workers start anew (1 of 3 restarts used)");
   story.learn(core::ProgramEnded{WorkerId(1), story.its().membership.generation - 1, 1, 0, "its peer is gone"});
   CHECK(story.its().recovery.restarts == 1);  // what one failure takes along is not another
   story.all_wait();

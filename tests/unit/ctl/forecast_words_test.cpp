@@ -60,7 +60,7 @@ TEST_CASE("what is not known is not told") {
   forecast["end"] = nullptr;
   forecast["basis"] = "unknown";
   CHECK(forecast_in_words(forecast).ends_with("; its end is unknown"));
-  forecast["start"] = nullptr;
+  for (const char* what : {"start", "slots_at"}) forecast[what] = nullptr;
   forecast["not_before"] = "2026-11-27T21:53:24.120Z";
   CHECK(forecast_in_words(forecast) == "the forecast looks 7 days ahead and sees no end");
   CHECK(forecast_cell(forecast, "") == "-");
@@ -77,7 +77,7 @@ TEST_CASE("of a job that has started no start is forecast") {
 
 TEST_CASE("the end of the time that is looked ahead is not told as a date") {
   json forecast = example("plan.json").at("forecast");
-  for (const char* what : {"start", "end"}) forecast[what] = nullptr;
+  for (const char* what : {"start", "slots_at", "end"}) forecast[what] = nullptr;
   forecast["basis"] = "kin";
   forecast["not_before"] = "2026-11-20T23:53:24.120Z";  // cut short
   CHECK(job_forecast_in_words(forecast, "pending", "") == "the forecast looks 2h 0m ahead and sees no start");
@@ -208,6 +208,57 @@ TEST_CASE("a plan has one row for each second, with the size that lasts") {
   CHECK(page.find("22:10:05          0") == std::string::npos);
 }
 
+TEST_CASE("a plan keeps the row of workers that are gone in the same second") {
+  json plan = example("plan.json");
+  plan["forecast"]["computed_at"] = "2026-11-20T22:14:08.000Z";
+  plan["forecast"]["sizes"] = {{{"at", "2026-11-20T22:14:08.000Z"}, {"size", 0}},
+                               {{"at", "2026-11-20T22:14:17.100Z"}, {"size", 2}},
+                               {{"at", "2026-11-20T22:14:17.600Z"}, {"size", 0}}};
+  const std::string page = plan_page(plan, "-", {.width = 120});
+  INFO(page);
+  CHECK(page.find("22:14:08          0\n22:14:17          2\n22:14:17          0\n") != std::string::npos);
+}
+
+TEST_CASE("a job whose slots are free starts at once, and a first step that comes later is told") {
+  json forecast = example("plan.json").at("forecast");
+  forecast["end"] = nullptr;
+  forecast["basis"] = "unknown";
+  forecast["starts_after"] = nullptr;
+  forecast["slots_at"] = forecast.at("computed_at");
+  CHECK(forecast_in_words(forecast) ==
+        "expected to start at once, with its first step at about 22:10 UTC (between 22:04 and 22:21); its end is "
+        "unknown");
+  forecast["start"]["expected"] = "2026-11-20T21:53:30.000Z";
+  CHECK(forecast_in_words(forecast) == "expected to start at once; its end is unknown");
+  CHECK(job_forecast_in_words(forecast, "pending", "2026-11-20T21:53:40Z").starts_with("expected to start any moment"));
+  CHECK(job_forecast_in_words(forecast, "running", "") == "its end is unknown");
+}
+
+TEST_CASE("a job that its budget pauses before its first step is told to start, and what the budget does") {
+  json plan = example("plan.json");
+  json& forecast = plan["forecast"];
+  for (const char* what : {"start", "end", "starts_after"}) forecast[what] = nullptr;
+  forecast["not_before"] = "2026-11-27T21:53:24.120Z";
+  forecast["slots_at"] = forecast.at("computed_at");
+  forecast["budget"] = {{"tenant", "lab"}, {"action", "pause"}, {"at", "2026-11-20T21:53:29.120Z"}};
+  const std::string start = "expected to start at once; the forecast looks 7 days ahead and sees no end";
+  CHECK(
+      plan_page(plan, "-", {.width = 300}).find(start + "; at about 21:53 UTC the budget of tenant lab pauses it\n") !=
+      std::string::npos);
+  CHECK(job_forecast_in_words(forecast, "pending", "2026-11-20T21:53:30Z") == start);
+  forecast["slots_at"] = "2026-11-20T22:20:00.000Z";
+  CHECK(job_forecast_in_words(forecast, "pending", "").starts_with("expected to start at about 22:20 UTC; "));
+}
+
+TEST_CASE("an end by a budget names it, and does not rest on how long similar jobs took") {
+  json forecast = example("plan.json").at("forecast");
+  forecast["outcome"] = "cancelled";
+  CHECK(forecast_in_words(forecast).find(", and to end at about 23:40 UTC") != std::string::npos);
+  forecast["budget"] = {{"tenant", "lab"}, {"action", "stop"}, {"at", "2026-11-20T23:40:00.000Z"}};
+  CHECK(forecast_in_words(forecast).ends_with(
+      ", and to be ended by the budget of tenant lab at about 23:40 UTC (between 23:20 and 2026-11-21 00:25)"));
+}
+
 TEST_CASE("the cost of a plan without an end is the least that is known of it, or unknown") {
   json plan = example("plan.json");
   plan["forecast"]["end"] = nullptr;
@@ -253,6 +304,24 @@ TEST_CASE("a dry run of a job that cannot start says so, and not that it waits f
                          {"unblocks", json::array()}};
   CHECK(decision_in_words({{"decision", decision}}) ==
         "submitted now, it would not start: it needs 4 slots, and the whole cluster has room for 2\n");
+}
+
+TEST_CASE("what a dry run tells does not steer the terminal, whatever a job file or a node is called") {
+  const json change = {{"job", "job-1"}, {"name", "\x1b[2J"}, {"kind", "preempt"}, {"from", 1}};
+  const json place = {{"node_name", "n\x1b[31m"}, {"workers", 1}};
+  json decision = {{"starts", false},
+                   {"size", 1},
+                   {"places", json::array({place})},
+                   {"changes", json::array({change})},
+                   {"summary", "waits for a slot of \x1b[31m"},
+                   {"evidence", json::array({"no node has \x1b[31m"})},
+                   {"unblocks", json::array({"a node with \x1b[31m"})}};
+  const std::string waits = decision_in_words({{"decision", decision}});
+  CHECK(waits.find("  evidence: no node has ?") != std::string::npos);
+  CHECK(waits.find('\x1b') == std::string::npos);
+  CHECK(resize_in_words({{"decision", decision}}).find('\x1b') == std::string::npos);
+  decision["starts"] = true;
+  CHECK(decision_in_words({{"decision", decision}}).find('\x1b') == std::string::npos);
 }
 
 TEST_CASE("of a job that was submitted and cannot start it is told why, and of none that waits its turn") {
@@ -322,7 +391,7 @@ TEST_CASE("a dry run of a resize says whether it begins at once, and which jobs 
 
 TEST_CASE("a plan of a job that would not start says so") {
   json plan = example("plan.json");
-  for (const char* what : {"start", "end"}) plan["forecast"][what] = nullptr;
+  for (const char* what : {"start", "slots_at", "end"}) plan["forecast"][what] = nullptr;
   plan["forecast"]["not_before"] = "2026-11-27T21:53:24.120Z";
   CHECK(plan_page(plan, "-", {.width = 200})
             .find("submitted now: the forecast looks 7 days ahead and sees no start; what it would wait for: schedctl "

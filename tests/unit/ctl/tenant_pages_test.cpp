@@ -27,6 +27,10 @@ TEST_CASE("the tree of tenants is a table with each below its parent, and fits 1
   CHECK(wide.ends_with("\nwarning: the policy fifo sizes each job by itself\n"));
   CHECK(wide.find("8       2         -     -       -        -     -           -          -\n") != std::string::npos);
   tree["tenants"] = json::array();
+  const std::string none = "no tenant can be shown\nwarning: the policy fifo sizes each job by itself\n";
+  CHECK(tenants_table(tree, {.width = 100}) == none);
+  CHECK(usage_table(tree, {.width = 100}).starts_with(none));
+  tree["warnings"] = json::array();
   CHECK(tenants_table(tree, {}).find("schedctl tenants apply FILE") != std::string::npos);
 }
 
@@ -38,7 +42,7 @@ TEST_CASE("one tenant is shown with what is set and what it has") {
       text.starts_with("lab / vision\n  guarantee         4\n  guarantee_by_type a100 4\n  weight            1\n  "
                        "borrow            8\n"));
   CHECK(text.find("  job_price_max     12.50\n") != std::string::npos);
-  CHECK(text.find("  job_hold_max      1h\n") != std::string::npos);
+  CHECK(text.find("  job_hold_max      1h\n  exclusive_nodes   true\n") != std::string::npos);
   CHECK(text.find("  preempt_after     10m\n") != std::string::npos);
   CHECK(text.find("  slot_hours        1234.5000\n") != std::string::npos);
   CHECK(text.find("  cost              2469.0000\n") != std::string::npos);
@@ -106,11 +110,12 @@ TEST_CASE("the file of what is set says no more than it must, with the name firs
       tenants_document(example("tenants.json")).dump() ==
       R"({"half_life":"24h","rebalance_every":"5m","preempt_after":"5m",)"
       R"("churn":{"per_job":3,"pool":20,"window":"1h"},"tenants":[{"name":"lab","guarantee":8,"guarantee_by_type":{"a100":4},"weight":2,)"
-      R"("notice_extension":"5m","budget":)"
+      R"("exclusive_nodes":true,"notice_extension":"5m","budget":)"
       R"({"limit":"5000.00","thresholds":[{"action":"warn","percent":80},{"action":"pause","percent":100}],)"
       R"("window":"month"},"defaults":{"limits":{"max_restarts":5}},"tenants":[)"
       R"({"name":"vision","guarantee":4,"guarantee_by_type":{"a100":4},"borrow":8,"lend":2,"priority_max":10,"job_slots_max":16,)"
-      R"("job_price_max":"12.50","job_grace_max":"5m","job_hold_max":"1h","notice_extension":"2m","notice_refusal":"30m","preempt_after":"10m",)"
+      R"("job_price_max":"12.50","job_grace_max":"5m","job_hold_max":"1h","exclusive_nodes":true,)"
+      R"("notice_extension":"2m","notice_refusal":"30m","preempt_after":"10m",)"
       R"("defaults":{"elastic":{"cooldown":"1m"},"priority":5,)"
       R"("scaling":{"price_cap":"10.00"}}}]},{"name":"guests","weight":0,"priority_max":0,"job_slots_max":4}]})");
 }

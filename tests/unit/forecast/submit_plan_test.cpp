@@ -55,6 +55,13 @@ class Scene {
                               .samples = steps * spec.batch.global});
     return id;
   }
+  // Its training has ended, and its workers are gone.
+  void finish(JobId id) {
+    const core::Job job = *engine_.view().find_job(id);
+    learn(core::TrainingFinished{id, job.progress.step, 0});
+    for (const WorkerId worker : job.membership.workers) learn(core::WorkerExited{worker, 0, 0, {}});
+    REQUIRE(engine_.view().find_job(id) == nullptr);
+  }
   JobId submit(const core::JobSpec& spec) {
     const JobId id = engine_.next_job_id();
     learn(core::JobSubmitted{id, spec});
@@ -290,6 +297,17 @@ TEST_CASE("what came after a time that a calendar had fixed is held against the 
   state.jobs.insert_or_assign(JobId(2), job(2, said + Duration::seconds(50)));
   calibration.learn(state, midnight + Duration::seconds(20));
   CHECK(calibration.observed(forecast::Moment::kStart) == forecast::Observed{.all = 1, .within = 1});
+}
+
+TEST_CASE("a job that is planned while the cluster is idle starts as soon as those before it did") {
+  Scene scene("fixed", 2);
+  scene.finish(scene.run(Scene::job(2, 100), 100));
+  REQUIRE(scene.state().jobs.empty());
+  const SubmitPlan plan = scene.plan(Scene::job(2, 100));
+  const auto& told = plan.told.jobs.at(plan.job);
+  REQUIRE(told.start);
+  CHECK(told.start->at < scene.now() + Duration::seconds(1));
+  CHECK(told.slots_at == scene.now());
 }
 
 TEST_CASE("a plan says when the job starts and that those behind it do not mind") {

@@ -38,6 +38,30 @@ TEST_CASE("an end that is not known has no row, and what a job has now does not 
   CHECK(sizes_as_told(told, made) == made);
 }
 
+TEST_CASE("a short job whose end is set right more than its start still runs for a while") {
+  core::Job job;
+  job.id = JobId(1);
+  core::ClusterState state;
+  state.jobs[job.id] = std::make_shared<const core::Job>(job);
+  Forecast made;
+  made.at = minute(0);
+  made.until = minute(60);
+  made.jobs[job.id] = {.basis = Basis::kKin,
+                       .start = minute(40),
+                       .end = minute(45),
+                       .sizes = {{minute(0), 0}, {minute(40), 2}, {minute(45), 0}}};
+  const Calibration calibration;
+  REQUIRE(calibration.expect(Moment::kEnd, Basis::kKin, minute(0), minute(45)).at <
+          calibration.expect(Moment::kStart, Basis::kDeclared, minute(0), minute(40)).at);
+  const ToldJob told = tell(state, made, calibration).jobs.at(job.id);
+  CHECK(told.end->at > told.start->at + Duration::seconds(60));
+  CHECK(told.end->at < told.start->at + Duration::seconds(300));
+  CHECK(told.end->at <= told.end->late);
+  REQUIRE(told.sizes.size() == 3);
+  CHECK(told.sizes[1].at == told.start->at);
+  CHECK(told.sizes[2].at == told.end->at);
+}
+
 TEST_CASE("a forecast that is told has its sizes as they are told") {
   core::Job job;
   job.id = JobId(1);

@@ -108,6 +108,33 @@ TEST_CASE("the reason of a shrink names the job that it is for to those who may 
   CHECK(told.at("numbers").at("for_others") == 1);
 }
 
+TEST_CASE("numbers of a job that the caller may not see are left out with its id") {
+  namespace reason = core::reason;
+  test::NoHistory past;
+  Published seen;
+  core::Job job;
+  job.id = JobId(9);
+  job.spec.tenant = "speech";
+  seen.state.jobs[job.id] = std::make_shared<const core::Job>(job);
+  const Caller of_vision{.tenant = "vision"};
+  const Caller of_speech{.tenant = "speech"};
+  const auto told = [&](const core::Reason& why, const Caller& caller) {
+    return without_foreign_jobs(core::reason_data(why), {seen, caller, past}).at("numbers");
+  };
+  const core::Reason outbid =
+      reason::PriceWait{.needed = 2, .market = {.worth = 1.0, .price = 2.5, .rival = JobId(9), .rival_worth = 2.5}};
+  CHECK(told(outbid, of_speech).at("rival_worth") == 2.5);
+  for (const char* left_out : {"rival", "rival_worth"}) CHECK_FALSE(told(outbid, of_vision).contains(left_out));
+  CHECK(told(outbid, of_vision).at("price") == 2.5);
+  const reason::ByTurn turn{.measure = core::Measure::kService, .own = 20.0, .rival = JobId(9), .bar = 3600.0};
+  const core::Reason behind = reason::TurnWait{.needed = 4, .by = turn};
+  CHECK(told(behind, of_speech).at("bar") == 3600.0);
+  for (const char* left_out : {"rival", "bar"}) CHECK_FALSE(told(behind, of_vision).contains(left_out));
+  CHECK(told(behind, of_vision).at("own") == 20.0);
+  const reason::ByMerit alone{.measure = core::Measure::kFitness, .merit = 0.25, .asked = 0.5};
+  CHECK(told(core::Reason(reason::MeritWait{.needed = 4, .by = alone}), of_vision).at("asked") == 0.5);
+}
+
 // One job and a forecast of it, as an admin sees both.
 struct OneJob {
   OneJob() {
@@ -208,6 +235,31 @@ TEST_CASE("a forecast names other jobs to those who may see them") {
   CHECK(forecast({.tenant = "vision"}).at("starts_after") == json({{"job", "job-8"}, {"how", "gives_up_some"}}));
   told.starts_after.reset();
   CHECK(forecast(Caller()).at("starts_after").is_null());
+}
+
+TEST_CASE("a plan tells when the job is given slots, and what a budget does to it") {
+  test::NoHistory past;
+  const auto seen = jobs_of_two_tenants();
+  PlannedSubmit planned;
+  planned.plan.job = JobId(8);
+  planned.plan.told.at = minute(5);
+  planned.plan.told.until = minute(60);
+  forecast::ToldJob& told = planned.plan.told.jobs[JobId(8)];
+  const auto plan = [&] { return render_plan(planned, {*seen, Caller(), past}, "USD"); };
+  CHECK(plan().at("forecast").at("slots_at").is_null());
+  CHECK(plan().at("forecast").at("budget").is_null());
+  CHECK(plan().at("summary").get<std::string>().starts_with("would not start within"));
+  told.slots_at = minute(5);
+  told.budget = {minute(6), "vision", core::BudgetAction::kPause};
+  CHECK(plan().at("forecast").at("slots_at") == plan().at("forecast").at("computed_at"));
+  CHECK(plan().at("forecast").at("budget").at("tenant") == "vision");
+  CHECK(plan().at("forecast").at("budget").at("action") == "pause");
+  CHECK(plan().at("summary").get<std::string>().starts_with("would start at once; its end is unknown"));
+  told.end = around(7);
+  told.outcome = core::JobState::kCancelled;
+  told.budget->action = core::BudgetAction::kStop;
+  CHECK(plan().at("summary").get<std::string>().starts_with(
+      "would start at once and be ended by the budget of tenant vision at about "));
 }
 
 TEST_CASE("the policy file that decides and was not asked is named") {

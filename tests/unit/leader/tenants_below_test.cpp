@@ -109,6 +109,13 @@ TEST_CASE("limits below a tenant are no looser than its own where its admin sets
   CHECK_THAT(below_a({.notice_extension = Duration::seconds(61)}), Contains("is looser than the 1m of tenant \"a\""));
   CHECK_THAT(below_a({.notice_refusal = Duration::seconds(601)}),
              Contains("notice_refusal 601s is looser than the 10m"));
+  CHECK_THAT(below_a({.exclusive_nodes = true}),
+             Contains("tenant \"b\": exclusive_nodes is not granted to tenant \"a\" above it"));
+  TenantTree granted = lab_tree();
+  granted.tenants.front().exclusive_nodes = true;
+  const std::vector<Tenant> alone = {in_lab({.name = "a", .exclusive_nodes = true})};
+  CHECK(core::check_within(core::with_tenants_below(granted, "lab", alone), "lab").ok());
+  CHECK_THAT(refusal(alone), Contains("is not granted to tenant \"lab\" above it; leave it out, or ask an operator"));
   // The lab may have 8 + 4 slots, and keeps 2 of its guarantee from others.
   CHECK(refusal({in_lab({.name = "a", .guarantee = 8, .borrow = 4})}).empty());
   CHECK_THAT(refusal({in_lab({.name = "a", .guarantee = 8, .borrow = 5})}), Contains("13 slots, looser than the 12"));

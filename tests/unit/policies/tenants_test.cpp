@@ -352,6 +352,24 @@ TEST_CASE("a size is pinned, and a policy of a job's own taken, within the guara
   CHECK_THAT(pool.story.refuses(core::JobResizeRequested{other, 2}), Catch::Contains("of which 2 are kept"));
 }
 
+TEST_CASE("a running job has the size that its user pins within the guarantee, from what others have borrowed") {
+  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "guests"}}, 4);
+  core::JobSpec spec = SharedPool::spec("vision", 1);
+  spec.elastic.max = 2;
+  spec.elastic.sizes = {1, 2};
+  const JobId job = pool.submit(spec);
+  pool.story.learn(core::JobResizeRequested{job, 1});
+  pool.story.settle(job);
+  for (int i = 0; i < 3; ++i) (void)pool.running("guests", 1);
+  CHECK(pool.plan("vision").entitled == 1);
+  pool.story.learn(core::JobResizeRequested{job, 2});
+  CHECK(preempted_in(pool.story.decide()) == 1);
+  CHECK(pool.plan("vision").entitled == 2);
+  pool.settle_all();
+  CHECK(pool.story.job(job).size() == 2);
+  CHECK(pool.held_by("guests") == 2);
+}
+
 TEST_CASE("a job may ask for what its tenant and those above allow, and is told the limit that it breaks") {
   SharedPool pool({{.name = "lab",
                     .guarantee = 4,
@@ -411,6 +429,41 @@ TEST_CASE("a limit on how long jobs keep slots leaves those that run as they are
   changed.elastic.min_runtime = Duration::seconds(3'600);
   pool.story.learn(core::JobChanged{job, changed});
   CHECK(pool.story.job(job).spec.priority == 1);
+}
+
+TEST_CASE("only jobs of tenants that are granted it, with all above them, have nodes to themselves") {
+  SharedPool pool({{.name = "lab", .exclusive_nodes = true},
+                   {.name = "vision", .parent = "lab", .exclusive_nodes = true},
+                   {.name = "speech", .parent = "lab"},
+                   {.name = "guests"},
+                   {.name = "visitors", .parent = "guests", .exclusive_nodes = true}});
+  const auto alone = [](const char* tenant) {
+    core::JobSpec spec = SharedPool::spec(tenant, 1);
+    spec.placement.exclusive = true;
+    return spec;
+  };
+  CHECK_THAT(refusal(pool, alone("speech")), Catch::Contains("placement.exclusive is not granted to tenant \"speech\" "
+                                                             "(exclusive_nodes); leave it out, or ask an operator"));
+  CHECK_THAT(refusal(pool, alone("visitors")), Catch::Contains("is not granted to tenant \"guests\""));
+  const JobId plain = pool.running("speech", 1);
+  CHECK_THAT(pool.story.refuses(core::JobChanged{plain, alone("speech")}), Catch::Contains("is not granted"));
+  pool.end(plain);
+  // A job that has nodes to itself keeps them when that is granted no more, and may not be changed otherwise than to
+  // do without.
+  const JobId job = pool.running(alone("vision"));
+  pool.configure({{.name = "lab"},
+                  {.name = "vision", .parent = "lab", .exclusive_nodes = true},
+                  {.name = "speech", .parent = "lab"}});
+  CHECK(pool.story.job(job).spec.placement.exclusive);
+  core::JobSpec changed = alone("vision");
+  changed.priority = 1;
+  CHECK_THAT(pool.story.refuses(core::JobChanged{job, changed}), Catch::Contains("is not granted to tenant \"lab\""));
+  changed.placement.exclusive = false;
+  pool.story.learn(core::JobChanged{job, changed});
+  CHECK(pool.story.job(job).spec.priority == 1);
+  // Names decide nothing where no tenants are set.
+  SharedPool unshared({});
+  (void)unshared.running(alone("anyone"));
 }
 
 TEST_CASE("a tree of tenants that contradicts itself, or leaves out one with jobs, is refused") {

@@ -120,7 +120,7 @@ TEST_CASE("a job that waits for a victim's minimum run time is told when that en
 TEST_CASE("a job behind one that waits for its victims is told how many of the free slots are kept for that one") {
   VictimPool pool({6});
   const JobId runs = pool.running({.min = 4, .max = 4}, 4);
-  const JobId claimant = pool.submit({.min = 5, .max = 5}, 5);
+  const JobId claimant = pool.submit({.min = 4, .max = 4}, 4);
   REQUIRE(pool.preempted_for(claimant, {runs}) == std::vector{runs});
   const JobId behind = pool.submit({.min = 2, .max = 2}, 2);
   pool.story.decide();

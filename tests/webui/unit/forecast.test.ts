@@ -1,6 +1,6 @@
 import type { ExpectedTime, Forecast } from "~/api/types";
 import { withForecasts } from "~/state/reduce_forecasts";
-import { forecastLine, forecastTitle, noEndText, observedText, startsAfterText, takenText, unaskedText, whenExpected } from "~/text/forecast_text";
+import { budgetText, forecastLine, forecastTitle, noEndText, noForecastText, observedText, startsAfterText, takenText, unaskedText, whenExpected } from "~/text/forecast_text";
 import { job, listed } from "./samples";
 
 process.env.TZ = "UTC";
@@ -78,6 +78,18 @@ test("a forecast says which policy file was not asked for it", () => {
   expect(unaskedText(forecast({ unasked_policy: "capped@0123456789ab" }))).toBe("The policy file capped@0123456789ab, which decides, was not asked for this forecast.");
 });
 
+test("what a budget does to a job is told until the time has come, and an end by it as such", () => {
+  const budget = (action: "shrink" | "pause" | "stop", seconds = 600) => ({ tenant: "lab", action, at: at(seconds) });
+  expect(budgetText(forecast(), now)).toBeNull();
+  expect(budgetText(forecast({ budget: budget("pause") }), now)).toBe("The budget of tenant lab pauses it at about 12:10.");
+  expect(budgetText(forecast({ budget: budget("shrink") }), now)).toBe("The budget of tenant lab takes it down to its smallest size at about 12:10.");
+  expect(budgetText(forecast({ budget: budget("pause", -1) }), now)).toBeNull();
+  expect(budgetText(forecast({ budget: budget("stop") }), now)).toBeNull();
+  const stopped = { end: expected(480, 600, 700), outcome: "cancelled", budget: budget("stop") };
+  expect(budgetText(forecast(stopped), now)).toBe("The budget of tenant lab ends it at about 12:10.");
+  expect(line("running", stopped)).toBe("is ended by its budget in ~10 min (8–12)");
+});
+
 test("a job that waits for another one's slots says whose, until the time has come", () => {
   const says = (how: "ends" | "gives_up_all" | "gives_up_some", state: "pending" | "running" = "pending", start = expected(480, 720, 1500)) =>
     startsAfterText({ state, forecast: forecast({ start, starts_after: { job: "job-7", how } }) }, now);
@@ -95,4 +107,10 @@ test("a job whose slots others are going to have says whose and when", () => {
   expect(takenText(forecast({ sizes }), now + 700_000)).toBe("At about 12:20 slots of it go to a job of another tenant, and it waits again.");
   expect(takenText(forecast({ sizes }), now + 1_300_000)).toBeNull();
   expect(takenText(forecast(), now)).toBeNull();
+});
+
+test("a job without a forecast says why in its state's words", () => {
+  expect(noForecastText({ state: "suspended" })).toBe("None while it is suspended. Once it is resumed, there is one within seconds.");
+  expect(noForecastText({ state: "pending" })).toMatch(/^None yet\..*; a job that cannot start has none\.$/);
+  expect(noForecastText({ state: "running" })).toMatch(/^None yet\..* has changed\.$/);
 });

@@ -18,7 +18,7 @@ const plan = (forecast: Partial<Forecast> = {}, more: Partial<Plan> = {}): Plan 
 const starts = example<SubmitDecision>("submit_decision");
 const waits: SubmitDecision = { ...starts, starts: false, size: 0, places: [], summary: "waits for 2 slots; none is free" };
 const made = plan().forecast.computed_at; // 21:53:24
-const never = plan({ start: null, end: null, basis: "unknown", not_before: "2026-11-27T21:53:24.120Z", sizes: [{ at: made, size: 0 }], cost: { low: "0.00", expected: "0.00", high: "0.00" } });
+const never = plan({ start: null, slots_at: null, end: null, basis: "unknown", not_before: "2026-11-27T21:53:24.120Z", sizes: [{ at: made, size: 0 }], cost: { low: "0.00", expected: "0.00", high: "0.00" } });
 const endless = plan({ end: null, basis: "unknown", not_before: "2026-11-20T22:10:00.000Z" });
 
 test("start, end and cost are told with the interval of each, as of the moment of the plan", () => {
@@ -38,6 +38,20 @@ test("a job that never starts has neither end nor cost, and says how far was loo
   expect(costFigure(never)).toEqual({ value: "$0.00", note: "while it waits" });
   expect(basisText(never)).toBeNull();
   expect(planSentence(never, waits)).toBe("It would not start as far as can be seen.");
+});
+
+test("a job whose slots are free starts at once, and what a budget does to it then is told", () => {
+  const budget = { tenant: "lab", action: "pause" as const, at: "2026-11-20T21:58:24.120Z" };
+  const paused = plan({ start: null, slots_at: made, end: null, not_before: "2026-11-27T21:53:24.120Z", budget });
+  expect(neverStarts(paused)).toBe(false);
+  expect(startFigure(paused, null)).toEqual({ value: "at once", note: "" });
+  expect(basisText(paused)).toBe("The budget of tenant lab pauses it at about 21:58.");
+  expect(planSentence(paused, null)).toBe("It would start at once; its end is unknown.");
+  expect(startFigure(plan({ start: null, slots_at: "2026-11-20T22:40:00.000Z", end: null }), null).value).toBe("~22:40");
+  const stopped = plan({ outcome: "cancelled", budget: { ...budget, action: "stop" } });
+  expect(endFigure(stopped).note).toMatch(/; ended by its budget$/);
+  expect(basisText(stopped)).toBe("The budget of tenant lab ends it at about 21:58.");
+  expect(basisText(plan({ budget: { ...budget, action: "stop" } }))).toBe("The end is forecast from how long similar jobs took.");
 });
 
 test("without an end the cost is at least what is known, and what would tell it is said", () => {

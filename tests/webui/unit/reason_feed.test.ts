@@ -21,9 +21,10 @@ function feed(pages = 1) {
     const next = Number(cursor ?? 0) + 1;
     return new Response(JSON.stringify({ items: listed.items, next_cursor: next < pages ? String(next) : null, as_of_seq: 90 }));
   });
+  const tab = { seen: true };
   const store = new Store();
   store.dispatch({ type: "listed", seq: 81, jobs: [waiting], nodes: [], policies: [], decisions: [], recent: [] });
-  return { feed: new ReasonFeed(new Client("secret"), store, () => undefined), store, listed };
+  return { feed: new ReasonFeed(new Client("secret"), store, () => undefined, () => tab.seen), store, listed, tab };
 }
 
 const ended = event(90, "job.finished", { state: "succeeded" }, { job: "job-9" });
@@ -59,4 +60,27 @@ test("steps alone are worth a question after ten seconds", async () => {
   reasons.notice([steps]);
   await seconds(60);
   expect(listed.at).toEqual([10]);
+});
+
+test("what a job costs that reports no steps is read on while somebody may look", async () => {
+  const { feed: reasons, store, listed, tab } = feed();
+  const cost = (amount: string) => ({ ...job().cost, amount });
+  const silent = job({ state: "running", cost: cost("0.01"), progress: { ...job().progress, step: 0 } });
+  store.dispatch({ type: "jobs", jobs: [silent] });
+  listed.items = [{ ...silent, cost: cost("0.02") }];
+  reasons.watch();
+  await seconds(16);
+  expect(store.state.jobs.get("job-1")?.cost.amount).toBe("0.02");
+  await seconds(15);
+  expect(listed.at).toEqual([15, 30]);
+  tab.seen = false;
+  await seconds(60);
+  expect(listed.at).toEqual([15, 30, 45]);
+  tab.seen = true;
+  reasons.watch();
+  listed.items = [{ ...silent, cost: cost("0.03"), progress: { ...silent.progress, step: 1 } }];
+  await seconds(16);
+  store.dispatch({ type: "jobs", jobs: listed.items });
+  await seconds(60);
+  expect(listed.at.length).toBe(5);
 });

@@ -136,6 +136,15 @@ test("reasons that were read again reach jobs whose state has not moved, and ask
   expect([before.needs.explanation, after.needs.explanation]).toEqual([false, true]);
 });
 
+test("a cost that was read again reaches its job if it is the later one, and asks for nothing more", () => {
+  const before = reduce(listed(), { type: "open", job: "job-1" });
+  const [known] = [...before.jobs.values()];
+  const read = (amount: string) => reduce(before, { type: "reasons", jobs: [{ ...known!, cost: { ...known!.cost, amount } }] });
+  expect(read("9.50").jobs.get("job-1")?.cost.amount).toBe("9.50");
+  expect(read("9.50").needs.explanation).toBe(false);
+  expect(read("0.000001").jobs).toBe(before.jobs);
+});
+
 test("decisions that only weighed anew do not push out those that changed something", () => {
   const quiet = Array.from({ length: 80 }, (_, i) => ({ ...decision(), id: `dec-${100 + i}`, at: "2026-11-20T22:00:00.000Z", intents: [], verdicts: [] }));
   const stored = reduce(listed(), { type: "decisions", decisions: [...quiet, decision()] });

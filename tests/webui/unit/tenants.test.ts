@@ -116,6 +116,8 @@ test("limits and shares are told in words", () => {
   expect(Object.fromEntries(limitPairs(find("guests"), "USD"))["Notice extension"]).toBe("none of its own");
   expect(Object.fromEntries(limitPairs(find("vision"), "USD"))["Minimum runtime, cooldown"]).toBe("at most 1h each");
   expect(Object.fromEntries(limitPairs(find("guests"), "USD"))["Minimum runtime, cooldown"]).toBe("no limit of its own");
+  expect(Object.fromEntries(limitPairs(find("vision"), "USD"))["Exclusive nodes"]).toBe("granted: its jobs may close nodes to others");
+  expect(Object.fromEntries(limitPairs(find("guests"), "USD"))["Exclusive nodes"]).toBe("not granted");
 });
 
 test("what holds preemptions up in the whole pool is told in a sentence, and nothing where nothing does", () => {

@@ -5,7 +5,7 @@ import { splitFragment } from "~/session";
 import type { JobState } from "~/api/types";
 import { cancelText } from "~/text/cancel_text";
 import { briefly, describe as sentence, toneOf } from "~/text/event_text";
-import { ago, clockBeside, clockWithin, compact, duration, leavingText, money, percent, plural, quantity, rate, sentence as asSentence, share, sizeText } from "~/text/format";
+import { ago, clockBeside, clockWithin, compact, duration, leavingText, money, percent, plural, quantity, rate, sentence as asSentence, share, sizeText, unbroken } from "~/text/format";
 import { hasEarlier, noSwitchesText } from "~/text/switch_text";
 import { waitText } from "~/text/wait_text";
 import { bytes } from "~/views/job/generations";
@@ -42,8 +42,12 @@ test("cancelling says what it does to a job of that state", () => {
   expect(text("pending", 0)).toBe(text("suspended", 0));
 });
 
+test("no line of a sentence ends between a number and its percent sign", () => {
+  expect(unbroken("w-2 is given 86 % of a share, not 62 %; the rest % stays")).toBe("w-2 is given 86\u00a0% of a share, not 62\u00a0%; the rest % stays");
+});
+
 test("numbers keep three significant digits, large ones get separators", () => {
-  expect([0, 0.0412, 1.234, 41.66, 9120.5].map(quantity)).toEqual(["0", "0.041", "1.23", "41.7", "9,121"]);
+  expect([0, 0.0000779, -0.0001123, 0.00123, 0.0412, 1.234, 41.66, 9120.5].map(quantity)).toEqual(["0", "7.79e-5", "-1.12e-4", "0.00123", "0.041", "1.23", "41.7", "9,121"]);
   expect([5, 1234, 5_600_000].map(compact)).toEqual(["5", "1.23k", "5.6M"]);
   expect([null, Number.NaN, undefined].map(quantity)).toEqual(["–", "–", "–"]);
   expect([0.624, 25.4, 0.0512].map((part) => percent(part))).toEqual(["62\u00a0%", "2,540\u00a0%", "5\u00a0%"]);
@@ -163,6 +167,7 @@ test("a moment of a chart names its day where the chart is longer than a day", (
 test("a tab is named after its page", () => {
   const titles = ["#/", jobHref("job-12"), "#/tenants", tenantHref("vision"), kPlanHref, "#/nodes"].map((hash) => titleOf(parseRoute(hash)));
   expect(titles).toEqual(["Tidepool", "job-12 · Tidepool", "Tenants · Tidepool", "vision · Tidepool", "Plan · Tidepool", "No such page · Tidepool"]);
+  expect(titleOf(parseRoute(jobHref("job-12")), "charlm-demo")).toBe("charlm-demo · job-12 · Tidepool");
 });
 
 test("addresses name pages, and a job's id may hold anything", () => {

@@ -1,4 +1,5 @@
 import { markersOf } from "~/charts/markers";
+import { earlierSwitches } from "~/state/reduce_detail";
 import { costAtMax, fitShown, hasSmallerSizes, secondsLeft, throughputAt } from "~/state/cost";
 import { byText, countScopes, firstOf, inScope, matches, wordsOf } from "~/state/job_order";
 import { emptyKind, eventRate, sumPool } from "~/state/pool";
@@ -110,6 +111,16 @@ test("marks that would cover each other become one, with the gravest tone", () =
     event(1, "job.resizing", { from: 1, to: 2 }, at(10)), event(2, "worker.lost", { worker: "w-1" }, at(10.5)), event(3, "job.progressed", {}, at(20)), event(4, "job.resizing", { from: 2, to: 1 }, at(30)),
   ], 1);
   expect(marks.map((mark) => [mark.at, mark.tone, mark.texts.length])).toEqual([[10, "bad", 2], [30, "change", 1]]);
+});
+
+test("a job whose older events were not read has its changes of membership in their place", () => {
+  const at = (second: number) => ({ at: new Date(second * 1000).toISOString() });
+  const switched = (seq: number, second: number) => event(seq, "generation.switched", { generation: seq, from_size: 1, to_size: 2 }, at(second));
+  const events = [event(40, "data.epoch_audited", {}, at(50)), event(41, "job.resizing", {}, at(60)), switched(42, 60.2)];
+  const detail = { events, switches: [switched(1, 5), switched(7, 9), switched(42, 60.2)] };
+  expect(earlierSwitches(detail).map(({ seq }) => seq)).toEqual([1, 7]);
+  expect(markersOf(events, 1, earlierSwitches(detail)).map((mark) => mark.at)).toEqual([5, 9, 60]);
+  expect(earlierSwitches({ ...detail, events: [switched(1, 5), ...events] })).toEqual([]);
 });
 
 test("chart columns only grow in time and keep to the window", () => {

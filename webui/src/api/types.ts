@@ -62,10 +62,12 @@ export interface ExpectedTime {
 
 export interface Forecast {
   start: ExpectedTime | null;
+  slots_at?: string | null; // of a job that holds nothing: when it is first given slots
   starts_after: { job: string; how: "ends" | "gives_up_all" | "gives_up_some" } | null; // whose slots it is given at its start
   end: ExpectedTime | null;
   basis: ForecastBasis;
   not_before: string | null;
+  budget?: { tenant: string; action: "shrink" | "pause" | "stop"; at: string } | null; // what a spent budget does to it while it holds slots
   outcome: string | null;
   cost: { low: string; expected: string; high: string };
   // Workers from when on, the first sixteen; taken_for: the first of the jobs that are to have the slots that it gives up.
@@ -344,6 +346,7 @@ export interface Tenant {
   job_price_max: string | null;
   job_grace_max: string | null;
   job_hold_max: string | null;
+  exclusive_nodes: boolean;
   notice_extension: string | null;
   notice_refusal: string | null;
   preempt_after: string; // "0s": not set

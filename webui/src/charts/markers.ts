@@ -15,11 +15,11 @@ const kMarked = new Set([
 ]);
 const kWeight = { bad: 4, warn: 3, change: 2, good: 1, plain: 0 };
 
-// Marks closer than `closest` seconds become one, which speaks with the tone of its gravest part.
-export function markersOf(events: readonly TideEvent[], closest: number): Marker[] {
+// Marks closer than `closest` seconds become one, which speaks with the tone of its gravest part. `earlier`: all are
+// marked, for they stand for events that were not read.
+export function markersOf(events: readonly TideEvent[], closest: number, earlier: readonly TideEvent[] = []): Marker[] {
   const markers: Marker[] = [];
-  for (const event of events) {
-    if (!kMarked.has(event.type)) continue;
+  for (const event of [...earlier, ...events.filter(({ type }) => kMarked.has(type))]) {
     const at = Date.parse(event.at) / 1000;
     const tone = toneOf(event);
     const last = markers[markers.length - 1];

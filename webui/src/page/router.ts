@@ -56,11 +56,11 @@ export function pageKey(route: Route): string {
   return route.page === "job" ? `job ${route.id}` : route.page;
 }
 
-// Tells tabs and entries of the history apart.
-export function titleOf(route: Route): string {
+// Tells tabs and entries of the history apart. `jobName`: of the job that is shown; null: not known yet.
+export function titleOf(route: Route, jobName: string | null = null): string {
   switch (route.page) {
     case "overview": return "Tidepool";
-    case "job": return `${route.id} · Tidepool`;
+    case "job": return `${jobName === null ? "" : `${jobName} · `}${route.id} · Tidepool`;
     case "tenants": return `${route.chosen ?? "Tenants"} · Tidepool`;
     case "plan": return "Plan · Tidepool";
     case "unknown": return "No such page · Tidepool";

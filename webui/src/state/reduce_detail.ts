@@ -44,6 +44,12 @@ export function reduceDetail(state: State, action: DetailAction): State {
   }
 }
 
+// Of a job whose older events were not read: its changes of membership from before those that were, oldest first.
+export function earlierSwitches({ events, switches }: Pick<Detail, "events" | "switches">): readonly TideEvent[] {
+  const first = events[0]?.seq ?? Infinity;
+  return switches.filter((event) => event.seq < first);
+}
+
 function jobOf(action: DetailAction): string {
   if (action.type === "metrics") return action.metrics.job;
   return action.type === "explanation" ? action.explanation.job : action.job;

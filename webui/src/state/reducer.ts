@@ -200,11 +200,13 @@ function withUnknownJobs(state: State, read: readonly Job[]): State {
 function withReasons(state: State, read: readonly Job[]): State {
   const jobs = new Map(state.jobs);
   let { needs } = state;
-  for (const { id, state: seen, reason } of read) {
+  for (const { id, state: seen, reason, cost } of read) {
     const job = jobs.get(id);
-    if (!job || job.state !== seen || job.reason?.text === reason?.text) continue;
-    jobs.set(id, { ...job, reason });
-    if (state.detail?.job === id) needs = { ...needs, explanation: true };
+    if (!job || job.state !== seen) continue;
+    const isNews = job.reason?.text !== reason?.text;
+    const isDearer = Number(cost.amount) > Number(job.cost.amount); // an event may have told a later one
+    if (isNews || isDearer) jobs.set(id, { ...job, reason, cost: isDearer ? cost : job.cost });
+    if (isNews && state.detail?.job === id) needs = { ...needs, explanation: true };
   }
   return { ...state, jobs: kept(state.jobs, jobs), needs };
 }

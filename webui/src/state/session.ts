@@ -27,6 +27,7 @@ export class Session {
   private readonly forecasts: PacedRead;
   private readonly needs: NeedsFeed;
   private readonly jobs: JobPages;
+  private readonly reasons: ReasonFeed;
   private readonly feeds: readonly Feed[];
   private readonly client: Client;
   private readonly store: Store;
@@ -48,7 +49,8 @@ export class Session {
     this.forecasts = new PacedRead(() => this.fetchForecasts(), kForecastPace);
     this.needs = new NeedsFeed(client, store);
     this.jobs = new JobPages(client, store);
-    this.feeds = [this.needs, this.tenants, new ReasonFeed(client, store, () => this.needs.want()), this.forecasts];
+    this.reasons = new ReasonFeed(client, store, () => this.needs.want(), () => this.seen);
+    this.feeds = [this.needs, this.tenants, this.reasons, this.forecasts];
     void this.start();
   }
 
@@ -67,7 +69,10 @@ export class Session {
   see(seen: boolean): void {
     this.seen = seen;
     clearTimeout(this.unseen);
-    if (seen) return this.stream?.retryNow();
+    if (seen) {
+      this.reasons.watch();
+      return this.stream?.retryNow();
+    }
     this.unseen = setTimeout(() => {
       this.wasDown = true;
       this.stream?.pause();
@@ -104,6 +109,7 @@ export class Session {
       const open = this.store.state.detail?.job;
       if (open !== undefined) void this.needs.load(open);
       this.forecasts.want();
+      this.reasons.watch();
       this.tenants.refresh();
       this.follow(seq);
     } catch (failure) {

@@ -49,8 +49,25 @@ export function expectedParts(time: ExpectedTime, now: number): ExpectedParts {
   return { when: `in ~${shown(middle)} ${word}`, between: to - from <= 1 ? null : { from: shown(from), to: shown(to), unit: word } };
 }
 
+// It is its budget that ends it.
+export function isStopped({ outcome, budget }: Forecast): boolean { return outcome === "cancelled" && budget?.action === "stop"; }
+
 function endsVerb(forecast: Forecast): string {
+  if (isStopped(forecast)) return "is ended by its budget";
   return forecast.outcome === "failed" ? "is ended at a limit" : "ends";
+}
+
+// Slots are free for it when the forecast is made.
+export function beginsAtOnce({ slots_at, computed_at }: Forecast): boolean {
+  return typeof slots_at === "string" && Date.parse(slots_at) <= Date.parse(computed_at);
+}
+
+// "The budget of tenant lab pauses it at about 15:10."; null: none does anything to it that is still to come.
+export function budgetText(forecast: Forecast, now: number): string | null {
+  const { budget } = forecast;
+  if (!budget || Date.parse(budget.at) <= now || (budget.action === "stop" && !isStopped(forecast))) return null;
+  const does = { shrink: "takes it down to its smallest size", pause: "pauses it", stop: "ends it" }[budget.action];
+  return `The budget of tenant ${budget.tenant} ${does} at about ${moment(Date.parse(budget.at), now)}.`;
 }
 
 // "7 days": how far a forecast looked that found neither start nor end; null: it found one, or is past that.
@@ -116,6 +133,13 @@ export function restsOn(basis: ForecastBasis): string { return kRests[basis] ?? 
 // The daemon's own policy stands for it.
 export function unaskedText({ unasked_policy }: Forecast): string | null {
   return unasked_policy ? `The policy file ${unasked_policy}, which decides, was not asked for this forecast.` : null;
+}
+
+// Why a job that has not ended has no forecast.
+export function noForecastText({ state }: Pick<Job, "state">): string {
+  if (state === "suspended" || state === "suspending") return "None while it is suspended. Once it is resumed, there is one within seconds.";
+  const yet = "None yet. The daemon makes forecasts a few seconds after something has changed";
+  return state === "pending" ? `${yet}; a job that cannot start has none.` : `${yet}.`;
 }
 
 // Why a forecast has no end.

@@ -15,11 +15,12 @@ export function count(value: number | null | undefined): string {
 // The word for so many: "job", "jobs".
 export function plural(n: number, word: string): string { return n === 1 ? word : `${word}s`; }
 
-// Three significant digits for small values, thousands separators for large ones.
+// Three significant digits for small values, "7.79e-5" for the smallest, thousands separators for large ones.
 export function quantity(value: number | null | undefined): string {
   if (!known(value)) return kDash;
   const size = Math.abs(value);
   if (size >= 100 || value === 0) return whole.format(value);
+  if (size < 0.001) return value.toExponential(2);
   if (size < 0.01) return Number(value.toPrecision(3)).toString();
   return value.toFixed(size >= 10 ? 1 : size >= 1 ? 2 : 3);
 }
@@ -48,6 +49,9 @@ export function percent(fraction: number | null | undefined, digits = 0): string
   const value = digits === 0 ? whole.format(fraction * 100) : (fraction * 100).toFixed(digits);
   return `${value}\u00a0%`;
 }
+
+// A sentence of the daemon in which no line ends between a number and its "%".
+export function unbroken(text: string): string { return text.replace(/(\d) %/g, "$1\u00a0%"); }
 
 // Progress: a job's first tenth is told in tenths of a percent.
 export function share(fraction: number): string {
@@ -101,10 +105,21 @@ export function ago(at: string | null, now: number): string {
   return `${Math.floor(seconds / 86_400)} days ago`;
 }
 
+const exact = new Intl.DateTimeFormat(undefined, {
+  year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
+});
+
+// To the second, with its zone.
 export function absolute(at: string | number | null): string {
   if (at === null) return kDash;
   const date = new Date(at);
-  return Number.isNaN(date.getTime()) ? kDash : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  return Number.isNaN(date.getTime()) ? kDash : exact.format(date);
+}
+
+// Which zone the times have that name none.
+export function zoneText(): string {
+  const { timeZone } = exact.resolvedOptions();
+  return timeZone === "UTC" ? "All times are in UTC." : `Times are in this browser's zone, ${timeZone}, where they do not say UTC.`;
 }
 
 // "21:53:20", in the zone of the one who reads it, as all times of the page that do not say "UTC".

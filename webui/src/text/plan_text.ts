@@ -3,7 +3,7 @@ import type { Plan, PlanChange, PlanEffect, SubmitDecision } from "../api/plan_t
 import type { Forecast } from "../api/types";
 import type { PlanProblem } from "../state/plan_desk";
 import type { SizeSpan } from "../state/size_spans";
-import { type ExpectedParts, expectedParts, lookedAhead, moment, noEndText, restsOn, whenExpected } from "./forecast_text";
+import { beginsAtOnce, budgetText, type ExpectedParts, expectedParts, isStopped, lookedAhead, moment, noEndText, restsOn, whenExpected } from "./forecast_text";
 import { count, duration, money } from "./format";
 
 export interface Figure {
@@ -20,8 +20,8 @@ function betweenText({ between }: ExpectedParts): string {
   return `${between.from}–${between.to}${between.unit === "" ? "" : ` ${between.unit}`} in eight of ten cases`;
 }
 
-// As far as the plan looked ahead it does not start.
-export function neverStarts({ forecast }: Plan): boolean { return forecast.start === null; }
+// As far as the plan looked ahead it is given no slots.
+export function neverStarts({ forecast }: Plan): boolean { return forecast.start === null && (forecast.slots_at ?? null) === null; }
 
 // "4 on gpu-1, 2 on gpu-2"
 export function placesText({ places }: SubmitDecision): string {
@@ -32,6 +32,8 @@ export function startFigure(plan: Plan, decision: SubmitDecision | null): Figure
   const now = madeAt(plan.forecast);
   const { start } = plan.forecast;
   if (decision?.starts) return { value: "at once", note: `with ${workers(decision.size)}: ${placesText(decision)}` };
+  if (beginsAtOnce(plan.forecast)) return { value: "at once", note: "" };
+  if (start === null && plan.forecast.slots_at) return { value: `~${moment(Date.parse(plan.forecast.slots_at), now)}`, note: "" };
   if (start === null) return { value: "not in sight", note: `the plan looked ahead to ${moment(Date.parse(plan.until), now)}` };
   const parts = expectedParts(start, now);
   return { value: parts.when, note: betweenText(parts) };
@@ -44,7 +46,7 @@ export function endFigure({ forecast }: Plan): Figure {
     return { value: "unknown", note: ahead === null ? "" : `none within the ${ahead} that the plan looks ahead` };
   }
   const parts = expectedParts(forecast.end, now);
-  const how = forecast.outcome === "failed" ? "ended at a limit of its file" : "";
+  const how = isStopped(forecast) ? "ended by its budget" : forecast.outcome === "failed" ? "ended at a limit of its file" : "";
   return { value: parts.when, note: [betweenText(parts), how].filter((part) => part !== "").join("; ") };
 }
 
@@ -62,18 +64,25 @@ export function costFigure(plan: Plan): Figure {
 export function basisText(plan: Plan): string | null {
   const { forecast } = plan;
   if (neverStarts(plan)) return null;
+  const budget = budgetText(forecast, madeAt(forecast));
+  if (budget !== null) return budget;
   if (forecast.end !== null) return `The end is forecast ${restsOn(forecast.end.basis)}.`;
   return forecast.basis === "unknown"
     ? "End and cost can be told of a job that declares its work (work.samples), once jobs like it have run."
     : noEndText(forecast, madeAt(forecast));
 }
 
+function startWords({ forecast }: Plan, decision: SubmitDecision | null, now: number): string {
+  if (decision?.starts || beginsAtOnce(forecast)) return "at once";
+  return forecast.start === null ? `at about ${moment(Date.parse(forecast.slots_at ?? ""), now)}` : whenExpected(forecast.start, now);
+}
+
 // In a sentence, for the question before it is submitted and for those who hear the page.
 export function planSentence(plan: Plan, decision: SubmitDecision | null): string {
   const now = madeAt(plan.forecast);
-  const { start, end } = plan.forecast;
-  if (start === null) return "It would not start as far as can be seen.";
-  const starts = `It would start ${decision?.starts ? "at once" : whenExpected(start, now)}`;
+  const { end } = plan.forecast;
+  if (neverStarts(plan)) return "It would not start as far as can be seen.";
+  const starts = `It would start ${startWords(plan, decision, now)}`;
   return end === null ? `${starts}; its end is unknown.` : `${starts} and end ${whenExpected(end, now)}, for ${costFigure(plan).value}.`;
 }
 

@@ -84,6 +84,7 @@ export function limitPairs(tenant: Tenant, currency: string): [string, string][]
     ["Price of a job", tenant.job_price_max === null ? "no limit of its own" : `at most ${money(tenant.job_price_max, currency)} an hour`],
     ["Grace of a job", tenant.job_grace_max === null ? "no limit of its own" : `at most ${tenant.job_grace_max}`],
     ["Minimum runtime, cooldown", tenant.job_hold_max === null ? "no limit of its own" : `at most ${tenant.job_hold_max} each`],
+    ["Exclusive nodes", tenant.exclusive_nodes ? "granted: its jobs may close nodes to others" : "not granted"],
     ["Preempts others", tenant.preempt_after === kAtOnce ? "no wait of its own" : `after ${tenant.preempt_after} of waiting`],
     ["Notice extension", tenant.notice_extension === null ? "none of its own" : `at most ${tenant.notice_extension}`],
     ["Refusal to leave", tenant.notice_refusal === null ? "none of its own" : `holds for at most ${tenant.notice_refusal}`],

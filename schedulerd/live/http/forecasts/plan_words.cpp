@@ -55,15 +55,24 @@ std::string changes_in_words(const std::vector<Change>& changes) {
   return words.empty() ? "no other job would be affected" : words;
 }
 
+std::string end_in_words(const forecast::ToldJob& told, const WallClock& clock) {
+  if (!told.end) return "; its end is unknown";
+  const std::string what = told.is_stopped() ? "be ended by the budget of tenant " + told.budget->tenant : "end";
+  return " and " + what + " at about " + clock.text(told.end->at);
+}
+
 std::string summary_of(const PlannedSubmit& planned, const Published& seen) {
-  const forecast::ToldJob& told = planned.plan.told.jobs.at(planned.plan.job);
+  const forecast::Told& of = planned.plan.told;
+  const forecast::ToldJob& told = of.jobs.at(planned.plan.job);
   std::string words;
-  if (!told.start) {
-    const Duration ahead = planned.plan.told.until - planned.plan.told.at;
-    words = "would not start within the " + core::span_text(ahead.to_seconds()) + " that the plan looks ahead";
+  if (!told.start && !told.slots_at) {
+    words =
+        "would not start within the " + core::span_text((of.until - of.at).to_seconds()) + " that the plan looks ahead";
   } else {
-    words = "would start at about " + seen.clock.text(told.start->at) +
-            (told.end ? " and end at about " + seen.clock.text(told.end->at) : std::string("; its end is unknown"));
+    const bool at_once = told.slots_at && *told.slots_at <= of.at;
+    const Instant begins = told.start ? told.start->at : *told.slots_at;
+    words = at_once ? "would start at once" : "would start at about " + seen.clock.text(begins);
+    words += end_in_words(told, seen.clock);
   }
   return words + "; " + changes_in_words(planned.plan.changes);
 }

@@ -19,9 +19,14 @@ namespace {
 // Far beyond what people write, and what its reader takes a tenth of a second for at worst: requests are read in turns.
 constexpr std::size_t kYamlBytesMax = 64U * 1024U;
 
+// Null is as if it were left out.
+bool names_tenant(const json& file) {
+  return file.is_object() && file.contains("tenant") && !file["tenant"].is_null();
+}
+
 // Of a job file; empty where it is no text, of which the file's reader complains.
 std::string tenant_of(const json& file) {
-  if (!file.is_object() || !file.contains("tenant") || file["tenant"].is_null()) return core::JobSpec().tenant;
+  if (!names_tenant(file)) return core::JobSpec().tenant;
   return file["tenant"].is_string() ? file["tenant"].get<std::string>() : "";
 }
 
@@ -74,9 +79,7 @@ void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std
 
 std::variant<core::JobSpec, Problem> read_submitted(json document, const Call& call, const RestOptions& options) {
   const Caller& caller = call.caller;
-  if (!caller.tenant.empty() && document.is_object() && !document.contains("tenant")) {
-    document["tenant"] = caller.tenant;
-  }
+  if (!caller.tenant.empty() && document.is_object() && !names_tenant(document)) document["tenant"] = caller.tenant;
   const std::string tenant = tenant_of(document);
   auto filled = leader::fill_defaults(document, *call.seen->state.tenants, tenant);
   auto findings = api::v1::read_job_spec(document);

@@ -115,6 +115,11 @@ void list_tenants(Rest& rest, Call call) {
     if (view.sight(i) != Sight::kNone) tenants.push_back(view.render(i));
   }
   json warnings = json::array();
+  if (!call.caller.tenant.empty() && !tree.empty() && !view.find(call.caller.tenant)) {
+    warnings.push_back("the tenant " + call.caller.tenant +
+                       " of this token is not in the tree of tenants; ask an admin to " +
+                       "set it there, or for a token of a tenant that is");
+  }
   if (const auto why = rest.why_not_shared(*call.seen); why && !tree.empty()) warnings.push_back(*why);
   json document = tree_settings(tree);
   document["tenants"] = std::move(tenants);

@@ -36,7 +36,7 @@ export function EventList({ events, loaded, older, failure }: Props) {
           </li>
         ))}
       </ol>
-      {older && <p class="quiet small">Older events are in <code>schedctl events</code>.</p>}
+      {older && <p class="quiet small">Of older events only changes of membership are listed; <code>schedctl events</code> has all that are kept.</p>}
       {(all || shown.length < newest.length) && (
         <button class="text-button" type="button" onClick={() => setAll(!all)}>{all ? "Show fewer" : `Show all ${newest.length}`}</button>
       )}

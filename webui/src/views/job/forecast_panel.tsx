@@ -5,7 +5,7 @@ import { Lanes } from "../../parts/lanes";
 import { When } from "../../parts/when";
 import { isOver } from "../../state/model";
 import { useSelect } from "../../state/store";
-import { forecastLine, forecastTitle, noEndText, observedText, restsOn, startOf, startsAfterText, takenText, unaskedText, whenExpected } from "../../text/forecast_text";
+import { budgetText, forecastLine, forecastTitle, noEndText, noForecastText, observedText, restsOn, startOf, startsAfterText, takenText, unaskedText, whenExpected } from "../../text/forecast_text";
 import { money } from "../../text/format";
 
 export function ForecastPanel({ job }: { job: Job }) {
@@ -19,7 +19,7 @@ export function ForecastPanel({ job }: { job: Job }) {
       </header>
       {job.forecast
         ? <Body job={job} forecast={job.forecast} now={now} />
-        : <p class="empty-line" data-testid="forecast">None yet. The daemon makes forecasts a few seconds after something has changed; a job that is suspended or cannot start has none.</p>}
+        : <p class="empty-line" data-testid="forecast">{noForecastText(job)}</p>}
     </section>
   );
 }
@@ -35,6 +35,7 @@ function Body({ job, forecast, now }: { job: Job; forecast: Forecast; now: numbe
       <p class="forecast-main" data-testid="forecast" title={forecastTitle(job) ?? undefined}>{upper(forecastLine(job, now) ?? "no time can be told")}</p>
       {startsAfterText(job, now) !== null && <p data-testid="starts-after">{startsAfterText(job, now)}</p>}
       {takenText(forecast, now) !== null && <p data-testid="taken">{takenText(forecast, now)}</p>}
+      {budgetText(forecast, now) !== null && <p data-testid="forecast-budget">{budgetText(forecast, now)}</p>}
       {start && end && <p>Ends {whenExpected(end, now)}.</p>}
       <Lanes start={start} end={end} now={now} />
       {end === null

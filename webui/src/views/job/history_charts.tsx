@@ -7,6 +7,7 @@ import { type Marker, markersOf } from "../../charts/markers";
 import { Plot } from "../../charts/plot";
 import { jobColour } from "../../page/palette";
 import type { Detail } from "../../state/model";
+import { earlierSwitches } from "../../state/reduce_detail";
 import { clockWithin, count, quantity } from "../../text/format";
 import { isSilent, noCurvesText } from "../../text/progress_text";
 import { goTo } from "../../page/address";
@@ -26,8 +27,8 @@ export function HistoryCharts({ job, detail, spanS }: { job: Job; detail: Detail
   const from = columns.at[0] ?? 0;
   const to = columns.at[columns.at.length - 1] ?? 0;
   const markers = useMemo(
-    () => markersOf(detail.events, Math.max(0.001, (to - from) / 60)).filter((marker) => marker.at >= from - 0.5 * (to - from) / 60 && marker.at <= to + 2),
-    [detail.events, from, to]);
+    () => markersOf(detail.events, Math.max(0.001, (to - from) / 60), earlierSwitches(detail)).filter((marker) => marker.at >= from - 0.5 * (to - from) / 60 && marker.at <= to + 2),
+    [detail.events, detail.switches, from, to]);
   const look = useMemo(() => ({ ink: inkOf(), colour: jobColour(detail.job, dark) }), [detail.job, dark]);
   const marks = useMemo(() => ({ list: [] as Marker[] }), []);
   marks.list = markers;

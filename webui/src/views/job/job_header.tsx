@@ -5,6 +5,7 @@ import { StateChip } from "../../parts/state_chip";
 import { When } from "../../parts/when";
 import { planLikeHref, tenantHref } from "../../page/router";
 import { secondsLeft } from "../../state/cost";
+import { isOver } from "../../state/model";
 import { duration, money, quantity, sizeText } from "../../text/format";
 import { failedCheckpointText, failureText, lossText, paceText, progressText, stepText, throughputText } from "../../text/progress_text";
 import { useDark } from "../../page/theme";
@@ -28,6 +29,7 @@ export function JobHeader({ job, client }: { job: Job; client: Client }) {
       </p>
       <JobActions job={job} client={client} />
       {failure !== null && <p class="notice bad" role="alert">{failure}</p>}
+      {failure !== null && job.generation > 0 && <p class="quiet small logs">What its workers printed: <code>schedctl logs {job.id}</code></p>}
       {job.checkpoint_failure != null && <p class="notice warn" role="status" data-testid="checkpoint-failure">{failedCheckpointText(job)}</p>}
     </header>
   );
@@ -43,7 +45,7 @@ export function JobFigures({ job }: { job: Job }) {
       <Figure name="Progress" value={progressText(progress)} note={`${stepText(progress)}${left === null ? "" : `, ${duration(left)} left`}`}
         testid="progress" bar={progress.fraction} />
       <Figure name="Loss" value={quantity(progress.loss)} note={lossText(progress)} />
-      <Figure name="Cost" value={money(job.cost.amount, job.cost.currency)} note={`${money(job.cost.per_hour, job.cost.currency)} per hour`} />
+      <Figure name="Cost" value={money(job.cost.amount, job.cost.currency)} note={isOver(job.state) ? "in all" : `${money(job.cost.per_hour, job.cost.currency)} per hour`} />
     </dl>
   );
 }

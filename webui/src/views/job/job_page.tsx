@@ -4,6 +4,7 @@ import type { Client } from "../../api/client";
 import type { Job } from "../../api/types";
 import { Unread } from "../../parts/unread";
 import type { Detail } from "../../state/model";
+import { earlierSwitches } from "../../state/reduce_detail";
 import type { Session } from "../../state/session";
 import { useSelect } from "../../state/store";
 import { sentence } from "../../text/format";
@@ -85,7 +86,7 @@ function Columns({ job, detail, spanS }: { job: Job; detail: Detail; spanS: numb
         <WhyPanel explanation={detail.explanation} failure={failure} />
         <ForecastPanel job={job} />
         <CostPanel job={job} sizes={sizes} fit={detail.fit} />
-        <EventList events={detail.events} loaded={detail.loaded} older={detail.eventsAfter > 0} failure={failure} />
+        <EventList events={[...earlierSwitches(detail), ...detail.events]} loaded={detail.loaded} older={detail.eventsAfter > 0} failure={failure} />
       </aside>
     </div>
   );

@@ -6,6 +6,7 @@ import { type DecisionLine, isTold } from "../../state/model";
 import { sumJobs, sumPool } from "../../state/pool";
 import { useSelect } from "../../state/store";
 import { intentText, kindText, noDecisionsText } from "../../text/decision_text";
+import { unbroken } from "../../text/format";
 import { useDark } from "../../page/theme";
 
 const kShown = 12;
@@ -47,7 +48,7 @@ function Entry({ decision }: { decision: DecisionLine }) {
               <span class="kind">{kindText(intent)}</span>
               <When at={decision.at} />
             </p>
-            <p class="feed-text">{intentText(intent, jobs.get(intent.job ?? "")?.name ?? "")}</p>
+            <p class="feed-text">{unbroken(intentText(intent, jobs.get(intent.job ?? "")?.name ?? ""))}</p>
           </div>
         </div>
       ))}

@@ -8,7 +8,7 @@ import { When } from "../../parts/when";
 import { useNow } from "../../page/now";
 import { jobHref } from "../../page/router";
 import { useSelect } from "../../state/store";
-import { money, quantity, sizeText } from "../../text/format";
+import { money, quantity, sizeText, unbroken } from "../../text/format";
 import { forecastLine, forecastTitle } from "../../text/forecast_text";
 import { failureText, progressText, stepText, throughputText } from "../../text/progress_text";
 import { useDark } from "../../page/theme";
@@ -30,7 +30,8 @@ function Row({ job, dimmed, onLight }: Props) {
           <i class="swatch" style={{ background: colour }} aria-hidden="true" />
           <span class="name-line">
             <a href={jobHref(job.id)} title={job.name}>{job.name}</a>
-            <span class="quiet sub" title={`${job.id}, tenant ${job.tenant}`}>{job.id} · {job.tenant}</span>
+            <span class="quiet sub">{job.id}</span>
+            <span class="quiet sub of" title={`tenant ${job.tenant}`}>· {job.tenant}</span>
           </span>
         </td>
         <td data-title="State"><StateChip state={job.state} /></td>
@@ -61,7 +62,7 @@ function SecondLine({ job }: { job: Job }) {
   if (!text && forecast === null) return null;
   return (
     <tr class="why">
-      <td colSpan={forecast === null ? 7 : 4} class={failure === null ? undefined : "bad"}>{text}</td>
+      <td colSpan={forecast === null ? 7 : 4} class={failure === null ? undefined : "bad"}>{text && unbroken(text)}</td>
       {forecast !== null && <td colSpan={3} class="forecast" title={forecastTitle(job) ?? undefined}>{forecast}</td>}
     </tr>
   );
@@ -80,10 +81,12 @@ function ProgressCell({ job }: { job: Job }) {
   const { fraction, loss } = job.progress;
   return (
     <span class="progress-cell" title={stepText(job.progress)}>
-      <span class="bar" role="progressbar" aria-valuemin={0} aria-valuemax={100}
-        aria-valuenow={fraction === null ? undefined : Math.round(fraction * 100)} aria-label={`progress of ${job.name}`}>
-        <i style={{ width: `${(fraction ?? 0) * 100}%` }} />
-      </span>
+      {fraction !== null && (
+        <span class="bar" role="progressbar" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(fraction * 100)}
+          aria-label={`progress of ${job.name}`}>
+          <i style={{ width: `${fraction * 100}%` }} />
+        </span>
+      )}
       <span class="progress-text">{progressText(job.progress)}{loss !== null && <span class="quiet"> loss {quantity(loss)}</span>}</span>
     </span>
   );

@@ -22,7 +22,7 @@ export function PoolStrip() {
         <ul class="legend">
           <Key kind="used" label="in use" slots={pool.used} />
           <Key kind="free" label="free" slots={pool.free} />
-          {pool.cordoned > 0 && <Key kind="cordoned" label="cordoned" slots={pool.cordoned} />}
+          {pool.cordoned > 0 && <Key kind="cordoned" label="closed" slots={pool.cordoned} title="empty, on nodes that take no workers: cordoned, draining, drained or unsteady" />}
           {pool.quarantined > 0 && <Key kind="quarantined" label="quarantined" slots={pool.quarantined} />}
           {pool.lost > 0 && <Key kind="lost" label="lost" slots={pool.lost} />}
         </ul>
@@ -41,7 +41,7 @@ export function PoolStrip() {
 function PoolBar({ pool }: { pool: PoolSums }) {
   const all = pool.total + pool.lost;
   const parts = [["used", pool.used], ["free", pool.free], ["cordoned", pool.cordoned], ["quarantined", pool.quarantined], ["lost", pool.lost]] as const;
-  const text = parts.filter(([, slots]) => slots > 0).map(([kind, slots]) => `${slots} ${kind}`).join(", ");
+  const text = parts.filter(([, slots]) => slots > 0).map(([kind, slots]) => `${slots} ${kind === "cordoned" ? "closed" : kind}`).join(", ");
   return (
     <div class="pool-bar" role="img" aria-label={`Slots: ${text || "none"}`}>
       {parts.map(([kind, slots]) => slots > 0 && <i key={kind} class={kind} style={{ flexGrow: slots / all }} />)}
@@ -49,8 +49,8 @@ function PoolBar({ pool }: { pool: PoolSums }) {
   );
 }
 
-function Key({ kind, label, slots }: { kind: string; label: string; slots: number }) {
-  return <li><i class={`key ${kind}`} aria-hidden="true" /><b>{count(slots)}</b> {label}</li>;
+function Key({ kind, label, slots, title }: { kind: string; label: string; slots: number; title?: string }) {
+  return <li title={title}><i class={`key ${kind}`} aria-hidden="true" /><b>{count(slots)}</b> {label}</li>;
 }
 
 function Fact({ name, value, note }: { name: string; value: string; note: string }) {

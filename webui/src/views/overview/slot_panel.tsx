@@ -19,7 +19,7 @@ export function SlotPanel({ lit, onLight }: Pick<SlotViewProps, "lit" | "onLight
     <section class="card slots" aria-labelledby="slots-title">
       <header class="card-head">
         <h2 id="slots-title">Slots by node</h2>
-        <span class="quiet">colour = job{small ? "" : "; pale = free, grey = cordoned, crossed = quarantined, red edge = lost"}</span>
+        <span class="quiet">colour = job{small ? "" : "; pale = free, grey = closed, crossed = quarantined, red edge = lost"}</span>
       </header>
       {nodes.length === 0 && <p class="empty-line">No node has joined. Start <code>agentd</code> on a node, or <code>schedulerd --dev</code> for a local one.</p>}
       {nodes.length > 0 && (small ? <SlotRows {...view} /> : <SlotMosaic {...view} />)}

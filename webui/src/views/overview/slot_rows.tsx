@@ -1,17 +1,23 @@
 import type { ClusterNode, Slot } from "../../api/types";
 import { inkOn, jobColour } from "../../page/palette";
-import { emptyKind, isHeld, quarantinedOn } from "../../state/pool";
+import { closedBy, emptyKind, isHeld, quarantinedOn } from "../../state/pool";
 import { jobHref } from "../../page/router";
 import { useDark } from "../../page/theme";
 import { clockBeside, money, percent } from "../../text/format";
 import type { SlotViewProps } from "./slot_view";
 
+const kNoteWidth = 160;
+const kRoomy = { nodes: 6, cell: 74 }; // so few nodes stand below each other where their slots would be too narrow for names
+const kTight = 36;
+
 export function SlotRows({ nodes, jobs, lit, onLight }: SlotViewProps) {
+  const most = Math.max(...nodes.map(({ slots }) => slots.length), 1);
+  const row = kNoteWidth + most * (nodes.length <= kRoomy.nodes ? kRoomy.cell : kTight);
   return (
-    <ul class="node-rows">
+    <ul class="node-rows" style={{ "--row": `${row}px` }}>
       {nodes.map((node) => (
         <li key={node.id} class={node.state === "up" ? undefined : "lost"}>
-          <span class="node-name"><b>{node.name}</b> <NodeNote node={node} /></span>
+          <span class="node-name"><b title={node.name}>{node.name}</b> <NodeNote node={node} /></span>
           <span class="cells">
             {node.slots.map((slot) => <Cell key={slot.index} {...{ node, slot, jobs, lit, onLight }} />)}
           </span>
@@ -57,7 +63,12 @@ interface CellProps extends Omit<SlotViewProps, "nodes"> {
   slot: Slot;
 }
 
-const kWords = { other: "held by another tenant", lost: "lost", cordoned: "cordoned", free: "free" };
+// What a slot is that no job at hand holds.
+export function emptyText(node: ClusterNode, slot: Slot): string {
+  const kind = emptyKind(node, slot);
+  if (kind === "other") return "held by another tenant";
+  return kind === "cordoned" ? `closed: its node is ${closedBy(node) ?? "closed"}` : kind;
+}
 
 function Cell({ node, slot, jobs, lit, onLight }: CellProps) {
   const dark = useDark();
@@ -67,8 +78,8 @@ function Cell({ node, slot, jobs, lit, onLight }: CellProps) {
     return <span class="cell quarantined" title={words}><span class="visually-hidden">{words}</span></span>;
   }
   if (slot.job === null) {
-    const word = emptyKind(node, slot);
-    return <span class={`cell ${word}`} title={`slot ${slot.index}: ${kWords[word]}`}><span class="visually-hidden">{kWords[word]}</span></span>;
+    const text = emptyText(node, slot);
+    return <span class={`cell ${emptyKind(node, slot)}`} title={`slot ${slot.index}: ${text}`}><span class="visually-hidden">{text}</span></span>;
   }
   const job = slot.job;
   const colour = jobColour(job, dark);

@@ -1,0 +1,56 @@
+// How this node stands with the daemon from one link to the next: the address from which it reaches it, the name and
+// token that it shows, the certificate that is renewed over the link, and what the log says of links that come and go.
+//
+// A link counts as open only if workers of other nodes could connect to this node's address; of attempts that fail in
+// the same way the log has one line. When to connect and what to say is decided by AgentState.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "api/worker_protocol.hpp"
+#include "workers/agent/agent_options.hpp"
+#include "workers/agent/certificate_renewal.hpp"
+#include "workers/agent/daemon_link.hpp"
+#include "workers/agent/data_address.hpp"
+
+namespace tidepool::agent {
+
+class DaemonContact {
+ public:
+  struct Handlers {
+    std::function<void()> on_opened;
+    std::function<void(api::DaemonToAgent)> on_message;     // all but what is for the node's certificate
+    std::function<void(const std::string& why)> on_closed;  // once per open(), also when it could not connect
+  };
+  DaemonContact(boost::asio::io_context& io, const AgentOptions& options, Handlers handlers);
+
+  [[nodiscard]] const NodeAddress& address() const { return address_; }
+
+  void open() { link_.open(); }
+  void close(const std::string& why) { link_.close(why); }
+  void send(const api::AgentToDaemon& message) { link_.send(message); }
+  // Adds to it who this node is. Closes the link if the token cannot be read.
+  void say_hello(api::AgentHello hello);
+  // For good: sends what waits, then closes. False: there is no link.
+  [[nodiscard]] bool finish();
+
+ private:
+  void on_opened();
+  void on_message(api::DaemonToAgent message);
+  void on_closed(const std::string& why);
+
+  std::string node_;
+  std::filesystem::path token_file_;
+  bool has_joined_ = false;
+  Handlers handlers_;
+  NodeAddress address_;
+  DaemonLink link_;
+  CertificateRenewal renewal_;
+  std::string last_loss_;
+  bool finishing_ = false;
+};
+
+}  // namespace tidepool::agent
