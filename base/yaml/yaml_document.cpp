@@ -126,6 +126,25 @@ class Converter {
   std::size_t values_ = 0;
 };
 
+// Whether the line, counted from 1, begins with a tab, or with blanks and one.
+bool is_indented_by_tab(std::string_view text, int line) {
+  for (int at = 1; at < line; ++at) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return false;
+    text.remove_prefix(end + 1);
+  }
+  const std::size_t begin = text.find_first_not_of(' ');
+  return begin != std::string_view::npos && text[begin] == '\t';
+}
+
+// The reader names what it has made of a line that a tab indents: an "illegal" value or entry, or the tab itself.
+std::string not_yaml(const std::string& text, const YAML::Exception& error) {
+  const int line = error.mark.is_null() ? 0 : error.mark.line + 1;
+  const bool is_of_tab = error.msg.starts_with("illegal ") && is_indented_by_tab(text, line);
+  const std::string what = is_of_tab ? "a tab cannot indent a line; write spaces in its place" : error.msg;
+  return at_line(line, "not valid YAML: " + what);
+}
+
 Result<json> parse_yaml(const std::string& text, FieldLines& lines, const YamlLimits& limits) {
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);
@@ -137,7 +156,7 @@ Result<json> parse_yaml(const std::string& text, FieldLines& lines, const YamlLi
   } catch (const Located& problem) {
     return invalid_argument(at_line(problem.line, problem.what));
   } catch (const YAML::Exception& error) {
-    return invalid_argument(at_line(error.mark.is_null() ? 0 : error.mark.line + 1, "not valid YAML: " + error.msg));
+    return invalid_argument(not_yaml(text, error));
   }
 }
 

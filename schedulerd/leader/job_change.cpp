@@ -47,6 +47,17 @@ std::vector<FieldError> check_parts(const json& patch) {
   return errors;
 }
 
+// Its workers were started in groups of one size. Else a new one would be refused for sizes that nobody has changed.
+std::optional<FieldError> change_of_group(const json& stored, const json& patch) {
+  const json::json_pointer group("/elastic/group");
+  if (!patch.contains(group)) return std::nullopt;
+  const json one = 1;
+  const json& asked = patch.at(group).is_null() ? one : patch.at(group);
+  if (!asked.is_number() || asked == (stored.contains(group) ? stored.at(group) : one)) return std::nullopt;
+  return FieldError{"/elastic/group", "Unchangeable",
+                    "cannot change while the job lives: its workers run in such groups; submit a new job"};
+}
+
 // A list of sizes that only follows from the bounds is left to follow from the new ones.
 void loosen_sizes(json& document, const json& patch) {
   const bool moves_bounds = patch.contains("elastic") && patch["elastic"].is_object() &&
@@ -89,6 +100,10 @@ ChangedSpec changed_spec(const core::JobSpec& before, const json& patch) {
   ChangedSpec changed{.spec = {}, .errors = check_parts(patch)};
   if (!changed.errors.empty()) return changed;
   const json stored = job_document(before);
+  if (auto group = change_of_group(stored, patch)) {
+    changed.errors.push_back(*std::move(group));
+    return changed;
+  }
   json document = stored;
   loosen_sizes(document, patch);
   document.merge_patch(patch);

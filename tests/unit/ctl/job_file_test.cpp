@@ -95,7 +95,12 @@ TEST_CASE("what is no UTF-8 is refused with its line") {
 TEST_CASE("broken YAML names the line") {
   CHECK(refused("name: a\n  bad: [1\n").find("line 2") == 0);
   CHECK(refused("name: \"open").find("not valid YAML") != std::string::npos);
-  CHECK(refused("\tname: a\n").find("line 1") == 0);
+  const std::string tab = ": not valid YAML: a tab cannot indent a line; write spaces in its place";
+  CHECK(refused("\tname: a\n") == "line 1" + tab);
+  CHECK(refused("run:\n\ttrainer: mlp\n") == "line 2" + tab);
+  CHECK(refused("run:\n  trainer: mlp\n  \targs: {}\n") == "line 3" + tab);
+  CHECK(refused("steps:\n\t- 1\n\t- 2\n") == "line 2" + tab);
+  CHECK(refused("name: a\n  bad: [1\n").find("tab") == std::string::npos);
   CHECK(refused("") == "the file has no content");
   CHECK(refused("# only a comment\n") == "the file has no content");
   CHECK(refused("a: 1\n---\nb: 2\n").find("a second document begins; a file holds one") != std::string::npos);

@@ -84,6 +84,21 @@ TEST_CASE("a job stored with a minimum run time beyond the bound may change othe
   CHECK(within("24h").errors.empty());
 }
 
+TEST_CASE("another size of groups is refused for what it is, and the same one is no change") {
+  const auto job = [](json elastic) {
+    return to_core(api::v1::read_job_spec({{"run", {{"command", json::array({"true"})}}}, {"elastic", elastic}}).spec);
+  };
+  const core::JobSpec single = job({{"min", 1}, {"max", 3}});
+  const auto refused = changed_spec(single, {{"elastic", {{"group", 2}}}}).errors;
+  REQUIRE(refused.size() == 1);
+  CHECK(refused.front().pointer == "/elastic/group");
+  CHECK(refused.front().code == "Unchangeable");
+  CHECK(changed_spec(single, {{"elastic", {{"group", 1}, {"max", 4}}}}).errors.empty());
+  const core::JobSpec grouped = job({{"group", 2}, {"max", 4}});
+  CHECK(changed_spec(grouped, {{"elastic", {{"group", nullptr}}}}).errors.size() == 1);
+  CHECK(changed_spec(grouped, {{"elastic", {{"group", 2}, {"max", 6}}}}).errors.empty());
+}
+
 TEST_CASE("the file that is shown and sent to workers is to the letter what it was when it was kept as a text") {
   core::Node node;
   node.slot_type = "cpu";
