@@ -495,7 +495,7 @@ std::string never_starts_in_words(const json& job) {
   return never_starts(id + " waits", id, why);
 }
 
-std::vector<std::string> waits_in_words(const json& stored) {
+std::vector<std::string> batch_waits_in_words(const json& stored) {
   constexpr std::size_t kReasonsMost = 5;
   std::vector<std::string> lines;
   std::size_t jobs_left = 0;

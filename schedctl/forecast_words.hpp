@@ -41,6 +41,6 @@ namespace tidepool::ctl {
 [[nodiscard]] std::string never_starts_in_words(const nlohmann::json& job);
 // Of a batch that was submitted: a line for each of the reasons why jobs wait, those that cannot start first, at most a
 // few. Empty if all of them start.
-[[nodiscard]] std::vector<std::string> waits_in_words(const nlohmann::json& stored);
+[[nodiscard]] std::vector<std::string> batch_waits_in_words(const nlohmann::json& stored);
 
 }  // namespace tidepool::ctl

@@ -63,7 +63,7 @@ int submit_batch(Session& session, const Submit& given) {
   const json stored = session.send(submit_request(given, "/v1/jobs:batch", body), sources);
   session.print(stored, [&] { return lines_of(list_at(stored, "/ids")); });
   // Beside the ids, which scripts read.
-  for (const std::string& line : waits_in_words(stored))
+  for (const std::string& line : batch_waits_in_words(stored))
     std::fprintf(stderr, "schedctl: %s\n", printable(line).c_str());
   return kExitOk;
 }

@@ -344,14 +344,14 @@ TEST_CASE("of a batch a line is told for each reason to wait, those that cannot 
   };
   const std::string never = "cannot start: it needs 9 slots, and the whole cluster has room for 4";
   json stored = {{"ids", {"job-1"}}, {"waits", json::array()}, {"as_of_seq", 1}};
-  CHECK(waits_in_words(stored).empty());
+  CHECK(batch_waits_in_words(stored).empty());
   stored["waits"] = {
       row("waits behind 1 job in the queue; it needs 2 slots, none is free", {"job-2", "job-3", "job-5"}),
       row("its policy holds it back", {"job-4"}), row(never, {"job-6"}), row(never, {"job-7", "job-8"})};
   const std::string as_is =
       " and cannot start as things are: it needs 9 slots, and the whole cluster has room for 4; "
       "what would help: schedctl why ";
-  CHECK(waits_in_words(stored) ==
+  CHECK(batch_waits_in_words(stored) ==
         std::vector<std::string>{"job-6 waits" + as_is + "job-6", "job-7 and 1 more job wait" + as_is + "job-7",
                                  "job-2 and 2 more jobs wait: job-2 waits behind 1 job in the queue; it needs 2 slots, "
                                  "none is free",
@@ -361,12 +361,12 @@ TEST_CASE("of a batch a line is told for each reason to wait, those that cannot 
     stored["waits"].push_back(
         row("waits for " + std::to_string(i) + " slots; none is free", {"job-" + std::to_string(i)}));
   }
-  const std::vector<std::string> lines = waits_in_words(stored);
+  const std::vector<std::string> lines = batch_waits_in_words(stored);
   REQUIRE(lines.size() == 6);
   CHECK(lines.front() == "job-1 waits for 1 slots; none is free");
   CHECK(lines.back() == "2 more jobs wait for other reasons: schedctl ls --state pending");
   stored.erase("waits");  // a daemon of before
-  CHECK(waits_in_words(stored).empty());
+  CHECK(batch_waits_in_words(stored).empty());
 }
 
 TEST_CASE("a dry run of a resize says whether it begins at once, and which jobs give up workers for it") {
