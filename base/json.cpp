@@ -14,6 +14,15 @@ using nlohmann::json;
 
 const json kNull = nullptr;
 constexpr std::size_t kQuotedMax = 63;  // bytes of a key that an error repeats
+constexpr std::size_t kReadMax = 80;    // likewise of what was read last
+
+// What the parser says, without its own name before it, and no more of the text than shows where that is.
+std::string in_plain_words(std::string_view said) {
+  if (said.starts_with('[')) said.remove_prefix(std::min(said.size(), said.find("] ") + 2));
+  const std::size_t quoted = std::min(said.size(), said.find('\''));
+  if (said.size() - quoted <= kReadMax) return std::string(said);
+  return std::string(said.substr(0, quoted)) + cut_to(said.substr(quoted), kReadMax) + "...";
+}
 
 // Builds the value of a parse as nlohmann::json's SAX interface tells it, and stops the parse at the first duplicate
 // key or exceeded limit. So nothing deeper than the limit is ever built: a value is destroyed by recursion.
@@ -40,7 +49,7 @@ class Builder {
     return true;
   }
   bool parse_error(std::size_t, const std::string&, const json::exception& error) {
-    problem_ = std::string("not valid JSON: ") + error.what();
+    problem_ = "not valid JSON: " + in_plain_words(error.what());
     return false;
   }
 
@@ -214,8 +223,16 @@ std::string ObjectReader::required_text(std::string_view name) {
 std::int64_t ObjectReader::integer(std::string_view name, std::int64_t fallback, Range range) {
   const json* found = find(name);
   if (found == nullptr) return fallback;
+  constexpr double kBeyond =
+      9'223'372'036'854'775'808.0;  // 2^63; the parser keeps what 64 bits do not hold as a double
   const bool huge = found->is_number_unsigned() && found->get<std::uint64_t>() > INT64_MAX;
-  if (!found->is_number_integer() || huge) {
+  if (huge || (found->is_number_float() && std::abs(found->get<double>()) >= kBeyond)) {
+    fail(name, "OutOfRange",
+         std::string("is too ") + (found->get<double>() > 0 ? "large" : "small") + "; it must lie between " +
+             std::to_string(range.low) + " and " + std::to_string(range.high));
+    return fallback;
+  }
+  if (!found->is_number_integer()) {
     fail(name, "WrongType", "must be a whole number" + hint_for(*found, true));
     return fallback;
   }

@@ -91,7 +91,36 @@ std::string advice(const Endpoint& endpoint, std::string_view detail) {
   return "give the authority of this daemon (tls/ca.pem of its state directory) with --ca or TIDEPOOL_CA";
 }
 
-[[noreturn]] void explain_and_fail(CURLcode code, const Endpoint& endpoint, const char* detail) {
+// What was asked for, and whether the daemon had answered anything before.
+struct Asked {
+  const HttpRequest& request;
+  bool answered_before = false;
+};
+
+// Of an answer that did not come: what that leaves open; empty where nothing was to be changed.
+std::string left_open(const HttpRequest& request) {
+  const bool changes =
+      request.method != "GET" && request.path != "/v1/plan" && request.path.find("dry_run=true") == std::string::npos;
+  if (!changes) return "";
+  return "; it is not known whether it was carried out: " +
+         (request.if_unanswered.empty() ? "look before you ask again" : request.if_unanswered);
+}
+
+std::string closed_early(const Endpoint& endpoint, const Asked& asked, const char* detail) {
+  const bool plain = !endpoint.url.starts_with("https:");
+  const std::string open = left_open(asked.request);
+  if (plain && open.empty() && !asked.answered_before) {
+    return "the daemon at " + endpoint.url +
+           " closed the connection; if it speaks TLS, its address begins with https://";
+  }
+  const std::string what = "the daemon at " + endpoint.url + " closed the connection before it answered" +
+                           (plain ? "" : std::string(" (") + detail + ")");
+  if (open.empty()) return what + "; look whether it still runs, and ask again";
+  const bool may_be_tls = plain && !asked.answered_before;
+  return what + open + (may_be_tls ? "; if it speaks TLS, its address begins with https://" : "");
+}
+
+[[noreturn]] void explain_and_fail(CURLcode code, const Endpoint& endpoint, const Asked& asked, const char* detail) {
   switch (code) {
     case CURLE_COULDNT_CONNECT:
       // A daemon to try things out would not be the one that is asked for by TLS or on another machine.
@@ -101,7 +130,8 @@ std::string advice(const Endpoint& endpoint, std::string_view detail) {
                         : "; check that it runs, its address and its port, and that no firewall is between"));
     case CURLE_OPERATION_TIMEDOUT:
       fail(kExitTimeout, "the daemon at " + endpoint.url + " did not answer within " +
-                             std::to_string(endpoint.timeout_s) + " s; look at its log, or allow more with --timeout");
+                             std::to_string(endpoint.timeout_s) + " s; look at its log, or allow more with --timeout" +
+                             left_open(asked.request));
     case CURLE_COULDNT_RESOLVE_HOST:
       fail(kExitApi, "the host in " + endpoint.url + " is not known; check --url or TIDEPOOL_URL");
     case CURLE_PEER_FAILED_VERIFICATION:
@@ -112,11 +142,7 @@ std::string advice(const Endpoint& endpoint, std::string_view detail) {
                          "; if it speaks plain HTTP, its address begins with http://");
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
-      if (!endpoint.url.starts_with("https:")) {
-        fail_for_now("the daemon at " + endpoint.url + " closed the connection; if it speaks TLS, its address " +
-                     "begins with https://");
-      }
-      fail_for_now("the connection to " + endpoint.url + " failed: " + detail);
+    case CURLE_SEND_ERROR: fail_for_now(closed_early(endpoint, asked, detail));
     case CURLE_UNSUPPORTED_PROTOCOL:
       if (std::string_view(detail).find("HTTP/0.9") != std::string_view::npos) {
         fail(kExitApi, "what answers at " + endpoint.url + " does not speak plain HTTP; if it speaks TLS, its " +
@@ -128,7 +154,8 @@ std::string advice(const Endpoint& endpoint, std::string_view detail) {
     default: break;
   }
   fail(kExitApi, "the connection to " + endpoint.url +
-                     " failed: " + (detail[0] != '\0' ? std::string(detail) : std::string(curl_easy_strerror(code))));
+                     " failed: " + (detail[0] != '\0' ? std::string(detail) : std::string(curl_easy_strerror(code))) +
+                     (code == CURLE_PARTIAL_FILE ? left_open(asked.request) : ""));
 }
 
 struct HeaderList {
@@ -211,7 +238,8 @@ HttpReply HttpClient::send(const HttpRequest& request) {
   curl_easy_setopt(handle_->curl, CURLOPT_HEADERDATA, &reply.headers);
   curl_easy_setopt(handle_->curl, CURLOPT_TIMEOUT, endpoint_.timeout_s);
   const CURLcode code = curl_easy_perform(handle_->curl);
-  if (code != CURLE_OK) explain_and_fail(code, endpoint_, handle_->detail);
+  if (code != CURLE_OK) explain_and_fail(code, endpoint_, {request, answered_}, handle_->detail);
+  answered_ = true;
   reply.status = handle_->status();
   return reply;
 }
@@ -222,7 +250,8 @@ HttpReply HttpClient::stream(const std::string& path, const std::function<bool(s
   Sink sink{.body = &reply.body, .on_line = &on_line};
   HeaderList headers;
   headers.add("Accept: text/event-stream");
-  handle_->begin(endpoint_, HttpRequest{.path = path}, headers, sink);
+  const HttpRequest request{.path = path};
+  handle_->begin(endpoint_, request, headers, sink);
   curl_easy_setopt(handle_->curl, CURLOPT_TIMEOUT, limit_s);
   curl_easy_setopt(handle_->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
   curl_easy_setopt(handle_->curl, CURLOPT_LOW_SPEED_TIME, 60L);
@@ -230,7 +259,10 @@ HttpReply HttpClient::stream(const std::string& path, const std::function<bool(s
   if (sink.thrown) std::rethrow_exception(sink.thrown);
   reply.status = handle_->status();
   const bool began = reply.status == 200;  // what breaks later is the end of a stream, not a failure
-  if (code != CURLE_OK && !sink.stopped && !began) explain_and_fail(code, endpoint_, handle_->detail);
+  if (code != CURLE_OK && !sink.stopped && !began) {
+    explain_and_fail(code, endpoint_, {request, answered_}, handle_->detail);
+  }
+  answered_ = true;
   return reply;
 }
 
@@ -242,14 +274,15 @@ std::string HttpClient::shown_certificate(const std::function<bool(const std::st
   HeaderList headers;
   Endpoint untrusted = endpoint_;
   untrusted.token.clear();
-  asking.begin(untrusted, HttpRequest{.path = "/"}, headers, sink);
+  const HttpRequest request{.path = "/"};
+  asking.begin(untrusted, request, headers, sink);
   curl_easy_setopt(asking.curl, CURLOPT_NOBODY, 1L);
   curl_easy_setopt(asking.curl, CURLOPT_SSL_VERIFYPEER, 0L);
   curl_easy_setopt(asking.curl, CURLOPT_SSL_VERIFYHOST, 0L);
   curl_easy_setopt(asking.curl, CURLOPT_CERTINFO, 1L);
   curl_easy_setopt(asking.curl, CURLOPT_TIMEOUT, untrusted.timeout_s);
   const CURLcode code = curl_easy_perform(asking.curl);
-  if (code != CURLE_OK) explain_and_fail(code, untrusted, asking.detail);
+  if (code != CURLE_OK) explain_and_fail(code, untrusted, {request, answered_}, asking.detail);
   curl_certinfo* shown = nullptr;
   if (curl_easy_getinfo(asking.curl, CURLINFO_CERTINFO, &shown) != CURLE_OK || shown == nullptr) return "";
   constexpr std::string_view kField = "Cert:";

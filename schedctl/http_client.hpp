@@ -25,6 +25,7 @@ struct HttpRequest {
   std::string path;  // "/v1/jobs?limit=10", already escaped
   std::string body;  // JSON; empty = none
   std::vector<std::string> headers;
+  std::string if_unanswered = {};  // of one that stores something: how to learn whether it did, and to repeat it
 };
 
 struct HttpReply {
@@ -60,6 +61,7 @@ class HttpClient {
   struct Handle;  // libcurl's, so that its header stays in one place
   std::unique_ptr<Handle> handle_;
   Endpoint endpoint_;
+  bool answered_ = false;  // at least once
 };
 
 // Whether the host is this machine by its own address, judged by the parser that will connect: a name that

@@ -38,10 +38,13 @@ struct Submit {
 };
 
 HttpRequest submit_request(const Submit& given, const std::string& path, const json& body) {
+  const std::string key = given.key.empty() ? fresh_key() : given.key;
   return {.method = "POST",
           .path = path,
           .body = body.dump(),
-          .headers = {"Idempotency-Key: " + (given.key.empty() ? fresh_key() : given.key)}};
+          .headers = {"Idempotency-Key: " + key},
+          .if_unanswered = "schedctl ls tells, and submitting again with --idempotency-key " + printable(key) +
+                           " makes no second job"};
 }
 
 std::string lines_of(const json& ids) {

@@ -95,9 +95,8 @@ std::string status_text(const json& deployment) {
             (earlier.empty() ? text_at(deployment, "/builtin") + ", the daemon's own policy" : named(earlier[0])) +
             "\n";
   }
-  if (number_at(deployment, "/failures").value_or(0) > 0) {
-    text +=
-        count_of(number_at(deployment, "/failures").value_or(0), "round") + " in a row failed; see: schedctl events\n";
+  if (const double failures = number_at(deployment, "/failures").value_or(0); failures > 0) {
+    text += count_of(failures, "round") + (failures > 1 ? " in a row" : "") + " failed; see: schedctl events\n";
   }
   if (!deployment.at("shadow").is_null()) text += "shadow: " + named(deployment.at("shadow")) + "\n";
   return text;

@@ -15,6 +15,7 @@
 #include "core/facts/budget_facts.hpp"
 #include "core/state/job_state.hpp"
 #include "core/tenants/tenant_needs.hpp"
+#include "core/words/wording.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -73,8 +74,8 @@ Status check_limits(const Tenant& tenant, const JobSpec& spec) {
   const std::int64_t kept = has_own_policy ? most : spec.preemptible ? 0 : least;
   if (kept <= tenant.guarantee) return ok_status();
   return not_allowed(spec, std::string(has_own_policy ? "with a policy of its own" : "with preemptible: false") +
-                               " it keeps " + std::to_string(kept) + " slots for good, more than the guarantee of " +
-                               std::to_string(tenant.guarantee) + of);
+                               " it keeps " + counted(static_cast<double>(kept), "slot") +
+                               " for good, more than the guarantee of " + std::to_string(tenant.guarantee) + of);
 }
 
 // A job that has not ended keeps its tenant.
@@ -122,7 +123,7 @@ Status check_kept(const ClusterState& state, const Job& job, int slots, std::str
   for (const Tenant* tenant : state.tenants->path_to(job.spec.tenant)) {
     const int kept = kept_by[tenant->name];
     if (kept + slots <= tenant->guarantee) continue;
-    return conflict(job.id.text() + " would keep " + std::to_string(slots) + " slots for good " + std::string(when) +
+    return conflict(job.id.text() + " would keep " + counted(slots, "slot") + " for good " + std::string(when) +
                     "; tenant \"" + tenant->name + "\" is guaranteed " + std::to_string(tenant->guarantee) +
                     ", of which " + std::to_string(kept) + " are kept so by other jobs");
   }

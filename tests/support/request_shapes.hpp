@@ -72,6 +72,7 @@ inline std::vector<RequestShape> request_shapes() {
       {"a null Origin", "GET /healthz HTTP/1.1\r\nHost: H\r\nOrigin: null\r\n\r\n", 403, "ForeignOrigin"},
       {"a form", "POST /v1/jobs HTTP/1.1\r\nHost: H\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}", 415,
        "NotJson"},
+      {"a packed body", h + "Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}", 415, "EncodedBody"},
       {"a body of no type", "POST /v1/jobs HTTP/1.1\r\nHost: H\r\nContent-Length: 2\r\n\r\n{}", 415, "NotJson"},
       {"a body of 2 MB announced", h + "Content-Length: 2000000\r\n\r\n", 413, "BodyTooLarge"},
       {"a length beyond 64 bits", h + "Content-Length: 99999999999999999999\r\n\r\n", 400, "BadContentLength"},

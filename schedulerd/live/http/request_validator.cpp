@@ -165,6 +165,11 @@ std::optional<Refusal> check_body(const RequestHead& head, const HttpLimits& lim
     return Refusal{417, "UnknownExpectation", "the only expectation known is 100-continue"};
   }
   if (!head.has_body()) return std::nullopt;
+  const auto encoding = head.first("content-encoding");
+  if (!encoding.empty() && lower_case(encoding) != "identity") {
+    return Refusal{415, "EncodedBody",
+                   "the body has a Content-Encoding, which is not taken; send it as it is, without one"};
+  }
   const std::string type = media_type(head.first("content-type"));
   if (type == "application/json" || type == kYamlType) return std::nullopt;
   return Refusal{

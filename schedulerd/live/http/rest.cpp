@@ -28,7 +28,9 @@ Problem no_such_path(const std::string& path) {
   return {.status = 404,
           .code = "UnknownPath",
           .detail = "there is nothing at " + path,
-          .hint = "GET /v1/openapi.json lists what there is"};
+          .hint =
+              "GET /v1/openapi.json lists what there is; if schedctl asked, it is of a later version than this daemon: "
+              "schedctl --version"};
 }
 
 // What the probes of other servers are called. A dashboard's page in their place would pass for a healthy daemon.

@@ -443,6 +443,42 @@ class SchedctlTest(SchedctlCase):
         self.assertEqual(code, 3)
         self.assertIn("if it speaks plain HTTP, its address begins with http://", err)
 
+    def test_a_connection_that_breaks_tells_what_is_not_known(self):
+        def broken(_):
+            raise ConnectionResetError("the daemon is gone before it answers")
+        self.daemon.server.handle_error = lambda *_: None  # that one is meant
+        self.daemon.routes["POST", "/v1/jobs"] = broken
+        code, _, err = self.run_ctl("submit", "--idempotency-key", "mine", str(self.job_file()))
+        self.assertEqual(code, 3)
+        err = " ".join(err.split())
+        self.assertIn("closed the connection before it answered; it is not known whether it was carried out: schedctl "
+                      "ls tells, and submitting again with --idempotency-key mine makes no second job", err)
+        code, _, err = self.run_ctl("submit", "--dry-run", str(self.job_file()))
+        self.assertEqual(code, 3)
+        self.assertNotIn("not known", err)
+        self.daemon.routes["GET", "/v1/jobs"] = (200, listed([{**example("job.json"), "name": "train"}]))
+        self.daemon.routes["DELETE", "/v1/jobs/job-1"] = broken
+        err = " ".join(self.run_ctl("cancel", "train")[2].split())
+        self.assertIn("it was carried out: look before you ask again", err)
+        self.assertNotIn("TLS", err)  # the same daemon has just answered
+        self.daemon.routes["GET", "/v1/jobs/job-1"] = broken
+        err = " ".join(self.run_ctl("get", "train")[2].split())
+        self.assertIn("closed the connection before it answered; look whether it still runs, and ask again", err)
+
+    def test_a_name_that_no_job_can_have_is_not_asked_for(self):
+        code, _, err = self.run_ctl("why", "\x1b[31m")
+        self.assertEqual((code, self.daemon.requests), (3, []))
+        self.assertIn('no job is called "?[31m"; see: schedctl ls', err)
+
+    def test_rounds_of_a_policy_that_failed_are_counted(self):
+        status = {"builtin": "tidal", "active": {"name": "capped", "version": "0123456789ab"}, "earlier": [],
+                  "shadow": None, "failures": 1, "warnings": []}
+        self.daemon.routes["GET", "/v1/policies/status"] = (200, status)
+        self.daemon.routes["GET", "/v1/events"] = (200, listed([]))
+        self.assertIn("\n1 round failed; see: schedctl events\n", self.run_ctl("policy", "status")[1])
+        status["failures"] = 2
+        self.assertIn("\n2 rounds in a row failed; see", self.run_ctl("policy", "status")[1])
+
     def test_a_list_in_a_pipe_is_not_cut_unless_its_width_is_said(self):
         job = example("job.json")
         job["reason"]["text"] = "why " * 60 + "it is so"

@@ -175,7 +175,9 @@ TEST_CASE("a token has only so many streams and followed logs open, and others a
   options.streams_per_token = 2;
   RestFixture fixture(options);
   fixture.service.join_node(4);
-  const std::string logs = "/v1/jobs/" + fixture.submit().text() + "/logs?follow=true";
+  const JobId job = fixture.submit();
+  fixture.service.write_log(fixture.service.published()->state.find_job(job)->membership.workers.front(), "x\n", false);
+  const std::string logs = "/v1/jobs/" + job.text() + "/logs?follow=true";
   const std::string greedy = fixture.service.add_token("submitter");
   std::list<RawConnection> held;
   REQUIRE(open_stream(fixture, held, "/v1/events/stream", greedy) == 200);

@@ -366,7 +366,8 @@ TEST_CASE("an unknown query parameter is refused with what is known") {
 
 TEST_CASE("unknown paths and methods are told apart") {
   RestFixture fixture;
-  CHECK(fixture.call({.path = "/v1/nothing", .token = fixture.admin}).status == 404);
+  const json nothing = fixture.json_of({.path = "/v1/nothing", .token = fixture.admin}, 404);
+  CHECK(nothing.at("hint").get<std::string>().find("schedctl --version") != std::string::npos);
   CHECK(fixture.call({.path = "/v1/jobs/17", .token = fixture.admin}).status == 404);
   CHECK(fixture.call({.path = "/v1/jobs/job-01", .token = fixture.admin}).status == 404);
   auto response = fixture.call({.method = "PUT", .path = "/v1/jobs", .token = fixture.admin});

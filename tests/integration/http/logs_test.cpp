@@ -85,6 +85,7 @@ TEST_CASE("a worker of another job, or of none, is not found") {
   CHECK(scene.get("?worker=" + workers.front().text()).status == 404);
   CHECK(scene.get("?worker=w-99").status == 404);
   CHECK(scene.get("?worker=nonsense").status == 404);
+  CHECK(scene.get("?worker=nonsense").body.find("as does: schedctl get " + scene.job.text()) != std::string::npos);
   CHECK(scene.get("?worker=" + scene.worker.text()).status == 404);  // it has written nothing yet
   CHECK(scene.get("?limit=0").status == 400);
   CHECK(scene.get("?follow=maybe").status == 400);

@@ -58,6 +58,10 @@ TEST_CASE("labels have keys as labels of nodes have, and printable values") {
             .errors.empty());
   const auto findings = read_job_spec(with("/labels", {{"a", "\u202e"}}));
   CHECK(findings.errors.front().message.find("\\u202e") != std::string::npos);  // shown, not carried out
+  const auto number = read_job_spec(with("/labels", {{"x", 1}})).errors;
+  REQUIRE(number.size() == 1);
+  CHECK(number.front().message.find(R"(at most 255 characters; quote numbers: "1", and in a shell 'labels.KEY="1"')") !=
+        std::string::npos);
 }
 
 TEST_CASE("resize belongs to a command, and a restarted one leaves its ranks to the daemon") {

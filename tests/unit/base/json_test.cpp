@@ -95,6 +95,35 @@ TEST_CASE("A number beyond 64 bits is no whole number") {
   CHECK(errors.size() == 1);
 }
 
+TEST_CASE("A whole number that 64 bits do not hold is too large, and the last that they hold is none") {
+  std::vector<FieldError> errors;
+  const json value = json::parse(R"({"much": 99999999999999999999, "little": -99999999999999999999, "half": 0.5,
+                                     "most": 9223372036854775807, "least": -9223372036854775808})");
+  ObjectReader in(value, "", errors);
+  CHECK(in.integer("most", 1, {}) == INT64_MAX);
+  CHECK(in.integer("least", 1, {.low = INT64_MIN}) == INT64_MIN);
+  CHECK(errors.empty());
+  (void)in.integer("much", 1, {.low = 1, .high = 4096});
+  (void)in.integer("little", 1, {.low = 1, .high = 4096});
+  (void)in.integer("half", 1, {});
+  REQUIRE(errors.size() == 3);
+  CHECK(errors[0].code == "OutOfRange");
+  CHECK(errors[0].message.find("is too large; it must lie between 1 and 4096") != std::string::npos);
+  CHECK(errors[1].message.find("is too small") != std::string::npos);
+  CHECK(errors[2].code == "WrongType");
+}
+
+TEST_CASE("What is no JSON is told in plain words, and no more of it than shows where") {
+  const std::string number =
+      parse_json("[" + std::string(1'000'000, '9') + "e999]", {.bytes_max = 2'000'000}).error().message;
+  CHECK(number.starts_with("not valid JSON: number overflow parsing '999"));
+  CHECK(number.size() < 200);
+  const std::string word = parse_json("[x]").error().message;
+  CHECK(word.starts_with("not valid JSON: parse error at line 1, column 2: "));
+  CHECK(word.find("json.exception") == std::string::npos);
+  CHECK(parse_json("[" + std::string(5'000, 'x') + "]").error().message.size() < 300);
+}
+
 TEST_CASE("Pointers escape slashes and tildes") {
   std::vector<FieldError> errors;
   const json value = json::parse(R"({"a/b~c": 1})");

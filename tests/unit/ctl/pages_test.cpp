@@ -140,8 +140,8 @@ TEST_CASE("a hint names the command in the place of the request") {
   CHECK(hint("GET /v1/jobs lists the jobs that this token may see") ==
         "Not found\nhint: schedctl ls lists the jobs that this token may see");
   CHECK(hint("GET /v1/tokens lists them") == "Not found\nhint: schedctl token ls lists them");
-  CHECK(hint("GET /v1/jobs/job-1/workers lists those alive") ==
-        "Not found\nhint: GET /v1/jobs/job-1/workers lists those alive");
+  CHECK(hint("GET /v1/jobs/job-1/workers lists those alive, as does: schedctl get job-1") ==
+        "Not found\nhint: GET /v1/jobs/job-1/workers lists those alive, as does: schedctl get job-1");
 }
 
 TEST_CASE("a problem of one field whose finding is its detail says it once") {

@@ -404,6 +404,11 @@ TEST_CASE("a job may ask for what its tenant and those above allow, and is told 
   bad.elastic.sizes = {3};
   bad.elastic.min = bad.elastic.max = bad.elastic.preferred = 3;
   CHECK_THAT(refusal(pool, bad), Catch::Contains("keeps 3 slots for good, more than the guarantee of 2"));
+  SharedPool loose({{.name = "vision"}});
+  bad.scaling.price_cap.reset();
+  bad.elastic.sizes = {1};
+  bad.elastic.min = bad.elastic.max = bad.elastic.preferred = 1;
+  CHECK_THAT(refusal(loose, bad), Catch::Contains("keeps 1 slot for good, more than the guarantee of 0"));
   bad = good;
   bad.tenant = "lab";
   CHECK_THAT(refusal(pool, bad), Catch::Contains("has tenants below it"));
