@@ -1,7 +1,6 @@
 // One connection over Beast: heads, bodies, answers and open streams. The only translation unit of the daemon that
 // includes Beast, because that costs half a minute to compile.
 #include <spdlog/spdlog.h>
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -10,12 +9,11 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <deque>
 #include <optional>
 #include <utility>
 
-#include "base/check.hpp"
+#include "schedulerd/live/http/answer_channel.hpp"
 #include "schedulerd/live/http/listener.hpp"
 #include "tls/stream.hpp"
 
@@ -29,7 +27,7 @@ constexpr std::size_t kBufferBytes = 16'384;     // one read; above the largest 
 constexpr std::size_t kLingerBytes = 1U << 20U;  // read and thrown away after a refusal, so that the answer arrives
 
 // One connection: read head, validate, read body, handle, answer, again.
-class Session final : public Connection, public std::enable_shared_from_this<Session> {
+class Session final : public Connection, public AnswerSink, public std::enable_shared_from_this<Session> {
  public:
   Session(Listener& server, tcp::socket socket, std::string address)
       : server_(&server),
@@ -52,16 +50,16 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     }
   }
 
-  void answer(HttpResponse response);
-  void begin_stream(HttpResponse head);
-  bool push(std::shared_ptr<const std::string> piece);
-  void finish_stream();
+  void answer(HttpResponse response) override;
+  void begin_stream(HttpResponse head) override;
+  bool push(std::shared_ptr<const std::string> piece) override;
+  void finish_stream() override;
   void close() override;
 
-  [[nodiscard]] bool stream_open() const { return streaming_ && !finishing_ && !closed_; }
-  [[nodiscard]] std::size_t queued() const { return queued_; }
-  std::function<void()> on_drained;
-  std::function<void()> on_closed;
+  [[nodiscard]] bool stream_open() const override { return streaming_ && !finishing_ && !closed_; }
+  [[nodiscard]] std::size_t queued() const override { return queued_; }
+  void call_when_drained(std::function<void()> callback) override { on_drained_ = std::move(callback); }
+  void call_when_closed(std::function<void()> callback) override { on_closed_ = std::move(callback); }
 
  private:
   [[nodiscard]] beast::tcp_stream& socket() { return stream_.next_layer(); }
@@ -107,82 +105,10 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   std::optional<bhttp::response_serializer<bhttp::empty_body>> head_serializer_;
   std::deque<std::shared_ptr<const std::string>> pieces_;
   std::size_t queued_ = 0;
+  std::function<void()> on_drained_;
+  std::function<void()> on_closed_;
   asio::steady_timer write_deadline_;
   std::array<char, 512> scratch_{};
-};
-
-class SessionStream final : public StreamWriter {
- public:
-  explicit SessionStream(const std::shared_ptr<Session>& session) : session_(session) {}
-  ~SessionStream() override { SessionStream::finish(); }
-  SessionStream(const SessionStream&) = delete;
-  SessionStream& operator=(const SessionStream&) = delete;
-
-  using StreamWriter::write;
-  bool write(std::shared_ptr<const std::string> piece) override {
-    const auto session = session_.lock();
-    return session && session->push(std::move(piece));
-  }
-  void finish() override {
-    if (const auto session = session_.lock()) session->finish_stream();
-  }
-  [[nodiscard]] bool open() const override {
-    const auto session = session_.lock();
-    return session && session->stream_open();
-  }
-  [[nodiscard]] std::size_t queued() const override {
-    const auto session = session_.lock();
-    return session ? session->queued() : 0;
-  }
-  void on_drained(std::function<void()> callback) override {
-    if (const auto session = session_.lock()) session->on_drained = std::move(callback);
-  }
-  void on_closed(std::function<void()> callback) override {
-    if (const auto session = session_.lock()) session->on_closed = std::move(callback);
-  }
-
- private:
-  std::weak_ptr<Session> session_;
-};
-
-// Any thread may call send(); it finds the I/O thread by itself, or does nothing once the server is gone.
-class SessionChannel final : public Responder::Channel {
- public:
-  SessionChannel(const std::shared_ptr<Listener>& server, const std::shared_ptr<Session>& session,
-                 std::string request_id)
-      : server_(server), session_(session), request_id_(std::move(request_id)) {}
-  ~SessionChannel() override {
-    if (answered_.exchange(true)) return;
-    const auto server = server_.lock();
-    if (server) deliver(server->refuser({500, "Internal", "the daemon failed on this request"}, request_id_));
-  }
-  SessionChannel(const SessionChannel&) = delete;
-  SessionChannel& operator=(const SessionChannel&) = delete;
-
-  void send(HttpResponse response) override {
-    TP_CHECK(!answered_.exchange(true), "a request is answered once");
-    deliver(std::move(response));
-  }
-  std::shared_ptr<StreamWriter> stream(HttpResponse head) override {
-    TP_CHECK(!answered_.exchange(true), "a request is answered once");
-    const auto session = session_.lock();
-    if (session) session->begin_stream(std::move(head));
-    return std::make_shared<SessionStream>(session);
-  }
-
- private:
-  void deliver(HttpResponse response) {
-    const auto server = server_.lock();
-    if (!server) return;
-    asio::dispatch(server->io, [weak = session_, response = std::move(response)]() mutable {
-      if (const auto session = weak.lock()) session->answer(std::move(response));
-    });
-  }
-
-  std::weak_ptr<Listener> server_;
-  std::weak_ptr<Session> session_;
-  std::string request_id_;
-  std::atomic<bool> answered_{false};
 };
 
 // A client that is refused here gets no answer: none would be read by it.
@@ -290,8 +216,8 @@ void Session::hand_over() {
   request.request_id = request_id_;
   answering_ = true;
   socket().expires_never();
-  server_->handler(std::move(request), Responder(std::make_shared<SessionChannel>(server_->shared_from_this(),
-                                                                                  shared_from_this(), request_id_)));
+  server_->handler(std::move(request),
+                   Responder(make_answer_channel(server_->shared_from_this(), shared_from_this(), request_id_)));
 }
 
 // --- answering ----------------------------------------------------------------------------------
@@ -394,8 +320,8 @@ void Session::close() {
   write_deadline_.cancel();
   pieces_.clear();
   queued_ = 0;
-  if (auto callback = std::exchange(on_closed, nullptr)) callback();
-  on_drained = nullptr;
+  if (auto callback = std::exchange(on_closed_, nullptr)) callback();
+  on_drained_ = nullptr;
   server_->forget(this);
 }
 
@@ -460,7 +386,7 @@ void Session::write_piece() {
   if (closed_) return;
   if (pieces_.empty() && !finishing_) {
     write_deadline_.cancel();
-    const auto callback = on_drained;  // which may close the session, and with it the callback
+    const auto callback = on_drained_;  // which may close the session, and with it the callback
     if (callback) callback();
     return;
   }
