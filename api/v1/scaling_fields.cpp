@@ -31,17 +31,18 @@ void read_piecewise(ObjectReader& utility, ScalingFields& scaling) {
   const json& value = utility.raw("piecewise");
   const std::string shape = "must be a list of 2 to 64 pairs such as [[\"0s\", 100], [\"3h\", 0]]";
   if (!value.is_array() || value.size() < 2 || value.size() > 64) return utility.fail("piecewise", "WrongType", shape);
+  std::string beyond;  // the first value that is; all points are read, as one stored by an earlier version keeps them
   for (const auto& pair : value) {
     const bool formed = pair.is_array() && pair.size() == 2 && pair[0].is_string() && pair[1].is_number();
     if (!formed) return utility.fail("piecewise", "WrongType", shape);
     auto at = parse_duration(pair[0].get<std::string>());
     if (!at) return utility.fail("piecewise", "Invalid", "has a time that is no duration: " + at.error().message);
     const auto worth = pair[1].get<double>();
-    if (std::abs(worth) > kUtilityMost) {
-      return utility.fail("piecewise", "OutOfRange",
-                          "has a value of " + pair[1].dump() + "; it must be from -1e12 to 1e12");
-    }
+    if (std::abs(worth) > kUtilityMost && beyond.empty()) beyond = pair[1].dump();
     scaling.utility_piecewise.push_back({.at = at.value(), .value = worth});
+  }
+  if (!beyond.empty()) {
+    utility.fail("piecewise", "OutOfRange", "has a value of " + beyond + "; it must be from -1e12 to 1e12");
   }
   const auto out_of_order = [](const UtilityPoint& a, const UtilityPoint& b) {
     return b.at <= a.at || b.value >= a.value;

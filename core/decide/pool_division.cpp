@@ -189,8 +189,8 @@ Result<bool> PoolDivision::divide_as_before() {
     if (shares[leaf->node] < before) return false;
     const auto part = take(*leaf, before);
     if (!part) return part.error();
-    // A size that a user has pinned since needs more than the tenant had.
-    if (part->used > before) return false;
+    // A size that a user has pinned needs more than the tenant had.
+    if (leaf->needs->unmet > 0 && part->used > before) return false;
     leaf->part = *part;
   }
   return true;

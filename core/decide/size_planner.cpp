@@ -165,9 +165,11 @@ std::optional<Finding> give_up_all(DecisionDraft& draft, const Job& job, const T
 }
 
 // What is done about a slow worker of the job; nothing if the job cannot change, or all is done for it.
-std::optional<StragglerPlan> look_for_straggler(DecisionDraft& draft, const Job& job) {
+// `is_claimed`: it has to give up slots as soon as it may, so it begins no cooldown before.
+std::optional<StragglerPlan> look_for_straggler(DecisionDraft& draft, const Job& job, bool is_claimed) {
   if (!can_change(draft, job) || draft.resizes(job.id)) return std::nullopt;
-  StragglerPlan plan = plan_straggler(draft, job, !cooling_down(draft, job) && !all_reserved(draft, job));
+  const bool may_change = !is_claimed && !cooling_down(draft, job) && !all_reserved(draft, job);
+  StragglerPlan plan = plan_straggler(draft, job, may_change);
   return plan.acted ? std::nullopt : std::optional(std::move(plan));
 }
 
@@ -230,10 +232,9 @@ void plan_size(DecisionDraft& draft, const Job& job, const Target& target) {
   if (!can_change(draft, job) || draft.resizes(job.id)) return;
   const int goal = goal_of(job, target);
   std::optional<Finding> held = Finding{reason_to_keep(job, target)};
-  // Before a slow worker is looked at: replacing it would begin a cooldown, and hold up the claim on the job's slots.
   if (goal < job.size()) held = goal == 0 ? give_up_all(draft, job, target) : shrink(draft, job, target);
   if (!held) return;
-  const auto straggler = look_for_straggler(draft, job);
+  const auto straggler = look_for_straggler(draft, job, goal < job.size());
   if (!straggler) return;
   if (goal > job.size() && !straggler->needs_slot) held = grow(draft, job, target);
   const bool stays = held && goal != 0 && !straggler->reason && !straggler->rebalance;
@@ -242,7 +243,7 @@ void plan_size(DecisionDraft& draft, const Job& job, const Target& target) {
 }
 
 void keep_size(DecisionDraft& draft, const Job& job, const Target& target, const Reason& why) {
-  const auto straggler = look_for_straggler(draft, job);
+  const auto straggler = look_for_straggler(draft, job, false);
   if (!straggler) return;
   const bool is_news = straggler->rebalance || straggler->reason || !DecisionDraft::is_said(job, why);
   if (!is_news) return;

@@ -369,16 +369,19 @@ std::vector<WorkerId> leaving_workers_of(DecisionDraft& draft, const Job& job, i
   const auto node_of = [&](int rank) { return state.find_worker(members[static_cast<std::size_t>(rank)])->node; };
   const std::set<std::string>& asked = draft.types_asked_for();
   const bool gives_types = !asked.empty() && job.spec.slot_types.empty() && job.spec.mixed_types;
-  const WorkersOn workers_on = nodes_of(state, members);
+  const auto is_slow = [&](int rank) {
+    const Worker& worker = *state.find_worker(members[static_cast<std::size_t>(rank)]);
+    return worker.track.slow_steps >= kStragglerStreak || job.shares.rebalanced.contains(worker.id);
+  };
+  // A node is left by all its workers before the next one is, so the counts without slow ones, which go first, do.
+  WorkersOn workers_on = nodes_of(state, members);
+  for (int rank = 1; rank < job.size(); ++rank) workers_on[node_of(rank)] -= is_slow(rank) ? 1 : 0;
   std::map<NodeId, int> last_rank_on;
   for (int rank = 0; rank < job.size(); ++rank) last_rank_on[node_of(rank)] = rank;
-  // A node is left by all its workers before the next one is, so the counts of before are enough.
   const auto place_in_order = [&](int rank) {
     const NodeId node = node_of(rank);
     const bool is_asked = gives_types && asked.contains(state.find_node(node)->slot_type);
-    const Worker& worker = *state.find_worker(members[static_cast<std::size_t>(rank)]);
-    const bool is_slow = worker.track.slow_steps >= kStragglerStreak;
-    return std::tuple(!is_asked, !is_slow, workers_on.at(node), -last_rank_on.at(node), -rank);
+    return std::tuple(!is_asked, !is_slow(rank), workers_on.at(node), -last_rank_on.at(node), -rank);
   };
   std::vector<int> ranks;
   for (int rank = count < job.size() ? 1 : 0; rank < job.size(); ++rank) ranks.push_back(rank);

@@ -47,9 +47,9 @@ int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room);
 [[nodiscard]] std::optional<Instant> next_look_for_room(const Job& waiting, Instant after);
 
 // The workers that leave when a job gives up so many: those on slots of a type that others ask for, if the job may be
-// elsewhere; then slow ones (kStragglerStreak); then those on nodes with the fewest of its workers, from the end of the
-// rank order. A job that is spread gives up those of the domains with most of its workers, one with groups the last
-// ones. Rank 0 stays. In rank order.
+// elsewhere; then slow ones (kStragglerStreak), also with a smaller share; then those on nodes with the fewest of its
+// workers, from the end of the rank order. A job that is spread gives up those of the domains with most of its workers,
+// one with groups the last ones. Rank 0 stays. In rank order.
 [[nodiscard]] std::vector<WorkerId> leaving_workers_of(DecisionDraft& draft, const Job& job, int count);
 
 }  // namespace tidepool::core

@@ -55,7 +55,8 @@ JobNeed need_of(const ClusterState& state, const Job& job, bool has_own_policy) 
   need.claims = is_claim && held > 0;
   // Slots that its user has pinned and that it does not hold yet are wanted by its tenant, and may be claimed for it.
   const int pinned = job.requests.pinned_size * each;
-  need.given = need.claims ? std::max(held, pinned) : job.planned ? job.planned->target.size * each : 0;
+  need.unmet = need.claims ? std::max(0, pinned - held) : 0;
+  need.given = need.claims ? held + need.unmet : job.planned ? job.planned->target.size * each : 0;
   const int claimed = job.requests.pinned_size > 0 ? job.requests.pinned_size : job.spec.elastic.preferred;
   need.step = is_claim ? 0 : step_of(job, need.given);
   need.most = is_claim ? std::max(held, claimed * each) : most_of(job, held);
@@ -88,6 +89,7 @@ void TenantNeeds::add(JobId job, const JobNeed& need, int sign) {
   Sums& sums = sums_[*need.tenant];
   sums.most += std::int64_t{sign} * need.most;
   sums.given += std::int64_t{sign} * need.given;
+  sums.unmet += std::int64_t{sign} * need.unmet;
   if (need.step > 0) {
     const auto jobs = sums.steps.try_emplace(need.step, 0).first;
     jobs->second += sign;

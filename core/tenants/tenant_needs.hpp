@@ -25,6 +25,7 @@ struct JobNeed {
   int most = 0;                            // at its largest size; of a fixed claim what it holds or is to hold
   int given = 0;                           // by the newest plan; of a fixed claim that runs what it holds or shall hold
   std::optional<std::size_t> asks = {};    // for some types of slots only: their set (asked_types.hpp)
+  int unmet = 0;                           // slots of `given` that its user has pinned and that it does not hold
   int step = 0;                            // slots more that would bring it to its next size; 0 = it has its largest
 };
 
@@ -49,6 +50,7 @@ class TenantNeeds {
     IdSet<JobId> jobs;  // that have not left the state
     std::int64_t most = 0;
     std::int64_t given = 0;
+    std::int64_t unmet = 0;                           // JobNeed::unmet
     IdSet<JobId> firm;                                // that count and are firm
     IdSet<JobId> claims;                              // that JobNeed::claims
     std::map<int, int> steps;                         // jobs by JobNeed::step, those without one left out

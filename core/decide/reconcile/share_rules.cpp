@@ -5,8 +5,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
+#include "base/id_set.hpp"
 #include "core/tenants/guarantee_room.hpp"
 
 namespace tidepool::core {
@@ -67,20 +69,27 @@ class ShareRules {
 
   // A guarantee that is none of the victim's covers what the claimant is to have more, or a part of it.
   bool is_guaranteed(const Job& claimant, const Job& victim) {
-    const auto known = guaranteed_.find(claimant.id);
-    if (known != guaranteed_.end()) return known->second;
-    const bool covered = given_.beside(claimant.spec.tenant, victim.spec.tenant) > 0;
-    guaranteed_.emplace(claimant.id, covered);
-    const Target* target = draft_.planned_target(claimant);
-    if (target != nullptr && target->size > claimant.size()) give(claimant, target->size - claimant.size());
-    return covered;
+    look_at(claimant);
+    const auto [known, is_new] = guaranteed_.try_emplace({claimant.id, victim.spec.tenant}, false);
+    if (is_new) known->second = given_.beside(claimant.spec.tenant, victim.spec.tenant) > 0;
+    return known->second;
+  }
+
+  // What the claimant before it is to have is given to that one only now: all of its victims are judged alike.
+  void look_at(const Job& claimant) {
+    const Job* before = std::exchange(claimant_, &claimant);
+    if (before == nullptr || before == &claimant || !served_.insert(before->id)) return;
+    const Target* target = draft_.planned_target(*before);
+    if (target != nullptr && target->size > before->size()) give(*before, target->size - before->size());
   }
 
   const DecisionDraft& draft_;
-  const TenantTree& tree_;
+  const TenantsByName& tree_;
   GuaranteeRoom before_;
-  GuaranteeRoom given_;  // with what this decision gives to jobs, and to claimants
-  std::map<JobId, bool> guaranteed_;
+  GuaranteeRoom given_;                                       // with what this decision gives to jobs, and to claimants
+  const Job* claimant_ = nullptr;                             // looked at last
+  IdSet<JobId> served_;                                       // claimants that given_ holds
+  std::map<std::pair<JobId, std::string>, bool> guaranteed_;  // by claimant and the victim's tenant
 };
 
 }  // namespace

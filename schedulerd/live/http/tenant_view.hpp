@@ -33,9 +33,9 @@ struct SeenBy {
 [[nodiscard]] std::string name_of(const SeenBy& seen_by, JobId id);
 
 // `said` without the identity of jobs that the caller may not see: an id inside a text becomes "a job of another
-// tenant", a number that is one is left out, and with a rival what it is measured by. What users have written
-// themselves stays as it is: names, labels, job files, the last words of a worker. A caller of no tenant gets `said`
-// unchanged.
+// tenant", a number that is one is left out, and with a rival what it is measured by (its sentence still says what a
+// slot brings elsewhere). What users have written themselves stays as it is: names, labels, job files, the last words
+// of a worker. A caller of no tenant gets `said` unchanged.
 [[nodiscard]] nlohmann::json without_foreign_jobs(nlohmann::json said, const SeenBy& seen_by);
 
 // What would change a verdict, told to the caller: what only an admin of all tenants may do says so, and a job that the

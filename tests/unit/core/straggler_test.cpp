@@ -189,6 +189,38 @@ TEST_CASE("A job that has to give up slots gives up its slow worker, and replace
   CHECK(std::get<core::ShrinkIntent>(decision.plan[0].intent).leaving_workers == std::vector{WorkerId(2)});
 }
 
+TEST_CASE("Beside its slow worker a job gives up the one that is left alone on its node") {
+  Story story(kNoEasing);
+  for (int node = 0; node < 3; ++node) story.node(2);
+  const JobId job = story.running({.min = 1, .max = 6, .cooldown = {}}, 6);
+  const auto& members = story.job(job).membership.members;
+  const WorkerId slow = members[2];
+  const WorkerId beside = members[3];
+  REQUIRE(story.worker(slow).node == story.worker(beside).node);
+  story.steps(job, 100, {50'000, 50'000, 200'000, 50'000, 50'000, 50'000});
+  story.learn(core::JobResizeRequested{job, 4});
+  const auto decision = story.decide();
+  REQUIRE(names_of(decision) == "shrink switch");
+  CHECK(std::get<core::ShrinkIntent>(decision.plan[0].intent).leaving_workers == std::vector{slow, beside});
+}
+
+TEST_CASE("A slow worker with a smaller share is given up first, too") {
+  Story story;
+  story.node(3);
+  const JobId job = story.running({.min = 1, .max = 3, .cooldown = {}}, 3);
+  const WorkerId slow = story.job(job).membership.members[1];
+  for (int round = 0; round < 50 && story.job(job).shares.rebalanced.empty(); ++round) {
+    story.steps(job, 20, {50'000, 200'000, 50'000});
+    story.decide();
+  }
+  REQUIRE(story.job(job).shares.rebalanced.contains(slow));
+  story.steps(job, 20);
+  story.learn(core::JobResizeRequested{job, 2});
+  const auto decision = story.decide();
+  REQUIRE(names_of(decision) == "shrink switch");
+  CHECK(std::get<core::ShrinkIntent>(decision.plan[0].intent).leaving_workers == std::vector{slow});
+}
+
 TEST_CASE("A job that asks not to be judged is not, and one that names a detector gets it") {
   class NameAll final : public core::StragglerDetector {
    public:

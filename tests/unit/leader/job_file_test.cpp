@@ -84,6 +84,15 @@ TEST_CASE("a job stored with a minimum run time beyond the bound may change othe
   CHECK(within("24h").errors.empty());
 }
 
+TEST_CASE("a job stored with a utility beyond the bound keeps all of it when something else changes") {
+  core::JobSpec stored = to_core(api::v1::read_job_spec({{"run", {{"command", json::array({"true"})}}}}).spec);
+  stored.scaling.piecewise_utility = core::PiecewiseUtility{
+      .points = {{.at = Duration(), .value = 100}, {.at = Duration::seconds(3'600), .value = -1e13}}};
+  const auto urgent = changed_spec(stored, {{"priority", 1}});
+  CHECK(urgent.errors.empty());
+  CHECK(urgent.spec.scaling.piecewise_utility == stored.scaling.piecewise_utility);
+}
+
 TEST_CASE("another size of groups is refused for what it is, and the same one is no change") {
   const auto job = [](json elastic) {
     return to_core(api::v1::read_job_spec({{"run", {{"command", json::array({"true"})}}}, {"elastic", elastic}}).spec);
