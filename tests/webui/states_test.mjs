@@ -205,7 +205,6 @@ test("the page of a failed job says once of what it has failed", () => {
     await jobLoaded(page);
     await page.getByText("worker w-3 lost (exit code 1)", { exact: true }).waitFor();
     await page.getByText("Its output, if there is any: schedctl logs job-2").waitFor();
-    assert.equal(world.jobs.get("job-2").generation, 0, "none of its workers made a first step");
     assert.match(await page.locator(".figures > div", { hasText: "Cost" }).innerText(), /in all$/);
     assert.equal((await page.locator("main").innerText()).split("KeyError").length, 2);
   });
