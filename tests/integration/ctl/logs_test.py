@@ -121,7 +121,8 @@ class LogsTest(SchedctlCase):
         self.assertEqual(self.run_ctl("logs", "job-1", "--tail", "0"), (0, "", ""))
         self.job(state="failed")
         self.assertEqual(self.run_ctl("logs", "job-1"), (0, "", "schedctl: no output of job-1 is kept\n"))
-        self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1"), (0, "", "schedctl: no output of w-1 is kept\n"))
+        self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1"),
+                         (0, "", "schedctl: no output of w-1 is kept\n"))
 
     def test_a_page_that_lacks_half_a_character_is_not_the_last(self):
         pages = {0: page("x" * (PAGE - 4) + "\n", PAGE - 3), PAGE - 3: page("𝄞\n", PAGE + 2),
