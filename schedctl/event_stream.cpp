@@ -97,7 +97,7 @@ FollowEnd follow_events(const Endpoint& endpoint, const FollowOptions& options,
       const bool may_come_back = is_away && (!first || failure.may_pass);
       if (failure.exit_code == kExitUsage || !may_come_back) throw;
     }
-    const bool may_pass = reply.status == 503 && away_since && Clock::now() - *away_since < options.patience;
+    const bool may_pass = is_retryable(reply) && away_since && Clock::now() - *away_since < options.patience;
     if (reply.status != 0 && !may_pass) require_success(reply);
     if (reading.ended()) return *reading.ended();
     if (options.until && Clock::now() >= *options.until) return FollowEnd::kTimeout;

@@ -19,7 +19,7 @@ enum ExitCode : int {
 struct Failure {
   int exit_code = kExitApi;
   std::string message;    // what is wrong and what to do; may have several lines
-  bool may_pass = false;  // the daemon, or what it asked, is not there at the moment
+  bool may_pass = false;  // the daemon, or what it asked, is not there at the moment, or is at a limit
   bool answered = false;  // by the daemon, which refused
 };
 

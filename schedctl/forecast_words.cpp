@@ -446,10 +446,16 @@ std::string why_it_waits(const std::string& summary) {
   return "wait" + (summary.starts_with(said) ? summary.substr(said.size()) : ": " + summary);
 }
 
+// "it needs 9 slots" as "job-7 needs 9 slots", "each of its workers" as "each of job-7's workers"
+std::string why_of(const std::string& id, std::string why) {
+  if (why.starts_with("it ")) return why.replace(0, 2, id);
+  if (const auto its = (" " + why).find(" its "); its != std::string::npos) why.replace(its, 3, id + "'s");
+  return why;
+}
+
 // `who`: "job-1 waits"
 std::string never_starts(const std::string& who, const std::string& id, const std::string& why) {
-  return who + " and cannot start as things are: " + why.substr(kCannotStart.size()) +
-         "; what would help: schedctl why " + id;
+  return who + " and cannot start as things are: " + why + "; what would help: schedctl why " + id;
 }
 
 // "job-3 waits for 2 slots; none is free", of several "job-3 and 4 more jobs wait: job-3 waits for 2 slots; none is
@@ -461,7 +467,10 @@ std::string wait_in_words(const json& row) {
   const std::size_t others = jobs.empty() ? 0 : jobs.size() - 1;
   const std::string who =
       others == 0 ? first + " waits" : first + " and " + count_of(static_cast<double>(others), "more job") + " wait";
-  if (why.starts_with(kCannotStart)) return never_starts(who, first, why);
+  if (why.starts_with(kCannotStart)) {
+    const std::string never = why.substr(kCannotStart.size());
+    return never_starts(who, first, others == 0 ? never : why_of(first, never));
+  }
   const std::string wait = why.starts_with("waits") ? first + " " + why : first + " waits: " + why;
   return others == 0 ? wait : who + ": " + wait;
 }
@@ -492,7 +501,7 @@ std::string never_starts_in_words(const json& job) {
   const std::string why = text_at(job, "/reason/text");
   if (text_at(job, "/state") != "pending" || !why.starts_with(kCannotStart)) return "";
   const std::string id = text_at(job, "/id");
-  return never_starts(id + " waits", id, why);
+  return never_starts(id + " waits", id, why.substr(kCannotStart.size()));
 }
 
 std::vector<std::string> batch_waits_in_words(const json& stored) {

@@ -147,10 +147,14 @@ Session::Session(const Settings& settings)
       on_terminal_(isatty(STDOUT_FILENO) == 1),
       style_(output_style()) {}
 
+bool is_retryable(const HttpReply& reply) {
+  return reply.status == 503 || reply.status == 429;
+}
+
 void require_success(const HttpReply& reply, const ProblemSource& source) {
   if (reply.status >= 200 && reply.status < 300) return;
   const auto problem = parse_json(reply.body);
-  const bool may_pass = reply.status == 503;
+  const bool may_pass = is_retryable(reply);
   if (!problem.ok() || !problem->is_object()) {
     throw Failure{.message = "the daemon answered with status " + std::to_string(reply.status) + " and no explanation",
                   .may_pass = may_pass,

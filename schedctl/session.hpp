@@ -86,6 +86,9 @@ class Session {
 // Writes to standard output and flushes; a closed pipe ends the program as in any Unix tool.
 void write_out(const std::string& text);
 
+// The daemon, or what it asked, is away, or has as much to do as it may: what it refuses now it may grant later.
+[[nodiscard]] bool is_retryable(const HttpReply& reply);
+
 // Throws Failure, with the daemon's own words, unless the status is 2xx.
 void require_success(const HttpReply& reply, const ProblemSource& source = {});
 

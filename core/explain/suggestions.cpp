@@ -342,11 +342,11 @@ void name_lenders(std::vector<Keeper> keepers, bool may_set, Explanation& out) {
   const auto ask =
       std::find_if(out.advice.begin(), out.advice.end(), [](const Advice& each) { return each.of_lenders; });
   if (ask == out.advice.end() || keepers.empty()) return;
-  int slots = 0;
-  for (const Keeper& keeper : keepers) slots += keeper.slots;
   std::sort(keepers.begin(), keepers.end(),
             [](const Keeper& a, const Keeper& b) { return std::tie(b.slots, a.tenant) < std::tie(a.slots, b.tenant); });
   if (keepers.size() > kLendersNamed) keepers.resize(kLendersNamed);
+  int slots = 0;
+  for (const Keeper& keeper : keepers) slots += keeper.slots;
   const auto rest = slots >= out.kept_by_guarantees ? out.advice.erase(ask) : ask;
   std::vector<Advice> named;
   for (const Keeper& keeper : keepers) {

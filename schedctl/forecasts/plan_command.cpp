@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// 1: it is not expected to start as far as can be seen.
+// 1: as far as can be seen it is given no slots.
 int plan(Session& session, const std::string& name) {
   const NamedFile file = read_job_file(name);
   const json planned = session.send({.method = "POST", .path = "/v1/plan", .body = file.document.dump()},

@@ -88,6 +88,8 @@ void LogReader::print(const std::string& worker, bool with_name, Place& place, c
     return;
   }
   if (dropped > 0) tell_dropped(worker, dropped);
+  // The rest of a line that was begun is gone, and what comes is no part of it.
+  if (dropped > 0 && !place.unfinished.empty()) place.unfinished += '\n';
   place.unfinished += data;
   if (place.eof && !place.unfinished.empty() && !place.unfinished.ends_with('\n')) place.unfinished += '\n';
   std::size_t begin = 0;

@@ -197,14 +197,14 @@ test("a job that has ended is not told what will be known of its cost", () => {
 test("the page of a failed job says once of what it has failed", () => {
   const world = demoWorld();
   const error = 'w-3 exited with code 1; last output: "KeyError: data"';
-  Object.assign(world.jobs.get("job-2"), { state: "failed", error, generation: 3, finished_at: new Date().toISOString() });
+  Object.assign(world.jobs.get("job-2"), { state: "failed", error, generation: 0, finished_at: new Date().toISOString() });
   world.explanations.set("job-2", { ...world.explanations.get("job-1"), job: "job-2", state: "failed", summary: `gave up after 3 losses: ${error}`, evidence: [`lost workers 3 times so far; newest: ${error}`] });
   for (const worker of ["w-1", "w-2", "w-3"]) world.emit("worker.lost", { job: "job-2" }, { worker, exit_code: 1, signal: 0, detail: 'last output: "KeyError: data"' });
   world.emit("job.finished", { job: "job-2" }, { state: "failed", error, steps: 0, loss: null });
   return onPage(world, { hash: "#/jobs/job-2" }, async (page) => {
     await jobLoaded(page);
     await page.getByText("worker w-3 lost (exit code 1)", { exact: true }).waitFor();
-    await page.getByText("What its workers printed: schedctl logs job-2").waitFor();
+    await page.getByText("Its output, if there is any: schedctl logs job-2").waitFor();
     assert.match(await page.locator(".figures > div", { hasText: "Cost" }).innerText(), /in all$/);
     assert.equal((await page.locator("main").innerText()).split("KeyError").length, 2);
   });

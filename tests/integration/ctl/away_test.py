@@ -53,6 +53,13 @@ class AwayTest(SchedctlCase):
         code, _, err = self.run_ctl("watch", "job-1")
         self.assertEqual((code, err, len(asked)), (0, "", 2))
 
+    def test_watch_asks_again_for_a_stream_while_its_token_has_too_many(self):
+        self.one_after_another("/v1/jobs/job-1", self.running, self.ended)
+        full = (429, {"title": "A limit is reached", "code": "TooManyStreams", "detail": "this token has 16 open"})
+        self.one_after_another("/v1/events/stream", full, (200, [sse(FINISHED)]))
+        code, _, err = self.run_ctl("watch", "job-1")
+        self.assertEqual((code, err, len(self.daemon.sent("GET", "/v1/events/stream"))), (0, "", 2))
+
     def test_a_daemon_that_only_says_that_it_is_away_is_not_waited_for_without_end(self):
         self.daemon.routes["GET", "/v1/events/stream"] = AWAY
         code, out, err = self.run_ctl("events", "-f")  # for 30 s

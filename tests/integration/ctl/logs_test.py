@@ -87,6 +87,15 @@ class LogsTest(SchedctlCase):
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(json.loads(out), {"worker": "w-1", "data": "one\ntwo\n", "dropped_bytes": 3_145_728})
 
+    def test_a_line_whose_rest_was_dropped_is_not_joined_to_what_comes(self):
+        pages = {0: page("x" * (PAGE - 4) + "\nbeg", PAGE),
+                 PAGE: page("rest\n", 3 * PAGE + 5, end=True, offset=3 * PAGE),
+                 -4: page("est\n", 3 * PAGE + 5)}  # the end, asked for behind a full page
+        self.logs(lambda query: pages[int(query["offset"])])
+        code, out, err = self.run_ctl("logs", "job-1", "--worker", "w-1")
+        self.assertEqual((code, out.splitlines()[1:]), (0, ["beg", "rest"]))
+        self.assertEqual(err, "schedctl: older output of w-1 was dropped (128KiB)\n")
+
     def test_a_worker_that_prints_faster_than_it_is_read_is_read_up_to_what_it_had_printed(self):
         asked = []
 
@@ -111,8 +120,9 @@ class LogsTest(SchedctlCase):
         self.assertEqual(self.run_ctl("logs", "job-1"), (0, "", "schedctl: no output of job-1 so far\n"))
         self.assertEqual(self.run_ctl("logs", "job-1", "--tail", "0"), (0, "", ""))
         self.job(state="failed")
-        self.assertEqual(self.run_ctl("logs", "job-1"), (0, "", "schedctl: job-1 wrote no output\n"))
-        self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1"), (0, "", "schedctl: w-1 wrote no output\n"))
+        self.assertEqual(self.run_ctl("logs", "job-1"), (0, "", "schedctl: no output of job-1 is kept\n"))
+        self.assertEqual(self.run_ctl("logs", "job-1", "--worker", "w-1"),
+                         (0, "", "schedctl: no output of w-1 is kept\n"))
 
     def test_a_page_that_lacks_half_a_character_is_not_the_last(self):
         pages = {0: page("x" * (PAGE - 4) + "\n", PAGE - 3), PAGE - 3: page("𝄞\n", PAGE + 2),

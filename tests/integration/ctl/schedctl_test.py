@@ -68,7 +68,7 @@ class SchedctlTest(SchedctlCase):
         first, second = self.job_file(), self.folder / "second.yaml"
         second.write_text("name: b\nrun: {trainer: mlp}\n")
         code, out, err = self.run_ctl("submit", str(first), str(second))
-        self.assertEqual((code, out, err), 
+        self.assertEqual((code, out, err),
                          (0, "job-17\njob-18\n", "schedctl: job-18 waits for 2 slots; none is free\n"))
         [request] = self.daemon.sent("POST", "/v1/jobs:batch")
         self.assertEqual([job["name"] for job in json.loads(request["body"])["jobs"]], ["a", "b"])

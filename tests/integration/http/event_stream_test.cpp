@@ -185,7 +185,7 @@ TEST_CASE("a token has only so many streams and followed logs open, and others a
   for (const std::string& path : {std::string("/v1/events/stream"), logs}) {
     const json refused = fixture.json_of({.path = path, .token = greedy}, 429);
     CHECK(refused.at("code") == "TooManyStreams");
-    CHECK(refused.at("hint").get<std::string>().find("schedctl token create") != std::string::npos);
+    CHECK(refused.at("hint").get<std::string>().find("ask an admin for a token") != std::string::npos);
   }
   CHECK(fixture.call({.path = "/v1/nodes", .token = greedy}).status == 200);
   CHECK(open_stream(fixture, held, "/v1/events/stream", fixture.admin) == 200);

@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "schedctl/forecast_words.hpp"
@@ -348,14 +350,20 @@ TEST_CASE("of a batch a line is told for each reason to wait, those that cannot 
   stored["waits"] = {
       row("waits behind 1 job in the queue; it needs 2 slots, none is free", {"job-2", "job-3", "job-5"}),
       row("its policy holds it back", {"job-4"}), row(never, {"job-6"}), row(never, {"job-7", "job-8"})};
-  const std::string as_is =
-      " and cannot start as things are: it needs 9 slots, and the whole cluster has room for 4; "
-      "what would help: schedctl why ";
+  const std::string as_is = " and cannot start as things are: ";
+  const std::string needs = " needs 9 slots, and the whole cluster has room for 4; what would help: schedctl why ";
   CHECK(batch_waits_in_words(stored) ==
-        std::vector<std::string>{"job-6 waits" + as_is + "job-6", "job-7 and 1 more job wait" + as_is + "job-7",
+        std::vector<std::string>{"job-6 waits" + as_is + "it" + needs + "job-6",
+                                 "job-7 and 1 more job wait" + as_is + "job-7" + needs + "job-7",
                                  "job-2 and 2 more jobs wait: job-2 waits behind 1 job in the queue; it needs 2 slots, "
                                  "none is free",
                                  "job-4 waits: its policy holds it back"});
+  for (const auto& [each, said] : {std::pair("each of its workers", "each of job-7's workers"),
+                                   std::pair("its worker", "job-7's worker"), std::pair("no node", "no node")}) {
+    stored["waits"] = {row("cannot start: " + std::string(each) + " has room", {"job-7", "job-8"})};
+    CHECK(batch_waits_in_words(stored) == std::vector<std::string>{"job-7 and 1 more job wait" + as_is + said +
+                                                                   " has room; what would help: schedctl why job-7"});
+  }
   stored["waits"] = json::array();
   for (int i = 1; i <= 7; ++i) {
     stored["waits"].push_back(

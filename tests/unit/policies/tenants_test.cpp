@@ -243,6 +243,21 @@ TEST_CASE("a job that waits for what others do not lend is advised to ask for it
   }
 }
 
+TEST_CASE("an operator is still asked where more tenants keep slots than are named") {
+  core::Explanation why;
+  why.kept_by_guarantees = 4;
+  core::Advice ask("ask an operator");
+  ask.of_lenders = true;
+  why.advice.push_back(ask);
+  using Lines = std::vector<std::string>;
+  const std::vector<core::Keeper> keepers{{.tenant = "nlp", .lend = 0, .slots = 1},
+                                          {.tenant = "ops", .lend = 0, .slots = 2},
+                                          {.tenant = "speech", .lend = 2, .slots = 1}};
+  core::name_lenders(keepers, true, why);
+  CHECK(why.unblocks() == Lines{"let tenant ops lend more (its lend is 0)", "let tenant nlp lend more (its lend is 0)",
+                                "ask an operator"});
+}
+
 TEST_CASE("a share that a tenant's gangs do not fit into goes to the others") {
   SharedPool pool({{.name = "vision"}, {.name = "speech"}});
   (void)pool.submit(SharedPool::spec("vision", 6));

@@ -39,6 +39,11 @@ test("a job's line tells its start while it waits, then its end, and nothing tha
   expect(line("running", { not_before: at(7200) })).toBe("no end within the 2 h 0 min of the forecast");
   expect(line("pending", { not_before: at(7200) })).toBe("no start within the 2 h 0 min of the forecast");
   expect(line("pending", { not_before: at(7 * 86_400) })).toBe("no start within the 7 days of the forecast");
+  // Its budget pauses it before its first step, so it has a time at which it gets slots and none of a first step.
+  expect(line("pending", { slots_at: at(-5), not_before: at(7 * 86_400) })).toBe("starts at once");
+  expect(line("pending", { slots_at: at(-2), not_before: at(7 * 86_400) })).toBe("starts at once");
+  expect(line("pending", { slots_at: at(7800), not_before: at(7 * 86_400) })).toBe("starts ~14:10");
+  expect(line("running", { slots_at: at(-5), not_before: at(7200) })).toBe("no end within the 2 h 0 min of the forecast");
   expect(line("running", { basis: "unknown", not_before: at(-5) })).toBeNull();
   expect(line("running", null)).toBeNull();
   expect(line("succeeded", { end: expected(1, 2, 3) })).toBeNull();

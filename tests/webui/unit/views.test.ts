@@ -2,7 +2,7 @@ import { markersOf } from "~/charts/markers";
 import { earlierSwitches } from "~/state/reduce_detail";
 import { costAtMax, fitShown, hasSmallerSizes, secondsLeft, throughputAt } from "~/state/cost";
 import { byText, countScopes, firstOf, inScope, matches, wordsOf } from "~/state/job_order";
-import { emptyKind, eventRate, sumPool } from "~/state/pool";
+import { closedBy, emptyKind, eventRate, sumPool } from "~/state/pool";
 import { layOut, slotAt, slotOrigin } from "~/views/overview/mosaic_layout";
 import { columnsOf, rangeAround } from "~/views/job/history_data";
 import type { Job } from "~/api/types";
@@ -39,6 +39,15 @@ test("a slot without a job to name is another tenant's, lost, cordoned or free",
   const slot = { index: 0, job: null, worker: null };
   const lost = { ...node(), state: "lost" };
   expect([emptyKind(node(), slot), emptyKind({ ...node(), cordoned: true }, slot), emptyKind(lost, slot), emptyKind(lost, { ...slot, busy: true })]).toEqual(["free", "cordoned", "lost", "other"]);
+});
+
+test("a free slot of a node that gets no workers says why", () => {
+  const slot = { index: 0, job: null, worker: null };
+  const drain = (drained: boolean) => ({ since: "2026-11-20T22:04:05.000Z", deadline: "2026-11-20T22:14:05.000Z", reason: "disk", drained });
+  expect(closedBy(node())).toBeNull();
+  expect(closedBy({ ...node(), drain: drain(false) })).toBe("draining");
+  expect(closedBy({ ...node(), drain: drain(true) })).toBe("drained");
+  expect(emptyKind({ ...node(), drain: drain(true) }, slot)).toBe("cordoned");
 });
 
 test("the event rate counts only the window", () => {

@@ -1,4 +1,5 @@
-// Asks the daemon for plans and submits what was planned: one thing at a time, and a new one ends the one before.
+// Asks the daemon for plans and submits what was planned: one thing at a time, and a new one ends the one before. But the
+// daemon makes one plan of a token at a time: while it makes the one that was ended here, it refuses a new one (429).
 import { ApiError, type Client, freshKey } from "../api/client";
 import type { SubmitDecision } from "../api/plan_types";
 import { jobText, kExampleText } from "./job_text";

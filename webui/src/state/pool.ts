@@ -22,9 +22,9 @@ export function quarantinedOn(node: ClusterNode): number {
   return node.slots.reduce((n, slot) => n + (slot.quarantine ? 1 : 0), 0);
 }
 
-// It keeps its workers and gets no new ones; why, in a word.
-export function closedBy(node: ClusterNode): "draining" | "cordoned" | "unsteady" | null {
-  if (node.drain) return "draining";
+// It gets no new workers; why, in a word.
+export function closedBy(node: ClusterNode): "draining" | "drained" | "cordoned" | "unsteady" | null {
+  if (node.drain) return node.drain.drained ? "drained" : "draining";
   if (node.cordoned) return "cordoned";
   return node.faults?.unsteady_until ? "unsteady" : null;
 }

@@ -109,6 +109,10 @@ export function forecastLine(job: Pick<Job, "state" | "forecast">, now: number):
   const start = startOf(job);
   if (start) return `starts ${whenExpected(start, now)}`;
   if (forecast.end) return `${endsVerb(forecast)} ${whenExpected(forecast.end, now)}`;
+  // Its budget pauses it before its first step.
+  if (job.state === "pending" && typeof forecast.slots_at === "string") {
+    return beginsAtOnce(forecast) || Date.parse(forecast.slots_at) <= now ? "starts at once" : `starts ~${moment(Date.parse(forecast.slots_at), now)}`;
+  }
   const ahead = lookedAhead(forecast, now);
   const what = job.state === "pending" ? "no start" : "no end";
   return ahead === null ? null : `${what} within the ${ahead} of the forecast`;

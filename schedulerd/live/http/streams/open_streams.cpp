@@ -16,7 +16,7 @@ std::optional<Problem> OpenStreams::why_no_more(const std::string& token_id) {
                    .code = "TooManyStreams",
                    .detail = "this token has " + std::to_string(own) +
                              " event streams and followed logs open, as many as one token may",
-                   .hint = "end some of them, or give each program a token of its own: schedctl token create"};
+                   .hint = "close one, or ask an admin for a token for each program: schedctl token create"};
   }
   if (held_.size() < limits_.all) return std::nullopt;
   return Problem{.status = 503,

@@ -29,7 +29,7 @@ export function JobHeader({ job, client }: { job: Job; client: Client }) {
       </p>
       <JobActions job={job} client={client} />
       {failure !== null && <p class="notice bad" role="alert">{failure}</p>}
-      {failure !== null && job.generation > 0 && <p class="quiet small logs">What its workers printed: <code>schedctl logs {job.id}</code></p>}
+      {job.state === "failed" && <p class="quiet small logs">Its output, if there is any: <code>schedctl logs {job.id}</code></p>}
       {job.checkpoint_failure != null && <p class="notice warn" role="status" data-testid="checkpoint-failure">{failedCheckpointText(job)}</p>}
     </header>
   );
