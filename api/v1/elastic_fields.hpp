@@ -4,6 +4,7 @@
 // finding beside them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -17,9 +18,9 @@ namespace tidepool::api::v1 {
 // Workers of one job, at most.
 inline constexpr int kWorkersMax = 4096;
 // A worker that is told to leave holds its slots for so long, also where they are another tenant's guarantee.
-inline constexpr Duration kGraceMost = Duration::seconds(24 * 3600);
+inline constexpr Duration kGraceMost = Duration::seconds(std::int64_t{24} * 3600);
 // So long after a start, or a change of size, they may not be had back either (min_runtime, cooldown).
-inline constexpr Duration kHoldMost = Duration::seconds(24 * 3600);
+inline constexpr Duration kHoldMost = Duration::seconds(std::int64_t{24} * 3600);
 struct ElasticFields {
   int min = 1;
   int max = 1;
