@@ -258,6 +258,7 @@ TEST_CASE("a job that waits is told how many free slots are on nodes that others
   REQUIRE(lies_on(story, alone) == WorkersOn{{own, 1}});
   const auto told = [&](const PlacementSpec& placement, int slots) {
     core::Job job = story.job(submit(story, placement, {.gpus = slots}));
+    job.verdict.job = job.id;
     job.verdict.reason = core::reason::WaitingForSlots{.needed = slots};
     return core::explain(story.state(), job);
   };
