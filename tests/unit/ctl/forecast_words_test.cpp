@@ -360,7 +360,7 @@ TEST_CASE("of a batch a line is told for each reason to wait, those that cannot 
                                  "job-4 waits: its policy holds it back"});
   for (const auto& [each, said] : {std::pair("each of its workers", "each of job-7's workers"),
                                    std::pair("its worker", "job-7's worker"), std::pair("no node", "no node")}) {
-    stored["waits"] = {row("cannot start: " + std::string(each) + " has room", {"job-7", "job-8"})};
+    stored["waits"] = json::array({row("cannot start: " + std::string(each) + " has room", {"job-7", "job-8"})});
     CHECK(batch_waits_in_words(stored) == std::vector<std::string>{"job-7 and 1 more job wait" + as_is + said +
                                                                    " has room; what would help: schedctl why job-7"});
   }
