@@ -27,37 +27,12 @@ int kept_of(const ClusterState& state, const std::string& tenant, int free, int 
   return std::clamp(free - left_of_share, 0, kept_by_guarantees);
 }
 
-// Free slots where both may run.
-int free_for_both(const ClusterState& state, const FreeSlots& free, const Job& one, const Job& other) {
-  std::size_t slots = 0;
-  for (const auto& [id, node] : state.nodes) {
-    if (may_run_on(one, node) && may_run_on(other, node)) slots += free.free_on(id);
-  }
-  return static_cast<int>(slots);
-}
-
-// Free slots that the plan gives to other jobs which do not have them yet and could take them: to any, if it gives the
-// job none, else to those before it in the plan's order.
-int planned_for_others(const ClusterState& state, const Job& job) {
-  int slots = 0;
-  if (!job.planned) return slots;
-  const Target& own = job.planned->target;
-  const FreeSlots free(state);
-  for (const auto& [id, other] : state.jobs) {
-    if (id == job.id || !other->planned || !counts(*other, state.now) || resize_is_blocked(*other, state.now)) continue;
-    const Target& target = other->planned->target;
-    const bool goes_first = own.size == 0 || std::pair(target.place, id) < std::pair(own.place, job.id);
-    const int lacks = (target.size - other->size()) * other->spec.gpus_per_worker;
-    if (goes_first && lacks > 0) slots += std::min(lacks, free_for_both(state, free, job, *other));
-  }
-  return slots;
-}
-
 // Free slots where a job may run.
 struct FreeRoom {
   int slots = 0;
-  int closed = 0;   // of these, on nodes that other jobs have to themselves
-  int workers = 0;  // of the job, that fit on the other nodes
+  int closed = 0;                                 // of these, on nodes that other jobs have to themselves
+  int workers = 0;                                // of the job, that fit on the other nodes
+  std::vector<std::pair<const Node*, int>> open;  // of these others those with free slots, and how many
 };
 
 // Of the type with most free slots, unless the job mixes types: those that slots_free_for() counts.
@@ -65,17 +40,43 @@ FreeRoom free_room(const ClusterState& state, const Job& job) {
   const FreeSlots free(state);
   std::map<std::string, FreeRoom> rooms;
   for (const auto& [id, node] : state.nodes) {
-    if (!node.takes_workers() || !may_run_on(job, node)) continue;
-    FreeRoom& room = rooms[job.spec.mixed_types ? "" : node.slot_type];
     const int slots = node.slots_free();
-    const bool is_closed = free.is_kept(id);
+    if (!node.takes_workers() || slots == 0 || !may_run_on(job, node)) continue;
+    FreeRoom& room = rooms[job.spec.mixed_types ? "" : node.slot_type];
     room.slots += slots;
-    room.closed += is_closed ? slots : 0;
-    room.workers += is_closed ? 0 : slots / job.spec.gpus_per_worker;
+    if (free.is_kept(id)) {
+      room.closed += slots;
+      continue;
+    }
+    room.workers += slots / job.spec.gpus_per_worker;
+    room.open.emplace_back(&node, slots);
   }
   const auto most = std::max_element(rooms.begin(), rooms.end(),
                                      [](const auto& a, const auto& b) { return a.second.slots < b.second.slots; });
-  return most == rooms.end() ? FreeRoom() : most->second;
+  return most == rooms.end() ? FreeRoom() : std::move(most->second);
+}
+
+int free_for(const FreeRoom& room, const Job& job) {
+  int slots = 0;
+  for (const auto& [node, free] : room.open) slots += may_run_on(job, *node) ? free : 0;
+  return slots;
+}
+
+// Free slots of the room that the plan gives to other jobs which do not have them yet and could take them: to any, if
+// it gives the job none, else to those before it in the plan's order.
+int planned_for_others(const ClusterState& state, const Job& job, const FreeRoom& room) {
+  int slots = 0;
+  if (!job.planned) return slots;
+  const Target& own = job.planned->target;
+  for (const auto& [id, other] : state.jobs) {
+    if (slots >= room.slots - room.closed) break;
+    if (id == job.id || !other->planned || !counts(*other, state.now) || resize_is_blocked(*other, state.now)) continue;
+    const Target& target = other->planned->target;
+    const bool goes_first = own.size == 0 || std::pair(target.place, id) < std::pair(own.place, job.id);
+    const int lacks = (target.size - other->size()) * other->spec.gpus_per_worker;
+    if (goes_first && lacks > 0) slots += std::min(lacks, free_for(room, *other));
+  }
+  return slots;
 }
 
 // Free slots that are left over once each open node holds as many of its workers as fit, where too few do.
@@ -126,7 +127,7 @@ std::vector<std::string> free_slots_evidence(const ClusterState& state, const Jo
   };
   add(room.closed, "on nodes that other jobs have to themselves (placement.exclusive)");
   add(kept_of(state, job.spec.tenant, left, kept_by_guarantees), "kept for guarantees that are not lent (rule: lend)");
-  add(planned_for_others(state, job), "kept for jobs before it in line");
+  add(planned_for_others(state, job, room), "kept for jobs before it in line");
   add(scattered(room, job), "scattered (a worker needs " + counted(job.spec.gpus_per_worker, "slot") + " of one node)");
   if (causes.empty()) return {};
   return {text_of_causes(free, causes)};
