@@ -167,6 +167,7 @@ Status apply(StateChange& change, const TenantsConfigured& fact) {
   std::erase_if(state.plan.tenants, has_left);
   if (fact.tree.empty()) state.plan.loans_counted.reset();
   std::vector<std::string> names;
+  names.reserve(fact.tree.tenants.size());
   for (const Tenant& tenant : fact.tree.tenants) names.push_back(tenant.name);
   change.capacity_changed();
   change.emit("tenants.configured", {{"tenants", std::move(names)}});
