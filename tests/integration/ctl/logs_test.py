@@ -94,7 +94,7 @@ class LogsTest(SchedctlCase):
         self.logs(lambda query: pages[int(query["offset"])])
         code, out, err = self.run_ctl("logs", "job-1", "--worker", "w-1")
         self.assertEqual((code, out.splitlines()[1:]), (0, ["beg", "rest"]))
-        self.assertEqual(err, "schedctl: older output of w-1 was dropped (128KiB)\n")
+        self.assertEqual(err, "schedctl: older output of w-1 was dropped (131072 bytes)\n")
 
     def test_a_worker_that_prints_faster_than_it_is_read_is_read_up_to_what_it_had_printed(self):
         asked = []
