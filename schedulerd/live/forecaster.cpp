@@ -1,8 +1,6 @@
 #include "schedulerd/live/forecaster.hpp"
 
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
@@ -21,7 +19,6 @@ namespace {
 
 constexpr std::size_t kPlansMost = 4;
 constexpr std::int64_t kPlanEventsMost = 50'000;  // of each of its two forecasts
-constexpr int kNice = 10;
 
 // Of this thread.
 Duration processor_time() {
@@ -30,9 +27,11 @@ Duration processor_time() {
   return Duration::seconds(spent.tv_sec) + Duration::micros(spent.tv_nsec / 1'000);
 }
 
-// Linux keeps it for each thread. Where it is refused the thread is like others.
+// Of this thread alone. Nearly all of a processor that others want is left to them; a low priority would not do, since
+// a forecast of many jobs takes seconds. Where it is refused the thread is like others.
 void yield_to_others() {
-  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
+  const sched_param none{};
+  (void)sched_setscheduler(0, SCHED_IDLE, &none);
 }
 
 }  // namespace
@@ -118,8 +117,12 @@ void Forecaster::make(std::shared_ptr<const Published> picture) {
   costs_.newest = processor_time() - begin;
   costs_.spent += costs_.newest;
   next->costs = costs_;
-  const std::lock_guard lock(mutex_);
-  newest_ = std::move(next);
+  std::shared_ptr<const ForecastPicture> newest = std::move(next);
+  {
+    const std::lock_guard lock(mutex_);
+    newest_.swap(newest);
+  }
+  // The one before may be large; it goes once no reader waits for the lock.
 }
 
 void Forecaster::plan(core::JobSpec spec, std::function<void(Result<PlannedSubmit>)> done) {

@@ -1,4 +1,4 @@
-// Makes forecasts of the published picture, on a thread of its own that yields to all others (nice 10). The loop
+// Makes forecasts of the published picture, on a thread of its own that yields to all others (SCHED_IDLE). The loop
 // neither waits for it nor learns of it.
 //
 // Duty: it rests 50 times as long as the newest forecast has taken of the processor, and 5 s at least, and makes none
