@@ -164,10 +164,9 @@ std::optional<Finding> give_up_all(DecisionDraft& draft, const Job& job, const T
   return std::nullopt;
 }
 
-// What is done about a slow worker of the job; nothing if the job cannot change, or all is done for it.
+// What is done about a slow worker of the job; nothing if all is done for it. Requires: it can change.
 // `is_claimed`: it has to give up slots as soon as it may, so it begins no cooldown before.
 std::optional<StragglerPlan> look_for_straggler(DecisionDraft& draft, const Job& job, bool is_claimed) {
-  if (!can_change(draft, job) || draft.resizes(job.id)) return std::nullopt;
   const bool may_change = !is_claimed && !cooling_down(draft, job) && !all_reserved(draft, job);
   StragglerPlan plan = plan_straggler(draft, job, may_change);
   return plan.acted ? std::nullopt : std::optional(std::move(plan));
@@ -243,6 +242,7 @@ void plan_size(DecisionDraft& draft, const Job& job, const Target& target) {
 }
 
 void keep_size(DecisionDraft& draft, const Job& job, const Target& target, const Reason& why) {
+  if (!can_change(draft, job) || draft.resizes(job.id)) return;
   const auto straggler = look_for_straggler(draft, job, false);
   if (!straggler) return;
   const bool is_news = straggler->rebalance || straggler->reason || !DecisionDraft::is_said(job, why);
