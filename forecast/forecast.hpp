@@ -54,6 +54,11 @@ struct BudgetEffect {
   bool operator==(const BudgetEffect&) const = default;
 };
 
+// It is what ends a job that ends so.
+[[nodiscard]] inline bool stops(const std::optional<BudgetEffect>& budget, core::JobState outcome) {
+  return outcome == core::JobState::kCancelled && budget && budget->action == core::BudgetAction::kStop;
+}
+
 struct JobForecast {
   Basis basis = Basis::kUnknown;         // of its end
   Basis start_basis = Basis::kDeclared;  // the least that one of the ends rests on before which it does not start
@@ -71,9 +76,7 @@ struct JobForecast {
   std::optional<Instant> slots_at = {};     // of a job that waits: when it is first given slots, started by then or not
   std::optional<BudgetEffect> budget = {};  // the strongest that a budget does to it, and when first
   // Its budget ends it, and not its work.
-  [[nodiscard]] bool is_stopped() const {
-    return end && outcome == core::JobState::kCancelled && budget && budget->action == core::BudgetAction::kStop;
-  }
+  [[nodiscard]] bool is_stopped() const { return end && stops(budget, outcome); }
   bool operator==(const JobForecast&) const = default;
 };
 

@@ -45,7 +45,7 @@ Instant slots_as_told(const ToldJob& told, const JobForecast& made, Instant now,
 // It moves with the start, as sizes do; an end by it is told already.
 BudgetEffect budget_as_told(const ToldJob& told, const JobForecast& made) {
   BudgetEffect effect = *made.budget;
-  if (told.is_stopped() && effect.action == core::BudgetAction::kStop) {
+  if (told.end && made.is_stopped()) {
     effect.at = told.end->at;
   } else if (told.start && effect.at >= *made.start) {
     effect.at = effect.at + (told.start->at - *made.start);
@@ -107,10 +107,7 @@ Told tell(const core::ClusterState& state, const Forecast& forecast, const Calib
     // Charged up to the forecast: what a job that reports nothing holds is charged with its next change only.
     const Money spent = core::account_at(state, *job, forecast.at).cost;
     ToldJob each = tell_job(spent, made, forecast, calibration);
-    if (made.budget) {
-      each.budget = made.budget;
-      each.budget = budget_as_told(each, made);
-    }
+    if (made.budget) each.budget = budget_as_told(each, made);
     each.sizes = sizes_as_told(each, made.sizes);
     told.jobs.emplace(id, std::move(each));
   }

@@ -29,9 +29,7 @@ struct ToldJob {
   std::vector<SizeFrom> sizes;              // sizes_as_told()
   std::optional<BudgetEffect> budget = {};  // what a budget does to it, as told
   // It is its budget that ends it: at `end`.
-  [[nodiscard]] bool is_stopped() const {
-    return end && outcome == core::JobState::kCancelled && budget && budget->action == core::BudgetAction::kStop;
-  }
+  [[nodiscard]] bool is_stopped() const { return end && stops(budget, outcome); }
 };
 
 struct Told {

@@ -136,15 +136,15 @@ struct ForJobs {
     if (tenant.defaults->price_cap) price_cap = &tenant;
     if (tenant.defaults->min_runtime) min_runtime = &tenant;
     if (tenant.defaults->cooldown) cooldown = &tenant;
-    if (tenant.priority_max && (priority_max == nullptr || *tenant.priority_max < *priority_max->priority_max)) {
-      priority_max = &tenant;
-    }
-    if (tenant.job_price_max && (job_price_max == nullptr || *tenant.job_price_max < *job_price_max->job_price_max)) {
-      job_price_max = &tenant;
-    }
-    if (tenant.job_hold_max && (job_hold_max == nullptr || *tenant.job_hold_max < *job_hold_max->job_hold_max)) {
-      job_hold_max = &tenant;
-    }
+    keep_least(tenant, &Tenant::priority_max, priority_max);
+    keep_least(tenant, &Tenant::job_price_max, job_price_max);
+    keep_least(tenant, &Tenant::job_hold_max, job_hold_max);
+  }
+
+ private:
+  template <class T>
+  static void keep_least(const Tenant& tenant, std::optional<T> Tenant::* limit, const Tenant*& least) {
+    if (tenant.*limit && (least == nullptr || *(tenant.*limit) < *(least->*limit))) least = &tenant;
   }
 };
 
