@@ -373,7 +373,7 @@ std::vector<WorkerId> leaving_workers_of(DecisionDraft& draft, const Job& job, i
     const Worker& worker = *state.find_worker(members[static_cast<std::size_t>(rank)]);
     return worker.track.slow_steps >= kStragglerStreak || job.shares.rebalanced.contains(worker.id);
   };
-  // A node is left by all its workers before the next one is, so the counts without slow ones, which go first, do.
+  // Slow workers leave first, and then each node is left by all others before the next one is: their counts are enough.
   WorkersOn workers_on = nodes_of(state, members);
   for (int rank = 1; rank < job.size(); ++rank) workers_on[node_of(rank)] -= is_slow(rank) ? 1 : 0;
   std::map<NodeId, int> last_rank_on;

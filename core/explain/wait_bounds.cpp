@@ -131,8 +131,7 @@ std::optional<Reason> above_cap(const ClusterState& state, const Job& job) {
   return reason::PriceCap{.cap = *cap, .price = price, .slots = slots};
 }
 
-// Slots are held where the job may run, and all of them on nodes that take no new workers: whoever leaves them, it gets
-// none.
+// All slots that are held where the job may run are on nodes that take no new workers: it gets none that come free.
 bool is_kept_out_by_closed(const ClusterState& state, const Job& job) {
   bool any_closed = false;
   for (const auto& [id, node] : state.nodes) {

@@ -22,7 +22,7 @@ struct Keeper {
   int slots = 0;  // that the other one would have besides if this one lent all, as those before it do
 };
 using TenantFilter = std::function<bool(const std::string&)>;
-// Those of whom it would have them, in the order of the tree: of the tenants that pass, as if the others kept theirs.
+// The tenants that keep them, in the order of the tree: of those that pass, as if the others kept theirs.
 // Costs a division for each of these that does not lend all.
 [[nodiscard]] std::vector<Keeper> keepers_from(const ClusterState& state, const std::string& tenant,
                                                const TenantFilter& passes);

@@ -47,7 +47,7 @@ std::vector<FieldError> check_parts(const json& patch) {
   return errors;
 }
 
-// Its workers were started in groups of one size. Else a new one would be refused for sizes that nobody has changed.
+// Its workers were started in groups of one size. Else a new one would be refused for sizes that were not changed.
 std::optional<FieldError> change_of_group(const json& stored, const json& patch) {
   const json::json_pointer group("/elastic/group");
   if (!patch.contains(group)) return std::nullopt;

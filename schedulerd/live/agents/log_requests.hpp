@@ -23,7 +23,7 @@ class LogRequests {
 
   // The number by which the node's agent is to be asked.
   [[nodiscard]] std::uint64_t add(NodeId node, Done done);
-  // What the node's agent has said. Of one for which nobody waits, or another node was asked, nothing comes.
+  // What the node's agent has said. An answer that no read waits for, or of a node that was not asked, is dropped.
   void answer(NodeId node, api::LogChunk chunk);
   // One heartbeat has passed. Nodes without a link do not answer.
   void tick(const std::function<bool(NodeId)>& is_connected);
