@@ -18,6 +18,7 @@ constexpr std::size_t kDepthMost = 8;
 constexpr std::size_t kTenantsMost = 10'000;
 constexpr std::size_t kNameMost = 63;
 constexpr std::int64_t kSlotsMost = 10'000'000;
+constexpr std::int64_t kJobsMost = 10'000'000;
 constexpr std::int64_t kWeightMost = 1'000'000;
 constexpr std::int64_t kPriorityMost = 1'000;                         // of a job
 constexpr Money kMoneyMost = Money::micros(100'000'000'000'000'000);  // ten times it can be counted
@@ -285,6 +286,7 @@ class TreeReading {
     tenant.job_price_max = read_price(in, "job_price_max");
     tenant.job_grace_max = read_up_to(in, "job_grace_max", kGraceMost, "; leave it out for no limit of its own");
     tenant.job_hold_max = read_up_to(in, "job_hold_max", kHoldMost, "; leave it out for no limit of its own");
+    tenant.jobs_max = optional_integer(in, "jobs_max", {.low = 1, .high = kJobsMost});
     tenant.exclusive_nodes = in.boolean("exclusive_nodes", false);
     tenant.notice_extension =
         read_up_to(in, "notice_extension", kExtensionMost, "; leave it out for no limit of its own");

@@ -39,6 +39,7 @@ struct TenantFields {
   std::optional<Money> job_price_max;  // an hour
   std::optional<Duration> job_grace_max;
   std::optional<Duration> job_hold_max;
+  std::optional<int> jobs_max;
   bool exclusive_nodes = false;
   std::optional<BudgetFields> budget;
   std::optional<Duration> notice_extension;

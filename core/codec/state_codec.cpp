@@ -18,6 +18,7 @@
 #include "core/codec/tenant_fields.hpp"
 #include "core/state/cluster_invariants.hpp"
 #include "core/state/measured/type_records.hpp"
+#include "core/state/tenant_jobs.hpp"
 
 namespace tidepool::core {
 
@@ -434,6 +435,7 @@ Status take_head(nlohmann::json document, ClusterState& state) {
 
 Result<ClusterState> checked(ClusterState state) {
   name_slot_types(state);
+  state.tenant_jobs = count_jobs(state, *state.tenants);
   if (const auto broken = broken_invariant(state)) return invalid_argument("the state contradicts itself: " + *broken);
   return state;
 }

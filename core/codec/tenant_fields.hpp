@@ -84,6 +84,7 @@ void fields(auto& archive, codec::Like<Tenant> auto& tenant) {
   archive("budget", tenant.budget);
   archive("job_grace_max", tenant.job_grace_max);
   archive("job_hold_max", tenant.job_hold_max);
+  archive("jobs_max", tenant.jobs_max);
   archive("exclusive_nodes", tenant.exclusive_nodes);
   archive("notice_extension", tenant.notice_extension);
   archive("notice_refusal", tenant.notice_refusal);
@@ -153,6 +154,7 @@ inline void tell_no_later_fields(nlohmann::json& tree) {
     tenant.emplace("guarantee_by_type", nlohmann::json::object());
     tenant.emplace("job_grace_max", nullptr);
     tenant.emplace("job_hold_max", nullptr);
+    tenant.emplace("jobs_max", nullptr);
     tenant.emplace("exclusive_nodes", true);  // any job could have nodes to itself
     tenant.emplace("notice_extension", nullptr);
     tenant.emplace("notice_refusal", nullptr);

@@ -17,6 +17,7 @@
 #include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/state_move.hpp"
+#include "core/state/tenant_jobs.hpp"
 #include "core/tenants/preemption_limits.hpp"
 
 namespace tidepool::core {
@@ -341,6 +342,7 @@ void apply(StateChange& change, const EndJobIntent& intent, const Reason& reason
   conclude(job, reason);
   give_up_move(change, job, "the job ends");
   become(job, phase::Ended{.how = state_of(intent.end), .at = change.at()});
+  remove_job(change.state().tenant_jobs, *change.state().tenants, job.spec.tenant);
   job.membership.parking = false;
   job.requests.checkpoint = false;
   job.membership.members.clear();

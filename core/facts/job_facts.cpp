@@ -11,6 +11,7 @@
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"
+#include "core/state/tenant_jobs.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -76,6 +77,15 @@ Status check_spec(const JobSpec& spec) {
       "\" breaks its own bounds; sizes must be ascending, within min and max, and whole groups, which are not spread");
 }
 
+// One for which there is no room counts, too: a batch that is too large by itself is told so, however many jobs wait.
+Status SubmitCheck::add(const JobSpec& spec) {
+  TP_TRY(check_spec(spec));
+  TP_TRY(check_allowed(*state_.tenants, spec));
+  Status has_room = check_jobs_max(state_, before_, spec);
+  add_job(before_, *state_.tenants, spec.tenant);
+  return has_room;
+}
+
 Result<const Job*> known_job(const ClusterState& state, JobId id) {
   const Job* job = state.find_job(id);
   if (job != nullptr) return job;
@@ -87,14 +97,14 @@ Status apply(StateChange& change, const JobSubmitted& fact) {
   if (fact.job.number() != state.next_job) {
     return conflict("the next job is " + JobId(state.next_job).text() + ", not " + fact.job.text());
   }
-  TP_TRY(check_spec(fact.spec));
-  TP_TRY(check_allowed(*state.tenants, fact.spec));
+  TP_TRY(SubmitCheck(state).add(fact.spec));
   auto created = std::make_shared<Job>();
   created->id = fact.job;
   created->spec = fact.spec;
   created->submitted_at = change.at();
   created->account.charged_until = change.at();
   state.jobs.emplace(fact.job, std::move(created));
+  add_job(state.tenant_jobs, *state.tenants, fact.spec.tenant);
   ++state.next_job;
   Job& job = change.job(fact.job);
   hold_if_spent(change, job);

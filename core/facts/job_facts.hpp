@@ -15,6 +15,20 @@ namespace tidepool::core {
 [[nodiscard]] Status apply(StateChange& change, const JobCheckpointRequested& fact);
 [[nodiscard]] Status apply(StateChange& change, const JobChanged& fact);
 
+// Whether jobs would be taken that are submitted one after the other, as those of a batch are: each counts for those
+// that follow. Changes nothing.
+class SubmitCheck {
+ public:
+  // `state` outlives it.
+  explicit SubmitCheck(const ClusterState& state) : state_(state) {}
+  // An error says why the job would be refused.
+  [[nodiscard]] Status add(const JobSpec& spec);
+
+ private:
+  const ClusterState& state_;
+  TenantJobs before_;
+};
+
 // Whether a specification keeps the engine's own laws: what submitting or changing a job refuses.
 [[nodiscard]] Status check_spec(const JobSpec& spec);
 

@@ -14,6 +14,7 @@
 #include "base/refusals.hpp"
 #include "core/facts/budget_facts.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/tenant_jobs.hpp"
 #include "core/tenants/tenant_needs.hpp"
 #include "core/words/wording.hpp"
 
@@ -139,6 +140,29 @@ Status check_allowed(const TenantsByName& tree, const JobSpec& spec) {
   return ok_status();
 }
 
+Status check_jobs_max(const ClusterState& state, const TenantJobs& before, const JobSpec& spec) {
+  for (const Tenant* tenant : state.tenants->path_to(spec.tenant)) {
+    if (!tenant->jobs_max) continue;
+    const int most = *tenant->jobs_max;
+    const int has = jobs_of(state.tenant_jobs, tenant->name);
+    const int with_it = jobs_of(before, tenant->name);
+    if (std::int64_t{has} + with_it < most) continue;
+    Error error =
+        not_allowed(spec, "jobs_max " + std::to_string(most) + " of tenant \"" + tenant->name +
+                              "\" is reached: it has " + counted(has, "job") + " waiting, running or suspended");
+    if (with_it > 0) error.message += ", and " + std::to_string(with_it) + " before this one in the batch";
+    // However many of its jobs end, so many are not taken together.
+    if (with_it >= most) {
+      error.message += "; submit at most " + std::to_string(most) + " at once";
+      return error;
+    }
+    error.code = ErrorCode::kLimitExceeded;
+    error.message += "; submit it again once some of them have ended, or cancel some";
+    return error;
+  }
+  return ok_status();
+}
+
 Status check_pin(const ClusterState& state, const Job& job, int size) {
   return check_kept(state, job, size * job.spec.gpus_per_worker, "with a size of its own");
 }
@@ -162,6 +186,7 @@ Status apply(StateChange& change, const TenantsConfigured& fact) {
   change.advance_time();
   if (state.tenants->limits_preemption() || fact.tree.limits_preemption()) look_at_all_jobs(change);
   state.tenants = fact.tree;
+  state.tenant_jobs = count_jobs(state, *state.tenants);
   const auto has_left = [&](const auto& entry) { return fact.tree.find(entry.first) == nullptr; };
   std::erase_if(state.tenant_uses, has_left);
   std::erase_if(state.plan.tenants, has_left);

@@ -13,6 +13,10 @@ namespace tidepool::core {
 // allowed while there are no tenants.
 [[nodiscard]] Status check_allowed(const TenantsByName& tree, const JobSpec& spec);
 
+// Whether its tenant, and those above, may have one job more (jobs_max) once they have those that are submitted with it
+// `before` it.
+[[nodiscard]] Status check_jobs_max(const ClusterState& state, const TenantJobs& before, const JobSpec& spec);
+
 // Whether its tenant's guarantee, and those above, hold what the job would keep at a size pinned by its user, beside
 // what other jobs that run keep for good.
 [[nodiscard]] Status check_pin(const ClusterState& state, const Job& job, int size);

@@ -10,6 +10,7 @@
 #include "core/state/listed_price.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/state_move.hpp"
+#include "core/state/tenant_jobs.hpp"
 #include "core/state/utc_time.hpp"
 
 namespace tidepool::core {
@@ -193,6 +194,8 @@ Broken broken_invariant(const ClusterState& state) {
   if (listed != state.workers.size()) return broken("WorkerHasAJob", "a worker that no job lists");
   if (auto law = slots_break(state)) return law;
   if (auto law = budgets_break(state)) return law;
+  if (state.tenant_jobs != count_jobs(state, *state.tenants))
+    return broken("TenantsCountTheirJobs", "another number than a recount");
   if (auto law = prices_break(state)) return law;
   return ids_break(state);
 }

@@ -231,6 +231,7 @@ struct ClusterState {
   NodePools pools;              // nodes that come and go by a provider
   SharedValue<TenantsByName> tenants;
   TenantUses tenant_uses;  // of its leaves
+  TenantJobs tenant_jobs;  // that have not ended; follows from `jobs` and `tenants` (tenant_jobs.hpp)
   BudgetAccounts budgets;
   PoolLedger pool_ledger;             // of slots that no worker counts for
   std::vector<Instant> preempted_at;  // newest preemptions for other jobs, as many as the pool's limit is about

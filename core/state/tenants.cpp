@@ -12,6 +12,7 @@ constexpr std::size_t kDepthMost = 8;
 constexpr std::size_t kTenantsMost = 10'000;
 constexpr std::int64_t kWeightMost = 1'000'000;
 constexpr int kSlotsMost = 10'000'000;
+constexpr int kJobsMost = 10'000'000;
 
 Error wrong(const Tenant& tenant, const std::string& what) {
   return invalid_argument("tenant \"" + tenant.name + "\": " + what);
@@ -58,6 +59,9 @@ Status check_numbers(const Tenant& tenant) {
   if (tenant.job_price_max && *tenant.job_price_max <= Money()) return wrong(tenant, "job_price_max is above 0");
   if (tenant.job_grace_max && *tenant.job_grace_max < Duration()) return wrong(tenant, "job_grace_max is 0s or more");
   if (tenant.job_hold_max && *tenant.job_hold_max < Duration()) return wrong(tenant, "job_hold_max is 0s or more");
+  if (tenant.jobs_max && (*tenant.jobs_max < 1 || *tenant.jobs_max > kJobsMost)) {
+    return wrong(tenant, "jobs_max is from 1 to 10,000,000");
+  }
   if (tenant.notice_extension &&
       (*tenant.notice_extension < Duration() || *tenant.notice_extension > kNoticeExtensionMost)) {
     return wrong(tenant, "notice_extension is from 0s to 24h");

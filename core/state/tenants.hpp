@@ -36,6 +36,8 @@ struct Tenant {
   std::optional<Money> job_price_max{};     // an hour: a job must set a price cap of at most that
   std::optional<Duration> job_grace_max{};  // of `elastic.grace`: for so long a job that gives up slots may keep them
   std::optional<Duration> job_hold_max{};   // of `elastic.min_runtime` and `cooldown`: for so long it keeps its slots
+  // Jobs of it and of tenants below it that have not ended, at once; a submit beyond is refused (tenant_jobs.hpp).
+  std::optional<int> jobs_max{};
   // Its jobs may close nodes to all others (`placement.exclusive`), if each tenant above it is granted that, too.
   bool exclusive_nodes = false;
   std::optional<Budget> budget{};  // of its jobs and those of tenants below it
@@ -124,6 +126,8 @@ struct TenantUse {
   bool operator==(const TenantUse&) const = default;
 };
 using TenantUses = std::map<std::string, TenantUse>;  // of leaves
+// Of each tenant that has some: jobs of it and of tenants below it.
+using TenantJobs = std::map<std::string, int>;
 
 // What the newest plan found of a leaf, and what that plan rests on.
 struct TenantPlan {

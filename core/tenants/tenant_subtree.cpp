@@ -33,6 +33,7 @@ struct Limits {
   const Tenant* job_price_max = nullptr;
   const Tenant* job_grace_max = nullptr;
   const Tenant* job_hold_max = nullptr;
+  const Tenant* jobs_max = nullptr;
   const Tenant* notice_extension = nullptr;
   const Tenant* notice_refusal = nullptr;
   const Tenant* borrow = nullptr;
@@ -44,6 +45,7 @@ struct Limits {
     if (tenant.job_price_max) job_price_max = &tenant;
     if (tenant.job_grace_max) job_grace_max = &tenant;
     if (tenant.job_hold_max) job_hold_max = &tenant;
+    if (tenant.jobs_max) jobs_max = &tenant;
     if (tenant.notice_extension) notice_extension = &tenant;
     if (tenant.notice_refusal) notice_refusal = &tenant;
     if (tenant.borrow) borrow = &tenant;
@@ -81,6 +83,7 @@ void check_limits(const Tenant& tenant, const Limits& above, Refusals& refusals)
   refusals.add(check_limit(tenant, &Tenant::job_price_max, above.job_price_max, "job_price_max"));
   refusals.add(check_limit(tenant, &Tenant::job_grace_max, above.job_grace_max, "job_grace_max"));
   refusals.add(check_limit(tenant, &Tenant::job_hold_max, above.job_hold_max, "job_hold_max"));
+  refusals.add(check_limit(tenant, &Tenant::jobs_max, above.jobs_max, "jobs_max"));
   refusals.add(check_limit(tenant, &Tenant::notice_extension, above.notice_extension, "notice_extension"));
   refusals.add(check_limit(tenant, &Tenant::notice_refusal, above.notice_refusal, "notice_refusal"));
   refusals.add(check_borrow(tenant, above.borrow));

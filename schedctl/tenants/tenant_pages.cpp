@@ -20,13 +20,13 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr const char* kNone = "no tenants are set; docs/operations.md shows a file for: schedctl tenants apply FILE\n";
-constexpr std::array<const char*, 14> kSettings = {
-    "guarantee",       "guarantee_by_type", "weight",         "borrow",        "lend",
-    "priority_max",    "job_slots_max",     "job_price_max",  "job_grace_max", "job_hold_max",
-    "exclusive_nodes", "notice_extension",  "notice_refusal", "preempt_after"};
-constexpr std::array<const char*, 10> kNumbers = {
-    "entitled", "entitled_by_type", "held",         "wanted",     "satisfied",
-    "loan",     "jobs_waiting",     "jobs_running", "slot_hours", "cost"};
+constexpr std::array<const char*, 15> kSettings = {
+    "guarantee",    "guarantee_by_type", "weight",           "borrow",         "lend",
+    "priority_max", "job_slots_max",     "job_price_max",    "job_grace_max",  "job_hold_max",
+    "jobs_max",     "exclusive_nodes",   "notice_extension", "notice_refusal", "preempt_after"};
+constexpr std::array<const char*, 11> kNumbers = {
+    "entitled", "entitled_by_type", "held",         "wanted",     "satisfied", "loan",
+    "jobs",     "jobs_waiting",     "jobs_running", "slot_hours", "cost"};
 constexpr std::size_t kFieldColumns = 18;  // columns
 
 std::string indented_name(const json& tenant) {

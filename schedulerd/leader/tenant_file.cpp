@@ -46,6 +46,7 @@ core::TenantTree to_core(const api::v1::TenantTreeV1& file) {
                             .job_price_max = fields.job_price_max,
                             .job_grace_max = fields.job_grace_max,
                             .job_hold_max = fields.job_hold_max,
+                            .jobs_max = fields.jobs_max,
                             .exclusive_nodes = fields.exclusive_nodes,
                             .budget = fields.budget ? std::optional(to_core(*fields.budget)) : std::nullopt,
                             .notice_extension = fields.notice_extension,

@@ -44,7 +44,7 @@ class Carrying {
   }
   Status operator()(const SubmitJobs& body) {
     const core::Engine& engine = batch_.leader().engine;
-    for (std::size_t i = 0; i < body.specs.size(); ++i) TP_TRY(check_entry(i, body.specs[i]));
+    TP_TRY(check_batch(body.specs));
     receipt_.job = engine.next_job_id();
     for (const auto& spec : body.specs) TP_TRY(batch_.learn(core::JobSubmitted{engine.next_job_id(), spec}));
     return ok_status();
@@ -162,11 +162,15 @@ class Carrying {
 
  private:
   // Of a batch, what is refused is refused before the first is stored.
-  Status check_entry(std::size_t index, const core::JobSpec& spec) {
-    const Status good = check_submitted(batch_.state(), spec);
-    if (good.ok()) return good;
-    return Error{good.error().code,
-                 "the job with index " + std::to_string(index) + " is refused: " + good.error().message};
+  Status check_batch(const std::vector<core::JobSpec>& specs) {
+    core::SubmitCheck check(batch_.state());
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      const Status good = check.add(specs[i]);
+      if (good.ok()) continue;
+      return Error{good.error().code,
+                   "the job with index " + std::to_string(i) + " is refused: " + good.error().message};
+    }
+    return ok_status();
   }
 
   Status of_job(JobId job, core::Fact fact) {
@@ -215,11 +219,6 @@ std::optional<Result<Receipt>> answer_before(const Idempotency& request, TurnBat
 }
 
 }  // namespace
-
-Status check_submitted(const core::ClusterState& state, const core::JobSpec& spec) {
-  TP_TRY(core::check_spec(spec));
-  return core::check_allowed(*state.tenants, spec);
-}
 
 Status check_time_left(const core::Job& job, const core::JobSpec& to, Instant now) {
   const bool is_set = to.max_duration && to.max_duration != job.spec.max_duration;

@@ -11,9 +11,6 @@ namespace tidepool::leader {
 // nothing; with another request it is refused.
 void take_command(std::size_t item, const Command& command, TurnBatch& batch);
 
-// Why the engine would refuse a job of a file that is right in itself.
-[[nodiscard]] Status check_submitted(const core::ClusterState& state, const core::JobSpec& spec);
-
 // Refuses a limit of time that the job has passed already: a change is not to end a job.
 [[nodiscard]] Status check_time_left(const core::Job& job, const core::JobSpec& to, Instant now);
 

@@ -1,6 +1,7 @@
 // Many jobs in one request: stored in one command, or none of them.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <set>
 
 #include "tests/support/rest_fixture.hpp"
@@ -122,6 +123,58 @@ TEST_CASE("all refused entries of a batch are told, whoever refuses them") {
   json within = fixture.json_of(batch_of({ok, urgent}, fixture.admin), 422).at("refused").at(0).at("problem");
   CHECK(alone.at("detail") == within.at("detail"));
   CHECK(fixture.json_of({.path = "/v1/jobs", .token = fixture.admin}).at("items").empty());
+}
+
+TEST_CASE(
+    "a submit beyond jobs_max of its tenant is refused until a job has ended: alone, in a batch, tried or planned") {
+  RestFixture fixture;
+  const auto set = [&](int most) {
+    const json tenant = {{"name", "default"}, {"jobs_max", most}};
+    const json tree = {{"tenants", json::array({tenant})}};
+    return fixture.json_of({.method = "PUT", .path = "/v1/tenants", .token = fixture.admin, .body = tree.dump()});
+  };
+  const auto jobs_now = [&] {
+    const json tenant = fixture.json_of({.path = "/v1/tenants/default", .token = fixture.admin});
+    return tenant.at("now").at("jobs").get<int>();
+  };
+  (void)set(3);
+  (void)fixture.json_of(batch_of({small_job("a"), small_job("b")}, fixture.admin), 201);
+  const json crossing = fixture.json_of(batch_of({small_job("c"), small_job("d"), small_job("e")}, fixture.admin), 429);
+  CHECK(crossing.at("code") == "BatchRefused");
+  CHECK(crossing.at("retryable") == true);
+  CHECK(crossing.at("hint") == "submit the batch again once some jobs have ended; nothing was stored");
+  REQUIRE(crossing.at("refused").size() == 2);
+  CHECK(crossing.at("refused").at(0).at("index") == 1);
+  CHECK(crossing.at("refused").at(0).at("problem").at("code") == "LimitExceeded");
+  // It would not fit if there were no other jobs.
+  const json too_large =
+      fixture.json_of(batch_of({small_job("c"), small_job("d"), small_job("e"), small_job("f")}, fixture.admin), 422);
+  REQUIRE(too_large.at("refused").size() == 3);
+  CHECK(too_large.at("refused").at(2).at("problem").at("detail").get<std::string>().ends_with(
+      "; submit at most 3 at once"));
+  (void)fixture.json_of(batch_of(json::array({small_job("c")}), fixture.admin), 201);
+  CHECK(jobs_now() == 3);
+
+  Ask alone{.method = "POST", .path = "/v1/jobs", .token = fixture.admin, .body = small_job("d").dump()};
+  for (const char* path : {"/v1/jobs?dry_run=true", "/v1/plan", "/v1/jobs"}) {
+    INFO(path);
+    alone.path = path;
+    const json why = fixture.json_of(alone, 429);
+    CHECK(why.at("code") == "LimitExceeded");
+    CHECK(why.at("retryable") == true);
+    CHECK(why.at("detail") ==
+          "job \"d\": jobs_max 3 of tenant \"default\" is reached: it has 3 jobs waiting, running or suspended; "
+          "submit it again once some of them have ended, or cancel some");
+  }
+  (void)fixture.json_of({.method = "DELETE", .path = "/v1/jobs/job-1", .token = fixture.admin});
+  CHECK(jobs_now() == 2);
+  (void)fixture.json_of(alone, 201);
+
+  const json warnings = set(1).at("warnings");
+  CHECK(std::find(warnings.begin(), warnings.end(),
+                  "tenant default has 3 jobs waiting, running or suspended, beyond jobs_max 1: they go on, and new "
+                  "ones are refused until fewer than 1 are left") != warnings.end());
+  CHECK(jobs_now() == 3);
 }
 
 TEST_CASE("a repeated batch with the same key gives the first ids again") {

@@ -433,10 +433,10 @@ TEST_CASE("what tenants have and want is counted, and added up along the tree") 
   CHECK(
       now(3) ==
       json::parse(
-          R"({"entitled": 0, "entitled_by_type": {}, "wanted": 0, "satisfied": true, "loan": 0.0, "held": 0, "jobs_waiting": 0,
+          R"({"entitled": 0, "entitled_by_type": {}, "wanted": 0, "satisfied": true, "loan": 0.0, "held": 0, "jobs": 0, "jobs_waiting": 0,
                                   "jobs_running": 0, "slot_hours": 0.0, "cost": "0.00", "currency": "USD",
                                   "budget": null})"));
-  for (const char* field : {"held", "entitled", "wanted", "jobs_waiting", "jobs_running"}) {
+  for (const char* field : {"held", "entitled", "wanted", "jobs", "jobs_waiting", "jobs_running"}) {
     INFO(field);
     CHECK(now(0).at(field).get<int>() == now(1).at(field).get<int>() + now(2).at(field).get<int>());
   }

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/decide/plan_inputs.hpp"
+#include "core/state/tenant_jobs.hpp"
 #include "policies/registry.hpp"
 #include "tests/support/decision_laws.hpp"
 #include "tests/support/planted_policy.hpp"
@@ -73,6 +74,27 @@ bool uses_are_booked(const core::ClusterState& state, const std::map<JobId, std:
   });
 }
 
+// With a limit for most tenants, which many jobs reach.
+core::TenantTree with_few_jobs(Rng& rng, core::TenantTree tree) {
+  for (core::Tenant& tenant : tree.tenants) {
+    if (rng.chance(0.6)) tenant.jobs_max = static_cast<int>(rng.between(1, 4));
+  }
+  return tree;
+}
+
+// No tenant that has more jobs than before has more than it may. How many have all that they may.
+std::size_t require_jobs_max(const core::ClusterState& state, const core::TenantJobs& before) {
+  std::size_t full = 0;
+  for (const core::Tenant& tenant : state.tenants->tenants) {
+    if (!tenant.jobs_max) continue;
+    INFO(tenant.name);
+    const int has = core::jobs_of(state.tenant_jobs, tenant.name);
+    if (has > core::jobs_of(before, tenant.name)) REQUIRE(has <= *tenant.jobs_max);
+    full += has == *tenant.jobs_max ? 1 : 0;
+  }
+  return full;
+}
+
 // Plans with tenants and without, in two lives in which the same happens.
 bool alone_as_without(std::uint64_t seed, const core::Engine::Parts& parts, std::size_t& changes) {
   SimulatedWorld alone(seed, true, parts);
@@ -114,6 +136,23 @@ TEST_CASE("whatever tenants share the cluster and whatever policy decides, every
     }
   });
   if (all_seeds_run()) REQUIRE(plans > 1'000);
+}
+
+TEST_CASE("no tenant gets a job beyond jobs_max, and what is counted is what a recount finds") {
+  std::size_t full = 0;
+  for_each_seed("jobs_max", 20, [&](std::uint64_t seed, Rng& rng) {
+    SimulatedWorld world(seed, true, parts_of("tidal"));
+    REQUIRE(world.share_among(with_few_jobs(rng, random_tenants(rng, static_cast<int>(rng.between(0, 20))))));
+    for (int i = 0; i < 150; ++i) {
+      const core::TenantJobs before = world.state().tenant_jobs;
+      world.tick();
+      require_books(world.state());  // with a recount
+      full += require_jobs_max(world.state(), before);
+      if (rng.chance(0.05)) (void)world.share_among(with_few_jobs(rng, random_tenants(rng, 12)));
+      decide_and_check(world);
+    }
+  });
+  if (all_seeds_run()) CHECK(full > 50);
 }
 
 TEST_CASE("a state with tenants that is written and read back goes on as the engine that wrote it") {

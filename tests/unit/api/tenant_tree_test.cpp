@@ -17,7 +17,7 @@ json tenants_document() {
     "tenants": [
       {"name": "lab", "guarantee": 8, "weight": 2, "tenants": [
         {"name": "vision", "guarantee": 4, "borrow": 8, "lend": 2, "priority_max": 10, "job_slots_max": 16,
-         "job_price_max": 12.50, "job_grace_max": "10m", "job_hold_max": "1h", "exclusive_nodes": true,
+         "job_price_max": 12.50, "job_grace_max": "10m", "job_hold_max": "1h", "jobs_max": 200, "exclusive_nodes": true,
          "notice_extension": "2m", "notice_refusal": "30m", "preempt_after": "10m"},
         {"name": "speech", "weight": 0}]},
       {"name": "guests"}]
@@ -65,6 +65,7 @@ TEST_CASE("tenants are read with their parents before them, and without a field 
   CHECK(vision.job_price_max == Money::micros(12'500'000));
   CHECK(vision.job_grace_max == Duration::seconds(600));
   CHECK(vision.job_hold_max == Duration::seconds(3'600));
+  CHECK(vision.jobs_max == 200);
   CHECK(vision.exclusive_nodes);
   CHECK(vision.notice_extension == Duration::seconds(120));
   CHECK(vision.notice_refusal == Duration::seconds(1'800));
@@ -79,6 +80,7 @@ TEST_CASE("tenants are read with their parents before them, and without a field 
   CHECK_FALSE(limited);
   CHECK_FALSE(guests.job_price_max.has_value());
   CHECK_FALSE(guests.job_hold_max.has_value());
+  CHECK_FALSE(guests.jobs_max.has_value());
   CHECK_FALSE(guests.exclusive_nodes);
 }
 
@@ -118,6 +120,7 @@ TEST_CASE("a finding says where it is and what is right") {
   (void)finding(tree_with("/tenants/1/weight", 1'000'001), "/tenants/1/weight", "OutOfRange");
   (void)finding(tree_with("/tenants/1/lend", 0.5), "/tenants/1/lend", "WrongType");
   (void)finding(tree_with("/tenants/1/job_slots_max", 0), "/tenants/1/job_slots_max", "OutOfRange");
+  (void)finding(tree_with("/tenants/1/jobs_max", 0), "/tenants/1/jobs_max", "OutOfRange");
   (void)finding(tree_with("/preempt_after", "25h"), "/preempt_after", "OutOfRange");
   (void)finding(tree_with("/tenants/1/preempt_after", 10), "/tenants/1/preempt_after", "WrongType");
   (void)finding(tree_with("/churn", json::object()), "/churn/per_job", "Missing");

@@ -97,6 +97,7 @@ core::TenantTree full_tree() {
                        .job_price_max = Money::micros(2'500'000),
                        .job_grace_max = Duration::seconds(90),
                        .job_hold_max = Duration::seconds(180),
+                       .jobs_max = 500,
                        .exclusive_nodes = true,
                        .budget = full_budget(),
                        .notice_extension = Duration::seconds(120),
@@ -334,14 +335,17 @@ TEST_CASE("What an earlier version stored of a tenant that lacked a type says th
   CHECK(read->plan.tenants == state.plan.tenants);
 }
 
-TEST_CASE("A tree that an earlier version stored does not limit for how long jobs keep what they hold") {
+TEST_CASE(
+    "A tree that an earlier version stored limits neither how long jobs keep what they hold nor how many there are") {
   const core::TenantTree tree{.tenants = {{.name = "lab", .job_grace_max = Duration::seconds(90)}}};
   core::ClusterState state;
   state.tenants = tree;
   auto written = core::to_json(state);
   auto set = core::to_json(core::Fact(core::TenantsConfigured{tree}));
-  REQUIRE(written["tenants"]["tree"]["tenants"][0].erase("job_hold_max") == 1);
-  REQUIRE(set["tree"]["tenants"][0].erase("job_hold_max") == 1);
+  for (const char* field : {"job_hold_max", "jobs_max"}) {
+    REQUIRE(written["tenants"]["tree"]["tenants"][0].erase(field) == 1);
+    REQUIRE(set["tree"]["tenants"][0].erase(field) == 1);
+  }
   const auto read = core::state_from_json(written);
   INFO((read.ok() ? std::string() : read.error().message));
   REQUIRE(read.ok());

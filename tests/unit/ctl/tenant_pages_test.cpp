@@ -42,8 +42,9 @@ TEST_CASE("one tenant is shown with what is set and what it has") {
       text.starts_with("lab / vision\n  guarantee         4\n  guarantee_by_type a100 4\n  weight            1\n  "
                        "borrow            8\n"));
   CHECK(text.find("  job_price_max     12.50\n") != std::string::npos);
-  CHECK(text.find("  job_hold_max      1h\n  exclusive_nodes   true\n") != std::string::npos);
+  CHECK(text.find("  job_hold_max      1h\n  jobs_max          200\n  exclusive_nodes   true\n") != std::string::npos);
   CHECK(text.find("  preempt_after     10m\n") != std::string::npos);
+  CHECK(text.find("  jobs              6\n  jobs_waiting      2\n") != std::string::npos);
   CHECK(text.find("  slot_hours        1234.5000\n") != std::string::npos);
   CHECK(text.find("  cost              2469.0000\n") != std::string::npos);
   const std::string lab = tenant_page(tree.at("tenants").at(0), {.width = 80});
@@ -114,7 +115,7 @@ TEST_CASE("the file of what is set says no more than it must, with the name firs
       R"({"limit":"5000.00","thresholds":[{"action":"warn","percent":80},{"action":"pause","percent":100}],)"
       R"("window":"month"},"defaults":{"limits":{"max_restarts":5}},"tenants":[)"
       R"({"name":"vision","guarantee":4,"guarantee_by_type":{"a100":4},"borrow":8,"lend":2,"priority_max":10,"job_slots_max":16,)"
-      R"("job_price_max":"12.50","job_grace_max":"5m","job_hold_max":"1h","exclusive_nodes":true,)"
+      R"("job_price_max":"12.50","job_grace_max":"5m","job_hold_max":"1h","jobs_max":200,"exclusive_nodes":true,)"
       R"("notice_extension":"2m","notice_refusal":"30m","preempt_after":"10m",)"
       R"("defaults":{"elastic":{"cooldown":"1m"},"priority":5,)"
       R"("scaling":{"price_cap":"10.00"}}}]},{"name":"guests","weight":0,"priority_max":0,"job_slots_max":4}]})");

@@ -92,6 +92,7 @@ TEST_CASE("limits below a tenant are no looser than its own where its admin sets
                                .job_price_max = Money::micros(1'000'000),
                                .job_grace_max = Duration::seconds(20),
                                .job_hold_max = Duration::seconds(40),
+                               .jobs_max = 20,
                                .notice_extension = Duration::seconds(60),
                                .notice_refusal = Duration::seconds(600)});
   const auto below_a = [&](Tenant tenant) {
@@ -106,6 +107,7 @@ TEST_CASE("limits below a tenant are no looser than its own where its admin sets
              Contains("job_price_max 2.00 is looser than the 1.00"));
   CHECK_THAT(below_a({.job_grace_max = Duration::seconds(21)}), Contains("job_grace_max 21s is looser than the 20s"));
   CHECK_THAT(below_a({.job_hold_max = Duration::seconds(41)}), Contains("job_hold_max 41s is looser than the 40s"));
+  CHECK_THAT(below_a({.jobs_max = 21}), Contains("jobs_max 21 is looser than the 20 of tenant \"a\""));
   CHECK_THAT(below_a({.notice_extension = Duration::seconds(61)}), Contains("is looser than the 1m of tenant \"a\""));
   CHECK_THAT(below_a({.notice_refusal = Duration::seconds(601)}),
              Contains("notice_refusal 601s is looser than the 10m"));

@@ -47,6 +47,31 @@ TEST_CASE("tenants are set as a whole, and a batch for one of them is refused be
   CHECK(*daemon.turn.state().tenants == tree);
 }
 
+TEST_CASE("a batch that would cross jobs_max of its tenant is refused whole, also after another one in the same turn") {
+  Daemon daemon;
+  (void)daemon.take(command(ConfigureTenants{{.tenants = {{.name = "lab", .jobs_max = 5}}}}));
+  core::JobSpec spec = two_workers();
+  spec.tenant = "lab";
+  const std::vector<core::JobSpec> three(3, spec);
+  const auto result = daemon.take(command(SubmitJobs{three}), command(SubmitJobs{three}, "k"),
+                                  command(SubmitJobs{{spec, spec}}), command(SubmitJob{spec}));
+  REQUIRE(result.answers.size() == 4);
+  CHECK(result.answers[0].receipt.ok());
+  const Error& why = result.answers[1].receipt.error();
+  CHECK(why.code == ErrorCode::kLimitExceeded);
+  CHECK_THAT(why.message, Catch::Matchers::StartsWith("the job with index 2 is refused: ") &&
+                              Catch::Matchers::Contains("it has 3 jobs waiting, running or suspended, and 2 before "
+                                                        "this one in the batch; submit it again once"));
+  CHECK(result.answers[2].receipt.ok());
+  CHECK(result.answers[3].receipt.error().code == ErrorCode::kLimitExceeded);
+  CHECK(facts<core::JobSubmitted>(result).size() == 5);
+  CHECK(all<ReceiptRow>(result.rows).empty());
+  // A job that has ended makes room in the turn in which it ends.
+  (void)daemon.take(command(CancelJob{JobId(1)}));
+  CHECK(daemon.take(command(SubmitJob{spec})).answers.front().receipt.ok());
+  CHECK(daemon.take(command(SubmitJob{spec})).answers.front().receipt.error().code == ErrorCode::kLimitExceeded);
+}
+
 TEST_CASE("a refused command leaves no row, not even one for its key") {
   Daemon daemon;
   const auto result = daemon.take(command(CancelJob{JobId(3)}, "k"));

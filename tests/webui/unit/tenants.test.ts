@@ -116,6 +116,9 @@ test("limits and shares are told in words", () => {
   expect(Object.fromEntries(limitPairs(find("guests"), "USD"))["Notice extension"]).toBe("none of its own");
   expect(Object.fromEntries(limitPairs(find("vision"), "USD"))["Minimum runtime, cooldown"]).toBe("at most 1h each");
   expect(Object.fromEntries(limitPairs(find("guests"), "USD"))["Minimum runtime, cooldown"]).toBe("no limit of its own");
+  expect(Object.fromEntries(limitPairs(find("vision"), "USD"))["Jobs at once"]).toBe("at most 200, 6 now");
+  expect(Object.fromEntries(limitPairs({ ...find("vision"), now: null }, "USD"))["Jobs at once"]).toBe("at most 200");
+  expect(Object.fromEntries(limitPairs(find("guests"), "USD"))["Jobs at once"]).toBe("no limit of its own");
   expect(Object.fromEntries(limitPairs(find("vision"), "USD"))["Exclusive nodes"]).toBe("granted: its jobs may close nodes to others");
   expect(Object.fromEntries(limitPairs(find("guests"), "USD"))["Exclusive nodes"]).toBe("not granted");
 });

@@ -324,6 +324,7 @@ export interface TenantNow {
   satisfied: boolean | null;
   loan: number | null;
   held: number;
+  jobs: number; // that have not ended
   jobs_waiting: number;
   jobs_running: number;
   slot_hours: number;
@@ -346,6 +347,7 @@ export interface Tenant {
   job_price_max: string | null;
   job_grace_max: string | null;
   job_hold_max: string | null;
+  jobs_max: number | null;
   exclusive_nodes: boolean;
   notice_extension: string | null;
   notice_refusal: string | null;

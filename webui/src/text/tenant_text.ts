@@ -71,6 +71,12 @@ export function scarceText({ entitled_by_type }: TenantNow): string | null {
   return `Jobs ask for more slots of some types than there are; its jobs that do may have ${parts.join(" and ")} now.`;
 }
 
+// Jobs that wait, run or are suspended: "at most 200, 6 now"
+function jobsText({ jobs_max, now }: Tenant): string {
+  if (jobs_max === null) return "no limit of its own";
+  return now === null ? `at most ${count(jobs_max)}` : `at most ${count(jobs_max)}, ${count(now.jobs)} now`;
+}
+
 // What is set of a tenant, as pairs of a name and a value.
 export function limitPairs(tenant: Tenant, currency: string): [string, string][] {
   const own = (value: number | null, say: (n: number) => string) => (value === null ? "no limit of its own" : say(value));
@@ -84,6 +90,7 @@ export function limitPairs(tenant: Tenant, currency: string): [string, string][]
     ["Price of a job", tenant.job_price_max === null ? "no limit of its own" : `at most ${money(tenant.job_price_max, currency)} an hour`],
     ["Grace of a job", tenant.job_grace_max === null ? "no limit of its own" : `at most ${tenant.job_grace_max}`],
     ["Minimum runtime, cooldown", tenant.job_hold_max === null ? "no limit of its own" : `at most ${tenant.job_hold_max} each`],
+    ["Jobs at once", jobsText(tenant)],
     ["Exclusive nodes", tenant.exclusive_nodes ? "granted: its jobs may close nodes to others" : "not granted"],
     ["Preempts others", tenant.preempt_after === kAtOnce ? "no wait of its own" : `after ${tenant.preempt_after} of waiting`],
     ["Notice extension", tenant.notice_extension === null ? "none of its own" : `at most ${tenant.notice_extension}`],

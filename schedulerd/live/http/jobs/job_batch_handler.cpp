@@ -7,8 +7,8 @@
 
 #include "base/json.hpp"
 #include "core/explain/waiting_together.hpp"
+#include "core/facts/job_facts.hpp"
 #include "core/words/wording.hpp"
-#include "schedulerd/leader/user_commands.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/jobs/job_requests.hpp"
 #include "schedulerd/live/http/render.hpp"
@@ -52,15 +52,25 @@ struct RefusedEntry {
   Problem problem;
 };
 
+// Where all are refused for their tenant, or until jobs have ended, so is the batch.
+int status_of(const std::vector<RefusedEntry>& refused) {
+  const auto all_are = [&](int status) {
+    return std::all_of(refused.begin(), refused.end(),
+                       [&](const RefusedEntry& entry) { return entry.problem.status == status; });
+  };
+  return all_are(403) ? 403 : all_are(429) ? 429 : 422;
+}
+
 Problem batch_problem(const Call& call, std::size_t jobs, const std::vector<RefusedEntry>& refused) {
-  const bool forbidden =
-      std::all_of(refused.begin(), refused.end(), [](const auto& entry) { return entry.problem.status == 403; });
-  Problem problem{.status = forbidden ? 403 : 422,
+  const int status = status_of(refused);
+  Problem problem{.status = status,
                   .code = "BatchRefused",
                   .detail = std::to_string(refused.size()) + " of " + core::counted(static_cast<int>(jobs), "job") +
                             " refused; the first has index " + std::to_string(refused.front().index) + ": " +
                             refused.front().problem.detail,
-                  .hint = "correct what is refused and submit the batch again; nothing was stored",
+                  .hint = (status == 429 ? std::string("submit the batch again once some jobs have ended")
+                                         : "correct what is refused and submit the batch again") +
+                          "; nothing was stored",
                   .errors = {},
                   .refused = json::array()};
   for (const auto& [index, why] : refused) {
@@ -76,12 +86,13 @@ using ReadEntry = std::variant<core::JobSpec, Problem>;
 // Those that their reader has refused, and those that the engine would refuse.
 std::vector<RefusedEntry> refused_of(const std::vector<ReadEntry>& entries, const Published& seen) {
   std::vector<RefusedEntry> refused;
+  core::SubmitCheck check(seen.state);
   for (std::size_t index = 0; index < entries.size(); ++index) {
     if (const auto* problem = std::get_if<Problem>(&entries[index])) {
       refused.push_back({index, *problem});
       continue;
     }
-    const Status taken = leader::check_submitted(seen.state, std::get<core::JobSpec>(entries[index]));
+    const Status taken = check.add(std::get<core::JobSpec>(entries[index]));
     if (!taken.ok()) refused.push_back({index, problem_of_change(taken.error())});
   }
   return refused;

@@ -78,6 +78,7 @@ json tenant_settings(const core::Tenant& tenant) {
           {"job_price_max", tenant.job_price_max ? json(to_text(*tenant.job_price_max)) : json(nullptr)},
           {"job_grace_max", tenant.job_grace_max ? json(to_text(*tenant.job_grace_max)) : json(nullptr)},
           {"job_hold_max", tenant.job_hold_max ? json(to_text(*tenant.job_hold_max)) : json(nullptr)},
+          {"jobs_max", or_null(tenant.jobs_max)},
           {"exclusive_nodes", tenant.exclusive_nodes},
           {"notice_extension", tenant.notice_extension ? json(to_text(*tenant.notice_extension)) : json(nullptr)},
           {"notice_refusal", tenant.notice_refusal ? json(to_text(*tenant.notice_refusal)) : json(nullptr)},

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/state/tenant_jobs.hpp"
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/numbers/budget_numbers.hpp"
 #include "schedulerd/live/http/numbers/job_use.hpp"
@@ -89,6 +90,7 @@ class TreeView {
             {"satisfied", planned(numbers.satisfied)},
             {"loan", planned(numbers.loan)},
             {"held", numbers.held},
+            {"jobs", core::jobs_of(seen_.state.tenant_jobs, tenants()[i].name)},
             {"jobs_waiting", numbers.waiting},
             {"jobs_running", numbers.running},
             {"slot_hours", slot_hours(numbers.use.slot_time)},

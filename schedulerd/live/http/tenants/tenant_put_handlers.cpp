@@ -10,7 +10,9 @@
 #include "api/v1/tenant_tree.hpp"
 #include "core/explain/budget_warnings.hpp"
 #include "core/facts/tenant_facts.hpp"
+#include "core/state/tenant_jobs.hpp"
 #include "core/tenants/tenant_subtree.hpp"
+#include "core/words/wording.hpp"
 #include "schedulerd/leader/tenant_file.hpp"
 #include "schedulerd/leader/user_commands.hpp"
 #include "schedulerd/live/http/handlers.hpp"
@@ -59,6 +61,19 @@ void add_budget_warnings(const Call& call, const core::TenantTree& tree, json& w
   }
 }
 
+// A limit ends no jobs: with more than it allows a tenant gets no other ones.
+void add_jobs_warnings(const Call& call, const core::TenantTree& tree, json& warnings) {
+  const core::TenantJobs jobs = core::count_jobs(call.seen->state, tree);
+  for (const core::Tenant& tenant : tree.tenants) {
+    const int has = core::jobs_of(jobs, tenant.name);
+    if (!tenant.jobs_max || has <= *tenant.jobs_max || !call.caller.sees(tenant.name)) continue;
+    const std::string most = std::to_string(*tenant.jobs_max);
+    warnings.push_back("tenant " + tenant.name + " has " + core::counted(has, "job") +
+                       " waiting, running or suspended, beyond jobs_max " + most +
+                       ": they go on, and new ones are refused until fewer than " + most + " are left");
+  }
+}
+
 // Of tokens that the caller does not see nothing is said.
 void add_token_warnings(Rest& rest, const Call& call, const core::TenantTree& tree, json& warnings) {
   for (const TokenRecord& token : rest.service().history().tokens()) {
@@ -72,6 +87,7 @@ void add_token_warnings(Rest& rest, const Call& call, const core::TenantTree& tr
 json warnings_of(Rest& rest, const Call& call, const core::TenantTree& tree) {
   json warnings = json::array();
   add_budget_warnings(call, tree, warnings);
+  add_jobs_warnings(call, tree, warnings);
   if (tree.empty()) return warnings;
   if (const auto why = rest.why_not_shared(*call.seen)) warnings.push_back(*why);
   if (call.caller.tenant.empty()) {
