@@ -17,7 +17,6 @@
 namespace tidepool::live {
 namespace {
 
-constexpr std::size_t kPlansMost = 4;
 constexpr std::int64_t kPlanEventsMost = 50'000;  // of each of its two forecasts
 
 // Of this thread.

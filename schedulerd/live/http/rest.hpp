@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "schedulerd/live/http/http_server.hpp"
 #include "schedulerd/live/http/metrics.hpp"
 #include "schedulerd/live/http/open_streams.hpp"
+#include "schedulerd/live/http/plan_places.hpp"
 #include "schedulerd/live/http/problem.hpp"
 #include "schedulerd/live/http/static_files.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
@@ -88,8 +88,7 @@ class Rest : public std::enable_shared_from_this<Rest> {
   // Leaves the answer open. Null: too many are, and the call was answered so.
   [[nodiscard]] std::shared_ptr<StreamWriter> open_stream(const Call& call, HttpResponse head);
 
-  // Ids of the tokens for which a plan is being made: one each, so that no caller fills the queue. I/O thread only.
-  [[nodiscard]] std::set<std::string>& planning() { return planning_; }
+  [[nodiscard]] PlanPlaces& plan_places() { return plan_places_; }
 
   // Puts a command in; `answer` makes the response on the I/O thread after the command is durable, from the
   // receipt and a picture that holds it. A refusal becomes a problem.
@@ -123,7 +122,7 @@ class Rest : public std::enable_shared_from_this<Rest> {
   Metrics metrics_;
   EventStreams streams_;
   OpenStreams open_streams_;
-  std::set<std::string> planning_;
+  PlanPlaces plan_places_;
   HttpServer server_;
   std::shared_ptr<void> subscription_;
 };

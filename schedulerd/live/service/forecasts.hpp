@@ -2,6 +2,7 @@
 // submissions. Neither is part of the state.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -29,6 +30,9 @@ struct ForecastPicture {
   std::shared_ptr<const forecast::Calibration> calibration;
   ForecastCosts costs;
 };
+
+// Plans of all callers that wait at once; one more is refused.
+inline constexpr std::size_t kPlansMost = 4;
 
 // What submitting a job would bring.
 struct PlannedSubmit {

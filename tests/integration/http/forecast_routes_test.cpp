@@ -151,6 +151,31 @@ TEST_CASE("a token has one plan at a time made, and another token does not wait 
   CHECK(scene.plan(ask.body, blue).at("name") == "next");
 }
 
+TEST_CASE("a tenant far below has one plan at a time made, whichever of its tokens ask for it") {
+  ForecastScene scene;
+  const json tree = json::parse(R"({"tenants": [{"name": "blue"}, {"name": "red"}, {"name": "lab", "tenants": [
+      {"name": "vision", "tenants": [{"name": "faces"}]}, {"name": "speech"}]}]})");
+  (void)scene.fixture.json_of(
+      {.method = "PUT", .path = "/v1/tenants", .token = scene.fixture.admin, .body = tree.dump()});
+  const auto ask = [&](const char* tenant) {
+    return Ask{.method = "POST",
+               .path = "/v1/plan",
+               .token = scene.fixture.service.add_token("submitter", tenant),
+               .body = file_of("next", tenant, 2)};
+  };
+  auto begun = scene.fixture.service.hold_next_plan();
+  RawConnection first(scene.fixture.port);
+  first.send(scene.fixture.request(ask("faces")));
+  REQUIRE(begun.wait_for(std::chrono::seconds(20 * patience())) == std::future_status::ready);
+  const json refused = scene.fixture.json_of(ask("faces"), 429);
+  CHECK(refused.at("code") == "TooManyPlans");
+  CHECK(refused.at("detail").get<std::string>().starts_with("tenant faces and those below it have 1 plan at a time"));
+  CHECK(scene.fixture.json_of(ask("speech")).at("name") == "next");
+  scene.fixture.service.let_plan_go();
+  CHECK(first.response().status == 200);
+  CHECK(scene.fixture.json_of(ask("faces")).at("name") == "next");
+}
+
 TEST_CASE("a job that has ended has no forecast") {
   ForecastScene scene;
   const json cancelled = scene.fixture.json_of(

@@ -23,13 +23,6 @@ json render_observed(const ForecastPicture* newest) {
   return {{"start", of(forecast::Moment::kStart)}, {"end", of(forecast::Moment::kEnd)}};
 }
 
-Problem plans_already() {
-  return {.status = 429,
-          .code = "TooManyPlans",
-          .detail = "a plan is being made for this token already, and a token has one at a time",
-          .hint = "ask again once it has been answered, or in some seconds if nobody waits for it any more"};
-}
-
 }  // namespace
 
 void list_forecasts(Rest& rest, Call call) {
@@ -58,13 +51,13 @@ void list_forecasts(Rest& rest, Call call) {
 void plan_job(Rest& rest, Call call) {
   auto read = read_submitted_file(call, rest.options());
   if (const auto* problem = std::get_if<Problem>(&read)) return call.fail(*problem);
-  if (!rest.planning().insert(call.caller.token_id).second) return call.fail(plans_already());
+  if (const auto full = rest.plan_places().take(call.caller, *call.seen->state.tenants)) return call.fail(*full);
   Service& service = rest.service();
   auto done = [weak = rest.weak_from_this(), call = std::move(call)](Result<PlannedSubmit> planned) {
     const auto alive = weak.lock();
     if (!alive) return;
     alive->io().post([raw = alive.get(), call, planned = std::move(planned)] {
-      raw->planning().erase(call.caller.token_id);
+      raw->plan_places().give_back(call.caller.token_id);
       if (!planned.ok()) return call.fail(problem_of(planned.error()));
       const SeenBy seen_by{*planned->picture, call.caller, raw->service().history()};
       call.reply(200, render_plan(*planned, seen_by, raw->options().currency));
