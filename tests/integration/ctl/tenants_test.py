@@ -280,6 +280,30 @@ class Tenants(unittest.TestCase):
         self.assertEqual([tenant["name"] for tenant in cluster.call("GET", "/v1/tenants")["tenants"]],
                          ["lab", "vision", "7", "guests"])
 
+    def test_a_submit_beyond_jobs_max_is_refused_until_a_job_has_ended(self):
+        cluster = self.cluster("tidal")
+        tree = self.file("tenants: [{name: guests, jobs_max: 1}]\n")
+        code, out, _ = self.schedctl(cluster, "tenants", "apply", tree, "--yes")
+        self.assertEqual(code, 0)
+        self.assertIn("+ guests: jobs_max 1\n", out)
+        job = self.folder / "job.yaml"
+        job.write_text("{name: b, tenant: guests, run: {command: [/bin/sleep, '600'], resize: restart}}\n")
+        self.assertEqual(self.schedctl(cluster, "submit", job)[0], 0)
+        for by in (None, signal.SIGKILL):
+            if by is not None:
+                cluster.restart(("--policy", "tidal"), by=by)
+            for words in (("submit",), ("submit", "--dry-run"), ("plan",)):
+                code, _, err = self.schedctl(cluster, *words, job)
+                self.assertEqual(code, 3, words)
+                self.assertIn('jobs_max 1 of tenant "guests" is reached: it has 1 job waiting, running or suspended',
+                              " ".join(err.split()))
+            shown = self.schedctl(cluster, "tenants", "show", "guests")[1]
+            self.assertIn("  jobs_max          1\n", shown)
+            self.assertIn("  jobs              1\n", shown)
+        first = cluster.call("GET", "/v1/jobs")["items"][0]["id"]
+        self.assertEqual(self.schedctl(cluster, "cancel", first)[0], 0)
+        self.assertTrue(eventually(lambda: self.schedctl(cluster, "submit", job)[0] == 0), cluster.logs())
+
     def test_a_policy_that_does_not_ask_the_tree_is_named(self):
         cluster = self.cluster("fifo")
         out = self.schedctl(cluster, "tenants", "apply", self.file(), "--yes")[1].replace("\n  ", " ")
