@@ -79,6 +79,19 @@ Status check_limits(const Tenant& tenant, const JobSpec& spec) {
                                " for good, more than the guarantee of " + std::to_string(tenant.guarantee) + of);
 }
 
+// Of a tenant that `has` so many jobs, and gets others with this one. It passes, unless these are too many by
+// themselves.
+Error jobs_max_reached(const Tenant& tenant, const JobSpec& spec, int has, int with_it) {
+  const std::string most = std::to_string(*tenant.jobs_max);
+  std::string what = "jobs_max " + most + " of tenant \"" + tenant.name + "\" is reached: it has " +
+                     counted(has, "job") + " waiting, running or suspended";
+  if (with_it > 0) what += ", and " + std::to_string(with_it) + " before this one in the batch";
+  if (with_it >= *tenant.jobs_max) return not_allowed(spec, what + "; submit at most " + most + " at once");
+  Error error = not_allowed(spec, what + "; submit it again once some of them have ended, or cancel some");
+  error.code = ErrorCode::kLimitExceeded;
+  return error;
+}
+
 // A job that has not ended keeps its tenant.
 Status keeps_tenants_of_jobs(const ClusterState& state, const TenantTree& next) {
   if (next.empty()) return ok_status();
@@ -141,26 +154,17 @@ Status check_allowed(const TenantsByName& tree, const JobSpec& spec) {
 }
 
 Status check_jobs_max(const ClusterState& state, const TenantJobs& before, const JobSpec& spec) {
+  Status passes = ok_status();
   for (const Tenant* tenant : state.tenants->path_to(spec.tenant)) {
     if (!tenant->jobs_max) continue;
-    const int most = *tenant->jobs_max;
     const int has = jobs_of(state.tenant_jobs, tenant->name);
     const int with_it = jobs_of(before, tenant->name);
-    if (std::int64_t{has} + with_it < most) continue;
-    Error error =
-        not_allowed(spec, "jobs_max " + std::to_string(most) + " of tenant \"" + tenant->name +
-                              "\" is reached: it has " + counted(has, "job") + " waiting, running or suspended");
-    if (with_it > 0) error.message += ", and " + std::to_string(with_it) + " before this one in the batch";
-    // However many of its jobs end, so many are not taken together.
-    if (with_it >= most) {
-      error.message += "; submit at most " + std::to_string(most) + " at once";
-      return error;
-    }
-    error.code = ErrorCode::kLimitExceeded;
-    error.message += "; submit it again once some of them have ended, or cancel some";
-    return error;
+    if (std::int64_t{has} + with_it < *tenant->jobs_max) continue;
+    const Error reached = jobs_max_reached(*tenant, spec, has, with_it);
+    if (reached.code != ErrorCode::kLimitExceeded) return reached;
+    if (passes.ok()) passes = reached;
   }
-  return ok_status();
+  return passes;
 }
 
 Status check_pin(const ClusterState& state, const Job& job, int size) {

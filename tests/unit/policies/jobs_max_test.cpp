@@ -123,6 +123,18 @@ TEST_CASE("of jobs that are submitted together each counts for those after it, a
   CHECK(check.add(SharedPool::spec("guests", 1)).ok());
 }
 
+TEST_CASE("a batch is told the limit that it can never keep before one that passes") {
+  SharedPool pool({{.name = "lab", .jobs_max = 2}, {.name = "vision", .parent = "lab", .jobs_max = 1}});
+  (void)pool.submit(SharedPool::spec("vision", 8));
+  core::SubmitCheck check(pool.story.state());
+  CHECK(check.add(SharedPool::spec("vision", 1)).error().code == ErrorCode::kLimitExceeded);
+  const Status second = check.add(SharedPool::spec("vision", 1));
+  REQUIRE_FALSE(second.ok());
+  CHECK(second.error().code == ErrorCode::kInvalidArgument);
+  CHECK_THAT(second.error().message, Catch::Contains("jobs_max 1 of tenant \"vision\" is reached") &&
+                                         Catch::EndsWith("; submit at most 1 at once"));
+}
+
 TEST_CASE("a state that is read back counts jobs as before, and a dry run is refused as the submit") {
   SharedPool pool(lab_with_at_most(2));
   (void)pool.running("vision", 2);
