@@ -328,6 +328,8 @@ Result<core::TenantTree> tenants_of(const SimOptions& options, const std::vector
   const std::string unit = options.split != 0 && options.deal.empty() ? "job" : options.deal;
   if (!unit.empty()) TP_TRY(deal_jobs(workload, tree, {.unit = unit, .seed = options.seed}));
   TP_TRY(check_jobs(workload, tree));
+  // All jobs of a workload are part of the run, and its users submit none again.
+  for (core::Tenant& tenant : tree.tenants) tenant.jobs_max.reset();
   return tree;
 }
 

@@ -166,6 +166,17 @@ TEST_CASE("what a tenant is guaranteed it has in the run") {
   CHECK(waits_s() < 60);
 }
 
+TEST_CASE("all jobs of a workload are run, whatever jobs_max of their tenants is") {
+  SimOptions options = two_tenants();
+  const auto without = run(options);
+  REQUIRE(without.ok());
+  options.tenants.tenants[0].jobs_max = 1;
+  const auto report = run(options);
+  if (!report) FAIL(report.error().message);
+  CHECK(report->score.digest == without->score.digest);
+  for (const auto& row : report->rows) CHECK(row.finished_s.has_value());
+}
+
 TEST_CASE("a tree that does not go with the trace or the cluster is refused, with what to do") {
   SimOptions options = two_tenants();
   options.tenants = two_of(5, 4);
