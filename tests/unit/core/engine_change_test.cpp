@@ -320,6 +320,7 @@ TEST_CASE("A joining worker that is not ready in time is stopped and counts as l
   story.exit(WorkerId(1), -1);
   CHECK(story.job(job).recovery.restarts == 1);
   CHECK(story.job(job).recovery.last_error.find("was not ready within 10 s") != std::string::npos);
+  CHECK(story.last("worker.lost").data["detail"] == story.job(job).recovery.last_error);
   CHECK(names_of(story.decide()) == "start");
 }
 
