@@ -107,6 +107,15 @@ void count_loss(Job& job) {
   recovery.lost_step = step;
 }
 
+// Another member has been lost, and the job has not stepped since: what takes many workers takes them one by one.
+bool is_same_loss(const ClusterState& state, const Job& job, const Worker& worker) {
+  const Membership& membership = job.membership;
+  if (!contains(membership.members, worker.id)) return false;
+  if (!membership.switched && membership.commit.after_failure) return true;
+  return std::any_of(membership.members.begin(), membership.members.end(),
+                     [&](WorkerId id) { return id != worker.id && !is_live(state, id); });
+}
+
 // Once for each job, however many of its workers went together.
 void count_loss(Job& job, IdSet<JobId>& counted) {
   if (counted.insert(job.id)) count_loss(job);
@@ -158,6 +167,7 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     const bool quiet = lost && may_be_quiet && may_have_finished(change.state(), job, worker, notice);
     const bool boots = worker.phase != WorkerPhase::kMember && job.membership.members.empty();
     const bool bad_end = fails_at_end(job, worker, notice);
+    const bool counts = !notice.nothing_started && !is_same_loss(change.state(), job, worker);
     const std::string how = take(worker, job);
     if (bad_end) {
       job.recovery.last_error = how;
@@ -168,7 +178,7 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     } else if (lost) {
       if ((boots || notice.never_stepped) && ends_for_good(notice)) job.recovery.misconfigured = true;
       job.recovery.last_error = how;
-      if (!notice.nothing_started) count_loss(job, counted);
+      if (counts) count_loss(job, counted);
       emit_lost(change, job, worker, notice);
     }
     drop_from_transition(change, job, id);
