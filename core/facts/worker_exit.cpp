@@ -28,6 +28,14 @@ bool is_unheard(const Job& job, const Worker& worker) {
   return job.spec.resize == ResizeMode::kLive && worker.phase == WorkerPhase::kStarting;
 }
 
+constexpr const char* kTooSoon = "before the training had finished";
+
+// It has ended as if all were done.
+bool ends_too_soon(const Job& job, const Worker& worker, const ExitNotice& notice) {
+  return notice.exit_code == 0 && notice.signal == 0 && !worker.stopped_for && job.spec.resize == ResizeMode::kLive &&
+         !job.progress.finished;
+}
+
 std::string describe(const Job& job, const Worker& worker, const ExitNotice& notice) {
   if (worker.stopped_for) {
     const std::string why = sentence(*worker.stopped_for);
@@ -42,8 +50,8 @@ std::string describe(const Job& job, const Worker& worker, const ExitNotice& not
     text += " exited with code " + std::to_string(notice.exit_code);
     if (is_unheard(job, worker) && notice.exit_code == 0) {
       text += std::string(" before it joined its job; ") + kNeedsRestart;
-    } else if (notice.exit_code == 0 && job.spec.resize == ResizeMode::kLive && !job.progress.finished) {
-      text += " before the training had finished";
+    } else if (ends_too_soon(job, worker, notice)) {
+      text += std::string(" ") + kTooSoon;
     }
   } else {
     text += " is gone";
@@ -52,14 +60,25 @@ std::string describe(const Job& job, const Worker& worker, const ExitNotice& not
   return text + (notice.detail.starts_with("last output: ") ? "; " : ": ") + notice.detail;
 }
 
+// What a loss is told with beside exit code and signal.
+std::string detail_of(const Job& job, const Worker& worker, const ExitNotice& notice) {
+  if (worker.stopped_for) return describe(job, worker, notice);
+  std::string why = notice.never_joined ? kNeedsRestart : "";
+  if (why.empty() && ends_too_soon(job, worker, notice)) why = std::string("exited ") + kTooSoon;
+  return why.empty() || notice.detail.empty() ? why + notice.detail : why + "; " + notice.detail;
+}
+
 void emit_lost(StateChange& change, const Job& job, WorkerId worker, const ExitNotice& notice) {
-  std::string detail = notice.detail;
-  if (notice.never_joined) detail = kNeedsRestart + (detail.empty() ? "" : "; " + detail);
   change.emit("worker.lost", job,
               {{"worker", worker.text()},
                {"exit_code", notice.exit_code},
                {"signal", notice.signal},
-               {"detail", std::move(detail)}});
+               {"detail", notice.detail}});
+}
+void emit_lost(StateChange& change, const Job& job, const Worker& worker, const ExitNotice& notice) {
+  ExitNotice told = notice;
+  told.detail = detail_of(job, worker, notice);
+  emit_lost(change, job, worker.id, told);
 }
 
 // The program would end in the same way again.
@@ -76,7 +95,7 @@ bool fails_at_end(const Job& job, const Worker& worker, const ExitNotice& notice
 // Its own word that it has failed counts; one that was killed from outside may have saved its result.
 void note_bad_end(StateChange& change, Job& job, const Worker& worker, const ExitNotice& notice) {
   if (!worker.kill_at && notice.exit_code > 0) job.recovery.ended_badly = true;
-  emit_lost(change, job, worker.id, notice);
+  emit_lost(change, job, worker, notice);
 }
 
 // A program that fails by itself does so after the same step each time.
@@ -86,6 +105,15 @@ void count_loss(Job& job) {
   const auto step = has_stepped(job) ? std::optional(job.progress.step) : std::nullopt;
   recovery.lost_there = step == recovery.lost_step ? recovery.lost_there + 1 : 1;
   recovery.lost_step = step;
+}
+
+// Another member has been lost, and the job has not stepped since: what takes many workers takes them one by one.
+bool is_same_loss(const ClusterState& state, const Job& job, const Worker& worker) {
+  const Membership& membership = job.membership;
+  if (!contains(membership.members, worker.id)) return false;
+  if (!membership.switched && membership.commit.after_failure) return true;
+  return std::any_of(membership.members.begin(), membership.members.end(),
+                     [&](WorkerId id) { return id != worker.id && !is_live(state, id); });
 }
 
 // Once for each job, however many of its workers went together.
@@ -107,8 +135,8 @@ void count_quiet_exits(StateChange& change, Job& job) {
   if (job.recovery.unconfirmed_exits.empty()) return;
   count_loss(job);
   for (const WorkerId id : job.recovery.unconfirmed_exits) {
-    job.recovery.last_error = id.text() + " exited with code 0 before the training had finished";
-    emit_lost(change, job, id, {.exit_code = 0, .detail = "exited before the training had finished"});
+    job.recovery.last_error = id.text() + " exited with code 0 " + kTooSoon;
+    emit_lost(change, job, id, {.exit_code = 0, .detail = std::string("exited ") + kTooSoon});
   }
   job.recovery.unconfirmed_exits.clear();
   job.recovery.unconfirmed_since.reset();
@@ -119,7 +147,7 @@ void count_failed_program(StateChange& change, Job& job, const Worker& worker, c
   if (ends_for_good(notice)) job.recovery.misconfigured = true;
   count_loss(job);
   job.recovery.last_error = describe(job, worker, notice);
-  emit_lost(change, job, worker.id, notice);
+  emit_lost(change, job, worker, notice);
 }
 
 namespace {
@@ -139,6 +167,7 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     const bool quiet = lost && may_be_quiet && may_have_finished(change.state(), job, worker, notice);
     const bool boots = worker.phase != WorkerPhase::kMember && job.membership.members.empty();
     const bool bad_end = fails_at_end(job, worker, notice);
+    const bool counts = !notice.nothing_started && !is_same_loss(change.state(), job, worker);
     const std::string how = take(worker, job);
     if (bad_end) {
       job.recovery.last_error = how;
@@ -149,8 +178,8 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     } else if (lost) {
       if ((boots || notice.never_stepped) && ends_for_good(notice)) job.recovery.misconfigured = true;
       job.recovery.last_error = how;
-      if (!notice.nothing_started) count_loss(job, counted);
-      emit_lost(change, job, id, notice);
+      if (counts) count_loss(job, counted);
+      emit_lost(change, job, worker, notice);
     }
     drop_from_transition(change, job, id);
   }

@@ -20,7 +20,8 @@ struct ExitNotice {
   bool nothing_started = false;  // the node could not start it, which counts against the node and not as a loss
 };
 
-// The processes are gone: frees their slots. What ends together counts as one loss for a job.
+// The processes are gone: frees their slots. What ends together, or before
+// the job has stepped on without the first, counts as one loss for a job.
 // Requires: the workers exist.
 void remove_exited_workers(StateChange& change, const std::vector<WorkerId>& ids, const ExitNotice& notice);
 

@@ -242,7 +242,7 @@ struct Recovery {
   bool ended_badly = false;               // after the end of training, a member's program failed
   bool misconfigured = false;             // before its first step a program said that its own settings are wrong
   bool cooldown_waived = false;           // a member was lost: growing back need not wait
-  int restarts = 0;                       // losses of workers so far; a lost node counts once
+  int restarts = 0;                       // losses of workers so far; those lost together count once
   std::optional<std::int64_t> lost_step;  // newest step told when the newest loss came; none: none since its start
   int lost_there = 0;                     // losses in a row that came after that step
   int replacements = 0;                   // of stragglers, in the present run of them (straggler_patience.hpp)

@@ -247,7 +247,8 @@ int sure_of(const cluster::JobRow& job) {
 
 core::Reason reason_of(const cluster::JobRow& job, int wish, int size, int free) {
   namespace reason = core::reason;
-  if (size == 0 && wish > 0) return reason::WaitingForSlots{.needed = wish, .free = free};
+  // It would start with fewer than its policy gives it.
+  if (size == 0 && wish > 0) return reason::WaitingForSlots{.needed = job.size_min, .free = free};
   const int held = size_of(job.placement);
   if (size == 0) return reason::FixedSize{{.size = size}};
   if (size == held && size != wish) {

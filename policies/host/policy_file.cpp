@@ -158,14 +158,25 @@ Result<Manifest> read_described(const std::filesystem::path& folder) {
   return invalid_argument(findings_text(described.string(), lines, errors));
 }
 
-Result<PolicyFile> read_folder(const std::filesystem::path& folder) {
+std::string program_of(EngineKind engine) {
+  return engine == EngineKind::kNative ? "policy.so" : "policy.lua";
+}
+
+// `named`: the program in it by whose path the folder was given; "" = by its own.
+Result<PolicyFile> read_folder(const std::filesystem::path& folder, const std::string& named) {
   PolicyFile file;
   auto manifest = read_described(folder);
   if (!manifest) return manifest.error();
   file.manifest = *std::move(manifest);
+  const std::string runs = program_of(file.manifest.engine);
+  if (!named.empty() && named != runs) {
+    return invalid_argument((folder / named).string() + ": the policy.yaml beside it runs " + runs +
+                            "; write \"engine: " + (named == "policy.so" ? "native" : "lua") +
+                            "\" there, or remove one of the two");
+  }
   std::error_code failed;
   const bool native = file.manifest.engine == EngineKind::kNative;
-  const std::filesystem::path program = folder / (native ? "policy.so" : "policy.lua");
+  const std::filesystem::path program = folder / runs;
   if (native && !std::filesystem::exists(program, failed)) {
     return invalid_argument(
         program.string() + " is not there: a native policy is built first, such as by c++ -std=c++20 " +
@@ -349,7 +360,12 @@ Result<PolicyFile> read_policy_file(const std::filesystem::path& path) {
   std::error_code failed;
   if (std::filesystem::is_directory(path, failed)) {
     // A trailing slash leaves no name.
-    return read_folder(path.has_filename() ? path : path.parent_path());
+    return read_folder(path.has_filename() ? path : path.parent_path(), "");
+  }
+  const std::string name = path.filename().string();
+  const bool is_program = name == program_of(EngineKind::kLua) || name == program_of(EngineKind::kNative);
+  if (is_program && std::filesystem::exists(path.parent_path() / "policy.yaml", failed)) {
+    return read_folder(path.has_parent_path() ? path.parent_path() : ".", name);
   }
   const bool native = path.extension() == ".so";
   if (!native && path.extension() != ".lua") {

@@ -66,7 +66,8 @@ struct PolicyFile {
 // 64 hexadecimal digits.
 [[nodiscard]] std::string version_of(const PolicyFile& file);
 
-// Errors name the file and what to change; of policy.yaml all that is wrong in it, each with its line.
+// Errors name the file and what to change; of policy.yaml all that is wrong in it, each with its line. The program
+// beside a policy.yaml stands for its folder: by itself it would have neither the parameters nor the tests.
 [[nodiscard]] Result<PolicyFile> read_policy_file(const std::filesystem::path& path);
 
 inline constexpr std::size_t kTestBytesMax = 1U << 20U;  // of one file of tests beside a policy

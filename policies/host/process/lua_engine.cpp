@@ -52,6 +52,13 @@ void find_hooks(lua_State* state, LuaRound& round) {
 
 int params_lack(lua_State* state) {
   const char* name = lua_type(state, 2) == LUA_TSTRING ? lua_tostring(state, 2) : luaL_typename(state, 2);
+  // In `function P:size(view)` the view is called self, and params view.
+  if (std::strcmp(name, "n") == 0) {
+    return luaL_error(
+        state,
+        "params has no \"n\", which is of view: write the hook with a dot, function P.size(view, params); "
+        "with a colon its first argument is called self");
+  }
   return luaL_error(state, "params has no \"%s\"; declare it under params of policy.yaml, or write its name right",
                     name);
 }

@@ -95,6 +95,15 @@ TEST_CASE("an error names the line of the policy's text, whatever function raise
   CHECK_THAT(std::get<policies::host::PolicyFault>(judged).message, Catch::StartsWith(mistake.message));
 }
 
+TEST_CASE("a hook that is written with a colon gets params for its view, and is told to be written with a dot") {
+  PolicyHost host = lua_host(
+      "local P = {}\nfunction P:size(view)\nlocal s = {} for i = 1, view.n do s[i] = 1 end\nreturn s\nend\nreturn P\n");
+  const auto judged = host.ask(waiting_jobs(2, 1), {});
+  REQUIRE(outcome_of(judged) == "policy.runtime_error");
+  CHECK_THAT(std::get<policies::host::PolicyFault>(judged).message,
+             Catch::StartsWith("policy.lua:3: params has no \"n\", which is of view: write the hook with a dot"));
+}
+
 TEST_CASE("a source that is no policy is refused when it is loaded, with a name") {
   const auto attack = GENERATE(
       Attack{"syntax", "return {", "policy.syntax_error"}, Attack{"bytecode", "\x1bLua\x54", "policy.bytecode"},

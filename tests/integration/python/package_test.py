@@ -71,6 +71,16 @@ class MistakesTest(unittest.TestCase):
         self.assert_says(RuntimeError, r"for epoch in job.epochs", lambda: next(iter(loader)))
         self.assert_says(RuntimeError, "belongs into the loop", optimizer.step)
 
+    def test_a_worker_has_one_job(self):
+        def begin():
+            job, model, optimizer = wrapped()
+            for batch in job.loader(TensorDataset(*make_data()), batch_size=50):
+                one_step(optimizer, model, batch)
+        begin()
+        begin()  # alone there may be several, one after the other
+        with unittest.mock.patch.dict(os.environ, {"TIDEPOOL_AGENT_SOCKET": "/nowhere"}):
+            self.assert_says(RuntimeError, r"another tp.init\(\) has begun.*one module that holds all models", begin)
+
     def test_a_closed_job_is_told_so(self):
         def close(job, model, optimizer, batch):
             one_step(optimizer, model, batch)
@@ -138,6 +148,20 @@ class MistakesTest(unittest.TestCase):
         batches = torch.utils.data.DataLoader(torch.zeros(50, 2), batch_size=5)
         self.assert_says(TypeError, "DataLoader.*give job.loader.. its dataset", job.loader, batches, 5)
         self.assert_says(ValueError, "empty", job.loader, [], 5)
+        self.assert_says(TypeError, "a name first.*given a Tensor", job.register, torch.zeros(1), "average")
+        loader = job.loader(dataset, 5)
+        self.assertTrue(loader)
+        self.assert_says(TypeError, r"steps while the batch .*job.step", len, loader)
+
+    def test_a_function_that_could_not_be_called_is_refused_when_it_is_given(self):
+        job, model, optimizer = wrapped()
+        for give in (job.on_resize, job.on_notice, job.batch_rule,
+                     lambda function: job.loader(TensorDataset(*make_data()), 5, collate_fn=function)):
+            self.assert_says(TypeError, "takes a function, and was given 3, a int", give, 3)
+            self.assert_says(TypeError, "called with one argument, .*: too many positional", give, lambda: None)
+            self.assert_says(TypeError, "called with one argument, .*: missing a required", give, lambda a, b: None)
+        job.on_resize(print)
+        job.on_resize(lambda change, seen=None: None)
 
     def test_a_loop_says_how_long_it_is(self):
         told = []

@@ -195,6 +195,38 @@ TEST_CASE("With fewer survivors than its minimum a job goes back to the queue") 
   CHECK(story.job(job).recovery.restarts == 1);
 }
 
+TEST_CASE("Members that are lost before the job has stepped on are one loss, whatever is decided between them") {
+  for (const bool decides : {false, true}) {
+    Story story;
+    story.node(4);
+    const JobId job = story.running({.max = 4, .max_restarts = 1, .cooldown = {}}, 4);
+    for (const WorkerId member : std::vector<WorkerId>(story.job(job).membership.members)) {
+      story.exit(member, 1, "storage is away");
+      CHECK(story.job(job).recovery.restarts == 1);
+      if (decides) story.decide();
+    }
+    if (!decides) CHECK(names_of(story.decide()) == "start");
+    REQUIRE(story.job(job).state() == JobState::kStarting);
+    story.settle(job);
+    REQUIRE(story.job(job).state() == JobState::kRunning);
+    story.exit(story.job(job).membership.members.front(), 1, "storage is away");
+    CHECK(story.job(job).recovery.restarts == 2);
+  }
+}
+
+TEST_CASE("A joining worker that is lost is a loss of its own, also where another joining one has been lost") {
+  Story story;
+  story.node(4);
+  const JobId job = story.running({.max = 4, .cooldown = {}}, 1);
+  for (const int lost : {1, 2}) {
+    story.wish(job, 2);
+    story.steps(job, 1);
+    REQUIRE(names_of(story.decide()) == "grow");
+    story.exit(story.job(job).membership.workers.back(), 1);
+    CHECK(story.job(job).recovery.restarts == lost);
+  }
+}
+
 TEST_CASE("A job that loses workers too often fails with the newest error") {
   Story story;
   story.node(2);
@@ -320,6 +352,7 @@ TEST_CASE("A joining worker that is not ready in time is stopped and counts as l
   story.exit(WorkerId(1), -1);
   CHECK(story.job(job).recovery.restarts == 1);
   CHECK(story.job(job).recovery.last_error.find("was not ready within 10 s") != std::string::npos);
+  CHECK(story.last("worker.lost").data["detail"] == story.job(job).recovery.last_error);
   CHECK(names_of(story.decide()) == "start");
 }
 

@@ -232,6 +232,14 @@ TEST_CASE("a job that keeps its size without a word of the file is told what kee
   CHECK(told(wishing({0, 4})) == "keeps 4 workers: it may not have fewer");
 }
 
+TEST_CASE("a job without slots is told how many it needs to start, not how many its policy gives it") {
+  cluster::View view = waiting_jobs(2, 1);
+  view.jobs[1].size_min = 2;
+  const cluster::Allocation allocation = allocated(view, wishing({7, 6}));
+  REQUIRE(allocation.grants[1].size == 0);
+  CHECK(core::sentence(allocation.grants[1].reason) == "waits for 2 slots; 1 is free");
+}
+
 TEST_CASE("in a part of the pool that is less than what its jobs cannot give up now, the first of them keep theirs") {
   cluster::View view = waiting_jobs(3, 1);
   view.nodes[0].slots = 5;

@@ -2,8 +2,10 @@
 #include "policies/host/policy_file.hpp"
 
 #include <catch2/catch.hpp>
+#include <fstream>
 
 #include "policies/host/shared_image.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace tidepool::policies::host {
 namespace {
@@ -101,6 +103,28 @@ TEST_CASE("parameters have the type of their default and stay in their range") {
   CHECK(message({{"cap", "9"}}) == "the parameter cap must be a number");
   CHECK(message({{"mode", "slow"}}) == R"(the parameter mode must be one of ["fair","fast"])");
   CHECK(message({{"cop", 1}}) == R"(the policy has no parameter "cop"; did you mean "cap"?)");
+}
+
+TEST_CASE("the program beside a policy.yaml stands for its folder, with name, parameters and tests") {
+  const test::TemporaryFolder top;
+  const auto folder = top / "mine";
+  std::filesystem::create_directories(folder / "tests");
+  const auto write = [&](const std::string& name, const std::string& text) { std::ofstream(folder / name) << text; };
+  write("policy.lua", "return {}");
+  write("tests/basic.yaml", "[]");
+  REQUIRE(read_policy_file(folder / "policy.lua").ok());
+  CHECK(read_policy_file(folder / "policy.lua")->manifest.name == "policy");  // a file by itself
+  write("policy.yaml", "name: capped\nparams: {most: {default: 4}}\n");
+  const auto file = read_policy_file(folder / "policy.lua");
+  REQUIRE(file.ok());
+  CHECK(file->manifest.name == "capped");
+  CHECK(file->manifest.params.size() == 1);
+  CHECK(file->tests == std::vector{folder / "tests" / "basic.yaml"});
+  CHECK(version_of(*file) == version_of(*read_policy_file(folder)));
+  write("policy.so", "");
+  CHECK(read_policy_file(folder / "policy.so").error().message ==
+        (folder / "policy.so").string() +
+            ": the policy.yaml beside it runs policy.lua; write \"engine: native\" there, or remove one of the two");
 }
 
 TEST_CASE("the version changes with whatever decides the answers") {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import types
-from typing import Any, Callable, ContextManager, Iterator, Optional, Sequence, Union
+from typing import Any, Callable, ClassVar, ContextManager, Iterator, Optional, Sequence, Union
 
 import torch
 
@@ -19,7 +19,10 @@ _log = logging.getLogger("tidepool")
 class Job:
     """Made by tidepool.init(). Order of use: wrap(), register(), loader(), then the loop."""
 
+    _newest: ClassVar[object] = None  # the mark of the one whose loop began last in this process
+
     def __init__(self, options: JobOptions) -> None:
+        self._mark = object()
         self._file = _settings.read_job_file()
         self._stepper = Stepper(options, self._file)
         self._model: Optional[torch.nn.Module] = None
@@ -64,6 +67,9 @@ class Job:
         undone, and those before it stay, so that a generator draws another mask for each micro-batch. `capacity` is the
         most bytes their pickled state may ever take."""
         self._must_be_before_loop("register()")
+        if not isinstance(name, str):
+            raise TypeError(f"job.register() takes a name first, which is a text, and was given a {type(name).__name__}: "
+                            'job.register("schedule", schedule)')
         taken = [*self._stepper.optimizers, *(piece.name for piece in self._stepper.pieces)]
         if any(other == name or other.startswith(name + ".") for other in taken):
             raise ValueError(f'"{name}" is registered already')
@@ -81,6 +87,7 @@ class Job:
 
     def on_resize(self, function: Callable[[Resize], Any]) -> Callable[[Resize], Any]:
         """`function` is called with a Resize before the first batch of a new generation; usable as a decorator."""
+        _settings.must_take("job.on_resize()", "a Resize", function)
         self._stepper.on_resize.append(function)
         return function
 
@@ -88,6 +95,7 @@ class Job:
         """`function` is called with a Notice when this worker leaves, once what the job holds is kept, or its job is
         cancelled or out of time; usable as a decorator. It may answer, and save what the job does not hold. SIGTERM,
         unless the program has a handler of its own, then ends the worker after the step under way and the function."""
+        _settings.must_take("job.on_notice()", "a Notice", function)
         self._stepper.hear_notices(function)
         return function
 
@@ -96,6 +104,7 @@ class Job:
         and answers with the samples a step and the factor of the learning rate. Rank 0 is asked, and its answer holds
         for all; usable as a decorator."""
         self._must_be_before_loop("batch_rule()")
+        _settings.must_take("job.batch_rule()", "a BatchQuestion", function)
         self._stepper.batch_rule = function
         return function
 
@@ -116,6 +125,8 @@ class Job:
             raise ValueError("give epochs or steps, not both")
         batch_size, epochs = _count("batch_size", batch_size), _count("epochs", epochs)
         steps, micro_batch = _count("steps", steps), _count("micro_batch", micro_batch)
+        if collate_fn is not None:
+            _settings.must_take("collate_fn", "the list of a batch's samples", collate_fn)
         fetcher = Fetcher(dataset, collate_fn, _settings.whole_number("num_threads", num_threads, 0))
         length = LoopLength(samples=len(fetcher), global_batch=self._batch(batch_size),
                             epochs=epochs or (1 if steps is None else None), steps=steps,
@@ -137,6 +148,11 @@ class Job:
         if self._model is None:
             raise RuntimeError("job.wrap(model, opt) comes before the loop")
         assert self._loader is not None
+        if Job._newest not in (None, self._mark) and _settings.has_agent():
+            raise RuntimeError("this process is one worker of one job, and the loop of another tp.init() has begun in it: "
+                               "call tp.init() once, and give job.wrap() one module that holds all models, with all "
+                               "optimizers")
+        Job._newest = self._mark
         _check_parameters(self._model, self._optimizers)  # some may have been unfrozen, or come with a new group
         self._stepper.join(self._model, self._loader.length)
 

@@ -92,6 +92,14 @@ class Loader:
             self._join()
         return self._stepper.next()
 
+    def __len__(self) -> int:
+        raise TypeError("a loader has no len(): how many batches a worker gets changes with the number of workers. An epoch "
+                        "has -(-len(dataset) // batch_size) steps while the batch does not follow the number of workers; "
+                        "give a scheduler that number, and count with job.step")
+
+    def __bool__(self) -> bool:
+        return True
+
     def __iter__(self) -> Iterator[Any]:
         if self._stepper.ending is not None and not self.by_epoch:
             raise RuntimeError("the job is at its end. For several passes write: for epoch in job.epochs(3): for batch in "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
 import operator
 import os
@@ -18,6 +19,21 @@ def whole_number(name: str, value: Any, least: Optional[int] = None) -> int:
     if least is not None and number < least:
         raise ValueError(f"{name} is {number}; it must be {least} or more")
     return number
+
+
+def must_take(call: str, argument: str, function: Any) -> None:
+    """TypeError in words if `function`, given to `call`, cannot be called with one argument. Found here, it costs no
+    worker: the first call may come hours later, when workers join or leave."""
+    if not callable(function):
+        raise TypeError(f"{call} takes a function, and was given {function!r}, a {type(function).__name__}")
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # a built-in one that does not tell
+        return
+    try:
+        signature.bind(None)
+    except TypeError as error:
+        raise TypeError(f"the function given to {call} is called with one argument, {argument}: {error}") from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,6 +88,11 @@ class JobFile:
     on_resize: str = "constant"
     global_max: Optional[int] = None
     preferred: Optional[int] = None
+
+
+def has_agent() -> bool:
+    """Whether this process is a worker that its agent listens to."""
+    return bool(os.environ.get("TIDEPOOL_AGENT_SOCKET"))
 
 
 def read_job_file() -> JobFile:
