@@ -64,7 +64,7 @@ void emit_lost(StateChange& change, const Job& job, WorkerId worker, const ExitN
 
 // The program would end in the same way again.
 bool ends_for_good(const ExitNotice& notice) {
-  return notice.exit_code == kExitMisconfigured || notice.never_joined;
+  return !notice.node_stops && (notice.exit_code == kExitMisconfigured || notice.never_joined);
 }
 
 // After the end of training a member's program has failed, or was still running when its time was over.
@@ -95,7 +95,7 @@ void count_loss(Job& job, IdSet<JobId>& counted) {
 
 // The program may have reached its end: a member has exited with 0, and rank 0, which reports the end, has not.
 bool may_have_finished(const ClusterState& state, const Job& job, const Worker& worker, const ExitNotice& notice) {
-  const bool well = notice.exit_code == 0 && notice.signal == 0 && !worker.kill_at;
+  const bool well = notice.exit_code == 0 && notice.signal == 0 && !worker.kill_at && !notice.node_stops;
   const bool speaks = state.find_job(worker.job)->spec.resize == ResizeMode::kLive;
   return well && speaks && worker.phase == WorkerPhase::kMember && job.membership.switched &&
          worker.id != job.membership.members.front() && is_live(state, job.membership.members.front());
@@ -149,7 +149,7 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     } else if (lost) {
       if ((boots || notice.never_stepped) && ends_for_good(notice)) job.recovery.misconfigured = true;
       job.recovery.last_error = how;
-      if (!notice.nothing_started) count_loss(job, counted);
+      if (!notice.nothing_started && !notice.node_stops) count_loss(job, counted);
       emit_lost(change, job, id, notice);
     }
     drop_from_transition(change, job, id);

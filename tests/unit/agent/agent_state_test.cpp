@@ -513,4 +513,16 @@ TEST_CASE("told to quit, an agent leaves its workers alive unless told to stop t
   CHECK(all<Quit>(stops.tell(ended(kW1, -1))).size() == 1);
 }
 
+TEST_CASE("of the workers that an agent ends with itself the daemon is told so, and of others not") {
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  (void)bench.order(start_of(kW2));
+  CHECK_FALSE(all<RecordExit>(bench.tell(ended(kW1, -1))).at(0).report.node_stops);
+  (void)bench.tell(QuitAsked{.stop_workers = true});
+  const WorkerId late(3);
+  CHECK(all<RecordExit>(bench.order(start_of(late))).at(0).report.node_stops == true);
+  CHECK(all<RecordExit>(bench.tell(ended(kW2, -1))).at(0).report.node_stops == true);
+}
+
 }  // namespace tidepool::agent

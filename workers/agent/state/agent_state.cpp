@@ -471,7 +471,8 @@ void AgentState::end(const WorkerEnded& outcome, bool was_program) {
                                        .worker = outcome.worker,
                                        .exit_code = outcome.exit_code,
                                        .signal = outcome.signal,
-                                       .detail = outcome.detail};
+                                       .detail = outcome.detail,
+                                       .node_stops = quitting_ ? std::optional(true) : std::nullopt};
   state_waits_.worker_ended(outcome.worker);
   history_.exits[outcome.worker] = report;
   history_.unacknowledged.insert(outcome.worker);
