@@ -118,6 +118,9 @@ class Tls(unittest.TestCase):
         self.assertEqual(ca, str(self.folder / "state/tls/ca.pem"))
         daemon.agent("one", "--ca", ca)
         self.assertTrue(eventually(lambda: "one" in daemon.schedctl("nodes", ca=ca).stdout, 30), daemon.logged())
+        wrong = daemon.schedctl("nodes", url=f"https://127.0.0.1:{daemon.ready['agents_port']}", ca=ca)
+        self.assertEqual(wrong.returncode, 3)
+        self.assertIn("does not speak HTTP, as the daemon's port for agents", " ".join(wrong.stderr.split()))
         log = daemon.agent("two", "--ca-fingerprint", daemon.ready["ca_fingerprint"])
         self.assertTrue(eventually(lambda: "two" in daemon.schedctl("nodes", ca=ca).stdout, 30), log())
         job = self.folder / "job.yaml"
