@@ -139,6 +139,7 @@ print(json.dumps({"id": call["action"] + call["request"], "lifetime_s": 60}))')"
   CHECK(fault_of("echo '{\"id\": \"i\"}'; sh -c 'kill -9 $$'; exit $?") == ProviderFault::kGarbage);
   CHECK(fault_of("exit 255") == ProviderFault::kRefused);
   CHECK(fault_of("echo '{\"name\": 4}'") == ProviderFault::kGarbage);
+  CHECK(exec("echo '{}'", kLong)->create({.request = "c-1-7"}).detail == "its answer to create: id is needed");
   CHECK(exec("echo '{}'", kLong)->end({.request = "c-1-7", .id = ""}).value);
   CHECK_FALSE(exec("echo '{\"nodes\": [{\"id\": \"i\"}]}'", kLong)->list().value);
   const auto listed = exec(R"(echo '{"nodes": [{"request": "c-1-7", "id": "i-1"}]}')", kLong)->list();
