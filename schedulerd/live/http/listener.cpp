@@ -79,8 +79,10 @@ Result<std::string> Listener::bind() {
   for (const std::string& name : options.allowed_hosts) hosts.push_back(in_lower_case(name));
   for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) hosts.push_back(name + port);
   for (const std::string& name : options.names) add_host(name, port);
+  const bool everywhere = address.is_unspecified() && !options.names.empty();
+  const std::string host = everywhere ? options.names.front() : options.address;  // no certificate is for 0.0.0.0
   return (options.tls == nullptr ? "http://" : "https://") +
-         (address.is_v6() ? "[" + options.address + "]" : options.address) + port;
+         (host.find(':') != std::string::npos ? "[" + host + "]" : host) + port;
 }
 
 // As clients write it: addresses of IPv6 in brackets, names in lower case, and no port where it is the usual one.

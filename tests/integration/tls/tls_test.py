@@ -165,6 +165,12 @@ class Tls(unittest.TestCase):
                 seen += piece
             self.assertTrue(seen.endswith(b"0\r\n\r\n"), seen[-60:])
 
+    def test_the_address_of_a_daemon_that_listens_everywhere_is_one_of_its_certificate(self):
+        daemon = self.daemon(host="0.0.0.0", names=["localhost"])
+        self.assertEqual(daemon.ready["url"], f"https://localhost:{daemon.port}")
+        done = daemon.schedctl("nodes", ca=daemon.ready["ca"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_tls_1_3_is_spoken_and_1_2_is_refused_with_a_line_in_the_log(self):
         daemon = self.daemon()
         context = ssl.create_default_context(cafile=daemon.ready["ca"])
