@@ -46,7 +46,7 @@ typename api::AcceptLoop<Acceptor>::Handlers AgentListeners::accept_handlers() {
               },
           .on_failure =
               [](const boost::system::error_code& failed) {
-                spdlog::warn("event=agent_accept_failed why=\"{}\"", failed.message());
+                spdlog::warn("event=agent_accept_failed why={:?}", failed.message());
               }};
 }
 

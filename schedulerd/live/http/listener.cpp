@@ -45,7 +45,7 @@ void carry_out(const std::function<void()>& work) {
   try {
     work();
   } catch (const std::exception& error) {
-    spdlog::error("event=work_failed why=\"{}\"", error.what());
+    spdlog::error("event=work_failed why={:?}", error.what());
   }
 }
 
@@ -94,7 +94,7 @@ void Listener::add_host(std::string name, const std::string& port) {
 }
 
 void Listener::note_failure(const error_code& failed) {
-  spdlog::warn("event=http_accept_failed why=\"{}\"", failed.message());
+  spdlog::warn("event=http_accept_failed why={:?}", failed.message());
 }
 
 // A few get an answer, without TLS, and the others none: it would cost what the cap saves.
@@ -104,7 +104,7 @@ void Listener::turn_away(tcp::socket socket, const std::string& address) {
   const auto now = std::chrono::steady_clock::now();
   if (!told_of_turned_away || now - *told_of_turned_away >= kTellAgain) {
     told_of_turned_away = now;
-    spdlog::warn("event=http_connections_turned_away peer={} all={} open={} why=\"{}\"", address, turned_away,
+    spdlog::warn("event=http_connections_turned_away peer={} all={} open={} why={:?}", address, turned_away,
                  connections.size(), "too many connections are open, by all or by this address");
   }
   if (options.tls != nullptr || partings >= kPartingsMax) return;

@@ -132,7 +132,7 @@ class ExecProvider final : public NodeProvider {
     if (text.size() > kDetailMost) text.resize(kDetailMost);
     std::string& before = said_[action];
     if (text == before) return;
-    if (!text.empty()) spdlog::warn("event=provider_said pool={} action={} text=\"{}\"", setup_.pool, action, text);
+    if (!text.empty()) spdlog::warn("event=provider_said pool={} action={} text={:?}", setup_.pool, action, text);
     before = std::move(text);
   }
 

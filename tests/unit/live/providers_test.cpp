@@ -155,7 +155,8 @@ TEST_CASE("what a program says beside an answer is in the log, once as long as i
   const TemporaryFolder folder;
   const std::string words = folder / "words";
   const auto provider = exec("cat " + words + R"( >&2; echo '{"nodes": []}')", kLong);
-  for (const char* text : {"first\nimage not found\n", "image not found\n", "", "image not found\n", "no memory\n"}) {
+  for (const char* text :
+       {"first\nimage not found\n", "image not found\n", "", "image not found\n", "no \"memory\"\n"}) {
     std::ofstream(words) << text;
     CHECK(provider->list().value);
   }
@@ -165,7 +166,7 @@ TEST_CASE("what a program says beside an answer is in the log, once as long as i
   for (std::string line; std::getline(lines, line);) told.push_back(line.substr(line.find("event=")));
   const std::string event = "event=provider_said pool=gpu action=list text=";
   CHECK(told == std::vector<std::string>{event + "\"image not found\"", event + "\"image not found\"",
-                                         event + "\"no memory\""});
+                                         event + R"("no \"memory\"")"});
 }
 
 TEST_CASE("of output that is no JSON it is told what was printed, and the last line of the standard error") {
