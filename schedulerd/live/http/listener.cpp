@@ -74,6 +74,9 @@ Result<std::string> Listener::bind() {
     return Error{ErrorCode::kConflict,
                  "another program listens on " + place + "; stop it, or take a free port with --listen 127.0.0.1:0"};
   }
+  if (error == boost::system::errc::address_not_available) {
+    return invalid_argument("cannot listen on " + place + ": this machine has no such address; see: ip address");
+  }
   if (error) return io_error("cannot listen on " + place + ": " + error.message());
   const std::string port = ":" + std::to_string(acceptor.local_endpoint().port());
   for (const std::string& name : options.allowed_hosts) hosts.push_back(in_lower_case(name));
