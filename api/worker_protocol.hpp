@@ -219,6 +219,7 @@ struct WorkerExitedReport {
   int exit_code = -1;
   int signal = 0;
   std::string detail;
+  std::optional<bool> node_stops;  // its agent ends and takes its workers with it; older agents tell nothing
 };
 struct FromWorkerReport {
   WorkerId worker;

@@ -3,7 +3,11 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 
+#include <array>
+#include <cstdlib>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "schedctl/failure.hpp"
@@ -95,6 +99,7 @@ std::string advice(const Endpoint& endpoint, std::string_view detail) {
 struct Asked {
   const HttpRequest& request;
   bool answered_before = false;
+  bool connected = true;  // to it, or to a proxy
 };
 
 // Of an answer that did not come: what that leaves open; empty where nothing was to be changed.
@@ -120,15 +125,60 @@ std::string closed_early(const Endpoint& endpoint, const Asked& asked, const cha
   return what + open + (may_be_tls ? "; if it speaks TLS, its address begins with https://" : "");
 }
 
+struct NamedProxy {
+  const char* variable;
+  std::string value;
+};
+
+// As libcurl looks for it: HTTP_PROXY in capitals is not taken, because a CGI client could set it.
+std::optional<NamedProxy> named_proxy(const std::string& url) {
+  const bool secure = url.starts_with("https:");
+  for (const char* variable : std::array{secure ? "https_proxy" : "http_proxy", secure ? "HTTPS_PROXY" : "http_proxy",
+                                         "all_proxy", "ALL_PROXY"}) {
+    const char* value = std::getenv(variable);
+    if (value != nullptr && *value != '\0') return NamedProxy{variable, value};
+  }
+  return std::nullopt;
+}
+
+// Without the password that may stand before it.
+std::string host_in(const std::string& url) {
+  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), curl_url_cleanup);
+  char* text = nullptr;
+  if (curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_GUESS_SCHEME) != CURLUE_OK) return "";
+  if (curl_url_get(parsed.get(), CURLUPART_HOST, &text, 0) != CURLUE_OK) return "";
+  std::string host(text);
+  curl_free(text);
+  return host;
+}
+
+// Of a request to `url` that failed with libcurl's words `detail`: what the environment's proxy has to do with it and
+// what to do; empty where none was asked.
+std::string proxy_trouble(const std::string& url, std::string_view detail) {
+  const auto proxy = named_proxy(url);
+  if (!proxy) return "";
+  const std::string host = host_in(proxy->value);
+  const auto says = [&](std::string_view word) { return detail.find(word) != std::string_view::npos; };
+  const bool asked = says("CONNECT tunnel") || says("resolve proxy") || says("connect to " + host + " port");
+  if (!asked) return "";
+  return "no way to the daemon at " + url + " through the proxy that " + proxy->variable + " names (" + host +
+         "): " + std::string(detail) + "; where it is reached without a proxy, add " + host_in(url) + " to no_proxy";
+}
+
+// A daemon to try things out would not be the one that is asked for by TLS or on another machine.
+std::string no_daemon(const Endpoint& endpoint) {
+  const bool here = endpoint.url.starts_with("http://127.0.0.1:") || endpoint.url.starts_with("http://localhost:");
+  return "no daemon answers at " + endpoint.url +
+         (here ? "; start it; to try things out: schedulerd --dev"
+               : "; check that it runs, its address and its port, and that no firewall is between");
+}
+
 [[noreturn]] void explain_and_fail(CURLcode code, const Endpoint& endpoint, const Asked& asked, const char* detail) {
+  if (std::string why = proxy_trouble(endpoint.url, detail); !why.empty()) fail_for_now(std::move(why));
   switch (code) {
-    case CURLE_COULDNT_CONNECT:
-      // A daemon to try things out would not be the one that is asked for by TLS or on another machine.
-      fail_for_now("no daemon answers at " + endpoint.url +
-                   (endpoint.url.starts_with("http://127.0.0.1:") || endpoint.url.starts_with("http://localhost:")
-                        ? "; start it; to try things out: schedulerd --dev"
-                        : "; check that it runs, its address and its port, and that no firewall is between"));
+    case CURLE_COULDNT_CONNECT: fail_for_now(no_daemon(endpoint));
     case CURLE_OPERATION_TIMEDOUT:
+      if (!asked.connected) fail_for_now(no_daemon(endpoint));
       fail(kExitTimeout, "the daemon at " + endpoint.url + " did not answer within " +
                              std::to_string(endpoint.timeout_s) + " s; look at its log, or allow more with --timeout" +
                              left_open(asked.request));
@@ -145,8 +195,11 @@ std::string closed_early(const Endpoint& endpoint, const Asked& asked, const cha
     case CURLE_SEND_ERROR: fail_for_now(closed_early(endpoint, asked, detail));
     case CURLE_UNSUPPORTED_PROTOCOL:
       if (std::string_view(detail).find("HTTP/0.9") != std::string_view::npos) {
-        fail(kExitApi, "what answers at " + endpoint.url + " does not speak plain HTTP; if it speaks TLS, its " +
-                           "address begins with https://");
+        fail(kExitApi, "what answers at " + endpoint.url +
+                           (endpoint.url.starts_with("https:")
+                                ? " does not speak HTTP, as the daemon's port for agents; its address for schedctl is "
+                                  "the url in its ready line"
+                                : " does not speak plain HTTP; if it speaks TLS, its address begins with https://"));
       }
       [[fallthrough]];
     case CURLE_URL_MALFORMAT:
@@ -214,6 +267,12 @@ struct HttpClient::Handle {
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.list);
   }
 
+  [[nodiscard]] bool connected() const {
+    curl_off_t took_us = 0;
+    curl_easy_getinfo(curl, CURLINFO_CONNECT_TIME_T, &took_us);
+    return took_us > 0;
+  }
+
   [[nodiscard]] long status() const {
     long status = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
@@ -238,7 +297,8 @@ HttpReply HttpClient::send(const HttpRequest& request) {
   curl_easy_setopt(handle_->curl, CURLOPT_HEADERDATA, &reply.headers);
   curl_easy_setopt(handle_->curl, CURLOPT_TIMEOUT, endpoint_.timeout_s);
   const CURLcode code = curl_easy_perform(handle_->curl);
-  if (code != CURLE_OK) explain_and_fail(code, endpoint_, {request, answered_}, handle_->detail);
+  if (code != CURLE_OK)
+    explain_and_fail(code, endpoint_, {request, answered_, answered_ || handle_->connected()}, handle_->detail);
   answered_ = true;
   reply.status = handle_->status();
   return reply;
@@ -260,7 +320,7 @@ HttpReply HttpClient::stream(const std::string& path, const std::function<bool(s
   reply.status = handle_->status();
   const bool began = reply.status == 200;  // what breaks later is the end of a stream, not a failure
   if (code != CURLE_OK && !sink.stopped && !began) {
-    explain_and_fail(code, endpoint_, {request, answered_}, handle_->detail);
+    explain_and_fail(code, endpoint_, {request, answered_, answered_ || handle_->connected()}, handle_->detail);
   }
   answered_ = true;
   return reply;
@@ -282,7 +342,7 @@ std::string HttpClient::shown_certificate(const std::function<bool(const std::st
   curl_easy_setopt(asking.curl, CURLOPT_CERTINFO, 1L);
   curl_easy_setopt(asking.curl, CURLOPT_TIMEOUT, untrusted.timeout_s);
   const CURLcode code = curl_easy_perform(asking.curl);
-  if (code != CURLE_OK) explain_and_fail(code, untrusted, {request, answered_}, asking.detail);
+  if (code != CURLE_OK) explain_and_fail(code, untrusted, {request, answered_, asking.connected()}, asking.detail);
   curl_certinfo* shown = nullptr;
   if (curl_easy_getinfo(asking.curl, CURLINFO_CERTINFO, &shown) != CURLE_OK || shown == nullptr) return "";
   constexpr std::string_view kField = "Cert:";

@@ -120,6 +120,18 @@ std::string state_brought_sentence(const json& d) {
          text_at(d, "/to");
 }
 
+std::string suspended_sentence(const json& d) {
+  const auto kept = number_at(d, "/kept_step");
+  const double step = number_at(d, "/step").value_or(0);
+  if (kept && *kept >= step) return "suspended; its state of step " + integer_at(d, "/kept_step") + " is saved";
+  if (kept) {
+    return "suspended after step " + integer_at(d, "/step") + "; its newest saved state is of step " +
+           integer_at(d, "/kept_step");
+  }
+  if (step > 0) return "suspended after step " + integer_at(d, "/step") + "; Tidepool has saved no state of it";
+  return "suspended";
+}
+
 std::string state_left_sentence(const json& d) {
   return with_detail("starts without its state of step " + integer_at(d, "/step"), text_at(d, "/why"));
 }
@@ -237,11 +249,7 @@ const std::map<std::string, Sentence>& job_sentences() {
       {"job.restored", restored_sentence},
       {"job.state_brought", state_brought_sentence},
       {"job.state_left", state_left_sentence},
-      {"job.suspended",
-       [](const json& d) {
-         return number_at(d, "/kept_step") ? "suspended; its state of step " + integer_at(d, "/kept_step") + " is saved"
-                                           : std::string("suspended");
-       }},
+      {"job.suspended", suspended_sentence},
       {"job.resume_requested", [](const json&) { return std::string("is to go on when slots are free"); }},
       {"job.resumed",
        [](const json& d) { return "resumed with " + count_of(number_at(d, "/size").value_or(0), "worker"); }},

@@ -1,5 +1,6 @@
 // The log of a program: one line an event on stderr. Control characters are escaped, so that no client, job or peer can
-// forge a line or steer a terminal. Secrets are never passed to it.
+// forge a line or steer a terminal; a sentence is formatted with {:?}, which puts it in quotes and escapes those
+// within. Secrets are never passed to it.
 #pragma once
 
 #include <string>

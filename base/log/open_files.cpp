@@ -12,7 +12,7 @@ namespace tidepool {
 std::uint64_t raise_open_files(std::string_view use, std::uint64_t wanted) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    spdlog::warn("event=open_files_unknown why=\"{}\"", std::strerror(errno));
+    spdlog::warn("event=open_files_unknown why={:?}", std::strerror(errno));
     return 0;
   }
   const auto aim = std::min<rlim_t>(wanted, limit.rlim_max);

@@ -147,6 +147,7 @@ void fields(auto& archive, codec::Like<WorkerExited> auto& fact) {
   archive("detail", fact.detail);
   archive("never_joined", fact.never_joined);
   archive("never_stepped", fact.never_stepped);
+  archive("node_stops", fact.node_stops);
 }
 void fields(auto& archive, codec::Like<GenerationSwitched> auto& fact) {
   archive("job", fact.job);
@@ -430,6 +431,7 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (*name == name_of(NodeLost{})) body.emplace("given_back", false);
   if (*name == name_of(WorkerExited{})) body.emplace("never_joined", false);
   if (*name == name_of(WorkerExited{})) body.emplace("never_stepped", false);
+  if (*name == name_of(WorkerExited{})) body.emplace("node_stops", false);
   if (*name == name_of(GenerationSwitched{})) body.emplace("unused", nullptr);
   if (*name == name_of(PoolsConfigured{})) tell_no_later_fields_of_specs(body);
   if (*name == name_of(PoolListed{})) body.emplace("begun_at", nullptr);

@@ -287,7 +287,8 @@ Status apply(StateChange& change, const WorkerExited& fact) {
                          .detail = fact.detail,
                          .never_joined = fact.never_joined,
                          .never_stepped = fact.never_stepped,
-                         .nothing_started = counts_against_node});
+                         .nothing_started = counts_against_node,
+                         .node_stops = fact.node_stops});
   return ok_status();
 }
 

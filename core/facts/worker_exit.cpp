@@ -83,7 +83,7 @@ void emit_lost(StateChange& change, const Job& job, const Worker& worker, const 
 
 // The program would end in the same way again.
 bool ends_for_good(const ExitNotice& notice) {
-  return notice.exit_code == kExitMisconfigured || notice.never_joined;
+  return !notice.node_stops && (notice.exit_code == kExitMisconfigured || notice.never_joined);
 }
 
 // After the end of training a member's program has failed, or was still running when its time was over.
@@ -123,7 +123,7 @@ void count_loss(Job& job, IdSet<JobId>& counted) {
 
 // The program may have reached its end: a member has exited with 0, and rank 0, which reports the end, has not.
 bool may_have_finished(const ClusterState& state, const Job& job, const Worker& worker, const ExitNotice& notice) {
-  const bool well = notice.exit_code == 0 && notice.signal == 0 && !worker.kill_at;
+  const bool well = notice.exit_code == 0 && notice.signal == 0 && !worker.kill_at && !notice.node_stops;
   const bool speaks = state.find_job(worker.job)->spec.resize == ResizeMode::kLive;
   return well && speaks && worker.phase == WorkerPhase::kMember && job.membership.switched &&
          worker.id != job.membership.members.front() && is_live(state, job.membership.members.front());
@@ -167,7 +167,7 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     const bool quiet = lost && may_be_quiet && may_have_finished(change.state(), job, worker, notice);
     const bool boots = worker.phase != WorkerPhase::kMember && job.membership.members.empty();
     const bool bad_end = fails_at_end(job, worker, notice);
-    const bool counts = !notice.nothing_started && !is_same_loss(change.state(), job, worker);
+    const bool is_free = notice.nothing_started || notice.node_stops || is_same_loss(change.state(), job, worker);
     const std::string how = take(worker, job);
     if (bad_end) {
       job.recovery.last_error = how;
@@ -178,7 +178,7 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     } else if (lost) {
       if ((boots || notice.never_stepped) && ends_for_good(notice)) job.recovery.misconfigured = true;
       job.recovery.last_error = how;
-      if (counts) count_loss(job, counted);
+      if (!is_free) count_loss(job, counted);
       emit_lost(change, job, worker, notice);
     }
     drop_from_transition(change, job, id);

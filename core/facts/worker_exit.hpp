@@ -18,6 +18,7 @@ struct ExitNotice {
   bool never_joined = false;     // as WorkerExited::never_joined
   bool never_stepped = false;    // as WorkerExited::never_stepped
   bool nothing_started = false;  // the node could not start it, which counts against the node and not as a loss
+  bool node_stops = false;       // as WorkerExited::node_stops: not a loss either
 };
 
 // The processes are gone: frees their slots. What ends together, or before

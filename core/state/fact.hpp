@@ -206,6 +206,9 @@ struct WorkerExited {
   bool never_joined = false;
   // It was a member, and its job had told no step since its start. Rows of earlier versions do not tell.
   bool never_stepped = false;
+  // Its agent ends and takes its workers with it: no fault of the job or its node. Rows of earlier versions do not
+  // tell.
+  bool node_stops = false;
 };
 
 // --- what jobs report (rank 0, through its agent) -----------------------------------------------

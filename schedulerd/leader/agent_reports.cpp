@@ -98,7 +98,7 @@ void take_exit(const WorkerExitedItem& item, TurnBatch& batch) {
   if (const core::Worker* worker = worker_of(item.node, item.report.worker, batch)) {
     batch.leader().newest.forget(item.report.worker);
     core::WorkerExited fact = fact_of_exit(item.report);
-    fact.never_joined = never_joined(batch.state(), *worker, fact);
+    fact.never_joined = !fact.node_stops && never_joined(batch.state(), *worker, fact);
     fact.never_stepped = never_stepped(batch.state(), *worker);
     learn_or_note(std::move(fact), {Of::kExit, item.report.worker, item.node, {}}, batch);
   }

@@ -25,7 +25,7 @@ std::string in_words(const FieldError& error) {
 Status check_revocation(const std::vector<TokenRecord>& tokens, const RevokeToken& body) {
   const auto named =
       std::find_if(tokens.begin(), tokens.end(), [&](const TokenRecord& token) { return token.id == body.token_id; });
-  if (named == tokens.end()) return not_found("there is no token " + body.token_id);
+  if (named == tokens.end()) return not_found("there is no token with the id " + body.token_id);
   if (!admits_pool_admin(*named, body.unix_s) || has_pool_admin(tokens, body.unix_s, body.token_id)) return ok_status();
   return Error{
       ErrorCode::kLastAdmin,

@@ -91,7 +91,7 @@ void warn_of_sharing(const core::ClusterState& state, const Daemon::Setup& setup
   if (state.tenants->empty()) return;
   const bool plans_for_all = setup.parts.policies.at("default")->planner() != nullptr;
   const auto why = why_not_shared(state.deployment, {.name = setup.active_policy, .plans_for_all = plans_for_all});
-  if (why) spdlog::warn("event=tenants_not_shared why=\"{}\"", *why);
+  if (why) spdlog::warn("event=tenants_not_shared why={:?}", *why);
 }
 
 }  // namespace
@@ -238,7 +238,7 @@ Status Daemon::start() {
     const Status ended = loop_->run();
     if (ended.ok()) return;
     // What is in memory may be ahead of the disk: say why, acknowledge nothing more, recover at the next start.
-    spdlog::critical("event=journal_failed why=\"{}\"", ended.error().message);
+    spdlog::critical("event=journal_failed why={:?}", ended.error().message);
     std::fprintf(stderr, "schedulerd: %s\n", ended.error().message.c_str());
     std::_Exit(kExitJournal);
   });

@@ -73,7 +73,7 @@ void Forecaster::load() {
     calibration_ = *std::move(read);
     saved_ = calibration_.settled();
   } else {
-    spdlog::warn("event=forecasts_unreadable file={} why=\"{}\"", file_, read.error().message);
+    spdlog::warn("event=forecasts_unreadable file={} why={:?}", file_, read.error().message);
   }
 }
 
@@ -81,7 +81,7 @@ void Forecaster::save() {
   if (file_.empty() || calibration_.settled() == saved_) return;
   saved_ = calibration_.settled();
   const Status written = write_secret_file(file_, forecast::calibration_text(calibration_));
-  if (!written.ok()) spdlog::warn("event=forecasts_not_kept why=\"{}\"", written.error().message);
+  if (!written.ok()) spdlog::warn("event=forecasts_not_kept why={:?}", written.error().message);
 }
 
 void Forecaster::run() {

@@ -27,7 +27,7 @@ std::shared_ptr<const RunnablePolicy> Loop::runnable(const core::PolicyFileRef& 
   if (!params) return nullptr;
   auto made = make_runnable(**version, *params);
   if (!made.ok()) {
-    spdlog::error("event=policy_unreadable policy={} why=\"{}\"", core::short_name(ref), made.error().message);
+    spdlog::error("event=policy_unreadable policy={} why={:?}", core::short_name(ref), made.error().message);
     return nullptr;
   }
   return kept = std::make_shared<const RunnablePolicy>(*std::move(made));

@@ -11,12 +11,12 @@ namespace {
 void log_refusal(const leader::ReportRefusedNote& note) {
   using Of = leader::ReportRefusedNote::Of;
   switch (note.of) {
-    case Of::kExit: return spdlog::error("event=exit_refused worker={} why=\"{}\"", note.worker.text(), note.why);
+    case Of::kExit: return spdlog::error("event=exit_refused worker={} why={:?}", note.worker.text(), note.why);
     case Of::kMessage:
     case Of::kHeld:
-    case Of::kStuck: return spdlog::info("event=report_refused worker={} why=\"{}\"", note.worker.text(), note.why);
-    case Of::kReclaim: return spdlog::info("event=reclaim_refused node={} why=\"{}\"", note.node.text(), note.why);
-    case Of::kProbe: return spdlog::info("event=probe_refused node={} why=\"{}\"", note.node.text(), note.why);
+    case Of::kStuck: return spdlog::info("event=report_refused worker={} why={:?}", note.worker.text(), note.why);
+    case Of::kReclaim: return spdlog::info("event=reclaim_refused node={} why={:?}", note.node.text(), note.why);
+    case Of::kProbe: return spdlog::info("event=probe_refused node={} why={:?}", note.node.text(), note.why);
   }
 }
 
@@ -30,7 +30,7 @@ void log_note(const leader::TurnNote& note) {
                          joined.workers);
           },
           [](const leader::AgentRefusedNote& refused) {
-            spdlog::warn("event=agent_refused node={} why=\"{}\"", refused.name, refused.why);
+            spdlog::warn("event=agent_refused node={} why={:?}", refused.name, refused.why);
           },
           [](const leader::JournalWentBackNote& told) {
             std::string workers;
@@ -41,7 +41,7 @@ void log_note(const leader::TurnNote& note) {
                 told.name, workers);
           },
           [](const leader::NodeLostNote& lost) {
-            spdlog::warn("event=node_lost node={} name={} why=\"{}\"", lost.node.text(), lost.name, lost.why);
+            spdlog::warn("event=node_lost node={} name={} why={:?}", lost.node.text(), lost.name, lost.why);
           },
           [](const leader::ReportIgnoredNote& ignored) {
             spdlog::debug("event=report_ignored worker={} why=\"not a worker of this node\"", ignored.worker.text());
@@ -52,34 +52,34 @@ void log_note(const leader::TurnNote& note) {
                          stuck.report.step, api::to_text(stuck.report.phase), stuck.report.for_ms);
           },
           [](const leader::SlotsHeldNote& held) {
-            spdlog::warn("event=slots_quarantined worker={} why=\"{}\"", held.report.worker.text(), held.report.why);
+            spdlog::warn("event=slots_quarantined worker={} why={:?}", held.report.worker.text(), held.report.why);
           },
           [](const leader::PlanDroppedNote& dropped) {
-            spdlog::error("event=plan_dropped policy={} why=\"{}\"", dropped.policy, dropped.why);
+            spdlog::error("event=plan_dropped policy={} why={:?}", dropped.policy, dropped.why);
           },
           [](const leader::StartImpossibleNote& start) {
-            spdlog::error("event=start_impossible worker={} why=\"{}\"", start.worker.text(), start.why);
+            spdlog::error("event=start_impossible worker={} why={:?}", start.worker.text(), start.why);
           },
           [](const leader::PoolReportRefusedNote& refused) {
-            spdlog::warn("event=pool_report_refused why=\"{}\"", refused.why);
+            spdlog::warn("event=pool_report_refused why={:?}", refused.why);
           },
           [](const leader::PolicyAnswerLateNote& late) {
             spdlog::info("event=policy_answer_late round={} awaited={}", late.round, late.awaited);
           },
           [](const leader::PolicyFailedNote& failed) {
-            spdlog::warn("event=policy_failed policy={} code={} why=\"{}\"", core::short_name(failed.policy),
-                         failed.code, failed.why);
+            spdlog::warn("event=policy_failed policy={} code={} why={:?}", core::short_name(failed.policy), failed.code,
+                         failed.why);
           },
           [](const leader::NodeCertifiedNote& made) {
             spdlog::info("event={} node={} token={}", made.token_id.empty() ? "node_renewed" : "node_certified",
                          made.name, made.token_id);
           },
           [](const leader::NodeJoinRefusedNote& refused) {
-            spdlog::warn("event=node_join_refused node={} token={} why=\"{}\"", refused.name.substr(0, 63),
+            spdlog::warn("event=node_join_refused node={} token={} why={:?}", refused.name.substr(0, 63),
                          refused.token_id.substr(0, 32), refused.why);
           },
           [](const leader::NodeRevokedNote& revoked) {
-            spdlog::warn("event=node_revoked node={} reason=\"{}\"", revoked.name, revoked.reason);
+            spdlog::warn("event=node_revoked node={} reason={:?}", revoked.name, revoked.reason);
           },
       },
       note);

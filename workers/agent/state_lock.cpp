@@ -32,8 +32,9 @@ Result<UniqueFd> lock_file(const std::filesystem::path& path,
 
 Result<UniqueFd> lock_state_dir(const std::filesystem::path& state_dir) {
   TP_TRY(make_private_folder(state_dir));
-  return lock_file(state_dir / "lock",
-                   [&](const std::string& holder) { return holder + " already runs on " + state_dir.string(); });
+  return lock_file(state_dir / "lock", [&](const std::string& holder) {
+    return holder + " already runs on " + state_dir.string() + "; stop it first, or choose another --state-dir";
+  });
 }
 
 Result<std::vector<UniqueFd>> lock_gpus(const std::filesystem::path& folder, const std::vector<std::string>& uuids) {

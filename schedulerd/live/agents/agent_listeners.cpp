@@ -14,7 +14,9 @@ namespace tidepool::live {
 namespace {
 
 Status cannot_listen(const std::string& where, const boost::system::error_code& failed) {
-  return invalid_argument("cannot listen for agents on " + where + ": " + failed.message());
+  const bool elsewhere = failed == boost::system::errc::address_not_available;
+  return invalid_argument("cannot listen for agents on " + where + ": " +
+                          (elsewhere ? "this machine has no such address; see: ip address" : failed.message()));
 }
 
 std::string group_of(const boost::asio::ip::tcp::socket& socket) {
@@ -46,7 +48,7 @@ typename api::AcceptLoop<Acceptor>::Handlers AgentListeners::accept_handlers() {
               },
           .on_failure =
               [](const boost::system::error_code& failed) {
-                spdlog::warn("event=agent_accept_failed why=\"{}\"", failed.message());
+                spdlog::warn("event=agent_accept_failed why={:?}", failed.message());
               }};
 }
 

@@ -60,7 +60,7 @@ void AgentSession::send(const api::DaemonToAgent& message) {
   if (closed_ || closing_) return;
   const std::string line = api::encode(message);
   if (line.size() > api::kLineBytesMax) {  // the agent would close its link at it, and get it again on the next one
-    return spdlog::error("event=message_too_long bytes={} begins=\"{}\"", line.size(), line.substr(0, kToldOfLine));
+    return spdlog::error("event=message_too_long bytes={} begins={:?}", line.size(), line.substr(0, kToldOfLine));
   }
   waiting_ += line;
   if (waiting_.size() + writing_.size() > kOutgoingBytesMax) return close("the agent does not read what it is sent");

@@ -121,7 +121,7 @@ void EmbeddedAgent::tend(bool connected) {
   if (absent_ < kAbsentCallsMax) return;
   absent_ = 0;
   if (const Status spawned = spawn(); !spawned.ok())
-    spdlog::error("event=agent_failed why=\"{}\"", spawned.error().message);
+    spdlog::error("event=agent_failed why={:?}", spawned.error().message);
 }
 
 }  // namespace tidepool::live

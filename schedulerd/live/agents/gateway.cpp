@@ -154,7 +154,7 @@ void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message
 void Gateway::Impl::on_hello(AgentSession& session, api::AgentHello hello) {
   if (session.stage != AgentSession::Stage::kHello) return refuse(session, "a link says hello once");
   if (const Status good = check_hello(session, hello); !good.ok()) {
-    spdlog::warn("event=agent_refused node={} why=\"{}\"", hello.node.substr(0, 63), good.error().message);
+    spdlog::warn("event=agent_refused node={} why={:?}", hello.node.substr(0, 63), good.error().message);
     return refuse(session, good.error().message);
   }
   if (const auto why = links.why_taken(hello)) return refuse(session, *why);
@@ -191,7 +191,7 @@ Status Gateway::Impl::check_hello(AgentSession& session, const api::AgentHello& 
 
 void Gateway::Impl::on_request(AgentSession& session, api::CertificateRequest request) {
   const auto refuse_it = [&](const std::string& why) {
-    spdlog::warn("event=node_join_refused node={} why=\"{}\"", request.node.substr(0, 63), why);
+    spdlog::warn("event=node_join_refused node={} why={:?}", request.node.substr(0, 63), why);
     refuse(session, why);
   };
   if (const Status same = check_protocol(request.protocol); !same.ok()) return refuse_it(same.error().message);
@@ -232,7 +232,7 @@ void Gateway::Impl::refuse(AgentSession& session, const std::string& why) {
 }
 
 void Gateway::Impl::on_closed(AgentSession& session, const std::string& why) {
-  spdlog::info("event=agent_link_closed node={} why=\"{}\"", session.node_name, why);
+  spdlog::info("event=agent_link_closed node={} why={:?}", session.node_name, why);
   const auto own = by_node.find(session.node);
   if (own != by_node.end() && own->second.get() == &session) by_node.erase(own);
   links.closed(session);
@@ -304,7 +304,7 @@ void Gateway::Impl::change_authorities(std::vector<std::string> fingerprints) {
   spdlog::info("event=authorities_told nodes={}", told);
   if (without.empty()) return;
   spdlog::warn(
-      "event=authorities_not_told nodes=\"{}\" next=\"their agents are of a version that does not follow: install "
+      "event=authorities_not_told nodes={:?} next=\"their agents are of a version that does not follow: install "
       "this one there, or they must be told by hand (docs/security.md)\"",
       without);
 }
@@ -315,7 +315,7 @@ void Gateway::Impl::grant(const CertificateGrant& granted) {
   const auto session = found->second;
   auto certificate = options.nodes.sign(std::exchange(session->request, {}), granted.node);
   if (!certificate.ok()) {
-    spdlog::error("event=node_certificate_failed node={} why=\"{}\"", granted.node, certificate.error().message);
+    spdlog::error("event=node_certificate_failed node={} why={:?}", granted.node, certificate.error().message);
     return refuse(*session, "the daemon cannot sign: " + certificate.error().message);
   }
   session->send(api::CertificateIssued{granted.node, *certificate});

@@ -116,7 +116,7 @@ void Session::agree_on_tls() {
   stream_.async_serve([self = shared_from_this()](error_code error) {
     if (!error) return self->read_head();
     if (!self->closed_) {
-      spdlog::warn("event=http_tls_refused peer={} why=\"{}\"", self->address_, self->stream_.explain(error));
+      spdlog::warn("event=http_tls_refused peer={} why={:?}", self->address_, self->stream_.explain(error));
     }
     self->close();
   });

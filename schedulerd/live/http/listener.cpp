@@ -45,7 +45,7 @@ void carry_out(const std::function<void()>& work) {
   try {
     work();
   } catch (const std::exception& error) {
-    spdlog::error("event=work_failed why=\"{}\"", error.what());
+    spdlog::error("event=work_failed why={:?}", error.what());
   }
 }
 
@@ -74,13 +74,18 @@ Result<std::string> Listener::bind() {
     return Error{ErrorCode::kConflict,
                  "another program listens on " + place + "; stop it, or take a free port with --listen 127.0.0.1:0"};
   }
+  if (error == boost::system::errc::address_not_available) {
+    return invalid_argument("cannot listen on " + place + ": this machine has no such address; see: ip address");
+  }
   if (error) return io_error("cannot listen on " + place + ": " + error.message());
   const std::string port = ":" + std::to_string(acceptor.local_endpoint().port());
   for (const std::string& name : options.allowed_hosts) hosts.push_back(in_lower_case(name));
   for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) hosts.push_back(name + port);
   for (const std::string& name : options.names) add_host(name, port);
+  const bool everywhere = address.is_unspecified() && !options.names.empty();
+  const std::string host = everywhere ? options.names.front() : options.address;  // no certificate is for 0.0.0.0
   return (options.tls == nullptr ? "http://" : "https://") +
-         (address.is_v6() ? "[" + options.address + "]" : options.address) + port;
+         (host.find(':') != std::string::npos ? "[" + host + "]" : host) + port;
 }
 
 // As clients write it: addresses of IPv6 in brackets, names in lower case, and no port where it is the usual one.
@@ -92,7 +97,7 @@ void Listener::add_host(std::string name, const std::string& port) {
 }
 
 void Listener::note_failure(const error_code& failed) {
-  spdlog::warn("event=http_accept_failed why=\"{}\"", failed.message());
+  spdlog::warn("event=http_accept_failed why={:?}", failed.message());
 }
 
 // A few get an answer, without TLS, and the others none: it would cost what the cap saves.
@@ -102,7 +107,7 @@ void Listener::turn_away(tcp::socket socket, const std::string& address) {
   const auto now = std::chrono::steady_clock::now();
   if (!told_of_turned_away || now - *told_of_turned_away >= kTellAgain) {
     told_of_turned_away = now;
-    spdlog::warn("event=http_connections_turned_away peer={} all={} open={} why=\"{}\"", address, turned_away,
+    spdlog::warn("event=http_connections_turned_away peer={} all={} open={} why={:?}", address, turned_away,
                  connections.size(), "too many connections are open, by all or by this address");
   }
   if (options.tls != nullptr || partings >= kPartingsMax) return;

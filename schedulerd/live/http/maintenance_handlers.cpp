@@ -114,7 +114,9 @@ void read_nodes(ObjectReader& in, const core::ClusterState& state, core::Selecto
   for (const auto& [id, node] : state.nodes) {
     if (id.text() == meant || node.name == meant) names.insert(node.name);
   }
-  if (names.empty()) return in.fail("node", "Invalid", "is no node that has joined; GET /v1/nodes lists them");
+  if (names.empty()) {
+    return in.fail("node", "Invalid", "is " + meant + ", which is no node that has joined; GET /v1/nodes lists them");
+  }
   if (names.size() > 1) {
     return in.fail("node", "Invalid",
                    "is the id of one node and the name of another; give the name of the first, or "

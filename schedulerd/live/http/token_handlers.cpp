@@ -75,8 +75,10 @@ NewToken read_new_token(const json& body, const Caller& caller, const core::Tena
 }
 
 Problem unknown_token(const std::string& id) {
-  return {
-      .status = 404, .code = "UnknownToken", .detail = "there is no token " + id, .hint = "GET /v1/tokens lists them"};
+  return {.status = 404,
+          .code = "UnknownToken",
+          .detail = "there is no token with the id " + id,
+          .hint = "GET /v1/tokens lists them"};
 }
 
 }  // namespace

@@ -77,8 +77,7 @@ Result<ProvidedNode> node_in(const json& object, const std::string& request) {
   if (request.empty()) node.request = in.required_text("request");
   if (in.has("lifetime_s")) node.lifetime = Duration::from_seconds(in.number("lifetime_s", 0, 0, kLifetimeMost));
   if (findings.empty()) return node;
-  return invalid_argument("\"" + findings.front().pointer.substr(findings.front().pointer.empty() ? 0 : 1) + "\" " +
-                          findings.front().message);
+  return invalid_argument(findings.front().message);
 }
 
 class ExecProvider final : public NodeProvider {
@@ -133,7 +132,7 @@ class ExecProvider final : public NodeProvider {
     if (text.size() > kDetailMost) text.resize(kDetailMost);
     std::string& before = said_[action];
     if (text == before) return;
-    if (!text.empty()) spdlog::warn("event=provider_said pool={} action={} text=\"{}\"", setup_.pool, action, text);
+    if (!text.empty()) spdlog::warn("event=provider_said pool={} action={} text={:?}", setup_.pool, action, text);
     before = std::move(text);
   }
 

@@ -107,7 +107,7 @@ bool PoolRunner::create(core::NodeRequest request) {
     spdlog::info("event=node_created pool={} node={} id={}", setup_.pool, level_of(*node), made.value->id);
     report(core::PoolNodeCreated{request, made.value->id, made.value->lifetime});
   } else {
-    spdlog::warn("event=node_create_failed pool={} node={} fault={} why=\"{}\"", setup_.pool, level_of(*node),
+    spdlog::warn("event=node_create_failed pool={} node={} fault={} why={:?}", setup_.pool, level_of(*node),
                  core::to_text(made.fault), made.detail);
     report(core::PoolNodeCreateFailed{request, made.fault, made.detail});
   }
@@ -121,7 +121,7 @@ void PoolRunner::end(const core::PoolNode& node) {
     spdlog::info("event=node_ended pool={} node={}", setup_.pool, level_of(node));
     return report(core::PoolNodeDeleted{node.request});
   }
-  spdlog::warn("event=node_end_failed pool={} node={} fault={} why=\"{}\"", setup_.pool, level_of(node),
+  spdlog::warn("event=node_end_failed pool={} node={} fault={} why={:?}", setup_.pool, level_of(node),
                core::to_text(ended.fault), ended.detail);
   report(core::PoolNodeDeleteFailed{node.request, ended.fault, ended.detail});
 }
@@ -136,7 +136,7 @@ void PoolRunner::list(const core::ClusterState& state, Instant now) {
     core::PoolListFailed failed{setup_.pool, found.fault, found.detail};
     const auto picture = publisher_.picture();
     if (!core::tells_news(picture->state, failed, picture->now)) return;
-    spdlog::warn("event=pool_list_failed pool={} fault={} why=\"{}\"", setup_.pool, core::to_text(found.fault),
+    spdlog::warn("event=pool_list_failed pool={} fault={} why={:?}", setup_.pool, core::to_text(found.fault),
                  found.detail);
     return report(std::move(failed));
   }

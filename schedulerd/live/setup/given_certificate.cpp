@@ -98,7 +98,7 @@ void GivenCertificate::read(std::int64_t now_unix_s) {
   }
   const Status done = files.ok() ? show(*std::move(files)) : Status(files.error());
   if (!done.ok() && done.error().message != told_) {
-    spdlog::warn("event=certificate_kept why=\"{}\" next=\"the one before is shown; the files are read every minute\"",
+    spdlog::warn("event=certificate_kept why={:?} next=\"the one before is shown; the files are read every minute\"",
                  done.error().message);
   }
   told_ = done.ok() ? "" : done.error().message;

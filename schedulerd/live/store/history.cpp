@@ -63,7 +63,7 @@ MetricPoint metric_at(const Row& row) {
 }
 
 void log_failure(const Status& outcome) {
-  if (!outcome.ok()) spdlog::error("event=history_read_failed why=\"{}\"", outcome.error().message);
+  if (!outcome.ok()) spdlog::error("event=history_read_failed why={:?}", outcome.error().message);
 }
 
 constexpr std::size_t kJobsKept = 2'048;  // in memory, as read
@@ -166,7 +166,7 @@ EndedPart SqliteHistory::ended_in(const EndedRange& range, int limit) {
     if (row.is_null(2) || !range.sees(row.text(3))) return;
     auto job = core::job_from_text(row.text(2));
     if (job.ok()) return part.jobs.push_back(*std::move(job));
-    spdlog::error("event=ended_job_unreadable job={} why=\"{}\"", id.text(), job.error().message);
+    spdlog::error("event=ended_job_unreadable job={} why={:?}", id.text(), job.error().message);
   };
   const EndedPlace from = range.after.value_or(EndedPlace{range.since, JobId()});
   log_failure(impl_->ended_in.each(on_row, from.finished.count_us(), from.job.number(), limit, range.until.count_us()));
@@ -178,7 +178,7 @@ std::shared_ptr<const core::Job> SqliteHistory::Impl::job_at(const Row& row) {
   const JobId id = *id_at<JobId>(row, 0);
   auto job = core::job_from_text(row.text(1));
   if (!job.ok()) {
-    spdlog::error("event=ended_job_unreadable job={} why=\"{}\"", id.text(), job.error().message);
+    spdlog::error("event=ended_job_unreadable job={} why={:?}", id.text(), job.error().message);
     return nullptr;
   }
   // The newest ones stay: they are asked for most.

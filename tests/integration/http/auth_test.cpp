@@ -214,6 +214,8 @@ TEST_CASE("a token that is made works, is shown once, expires and can be revoked
   const json listed = fixture.json_of({.path = "/v1/tokens", .token = fixture.admin});
   for (const auto& item : listed.at("items")) CHECK(!item.contains("token"));
   const std::string id = made.at("id");
+  const json by_name = fixture.json_of({.method = "DELETE", .path = "/v1/tokens/ci", .token = fixture.admin}, 404);
+  CHECK(by_name.at("detail") == "there is no token with the id ci");
   const json revoked = fixture.json_of({.method = "DELETE", .path = "/v1/tokens/" + id, .token = fixture.admin});
   CHECK(revoked.at("revoked") == true);
   CHECK(fixture.call({.path = "/v1/jobs", .token = token}).status == 401);

@@ -292,6 +292,18 @@ TEST_CASE("a maintenance window of a word that is one node's id and another's na
   CHECK(answer.body.find("the id of one node and the name of another") != std::string::npos);
 }
 
+TEST_CASE("a maintenance window of a node that is not there is refused with that word") {
+  ViewScene scene;
+  const json answer =
+      scene.fixture.json_of({.method = "POST",
+                             .path = "/v1/maintenance",
+                             .token = scene.fixture.admin,
+                             .body = R"({"node":"gpu-9","from":"2100-01-01T00:00:00Z","to":"2100-01-01T01:00:00Z"})"},
+                            422);
+  CHECK(answer.at("errors").at(0).at("message") ==
+        "node is gpu-9, which is no node that has joined; GET /v1/nodes lists them");
+}
+
 TEST_CASE("a maintenance window is added, shown with its nodes, and taken away") {
   ViewScene scene;
   const auto post = [&](const std::string& body) {

@@ -77,11 +77,11 @@ class Join(unittest.TestCase):
         self.assertTrue(eventually(holds, PATIENCE), told())
 
     def refused(self, daemon, agent, words):
-        """The agent says so and ends, and the daemon's log has it."""
+        """The agent says so and ends, and the daemon's log has it, with its quotes escaped."""
         process, log = agent
         self.assertEqual(process.wait(PATIENCE), 1, log())
         self.assertIn(words, log())
-        self.soon(lambda: words in daemon.logged(), daemon.logged)
+        self.soon(lambda: words.replace('"', '\\"') in daemon.logged(), daemon.logged)
 
     def told(self, agent, words):
         """The agent says so and goes on trying."""

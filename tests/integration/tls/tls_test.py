@@ -118,6 +118,9 @@ class Tls(unittest.TestCase):
         self.assertEqual(ca, str(self.folder / "state/tls/ca.pem"))
         daemon.agent("one", "--ca", ca)
         self.assertTrue(eventually(lambda: "one" in daemon.schedctl("nodes", ca=ca).stdout, 30), daemon.logged())
+        wrong = daemon.schedctl("nodes", url=f"https://127.0.0.1:{daemon.ready['agents_port']}", ca=ca)
+        self.assertEqual(wrong.returncode, 3)
+        self.assertIn("does not speak HTTP, as the daemon's port for agents", " ".join(wrong.stderr.split()))
         log = daemon.agent("two", "--ca-fingerprint", daemon.ready["ca_fingerprint"])
         self.assertTrue(eventually(lambda: "two" in daemon.schedctl("nodes", ca=ca).stdout, 30), log())
         job = self.folder / "job.yaml"
@@ -161,6 +164,12 @@ class Tls(unittest.TestCase):
             while piece := secured.recv(65536):
                 seen += piece
             self.assertTrue(seen.endswith(b"0\r\n\r\n"), seen[-60:])
+
+    def test_the_address_of_a_daemon_that_listens_everywhere_is_one_of_its_certificate(self):
+        daemon = self.daemon(host="0.0.0.0", names=["localhost"])
+        self.assertEqual(daemon.ready["url"], f"https://localhost:{daemon.port}")
+        done = daemon.schedctl("nodes", ca=daemon.ready["ca"])
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_tls_1_3_is_spoken_and_1_2_is_refused_with_a_line_in_the_log(self):
         daemon = self.daemon()

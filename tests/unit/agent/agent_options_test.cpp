@@ -230,6 +230,7 @@ TEST_CASE("one state directory has one agent, and the second is told the pid of 
   REQUIRE_FALSE(second.ok());
   CHECK(second.error().code == ErrorCode::kConflict);
   CHECK_THAT(second.error().message, Catch::Contains("pid " + std::to_string(::getpid())));
+  CHECK_THAT(second.error().message, Catch::EndsWith("; stop it first, or choose another --state-dir"));
   first->reset();
   CHECK(lock_state_dir(folder / "agent").ok());
 }

@@ -366,6 +366,30 @@ TEST_CASE("attempts to connect wait longer each time, with jitter, and never abo
   CHECK(*bench.state.deadline() - bench.now <= Duration::millis(50));
 }
 
+TEST_CASE("an agent that is refused each time waits up to half a minute, and no longer than before once it is not") {
+  Bench bench;
+  Duration wait;
+  const auto try_again = [&](bool refused) {
+    REQUIRE(all<OpenLink>(bench.pass(wait)).size() == 1);
+    (void)bench.tell(LinkOpened{});
+    if (refused) CHECK(all<CloseLink>(bench.order(api::AgentRefuse{.why = "revoked"})).size() == 1);
+    (void)bench.tell(LinkClosed{"gone"});
+    REQUIRE(bench.state.deadline().has_value());
+    wait = *bench.state.deadline() - bench.now;
+  };
+  for (int attempt = 1; attempt <= 14; ++attempt) {
+    try_again(true);
+    const Duration full = std::min(Duration::millis(50) * (std::int64_t{1} << attempt), Duration::seconds(30));
+    CAPTURE(attempt, wait.count_us(), full.count_us());
+    CHECK(wait <= full);
+    CHECK(wait * 2 >= full);
+  }
+  try_again(false);
+  CHECK(wait <= Duration::millis(50));
+  try_again(true);
+  CHECK(wait <= Duration::millis(100));
+}
+
 TEST_CASE("heartbeats come at the daemon's pace and only while it is there") {
   Bench bench;
   (void)bench.pass(Duration());
@@ -511,6 +535,18 @@ TEST_CASE("told to quit, an agent leaves its workers alive unless told to stop t
   CHECK(all<SpawnWorker>(stops.order(start_of(kW2))).empty());
   CHECK(all<SignalWorker>(stops.tell(QuitAsked{.stop_workers = true})).at(0).signal == SIGKILL);
   CHECK(all<Quit>(stops.tell(ended(kW1, -1))).size() == 1);
+}
+
+TEST_CASE("of the workers that an agent ends with itself the daemon is told so, and of others not") {
+  Bench bench;
+  (void)bench.join();
+  (void)bench.order(start_of(kW1));
+  (void)bench.order(start_of(kW2));
+  CHECK_FALSE(all<RecordExit>(bench.tell(ended(kW1, -1))).at(0).report.node_stops);
+  (void)bench.tell(QuitAsked{.stop_workers = true});
+  const WorkerId late(3);
+  CHECK(all<RecordExit>(bench.order(start_of(late))).at(0).report.node_stops == true);
+  CHECK(all<RecordExit>(bench.tell(ended(kW2, -1))).at(0).report.node_stops == true);
 }
 
 }  // namespace tidepool::agent

@@ -94,6 +94,12 @@ TEST_CASE("each event that matters has a sentence") {
         "slot-seconds");
   CHECK(say("job.parked", {{"step", 160}, {"write_ms", 0.5}}) == "state of step 160 saved in 0.5 ms");
   CHECK(say("job.suspended", {{"kept_step", 160}}) == "suspended; its state of step 160 is saved");
+  CHECK(say("job.suspended", {{"step", 160}, {"kept_step", 160}}) == "suspended; its state of step 160 is saved");
+  CHECK(say("job.suspended", {{"step", 160}, {"kept_step", 90}}) ==
+        "suspended after step 160; its newest saved state is of step 90");
+  CHECK(say("job.suspended", {{"step", 160}, {"kept_step", nullptr}}) ==
+        "suspended after step 160; Tidepool has saved no state of it");
+  CHECK(say("job.suspended", {{"step", 0}, {"kept_step", nullptr}}) == "suspended");
   CHECK(say("job.restored", {{"step", 1200}, {"steps_lost", 1}}) == "goes on from step 1,200, 1 step lost");
   CHECK(say("job.restored", {{"step", 0}, {"steps_lost", 0}}) == "goes on from step 0");
   CHECK(say("job.restored", {{"step", 0}, {"steps_lost", 24'100}}) ==

@@ -130,6 +130,21 @@ TEST_CASE("a command that ends well without a word, and whose job has never step
   CHECK_FALSE(told("charlm", false, 0));
 }
 
+TEST_CASE("of a worker that has ended with its agent is told that, and not that its program has never joined") {
+  for (const bool stops : {false, true}) {
+    Daemon daemon;
+    core::JobSpec spec = two_workers();
+    spec.run = core::RunSpec{.command = {"python3", "train.py"}};
+    (void)daemon.take(AgentHelloItem{1, hello_of("n1")}, command(SubmitJob{spec}));
+    api::WorkerExitedReport report{.report = 5, .worker = WorkerId(2), .exit_code = 0};
+    if (stops) report.node_stops = true;
+    const auto exits = facts<core::WorkerExited>(daemon.take(WorkerExitedItem{NodeId(1), report}));
+    REQUIRE(exits.size() == 1);
+    CHECK(exits.front().node_stops == stops);
+    CHECK(exits.front().never_joined == !stops);
+  }
+}
+
 TEST_CASE("of a member's exit is told whether its job has stepped since its start") {
   const auto told = [](bool is_member, bool has_stepped) {
     Daemon daemon;

@@ -139,6 +139,7 @@ print(json.dumps({"id": call["action"] + call["request"], "lifetime_s": 60}))')"
   CHECK(fault_of("echo '{\"id\": \"i\"}'; sh -c 'kill -9 $$'; exit $?") == ProviderFault::kGarbage);
   CHECK(fault_of("exit 255") == ProviderFault::kRefused);
   CHECK(fault_of("echo '{\"name\": 4}'") == ProviderFault::kGarbage);
+  CHECK(exec("echo '{}'", kLong)->create({.request = "c-1-7"}).detail == "its answer to create: id is needed");
   CHECK(exec("echo '{}'", kLong)->end({.request = "c-1-7", .id = ""}).value);
   CHECK_FALSE(exec("echo '{\"nodes\": [{\"id\": \"i\"}]}'", kLong)->list().value);
   const auto listed = exec(R"(echo '{"nodes": [{"request": "c-1-7", "id": "i-1"}]}')", kLong)->list();
@@ -154,7 +155,8 @@ TEST_CASE("what a program says beside an answer is in the log, once as long as i
   const TemporaryFolder folder;
   const std::string words = folder / "words";
   const auto provider = exec("cat " + words + R"( >&2; echo '{"nodes": []}')", kLong);
-  for (const char* text : {"first\nimage not found\n", "image not found\n", "", "image not found\n", "no memory\n"}) {
+  for (const char* text :
+       {"first\nimage not found\n", "image not found\n", "", "image not found\n", "no \"memory\"\n"}) {
     std::ofstream(words) << text;
     CHECK(provider->list().value);
   }
@@ -164,7 +166,7 @@ TEST_CASE("what a program says beside an answer is in the log, once as long as i
   for (std::string line; std::getline(lines, line);) told.push_back(line.substr(line.find("event=")));
   const std::string event = "event=provider_said pool=gpu action=list text=";
   CHECK(told == std::vector<std::string>{event + "\"image not found\"", event + "\"image not found\"",
-                                         event + "\"no memory\""});
+                                         event + R"("no \"memory\"")"});
 }
 
 TEST_CASE("of output that is no JSON it is told what was printed, and the last line of the standard error") {

@@ -130,6 +130,10 @@ test("events of a job are told in the words of schedctl", () => {
   expect(say("job.started", { size: 1 })).toBe("training with 1 worker");
   expect(say("job.resized", { from: 2, to: 3 })).toBe("has 3 workers, had 2");
   expect(say("job.parked", { step: 1200, write_ms: 2 })).toMatch(/^state of step 1,200 saved in 2/);
+  expect(say("job.suspended", { step: 1200, kept_step: 1200 })).toBe("suspended; its state of step 1,200 is saved");
+  expect(say("job.suspended", { step: 1200, kept_step: 90 })).toBe("suspended after step 1,200; its newest saved state is of step 90");
+  expect(say("job.suspended", { step: 1200, kept_step: null })).toBe("suspended after step 1,200; Tidepool has saved no state of it");
+  expect(say("job.suspended", { step: 0, kept_step: null })).toBe("suspended");
   expect(say("job.restored", { step: 1200, steps_lost: 0 })).toBe("goes on from step 1,200");
   expect(say("job.restored", { step: 0, steps_lost: 24100 })).toBe("starts from step 0 again, 24,100 steps lost: it has no saved state that it can use");
   expect(say("job.restored", { step: 1200, steps_lost: 1 })).toBe("goes on from step 1,200, 1 step lost");

@@ -34,8 +34,7 @@ const kSentences: Record<string, (e: TideEvent) => string> = {
     : `goes on from step ${count(num(e, "step"))}${num(e, "steps_lost") ? `, ${counted(num(e, "steps_lost"), "step")} lost` : ""}`,
   "job.state_brought": (e) => `state of step ${count(num(e, "step"))} brought from ${str(e, "from")} to ${str(e, "to")}`,
   "job.state_left": (e) => `starts without the state of step ${count(num(e, "step"))}: ${str(e, "why") ?? "it did not come"}`,
-  "job.suspended": (e) =>
-    num(e, "kept_step") === null ? "suspended" : `suspended; its state of step ${count(num(e, "kept_step"))} is saved`,
+  "job.suspended": (e) => suspended(e),
   "job.resume_requested": () => "is to go on when slots are free",
   "job.resumed": (e) => `resumed with ${workers(num(e, "size"))}`,
   "job.finished": (e) => finished(e),
@@ -135,6 +134,14 @@ function requeued(e: TideEvent): string {
   if (why.startsWith(kWaits)) return `${givesUp}: ${why.slice(kWaits.length)}`;
   if (/^(waits|goes back|leaves) /.test(why)) return `${givesUp} and ${why}`;
   return why === "" ? givesUp : `${givesUp}: ${why}`;
+}
+
+function suspended(e: TideEvent): string {
+  const step = num(e, "step") ?? 0;
+  const kept = num(e, "kept_step");
+  if (kept !== null && kept >= step) return `suspended; its state of step ${count(kept)} is saved`;
+  if (kept !== null) return `suspended after step ${count(step)}; its newest saved state is of step ${count(kept)}`;
+  return step > 0 ? `suspended after step ${count(step)}; Tidepool has saved no state of it` : "suspended";
 }
 
 function finished(e: TideEvent): string {

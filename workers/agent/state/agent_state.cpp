@@ -86,8 +86,11 @@ void AgentState::on(const LinkClosed&) {
   for (auto& [worker, lost] : lost_) lost = {};  // what comes after it is said again
   give_up_at_.reset();
   heartbeat_at_.reset();
-  const int doublings = std::min(failed_attempts_++, 20);
-  const Duration full = std::min(times_.backoff_min * (std::int64_t{1} << doublings), times_.backoff_max);
+  const bool refused = std::exchange(refused_, false);
+  refusals_ = refused ? refusals_ + 1 : 0;
+  const int doublings = std::min(refused ? refusals_ : failed_attempts_++, 20);
+  const Duration longest = refused ? times_.refused_max : times_.backoff_max;
+  const Duration full = std::min(times_.backoff_min * (std::int64_t{1} << doublings), longest);
   connect_at_ = now_ + Duration::micros(rng_.between(full.count_us() / 2, full.count_us()));
 }
 
@@ -274,6 +277,7 @@ void AgentState::handle(api::AgentWelcome& order) {
 }
 
 void AgentState::handle(api::AgentRefuse& order) {
+  refused_ = true;
   act(CloseLink{"the daemon refused this agent: " + order.why});
 }
 
@@ -471,7 +475,8 @@ void AgentState::end(const WorkerEnded& outcome, bool was_program) {
                                        .worker = outcome.worker,
                                        .exit_code = outcome.exit_code,
                                        .signal = outcome.signal,
-                                       .detail = outcome.detail};
+                                       .detail = outcome.detail,
+                                       .node_stops = quitting_ ? std::optional(true) : std::nullopt};
   state_waits_.worker_ended(outcome.worker);
   history_.exits[outcome.worker] = report;
   history_.unacknowledged.insert(outcome.worker);

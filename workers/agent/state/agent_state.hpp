@@ -213,6 +213,7 @@ using Action =
 struct AgentTimes {
   Duration backoff_min = Duration::millis(50);
   Duration backoff_max = Duration::seconds(2);
+  Duration refused_max = Duration::seconds(30);  // likewise, of one that the daemon refuses: each try is in its log
   Duration welcome_patience = Duration::seconds(10);
   Duration silence_max = Duration::seconds(10);  // between two pulses; shorter if a worker says so
   Duration stop_grace = Duration::seconds(10);   // of workers when the agent itself is told to stop them
@@ -353,6 +354,8 @@ class AgentState {
 
   Link link_ = Link::kDown;
   int failed_attempts_ = 0;
+  int refusals_ = 0;  // in a row
+  bool refused_ = false;
   Duration heartbeat_ = Duration::seconds(1);
   std::optional<Instant> connect_at_;
   std::optional<Instant> give_up_at_;  // on a daemon that has not answered the hello
