@@ -37,6 +37,7 @@ json render_told(const WallClock& clock, const forecast::ToldJob& told, const fo
   return {
       {"start", render_expected(clock, told.start, told.start_basis)},
       {"slots_at", told.slots_at ? json(clock.text(*told.slots_at)) : json(nullptr)},
+      {"at_once", told.starts_at_once(of.at)},
       {"starts_after", std::move(starts_after)},
       {"end", render_expected(clock, told.end, told.basis)},
       {"basis", to_text(told.basis)},
