@@ -20,12 +20,6 @@ inline auto names_of(PulsePhase) {
                     Name{PulsePhase::kReducing, "reducing"}, Name{PulsePhase::kSwitching, "switching"}};
 }
 
-inline auto names_of(UnusedWhy) {
-  using Name = codec::EnumName<UnusedWhy>;
-  return std::array{Name{UnusedWhy::kDamaged, "damaged"}, Name{UnusedWhy::kOtherLayout, "other_layout"},
-                    Name{UnusedWhy::kUnreadable, "unreadable"}};
-}
-
 inline auto names_of(NoticeAnswer) {
   using Name = codec::EnumName<NoticeAnswer>;
   return std::array{Name{NoticeAnswer::kSaving, "saving"}, Name{NoticeAnswer::kDone, "done"},
