@@ -56,7 +56,7 @@ void fields(auto& archive, Like<SwitchedMessage> auto& m) {
   archive("steps_redone", m.steps_redone, kStepsRedone);
   archive("samples_repeated", m.samples_repeated, kNatural);
   archive("bytes_moved", m.bytes_moved, kNatural);
-  archive.if_any("unused", m.unused, kNested);
+  archive.if_any("unused", m.unused, kOfItsType);
 }
 void fields(auto& archive, Like<StepsMessage> auto& m) {
   archive.type("steps");
