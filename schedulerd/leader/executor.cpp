@@ -5,7 +5,7 @@
 
 #include "base/overloaded.hpp"
 #include "core/facts/event_data.hpp"
-#include "core/facts/notice_facts.hpp"
+#include "core/facts/nodes/notice_facts.hpp"
 
 namespace tidepool::leader {
 namespace {
