@@ -1,4 +1,4 @@
-#include "core/explain/explain.hpp"
+#include "core/explain/current_reason.hpp"
 #include "forecast/told.hpp"
 #include "schedulerd/live/http/render.hpp"
 
