@@ -4,7 +4,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/decide/plan_inputs.hpp"
 #include "core/decide/rebalance_planner.hpp"
 #include "core/decide/state_wait.hpp"
 #include "core/decide/straggler_planner.hpp"
