@@ -76,7 +76,7 @@ class Run {
   }
 
   Forecast make() {
-    for (const auto& [id, job] : IdTable(made_.jobs)) world_.follow(engine_.view(), id, now_);
+    for (const auto& [id, job] : made_.jobs) world_.follow(engine_.view(), id, now_);
     const Instant end = now_ + limits_.horizon;
     while (decide() && !open_.empty()) {
       const auto next = next_at();
@@ -150,7 +150,7 @@ class Run {
   }
 
   void follow_all() {
-    for (const auto& [id, told] : IdTable(made_.jobs)) {
+    for (const auto& [id, told] : made_.jobs) {
       if (engine_.view().find_job(id) != nullptr) follow(id);
     }
   }
