@@ -99,11 +99,7 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
   budget.spend(1 + static_cast<std::int64_t>(request.looked_at.size()));
   const Market::Settlement settled = settle(request.view.now, jobs);
   unsent_updates_.insert(jobs);
-  // Whose bid is the next to be served is told so; that may have been another before.
-  if (next_in_line_) unsent_updates_.insert(next_in_line_);
-  next_in_line_ = market_state_->market().next_bidder();
-  if (next_in_line_) unsent_updates_.insert(next_in_line_);
-
+  find_next_in_line();
   const Terms terms = terms_of(market_state_->market(), static_cast<double>(settled.free));
   // Why a size changes is told otherwise where slots have no price.
   const bool has_price = terms.price > 0;
@@ -113,6 +109,19 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
                           .mark = promises_.of_plan(),
                           .wake = promises_.wake(),
                           .kept = static_cast<int>(settled.kept) + held_for_gangs_};
+  tell_news(request, terms, answer);
+  return answer;
+}
+
+// Whose bid is the next to be served is told so; that may have been another before.
+void TidalPlanner::find_next_in_line() {
+  if (next_in_line_) unsent_updates_.insert(next_in_line_);
+  next_in_line_ = market_state_->market().next_bidder();
+  if (next_in_line_) unsent_updates_.insert(next_in_line_);
+}
+
+// Targets that are news stay to be told until the state has them.
+void TidalPlanner::tell_news(const core::PlanRequest& request, const Terms& terms, core::PlanAnswer& answer) {
   for (const JobId id : std::exchange(unsent_updates_, {})) {
     const auto part = parts_.find(id);
     if (part == parts_.end()) continue;
@@ -123,7 +132,6 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
     answer.targets.emplace(id, std::move(made));
     unsent_updates_.insert(id);
   }
-  return answer;
 }
 
 // How much there is bounds what rows say of jobs that could use more, and is in the price that every job reckons with.
