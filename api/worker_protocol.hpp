@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/codec/unused_why.hpp"
 #include "base/ids.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
@@ -38,9 +39,7 @@ struct AddressMessage {
   int rank = 0;
   std::string blob;  // raw bytes here, base64 on the wire
 };
-// Why workers that began from an older state, or anew, did not use a saved one that they had found.
-enum class UnusedWhy { kDamaged, kOtherLayout, kUnreadable };
-[[nodiscard]] const char* to_text(UnusedWhy why);
+// A saved one that workers had found and did not use.
 struct UnusedState {
   std::int64_t step = 0;
   UnusedWhy why = UnusedWhy::kDamaged;

@@ -25,7 +25,7 @@ void fields(auto& archive, Like<AgentHello> auto& m) {
   archive.if_any("moves_states", m.moves_states, kYesOrNo);
   archive.if_any("gives_notice", m.gives_notice, kYesOrNo);
   archive.if_any("memory_per_slot", m.memory_per_slot, codec::Range{0, kBytesMax});
-  archive.if_any("starts", m.starts, kStarts);
+  archive.if_any("starts", m.starts, kOfItsType);
   archive.check(!m.starts || m.starts->size() == m.running.size(), "starts", "must have one entry for each of running");
   archive.if_any("instance", m.instance, kInstance);
   archive.if_any("follows_authorities", m.follows_authorities, kYesOrNo);
@@ -148,7 +148,7 @@ void fields(auto& archive, Like<AgentWelcome> auto& m) {
   archive("heartbeat_ms", m.heartbeat_ms, codec::Range{1, 3'600'000});
   archive("patience_ms", m.patience_ms, codec::Range{1, 86'400'000});
   archive("cluster", m.cluster);
-  archive.if_any("lost", m.lost, kWorkers);
+  archive.if_any("lost", m.lost, kOfItsType);
 }
 void fields(auto& archive, Like<AgentRefuse> auto& m) {
   archive.type("refuse");

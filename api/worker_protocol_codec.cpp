@@ -10,10 +10,6 @@ const char* to_text(PulsePhase phase) {
   return codec::enum_name(phase).value_or("waiting");
 }
 
-const char* to_text(UnusedWhy why) {
-  return codec::enum_name(why).value_or("damaged");
-}
-
 const char* to_text(NoticeAnswer answer) {
   return codec::enum_name(answer).value_or("saving");
 }

@@ -20,12 +20,6 @@ inline auto names_of(PulsePhase) {
                     Name{PulsePhase::kReducing, "reducing"}, Name{PulsePhase::kSwitching, "switching"}};
 }
 
-inline auto names_of(UnusedWhy) {
-  using Name = codec::EnumName<UnusedWhy>;
-  return std::array{Name{UnusedWhy::kDamaged, "damaged"}, Name{UnusedWhy::kOtherLayout, "other_layout"},
-                    Name{UnusedWhy::kUnreadable, "unreadable"}};
-}
-
 inline auto names_of(NoticeAnswer) {
   using Name = codec::EnumName<NoticeAnswer>;
   return std::array{Name{NoticeAnswer::kSaving, "saving"}, Name{NoticeAnswer::kDone, "done"},
@@ -62,7 +56,7 @@ void fields(auto& archive, Like<SwitchedMessage> auto& m) {
   archive("steps_redone", m.steps_redone, kStepsRedone);
   archive("samples_repeated", m.samples_repeated, kNatural);
   archive("bytes_moved", m.bytes_moved, kNatural);
-  archive.if_any("unused", m.unused, kNested);
+  archive.if_any("unused", m.unused, kOfItsType);
 }
 void fields(auto& archive, Like<StepsMessage> auto& m) {
   archive.type("steps");

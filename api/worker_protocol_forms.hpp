@@ -94,24 +94,14 @@ struct IsolationPart {
 };
 inline constexpr IsolationPart kIsolation;
 
-// Written one by one, read as the list that may be left out.
-template <class Item>
-struct WholeList {
-  static Status decode(const json& in, const std::string& where, std::vector<Item>& items) {
-    return codec::decode(in, where, items);
-  }
-};
-inline constexpr WholeList<std::int64_t> kStarts;
-inline constexpr WholeList<WorkerId> kWorkers;
-
-// One that has fields() of its own, where it may be left out.
-struct Nested {
+// As its type is read and written everywhere, where it may be left out: a list, or one that has fields() of its own.
+struct OfItsType {
   template <class T>
   static Status decode(const json& in, const std::string& where, T& value) {
     return codec::decode(in, where, value);
   }
 };
-inline constexpr Nested kNested;
+inline constexpr OfItsType kOfItsType;
 
 struct InstanceName {
   static Status decode(const json& in, const std::string& where, std::string& name) {

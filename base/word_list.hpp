@@ -1,9 +1,12 @@
-// Words as one phrase, "a, b, c": for the sentences that name what there is to choose from.
+// Words as one phrase: "a, b, c" of what there is to choose from, "a, b and c", "a, b and 3 more".
 // The words stand in the order in which they are given.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace tidepool {
 
@@ -25,6 +28,21 @@ template <class Entries, class Word = std::identity>
 template <class Numbers>
 [[nodiscard]] std::string number_list(const Numbers& numbers) {
   return word_list(numbers, [](auto number) { return std::to_string(number); });
+}
+
+// "a, b and c", of a sentence that says something of all of them.
+[[nodiscard]] inline std::string word_series(std::span<const std::string> words) {
+  if (words.size() < 2) return word_list(words);
+  return word_list(words.first(words.size() - 1)) + " and " + words.back();
+}
+
+// At most so many, and what `others` says of the number left out: "a, b and 3 more".
+template <class Entry, class Others, class Word = std::identity>
+[[nodiscard]] std::string first_words(const std::vector<Entry>& entries, std::size_t most, Others others,
+                                      Word word = {}) {
+  const std::span<const Entry> all(entries);
+  if (all.size() <= most) return word_list(all, word);
+  return word_list(all.first(most), word) + " and " + others(all.size() - most);
 }
 
 }  // namespace tidepool

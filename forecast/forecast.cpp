@@ -7,7 +7,6 @@
 
 #include "base/first_after.hpp"
 #include "base/id_set.hpp"
-#include "core/decide/transition_planner.hpp"
 #include "core/engine/engine.hpp"
 #include "core/state/account.hpp"
 #include "core/state/budget_hold.hpp"
@@ -16,6 +15,7 @@
 #include "core/words/retelling.hpp"
 #include "forecast/forward_pools.hpp"
 #include "forecast/forward_world.hpp"
+#include "forecast/freed_slots.hpp"
 
 namespace tidepool::forecast {
 namespace {
@@ -50,27 +50,6 @@ JobId job_of(const core::ClusterState& state, const core::Fact& fact) {
       fact);
 }
 
-// Slots of a worker that is gone.
-struct Freed {
-  NodeId node;
-  std::vector<int> slots;
-  FreedBy by;
-};
-
-// Null: it has left the state.
-FreedBy::How how_it_gives(const core::Job* job, Instant now) {
-  if (job == nullptr || core::is_final(job->state()) || core::is_ending(*job, now)) return FreedBy::How::kEnds;
-  return job->membership.members.empty() ? FreedBy::How::kGivesUpAll : FreedBy::How::kGivesUpSome;
-}
-
-bool is_given(const core::StartIntent& start, const Freed& freed) {
-  return std::any_of(start.joining_workers.begin(), start.joining_workers.end(), [&](const auto& placed) {
-    return placed.node == freed.node &&
-           std::find_first_of(placed.slots.begin(), placed.slots.end(), freed.slots.begin(), freed.slots.end()) !=
-               placed.slots.end();
-  });
-}
-
 // A budget takes slots of it, or ends it; it has neither ended by itself nor been cancelled.
 bool loses_by_hold(const core::Job& job) {
   if (!job.hold || job.requests.cancel || job.progress.finished) return false;
@@ -97,7 +76,7 @@ class Run {
   }
 
   Forecast make() {
-    for (const auto& [id, job] : IdTable(made_.jobs)) world_.follow(engine_.view(), id, now_);
+    for (const auto& [id, job] : made_.jobs) world_.follow(engine_.view(), id, now_);
     const Instant end = now_ + limits_.horizon;
     while (decide() && !open_.empty()) {
       const auto next = next_at();
@@ -158,7 +137,8 @@ class Run {
   void learn(const std::vector<core::Fact>& facts) {
     for (const core::Fact& fact : facts) {
       const JobId job = job_of(engine_.view(), fact);
-      if (const auto* exited = std::get_if<core::WorkerExited>(&fact)) note_freed(exited->worker);
+      if (const auto* exited = std::get_if<core::WorkerExited>(&fact))
+        freed_.note(engine_.view(), exited->worker, now_);
       // What contradicts the state is refused and changes nothing, as in a daemon.
       const auto stepped = engine_.step({.at = now_, .fact = fact});
       ++made_.events;
@@ -170,7 +150,7 @@ class Run {
   }
 
   void follow_all() {
-    for (const auto& [id, told] : IdTable(made_.jobs)) {
+    for (const auto& [id, told] : made_.jobs) {
       if (engine_.view().find_job(id) != nullptr) follow(id);
     }
   }
@@ -216,26 +196,12 @@ class Run {
     taken_for_[core::job_of(planned.intent)] = claimants;
   }
 
-  // Its slots come free now.
-  void note_freed(WorkerId id) {
-    const core::Worker* worker = engine_.view().find_worker(id);
-    if (worker == nullptr) return;
-    if (freed_at_ != now_) freed_.clear();
-    freed_at_ = now_;
-    const FreedBy::How how = how_it_gives(engine_.view().find_job(worker->job), now_);
-    freed_.push_back({worker->node, worker->slots, {worker->job, how}});
-  }
-
   void note_start(const core::Intent& intent) {
     const auto* start = std::get_if<core::StartIntent>(&intent);
     if (start == nullptr) return;
     starts_after_.erase(start->job);
     if (const auto job = made_.jobs.find(start->job); job != made_.jobs.end()) note_slots(start->job, job->second);
-    if (freed_at_ != now_) return;
-    const auto found = std::find_if(freed_.begin(), freed_.end(), [&](const Freed& freed) {
-      return freed.by.job != start->job && is_given(*start, freed);
-    });
-    if (found != freed_.end()) starts_after_[start->job] = found->by;
+    if (const auto by = freed_.taken_by(*start, now_)) starts_after_[start->job] = *by;
   }
 
   void note_slots(JobId id, JobForecast& told) {
@@ -304,8 +270,7 @@ class Run {
   ForwardPools pools_;
   Forecast made_;
   IdTable<JobId, Instant> held_until_;  // by budgets, the newest time
-  std::vector<Freed> freed_;            // at freed_at_
-  std::optional<Instant> freed_at_;
+  FreedSlots freed_;
   IdTable<JobId, FreedBy> starts_after_;               // of the newest start, which may still boot
   IdTable<JobId, core::reason::Claimants> taken_for_;  // of the newest decision that takes slots of it
   IdSet<JobId> not_started_;
@@ -314,15 +279,6 @@ class Run {
 };
 
 }  // namespace
-
-const char* to_text(FreedBy::How how) {
-  switch (how) {
-    case FreedBy::How::kEnds: return "ends";
-    case FreedBy::How::kGivesUpAll: return "gives_up_all";
-    case FreedBy::How::kGivesUpSome: return "gives_up_some";
-  }
-  return "ends";
-}
 
 Forecast forecast(core::EngineParts parts, const core::ClusterState& state, Instant now, const Limits& limits) {
   return Run(parts_for(std::move(parts), limits), state, now, limits).make();

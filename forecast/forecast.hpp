@@ -19,6 +19,7 @@
 #include "core/money/budget.hpp"
 #include "core/state/cluster_state.hpp"
 #include "forecast/expectations.hpp"
+#include "forecast/freed_slots.hpp"
 
 namespace tidepool::forecast {
 
@@ -36,15 +37,6 @@ struct SizeFrom {
   core::reason::Claimants taken_for = {};  // of a smaller one: the jobs that are to have the slots
   bool operator==(const SizeFrom&) const = default;
 };
-
-// Whose slots a job is given when it starts: those that come free at that moment.
-struct FreedBy {
-  enum class How { kEnds, kGivesUpAll, kGivesUpSome };
-  JobId job;
-  How how = How::kEnds;
-  bool operator==(const FreedBy&) const = default;
-};
-[[nodiscard]] const char* to_text(FreedBy::How how);  // "ends", "gives_up_all", "gives_up_some"
 
 // What a spent budget does to a job that holds slots.
 struct BudgetEffect {

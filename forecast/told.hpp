@@ -28,6 +28,8 @@ struct ToldJob {
   Money cost_high;
   std::vector<SizeFrom> sizes;              // sizes_as_told()
   std::optional<BudgetEffect> budget = {};  // what a budget does to it, as told
+  // Slots are free for it when the forecast is made.
+  [[nodiscard]] bool starts_at_once(Instant made) const { return slots_at && *slots_at <= made; }
   // It is its budget that ends it: at `end`.
   [[nodiscard]] bool is_stopped() const { return end && stops(budget, outcome); }
 };

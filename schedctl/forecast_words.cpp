@@ -203,13 +203,6 @@ bool is_given_slots(const json& forecast) {
   return !text_at(forecast, "/slots_at").empty();
 }
 
-// Its slots are free when the forecast is made.
-bool begins_at_once(const json& forecast) {
-  const auto slots = micros_of(text_at(forecast, "/slots_at"));
-  const auto made = micros_of(text_at(forecast, "/computed_at"));
-  return slots && made && *slots <= *made;
-}
-
 constexpr std::int64_t kOldUs = 60'000'000;
 constexpr std::int64_t kSoonUs = 60'000'000;  // a first step that comes so soon is not told beside a start at once
 
@@ -221,7 +214,7 @@ struct Start {
 // "expected to start at about 15:10 UTC (between 15:02 and 15:31), when job-7 ends", "expected to start at once", and
 // where its workers boot for longer "expected to start at once, with its first step at about 15:10 UTC (…)".
 Start start_in_words(const json& forecast, const std::string& now) {
-  const bool at_once = begins_at_once(forecast);
+  const bool at_once = forecast.value("at_once", false);
   if (!forecast.value("start", json()).is_object()) {
     if (!is_given_slots(forecast)) return {};
     const std::string when = at_once ? "once" : "about " + minute_of(text_at(forecast, "/slots_at"), now) + " UTC";

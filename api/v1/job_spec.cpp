@@ -101,25 +101,15 @@ std::string read_name(ObjectReader& in, const RunSpec& run) {
   return name;
 }
 
-// A number where a text is wanted, as `schedctl change JOB labels.x=1` gives it.
-bool are_texts(ObjectReader& in, const json& labels) {
-  for (auto label = labels.begin(); labels.is_object() && label != labels.end(); ++label) {
-    if (label->is_string()) continue;
-    in.fail("labels", "WrongType",
-            "has an entry " + canonical_json(label.key()) +
-                " that is no text of at most 255 characters; quote numbers: \"1\", and in a shell 'labels.KEY=\"1\"'");
-    return false;
-  }
-  return true;
-}
-
 // They come into tables and CSV files.
 std::map<std::string, std::string> read_labels(ObjectReader& in) {
   constexpr auto kReplace = json::error_handler_t::replace;
-  if (!are_texts(in, in.raw("labels"))) return {};
-  auto labels = text_map(in, "labels", 64);
+  // `schedctl change JOB labels.x=1` gives a number.
+  auto labels = text_map(
+      in, "labels",
+      {.entries_max = 64, .bytes_max = 255, .advice = R"(quote numbers: "1", and in a shell 'labels.KEY="1"')"});
   for (const auto& [key, value] : labels) {
-    if (is_label_key(key) && value.size() <= 255 && is_printable(value)) continue;
+    if (is_label_key(key) && is_printable(value)) continue;
     in.fail(
         "labels", "Invalid",
         "has " + json(key).dump(-1, ' ', true, kReplace) + ": " + json(value).dump(-1, ' ', true, kReplace) +

@@ -98,7 +98,7 @@ RunSpec read_run(const json& value, Errors& errors) {
             "begins with an empty text; its first must name the program, such as /usr/bin/python3");
   }
   run.args = read_args(in, run.trainer, errors);
-  run.env = text_map(in, "env", 64);
+  run.env = text_map(in, "env", {.entries_max = 64});
   run.workdir = bounded_text(in, "workdir");
   for (const auto& [name, ignored] : run.env) {
     if (is_env_name(name)) continue;

@@ -17,6 +17,12 @@ std::string bounded_text(ObjectReader& in, std::string_view field) {
 
 namespace {
 
+bool is_text(const json& value, std::size_t bytes_max) {
+  if (!value.is_string()) return false;
+  const auto& text = value.get_ref<const std::string&>();
+  return text.size() <= bytes_max && text.find('\0') == std::string::npos;
+}
+
 // A line as for a shell where a list is wanted, as a list: ", such as ["python3","train.py"]".
 std::string as_list(const json& value) {
   constexpr std::size_t kLineMax = 100;
@@ -40,9 +46,7 @@ std::vector<std::string> read_texts(ObjectReader& in, std::string_view field, st
     return texts;
   }
   for (const auto& entry : value) {
-    const bool fits = entry.is_string() && entry.get_ref<const std::string&>().size() <= kTextMax &&
-                      entry.get_ref<const std::string&>().find('\0') == std::string::npos;
-    if (!fits) {
+    if (!is_text(entry, kTextMax)) {
       in.fail(field, "WrongType", "has an entry that is no text of at most 4096 bytes; quote numbers");
       return {};
     }
@@ -51,18 +55,19 @@ std::vector<std::string> read_texts(ObjectReader& in, std::string_view field, st
   return texts;
 }
 
-std::map<std::string, std::string> text_map(ObjectReader& in, std::string_view field, std::size_t entries_max) {
+std::map<std::string, std::string> text_map(ObjectReader& in, std::string_view field, const TextMapForm& form) {
   std::map<std::string, std::string> texts;
   const json& value = in.raw(field);
   if (value.is_null()) return texts;
-  if (!value.is_object() || value.size() > entries_max) {
-    in.fail(field, "WrongType", "must be an object of at most " + std::to_string(entries_max) + " texts");
+  if (!value.is_object() || value.size() > form.entries_max) {
+    in.fail(field, "WrongType", "must be an object of at most " + std::to_string(form.entries_max) + " texts");
     return texts;
   }
   for (const auto& [name, entry] : value.items()) {
-    if (!entry.is_string() || entry.get_ref<const std::string&>().size() > kTextMax ||
-        entry.get_ref<const std::string&>().find('\0') != std::string::npos) {
-      in.fail(field, "WrongType", "has an entry \"" + name + "\" that is no text of at most 4096 bytes; quote numbers");
+    if (!is_text(entry, form.bytes_max)) {
+      in.fail(field, "WrongType",
+              "has an entry " + canonical_json(name) + " that is no text of at most " + std::to_string(form.bytes_max) +
+                  " bytes; " + form.advice);
       continue;
     }
     texts[name] = entry.get<std::string>();

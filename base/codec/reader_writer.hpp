@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/codec/enum_names.hpp"
 #include "base/result.hpp"
 
 namespace tidepool::codec {
@@ -18,21 +19,6 @@ namespace tidepool::codec {
 // fields(archive, Like<X> auto& value) takes a const X to write and an X to read.
 template <class T, class U>
 concept Like = std::same_as<std::remove_const_t<T>, U>;
-
-// The texts of an enum, by an overload of names_of(E) beside the enum's fields().
-template <class E>
-struct EnumName {
-  E value;
-  const char* name;
-};
-// None: a value that has no name, which is written as null.
-template <class E>
-std::optional<const char*> enum_name(E value) {
-  for (const auto& entry : names_of(value)) {
-    if (entry.value == value) return entry.name;
-  }
-  return std::nullopt;
-}
 
 // What archives that only look at a value have alike; each has operator() of (name, value) and of (name, value, form).
 template <class Archive>

@@ -25,10 +25,6 @@ inline auto names_of(TopologyStrategy) {
                     Name{TopologyStrategy::kStrictSpread, "strict_spread"}};
 }
 
-inline auto names_of(UnusedWhy) {
-  const auto name = [](UnusedWhy why) { return codec::EnumName<UnusedWhy>{why, to_text(why)}; };
-  return std::array{name(UnusedWhy::kDamaged), name(UnusedWhy::kOtherLayout), name(UnusedWhy::kUnreadable)};
-}
 void fields(auto& archive, codec::Like<UnusedState> auto& unused) {
   archive("step", unused.step);
   archive("why", unused.why);

@@ -7,7 +7,6 @@
 #include "base/first_after.hpp"
 #include "core/decide/size_planner.hpp"
 #include "core/decide/transition_planner.hpp"
-#include "core/decide/type_moves.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/place/together.hpp"
 #include "core/state/job_state.hpp"

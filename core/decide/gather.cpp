@@ -8,7 +8,6 @@
 
 #include "core/decide/open_slots.hpp"
 #include "core/decide/size_planner.hpp"
-#include "core/decide/type_moves.hpp"
 #include "core/place/together.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"

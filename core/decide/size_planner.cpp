@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "core/decide/claimants.hpp"
 #include "core/decide/drain_planner.hpp"
 #include "core/decide/gather.hpp"
+#include "core/decide/leaving_workers.hpp"
 #include "core/decide/restart_planner.hpp"
-#include "core/decide/slot_reservations.hpp"
 #include "core/decide/straggler_planner.hpp"
 #include "core/decide/transition_planner.hpp"
-#include "core/decide/type_moves.hpp"
 #include "core/place/domain_wait.hpp"
 #include "core/place/together.hpp"
 #include "core/state/budget_hold.hpp"
@@ -190,6 +190,11 @@ bool loses_member(const DecisionDraft& draft, const Job& job) {
 }
 
 }  // namespace
+
+bool cools_down(const DecisionDraft& draft, const Job& job) {
+  return !job.recovery.cooldown_waived && job.last_resize_at &&
+         draft.now() < *job.last_resize_at + job.spec.elastic.cooldown;
+}
 
 bool is_settled(const DecisionDraft& draft, const Job& job) {
   const bool settled = job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition();

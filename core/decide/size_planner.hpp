@@ -13,6 +13,8 @@ void plan_size(DecisionDraft& draft, const Job& job, const Target& target);
 // Leaves the job, whose target is another size, at the one that it has, and says why.
 void keep_size(DecisionDraft& draft, const Job& job, const Target& target, const Reason& why);
 
+// Its size changed a moment ago.
+[[nodiscard]] bool cools_down(const DecisionDraft& draft, const Job& job);
 // The job runs, has no change of membership under way, and is to go on.
 [[nodiscard]] bool is_settled(const DecisionDraft& draft, const Job& job);
 // The same, and no node has to be left first (drain_planner.hpp).

@@ -7,11 +7,8 @@
 
 #include "base/check.hpp"
 #include "core/decide/open_slots.hpp"
-#include "core/decide/size_planner.hpp"
-#include "core/decide/state_wait.hpp"
 #include "core/place/arrangement.hpp"
 #include "core/place/clearing.hpp"
-#include "core/place/slot_claims.hpp"
 #include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
 
@@ -26,110 +23,7 @@ std::optional<std::vector<std::string>> types_claimed_by(DecisionDraft& draft, c
   return std::vector<std::string>(slots.types().begin(), slots.types().end());
 }
 
-// What a job in line lacks of what the plan gives it, if slots are all that keeps it from having it.
-bool lacks_slots_alone(DecisionDraft& draft, const TargetedJob& entry) {
-  const Job& job = *entry.job;
-  const int size = entry.target->size;
-  if (size <= job.size() || draft.alters(job.id)) return false;
-  if (job.state() != JobState::kPending) return can_change(draft, job) && !growth_barred(draft, job, size);
-  return !waits_for_state(draft, job) && !draft.above_cap(job, job.spec.elastic.sizes.front());
-}
-
-// Workers of these jobs that leave without a further decision.
-std::vector<WorkerId> on_their_way_out(const ClusterState& state, const IdSet<JobId>& releasing) {
-  std::vector<WorkerId> workers;
-  for (const JobId id : releasing) {
-    const Job& job = *state.find_job(id);
-    std::copy_if(job.membership.workers.begin(), job.membership.workers.end(), std::back_inserter(workers),
-                 [&](WorkerId worker) { return is_on_its_way_out(job, *state.find_worker(worker)); });
-  }
-  return workers;
-}
-
-std::vector<GivenSlots> given_slots(DecisionDraft& draft, const IdSet<JobId>& releasing) {
-  std::vector<GivenSlots> given{{.slots = std::max(0, static_cast<int>(draft.free_slots().free()))}};
-  IdSet<WorkerId> counted;
-  const auto give = [&](WorkerId id, JobId from, JobId for_job = {}) {
-    const Worker& worker = *draft.state().find_worker(id);
-    const bool comes = !worker.is_gone() && draft.state().find_node(worker.node)->takes_workers();
-    if (!comes || !counted.insert(id)) return;
-    const auto slots = static_cast<int>(worker.slots.size());
-    given.push_back({.from = from, .node = worker.node, .slots = slots, .for_job = for_job});
-  };
-  for (const WorkerId worker : on_their_way_out(draft.state(), releasing)) give(worker, {});
-  for (const PlannedIntent& planned : draft.plan()) {
-    const auto* shrink = std::get_if<ShrinkIntent>(&planned.intent);
-    if (shrink == nullptr) continue;
-    for (const WorkerId worker : shrink->leaving_workers) give(worker, shrink->job);
-  }
-  for (const PlannedIntent& planned : draft.plan()) {
-    const auto* preempts = std::get_if<PreemptIntent>(&planned.intent);
-    if (preempts == nullptr) continue;
-    for (const WorkerId worker : draft.state().find_job(preempts->job)->membership.workers) {
-      give(worker, {}, preempts->for_job);
-    }
-  }
-  for (const WorkerId worker : draft.leaving_workers()) give(worker, {});
-  return given;
-}
-
 }  // namespace
-
-void tell_claimants(DecisionDraft& draft, const std::vector<TargetedJob>& line, const IdSet<JobId>& releasing) {
-  const Plan& plan = draft.plan();
-  const bool shrinks = std::any_of(plan.begin(), plan.end(), [](const PlannedIntent& planned) {
-    return std::holds_alternative<ShrinkIntent>(planned.intent);
-  });
-  if (!shrinks) return;
-  std::vector<LackingJob> lacking;
-  for (const TargetedJob& entry : line) {
-    if (!lacks_slots_alone(draft, entry)) continue;
-    const Job& job = *entry.job;
-    const bool has_types = draft.free_slots().has_several_types();
-    lacking.push_back({.job = &job,
-                       .slots = (entry.target->size - job.size()) * job.spec.gpus_per_worker,
-                       .type = has_types ? bound_type(draft.state(), job) : std::nullopt});
-  }
-  if (!lacking.empty()) draft.tell_claimants(claimants_of(draft.state(), given_slots(draft, releasing), lacking));
-}
-
-std::vector<TargetedJob> behind_claimants(std::vector<TargetedJob> line) {
-  struct Giver {
-    const TargetedJob* entry;
-    GaveSlots slots;
-  };
-  std::map<JobId, std::vector<Giver>> givers;  // by claimant, the last in line first
-  for (auto entry = line.rbegin(); entry != line.rend(); ++entry) {
-    if (entry->target->size <= entry->job->size()) continue;
-    for (const GaveSlots& slots : entry->job->preemption.gave_slots) givers[slots.for_job].push_back({&*entry, slots});
-  }
-  if (givers.empty()) return line;
-  std::vector<TargetedJob> from_the_last;
-  IdSet<JobId> put;
-  const std::function<void(const TargetedJob&)> put_before = [&](const TargetedJob& entry) {
-    const Job& job = *entry.job;
-    if (!put.insert(job.id)) return;
-    const auto found = givers.find(job.id);
-    if (found != givers.end() && entry.target->size > job.size()) {
-      for (const Giver& giver : found->second) {
-        if (still_lacks(job, giver.slots)) put_before(*giver.entry);
-      }
-    }
-    from_the_last.push_back(entry);
-  };
-  for (auto entry = line.rbegin(); entry != line.rend(); ++entry) put_before(*entry);
-  return {from_the_last.rbegin(), from_the_last.rend()};
-}
-
-std::optional<JobId> still_owed_by(const DecisionDraft& draft, const Job& job) {
-  for (const GaveSlots& slots : job.preemption.gave_slots) {
-    const Job* claimant = draft.state().find_job(slots.for_job);
-    const Target* target = claimant == nullptr ? nullptr : draft.planned_target(*claimant);
-    const bool wants = target != nullptr && target->size > claimant->size() && !draft.changed(claimant->id);
-    if (wants && still_lacks(*claimant, slots)) return claimant->id;
-  }
-  return std::nullopt;
-}
 
 SlotClaim claim_of(DecisionDraft& draft, const Job& job, int size) {
   return {.workers = size - job.size(), .slots_each = job.spec.gpus_per_worker, .types = types_claimed_by(draft, job)};
@@ -138,6 +32,16 @@ SlotClaim claim_of(DecisionDraft& draft, const Job& job, int size) {
 bool releases_slots(const ClusterState& state, const Job& job) {
   return std::any_of(job.membership.workers.begin(), job.membership.workers.end(),
                      [&](WorkerId id) { return is_on_its_way_out(job, *state.find_worker(id)); });
+}
+
+std::vector<WorkerId> on_their_way_out(const ClusterState& state, const IdSet<JobId>& releasing) {
+  std::vector<WorkerId> workers;
+  for (const JobId id : releasing) {
+    const Job& job = *state.find_job(id);
+    std::copy_if(job.membership.workers.begin(), job.membership.workers.end(), std::back_inserter(workers),
+                 [&](WorkerId worker) { return is_on_its_way_out(job, *state.find_worker(worker)); });
+  }
+  return workers;
 }
 
 SlotReservations::SlotReservations(DecisionDraft& draft, const IdSet<JobId>& releasing) : draft_(draft) {

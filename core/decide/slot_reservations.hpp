@@ -28,16 +28,8 @@ struct SlotClaim {
 
 // Some of its workers are on their way out: their slots will be free without a further decision.
 [[nodiscard]] bool releases_slots(const ClusterState& state, const Job& job);
-
-// Says of the jobs that this decision has shrunk which jobs in line are to have their slots: those that lack nothing
-// else. Once all slots are handed out; `releasing` as below.
-void tell_claimants(DecisionDraft& draft, const std::vector<TargetedJob>& line, const IdSet<JobId>& releasing);
-
-// The line in its order, but that a job which is to have more comes behind those in line for which it gave up slots and
-// which have still to have them: it takes what these leave, and none of it back.
-[[nodiscard]] std::vector<TargetedJob> behind_claimants(std::vector<TargetedJob> line);
-// The first job that a running one has given up slots for and that has still to have more by the plan.
-[[nodiscard]] std::optional<JobId> still_owed_by(const DecisionDraft& draft, const Job& job);
+// These workers, of all these jobs.
+[[nodiscard]] std::vector<WorkerId> on_their_way_out(const ClusterState& state, const IdSet<JobId>& releasing);
 
 class SlotReservations {
  public:

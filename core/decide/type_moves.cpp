@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -11,16 +12,12 @@
 #include "base/id_table.hpp"
 #include "core/decide/open_slots.hpp"
 #include "core/decide/size_planner.hpp"
-#include "core/decide/straggler_planner.hpp"
 #include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
 #include "core/place/together.hpp"
 #include "core/state/job_state.hpp"
-#include "core/state/measured/straggler_patience.hpp"
-#include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_labels.hpp"
-#include "core/state/worker_groups.hpp"
 
 namespace tidepool::core {
 namespace {
@@ -270,46 +267,7 @@ int looks_for_room(const Job& waiting, Instant now) {
   return looks;
 }
 
-// The domains of the members, by rank.
-std::vector<std::string> domains_of(const ClusterState& state, const Job& job) {
-  std::vector<std::string> domains;
-  domains.reserve(job.membership.members.size());
-  for (const WorkerId id : job.membership.members) {
-    domains.push_back(domain_of(*state.find_node(state.find_worker(id)->node), job.spec.placement.key));
-  }
-  return domains;
-}
-
-// Of a job that is spread: each time one of the domain with most that are left, from the end of the rank order.
-std::vector<WorkerId> leaving_workers_evenly(const ClusterState& state, const Job& job, int count) {
-  const std::vector<std::string> domains = domains_of(state, job);
-  std::map<std::string, int> left;
-  for (const std::string& domain : domains) ++left[domain];
-  const int first = count < job.size() ? 1 : 0;  // rank 0 stays
-  std::set<int> leaving;
-  while (static_cast<int>(leaving.size()) < count) {
-    int best = -1;
-    for (int rank = job.size(); rank-- > first;) {
-      if (leaving.contains(rank)) continue;
-      if (best < 0 || left[domains[static_cast<std::size_t>(rank)]] > left[domains[static_cast<std::size_t>(best)]]) {
-        best = rank;
-      }
-    }
-    --left[domains[static_cast<std::size_t>(best)]];
-    leaving.insert(best);
-  }
-  std::vector<WorkerId> workers;
-  workers.reserve(leaving.size());
-  for (const int rank : leaving) workers.push_back(job.membership.members[static_cast<std::size_t>(rank)]);
-  return workers;
-}
-
 }  // namespace
-
-bool cools_down(const DecisionDraft& draft, const Job& job) {
-  return !job.recovery.cooldown_waived && job.last_resize_at &&
-         draft.now() < *job.last_resize_at + job.spec.elastic.cooldown;
-}
 
 TypeRoom room_of_type(DecisionDraft& draft, const Job& waiting, const IdSet<WorkerId>& leaving) {
   if (has_gang_rule(waiting.spec)) return {.coming = OpenSlots(draft, waiting, leaving).fits()};
@@ -359,40 +317,6 @@ std::optional<Instant> next_look_for_room(const Job& waiting, Instant after) {
   const int looks = looks_for_room(waiting, after);
   if (looks == kLooksMax) return std::nullopt;
   return waiting_since(waiting) + Duration::seconds(std::int64_t{1} << looks);
-}
-
-std::vector<WorkerId> leaving_workers_of(DecisionDraft& draft, const Job& job, int count) {
-  const ClusterState& state = draft.state();
-  if (has_groups(job.spec)) return {job.membership.members.end() - count, job.membership.members.end()};
-  if (job.spec.placement.strategy == TopologyStrategy::kSpread) return leaving_workers_evenly(state, job, count);
-  const std::vector<WorkerId>& members = job.membership.members;
-  const auto node_of = [&](int rank) { return state.find_worker(members[static_cast<std::size_t>(rank)])->node; };
-  const std::set<std::string>& asked = draft.types_asked_for();
-  const bool gives_types = !asked.empty() && job.spec.slot_types.empty() && job.spec.mixed_types;
-  const auto is_slow = [&](int rank) {
-    const Worker& worker = *state.find_worker(members[static_cast<std::size_t>(rank)]);
-    return worker.track.slow_steps >= kStragglerStreak || job.shares.rebalanced.contains(worker.id);
-  };
-  // Slow workers leave first, and then each node is left by all others before the next one is: their counts are enough.
-  WorkersOn workers_on = nodes_of(state, members);
-  for (int rank = 1; rank < job.size(); ++rank) workers_on[node_of(rank)] -= is_slow(rank) ? 1 : 0;
-  std::map<NodeId, int> last_rank_on;
-  for (int rank = 0; rank < job.size(); ++rank) last_rank_on[node_of(rank)] = rank;
-  const auto place_in_order = [&](int rank) {
-    const NodeId node = node_of(rank);
-    const bool is_asked = gives_types && asked.contains(state.find_node(node)->slot_type);
-    return std::tuple(!is_asked, !is_slow(rank), workers_on.at(node), -last_rank_on.at(node), -rank);
-  };
-  std::vector<int> ranks;
-  for (int rank = count < job.size() ? 1 : 0; rank < job.size(); ++rank) ranks.push_back(rank);
-  std::sort(ranks.begin(), ranks.end(),
-            [&](int one, int other) { return place_in_order(one) < place_in_order(other); });
-  ranks.resize(static_cast<std::size_t>(count));
-  std::sort(ranks.begin(), ranks.end());
-  std::vector<WorkerId> leaving_workers;
-  leaving_workers.reserve(ranks.size());
-  for (const int rank : ranks) leaving_workers.push_back(members[static_cast<std::size_t>(rank)]);
-  return leaving_workers;
 }
 
 }  // namespace tidepool::core

@@ -21,9 +21,6 @@
 
 namespace tidepool::core {
 
-// Its size changed a moment ago.
-[[nodiscard]] bool cools_down(const DecisionDraft& draft, const Job& job);
-
 struct TypeRoom {
   bool coming = false;           // enough is free, or will be without a move
   std::vector<WorkerId> movers;  // would have to move else; none = moves alone are not enough
@@ -45,11 +42,5 @@ int move_away(DecisionDraft& draft, const Job& waiting, const TypeRoom& room);
 // When time alone may let workers move for the job, or leave nodes for it (reconcile/node_clearing.hpp): its waiting is
 // looked at again each time it has doubled.
 [[nodiscard]] std::optional<Instant> next_look_for_room(const Job& waiting, Instant after);
-
-// The workers that leave when a job gives up so many: those on slots of a type that others ask for, if the job may be
-// elsewhere; then slow ones (kStragglerStreak), also with a smaller share; then those on nodes with the fewest of its
-// workers, from the end of the rank order. A job that is spread gives up those of the domains with most of its workers,
-// one with groups the last ones. Rank 0 stays. In rank order.
-[[nodiscard]] std::vector<WorkerId> leaving_workers_of(DecisionDraft& draft, const Job& job, int count);
 
 }  // namespace tidepool::core

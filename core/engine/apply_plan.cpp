@@ -6,7 +6,7 @@
 #include "base/overloaded.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/facts/event_data.hpp"
-#include "core/facts/notice_facts.hpp"
+#include "core/facts/nodes/notice_facts.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "core/facts/shares.hpp"
 #include "core/facts/state_moves.hpp"

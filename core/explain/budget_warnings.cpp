@@ -103,11 +103,9 @@ class EffectsOf {
 };
 
 std::string named_jobs(const ClusterState& state, const std::vector<JobId>& jobs) {
-  const std::vector<JobId> first(jobs.begin(),
-                                 jobs.begin() + static_cast<std::ptrdiff_t>(std::min(jobs.size(), kJobsNamed)));
-  const std::string names = word_list(first, [&](JobId id) { return id.text() + " " + state.find_job(id)->spec.name; });
-  const std::size_t more = jobs.size() - first.size();
-  return " (" + names + (more == 0 ? "" : " and " + grouped(static_cast<double>(more)) + " more") + ")";
+  const auto name = [&](JobId id) { return id.text() + " " + state.find_job(id)->spec.name; };
+  const auto more = [](std::size_t count) { return grouped(static_cast<double>(count)) + " more"; };
+  return " (" + first_words(jobs, kJobsNamed, more, name) + ")";
 }
 
 // "stop at 100 % (5000.00)"

@@ -13,14 +13,6 @@
 
 namespace tidepool::core {
 
-// The job's verdict with those numbers brought up to date that change with every step or second; a verdict is
-// stored anew only when its code changes.
-[[nodiscard]] Reason current_reason(const ClusterState& state, const Job& job);
-
-// It waits, and the nodes that are up would not hold it if they were empty, nor would those that its pools may have.
-// `why`: its current_reason().
-[[nodiscard]] bool cannot_start(const Job& job, const Reason& why);
-
 struct Explanation {
   std::string summary;  // the verdict in one sentence
   Reason reason;

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/word_list.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/explain/tenant_evidence.hpp"
 #include "core/place/placement.hpp"
@@ -146,11 +147,10 @@ std::vector<std::string> closed_slots_evidence(const ClusterState& state, const 
     names.push_back(node.name + " (" + why_closed(node) + ")");
   }
   if (names.empty()) return {};
-  std::string text = counted(slots, "free slot") + (slots == 1 ? " is on " : " are on ") +
-                     (names.size() == 1 ? "a node that takes" : "nodes that take") + " no new workers: ";
-  for (std::size_t i = 0; i < std::min(names.size(), kClosedNamed); ++i) text += (i > 0 ? ", " : "") + names[i];
-  if (names.size() > kClosedNamed) text += " and " + counted(double(names.size() - kClosedNamed), "other");
-  return {text};
+  const auto others = [](std::size_t count) { return counted(static_cast<double>(count), "other"); };
+  return {counted(slots, "free slot") + (slots == 1 ? " is on " : " are on ") +
+          (names.size() == 1 ? "a node that takes" : "nodes that take") +
+          " no new workers: " + first_words(names, kClosedNamed, others)};
 }
 
 }  // namespace tidepool::core

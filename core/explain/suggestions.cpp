@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -187,7 +188,7 @@ void suggest_quarantined(const ClusterState& state, const Node& node, Explanatio
     hold = &*owner->held;
     ++slots;
   }
-  if (hold == nullptr || node.state != NodeState::kUp) return;
+  if (hold == nullptr) return;
   out.advice.push_back(
       advice_for_admin(counted(slots, "slot") + " of " + node.name + " must leave quarantine (" + hold->why +
                        "); if you know that nothing is left there: schedctl node release-slots " + node.name));
@@ -231,6 +232,23 @@ std::vector<Advice> told_by(const ClusterState& state, const Job& job, const Rea
   return without_vain_ends(state, job, without_vain_undrains(state, advice_of(why, job.id)));
 }
 
+// What makes a node that is up, or slots of it, take workers again.
+void suggest_reopened(const ClusterState& state, const Node& node, Explanation& out) {
+  if (node.cordoned) out.advice.push_back(advice_for_admin("uncordon " + node.name));
+  if (node.drain && !is_lost_to_pool(state, node)) {
+    const auto window = node.drain->only_window();
+    out.advice.push_back(advice_for_admin(window ? "schedctl maintenance remove " + window_name(*window)
+                                                 : "schedctl undrain " + node.name));
+  }
+  if (node.is_unsteady()) {
+    const double left = (*node.faults->until - state.now).to_seconds();
+    out.advice.push_back(advice_for_admin(node.name + " stays without a fault for " +
+                                          waiting_time(std::max(1.0, left)) + ", or: schedctl node clear-faults " +
+                                          node.name));
+  }
+  suggest_quarantined(state, node, out);
+}
+
 void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   const int slots = job.spec.gpus_per_worker;
   const int needed = job.spec.smallest_slots();
@@ -247,22 +265,7 @@ void suggest_room(const ClusterState& state, const Job& job, Explanation& out) {
   if (fits_if_mixed(state, job, RoomIn::kFreeSlots)) out.advice.emplace_back(kMixTypes);
   out.advice.push_back(advice_for_admin("add a node with " + counted(short_by, "free slot")));
   for (const auto& [id, node] : state.nodes) {
-    if (!may_run_on(job, node)) continue;
-    if (node.cordoned && node.state == NodeState::kUp) {
-      out.advice.push_back(advice_for_admin("uncordon " + node.name));
-    }
-    if (node.drain && node.state == NodeState::kUp && !is_lost_to_pool(state, node)) {
-      const auto window = node.drain->only_window();
-      out.advice.push_back(advice_for_admin(window ? "schedctl maintenance remove " + window_name(*window)
-                                                   : "schedctl undrain " + node.name));
-    }
-    if (node.is_unsteady() && node.state == NodeState::kUp) {
-      const double left = (*node.faults->until - state.now).to_seconds();
-      out.advice.push_back(advice_for_admin(node.name + " stays without a fault for " +
-                                            waiting_time(std::max(1.0, left)) + ", or: schedctl node clear-faults " +
-                                            node.name));
-    }
-    suggest_quarantined(state, node, out);
+    if (node.state == NodeState::kUp && may_run_on(job, node)) suggest_reopened(state, node, out);
   }
 }
 
@@ -307,35 +310,30 @@ bool adds_type(const std::string& line, const std::string& less) {
   return line == less || line.starts_with(less + " of type ");
 }
 
-const std::string& line_of(const std::string& line) {
-  return line;
-}
-const std::string& line_of(const Advice& line) {
-  return line.text;
-}
-
-template <class Line>
-void append_lines(const std::vector<Line>& lines, std::vector<Line>& out) {
+// Of two lines of which one adds a type, that one stays. `text_of`: of a line.
+template <class Line, class TextOf>
+void append_lines(const std::vector<Line>& lines, std::vector<Line>& out, TextOf text_of) {
   for (const Line& line : lines) {
+    const std::string& text = std::invoke(text_of, line);
     const auto same = std::find_if(out.begin(), out.end(), [&](const Line& there) {
-      return adds_type(line_of(line), line_of(there)) || adds_type(line_of(there), line_of(line));
+      return adds_type(text, std::invoke(text_of, there)) || adds_type(std::invoke(text_of, there), text);
     });
     if (same == out.end()) {
       out.push_back(line);
-    } else if (adds_type(line_of(line), line_of(*same))) {
+    } else if (adds_type(text, std::invoke(text_of, *same))) {
       *same = line;
     }
   }
 }
 
 void append_new(const std::vector<Advice>& lines, std::vector<Advice>& out) {
-  append_lines(lines, out);
+  append_lines(lines, out, &Advice::text);
 }
 
 }  // namespace
 
 void append_new(const std::vector<std::string>& lines, std::vector<std::string>& out) {
-  append_lines(lines, out);
+  append_lines(lines, out, std::identity());
 }
 
 void name_lenders(std::vector<Keeper> keepers, bool may_set, Explanation& out) {

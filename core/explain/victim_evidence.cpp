@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/calendar.hpp"
+#include "base/word_list.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
@@ -21,11 +22,8 @@ constexpr std::size_t kNamesMost = 3;
 constexpr std::size_t kBoundMost = 6;  // jobs that are told of one by one
 
 // "job-1", "job-1, job-2 and job-3", "7 jobs".
-std::string list_of(const std::vector<std::string>& names) {
-  if (names.size() > kNamesMost) return counted(static_cast<double>(names.size()), "job");
-  std::string text = names.front();
-  for (std::size_t i = 1; i < names.size(); ++i) text += (i + 1 == names.size() ? " and " : ", ") + names[i];
-  return text;
+std::string named_victims(const std::vector<std::string>& names) {
+  return names.size() > kNamesMost ? counted(static_cast<double>(names.size()), "job") : word_series(names);
 }
 
 // Slots that the victim gives up for the job, as its newest reason says, and has not left yet: all of a job that was
@@ -130,7 +128,8 @@ std::optional<GivenUp> given_up_for(const ClusterState& state, const Job& job) {
     count_leaving(state, *other, job, given);
   }
   if (names.empty()) return std::nullopt;
-  given.words = list_of(names) + (names.size() == 1 ? " gives up " : " give up ") + counted(slots, "slot") + " for it";
+  given.words =
+      named_victims(names) + (names.size() == 1 ? " gives up " : " give up ") + counted(slots, "slot") + " for it";
   return given;
 }
 

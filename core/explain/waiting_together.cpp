@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/explain/explain.hpp"
+#include "core/explain/current_reason.hpp"
 #include "core/state/reason_read.hpp"
 #include "core/words/sentence.hpp"
 

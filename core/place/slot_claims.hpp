@@ -1,5 +1,5 @@
 // For which jobs in line slots come free that others give up. Those that give them up come behind these in line until
-// they have had them (decide/slot_reservations.hpp); all else is told to people.
+// they have had them (decide/claimants.hpp); all else is told to people.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // A worker that is told to leave is told by when, and its program may answer. What it is granted moves the time at
-// which it is ended (core/facts/notice_facts.hpp); nothing else that it says does.
+// which it is ended (core/facts/nodes/notice_facts.hpp); nothing else that it says does.
 #pragma once
 
 #include <cstdint>

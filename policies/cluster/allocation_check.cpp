@@ -42,15 +42,22 @@ Status check_kind(const View& view, std::size_t row, const Grant& grant, std::ve
   return ok_status();
 }
 
-Status check_shares(const View& view, std::size_t row, int type, const Placement& placement, std::vector<int>& used) {
+// `type`: that was granted; below 0 = any.
+struct Placed {
+  const Placement& placement;
+  int type = -1;
+};
+
+Status check_shares(const View& view, std::size_t row, const Placed& placed, std::vector<int>& used) {
   std::vector<bool> seen(view.nodes.size(), false);
-  for (const Share& share : placement) {
+  for (const Share& share : placed.placement) {
     if (share.node < 0 || static_cast<std::size_t>(share.node) >= seen.size()) {
       return broken(view, row, "placed on a node that does not exist");
     }
     const auto node = static_cast<std::size_t>(share.node);
     if (seen[node]) return broken(view, row, "has two shares on one node");
-    if (type >= 0 && view.nodes[node].type != type) return broken(view, row, "is placed on slots of another type");
+    if (placed.type >= 0 && view.nodes[node].type != placed.type)
+      return broken(view, row, "is placed on slots of another type");
     if (share.slots < 1) return broken(view, row, "has a share without slots");
     seen[node] = true;
     used[node] += share.slots;
@@ -102,7 +109,7 @@ Status check_placements(const View& view, const Allocation& allocation, const st
   std::vector<int> used(view.nodes.size(), 0);
   for (std::size_t row = 0; row < placements.size(); ++row) {
     const int granted = allocation.grants[row].size;
-    TP_TRY(check_shares(view, row, allocation.grants[row].type, placements[row], used));
+    TP_TRY(check_shares(view, row, {placements[row], allocation.grants[row].type}, used));
     if (size_of(placements[row]) != granted) {
       return broken(view, row,
                     "was granted " + std::to_string(granted) + " slots and placed on " +

@@ -62,19 +62,20 @@ class Filling {
 
 // Steps [first, last) of a profile.
 struct StepRange {
+  const SlotProfile& profile;
   std::size_t first = 0;
   std::size_t last = 0;
 };
 
 // The first step of `range` from which on `cap` is enough to do `left` until the deadline; none = it is not
 // enough even from the first one.
-std::optional<std::size_t> enough_from(const Demand& demand, const SlotProfile& profile, StepRange range, int cap,
-                                       double left) {
+std::optional<std::size_t> enough_from(const Demand& demand, const StepRange& range, int cap, double left) {
+  const std::vector<SlotProfile::Step>& steps = range.profile.steps();
   double done = 0;
   for (std::size_t step = range.last; step-- > range.first;) {
-    const Level level = level_within(demand.levels, std::min(cap, profile.steps()[step].free));
-    const std::int64_t until_s = step + 1 == range.last ? demand.deadline_s : profile.steps()[step + 1].from_s;
-    done += level.speed * static_cast<double>(std::max<std::int64_t>(0, until_s - profile.steps()[step].from_s));
+    const Level level = level_within(demand.levels, std::min(cap, steps[step].free));
+    const std::int64_t until_s = step + 1 == range.last ? demand.deadline_s : steps[step + 1].from_s;
+    done += level.speed * static_cast<double>(std::max<std::int64_t>(0, until_s - steps[step].from_s));
     if (level.size > 0 && done >= left) return step;
   }
   return std::nullopt;
@@ -86,10 +87,10 @@ struct Change {
   int before = 0;
   int from = 0;
 };
-Change change_to_enough(const Demand& demand, const SlotProfile& profile, StepRange range, double left) {
+Change change_to_enough(const Demand& demand, const StepRange& range, double left) {
   int below = 0;
   for (const Level& level : demand.levels) {
-    if (const auto at = enough_from(demand, profile, range, level.size, left)) {
+    if (const auto at = enough_from(demand, range, level.size, left)) {
       return {.at = *at, .before = below, .from = level.size};
     }
     below = level.size;
@@ -108,7 +109,7 @@ DeadlinePlan plan_for(const Demand& demand, SlotProfile profile, std::int64_t sl
   if (now_size) filling.run(0, *now_size, filling.until(0, deadline_slot_s));
   std::size_t last = 0;  // the first step that begins at or after the deadline
   while (last < steps.size() && steps[last].from_s < deadline_slot_s) ++last;
-  const Change change = change_to_enough(demand, profile, {.first = first, .last = last}, filling.left());
+  const Change change = change_to_enough(demand, {profile, first, last}, filling.left());
   for (std::size_t step = first; step < steps.size() && !filling.done(); ++step) {
     const int at_most = step >= last ? demand.levels.back().size : step < change.at ? change.before : change.from;
     filling.run(step, level_within(demand.levels, std::min(at_most, steps[step].free)).size,

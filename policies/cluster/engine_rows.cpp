@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "base/id_set.hpp"
 #include "core/decide/plan_inputs.hpp"
+#include "core/place/least_price.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/measured/type_records.hpp"
@@ -45,6 +47,30 @@ std::vector<JobId> jobs_in(const std::vector<std::tuple<Instant, JobId>>& order)
   for (const auto& [submitted, id] : order) jobs.push_back(id);
   return jobs;
 }
+
+// Jobs that hold nothing and that an empty cluster would not hold: they wait for slots of which there are never enough.
+class Misfits {
+ public:
+  Misfits(EngineRows& rows, const core::ClusterState& state) : rows_(rows), state_(state) {}
+
+  // How many slots there are for it; none: enough.
+  [[nodiscard]] std::optional<int> slots_of(const core::Job& job) {
+    const core::JobSpec& spec = job.spec;
+    if (rows_.asks(state_, job) || (rows_.has_several_types() && !spec.mixed_types)) {
+      const auto [workers, is_new] =
+          workers_.try_emplace({spec.gpus_per_worker, spec.mixed_types, rows_.demand_of(state_, job)}, 0);
+      if (is_new) workers->second = core::empty_cluster_capacity(state_, job);
+      if (workers->second < spec.elastic.sizes.front()) return workers->second * spec.gpus_per_worker;
+    }
+    return least_prices_.allow(state_, job) ? std::nullopt : std::optional(0);
+  }
+
+ private:
+  EngineRows& rows_;
+  const core::ClusterState& state_;
+  std::map<std::tuple<int, bool, std::size_t>, int> workers_;  // that an empty cluster holds, by what decides it
+  core::LeastPrices least_prices_;
+};
 
 }  // namespace
 
@@ -289,6 +315,27 @@ std::vector<bool> EngineRows::asked_for(const core::ClusterState& state, const s
   return found;
 }
 
+std::vector<NodeRow> EngineRows::node_rows(const core::ClusterState& state) const {
+  std::vector<NodeRow> rows;
+  rows.reserve(nodes().size());
+  for (const NodeId id : nodes()) {
+    const core::Node& node = *state.find_node(id);
+    rows.push_back({.id = id,
+                    .slots = node.is_closed() ? 0 : static_cast<int>(node.owners.size()),
+                    .slot_type = node.slot_type,
+                    .price_per_hour = node.price_per_slot_hour.to_units()});
+  }
+  return rows;
+}
+
+// A cordoned node has what is held there, and nothing to give.
+void EngineRows::add_held_on_closed(const core::ClusterState& state, const Placement& held, View& view) const {
+  for (const Share& share : held) {
+    NodeRow& node = view.nodes[static_cast<std::size_t>(share.node)];
+    if (state.find_node(node.id)->is_closed()) node.slots += share.slots;
+  }
+}
+
 EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   const core::ClusterState& state = request.view.state;
   follow_nodes(state);
@@ -296,18 +343,8 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
   View& view = rows.view;
   view.mark = request.mark;
   view.ended_slot_seconds = ended_.in_order();
-  for (const NodeId id : nodes()) {
-    const core::Node& node = *state.find_node(id);
-    view.nodes.push_back({.id = id,
-                          .slots = node.is_closed() ? 0 : static_cast<int>(node.owners.size()),
-                          .slot_type = node.slot_type,
-                          .price_per_hour = node.price_per_slot_hour.to_units()});
-  }
-  const auto slots_on = [&](const Share& share) -> int& {
-    return view.nodes[static_cast<std::size_t>(share.node)].slots;
-  };
-  std::map<std::tuple<int, bool, std::size_t>, int> capacity;  // by what decides it
-  core::LeastPrices least_prices;
+  view.nodes = node_rows(state);
+  Misfits misfits(*this, state);
   std::vector<std::tuple<Instant, JobId>> order;
   IdSet<JobId> own_policies;
   for (const JobId id : request.jobs) {
@@ -316,30 +353,14 @@ EngineRows::Rows EngineRows::rows(const core::PlanRequest& request) {
     const bool has_own_policy = request.has_own_policy(job);
     if (has_own_policy) own_policies.insert(id);
     const Placement& held = placement(state, job);
-    for (const Share& share : held) {
-      // A cordoned node has what is held there, and nothing to give.
-      if (state.find_node(nodes()[static_cast<std::size_t>(share.node)])->is_closed()) slots_on(share) += share.slots;
-    }
-    const core::JobSpec& spec = job.spec;
-    const int each = spec.gpus_per_worker;
-    if ((asks(state, job) || (has_several_types() && !job.spec.mixed_types)) && held.empty()) {
-      const auto [kind, is_new] = capacity.try_emplace({each, spec.mixed_types, demand_of(state, job)}, 0);
-      if (is_new) kind->second = core::empty_cluster_capacity(state, job);
-      const int fits = kind->second;
-      if (fits < job.spec.elastic.sizes.front()) {
-        rows.misfits.emplace_back(id, fits * each);
-        continue;
-      }
-    }
-    if (held.empty() && !least_prices.allow(state, job)) {
-      rows.misfits.emplace_back(id, 0);
-      continue;
-    }
-    if (!is_claim(job, has_own_policy)) {
+    add_held_on_closed(state, held, view);
+    if (const auto fits = held.empty() ? misfits.slots_of(job) : std::nullopt) {
+      rows.misfits.emplace_back(id, *fits);
+    } else if (is_claim(job, has_own_policy)) {
+      rows.claims.push_back(id);
+    } else {
       order.emplace_back(job.submitted_at, id);
-      continue;
     }
-    rows.claims.push_back(id);
   }
   rows.capacity = view.slots();
   const std::vector<int> claimed = slots_by_node(state, rows.claims);

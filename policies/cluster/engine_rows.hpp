@@ -100,6 +100,8 @@ class EngineRows {
   // The nodes that it asks for are the only ones it may be on.
   void bind_to_nodes(const core::ClusterState& state, const core::Job& job, JobRow& row);
   [[nodiscard]] Placement placement_of(const core::ClusterState& state, const core::Job& job) const;
+  [[nodiscard]] std::vector<NodeRow> node_rows(const core::ClusterState& state) const;
+  void add_held_on_closed(const core::ClusterState& state, const Placement& held, View& view) const;
   // By node: some of the jobs asks for it.
   [[nodiscard]] std::vector<bool> asked_for(const core::ClusterState& state, const std::vector<JobId>& jobs);
   [[nodiscard]] std::vector<int> slots_by_node(const core::ClusterState& state, const std::vector<JobId>& jobs);

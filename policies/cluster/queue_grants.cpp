@@ -37,6 +37,13 @@ class Teller {
     find_rivals(line.order.empty() ? allocation.order : line.order);
   }
 
+  void tell_all(RowsTold rows) {
+    for (const std::size_t row : allocation_.order) {
+      if (rows == RowsTold::kAll || allocation_.grants[row].size == 0) tell(row);
+    }
+  }
+
+ private:
   void tell(std::size_t row) {
     Grant& grant = allocation_.grants[row];
     if (states_[row] == QueueState::kNeverFits) return;
@@ -50,7 +57,6 @@ class Teller {
     grant.lost = {{.size = other, .score = grant.size > 0 ? 0 : ahead, .reason = grant.reason}};
   }
 
- private:
   void find_rivals(const std::vector<std::size_t>& order) {
     Opposite served;
     for (const std::size_t row : order) {
@@ -104,15 +110,6 @@ class Teller {
   std::vector<Opposite> rivals_;
 };
 
-void explain(const View& view, const Line& line, Allocation& allocation, const std::vector<QueueState>& states,
-             RowsTold rows) {
-  if (!view.explained) return;
-  Teller teller(view, line, allocation, states);
-  for (const std::size_t row : allocation.order) {
-    if (rows == RowsTold::kAll || allocation.grants[row].size == 0) teller.tell(row);
-  }
-}
-
 }  // namespace
 
 Line by_arrival(const View& view) {
@@ -122,7 +119,9 @@ Line by_arrival(const View& view) {
 }
 
 void explain_line(const View& view, const Line& line, Allocation& allocation, RowsTold rows) {
-  explain(view, line, allocation, std::vector<QueueState>(view.jobs.size(), QueueState::kInLine), rows);
+  if (!view.explained) return;
+  const std::vector<QueueState> states(view.jobs.size(), QueueState::kInLine);
+  Teller(view, line, allocation, states).tell_all(rows);
 }
 
 Allocation grant_in_order(const View& view, std::vector<std::size_t> queue, Overtaking overtaking, const Line& line) {
@@ -154,7 +153,7 @@ Allocation grant_in_order(const View& view, std::vector<std::size_t> queue, Over
       grant.reason = served_reason(job, needed, {});
     }
   }
-  explain(view, told, allocation, states, RowsTold::kAll);
+  if (view.explained) Teller(view, told, allocation, states).tell_all(RowsTold::kAll);
   return allocation;
 }
 

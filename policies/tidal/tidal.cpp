@@ -94,14 +94,18 @@ Allocation decide_with_promises(const View& view, const Promises& promises, cons
   return allocation;
 }
 
+// On slots that are alike.
+Allocation decide_alike(const View& view, const Settings& settings, core::StepBudget& budget) {
+  const Promises promises = promises_of(view, settings, budget);
+  return promises.none() ? decide(view, {}, settings, budget) : decide_with_promises(view, promises, settings, budget);
+}
+
 }  // namespace
 
 Allocation Tidal::allocate(const View& view, core::StepBudget& budget) const {
   // On several types no job is promised anything: a plan would have to foresee which type a job will be on.
-  const Promises promises = view.types.size() > 1 ? Promises{} : promises_of(view, settings_, budget);
-  Allocation allocation = view.types.size() > 1 ? decide_by_type(view, settings_, budget)
-                          : promises.none()     ? decide(view, {}, settings_, budget)
-                                                : decide_with_promises(view, promises, settings_, budget);
+  Allocation allocation =
+      view.types.size() > 1 ? decide_by_type(view, settings_, budget) : decide_alike(view, settings_, budget);
   allocation.order = largest_first(allocation.grants);
   return allocation;
 }

@@ -99,11 +99,7 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
   budget.spend(1 + static_cast<std::int64_t>(request.looked_at.size()));
   const Market::Settlement settled = settle(request.view.now, jobs);
   unsent_updates_.insert(jobs);
-  // Whose bid is the next to be served is told so; that may have been another before.
-  if (next_in_line_) unsent_updates_.insert(next_in_line_);
-  next_in_line_ = market_state_->market().next_bidder();
-  if (next_in_line_) unsent_updates_.insert(next_in_line_);
-
+  find_next_in_line();
   const Terms terms = terms_of(market_state_->market(), static_cast<double>(settled.free));
   // Why a size changes is told otherwise where slots have no price.
   const bool has_price = terms.price > 0;
@@ -113,6 +109,19 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
                           .mark = promises_.of_plan(),
                           .wake = promises_.wake(),
                           .kept = static_cast<int>(settled.kept) + held_for_gangs_};
+  tell_news(request, terms, answer);
+  return answer;
+}
+
+// Whose bid is the next to be served is told so; that may have been another before.
+void TidalPlanner::find_next_in_line() {
+  if (next_in_line_) unsent_updates_.insert(next_in_line_);
+  next_in_line_ = market_state_->market().next_bidder();
+  if (next_in_line_) unsent_updates_.insert(next_in_line_);
+}
+
+// Targets that are news stay to be told until the state has them.
+void TidalPlanner::tell_news(const core::PlanRequest& request, const Terms& terms, core::PlanAnswer& answer) {
   for (const JobId id : std::exchange(unsent_updates_, {})) {
     const auto part = parts_.find(id);
     if (part == parts_.end()) continue;
@@ -123,7 +132,6 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
     answer.targets.emplace(id, std::move(made));
     unsent_updates_.insert(id);
   }
-  return answer;
 }
 
 // How much there is bounds what rows say of jobs that could use more, and is in the price that every job reckons with.
@@ -217,7 +225,7 @@ void TidalPlanner::forget(JobId job) {
   on_cordoned_ -= part.on_cordoned;
   gang_room_.take_out(part.held, part.moves);
   share_out(part, -1);
-  if (!part.sized) claimed_ -= size_of(part.held);
+  if (!part.bids) claimed_ -= size_of(part.held);
   resizable_at_.erase(job);
   giving_.erase(job);
   resized_.erase(job);
@@ -230,10 +238,10 @@ void TidalPlanner::share_out(const Part& part, int sign) {
   if (part.asks) {
     for (const Share& share : part.held) shares_.add_held(share.node, sign * share.slots);
   }
-  if (part.sized && part.on_cordoned == 0) return;
+  if (part.bids && part.on_cordoned == 0) return;
   for (const Share& share : part.held) {
     const int added = is_open_[static_cast<std::size_t>(share.node)] ? 0 : share.slots;
-    shares_.add_slots(share.node, sign * (part.sized ? added : added - share.slots));
+    shares_.add_slots(share.node, sign * (part.bids ? added : added - share.slots));
   }
 }
 
@@ -251,15 +259,15 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
     const bool counts = request.counts(job);
     const bool fits = this->fits(state, job);
     const bool has_own_policy = counts && request.has_own_policy(job);
-    const bool sized = counts && fits && !cluster::is_claim(job, has_own_policy);
-    if (!sized) withdraw(id);
+    const bool bids = counts && fits && !cluster::is_claim(job, has_own_policy);
+    if (!bids) withdraw(id);
     if (!counts) continue;
-    const bool asks = sized && rows_.asks(state, job);
-    Part part{.sized = sized,
+    const bool asks = bids && rows_.asks(state, job);
+    Part part{.bids = bids,
               .shut = false,
               .asks = asks,
               .names = asks && core::is_choosy(job.spec),
-              .moves = sized && !asks && job.spec.gpus_per_worker == 1,
+              .moves = bids && !asks && job.spec.gpus_per_worker == 1,
               .has_own_policy = has_own_policy,
               .fits = fits,
               .held = rows_.placement(state, job),
@@ -271,11 +279,11 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
       if (state.find_node(node)->is_closed()) part.on_cordoned += share.slots;
     }
     const auto resizable = core::resizable_at(job);
-    if (sized && resizable && *resizable > request.view.now) resizable_at_.set(id, *resizable);
+    if (bids && resizable && *resizable > request.view.now) resizable_at_.set(id, *resizable);
     on_cordoned_ += part.on_cordoned;
     gang_room_.put(part.held, part.moves);
     share_out(part, 1);
-    if (!sized) claimed_ += size_of(part.held);
+    if (!bids) claimed_ += size_of(part.held);
     parts_.emplace(id, std::move(part));
   }
 }
@@ -307,7 +315,7 @@ void TidalPlanner::note_change(JobId job) {
   resized_.erase(job);
   wanting_gangs_.erase(job);
   const auto part = parts_.find(job);
-  if (part == parts_.end() || !part->second.sized) return;
+  if (part == parts_.end() || !part->second.bids) return;
   const JobRow& row = row_of(job);
   const int held = size_of(row.placement);
   if (bought(job) < held) giving_.insert(job);
@@ -335,7 +343,7 @@ std::vector<GangRoom::Stayer> TidalPlanner::may_leave(Instant now) const {
 }
 
 std::optional<GangRoom::Stayer> TidalPlanner::stayer_of(JobId job, const Part& part, Instant now) const {
-  if (!part.sized || part.shut || part.held.empty()) return std::nullopt;
+  if (!part.bids || part.shut || part.held.empty()) return std::nullopt;
   const JobRow& row = market_state_->row(job);
   GangRoom::Stayer stayer{.row = &row, .moves = part.moves};
   if (market_state_->is_bound(job)) {
@@ -388,7 +396,7 @@ void TidalPlanner::bid(const core::PlanRequest& request, Jobs& jobs) {
   const core::ClusterState& state = request.view.state;
   for (const JobId id : jobs) {
     const auto part = parts_.find(id);
-    if (part == parts_.end() || !part->second.sized) continue;
+    if (part == parts_.end() || !part->second.bids) continue;
     const core::Job& job = *state.find_job(id);
     JobRow row = rows_.row(request.view, job,
                            {.has_own_policy = part->second.has_own_policy,
@@ -465,7 +473,8 @@ cluster::Told TidalPlanner::why(JobId job, int given, const Terms& terms) const 
   return reason_for(row, curve, given, terms);
 }
 
-core::Target TidalPlanner::sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const {
+core::Target TidalPlanner::target_of_bidder(const core::ClusterView& view, const core::Job& job,
+                                            const Terms& terms) const {
   const JobRow& row = market_state_->row(job.id);
   const int bought = market_state_->market().choice(job.id).size;
   const int given = given_to(job.id, bought);
@@ -503,14 +512,14 @@ core::Target TidalPlanner::misfit(const core::ClusterState& state, const core::J
 core::Target TidalPlanner::target_of(const core::ClusterView& view, const core::Job& job, const Terms& terms) {
   const Part& part = parts_.at(job.id);
   if (!part.fits) return misfit(view.state, job);
-  if (!part.sized) return cluster::claim_of(job);
-  return part.shut ? shut_out(job) : sized(view, job, terms);
+  if (!part.bids) return cluster::claim_of(job);
+  return part.shut ? shut_out(job) : target_of_bidder(view, job, terms);
 }
 
 // Its score and the sizes that lost.
 void TidalPlanner::add_words(const core::Job& job, const Terms& terms, core::Target& target) const {
   const Part& part = parts_.at(job.id);
-  if (!part.sized) return;
+  if (!part.bids) return;
   if (part.shut) {
     const NodeShares::Shut shut = *shares_.shut(job.id);
     return weigh_others({shut.row, shut.curve, 0}, shut.terms, target);

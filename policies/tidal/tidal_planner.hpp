@@ -45,7 +45,7 @@ class TidalPlanner final : public core::Planner {
  private:
   // What a job takes part with, beside its row in the market state.
   struct Part {
-    bool sized = false;  // it bids; else it is a claim that runs
+    bool bids = false;   // else it is a claim that runs
     bool shut = false;   // but for no slot, since its share of the nodes that it may be on is nothing
     bool asks = false;   // for particular nodes
     bool names = false;  // these nodes itself, so that others move away; else its price cap alone keeps it from others
@@ -72,6 +72,8 @@ class TidalPlanner final : public core::Planner {
   [[nodiscard]] std::optional<GangRoom::Stayer> stayer_of(JobId job, const Part& part, Instant now) const;
   [[nodiscard]] bool fits(const core::ClusterState& state, const core::Job& job);
   void look_at_room(Instant now, Jobs& jobs);
+  void find_next_in_line();
+  void tell_news(const core::PlanRequest& request, const Terms& terms, core::PlanAnswer& answer);
   void bid(const core::PlanRequest& request, Jobs& jobs);
   void offer(cluster::JobRow row, Instant at);
   void offer_promised(JobId job);
@@ -81,11 +83,12 @@ class TidalPlanner final : public core::Planner {
   [[nodiscard]] GangRoom::Change change_of(JobId job) const;
   [[nodiscard]] int capacity() const { return node_slots_ + on_cordoned_; }
   [[nodiscard]] int room() const { return std::min(capacity(), slots_most_) - claimed_; }
-  // What a job that bids is given, and why; weigh_others() adds its score and the sizes that lost, which are needed
-  // only for a job with news.
-  // Why the job is given so many slots.
+  // Why a job that bids is given so many slots.
   [[nodiscard]] cluster::Told why(JobId job, int given, const Terms& terms) const;
-  [[nodiscard]] core::Target sized(const core::ClusterView& view, const core::Job& job, const Terms& terms) const;
+  // What it is given, and why; weigh_others() adds its score and the sizes that lost, which are needed only for a job
+  // with news.
+  [[nodiscard]] core::Target target_of_bidder(const core::ClusterView& view, const core::Job& job,
+                                              const Terms& terms) const;
   struct Weighed {
     const cluster::JobRow* row = nullptr;
     const Curve* curve = nullptr;

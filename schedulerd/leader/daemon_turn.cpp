@@ -5,7 +5,7 @@
 
 #include "base/first_after.hpp"
 #include "base/overloaded.hpp"
-#include "core/facts/node_removal.hpp"
+#include "core/facts/nodes/node_removal.hpp"
 #include "schedulerd/leader/agent_reports.hpp"
 #include "schedulerd/leader/node_trust.hpp"
 #include "schedulerd/leader/turn_batch.hpp"

@@ -5,7 +5,7 @@
 
 #include "base/overloaded.hpp"
 #include "core/facts/event_data.hpp"
-#include "core/facts/notice_facts.hpp"
+#include "core/facts/nodes/notice_facts.hpp"
 
 namespace tidepool::leader {
 namespace {
@@ -201,9 +201,8 @@ Effects Executor::carry_out(const core::Decision& decision, const core::ClusterS
 std::vector<Order> Executor::catch_up(NodeId node, const std::vector<WorkerId>& running,
                                       const core::ClusterState& state) const {
   std::vector<Order> orders;
-  for (const WorkerId id : running) {
-    const core::Worker* worker = state.find_worker(id);
-    if (worker == nullptr || worker->node != node) orders.emplace_back(api::StopWorker{.worker = id, .grace_ms = 0});
+  for (const WorkerId id : core::unknown_workers(state, node, running)) {
+    orders.emplace_back(api::StopWorker{.worker = id, .grace_ms = 0});
   }
   for (const auto& [id, worker] : state.workers) {
     if (worker.node != node) continue;

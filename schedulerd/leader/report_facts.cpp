@@ -62,18 +62,9 @@ core::CheckpointFailed fact_of_failure(const api::CheckpointFailedMessage& said,
           .detail = told(said.error)};
 }
 
-core::UnusedWhy to_core(api::UnusedWhy why) {
-  switch (why) {
-    case api::UnusedWhy::kDamaged: return core::UnusedWhy::kDamaged;
-    case api::UnusedWhy::kOtherLayout: return core::UnusedWhy::kOtherLayout;
-    case api::UnusedWhy::kUnreadable: return core::UnusedWhy::kUnreadable;
-  }
-  return core::UnusedWhy::kDamaged;
-}
-
 std::optional<core::UnusedState> to_core(const std::optional<api::UnusedState>& unused) {
   if (!unused) return std::nullopt;
-  return core::UnusedState{.step = unused->step, .why = to_core(unused->why)};
+  return core::UnusedState{.step = unused->step, .why = unused->why};
 }
 
 core::GenerationSwitched fact_of_switch(const api::SwitchedMessage& said, const core::Worker& worker) {

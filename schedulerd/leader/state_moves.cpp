@@ -21,10 +21,6 @@ const core::StateMove* awaited_by(NodeId node, const auto& report, const core::C
   return move != nullptr && move->to == node && move->step == report.step ? move : nullptr;
 }
 
-NodeOrder no_state(NodeId to, JobId job, std::int64_t step, std::string why, bool final) {
-  return {to, api::NoState{.job = job, .step = step, .why = std::move(why), .final = final}};
-}
-
 Duration limit_of(const core::Job& job) {
   const core::SavedState* kept = core::newest_kept(job);
   return core::longest_move(kept == nullptr ? 0 : kept->bytes);
@@ -52,17 +48,18 @@ StateMoves::Outcome StateMoves::on(const StateReportItem& item, const core::Clus
 
 StateMoves::Outcome StateMoves::on(NodeId node, const api::StateWantedReport& report, const core::ClusterState& state) {
   const core::StateMove* move = awaited_by(node, report, state);
-  if (move == nullptr) {
-    return {.fact = {}, .orders = {no_state(node, report.job, report.step, "the job waits for no such state", true)}};
-  }
+  const auto refused = [&](std::string why, bool is_final) -> Outcome {
+    return {.fact = {},
+            .orders = {{node, api::NoState{
+                                  .job = report.job, .step = report.step, .why = std::move(why), .final = is_final}}}};
+  };
+  if (move == nullptr) return refused("the job waits for no such state", true);
   const core::Node* source = state.find_node(move->from);
   if (source == nullptr || source->state != core::NodeState::kUp) {
-    const std::string why = move->from.text() + ", where it lies, is away";
-    return {.fact = {}, .orders = {no_state(node, report.job, report.step, why, false)}};
+    return refused(move->from.text() + ", where it lies, is away", false);
   }
   if (!source->moves_states) {
-    const std::string why = "the agent of " + move->from.text() + " is of a version that moves none";
-    return {.fact = {}, .orders = {no_state(node, report.job, report.step, why, true)}};
+    return refused("the agent of " + move->from.text() + " is of a version that moves none", true);
   }
   std::erase_if(requests_, [&](const auto& entry) { return entry.second.job == report.job; });
   const std::uint64_t request = next_request_++;
@@ -100,7 +97,9 @@ StateMoves::Outcome StateMoves::on(NodeId node, const api::StateRefusedReport& r
   const auto request = take(report.request, node, state);
   if (!request) return {};
   const std::string why = request->move.from.text() + " cannot hand it over: " + told(report.why);
-  return {.fact = {}, .orders = {no_state(request->move.to, request->job, request->move.step, why, false)}};
+  return {.fact = {},
+          .orders = {{request->move.to,
+                      api::NoState{.job = request->job, .step = request->move.step, .why = why, .final = false}}}};
 }
 
 StateMoves::Outcome StateMoves::on(NodeId node, const api::StateBroughtReport& report,
@@ -129,8 +128,9 @@ std::vector<StateMoves::Outcome> StateMoves::overdue(Instant now, const core::Cl
     const Duration limit = limit_of(*state.find_job(entry.first));
     if (move->since + limit > now) return true;  // a later one, which is watched from its own decision on
     const std::string why = "it has not come within " + to_text(limit);
-    outcomes.push_back({.fact = core::StateLeft{entry.first, move->to, move->step, why},
-                        .orders = {no_state(move->to, entry.first, move->step, why, true)}});
+    outcomes.push_back(
+        {.fact = core::StateLeft{entry.first, move->to, move->step, why},
+         .orders = {{move->to, api::NoState{.job = entry.first, .step = move->step, .why = why, .final = true}}}});
     return true;
   });
   return outcomes;

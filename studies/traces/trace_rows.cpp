@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "base/word_list.hpp"
 #include "sim/text_lines.hpp"
 
 namespace tidepool::sim {
@@ -45,13 +46,6 @@ struct Header {
   std::size_t cells = 0;
 };
 
-std::string list_of(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " and ") + names[i];
-  return text;
-}
-
 // What a first line lacks, in words; a reader that takes no other columns says which those are.
 Error lacks(const std::vector<std::string>& missing, const TraceColumns& columns,
             const std::vector<std::string_view>& cells) {
@@ -65,7 +59,7 @@ Error lacks(const std::vector<std::string>& missing, const TraceColumns& columns
     quoted.push_back("\"" + name + "\"");
     if (near && guess.empty()) guess = "; is it \"" + *near + "\"?";
   }
-  std::string text = "the first line names no column " + list_of(quoted) + guess;
+  std::string text = "the first line names no column " + word_series(quoted) + guess;
   const bool has_quotes = std::ranges::any_of(cells, [](std::string_view cell) { return cell.starts_with('"'); });
   if (has_quotes) text += "; CSV in quotes is not read: write it without";
   if (!columns.strict) return not_found(text);
@@ -74,7 +68,7 @@ Error lacks(const std::vector<std::string>& missing, const TraceColumns& columns
   for (const std::string_view name : columns.names) {
     (name.ends_with('?') ? optional : needed).emplace_back(name.substr(0, name.find('?')));
   }
-  return not_found(text + "; a trace needs " + list_of(needed) + ", and may have " + list_of(optional));
+  return not_found(text + "; a trace needs " + word_series(needed) + ", and may have " + word_series(optional));
 }
 
 Result<Header> header_of(const TraceColumns& columns, std::string_view line) {

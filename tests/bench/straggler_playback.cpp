@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/decide/rebalance_planner.hpp"
-#include "core/facts/straggler_facts.hpp"
+#include "core/facts/training/straggler_facts.hpp"
 #include "core/state/measured/straggler_patience.hpp"
 #include "tests/support/judged_crew.hpp"
 

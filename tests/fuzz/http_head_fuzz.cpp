@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/check.hpp"
-#include "schedulerd/live/http/request_validator.hpp"
+#include "schedulerd/live/http/server/request_validator.hpp"
 
 using namespace tidepool::live::http;
 

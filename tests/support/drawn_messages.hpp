@@ -95,14 +95,14 @@ inline void draw_by(Rng& rng, std::string& name, const api::forms::InstanceName&
 inline void draw_by(Rng& rng, bool& yes, const api::forms::YesOrNo&) {
   yes = rng.chance(0.5);
 }
-inline void draw_by(Rng& rng, std::int64_t& number, const api::forms::WholeList<std::int64_t>&) {
+inline void draw_by(Rng& rng, std::int64_t& number, const api::forms::OfItsType&) {
   number = static_cast<std::int64_t>(any_bits(rng));
 }
-inline void draw_by(Rng& rng, WorkerId& worker, const api::forms::WholeList<WorkerId>&) {
+inline void draw_by(Rng& rng, WorkerId& worker, const api::forms::OfItsType&) {
   worker = WorkerId(any_bits(rng));
 }
 template <class T>
-void draw_by(Rng& rng, T& value, const api::forms::Nested&) {
+void draw_by(Rng& rng, T& value, const api::forms::OfItsType&) {
   draw(rng, value);
 }
 

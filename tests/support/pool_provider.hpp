@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/facts/node_removal.hpp"
+#include "core/facts/nodes/node_removal.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "tests/support/simulated_world.hpp"
 

@@ -62,7 +62,7 @@ class WorldTraining : public WorldMachines {
     if (first && rng_.chance(0.5)) learn(restored(job, rng_));
     if (job.membership.switched && rng_.chance(0.1)) learn(checkpoint_report(job, rng_));
     if (!job.membership.switched && rng_.chance(0.9)) {
-      const core::UnusedState unused{job.progress.step + 9, core::UnusedWhy::kDamaged};
+      const core::UnusedState unused{job.progress.step + 9, UnusedWhy::kDamaged};
       learn(core::GenerationSwitched{id, job.membership.generation, job.progress.step + 1, rng_.uniform() * 100, 5, 0,
                                      0, 10, first ? std::optional(unused) : std::nullopt});
       return;

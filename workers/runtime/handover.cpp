@@ -93,7 +93,7 @@ Result<std::vector<Offer>> ask_offers(Comm& comm, StateSource* kept) {
 std::optional<api::UnusedState> unused_above(std::int64_t step, const std::vector<Offer>& offers) {
   const Offer& newest = *std::ranges::max_element(offers, {}, &Offer::unused);
   if (newest.unused <= std::max(step, kNoState)) return std::nullopt;
-  return api::UnusedState{.step = newest.unused, .why = static_cast<api::UnusedWhy>(newest.why)};
+  return api::UnusedState{.step = newest.unused, .why = static_cast<UnusedWhy>(newest.why)};
 }
 
 struct Restoring {

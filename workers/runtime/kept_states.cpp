@@ -96,8 +96,8 @@ Result<SavedState> SavedStates::park(const Progress& progress) {
 namespace {
 
 // Of a file that was opened or read in vain: damaged() is the one that calls it wrong in itself.
-api::UnusedWhy why_unused(const Error& error) {
-  return error.code == ErrorCode::kInvalidArgument ? api::UnusedWhy::kDamaged : api::UnusedWhy::kUnreadable;
+UnusedWhy why_unused(const Error& error) {
+  return error.code == ErrorCode::kInvalidArgument ? UnusedWhy::kDamaged : UnusedWhy::kUnreadable;
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ void SavedStates::look_for_candidates() {
       if (!file.ok()) {
         drop({.step = step, .why = why_unused(file.error())}, file.error().message);
       } else if (file->header().owner != options_.owner || file->header().layout != replica_.layout()) {
-        drop({.step = step, .why = api::UnusedWhy::kOtherLayout},
+        drop({.step = step, .why = UnusedWhy::kOtherLayout},
              path.string() + " is of another program or other data: its layout differs");
       } else {
         candidates_->push_back({.path = path, .file = *std::move(file)});
@@ -148,7 +148,7 @@ std::optional<Progress> SavedStates::restore_newest() {
   if (progress.ok()) return *progress;
   const CheckpointHeader& header = newest.file.header();
   const bool fits = check_progress_words(header.progress, samples_).ok();
-  drop({.step = header.step, .why = fits ? why_unused(progress.error()) : api::UnusedWhy::kOtherLayout},
+  drop({.step = header.step, .why = fits ? why_unused(progress.error()) : UnusedWhy::kOtherLayout},
        progress.error().message);
   candidates_->pop_back();
   return std::nullopt;

@@ -4,10 +4,10 @@
 #include <tuple>
 #include <utility>
 
+#include "core/decide/claimants.hpp"
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/decide/reconcile/node_clearing.hpp"
-#include "core/decide/slot_reservations.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/decide/waiting_line.hpp"
 #include "core/tenants/preemption_limits.hpp"

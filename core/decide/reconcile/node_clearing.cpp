@@ -10,7 +10,6 @@
 
 #include "core/decide/open_slots.hpp"
 #include "core/decide/size_planner.hpp"
-#include "core/decide/type_moves.hpp"
 #include "core/place/clearing.hpp"
 #include "core/state/measured/change_costs.hpp"
 #include "core/state/measured/job_work.hpp"

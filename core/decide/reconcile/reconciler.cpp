@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/decide/claimants.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/decide/reconcile/line_order.hpp"
 #include "core/decide/reconcile/node_claims.hpp"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
-#include "schedulerd/live/http/http_message.hpp"
-#include "schedulerd/live/http/problem.hpp"
+#include "schedulerd/live/http/server/http_message.hpp"
+#include "schedulerd/live/http/server/problem.hpp"
 
 namespace tidepool::live::http {
 

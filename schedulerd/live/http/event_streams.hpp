@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "schedulerd/live/http/authenticator.hpp"
-#include "schedulerd/live/http/http_server.hpp"
 #include "schedulerd/live/http/metrics.hpp"
+#include "schedulerd/live/http/server/http_server.hpp"
 #include "schedulerd/live/service/service.hpp"
 
 namespace tidepool::live::http {

@@ -11,7 +11,7 @@
 
 #include "core/state/tenants.hpp"
 #include "schedulerd/live/http/authenticator.hpp"
-#include "schedulerd/live/http/problem.hpp"
+#include "schedulerd/live/http/server/problem.hpp"
 
 namespace tidepool::live::http {
 

@@ -1,4 +1,4 @@
-#include "core/explain/explain.hpp"
+#include "core/explain/current_reason.hpp"
 #include "forecast/told.hpp"
 #include "schedulerd/live/http/render.hpp"
 
@@ -37,6 +37,7 @@ json render_told(const WallClock& clock, const forecast::ToldJob& told, const fo
   return {
       {"start", render_expected(clock, told.start, told.start_basis)},
       {"slots_at", told.slots_at ? json(clock.text(*told.slots_at)) : json(nullptr)},
+      {"at_once", told.starts_at_once(of.at)},
       {"starts_after", std::move(starts_after)},
       {"end", render_expected(clock, told.end, told.basis)},
       {"basis", to_text(told.basis)},

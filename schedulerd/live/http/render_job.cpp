@@ -3,6 +3,7 @@
 #include "base/calendar.hpp"
 #include "base/json.hpp"
 #include "core/codec/reason_numbers.hpp"
+#include "core/explain/current_reason.hpp"
 #include "core/explain/explain.hpp"
 #include "core/facts/throughput.hpp"
 #include "core/state/measured/job_work.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "schedulerd/live/http/http_message.hpp"
+#include "schedulerd/live/http/server/http_message.hpp"
 
 namespace tidepool::live::http {
 

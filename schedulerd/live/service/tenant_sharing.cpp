@@ -1,6 +1,9 @@
 #include "schedulerd/live/service/tenant_sharing.hpp"
 
 #include <cstddef>
+#include <vector>
+
+#include "base/word_list.hpp"
 
 namespace tidepool::live {
 namespace {
@@ -24,13 +27,11 @@ std::optional<std::string> why_not_shared(const core::PolicyDeployment& deployme
 }
 
 std::string unheld_guarantees(const core::TenantTree& tree) {
-  std::string names;
-  std::size_t found = 0;
+  std::vector<std::string> guarantees;
   for (const core::Tenant& tenant : tree.tenants) {
-    if (tenant.guarantee == 0 || ++found > kTenantsTold) continue;
-    names += (names.empty() ? "" : ", ") + tenant.name + " " + std::to_string(tenant.guarantee);
+    if (tenant.guarantee > 0) guarantees.push_back(tenant.name + " " + std::to_string(tenant.guarantee));
   }
-  return found <= kTenantsTold ? names : names + " and " + std::to_string(found - kTenantsTold) + " more";
+  return first_words(guarantees, kTenantsTold, [](std::size_t count) { return std::to_string(count) + " more"; });
 }
 
 }  // namespace tidepool::live

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/explain/explain.hpp"
+#include "core/explain/current_reason.hpp"
 #include "core/words/sentence.hpp"
 #include "tests/support/shared_pool.hpp"
 

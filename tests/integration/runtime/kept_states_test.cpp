@@ -224,7 +224,7 @@ TEST_CASE("a checkpoint that is torn, flipped or of other data is skipped, and t
   flip_a_bit(files[1], static_cast<std::int64_t>(fs::file_size(files[1])) - 100);  // in a piece: seen when it is read
   const auto taken = scene.leader.received<api::CheckpointedMessage>();
   const std::int64_t good = taken[0].step;
-  const auto is_told = [](const Scene& from, std::int64_t step, api::UnusedWhy why) {
+  const auto is_told = [](const Scene& from, std::int64_t step, UnusedWhy why) {
     const auto unused = from.leader.received<api::SwitchedMessage>().back().unused;
     return unused && unused->step == step && unused->why == why;
   };
@@ -232,12 +232,12 @@ TEST_CASE("a checkpoint that is torn, flipped or of other data is skipped, and t
   SECTION("the oldest is left") {
     resume(scene, 2);
     CHECK(scene.leader.received<api::RestoredMessage>()[0].step == good);
-    CHECK(is_told(scene, taken[2].step, api::UnusedWhy::kDamaged));
+    CHECK(is_told(scene, taken[2].step, UnusedWhy::kDamaged));
   }
   SECTION("of two that are left out, the one that is found damaged when it is read is told if it is the newer") {
     fs::remove(files[2]);
     resume(scene, 2);
-    CHECK(is_told(scene, taken[1].step, api::UnusedWhy::kDamaged));
+    CHECK(is_told(scene, taken[1].step, UnusedWhy::kDamaged));
   }
   SECTION("none is left: the job begins anew, and says so by restoring nothing") {
     flip_a_bit(files[0], 40);
@@ -250,7 +250,7 @@ TEST_CASE("a checkpoint that is torn, flipped or of other data is skipped, and t
     Scene other({.samples = 999, .steps = 100, .step_us = 300, .keep = kept.options()});
     other.start(1);
     other.finish();
-    CHECK(is_told(other, good, api::UnusedWhy::kOtherLayout));
+    CHECK(is_told(other, good, UnusedWhy::kOtherLayout));
     CHECK(other.leader.received<api::RestoredMessage>().empty());
   }
   SECTION("nor does a job of another cluster that has the same name") {

@@ -72,13 +72,24 @@ TEST_CASE("a field that may be left out is none where it is missing or null, and
   CHECK(or_null(std::string()).is_null());
 }
 
+TEST_CASE("a map of texts has its own bound and advice") {
+  Errors errors;
+  const json document = {{"labels", {{"a", "four"}, {"b", "fifth"}}}};
+  ObjectReader in(document, "", errors);
+  const TextMapForm form{.entries_max = 2, .bytes_max = 4, .advice = "say less"};
+  CHECK(text_map(in, "labels", form) == std::map<std::string, std::string>{{"a", "four"}});
+  REQUIRE(errors.size() == 1);
+  CHECK(errors.front().message == "has an entry \"b\" that is no text of at most 4 bytes; say less");
+}
+
 TEST_CASE("an entry of a map of texts that is none is a finding, and the others stay") {
   Errors errors;
   const json document = {{"env", {{"A", "1"}, {"B", 2}}}};
   ObjectReader in(document, "", errors);
-  CHECK(text_map(in, "env", 2) == std::map<std::string, std::string>{{"A", "1"}});
-  CHECK(errors.size() == 1);
-  CHECK(text_map(in, "env", 1).empty());
+  CHECK(text_map(in, "env", {.entries_max = 2}) == std::map<std::string, std::string>{{"A", "1"}});
+  REQUIRE(errors.size() == 1);
+  CHECK(errors.front().message == "has an entry \"B\" that is no text of at most 4096 bytes; quote numbers");
+  CHECK(text_map(in, "env", {.entries_max = 1}).empty());
 }
 
 }  // namespace

@@ -29,6 +29,23 @@ TEST_CASE("a list names the part of each entry that it is told to") {
         "a, b");
 }
 
+TEST_CASE("the last word of a series stands behind an and") {
+  const std::vector<std::string> words{"job-1", "job-2", "job-3"};
+  CHECK(word_series(std::vector<std::string>{}).empty());
+  CHECK(word_series(std::vector{words[0]}) == "job-1");
+  CHECK(word_series(std::vector{words[0], words[1]}) == "job-1 and job-2");
+  CHECK(word_series(words) == "job-1, job-2 and job-3");
+}
+
+TEST_CASE("of many entries the first are named and the others counted") {
+  const auto more = [](std::size_t count) { return std::to_string(count) + " more"; };
+  const std::vector<Format> formats{{"philly"}, {"helios"}, {"pai"}};
+  CHECK(first_words(std::vector<std::string>{}, 2, more).empty());
+  CHECK(first_words(formats, 3, more, &Format::name) == "philly, helios, pai");
+  CHECK(first_words(formats, 2, more, &Format::name) == "philly, helios and 1 more");
+  CHECK(first_words(formats, 1, more, &Format::name) == "philly and 2 more");
+}
+
 TEST_CASE("numbers are listed as they are written") {
   CHECK(number_list(std::vector<int>{8, -4, 0}) == "8, -4, 0");
 }

@@ -147,7 +147,7 @@ std::vector<core::Fact> one_of_each() {
           core::NoticeAnswered{WorkerId(4), DecisionId(31), 2, core::NoticeAnswer::kUntil, Duration::seconds(40)},
           core::WorkerExited{WorkerId(4), -1, 9, "killed \"hard\"\n"},
           core::GenerationSwitched{JobId(2), 7, 120, 1.5, 2.25, 1, 64, 1 << 20,
-                                   core::UnusedState{900, core::UnusedWhy::kUnreadable}},
+                                   core::UnusedState{900, UnusedWhy::kUnreadable}},
           core::StepsMeasured{
               JobId(2), 7, 130, 2, Duration::millis(90), 128, std::nan(""), 3, {1, 2, 3, 4}, 8320, 64, 1930.5, 2},
           core::SharesChanged{JobId(2), 7, 2, 131, 0.75},

@@ -1,7 +1,7 @@
 // Nodes that are being drained, and the jobs that leave them.
 #include <catch2/catch.hpp>
 
-#include "core/explain/explain.hpp"
+#include "core/explain/current_reason.hpp"
 #include "core/words/sentence.hpp"
 #include "core/words/unblock.hpp"
 #include "tests/support/cluster_builders.hpp"

@@ -1,5 +1,6 @@
 // Sentences, evidence and what would help.
 #include "core/explain/explain.hpp"
+#include "core/explain/current_reason.hpp"
 #include "core/explain/suggestions.hpp"
 #include "core/explain/waiting_together.hpp"
 #include "core/words/unblock.hpp"

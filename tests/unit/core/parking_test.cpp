@@ -135,13 +135,13 @@ TEST_CASE("A job that starts from step 0 beside a saved state is explained so, a
 }
 
 TEST_CASE("Why a start did not use a saved state is told by the event and by the explanation, until a newer is saved") {
-  const std::pair<core::UnusedWhy, std::string> cases[] = {
-      {core::UnusedWhy::kDamaged,
+  const std::pair<UnusedWhy, std::string> cases[] = {
+      {UnusedWhy::kDamaged,
        "its file is damaged (length, format or checksum are wrong); check the disk that it lies on"},
-      {core::UnusedWhy::kOtherLayout,
+      {UnusedWhy::kOtherLayout,
        "it is of another program, of another version of it or of other data; if these have changed, put back what "
        "saved it, then suspend and resume the job to go on from it"},
-      {core::UnusedWhy::kUnreadable,
+      {UnusedWhy::kUnreadable,
        "it could not be read or loaded, the worker's log says why; once it can be, suspend and resume the job to go on "
        "from it"}};
   for (const auto& [why, words] : cases) {
@@ -155,7 +155,7 @@ TEST_CASE("Why a start did not use a saved state is told by the event and by the
         "the state of step " + core::grouped(static_cast<double>(step)) + " was not used: " + words;
     const auto& unused = story.last("generation.switched").data["unused"];
     CHECK(unused["step"] == step);
-    CHECK(unused["why"] == core::to_text(why));
+    CHECK(unused["why"] == to_text(why));
     CHECK(unused["text"] == told);
     const auto explained = [&] {
       const auto evidence = core::explain(story.state(), job).evidence;

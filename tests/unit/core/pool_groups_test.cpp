@@ -1,4 +1,5 @@
 // Nodes of pools for jobs whose workers come in groups: one domain has to hold each group.
+#include "core/explain/current_reason.hpp"
 #include "core/explain/explain.hpp"
 #include "core/provision/node_orders.hpp"
 #include "tests/support/pool_story.hpp"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/codec/codec.hpp"
-#include "core/facts/node_removal.hpp"
+#include "core/facts/nodes/node_removal.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "tests/support/pool_story.hpp"
 

@@ -1,6 +1,6 @@
 // What is done about a slow worker: watched, replaced, given up; and what its slowness goes with.
 #include "core/decide/straggler_planner.hpp"
-#include "core/explain/explain.hpp"
+#include "core/explain/current_reason.hpp"
 #include "core/facts/detector_of.hpp"
 #include "core/state/measured/straggler_diagnosis.hpp"
 #include "core/state/measured/straggler_patience.hpp"

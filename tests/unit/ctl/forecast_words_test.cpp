@@ -227,6 +227,7 @@ TEST_CASE("a job whose slots are free starts at once, and a first step that come
   forecast["basis"] = "unknown";
   forecast["starts_after"] = nullptr;
   forecast["slots_at"] = forecast.at("computed_at");
+  forecast["at_once"] = true;
   CHECK(forecast_in_words(forecast) ==
         "expected to start at once, with its first step at about 22:10 UTC (between 22:04 and 22:21); its end is "
         "unknown");
@@ -242,6 +243,7 @@ TEST_CASE("a job that its budget pauses before its first step is told to start, 
   for (const char* what : {"start", "end", "starts_after"}) forecast[what] = nullptr;
   forecast["not_before"] = "2026-11-27T21:53:24.120Z";
   forecast["slots_at"] = forecast.at("computed_at");
+  forecast["at_once"] = true;
   forecast["budget"] = {{"tenant", "lab"}, {"action", "pause"}, {"at", "2026-11-20T21:53:29.120Z"}};
   const std::string start = "expected to start at once; the forecast looks 7 days ahead and sees no end";
   CHECK(
@@ -249,6 +251,7 @@ TEST_CASE("a job that its budget pauses before its first step is told to start, 
       std::string::npos);
   CHECK(job_forecast_in_words(forecast, "pending", "2026-11-20T21:53:30Z") == start);
   forecast["slots_at"] = "2026-11-20T22:20:00.000Z";
+  forecast["at_once"] = false;
   CHECK(job_forecast_in_words(forecast, "pending", "").starts_with("expected to start at about 22:20 UTC; "));
 }
 

@@ -229,7 +229,7 @@ TEST_CASE("events of nodes and pools are told in words") {
   CHECK(say("node.cordoned", {{"name", "a"}, {"cordoned", false}}) == "a takes workers again");
   CHECK(say("node.removed", {{"name", "a"}}) == "a is removed");
   CHECK(say("node.labelled", {{"name", "a"}, {"labels", {{"rack", "r1"}}}}) == "a has rack=r1");
-  // As the daemon writes them (core/facts/maintenance_facts.cpp).
+  // As the daemon writes them (core/facts/nodes/maintenance_facts.cpp).
   json window = {{"window", "mw-1"}, {"nodes", "zone=a"}, {"from_unix", 1}, {"to_unix", 2}, {"reason", ""}};
   CHECK(say("maintenance.added", window) == "maintenance mw-1 of nodes with zone=a is planned");
   window["nodes"] = "node=n1";

@@ -1,4 +1,4 @@
-#include "schedulerd/live/http/request_validator.hpp"
+#include "schedulerd/live/http/server/request_validator.hpp"
 
 #include <catch2/catch.hpp>
 

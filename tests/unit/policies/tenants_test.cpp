@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "core/explain/current_reason.hpp"
 #include "core/explain/explain.hpp"
 #include "core/explain/suggestions.hpp"
 #include "core/explain/tenant_evidence.hpp"

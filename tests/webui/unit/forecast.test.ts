@@ -8,7 +8,7 @@ const now = Date.parse("2026-11-20T12:00:00Z");
 const at = (seconds: number) => new Date(now + seconds * 1000).toISOString();
 const expected = (early: number, middle: number, late: number): ExpectedTime => ({ early: at(early), expected: at(middle), late: at(late), basis: "declared" });
 const forecast = (more: Partial<Forecast> = {}): Forecast => ({
-  start: null, starts_after: null, end: null, basis: "declared", not_before: null, outcome: "succeeded", sizes: [],
+  start: null, at_once: false, starts_after: null, end: null, basis: "declared", not_before: null, outcome: "succeeded", sizes: [],
   cost: { low: "1", expected: "2", high: "3" }, unasked_policy: null, computed_at: at(-5), ...more,
 });
 const line = (state: "pending" | "running" | "succeeded", more: Partial<Forecast> | null) =>
@@ -40,7 +40,7 @@ test("a job's line tells its start while it waits, then its end, and nothing tha
   expect(line("pending", { not_before: at(7200) })).toBe("no start within the 2 h 0 min of the forecast");
   expect(line("pending", { not_before: at(7 * 86_400) })).toBe("no start within the 7 days of the forecast");
   // Its budget pauses it before its first step, so it has a time at which it gets slots and none of a first step.
-  expect(line("pending", { slots_at: at(-5), not_before: at(7 * 86_400) })).toBe("starts at once");
+  expect(line("pending", { slots_at: at(5), at_once: true, not_before: at(7 * 86_400) })).toBe("starts at once"); // this clock is behind
   expect(line("pending", { slots_at: at(-2), not_before: at(7 * 86_400) })).toBe("starts at once");
   expect(line("pending", { slots_at: at(7800), not_before: at(7 * 86_400) })).toBe("starts ~14:10");
   expect(line("running", { slots_at: at(-5), not_before: at(7200) })).toBe("no end within the 2 h 0 min of the forecast");

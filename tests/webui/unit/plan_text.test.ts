@@ -42,7 +42,7 @@ test("a job that never starts has neither end nor cost, and says how far was loo
 
 test("a job whose slots are free starts at once, and what a budget does to it then is told", () => {
   const budget = { tenant: "lab", action: "pause" as const, at: "2026-11-20T21:58:24.120Z" };
-  const paused = plan({ start: null, slots_at: made, end: null, not_before: "2026-11-27T21:53:24.120Z", budget });
+  const paused = plan({ start: null, slots_at: made, at_once: true, end: null, not_before: "2026-11-27T21:53:24.120Z", budget });
   expect(neverStarts(paused)).toBe(false);
   expect(startFigure(paused, null)).toEqual({ value: "at once", note: "" });
   expect(basisText(paused)).toBe("The budget of tenant lab pauses it at about 21:58.");

@@ -63,6 +63,7 @@ export interface ExpectedTime {
 export interface Forecast {
   start: ExpectedTime | null;
   slots_at?: string | null; // of a job that holds nothing: when it is first given slots
+  at_once: boolean; // at computed_at, because some are free for it
   starts_after: { job: string; how: "ends" | "gives_up_all" | "gives_up_some" } | null; // whose slots it is given at its start
   end: ExpectedTime | null;
   basis: ForecastBasis;

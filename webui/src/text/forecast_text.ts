@@ -57,11 +57,6 @@ function endsVerb(forecast: Forecast): string {
   return forecast.outcome === "failed" ? "is ended at a limit" : "ends";
 }
 
-// Slots are free for it when the forecast is made.
-export function beginsAtOnce({ slots_at, computed_at }: Forecast): boolean {
-  return typeof slots_at === "string" && Date.parse(slots_at) <= Date.parse(computed_at);
-}
-
 // "The budget of tenant lab pauses it at about 15:10."; null: none does anything to it that is still to come.
 export function budgetText(forecast: Forecast, now: number): string | null {
   const { budget } = forecast;
@@ -111,7 +106,7 @@ export function forecastLine(job: Pick<Job, "state" | "forecast">, now: number):
   if (forecast.end) return `${endsVerb(forecast)} ${whenExpected(forecast.end, now)}`;
   // Its budget pauses it before its first step.
   if (job.state === "pending" && typeof forecast.slots_at === "string") {
-    return beginsAtOnce(forecast) || Date.parse(forecast.slots_at) <= now ? "starts at once" : `starts ~${moment(Date.parse(forecast.slots_at), now)}`;
+    return forecast.at_once || Date.parse(forecast.slots_at) <= now ? "starts at once" : `starts ~${moment(Date.parse(forecast.slots_at), now)}`;
   }
   const ahead = lookedAhead(forecast, now);
   const what = job.state === "pending" ? "no start" : "no end";

@@ -3,7 +3,7 @@ import type { Plan, PlanChange, PlanEffect, SubmitDecision } from "../api/plan_t
 import type { Forecast } from "../api/types";
 import type { PlanProblem } from "../state/plan_desk";
 import type { SizeSpan } from "../state/size_spans";
-import { beginsAtOnce, budgetText, type ExpectedParts, expectedParts, isStopped, lookedAhead, moment, noEndText, restsOn, whenExpected } from "./forecast_text";
+import { budgetText, type ExpectedParts, expectedParts, isStopped, lookedAhead, moment, noEndText, restsOn, whenExpected } from "./forecast_text";
 import { count, duration, money } from "./format";
 
 export interface Figure {
@@ -32,7 +32,7 @@ export function startFigure(plan: Plan, decision: SubmitDecision | null): Figure
   const now = madeAt(plan.forecast);
   const { start } = plan.forecast;
   if (decision?.starts) return { value: "at once", note: `with ${workers(decision.size)}: ${placesText(decision)}` };
-  if (beginsAtOnce(plan.forecast)) return { value: "at once", note: "" };
+  if (plan.forecast.at_once) return { value: "at once", note: "" };
   if (start === null && plan.forecast.slots_at) return { value: `~${moment(Date.parse(plan.forecast.slots_at), now)}`, note: "" };
   if (start === null) return { value: "not in sight", note: `the plan looked ahead to ${moment(Date.parse(plan.until), now)}` };
   const parts = expectedParts(start, now);
@@ -73,7 +73,7 @@ export function basisText(plan: Plan): string | null {
 }
 
 function startWords({ forecast }: Plan, decision: SubmitDecision | null, now: number): string {
-  if (decision?.starts || beginsAtOnce(forecast)) return "at once";
+  if (decision?.starts || forecast.at_once) return "at once";
   return forecast.start === null ? `at about ${moment(Date.parse(forecast.slots_at ?? ""), now)}` : whenExpected(forecast.start, now);
 }
 

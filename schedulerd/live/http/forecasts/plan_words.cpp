@@ -69,9 +69,8 @@ std::string summary_of(const PlannedSubmit& planned, const Published& seen) {
     words =
         "would not start within the " + core::span_text((of.until - of.at).to_seconds()) + " that the plan looks ahead";
   } else {
-    const bool at_once = told.slots_at && *told.slots_at <= of.at;
     const Instant begins = told.start ? told.start->at : *told.slots_at;
-    words = at_once ? "would start at once" : "would start at about " + seen.clock.text(begins);
+    words = told.starts_at_once(of.at) ? "would start at once" : "would start at about " + seen.clock.text(begins);
     words += end_in_words(told, seen.clock);
   }
   return words + "; " + changes_in_words(planned.plan.changes);

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
-#include "schedulerd/live/http/problem.hpp"
 #include "schedulerd/live/http/rest.hpp"
+#include "schedulerd/live/http/server/problem.hpp"
 #include "schedulerd/live/policies/policy_evaluator.hpp"
 
 namespace tidepool::live::http {

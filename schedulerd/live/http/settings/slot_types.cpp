@@ -36,14 +36,12 @@ std::vector<std::string> unknown_type_warnings(const core::ClusterState& state, 
       if (slots > 0) guaranteed[type].push_back(tenant.name);
     }
   }
+  const auto more = [](std::size_t count) { return std::to_string(count) + " more"; };
   std::vector<std::string> warnings;
-  for (auto& [type, tenants] : guaranteed) {
+  for (const auto& [type, tenants] : guaranteed) {
     const auto why = why_unknown_type(known, type);
     if (!why) continue;
-    const std::size_t more = tenants.size() > kTenantsNamed ? tenants.size() - kTenantsNamed : 0;
-    tenants.resize(tenants.size() - more);
-    warnings.push_back((tenants.size() == 1 ? "tenant " : "tenants ") + word_list(tenants) +
-                       (more == 0 ? "" : " and " + std::to_string(more) + " more") +
+    warnings.push_back((tenants.size() == 1 ? "tenant " : "tenants ") + first_words(tenants, kTenantsNamed, more) +
                        (tenants.size() == 1 ? " is" : " are") + " guaranteed slots of type " + type + ", but " + *why);
   }
   return warnings;

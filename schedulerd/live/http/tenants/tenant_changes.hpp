@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/state/tenants.hpp"
-#include "schedulerd/live/http/problem.hpp"
+#include "schedulerd/live/http/server/problem.hpp"
 
 namespace tidepool::live::http {
 

@@ -13,8 +13,8 @@
 #include <optional>
 #include <utility>
 
-#include "schedulerd/live/http/answer_channel.hpp"
-#include "schedulerd/live/http/listener.hpp"
+#include "schedulerd/live/http/server/answer_channel.hpp"
+#include "schedulerd/live/http/server/listener.hpp"
 #include "tls/stream.hpp"
 
 namespace tidepool::live::http {

@@ -9,8 +9,8 @@
 #include <memory>
 #include <string>
 
-#include "schedulerd/live/http/http_server.hpp"
-#include "schedulerd/live/http/listener.hpp"
+#include "schedulerd/live/http/server/http_server.hpp"
+#include "schedulerd/live/http/server/listener.hpp"
 
 namespace tidepool::live::http {
 

@@ -1,4 +1,4 @@
-#include "schedulerd/live/http/open_streams.hpp"
+#include "schedulerd/live/http/server/open_streams.hpp"
 
 #include <algorithm>
 

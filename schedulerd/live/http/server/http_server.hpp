@@ -12,8 +12,8 @@
 #include "api/connection_cap.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
-#include "schedulerd/live/http/http_message.hpp"
-#include "schedulerd/live/http/request_validator.hpp"
+#include "schedulerd/live/http/server/http_message.hpp"
+#include "schedulerd/live/http/server/request_validator.hpp"
 #include "tls/context.hpp"
 
 namespace tidepool::live::http {

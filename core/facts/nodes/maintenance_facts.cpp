@@ -1,4 +1,4 @@
-#include "core/facts/maintenance_facts.hpp"
+#include "core/facts/nodes/maintenance_facts.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -18,7 +18,7 @@
 
 #include "api/accept_loop.hpp"
 #include "api/connection_cap.hpp"
-#include "schedulerd/live/http/http_server.hpp"
+#include "schedulerd/live/http/server/http_server.hpp"
 
 namespace tidepool::live::http {
 

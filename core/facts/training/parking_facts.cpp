@@ -1,4 +1,4 @@
-#include "core/facts/parking_facts.hpp"
+#include "core/facts/training/parking_facts.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "schedulerd/live/http/problem.hpp"
+#include "schedulerd/live/http/server/problem.hpp"
 
 namespace tidepool::live::http {
 namespace {

@@ -1,4 +1,4 @@
-#include "schedulerd/live/http/answer_channel.hpp"
+#include "schedulerd/live/http/server/answer_channel.hpp"
 
 #include <atomic>
 #include <boost/asio/dispatch.hpp>

@@ -8,8 +8,8 @@
 
 #include "base/json.hpp"
 #include "base/result.hpp"
-#include "schedulerd/live/http/http_message.hpp"
-#include "schedulerd/live/http/request_validator.hpp"
+#include "schedulerd/live/http/server/http_message.hpp"
+#include "schedulerd/live/http/server/request_validator.hpp"
 
 namespace tidepool::live::http {
 

@@ -1,11 +1,11 @@
-#include "core/facts/node_facts.hpp"
+#include "core/facts/nodes/node_facts.hpp"
 
 #include <algorithm>
 
 #include "base/id_set.hpp"
 #include "core/facts/drain_facts.hpp"
 #include "core/facts/event_data.hpp"
-#include "core/facts/node_steadiness.hpp"
+#include "core/facts/nodes/node_steadiness.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "core/facts/price_facts.hpp"
 #include "core/facts/state_moves.hpp"

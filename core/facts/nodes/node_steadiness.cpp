@@ -1,4 +1,4 @@
-#include "core/facts/node_steadiness.hpp"
+#include "core/facts/nodes/node_steadiness.hpp"
 
 #include <algorithm>
 #include <cmath>

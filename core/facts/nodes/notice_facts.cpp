@@ -1,10 +1,10 @@
-#include "core/facts/notice_facts.hpp"
+#include "core/facts/nodes/notice_facts.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include "core/facts/event_data.hpp"
-#include "core/facts/node_facts.hpp"
+#include "core/facts/nodes/node_facts.hpp"
 
 namespace tidepool::core {
 namespace {

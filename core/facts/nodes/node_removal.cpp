@@ -1,4 +1,4 @@
-#include "core/facts/node_removal.hpp"
+#include "core/facts/nodes/node_removal.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,14 +1,14 @@
-#include "core/facts/training_facts.hpp"
+#include "core/facts/training/training_facts.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/facts/event_data.hpp"
 #include "core/facts/job_facts.hpp"
-#include "core/facts/parking_facts.hpp"
 #include "core/facts/shares.hpp"
-#include "core/facts/straggler_facts.hpp"
 #include "core/facts/throughput.hpp"
+#include "core/facts/training/parking_facts.hpp"
+#include "core/facts/training/straggler_facts.hpp"
 #include "core/facts/worker_exit.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/ledger.hpp"

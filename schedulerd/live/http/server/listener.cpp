@@ -1,4 +1,4 @@
-#include "schedulerd/live/http/listener.hpp"
+#include "schedulerd/live/http/server/listener.hpp"
 
 #include <spdlog/spdlog.h>
 

@@ -1,4 +1,4 @@
-#include "core/facts/straggler_facts.hpp"
+#include "core/facts/training/straggler_facts.hpp"
 
 #include <algorithm>
 

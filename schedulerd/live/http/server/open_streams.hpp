@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "schedulerd/live/http/http_server.hpp"
-#include "schedulerd/live/http/problem.hpp"
+#include "schedulerd/live/http/server/http_server.hpp"
+#include "schedulerd/live/http/server/problem.hpp"
 
 namespace tidepool::live::http {
 

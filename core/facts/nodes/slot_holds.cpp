@@ -1,9 +1,9 @@
-#include "core/facts/slot_holds.hpp"
+#include "core/facts/nodes/slot_holds.hpp"
 
 #include <vector>
 
 #include "core/facts/drain_facts.hpp"
-#include "core/facts/node_facts.hpp"
+#include "core/facts/nodes/node_facts.hpp"
 #include "core/facts/worker_exit.hpp"
 
 namespace tidepool::core {

@@ -1,9 +1,9 @@
-#include "core/facts/program_facts.hpp"
+#include "core/facts/training/program_facts.hpp"
 
 #include <algorithm>
 
-#include "core/facts/node_facts.hpp"
-#include "core/facts/training_facts.hpp"
+#include "core/facts/nodes/node_facts.hpp"
+#include "core/facts/training/training_facts.hpp"
 #include "core/facts/worker_exit.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"

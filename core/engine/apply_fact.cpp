@@ -1,4 +1,4 @@
-#include "core/facts/apply_fact.hpp"
+#include "core/engine/apply_fact.hpp"
 
 #include <algorithm>
 #include <concepts>
@@ -7,22 +7,22 @@
 #include "core/facts/budget_facts.hpp"
 #include "core/facts/drain_facts.hpp"
 #include "core/facts/job_facts.hpp"
-#include "core/facts/maintenance_facts.hpp"
-#include "core/facts/node_facts.hpp"
-#include "core/facts/node_removal.hpp"
-#include "core/facts/node_steadiness.hpp"
-#include "core/facts/notice_facts.hpp"
-#include "core/facts/parking_facts.hpp"
+#include "core/facts/nodes/maintenance_facts.hpp"
+#include "core/facts/nodes/node_facts.hpp"
+#include "core/facts/nodes/node_removal.hpp"
+#include "core/facts/nodes/node_steadiness.hpp"
+#include "core/facts/nodes/notice_facts.hpp"
+#include "core/facts/nodes/slot_holds.hpp"
 #include "core/facts/policy_facts.hpp"
 #include "core/facts/pool_facts.hpp"
 #include "core/facts/price_facts.hpp"
-#include "core/facts/program_facts.hpp"
 #include "core/facts/shares.hpp"
-#include "core/facts/slot_holds.hpp"
 #include "core/facts/state_moves.hpp"
-#include "core/facts/straggler_facts.hpp"
 #include "core/facts/tenant_facts.hpp"
-#include "core/facts/training_facts.hpp"
+#include "core/facts/training/parking_facts.hpp"
+#include "core/facts/training/program_facts.hpp"
+#include "core/facts/training/straggler_facts.hpp"
+#include "core/facts/training/training_facts.hpp"
 
 namespace tidepool::core {
 namespace {
