@@ -284,18 +284,17 @@ class Reconciler {
 
 // Only those in line for which there is room and those that must be looked at.
 void walk(DecisionDraft& draft, const WaitingLine& line, Reconciler& reconciler) {
-  using Place = WaitingLine::Place;
   const auto fits = [&](const WaitingLine::Need& need) {
     if (draft.usable() < need.workers * need.slots_per_worker) return false;
     return draft.free_slots().room_for(need.slots_per_worker) >= need.workers;
   };
   const bool strict = draft.default_policy().line_rule() == LineRule::kStrict;
-  const auto next = [&](const std::optional<Place>& after) {
+  const auto next = [&](const std::optional<WaitingLine::Place>& after) {
     if (reconciler.is_blocked()) return line.next_open(after);
     return strict ? line.next(after) : line.next_helped(after, fits);
   };
   std::size_t seen = 0;  // in line up to here
-  for (std::optional<Place> place = next({}); place; place = next(place)) {
+  for (std::optional<WaitingLine::Place> place = next({}); place; place = next(place)) {
     const std::size_t before = line.before(*place);
     reconciler.pass_by(before - std::exchange(seen, before + 1));
     const Job& job = *draft.state().find_job(place->second);
