@@ -47,6 +47,7 @@ void recovery_fields(auto& archive, auto& recovery) {
   archive("restarts", recovery.restarts);
   archive("lost_step", recovery.lost_step);
   archive("lost_there", recovery.lost_there);
+  archive("lost_start", recovery.lost_start);
   archive("replacements", recovery.replacements);
   archive("shrunk_for_straggler", recovery.shrunk_for_straggler);
   archive("last_replacement_at", recovery.last_replacement_at);
@@ -110,7 +111,8 @@ inline void tell_no_turns(nlohmann::json& job) {
 }
 
 // They have told of each epoch's audit, and know neither of programs that fail after the end of their training, nor of
-// checkpoints that could not be taken, of states that were not used, nor after which step workers were lost.
+// checkpoints that could not be taken, of states that were not used, nor after which step or in which start workers
+// were lost.
 inline void tell_no_ends_audits_failures(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("ended_badly", false);
@@ -120,6 +122,7 @@ inline void tell_no_ends_audits_failures(nlohmann::json& job) {
   job.emplace("unused_state", nullptr);
   job.emplace("lost_step", nullptr);
   job.emplace("lost_there", 0);
+  job.emplace("lost_start", nullptr);
 }
 
 void fields(auto& archive, codec::Like<LeaveNotice> auto& notice) {

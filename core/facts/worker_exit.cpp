@@ -107,9 +107,16 @@ void count_loss(Job& job) {
   recovery.lost_step = step;
 }
 
-// Another member has been lost, and the job has not stepped since: what takes many workers takes them one by one.
+// It is lost in a start.
+bool is_lost_booting(const Job& job, const Worker& worker) {
+  return worker.phase != WorkerPhase::kMember && job.membership.members.empty();
+}
+
+// Another worker of the same start, or another member, has been lost, and the job has not stepped since: what takes
+// many workers takes them one by one.
 bool is_same_loss(const ClusterState& state, const Job& job, const Worker& worker) {
   const Membership& membership = job.membership;
+  if (is_lost_booting(job, worker)) return job.recovery.lost_start && job.recovery.lost_start == job.last_start_at;
   if (!contains(membership.members, worker.id)) return false;
   if (!membership.switched && membership.commit.after_failure) return true;
   return std::any_of(membership.members.begin(), membership.members.end(),
@@ -165,7 +172,7 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
     jobs.insert(job.id);
     const bool lost = !was_expected(worker, job) || (counted.contains(job.id) && worker.phase != WorkerPhase::kLeaving);
     const bool quiet = lost && may_be_quiet && may_have_finished(change.state(), job, worker, notice);
-    const bool boots = worker.phase != WorkerPhase::kMember && job.membership.members.empty();
+    const bool boots = is_lost_booting(job, worker);
     const bool bad_end = fails_at_end(job, worker, notice);
     const bool is_free = notice.nothing_started || notice.node_stops || is_same_loss(change.state(), job, worker);
     const std::string how = take(worker, job);
@@ -179,6 +186,7 @@ void lose_workers(StateChange& change, const std::vector<WorkerId>& ids, const E
       if ((boots || notice.never_stepped) && ends_for_good(notice)) job.recovery.misconfigured = true;
       job.recovery.last_error = how;
       if (!is_free) count_loss(job, counted);
+      if (!is_free && boots) job.recovery.lost_start = job.last_start_at;
       emit_lost(change, job, worker, notice);
     }
     drop_from_transition(change, job, id);

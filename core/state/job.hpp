@@ -245,6 +245,7 @@ struct Recovery {
   int restarts = 0;                       // losses of workers so far; those lost together count once
   std::optional<std::int64_t> lost_step;  // newest step told when the newest loss came; none: none since its start
   int lost_there = 0;                     // losses in a row that came after that step
+  std::optional<Instant> lost_start;      // newest start of which booting workers were lost, which counted once
   int replacements = 0;                   // of stragglers, in the present run of them (straggler_patience.hpp)
   bool shrunk_for_straggler = false;      // it has given one up since its last change of size for another reason
   std::optional<Instant> last_replacement_at;

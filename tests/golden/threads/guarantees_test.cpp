@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/explain/explain.hpp"
 #include "tests/golden/threads/thread_pool.hpp"
 
 namespace tidepool::test {

@@ -1,6 +1,7 @@
 // Threads in which nodes were asked for and refused.
 #include <catch2/catch.hpp>
 
+#include "core/explain/explain.hpp"
 #include "tests/golden/threads/thread_pool.hpp"
 
 namespace tidepool::test {

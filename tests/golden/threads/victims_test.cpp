@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/explain/explain.hpp"
 #include "tests/golden/threads/thread_pool.hpp"
 
 namespace tidepool::test {

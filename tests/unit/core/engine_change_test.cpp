@@ -214,6 +214,23 @@ TEST_CASE("Members that are lost before the job has stepped on are one loss, wha
   }
 }
 
+TEST_CASE("Workers of one start that are lost before it has a generation are one loss, those of the next another") {
+  Story story;
+  story.node(4);
+  const JobId job = story.submit({.max = 4, .preferred = 3, .max_restarts = 1, .cooldown = {}});
+  for (const int lost : {1, 2}) {
+    story.wish(job, 3);
+    REQUIRE(names_of(story.decide()) == "start");
+    REQUIRE(story.job(job).membership.workers.size() == 3);
+    for (const WorkerId booting : std::vector<WorkerId>(story.job(job).membership.workers)) {
+      story.exit(booting, 1, "cannot read the folder");
+      CHECK(story.job(job).recovery.restarts == lost);
+    }
+  }
+  story.decide();
+  CHECK(story.job(job).state() == JobState::kFailed);
+}
+
 TEST_CASE("A joining worker that is lost is a loss of its own, also where another joining one has been lost") {
   Story story;
   story.node(4);
