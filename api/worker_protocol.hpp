@@ -218,7 +218,6 @@ struct WorkerExitedReport {
   int exit_code = -1;
   int signal = 0;
   std::string detail;
-  std::optional<bool> node_stops;  // its agent ends and takes its workers with it; older agents tell nothing
 };
 struct FromWorkerReport {
   WorkerId worker;
@@ -279,6 +278,9 @@ inline constexpr Duration kReclaimNoticeMax = Duration::seconds(30LL * 86'400);
 struct ReclaimReport {
   std::optional<std::int64_t> in_ms;  // until then; none: no notice stands
 };
+// The agent ends and takes its workers with it: it starts no others, and the exits of these follow. After each welcome
+// until it has ended.
+struct StoppingReport {};
 // The agent that is to start a worker asks for the saved state that the worker waits for. Again after each attempt that
 // broke. `key` is the fingerprint of the key that it shows the agent which has the state.
 struct StateWantedReport {
@@ -314,8 +316,8 @@ struct StateLeftReport {
 };
 using AgentToDaemon =
     std::variant<AgentHello, AgentHeartbeat, WorkerExitedReport, FromWorkerReport, LogChunk, WorkerStuckReport,
-                 SlotsHeldReport, ProbedReport, KeptJobsReport, CertificateRequest, ReclaimReport, StateWantedReport,
-                 StateOfferedReport, StateRefusedReport, StateBroughtReport, StateLeftReport>;
+                 SlotsHeldReport, ProbedReport, KeptJobsReport, CertificateRequest, ReclaimReport, StoppingReport,
+                 StateWantedReport, StateOfferedReport, StateRefusedReport, StateBroughtReport, StateLeftReport>;
 
 // --- daemon -> agent ----------------------------------------------------------------------------
 struct AgentWelcome {

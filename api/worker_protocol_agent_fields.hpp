@@ -44,7 +44,6 @@ void fields(auto& archive, Like<WorkerExitedReport> auto& m) {
   archive("report", m.report, kPositive);
   archive("worker", m.worker, kId);
   exit_fields(archive, m);
-  archive.if_any("node_stops", m.node_stops, kYesOrNo);
 }
 void fields(auto& archive, Like<FromWorkerReport> auto& m) {
   archive.type("from_worker");
@@ -92,6 +91,9 @@ void fields(auto& archive, Like<KeptJobsReport> auto& m) {
 void fields(auto& archive, Like<ReclaimReport> auto& m) {
   archive.type("reclaim");
   archive.if_any("in_ms", m.in_ms, kNoticeMs);
+}
+void fields(auto& archive, Like<StoppingReport> auto&) {
+  archive.type("stopping");
 }
 
 void fields(auto& archive, Like<CertificateRequest> auto& m) {

@@ -155,7 +155,7 @@ std::string host_in(const std::string& url) {
 // Of a request to `url` that failed with libcurl's words `detail`: what the environment's proxy has to do with it and
 // what to do; empty where none was asked.
 std::string proxy_trouble(const std::string& url, std::string_view detail) {
-  const auto proxy = named_proxy(url);
+  const auto proxy = is_loopback_url(url) ? std::nullopt : named_proxy(url);  // loopback is never sent through one
   if (!proxy) return "";
   const std::string host = host_in(proxy->value);
   const auto says = [&](std::string_view word) { return detail.find(word) != std::string_view::npos; };

@@ -53,6 +53,7 @@ void fields(auto& archive, codec::Like<NodeLost> auto& fact) {
   archive("node", fact.node);
   archive("why", fact.why);
   archive("given_back", fact.given_back);
+  archive("stopped", fact.stopped);
 }
 void fields(auto& archive, codec::Like<NodeProbed> auto& fact) {
   archive("node", fact.node);
@@ -147,7 +148,6 @@ void fields(auto& archive, codec::Like<WorkerExited> auto& fact) {
   archive("detail", fact.detail);
   archive("never_joined", fact.never_joined);
   archive("never_stepped", fact.never_stepped);
-  archive("node_stops", fact.node_stops);
 }
 void fields(auto& archive, codec::Like<GenerationSwitched> auto& fact) {
   archive("job", fact.job);
@@ -429,9 +429,9 @@ Result<Fact> fact_from_json(const nlohmann::json& value) {
   if (*name == name_of(NodeJoined{})) body.emplace("gives_notice", false);
   if (*name == name_of(NodeJoined{})) body.emplace("memory_per_slot", nullptr);
   if (*name == name_of(NodeLost{})) body.emplace("given_back", false);
+  if (*name == name_of(NodeLost{})) body.emplace("stopped", false);
   if (*name == name_of(WorkerExited{})) body.emplace("never_joined", false);
   if (*name == name_of(WorkerExited{})) body.emplace("never_stepped", false);
-  if (*name == name_of(WorkerExited{})) body.emplace("node_stops", false);
   if (*name == name_of(GenerationSwitched{})) body.emplace("unused", nullptr);
   if (*name == name_of(PoolsConfigured{})) tell_no_later_fields_of_specs(body);
   if (*name == name_of(PoolListed{})) body.emplace("begun_at", nullptr);

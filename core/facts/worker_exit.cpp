@@ -83,7 +83,7 @@ void emit_lost(StateChange& change, const Job& job, const Worker& worker, const 
 
 // The program would end in the same way again.
 bool ends_for_good(const ExitNotice& notice) {
-  return !notice.node_stops && (notice.exit_code == kExitMisconfigured || notice.never_joined);
+  return notice.exit_code == kExitMisconfigured || notice.never_joined;
 }
 
 // After the end of training a member's program has failed, or was still running when its time was over.
@@ -130,7 +130,7 @@ void count_loss(Job& job, IdSet<JobId>& counted) {
 
 // The program may have reached its end: a member has exited with 0, and rank 0, which reports the end, has not.
 bool may_have_finished(const ClusterState& state, const Job& job, const Worker& worker, const ExitNotice& notice) {
-  const bool well = notice.exit_code == 0 && notice.signal == 0 && !worker.kill_at && !notice.node_stops;
+  const bool well = notice.exit_code == 0 && notice.signal == 0 && !worker.kill_at;
   const bool speaks = state.find_job(worker.job)->spec.resize == ResizeMode::kLive;
   return well && speaks && worker.phase == WorkerPhase::kMember && job.membership.switched &&
          worker.id != job.membership.members.front() && is_live(state, job.membership.members.front());
@@ -224,12 +224,13 @@ void remove_exited_workers(StateChange& change, const std::vector<WorkerId>& ids
   });
 }
 
-void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const std::string& why) {
-  lose_workers(change, ids, {.detail = why}, false, [&](const Worker& worker, Job& job) {
-    change.worker(worker.id).node_lost = true;
-    leave_if_joining(change, job, worker.id);
-    return worker.id.text() + " was on a node that was lost: " + why;
-  });
+void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const NodeLost& lost) {
+  lose_workers(change, ids, {.detail = lost.why, .node_stops = lost.stopped}, false,
+               [&](const Worker& worker, Job& job) {
+                 change.worker(worker.id).node_lost = true;
+                 leave_if_joining(change, job, worker.id);
+                 return worker.id.text() + " was on a node that was lost: " + lost.why;
+               });
 }
 
 void hold_slots(StateChange& change, WorkerId id, const SlotHold& hold, const ExitNotice& notice) {

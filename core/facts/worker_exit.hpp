@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/facts/state_change.hpp"
+#include "core/state/fact.hpp"
 
 namespace tidepool::core {
 
@@ -18,7 +19,7 @@ struct ExitNotice {
   bool never_joined = false;     // as WorkerExited::never_joined
   bool never_stepped = false;    // as WorkerExited::never_stepped
   bool nothing_started = false;  // the node could not start it, which counts against the node and not as a loss
-  bool node_stops = false;       // as WorkerExited::node_stops: not a loss either
+  bool node_stops = false;       // as NodeLost::stopped: not a loss either
 };
 
 // The processes are gone: frees their slots. What ends together, or before
@@ -33,8 +34,9 @@ void count_failed_program(StateChange& change, Job& job, const Worker& worker, c
 // Requires: the worker exists.
 void hold_slots(StateChange& change, WorkerId id, const SlotHold& hold, const ExitNotice& notice);
 
-// The workers' node is away: they keep their slots and are no longer counted on. One loss for a job.
-void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const std::string& why);
+// The workers' node is away: they keep their slots and are no longer counted on. One loss for a job, and none where the
+// node was stopped.
+void mark_node_lost(StateChange& change, const std::vector<WorkerId>& ids, const NodeLost& lost);
 
 // The end was not reported in time: members that had exited with 0 were lost after all.
 void count_quiet_exits(StateChange& change, Job& job);

@@ -84,6 +84,8 @@ struct NodeLost {
   NodeId node;
   std::string why;
   bool given_back = false;  // as its pool wanted (NodePools::gives_back), so no event tells it
+  // Its agent ends and takes its workers with it, whose exits follow: no fault of the node, and no loss of their jobs.
+  bool stopped = false;
 };
 // The agent has measured its devices, at joining or since. Replaces what was known.
 struct NodeProbed {
@@ -206,9 +208,6 @@ struct WorkerExited {
   bool never_joined = false;
   // It was a member, and its job had told no step since its start. Rows of earlier versions do not tell.
   bool never_stepped = false;
-  // Its agent ends and takes its workers with it: no fault of the job or its node. Rows of earlier versions do not
-  // tell.
-  bool node_stops = false;
 };
 
 // --- what jobs report (rank 0, through its agent) -----------------------------------------------

@@ -87,10 +87,11 @@ void take_hello(const AgentHelloItem& item, TurnBatch& batch) {
 void take_loss(const AgentLostItem& item, TurnBatch& batch) {
   const auto& [engine, executor, newest] = batch.leader();
   const NodeId node = engine.node_id_for(item.node);
-  if (batch.state().find_node(node) == nullptr) return;
+  const core::Node* known = batch.state().find_node(node);
+  if (known == nullptr || known->state == core::NodeState::kLost) return;
   const bool is_given_back = batch.state().pools.gives_back(node);
   if (!is_given_back) batch.note(NodeLostNote{node, item.node, item.why});
-  (void)batch.learn(core::NodeLost{node, item.why, is_given_back});
+  (void)batch.learn(core::NodeLost{node, item.why, is_given_back, item.stopped});
   newest.forget_workers_of(node, batch.state());
 }
 
@@ -98,7 +99,7 @@ void take_exit(const WorkerExitedItem& item, TurnBatch& batch) {
   if (const core::Worker* worker = worker_of(item.node, item.report.worker, batch)) {
     batch.leader().newest.forget(item.report.worker);
     core::WorkerExited fact = fact_of_exit(item.report);
-    fact.never_joined = !fact.node_stops && never_joined(batch.state(), *worker, fact);
+    fact.never_joined = never_joined(batch.state(), *worker, fact);
     fact.never_stepped = never_stepped(batch.state(), *worker);
     learn_or_note(std::move(fact), {Of::kExit, item.report.worker, item.node, {}}, batch);
   }
@@ -108,7 +109,7 @@ void take_exit(const WorkerExitedItem& item, TurnBatch& batch) {
 void take_message(const FromWorkerItem& item, TurnBatch& batch) {
   const WorkerId id = item.report.worker;
   const core::Worker* worker = worker_of(item.node, id, batch);
-  if (worker == nullptr) return batch.note(ReportIgnoredNote{id});
+  if (worker == nullptr || worker->node_lost) return batch.note(ReportIgnoredNote{id});
   const JobId job = worker->job;
   if (auto fact = fact_of_worker(item.report.message, *worker)) {
     learn_or_note(*std::move(fact), {Of::kMessage, id, item.node, {}}, batch);

@@ -149,11 +149,8 @@ Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node, std:
 }
 
 core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report) {
-  return {.worker = report.worker,
-          .exit_code = report.exit_code,
-          .signal = report.signal,
-          .detail = told(report.detail),
-          .node_stops = report.node_stops.value_or(false)};
+  return {
+      .worker = report.worker, .exit_code = report.exit_code, .signal = report.signal, .detail = told(report.detail)};
 }
 
 core::SlotsHeld fact_of_held(const api::SlotsHeldReport& report) {

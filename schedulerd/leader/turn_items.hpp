@@ -40,10 +40,11 @@ struct NodeRenewalItem {
   std::string key_sha256;
   Duration lifetime;
 };
-// An agent has been away or silent beyond its patience.
+// An agent has been away or silent beyond its patience, or is being stopped.
 struct AgentLostItem {
   std::string node;
   std::string why;
+  bool stopped = false;  // as core::NodeLost::stopped
 };
 struct WorkerExitedItem {
   NodeId node;

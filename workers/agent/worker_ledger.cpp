@@ -22,13 +22,12 @@ std::string started_line(WorkerId worker, std::int64_t started_at) {
 }
 
 std::string exit_line(const api::WorkerExitedReport& report) {
-  json line = {{"ended", report.worker.text()},
-               {"report", report.report},
-               {"exit_code", report.exit_code},
-               {"signal", report.signal},
-               {"detail", report.detail}};
-  if (report.node_stops) line["node_stops"] = *report.node_stops;
-  return canonical_json(line) + "\n";
+  return canonical_json({{"ended", report.worker.text()},
+                         {"report", report.report},
+                         {"exit_code", report.exit_code},
+                         {"signal", report.signal},
+                         {"detail", report.detail}}) +
+         "\n";
 }
 
 std::string ack_line(WorkerId worker) {
@@ -69,13 +68,12 @@ bool replay(const json& line, RecordedWorkers& history) {
     const std::int64_t at = in.integer("at", 0, {.low = 0, .high = INT64_MAX});
     if (at > 0) history.starts[*worker] = at;
   } else if (const auto ended = worker_in(in, "ended")) {
-    api::WorkerExitedReport report{
+    const api::WorkerExitedReport report{
         .report = static_cast<std::uint64_t>(in.required_integer("report", {.low = 1, .high = INT64_MAX})),
         .worker = *ended,
         .exit_code = static_cast<int>(in.integer("exit_code", -1, {.low = -1, .high = 255})),
         .signal = static_cast<int>(in.integer("signal", 0, {.low = 0, .high = 127})),
         .detail = in.text("detail", "")};
-    if (in.boolean("node_stops", false)) report.node_stops = true;
     history.started.insert(*ended);
     history.exits[*ended] = report;
     history.unacknowledged.insert(*ended);

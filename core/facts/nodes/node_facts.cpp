@@ -157,9 +157,9 @@ Status apply(StateChange& change, const NodeLost& fact) {
     price_anew(change);
   } else {
     change.emit("node.lost", node, {{"name", node.name}, {"why", fact.why}});
-    note_loss(change, fact.node, fact.why);
+    if (!fact.stopped) note_loss(change, fact.node, fact.why);
   }
-  mark_node_lost(change, workers_on(node), fact.why);
+  mark_node_lost(change, workers_on(node), fact);
   return ok_status();
 }
 
@@ -287,8 +287,7 @@ Status apply(StateChange& change, const WorkerExited& fact) {
                          .detail = fact.detail,
                          .never_joined = fact.never_joined,
                          .never_stepped = fact.never_stepped,
-                         .nothing_started = counts_against_node,
-                         .node_stops = fact.node_stops});
+                         .nothing_started = counts_against_node});
   return ok_status();
 }
 

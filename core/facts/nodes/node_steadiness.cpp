@@ -115,7 +115,7 @@ void note_loss(StateChange& change, NodeId node, const std::string& why) {
 }
 
 bool note_exit(StateChange& change, const Worker& worker, const WorkerExited& fact) {
-  const bool failed = fact.exit_code != 0 && fact.exit_code != kExitMisconfigured && !fact.node_stops;
+  const bool failed = fact.exit_code != 0 && fact.exit_code != kExitMisconfigured;
   if (worker.phase != WorkerPhase::kStarting || worker.kill_at || worker.is_gone() || !failed) return false;
   const Job& job = *change.state().find_job(worker.job);
   if (!is_active(job.state()) || !change.state().damping.is_on()) return false;

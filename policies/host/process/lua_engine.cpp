@@ -56,8 +56,8 @@ int params_lack(lua_State* state) {
   if (std::strcmp(name, "n") == 0) {
     return luaL_error(
         state,
-        "params has no \"n\", which is of view: write the hook with a dot, function P.size(view, params); "
-        "with a colon its first argument is called self");
+        "params has no \"n\": if it is that of view which is meant, write the hook with a dot, function P.size(view, "
+        "params), since with a colon its first argument is called self; else declare it under params of policy.yaml");
   }
   return luaL_error(state, "params has no \"%s\"; declare it under params of policy.yaml, or write its name right",
                     name);

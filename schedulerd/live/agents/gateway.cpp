@@ -29,6 +29,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::int64_t kHelloTicksMax = 5;
+constexpr const char* kAgentStops = "its agent was stopped, and its workers with it";
 
 std::optional<std::vector<WorkerId>> lost_of(const Admission& admission) {
   return admission.lost.empty() ? std::nullopt : std::optional(admission.lost);
@@ -140,6 +141,7 @@ void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message
           [&](api::SlotsHeldReport& report) { inbox.push(SlotsHeldItem{session.node, std::move(report)}); },
           [&](api::KeptJobsReport& report) { inbox.push(KeptJobsItem{session.node, std::move(report)}); },
           [&](const api::ReclaimReport& report) { inbox.push(NodeReclaimItem{session.node, report}); },
+          [&](const api::StoppingReport&) { inbox.push(AgentLostItem{session.node_name, kAgentStops, true}); },
           [&](api::StateWantedReport& said) { inbox.push(StateReportItem{session.node, std::move(said)}); },
           [&](api::StateOfferedReport& said) { inbox.push(StateReportItem{session.node, std::move(said)}); },
           [&](api::StateRefusedReport& said) { inbox.push(StateReportItem{session.node, std::move(said)}); },

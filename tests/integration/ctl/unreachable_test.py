@@ -37,6 +37,13 @@ class UnreachableTest(SchedctlCase):
         self.daemon.routes["GET", "/v1/jobs"] = (200, listed([]))
         self.assertEqual(self.run_ctl("ls", http_proxy="http://127.0.0.1:1")[0], 0)
 
+    def test_a_daemon_on_loopback_that_is_down_is_not_blamed_on_a_proxy(self):
+        code, _, err = self.run_ctl("ls", http_proxy="http://127.0.0.1:3128", TIDEPOOL_URL="http://127.0.0.1:1",
+                                    TIDEPOOL_TOKEN="t")
+        self.assertEqual(code, 3)
+        self.assertNotIn("proxy", err)
+        self.assertIn("no daemon answers at http://127.0.0.1:1", " ".join(err.split()))
+
     def test_a_host_that_takes_no_connection_is_no_daemon_that_is_slow(self):
         with contextlib.ExitStack() as open_now:
             full = open_now.enter_context(socket.socket())

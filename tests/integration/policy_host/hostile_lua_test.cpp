@@ -101,7 +101,8 @@ TEST_CASE("a hook that is written with a colon gets params for its view, and is 
   const auto judged = host.ask(waiting_jobs(2, 1), {});
   REQUIRE(outcome_of(judged) == "policy.runtime_error");
   CHECK_THAT(std::get<policies::host::PolicyFault>(judged).message,
-             Catch::StartsWith("policy.lua:3: params has no \"n\", which is of view: write the hook with a dot"));
+             Catch::StartsWith("policy.lua:3: params has no \"n\": if it is that of view which is meant, "
+                               "write the hook with a dot"));
 }
 
 TEST_CASE("a source that is no policy is refused when it is loaded, with a name") {

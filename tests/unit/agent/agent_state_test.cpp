@@ -530,23 +530,17 @@ TEST_CASE("told to quit, an agent leaves its workers alive unless told to stop t
   (void)stops.order(start_of(kW1));
   actions = stops.tell(QuitAsked{.stop_workers = true});
   CHECK(all<Quit>(actions).empty());
+  CHECK(told<api::StoppingReport>(actions).size() == 1);
   REQUIRE(all<SignalWorker>(actions).size() == 1);
   CHECK(all<SignalWorker>(actions)[0].signal == SIGTERM);
   CHECK(all<SpawnWorker>(stops.order(start_of(kW2))).empty());
-  CHECK(all<SignalWorker>(stops.tell(QuitAsked{.stop_workers = true})).at(0).signal == SIGKILL);
+  actions = stops.tell(QuitAsked{.stop_workers = true});
+  CHECK(all<SignalWorker>(actions).at(0).signal == SIGKILL);
+  CHECK(told<api::StoppingReport>(actions).empty());
+  (void)stops.tell(LinkClosed{});
+  (void)stops.tell(LinkOpened{});
+  CHECK(told<api::StoppingReport>(stops.order(api::AgentWelcome{.node = NodeId(1), .cluster = "here"})).size() == 1);
   CHECK(all<Quit>(stops.tell(ended(kW1, -1))).size() == 1);
-}
-
-TEST_CASE("of the workers that an agent ends with itself the daemon is told so, and of others not") {
-  Bench bench;
-  (void)bench.join();
-  (void)bench.order(start_of(kW1));
-  (void)bench.order(start_of(kW2));
-  CHECK_FALSE(all<RecordExit>(bench.tell(ended(kW1, -1))).at(0).report.node_stops);
-  (void)bench.tell(QuitAsked{.stop_workers = true});
-  const WorkerId late(3);
-  CHECK(all<RecordExit>(bench.order(start_of(late))).at(0).report.node_stops == true);
-  CHECK(all<RecordExit>(bench.tell(ended(kW2, -1))).at(0).report.node_stops == true);
 }
 
 }  // namespace tidepool::agent

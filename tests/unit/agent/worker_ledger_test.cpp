@@ -63,20 +63,6 @@ TEST_CASE("when a worker was ordered to start is kept, and one that is forgotten
   }
 }
 
-TEST_CASE("the ledger keeps of an exit whether its agent ended, too") {
-  const test::TemporaryFolder folder;
-  {
-    WorkerLedger ledger = open_in(folder);
-    api::WorkerExitedReport stopped = report_of(5, WorkerId(2));
-    stopped.node_stops = true;
-    REQUIRE(ledger.record_exit(report_of(4, WorkerId(1))).ok());
-    REQUIRE(ledger.record_exit(stopped).ok());
-  }
-  const WorkerLedger ledger = open_in(folder);
-  CHECK_FALSE(ledger.history().exits.at(WorkerId(1)).node_stops);
-  CHECK(ledger.history().exits.at(WorkerId(2)).node_stops == true);
-}
-
 TEST_CASE("a copy of a state directory has no records and names the processes of the original") {
   const test::TemporaryFolder folder;
   const auto state = folder.path() / "state";

@@ -118,7 +118,7 @@ std::vector<core::Fact> one_of_each() {
           core::JobCheckpointRequested{JobId(2)},
           core::JobChanged{JobId(2), full_spec()},
           core::NodeJoined{NodeId(3), "local", 4, "cpu", Money::micros(17), {WorkerId(4), WorkerId(5)}},
-          core::NodeLost{NodeId(3), "no heartbeat", true},
+          core::NodeLost{NodeId(3), "no heartbeat", true, true},
           core::NodeProbed{NodeId(3), {{"cpu", 41.5, 12.25}}},
           core::NodeCordonChanged{NodeId(3), true},
           core::NodeLabelled{NodeId(3), {{"rack", "r1"}, {"disk", std::nullopt}}},
@@ -384,12 +384,14 @@ TEST_CASE("A switch that an earlier version stored tells of no unused state") {
   CHECK_FALSE(std::get<core::GenerationSwitched>(*read).unused);
 }
 
-TEST_CASE("A node that an earlier version lost was not given back") {
-  auto lost = core::to_json(core::Fact(core::NodeLost{NodeId(3), "no heartbeat", true}));
+TEST_CASE("A node that an earlier version lost was neither given back nor stopped") {
+  auto lost = core::to_json(core::Fact(core::NodeLost{NodeId(3), "no heartbeat", true, true}));
   REQUIRE(lost.erase("given_back") == 1);
+  REQUIRE(lost.erase("stopped") == 1);
   const auto read = core::fact_from_json(lost);
   REQUIRE(read.ok());
   CHECK_FALSE(std::get<core::NodeLost>(*read).given_back);
+  CHECK_FALSE(std::get<core::NodeLost>(*read).stopped);
 }
 
 TEST_CASE("A list of a provider that an earlier version stored does not say when it was begun") {
@@ -443,11 +445,12 @@ TEST_CASE("A fact with a field missing, a field too many, or a value out of rang
       auto missing = good;
       missing.erase(name);
       // Facts of earlier versions lack these.
-      const bool is_new = (name == "labels" && std::holds_alternative<core::NodeJoined>(fact)) ||
-                          (name == "begun_at" && std::holds_alternative<core::PoolListed>(fact)) ||
-                          (name == "given_back" && std::holds_alternative<core::NodeLost>(fact)) ||
-                          (name == "unused" && std::holds_alternative<core::GenerationSwitched>(fact)) ||
-                          name == "never_joined" || name == "never_stepped" || name == "node_stops";
+      const bool is_new =
+          (name == "labels" && std::holds_alternative<core::NodeJoined>(fact)) ||
+          (name == "begun_at" && std::holds_alternative<core::PoolListed>(fact)) ||
+          ((name == "given_back" || name == "stopped") && std::holds_alternative<core::NodeLost>(fact)) ||
+          (name == "unused" && std::holds_alternative<core::GenerationSwitched>(fact)) || name == "never_joined" ||
+          name == "never_stepped";
       CHECK(core::fact_from_json(missing).ok() ==
             (name == "data_address" || name == "isolation" || name == "moves_states" || name == "gives_notice" ||
              name == "memory_per_slot" || is_new));

@@ -258,25 +258,6 @@ TEST_CASE("A job that loses workers too often fails with the newest error") {
   CHECK(story.last("job.finished").data["error"].get<std::string>().find("second") != std::string::npos);
 }
 
-TEST_CASE("Workers that an agent ends because it ends itself are no losses of their job, whatever their exit code") {
-  for (const int code : {-1, 0, 1, 2}) {
-    Story story;
-    story.node(2);
-    const JobId job = story.running({.max = 2, .max_restarts = 0, .cooldown = {}}, 2);
-    for (const WorkerId id : std::vector(story.job(job).membership.members)) {
-      story.learn(core::WorkerExited{.worker = id, .exit_code = code, .never_stepped = true, .node_stops = true});
-    }
-    CHECK(story.job(job).state() == JobState::kPending);
-    CHECK(story.job(job).recovery.restarts == 0);
-    CHECK(names_of(story.decide()) == "start");
-    CHECK(story.last("worker.lost").data["exit_code"] == code);
-    const WorkerId boots = story.job(job).membership.workers.front();
-    story.learn(core::WorkerExited{.worker = boots, .detail = "this node is being stopped", .node_stops = true});
-    CHECK(story.job(job).recovery.restarts == 0);
-    CHECK_FALSE(story.state().find_node(NodeId(1))->faults);
-  }
-}
-
 TEST_CASE("A job whose program fails after the same step each time is told so") {
   for (const std::int64_t second : {2, 3}) {
     Story story;

@@ -40,6 +40,39 @@ TEST_CASE("Workers that lived through the loss of their node are taken back, at 
   CHECK(lost.state().state() == JobState::kRunning);
 }
 
+TEST_CASE("A node whose agent is stopped with its workers costs their job no restart, and gets no new ones") {
+  Story story;
+  story.learn(core::NodeDampingConfigured{core::kUsualDamping});
+  const NodeId node = story.node(2, "pilot");
+  const JobId job = story.running({.min = 1, .max = 2, .max_restarts = 0, .cooldown = {}}, 2);
+  story.learn(core::NodeLost{.node = node, .why = "its agent was stopped", .stopped = true});
+  CHECK(story.job(job).state() == JobState::kPending);
+  CHECK(story.job(job).recovery.restarts == 0);
+  CHECK_FALSE(story.state().find_node(node)->faults);
+  for (const int code : {2, 143}) {
+    story.exit(WorkerId(code == 2 ? 1 : 2), code);
+    CHECK(names_of(story.decide()).empty());
+  }
+  CHECK(story.job(job).state() == JobState::kPending);
+  CHECK_FALSE(story.job(job).recovery.misconfigured);
+  story.node(2, "pilot");
+  CHECK(names_of(story.decide()) == "start");
+  story.learn(core::NodeLost{.node = node, .why = "no heartbeat"});
+  CHECK(story.job(job).recovery.restarts == 1);
+  CHECK(story.state().find_node(node)->faults);
+}
+
+TEST_CASE("A job that saves its last state when its node is stopped has not failed by that") {
+  Story story;
+  const NodeId node = story.node(2, "pilot");
+  const JobId job = story.running({.min = 1, .max = 2, .cooldown = {}}, 2);
+  story.learn(core::TrainingFinished{job, story.job(job).progress.step, 0.5});
+  story.learn(core::NodeLost{.node = node, .why = "its agent was stopped", .stopped = true});
+  for (const std::uint64_t worker : {1U, 2U}) story.exit(WorkerId(worker), 143);
+  story.decide();
+  CHECK(story.job(job).state() == JobState::kSucceeded);
+}
+
 TEST_CASE("If one of them has died meanwhile the rest is stopped and the job starts anew") {
   Lost lost;
   lost.back({WorkerId(2)});

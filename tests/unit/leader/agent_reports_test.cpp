@@ -46,6 +46,19 @@ TEST_CASE("workers of a time that the journal does not know are told to their ag
   CHECK(notes.front().lost.size() == 2);
 }
 
+TEST_CASE("an agent that is stopped loses its node at once, and what its workers still say is passed over") {
+  Daemon daemon;
+  daemon.start();
+  const auto stopped = daemon.take(AgentLostItem{"n1", "its agent was stopped", true});
+  REQUIRE(facts<core::NodeLost>(stopped).size() == 1);
+  CHECK(facts<core::NodeLost>(stopped).front().stopped);
+  CHECK(messages<api::StartWorker>(stopped).empty());
+  CHECK(facts<core::StepsMeasured>(daemon.say(WorkerId(1), steps())).empty());
+  const auto exits = daemon.take(WorkerExitedItem{NodeId(1), {.report = 5, .worker = WorkerId(1), .exit_code = 143}});
+  CHECK(facts<core::WorkerExited>(exits).size() == 1);
+  check_nothing(daemon.take(AgentLostItem{"n1", "silent"}));
+}
+
 TEST_CASE("of an agent that is lost its node is, and an agent that never joined is no news") {
   Daemon daemon;
   daemon.start();
@@ -128,21 +141,6 @@ TEST_CASE("a command that ends well without a word, and whose job has never step
   CHECK_FALSE(told("", true, 0));
   CHECK_FALSE(told("", false, 1));
   CHECK_FALSE(told("charlm", false, 0));
-}
-
-TEST_CASE("of a worker that has ended with its agent is told that, and not that its program has never joined") {
-  for (const bool stops : {false, true}) {
-    Daemon daemon;
-    core::JobSpec spec = two_workers();
-    spec.run = core::RunSpec{.command = {"python3", "train.py"}};
-    (void)daemon.take(AgentHelloItem{1, hello_of("n1")}, command(SubmitJob{spec}));
-    api::WorkerExitedReport report{.report = 5, .worker = WorkerId(2), .exit_code = 0};
-    if (stops) report.node_stops = true;
-    const auto exits = facts<core::WorkerExited>(daemon.take(WorkerExitedItem{NodeId(1), report}));
-    REQUIRE(exits.size() == 1);
-    CHECK(exits.front().node_stops == stops);
-    CHECK(exits.front().never_joined == !stops);
-  }
 }
 
 TEST_CASE("of a member's exit is told whether its job has stepped since its start") {

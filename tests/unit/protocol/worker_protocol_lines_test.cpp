@@ -86,6 +86,7 @@ std::vector<AgentToDaemon> agent_to_daemon() {
           KeptJobsReport{.jobs = {JobId(1), JobId(12)}},
           ReclaimReport{.in_ms = 90'000},
           ReclaimReport{},
+          StoppingReport{},
           AgentHello{.node = "n2", .moves_states = true},
           AgentHello{.node = "n2", .gives_notice = true},
           AgentHello{.node = "n2", .memory_per_slot = 15'461'882'265},
@@ -100,8 +101,7 @@ std::vector<AgentToDaemon> agent_to_daemon() {
                           .why = "memory of GPU-1 is still held",
                           .exit_code = -1,
                           .signal = 9,
-                          .detail = "killed"},
-          WorkerExitedReport{.report = 10, .worker = WorkerId(7), .signal = 15, .node_stops = true}};
+                          .detail = "killed"}};
 }
 
 std::vector<DaemonToAgent> daemon_to_agent() {

@@ -231,7 +231,7 @@ void AgentState::on(const QuitAsked& fact) {
     return;
   }
   const Duration grace = quitting_ ? Duration() : times_.stop_grace;
-  quitting_ = true;
+  if (!std::exchange(quitting_, true)) send(api::StoppingReport{});
   for (const WorkerId worker : state_waits_.held()) {
     take_steps(state_waits_.let_go(worker));
     refuse_start(worker, "this node is being stopped; nothing was started");
@@ -254,6 +254,7 @@ void AgentState::handle(api::AgentWelcome& order) {
     if (living.held && !lost_.contains(worker)) tell_held(living);
   }
   if (reclaim_) tell_reclaim();
+  if (quitting_) send(api::StoppingReport{});
   act(TellKeptJobs{});
   for (auto& report : state_waits_.told()) act(SendToDaemon{std::move(report)});
   state_waits_.link_up(now_);
@@ -475,8 +476,7 @@ void AgentState::end(const WorkerEnded& outcome, bool was_program) {
                                        .worker = outcome.worker,
                                        .exit_code = outcome.exit_code,
                                        .signal = outcome.signal,
-                                       .detail = outcome.detail,
-                                       .node_stops = quitting_ ? std::optional(true) : std::nullopt};
+                                       .detail = outcome.detail};
   state_waits_.worker_ended(outcome.worker);
   history_.exits[outcome.worker] = report;
   history_.unacknowledged.insert(outcome.worker);
