@@ -143,6 +143,16 @@ Result<std::optional<Idempotency>> idempotency_of(const Call& call) {
 
 }  // namespace
 
+bool Call::fail_unless_repeated(Problem problem) {
+  const bool may_repeat = request.headers.contains("idempotency-key") && query("dry_run") != "true";
+  if (!may_repeat) {
+    fail(problem);
+    return false;
+  }
+  unless_repeated = std::move(problem);
+  return true;
+}
+
 HttpOptions Rest::with_observer(HttpOptions options) {
   options.on_answered = [this](int status, Duration took) { metrics_.observe_request(status, took); };
   options.on_turned_away = [this] { metrics_.count_turned_away(); };
@@ -256,16 +266,19 @@ void Rest::command(Call call, CommandBody body, Answer answer, RefusalAnswer ref
   if (!idempotency) {
     return call.fail({.status = 400, .code = "BadIdempotencyKey", .detail = idempotency.error().message});
   }
+  auto stale = std::exchange(call.unless_repeated, std::nullopt);
   Command command{.body = std::move(body),
                   .actor = call.caller.token_id,
                   .idempotency = std::move(idempotency).value(),
-                  .only_of = std::move(call.only_of)};
+                  .only_of = std::move(call.only_of),
+                  .only_repeats = stale.has_value()};
   call.request.body.clear();  // not needed any more; the answer may wait for a while
   auto finish = [weak = weak_from_this(), call = std::move(call), answer = std::move(answer),
-                 refusal = std::move(refusal)](Result<Receipt> receipt) {
+                 refusal = std::move(refusal), stale = std::move(stale)](Result<Receipt> receipt) {
     const auto rest = weak.lock();
     if (!rest) return;
-    rest->server_.post([raw = rest.get(), call, answer, refusal, receipt = std::move(receipt)] {
+    rest->server_.post([raw = rest.get(), call, answer, refusal, stale, receipt = std::move(receipt)] {
+      if (!receipt && stale && receipt.error().code == ErrorCode::kOutdated) return call.fail(*stale);
       if (!receipt && refusal) return call.fail(refusal(receipt.error(), *raw->service_.published()));
       if (!receipt) return call.fail(problem_of_change(receipt.error()));
       HttpResponse response = answer(receipt.value(), *raw->service_.published());
