@@ -135,8 +135,9 @@ Endpoint resolve_endpoint(const Settings& settings) {
 Style output_style() {
   const bool on_terminal = isatty(STDOUT_FILENO) == 1;
   const auto width = known_width(on_terminal);
+  const bool has_colours = on_terminal && environment("TERM") != "dumb";
   return {.width = width.value_or(80),
-          .colour = on_terminal && environment("NO_COLOR").empty(),
+          .colour = has_colours && environment("NO_COLOR").empty(),
           .whole = !width && !on_terminal,
           .now = time_now()};
 }

@@ -284,8 +284,13 @@ std::string decisions_text(const json& decisions, const Style& style, Rows rows)
   if (decisions.empty()) return "no decisions yet\n";
   FoldedRows lines(rows == Rows::kFolded, "first");
   for (const auto& decision : decisions) add_decision(lines, decision, style);
+  const auto told = lines.lines();
+  if (told.empty()) {
+    return "nothing to tell of the newest " + count_of(static_cast<double>(decisions.size()), "decision") +
+           "; look further back with --limit\n";
+  }
   std::string out;
-  for (const std::string& line : lines.lines()) out += wrapped(printable(line), 4, style) + "\n";
+  for (const std::string& line : told) out += wrapped(printable(line), 4, style) + "\n";
   return out;
 }
 

@@ -27,6 +27,14 @@ void refuse_steering_types(ObjectReader& gpu, const std::vector<std::string>& ty
   }
 }
 
+// No node's slots have such a type: the job would wait for ever.
+void refuse_empty_types(ObjectReader& gpu) {
+  const json& value = gpu.raw("type");
+  const auto is_empty = [](const json& name) { return name.is_string() && name.get_ref<const std::string&>().empty(); };
+  const bool any = value.is_array() ? std::any_of(value.begin(), value.end(), is_empty) : is_empty(value);
+  if (any) gpu.fail("type", "Invalid", "has an empty name; name types as nodes name them, or leave it out for any");
+}
+
 // A name, a list of names, or names with how fast a worker is on each beside the others.
 void read_gpu_types(ObjectReader& gpu, ResourcesSpec& resources) {
   const json& value = gpu.raw("type");
@@ -87,6 +95,7 @@ ResourcesSpec read_resources(const json& value, Errors& errors) {
   resources.memory = optional_byte_size(in, "memory");
   ObjectReader gpu(in.raw("gpu"), "/resources/gpu", errors);
   if (gpu.has("type")) read_gpu_types(gpu, resources);
+  refuse_empty_types(gpu);
   resources.mixed_types = gpu.boolean("mixed", false);
   refuse_steering_types(gpu, resources.gpu_types);
   gpu.finish();

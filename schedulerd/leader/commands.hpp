@@ -177,6 +177,7 @@ struct Command {
   std::string actor;  // token id, for the audit
   std::optional<Idempotency> idempotency;
   std::optional<JobVersion> only_of = std::nullopt;  // refused if the job is another by then; none: whatever it is
+  bool only_repeats = false;                         // refused as outdated unless it repeats one that was carried out
 };
 
 // The durable answer. `replayed` = the key had been used with the same request before.

@@ -71,6 +71,16 @@ void loosen_sizes(json& document, const json& patch) {
   }
 }
 
+// A preferred size that is the smallest one stays that where the smallest grows: it is left to follow.
+void loosen_preferred(json& document, const json& patch) {
+  const json::json_pointer smallest("/elastic/min");
+  if (!patch.contains(smallest) || patch.at("elastic").contains("preferred")) return;
+  json& elastic = document["elastic"];
+  const json& asked = patch.at(smallest);
+  const bool grows = asked.is_number_integer() && asked > elastic["min"];
+  if (grows && elastic["preferred"] == elastic["min"]) elastic.erase("preferred");
+}
+
 // Without what the job has already been stored with: its file was read by the rules of an earlier version.
 void forgive_stored(const json& stored, std::vector<FieldError>& errors) {
   if (errors.empty()) return;
@@ -106,6 +116,7 @@ ChangedSpec changed_spec(const core::JobSpec& before, const json& patch) {
   }
   json document = stored;
   loosen_sizes(document, patch);
+  loosen_preferred(document, patch);
   document.merge_patch(patch);
   auto findings = api::v1::read_job_spec(document);
   forgive_stored(stored, findings.errors);

@@ -263,6 +263,7 @@ void take_command(std::size_t item, const Command& command, TurnBatch& batch) {
   if (command.idempotency) {
     if (auto before = answer_before(*command.idempotency, batch)) return batch.answer(item, *std::move(before));
   }
+  if (command.only_repeats) return batch.answer(item, outdated("what it changes has changed since it was read"));
   Carrying carrying(command.actor, batch);
   batch.act_for(command.actor);
   const Status as_read = command.only_of ? check_version(batch.state(), *command.only_of) : ok_status();

@@ -157,6 +157,18 @@ test("a job with a long label fits a phone", () => {
   });
 });
 
+test("a job whose tenant and last output have words without a break fits a phone", () => {
+  const world = demoWorld();
+  const error = `w-1 exited with code 3; last output: "<b>${"W".repeat(200)}"`;
+  Object.assign(world.jobs.get("job-1"), { state: "failed", finished_at: "2026-11-20T21:54:00.000Z", error, tenant: "t".repeat(63) });
+  Object.assign(world.explanations.get("job-1"), { summary: `failed: ${"v".repeat(200)}`, evidence: ["e".repeat(200)] });
+  return onPage(world, { hash: "#/jobs/job-1", size: "narrow" }, async (page) => {
+    await jobLoaded(page);
+    assert.equal(await page.getByRole("alert").innerText(), error);
+    assert.ok(await noSidewaysScroll(page), "the job's page is wider than a phone");
+  });
+});
+
 test("what is still being read is not said to be missing", () => onPage(demoWorld(), {}, async (page) => {
   await loaded(page);
   let answer;

@@ -129,11 +129,13 @@ void job_logs(Rest& rest, Call call) {
   if (!follow) return call.fail(bad_parameter(follow.error()));
   const auto worker = chosen_worker(rest, call, *job);
   if (!worker) {
-    return call.fail(
-        {.status = 404,
-         .code = "UnknownWorker",
-         .detail = worker.error().message,
-         .hint = "GET /v1/jobs/" + call.id + "/workers lists those alive, as does: schedctl get " + call.id});
+    const std::string path = "GET /v1/jobs/" + call.id;
+    return call.fail({.status = 404,
+                      .code = "UnknownWorker",
+                      .detail = worker.error().message,
+                      .hint = call.query("worker").empty()
+                                  ? path + "/explain says why, as does: schedctl why " + call.id
+                                  : path + "/workers lists those alive, as does: schedctl get " + call.id});
   }
   if (!follow.value()) return reply_page(rest, std::move(call), worker.value(), {offset.value(), limit.value()});
   const HttpResponse head{.status = 200,

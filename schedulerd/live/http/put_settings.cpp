@@ -14,10 +14,11 @@ void put_settings(Rest& rest, Call call, const SettingsPut& put) {
   if (!dry_run) return call.fail(bad_parameter(dry_run.error()));
   const bool is_bound = if_match_names_tags(call.request);
   if (!if_match_holds(call.request, put.etag)) {
-    return call.fail({.status = 412,
-                      .code = "Changed",
-                      .detail = put.what + " have changed since they were read",
-                      .hint = "look at the changes again (dry_run), and repeat with their etag"});
+    Problem changed{.status = 412,
+                    .code = "Changed",
+                    .detail = put.what + " have changed since they were read",
+                    .hint = "look at the changes again (dry_run), and repeat with their etag"};
+    if (!call.fail_unless_repeated(std::move(changed))) return;
   }
   json body = {{"dry_run", dry_run.value()}, {"changes", put.changes}, {"refused", nullptr},
                {"warnings", put.warnings},   {"etag", put.etag},       {"as_of_seq", call.seen->as_of_seq}};

@@ -19,8 +19,8 @@ struct SettingsPut {
   std::function<CommandBody(bool if_unchanged)> command;  // only in place of what is set now, if so
 };
 
-// Answers the call: 412 if If-Match names other settings, what would change of a dry run, else what has changed once
-// that is durable.
+// Answers the call: 412 if If-Match names other settings and it repeats no call, what would change of a dry run, else
+// what has changed once that is durable.
 void put_settings(Rest& rest, Call call, const SettingsPut& put);
 
 }  // namespace tidepool::live::http

@@ -44,6 +44,15 @@ std::optional<Problem> misnamed_probe(const std::string& path) {
   return problem;
 }
 
+// Of a client with another address, such as /api/v1/jobs or /v2/jobs: it would take the dashboard's page for an answer.
+bool is_meant_for_api(std::string_view path) {
+  const std::string_view first = path.substr(1, path.find('/', 1) - 1);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool is_version = first.size() > 1 && (first.front() == 'v' || first.front() == 'V') &&
+                          std::all_of(first.begin() + 1, first.end(), is_digit);
+  return is_version || first == "api";
+}
+
 std::optional<Problem> check_query(const Route& route, const HttpRequest& request) {
   std::vector<std::string> known;
   for (std::string_view rest = route.query; !rest.empty();) {
@@ -118,9 +127,11 @@ Problem unauthenticated(const Error& why) {
 }
 
 HttpResponse method_not_allowed(const HttpRequest& request, const std::vector<std::string>& allowed) {
-  HttpResponse refused = problem_response(
-      {.status = 405, .code = "MethodNotAllowed", .detail = request.path + " does not know " + request.method},
-      request.path, request.request_id);
+  HttpResponse refused = problem_response({.status = 405,
+                                           .code = "MethodNotAllowed",
+                                           .detail = request.path + " does not know " + request.method,
+                                           .hint = "it takes " + word_list(allowed)},
+                                          request.path, request.request_id);
   refused.headers.emplace_back("Allow", word_list(allowed));
   return refused;
 }
@@ -142,6 +153,16 @@ Result<std::optional<Idempotency>> idempotency_of(const Call& call) {
 }
 
 }  // namespace
+
+bool Call::fail_unless_repeated(Problem problem) {
+  const bool may_repeat = request.headers.contains("idempotency-key") && query("dry_run") != "true";
+  if (!may_repeat) {
+    fail(problem);
+    return false;
+  }
+  unless_repeated = std::move(problem);
+  return true;
+}
 
 HttpOptions Rest::with_observer(HttpOptions options) {
   options.on_answered = [this](int status, Duration took) { metrics_.observe_request(status, took); };
@@ -212,7 +233,7 @@ void Rest::dispatch(HttpRequest request, const Responder& responder) {
   const RouteMatch match = match_route(request.method, request.path);
   Call call{.request = std::move(request), .responder = responder, .caller = {}, .id = match.id, .seen = nullptr};
   const std::string& path = call.request.path;
-  if (match.allowed_methods.empty() && !path.starts_with("/v1/") && path != "/v1") {
+  if (match.allowed_methods.empty() && !is_meant_for_api(path)) {
     if (const auto problem = misnamed_probe(path)) return call.fail(*problem);
     const bool reads = call.request.method == "GET" || call.request.method == "HEAD";
     HttpResponse file = reads ? serve_static(options_.dashboard, call.request) : HttpResponse{.status = 404};
@@ -256,16 +277,19 @@ void Rest::command(Call call, CommandBody body, Answer answer, RefusalAnswer ref
   if (!idempotency) {
     return call.fail({.status = 400, .code = "BadIdempotencyKey", .detail = idempotency.error().message});
   }
+  auto stale = std::exchange(call.unless_repeated, std::nullopt);
   Command command{.body = std::move(body),
                   .actor = call.caller.token_id,
                   .idempotency = std::move(idempotency).value(),
-                  .only_of = std::move(call.only_of)};
+                  .only_of = std::move(call.only_of),
+                  .only_repeats = stale.has_value()};
   call.request.body.clear();  // not needed any more; the answer may wait for a while
   auto finish = [weak = weak_from_this(), call = std::move(call), answer = std::move(answer),
-                 refusal = std::move(refusal)](Result<Receipt> receipt) {
+                 refusal = std::move(refusal), stale = std::move(stale)](Result<Receipt> receipt) {
     const auto rest = weak.lock();
     if (!rest) return;
-    rest->server_.post([raw = rest.get(), call, answer, refusal, receipt = std::move(receipt)] {
+    rest->server_.post([raw = rest.get(), call, answer, refusal, stale, receipt = std::move(receipt)] {
+      if (!receipt && stale && receipt.error().code == ErrorCode::kOutdated) return call.fail(*stale);
       if (!receipt && refusal) return call.fail(refusal(receipt.error(), *raw->service_.published()));
       if (!receipt) return call.fail(problem_of_change(receipt.error()));
       HttpResponse response = answer(receipt.value(), *raw->service_.published());

@@ -56,12 +56,16 @@ struct Call {
   std::string id;                                            // {id} of the path, if the route has one
   std::shared_ptr<const Published> seen;                     // the picture at arrival
   std::optional<leader::JobVersion> only_of = std::nullopt;  // that If-Match binds its command to
+  std::optional<Problem> unless_repeated = std::nullopt;     // why it is refused if it is no repetition
 
   void reply(HttpResponse response) const { responder.send(std::move(response)); }
   void reply(int status, const nlohmann::json& body) const { responder.send(json_response(status, body)); }
   void fail(const Problem& problem) const {
-    responder.send(problem_response(problem, request.path, request.request_id));
+    responder.send(problem_response(unless_repeated.value_or(problem), request.path, request.request_id));
   }
+  // Fails and gives false; but what has an Idempotency-Key goes on, and fails only if it repeats no request that was
+  // carried out.
+  [[nodiscard]] bool fail_unless_repeated(Problem problem);
   // The decoded query parameter, or an empty text.
   [[nodiscard]] std::string query(const std::string& name) const {
     const auto found = request.query.find(name);

@@ -181,11 +181,10 @@ class StreamsTest(SchedctlCase):
         _, err = watching.communicate(timeout=20)
         self.assertEqual((watching.returncode, err), (130, ""))
 
-    def test_watch_redraws_one_line_on_a_terminal(self):
-        self.watched("succeeded")
+    def on_terminal(self, *words, **extra):
         master, slave = os.openpty()
-        done = subprocess.Popen([SCHEDCTL, "watch", "job-1"], stdout=slave, stderr=subprocess.PIPE, cwd=self.folder,
-                                env=self.environment(COLUMNS="100"))
+        done = subprocess.Popen([SCHEDCTL, *words], stdout=slave, stderr=subprocess.PIPE, cwd=self.folder,
+                                env=self.environment(COLUMNS="100", **extra))
         os.close(slave)
         seen = b""
         try:
@@ -196,8 +195,19 @@ class StreamsTest(SchedctlCase):
         os.close(master)
         done.communicate(timeout=20)
         self.assertEqual(done.returncode, 0)
-        self.assertIn(b"\r\x1b[K", seen)
-        self.assertIn("resizing 2 -> 3: worth a try", seen.decode())
+        return seen.decode()
+
+    def test_watch_redraws_one_line_on_a_terminal(self):
+        self.watched("succeeded")
+        seen = self.on_terminal("watch", "job-1")
+        self.assertIn("\r\x1b[K", seen)
+        self.assertIn("resizing 2 -> 3: worth a try", seen)
+
+    def test_colours_are_for_terminals_that_have_them_and_users_who_want_them(self):
+        self.daemon.routes["GET", "/v1/jobs"] = (200, listed([example("job.json")]))
+        for terminal, no_color, has_colours in [("xterm", "", True), ("dumb", "", False), ("xterm", "1", False)]:
+            seen = self.on_terminal("ls", TERM=terminal, NO_COLOR=no_color)
+            self.assertEqual("\x1b[" in seen, has_colours, (terminal, no_color))
 
     # --- events and logs ---
 

@@ -372,6 +372,7 @@ TEST_CASE("unknown paths and methods are told apart") {
   CHECK(fixture.call({.path = "/v1/jobs/job-01", .token = fixture.admin}).status == 404);
   auto response = fixture.call({.method = "PUT", .path = "/v1/jobs", .token = fixture.admin});
   CHECK(response.status == 405);
+  CHECK(json::parse(response.body).at("hint") == "it takes GET, HEAD, POST");
   CHECK(response.headers["allow"] == "GET, HEAD, POST");
   auto head = fixture.call({.method = "HEAD", .path = "/v1/jobs", .token = fixture.admin});
   CHECK(head.status == 200);
@@ -417,6 +418,42 @@ TEST_CASE("If-Match lets a change through only while the job is as it was read")
   CHECK(fixture.json_of(change, 412).at("code") == "Changed");
   change.headers = "If-Match: *\r\n";
   CHECK(fixture.call(change).status == 200);
+}
+
+TEST_CASE("a change may say that it is a merge patch, and nothing else may") {
+  RestFixture fixture;
+  const std::string path = "/v1/jobs/" + fixture.submit().text();
+  const auto send = [&](const char* method, const std::string& to, const char* body) {
+    return fixture.call(
+        {.method = method, .path = to, .token = fixture.admin, .body = body, .type = "application/merge-patch+json"});
+  };
+  CHECK(send("PATCH", path, R"({"priority":3})").status == 200);
+  CHECK(send("POST", path + "/resize", R"({"size":2})").status == 415);
+  CHECK(fixture.json_of({.path = path, .token = fixture.admin}).at("priority") == 3);
+}
+
+TEST_CASE("a retry with its key gets the first answer though its If-Match holds no more") {
+  RestFixture fixture;
+  const std::string path = "/v1/jobs/" + fixture.submit().text();
+  const std::string etag = fixture.call({.path = path, .token = fixture.admin}).headers["etag"];
+  const auto change = [&](const std::string& key, const char* body, const char* query = "") {
+    return fixture.call({.method = "PATCH",
+                         .path = path + query,
+                         .token = fixture.admin,
+                         .body = body,
+                         .headers = "If-Match: " + etag + "\r\nIdempotency-Key: " + key + "\r\n"});
+  };
+  const auto code_of = [](const auto& response) { return json::parse(response.body).at("code"); };
+  CHECK(change("first", R"({"priority":3})").status == 200);
+  auto again = change("first", R"({"priority":3})");
+  CHECK(again.status == 200);
+  CHECK(again.headers["idempotent-replayed"] == "true");
+  // Others are refused as without a key, and have not used theirs.
+  CHECK(code_of(change("second", R"({"priority":4})")) == "Changed");
+  CHECK(code_of(change("second", R"({"name":"other"})")) == "Changed");
+  CHECK(code_of(change("first", R"({"priority":3})", "?dry_run=true")) == "Changed");
+  CHECK(code_of(change("first", R"({"priority":4})")) == "Conflict");
+  CHECK(fixture.json_of({.path = path, .token = fixture.admin}).at("priority") == 3);
 }
 
 TEST_CASE(

@@ -133,6 +133,17 @@ TEST_CASE("a path that is another server's probe is not answered with the dashbo
   CHECK(page.response().status == 200);
 }
 
+TEST_CASE("a path of another version or place of the API is not answered with the dashboard") {
+  RestFixture fixture;
+  for (const char* path : {"/v2/jobs", "/V1/jobs", "/api/v1/jobs", "/v1", "/api"}) {
+    INFO(path);
+    const json refused = fixture.json_of({.path = path, .token = fixture.admin}, 404);
+    CHECK(refused.at("code") == "UnknownPath");
+    CHECK(refused.at("hint").get<std::string>().starts_with("GET /v1/openapi.json lists what there is"));
+  }
+  for (const char* path : {"/", "/v", "/vision", "/apis"}) CHECK(fixture.call({.path = path}).status == 200);
+}
+
 TEST_CASE("requests that follow each other on one connection are answered in order") {
   RestFixture fixture;
   RawConnection connection(fixture.port);

@@ -91,6 +91,17 @@ TEST_CASE("a worker of another job, or of none, is not found") {
   CHECK(scene.get("?follow=maybe").status == 400);
 }
 
+TEST_CASE("of a job that has had no worker it is said where to see why, and of another worker which there are") {
+  const RestFixture fixture;
+  const std::string id = fixture.submit().text();
+  const auto hint = [&](const std::string& query) {
+    const std::string path = "/v1/jobs/" + id + "/logs" + query;
+    return fixture.json_of({.path = path, .token = fixture.admin}, 404).at("hint");
+  };
+  CHECK(hint("") == "GET /v1/jobs/" + id + "/explain says why, as does: schedctl why " + id);
+  CHECK(hint("?worker=w-99") == "GET /v1/jobs/" + id + "/workers lists those alive, as does: schedctl get " + id);
+}
+
 TEST_CASE("the output of a job that has ended can still be read") {
   LogScene scene;
   scene.fixture.service.run_steps(scene.job, 1);

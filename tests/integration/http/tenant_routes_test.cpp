@@ -297,7 +297,8 @@ TEST_CASE("a tree that is wrong, or that the token must not set, is refused") {
 TEST_CASE("a key sets a tree once") {
   RestFixture fixture(test_options(), "tidal");
   Ask first = put(fixture, lab_tree());
-  first.headers = "Idempotency-Key: tree-1\r\n";
+  const json planned = fixture.json_of(put(fixture, lab_tree(), "?dry_run=true"));
+  first.headers = "Idempotency-Key: tree-1\r\nIf-Match: " + planned.at("etag").get<std::string>() + "\r\n";
   CHECK(fixture.call(first).status == 200);
   (void)fixture.json_of(put(fixture, {{"tenants", json::array()}}));
   auto again = fixture.call(first);

@@ -352,6 +352,8 @@ TEST_CASE("each rule of the job file is held, with the pointer of the field") {
       {"/run/args/nested", json::array({1, json::array({2})}), "/run/args", "WrongType"},
       {"/resources/gpus_per_worker", 65, "/resources/gpus_per_worker", "OutOfRange"},
       {"/resources/gpu/type", 7, "/resources/gpu/type", "WrongType"},
+      {"/resources/gpu/type", "", "/resources/gpu/type", "Invalid"},
+      {"/resources/gpu/type", json::array({"h100", ""}), "/resources/gpu/type", "Invalid"},
       {"/scaling/efficiency_threshold", 1.5, "/scaling/efficiency_threshold", "OutOfRange"},
       {"/straggler/detector", 3, "/straggler/detector", "WrongType"},
       {"/priority", "urgent", "/priority", "Invalid"},

@@ -161,6 +161,13 @@ TEST_CASE("decisions are told in words within the width") {
   CHECK(decisions_text(json::array({kept}), {}, Rows::kFolded).find("job-1 keep:") != std::string::npos);
 }
 
+TEST_CASE("where no decision has anything to tell, that is said") {
+  json idle = example("decision.json");
+  idle["intents"] = idle["verdicts"] = idle["targets"] = json::array();
+  CHECK(decisions_text(json::array({idle, idle}), {}, Rows::kFolded) ==
+        "nothing to tell of the newest 2 decisions; look further back with --limit\n");
+}
+
 TEST_CASE("nodes that a decision asks a pool for are told, too") {
   json decision = example("decision.json");
   decision["intents"] = json::array();

@@ -108,6 +108,27 @@ TEST_CASE("another size of groups is refused for what it is, and the same one is
   CHECK(changed_spec(grouped, {{"elastic", {{"group", 2}, {"max", 6}}}}).errors.empty());
 }
 
+TEST_CASE("a preferred size that is the smallest one follows it upwards, and any other stays or is refused") {
+  const auto job = [](json elastic) {
+    return to_core(api::v1::read_job_spec({{"run", {{"command", json::array({"true"})}}}, {"elastic", elastic}}).spec);
+  };
+  const core::JobSpec smallest = job({{"max", 4}});
+  const auto raised = changed_spec(smallest, {{"elastic", {{"min", 2}}}});
+  CHECK(raised.errors.empty());
+  CHECK(raised.spec.elastic.min == 2);
+  CHECK(raised.spec.elastic.preferred == 2);
+  CHECK(raised.spec.elastic.sizes == std::vector<int>{2, 3, 4});
+  CHECK(changed_spec(raised.spec, {{"elastic", {{"min", 1}}}}).spec.elastic.preferred == 2);
+  const core::JobSpec larger = job({{"max", 4}, {"preferred", 2}});
+  CHECK(changed_spec(larger, {{"elastic", {{"min", 2}}}}).spec.elastic.preferred == 2);
+  for (const auto& [spec, elastic] :
+       {std::pair(larger, json{{"min", 3}}), {smallest, {{"min", 2}, {"preferred", 1}}}}) {
+    const auto refused = changed_spec(spec, {{"elastic", elastic}}).errors;
+    REQUIRE(refused.size() == 1);
+    CHECK(refused.front().pointer == "/elastic/preferred");
+  }
+}
+
 TEST_CASE("the file that is shown and sent to workers is to the letter what it was when it was kept as a text") {
   core::Node node;
   node.slot_type = "cpu";

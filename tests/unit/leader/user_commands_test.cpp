@@ -205,6 +205,23 @@ TEST_CASE("a command that is bound to the job as it was read is refused once ano
   CHECK(daemon.take(bound(SuspendJob{JobId(1)})).answers.front().receipt.ok());
 }
 
+TEST_CASE("a command that may only repeat another gets the answer of that one, and is refused where there is none") {
+  Daemon daemon;
+  daemon.start();
+  const auto suspend = [](const char* key, bool only_repeats) {
+    Command made = command(SuspendJob{JobId(1)}, key);
+    made.only_repeats = only_repeats;
+    return made;
+  };
+  const auto refused = daemon.take(suspend("k", true));
+  check_nothing(refused);
+  CHECK(refused.answers.front().receipt.error().code == ErrorCode::kOutdated);
+  const auto result = daemon.take(suspend("k", false), suspend("k", true), suspend("other", true));
+  CHECK_FALSE(result.answers[0].receipt->replayed);
+  CHECK(result.answers[1].receipt->replayed);
+  CHECK(result.answers[2].receipt.error().code == ErrorCode::kOutdated);
+}
+
 TEST_CASE("a limit of time that the job has passed is refused in place of ending the job") {
   core::Job job;
   job.id = JobId(12);

@@ -165,11 +165,11 @@ std::shared_ptr<const core::Job> job_to_change(const Rest& rest, Call& call) {
   const std::string etag = leader::job_etag(*job, leader::file_text(*job));
   if (if_match_names_tags(call.request)) call.only_of = leader::JobVersion{job->id, etag};
   if (if_match_holds(call.request, etag)) return job;
-  call.fail({.status = 412,
-             .code = "Changed",
-             .detail = call.id + " has changed since it was read",
-             .hint = "read it again and repeat with its new ETag"});
-  return nullptr;
+  const bool goes_on = call.fail_unless_repeated({.status = 412,
+                                                  .code = "Changed",
+                                                  .detail = call.id + " has changed since it was read",
+                                                  .hint = "read it again and repeat with its new ETag"});
+  return goes_on ? job : nullptr;
 }
 
 }  // namespace tidepool::live::http

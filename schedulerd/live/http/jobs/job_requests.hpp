@@ -59,8 +59,8 @@ template <class Fact>
   return taken.ok() ? std::nullopt : std::optional(problem_of(taken.error()));
 }
 
-// The job of a changing call: found, visible, and as If-Match says; null = answered already. The call's command is
-// bound to the job as it is here, if If-Match names it.
+// The job of a changing call: found, visible, and as If-Match says, if it repeats no other; null = answered already.
+// The call's command is bound to the job as it is here, if If-Match names it.
 [[nodiscard]] std::shared_ptr<const core::Job> job_to_change(const Rest& rest, Call& call);
 
 }  // namespace tidepool::live::http

@@ -171,7 +171,8 @@ std::optional<Refusal> check_body(const RequestHead& head, const HttpLimits& lim
                    "the body has a Content-Encoding, which is not taken; send it as it is, without one"};
   }
   const std::string type = media_type(head.first("content-type"));
-  if (type == "application/json" || type == kYamlType) return std::nullopt;
+  const bool is_patch = head.method == "PATCH" && type == "application/merge-patch+json";
+  if (type == "application/json" || type == kYamlType || is_patch) return std::nullopt;
   return Refusal{
       415, "NotJson",
       "send the body as JSON with Content-Type: application/json, a job file as that or as application/yaml"};
