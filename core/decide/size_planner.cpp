@@ -207,19 +207,6 @@ bool can_change(const DecisionDraft& draft, const Job& job) {
   return is_settled(draft, job) && !leaves_node(draft, job);
 }
 
-bool can_give_up(const DecisionDraft& draft, const Job& job) {
-  if (can_change(draft, job)) return true;
-  const Membership& now = job.membership;
-  const bool holds =
-      is_active(job.state()) && !now.members.empty() && !job.phase.transition() && !now.restart_state.failed;
-  const bool goes_on = holds && now.stepping_generation > 0 && !is_ending(job, draft.now()) && !job.requests.suspend &&
-                       !is_withheld(job) && !draft.alters(job.id);
-  if (!goes_on || !all_members_stay(draft.state(), job) || loses_member(draft, job)) return false;
-  if (now.switched && leaves_node(draft, job)) return true;
-  const bool restarts = job.spec.resize == ResizeMode::kRestart;
-  return restarts && (now.switched ? is_finishing(draft.state(), job) : now.commit.after_failure);
-}
-
 std::optional<Reason> growth_barred(DecisionDraft& draft, const Job& job, int size) {
   return growth_of(draft, job, size).barred;
 }
@@ -236,9 +223,7 @@ void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, const T
 }
 
 void preempt_for(DecisionDraft& draft, const Job& job, JobId claimant, bool restarts) {
-  const bool after_failure = !job.membership.switched && job.membership.commit.after_failure;
-  const PreemptIntent intent{
-      .job = job.id, .number = job.membership.generation + 1, .after_failure = after_failure, .for_job = claimant};
+  const PreemptIntent intent{.job = job.id, .number = job.membership.generation + 1, .for_job = claimant};
   draft.conclude(job, intent, reason::Preempted{.for_job = claimant, .restarts = restarts}, draft.planned_target(job));
 }
 

@@ -10,26 +10,17 @@
 #include "core/decide/reconcile/node_clearing.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/decide/waiting_line.hpp"
-#include "core/state/node_constraints.hpp"
 #include "core/tenants/preemption_limits.hpp"
 
 namespace tidepool::core {
 namespace {
 
-// While it waits, more may be kept for it than it takes: whole nodes or domains, or all that is free.
-bool may_keep_more(const Job& job) {
-  return job.state() == JobState::kPending && (job.spec.gpus_per_worker > 1 || has_gang_rule(job.spec));
-}
-
 // Of the line those whose claims guarantees cover, one after another in the plan's order; none where preemptions of the
-// pool have no limit and no other job may keep slots from them.
+// pool have no limit.
 IdSet<JobId> within_guarantees(const DecisionDraft& draft, const std::vector<TargetedJob>& line) {
   PreemptionLimits limits(draft.state(), draft.now());
   IdSet<JobId> jobs;
-  const bool some_keep = !draft.state().tenants->empty() && std::any_of(line.begin(), line.end(), [](const auto& each) {
-    return may_keep_more(*each.job);
-  });
-  if (!limits.left() && !some_keep) return jobs;
+  if (!limits.left()) return jobs;
   std::vector<TargetedJob> in_order = line;
   std::sort(in_order.begin(), in_order.end(), [](const TargetedJob& a, const TargetedJob& b) {
     return std::pair(a.target->place, a.job->id) < std::pair(b.target->place, b.job->id);

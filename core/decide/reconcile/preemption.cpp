@@ -8,16 +8,11 @@
 namespace tidepool::core {
 
 bool Preemption::make_room(const Job& claimant, SlotClaim& claim) {
-  const SlotsFor wanted{claimant, claim.slots()};
-  const bool is_covered = victims_.limits().covered(claimant) >= wanted.slots;
-  if (victims_.empty() && !is_covered) return false;
-  if (is_covered || !is_hopeless(claim)) {
+  if (victims_.empty()) return false;
+  if (!is_hopeless(claim)) {
     const SlotReservations before = victims_.reservations();
-    std::vector<TargetedJob> chosen = choose(wanted, claim, Victims::By::kLimits);
-    if (chosen.empty() && is_covered) {
-      victims_.restore(before);
-      chosen = choose(wanted, claim, Victims::By::kLimits, victims_.beyond_guarantees(wanted));
-    }
+    const SlotsFor wanted{claimant, claim.slots()};
+    const std::vector<TargetedJob> chosen = choose(wanted, claim, Victims::By::kLimits);
     // The part that a guarantee covers is claimed by itself, and waits for no answer.
     const int covered = victims_.to_ask(chosen, wanted).empty() ? 0 : covered_workers(claimant, claim);
     const bool has_part = covered > 0 && covered < claim.workers;
@@ -32,20 +27,17 @@ bool Preemption::make_room(const Job& claimant, SlotClaim& claim) {
   return false;
 }
 
-std::vector<TargetedJob> Preemption::choose(const SlotsFor& claimant, const SlotClaim& claim, Victims::By by,
-                                            const std::vector<TargetedJob>& others) {
+std::vector<TargetedJob> Preemption::choose(const SlotsFor& claimant, const SlotClaim& claim, Victims::By by) {
   const SlotReservations before = victims_.reservations();
   std::vector<TargetedJob> chosen;
   bool fits = false;
-  const auto add = [&](const TargetedJob& victim) {
+  victims_.look_at(claimant, by, [&](const TargetedJob& victim) {
     if (freed_by(*victim.job, claim, before) == 0 || !victims_.may_be_chosen(*victim.job, claimant, by)) return true;
     chosen.push_back(victim);
     victims_.add_workers(victim, victims_.reservations());
     fits = victims_.reservations().fits(claim);
     return !fits;
-  };
-  victims_.look_at(claimant, by, add);
-  for (auto other = others.begin(); other != others.end() && !fits; ++other) (void)add(*other);
+  });
   if (!fits) return {};
   drop_unneeded_for(claim, before, chosen);
   return victims_.is_within_limit(chosen, claimant, by) ? chosen : std::vector<TargetedJob>{};

@@ -17,9 +17,7 @@ class Preemption {
   // Both outlive it.
   Preemption(DecisionDraft& draft, Victims& victims) : draft_(draft), victims_(victims) {}
 
-  // Preempts as few as the claim needs and reserves the room; none if all of them were not enough. What a guarantee
-  // covers has slots of jobs to which the plan gives some, too, where the others' are of no use: on nodes that are
-  // closed, or which a job has to itself.
+  // Preempts as few as the claim needs and reserves the room; none if all of them were not enough.
   bool make_room(const Job& claimant, SlotClaim& claim);
   // Of the workers that the job is to have more, as many as a guarantee covers, to one of its sizes.
   [[nodiscard]] int covered_workers(const Job& claimant, const SlotClaim& claim);
@@ -28,9 +26,7 @@ class Preemption {
 
  private:
   // Those that together make room, as few as the claim needs; none: all are not enough. Changes the reservations.
-  // `others`: that come after the victims.
-  [[nodiscard]] std::vector<TargetedJob> choose(const SlotsFor& claimant, const SlotClaim& claim, Victims::By by,
-                                                const std::vector<TargetedJob>& others = {});
+  [[nodiscard]] std::vector<TargetedJob> choose(const SlotsFor& claimant, const SlotClaim& claim, Victims::By by);
   // Not even all victims hold enough single slots of one of its types, so none of them is tried.
   [[nodiscard]] bool is_hopeless(const SlotClaim& claim);
   void drop_unneeded_for(const SlotClaim& claim, const SlotReservations& before, std::vector<TargetedJob>& chosen);

@@ -88,46 +88,16 @@ void Victims::add_workers(const TargetedJob& victim, SlotReservations& reservati
   for (const WorkerId id : victim.job->membership.workers) reservations.add(*draft_.state().find_worker(id));
 }
 
-// One that ends sooner than it could be started again is not worth the change, unless for a higher priority. When it
-// ends is its program's word: a guarantee does not wait for that.
-bool Victims::may_be_preempted(const Job& job, const SlotsFor& claimant) {
+// One that ends sooner than it could be started again is not worth the change, unless for a higher priority.
+bool Victims::may_be_preempted(const Job& job, const Job& claimant) const {
   if (draft_.resizes(job.id) || preemption_barred(draft_, job)) return false;
-  if (!can_change(draft_, job)) return limits().covers(claimant, job);
-  if (claimant.job.spec.priority > job.spec.priority || !ends_soon(job, draft_.now())) return true;
-  return limits().covers(claimant, job);
+  return claimant.spec.priority > job.spec.priority || !ends_soon(job, draft_.now());
 }
 
 bool Victims::may_be_chosen(const Job& job, const SlotsFor& claimant, By by) {
-  if (!may_be_preempted(job, claimant)) return false;
+  if (!may_be_preempted(job, claimant.job)) return false;
   if (by == By::kLimits) return limits().allow(claimant, job) && !refused_until(job, claimant);
   return !draft_.alters(job.id);
-}
-
-std::vector<TargetedJob> Victims::beyond_guarantees(const SlotsFor& claimant) {
-  std::vector<TargetedJob> found;
-  for (const auto& [id, job] : draft_.state().jobs) {
-    const Target* target = draft_.planned_target(*job);
-    const bool goes_on = target != nullptr && target->size > 0 && draft_.follows_plan(*job);
-    if (!goes_on || job->requests.pinned_size > 0 || !can_give_up(draft_, *job)) continue;
-    if (may_be_chosen(*job, claimant, By::kLimits) && limits().covers(claimant, *job))
-      found.push_back({job.get(), target});
-  }
-  std::sort(found.begin(), found.end(), [](const TargetedJob& one, const TargetedJob& other) {
-    return std::pair(one.target->place, one.job->id) > std::pair(other.target->place, other.job->id);
-  });
-  SlotsByTenant taken;
-  const auto above_claimant = draft_.state().tenants->path_to(claimant.job.spec.tenant);
-  std::erase_if(found, [&](const TargetedJob& each) {
-    const auto path = draft_.state().tenants->path_to(each.job->spec.tenant);
-    const bool keeps = std::any_of(path.begin(), path.end(), [&](const Tenant* any) {
-      const bool is_shared = std::find(above_claimant.begin(), above_claimant.end(), any) != above_claimant.end();
-      return !is_shared && limits().held(any->name) - taken[any->name] <= any->guarantee;
-    });
-    if (keeps) return true;
-    for (const Tenant* any : path) taken[any->name] += std::int64_t{each.job->size()} * each.job->spec.gpus_per_worker;
-    return false;
-  });
-  return found;
 }
 
 // The pool's limit leaves as many preemptions as these are beside those that a guarantee covers.
