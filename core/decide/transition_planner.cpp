@@ -224,6 +224,10 @@ void switch_if_ready(DecisionDraft& draft, const Job& job) {
   }
   if (members.empty()) joining_workers = home_first(draft.state(), job, joining_workers);
   members.insert(members.end(), joining_workers.begin(), joining_workers.end());
+  // Of a move to another type that has lost workers on its way.
+  if (static_cast<int>(members.size()) < job.spec.elastic.min) {
+    return park(draft, job, below_minimum(job, members.size()));
+  }
   draft.carry_out(SwitchIntent{job.id, job.membership.generation + 1, std::move(members), false}, transition.reason);
 }
 

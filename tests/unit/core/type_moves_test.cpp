@@ -300,6 +300,24 @@ TEST_CASE("a joining worker that dies between the two switches of a move leaves 
   CHECK(std::count(nodes.begin(), nodes.end(), scene.common) == static_cast<std::ptrdiff_t>(nodes.size()));
 }
 
+TEST_CASE("a job that is too small for a move's second switch saves its state and waits") {
+  Scene scene(2, {.min = 2, .max = 4, .cooldown = Duration()});
+  Story& story = scene.story;
+  (void)submit_typed(story, {.min = 1, .max = 1}, {"new"});
+  story.decide();
+  story.pass(Duration::seconds(3'600));
+  story.decide();
+  const std::vector<WorkerId> joining = story.job(scene.any).phase.transition()->joining_workers;
+  for (const WorkerId worker : joining) story.ready(worker);
+  story.decide();
+  story.switched(scene.any);
+  story.exit(joining[1], 1);
+  const core::Decision decision = story.decide();
+  REQUIRE(names_of(decision).starts_with("preempt"));
+  CHECK(test::says<core::reason::BelowMinimum>(decision.plan.front().reason));
+  CHECK(story.job(scene.any).state() == core::JobState::kSuspending);
+}
+
 TEST_CASE("a move that would leave a job too small is given up when a joining worker dies") {
   Scene scene(2, {.min = 2, .max = 4, .cooldown = Duration()});
   Story& story = scene.story;
