@@ -207,6 +207,17 @@ bool can_change(const DecisionDraft& draft, const Job& job) {
   return is_settled(draft, job) && !leaves_node(draft, job);
 }
 
+bool can_give_up(const DecisionDraft& draft, const Job& job) {
+  if (can_change(draft, job)) return true;
+  const Membership& now = job.membership;
+  const bool holds =
+      is_active(job.state()) && !now.members.empty() && !job.phase.transition() && !now.restart_state.failed;
+  const bool goes_on = holds && now.stepping_generation > 0 && !is_ending(job, draft.now()) && !job.requests.suspend &&
+                       !is_withheld(job) && !draft.alters(job.id);
+  if (!goes_on || !now.switched || !all_members_stay(draft.state(), job) || loses_member(draft, job)) return false;
+  return leaves_node(draft, job) || (job.spec.resize == ResizeMode::kRestart && is_finishing(draft.state(), job));
+}
+
 std::optional<Reason> growth_barred(DecisionDraft& draft, const Job& job, int size) {
   return growth_of(draft, job, size).barred;
 }

@@ -19,13 +19,17 @@ void keep_size(DecisionDraft& draft, const Job& job, const Target& target, const
 [[nodiscard]] bool is_settled(const DecisionDraft& draft, const Job& job);
 // The same, and no node has to be left first (drain_planner.hpp).
 [[nodiscard]] bool can_change(const DecisionDraft& draft, const Job& job);
+// It can change, or it holds its slots in a way that need not end by itself: some of its programs have ended while the
+// others go on, or it leaves a node before the end of a drain.
+[[nodiscard]] bool can_give_up(const DecisionDraft& draft, const Job& job);
 // What keeps a job that can change from growing towards this size, whatever slots are free.
 [[nodiscard]] std::optional<Reason> growth_barred(DecisionDraft& draft, const Job& job, int size);
-// What keeps a job that can change from being preempted.
+// What keeps a job that can give up its slots from being preempted.
 [[nodiscard]] std::optional<Reason> preemption_barred(const DecisionDraft& draft, const Job& job);
 // Takes all slots from a job that can change and whose preemption is not barred.
 void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, const Target* target);
-// The same for another job, which is to have the slots. `restarts`: it finds others to start again on at once.
+// The same of one that can give up its slots, for another job, which is to have them. `restarts`: it finds others to
+// start again on at once.
 void preempt_for(DecisionDraft& draft, const Job& job, JobId claimant, bool restarts = false);
 
 // Whether free slots or the queue decide what becomes of the job: it is looked at again when they change.

@@ -143,7 +143,7 @@ PreemptionLimits::PreemptionLimits(const ClusterState& state, Instant now)
 }
 
 void PreemptionLimits::follow(const Plan& plan) {
-  if (none_) return;
+  if (state_.tenants->empty() && none_) return;
   for (; followed_ < plan.size(); ++followed_) {
     const Intent& intent = plan[followed_].intent;
     const auto* preempted = std::get_if<PreemptIntent>(&intent);
@@ -160,7 +160,7 @@ void PreemptionLimits::follow(const Plan& plan) {
 }
 
 void PreemptionLimits::keep_for(const SlotsFor& claim) {
-  if (!none_) given_.emplace_back(claim.job.spec.tenant, claim.slots);
+  if (!state_.tenants->empty()) given_.emplace_back(claim.job.spec.tenant, claim.slots);
 }
 
 GuaranteeRoom& PreemptionLimits::room() {

@@ -63,7 +63,7 @@ class PreemptionLimits {
  public:
   PreemptionLimits(const ClusterState& state, Instant now);
 
-  // Nothing is limited, and nothing of what follows need be asked.
+  // Nothing is limited, and nothing of what follows need be asked but what guarantees cover.
   [[nodiscard]] bool none() const { return none_; }
   // The decision's intents so far, each time it is asked.
   void follow(const Plan& plan);

@@ -56,9 +56,9 @@ class Reconciler {
   void shrink_over_target(const TargetedJob& entry) {
     const Job& job = *entry.job;
     const int size = entry.target->size;
-    if (job.state() == JobState::kPending || size > job.size() || !can_change(draft_, job)) return;
-    if (size == 0) return victims_.add(entry);
-    plan_size(draft_, job, *entry.target);
+    if (job.state() == JobState::kPending || size > job.size()) return;
+    if (size > 0) return plan_size(draft_, job, *entry.target);
+    if (can_give_up(draft_, job)) victims_.add(entry);
   }
 
   // Room for a job for which others were preempted and that has not started since: those before it in line, which the
@@ -87,7 +87,7 @@ class Reconciler {
       victims_.reservations().release(kept->second.claim);
       draft_.reserve(-kept->second.free_slots);
     }
-    if (entry.target->size <= job.size()) return;
+    if (entry.target->size <= job.size() || draft_.resizes(job.id)) return;
     if (job.state() == JobState::kPending) return start(entry);
     if (can_change(draft_, job)) serve(entry);
   }

@@ -88,14 +88,17 @@ void Victims::add_workers(const TargetedJob& victim, SlotReservations& reservati
   for (const WorkerId id : victim.job->membership.workers) reservations.add(*draft_.state().find_worker(id));
 }
 
-// One that ends sooner than it could be started again is not worth the change, unless for a higher priority.
-bool Victims::may_be_preempted(const Job& job, const Job& claimant) const {
+// One that ends sooner than it could be started again is not worth the change, unless for a higher priority. When it
+// ends is its program's word: a guarantee does not wait for that.
+bool Victims::may_be_preempted(const Job& job, const SlotsFor& claimant) {
   if (draft_.resizes(job.id) || preemption_barred(draft_, job)) return false;
-  return claimant.spec.priority > job.spec.priority || !ends_soon(job, draft_.now());
+  if (!can_change(draft_, job)) return limits().covers(claimant, job);
+  if (claimant.job.spec.priority > job.spec.priority || !ends_soon(job, draft_.now())) return true;
+  return limits().covers(claimant, job);
 }
 
 bool Victims::may_be_chosen(const Job& job, const SlotsFor& claimant, By by) {
-  if (!may_be_preempted(job, claimant.job)) return false;
+  if (!may_be_preempted(job, claimant)) return false;
   if (by == By::kLimits) return limits().allow(claimant, job) && !refused_until(job, claimant);
   return !draft_.alters(job.id);
 }

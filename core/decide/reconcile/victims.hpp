@@ -2,10 +2,11 @@
 // they are looked at, and which stay and why.
 //
 // Safe rules. One that may not be preempted, or not yet, stays, and so does one that ends sooner than it could be
-// started again (job_work.hpp), unless for a higher priority. The operators' limits on preemption hold up what no
-// guarantee covers (preemption_limits.hpp). While the pool's limit leaves fewer preemptions than the plan needs, shares
-// decide which are let through (victim_order.hpp); else those last in the plan's order are looked at first, and among
-// jobs of one tenant and priority those that would lose what they have done go last (change_costs.hpp).
+// started again (job_work.hpp), unless for a higher priority or for what a guarantee covers. One that cannot change now
+// gives way to what a guarantee covers alone. The operators' limits on preemption hold up what no guarantee covers
+// (preemption_limits.hpp). While the pool's limit leaves fewer preemptions than the plan needs, shares decide which are
+// let through (victim_order.hpp); else those last in the plan's order are looked at first, and among jobs of one tenant
+// and priority those that would lose what they have done go last (change_costs.hpp).
 // Where its tenant lets a program refuse, it is asked first; until all that are asked have answered, none of those that
 // would leave together does.
 // Slots of those that are taken are reserved with what comes free anyway, and no job is taken twice.
@@ -34,7 +35,7 @@ class Victims {
   Victims(DecisionDraft& draft, const IdSet<JobId>& releasing)
       : draft_(draft), releasing_(releasing), limits_(draft.state(), draft.now()) {}
 
-  // In the plan's order. Requires: it runs, can change now, and its target is 0.
+  // In the plan's order. Requires: it can give up its slots, and its target is 0.
   void add(const TargetedJob& victim);
   // Once all are known: of jobs of one tenant and priority those that would lose no work are preempted first.
   void spare_unsaved();
@@ -88,7 +89,7 @@ class Victims {
   [[nodiscard]] bool is_scarce();
   // What the plan gives each tenant.
   [[nodiscard]] const SlotsByTenant& planned();
-  [[nodiscard]] bool may_be_preempted(const Job& job, const Job& claimant) const;
+  [[nodiscard]] bool may_be_preempted(const Job& job, const SlotsFor& claimant);
   [[nodiscard]] std::optional<BarredUntil> bar_between(const SlotsFor& claimant, const Job& victim);
   void ask(const TargetedJob& victim, JobId claimant);
   [[nodiscard]] bool lets_refuse(const Job& victim, const SlotsFor& claim);

@@ -1,0 +1,94 @@
+// What keeps no slots from a guarantee: a word of a program, ranks that have ended before the others, a drain that is
+// not over yet.
+#include <catch2/catch.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/shared_pool.hpp"
+
+namespace tidepool::test {
+namespace {
+
+core::JobSpec restarted_spec(const std::string& tenant, int size) {
+  core::JobSpec spec = SharedPool::spec(tenant, size);
+  spec.resize = core::ResizeMode::kRestart;
+  spec.elastic.cooldown = Duration();
+  return spec;
+}
+
+// The job's workers wait for its newest generation, which is launched if it may be, and its programs start.
+void launch(Story& story, JobId job) {
+  story.decide();
+  const std::vector<WorkerId> workers = story.job(job).membership.workers;
+  for (const WorkerId id : workers) {
+    if (story.worker(id).phase == core::WorkerPhase::kStarting) story.ready(id);
+  }
+  story.decide();
+  const GenerationNumber newest = story.job(job).membership.generation;
+  for (const WorkerId id : workers) story.learn(core::WorkerJoining{id, newest});
+  story.decide();
+  if (story.job(job).membership.restart_state.launched < newest) return;
+  for (const WorkerId id : workers) story.learn(core::ProgramStarted{id, newest});
+  story.decide();
+}
+
+std::optional<JobId> victim_of(const core::Decision& decision) {
+  for (const auto& planned : decision.plan) {
+    if (const auto* preempt = std::get_if<core::PreemptIntent>(&planned.intent)) return preempt->job;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("a guarantee does not wait for a job of which its user says that it ends soon") {
+  SharedPool pool({{.name = "vision", .guarantee = 4}, {.name = "speech"}}, 4);
+  const JobId borrows = pool.running("speech", 4);
+  pool.story.steps(borrows, 10);
+  core::JobSpec says_so = pool.story.job(borrows).spec;
+  says_so.work_samples = pool.story.job(borrows).progress.samples + 640;
+  pool.story.learn(core::JobChanged{borrows, says_so});
+  (void)pool.submit(SharedPool::spec("vision", 4));
+  CHECK(victim_of(pool.story.decide()) == borrows);
+}
+
+TEST_CASE("a job of which one program has ended and the others go on gives way to a guarantee") {
+  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "speech"}}, 2);
+  const JobId half_done = pool.submit(restarted_spec("speech", 2));
+  launch(pool.story, half_done);
+  const WorkerId first = pool.story.job(half_done).membership.members.front();
+  pool.story.learn(core::ProgramEnded{first, pool.story.job(half_done).membership.generation, 0, 0, "ended"});
+  pool.story.decide();
+  const JobId claims = pool.submit(SharedPool::spec("vision", 2));
+  CHECK(victim_of(pool.story.decide()) == half_done);
+  pool.settle_all();
+  CHECK(pool.story.job(claims).size() == 2);
+}
+
+TEST_CASE("a job that waits to leave a drained node gives way to a guarantee before the drain's deadline") {
+  SharedPool pool({{.name = "vision", .guarantee = 1}, {.name = "speech"}}, 1);
+  const NodeId drained = pool.story.node(1);
+  const JobId on_both = pool.running("speech", 2);
+  pool.story.learn(core::NodeDrainRequested{drained, Duration::seconds(3'600), "maintenance"});
+  pool.story.decide();
+  const JobId claims = pool.submit(SharedPool::spec("vision", 1));
+  CHECK(victim_of(pool.story.decide()) == on_both);
+  pool.settle_all();
+  CHECK(pool.story.job(claims).size() == 1);
+}
+
+TEST_CASE("what tenants hold within their guarantees is not taken for another's where nodes are closed") {
+  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "speech", .guarantee = 2}}, 2);
+  const NodeId closed = pool.story.node(2);
+  const JobId guaranteed = pool.running("speech", 2);
+  pool.story.learn(core::NodeCordonChanged{closed, true});
+  const JobId claims = pool.submit(SharedPool::spec("vision", 2));
+  CHECK(victim_of(pool.story.decide()) == std::nullopt);
+  CHECK(pool.story.job(guaranteed).size() == 2);
+  CHECK(pool.story.job(claims).state() == core::JobState::kPending);
+}
+
+}  // namespace tidepool::test
