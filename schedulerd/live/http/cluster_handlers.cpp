@@ -18,6 +18,7 @@ using nlohmann::json;
 
 constexpr const char* kDrainDeadline = "10m";
 constexpr std::size_t kDrainReasonMax = 200;
+constexpr std::size_t kSnapshotsWaiting = 2;  // each holds a picture of the whole state
 
 // Why a name that `schedctl pools` shows is no node; none = no pool has asked for it.
 std::optional<Problem> not_joined(const core::NodePools& pools, const std::string& name) {
@@ -245,10 +246,20 @@ void stream_events(Rest& rest, Call call) {
   rest.streams().open(std::move(writer), std::move(request));
 }
 
-void snapshot(Rest&, Call call) {
-  call.reply(200, {{"as_of_seq", call.seen->as_of_seq},
-                   {"at", call.seen->clock.text(call.seen->now)},
-                   {"state", core::to_json(call.seen->state)}});
+void snapshot(Rest& rest, Call call) {
+  const bool taken = rest.renders().post(
+      [call] {
+        call.reply(200, {{"as_of_seq", call.seen->as_of_seq},
+                         {"at", call.seen->clock.text(call.seen->now)},
+                         {"state", core::to_json(call.seen->state)}});
+      },
+      kSnapshotsWaiting);
+  if (taken) return;
+  call.fail(
+      {.status = 429,
+       .code = "TooManySnapshots",
+       .detail = "one snapshot is being written and " + std::to_string(kSnapshotsWaiting) + " wait for it already",
+       .hint = "ask again once one has been answered; they take seconds where there are thousands of jobs"});
 }
 
 void healthz(Rest&, Call call) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <future>
 
 #include <catch2/catch.hpp>
 
@@ -367,6 +368,49 @@ TEST_CASE("metrics count jobs, slots and reasons, without an id in any label") {
     CHECK(response.body.find(line) != std::string::npos);
   }
   CHECK(response.body.find("job-1") == std::string::npos);
+}
+
+// The thread that writes snapshots has something to do until this ends or lets it go.
+struct HeldRenders {
+  explicit HeldRenders(live::TaskThread& renders) {
+    const auto task = [this, released = let_go.get_future().share()] {
+      begun.set_value();
+      released.wait();
+    };
+    REQUIRE(renders.post(task));
+    begun.get_future().wait();
+  }
+  std::promise<void> begun;
+  std::promise<void> let_go;
+};
+
+TEST_CASE("other requests are answered while a snapshot is being written") {
+  ViewScene scene;
+  HeldRenders held(scene.fixture.rest->renders());
+  RawConnection waiting(scene.fixture.port);
+  waiting.send(scene.fixture.request({.path = "/v1/snapshot", .token = scene.fixture.admin}));
+  CHECK(scene.fixture.json_of({.path = "/healthz"}).at("status") == "alive");
+  CHECK(scene.get("/v1/jobs").at("items").size() == 2);
+  held.let_go.set_value();
+  const RawResponse answer = waiting.response();
+  CHECK(answer.status == 200);
+  CHECK(json::parse(answer.body).at("state").is_object());
+}
+
+TEST_CASE("two snapshots at most wait for the one that is being written") {
+  ViewScene scene;
+  HeldRenders held(scene.fixture.rest->renders());
+  for (int waiting = 0; waiting < 2; ++waiting) REQUIRE(scene.fixture.rest->renders().post([] {}));
+  const json refused = scene.fixture.json_of({.path = "/v1/snapshot", .token = scene.fixture.admin}, 429);
+  CHECK(refused.at("code") == "TooManySnapshots");
+  CHECK(refused.at("retryable") == true);
+  held.let_go.set_value();
+}
+
+TEST_CASE("a server that has stopped writes no snapshots") {
+  ViewScene scene;
+  scene.fixture.rest->stop();
+  CHECK(!scene.fixture.rest->renders().post([] {}));
 }
 
 TEST_CASE("the snapshot, the document, health and readiness answer") {
