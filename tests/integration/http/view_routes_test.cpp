@@ -229,6 +229,28 @@ TEST_CASE("a node can be drained and used again") {
   CHECK(call("drain", "", "node-9").status == 404);
 }
 
+TEST_CASE("a reason that operators give has no control characters") {
+  ViewScene scene;
+  const std::string window = R"("node":"n1","from":"2999-01-01T02:00:00Z","to":"2999-01-01T04:00:00Z")";
+  const auto post = [&](const std::string& path, const std::string& body) {
+    return scene.fixture.call({.method = "POST", .path = path, .token = scene.fixture.admin, .body = body});
+  };
+  for (const char* bad : {R"(a\u0000b)", R"(\u001b[2J)", R"(two\nlines)", R"(\u007f)"}) {
+    INFO(bad);
+    const std::string reason = std::string(R"("reason":")") + bad + "\"";
+    for (const RawResponse& refused : {post("/v1/nodes/node-1/drain", "{" + reason + "}"),
+                                       post("/v1/maintenance", "{" + window + "," + reason + "}")}) {
+      CHECK(refused.status == 422);
+      const json finding = json::parse(refused.body).at("errors").at(0);
+      CHECK(finding.at("pointer") == "/reason");
+      CHECK(finding.at("code") == "Invalid");
+    }
+  }
+  CHECK(scene.get("/v1/nodes").at("items").at(0).at("drain").is_null());
+  const json drained = json::parse(post("/v1/nodes/node-1/drain", R"({"reason":"Lüfter <neu>"})").body);
+  CHECK(drained.at("drain").at("reason") == "Lüfter <neu>");
+}
+
 TEST_CASE("a node that fails again and again is shown, and its faults can be cleared") {
   ViewScene scene;
   const auto node = [&] { return scene.get("/v1/nodes").at("items").at(0); };
