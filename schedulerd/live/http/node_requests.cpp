@@ -21,6 +21,14 @@ std::string read_reason(ObjectReader& in) {
 }
 
 Problem unknown_node(const Call& call) {
+  const core::ClusterState& state = call.seen->state;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.name != call.id || state.has_gone(node)) continue;
+    return {.status = 404,
+            .code = "UnknownNode",
+            .detail = call.id + " is the name of a node, and this path takes its id",
+            .hint = id.text() + " is its id"};
+  }
   return {.status = 404,
           .code = "UnknownNode",
           .detail = "there is no node " + call.id,

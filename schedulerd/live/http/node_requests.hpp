@@ -13,7 +13,7 @@ namespace tidepool::live::http {
 // obey.
 [[nodiscard]] std::string read_reason(ObjectReader& in);
 
-// Of a call whose {id} is the id of no node; one that is the name of a node is told its id.
+// Of a call whose {id} is the id of no node; one that is a node's name is told its id.
 [[nodiscard]] Problem unknown_node(const Call& call);
 
 }  // namespace tidepool::live::http

@@ -229,6 +229,22 @@ TEST_CASE("a node can be drained and used again") {
   CHECK(call("drain", "", "node-9").status == 404);
 }
 
+TEST_CASE("a request that names a node where its id is wanted is told the id") {
+  ViewScene scene;
+  for (const char* action : {"cordon", "drain", "revoke"}) {
+    INFO(action);
+    const auto post = [&](const std::string& node) {
+      return scene.fixture.json_of(
+          {.method = "POST", .path = "/v1/nodes/" + node + "/" + action, .token = scene.fixture.admin}, 404);
+    };
+    const json by_name = post("n1");
+    CHECK(by_name.at("code") == "UnknownNode");
+    CHECK(by_name.at("detail") == "n1 is the name of a node, and this path takes its id");
+    CHECK(by_name.at("hint") == "node-1 is its id");
+    CHECK(post("n2").at("detail") == "there is no node n2");
+  }
+}
+
 TEST_CASE("a reason that operators give has no control characters") {
   ViewScene scene;
   const std::string window = R"("node":"n1","from":"2999-01-01T02:00:00Z","to":"2999-01-01T04:00:00Z")";
