@@ -25,18 +25,6 @@ Error not_allowed(const JobSpec& spec, const std::string& what) {
   return invalid_argument("job \"" + spec.name + "\": " + what);
 }
 
-Status check_leaf(const TenantsByName& tree, const std::string& tenant) {
-  if (tree.find(tenant) == nullptr && tenant == JobSpec().tenant) {
-    return invalid_argument("there is no tenant \"" + tenant + "\", which a job file that names none means; add " +
-                            "`tenant: NAME` to it: `schedctl tenants` lists those there are");
-  }
-  if (tree.find(tenant) == nullptr) {
-    return invalid_argument("there is no tenant \"" + tenant + "\"; `schedctl tenants` lists those there are");
-  }
-  if (tree.is_leaf(tenant)) return ok_status();
-  return invalid_argument("tenant \"" + tenant + "\" has tenants below it; a job belongs to one of those");
-}
-
 // For so long a job keeps slots of which others may have a guarantee.
 Status check_times(const Tenant& tenant, const JobSpec& spec) {
   const auto check = [&](const char* field, Duration time, const char* name, std::optional<Duration> most) -> Status {
@@ -145,6 +133,18 @@ Status check_kept(const ClusterState& state, const Job& job, int slots, std::str
 }
 
 }  // namespace
+
+Status check_leaf(const TenantsByName& tree, const std::string& tenant) {
+  if (tree.find(tenant) == nullptr && tenant == JobSpec().tenant) {
+    return invalid_argument("there is no tenant \"" + tenant + "\", which a job file that names none means; add " +
+                            "`tenant: NAME` to it: `schedctl tenants` lists those there are");
+  }
+  if (tree.find(tenant) == nullptr) {
+    return invalid_argument("there is no tenant \"" + tenant + "\"; `schedctl tenants` lists those there are");
+  }
+  if (tree.is_leaf(tenant)) return ok_status();
+  return invalid_argument("tenant \"" + tenant + "\" has tenants below it; a job belongs to one of those");
+}
 
 Status check_allowed(const TenantsByName& tree, const JobSpec& spec) {
   if (tree.empty()) return ok_status();

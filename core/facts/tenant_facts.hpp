@@ -9,6 +9,9 @@ namespace tidepool::core {
 // Refuses a tree that contradicts itself, or that leaves out a tenant with jobs that have not ended.
 [[nodiscard]] Status apply(StateChange& change, const TenantsConfigured& fact);
 
+// Whether jobs may belong to the tenant: it is in the tree, and none is below it.
+[[nodiscard]] Status check_leaf(const TenantsByName& tree, const std::string& tenant);
+
 // Whether the job's tenant exists and allows what it asks for; the error names the limit and its tenant. Everything is
 // allowed while there are no tenants.
 [[nodiscard]] Status check_allowed(const TenantsByName& tree, const JobSpec& spec);

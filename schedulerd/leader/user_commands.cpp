@@ -60,6 +60,10 @@ class Carrying {
       if (!after.errors.empty()) return invalid_argument(in_words(after.errors.front()));
       changed.spec = std::move(after.spec);
       TP_TRY(check_change(batch_.state(), *job, changed.spec, batch_.engine_now()));
+      // Without a fact: one that says nothing new would be told to users as a change.
+      const bool goes_on = !job->requests.cancel && !core::is_final(job->state());
+      receipt_.job = body.job;
+      if (goes_on && changed.spec == job->spec) return ok_status();
     }
     return change(body.job, std::move(changed));
   }

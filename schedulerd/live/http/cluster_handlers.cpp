@@ -7,6 +7,7 @@
 #include "schedulerd/live/http/handlers.hpp"
 #include "schedulerd/live/http/headers/stream_format.hpp"
 #include "schedulerd/live/http/history_pages.hpp"
+#include "schedulerd/live/http/node_requests.hpp"
 #include "schedulerd/live/http/openapi.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
@@ -17,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kDrainDeadline = "10m";
-constexpr std::size_t kDrainReasonMax = 200;
+constexpr std::size_t kSnapshotsWaiting = 2;  // each holds a picture of the whole state
 
 // Why a name that `schedctl pools` shows is no node; none = no pool has asked for it.
 std::optional<Problem> not_joined(const core::NodePools& pools, const std::string& name) {
@@ -38,11 +39,7 @@ std::optional<Problem> not_joined(const core::NodePools& pools, const std::strin
 std::optional<NodeId> node_to_change(Call& call) {
   const auto id = NodeId::parse(call.id);
   if (id && call.seen->state.find_node(*id) != nullptr) return id;
-  const Problem unknown{.status = 404,
-                        .code = "UnknownNode",
-                        .detail = "there is no node " + call.id,
-                        .hint = "GET /v1/nodes lists them"};
-  call.fail(not_joined(call.seen->state.pools, call.id).value_or(unknown));
+  call.fail(not_joined(call.seen->state.pools, call.id).value_or(unknown_node(call)));
   return std::nullopt;
 }
 
@@ -65,14 +62,13 @@ DrainNode read_drain(const json& body, NodeId node, std::vector<FieldError>& err
   ObjectReader in(body, "", errors);
   DrainNode drain{.node = node, .within = {}, .reason = {}};
   const auto within = parse_duration(in.text("deadline", kDrainDeadline));
-  drain.reason = in.text("reason", "");
+  drain.reason = read_reason(in);
   in.finish();
   if (!within) {
     in.fail("deadline", "Invalid", "is no duration: " + within.error().message);
   } else {
     drain.within = within.value();
   }
-  if (drain.reason.size() > kDrainReasonMax) in.fail("reason", "OutOfRange", "must be at most 200 bytes");
   return drain;
 }
 
@@ -245,10 +241,20 @@ void stream_events(Rest& rest, Call call) {
   rest.streams().open(std::move(writer), std::move(request));
 }
 
-void snapshot(Rest&, Call call) {
-  call.reply(200, {{"as_of_seq", call.seen->as_of_seq},
-                   {"at", call.seen->clock.text(call.seen->now)},
-                   {"state", core::to_json(call.seen->state)}});
+void snapshot(Rest& rest, Call call) {
+  const bool taken = rest.renders().post(
+      [call] {
+        call.reply(200, {{"as_of_seq", call.seen->as_of_seq},
+                         {"at", call.seen->clock.text(call.seen->now)},
+                         {"state", core::to_json(call.seen->state)}});
+      },
+      kSnapshotsWaiting);
+  if (taken) return;
+  call.fail(
+      {.status = 429,
+       .code = "TooManySnapshots",
+       .detail = "one snapshot is being written and " + std::to_string(kSnapshotsWaiting) + " wait for it already",
+       .hint = "ask again once one has been answered; they take seconds where there are thousands of jobs"});
 }
 
 void healthz(Rest&, Call call) {

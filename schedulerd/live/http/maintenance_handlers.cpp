@@ -9,6 +9,7 @@
 #include "core/state/node_labels.hpp"
 #include "core/state/utc_time.hpp"
 #include "schedulerd/live/http/handlers.hpp"
+#include "schedulerd/live/http/node_requests.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
 
@@ -19,7 +20,7 @@ using nlohmann::json;
 
 constexpr const char* kLead = "10m";
 constexpr Duration kEveryMin = Duration::seconds(60);
-constexpr std::size_t kReasonBytes = 200;
+constexpr std::size_t kWordBytes = 200;
 constexpr std::size_t kSelectorMax = 16;  // keys, and values of one
 constexpr std::string_view kNamePrefix = "mw-";
 
@@ -65,7 +66,7 @@ std::vector<std::string> read_values(const json& value) {
   std::vector<std::string> values;
   for (const json& each : list) {
     const bool good = each.is_string() && !each.get<std::string>().empty() &&
-                      each.get<std::string>().size() <= kReasonBytes && values.size() < kSelectorMax;
+                      each.get<std::string>().size() <= kWordBytes && values.size() < kSelectorMax;
     if (!good) return {};
     values.push_back(each.get<std::string>());
   }
@@ -81,7 +82,7 @@ void read_selector(ObjectReader& in, core::Selector& selector) {
     std::vector<std::string> values = read_values(value);
     if (!api::is_label_key(key) || values.empty()) {
       return in.fail("selector", "Invalid",
-                     "has \"" + key.substr(0, kReasonBytes) + "\": each label is a text or a list of 1 to 16");
+                     "has \"" + key.substr(0, kWordBytes) + "\": each label is a text or a list of 1 to 16");
     }
     selector[key] = std::move(values);
   }
@@ -135,9 +136,8 @@ core::MaintenanceWindow read_window(const json& body, const core::ClusterState& 
   window.lead = read_duration(in, "lead", kLead).value_or(Duration());
   if (in.has("every")) window.every = read_duration(in, "every", "");
   if (window.every && *window.every < kEveryMin) in.fail("every", "OutOfRange", "must be at least 1m");
-  window.reason = in.text("reason", "");
+  window.reason = read_reason(in);
   in.finish();
-  if (window.reason.size() > kReasonBytes) in.fail("reason", "OutOfRange", "must be at most 200 bytes");
   return window;
 }
 

@@ -7,6 +7,7 @@
 #include "core/state/node_labels.hpp"
 #include "schedulerd/leader/report_facts.hpp"
 #include "schedulerd/live/http/handlers.hpp"
+#include "schedulerd/live/http/node_requests.hpp"
 #include "schedulerd/live/http/paging.hpp"
 #include "schedulerd/live/http/render.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
@@ -20,7 +21,6 @@ constexpr const char* kNodeTokenLife = "1h";
 constexpr Duration kNodeTokenLifeMax = Duration::seconds(30 * 24 * 3600);
 constexpr std::int64_t kUsesMax = 10'000;
 constexpr std::size_t kWordMax = 63;
-constexpr std::size_t kReasonMax = 200;
 constexpr std::size_t kNodeTokenIdBytes = 6;
 constexpr std::size_t kNodeSecretBytes = 24;
 
@@ -125,13 +125,6 @@ json created_token(Rest& rest, const Receipt& receipt, const Published& seen, co
   return created;
 }
 
-Problem unknown_node(const Call& call) {
-  return {.status = 404,
-          .code = "UnknownNode",
-          .detail = "there is no node " + call.id,
-          .hint = "GET /v1/nodes lists them"};
-}
-
 // The name of the node that the call means: by id, or by the name under which one has joined. Empty: answered already.
 std::string node_meant(Rest& rest, const Call& call) {
   const auto id = NodeId::parse(call.id);
@@ -213,9 +206,8 @@ void revoke_node(Rest& rest, Call call) {
   if (!body) return call.fail({.status = 400, .code = "BadJson", .detail = body.error().message});
   std::vector<FieldError> errors;
   ObjectReader in(body.value(), "", errors);
-  const std::string reason = in.text("reason", "");
+  const std::string reason = read_reason(in);
   in.finish();
-  if (reason.size() > kReasonMax) in.fail("reason", "OutOfRange", "must be at most 200 bytes");
   if (!errors.empty()) {
     return call.fail({.status = 422, .code = "InvalidReason", .detail = errors.front().message, .errors = errors});
   }

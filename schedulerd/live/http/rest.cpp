@@ -209,6 +209,7 @@ Result<std::string> Rest::start() {
 void Rest::stop() {
   subscription_.reset();
   server_.stop();
+  renders_.stop();
 }
 
 void Rest::schedule_beat() {

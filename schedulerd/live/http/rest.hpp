@@ -1,6 +1,7 @@
 // The REST API as a whole: the server, authentication, the table of routes, what handlers share. Every
 // handler runs on the I/O thread, reads the published picture, and hands commands to the loop; it
-// answers a command only once the loop says that it is durable.
+// answers a command only once the loop says that it is durable. An answer that takes long to write is
+// written on a thread of its own (renders()), because all other requests wait for the I/O thread.
 #pragma once
 
 #include <functional>
@@ -18,6 +19,7 @@
 #include "schedulerd/live/http/server/problem.hpp"
 #include "schedulerd/live/http/static_files.hpp"
 #include "schedulerd/live/http/tenant_view.hpp"
+#include "schedulerd/live/policies/task_thread.hpp"
 #include "schedulerd/live/service/service.hpp"
 
 namespace tidepool::live::http {
@@ -88,6 +90,8 @@ class Rest : public std::enable_shared_from_this<Rest> {
   [[nodiscard]] EventStreams& streams() { return streams_; }
   [[nodiscard]] Metrics& metrics() { return metrics_; }
   [[nodiscard]] IoScheduler& io() { return server_; }
+  // Its tasks answer by what they hold themselves, and know nothing of this Rest.
+  [[nodiscard]] TaskThread& renders() { return renders_; }
 
   // Leaves the answer open. Null: too many are, and the call was answered so.
   [[nodiscard]] std::shared_ptr<StreamWriter> open_stream(const Call& call, HttpResponse head);
@@ -129,6 +133,7 @@ class Rest : public std::enable_shared_from_this<Rest> {
   PlanPlaces plan_places_;
   HttpServer server_;
   std::shared_ptr<void> subscription_;
+  TaskThread renders_;
 };
 
 }  // namespace tidepool::live::http

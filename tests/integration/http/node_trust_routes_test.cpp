@@ -78,6 +78,10 @@ TEST_CASE("a node's certificate is shown with it and ends by its id or its name"
   node = fixture.json_of({.path = "/v1/nodes", .token = fixture.admin}).at("items").at(0);
   CHECK(misfit(node, "Node").empty());
   CHECK(node.at("access").at("by") == "certificate");
+  const json refused = fixture.json_of(
+      {.method = "POST", .path = path, .token = fixture.admin, .body = R"({"reason":"\u001b[2J"})"}, 422);
+  CHECK(refused.at("code") == "InvalidReason");
+  CHECK(refused.at("errors").at(0).at("pointer") == "/reason");
   const json revoked =
       fixture.json_of({.method = "POST", .path = path, .token = fixture.admin, .body = R"({"reason":"stolen"})"});
   CHECK(misfit(revoked, "RevokedNode").empty());

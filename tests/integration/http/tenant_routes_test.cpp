@@ -321,6 +321,31 @@ TEST_CASE("a token whose tenant has left the tree is told so") {
   CHECK(warnings(fixture.admin).empty());
 }
 
+TEST_CASE("a job that is refused for its tenant is told so of that field") {
+  RestFixture fixture(test_options(), "tidal");
+  (void)fixture.json_of(put(fixture, lab_tree()));
+  const auto check = [](const json& problem) {
+    CHECK(problem.at("code") == "InvalidArgument");
+    REQUIRE(problem.at("errors").size() == 1);
+    CHECK(problem.at("errors").at(0).at("pointer") == "/tenant");
+    CHECK(problem.at("errors").at(0).at("message") == problem.at("detail"));
+  };
+  for (const char* tenant : {"sea", "lab"}) {
+    INFO(tenant);
+    const json job = job_file(tenant);
+    check(fixture.json_of(submission(fixture, job), 422));
+    check(fixture.json_of(submission(fixture, job, "?dry_run=true"), 422));
+    check(fixture.json_of({.method = "POST", .path = "/v1/plan", .token = fixture.admin, .body = job.dump()}, 422));
+    const Ask batch{.method = "POST",
+                    .path = "/v1/jobs:batch",
+                    .token = fixture.admin,
+                    .body = json{{"jobs", {job_file("guests"), job}}}.dump()};
+    check(fixture.json_of(batch, 422).at("refused").at(0).at("problem"));
+  }
+  // What is refused for another reason does not speak of its tenant.
+  CHECK(fixture.json_of(submission(fixture, job_file("vision", 5)), 422).at("errors").empty());
+}
+
 TEST_CASE("a job is taken for a leaf of the tree that allows what it asks for") {
   RestFixture fixture(test_options(), "tidal");
   json tree = lab_tree();

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <future>
 
 #include <catch2/catch.hpp>
 
@@ -228,6 +229,44 @@ TEST_CASE("a node can be drained and used again") {
   CHECK(call("drain", "", "node-9").status == 404);
 }
 
+TEST_CASE("a request that names a node where its id is wanted is told the id") {
+  ViewScene scene;
+  for (const char* action : {"cordon", "drain", "revoke"}) {
+    INFO(action);
+    const auto post = [&](const std::string& node) {
+      return scene.fixture.json_of(
+          {.method = "POST", .path = "/v1/nodes/" + node + "/" + action, .token = scene.fixture.admin}, 404);
+    };
+    const json by_name = post("n1");
+    CHECK(by_name.at("code") == "UnknownNode");
+    CHECK(by_name.at("detail") == "n1 is the name of a node, and this path takes its id");
+    CHECK(by_name.at("hint") == "node-1 is its id");
+    CHECK(post("n2").at("detail") == "there is no node n2");
+  }
+}
+
+TEST_CASE("a reason that operators give has no control characters") {
+  ViewScene scene;
+  const std::string window = R"("node":"n1","from":"2999-01-01T02:00:00Z","to":"2999-01-01T04:00:00Z")";
+  const auto post = [&](const std::string& path, const std::string& body) {
+    return scene.fixture.call({.method = "POST", .path = path, .token = scene.fixture.admin, .body = body});
+  };
+  for (const char* bad : {R"(a\u0000b)", R"(\u001b[2J)", R"(two\nlines)", R"(\u007f)"}) {
+    INFO(bad);
+    const std::string reason = std::string(R"("reason":")") + bad + "\"";
+    for (const RawResponse& refused : {post("/v1/nodes/node-1/drain", "{" + reason + "}"),
+                                       post("/v1/maintenance", "{" + window + "," + reason + "}")}) {
+      CHECK(refused.status == 422);
+      const json finding = json::parse(refused.body).at("errors").at(0);
+      CHECK(finding.at("pointer") == "/reason");
+      CHECK(finding.at("code") == "Invalid");
+    }
+  }
+  CHECK(scene.get("/v1/nodes").at("items").at(0).at("drain").is_null());
+  const json drained = json::parse(post("/v1/nodes/node-1/drain", R"({"reason":"Lüfter <neu>"})").body);
+  CHECK(drained.at("drain").at("reason") == "Lüfter <neu>");
+}
+
 TEST_CASE("a node that fails again and again is shown, and its faults can be cleared") {
   ViewScene scene;
   const auto node = [&] { return scene.get("/v1/nodes").at("items").at(0); };
@@ -367,6 +406,49 @@ TEST_CASE("metrics count jobs, slots and reasons, without an id in any label") {
     CHECK(response.body.find(line) != std::string::npos);
   }
   CHECK(response.body.find("job-1") == std::string::npos);
+}
+
+// The thread that writes snapshots has something to do until this ends or lets it go.
+struct HeldRenders {
+  explicit HeldRenders(live::TaskThread& renders) {
+    const auto task = [this, released = let_go.get_future().share()] {
+      begun.set_value();
+      released.wait();
+    };
+    REQUIRE(renders.post(task));
+    begun.get_future().wait();
+  }
+  std::promise<void> begun;
+  std::promise<void> let_go;
+};
+
+TEST_CASE("other requests are answered while a snapshot is being written") {
+  ViewScene scene;
+  HeldRenders held(scene.fixture.rest->renders());
+  RawConnection waiting(scene.fixture.port);
+  waiting.send(scene.fixture.request({.path = "/v1/snapshot", .token = scene.fixture.admin}));
+  CHECK(scene.fixture.json_of({.path = "/healthz"}).at("status") == "alive");
+  CHECK(scene.get("/v1/jobs").at("items").size() == 2);
+  held.let_go.set_value();
+  const RawResponse answer = waiting.response();
+  CHECK(answer.status == 200);
+  CHECK(json::parse(answer.body).at("state").is_object());
+}
+
+TEST_CASE("two snapshots at most wait for the one that is being written") {
+  ViewScene scene;
+  HeldRenders held(scene.fixture.rest->renders());
+  for (int waiting = 0; waiting < 2; ++waiting) REQUIRE(scene.fixture.rest->renders().post([] {}));
+  const json refused = scene.fixture.json_of({.path = "/v1/snapshot", .token = scene.fixture.admin}, 429);
+  CHECK(refused.at("code") == "TooManySnapshots");
+  CHECK(refused.at("retryable") == true);
+  held.let_go.set_value();
+}
+
+TEST_CASE("a server that has stopped writes no snapshots") {
+  ViewScene scene;
+  scene.fixture.rest->stop();
+  CHECK(!scene.fixture.rest->renders().post([] {}));
 }
 
 TEST_CASE("the snapshot, the document, health and readiness answer") {

@@ -170,6 +170,19 @@ TEST_CASE("of two changes of a job in one turn neither undoes the other, and one
   CHECK(result.answers[2].receipt.error().message.starts_with("/elastic/"));
 }
 
+TEST_CASE("a change of a job to what it is leaves no fact, and is refused where any other would be") {
+  Daemon daemon;
+  daemon.start();
+  const ChangeJob change{JobId(1), {{"priority", 3}}};
+  REQUIRE(facts<core::JobChanged>(daemon.take(command(change))).size() == 1);
+  const auto again = daemon.take(command(change));
+  REQUIRE(again.answers.front().receipt.ok());
+  CHECK(again.answers.front().receipt->job == JobId(1));
+  CHECK(facts<core::JobChanged>(again).empty());
+  (void)daemon.take(command(CancelJob{JobId(1)}));
+  CHECK_FALSE(daemon.take(command(change)).answers.front().receipt.ok());
+}
+
 TEST_CASE("events name the token of the command that they follow from, and others name none") {
   Daemon daemon;
   daemon.start();

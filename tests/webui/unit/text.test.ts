@@ -5,7 +5,7 @@ import { splitFragment } from "~/session";
 import type { JobState } from "~/api/types";
 import { cancelText } from "~/text/cancel_text";
 import { briefly, describe as sentence, toneOf } from "~/text/event_text";
-import { ago, clockBeside, clockWithin, compact, duration, leavingText, money, percent, plural, quantity, rate, sentence as asSentence, share, sizeText, unbroken } from "~/text/format";
+import { ago, boundsText, clockBeside, clockWithin, compact, duration, leavingText, money, percent, plural, quantity, rate, sentence as asSentence, share, sizeText, unbroken } from "~/text/format";
 import { hasEarlier, noSwitchesText } from "~/text/switch_text";
 import { waitText } from "~/text/wait_text";
 import { bytes } from "~/views/job/generations";
@@ -30,6 +30,12 @@ describe("in another zone than UTC", () => {
     expect(clockBeside("2026-11-20T15:00:00.000Z", noon)).toBe("21 Nov 00:00:00");
     expect(clockBeside("soon", noon)).toBe("–");
   });
+});
+
+test("a job of one size has exactly that", () => {
+  expect(boundsText(1, 1)).toBe("exactly 1 worker");
+  expect(boundsText(4, 4)).toBe("exactly 4 workers");
+  expect(boundsText(1, 4)).toBe("1 to 4 workers");
 });
 
 test("cancelling says what it does to a job of that state", () => {

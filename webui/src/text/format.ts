@@ -15,6 +15,11 @@ export function count(value: number | null | undefined): string {
 // The word for so many: "job", "jobs".
 export function plural(n: number, word: string): string { return n === 1 ? word : `${word}s`; }
 
+// How many workers a job may have.
+export function boundsText(min: number, max: number): string {
+  return min === max ? `exactly ${count(min)} ${plural(min, "worker")}` : `${count(min)} to ${count(max)} workers`;
+}
+
 // Three significant digits for small values, "7.79e-5" for the smallest, thousands separators for large ones.
 export function quantity(value: number | null | undefined): string {
   if (!known(value)) return kDash;

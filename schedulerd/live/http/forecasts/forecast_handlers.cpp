@@ -52,18 +52,20 @@ void plan_job(Rest& rest, Call call) {
   auto read = read_submitted_file(call, rest.options());
   if (const auto* problem = std::get_if<Problem>(&read)) return call.fail(*problem);
   if (const auto full = rest.plan_places().take(call.caller, *call.seen->state.tenants)) return call.fail(*full);
+  auto& spec = std::get<core::JobSpec>(read);
   Service& service = rest.service();
-  auto done = [weak = rest.weak_from_this(), call = std::move(call)](Result<PlannedSubmit> planned) {
+  auto done = [weak = rest.weak_from_this(), call = std::move(call),
+               tenant = spec.tenant](Result<PlannedSubmit> planned) {
     const auto alive = weak.lock();
     if (!alive) return;
-    alive->io().post([raw = alive.get(), call, planned = std::move(planned)] {
+    alive->io().post([raw = alive.get(), call, tenant, planned = std::move(planned)] {
       raw->plan_places().give_back(call.caller.token_id);
-      if (!planned.ok()) return call.fail(problem_of(planned.error()));
+      if (!planned.ok()) return call.fail(naming_tenant(problem_of(planned.error()), tenant, *call.seen));
       const SeenBy seen_by{*planned->picture, call.caller, raw->service().history()};
       call.reply(200, render_plan(*planned, seen_by, raw->options().currency));
     });
   };
-  service.plan(std::get<core::JobSpec>(std::move(read)), std::move(done));
+  service.plan(std::move(spec), std::move(done));
 }
 
 }  // namespace tidepool::live::http

@@ -92,8 +92,9 @@ std::vector<RefusedEntry> refused_of(const std::vector<ReadEntry>& entries, cons
       refused.push_back({index, *problem});
       continue;
     }
-    const Status taken = check.add(std::get<core::JobSpec>(entries[index]));
-    if (!taken.ok()) refused.push_back({index, problem_of_change(taken.error())});
+    const auto& spec = std::get<core::JobSpec>(entries[index]);
+    const Status taken = check.add(spec);
+    if (!taken.ok()) refused.push_back({index, naming_tenant(problem_of_change(taken.error()), spec.tenant, seen)});
   }
   return refused;
 }

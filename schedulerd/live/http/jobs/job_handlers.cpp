@@ -102,11 +102,13 @@ void reply_tried(Rest& rest, Call call, core::Tried tried) {
   Service& service = rest.service();
   const auto* resize = std::get_if<core::JobResizeRequested>(&tried);
   const auto size = resize == nullptr ? std::nullopt : std::optional(resize->size);
-  auto done = [weak = rest.weak_from_this(), call = std::move(call), size](Result<PreviewedSubmit> preview) {
+  const auto* submit = std::get_if<core::JobSpec>(&tried);
+  const std::string tenant = submit == nullptr ? "" : submit->tenant;
+  auto done = [weak = rest.weak_from_this(), call = std::move(call), size, tenant](Result<PreviewedSubmit> preview) {
     const auto alive = weak.lock();
     if (!alive) return;
-    alive->io().post([raw = alive.get(), call, size, preview = std::move(preview)] {
-      if (!preview.ok()) return call.fail(problem_of(preview.error()));
+    alive->io().post([raw = alive.get(), call, size, tenant, preview = std::move(preview)] {
+      if (!preview.ok()) return call.fail(naming_tenant(problem_of(preview.error()), tenant, *call.seen));
       if (preview->picture->state.find_job(preview->job) == nullptr) {
         return call.fail(problem_of(conflict(preview->job.text() + " has ended")));
       }
@@ -131,7 +133,10 @@ void submit_job(Rest& rest, Call call) {
     response.headers.emplace_back("Location", "/v1/jobs/" + id.text());
     return response;
   };
-  rest.command(std::move(call), SubmitJob{std::move(spec)}, answer);
+  const auto refusal = [tenant = spec.tenant](const Error& error, const Published& seen) {
+    return naming_tenant(problem_of_change(error), tenant, seen);
+  };
+  rest.command(std::move(call), SubmitJob{std::move(spec)}, answer, refusal);
 }
 
 void get_job(Rest& rest, Call call) {

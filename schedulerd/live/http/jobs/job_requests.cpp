@@ -5,6 +5,7 @@
 
 #include "base/word_list.hpp"
 #include "base/yaml/yaml_document.hpp"
+#include "core/facts/tenant_facts.hpp"
 #include "schedulerd/leader/job_change.hpp"
 #include "schedulerd/leader/job_defaults.hpp"
 #include "schedulerd/leader/job_file.hpp"
@@ -115,6 +116,14 @@ std::variant<core::JobSpec, Problem> read_submitted_file(const Call& call, const
     for (FieldError& error : problem->errors) error.line = lines.line_of(error.pointer);
   }
   return read;
+}
+
+Problem naming_tenant(Problem refusal, const std::string& tenant, const Published& seen) {
+  const Status leaf = core::check_leaf(*seen.state.tenants, tenant);
+  if (!leaf.ok() && leaf.error().message == refusal.detail) {
+    refusal.errors.push_back({"/tenant", "Invalid", refusal.detail});
+  }
+  return refusal;
 }
 
 std::variant<json, Problem> read_body(const Call& call) {

@@ -31,6 +31,9 @@ void check_names(const api::v1::JobSpecV1& spec, const RestOptions& options, std
 // The same of the call's body, a job file as JSON or YAML. Findings in YAML name their lines.
 [[nodiscard]] std::variant<core::JobSpec, Problem> read_submitted_file(const Call& call, const RestOptions& options);
 
+// The refusal of a job of this tenant, with a finding about that field where it is refused for its tenant.
+[[nodiscard]] Problem naming_tenant(Problem refusal, const std::string& tenant, const Published& seen);
+
 // Reads the body's JSON; a problem if it is none.
 [[nodiscard]] std::variant<nlohmann::json, Problem> read_body(const Call& call);
 

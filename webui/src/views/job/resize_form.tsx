@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Job } from "../../api/types";
 import { Dialog } from "../../parts/dialog";
+import { boundsText } from "../../text/format";
 
 interface Props {
   job: Job;
@@ -20,7 +21,7 @@ export function ResizeForm({ job, busy, onClose, onSize }: Props) {
   return (
     <Dialog title={`Size of ${job.name}`} onClose={onClose}>
       <form onSubmit={submit}>
-        <p>The size stays pinned until you leave it to the engine again. The job may have {job.min} to {job.max} workers.</p>
+        <p>The size stays pinned until you leave it to the engine again. The job {job.min === job.max ? "has" : "may have"} {boundsText(job.min, job.max)}.</p>
         <label class="row" for="size">Workers
           <input id="size" type="number" min={job.min} max={job.max} step={1} value={size} autofocus aria-invalid={!ok}
             onInput={(event) => setSize(event.currentTarget.valueAsNumber)} />
