@@ -88,13 +88,11 @@ void Victims::add_workers(const TargetedJob& victim, SlotReservations& reservati
   for (const WorkerId id : victim.job->membership.workers) reservations.add(*draft_.state().find_worker(id));
 }
 
-// One that ends sooner than it could be started again is not worth the change, unless for a higher priority. When it
-// ends is its program's word: a guarantee does not wait for that.
+// One that ends sooner than it could be started again is not worth the change, unless for a higher priority.
 bool Victims::may_be_preempted(const Job& job, const SlotsFor& claimant) {
   if (draft_.resizes(job.id) || preemption_barred(draft_, job)) return false;
   if (!can_change(draft_, job)) return limits().covers(claimant, job);
-  if (claimant.job.spec.priority > job.spec.priority || !ends_soon(job, draft_.now())) return true;
-  return limits().covers(claimant, job);
+  return claimant.job.spec.priority > job.spec.priority || !ends_soon(job, draft_.now());
 }
 
 bool Victims::may_be_chosen(const Job& job, const SlotsFor& claimant, By by) {

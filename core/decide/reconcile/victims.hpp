@@ -2,8 +2,8 @@
 // they are looked at, and which stay and why.
 //
 // Safe rules. One that may not be preempted, or not yet, stays, and so does one that ends sooner than it could be
-// started again (job_work.hpp), unless for a higher priority or for what a guarantee covers. One that cannot change now
-// gives way to what a guarantee covers alone. The operators' limits on preemption hold up what no guarantee covers
+// started again (job_work.hpp), unless for a higher priority. One that cannot change now gives way to what a guarantee
+// covers alone. The operators' limits on preemption hold up what no guarantee covers
 // (preemption_limits.hpp). While the pool's limit leaves fewer preemptions than the plan needs, shares decide which are
 // let through (victim_order.hpp); else those last in the plan's order are looked at first, and among jobs of one tenant
 // and priority those that would lose what they have done go last (change_costs.hpp).

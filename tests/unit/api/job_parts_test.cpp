@@ -79,7 +79,7 @@ TEST_CASE("a map of texts has its own bound and advice") {
   const TextMapForm form{.entries_max = 2, .bytes_max = 4, .advice = "say less"};
   CHECK(text_map(in, "labels", form) == std::map<std::string, std::string>{{"a", "four"}});
   REQUIRE(errors.size() == 1);
-  CHECK(errors.front().message == "has an entry \"b\" that is no text of at most 4 bytes; say less");
+  CHECK(errors.front().message == "labels has an entry \"b\" that is no text of at most 4 bytes; say less");
 }
 
 TEST_CASE("an entry of a map of texts that is none is a finding, and the others stay") {
@@ -88,7 +88,7 @@ TEST_CASE("an entry of a map of texts that is none is a finding, and the others 
   ObjectReader in(document, "", errors);
   CHECK(text_map(in, "env", {.entries_max = 2}) == std::map<std::string, std::string>{{"A", "1"}});
   REQUIRE(errors.size() == 1);
-  CHECK(errors.front().message == "has an entry \"B\" that is no text of at most 4096 bytes; quote numbers");
+  CHECK(errors.front().message == "env has an entry \"B\" that is no text of at most 4096 bytes; quote numbers");
   CHECK(text_map(in, "env", {.entries_max = 1}).empty());
 }
 

@@ -219,6 +219,7 @@ TEST_CASE("Workers of one start that are lost before it has a generation are one
   story.node(4);
   const JobId job = story.submit({.max = 4, .preferred = 3, .max_restarts = 1, .cooldown = {}});
   for (const int lost : {1, 2}) {
+    story.pass(Duration::seconds(1));
     story.wish(job, 3);
     REQUIRE(names_of(story.decide()) == "start");
     REQUIRE(story.job(job).membership.workers.size() == 3);

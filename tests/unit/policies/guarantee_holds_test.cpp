@@ -44,17 +44,6 @@ std::optional<JobId> victim_of(const core::Decision& decision) {
 
 }  // namespace
 
-TEST_CASE("a guarantee does not wait for a job of which its user says that it ends soon") {
-  SharedPool pool({{.name = "vision", .guarantee = 4}, {.name = "speech"}}, 4);
-  const JobId borrows = pool.running("speech", 4);
-  pool.story.steps(borrows, 10);
-  core::JobSpec says_so = pool.story.job(borrows).spec;
-  says_so.work_samples = pool.story.job(borrows).progress.samples + 640;
-  pool.story.learn(core::JobChanged{borrows, says_so});
-  (void)pool.submit(SharedPool::spec("vision", 4));
-  CHECK(victim_of(pool.story.decide()) == borrows);
-}
-
 TEST_CASE("a job of which one program has ended and the others go on gives way to a guarantee") {
   SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "speech"}}, 2);
   const JobId half_done = pool.submit(restarted_spec("speech", 2));
