@@ -525,6 +525,10 @@ TEST_CASE("told to quit, an agent leaves its workers alive unless told to stop t
   CHECK(all<Quit>(actions).size() == 1);
   CHECK(all<SignalWorker>(actions).empty());
 
+  Bench idle;
+  (void)idle.join();
+  CHECK(told<api::StoppingReport>(idle.tell(QuitAsked{.stop_workers = true})).empty());
+
   Bench stops;
   (void)stops.join();
   (void)stops.order(start_of(kW1));

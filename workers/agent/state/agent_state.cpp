@@ -231,7 +231,7 @@ void AgentState::on(const QuitAsked& fact) {
     return;
   }
   const Duration grace = quitting_ ? Duration() : times_.stop_grace;
-  if (!std::exchange(quitting_, true)) send(api::StoppingReport{});
+  if (!std::exchange(quitting_, true) && !living_.empty()) send(api::StoppingReport{});
   for (const WorkerId worker : state_waits_.held()) {
     take_steps(state_waits_.let_go(worker));
     refuse_start(worker, "this node is being stopped; nothing was started");
