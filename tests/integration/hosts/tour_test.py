@@ -193,7 +193,7 @@ class TourTest(HostsCase):
                       stdin=TREE.replace("speech, guarantee: 2", f"speech, guarantee: 2, budget: {budget}"))
         self.wait_sizes(listen=0)
         self.wait_for(self.pool, "the pause", lambda: self.pool.job(self.listen)["state"] == "pending")
-        self.quote(f"why {self.listen}", "is pending", "budget")
+        self.quote(f"why {self.listen}", "is pending", "a larger budget")
         self.dashboard("tenants", "paused until")
         self.wait_sizes(sweep=8)
         self.schedctl("tenants", "apply", "-", "--yes", stdin=TREE)
