@@ -24,7 +24,7 @@ class FreedSlots {
  public:
   // The worker is about to exit, at `now`. Nothing happens if it has gone.
   void note(const core::ClusterState& state, WorkerId worker, Instant now);
-  // By whom the first of the slots were freed that another job is given at `now`; none: all were free before.
+  // Which job freed the first of the slots that another job is given at `now`; none: all were free before.
   [[nodiscard]] std::optional<FreedBy> taken_by(const core::StartIntent& start, Instant now) const;
 
  private:

@@ -189,6 +189,13 @@ bool loses_member(const DecisionDraft& draft, const Job& job) {
          std::any_of(members.begin(), members.end(), [&](WorkerId id) { return leaving.contains(id); });
 }
 
+// It steps with all its members, none of which leaves, and is to go on doing so.
+bool steps_on(const DecisionDraft& draft, const Job& job) {
+  const bool steps = job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition();
+  if (!steps || is_ending(job, draft.now()) || job.requests.suspend || is_withheld(job)) return false;
+  return !job.membership.restart_state.failed && all_members_stay(draft.state(), job) && !loses_member(draft, job);
+}
+
 }  // namespace
 
 bool cools_down(const DecisionDraft& draft, const Job& job) {
@@ -197,10 +204,7 @@ bool cools_down(const DecisionDraft& draft, const Job& job) {
 }
 
 bool is_settled(const DecisionDraft& draft, const Job& job) {
-  const bool settled = job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition();
-  if (!settled || is_ending(job, draft.now()) || job.requests.suspend || is_withheld(job)) return false;
-  if (job.membership.restart_state.failed || is_finishing(draft.state(), job)) return false;
-  return all_members_stay(draft.state(), job) && !loses_member(draft, job) && !awaits_stopped(draft, job);
+  return steps_on(draft, job) && !is_finishing(draft.state(), job) && !awaits_stopped(draft, job);
 }
 
 bool can_change(const DecisionDraft& draft, const Job& job) {
@@ -209,12 +213,7 @@ bool can_change(const DecisionDraft& draft, const Job& job) {
 
 bool can_give_up(const DecisionDraft& draft, const Job& job) {
   if (can_change(draft, job)) return true;
-  const Membership& now = job.membership;
-  const bool holds =
-      is_active(job.state()) && !now.members.empty() && !job.phase.transition() && !now.restart_state.failed;
-  const bool goes_on = holds && now.stepping_generation > 0 && !is_ending(job, draft.now()) && !job.requests.suspend &&
-                       !is_withheld(job) && !draft.alters(job.id);
-  if (!goes_on || !now.switched || !all_members_stay(draft.state(), job) || loses_member(draft, job)) return false;
+  if (!steps_on(draft, job) || draft.alters(job.id)) return false;
   return leaves_node(draft, job) || (job.spec.resize == ResizeMode::kRestart && is_finishing(draft.state(), job));
 }
 

@@ -1,7 +1,7 @@
-// For whom plans of submissions are being made.
+// The plans of submissions that are being made, by token and tenant.
 //
-// Rule: one of a token at a time, and of a tenant with all below it fewer than of the one above it, so that a tenant
-// whose admin makes many tokens leaves a place to others on each level. I/O thread only.
+// Rule: one of a token at a time, and of a tenant with all below it fewer than of the one above it, but always one, so
+// that a tenant whose admin makes many tokens leaves a place to others. I/O thread only.
 #pragma once
 
 #include <map>

@@ -41,6 +41,20 @@ struct Scene {
   }
 };
 
+// The job of any type moves for a typed one, and its last joining worker dies after the first of the two switches.
+void lose_one_between_switches(Scene& scene) {
+  Story& story = scene.story;
+  (void)submit_typed(story, {.min = 1, .max = 1}, {"new"});
+  story.decide();
+  story.pass(Duration::seconds(3'600));
+  story.decide();
+  const std::vector<WorkerId> joining = story.job(scene.any).phase.transition()->joining_workers;
+  for (const WorkerId worker : joining) story.ready(worker);
+  story.decide();
+  story.switched(scene.any);
+  story.exit(joining[1], 1);
+}
+
 }  // namespace
 
 TEST_CASE("a job that takes any type of slot is placed away from a type that another job asks for") {
@@ -283,15 +297,7 @@ TEST_CASE("a job on one type moves as a whole: its first worker stays until the 
 TEST_CASE("a joining worker that dies between the two switches of a move leaves the job running on the new type") {
   Scene scene(2);
   Story& story = scene.story;
-  (void)submit_typed(story, {.min = 1, .max = 1}, {"new"});
-  story.decide();
-  story.pass(Duration::seconds(3'600));
-  story.decide();
-  const std::vector<WorkerId> joining = story.job(scene.any).phase.transition()->joining_workers;
-  for (const WorkerId worker : joining) story.ready(worker);
-  story.decide();
-  story.switched(scene.any);
-  story.exit(joining[1], 1);
+  lose_one_between_switches(scene);
   story.wish(scene.any, 2);
   story.settle(scene.any);
   CHECK(story.job(scene.any).state() == core::JobState::kRunning);
@@ -303,15 +309,7 @@ TEST_CASE("a joining worker that dies between the two switches of a move leaves 
 TEST_CASE("a job that is too small for a move's second switch saves its state and waits") {
   Scene scene(2, {.min = 2, .max = 4, .cooldown = Duration()});
   Story& story = scene.story;
-  (void)submit_typed(story, {.min = 1, .max = 1}, {"new"});
-  story.decide();
-  story.pass(Duration::seconds(3'600));
-  story.decide();
-  const std::vector<WorkerId> joining = story.job(scene.any).phase.transition()->joining_workers;
-  for (const WorkerId worker : joining) story.ready(worker);
-  story.decide();
-  story.switched(scene.any);
-  story.exit(joining[1], 1);
+  lose_one_between_switches(scene);
   const core::Decision decision = story.decide();
   REQUIRE(names_of(decision).starts_with("preempt"));
   CHECK(test::says<core::reason::BelowMinimum>(decision.plan.front().reason));
