@@ -128,7 +128,7 @@ std::optional<Finding> grow(DecisionDraft& draft, const Job& job, const Target& 
     const Cause why{reason_to_change(job, target, *size), told_of(job, target)};
     if (grow_together(draft, job, *size, why)) return std::nullopt;
   }
-  const Finding held = no_room_to_grow(draft, job, *to);
+  Finding held = no_room_to_grow(draft, job, *to);
   if (job.spec.pack_node && make_room_together(draft, job, *to)) return held;
   for (; to; to = larger_size(job, *to - 1)) {
     if ((*to - job.size()) * job.spec.gpus_per_worker > draft.usable_for(job)) continue;
