@@ -16,7 +16,7 @@ namespace tidepool::policies::tidal {
 struct Others {
   double behind = 1;     // how many jobs have at least as much left to do as this one, itself included; >= 1
   double in_turn = 1;    // the same with half of the others in its own class that take turns: for a job that does
-  double levelling = 0;  // how far the weights of long jobs are levelled, 0 to 1 (README.md, "The end of all")
+  double levelling = 0;  // how far the weights of long jobs are levelled, 0 to 1 (README.md, "Levelling")
   bool operator==(const Others&) const = default;
 };
 
