@@ -111,8 +111,8 @@ inline void tell_no_turns(nlohmann::json& job) {
 }
 
 // They have told of each epoch's audit, and know neither of programs that fail after the end of their training, nor of
-// checkpoints that could not be taken, of states that were not used, nor after which step or in which start workers
-// were lost.
+// checkpoints that could not be taken, of states that were not used, of ends that came near, nor after which step or in
+// which start workers were lost.
 inline void tell_no_ends_audits_failures(nlohmann::json& job) {
   if (!job.is_object()) return;
   job.emplace("ended_badly", false);
@@ -123,6 +123,7 @@ inline void tell_no_ends_audits_failures(nlohmann::json& job) {
   job.emplace("lost_step", nullptr);
   job.emplace("lost_there", 0);
   job.emplace("lost_start", nullptr);
+  job.emplace("first_end", nullptr);
 }
 
 void fields(auto& archive, codec::Like<LeaveNotice> auto& notice) {

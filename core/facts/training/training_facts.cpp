@@ -12,6 +12,7 @@
 #include "core/facts/worker_exit.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/ledger.hpp"
+#include "core/state/measured/job_work.hpp"
 #include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
 
@@ -115,6 +116,7 @@ void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact
   // A program that has said its end before has it, also when its word came by a detour.
   if (lost && !job.progress.finished) go_on_from(change, job, {.step = switch_step - 1, .bytes = 0, .path = ""});
   job.membership.switched = true;
+  job.progress.first_end.reset();
   book_stepping(job);
   job.membership.stepping_generation = job.membership.generation;
   job.membership.stepping_size = job.size();
@@ -205,6 +207,7 @@ Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDete
     add_measurement(job.measurements.sizes[job.size()], fact, counted, change.at());
     add_to_size_change(job, fact, counted, change.at());
   }
+  if (!job.progress.first_end && ends_soon(job, change.at())) job.progress.first_end = expected_end(job);
   if (fact.shares == job.shares.ordered.number && job.shares.used != job.shares.ordered) use_told_shares(change, job);
   const auto* detector = detectors.detector_for(job.spec, change.state().straggler_detector);
   // Of other shares it is not known here how much each member was given.

@@ -41,8 +41,8 @@ std::optional<Instant> expected_end(const Job& job) {
 }
 
 bool ends_soon(const Job& job, Instant now) {
-  const auto end = expected_end(job);
-  return end && now + resume_cost(job) >= *end && now < *end + resume_cost(job);
+  const auto begin = ends_soon_at(job);
+  return begin && now >= *begin && now < *overdue_at(job);
 }
 
 std::optional<Instant> ends_soon_at(const Job& job) {
@@ -52,7 +52,8 @@ std::optional<Instant> ends_soon_at(const Job& job) {
 
 std::optional<Instant> overdue_at(const Job& job) {
   const auto end = expected_end(job);
-  return end ? std::optional(*end + resume_cost(job)) : std::nullopt;
+  if (!end) return std::nullopt;
+  return std::min(*end, job.progress.first_end.value_or(*end)) + resume_cost(job);
 }
 
 }  // namespace tidepool::core

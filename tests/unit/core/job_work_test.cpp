@@ -112,6 +112,27 @@ TEST_CASE("the first workers of a job tell its length, and a length that is none
   CHECK_FALSE(story.job(job).progress.length.samples.has_value());
 }
 
+TEST_CASE("a program that goes on beyond the end it told of is spared for it once, until its next switch") {
+  Story story;
+  story.node(2);
+  const JobId job = story.submit({.max = 2, .batch = 64, .cooldown = {}});
+  story.decide();
+  story.pass(Duration::seconds(2));  // what a start takes
+  story.learn(core::WorkerReady{story.job(job).membership.workers.front(), 30});
+  story.decide();
+  story.switched(job);
+  story.steps(job, 28);
+  CHECK(core::ends_soon(story.job(job), story.now()));
+  for (int i = 0; i < 5; ++i) story.steps(job, 10);  // a start and a stall take 4 s
+  CHECK(core::expected_end(story.job(job)) == story.now());
+  CHECK_FALSE(core::ends_soon(story.job(job), story.now()));
+  CHECK(*core::overdue_at(story.job(job)) < story.now());
+
+  story.wish(2);
+  story.settle(job);
+  CHECK(core::ends_soon(story.job(job), story.now()));
+}
+
 TEST_CASE("two sizes are measured side by side when a job goes from one to the other") {
   core::Job job = job_with(100);
   job.spec.elastic.cooldown = Duration::seconds(2);
