@@ -8,7 +8,6 @@
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/place/node_wait.hpp"
-#include "core/place/placement.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"
 #include "core/words/retelling.hpp"
@@ -192,8 +191,7 @@ void TidalPlanner::look_at_nodes(const core::PlanRequest& request) {
   gang_room_ = GangRoom(open);
   shares_.reset(shared);
   promises_.clear();
-  gangs_held_.clear();
-  least_prices_.clear();
+  empty_cluster_.clear();
   followed_.insert(request.jobs);
   market_state_ = std::make_unique<MarketState>(
       SlotPool{.slots = 0, .slots_per_node = slots_per_node_, .now = request.view.now}, settings_);
@@ -257,7 +255,7 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
     }
     const core::Job& job = *known;
     const bool counts = request.counts(job);
-    const bool fits = this->fits(state, job);
+    const bool fits = may_ever_run(state, job);
     const bool has_own_policy = counts && request.has_own_policy(job);
     const bool bids = counts && fits && !cluster::is_claim(job, has_own_policy);
     if (!bids) withdraw(id);
@@ -288,18 +286,14 @@ void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
   }
 }
 
-TidalPlanner::Asked TidalPlanner::asked_by(const core::ClusterState& state, const core::Job& job) {
-  return {job.spec.gpus_per_worker, job.spec.mixed_types, rows_.demand_of(state, job)};
-}
-
-bool TidalPlanner::fits(const core::ClusterState& state, const core::Job& job) {
+// Single slots do not lie scattered, and so many are had or not; all else is asked of the nodes, since slots are sold
+// here without a layout. Rows ask of fewer jobs (Misfits, engine_rows.cpp).
+bool TidalPlanner::may_ever_run(const core::ClusterState& state, const core::Job& job) {
   if (!job.membership.workers.empty()) return true;
-  if (!least_prices_.allow(state, job)) return false;
+  if (!empty_cluster_.is_cheap_enough_for(state, job)) return false;
   const bool anywhere = job.spec.gpus_per_worker == 1 && !rows_.has_several_types() && !core::is_choosy(job.spec);
   if (anywhere) return true;
-  const auto [known, is_new] = gangs_held_.try_emplace(asked_by(state, job), 0);
-  if (is_new) known->second = core::empty_cluster_capacity(state, job);
-  return known->second >= job.spec.elastic.sizes.front();
+  return empty_cluster_.workers_of(state, job, rows_.demand_of(state, job)) >= job.spec.elastic.sizes.front();
 }
 
 const JobRow& TidalPlanner::row_of(JobId job) const {
@@ -504,8 +498,8 @@ core::Target TidalPlanner::shut_out(const core::Job& job) const {
 }
 
 core::Target TidalPlanner::misfit(const core::ClusterState& state, const core::Job& job) {
-  const auto held = gangs_held_.find(asked_by(state, job));  // none: its price cap decides
-  const int cluster = held == gangs_held_.end() ? 0 : held->second * job.spec.gpus_per_worker;
+  const auto held = empty_cluster_.known_workers_of(job, rows_.demand_of(state, job));  // none: its price cap decides
+  const int cluster = held.value_or(0) * job.spec.gpus_per_worker;
   return {.reason = core::never_fits(state, job, cluster, core::is_choosy(job.spec)), .lost = {}, .mark = {}};
 }
 

@@ -11,19 +11,17 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "base/id_set.hpp"
 #include "base/id_table.hpp"
 #include "core/decide/policy.hpp"
-#include "core/place/least_price.hpp"
 #include "core/state/node_constraints.hpp"
+#include "policies/cluster/empty_cluster.hpp"
 #include "policies/cluster/engine_rows.hpp"
 #include "policies/tidal/gang_room.hpp"
 #include "policies/tidal/market_state.hpp"
@@ -70,7 +68,8 @@ class TidalPlanner final : public core::Planner {
   void fit_gangs(Instant now);
   [[nodiscard]] std::vector<GangRoom::Stayer> may_leave(Instant now) const;
   [[nodiscard]] std::optional<GangRoom::Stayer> stayer_of(JobId job, const Part& part, Instant now) const;
-  [[nodiscard]] bool fits(const core::ClusterState& state, const core::Job& job);
+  // It runs, or an empty cluster would hold it.
+  [[nodiscard]] bool may_ever_run(const core::ClusterState& state, const core::Job& job);
   void look_at_room(Instant now, Jobs& jobs);
   void find_next_in_line();
   void tell_news(const core::PlanRequest& request, const Terms& terms, core::PlanAnswer& answer);
@@ -112,11 +111,8 @@ class TidalPlanner final : public core::Planner {
   int slots_per_node_ = 1;
   int slots_most_ = std::numeric_limits<int>::max();  // PlanRequest::slots_most
   std::vector<bool> is_open_;                         // by node: it takes jobs
-  using Asked = std::tuple<int, bool, std::size_t>;   // slots of a worker, mixed types, EngineRows::demand_of
-  [[nodiscard]] Asked asked_by(const core::ClusterState& state, const core::Job& job);
-  core::LeastPrices least_prices_;
-  std::map<Asked, int> gangs_held_;  // workers that an empty cluster holds, by what decides it, as far as asked
-  int bid_room_ = -1;                // slots that the rows in the market state were made for
+  cluster::EmptyCluster empty_cluster_;
+  int bid_room_ = -1;  // slots that the rows in the market state were made for
   IdTable<JobId, Part> parts_;
   int told_capacity_ = -1;  // slots that the newest reasons were given for
   // Sums over parts_.
