@@ -85,12 +85,12 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
   // Whether a job can never fit is judged by all slots, claims included.
   if (capacity() != told_capacity_) {
     told_capacity_ = capacity();
-    for (const auto& [id, part] : parts_) unsent_updates_.insert(id);
+    unsent_updates_.insert(parts_.jobs());
   }
   look_at_room(request.view.now, jobs);
   bid(request, jobs);
   const core::ClusterPlan& newest = request.view.state.plan;
-  const SlotPool pool{.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = request.view.now};
+  const SlotPool pool{.slots = std::max(0, room()), .slots_per_node = nodes_.slots_per_node, .now = request.view.now};
   const Jobs promised = promises_.renew({.mark = request.mark, .nodes_changed = newest.nodes != request.nodes}, pool);
   for (const JobId id : promised) offer_promised(id);
   jobs.insert(promised);
@@ -122,8 +122,7 @@ void TidalPlanner::find_next_in_line() {
 // Targets that are news stay to be told until the state has them.
 void TidalPlanner::tell_news(const core::PlanRequest& request, const Terms& terms, core::PlanAnswer& answer) {
   for (const JobId id : std::exchange(unsent_updates_, {})) {
-    const auto part = parts_.find(id);
-    if (part == parts_.end()) continue;
+    if (parts_.find(id) == nullptr) continue;
     const core::Job& job = *request.view.state.find_job(id);
     core::Target made = target_of(request.view, job, terms);
     if (!core::is_news(job, made, request.view.now)) continue;
@@ -138,11 +137,11 @@ void TidalPlanner::tell_news(const core::PlanRequest& request, const Terms& term
 void TidalPlanner::look_at_room(Instant now, Jobs& jobs) {
   if (room() == bid_room_) return;
   const int bounds = std::min(room(), std::exchange(bid_room_, room()));
-  for (const auto& [id, part] : parts_) {
+  for (const auto& [id, part] : parts_.all()) {
     if (part.most > bounds || shares_.knows(id) || promises_.knows(id)) jobs.insert(id);
     unsent_updates_.insert(id);
   }
-  market_state_->set_pool({.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = now});
+  market_state_->set_pool({.slots = std::max(0, room()), .slots_per_node = nodes_.slots_per_node, .now = now});
 }
 
 // A gang that bought slots and finds no room for any worker would keep every job behind it from them, so they are sold
@@ -168,33 +167,27 @@ Market::Settlement TidalPlanner::settle(Instant now, Jobs& jobs) {
 
 // Nodes have come, gone or changed: nothing that was kept holds any more.
 void TidalPlanner::look_at_nodes(const core::PlanRequest& request) {
-  if (market_state_ && nodes_ == request.nodes) return;
-  const core::ClusterState& state = request.view.state;
-  for (const auto& [id, part] : parts_) followed_.insert(id);
-  while (!parts_.empty()) forget(parts_.begin()->first);
-  nodes_ = request.nodes;
-  rows_.follow_nodes(state);
-  node_slots_ = 0;
-  slots_per_node_ = 1;
-  std::vector<std::optional<int>> open;
-  std::vector<NodeShares::NodeSlots> shared;
-  is_open_.clear();
+  if (market_state_ && nodes_.digest == request.nodes) return;
+  const Jobs known = parts_.jobs();
+  followed_.insert(known);
+  for (const JobId id : known) forget(id);
+  nodes_ = {.digest = request.nodes};
+  rows_.follow_nodes(request.view.state);
+  std::vector<NodeShares::NodeSlots> nodes;
   for (const NodeId id : rows_.nodes()) {
-    const core::Node& node = *state.find_node(id);
+    const core::Node& node = *request.view.state.find_node(id);
     const int slots = static_cast<int>(node.owners.size());
-    slots_per_node_ = std::max(slots_per_node_, slots);
-    is_open_.push_back(!node.is_closed());
-    shared.push_back({.all = slots, .open = !node.is_closed(), .type = node.slot_type});
-    open.push_back(node.is_closed() ? std::nullopt : std::optional(slots));
-    if (!node.is_closed()) node_slots_ += slots;
+    nodes_.slots_per_node = std::max(nodes_.slots_per_node, slots);
+    if (!node.is_closed()) nodes_.slots += slots;
+    nodes.push_back({.all = slots, .open = !node.is_closed(), .type = node.slot_type});
   }
-  gang_room_ = GangRoom(open);
-  shares_.reset(shared);
+  shares_.reset(nodes);
+  parts_.reset(nodes);
   promises_.clear();
   empty_cluster_.clear();
   followed_.insert(request.jobs);
   market_state_ = std::make_unique<MarketState>(
-      SlotPool{.slots = 0, .slots_per_node = slots_per_node_, .now = request.view.now}, settings_);
+      SlotPool{.slots = 0, .slots_per_node = nodes_.slots_per_node, .now = request.view.now}, settings_);
   bid_room_ = -1;
   told_capacity_ = -1;
 }
@@ -217,73 +210,48 @@ TidalPlanner::Jobs TidalPlanner::stale(const core::PlanRequest& request) {
 }
 
 void TidalPlanner::forget(JobId job) {
-  const auto found = parts_.find(job);
-  if (found == parts_.end()) return;
-  const Part& part = found->second;
-  on_cordoned_ -= part.on_cordoned;
-  gang_room_.take_out(part.held, part.moves);
-  share_out(part, -1);
-  if (!part.bids) claimed_ -= size_of(part.held);
+  if (!parts_.take_out(job, shares_)) return;
   resizable_at_.erase(job);
   giving_.erase(job);
   resized_.erase(job);
   wanting_gangs_.erase(job);
-  parts_.erase(found);
-}
-
-// What it holds on nodes that take no jobs can be shared out all the same; what a claim holds cannot.
-void TidalPlanner::share_out(const Part& part, int sign) {
-  if (part.asks) {
-    for (const Share& share : part.held) shares_.add_held(share.node, sign * share.slots);
-  }
-  if (part.bids && part.on_cordoned == 0) return;
-  for (const Share& share : part.held) {
-    const int added = is_open_[static_cast<std::size_t>(share.node)] ? 0 : share.slots;
-    shares_.add_slots(share.node, sign * (part.bids ? added : added - share.slots));
-  }
 }
 
 // Which jobs take part, and with what; those that the plan no longer counts with leave.
 void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
-  const core::ClusterState& state = request.view.state;
   for (const JobId id : jobs) {
     forget(id);
-    const core::Job* known = state.find_job(id);
-    if (known == nullptr) {
-      withdraw(id);
-      continue;
-    }
-    const core::Job& job = *known;
-    const bool counts = request.counts(job);
-    const bool fits = may_ever_run(state, job);
-    const bool has_own_policy = counts && request.has_own_policy(job);
-    const bool bids = counts && fits && !cluster::is_claim(job, has_own_policy);
-    if (!bids) withdraw(id);
-    if (!counts) continue;
-    const bool asks = bids && rows_.asks(state, job);
-    Part part{.bids = bids,
-              .shut = false,
-              .asks = asks,
-              .names = asks && core::is_choosy(job.spec),
-              .moves = bids && !asks && job.spec.gpus_per_worker == 1,
-              .has_own_policy = has_own_policy,
-              .fits = fits,
-              .held = rows_.placement(state, job),
-              .on_cordoned = 0,
-              .bound_until = bound_until(job),
-              .most = slots_asked(job)};
-    for (const Share& share : part.held) {
-      const NodeId node = rows_.nodes()[static_cast<std::size_t>(share.node)];
-      if (state.find_node(node)->is_closed()) part.on_cordoned += share.slots;
-    }
-    const auto resizable = core::resizable_at(job);
-    if (bids && resizable && *resizable > request.view.now) resizable_at_.set(id, *resizable);
-    on_cordoned_ += part.on_cordoned;
-    gang_room_.put(part.held, part.moves);
-    share_out(part, 1);
-    if (!bids) claimed_ += size_of(part.held);
-    parts_.emplace(id, std::move(part));
+    read(request, id);
   }
+}
+
+void TidalPlanner::read(const core::PlanRequest& request, JobId id) {
+  const core::ClusterState& state = request.view.state;
+  const core::Job* known = state.find_job(id);
+  if (known == nullptr) return withdraw(id);
+  const core::Job& job = *known;
+  const bool counts = request.counts(job);
+  const bool fits = may_ever_run(state, job);
+  const bool has_own_policy = counts && request.has_own_policy(job);
+  const bool bids = counts && fits && !cluster::is_claim(job, has_own_policy);
+  if (!bids) withdraw(id);
+  if (!counts) return;
+  const bool asks = bids && rows_.asks(state, job);
+  Part part{.bids = bids,
+            .shut = false,
+            .asks = asks,
+            .names = asks && core::is_choosy(job.spec),
+            .moves = bids && !asks && job.spec.gpus_per_worker == 1,
+            .has_own_policy = has_own_policy,
+            .fits = fits,
+            .held = rows_.placement(state, job),
+            .on_closed = 0,
+            .bound_until = bound_until(job),
+            .most = slots_asked(job)};
+  for (const Share& share : part.held) part.on_closed += parts_.is_open(share.node) ? 0 : share.slots;
+  const auto resizable = core::resizable_at(job);
+  if (bids && resizable && *resizable > request.view.now) resizable_at_.set(id, *resizable);
+  parts_.put(id, std::move(part), shares_);
 }
 
 // Single slots do not lie scattered, and so many are had or not; all else is asked of the nodes, since slots are sold
@@ -308,8 +276,8 @@ void TidalPlanner::note_change(JobId job) {
   giving_.erase(job);
   resized_.erase(job);
   wanting_gangs_.erase(job);
-  const auto part = parts_.find(job);
-  if (part == parts_.end() || !part->second.bids) return;
+  const Part* part = parts_.find(job);
+  if (part == nullptr || !part->bids) return;
   const JobRow& row = row_of(job);
   const int held = size_of(row.placement);
   if (bought(job) < held) giving_.insert(job);
@@ -330,7 +298,7 @@ GangRoom::Change TidalPlanner::change_of(JobId job) const {
 // Those that keep what they hold and are not bound to it, or not for ever.
 std::vector<GangRoom::Stayer> TidalPlanner::may_leave(Instant now) const {
   std::vector<GangRoom::Stayer> stayers;
-  for (const auto& [id, part] : parts_) {
+  for (const auto& [id, part] : parts_.all()) {
     if (const auto stayer = stayer_of(id, part, now)) stayers.push_back(*stayer);
   }
   return stayers;
@@ -364,11 +332,11 @@ void TidalPlanner::fit_gangs(Instant now) {
   for (const auto* jobs : {&giving_, &wanting_gangs_}) {
     for (const JobId id : *jobs) changes.push_back(change_of(id));
   }
-  GangRoom::Fit fit = gang_room_.fit(changes, std::vector<GangRoom::Stayer>());
+  GangRoom::Fit fit = parts_.gang_room().fit(changes, std::vector<GangRoom::Stayer>());
   const auto waits = [&](std::size_t i) { return fit.sizes[i] == 0 && changes[i].size > 0; };
   bool one_waits = false;
   for (std::size_t i = 0; i < changes.size(); ++i) one_waits = one_waits || waits(i);
-  if (one_waits) fit = gang_room_.fit(changes, may_leave(now));
+  if (one_waits) fit = parts_.gang_room().fit(changes, may_leave(now));
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (fit.sizes[i] != changes[i].size) cut_.emplace(changes[i].row->id, fit.sizes[i]);
   }
@@ -389,21 +357,21 @@ void TidalPlanner::withdraw(JobId job) {
 void TidalPlanner::bid(const core::PlanRequest& request, Jobs& jobs) {
   const core::ClusterState& state = request.view.state;
   for (const JobId id : jobs) {
-    const auto part = parts_.find(id);
-    if (part == parts_.end() || !part->second.bids) continue;
+    const Part* part = parts_.find(id);
+    if (part == nullptr || !part->bids) continue;
     const core::Job& job = *state.find_job(id);
     JobRow row = rows_.row(request.view, job,
-                           {.has_own_policy = part->second.has_own_policy,
+                           {.has_own_policy = part->has_own_policy,
                             .room = std::max(0, room()),
                             .lists_nodes = false,
                             .spared = spared_.contains(id)});
     const Instant at = read_at(job, row, request.view.now);
     if (const auto* nodes = rows_.nodes_open_to(state, job)) {
-      const auto kind = part->second.asks ? NodeShares::Kind::kAsk : NodeShares::Kind::kOn;
+      const auto kind = part->asks ? NodeShares::Kind::kAsk : NodeShares::Kind::kOn;
       shares_.put(std::move(row), at, kind, *nodes);
     } else {
       shares_.leave(id);
-      part->second.shut = false;
+      parts_.set_shut(id, false);
       offer(std::move(row), at);
     }
   }
@@ -413,9 +381,9 @@ void TidalPlanner::bid(const core::PlanRequest& request, Jobs& jobs) {
   jobs.insert(settled.moved);
   jobs.insert(settled.words);
   for (const JobId id : settled.moved) {
-    Part& part = parts_.at(id);
-    part.shut = shares_.shut(id).has_value();
-    if (part.shut) {
+    const bool is_shut = shares_.shut(id).has_value();
+    parts_.set_shut(id, is_shut);
+    if (is_shut) {
       market_state_->leave(id);
       promises_.leave(id);
     } else {

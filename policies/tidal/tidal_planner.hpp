@@ -26,6 +26,7 @@
 #include "policies/tidal/gang_room.hpp"
 #include "policies/tidal/market_state.hpp"
 #include "policies/tidal/node_shares.hpp"
+#include "policies/tidal/participants.hpp"
 #include "policies/tidal/promise_book.hpp"
 #include "policies/tidal/reasons.hpp"
 
@@ -41,28 +42,13 @@ class TidalPlanner final : public core::Planner {
   [[nodiscard]] Result<core::PlanAnswer> plan(const core::PlanRequest& request, core::StepBudget& budget) override;
 
  private:
-  // What a job takes part with, beside its row in the market state.
-  struct Part {
-    bool bids = false;   // else it is a claim that runs
-    bool shut = false;   // but for no slot, since its share of the nodes that it may be on is nothing
-    bool asks = false;   // for particular nodes
-    bool names = false;  // these nodes itself, so that others move away; else its price cap alone keeps it from others
-    bool moves = false;  // its workers move for a job that asks for their nodes
-    bool has_own_policy = false;
-    bool fits = true;         // an empty cluster would hold it; else it neither bids nor claims
-    cluster::Placement held;  // what it holds on nodes that are up
-    int on_cordoned = 0;      // slots of these on nodes that are cordoned
-    Instant bound_until;      // it runs and may not be preempted before then
-    int most = 0;             // slots that it asks for at most, whatever there is
-  };
-
   void look_at_nodes(const core::PlanRequest& request);
   using Jobs = IdSet<JobId>;
   [[nodiscard]] Jobs stale(const core::PlanRequest& request);
   void read(const core::PlanRequest& request, const Jobs& jobs);
+  void read(const core::PlanRequest& request, JobId job);
   void forget(JobId job);
   void withdraw(JobId job);
-  void share_out(const Part& part, int sign);
   void note_change(JobId job);
   [[nodiscard]] Market::Settlement settle(Instant now, Jobs& jobs);
   void fit_gangs(Instant now);
@@ -80,8 +66,8 @@ class TidalPlanner final : public core::Planner {
   [[nodiscard]] const cluster::JobRow& row_of(JobId job) const;
   [[nodiscard]] int bought(JobId job) const;
   [[nodiscard]] GangRoom::Change change_of(JobId job) const;
-  [[nodiscard]] int capacity() const { return node_slots_ + on_cordoned_; }
-  [[nodiscard]] int room() const { return std::min(capacity(), slots_most_) - claimed_; }
+  [[nodiscard]] int capacity() const { return nodes_.slots + parts_.on_closed(); }
+  [[nodiscard]] int room() const { return std::min(capacity(), slots_most_) - parts_.claimed(); }
   // Why a job that bids is given so many slots.
   [[nodiscard]] cluster::Told why(JobId job, int given, const Terms& terms) const;
   // What it is given, and why; weigh_others() adds its score and the sizes that lost, which are needed only for a job
@@ -106,19 +92,18 @@ class TidalPlanner final : public core::Planner {
   NodeShares shares_;
   PromiseBook promises_;
   cluster::EngineRows rows_;
-  std::uint64_t nodes_ = 0;  // digest of those that the rest counts with
-  int node_slots_ = 0;       // of nodes that take jobs
-  int slots_per_node_ = 1;
+  // That all else counts with.
+  struct KnownNodes {
+    std::uint64_t digest = 0;
+    int slots = 0;  // of nodes that take jobs
+    int slots_per_node = 1;
+  };
+  KnownNodes nodes_;
   int slots_most_ = std::numeric_limits<int>::max();  // PlanRequest::slots_most
-  std::vector<bool> is_open_;                         // by node: it takes jobs
   cluster::EmptyCluster empty_cluster_;
   int bid_room_ = -1;  // slots that the rows in the market state were made for
-  IdTable<JobId, Part> parts_;
+  Participants parts_;
   int told_capacity_ = -1;  // slots that the newest reasons were given for
-  // Sums over parts_.
-  int claimed_ = 0;
-  int on_cordoned_ = 0;
-  GangRoom gang_room_;
   // Of the jobs that bid, as of the newest settlement: those that are to have less than they hold, those that go on at
   // another size, and those whose workers have several slots and that are to have more. What the last get there is room
   // for, where that is less; and nothing for those that leave so that there is.
