@@ -207,42 +207,65 @@ const std::map<std::string, Sentence>& policy_sentences() {
   return sentences;
 }
 
+std::string submitted_sentence(const json& d) {
+  const auto min = number_at(d, "/min");
+  if (min && min == number_at(d, "/max")) return "submitted: " + count_of(*min, "worker");
+  return "submitted: " + integer_at(d, "/min") + " to " + integer_at(d, "/max") + " workers, " +
+         integer_at(d, "/preferred") + " preferred";
+}
+
+std::string started_sentence(const json& d) {
+  return "training with " + count_of(number_at(d, "/size").value_or(0), "worker");
+}
+
+std::string resize_requested_sentence(const json& d) {
+  const auto size = number_at(d, "/size").value_or(0);
+  return size > 0 ? "a user asks for " + count_of(size, "worker") : std::string("a user leaves the size to the engine");
+}
+
+std::string resized_sentence(const json& d) {
+  return "has " + count_of(number_at(d, "/to").value_or(0), "worker") + ", had " + integer_at(d, "/from");
+}
+
+std::string job_changed_sentence(const json& d) {
+  return "its file is changed; it now has elastic.min " + integer_at(d, "/min") + ", preferred " +
+         integer_at(d, "/preferred") + ", max " + integer_at(d, "/max") + " and priority " + integer_at(d, "/priority");
+}
+
+std::string parked_sentence(const json& d) {
+  return "state of step " + integer_at(d, "/step") + " saved in " + rate(number_at(d, "/write_ms")) + " ms";
+}
+
+std::string resumed_sentence(const json& d) {
+  return "resumed with " + count_of(number_at(d, "/size").value_or(0), "worker");
+}
+
+std::string stuck_sentence(const json& d) {
+  return "worker " + text_at(d, "/worker") + " made no progress at step " + integer_at(d, "/step") + " for " +
+         seconds_in_words(number_at(d, "/seconds").value_or(0));
+}
+
+std::string worker_lost_sentence(const json& d) {
+  return with_detail("worker " + text_at(d, "/worker") + " lost" + ended_how(d), text_at(d, "/detail"));
+}
+
+std::string worker_replaced_sentence(const json& d) {
+  return "worker " + text_at(d, "/worker") + " replaced by " + text_at(d, "/by");
+}
+
 const std::map<std::string, Sentence>& job_sentences() {
   static const std::map<std::string, Sentence> sentences = {
-      {"job.submitted",
-       [](const json& d) {
-         const auto min = number_at(d, "/min");
-         if (min && min == number_at(d, "/max")) return "submitted: " + count_of(*min, "worker");
-         return "submitted: " + integer_at(d, "/min") + " to " + integer_at(d, "/max") + " workers, " +
-                integer_at(d, "/preferred") + " preferred";
-       }},
-      {"job.started",
-       [](const json& d) { return "training with " + count_of(number_at(d, "/size").value_or(0), "worker"); }},
-      {"job.resize_requested",
-       [](const json& d) {
-         const auto size = number_at(d, "/size").value_or(0);
-         return size > 0 ? "a user asks for " + count_of(size, "worker")
-                         : std::string("a user leaves the size to the engine");
-       }},
+      {"job.submitted", submitted_sentence},
+      {"job.started", started_sentence},
+      {"job.resize_requested", resize_requested_sentence},
       {"job.resizing", resizing_sentence},
-      {"job.resized",
-       [](const json& d) {
-         return "has " + count_of(number_at(d, "/to").value_or(0), "worker") + ", had " + integer_at(d, "/from");
-       }},
+      {"job.resized", resized_sentence},
       {"job.progressed", progressed_sentence},
       {"decision.made", decision_sentence},
       {"job.rebalanced", rebalanced_sentence},
-      {"job.changed",
-       [](const json& d) {
-         return "its file is changed; it now has elastic.min " + integer_at(d, "/min") + ", preferred " +
-                integer_at(d, "/preferred") + ", max " + integer_at(d, "/max") + " and priority " +
-                integer_at(d, "/priority");
-       }},
+      {"job.changed", job_changed_sentence},
       {"job.requeued", requeued_sentence},
-      {"job.parked",
-       [](const json& d) {
-         return "state of step " + integer_at(d, "/step") + " saved in " + rate(number_at(d, "/write_ms")) + " ms";
-       }},
+      {"job.parked", parked_sentence},
       {"job.notice_answered", [](const json& d) { return text_at(d, "/text"); }},
       {"job.checkpointed", checkpointed_sentence},
       {"job.checkpoint_failed", checkpoint_failed_sentence},
@@ -251,22 +274,13 @@ const std::map<std::string, Sentence>& job_sentences() {
       {"job.state_left", state_left_sentence},
       {"job.suspended", suspended_sentence},
       {"job.resume_requested", [](const json&) { return std::string("is to go on when slots are free"); }},
-      {"job.resumed",
-       [](const json& d) { return "resumed with " + count_of(number_at(d, "/size").value_or(0), "worker"); }},
+      {"job.resumed", resumed_sentence},
       {"job.finished", finished_sentence},
       {"generation.switched", switched_sentence},
-      {"worker.stuck",
-       [](const json& d) {
-         return "worker " + text_at(d, "/worker") + " made no progress at step " + integer_at(d, "/step") + " for " +
-                seconds_in_words(number_at(d, "/seconds").value_or(0));
-       }},
-      {"worker.lost",
-       [](const json& d) {
-         return with_detail("worker " + text_at(d, "/worker") + " lost" + ended_how(d), text_at(d, "/detail"));
-       }},
+      {"worker.stuck", stuck_sentence},
+      {"worker.lost", worker_lost_sentence},
       {"worker.straggling", straggling_sentence},
-      {"worker.replaced",
-       [](const json& d) { return "worker " + text_at(d, "/worker") + " replaced by " + text_at(d, "/by"); }},
+      {"worker.replaced", worker_replaced_sentence},
       {"data.epoch_audited", audited_sentence},
   };
   return sentences;

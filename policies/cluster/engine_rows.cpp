@@ -2,19 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "base/id_set.hpp"
 #include "core/decide/plan_inputs.hpp"
-#include "core/place/least_price.hpp"
 #include "core/place/placement.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/measured/type_records.hpp"
 #include "core/state/membership.hpp"
 #include "core/tenants/tenant_needs.hpp"
+#include "policies/cluster/empty_cluster.hpp"
 #include "policies/cluster/row_terms.hpp"
 #include "policies/cluster/size_explorer.hpp"
 #include "policies/cluster/slot_limit.hpp"
@@ -55,21 +54,23 @@ class Misfits {
 
   // How many slots there are for it; none: enough.
   [[nodiscard]] std::optional<int> slots_of(const core::Job& job) {
-    const core::JobSpec& spec = job.spec;
-    if (rows_.asks(state_, job) || (rows_.has_several_types() && !spec.mixed_types)) {
-      const auto [workers, is_new] =
-          workers_.try_emplace({spec.gpus_per_worker, spec.mixed_types, rows_.demand_of(state_, job)}, 0);
-      if (is_new) workers->second = core::empty_cluster_capacity(state_, job);
-      if (workers->second < spec.elastic.sizes.front()) return workers->second * spec.gpus_per_worker;
+    if (is_bound(job)) {
+      const int workers = empty_cluster_.workers_of(state_, job, rows_.demand_of(state_, job));
+      if (workers < job.spec.elastic.sizes.front()) return workers * job.spec.gpus_per_worker;
     }
-    return least_prices_.allow(state_, job) ? std::nullopt : std::optional(0);
+    return empty_cluster_.is_cheap_enough_for(state_, job) ? std::nullopt : std::optional(0);
   }
 
  private:
+  // To nodes or to one type. Of others, gangs among them, the layout of the rows finds whether they fit, which
+  // TidalPlanner::may_ever_run() does not have.
+  [[nodiscard]] bool is_bound(const core::Job& job) const {
+    return rows_.asks(state_, job) || (rows_.has_several_types() && !job.spec.mixed_types);
+  }
+
   EngineRows& rows_;
   const core::ClusterState& state_;
-  std::map<std::tuple<int, bool, std::size_t>, int> workers_;  // that an empty cluster holds, by what decides it
-  core::LeastPrices least_prices_;
+  EmptyCluster empty_cluster_;
 };
 
 }  // namespace

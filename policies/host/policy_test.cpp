@@ -135,6 +135,31 @@ cluster::Placement place(int size, const std::vector<cluster::NodeRow>& nodes, s
   return placement;
 }
 
+// What takes values of a table by their names; false = one is of the wrong type.
+auto integers_into(std::map<std::string, int>& into) {
+  return [&into](const std::string& name, const json& number) {
+    if (number.is_number_integer()) into[name] = number.get<int>();
+    return number.is_number_integer();
+  };
+}
+
+// `false` leaves it to the rule.
+auto integers_or_false_into(std::map<std::string, std::optional<int>>& into) {
+  return [&into](const std::string& name, const json& number) {
+    const bool by_rule = number.is_boolean() && !number.get<bool>();
+    if (number.is_number_integer()) into[name] = number.get<int>();
+    if (by_rule) into[name] = std::nullopt;
+    return by_rule || number.is_number_integer();
+  };
+}
+
+auto codes_into(std::map<std::string, std::string>& into) {
+  return [&into](const std::string& name, const json& code) {
+    if (code.is_string()) into[name] = code.get<std::string>();
+    return code.is_string();
+  };
+}
+
 class TestReader {
  public:
   TestReader(const json& value, std::string pointer, std::vector<FieldError>& errors)
@@ -273,53 +298,23 @@ class TestReader {
   void read_expectation(const json& value, const std::string& pointer) {
     ObjectReader in(value, pointer, errors_);
     Expectation& expect = test_.expect;
-    const auto integers = [](std::map<std::string, int>& into) {
-      return [&into](const std::string& job, const json& number) {
-        if (number.is_number_integer()) into[job] = number.get<int>();
-        return number.is_number_integer();
-      };
-    };
-    each_of(in, "sizes", "job", integers(expect.sizes));
-    each_of(in, "grants", "job", integers(expect.grants));
+    each_of(in, "sizes", "job", integers_into(expect.sizes));
+    each_of(in, "grants", "job", integers_into(expect.grants));
     if (!expect.grants.empty() && !test_.view.tenants.empty()) {
       in.fail("grants", "Invalid",
               "are worked out for a cluster without tenants only; expect what tenants may have: entitled");
     }
-    each_of(in, "entitled", "tenant", integers(expect.entitled));
-    const auto integers_or_false = [](std::map<std::string, std::optional<int>>& into) {
-      return [&into](const std::string& row, const json& number) {
-        const bool by_rule = number.is_boolean() && !number.get<bool>();
-        if (number.is_number_integer()) into[row] = number.get<int>();
-        if (by_rule) into[row] = std::nullopt;
-        return by_rule || number.is_number_integer();
-      };
-    };
-    each_of(in, "shares", "tenant", integers_or_false(expect.shares));
-    each_of(in, "nodes", "pool", integers_or_false(expect.nodes));
+    each_of(in, "entitled", "tenant", integers_into(expect.entitled));
+    each_of(in, "shares", "tenant", integers_or_false_into(expect.shares));
+    each_of(in, "nodes", "pool", integers_or_false_into(expect.nodes));
     each_of(in, "admitted", "job", [&](const std::string& job, const json& flag) {
       if (flag.is_boolean()) expect.admitted[job] = flag.get<bool>();
       return flag.is_boolean();
     });
-    const auto codes = [](std::map<std::string, std::string>& into) {
-      return [&into](const std::string& row, const json& code) {
-        if (code.is_string()) into[row] = code.get<std::string>();
-        return code.is_string();
-      };
-    };
-    each_of(in, "why", "job", codes(expect.why));
-    each_of(in, "why_nodes", "pool", codes(expect.why_nodes));
-    const json& order = in.raw("order");
-    if (!order.is_null() && !order.is_array()) in.fail("order", "WrongType", "must be a list of jobs, such as [a, b]");
-    for (const json& job : order.is_array() ? order : json::array()) {
-      expect.order.push_back(job.is_string() ? job.get<std::string>() : "");
-      if (std::find(test_.jobs.begin(), test_.jobs.end(), expect.order.back()) == test_.jobs.end()) {
-        in.fail("order", "Invalid", "names a job that the test has not");
-      }
-    }
-    expect.fault = in.text("fault", "");
-    if (!expect.fault.empty() && !find_fault(expect.fault)) {
-      in.fail("fault", "Invalid", "is \"" + expect.fault + "\", which is no fault; docs/policies.md lists them");
-    }
+    each_of(in, "why", "job", codes_into(expect.why));
+    each_of(in, "why_nodes", "pool", codes_into(expect.why_nodes));
+    read_order(in);
+    read_fault(in);
     if (value.is_null() || (value.is_object() && value.empty())) {
       errors_.push_back(
           {pointer, "Missing",
@@ -327,6 +322,26 @@ class TestReader {
            "fault"});
     }
     in.finish();
+  }
+
+  void read_order(ObjectReader& in) {
+    std::vector<std::string>& expected = test_.expect.order;
+    const json& order = in.raw("order");
+    if (!order.is_null() && !order.is_array()) in.fail("order", "WrongType", "must be a list of jobs, such as [a, b]");
+    for (const json& job : order.is_array() ? order : json::array()) {
+      expected.push_back(job.is_string() ? job.get<std::string>() : "");
+      if (std::find(test_.jobs.begin(), test_.jobs.end(), expected.back()) == test_.jobs.end()) {
+        in.fail("order", "Invalid", "names a job that the test has not");
+      }
+    }
+  }
+
+  void read_fault(ObjectReader& in) {
+    std::string& fault = test_.expect.fault;
+    fault = in.text("fault", "");
+    if (!fault.empty() && !find_fault(fault)) {
+      in.fail("fault", "Invalid", "is \"" + fault + "\", which is no fault; docs/policies.md lists them");
+    }
   }
 
   const json& value_;

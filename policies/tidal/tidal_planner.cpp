@@ -1,21 +1,16 @@
 #include "policies/tidal/tidal_planner.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/decide/cluster_planner.hpp"
 #include "core/decide/plan_inputs.hpp"
 #include "core/place/node_wait.hpp"
-#include "core/place/placement.hpp"
-#include "core/state/membership.hpp"
 #include "core/state/node_constraints.hpp"
-#include "core/words/retelling.hpp"
-#include "policies/cluster/lawful_plan.hpp"
-#include "policies/cluster/size_explorer.hpp"
 #include "policies/cluster/whole_cluster_policy.hpp"
-#include "policies/tidal/reasons.hpp"
+#include "policies/tidal/planned_targets.hpp"
 #include "policies/tidal/tidal.hpp"
 
 namespace tidepool::policies::tidal {
@@ -24,17 +19,11 @@ namespace {
 using cluster::JobRow;
 using cluster::Share;
 
-constexpr std::size_t kAlternativesMax = 4;
 constexpr std::int64_t kStepsMost = 50'000'000;  // of one settlement
 
 // What a bid is made of the row as of: a job that holds slots was read at its newest fact.
 Instant read_at(const core::Job& job, const JobRow& row, Instant now) {
   return row.placement.empty() ? now : job.account.charged_until;
-}
-
-// What each slot that it buys is worth to a job, with what it would cost to come back.
-double worth_of_slot(const Market& market, JobId job) {
-  return worth_each(market.curve(job), market.choice(job));
 }
 
 // None = it may be preempted, or something else keeps it from that.
@@ -48,14 +37,6 @@ int slots_asked(const core::Job& job) {
   const auto& elastic = job.spec.elastic;
   const int workers = std::max({elastic.sizes.back(), elastic.preferred, job.requests.pinned_size});
   return workers * job.spec.gpus_per_worker;
-}
-
-// Of which jobs that wait are told.
-bool has_nodes_closed_for_a_while(const core::ClusterState& state) {
-  return std::any_of(state.nodes.begin(), state.nodes.end(), [](const auto& entry) {
-    const core::Node& node = entry.second;
-    return node.state == core::NodeState::kUp && !node.cordoned && (node.drain || node.is_unsteady());
-  });
 }
 
 class TidalPolicy final : public cluster::WholeClusterPolicy {
@@ -73,8 +54,8 @@ TidalPlanner::TidalPlanner(const Settings& settings)
 // Deadlines and shares of nodes are looked at each time.
 bool TidalPlanner::rests(Instant now) {
   const bool has_said_all = market_state_ && followed_.empty() && unsent_updates_.empty();
-  return has_said_all && promises_.empty() && shares_.empty() && without_.empty() && waiting_.empty() &&
-         !resizable_at_.any_due(now) && market_state_->rests(now);
+  return has_said_all && promises_.empty() && shares_.empty() && cuts_.rests() && !resizable_at_.any_due(now) &&
+         market_state_->rests(now);
 }
 
 Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, core::StepBudget& budget) {
@@ -86,12 +67,12 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
   // Whether a job can never fit is judged by all slots, claims included.
   if (capacity() != told_capacity_) {
     told_capacity_ = capacity();
-    for (const auto& [id, part] : parts_) unsent_updates_.insert(id);
+    unsent_updates_.insert(parts_.jobs());
   }
   look_at_room(request.view.now, jobs);
   bid(request, jobs);
   const core::ClusterPlan& newest = request.view.state.plan;
-  const SlotPool pool{.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = request.view.now};
+  const SlotPool pool{.slots = std::max(0, room()), .slots_per_node = nodes_.slots_per_node, .now = request.view.now};
   const Jobs promised = promises_.renew({.mark = request.mark, .nodes_changed = newest.nodes != request.nodes}, pool);
   for (const JobId id : promised) offer_promised(id);
   jobs.insert(promised);
@@ -103,12 +84,12 @@ Result<core::PlanAnswer> TidalPlanner::plan(const core::PlanRequest& request, co
   const Terms terms = terms_of(market_state_->market(), static_cast<double>(settled.free));
   // Why a size changes is told otherwise where slots have no price.
   const bool has_price = terms.price > 0;
-  if (std::exchange(has_price_, has_price) != has_price) unsent_updates_.insert(resized_);
+  if (std::exchange(has_price_, has_price) != has_price) unsent_updates_.insert(cuts_.resized());
   core::PlanAnswer answer{.targets = {},
                           .whole = false,
                           .mark = promises_.of_plan(),
                           .wake = promises_.wake(),
-                          .kept = static_cast<int>(settled.kept) + held_for_gangs_};
+                          .kept = static_cast<int>(settled.kept) + cuts_.held()};
   tell_news(request, terms, answer);
   return answer;
 }
@@ -122,13 +103,20 @@ void TidalPlanner::find_next_in_line() {
 
 // Targets that are news stay to be told until the state has them.
 void TidalPlanner::tell_news(const core::PlanRequest& request, const Terms& terms, core::PlanAnswer& answer) {
+  const core::ClusterState& state = request.view.state;
+  const PlannedTargets targets({.bought = purchases(),
+                                .promises = promises_,
+                                .cuts = cuts_,
+                                .terms = terms,
+                                .capacity = capacity(),
+                                .next_in_line = next_in_line_});
   for (const JobId id : std::exchange(unsent_updates_, {})) {
-    const auto part = parts_.find(id);
-    if (part == parts_.end()) continue;
-    const core::Job& job = *request.view.state.find_job(id);
-    core::Target made = target_of(request.view, job, terms);
+    const Part* part = parts_.find(id);
+    if (part == nullptr) continue;
+    const core::Job& job = *state.find_job(id);
+    core::Target made = part->fits ? targets.of(request.view, job) : misfit(state, job);
     if (!core::is_news(job, made, request.view.now)) continue;
-    add_words(job, terms, made);
+    targets.add_words(job, made);
     answer.targets.emplace(id, std::move(made));
     unsent_updates_.insert(id);
   }
@@ -139,11 +127,11 @@ void TidalPlanner::tell_news(const core::PlanRequest& request, const Terms& term
 void TidalPlanner::look_at_room(Instant now, Jobs& jobs) {
   if (room() == bid_room_) return;
   const int bounds = std::min(room(), std::exchange(bid_room_, room()));
-  for (const auto& [id, part] : parts_) {
+  for (const auto& [id, part] : parts_.all()) {
     if (part.most > bounds || shares_.knows(id) || promises_.knows(id)) jobs.insert(id);
     unsent_updates_.insert(id);
   }
-  market_state_->set_pool({.slots = std::max(0, room()), .slots_per_node = slots_per_node_, .now = now});
+  market_state_->set_pool({.slots = std::max(0, room()), .slots_per_node = nodes_.slots_per_node, .now = now});
 }
 
 // A gang that bought slots and finds no room for any worker would keep every job behind it from them, so they are sold
@@ -153,50 +141,40 @@ Market::Settlement TidalPlanner::settle(Instant now, Jobs& jobs) {
   core::StepBudget budget(kStepsMost);
   Market::Settlement settled = market_state_->settle(now, budget);
   jobs.insert(settled.changed);
-  for (const JobId id : jobs) note_change(id);
-  jobs.insert(std::exchange(without_, {}));
-  fit_gangs(now);
-  for (const auto& [id, size] : cut_) {
-    if (size == 0 && row_of(id).placement.empty()) without_.insert(id);
-  }
-  if (without_.empty()) return settled;
-  settled = market_state_->settle_without(without_, budget);
-  for (const JobId id : settled.changed) note_change(id);
+  for (const JobId id : jobs) cuts_.note(purchases(), id);
+  jobs.insert(cuts_.fit(purchases(), now));
+  const Jobs& without = cuts_.find_without(purchases());
+  if (without.empty()) return settled;
+  settled = market_state_->settle_without(without, budget);
+  for (const JobId id : settled.changed) cuts_.note(purchases(), id);
   jobs.insert(settled.changed);
-  fit_gangs(now);
+  jobs.insert(cuts_.fit(purchases(), now));
   return settled;
 }
 
 // Nodes have come, gone or changed: nothing that was kept holds any more.
 void TidalPlanner::look_at_nodes(const core::PlanRequest& request) {
-  if (market_state_ && nodes_ == request.nodes) return;
-  const core::ClusterState& state = request.view.state;
-  for (const auto& [id, part] : parts_) followed_.insert(id);
-  while (!parts_.empty()) forget(parts_.begin()->first);
-  nodes_ = request.nodes;
-  rows_.follow_nodes(state);
-  node_slots_ = 0;
-  slots_per_node_ = 1;
-  std::vector<std::optional<int>> open;
-  std::vector<NodeShares::NodeSlots> shared;
-  is_open_.clear();
+  if (market_state_ && nodes_.digest == request.nodes) return;
+  const Jobs known = parts_.jobs();
+  followed_.insert(known);
+  for (const JobId id : known) forget(id);
+  nodes_ = {.digest = request.nodes};
+  rows_.follow_nodes(request.view.state);
+  std::vector<NodeShares::NodeSlots> nodes;
   for (const NodeId id : rows_.nodes()) {
-    const core::Node& node = *state.find_node(id);
+    const core::Node& node = *request.view.state.find_node(id);
     const int slots = static_cast<int>(node.owners.size());
-    slots_per_node_ = std::max(slots_per_node_, slots);
-    is_open_.push_back(!node.is_closed());
-    shared.push_back({.all = slots, .open = !node.is_closed(), .type = node.slot_type});
-    open.push_back(node.is_closed() ? std::nullopt : std::optional(slots));
-    if (!node.is_closed()) node_slots_ += slots;
+    nodes_.slots_per_node = std::max(nodes_.slots_per_node, slots);
+    if (!node.is_closed()) nodes_.slots += slots;
+    nodes.push_back({.all = slots, .open = !node.is_closed(), .type = node.slot_type});
   }
-  gang_room_ = GangRoom(open);
-  shares_.reset(shared);
+  shares_.reset(nodes);
+  parts_.reset(nodes);
   promises_.clear();
-  gangs_held_.clear();
-  least_prices_.clear();
+  empty_cluster_.clear();
   followed_.insert(request.jobs);
   market_state_ = std::make_unique<MarketState>(
-      SlotPool{.slots = 0, .slots_per_node = slots_per_node_, .now = request.view.now}, settings_);
+      SlotPool{.slots = 0, .slots_per_node = nodes_.slots_per_node, .now = request.view.now}, settings_);
   bid_room_ = -1;
   told_capacity_ = -1;
 }
@@ -219,170 +197,56 @@ TidalPlanner::Jobs TidalPlanner::stale(const core::PlanRequest& request) {
 }
 
 void TidalPlanner::forget(JobId job) {
-  const auto found = parts_.find(job);
-  if (found == parts_.end()) return;
-  const Part& part = found->second;
-  on_cordoned_ -= part.on_cordoned;
-  gang_room_.take_out(part.held, part.moves);
-  share_out(part, -1);
-  if (!part.bids) claimed_ -= size_of(part.held);
+  if (!parts_.take_out(job, shares_)) return;
   resizable_at_.erase(job);
-  giving_.erase(job);
-  resized_.erase(job);
-  wanting_gangs_.erase(job);
-  parts_.erase(found);
-}
-
-// What it holds on nodes that take no jobs can be shared out all the same; what a claim holds cannot.
-void TidalPlanner::share_out(const Part& part, int sign) {
-  if (part.asks) {
-    for (const Share& share : part.held) shares_.add_held(share.node, sign * share.slots);
-  }
-  if (part.bids && part.on_cordoned == 0) return;
-  for (const Share& share : part.held) {
-    const int added = is_open_[static_cast<std::size_t>(share.node)] ? 0 : share.slots;
-    shares_.add_slots(share.node, sign * (part.bids ? added : added - share.slots));
-  }
+  cuts_.forget(job);
 }
 
 // Which jobs take part, and with what; those that the plan no longer counts with leave.
 void TidalPlanner::read(const core::PlanRequest& request, const Jobs& jobs) {
-  const core::ClusterState& state = request.view.state;
   for (const JobId id : jobs) {
     forget(id);
-    const core::Job* known = state.find_job(id);
-    if (known == nullptr) {
-      withdraw(id);
-      continue;
-    }
-    const core::Job& job = *known;
-    const bool counts = request.counts(job);
-    const bool fits = this->fits(state, job);
-    const bool has_own_policy = counts && request.has_own_policy(job);
-    const bool bids = counts && fits && !cluster::is_claim(job, has_own_policy);
-    if (!bids) withdraw(id);
-    if (!counts) continue;
-    const bool asks = bids && rows_.asks(state, job);
-    Part part{.bids = bids,
-              .shut = false,
-              .asks = asks,
-              .names = asks && core::is_choosy(job.spec),
-              .moves = bids && !asks && job.spec.gpus_per_worker == 1,
-              .has_own_policy = has_own_policy,
-              .fits = fits,
-              .held = rows_.placement(state, job),
-              .on_cordoned = 0,
-              .bound_until = bound_until(job),
-              .most = slots_asked(job)};
-    for (const Share& share : part.held) {
-      const NodeId node = rows_.nodes()[static_cast<std::size_t>(share.node)];
-      if (state.find_node(node)->is_closed()) part.on_cordoned += share.slots;
-    }
-    const auto resizable = core::resizable_at(job);
-    if (bids && resizable && *resizable > request.view.now) resizable_at_.set(id, *resizable);
-    on_cordoned_ += part.on_cordoned;
-    gang_room_.put(part.held, part.moves);
-    share_out(part, 1);
-    if (!bids) claimed_ += size_of(part.held);
-    parts_.emplace(id, std::move(part));
+    read(request, id);
   }
 }
 
-TidalPlanner::Asked TidalPlanner::asked_by(const core::ClusterState& state, const core::Job& job) {
-  return {job.spec.gpus_per_worker, job.spec.mixed_types, rows_.demand_of(state, job)};
+void TidalPlanner::read(const core::PlanRequest& request, JobId id) {
+  const core::ClusterState& state = request.view.state;
+  const core::Job* known = state.find_job(id);
+  if (known == nullptr) return withdraw(id);
+  const core::Job& job = *known;
+  const bool counts = request.counts(job);
+  const bool fits = may_ever_run(state, job);
+  const bool has_own_policy = counts && request.has_own_policy(job);
+  const bool bids = counts && fits && !cluster::is_claim(job, has_own_policy);
+  if (!bids) withdraw(id);
+  if (!counts) return;
+  const bool asks = bids && rows_.asks(state, job);
+  Part part{.bids = bids,
+            .shut = false,
+            .asks = asks,
+            .names = asks && core::is_choosy(job.spec),
+            .moves = bids && !asks && job.spec.gpus_per_worker == 1,
+            .has_own_policy = has_own_policy,
+            .fits = fits,
+            .held = rows_.placement(state, job),
+            .on_closed = 0,
+            .bound_until = bound_until(job),
+            .most = slots_asked(job)};
+  for (const Share& share : part.held) part.on_closed += parts_.is_open(share.node) ? 0 : share.slots;
+  const auto resizable = core::resizable_at(job);
+  if (bids && resizable && *resizable > request.view.now) resizable_at_.set(id, *resizable);
+  parts_.put(id, std::move(part), shares_);
 }
 
-bool TidalPlanner::fits(const core::ClusterState& state, const core::Job& job) {
+// Single slots do not lie scattered, and so many are had or not; all else is asked of the nodes, since slots are sold
+// here without a layout. Rows ask of fewer jobs (Misfits, engine_rows.cpp).
+bool TidalPlanner::may_ever_run(const core::ClusterState& state, const core::Job& job) {
   if (!job.membership.workers.empty()) return true;
-  if (!least_prices_.allow(state, job)) return false;
+  if (!empty_cluster_.is_cheap_enough_for(state, job)) return false;
   const bool anywhere = job.spec.gpus_per_worker == 1 && !rows_.has_several_types() && !core::is_choosy(job.spec);
   if (anywhere) return true;
-  const auto [known, is_new] = gangs_held_.try_emplace(asked_by(state, job), 0);
-  if (is_new) known->second = core::empty_cluster_capacity(state, job);
-  return known->second >= job.spec.elastic.sizes.front();
-}
-
-const JobRow& TidalPlanner::row_of(JobId job) const {
-  return parts_.at(job).shut ? shares_.row(job) : market_state_->row(job);
-}
-
-int TidalPlanner::bought(JobId job) const {
-  return parts_.at(job).shut ? 0 : market_state_->market().choice(job).size;
-}
-
-void TidalPlanner::note_change(JobId job) {
-  giving_.erase(job);
-  resized_.erase(job);
-  wanting_gangs_.erase(job);
-  const auto part = parts_.find(job);
-  if (part == parts_.end() || !part->second.bids) return;
-  const JobRow& row = row_of(job);
-  const int held = size_of(row.placement);
-  if (bought(job) < held) giving_.insert(job);
-  if (held > 0 && bought(job) > 0 && bought(job) != held) resized_.insert(job);
-  if (bought(job) > held && row.slots_per_worker > 1) wanting_gangs_.insert(job);
-}
-
-GangRoom::Change TidalPlanner::change_of(JobId job) const {
-  const bool is_shut = parts_.at(job).shut;
-  return {.row = &row_of(job),
-          .size = bought(job),
-          .worth = is_shut ? 0 : worth_of_slot(market_state_->market(), job),
-          .nodes = shares_.knows(job) ? &shares_.nodes_of(job) : nullptr,
-          .asks = parts_.at(job).names,
-          .moves = parts_.at(job).moves};
-}
-
-// Those that keep what they hold and are not bound to it, or not for ever.
-std::vector<GangRoom::Stayer> TidalPlanner::may_leave(Instant now) const {
-  std::vector<GangRoom::Stayer> stayers;
-  for (const auto& [id, part] : parts_) {
-    if (const auto stayer = stayer_of(id, part, now)) stayers.push_back(*stayer);
-  }
-  return stayers;
-}
-
-std::optional<GangRoom::Stayer> TidalPlanner::stayer_of(JobId job, const Part& part, Instant now) const {
-  if (!part.bids || part.shut || part.held.empty()) return std::nullopt;
-  const JobRow& row = market_state_->row(job);
-  GangRoom::Stayer stayer{.row = &row, .moves = part.moves};
-  if (market_state_->is_bound(job)) {
-    if (part.bound_until <= now) return std::nullopt;
-    stayer.worth = market_state_->worth(job).worth_of_held();
-    stayer.until = part.bound_until;
-    return stayer;
-  }
-  const bool is_bound = row.resize_blocked || !row.preemptible || row.pinned > 0;
-  if (is_bound || market_state_->market().choice(job).size != size_of(row.placement)) return std::nullopt;
-  stayer.worth = worth_of_slot(market_state_->market(), job);
-  return stayer;
-}
-
-// Room for a gang depends on the sizes of all jobs, so all gangs that want more are looked at each time. Other jobs are
-// made to leave only where one finds no room.
-void TidalPlanner::fit_gangs(Instant now) {
-  for (const auto& [job, size] : cut_) unsent_updates_.insert(job);
-  cut_.clear();
-  waiting_ = {};
-  held_for_gangs_ = 0;
-  if (wanting_gangs_.empty()) return;
-  std::vector<GangRoom::Change> changes;
-  for (const auto* jobs : {&giving_, &wanting_gangs_}) {
-    for (const JobId id : *jobs) changes.push_back(change_of(id));
-  }
-  GangRoom::Fit fit = gang_room_.fit(changes, std::vector<GangRoom::Stayer>());
-  const auto waits = [&](std::size_t i) { return fit.sizes[i] == 0 && changes[i].size > 0; };
-  bool one_waits = false;
-  for (std::size_t i = 0; i < changes.size(); ++i) one_waits = one_waits || waits(i);
-  if (one_waits) fit = gang_room_.fit(changes, may_leave(now));
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (fit.sizes[i] != changes[i].size) cut_.emplace(changes[i].row->id, fit.sizes[i]);
-  }
-  for (const JobId job : fit.leave) cut_.emplace(job, 0);
-  unsent_updates_.insert(wanting_gangs_);
-  for (const JobId job : fit.leave) unsent_updates_.insert(job);
-  waiting_.insert(fit.wait.begin(), fit.wait.end());
-  held_for_gangs_ = fit.held;
+  return empty_cluster_.workers_of(state, job, rows_.demand_of(state, job)) >= job.spec.elastic.sizes.front();
 }
 
 void TidalPlanner::withdraw(JobId job) {
@@ -395,21 +259,21 @@ void TidalPlanner::withdraw(JobId job) {
 void TidalPlanner::bid(const core::PlanRequest& request, Jobs& jobs) {
   const core::ClusterState& state = request.view.state;
   for (const JobId id : jobs) {
-    const auto part = parts_.find(id);
-    if (part == parts_.end() || !part->second.bids) continue;
+    const Part* part = parts_.find(id);
+    if (part == nullptr || !part->bids) continue;
     const core::Job& job = *state.find_job(id);
     JobRow row = rows_.row(request.view, job,
-                           {.has_own_policy = part->second.has_own_policy,
+                           {.has_own_policy = part->has_own_policy,
                             .room = std::max(0, room()),
                             .lists_nodes = false,
                             .spared = spared_.contains(id)});
     const Instant at = read_at(job, row, request.view.now);
     if (const auto* nodes = rows_.nodes_open_to(state, job)) {
-      const auto kind = part->second.asks ? NodeShares::Kind::kAsk : NodeShares::Kind::kOn;
+      const auto kind = part->asks ? NodeShares::Kind::kAsk : NodeShares::Kind::kOn;
       shares_.put(std::move(row), at, kind, *nodes);
     } else {
       shares_.leave(id);
-      part->second.shut = false;
+      parts_.set_shut(id, false);
       offer(std::move(row), at);
     }
   }
@@ -419,9 +283,9 @@ void TidalPlanner::bid(const core::PlanRequest& request, Jobs& jobs) {
   jobs.insert(settled.moved);
   jobs.insert(settled.words);
   for (const JobId id : settled.moved) {
-    Part& part = parts_.at(id);
-    part.shut = shares_.shut(id).has_value();
-    if (part.shut) {
+    const bool is_shut = shares_.shut(id).has_value();
+    parts_.set_shut(id, is_shut);
+    if (is_shut) {
       market_state_->leave(id);
       promises_.leave(id);
     } else {
@@ -442,102 +306,10 @@ void TidalPlanner::offer_promised(JobId job) {
   market_state_->put(std::move(bidder.row), bidder.at, bidder.promised);
 }
 
-int TidalPlanner::given_to(JobId job, int bought) const {
-  const auto cut = cut_.find(job);
-  return cut == cut_.end() ? bought : cut->second;
-}
-
-cluster::Told TidalPlanner::why(JobId job, int given, const Terms& terms) const {
-  const JobRow& row = market_state_->row(job);
-  const Curve& curve = market_state_->market().curve(job);
-  const int bought = market_state_->market().choice(job).size;
-  if (given == 0 && row.placement.empty()) {
-    if (capacity() == 0) return {core::reason::NoNodes{}};
-  }
-  if (given == 0 && bought == 0) {
-    if (const auto late = PromiseBook::lateness(promises_.mark(job))) {
-      return {
-          core::reason::DeadlineLost{.needed = row.size_max, .late_s = late->beside_s, .alone_late_s = late->alone_s}};
-    }
-  }
-  if (given == 0 && (bought > 0 || without_.contains(job))) {
-    return {core::reason::WaitingForSlots{.needed = row.size_min, .free = static_cast<int>(terms.free)}};
-  }
-  // By its place in line, which says the same as the price but for jobs to which a slot is worth just that: so a price
-  // that moves is news only for those whose place it changes.
-  const bool is_outbid = curve.size() > 1 && next_in_line_ && next_in_line_ != job;
-  if (given == 0) return {reason_to_wait(row, curve, terms, is_outbid)};
-  if (given < bought && given == size_of(row.placement)) {
-    return {core::reason::NoRoomTogether{{.size = given, .next = bought}}};
-  }
-  return reason_for(row, curve, given, terms);
-}
-
-core::Target TidalPlanner::target_of_bidder(const core::ClusterView& view, const core::Job& job,
-                                            const Terms& terms) const {
-  const JobRow& row = market_state_->row(job.id);
-  const int bought = market_state_->market().choice(job.id).size;
-  const int given = given_to(job.id, bought);
-  // A loss may have left a job that cannot change its size between the allowed sizes: it keeps the one below until it
-  // can change.
-  const int size = given == 0 || may_have(row, given) ? given : std::max(row.size_min, largest_size(row, given));
-  // What is free where a gang waits for others is taken by no job before it in line.
-  const int first = waiting_.contains(job.id) ? capacity() : 0;
-  core::Target out{.size = size / row.slots_per_worker,
-                   .place = -size - first,
-                   .reason = {},
-                   .lost = {},
-                   .mark = promises_.mark(job.id)};
-  const bool never = given == 0 && row.placement.empty() && row.size_min > capacity();
-  const bool tells_nodes = never && (capacity() > 0 || has_nodes_closed_for_a_while(view.state));
-  cluster::Told told =
-      tells_nodes ? cluster::Told{core::never_fits(view.state, job, capacity(), false)} : why(job.id, given, terms);
-  out.reason = core::in_workers(std::move(told.reason), row.slots_per_worker);
-  cluster::tell_by_measurements(view.state, job, told.rests_on, out);
-  return out;
-}
-
-core::Target TidalPlanner::shut_out(const core::Job& job) const {
-  const NodeShares::Shut shut = *shares_.shut(job.id);
-  core::Reason reason = reason_to_wait(*shut.row, *shut.curve, shut.terms, shut.is_outbid);
-  return {.reason = core::in_workers(std::move(reason), shut.row->slots_per_worker), .lost = {}, .mark = {}};
-}
-
 core::Target TidalPlanner::misfit(const core::ClusterState& state, const core::Job& job) {
-  const auto held = gangs_held_.find(asked_by(state, job));  // none: its price cap decides
-  const int cluster = held == gangs_held_.end() ? 0 : held->second * job.spec.gpus_per_worker;
+  const auto held = empty_cluster_.known_workers_of(job, rows_.demand_of(state, job));  // none: its price cap decides
+  const int cluster = held.value_or(0) * job.spec.gpus_per_worker;
   return {.reason = core::never_fits(state, job, cluster, core::is_choosy(job.spec)), .lost = {}, .mark = {}};
-}
-
-core::Target TidalPlanner::target_of(const core::ClusterView& view, const core::Job& job, const Terms& terms) {
-  const Part& part = parts_.at(job.id);
-  if (!part.fits) return misfit(view.state, job);
-  if (!part.bids) return cluster::claim_of(job);
-  return part.shut ? shut_out(job) : target_of_bidder(view, job, terms);
-}
-
-// Its score and the sizes that lost.
-void TidalPlanner::add_words(const core::Job& job, const Terms& terms, core::Target& target) const {
-  const Part& part = parts_.at(job.id);
-  if (!part.bids) return;
-  if (part.shut) {
-    const NodeShares::Shut shut = *shares_.shut(job.id);
-    return weigh_others({shut.row, shut.curve, 0}, shut.terms, target);
-  }
-  const Curve& curve = market_state_->market().curve(job.id);
-  weigh_others({&market_state_->row(job.id), &curve, given_to(job.id, bought(job.id))}, terms, target);
-}
-
-void TidalPlanner::weigh_others(const Weighed& weighed, const Terms& terms, core::Target& target) {
-  target.score = score_of(*weighed.curve, weighed.given, terms);
-  if (!std::isfinite(target.score) || target.score == 0) target.score = 0;  // a zero has no sign
-  target.lost = lost_for(*weighed.row, *weighed.curve, weighed.given, terms);
-  if (target.lost.size() > kAlternativesMax) target.lost.resize(kAlternativesMax);
-  const int each = weighed.row->slots_per_worker;
-  for (core::Alternative& lost : target.lost) {
-    lost.size /= each;
-    lost.reason = core::in_workers(std::move(lost.reason), each);
-  }
 }
 
 std::unique_ptr<const core::Policy> make_tidal(std::string_view name) {

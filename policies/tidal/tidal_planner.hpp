@@ -11,24 +11,20 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <tuple>
-#include <vector>
 
 #include "base/id_set.hpp"
-#include "base/id_table.hpp"
 #include "core/decide/policy.hpp"
-#include "core/place/least_price.hpp"
-#include "core/state/node_constraints.hpp"
+#include "policies/cluster/empty_cluster.hpp"
 #include "policies/cluster/engine_rows.hpp"
-#include "policies/tidal/gang_room.hpp"
+#include "policies/tidal/due_times.hpp"
+#include "policies/tidal/gang_cuts.hpp"
 #include "policies/tidal/market_state.hpp"
 #include "policies/tidal/node_shares.hpp"
+#include "policies/tidal/participants.hpp"
 #include "policies/tidal/promise_book.hpp"
+#include "policies/tidal/purchases.hpp"
 #include "policies/tidal/reasons.hpp"
 
 namespace tidepool::policies::tidal {
@@ -43,102 +39,56 @@ class TidalPlanner final : public core::Planner {
   [[nodiscard]] Result<core::PlanAnswer> plan(const core::PlanRequest& request, core::StepBudget& budget) override;
 
  private:
-  // What a job takes part with, beside its row in the market state.
-  struct Part {
-    bool bids = false;   // else it is a claim that runs
-    bool shut = false;   // but for no slot, since its share of the nodes that it may be on is nothing
-    bool asks = false;   // for particular nodes
-    bool names = false;  // these nodes itself, so that others move away; else its price cap alone keeps it from others
-    bool moves = false;  // its workers move for a job that asks for their nodes
-    bool has_own_policy = false;
-    bool fits = true;         // an empty cluster would hold it; else it neither bids nor claims
-    cluster::Placement held;  // what it holds on nodes that are up
-    int on_cordoned = 0;      // slots of these on nodes that are cordoned
-    Instant bound_until;      // it runs and may not be preempted before then
-    int most = 0;             // slots that it asks for at most, whatever there is
-  };
-
   void look_at_nodes(const core::PlanRequest& request);
   using Jobs = IdSet<JobId>;
   [[nodiscard]] Jobs stale(const core::PlanRequest& request);
   void read(const core::PlanRequest& request, const Jobs& jobs);
+  void read(const core::PlanRequest& request, JobId job);
   void forget(JobId job);
   void withdraw(JobId job);
-  void share_out(const Part& part, int sign);
-  void note_change(JobId job);
   [[nodiscard]] Market::Settlement settle(Instant now, Jobs& jobs);
-  void fit_gangs(Instant now);
-  [[nodiscard]] std::vector<GangRoom::Stayer> may_leave(Instant now) const;
-  [[nodiscard]] std::optional<GangRoom::Stayer> stayer_of(JobId job, const Part& part, Instant now) const;
-  [[nodiscard]] bool fits(const core::ClusterState& state, const core::Job& job);
+  // It runs, or an empty cluster would hold it.
+  [[nodiscard]] bool may_ever_run(const core::ClusterState& state, const core::Job& job);
   void look_at_room(Instant now, Jobs& jobs);
   void find_next_in_line();
   void tell_news(const core::PlanRequest& request, const Terms& terms, core::PlanAnswer& answer);
   void bid(const core::PlanRequest& request, Jobs& jobs);
   void offer(cluster::JobRow row, Instant at);
   void offer_promised(JobId job);
-  // Of a job that bids, whether its share is shut or not.
-  [[nodiscard]] const cluster::JobRow& row_of(JobId job) const;
-  [[nodiscard]] int bought(JobId job) const;
-  [[nodiscard]] GangRoom::Change change_of(JobId job) const;
-  [[nodiscard]] int capacity() const { return node_slots_ + on_cordoned_; }
-  [[nodiscard]] int room() const { return std::min(capacity(), slots_most_) - claimed_; }
-  // Why a job that bids is given so many slots.
-  [[nodiscard]] cluster::Told why(JobId job, int given, const Terms& terms) const;
-  // What it is given, and why; weigh_others() adds its score and the sizes that lost, which are needed only for a job
-  // with news.
-  [[nodiscard]] core::Target target_of_bidder(const core::ClusterView& view, const core::Job& job,
-                                              const Terms& terms) const;
-  struct Weighed {
-    const cluster::JobRow* row = nullptr;
-    const Curve* curve = nullptr;
-    int given = 0;
-  };
-  static void weigh_others(const Weighed& weighed, const Terms& terms, core::Target& target);
-  [[nodiscard]] core::Target target_of(const core::ClusterView& view, const core::Job& job, const Terms& terms);
-  void add_words(const core::Job& job, const Terms& terms, core::Target& target) const;
-  [[nodiscard]] core::Target shut_out(const core::Job& job) const;
+  [[nodiscard]] Purchases purchases() const { return {*market_state_, shares_, parts_}; }
+  [[nodiscard]] int capacity() const { return nodes_.slots + parts_.on_closed(); }
+  [[nodiscard]] int room() const { return std::min(capacity(), slots_most_) - parts_.claimed(); }
+  // What a job is told that an empty cluster would not hold.
   [[nodiscard]] core::Target misfit(const core::ClusterState& state, const core::Job& job);
-  // Slots: what it bought, as far as there is room.
-  [[nodiscard]] int given_to(JobId job, int bought) const;
 
   Settings settings_;
   std::unique_ptr<MarketState> market_state_;  // none until the first plan
   NodeShares shares_;
   PromiseBook promises_;
   cluster::EngineRows rows_;
-  std::uint64_t nodes_ = 0;  // digest of those that the rest counts with
-  int node_slots_ = 0;       // of nodes that take jobs
-  int slots_per_node_ = 1;
+  cluster::EmptyCluster empty_cluster_;
+  Participants parts_;
+  GangCuts cuts_;
+  // That all of these count with.
+  struct KnownNodes {
+    std::uint64_t digest = 0;
+    int slots = 0;  // of nodes that take jobs
+    int slots_per_node = 1;
+  };
+  KnownNodes nodes_;
   int slots_most_ = std::numeric_limits<int>::max();  // PlanRequest::slots_most
-  std::vector<bool> is_open_;                         // by node: it takes jobs
-  using Asked = std::tuple<int, bool, std::size_t>;   // slots of a worker, mixed types, EngineRows::demand_of
-  [[nodiscard]] Asked asked_by(const core::ClusterState& state, const core::Job& job);
-  core::LeastPrices least_prices_;
-  std::map<Asked, int> gangs_held_;  // workers that an empty cluster holds, by what decides it, as far as asked
-  int bid_room_ = -1;                // slots that the rows in the market state were made for
-  IdTable<JobId, Part> parts_;
+  Jobs spared_;                                       // PlanRequest::spared
+  int bid_room_ = -1;                                 // slots that the rows in the market state were made for
+
+  // Whom to look at in the next plan.
+  Jobs followed_;          // since they were read last
+  DueTimes resizable_at_;  // when sizes can change again, of those that bid
+
+  // What was told, and what is to be.
+  Jobs unsent_updates_;     // jobs with possible news that the state does not tell yet
   int told_capacity_ = -1;  // slots that the newest reasons were given for
-  // Sums over parts_.
-  int claimed_ = 0;
-  int on_cordoned_ = 0;
-  GangRoom gang_room_;
-  // Of the jobs that bid, as of the newest settlement: those that are to have less than they hold, those that go on at
-  // another size, and those whose workers have several slots and that are to have more. What the last get there is room
-  // for, where that is less; and nothing for those that leave so that there is.
-  IdSet<JobId> giving_;
-  IdSet<JobId> resized_;
-  IdSet<JobId> wanting_gangs_;
-  IdTable<JobId, int> cut_;
-  IdSet<JobId> waiting_;    // gangs for which some of these leave once all of them may
-  int held_for_gangs_ = 0;  // slots of those
-  IdSet<JobId> without_;    // of these, those that hold nothing and get nothing: what they bought is sold to others
-  DueTimes resizable_at_;   // when sizes can change again, of those that bid
   JobId next_in_line_;      // whose bid found no room first, as of the newest plan; none = all bids got all
   bool has_price_ = false;  // a slot, likewise
-  Jobs spared_;             // PlanRequest::spared
-  Jobs followed_;           // since they were read last
-  Jobs unsent_updates_;     // jobs with possible news that the state does not tell yet
 };
 
 // tidal as an engine runs it: its market lives between decisions.

@@ -2,13 +2,15 @@
 
 #include <spdlog/spdlog.h>
 
-#include "base/overloaded.hpp"
+#include <string>
+#include <variant>
+
 #include "core/codec/reason_numbers.hpp"
 
 namespace tidepool::live {
 namespace {
 
-void log_refusal(const leader::ReportRefusedNote& note) {
+void log_line(const leader::ReportRefusedNote& note) {
   using Of = leader::ReportRefusedNote::Of;
   switch (note.of) {
     case Of::kExit: return spdlog::error("event=exit_refused worker={} why={:?}", note.worker.text(), note.why);
@@ -20,69 +22,79 @@ void log_refusal(const leader::ReportRefusedNote& note) {
   }
 }
 
+void log_line(const leader::AgentJoinedNote& joined) {
+  spdlog::info("event=agent_joined node={} name={} workers={}", joined.node.text(), joined.name, joined.workers);
+}
+
+void log_line(const leader::AgentRefusedNote& refused) {
+  spdlog::warn("event=agent_refused node={} why={:?}", refused.name, refused.why);
+}
+
+void log_line(const leader::JournalWentBackNote& told) {
+  std::string workers;
+  for (const WorkerId worker : told.lost) workers += (workers.empty() ? "" : ",") + worker.text();
+  spdlog::warn(
+      "event=workers_of_lost_timeline node={} workers={} why=\"the journal went back: an older copy of the "
+      "state directory was restored; what was started since is ended there\"",
+      told.name, workers);
+}
+
+void log_line(const leader::NodeLostNote& lost) {
+  spdlog::warn("event=node_lost node={} name={} why={:?}", lost.node.text(), lost.name, lost.why);
+}
+
+void log_line(const leader::ReportIgnoredNote& ignored) {
+  spdlog::debug("event=report_ignored worker={} why=\"not a worker of this node\"", ignored.worker.text());
+}
+
+void log_line(const leader::WorkerStuckNote& stuck) {
+  spdlog::warn("event=worker_stuck worker={} step={} phase={} for_ms={}", stuck.report.worker.text(), stuck.report.step,
+               api::to_text(stuck.report.phase), stuck.report.for_ms);
+}
+
+void log_line(const leader::SlotsHeldNote& held) {
+  spdlog::warn("event=slots_quarantined worker={} why={:?}", held.report.worker.text(), held.report.why);
+}
+
+void log_line(const leader::PlanDroppedNote& dropped) {
+  spdlog::error("event=plan_dropped policy={} why={:?}", dropped.policy, dropped.why);
+}
+
+void log_line(const leader::StartImpossibleNote& start) {
+  spdlog::error("event=start_impossible worker={} why={:?}", start.worker.text(), start.why);
+}
+
+void log_line(const leader::PoolReportRefusedNote& refused) {
+  spdlog::warn("event=pool_report_refused why={:?}", refused.why);
+}
+
+void log_line(const leader::PolicyAnswerLateNote& late) {
+  spdlog::info("event=policy_answer_late round={} awaited={}", late.round, late.awaited);
+}
+
+void log_line(const leader::PolicyFailedNote& failed) {
+  spdlog::warn("event=policy_failed policy={} code={} why={:?}", core::short_name(failed.policy), failed.code,
+               failed.why);
+}
+
+void log_line(const leader::NodeCertifiedNote& made) {
+  spdlog::info("event={} node={} token={}", made.token_id.empty() ? "node_renewed" : "node_certified", made.name,
+               made.token_id);
+}
+
+void log_line(const leader::NodeJoinRefusedNote& refused) {
+  spdlog::warn("event=node_join_refused node={} token={} why={:?}", refused.name.substr(0, 63),
+               refused.token_id.substr(0, 32), refused.why);
+}
+
+void log_line(const leader::NodeRevokedNote& revoked) {
+  spdlog::warn("event=node_revoked node={} reason={:?}", revoked.name, revoked.reason);
+}
+
 }  // namespace
 
 void log_note(const leader::TurnNote& note) {
-  std::visit(
-      Overloaded{
-          [](const leader::AgentJoinedNote& joined) {
-            spdlog::info("event=agent_joined node={} name={} workers={}", joined.node.text(), joined.name,
-                         joined.workers);
-          },
-          [](const leader::AgentRefusedNote& refused) {
-            spdlog::warn("event=agent_refused node={} why={:?}", refused.name, refused.why);
-          },
-          [](const leader::JournalWentBackNote& told) {
-            std::string workers;
-            for (const WorkerId worker : told.lost) workers += (workers.empty() ? "" : ",") + worker.text();
-            spdlog::warn(
-                "event=workers_of_lost_timeline node={} workers={} why=\"the journal went back: an older copy of the "
-                "state directory was restored; what was started since is ended there\"",
-                told.name, workers);
-          },
-          [](const leader::NodeLostNote& lost) {
-            spdlog::warn("event=node_lost node={} name={} why={:?}", lost.node.text(), lost.name, lost.why);
-          },
-          [](const leader::ReportIgnoredNote& ignored) {
-            spdlog::debug("event=report_ignored worker={} why=\"not a worker of this node\"", ignored.worker.text());
-          },
-          [](const leader::ReportRefusedNote& refused) { log_refusal(refused); },
-          [](const leader::WorkerStuckNote& stuck) {
-            spdlog::warn("event=worker_stuck worker={} step={} phase={} for_ms={}", stuck.report.worker.text(),
-                         stuck.report.step, api::to_text(stuck.report.phase), stuck.report.for_ms);
-          },
-          [](const leader::SlotsHeldNote& held) {
-            spdlog::warn("event=slots_quarantined worker={} why={:?}", held.report.worker.text(), held.report.why);
-          },
-          [](const leader::PlanDroppedNote& dropped) {
-            spdlog::error("event=plan_dropped policy={} why={:?}", dropped.policy, dropped.why);
-          },
-          [](const leader::StartImpossibleNote& start) {
-            spdlog::error("event=start_impossible worker={} why={:?}", start.worker.text(), start.why);
-          },
-          [](const leader::PoolReportRefusedNote& refused) {
-            spdlog::warn("event=pool_report_refused why={:?}", refused.why);
-          },
-          [](const leader::PolicyAnswerLateNote& late) {
-            spdlog::info("event=policy_answer_late round={} awaited={}", late.round, late.awaited);
-          },
-          [](const leader::PolicyFailedNote& failed) {
-            spdlog::warn("event=policy_failed policy={} code={} why={:?}", core::short_name(failed.policy), failed.code,
-                         failed.why);
-          },
-          [](const leader::NodeCertifiedNote& made) {
-            spdlog::info("event={} node={} token={}", made.token_id.empty() ? "node_renewed" : "node_certified",
-                         made.name, made.token_id);
-          },
-          [](const leader::NodeJoinRefusedNote& refused) {
-            spdlog::warn("event=node_join_refused node={} token={} why={:?}", refused.name.substr(0, 63),
-                         refused.token_id.substr(0, 32), refused.why);
-          },
-          [](const leader::NodeRevokedNote& revoked) {
-            spdlog::warn("event=node_revoked node={} reason={:?}", revoked.name, revoked.reason);
-          },
-      },
-      note);
+  std::visit([](const auto& each) { log_line(each); }, note);
 }
 
 void log_intents(const core::Decision& decision) {

@@ -1,8 +1,6 @@
 #include "schedulerd/live/store/journal.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <map>
 #include <utility>
 
 #include "base/digest.hpp"
@@ -10,21 +8,16 @@
 #include "core/codec/row_texts.hpp"
 #include "schedulerd/live/store/ended_rows.hpp"
 #include "schedulerd/live/store/journal_mark.hpp"
-#include "schedulerd/live/store/journal_schema.hpp"
-#include "schedulerd/live/store/journal_upgrade.hpp"
+#include "schedulerd/live/store/journal_tables.hpp"
+#include "schedulerd/live/store/journal_upkeep.hpp"
+#include "schedulerd/live/store/metric_rows.hpp"
 #include "schedulerd/live/store/node_trust_rows.hpp"
-#include "schedulerd/live/store/retention.hpp"
 #include "schedulerd/live/store/sqlite.hpp"
 
 namespace tidepool::live {
 namespace {
 
-constexpr std::int64_t kIdempotencyKept_s = 24 * 3600;
-constexpr int kDroppedAtOnce = 256;        // rows of each kind of the past, with one batch
-constexpr std::size_t kIdleRows = 256;     // of a snapshot, in a batch of their own
-constexpr std::size_t kAddedRows = 16;     // of a snapshot, in a batch that has something else to do
-constexpr std::uint64_t kRowsPerLook = 4;  // of the journal, for each row that the newest snapshot had to look at
-constexpr int kLogPagesMax = 2'000;        // 8 MB
+constexpr int kLogPagesMax = 2'000;  // 8 MB
 
 std::uint64_t digest_of_row(std::uint64_t seq, Instant at, std::string_view kind, std::string_view body) {
   return Digest().mix(seq).mix(static_cast<std::uint64_t>(at.count_us())).mix(kind).mix(body).value();
@@ -35,56 +28,9 @@ std::optional<std::int64_t> number_of(const std::optional<Id>& id) {
   return id ? std::optional(static_cast<std::int64_t>(id->number())) : std::nullopt;
 }
 
-std::string to_text(const std::vector<double>& numbers) {
-  return canonical_json(nlohmann::json(numbers));
-}
-
 // Not a policy file, which is named with its version, as in capped@0123456789ab (core::short_name).
 bool is_own(const std::string& policy) {
   return policy.find('@') == std::string::npos;
-}
-
-// The file must be ours, and not newer than this program.
-Status prepare_tables(Database& database, const std::string& path) {
-  std::int64_t version = 0;
-  auto ask = database.prepare("PRAGMA user_version");
-  if (!ask.ok()) return ask.error();
-  TP_TRY(ask->each([&](const Row& row) { version = row.integer(0); }));
-  if (version == kSchemaVersion) return ok_status();
-  if (version >= kOldestVersion && version < kSchemaVersion) return upgrade_journal(database, path, version);
-  if (version != 0) {
-    return conflict(path + " has schema version " + std::to_string(version) + ", this schedulerd reads version " +
-                    std::to_string(kSchemaVersion) + "; start the version that wrote it, or a fresh --state-dir");
-  }
-  TP_TRY(database.execute("BEGIN IMMEDIATE"));
-  TP_TRY(database.execute(kSchema));
-  TP_TRY(database.execute(kSchemaOf8));
-  TP_TRY(database.execute(kSchemaOf9));
-  TP_TRY(database.execute(kMetricsTable));
-  TP_TRY(database.execute(kSchemaOf12));
-  TP_TRY(database.execute(kIndexesOfLists));
-  TP_TRY(database.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str()));
-  return database.execute("COMMIT");
-}
-
-Status check_whole(Database& database, const std::string& path) {
-  std::string finding;
-  auto check = database.prepare("PRAGMA quick_check(1)");
-  if (!check.ok()) return check.error();
-  TP_TRY(check->each([&](const Row& row) { finding = row.text(0); }));
-  if (finding != "ok") return io_error(path + " is damaged (" + finding + "); restore it from a backup");
-  return ok_status();
-}
-
-Status prepare_schema(Database& database, const std::string& path) {
-  TP_TRY(database.execute("PRAGMA journal_mode=WAL"));
-  TP_TRY(database.execute("PRAGMA synchronous=FULL"));
-  TP_TRY(prepare_tables(database, path));
-  TP_TRY(check_whole(database, path));
-  TP_TRY(database.execute(kIndexesOfLists));
-  // Each INSERT OR REPLACE copies the pages that it changes into a statement journal, by default a file. Not before:
-  // what sorts a whole table uses files.
-  return database.execute("PRAGMA temp_store=MEMORY");
 }
 
 }  // namespace
@@ -96,16 +42,13 @@ struct Journal::Impl {
   JournalMark mark;
   std::uint64_t last_seq = 0;
   std::uint64_t batch_from = 0;  // last_seq when the batch began
-  SnapshotStore snapshots;
-  Retention past;
-  SizeLimit size;
+  JournalUpkeep upkeep;
+  MetricRows metrics;
   EndedRows ended;
   NodeTrustRows node_trust;
-  bool sweeps = true;                      // there may be something of the past to drop
-  std::uint64_t own_decision = 0;          // the newest that one of the daemon's own policies made; 0 = none
-  std::map<JobId, std::int64_t> ordinals;  // next metric ordinal by job
+  std::uint64_t own_decision = 0;  // the newest that one of the daemon's own policies made; 0 = none
 
-  Statement begin, commit, add_row, add_event, add_decision, add_decision_job, add_metric, next_ordinal, thin_metrics;
+  Statement begin, commit, add_row, add_event, add_decision, add_decision_job;
   Statement add_token, revoke_token, add_receipt;
   Statement set_placement, set_clock, find_ended;
   Statement add_policy, note_checks, set_shadow, drop_shadow;
@@ -115,15 +58,16 @@ struct Journal::Impl {
         options(std::move(with)),
         database(std::move(opened)),
         mark(path + ".mark"),
-        size(options.bytes_max) {}
+        upkeep(options),
+        metrics(options.metric_points_max) {}
 
   Status prepare();
   Status load_position();
   Status open_batch();
   Status add(Instant at, std::string_view kind, const std::string& body);
-  Status thin(JobId job, std::int64_t next);
-  // Drops a piece of what has become too old or too much.
-  Status sweep(const core::ClusterState& state, const StoredClock& clock);
+  JournalUpkeep::Position position(const core::ClusterState& state, const StoredClock& clock) const {
+    return {.last_seq = last_seq, .own_decision = own_decision, .state = state, .clock = clock};
+  }
 };
 
 Status Journal::Impl::prepare() {
@@ -134,9 +78,6 @@ Status Journal::Impl::prepare() {
       {&add_event, "INSERT INTO events VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)"},
       {&add_decision, "INSERT INTO decisions VALUES(?1,?2,?3,?4,NULL)"},
       {&add_decision_job, "INSERT OR IGNORE INTO decision_jobs VALUES(?1,?2)"},
-      {&add_metric, "INSERT INTO job_metrics VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)"},
-      {&next_ordinal, "SELECT coalesce(max(ordinal),-1)+1 FROM job_metrics WHERE job=?1"},
-      {&thin_metrics, "DELETE FROM job_metrics WHERE job=?1 AND ordinal<?2 AND ordinal%?3<>0"},
       {&add_token, "INSERT INTO tokens VALUES(?1,?2,?3,?4,?5,?6,?7,?8)"},
       {&revoke_token, "UPDATE tokens SET revoked=1 WHERE id=?1"},
       {&add_receipt, "INSERT OR REPLACE INTO idempotency VALUES(?1,?2,?3,?4,?5,?6)"},
@@ -152,12 +93,11 @@ Status Journal::Impl::prepare() {
       {&drop_shadow, "DELETE FROM shadow_report"},
   };
   TP_TRY(database.prepare_all(texts));
-  TP_TRY(snapshots.prepare(database));
   TP_TRY(ended.prepare(database));
   TP_TRY(NodeTrustRows::make_tables(database));
   TP_TRY(node_trust.prepare_writing(database));
-  TP_TRY(size.prepare(database));
-  return past.prepare(database);
+  TP_TRY(metrics.prepare(database));
+  return upkeep.prepare(database);
 }
 
 Status Journal::Impl::open_batch() {
@@ -179,7 +119,7 @@ Status Journal::Impl::load_position() {
              [&](const Row& row) { promised = static_cast<std::uint64_t>(row.integer(0)); }));
   TP_TRY(ask("SELECT id FROM decisions WHERE policy NOT LIKE '%@%' ORDER BY id DESC LIMIT 1",
              [&](const Row& row) { own_decision = static_cast<std::uint64_t>(row.integer(0)); }));
-  last_seq = std::max(last_seq, snapshots.newest());
+  last_seq = std::max(last_seq, upkeep.snapshots().newest());
   promised = std::max(promised, mark.read().value_or(0));
   if (last_seq >= promised) return ok_status();
   return io_error(path + " ends at row " + std::to_string(last_seq) + " but row " + std::to_string(promised) +
@@ -204,7 +144,7 @@ Result<Journal> Journal::open(const std::string& path, const JournalOptions& opt
   auto database = Database::open(path, {.read_only = false, .vfs = options.vfs});
   if (!database.ok()) return database.error();
   auto impl = std::make_unique<Impl>(path, options, *std::move(database));
-  TP_TRY(prepare_schema(impl->database, path));
+  TP_TRY(prepare_journal(impl->database, path));
   TP_TRY(impl->prepare());
   TP_TRY(impl->load_position());
   return Journal(std::move(impl));
@@ -239,15 +179,7 @@ Status Journal::append(const std::vector<core::Event>& events) {
 
 Status Journal::append(JobId job, const MetricPoint& point) {
   TP_TRY(impl_->open_batch());
-  auto [place, is_new] = impl_->ordinals.try_emplace(job, 0);
-  if (is_new) {
-    TP_TRY(impl_->next_ordinal.each([&](const Row& row) { place->second = row.integer(0); }, job.number()));
-  }
-  TP_TRY(impl_->add_metric.run(job.number(), place->second++, point.at.count_us(), point.step, point.size,
-                               point.generation, point.samples_per_second, point.step_ms, point.loss,
-                               to_text(point.compute_ms), point.global_batch, point.noise_scale));
-  const std::int64_t half = std::max<std::int64_t>(1, impl_->options.metric_points_max / 2);
-  return place->second % half == 0 ? impl_->thin(job, place->second) : ok_status();
+  return impl_->metrics.add(job, point);
 }
 
 Status Journal::append(const TokenRecord& token) {
@@ -284,7 +216,7 @@ Status Journal::note_worker(const core::Worker& worker) {
 
 Status Journal::append_ended(const core::Job& job) {
   TP_TRY(impl_->open_batch());
-  impl_->ordinals.erase(job.id);
+  impl_->metrics.forget(job.id);
   const auto listed = impl_->options.listed_fields;
   return impl_->ended.add(job, listed == nullptr ? std::string() : listed(job));
 }
@@ -342,72 +274,26 @@ Result<std::optional<ShadowReport>> Journal::shadow_report() {
 
 Status Journal::go_on_from(std::uint64_t seq, const core::ClusterState& state) {
   TP_TRY(impl_->open_batch());
-  TP_TRY(impl_->snapshots.go_on_from(seq, state));
+  TP_TRY(impl_->upkeep.snapshots().go_on_from(seq, state));
   return impl_->commit.run();
 }
 
 bool Journal::has_upkeep() const {
-  return impl_->snapshots.under_way() || impl_->sweeps || snapshot_due();
-}
-
-bool Journal::snapshot_due() const {
-  const SnapshotStore& snapshots = impl_->snapshots;
-  return impl_->last_seq >=
-         snapshots.newest() + std::max(impl_->options.snapshot_every, kRowsPerLook * snapshots.looked_at());
+  return impl_->upkeep.is_due(impl_->last_seq);
 }
 
 Status Journal::add_upkeep(const core::ClusterState& state, const StoredClock& clock) {
   if (!has_upkeep()) return ok_status();
   const bool idle = !in_batch();
   TP_TRY(impl_->open_batch());
-  SnapshotStore& snapshots = impl_->snapshots;
-  if (!snapshots.under_way() && snapshot_due()) snapshots.begin(impl_->last_seq, state);
-  if (snapshots.under_way()) {
-    const std::size_t added = impl_->last_seq - impl_->batch_from;
-    TP_TRY(snapshots.write(idle ? kIdleRows : kAddedRows + 2 * added));
-    impl_->sweeps = impl_->sweeps || !snapshots.under_way();
-  }
-  return impl_->sweeps ? impl_->sweep(state, clock) : ok_status();
+  const std::size_t added = impl_->last_seq - impl_->batch_from;
+  return impl_->upkeep.add(impl_->position(state, clock), {.idle = idle, .added = added});
 }
 
 Status Journal::snapshot(const core::ClusterState& state, const StoredClock& clock) {
   TP_TRY(impl_->open_batch());
-  SnapshotStore& snapshots = impl_->snapshots;
-  while (snapshots.under_way()) TP_TRY(snapshots.write(kIdleRows));
-  if (impl_->last_seq > snapshots.newest()) snapshots.begin(impl_->last_seq, state);
-  while (snapshots.under_way()) TP_TRY(snapshots.write(kIdleRows));
-  for (impl_->sweeps = true; impl_->sweeps;) TP_TRY(impl_->sweep(state, clock));
+  TP_TRY(impl_->upkeep.finish(impl_->position(state, clock)));
   return commit(clock);
-}
-
-Status Journal::Impl::sweep(const core::ClusterState& state, const StoredClock& clock) {
-  const Instant since = size.keep_since(clock.at - options.retention);
-  TP_TRY(snapshots.drop_heads(since, options.snapshots_apart));
-  const Retention::Bounds bounds{.keep_since = since,
-                                 .covered = snapshots.oldest(),
-                                 .progress_until = static_cast<std::int64_t>(state.next_event) - 1 -
-                                                   static_cast<std::int64_t>(options.progress_events_max),
-                                 .kept_decision = own_decision,
-                                 .receipts_until_s = clock.reading.wall_unix_us / 1'000'000 - kIdempotencyKept_s};
-  const auto more = past.drop(bounds, kDroppedAtOnce);
-  if (!more.ok()) return more.error();
-  const auto gone = snapshots.drop_gone(kDroppedAtOnce);
-  if (!gone.ok()) return gone.error();
-  sweeps = *more || *gone;
-  const auto& heads = snapshots.heads();
-  if (sweeps || heads.size() < 2) return ok_status();
-  const auto moved = size.move_on(bounds, {.next = heads[heads.size() - 2].at, .needed = heads[1].at});
-  if (!moved.ok()) return moved.error();
-  sweeps = *moved;
-  return ok_status();
-}
-
-// Old points stay at every 2^level-th ordinal, so that a job of any length keeps an even curve.
-Status Journal::Impl::thin(JobId job, std::int64_t next) {
-  const auto excess = static_cast<std::uint64_t>(next / options.metric_points_max);
-  if (excess == 0) return ok_status();
-  const auto stride = static_cast<std::int64_t>(std::bit_ceil(excess + 1));
-  return thin_metrics.run(job.number(), next - options.metric_points_max / 2, stride);
 }
 
 Status Journal::checkpoint_if_due() {

@@ -112,7 +112,6 @@ class Journal {
   Status replay(std::uint64_t after, const std::function<Status(const JournalRow&)>& on_row);
 
  private:
-  [[nodiscard]] bool snapshot_due() const;
   struct Impl;
   explicit Journal(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

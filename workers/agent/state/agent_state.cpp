@@ -1,7 +1,6 @@
 #include "workers/agent/state/agent_state.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <utility>
 
 #include "base/first_after.hpp"
@@ -29,7 +28,7 @@ void RecordedWorkers::forget(WorkerId worker) {
 }
 
 AgentState::AgentState(AgentTimes times, RecordedWorkers history, std::uint64_t seed, Instant now)
-    : times_(std::move(times)), history_(std::move(history)), rng_(seed), now_(now), connect_at_(now) {
+    : times_(std::move(times)), history_(std::move(history)), now_(now), link_(times_, seed, now) {
   for (const WorkerId worker : history_.open()) living_.emplace(worker, Living{});
   look_at_idleness();
 }
@@ -39,7 +38,7 @@ std::vector<Action> AgentState::step(Instant now, Fact fact) {
   now_ = now;
   std::visit([this](auto& body) { on(body); }, fact);
   look_at_idleness();
-  look_at_probe();
+  if (probe_.begins(!quitting_ && living_.empty())) act(ProbeDevices{});
   look_at_checkpoints();
   if (quitting_ && living_.empty()) act(Quit{"all workers have been stopped, as asked"});
   return std::exchange(actions_, {});
@@ -47,9 +46,7 @@ std::vector<Action> AgentState::step(Instant now, Fact fact) {
 
 std::optional<Instant> AgentState::deadline() const {
   FirstAfter earliest;
-  earliest.consider(connect_at_);
-  earliest.consider(give_up_at_);
-  earliest.consider(heartbeat_at_);
+  earliest.consider(link_.deadline());
   earliest.consider(idle_at_);
   earliest.consider(state_waits_.deadline());
   for (const auto& [job, at] : forget_at_) earliest.consider(at);
@@ -62,8 +59,7 @@ std::optional<Instant> AgentState::deadline() const {
 }
 
 void AgentState::on(const LinkOpened&) {
-  link_ = Link::kGreeted;
-  give_up_at_ = now_ + times_.welcome_patience;
+  link_.opened(now_);
   // A worker whose exit is not acknowledged counts as running: its last words, perhaps that the training is done, must
   // come from a worker that the daemon knows.
   std::set<WorkerId> running = history_.unacknowledged;
@@ -79,19 +75,10 @@ void AgentState::on(const LinkOpened&) {
   act(std::move(hello));
 }
 
-// Exponential backoff with jitter, so that a thousand agents do not return in the same instant.
 void AgentState::on(const LinkClosed&) {
-  link_ = Link::kDown;
+  link_.closed(now_);
   state_waits_.link_down();
   for (auto& [worker, lost] : lost_) lost = {};  // what comes after it is said again
-  give_up_at_.reset();
-  heartbeat_at_.reset();
-  const bool refused = std::exchange(refused_, false);
-  refusals_ = refused ? refusals_ + 1 : 0;
-  const int doublings = std::min(refused ? refusals_ : failed_attempts_++, 20);
-  const Duration longest = refused ? times_.refused_max : times_.backoff_max;
-  const Duration full = std::min(times_.backoff_min * (std::int64_t{1} << doublings), longest);
-  connect_at_ = now_ + Duration::micros(rng_.between(full.count_us() / 2, full.count_us()));
 }
 
 void AgentState::on(DaemonSaid& fact) {
@@ -103,40 +90,6 @@ void AgentState::on(DaemonSaid& fact) {
     return;
   }
   std::visit([this](auto& order) { handle(order); }, fact.message);
-}
-
-void AgentState::on(WorkerEnded& fact) {
-  const auto found = living_.find(fact.worker);
-  if (found == living_.end()) return;
-  if (lost_.contains(fact.worker)) return lost_has_ended(fact.worker);
-  const std::string by_agent = std::exchange(found->second.ended_by_agent, {});
-  if (!by_agent.empty() && fact.signal == SIGKILL) {
-    fact.detail = by_agent + (fact.detail.empty() ? "" : "; " + fact.detail);
-  }
-  if (found->second.restartable && !found->second.held) {
-    found->second.kill_at.reset();
-    found->second.granted_until.reset();
-    RestartableWorker::Steps steps = found->second.restartable->program_ended(fact.exit_code, fact.signal, fact.detail);
-    const bool leaves = !steps.empty() && std::holds_alternative<RestartableWorker::Leave>(steps.back());
-    if (!leaves) {
-      act(RecordRestartable{found->second.restartable->order(), found->second.restartable->ended()});
-      return take_steps(fact.worker, steps);
-    }
-  }
-  tell_newest_checkpoint(fact.worker, found->second);
-  living_.erase(found);
-  end(fact);
-}
-
-void AgentState::on(const SlotsStillHeld& fact) {
-  const auto found = living_.find(fact.ended.worker);
-  if (found == living_.end() || lost_.contains(fact.ended.worker)) return;
-  Living& living = found->second;
-  living.held = fact;
-  living.held_at = now_;
-  living.kill_at.reset();
-  living.heart.reset();
-  tell_held(living);
 }
 
 void AgentState::tell_held(const Living& living) {
@@ -154,14 +107,8 @@ void AgentState::on(const RestartableAdopted& fact) {
   if (found != living_.end()) found->second.restartable = fact.restartable;
 }
 
-// What was measured beside a worker says nothing of the devices.
 void AgentState::on(DevicesProbed& fact) {
-  probing_ = false;
-  const bool disturbed = std::exchange(probe_disturbed_, false);
-  if (disturbed) probe_wanted_ = true;
-  if (disturbed || fact.report.devices.empty()) return;
-  probed_ = std::move(fact.report);
-  send(*probed_);
+  if (const api::ProbedReport* report = probe_.ended(std::move(fact.report))) send(*report);
 }
 
 // A notice is seen each time that its source is looked at, by some sources as so long from then: the earliest counts.
@@ -192,12 +139,26 @@ void AgentState::on(const StateFetchBroke& fact) {
 
 void AgentState::on(const TimePassed&) {
   take_steps(state_waits_.time_passed(now_));
-  const auto due = [this](const std::optional<Instant>& at) { return at && *at <= now_; };
   for (auto& [worker, living] : living_) {
     if (living.heart) look_at_heart(worker, *living.heart);
-    if (!due(living.kill_at)) continue;
+    if (!living.kill_at || *living.kill_at > now_) continue;
     kill(worker, "its agent killed it: it had not ended within the grace after it was told to stop");
   }
+  drop_states_due();
+  const LinkState::Due due = link_.take_due(now_);
+  if (due.heartbeat) send(api::AgentHeartbeat{});
+  if (due.gives_up) act(CloseLink{"the daemon did not answer the hello"});
+  if (due.connects) {
+    link_.connect();
+    act(OpenLink{});
+  }
+  if (idle_at_ && *idle_at_ <= now_) {
+    idle_at_.reset();
+    act(Quit{"no daemon and no worker for " + to_text(*times_.exit_when_idle)});
+  }
+}
+
+void AgentState::drop_states_due() {
   for (auto it = forget_at_.begin(); it != forget_at_.end();) {
     if (it->second > now_) {
       ++it;
@@ -205,23 +166,6 @@ void AgentState::on(const TimePassed&) {
     }
     act(DropStates{it->first});
     it = forget_at_.erase(it);
-  }
-  if (due(heartbeat_at_)) {
-    heartbeat_at_ = now_ + heartbeat_;
-    send(api::AgentHeartbeat{});
-  }
-  if (due(give_up_at_)) {
-    give_up_at_.reset();
-    act(CloseLink{"the daemon did not answer the hello"});
-  }
-  if (due(connect_at_)) {
-    connect_at_.reset();
-    link_ = Link::kConnecting;
-    act(OpenLink{});
-  }
-  if (due(idle_at_)) {
-    idle_at_.reset();
-    act(Quit{"no daemon and no worker for " + to_text(*times_.exit_when_idle)});
   }
 }
 
@@ -244,12 +188,8 @@ void AgentState::on(const QuitAsked& fact) {
 void AgentState::handle(api::AgentWelcome& order) {
   if (!belongs_to(order.cluster)) return;
   for (const WorkerId worker : order.lost.value_or(std::vector<WorkerId>())) lose(worker);
-  link_ = Link::kWelcomed;
-  failed_attempts_ = 0;
-  give_up_at_.reset();
-  heartbeat_ = Duration::millis(order.heartbeat_ms);
-  heartbeat_at_ = now_ + heartbeat_;
-  if (probed_) act(SendToDaemon{*probed_});
+  link_.welcome(now_, Duration::millis(order.heartbeat_ms));
+  if (probe_.newest()) act(SendToDaemon{*probe_.newest()});
   for (const auto& [worker, living] : living_) {
     if (living.held && !lost_.contains(worker)) tell_held(living);
   }
@@ -258,6 +198,11 @@ void AgentState::handle(api::AgentWelcome& order) {
   act(TellKeptJobs{});
   for (auto& report : state_waits_.told()) act(SendToDaemon{std::move(report)});
   state_waits_.link_up(now_);
+  say_again();
+}
+
+// To a daemon that may be another than before, and that has lost what the last one had not made durable.
+void AgentState::say_again() {
   // What a worker said comes before its exit.
   const bool resync = workers_were_heard_;
   for (const auto& audit : audits_) act(SendToDaemon{audit});
@@ -278,64 +223,8 @@ void AgentState::handle(api::AgentWelcome& order) {
 }
 
 void AgentState::handle(api::AgentRefuse& order) {
-  refused_ = true;
+  link_.refuse();
   act(CloseLink{"the daemon refused this agent: " + order.why});
-}
-
-void AgentState::handle(api::StartWorker& order) {
-  const WorkerId worker = order.worker;
-  if (names_another(order)) lose(worker);
-  if (const auto lost = lost_.find(worker); lost != lost_.end()) {
-    lost->second = {.next = std::move(order)};
-    return;
-  }
-  if (const auto found = living_.find(worker); found != living_.end()) {
-    if (found->second.restartable) take_steps(worker, found->second.restartable->resend());
-    return;
-  }
-  if (history_.started.contains(worker)) {
-    report_again(worker);
-    return;
-  }
-  const std::int64_t started_at = order.started_at.value_or(0);
-  if (quitting_) return refuse_start(worker, "this node is being stopped; nothing was started", started_at);
-  if (order.state_step) return take_steps(state_waits_.hold(std::move(order), now_));
-  start(std::move(order));
-}
-
-void AgentState::refuse_start(WorkerId worker, std::string detail, std::int64_t started_at) {
-  history_.started.insert(worker);
-  if (started_at > 0) history_.starts[worker] = started_at;
-  act(RecordStarted{worker, started_at});
-  end({.worker = worker, .detail = std::move(detail)});
-}
-
-// Not on record before: an agent that comes after this one is told again of those that wait for a state.
-void AgentState::start(api::StartWorker order) {
-  const WorkerId worker = order.worker;
-  history_.started.insert(worker);
-  if (order.started_at) history_.starts[worker] = *order.started_at;
-  act(RecordStarted{worker, order.started_at.value_or(0)});
-  if (probing_) probe_disturbed_ = true;
-  Living& living = living_.emplace(worker, Living{}).first->second;
-  if (!order.restart_grace_ms) return act(SpawnWorker{std::move(order)});
-  living.restartable.emplace(std::move(order));
-  act(RecordRestartable{living.restartable->order(), {}});
-  take_steps(worker, living.restartable->resend());
-}
-
-// Stopping an id that has never been here ends it for good: a late `start` must not revive it.
-void AgentState::handle(api::StopWorker& order) {
-  take_steps(state_waits_.let_go(order.worker));
-  if (const auto lost = lost_.find(order.worker); lost != lost_.end()) {
-    lost->second.stopped = true;
-  } else if (living_.contains(order.worker)) {
-    stop(order.worker, Duration::millis(order.grace_ms));
-  } else if (!history_.started.contains(order.worker)) {
-    refuse_start(order.worker, "stopped before it was started on this node");
-  } else {
-    report_again(order.worker);
-  }
 }
 
 void AgentState::handle(api::ReportAck& order) {
@@ -415,86 +304,7 @@ void AgentState::take_steps(StateWaits::Steps steps) {
 }
 
 void AgentState::handle(api::ProbeNode&) {
-  probe_wanted_ = true;
-}
-
-// A probe and a worker on the same devices slow each other, and the figures would be of neither.
-void AgentState::look_at_probe() {
-  if (!probe_wanted_ || probing_ || quitting_ || !living_.empty()) return;
-  probe_wanted_ = false;
-  probing_ = true;
-  act(ProbeDevices{});
-}
-
-// Leave is always the last step: the restartable worker is gone after it.
-void AgentState::take_steps(WorkerId worker, const RestartableWorker::Steps& steps) {
-  const api::StartWorker order = living_.at(worker).restartable->order();
-  for (const RestartableWorker::Step& step : steps) {
-    std::visit(Overloaded{
-                   [&](const RestartableWorker::Say& what) { say(worker, what.message); },
-                   [&](const RestartableWorker::OfferAddress& what) { act(OfferProgramAddress{order, what}); },
-                   [&](const RestartableWorker::EndProgram&) {
-                     end_process(worker, Duration::millis(*order.restart_grace_ms));
-                   },
-                   [&](const RestartableWorker::StartProgram& what) { act(SpawnProgram{order, what}); },
-                   [&](const RestartableWorker::Leave&) {
-                     living_.erase(worker);
-                     end({.worker = worker, .exit_code = 0}, false);
-                   },
-               },
-               step);
-  }
-}
-
-void AgentState::stop(WorkerId worker, Duration grace) {
-  if (auto& restartable = living_.at(worker).restartable) {
-    const bool runs = restartable->has_program();
-    const RestartableWorker::Steps steps = restartable->stop();
-    if (!runs) return take_steps(worker, steps);
-  }
-  end_process(worker, grace);
-}
-
-void AgentState::end_process(WorkerId worker, Duration grace) {
-  Living& living = living_.at(worker);
-  if (grace <= Duration()) return kill(worker, "its agent killed it, as it was told to");
-  const Instant kill_at = std::max(now_ + grace, living.granted_until.value_or(now_));
-  // A second stop may shorten the grace, never lengthen it.
-  if (!living.kill_at || kill_at < *living.kill_at) living.kill_at = kill_at;
-  act(SignalWorker{worker, SIGTERM});
-}
-
-void AgentState::kill(WorkerId worker, const std::string& why) {
-  Living& living = living_.at(worker);
-  living.kill_at.reset();
-  living.ended_by_agent = why;
-  act(SignalWorker{worker, SIGKILL});
-}
-
-void AgentState::end(const WorkerEnded& outcome, bool was_program) {
-  const api::WorkerExitedReport report{.report = history_.next_report++,
-                                       .worker = outcome.worker,
-                                       .exit_code = outcome.exit_code,
-                                       .signal = outcome.signal,
-                                       .detail = outcome.detail};
-  state_waits_.worker_ended(outcome.worker);
-  history_.exits[outcome.worker] = report;
-  history_.unacknowledged.insert(outcome.worker);
-  act(RecordExit{report, was_program});
-  send(report);
-}
-
-std::string to_text(const RecordExit& exit) {
-  const api::WorkerExitedReport& report = exit.report;
-  if (!exit.was_program) return report.worker.text() + " has left its slots; no program of it was running";
-  return report.worker.text() + " ended: exit code " + std::to_string(report.exit_code) + ", signal " +
-         std::to_string(report.signal) + ", \"" + report.detail + "\"";
-}
-
-void AgentState::report_again(WorkerId worker) {
-  const auto found = history_.exits.find(worker);
-  if (found == history_.exits.end()) return;
-  send(found->second);
+  probe_.ask();
 }
 
 void AgentState::send(api::AgentToDaemon message) {

@@ -15,9 +15,10 @@
 
 #include "api/worker_protocol.hpp"
 #include "base/ids.hpp"
-#include "base/rng.hpp"
 #include "base/time.hpp"
 #include "base/token_bucket.hpp"
+#include "workers/agent/state/device_probe.hpp"
+#include "workers/agent/state/link_state.hpp"
 #include "workers/agent/state/outbox.hpp"
 #include "workers/agent/state/restartable_worker.hpp"
 #include "workers/agent/state/state_waits.hpp"
@@ -210,16 +211,6 @@ using Action =
                  DropStates, AskForState, FetchSavedState, AbandonFetch, OfferSavedState, TellKeptJobs, RecordStarted,
                  RecordExit, RecordAck, ForgetWorker, ForgetRecords, RecordCluster, Quit>;
 
-struct AgentTimes {
-  Duration backoff_min = Duration::millis(50);
-  Duration backoff_max = Duration::seconds(2);
-  Duration refused_max = Duration::seconds(30);  // likewise, of one that the daemon refuses: each try is in its log
-  Duration welcome_patience = Duration::seconds(10);
-  Duration silence_max = Duration::seconds(10);  // between two pulses; shorter if a worker says so
-  Duration stop_grace = Duration::seconds(10);   // of workers when the agent itself is told to stop them
-  std::optional<Duration> exit_when_idle;        // without daemon and without worker for that long
-};
-
 class AgentState {
  public:
   // Every worker in history.open() counts as living until a WorkerEnded says otherwise.
@@ -231,11 +222,10 @@ class AgentState {
   // fact: at a pulse a second that is 0.02 % of a core with 64 workers, and 2 % with 1,024.
   [[nodiscard]] std::optional<Instant> deadline() const;
   [[nodiscard]] bool lives(WorkerId worker) const { return living_.contains(worker); }
-  [[nodiscard]] bool welcomed() const { return link_ == Link::kWelcomed; }
+  [[nodiscard]] bool welcomed() const { return link_.welcomed(); }
   [[nodiscard]] const std::string& cluster() const { return history_.cluster; }
 
  private:
-  enum class Link { kDown, kConnecting, kGreeted, kWelcomed };
   struct Heartbeat {
     api::PulseMessage pulse;  // the newest
     Instant heard_at;
@@ -325,13 +315,13 @@ class AgentState {
   void tell_reclaim();
   void tell_held(const Living& living);
   void look_at_idleness();
-  void look_at_probe();
+  void drop_states_due();
+  void say_again();
   void act(Action action) { actions_.push_back(std::move(action)); }
 
   AgentTimes times_;
   RecordedWorkers history_;
   bool told_ended_ = false;  // the newest hello names workers that have ended
-  Rng rng_;
   Instant now_;
   std::map<WorkerId, Living> living_;
   Outbox outbox_;
@@ -343,23 +333,13 @@ class AgentState {
   std::deque<api::FromWorkerReport> audits_;
   std::map<WorkerId, Lost> lost_;
   StateWaits state_waits_;
-  std::map<JobId, Instant> forget_at_;       // jobs that have ended: when their states here go
-  std::optional<api::ProbedReport> probed_;  // newest, told after each welcome
-  bool probe_wanted_ = false;                // once no worker is here
-  bool probing_ = false;
-  bool probe_disturbed_ = false;          // a worker was started beside it
+  std::map<JobId, Instant> forget_at_;  // jobs that have ended: when their states here go
+  DeviceProbe probe_;
   std::optional<ReclaimLooked> reclaim_;  // of the notice that stands, the earliest end; none: never looked
   bool workers_were_heard_ = false;       // by a daemon, on an earlier or this link
   bool quitting_ = false;
 
-  Link link_ = Link::kDown;
-  int failed_attempts_ = 0;
-  int refusals_ = 0;  // in a row
-  bool refused_ = false;
-  Duration heartbeat_ = Duration::seconds(1);
-  std::optional<Instant> connect_at_;
-  std::optional<Instant> give_up_at_;  // on a daemon that has not answered the hello
-  std::optional<Instant> heartbeat_at_;
+  LinkState link_;
   std::optional<Instant> idle_at_;
   std::vector<Action> actions_;
 };

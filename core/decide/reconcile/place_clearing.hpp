@@ -1,0 +1,98 @@
+// Clearing one place for a gang that waits: nodes of one type of slots, of one domain, or all on which it may be. What
+// is searched is who is to leave there, at least cost, so that all that leave have room elsewhere
+// (node_clearing.hpp has the rules; who leaves which node is of core/place/clearing.hpp).
+//
+// Rule of cost. Each worker there is looked at once. Where one of those chosen cannot leave after all, as it has no
+// room elsewhere or preemptions have run out, its job stays and others are chosen, eight times at most. Nothing is
+// taken from the draft before all that leave have been found room.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/id_set.hpp"
+#include "core/decide/decision_draft.hpp"
+#include "core/decide/reconcile/ways_out.hpp"
+#include "core/decide/slot_reservations.hpp"
+#include "core/place/clearing.hpp"
+#include "core/place/placement.hpp"
+#include "core/tenants/preemption_limits.hpp"
+
+namespace tidepool::core {
+
+// Nodes among which the gang may be, in the order of their ids.
+struct ClearedPlace {
+  int type = 0;                            // the lower is tried first, if it is not in one domain
+  std::optional<std::string> domain = {};  // none = it may be in several
+  std::vector<NodeId> nodes = {};
+};
+
+class PlaceClearing {
+ public:
+  // What a clearing uses up, beside the slots of the draft.
+  struct Uses {
+    SlotReservations& reservations;
+    PreemptionLimits& limits;
+  };
+  // `ways` outlives it.
+  PlaceClearing(DecisionDraft& draft, WaysOut& ways, Uses uses, ClearedPlace place);
+
+  [[nodiscard]] const std::optional<std::string>& domain() const { return place_.domain; }
+  [[nodiscard]] bool has_slots_enough() const;
+
+  // Who is to leave, if that makes room.
+  void look();
+  [[nodiscard]] bool makes_room() const { return leave_.has_value(); }
+
+  // The lower goes first: where others leave already, else where that costs least.
+  using Rank = std::tuple<bool, int, double>;
+  [[nodiscard]] Rank rank() const;
+
+  // Has them leave. False: one of them stays, and others are chosen, if there are any. Requires: makes_room().
+  [[nodiscard]] bool clear();
+
+ private:
+  // Workers of a job that leave together, as LeavingWorkers.
+  struct Departure {
+    const Job* job = nullptr;
+    std::vector<WorkerId> workers;
+    WayOut way = WayOut::kStays;
+  };
+  using Departures = std::map<JobId, Departure>;
+
+  [[nodiscard]] bool is_being_cleared() const;
+  void look_at(const Node& node);
+  [[nodiscard]] Departures departures_on(const Node& node);
+  void add(Departure leaving);
+  void choose() { leave_ = who_leaves(open_, leaving_workers_, gang_); }
+
+  [[nodiscard]] Departures chosen() const;
+  [[nodiscard]] WorkersOn nodes_kept(const std::vector<std::size_t>& leave) const;
+  [[nodiscard]] const Job* beyond_limit(const Departures& leaving) const;
+  [[nodiscard]] const Job* without_room_elsewhere(const Departures& leaving, const WorkersOn& kept) const;
+  void keep_where_it_is(const Job& job);
+  [[nodiscard]] GangRequest request_of(const Departure& leaving) const;
+  void carry_out(const Departures& leaving, const WorkersOn& kept);
+  void move(const Departure& leaving);
+
+  DecisionDraft& draft_;
+  WaysOut& ways_;
+  const Job& waiting_;
+  SlotReservations& reservations_;
+  PreemptionLimits& limits_;
+  GangSize gang_;
+  ClearedPlace place_;
+  SlotsOn open_;        // that are free, or come free for the gang
+  SlotsOn free_;        // of these, now
+  IdSet<JobId> whole_;  // jobs that give up all slots, if any
+  std::vector<LeavingWorkers> leaving_workers_;
+  std::vector<Departure> departures_;              // in the order of leaving_workers_
+  std::optional<std::vector<std::size_t>> leave_;  // of these; none: they do not make room
+  int tries_ = 0;
+};
+
+}  // namespace tidepool::core

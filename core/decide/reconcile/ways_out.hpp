@@ -1,0 +1,39 @@
+// How the workers of other jobs leave for a gang that waits: they move, give up their slots and start again, or stay.
+//
+// Rule: it is found once for each job, whose workers all leave in one way. Only jobs narrower than what the gang needs
+// in one place leave, so no two jobs have each other leave in turn (node_clearing.hpp has the rules).
+#pragma once
+
+#include "base/id_table.hpp"
+#include "core/decide/decision_draft.hpp"
+#include "core/place/clearing.hpp"
+#include "core/tenants/preemption_limits.hpp"
+
+namespace tidepool::core {
+
+enum class WayOut { kStays, kMoves, kStartsAgain };
+
+class WaysOut {
+ public:
+  // Requires: nodes are cleared for the job (cleared_size()). All outlive it.
+  WaysOut(DecisionDraft& draft, const Job& waiting, PreemptionLimits& limits);
+
+  [[nodiscard]] const Job& waiting() const { return waiting_; }
+  [[nodiscard]] GangSize gang() const { return gang_; }
+  [[nodiscard]] SlotsFor claim() const { return {waiting_, gang_.workers * gang_.slots_each}; }
+
+  [[nodiscard]] WayOut of(const Worker& worker);
+
+ private:
+  // Slots that it needs in one place: on a node, or in a domain.
+  [[nodiscard]] int together() const;
+  [[nodiscard]] WayOut of(const Job& job) const;
+
+  DecisionDraft& draft_;
+  const Job& waiting_;
+  PreemptionLimits& limits_;
+  GangSize gang_;
+  IdTable<JobId, WayOut> known_;
+};
+
+}  // namespace tidepool::core

@@ -1,0 +1,33 @@
+// Nodes for jobs that run, where what these would make of them is worth more than their price.
+//
+// Rule: one node at a time, or as many as a step of a job needs together; none while one is on its way, or slots are
+// free that the policy does not use.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/provision/provision_turn.hpp"
+#include "core/provision/size_steps.hpp"
+
+namespace tidepool::core {
+
+class GrowthNodes {
+ public:
+  // `turn` outlives it.
+  explicit GrowthNodes(ProvisionTurn& turn) : turn_(turn) {}
+
+  // For the jobs to which they are worth most.
+  void buy();
+
+ private:
+  bool buy_for_steps(const NodePool& pool, const std::vector<SizeStep>& steps);
+  [[nodiscard]] bool any_in_groups() const;
+  [[nodiscard]] bool any_fits(const std::vector<SizeStep>& steps, bool in_part) const;
+  [[nodiscard]] std::optional<reason::NodeForGrowth> growth_by(const PoolNodes& nodes,
+                                                               const std::vector<SizeStep>& steps) const;
+
+  ProvisionTurn& turn_;
+};
+
+}  // namespace tidepool::core

@@ -1,0 +1,37 @@
+// What policy files want of pools, and what that leaves to the built-in rule.
+//
+// Rule: of a pool of which the policy file in charge says how many nodes it should have, the built-in rule buys none.
+#pragma once
+
+#include <optional>
+
+#include "core/state/cluster_state.hpp"
+#include "core/state/reason.hpp"
+
+namespace tidepool::core {
+
+class PoolWishes {
+ public:
+  explicit PoolWishes(const ClusterState& state) : state_(state) {}
+
+  // Of the policy file in charge; null: the built-in rule decides.
+  [[nodiscard]] const PoolWish* of(const NodePool& pool) const;
+  // Nothing has happened since the pool has given a node back; one whose attempts fail tries again all the same.
+  [[nodiscard]] bool is_settled(const NodePool& pool) const;
+  // Whether the built-in rule may ask for nodes of the pool.
+  [[nodiscard]] bool may_buy(const NodePool& pool) const { return of(pool) == nullptr && !is_settled(pool); }
+  // So many nodes it keeps, whatever they hold.
+  [[nodiscard]] int least_of(const NodePool& pool) const;
+
+  // Why the pool with so many nodes gets one more, or has one too many. Each requires: something is wanted of it.
+  [[nodiscard]] reason::NodeForPolicy why_more(const NodePool& pool, int nodes) const;
+  [[nodiscard]] reason::NodeBeyondPolicy why_fewer(const NodePool& pool, int nodes, std::optional<Duration> idle) const;
+
+ private:
+  template <class Why>
+  void tell(const NodePool& pool, int nodes, Why& why) const;
+
+  const ClusterState& state_;
+};
+
+}  // namespace tidepool::core

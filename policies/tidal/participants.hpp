@@ -1,0 +1,68 @@
+// The jobs that a plan of tidal counts with, and what each of them holds.
+//
+// Invariant: the sums, the room for gangs and what the node shares know as held follow from the parts that are in:
+// each part is taken out with just what it was put with.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/id_set.hpp"
+#include "base/id_table.hpp"
+#include "base/time.hpp"
+#include "policies/cluster/cluster_view.hpp"
+#include "policies/tidal/gang_room.hpp"
+#include "policies/tidal/node_shares.hpp"
+
+namespace tidepool::policies::tidal {
+
+// What a job takes part with, beside its row in the market state.
+struct Part {
+  bool bids = false;   // else it is a claim that runs
+  bool shut = false;   // but for no slot, since its share of the nodes that it may be on is nothing
+  bool asks = false;   // for particular nodes
+  bool names = false;  // these nodes itself, so that others move away; else its price cap alone keeps it from others
+  bool moves = false;  // its workers move for a job that asks for their nodes
+  bool has_own_policy = false;
+  bool fits = true;         // an empty cluster would hold it; else it neither bids nor claims
+  cluster::Placement held;  // what it holds on nodes that are up
+  int on_closed = 0;        // slots of these on nodes that take no jobs
+  Instant bound_until;      // it runs and may not be preempted before then
+  int most = 0;             // slots that it asks for at most, whatever there is
+};
+
+class Participants {
+ public:
+  // Nodes are others, by index; `shares` knows them already. Requires: no job is in.
+  void reset(const std::vector<NodeShares::NodeSlots>& nodes);
+  [[nodiscard]] bool is_open(int node) const { return is_open_[static_cast<std::size_t>(node)]; }
+
+  // Requires: the job is not in.
+  void put(JobId job, Part&& part, NodeShares& shares);
+  // False: it was not in.
+  bool take_out(JobId job, NodeShares& shares);
+  // Requires: it is in, and bids.
+  void set_shut(JobId job, bool shut) { parts_.at(job).shut = shut; }
+
+  // Null: it is not in.
+  [[nodiscard]] const Part* find(JobId job) const;
+  [[nodiscard]] const Part& at(JobId job) const { return parts_.at(job); }
+  [[nodiscard]] const IdTable<JobId, Part>& all() const { return parts_; }
+  [[nodiscard]] IdSet<JobId> jobs() const;
+  // Slots, by jobs that do not bid.
+  [[nodiscard]] int claimed() const { return claimed_; }
+  // Slots held on nodes that take no jobs.
+  [[nodiscard]] int on_closed() const { return on_closed_; }
+  [[nodiscard]] const GangRoom& gang_room() const { return gang_room_; }
+
+ private:
+  void share_out(const Part& part, int sign, NodeShares& shares) const;
+
+  std::vector<bool> is_open_;  // by node: it takes jobs
+  IdTable<JobId, Part> parts_;
+  int claimed_ = 0;
+  int on_closed_ = 0;
+  GangRoom gang_room_;
+};
+
+}  // namespace tidepool::policies::tidal

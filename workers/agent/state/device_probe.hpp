@@ -1,0 +1,44 @@
+// When the node's devices are measured, and what was found last.
+//
+// Rule: only while no worker is here, since a probe and a worker on the same devices slow each other, and the figures
+// would be of neither. What was measured beside a worker that came says nothing, and is measured once more.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "api/worker_protocol.hpp"
+
+namespace tidepool::agent {
+
+class DeviceProbe {
+ public:
+  void ask() { wanted_ = true; }
+  // True: one begins now. `is_free`: no worker is here, and none is expected to come.
+  [[nodiscard]] bool begins(bool is_free) {
+    if (!wanted_ || runs_ || !is_free) return false;
+    wanted_ = false;
+    runs_ = true;
+    return true;
+  }
+  void worker_started() { disturbed_ = disturbed_ || runs_; }
+  // Null: it says nothing of the devices; else the newest report.
+  [[nodiscard]] const api::ProbedReport* ended(api::ProbedReport report) {
+    runs_ = false;
+    const bool disturbed = std::exchange(disturbed_, false);
+    if (disturbed) wanted_ = true;
+    if (disturbed || report.devices.empty()) return nullptr;
+    newest_ = std::move(report);
+    return &*newest_;
+  }
+  // None: nothing was measured yet.
+  [[nodiscard]] const std::optional<api::ProbedReport>& newest() const { return newest_; }
+
+ private:
+  std::optional<api::ProbedReport> newest_;
+  bool wanted_ = false;  // once no worker is here
+  bool runs_ = false;
+  bool disturbed_ = false;  // a worker was started beside it
+};
+
+}  // namespace tidepool::agent
