@@ -30,7 +30,7 @@ void log_note(const leader::TurnNote& note) {
                          joined.workers);
           },
           [](const leader::AgentRefusedNote& refused) {
-            spdlog::warn("event=agent_refused node={} why={:?}", refused.name, refused.why);
+            spdlog::warn("event=agent_refused node={:?} why={:?}", refused.name.substr(0, 63), refused.why);
           },
           [](const leader::JournalWentBackNote& told) {
             std::string workers;
@@ -75,7 +75,7 @@ void log_note(const leader::TurnNote& note) {
                          made.name, made.token_id);
           },
           [](const leader::NodeJoinRefusedNote& refused) {
-            spdlog::warn("event=node_join_refused node={} token={} why={:?}", refused.name.substr(0, 63),
+            spdlog::warn("event=node_join_refused node={:?} token={} why={:?}", refused.name.substr(0, 63),
                          refused.token_id.substr(0, 32), refused.why);
           },
           [](const leader::NodeRevokedNote& revoked) {

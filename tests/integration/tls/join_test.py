@@ -227,7 +227,7 @@ class Join(unittest.TestCase):
         self.assertIn("revoked", daemon.ctl("nodes").stdout)
         self.assertIn("was revoked (stolen)", daemon.ctl("events").stdout)
         self.told(agent, "the certificate of a was revoked (stolen)")
-        self.soon(lambda: "event=agent_refused node=a" in daemon.logged(), daemon.logged)
+        self.soon(lambda: 'event=agent_refused node="a"' in daemon.logged(), daemon.logged)
         daemon.restart(signal.SIGKILL)
         before = agent[1]().count("was revoked")
         agent[0].terminate()
