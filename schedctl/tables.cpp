@@ -86,13 +86,13 @@ std::string jobs_table(const json& jobs, const Style& style) {
       std::any_of(jobs.begin(), jobs.end(), [](const json& job) { return job.value("forecast", json()).is_object(); });
   std::vector<Column> columns{{.title = "JOB"},
                               {.title = "NAME", .flexible = true},
-                              {.title = "TENANT", .flexible = true},
+                              {.title = "TENANT", .flexible = true, .spare = 2},
                               {.title = "STATE", .state = true},
                               {.title = "SIZE", .right = true},
-                              {.title = "DONE", .right = true},
-                              {.title = "SAMPLES/S", .right = true}};
+                              {.title = "DONE", .right = true, .spare = 1},
+                              {.title = "SAMPLES/S", .right = true, .spare = 3}};
   if (has_forecasts) columns.push_back({.title = "EXPECTED (UTC)"});
-  columns.push_back({.title = "WHY", .flexible = true});
+  columns.push_back({.title = "WHY", .flexible = true, .least = 12});
   TextTable table(std::move(columns));
   for (const auto& job : jobs) {
     std::vector<std::string> cells{text_at(job, "/id"),
@@ -218,13 +218,13 @@ std::string nodes_table(const json& nodes, const Style& style) {
     return "no nodes; start the daemon with --local-slots 4, or see: schedctl node token create --help\n";
   TextTable table({{.title = "NODE"},
                    {.title = "NAME", .flexible = true},
-                   {.title = "STATE", .state = true},
+                   {.title = "STATE", .flexible = true, .state = true, .least = 24},
                    {.title = "FREE", .right = true},
                    {.title = "TYPE"},
-                   {.title = "PRICE/H", .right = true},
-                   {.title = "SPEED", .right = true},
-                   {.title = "ADDRESS"},
-                   {.title = "ISOLATION"},
+                   {.title = "PRICE/H", .right = true, .spare = 3},
+                   {.title = "SPEED", .right = true, .spare = 2},
+                   {.title = "ADDRESS", .spare = 4},
+                   {.title = "ISOLATION", .spare = 1},
                    {.title = "JOBS", .flexible = true}});
   std::string notes;
   for (const auto& node : nodes) {

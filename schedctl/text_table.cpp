@@ -1,7 +1,6 @@
 #include "schedctl/text_table.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/check.hpp"
 
@@ -9,7 +8,6 @@ namespace tidepool::ctl {
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kNarrowest = 8;
 
 std::string padded(const std::string& text, std::size_t width, bool right) {
   const std::string cut = shorten(text, width);
@@ -38,51 +36,74 @@ void TextTable::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::vector<std::size_t> TextTable::widths(const Style& style) const {
-  std::vector<std::size_t> widths;
+std::vector<TextTable::Shown> TextTable::all_columns() const {
+  std::vector<Shown> all;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t width = columns_of(columns_[c].title);
     for (const auto& row : rows_) width = std::max(width, columns_of(row[c]));
-    widths.push_back(width);
+    all.push_back({c, width});
   }
-  if (style.whole) return widths;
-  const std::size_t gaps = kGap * (columns_.size() - 1);
-  auto total = std::accumulate(widths.begin(), widths.end(), gaps);
-  while (total > static_cast<std::size_t>(std::max(style.width, 0))) {
-    std::size_t widest = columns_.size();
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const std::size_t floor = std::max(kNarrowest, columns_of(columns_[c].title));
-      if (!(columns_[c].flexible || columns_[c].wraps) || widths[c] <= floor) continue;
-      if (widest == columns_.size() || widths[c] > widths[widest]) widest = c;
+  return all;
+}
+
+std::size_t TextTable::width_of(const std::vector<Shown>& shown) {
+  std::size_t width = shown.empty() ? 0 : kGap * (shown.size() - 1);
+  for (const Shown& each : shown) width += each.width;
+  return width;
+}
+
+std::vector<TextTable::Shown> TextTable::cut(std::vector<Shown> shown, std::size_t width) const {
+  for (std::size_t total = width_of(shown); total > width; --total) {
+    Shown* widest = nullptr;
+    for (Shown& each : shown) {
+      const Column& column = columns_[each.column];
+      const std::size_t floor = std::max(column.least, columns_of(column.title));
+      if (!(column.flexible || column.wraps) || each.width <= floor) continue;
+      if (widest == nullptr || each.width > widest->width) widest = &each;
     }
-    if (widest == columns_.size()) break;  // nothing can give way any more
-    --widths[widest];
-    --total;
+    if (widest == nullptr) break;  // nothing can give way any more
+    --widest->width;
   }
-  return widths;
+  return shown;
+}
+
+std::vector<TextTable::Shown> TextTable::fitting(const Style& style) const {
+  std::vector<Shown> shown = all_columns();
+  if (style.whole) return shown;
+  const auto width = static_cast<std::size_t>(std::max(style.width, 0));
+  for (;;) {
+    std::vector<Shown> fitted = cut(shown, width);
+    const auto spare =
+        std::ranges::max_element(shown, {}, [&](const Shown& each) { return columns_[each.column].spare; });
+    if (width_of(fitted) <= width || columns_[spare->column].spare == 0) return fitted;
+    shown.erase(spare);
+  }
+}
+
+std::string TextTable::line(const std::vector<Shown>& shown, const std::vector<std::string>& row,
+                            const Style& style) const {
+  std::string line;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto& [c, width] = shown[i];
+    if (i > 0) line += std::string(kGap, ' ');
+    std::string cell =
+        columns_[c].wraps ? folded(row[c], width, columns_of(line)) : padded(row[c], width, columns_[c].right);
+    line += columns_[c].state ? coloured_state(cell, row[c], style) : cell;
+  }
+  trim_end(line);
+  return line + "\n";
 }
 
 std::string TextTable::text(const Style& style) const {
-  const auto width = widths(style);
-  std::string out;
+  const auto shown = fitting(style);
   std::string header;
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
-    header += (c > 0 ? std::string(kGap, ' ') : "") + padded(columns_[c].title, width[c], columns_[c].right);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const Column& column = columns_[shown[i].column];
+    header += (i > 0 ? std::string(kGap, ' ') : "") + padded(column.title, shown[i].width, column.right);
   }
   trim_end(header);
-  out += dim(header, style) + "\n";
-  for (const auto& row : rows_) {
-    std::string line;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const std::size_t begin = columns_of(line) + (c > 0 ? kGap : 0);
-      std::string cell =
-          columns_[c].wraps ? folded(row[c], width[c], begin) : padded(row[c], width[c], columns_[c].right);
-      if (columns_[c].state) cell = coloured_state(cell, row[c], style);
-      line += (c > 0 ? std::string(kGap, ' ') : "") + cell;
-    }
-    trim_end(line);
-    out += line + "\n";
-  }
+  std::string out = dim(header, style) + "\n";
+  for (const auto& row : rows_) out += line(shown, row, style);
   return out;
 }
 

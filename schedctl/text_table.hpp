@@ -1,5 +1,5 @@
-// Columns of text under a header line. Flexible columns give way, the widest first, until the table fits; none
-// does where all is wanted whole.
+// Columns of text under a header line. Flexible columns give way, the widest first, until the table fits; where that is
+// not enough, spare ones are left out. None does where all is wanted whole.
 #pragma once
 
 #include <string>
@@ -12,9 +12,11 @@ namespace tidepool::ctl {
 struct Column {
   std::string title;
   bool right = false;     // numbers
-  bool flexible = false;  // may be cut to eight columns
+  bool flexible = false;  // may be cut to `least` columns
   bool wraps = false;     // flexible, and goes on in further lines instead of being cut; for a last column of words
   bool state = false;     // painted by coloured_state()
+  int spare = 0;          // the highest is left out first; 0: never
+  std::size_t least = 8;  // of a flexible one, and no less than its title
 };
 
 class TextTable {
@@ -28,7 +30,18 @@ class TextTable {
   [[nodiscard]] std::string text(const Style& style) const;
 
  private:
-  [[nodiscard]] std::vector<std::size_t> widths(const Style& style) const;
+  struct Shown {
+    std::size_t column = 0;
+    std::size_t width = 0;
+  };
+  [[nodiscard]] static std::size_t width_of(const std::vector<Shown>& shown);
+  // All of them, as wide as they are.
+  [[nodiscard]] std::vector<Shown> all_columns() const;
+  // As near to the width as flexible ones can give way.
+  [[nodiscard]] std::vector<Shown> cut(std::vector<Shown> shown, std::size_t width) const;
+  [[nodiscard]] std::vector<Shown> fitting(const Style& style) const;
+  [[nodiscard]] std::string line(const std::vector<Shown>& shown, const std::vector<std::string>& row,
+                                 const Style& style) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

@@ -134,7 +134,9 @@ std::string seconds_in_words(double seconds) {
   if (seconds < 60) return formatted("%.1f", seconds) + " s";
   const auto total = static_cast<long long>(std::llround(seconds));
   if (total < 3600) return std::to_string(total / 60) + "m " + std::to_string(total % 60) + "s";
-  return std::to_string(total / 3600) + "h " + std::to_string(total / 60 % 60) + "m";
+  const long long hours = total / 3600;
+  if (hours < 48) return std::to_string(hours) + "h " + std::to_string(total / 60 % 60) + "m";
+  return std::to_string(hours / 24) + "d " + std::to_string(hours % 24) + "h";
 }
 
 std::string count_of(double n, const char* noun) {

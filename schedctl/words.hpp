@@ -37,8 +37,9 @@ struct Style {
 [[nodiscard]] std::string loss(std::optional<double> number);  // four significant digits; "-" if absent
 // A decimal amount as /v1 writes it, at four decimals: "0.012882", "USD" -> "0.0129 USD".
 [[nodiscard]] std::string money(const std::string& amount, const std::string& currency);
-[[nodiscard]] std::string percent(double fraction);              // 0.62 -> "62 %"
-[[nodiscard]] std::string seconds_in_words(double seconds);      // 80.2 -> "1m 20s", 3.21 -> "3.2 s"
+[[nodiscard]] std::string percent(double fraction);  // 0.62 -> "62 %"
+// 80.2 -> "1m 20s", 3.21 -> "3.2 s", of two days on "2d 1h"
+[[nodiscard]] std::string seconds_in_words(double seconds);
 [[nodiscard]] std::string count_of(double n, const char* noun);  // "1 worker", "2 workers"
 // "2026-11-20T21:53:31.004Z" -> "21:53:31"; anything else unchanged.
 [[nodiscard]] std::string clock_of(std::string_view timestamp);

@@ -91,10 +91,14 @@ class Refresh {
   const Job& job_;
 };
 
-// Names the share of the job's tenant, if that and not the job's own maximum is what binds.
+// Names what the job's tenant may have, of the job's type of slots or of all, if that and not the job's own maximum is
+// what binds.
 Reason bound_by_share(const ClusterState& state, const Job& job, Reason reason) {
   if (!is_any_of<reason::AtMax, reason::NoSlotsToGrow>(reason) || job.size() >= job.spec.elastic.sizes.back())
     return reason;
+  if (const auto part = is_any_of<reason::AtMax>(reason) ? binding_part(state, job) : std::nullopt) {
+    return reason::ShareHold{.size = job.size(), .share = part->slots, .word = job.spec.tenant, .type = part->type};
+  }
   if (is_any_of<reason::NoSlotsToGrow>(reason) && !has_used_share(state, job.spec.tenant)) return reason;
   const auto share = binding_share(state, job.spec.tenant);
   if (!share) return reason;

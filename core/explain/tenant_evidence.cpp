@@ -5,6 +5,7 @@
 #include "core/explain/wait_bounds.hpp"
 #include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
+#include "core/state/measured/type_records.hpp"
 #include "core/state/price_cap.hpp"
 #include "core/words/wording.hpp"
 
@@ -37,6 +38,21 @@ std::string guaranteed_of(const Tenant& tenant, const std::string& type) {
   return promised == 0 ? ", none of them guaranteed" : "; it is guaranteed " + grouped(promised) + " of them";
 }
 
+// Slots of the type that jobs of the tenant hold which ask for particular nodes.
+int slots_of_askers(const ClusterState& state, const std::string& tenant, const std::string& type) {
+  const Money dearest = dearest_slot(state);
+  int slots = 0;
+  for (const auto& [id, worker] : state.workers) {
+    const Node* node = state.find_node(worker.node);
+    const Job* job = state.find_job(worker.job);
+    const bool counts = node != nullptr && node->slot_type == type && job != nullptr && !worker.is_gone();
+    if (counts && job->spec.tenant == tenant && asks_for_nodes(state, *job, dearest)) {
+      slots += static_cast<int>(worker.slots.size());
+    }
+  }
+  return slots;
+}
+
 // Its tenant's jobs could use more than they may have.
 bool tenant_lacks_slots(const ClusterState& state, const Job& job) {
   const TenantPlan* plan = plan_of(state, job.spec.tenant);
@@ -61,6 +77,19 @@ std::optional<int> binding_share(const ClusterState& state, const std::string& t
 bool has_used_share(const ClusterState& state, const std::string& tenant) {
   const auto share = binding_share(state, tenant);
   return share && slots_of_tenant(state, tenant) >= *share;
+}
+
+std::optional<TypePart> binding_part(const ClusterState& state, const Job& job) {
+  const TenantPlan* plan = plan_of(state, job.spec.tenant);
+  const auto type = bound_type(state, job);
+  const auto& sizes = job.spec.elastic.sizes;
+  const auto next = std::upper_bound(sizes.begin(), sizes.end(), job.size());
+  if (plan == nullptr || !type || next == sizes.end()) return std::nullopt;
+  const auto part = plan->of_types.find(*type);
+  if (part == plan->of_types.end() || !asks_for_nodes(state, job, dearest_slot(state))) return std::nullopt;
+  const int more = (*next - job.size()) * job.spec.gpus_per_worker;
+  if (slots_of_askers(state, job.spec.tenant, *type) + more <= part->second) return std::nullopt;
+  return TypePart{.type = *type, .slots = part->second};
 }
 
 std::string share_waited_for(const ClusterState& state, const Job& job) {

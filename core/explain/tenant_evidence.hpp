@@ -20,6 +20,14 @@ namespace tidepool::core {
 // Its jobs hold all that it may have, so that only their end, or a larger share, gives another one slots.
 [[nodiscard]] bool has_used_share(const ClusterState& state, const std::string& tenant);
 
+// What its tenant's jobs that ask for it may have of the type of slots that the job is on, where its next size would be
+// beyond that.
+struct TypePart {
+  std::string type;
+  int slots = 0;
+};
+[[nodiscard]] std::optional<TypePart> binding_part(const ClusterState& state, const Job& job);
+
 // "; tenant vision may have 5 slots now, and its jobs hold 4", of a job that needs more slots than its tenant's share
 // has left, where no more free slots of the pool would help it. Else empty.
 [[nodiscard]] std::string share_waited_for(const ClusterState& state, const Job& job);

@@ -290,7 +290,8 @@ std::string text_of(const AtMax& why) {
 }
 
 std::string text_of(const ShareHold& why) {
-  return "keeps " + workers(why.size) + ": tenant " + why.word + " may have " + slots(why.share) + " now";
+  return "keeps " + workers(why.size) + ": tenant " + why.word + " may have " + slots(why.share) +
+         (why.type.empty() ? "" : " of type " + why.type) + " now";
 }
 std::string text_of(const AtMin& why) {
   return "keeps " + workers(why.size) + ": it may not have fewer";

@@ -309,7 +309,8 @@ Lines lines_of(const AtMax&, JobId) {
   return {"raise elastic.max"};
 }
 Lines lines_of(const ShareHold& why, JobId) {
-  return {advice_for_admin("a larger guarantee for tenant " + why.word + ": schedctl tenants apply FILE")};
+  const std::string what = why.type.empty() ? "a larger guarantee" : "a larger guarantee_by_type of " + why.type;
+  return {advice_for_admin(what + " for tenant " + why.word + ": schedctl tenants apply FILE")};
 }
 Lines lines_of(const AtMin&, JobId) {
   return {"lower elastic.min"};

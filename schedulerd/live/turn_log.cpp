@@ -27,7 +27,7 @@ void log_line(const leader::AgentJoinedNote& joined) {
 }
 
 void log_line(const leader::AgentRefusedNote& refused) {
-  spdlog::warn("event=agent_refused node={} why={:?}", refused.name, refused.why);
+  spdlog::warn("event=agent_refused node={:?} why={:?}", refused.name.substr(0, 63), refused.why);
 }
 
 void log_line(const leader::JournalWentBackNote& told) {
@@ -83,7 +83,7 @@ void log_line(const leader::NodeCertifiedNote& made) {
 }
 
 void log_line(const leader::NodeJoinRefusedNote& refused) {
-  spdlog::warn("event=node_join_refused node={} token={} why={:?}", refused.name.substr(0, 63),
+  spdlog::warn("event=node_join_refused node={:?} token={} why={:?}", refused.name.substr(0, 63),
                refused.token_id.substr(0, 32), refused.why);
 }
 

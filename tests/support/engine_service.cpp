@@ -239,6 +239,11 @@ NodeId EngineService::join_node(int slots, std::string name) {
   return {};
 }
 
+void EngineService::lose(NodeId node) {
+  const std::lock_guard lock(mutex_);
+  (void)take(leader::AgentLostItem{turn_.state().find_node(node)->name, "no heartbeat"});
+}
+
 void EngineService::lose_for_a_moment(NodeId node) {
   const std::lock_guard lock(mutex_);
   turn_.set_damping(core::kUsualDamping);
@@ -247,7 +252,7 @@ void EngineService::lose_for_a_moment(NodeId node) {
   for (const auto& [id, worker] : turn_.state().workers) {
     if (worker.node == node) running.push_back(id);
   }
-  (void)take(leader::AgentLostItem{lost.name, "no heartbeat"});
+  lose(node);
   (void)take(leader::AgentHelloItem{1,
                                     {.token = "t",
                                      .node = lost.name,

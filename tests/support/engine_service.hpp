@@ -30,6 +30,7 @@ class EngineService final : public live::Service, private live::History {
   void hold_slots(WorkerId worker, const std::string& why);
   // A node "n<k>" with this many slots.
   NodeId join_node(int slots, std::string name = "");  // "n1", "n2" ... unless it has a name
+  void lose(NodeId node);
   // Its agent is lost, and comes back with all its workers.
   void lose_for_a_moment(NodeId node);
   // What a provider of nodes answers, or the configuration says of pools.

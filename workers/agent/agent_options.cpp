@@ -384,7 +384,8 @@ Status settle_data_address(AgentOptions& options) {
     if (!chosen) return chosen.error();
     options.data_address = chosen->host;
   }
-  const bool by_socket = options.data_address.empty() && std::holds_alternative<UnixAddress>(options.daemon);
+  const bool by_socket =
+      options.data_address.empty() && !options.join && std::holds_alternative<UnixAddress>(options.daemon);
   return check_not_denied(by_socket ? api::kLoopbackHost : options.data_address, options.isolation.denied);
 }
 

@@ -15,6 +15,7 @@
 #include "workers/agent/agent_options.hpp"
 #include "workers/agent/health/join_probe.hpp"
 #include "workers/agent/loop/agent_loop.hpp"
+#include "workers/agent/node_isolation.hpp"
 #include "workers/agent/notice/notice_watch.hpp"
 #include "workers/agent/nvml_gpu_probe.hpp"
 #include "workers/agent/state_lock.hpp"
@@ -86,17 +87,20 @@ int run_agent(AgentOptions options) {
   }
   NvmlGpuProbe probe;
   const auto found = find_slots({options.cpu_slots, options.gpus, options.slot_type}, probe);
-  if (!found) return fail(found.error());  // before a token is used
+  if (!found) return fail(found.error());
   const NodeSlots& slots = *found;
   const auto gpu_locks = take_gpus(slots);
   if (!gpu_locks) return fail(gpu_locks.error());
+  if (const Status settled = settle_data_address(options); !settled.ok()) return fail(settled.error());
+  auto confinement = isolate(options, slots);
+  if (!confinement) return fail(confinement.error());
+  // Last of what can fail for this node's own options: a node token may have one use only.
   if (const Status joined = take_up_identity(options); !joined.ok()) return fail(joined.error());
   if (const auto token = read_token(options.token_file); !token) return fail(token.error());
-  if (const Status settled = settle_data_address(options); !settled.ok()) return fail(settled.error());
   spdlog::info("node {}: {}", options.node, slots.note);
   const auto before = processes_before(slots, probe);
   auto loop =
-      AgentLoop::open(options, slots,
+      AgentLoop::open(options, {slots, *std::move(confinement)},
                       {.measure = [&](const std::stop_token& stop) { return measure(options, slots, stop); },
                        .gpu_processes = [&](const std::string& uuid) { return processes_since(before, uuid, probe); }});
   if (!loop) return fail(loop.error());

@@ -76,6 +76,7 @@ struct ShareHold {
   int size = 0;
   int share = 0;          // slots that the tenant may have
   std::string word = {};  // the tenant
+  std::string type = {};  // of slots, of which it may have so many; empty = of all together
   static constexpr Traits kTraits{"ShareHold", ReasonCategory::kHolding};
   bool operator==(const ShareHold&) const = default;
   static constexpr void fields(auto& self, auto&& at) {

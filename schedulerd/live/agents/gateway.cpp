@@ -156,7 +156,7 @@ void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message
 void Gateway::Impl::on_hello(AgentSession& session, api::AgentHello hello) {
   if (session.stage != AgentSession::Stage::kHello) return refuse(session, "a link says hello once");
   if (const Status good = check_hello(session, hello); !good.ok()) {
-    spdlog::warn("event=agent_refused node={} why={:?}", hello.node.substr(0, 63), good.error().message);
+    spdlog::warn("event=agent_refused node={:?} why={:?}", hello.node.substr(0, 63), good.error().message);
     return refuse(session, good.error().message);
   }
   if (const auto why = links.why_taken(hello)) return refuse(session, *why);
@@ -193,7 +193,7 @@ Status Gateway::Impl::check_hello(AgentSession& session, const api::AgentHello& 
 
 void Gateway::Impl::on_request(AgentSession& session, api::CertificateRequest request) {
   const auto refuse_it = [&](const std::string& why) {
-    spdlog::warn("event=node_join_refused node={} why={:?}", request.node.substr(0, 63), why);
+    spdlog::warn("event=node_join_refused node={:?} why={:?}", request.node.substr(0, 63), why);
     refuse(session, why);
   };
   if (const Status same = check_protocol(request.protocol); !same.ok()) return refuse_it(same.error().message);
@@ -234,7 +234,7 @@ void Gateway::Impl::refuse(AgentSession& session, const std::string& why) {
 }
 
 void Gateway::Impl::on_closed(AgentSession& session, const std::string& why) {
-  spdlog::info("event=agent_link_closed node={} why={:?}", session.node_name, why);
+  spdlog::info("event=agent_link_closed node={:?} why={:?}", session.node_name, why);
   const auto own = by_node.find(session.node);
   if (own != by_node.end() && own->second.get() == &session) by_node.erase(own);
   links.closed(session);

@@ -31,7 +31,7 @@ std::optional<std::string> NodeLinks::why_taken(const api::AgentHello& hello) {
   };
   if (!is_other(link.session) && !is_other(link.joining)) return std::nullopt;
   if (std::exchange(link.refused, *hello.instance) != *hello.instance) {
-    spdlog::warn("event=agent_refused node={} why={:?}", hello.node, other_agent(hello.node));
+    spdlog::warn("event=agent_refused node={:?} why={:?}", hello.node.substr(0, 63), other_agent(hello.node));
   }
   return other_agent(hello.node);
 }

@@ -35,11 +35,16 @@ std::optional<Problem> not_joined(const core::NodePools& pools, const std::strin
   return std::nullopt;
 }
 
+// Of a call whose {id} is the id of no node.
+Problem no_such_node(const Call& call) {
+  return not_joined(call.seen->state.pools, call.id).value_or(unknown_node(call));
+}
+
 // The node that the call names; none = answered already.
 std::optional<NodeId> node_to_change(Call& call) {
   const auto id = NodeId::parse(call.id);
   if (id && call.seen->state.find_node(*id) != nullptr) return id;
-  call.fail(not_joined(call.seen->state.pools, call.id).value_or(unknown_node(call)));
+  call.fail(no_such_node(call));
   return std::nullopt;
 }
 
@@ -163,10 +168,12 @@ void clear_node_faults(Rest& rest, Call call) {
 }
 
 void remove_node(Rest& rest, Call call) {
-  const auto id = node_to_change(call);
-  if (!id) return;
+  const auto id = NodeId::parse(call.id);
+  if (!id) return call.fail(no_such_node(call));
+  const core::Node* node = call.seen->state.find_node(*id);
+  if (node == nullptr && !call.fail_unless_repeated(no_such_node(call))) return;
   const SeenBy seen_by{*call.seen, call.caller, rest.service().history()};
-  const json removed = render_node(seen_by, *call.seen->state.find_node(*id));
+  const json removed = node == nullptr ? json{{"id", call.id}} : render_node(seen_by, *node);
   rest.command(std::move(call), RemoveNode{*id},
                [removed](const Receipt&, const Published&) { return json_response(200, removed); });
 }

@@ -176,13 +176,16 @@ void add_maintenance(Rest& rest, Call call) {
 
 void remove_maintenance(Rest& rest, Call call) {
   const auto number = window_number(call.id);
-  if (!number || !call.seen->state.maintenance.windows.contains(*number)) {
-    return call.fail({.status = 404,
-                      .code = "UnknownMaintenance",
-                      .detail = "there is no maintenance window " + call.id,
-                      .hint = "GET /v1/maintenance lists them"});
-  }
-  const json removed = render_window(*call.seen, call.seen->state.maintenance.windows.at(*number));
+  const auto& windows = call.seen->state.maintenance.windows;
+  const auto window = windows.find(number.value_or(0));
+  const bool is_known = window != windows.end();
+  const json removed = is_known ? render_window(*call.seen, window->second) : json{{"id", call.id}};
+  Problem unknown{.status = 404,
+                  .code = "UnknownMaintenance",
+                  .detail = "there is no maintenance window " + call.id,
+                  .hint = "GET /v1/maintenance lists them"};
+  if (!number) return call.fail(unknown);
+  if (!is_known && !call.fail_unless_repeated(std::move(unknown))) return;
   rest.command(std::move(call), RemoveMaintenance{*number},
                [removed](const Receipt&, const Published&) { return json_response(200, removed); });
 }

@@ -2,17 +2,40 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
 namespace tidepool::live {
 namespace {
+
+// "the disk of /var/lib/tidepool"
+std::string disk_of(sqlite3* database) {
+  const char* file = sqlite3_db_filename(database, "main");
+  if (file == nullptr || *file == '\0') return "the disk";
+  return "the disk of " + std::filesystem::path(file).parent_path().string();
+}
+
+// SQLite calls only writes to its own files a full disk, and not those to the memory that its connections share.
+std::string words_of_io_error(sqlite3* database, int code) {
+  const int system = sqlite3_system_errno(database);
+  const std::string named = system == 0 ? std::string() : std::string(", ") + std::strerror(system);
+  if (system == ENOSPC || system == EDQUOT || system == EFBIG) {
+    return disk_of(database) + " has no room for it" + named + "; free some space there and start again";
+  }
+  const std::string why = std::string(sqlite3_errmsg(database)) + " (code " + std::to_string(code) + named + ")";
+  return (code & 0xff) == SQLITE_IOERR ? why + "; look at " + disk_of(database) + " and its free space" : why;
+}
 
 Error error_of(sqlite3* database, const std::string& doing) {
   const int code = sqlite3_extended_errcode(database);
   std::string why = sqlite3_errmsg(database);
   switch (code & 0xff) {
-    case SQLITE_FULL: why = "the disk is full; free some space and start again"; break;
+    case SQLITE_FULL: why = disk_of(database) + " is full; free some space there and start again"; break;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB: why += "; the file is damaged, restore it from a backup"; break;
-    case SQLITE_IOERR: why += " (code " + std::to_string(code) + "); look at the disk and its free space"; break;
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR: why = words_of_io_error(database, code); break;
     default: break;
   }
   return io_error(doing + ": " + why);

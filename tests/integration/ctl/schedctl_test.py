@@ -320,6 +320,8 @@ class SchedctlTest(SchedctlCase):
         let_in = {**node, "access": {**node["access"], "by": "certificate", "revoked_at": None}}
         self.daemon.routes["DELETE", "/v1/nodes/node-1"] = (200, let_in)
         self.assertIn("schedctl node revoke local", self.run_ctl("node", "remove", "local")[1])
+        self.daemon.routes["DELETE", "/v1/nodes/node-1"] = (200, {"id": "node-1"})  # to a repeated request
+        self.assertEqual(self.run_ctl("node", "remove", "local")[:2], (0, "local is removed\n"))
         self.daemon.routes["DELETE", "/v1/nodes/node-1"] = (
             409, {"status": 409, "code": "Conflict", "detail": "local is not lost"})
         code, _, err = self.run_ctl("node", "remove", "local")

@@ -296,6 +296,26 @@ TEST_CASE("a lost node that does not come back is removed") {
   CHECK(scene.get("/v1/nodes").at("items").size() == 1);
 }
 
+TEST_CASE("the removal of a node that is repeated with its key is told that it was carried out") {
+  RestFixture fixture;
+  fixture.service.join_node(1);
+  fixture.service.lose(NodeId(1));
+  const auto remove = [&](const std::string& key) {
+    return fixture.call({.method = "DELETE",
+                         .path = "/v1/nodes/node-1",
+                         .token = fixture.admin,
+                         .headers = "Idempotency-Key: " + key + "\r\n"});
+  };
+  const auto first = remove("k-1");
+  INFO(first.body);
+  REQUIRE(first.status == 200);
+  auto again = remove("k-1");
+  CHECK(again.status == 200);
+  CHECK(json::parse(again.body).at("id") == "node-1");
+  CHECK(again.headers["idempotent-replayed"] == "true");
+  CHECK(json::parse(remove("k-2").body).at("code") == "UnknownNode");
+}
+
 TEST_CASE("slots that are not free after their worker's end are shown as quarantined, and can be released") {
   ViewScene scene;
   const auto slots = [&] { return scene.get("/v1/nodes").at("items").at(0).at("slots"); };
@@ -380,6 +400,21 @@ TEST_CASE("a maintenance window is added, shown with its nodes, and taken away")
   CHECK(scene.get("/v1/nodes").at("items").at(0).at("drain").is_null());
   CHECK(remove("mw-2").status == 404);
   CHECK(remove("2").status == 404);
+  // Its answer may have been lost: the same request with its key is told that it was carried out.
+  REQUIRE(post(R"({"node":"n1",)" + far + "}").status == 201);
+  const auto with_key = [&](const std::string& id, const std::string& key) {
+    return scene.fixture.call({.method = "DELETE",
+                               .path = "/v1/maintenance/" + id,
+                               .token = scene.fixture.admin,
+                               .headers = "Idempotency-Key: " + key + "\r\n"});
+  };
+  REQUIRE(with_key("mw-3", "k-1").status == 200);
+  auto again = with_key("mw-3", "k-1");
+  CHECK(again.status == 200);
+  CHECK(json::parse(again.body).at("id") == "mw-3");
+  CHECK(again.headers["idempotent-replayed"] == "true");
+  CHECK(json::parse(with_key("mw-3", "k-2").body).at("code") == "UnknownMaintenance");
+  CHECK(with_key("3", "k-1").status == 404);
   for (const std::string& bad :
        {"{" + far + "}", R"({"node":"n9",)" + far + "}", R"({"node":"n1","selector":{"a":"b"},)" + far + "}",
         R"({"selector":{},)" + far + "}", std::string(R"({"node":"n1","from":"tomorrow","to":"2999-01-01T04:00:00Z"})"),

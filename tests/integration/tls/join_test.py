@@ -151,6 +151,18 @@ class Join(unittest.TestCase):
         self.assertEqual(daemon.asked("nodes"), [])
         self.assertEqual([t["uses"] for t in daemon.asked("node", "token", "ls")], [0, 0, 0])
 
+    def test_a_machine_that_cannot_be_a_node_as_its_options_ask_does_not_use_up_its_token(self):
+        daemon = self.daemon()
+        token = daemon.node_token()["token"]
+        for options, why in ((["--deny-address", "10.9.0.0/16"], "addresses cannot be denied to jobs here"),
+                             (["--data-address", "203.0.113.77"], "is no address of this machine")):
+            process, log = daemon.join("a", token, "--name", "a", *options)
+            self.assertEqual(process.wait(PATIENCE), 1, log())
+            self.assertIn(why, log())
+            self.assertEqual([t["uses"] for t in daemon.asked("node", "token", "ls")], [0])
+        agent = daemon.join("a", token, "--name", "a")
+        self.soon(lambda: daemon.is_up("a"), agent[1])
+
     def test_a_name_belongs_to_one_node_and_an_agent_speaks_for_its_own(self):
         daemon = self.daemon()
         token = daemon.node_token("--uses", "9")["token"]
@@ -215,7 +227,7 @@ class Join(unittest.TestCase):
         self.assertIn("revoked", daemon.ctl("nodes").stdout)
         self.assertIn("was revoked (stolen)", daemon.ctl("events").stdout)
         self.told(agent, "the certificate of a was revoked (stolen)")
-        self.soon(lambda: "event=agent_refused node=a" in daemon.logged(), daemon.logged)
+        self.soon(lambda: 'event=agent_refused node="a"' in daemon.logged(), daemon.logged)
         daemon.restart(signal.SIGKILL)
         before = agent[1]().count("was revoked")
         agent[0].terminate()

@@ -142,6 +142,9 @@ TEST_CASE("an agent does not start with its own data address denied to its worke
   CHECK_THAT(refusal({"--daemon-socket", "/d", "--deny-address", "127.0.0.1"}),
              Catch::Contains("--deny-address 127.0.0.1/32 holds this node's own data address 127.0.0.1"));
   CHECK(refusal({"--daemon", "127.0.0.1:7481", "--deny-address", "127.0.0.0/8"}) == "starts with ");
+  auto joining = std::get<AgentOptions>(
+      parse({"join", "--daemon", "127.0.0.1:7481", "--state-dir", "/s", "--deny-address", "127.0.0.0/8"}));
+  CHECK(settle_data_address(joining).ok());
   CHECK_THAT(refusal({"--daemon-socket", "/d", "--data-address", "203.0.113.77"}),
              Catch::Contains("203.0.113.77 is no address of this machine"));
 }

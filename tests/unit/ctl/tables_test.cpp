@@ -24,6 +24,18 @@ TEST_CASE("the list of jobs fits 80 columns and shows size, progress and reason"
   CHECK(text.find("growing 2") != std::string::npos);
 }
 
+TEST_CASE("on a narrow terminal the list of jobs leaves out what tells least, and says why each is as it is") {
+  json job = example("job.json");
+  job["name"] = "a-name-that-is-far-too-long-for-a-table-of-eighty-columns";
+  job["id"] = "job-1234";
+  const std::string text = jobs_table(json::array({job}), {.width = 60});
+  INFO(text);
+  CHECK(widest_line(text) <= 60);
+  CHECK(text.find("SAMPLES/S") == std::string::npos);
+  CHECK(text.find("30 %") != std::string::npos);
+  CHECK(text.find("growing 2") != std::string::npos);
+}
+
 TEST_CASE("a job that goes on after a loss says why it is as it is, a failed one how it failed") {
   json job = example("job.json");
   job["error"] = "w-2 was killed by signal 9";
@@ -69,6 +81,22 @@ TEST_CASE("a node shows its free slots and the jobs on it once") {
   CHECK(nodes_table(json::array({shared}), {}).find("  none  ") != std::string::npos);
   shared["isolation"]["kept"].clear();
   CHECK(nodes_table(json::array({shared}), {}).find("  none  ") != std::string::npos);
+}
+
+TEST_CASE("the list of nodes fits 80 columns, without addresses and prices where states are long") {
+  json node = example("node.json");
+  node["faults"] = {{"losses", 3},
+                    {"failed_starts", 1},
+                    {"first_at", "2026-11-20T21:53:20.100Z"},
+                    {"newest_at", "2026-11-20T22:03:20.100Z"},
+                    {"unsteady_until", "2026-11-20T22:14:05.000Z"}};
+  const std::string text = nodes_table(json::array({node}), {.width = 80});
+  INFO(text);
+  CHECK(widest_line(text) <= 80);
+  CHECK(text.find("unsteady until 22:14:05") != std::string::npos);
+  CHECK(text.find("job-1") != std::string::npos);
+  CHECK(text.find("ADDRESS") == std::string::npos);
+  CHECK(nodes_table(json::array({node}), {.width = 200}).find("1.00   97 %  10.20.0.5") != std::string::npos);
 }
 
 TEST_CASE("what slots bring of the memory of their nodes is told below the nodes, once where they are alike") {
@@ -249,6 +277,18 @@ TEST_CASE("a table gives way in its widest flexible column first") {
   CHECK(widest_line(text) <= 40);
   CHECK(text.find(std::string(10, 'y')) != std::string::npos);
   CHECK(text.find("x…") != std::string::npos);
+}
+
+TEST_CASE("a table that is too wide leaves out its spare columns, and no more of them than it must") {
+  TextTable table({{.title = "A", .right = true, .spare = 2},
+                   {.title = "LONG", .flexible = true, .least = 10},
+                   {.title = "B", .spare = 1}});
+  table.add({"12345", std::string(10, 'x'), "54321"});
+  CHECK(table.text({.width = 24}).starts_with("    A  LONG        B\n"));
+  CHECK(table.text({.width = 23}) == "LONG        B\nxxxxxxxxxx  54321\n");
+  CHECK(table.text({.width = 16}) == "LONG\nxxxxxxxxxx\n");
+  CHECK(table.text({.width = 3}) == "LONG\nxxxxxxxxxx\n");
+  CHECK(table.text({.width = 3, .whole = true}).starts_with("    A  LONG        B\n"));
 }
 
 TEST_CASE("a table that is wanted whole is not cut, whatever its width") {

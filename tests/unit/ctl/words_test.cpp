@@ -32,6 +32,9 @@ TEST_CASE("numbers are written as people read them") {
   CHECK(seconds_in_words(3.21) == "3.2 s");
   CHECK(seconds_in_words(80.2) == "1m 20s");
   CHECK(seconds_in_words(7260) == "2h 1m");
+  CHECK(seconds_in_words(172'799) == "47h 59m");
+  CHECK(seconds_in_words(172'800) == "2d 0h");
+  CHECK(seconds_in_words(400 * 86'400.0 + 5 * 3'600) == "400d 5h");
 }
 
 TEST_CASE("two figures that are held against each other read alike only if they are") {

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/state/tenant_jobs.hpp"
+
 namespace tidepool::live::http {
 namespace {
 
@@ -14,8 +16,8 @@ core::Event event_of(std::string type, nlohmann::json data) {
   return event;
 }
 
-bool says(Metrics& metrics, const std::string& line) {
-  const std::string text = metrics.text(Published(), false, nullptr);
+bool says(Metrics& metrics, const std::string& line, const Published& seen = {}) {
+  const std::string text = metrics.text(seen, false, nullptr);
   INFO(text);
   return text.find(line + "\n") != std::string::npos;
 }
@@ -38,6 +40,20 @@ TEST_CASE("each checkpoint that could not be taken counts once, whether an event
   metrics.observe_events(
       {event_of("job.checkpoint_failed", {{"times", 1}}), event_of("job.checkpoint_failed", {{"times", 2}})});
   CHECK(says(metrics, "sched_checkpoint_failures_total 3"));
+}
+
+TEST_CASE("a limit of jobs has a series beside how many jobs there are, at any level of the tree, and no other") {
+  Metrics metrics;
+  Published seen;
+  seen.state.tenants = core::TenantTree{
+      .tenants = {{.name = "lab", .jobs_max = 3}, {.name = "vision", .parent = "lab"}, {.name = "guests"}}};
+  const core::TenantsByName& tree = *seen.state.tenants;
+  core::add_job(seen.state.tenant_jobs, tree, "vision");
+  core::add_job(seen.state.tenant_jobs, tree, "vision");
+  CHECK(says(metrics, R"(sched_tenant_jobs{tenant="lab"} 2)", seen));
+  CHECK(says(metrics, R"(sched_tenant_jobs_max{tenant="lab"} 3)", seen));
+  CHECK_FALSE(says(metrics, R"(sched_tenant_jobs{tenant="vision"} 2)", seen));
+  CHECK_FALSE(says(metrics, R"(sched_tenant_jobs{tenant="guests"} 0)", seen));
 }
 
 }  // namespace tidepool::live::http

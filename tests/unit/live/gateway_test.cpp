@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <spdlog/sinks/base_sink.h>
+#include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -13,7 +14,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <sstream>
 
+#include "schedulerd/live/turn_log.hpp"
 #include "tests/support/no_descriptors.hpp"
 #include "tests/support/patience.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -252,6 +255,29 @@ TEST_CASE("a node that falls silent is lost after the patience, and not after tw
   const auto lost = door.next_item(std::chrono::microseconds(heartbeat.count_us()) * (kPatienceBeats / 2));
   REQUIRE(lost);
   CHECK(std::get<AgentLostItem>(*lost).node == "n");
+}
+
+TEST_CASE("a name that an agent gives itself is one quoted word in the lines of its refusal") {
+  const auto logged = spdlog::default_logger();
+  std::ostringstream log;
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+  const std::string name = "n why=\"its token is good\"\n";
+  {
+    Door door(4);
+    const Descriptor stranger = door.knock();
+    const std::string line = api::encode(api::AgentHello{
+        .token = "guessed", .node = name, .slots = 1, .slot_type = "cpu", .price_per_slot_hour = "1", .running = {}});
+    REQUIRE(::send(stranger.number(), line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size()));
+    CHECK(is_closed(stranger));
+  }
+  log_note(leader::AgentRefusedNote{name, "no"});
+  log_note(leader::NodeJoinRefusedNote{.name = name, .token_id = "1", .why = "no"});
+  spdlog::set_default_logger(logged);
+  const std::string quoted = R"( node="n why=\"its token is good\"\n" )";
+  CHECK_THAT(log.str(), Catch::Contains("event=agent_refused" + quoted + "why=\"wrong agent token"));
+  CHECK_THAT(log.str(), Catch::Contains("event=agent_refused" + quoted + "why=\"no\""));
+  CHECK_THAT(log.str(), Catch::Contains("event=node_join_refused" + quoted + "token=1"));
 }
 
 TEST_CASE("without a free descriptor the gateway pauses, and takes the agent when there is one") {

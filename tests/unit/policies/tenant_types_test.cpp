@@ -1,7 +1,10 @@
 // Tenants whose jobs ask for types of slots of which there are not enough for all: guarantees by type, and even parts.
 #include <catch2/catch.hpp>
 
+#include "core/explain/current_reason.hpp"
 #include "core/tenants/type_guarantees.hpp"
+#include "core/words/sentence.hpp"
+#include "core/words/unblock.hpp"
 #include "tests/support/shared_pool.hpp"
 
 namespace tidepool::test {
@@ -134,6 +137,23 @@ TEST_CASE("without guarantees of a type its slots are shared by weight") {
   pool.settle_all();
   CHECK(pool.held_of("vision", "new") == 3);
   CHECK(pool.held_of("speech", "new") == 1);
+}
+
+TEST_CASE("a job that its tenant's part of a type keeps from its next size is told so, and not to raise its maximum") {
+  TypedPool pool({{.name = "vision"}, {.name = "speech"}});
+  (void)pool.running(TypedPool::typed("speech", 2));
+  core::JobSpec elastic = TypedPool::typed("vision", 2);
+  elastic.elastic = test::job_spec({.min = 2, .max = 4}).elastic;
+  const JobId job = pool.submit(elastic);
+  pool.story.settle(job);
+  (void)pool.submit(TypedPool::typed("speech", 2));
+  pool.story.decide();
+  REQUIRE(pool.story.job(job).size() == 2);
+  REQUIRE(pool.entitled_to("vision") == 2);
+  const core::Reason why = core::refreshed(pool.story.state(), pool.story.job(job), core::reason::AtMax{{.size = 2}});
+  CHECK(core::sentence(why) == "keeps 2 workers: tenant vision may have 2 slots of type new now");
+  CHECK(core::unblocks_of(why, job) ==
+        std::vector<std::string>{"a larger guarantee_by_type of new for tenant vision: schedctl tenants apply FILE"});
 }
 
 TEST_CASE("where jobs ask for no more of a type than there is, no tenant has a bound") {

@@ -21,7 +21,6 @@
 #include "workers/agent/loop/worker_records.hpp"
 #include "workers/agent/loop/worker_starts.hpp"
 #include "workers/agent/memory_tier.hpp"
-#include "workers/agent/node_isolation.hpp"
 #include "workers/agent/process_runner.hpp"
 #include "workers/agent/program_files/length_files.hpp"
 #include "workers/agent/program_files/notice_files.hpp"
@@ -414,18 +413,16 @@ void Loop::on_link_closed(const std::string& why) {
 
 }  // namespace
 
-Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, const NodeSlots& slots, Senses senses) {
+Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, Node node, Senses senses) {
   auto ledger = WorkerLedger::open(options.state_dir);
   if (!ledger) return ledger.error();
   auto logs = WorkerLogs::open(options.state_dir / "logs");
   if (!logs) return logs.error();
-  auto confinement = isolate(options, slots);
-  if (!confinement) return confinement.error();
-  WorkerRooms::Parts rooms{.confinement = std::move(*confinement),
+  WorkerRooms::Parts rooms{.confinement = std::move(node.confinement),
                            .work = options.state_dir / "work",
                            .gpu_processes = std::move(senses.gpu_processes),
-                           .cpus = cpus_of(slots, usable_cpus())};
-  auto loop = std::make_unique<Loop>(Loop::Parts{options, slots, std::move(senses.measure), std::move(rooms)},
+                           .cpus = cpus_of(node.slots, usable_cpus())};
+  auto loop = std::make_unique<Loop>(Loop::Parts{options, node.slots, std::move(senses.measure), std::move(rooms)},
                                      std::move(*ledger), std::move(*logs));
   TP_TRY(loop->prepare());
   return std::unique_ptr<AgentLoop>(std::move(loop));

@@ -13,6 +13,7 @@
 #include "base/time.hpp"
 #include "workers/agent/agent_options.hpp"
 #include "workers/agent/health/figures.hpp"
+#include "workers/agent/isolation/confinement.hpp"
 #include "workers/agent/node_slots.hpp"
 
 namespace tidepool::agent {
@@ -26,11 +27,14 @@ class AgentLoop {
     Measure measure;
     std::function<std::optional<int>(const std::string& uuid)> gpu_processes;  // as GpuProbe::processes_on
   };
+  struct Node {
+    NodeSlots slots;
+    Confinement confinement;  // of its jobs
+  };
 
   // Takes over `options.state_dir`, whose lock the caller holds: reads what earlier agents left, adopts
   // their workers and opens the socket for them. What `senses` refer to outlives the loop.
-  [[nodiscard]] static Result<std::unique_ptr<AgentLoop>> open(const AgentOptions& options, const NodeSlots& slots,
-                                                               Senses senses);
+  [[nodiscard]] static Result<std::unique_ptr<AgentLoop>> open(const AgentOptions& options, Node node, Senses senses);
 
   AgentLoop(const AgentLoop&) = delete;
   AgentLoop& operator=(const AgentLoop&) = delete;

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "core/state/tenant_jobs.hpp"
 #include "schedulerd/live/http/numbers/budget_numbers.hpp"
 #include "schedulerd/live/http/numbers/tenant_numbers.hpp"
 
@@ -28,6 +29,8 @@ TenantGauges::TenantGauges(prometheus::Registry& registry)
       held_(registry, "sched_tenant_held_slots", "Slots that a tenant's jobs hold"),
       entitled_(registry, "sched_tenant_entitled_slots", "Slots that a tenant may have now"),
       wanted_(registry, "sched_tenant_wanted_slots", "Slots that a tenant's jobs could use, as far as known"),
+      jobs_(registry, "sched_tenant_jobs", "Jobs that have not ended, of a tenant with a limit of them"),
+      jobs_max_(registry, "sched_tenant_jobs_max", "Jobs that have not ended that a tenant may have"),
       budget_limit_(registry, "sched_tenant_budget_limit", "What a tenant may spend in a window of its budget"),
       budget_spent_(registry, "sched_tenant_budget_spent", "What a tenant has spent in the present window"),
       budget_expected_(registry, "sched_tenant_budget_expected",
@@ -35,6 +38,7 @@ TenantGauges::TenantGauges(prometheus::Registry& registry)
 
 void TenantGauges::set(const core::ClusterState& state, Instant now, bool shared) {
   set_budgets(state, now);
+  set_jobs(state);
   std::map<std::string, double> guaranteed;
   std::map<std::string, double> held;
   std::map<std::string, double> entitled;
@@ -56,6 +60,18 @@ void TenantGauges::set(const core::ClusterState& state, Instant now, bool shared
   held_.set(held);
   entitled_.set(entitled);
   wanted_.set(wanted);
+}
+
+void TenantGauges::set_jobs(const core::ClusterState& state) {
+  std::map<std::string, double> jobs;
+  std::map<std::string, double> most;
+  for (const core::Tenant& tenant : state.tenants->tenants) {
+    if (!tenant.jobs_max) continue;
+    jobs[tenant.name] = core::jobs_of(state.tenant_jobs, tenant.name);
+    most[tenant.name] = *tenant.jobs_max;
+  }
+  jobs_.set(jobs);
+  jobs_max_.set(most);
 }
 
 void TenantGauges::set_budgets(const core::ClusterState& state, Instant now) {

@@ -1,5 +1,5 @@
-// Gauges of the leaves of the tree of tenants, and of all of its budgets. Their label is bounded by the tree: a tenant
-// that leaves it takes its series with it.
+// Gauges of the leaves of the tree of tenants, and of all of its budgets and limits of jobs. Their label is bounded by
+// the tree: a tenant that leaves it takes its series with it.
 #pragma once
 
 #include <map>
@@ -21,6 +21,7 @@ class TenantGauges {
 
  private:
   void set_budgets(const core::ClusterState& state, Instant now);
+  void set_jobs(const core::ClusterState& state);
 
   class ByTenant {
    public:
@@ -36,6 +37,8 @@ class TenantGauges {
   ByTenant held_;
   ByTenant entitled_;
   ByTenant wanted_;
+  ByTenant jobs_;
+  ByTenant jobs_max_;
   ByTenant budget_limit_;
   ByTenant budget_spent_;
   ByTenant budget_expected_;
