@@ -144,6 +144,7 @@ class Offline(unittest.TestCase):
             (("--simulator", "pollux"), "--workload FILE.csv"),  # and no word of a policy that was not named
             (("--nosuch",), "see: schedctl sim run --help"),
             (("--per-job", self.folder), "is a folder"),
+            (("--cluster", "1x4:a", "--type-speed", "a=1,a=2"), "the type a is given twice"),
         ):
             done = call("sim", "run", "--jobs", 2, *words)
             self.assertEqual(done.returncode, 2, words)
