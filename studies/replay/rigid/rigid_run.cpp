@@ -16,15 +16,17 @@ namespace {
 constexpr int kRoundS = 60;
 constexpr int kRestartS = 30;
 
-// Ten times what all would take one after the other on full slots: only a policy that lets jobs starve needs as long.
-double limit_s(const Trace& trace, const ClusterShape& cluster) {
+// The usual end, or ten times what all would take one after the other on full slots, each with its start and the rest
+// of its last round: only a policy that lets jobs starve needs as long.
+double usual_limit_s(const Trace& trace, const ClusterShape& cluster, double each_s) {
   double slot_seconds = 0;
   double longest = 0;
   for (const TraceJob& job : trace.jobs) {
-    slot_seconds += job.duration_s * job.gpus;
-    longest = std::max(longest, job.duration_s);
+    slot_seconds += (job.duration_s + each_s) * job.gpus;
+    longest = std::max(longest, job.duration_s + each_s);
   }
-  return trace.jobs.back().submit_s + 10 * (slot_seconds / cluster.slots() + longest);
+  const double rest_s = 10 * (slot_seconds / cluster.slots() + longest);
+  return trace.jobs.back().submit_s + std::max(kUsualEnd.to_seconds(), rest_s);
 }
 
 Result<std::vector<ReplayJob>> jobs_of(const Trace& trace, const ClusterShape& cluster, const SimOptions& options) {
@@ -66,7 +68,9 @@ Result<SimReport> run_rigid(const SimOptions& options) {
   const auto place = preset->place();
   ReplaySetup setup{
       .cluster = *cluster, .jobs = *std::move(jobs), .policy = *policy, .place = *place, .round_s = round_s};
-  setup.limit_s = options.until ? options.until->to_seconds() : limit_s(*trace, *cluster);
+  const int restart_s = whole_seconds(options.restart_penalty, kRestartS);
+  setup.limit_s = options.until ? trace->jobs.front().submit_s + options.until->to_seconds()
+                                : usual_limit_s(*trace, *cluster, double(round_s) + restart_s);
   setup.stopwatch_ns = options.stopwatch_ns;
   setup.keep_decisions = options.keep_decisions;
   const auto result = replay(setup);

@@ -64,6 +64,18 @@ TEST_CASE("in a replay of fixed sizes a job stands still for each start and then
   CHECK(replayed("srtf", false).rows[0].finished_s == 1'090);
 }
 
+TEST_CASE("jobs that are shorter than a round all complete, however many wait for one slot") {
+  std::string jobs = "submit_s,gpus,duration_s\n";
+  for (int i = 0; i < 100; ++i) jobs += "0,1,0.5\n";
+  SimOptions options{.workload = "t.csv", .cluster = "1x1", .policy = "fifo", .simulator = "rigid"};
+  options.workload_csv = jobs;
+  const auto report = run(options);
+  REQUIRE(report.ok());
+  CHECK(report->score.completed == 100);
+  CHECK(report->trouble.empty());
+  CHECK(report->score.makespan_s == 100 * 60 + 30 + 1);  // one a round, the last one from the hundredth on
+}
+
 TEST_CASE("a replay of fixed sizes takes a trace or a drawn workload, and jobs that fit") {
   SimOptions options{.workload = "rigid:gangs:2", .cluster = "8x8", .policy = "tidal", .simulator = "rigid"};
   const auto first = run(options);
