@@ -138,6 +138,27 @@ class Offline(unittest.TestCase):
             self.assertIn(answer, done.stderr)
             self.assertNotIn("average", done.stderr)  # the line of a run that has ended
 
+    def test_a_file_is_not_written_over_what_the_run_reads_or_writes(self):
+        self.import_helios()
+        before = self.trace.read_text()
+        again = self.folder / "." / "trace.csv"
+        out = self.folder / "out"
+        for words, answer in (
+            (("run", "--per-job", again), "is read by this command"),
+            (("run", "--per-job", out, "--decisions", out), "is to be written twice"),
+            (("compare", "--policies", "fifo", "--csv", out, "--html", out), "is to be written twice"),
+            (("compare", "--policies", "fifo", "--csv", self.trace), "is read by this command"),
+        ):
+            option = "--workload" if words[0] == "run" else "--workloads"
+            done = call("sim", *words, option, self.trace, "--cluster", "1x8")
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(answer, done.stderr)
+        self.assertEqual(self.trace.read_text(), before)
+        self.assertFalse(out.exists())
+        twice = call("sim", "run", "--workload", self.trace, "--cluster", "1x8", "--per-job", "/dev/null",
+                     "--decisions", "/dev/null")
+        self.assertEqual(twice.returncode, 0, twice.stderr)
+
     def test_a_wrong_run_is_answered_with_what_to_write(self):
         for words, answer in (
             (("--seed", "-1"), "whole number"),
