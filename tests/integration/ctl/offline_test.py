@@ -112,6 +112,14 @@ class Offline(unittest.TestCase):
         self.assertNotIn("http://", html.replace("http://www.w3.org", ""))
         self.assertIn("schedctl sim compare --policies fifo,autoscaling_engine", html)
 
+    def test_a_small_pool_has_each_size_once_and_the_fixed_nodes_beside_it_are_told(self):
+        rows = self.folder / "rows.csv"
+        done = call("sim", "frontier", "--jobs", 2, "--cluster", "1x4", "--pool", "slots=4,max=2", "--wait", "0s",
+                    "--idle", "60s", "--worth", 2, "--csv", rows)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([row["setting"] for row in rows_of(rows) if row["rule"] == "fixed"], ["1 node", "2 nodes"])
+        self.assertIn("2 jobs, 1x4 and slots=4,max=2", done.stdout)
+
     def test_threads_change_nothing_but_the_time(self):
         words = ["sim", "compare", "--policies", "fifo,fixed", "--seeds", "1..3", "--jobs", 10, "-o", "json"]
         digests = []
@@ -146,7 +154,7 @@ class Offline(unittest.TestCase):
         for words, answer in (
             (("run", "--per-job", again), "is read by this command"),
             (("run", "--per-job", out, "--decisions", out), "is to be written twice"),
-            (("compare", "--policies", "fifo", "--csv", out, "--html", out), "is to be written twice"),
+            (("compare", "--policies", "fifo", "--csv", out, "--per-job", out), "is to be written twice"),
             (("compare", "--policies", "fifo", "--csv", self.trace), "is read by this command"),
         ):
             option = "--workload" if words[0] == "run" else "--workloads"
