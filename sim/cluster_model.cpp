@@ -22,6 +22,11 @@ Result<ClusterShape> parse_cluster(std::string_view text) {
     const auto slots = bounded(text.substr(cross + 1), 1'024);
     if (nodes && slots) return ClusterShape{.nodes = *nodes, .slots_per_node = *slots};
   }
+  if (text.find(':') != std::string_view::npos) {
+    return invalid_argument(
+        "\"" + std::string(text) +
+        "\": under these rules all slots are alike and have no type; write NODESxSLOTS, such as 16x4");
+  }
   return invalid_argument("\"" + std::string(text) +
                           "\" is no cluster; write NODESxSLOTS, such as 16x4 for sixteen nodes of four slots "
                           "(at most 100000x1024)");

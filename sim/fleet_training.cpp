@@ -221,7 +221,7 @@ void Fleet::halt(TrainingRun& run, Instant now) {
 
 void Fleet::resume(TrainingRun& run, Instant now) {
   use_newest_shares(run, now);
-  double slowest = 1;
+  double slowest = 0;  // below 1 where all members are on slots that are faster than the truth's
   for (const RankPace& pace : paces(run)) slowest = std::max(slowest, pace.slowdown);
   run.begin(now, run.next_step_time(workers_by_node(run), slowest));
   schedule_report(run);

@@ -202,7 +202,10 @@ Comparison compare(const CompareAsked& asked) {
 
 int show(const CompareAsked& asked, const Settings& settings) {
   if (!asked.html_file.empty()) require_report_parts();
-  for (const std::string& file : {asked.csv_file, asked.per_job_file, asked.html_file}) require_writable(file);
+  const std::vector<std::string> written{asked.csv_file, asked.per_job_file, asked.html_file};
+  for (const std::string& file : written) require_writable(file);
+  require_apart(written, asked.workloads);
+  require_apart(written, {asked.sim.profiles});
   const Comparison comparison = compare(asked);
   write_rows(asked, comparison);
   if (!asked.html_file.empty()) write_text_file(asked.html_file, comparison_html(comparison));

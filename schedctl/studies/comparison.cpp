@@ -375,7 +375,7 @@ const std::vector<Figure>& figures() {
        .is_time = true,
        .of_completed = true},
       {.name = "makespan_s", .title = "SPAN", .of = [](const Scoreboard& s) { return s.makespan_s; }, .is_time = true},
-      {.name = "utilization",
+      {.name = "utilization_percent",
        .title = "USE %",
        .of = [](const Scoreboard& s) { return s.utilization * 100; },
        .more_is_better = true},

@@ -36,6 +36,25 @@ std::string read_text_file(const std::string& path) {
   }
 }
 
+void require_apart(const std::vector<std::string>& written, const std::vector<std::string>& read) {
+  const auto is_one = [](const std::string& path, const std::string& other) {
+    if (path.empty() || path == "-" || other.empty() || other == "-") return false;
+    std::error_code error;
+    if (std::filesystem::exists(path, error)) {
+      return std::filesystem::is_regular_file(path, error) && std::filesystem::equivalent(path, other, error);
+    }
+    return std::filesystem::absolute(path).lexically_normal() == std::filesystem::absolute(other).lexically_normal();
+  };
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (is_one(written[i], written[j])) fail(kExitUsage, written[i] + " is to be written twice; give two files");
+    }
+    for (const std::string& path : read) {
+      if (is_one(written[i], path)) fail(kExitUsage, written[i] + " is read by this command; write to another file");
+    }
+  }
+}
+
 void require_writable(const std::string& path) {
   if (path.empty() || path == "-") return;
   std::error_code error;

@@ -57,6 +57,7 @@ std::vector<int> fixed_sizes(const FrontierAsked& asked, const sim::PoolModel& p
   if (!asked.fixed.empty()) return asked.fixed;
   std::vector<int> sizes;
   for (const int part : {4, 3, 2, 1}) sizes.push_back(std::max(1, pool.spec.max / part));
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());  // a small pool has fewer parts
   return sizes;
 }
 
@@ -121,6 +122,11 @@ sim::PoolModel pool_of(const sim::SimOptions& options) {
   return options.pools.pools.front();
 }
 
+std::string nodes_in_words(const SimAsked& asked) {
+  const std::string fixed = asked.given.contains("--cluster") ? asked.options.cluster + " and " : "";
+  return fixed + asked.pools.front();
+}
+
 Frontier measure(const FrontierAsked& asked) {
   sim::SimOptions options = sim_options(asked.sim);
   const sim::PoolModel pool = pool_of(options);
@@ -131,7 +137,7 @@ Frontier measure(const FrontierAsked& asked) {
   const std::vector<Setting> settings = settings_of(asked, pool);
   Frontier frontier{.workload = options.workload,
                     .policy = options.policy,
-                    .cluster = asked.sim.pools.front(),
+                    .cluster = nodes_in_words(asked.sim),
                     .seeds = seeds_of(asked.seeds),
                     .command = asked.command,
                     .points = {}};
@@ -171,6 +177,7 @@ Frontier measure(const FrontierAsked& asked) {
 int show_frontier(const FrontierAsked& asked, const Settings& settings) {
   if (!asked.html_file.empty()) require_report_parts();
   for (const std::string& file : {asked.csv_file, asked.html_file}) require_writable(file);
+  require_apart({asked.csv_file, asked.html_file}, {asked.sim.options.workload, asked.sim.profiles});
   const Frontier frontier = measure(asked);
   if (!asked.csv_file.empty()) write_text_file(asked.csv_file, frontier_csv(frontier));
   if (!asked.html_file.empty()) write_text_file(asked.html_file, frontier_html(frontier));

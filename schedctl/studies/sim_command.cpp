@@ -58,6 +58,8 @@ int run_sim(const RunAsked& asked, const Settings& settings) {
   require_generated(asked.sim, {options.workload});
   require_policy(options.policy, options.simulator, asked.sim.params);
   for (const std::string& file : {asked.per_job_file, asked.decisions_file}) require_writable(file);
+  require_apart({asked.per_job_file, asked.decisions_file},
+                {options.workload, options.policy, asked.sim.profiles, asked.tenants.file});
   options.keep_decisions = !asked.decisions_file.empty();
   read_workload(options);
   require_trace(asked.sim, std::span(&options, 1));

@@ -66,7 +66,10 @@ void read_type_speeds(const std::string& text, sim::SimOptions& options) {
   for (const std::string_view part : parts_of(text)) {
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos) fail(kExitUsage, "--type-speed: write TYPE=SPEED, such as v100=1,p100=0.6");
-    options.type_speeds[std::string(part.substr(0, equals))] = number_of("--type-speed", part.substr(equals + 1));
+    const std::string type(part.substr(0, equals));
+    if (!options.type_speeds.emplace(type, number_of("--type-speed", part.substr(equals + 1))).second) {
+      fail(kExitUsage, "--type-speed: the type " + type + " is given twice");
+    }
   }
 }
 

@@ -39,20 +39,22 @@ GroundTruth truth_of(const TraceJob& job, int asked, int size_max, const TraceRu
 }
 
 // Of the types that the job would take, those there are; "V100M16|V100M32" names two.
-std::vector<std::string> types_of(const TraceJob& job, const TraceRules& rules) {
+std::vector<std::string> types_of(const TraceJob& job, const std::map<std::string, int>& known) {
   std::vector<std::string> types;
   for (const std::string_view type : cells_of(job.gpu_type, '|')) {
-    if (rules.types.contains(std::string(type))) types.emplace_back(type);
+    if (known.contains(std::string(type))) types.emplace_back(type);
   }
   return types;
 }
 
-std::vector<std::string> notes_of(const Trace& trace, const TraceRules& rules) {
+}  // namespace
+
+std::vector<std::string> unmet_asks(const Trace& trace, const std::map<std::string, int>& types) {
   std::size_t parts = 0;
   std::size_t elsewhere = 0;
   for (const TraceJob& job : trace.jobs) {
     parts += job.gpu_share < 1 ? 1 : 0;
-    elsewhere += !job.gpu_type.empty() && types_of(job, rules).empty() ? 1 : 0;
+    elsewhere += !job.gpu_type.empty() && types_of(job, types).empty() ? 1 : 0;
   }
   const auto of_all = [&](std::size_t jobs) {
     return std::to_string(jobs) + " of " + std::to_string(trace.jobs.size()) + " jobs ask for ";
@@ -65,14 +67,12 @@ std::vector<std::string> notes_of(const Trace& trace, const TraceRules& rules) {
   return notes;
 }
 
-}  // namespace
-
 Workload workload_of(const Trace& trace, const std::string& name, const TraceRules& rules) {
-  Workload workload{.name = name, .jobs = {}, .notes = notes_of(trace, rules)};
+  Workload workload{.name = name, .jobs = {}, .notes = unmet_asks(trace, rules.types)};
   const bool elastic = rules.elastic_max > 0;
   for (const TraceJob& job : trace.jobs) {
     SimJob& made = workload.jobs.emplace_back();
-    std::vector<std::string> types = types_of(job, rules);
+    std::vector<std::string> types = types_of(job, rules.types);
     int slots_per_node = types.empty() ? rules.slots_per_node : 1;
     for (const std::string& type : types) slots_per_node = std::max(slots_per_node, rules.types.at(type));
     const int each = elastic ? 1 : gpus_per_worker(job.gpus, slots_per_node);

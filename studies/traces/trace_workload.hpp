@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "sim/workload.hpp"
 #include "studies/traces/trace.hpp"
@@ -22,6 +23,9 @@ struct TraceRules {
   double sigma = 0.05;  // contention and coherency of the curve (policies/models/usl_curve.hpp), where sizes may change
   double kappa = 0.0005;
 };
+
+// What jobs of the trace ask for and do not get: parts of GPUs, types that are not among these. One sentence each.
+[[nodiscard]] std::vector<std::string> unmet_asks(const Trace& trace, const std::map<std::string, int>& types);
 
 // At its asked size, alone and undisturbed, a job takes its duration exactly. Without boot, stall or noise: they are in
 // the duration already. What a trace asks for and these jobs do not get is in the workload's notes.

@@ -88,7 +88,7 @@ class Slots {
       overhead_.end();
       const std::optional<double> next_s = next_event(decision->wake_s);
       given_up = !next_s;  // nothing runs and no job is to come: the policy leaves the rest
-      if (next_s) pass_time(*next_s);
+      if (next_s) pass_time(std::min(*next_s, setup_.limit_s));
     }
     SimResult result = account_.result(now_s_);
     result.cut_off = !result.complete && !given_up;

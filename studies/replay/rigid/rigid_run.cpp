@@ -4,11 +4,13 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "studies/baselines/registry.hpp"
 #include "studies/replay/replay.hpp"
 #include "studies/replay/rigid/rigid_training.hpp"
 #include "studies/replay/rigid/trace_source.hpp"
+#include "studies/traces/trace_workload.hpp"
 
 namespace tidepool::sim {
 namespace {
@@ -16,15 +18,17 @@ namespace {
 constexpr int kRoundS = 60;
 constexpr int kRestartS = 30;
 
-// Ten times what all would take one after the other on full slots: only a policy that lets jobs starve needs as long.
-double limit_s(const Trace& trace, const ClusterShape& cluster) {
+// The usual end, or ten times what all would take one after the other on full slots, each with its start and the rest
+// of its last round: only a policy that lets jobs starve needs as long.
+double usual_limit_s(const Trace& trace, const ClusterShape& cluster, double each_s) {
   double slot_seconds = 0;
   double longest = 0;
   for (const TraceJob& job : trace.jobs) {
-    slot_seconds += job.duration_s * job.gpus;
-    longest = std::max(longest, job.duration_s);
+    slot_seconds += (job.duration_s + each_s) * job.gpus;
+    longest = std::max(longest, job.duration_s + each_s);
   }
-  return trace.jobs.back().submit_s + 10 * (slot_seconds / cluster.slots() + longest);
+  const double rest_s = 10 * (slot_seconds / cluster.slots() + longest);
+  return trace.jobs.back().submit_s + std::max(kUsualEnd.to_seconds(), rest_s);
 }
 
 Result<std::vector<ReplayJob>> jobs_of(const Trace& trace, const ClusterShape& cluster, const SimOptions& options) {
@@ -47,6 +51,18 @@ Result<std::vector<ReplayJob>> jobs_of(const Trace& trace, const ClusterShape& c
   return jobs;
 }
 
+// A policy that serves deadlines would else look like one that misses none.
+std::vector<std::string> notes_of_rigid(const Trace& trace) {
+  std::vector<std::string> notes = unmet_asks(trace, {});
+  const auto dated = std::ranges::count_if(trace.jobs, [](const TraceJob& job) { return job.deadline_s.has_value(); });
+  if (dated > 0) {
+    notes.push_back(std::to_string(dated) + " of " + std::to_string(trace.jobs.size()) +
+                    " jobs have a deadline, which --simulator rigid does not know: no policy sees it and none is judged"
+                    " by it");
+  }
+  return notes;
+}
+
 }  // namespace
 
 Result<SimReport> run_rigid(const SimOptions& options) {
@@ -66,19 +82,24 @@ Result<SimReport> run_rigid(const SimOptions& options) {
   const auto place = preset->place();
   ReplaySetup setup{
       .cluster = *cluster, .jobs = *std::move(jobs), .policy = *policy, .place = *place, .round_s = round_s};
-  setup.limit_s = options.until ? options.until->to_seconds() : limit_s(*trace, *cluster);
+  const int restart_s = whole_seconds(options.restart_penalty, kRestartS);
+  setup.limit_s = options.until ? trace->jobs.front().submit_s + options.until->to_seconds()
+                                : usual_limit_s(*trace, *cluster, double(round_s) + restart_s);
   setup.stopwatch_ns = options.stopwatch_ns;
   setup.keep_decisions = options.keep_decisions;
-  const auto result = replay(setup);
+  auto result = replay(setup);
   if (!result) return result.error();
+  for (std::size_t row = 0; row < result->rows.size(); ++row) result->rows[row].tenant = trace->jobs[row].tenant;
   const std::int64_t end = options.stopwatch_ns ? options.stopwatch_ns() : 0;
-  return report_of(
+  SimReport report = report_of(
       {.result = *result,
        .cluster = *cluster,
        .workload = options.workload,
        .policy = options.policy,
        .alone_seconds = [&](std::size_t row, double slots) { return setup.jobs[row].training->alone_seconds(slots); },
        .wall_s = static_cast<double>(end - begin) * 1e-9});
+  report.notes = notes_of_rigid(*trace);
+  return report;
 }
 
 }  // namespace tidepool::sim

@@ -39,7 +39,7 @@ bool gives_trace(const SimOptions& options) {
 
 Result<Trace> trace_of(const SimOptions& options) {
   if (draws_rigid(options)) return drawn(options);
-  if (!gives_trace(options)) {
+  if (!options.workload_csv) {
     return invalid_argument("\"" + options.workload + "\" is no trace: give rigid:KIND, or a file in the form of " +
                             "schedctl trace import");
   }

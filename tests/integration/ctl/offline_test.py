@@ -112,6 +112,14 @@ class Offline(unittest.TestCase):
         self.assertNotIn("http://", html.replace("http://www.w3.org", ""))
         self.assertIn("schedctl sim compare --policies fifo,autoscaling_engine", html)
 
+    def test_a_small_pool_has_each_size_once_and_the_fixed_nodes_beside_it_are_told(self):
+        rows = self.folder / "rows.csv"
+        done = call("sim", "frontier", "--jobs", 2, "--cluster", "1x4", "--pool", "slots=4,max=2", "--wait", "0s",
+                    "--idle", "60s", "--worth", 2, "--csv", rows)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([row["setting"] for row in rows_of(rows) if row["rule"] == "fixed"], ["1 node", "2 nodes"])
+        self.assertIn("2 jobs, 1x4 and slots=4,max=2", done.stdout)
+
     def test_threads_change_nothing_but_the_time(self):
         words = ["sim", "compare", "--policies", "fifo,fixed", "--seeds", "1..3", "--jobs", 10, "-o", "json"]
         digests = []
@@ -138,12 +146,34 @@ class Offline(unittest.TestCase):
             self.assertIn(answer, done.stderr)
             self.assertNotIn("average", done.stderr)  # the line of a run that has ended
 
+    def test_a_file_is_not_written_over_what_the_run_reads_or_writes(self):
+        self.import_helios()
+        before = self.trace.read_text()
+        again = self.folder / "." / "trace.csv"
+        out = self.folder / "out"
+        for words, answer in (
+            (("run", "--per-job", again), "is read by this command"),
+            (("run", "--per-job", out, "--decisions", out), "is to be written twice"),
+            (("compare", "--policies", "fifo", "--csv", out, "--per-job", out), "is to be written twice"),
+            (("compare", "--policies", "fifo", "--csv", self.trace), "is read by this command"),
+        ):
+            option = "--workload" if words[0] == "run" else "--workloads"
+            done = call("sim", *words, option, self.trace, "--cluster", "1x8")
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(answer, done.stderr)
+        self.assertEqual(self.trace.read_text(), before)
+        self.assertFalse(out.exists())
+        twice = call("sim", "run", "--workload", self.trace, "--cluster", "1x8", "--per-job", "/dev/null",
+                     "--decisions", "/dev/null")
+        self.assertEqual(twice.returncode, 0, twice.stderr)
+
     def test_a_wrong_run_is_answered_with_what_to_write(self):
         for words, answer in (
             (("--seed", "-1"), "whole number"),
             (("--simulator", "pollux"), "--workload FILE.csv"),  # and no word of a policy that was not named
             (("--nosuch",), "see: schedctl sim run --help"),
             (("--per-job", self.folder), "is a folder"),
+            (("--cluster", "1x4:a", "--type-speed", "a=1,a=2"), "the type a is given twice"),
         ):
             done = call("sim", "run", "--jobs", 2, *words)
             self.assertEqual(done.returncode, 2, words)

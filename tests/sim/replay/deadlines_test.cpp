@@ -125,6 +125,16 @@ TEST_CASE("elasticflow: what is wrong with a workload or the profiles is said wi
   CHECK_THAT(message(options_for("", "edf")), Contains("no job"));
 }
 
+TEST_CASE("a run that is cut off ends then, and not with the next event") {
+  SimOptions options = options_for("a,0,1001,m,600,64,1,1001\nb,9000,1001,m,600,64,1,1001\n", "edf");
+  options.until = Duration::seconds(60);
+  const SimReport report = report_for(options);
+  CHECK(report.cut_off);
+  CHECK(report.score.completed == 0);
+  CHECK(report.score.makespan_s == 60);
+  CHECK(report.score.gpu_hours == Approx(2 * 60 / 3'600.0));
+}
+
 TEST_CASE("a slot looks at each job that has arrived a few times, however many they are") {
   constexpr int kSlots = 50;
   const auto preset = studies::find_preset("gandiva");

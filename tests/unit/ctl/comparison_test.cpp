@@ -142,6 +142,10 @@ TEST_CASE("two seeds are told with what they span, and said to be too few for an
   CHECK(slow.at("avg_jct_s").at("range") == nlohmann::json{3'660, 3'720});
   CHECK(slow.at("ratio").at("high_95").is_null());
   CHECK(slow.at("ratio").at("range") == nlohmann::json{1, 1});
+  // A run's own is a part of 1.
+  CHECK(slow.at("utilization_percent").at("mean") == 50);
+  CHECK_FALSE(slow.contains("utilization"));
+  CHECK(comparison_json(comparison).at("runs").at(0).at("utilization") == 0.5);
   const auto of_three = comparison_json(made()).at("summary").at(0).at("avg_jct_s");
   CHECK(of_three.at("range").is_null());
   CHECK(of_three.at("half_width_95") > 0);

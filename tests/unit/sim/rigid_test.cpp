@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "studies/sim_run.hpp"
 #include "studies/traces/rigid_workloads.hpp"
@@ -62,6 +63,46 @@ TEST_CASE("in a replay of fixed sizes a job stands still for each start and then
   CHECK(replayed("tidal").rows[1].finished_s == 250);
   // Where the length of jobs is not declared, the oldest goes first.
   CHECK(replayed("srtf", false).rows[0].finished_s == 1'090);
+}
+
+TEST_CASE("jobs that are shorter than a round all complete, however many wait for one slot") {
+  std::string jobs = "submit_s,gpus,duration_s\n";
+  for (int i = 0; i < 100; ++i) jobs += "0,1,0.5\n";
+  SimOptions options{.workload = "t.csv", .cluster = "1x1", .policy = "fifo", .simulator = "rigid"};
+  options.workload_csv = jobs;
+  const auto report = run(options);
+  REQUIRE(report.ok());
+  CHECK(report->score.completed == 100);
+  CHECK(report->trouble.empty());
+  CHECK(report->score.makespan_s == 100 * 60 + 30 + 1);  // one a round, the last one from the hundredth on
+}
+
+TEST_CASE("a replay of fixed sizes says what jobs ask for that it does not know, and keeps whose they are") {
+  SimOptions options{.workload = "t.csv", .cluster = "1x4", .policy = "edf", .simulator = "rigid"};
+  options.workload_csv =
+      "submit_s,gpus,duration_s,tenant,gpu_share,gpu_type,deadline_s\n0,1,60,lab,0.5,,\n0,1,60,lab,1,v100,100\n";
+  const auto report = run(options);
+  REQUIRE(report.ok());
+  CHECK(report->rows[0].tenant == "lab");
+  CHECK(report->notes ==
+        std::vector<std::string>{
+            "1 of 2 jobs ask for a part of a GPU; they are given whole ones",
+            "1 of 2 jobs ask for a type of GPU that no part of --cluster is named by; they run anywhere",
+            "1 of 2 jobs have a deadline, which --simulator rigid does not know: no policy sees it and none is judged "
+            "by it"});
+}
+
+TEST_CASE("what is wrong with a trace or a cluster is told under the rules of fixed sizes as elsewhere") {
+  SimOptions options{.workload = "t.csv", .cluster = "1x4", .policy = "fifo", .simulator = "rigid"};
+  options.workload_csv = "submit_s,gpus\n0,1\n";
+  CHECK(run(options).error().message.starts_with("t.csv: the first line names no column \"duration_s\""));
+  options.workload_csv = "";
+  CHECK(run(options).error().message == "t.csv is empty");
+  options.workload_csv = "submit_s,gpus,duration_s\n0,1,60\n";
+  options.cluster = "1x4:v100,1x4:k80";
+  CHECK(run(options).error().message ==
+        "\"1x4:v100,1x4:k80\": under these rules all slots are alike and have no type; write NODESxSLOTS, such as "
+        "16x4");
 }
 
 TEST_CASE("a replay of fixed sizes takes a trace or a drawn workload, and jobs that fit") {

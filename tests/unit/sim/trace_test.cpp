@@ -527,6 +527,16 @@ TEST_CASE("slots of a slower type take as much longer") {
   CHECK(run(options).error().message == "the cluster 1x1:k80 has no slot type \"v100\"");
 }
 
+TEST_CASE("slots of a faster type take as much less") {
+  SimOptions options{.workload = "t.csv", .cluster = "1x2:h100", .policy = "fifo"};
+  options.workload_csv = "name,submit_s,gpus,duration_s\na,0,2,1000\n";
+  options.type_speeds = {{"h100", 4}};
+  const auto fast = run(options);
+  if (!fast) FAIL(fast.error().message);
+  CHECK(*fast->rows[0].finished_s == Approx(250).margin(0.1));
+  CHECK(fast->score.gpu_hours == Approx(500.0 / 3'600).epsilon(0.01));
+}
+
 TEST_CASE("a job that fits no cluster is refused and does not wait for ever") {
   SimOptions options{.workload = "t.csv", .cluster = "2x8", .policy = "fifo"};
   options.workload_csv = "name,submit_s,gpus,duration_s\nbig,0,17,1000\n";

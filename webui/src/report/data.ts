@@ -11,7 +11,7 @@ export interface SummaryRow {
   p50_jct_s: Estimate | null;
   p99_jct_s: Estimate | null;
   makespan_s: Estimate;
-  utilization: Estimate; // percent
+  utilization_percent: Estimate;
   ftf_worst: Estimate | null;
   decision_us_p99: Estimate;
 }

@@ -11,7 +11,7 @@ const kColumns: Column[] = [
   { title: "median", of: (r) => r.p50_jct_s, time: true, about: "half of the jobs end sooner" },
   { title: "p99", of: (r) => r.p99_jct_s, time: true, about: "one job in a hundred takes longer" },
   { title: "makespan", of: (r) => r.makespan_s, time: true, about: "first submission to last end" },
-  { title: "busy (%)", of: (r) => r.utilization, most: true, about: "slot time held, of all there was" },
+  { title: "busy (%)", of: (r) => r.utilization_percent, most: true, about: "slot time held, of all there was" },
   { title: "unfairness", of: (r) => r.ftf_worst, about: "worst finish-time fairness: above 1 is worse off than with an equal share" },
   { title: "decision (µs)", of: (r) => r.decision_us_p99, about: "99th percentile of one decision" },
 ];
