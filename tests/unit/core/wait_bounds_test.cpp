@@ -195,7 +195,7 @@ TEST_CASE("nodes of a pool that names no type count beside those that are there"
   story.decide_once();
   core::ClusterState state = story.state();
   state.mutable_job(job).verdict.reason = core::reason::NeverFits{.needed = 10, .cluster = 2};
-  auto why = core::explain(state, job);
+  const auto why = core::explain(state, job);
   CHECK(why.summary ==
         "waits for nodes: it needs 10 slots, and those that are there have room for 2; with all that its pools may "
         "have there is room for 10");
