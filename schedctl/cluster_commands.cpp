@@ -199,10 +199,8 @@ void add_node_action(CLI::App& app, Chosen& chosen, const std::string& action, c
   command->callback([name, action, said, &chosen] {
     chosen.online = [name, action, said](Session& session) {
       const json node = act_on_node(session, find_node(session, *name), action);
-      // A maintenance window goes on when the drain of an operator ends.
-      const bool goes_on = action == "undrain" && node.contains("drain") && !node.at("drain").is_null();
-      const auto state = [&] { return goes_on ? "is " + node_state(node, session.style().now) : said; };
-      session.print(node, [&] { return text_at(node, "/id") + " " + state() + "\n"; });
+      const auto told = [&] { return action == "cordon" ? said : opened_node(node, said, session.style().now); };
+      session.print(node, [&] { return text_at(node, "/id") + " " + told() + "\n"; });
       return static_cast<int>(kExitOk);
     };
   });

@@ -65,8 +65,8 @@ std::string draining(const json& d) {
 }
 
 std::string unsteady(const json& d) {
-  return with(name(d) + " gets no workers for " + after(d, "/seconds") + ": " + some(d, "/losses", "loss") + " and " +
-                  some(d, "/failed_starts", "failed start") + " within " + after(d, "/within_seconds"),
+  return with(name(d) + " gets no workers for " + after(d, "/seconds") + ": " + faults_in_words(d) + " within " +
+                  after(d, "/within_seconds"),
               text_at(d, "/why", ""));
 }
 

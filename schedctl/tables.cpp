@@ -141,14 +141,12 @@ std::string memory_note(const json& nodes) {
 
 // "3 losses in 10 min", "1 loss, 2 failed starts in 90 s"
 std::string faults_of(const json& node) {
-  const auto count = [&](const char* pointer) { return number_at(node, pointer).value_or(0); };
-  const double losses = count("/faults/losses");
-  const double starts = count("/faults/failed_starts");
-  std::string text = losses > 0 ? whole(losses) + (losses == 1 ? " loss" : " losses") : "";
-  if (starts > 0) text += (text.empty() ? "" : ", ") + count_of(starts, "failed start");
-  const auto first = micros_of(text_at(node, "/faults/first_at"));
-  const auto newest = micros_of(text_at(node, "/faults/newest_at"));
-  if (first && newest && losses + starts > 1) {
+  const json faults = node.value("faults", json::object());
+  std::string text = faults_in_words(faults);
+  const auto first = micros_of(text_at(faults, "/first_at"));
+  const auto newest = micros_of(text_at(faults, "/newest_at"));
+  const double count = number_at(faults, "/losses").value_or(0) + number_at(faults, "/failed_starts").value_or(0);
+  if (first && newest && count > 1) {
     text += " in " + seconds_in_words(static_cast<double>(*newest - *first) / 1e6);
   }
   return text;
@@ -191,6 +189,11 @@ std::string node_state(const json& node, std::string_view now) {
   const auto held = std::count_if(slots.begin(), slots.end(), is_quarantined);
   return availability(node, now) +
          (held == 0 ? "" : ", " + count_of(static_cast<double>(held), "slot") + " quarantined");
+}
+
+std::string opened_node(const json& node, const std::string& said, std::string_view now) {
+  const std::string state = availability(node, now);
+  return state == "up" ? said : "is " + state;
 }
 
 // One line for each worker whose slots are quarantined.

@@ -143,6 +143,14 @@ std::string count_of(double n, const char* noun) {
   return whole(n) + " " + noun + (n == 1 ? "" : "s");
 }
 
+std::string faults_in_words(const json& faults) {
+  const double losses = number_at(faults, "/losses").value_or(0);
+  const double starts = number_at(faults, "/failed_starts").value_or(0);
+  std::string text = losses > 0 ? whole(losses) + (losses == 1 ? " loss" : " losses") : "";
+  if (starts > 0) text += (text.empty() ? "" : ", ") + count_of(starts, "failed start");
+  return text;
+}
+
 std::string clock_of(std::string_view timestamp) {
   if (timestamp.size() < 19 || timestamp[10] != 'T') return printable(timestamp);
   return printable(timestamp.substr(11, 8));

@@ -41,6 +41,8 @@ struct Style {
 // 80.2 -> "1m 20s", 3.21 -> "3.2 s", of two days on "2d 1h"
 [[nodiscard]] std::string seconds_in_words(double seconds);
 [[nodiscard]] std::string count_of(double n, const char* noun);  // "1 worker", "2 workers"
+// Of a node, by its counts: "3 losses", "1 loss, 2 failed starts"
+[[nodiscard]] std::string faults_in_words(const nlohmann::json& faults);
 // "2026-11-20T21:53:31.004Z" -> "21:53:31"; anything else unchanged.
 [[nodiscard]] std::string clock_of(std::string_view timestamp);
 // With the day, for what may lie long ago: "2026-11-20 21:53:31".

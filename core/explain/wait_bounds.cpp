@@ -56,10 +56,13 @@ void tell_room(const ClusterState& state, const Job& job, reason::NeverFits& why
                })->first;
   }
   const int each = job.spec.gpus_per_worker;
+  const NodeRoom room(state);
   bool any_comes = false;
   for (const auto& [name, pool] : state.pools.pools) {
     const int nodes = suits(job, pool.spec) ? nodes_to_come(state, pool) : 0;
-    slots[pool.spec.slot_type] += nodes * (pool.spec.slots_per_node / each * each);
+    for (const std::string& type : room.types_for(job)) {
+      if (room.may_be_of(pool.spec, type)) slots[type] += nodes * (pool.spec.slots_per_node / each * each);
+    }
     any_comes = any_comes || nodes > 0;
   }
   const int most = most_of(slots, job.spec.mixed_types);
@@ -77,8 +80,10 @@ void tell_pools(const ClusterState& state, const Job& job, reason::DomainsTooSma
   std::map<std::string, int> workers;
   for (const auto& [name, pool] : state.pools.pools) {
     const int nodes = suits(job, pool.spec) ? nodes_to_come(state, pool) : 0;
-    const std::string type = job.spec.mixed_types ? kAnyType : pool.spec.slot_type;
-    if (nodes > 0) workers[type] += nodes * room.workers_on_more(job, pool.spec);
+    if (nodes == 0) continue;
+    for (const std::string& type : room.types_for(job)) {
+      if (room.may_be_of(pool.spec, type)) workers[type] += nodes * room.workers_on_more(job, pool.spec);
+    }
   }
   int most = 0;
   for (const auto& [type, more] : workers) {

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <variant>
 
@@ -91,7 +93,52 @@ void log_line(const leader::NodeRevokedNote& revoked) {
   spdlog::warn("event=node_revoked node={} reason={:?}", revoked.name, revoked.reason);
 }
 
+// What an operator has to see or to mend, and how; nothing else of these tells it in the log.
+const std::map<std::string, const char*>& warned_events() {
+  static const std::map<std::string, const char*> kNext = {
+      {"node.reclaim_notice", "its jobs leave it; nothing has to be done"},
+      {"node.unsteady", "look for the cause there; once it is mended: schedctl node clear-faults NAME"},
+      {"pool.bill_runs_on", "it costs money: look why its provider does not end it, or end it by hand"},
+      {"pool.create_failed", "see what its provider makes: slots_per_node, memory_per_slot, whether it lives"},
+      {"pool.node_released", "look at its agent's log, and whether it is started with --node and this name"},
+      {"pool.node_unknown", "it is ended; look why its provider made it without being asked"},
+  };
+  return kNext;
+}
+
+// Some are told by what has called the provider, and most nodes are given back because nothing needs them.
+bool is_news(const core::Event& event) {
+  if (event.type == "pool.create_failed") {
+    const std::string fault = event.data.value("fault", "");
+    return fault == "vanished" || fault == "too_few_slots" || fault == "too_little_memory";
+  }
+  if (event.type == "pool.node_released") {
+    const auto reason = event.data.find("reason");
+    return reason != event.data.end() && reason->is_object() && reason->value("code", "") == "NodeNeverJoined";
+  }
+  return true;
+}
+
+// " name=gpu-1 attempts=4"; what is no single value is left out.
+std::string fields_of(const nlohmann::json& data) {
+  std::string text;
+  for (const auto& [key, value] : data.items()) {
+    if (value.is_structured() || value.is_null()) continue;
+    text += " " + key + "=" + (value.is_string() ? fmt::format("{:?}", value.get<std::string>()) : value.dump());
+  }
+  return text;
+}
+
 }  // namespace
+
+void log_event(const core::Event& event) {
+  const auto next = warned_events().find(event.type);
+  if (next == warned_events().end() || !is_news(event)) return;
+  std::string type = event.type;
+  std::replace(type.begin(), type.end(), '.', '_');
+  spdlog::warn("event={} node={}{} next={:?}", type, event.node ? event.node->text() : "", fields_of(event.data),
+               next->second);
+}
 
 void log_note(const leader::TurnNote& note) {
   std::visit([](const auto& each) { log_line(each); }, note);

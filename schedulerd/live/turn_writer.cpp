@@ -133,6 +133,7 @@ void TurnWriter::tell(std::vector<Turn>& turns) {
       if (auto* learnt = std::get_if<leader::FactRow>(&row)) add(learnt->events);
       if (auto* decided = std::get_if<leader::DecisionRow>(&row)) add(decided->events);
     }
+    for (const core::Event& event : events) log_event(event);
     links_.publisher.announce(events);
   }
 }

@@ -43,7 +43,7 @@ void AgentSession::handle_lines() {
     auto message = api::decode_agent_to_daemon(line);
     if (!message.ok()) {
       send(api::AgentRefuse{message.error().message});
-      return close_after_sending();
+      return close_after_sending("refused: " + message.error().message);
     }
     silent_ticks = 0;
     handlers_.on_message(*this, *std::move(message));
@@ -75,13 +75,14 @@ void AgentSession::write() {
                              if (self->closed_) return;
                              if (failed) return self->close(failed.message());
                              if (!self->waiting_.empty()) return self->write();
-                             if (self->closing_) self->close("closed by the daemon");
+                             if (self->closing_) self->close(self->why_closing_);
                            });
 }
 
-void AgentSession::close_after_sending() {
+void AgentSession::close_after_sending(std::string why) {
   closing_ = true;
-  if (writing_.empty()) close("closed by the daemon");
+  why_closing_ = std::move(why);
+  if (writing_.empty()) close(why_closing_);
 }
 
 void AgentSession::close(const std::string& why) {

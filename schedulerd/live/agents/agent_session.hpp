@@ -33,7 +33,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   void start();
   void send(const api::DaemonToAgent& message);
   // Sends what waits, then closes.
-  void close_after_sending();
+  void close_after_sending(std::string why);
   void close(const std::string& why);
 
   // While an agent is joining, its further lines wait.
@@ -70,6 +70,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   std::array<char, 65'536> chunk_{};
   std::string waiting_;  // to be written after what is being written, in one go
   std::string writing_;
+  std::string why_closing_;
   bool held_ = false;
   bool closing_ = false;
   bool closed_ = false;

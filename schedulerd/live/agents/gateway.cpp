@@ -28,6 +28,7 @@ namespace {
 
 namespace asio = boost::asio;
 
+constexpr std::size_t kNodeNameTold = 63;  // bytes in the log of a name that nobody has checked
 constexpr std::int64_t kHelloTicksMax = 5;
 constexpr const char* kAgentStops = "its agent was stopped, and its workers with it";
 
@@ -155,8 +156,9 @@ void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message
 
 void Gateway::Impl::on_hello(AgentSession& session, api::AgentHello hello) {
   if (session.stage != AgentSession::Stage::kHello) return refuse(session, "a link says hello once");
+  session.node_name = hello.node.substr(0, kNodeNameTold);  // for the log, also of one that is refused
   if (const Status good = check_hello(session, hello); !good.ok()) {
-    spdlog::warn("event=agent_refused node={:?} why={:?}", hello.node.substr(0, 63), good.error().message);
+    spdlog::warn("event=agent_refused node={:?} why={:?}", session.node_name, good.error().message);
     return refuse(session, good.error().message);
   }
   if (const auto why = links.why_taken(hello)) return refuse(session, *why);
@@ -230,7 +232,7 @@ void Gateway::Impl::on_request(AgentSession& session, api::CertificateRequest re
 
 void Gateway::Impl::refuse(AgentSession& session, const std::string& why) {
   session.send(api::AgentRefuse{why});
-  session.close_after_sending();
+  session.close_after_sending("refused: " + why);
 }
 
 void Gateway::Impl::on_closed(AgentSession& session, const std::string& why) {
@@ -321,7 +323,7 @@ void Gateway::Impl::grant(const CertificateGrant& granted) {
     return refuse(*session, "the daemon cannot sign: " + certificate.error().message);
   }
   session->send(api::CertificateIssued{granted.node, *certificate});
-  if (session->stage != AgentSession::Stage::kLive) return session->close_after_sending();
+  if (session->stage != AgentSession::Stage::kLive) return session->close_after_sending("it has its certificate");
   if (auto renewed = tls::read_client(*certificate); renewed.ok()) session->certificate = *std::move(renewed);
 }
 

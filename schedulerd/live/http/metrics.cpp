@@ -12,6 +12,7 @@
 #include <prometheus/text_serializer.h>
 
 #include "core/codec/reason_numbers.hpp"
+#include "schedulerd/live/http/numbers/pool_series.hpp"
 #include "schedulerd/live/http/numbers/tenant_gauges.hpp"
 
 namespace tidepool::live::http {
@@ -64,6 +65,7 @@ struct Metrics::Series {
   Family<Gauge>& jobs = gauges(registry, "sched_jobs", "Jobs by state");
   Family<Gauge>& pending = gauges(registry, "sched_pending_jobs", "Jobs that wait, by reason");
   TenantGauges tenants{registry};
+  PoolSeries pools{registry};
   Family<Gauge>& slots = gauges(registry, "sched_slots", "Slots by state");
   Family<Gauge>& nodes = gauges(registry, "sched_nodes", "Nodes by state");
   Family<Counter>& resizes = counters(registry, "sched_resizes_total", "Changes of size by direction");
@@ -225,7 +227,12 @@ void Metrics::Series::count_forecasts(const Published& seen, const ForecastPictu
   counted = costs;
 }
 
-Metrics::Metrics() : series_(std::make_unique<Series>()) {}
+// What is alerted on is there from the start: a series that begins at 1 has not grown.
+Metrics::Metrics() : series_(std::make_unique<Series>()) {
+  for (const char* dir : {"up", "down"}) series_->resizes.Add({{"dir", dir}});
+  for (const char* outcome : {"exact", "wrong"}) series_->audits.Add({{"outcome", outcome}});
+  for (const char* status : {"2xx", "4xx", "5xx"}) series_->requests.Add({{"class", status}});
+}
 Metrics::~Metrics() = default;
 
 void Metrics::observe_round(Duration took) {
@@ -250,7 +257,10 @@ void Metrics::count_checkpoint_failures(std::size_t failures) {
 
 void Metrics::observe_events(const std::vector<core::Event>& events) {
   const std::lock_guard lock(series_->mutex);
-  for (const auto& event : events) series_->observe(event);
+  for (const auto& event : events) {
+    series_->observe(event);
+    series_->pools.observe(event);
+  }
 }
 
 void Metrics::observe_request(int status, Duration took) {
@@ -275,6 +285,7 @@ std::string Metrics::text(const Published& seen, bool shared, const ForecastPict
   if (forecasts != nullptr) series_->count_forecasts(seen, *forecasts);
   series_->set_gauges(seen);
   series_->tenants.set(seen.state, seen.now, shared);
+  series_->pools.set(seen.state.pools);
   return prometheus::TextSerializer().Serialize(series_->registry.Collect());
 }
 

@@ -158,7 +158,7 @@ void ConfigFile::tls_section(const nlohmann::json& value, std::vector<FieldError
   read.key = in.text("key", "");
   read.ca = in.text("ca", "");
   if (read.certificate.empty() != read.key.empty()) {
-    in.fail(read.key.empty() ? "key" : "certificate", "Missing", "certificate and key are given together");
+    in.fail(read.key.empty() ? "key" : "certificate", "Missing", "is needed: certificate and key are given together");
   } else if (read.certificate.empty() && !read.ca.empty()) {
     in.fail("ca", "Invalid", "goes with certificate and key; without them the daemon is its own authority");
   }

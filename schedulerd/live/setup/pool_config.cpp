@@ -102,7 +102,7 @@ class PoolReader {
         in_.fail("command", "WrongType", "must be a list of texts: a program and its arguments");
       }
     } else if (pool.provider == "exec") {
-      in_.fail("command", "Missing", "the provider exec needs the program that it runs");
+      in_.fail("command", "Missing", "is needed: the program that the provider exec runs, as a list of texts");
     }
     if (in_.has("settings")) {
       pool.settings = in_.raw("settings");
@@ -116,7 +116,8 @@ class PoolReader {
     if (!pool.settings.is_object()) return;
     for (const char* name : {"start", "walltime"}) {
       const bool told = pool.settings.contains(name) && pool.settings[name].is_string();
-      if (!told) in_.fail("settings", "Missing", std::string("the provider slurm needs a text \"") + name + "\" in it");
+      if (!told)
+        in_.fail("settings", "Missing", std::string("has no text \"") + name + "\", which the provider slurm needs");
     }
     for (const auto& [name, value] : pool.settings.items()) {
       const bool is_list = name == "options" && value.is_array() &&
@@ -141,6 +142,10 @@ class PoolReader {
 
   Money money(const char* name, Money fallback) {
     if (!in_.has(name)) return fallback;
+    if (!in_.raw(name).is_string()) {
+      in_.fail(name, "WrongType", "must be a text, such as \"1.00\" with the quotes");
+      return fallback;
+    }
     const auto read = parse_price(in_.text(name, ""));
     if (read.ok()) return *read;
     in_.fail(name, "Invalid", read.error().message + "; write it as a text such as \"1.00\"");

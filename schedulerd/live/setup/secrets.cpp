@@ -11,8 +11,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "base/check.hpp"
@@ -29,6 +27,20 @@ std::string hex_of(const unsigned char* bytes, std::size_t count) {
     hex += kDigits[bytes[i] & 0xfU];
   }
   return hex;
+}
+
+Result<std::string> text_in(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  std::string text;
+  std::array<char, 4096> part{};
+  ssize_t count = file < 0 ? -1 : 0;
+  while (file >= 0 && (count = ::read(file, part.data(), part.size())) > 0) {
+    text.append(part.data(), static_cast<std::size_t>(count));
+  }
+  const int code = errno;
+  if (file >= 0) ::close(file);
+  if (count < 0) return invalid_argument("cannot read " + path + ": " + std::strerror(code));
+  return text;
 }
 
 }  // namespace
@@ -67,8 +79,9 @@ Result<std::string> read_secret_file(const std::string& path) {
   if ((info.st_mode & 077U) != 0) {
     return invalid_argument(path + " holds a secret but others may read it; run: chmod 600 " + path);
   }
-  std::ifstream file(path);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
+  auto read = text_in(path);
+  if (!read.ok()) return read;
+  std::string text = *std::move(read);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   if (text.empty()) return invalid_argument(path + " is empty; remove it to have a new one made");
   return text;

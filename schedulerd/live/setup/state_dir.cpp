@@ -21,6 +21,14 @@ Error cannot_use(const std::string& path, const std::string& why) {
                           "; choose another with --state-dir or mend its permissions");
 }
 
+// A full or failing disk may be right again at the next start; anything else has to be mended first.
+Error cannot_open(const std::string& path) {
+  const int code = errno;
+  const std::string why = "cannot open " + path + ": " + std::strerror(code);
+  return code == EIO || code == ENOSPC || code == EDQUOT ? io_error(why)
+                                                         : invalid_argument(why + "; mend its owner or its mode");
+}
+
 std::string holder_of(const std::string& lock_path) {
   std::ifstream file(lock_path);
   std::string pid;
@@ -78,7 +86,7 @@ StateDir::~StateDir() {
 Status StateDir::keep_private(const std::string& name) const {
   const std::string path = file(name);
   const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (made < 0) return io_error("cannot open " + path + ": " + std::strerror(errno));
+  if (made < 0) return cannot_open(path);
   ::close(made);
   for (const char* beside : {"", "-wal", "-shm"}) {
     if (::chmod((path + beside).c_str(), 0600) != 0 && errno != ENOENT) {

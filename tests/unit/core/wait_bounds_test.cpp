@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/explain/current_reason.hpp"
 #include "core/explain/explain.hpp"
 #include "core/words/unblock.hpp"
 #include "tests/support/cluster_builders.hpp"
@@ -183,6 +184,23 @@ TEST_CASE("what pools may still bring counts, and nodes that are on their way ar
         "pools may have");
   CHECK(tells(why.unblocks(), "raise max of pool gpu, which is 4 nodes"));
   CHECK(tells(why.unblocks(), "lower elastic.min to 10"));
+}
+
+TEST_CASE("nodes of a pool that names no type count beside those that are there") {
+  core::PoolSpec untyped = pool_of(4);
+  untyped.slot_type = "";
+  StoryWithPool story(untyped);
+  story.node(2, "plain");
+  const JobId job = story.submit({.min = 10, .max = 10});
+  story.decide_once();
+  core::ClusterState state = story.state();
+  state.mutable_job(job).verdict.reason = core::reason::NeverFits{.needed = 10, .cluster = 2};
+  const auto why = core::explain(state, job);
+  CHECK(why.summary ==
+        "waits for nodes: it needs 10 slots, and those that are there have room for 2; with all that its pools may "
+        "have there is room for 10");
+  CHECK_FALSE(tells(why.unblocks(), "raise max of pool"));
+  CHECK_FALSE(core::cannot_start(*state.find_job(job), core::current_reason(state, *state.find_job(job))));
 }
 
 TEST_CASE("without any node the way to start an agent is one that agentd takes") {

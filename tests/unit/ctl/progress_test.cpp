@@ -227,6 +227,10 @@ TEST_CASE("events of nodes and pools are told in words") {
   CHECK(say("node.draining", {{"name", "a"}, {"seconds", 90}, {"workers", 2}, {"reason", "a new disk"}}) ==
         "a is to be empty in 1m 30s, 2 workers on it: a new disk");
   CHECK(say("node.cordoned", {{"name", "a"}, {"cordoned", false}}) == "a takes workers again");
+  json faults = {{"name", "a"}, {"losses", 3}, {"failed_starts", 0}, {"within_seconds", 12}, {"seconds", 90}};
+  CHECK(say("node.unsteady", faults) == "a gets no workers for 1m 30s: 3 losses within 12.0 s");
+  faults["failed_starts"] = 1;
+  CHECK(say("node.unsteady", faults).ends_with(": 3 losses, 1 failed start within 12.0 s"));
   CHECK(say("node.removed", {{"name", "a"}}) == "a is removed");
   CHECK(say("node.labelled", {{"name", "a"}, {"labels", {{"rack", "r1"}}}}) == "a has rack=r1");
   // As the daemon writes them (core/facts/nodes/maintenance_facts.cpp).

@@ -130,6 +130,18 @@ TEST_CASE("quarantined slots are told with their worker, since when, why and the
   CHECK(nodes_table(json::array({node}), {}).find("\nnode-1: slots 0 quarantined since ") != std::string::npos);
 }
 
+TEST_CASE("a node that is opened is told to be so unless something else keeps it closed") {
+  json node = example("node.json");
+  CHECK(opened_node(node, "gets new workers again", "") == "gets new workers again");
+  node["cordoned"] = true;  // and its drain was cancelled
+  CHECK(opened_node(node, "is not being drained any more", "") == "is cordoned");
+  node["cordoned"] = false;
+  node["drain"] = {{"deadline", "2026-11-20T22:03:20.100Z"}, {"drained", true}, {"cause", "operator"}};
+  CHECK(opened_node(node, "gets new workers again", "") == "is drained");
+  node["state"] = "lost";
+  CHECK(opened_node(node, "gets new workers again", "") == "is lost");
+}
+
 TEST_CASE("the state of a node says what it takes and until when") {
   json node = example("node.json");
   CHECK(node_state(node, "") == "up");

@@ -56,4 +56,39 @@ TEST_CASE("a limit of jobs has a series beside how many jobs there are, at any l
   CHECK_FALSE(says(metrics, R"(sched_tenant_jobs{tenant="guests"} 0)", seen));
 }
 
+TEST_CASE("what is alerted on is there before it has happened") {
+  Metrics metrics;
+  CHECK(says(metrics, "sched_epoch_audits_total{outcome=\"wrong\"} 0"));
+  CHECK(says(metrics, "sched_resizes_total{dir=\"down\"} 0"));
+  CHECK(says(metrics, "sched_http_requests_total{class=\"5xx\"} 0"));
+}
+
+TEST_CASE("failures of a pool's provider are counted by kind, and other news of pools are none") {
+  Metrics metrics;
+  metrics.observe_events(
+      {event_of("pool.create_failed", {{"pool", "gpu"}, {"fault", "quota"}}),
+       event_of("pool.bill_runs_on", {{"pool", "gpu"}, {"attempts", 3}}),
+       event_of("pool.node_released", {{"pool", "gpu"}, {"reason", {{"code", "NodeIdle"}}}}),
+       event_of("pool.node_released", {{"pool", "gpu"}, {"reason", {{"code", "NodeNeverJoined"}}}})});
+  CHECK(says(metrics, "sched_pool_failures_total{kind=\"create\",pool=\"gpu\"} 1"));
+  CHECK(says(metrics, "sched_pool_failures_total{kind=\"bill_runs_on\",pool=\"gpu\"} 1"));
+  CHECK(says(metrics, "sched_pool_failures_total{kind=\"never_joined\",pool=\"gpu\"} 1"));
+}
+
+TEST_CASE("nodes of pools are told by state, and of a pool that has left the state no more") {
+  Metrics metrics;
+  const auto told = [&](const core::ClusterState& state) {
+    Published seen;
+    seen.state = state;
+    return metrics.text(seen, false, nullptr);
+  };
+  core::ClusterState state;
+  state.pools.pools["gpu"].spec.name = "gpu";
+  state.pools.nodes[1] = {.request = 1, .pool = "gpu", .name = "gpu-1", .state = core::PoolNodeState::kJoined};
+  const std::string text = told(state);
+  CHECK(text.find("sched_pool_nodes{pool=\"gpu\",state=\"joined\"} 1\n") != std::string::npos);
+  CHECK(text.find("sched_pool_nodes{pool=\"gpu\",state=\"asked\"} 0\n") != std::string::npos);
+  CHECK(told({}).find("sched_pool_nodes{") == std::string::npos);
+}
+
 }  // namespace tidepool::live::http

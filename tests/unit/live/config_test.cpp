@@ -240,7 +240,7 @@ TEST_CASE("hosts that a proxy answers under come from the file and from flags, a
   }
 }
 
-TEST_CASE("a number where a text belongs is one error, which says how to write it") {
+TEST_CASE("a number where a text belongs, or a lack, is one error, which says how to write it") {
   const test::TemporaryFolder dir;
   const auto refused = [&](const std::string& text) { return read({"--config", write_file(dir, text)}).errors; };
   for (const auto& [text, told] : std::vector<std::pair<std::string, std::string>>{
@@ -249,6 +249,12 @@ TEST_CASE("a number where a text belongs is one error, which says how to write i
            {"agents: {patience: 15}\n", "/agents/patience: 15 has no unit; write it as 15s, or with another one"},
            {"engine: {plan_every: 60}\n", "/engine/plan_every: 60 has no unit; write it as 60s, or with another one"},
            {"retention: {age: 30}\n", "/retention/age: 30 has no unit; write it as 30s, or with another one"},
+           {"pools: {list: [{name: a, provider: exec, command: [x], slots_per_node: 1, max: 1, price_per_slot_hour: "
+            "1}]}\n",
+            "/price_per_slot_hour: price_per_slot_hour must be a text, such as \"1.00\" with the quotes"},
+           {"pools: {list: [{name: a, provider: exec, slots_per_node: 1, max: 1}]}\n",
+            "/command: command is needed: the program that the provider exec runs, as a list of texts"},
+           {"tls: {certificate: a.pem}\n", "/tls/key: key is needed: certificate and key are given together"},
            {"local: {price_per_slot_hour: 1.00}\n",
             "/local/price_per_slot_hour: price_per_slot_hour must be a text, such as \"1.00\" with the quotes"}}) {
     const auto errors = refused(text);

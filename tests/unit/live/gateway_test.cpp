@@ -165,6 +165,19 @@ class FailureCount final : public spdlog::sinks::base_sink<std::mutex> {
   Clock::time_point first_, last_;
 };
 
+// Keeps the log's lines of links that were closed; under the same condition.
+class ClosedLinks final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  std::vector<std::string> lines;
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    std::string line(message.payload.data(), message.payload.size());
+    if (line.find("agent_link_closed") != std::string::npos) lines.push_back(std::move(line));
+  }
+  void flush_() override {}
+};
+
 }  // namespace
 
 TEST_CASE("silent unknown clients do not keep an agent out") {
@@ -209,6 +222,29 @@ TEST_CASE("a second agent of a name is refused while the first is there, and the
   const Descriptor again = come_in("one");
   admit(1);  // the next hello is that of the same agent
   CHECK(is_closed(first));
+}
+
+// It comes again and again: each of the lines of its links says by itself whose they are, and why it is not let in.
+TEST_CASE("the log names an agent that is refused, and why, each time that it comes") {
+  const auto logged = spdlog::default_logger();
+  const auto closed = std::make_shared<ClosedLinks>();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", closed));
+  {
+    Door door(4);
+    const Descriptor first = door.knock();
+    Door::say_hello(first, "one");
+    CHECK(door.hears_hello());
+    for (int i = 0; i < 2; ++i) {
+      const Descriptor other = door.knock();
+      Door::say_hello(other, "two");
+      CHECK(is_closed(other));
+    }
+  }
+  spdlog::set_default_logger(logged);
+  REQUIRE(closed->lines.size() >= 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(closed->lines[i].starts_with("event=agent_link_closed node=n why=\"refused: another agent, with a state"));
+  }
 }
 
 TEST_CASE(

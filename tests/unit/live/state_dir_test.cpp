@@ -61,6 +61,27 @@ TEST_CASE("the agents' token is made once and kept private") {
   CHECK(open_to_all.error().message.find("chmod 600") != std::string::npos);
 }
 
+TEST_CASE("a secret that cannot be read is not called empty, which would ask to remove it") {
+  const test::TemporaryFolder dir;
+  const auto state = StateDir::open(dir / "state");
+  REQUIRE(state.ok());
+  REQUIRE(::mkdir(state->file("agent.token").c_str(), 0700) == 0);  // unreadable to root, too
+  const auto token = state->agent_token();
+  REQUIRE_FALSE(token.ok());
+  CHECK(token.error().message == "cannot read " + state->file("agent.token") + ": Is a directory");
+}
+
+TEST_CASE("a database that may not be opened is to be mended before the next start") {
+  const test::TemporaryFolder dir;
+  const auto state = StateDir::open(dir / "state");
+  REQUIRE(state.ok());
+  REQUIRE(::mkdir(state->file("journal.db").c_str(), 0700) == 0);
+  const Status kept = state->keep_private("journal.db");
+  REQUIRE_FALSE(kept.ok());
+  CHECK(kept.error().code == ErrorCode::kInvalidArgument);
+  CHECK(kept.error().message.find("Is a directory") != std::string::npos);
+}
+
 TEST_CASE("a database and what lies beside it become private") {
   const test::TemporaryFolder dir;
   const auto state = StateDir::open(dir / "state");
