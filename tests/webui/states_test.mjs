@@ -108,6 +108,22 @@ test("a page that cannot be drawn says so and leaves the rest working", () => {
   });
 });
 
+test("the longest names there may be scroll no page sideways", async () => {
+  const world = sharedWorld();
+  const name = "n".repeat(63);
+  for (const job of world.jobs.values()) Object.assign(job, { name });
+  for (const decision of world.decisions) for (const intent of decision.intents) intent.job_name = name;
+  for (const size of ["wide", "narrow"]) {
+    for (const [hash, ready] of [["#/", loaded], ["#/jobs/job-1", jobLoaded], ["#/tenants/vision", tenantsLoaded]]) {
+      await onPage(world, { hash, size }, async (page) => {
+        await ready(page);
+        if (hash === "#/") await page.getByTestId("decisions").getByText(name).first().waitFor();
+        assert.ok(await noSidewaysScroll(page), `${hash} ${size}`);
+      });
+    }
+  }
+});
+
 test("an outage is said, and what was missed arrives when it ends", () => {
   const world = demoWorld();
   return onPage(world, { allow: /net::ERR_/ }, async (page, server) => {
