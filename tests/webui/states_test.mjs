@@ -294,6 +294,19 @@ test("a refused action shows the daemon's words and takes the buttons away", () 
   assert.ok(await page.getByRole("button", { name: "Suspend" }).isDisabled());
 }));
 
+test("an action that the daemon did not answer says so until it is back", () => onPage(demoWorld(), { hash: "#/jobs/job-1", allow: /net::ERR_/ }, async (page, server) => {
+  await jobLoaded(page);
+  await page.locator(".link-state.live").waitFor();
+  server.down(true);
+  await page.locator(".banner").waitFor();
+  await page.getByRole("button", { name: "Suspend" }).click();
+  const problem = page.locator(".actions .problem");
+  await problem.getByText("The daemon does not answer.").waitFor();
+  server.down(false);
+  await page.locator(".link-state.live").waitFor();
+  await problem.waitFor({ state: "detached" });
+}));
+
 test("a thousand nodes draw on one canvas, fit, and can be walked with the keys", () => onPage(bigWorld(), {}, async (page) => {
   await loaded(page);
   const canvas = page.locator(".mosaic canvas");
