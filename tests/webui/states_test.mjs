@@ -108,6 +108,22 @@ test("a page that cannot be drawn says so and leaves the rest working", () => {
   });
 });
 
+test("the longest names there may be scroll no page sideways", async () => {
+  const world = sharedWorld();
+  const name = "n".repeat(63);
+  for (const job of world.jobs.values()) Object.assign(job, { name });
+  for (const decision of world.decisions) for (const intent of decision.intents) intent.job_name = name;
+  for (const size of ["wide", "narrow"]) {
+    for (const [hash, ready] of [["#/", loaded], ["#/jobs/job-1", jobLoaded], ["#/tenants/vision", tenantsLoaded]]) {
+      await onPage(world, { hash, size }, async (page) => {
+        await ready(page);
+        if (hash === "#/") await page.getByTestId("decisions").getByText(name).first().waitFor();
+        assert.ok(await noSidewaysScroll(page), `${hash} ${size}`);
+      });
+    }
+  }
+});
+
 test("an outage is said, and what was missed arrives when it ends", () => {
   const world = demoWorld();
   return onPage(world, { allow: /net::ERR_/ }, async (page, server) => {
@@ -276,6 +292,19 @@ test("a refused action shows the daemon's words and takes the buttons away", () 
   await page.getByRole("button", { name: "Cancel the job" }).click();
   await page.getByText("This token's role is viewer. This token may look but not change; sign in with one that may.").waitFor();
   assert.ok(await page.getByRole("button", { name: "Suspend" }).isDisabled());
+}));
+
+test("an action that the daemon did not answer says so until it is back", () => onPage(demoWorld(), { hash: "#/jobs/job-1", allow: /net::ERR_/ }, async (page, server) => {
+  await jobLoaded(page);
+  await page.locator(".link-state.live").waitFor();
+  server.down(true);
+  await page.locator(".banner").waitFor();
+  await page.getByRole("button", { name: "Suspend" }).click();
+  const problem = page.locator(".actions .problem");
+  await problem.getByText("The daemon does not answer.").waitFor();
+  server.down(false);
+  await page.locator(".link-state.live").waitFor();
+  await problem.waitFor({ state: "detached" });
 }));
 
 test("a thousand nodes draw on one canvas, fit, and can be walked with the keys", () => onPage(bigWorld(), {}, async (page) => {

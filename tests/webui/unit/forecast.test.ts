@@ -1,6 +1,6 @@
 import type { ExpectedTime, Forecast } from "~/api/types";
 import { withForecasts } from "~/state/reduce_forecasts";
-import { budgetText, forecastLine, forecastTitle, noEndText, noForecastText, observedText, startsAfterText, takenText, unaskedText, whenExpected } from "~/text/forecast_text";
+import { budgetText, forecastLine, forecastTitle, momentWithin, noEndText, noForecastText, observedText, startsAfterText, takenText, unaskedText, whenExpected } from "~/text/forecast_text";
 import { job, listed } from "./samples";
 
 process.env.TZ = "UTC";
@@ -20,6 +20,15 @@ test("what is near is told as a time to go, what is far by the clock", () => {
   expect(whenExpected(expected(8 * 60, 12 * 60, 24.2 * 60), now)).toBe("in ~12 min (8–25)");
   expect(whenExpected(expected(6600, 7800, 10_800), now)).toBe("~14:10 (13:50–15:00)");
   expect(whenExpected(expected(60_000, 90_000, 180_000), now)).toBe("~21 Nov 13:00 (04:40–22 Nov 14:00)");
+});
+
+test("moments of a stretch that lies within minutes are told apart by seconds", () => {
+  const within = (seconds: number, until: number) => momentWithin(now + seconds * 1000, now, now + until * 1000);
+  expect(within(7, 7)).toBe("in 7.0 s");
+  expect(within(40, 170)).toBe("in 40 s");
+  expect(within(-1, 60)).toBe("in 0.0 s");
+  expect(within(7, 180)).toBe("12:00");
+  expect(within(7800, 7800)).toBe("14:10");
 });
 
 test("an interval that is no wider than its words is left out, and one that has begun or passed says so", () => {

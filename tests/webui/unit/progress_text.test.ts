@@ -54,6 +54,7 @@ test("what a job has failed of is told once on its page", () => {
   expect(withoutFailure(`failed after 3 losses: ${failure}`, failure)).toBe("failed after 3 losses");
   expect(withoutFailure(`lost workers 3 times so far; newest: ${failure}`, failure)).toBe("lost workers 3 times so far");
   expect(withoutFailure('worker w-1 lost (exit code 1): last output: "KeyError: data"', failure)).toBe("worker w-1 lost (exit code 1)");
+  expect(withoutFailure(`failed: its own settings are wrong: ${failure}; its output, if there is any: schedctl logs job-2`, failure)).toBe("failed: its own settings are wrong");
   const other = 'worker w-0 lost (exit code 1): last output: "out of memory"';
   expect(withoutFailure(other, failure)).toBe(other);
   expect(withoutFailure(`failed: ${failure}`, null)).toBe(`failed: ${failure}`);

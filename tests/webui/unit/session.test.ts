@@ -231,3 +231,10 @@ test("a refusal is told with its hint, unless that names a request of the API", 
   expect(await told("GET /v1/jobs lists the jobs that this token may see")).toBe("there is no job job-9");
   expect(await told("ask an admin")).toBe("there is no job job-9; ask an admin");
 });
+
+test("what is said of one field alone is not told twice", async () => {
+  const detail = "size is 3; this job allows 1, 2, 4";
+  const told = async (errors: object[]) => (await errorOf(new Response(JSON.stringify({ detail, errors }), { status: 422 }))).message;
+  expect(await told([{ code: "Invalid", pointer: "/size", message: detail }])).toBe(detail);
+  expect(await told([{ code: "Invalid", pointer: "/size", message: "size is 3" }])).toBe(`${detail}; /size: size is 3`);
+});

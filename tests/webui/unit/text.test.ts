@@ -5,7 +5,7 @@ import { splitFragment } from "~/session";
 import type { JobState } from "~/api/types";
 import { cancelText } from "~/text/cancel_text";
 import { briefly, describe as sentence, toneOf } from "~/text/event_text";
-import { ago, boundsText, clockBeside, clockWithin, compact, duration, leavingText, money, percent, plural, quantity, rate, sentence as asSentence, share, sizeText, unbroken } from "~/text/format";
+import { ago, allowedText, boundsText, clockBeside, clockWithin, compact, duration, leavingText, money, percent, plural, quantity, rate, sentence as asSentence, share, sizesBetween, sizeText, unbroken } from "~/text/format";
 import { hasEarlier, noSwitchesText } from "~/text/switch_text";
 import { waitText } from "~/text/wait_text";
 import { bytes } from "~/views/job/generations";
@@ -78,6 +78,18 @@ test("times are read as people say them", () => {
   expect([9.96, 89.7, 119.7, 599.7, 5399].map(duration)).toEqual(["10 s", "1 min 30 s", "2 min 0 s", "10 min", "1 h 30 min"]);
   const at = Date.parse("2026-11-20T12:00:00Z");
   expect([-5, 1, 12, 90, 7300].map((s) => ago("2026-11-20T12:00:00Z", at + s * 1000))).toEqual(["now", "now", "12 s ago", "1 min ago", "2 h ago"]);
+});
+
+test("sizes that a job may not have between its bounds are left out of what it may have", () => {
+  const of = (min: number, max: number, sizes?: number[]) => ({ min, max, spec: { elastic: { sizes } } });
+  expect(sizesBetween(of(1, 4, [1, 2, 4]))).toEqual([1, 2, 4]);
+  expect(allowedText(of(1, 4, [1, 2, 4]))).toBe("1, 2 or 4 workers");
+  expect(allowedText(of(8, 80, [8, 16, 24, 32, 40, 48, 56, 64, 72, 80]))).toBe("8, 16, 24, … or 80 workers");
+  for (const all of [of(1, 4, [1, 2, 3, 4]), of(1, 4), of(1, 4, []), of(1, 4, [1, 2, 8])]) {
+    expect(sizesBetween(all)).toBeNull();
+    expect(allowedText(all)).toBe("1 to 4 workers");
+  }
+  expect(allowedText(of(4, 4, [4]))).toBe("exactly 4 workers");
 });
 
 test("the size shows where it is going and what is allowed", () => {

@@ -67,6 +67,12 @@ test("cost at the largest size needs a throughput there and says where it is fro
   expect(costAtMax(job(), sizes, null)).toBeNull();
 });
 
+test("a curve through one measured size tells no cost of another", () => {
+  const [one] = metrics().sizes;
+  const fit = { model: "usl", sigma: 0, kappa: 0, curve: [{ size: 4, samples_per_second: 20_000 }] };
+  expect(costAtMax(job(), [{ ...one!, size: 1 }], fit)).toBeNull();
+});
+
 test("a curve is drawn once two sizes were measured", () => {
   const [one] = metrics().sizes;
   const fit = { model: "usl", sigma: 0, kappa: 0, curve: [{ size: 1, samples_per_second: 5_000 }] };

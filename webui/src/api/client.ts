@@ -25,7 +25,9 @@ const kOfRequests = /^GET \/v1\//; // a hint for programs: the page has a link t
 
 function sentence(problem: Partial<Problem>, status: number): string {
   const parts = [problem.detail ?? problem.title ?? `the daemon answered ${status}`];
-  for (const error of problem.errors ?? []) parts.push(`${error.pointer}: ${error.message}`);
+  for (const error of problem.errors ?? []) {
+    if (error.message !== parts[0]) parts.push(`${error.pointer}: ${error.message}`);
+  }
   if (problem.hint && !kOfRequests.test(problem.hint)) parts.push(problem.hint);
   return parts.join("; ");
 }

@@ -113,7 +113,7 @@ export interface Job {
   checkpoint_failure: { step: number; at: string; times: number; error: string } | null; // since that was saved
   labels: Record<string, string>;
   forecast?: Forecast | null;
-  spec?: { resources?: { gpus_per_worker?: number }; run?: { resize?: string } }; // the job file, not in lists; only what is drawn is named here
+  spec?: { resources?: { gpus_per_worker?: number }; run?: { resize?: string }; elastic?: { sizes?: number[] | null } }; // the job file, not in lists; only what is drawn is named here
   defaults_from?: Record<string, string>; // fields of it that a tenant has set where the file was silent
 }
 

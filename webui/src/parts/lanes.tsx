@@ -1,7 +1,7 @@
 // When something is expected to start and end, drawn from now to the latest time: the band holds eight of ten cases,
 // the mark is the expected time. Decoration: text beside it says the same.
 import type { ExpectedTime } from "../api/types";
-import { moment } from "../text/forecast_text";
+import { momentWithin } from "../text/forecast_text";
 
 export function Lanes({ start, end, now }: { start: ExpectedTime | null; end: ExpectedTime | null; now: number }) {
   const last = Math.max(...[start, end].map((time) => (time ? Date.parse(time.late) : 0)));
@@ -20,7 +20,7 @@ export function Lanes({ start, end, now }: { start: ExpectedTime | null; end: Ex
     <div class="lanes" aria-hidden="true">
       {lane("start", start)}
       {lane("end", end)}
-      <span /><span class="lane-ends"><span>now</span><span>{moment(last, now)}</span></span>
+      <span /><span class="lane-ends"><span>now</span><span>{momentWithin(last, now, last)}</span></span>
     </div>
   );
 }

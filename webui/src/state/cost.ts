@@ -28,7 +28,7 @@ export function hasSmallerSizes(job: Pick<Job, "min" | "max">, sizes: readonly M
 // The same samples at `max` workers: time = samples / throughput(max), cost = time * max * price of a worker.
 export function costAtMax(job: Job, sizes: readonly MeasuredSize[], fit: ThroughputFit | null): CostAtMax | null {
   const paid = Number(job.cost.amount);
-  const at = throughputAt(job.max, sizes, fit);
+  const at = throughputAt(job.max, sizes, fitShown(sizes, fit));
   if (!hasSmallerSizes(job, sizes) || !at || !(paid > 0) || !(job.cost.slot_seconds > 0) || !(job.progress.samples > 0)) return null;
   const slotsPerWorker = job.spec?.resources?.gpus_per_worker ?? 1;
   const pricePerSlotSecond = paid / job.cost.slot_seconds;

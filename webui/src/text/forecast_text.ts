@@ -21,6 +21,11 @@ export function moment(ms: number, besideMs: number): string {
   return `${dayOfMonth(ms)} ${time}`;
 }
 
+// Of a short stretch, whose moments would all be of one minute, "in 40 s"; else as moment().
+export function momentWithin(ms: number, now: number, until: number): string {
+  return until - now < 3 * kMinuteMs ? `in ${duration(Math.max(0, ms - now) / 1000)}` : moment(ms, now);
+}
+
 // "in ~12 min (8–25)", "~14:10 (13:50–15:00)"
 export function whenExpected(time: ExpectedTime, now: number): string {
   const { when, between } = expectedParts(time, now);

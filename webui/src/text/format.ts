@@ -1,4 +1,5 @@
 // Numbers, money and times as people read them. Every function is total: null and NaN become a dash.
+import type { Job } from "../api/types";
 
 const kDash = "–";
 
@@ -18,6 +19,24 @@ export function plural(n: number, word: string): string { return n === 1 ? word 
 // How many workers a job may have.
 export function boundsText(min: number, max: number): string {
   return min === max ? `exactly ${count(min)} ${plural(min, "worker")}` : `${count(min)} to ${count(max)} workers`;
+}
+
+// The sizes that a job may have where some between its bounds are left out; null: it may have all, or its file is not
+// at hand, or older than its bounds.
+export function sizesBetween({ min, max, spec }: Pick<Job, "min" | "max" | "spec">): readonly number[] | null {
+  const sizes = spec?.elastic?.sizes ?? [];
+  const fits = sizes.length > 0 && sizes[0] === min && sizes[sizes.length - 1] === max;
+  return fits && sizes.length < max - min + 1 ? sizes : null;
+}
+
+const kSizesTold = 8;
+
+// "1, 2 or 4 workers", of many "8, 16, 24, … or 512 workers"; of all between two numbers "1 to 4 workers".
+export function allowedText(job: Pick<Job, "min" | "max" | "spec">): string {
+  const sizes = sizesBetween(job);
+  if (sizes === null) return boundsText(job.min, job.max);
+  const first = sizes.length <= kSizesTold ? sizes.slice(0, -1).map(count) : [...sizes.slice(0, 3).map(count), "…"];
+  return `${first.join(", ")} or ${count(job.max)} workers`;
 }
 
 // Three significant digits for small values, "7.79e-5" for the smallest, thousands separators for large ones.

@@ -14,9 +14,12 @@ export function failureText({ state, error }: Pick<Job, "state" | "error">): str
   return state === "failed" ? error : null;
 }
 
+const kOutput = /; its output, if there is any: schedctl logs \S+$/;
+
 // What the failure, which stands at the top of the page, says already is left out from the end of another sentence.
-export function withoutFailure(text: string, failure: string | null): string {
-  if (failure === null) return text;
+export function withoutFailure(sentences: string, failure: string | null): string {
+  if (failure === null) return sentences;
+  const text = sentences.replace(kOutput, ""); // stands under the failure
   const parts = text.split(": ");
   const told = parts.findIndex((_, index) => index > 0 && failure.includes(parts.slice(index).join(": ")));
   return told < 0 ? text : parts.slice(0, told).join(": ").replace(/; newest$/, "");

@@ -1,9 +1,10 @@
 // What one may ask of a job. The daemon decides who may; a refusal is shown in its words.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ApiError, type Client } from "../../api/client";
 import type { Job } from "../../api/types";
 import { Dialog } from "../../parts/dialog";
 import { isOver } from "../../state/model";
+import { useSelect } from "../../state/store";
 import { cancelText } from "../../text/cancel_text";
 import { sentence } from "../../text/format";
 import { ResizeForm } from "./resize_form";
@@ -15,6 +16,9 @@ export function JobActions({ job, client }: { job: Job; client: Client }) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const [mayChange, setMayChange] = useState(true);
+  const live = useSelect((state) => state.link.kind === "live");
+  // What the daemon did not answer while it was away is no news once it is back.
+  useEffect(() => { if (live && mayChange) setProblem(null); }, [live]);
 
   const ask = async (request: Promise<void>) => {
     setBusy(true);

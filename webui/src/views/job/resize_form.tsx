@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Job } from "../../api/types";
 import { Dialog } from "../../parts/dialog";
-import { boundsText } from "../../text/format";
+import { allowedText, sizesBetween } from "../../text/format";
 
 interface Props {
   job: Job;
@@ -13,7 +13,7 @@ interface Props {
 // The size stays pinned until it is left to the engine again, which still keeps quotas and free slots.
 export function ResizeForm({ job, busy, onClose, onSize }: Props) {
   const [size, setSize] = useState(job.pinned_size ?? job.size);
-  const ok = Number.isInteger(size) && size >= job.min && size <= job.max;
+  const ok = sizesBetween(job)?.includes(size) ?? (Number.isInteger(size) && size >= job.min && size <= job.max);
   const submit = (event: Event) => {
     event.preventDefault();
     if (ok) onSize(size);
@@ -21,7 +21,7 @@ export function ResizeForm({ job, busy, onClose, onSize }: Props) {
   return (
     <Dialog title={`Size of ${job.name}`} onClose={onClose}>
       <form onSubmit={submit}>
-        <p>The size stays pinned until you leave it to the engine again. The job {job.min === job.max ? "has" : "may have"} {boundsText(job.min, job.max)}.</p>
+        <p>The size stays pinned until you leave it to the engine again. The job {job.min === job.max ? "has" : "may have"} {allowedText(job)}.</p>
         <label class="row" for="size">Workers
           <input id="size" type="number" min={job.min} max={job.max} step={1} value={size} autofocus aria-invalid={!ok}
             onInput={(event) => setSize(event.currentTarget.valueAsNumber)} />

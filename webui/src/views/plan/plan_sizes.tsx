@@ -1,7 +1,7 @@
 // How many workers the job would have from when on, drawn and as a table.
 import type { Plan } from "../../api/plan_types";
 import { type SizeSpan, sizeSpans, spanWidths } from "../../state/size_spans";
-import { moment } from "../../text/forecast_text";
+import { momentWithin } from "../../text/forecast_text";
 import { count, duration } from "../../text/format";
 import { sizesText } from "../../text/plan_text";
 
@@ -11,7 +11,8 @@ export function PlanSizes({ plan, old }: { plan: Plan; old: boolean }) {
   const { forecast } = plan;
   const now = Date.parse(forecast.computed_at);
   const spans = sizeSpans(forecast);
-  if (spans.length === 0) return null;
+  const last = spans[spans.length - 1];
+  if (last === undefined) return null;
   return (
     <section class={`card plan-sizes${old ? " old" : ""}`} aria-labelledby="plan-sizes-title">
       <header class="card-head"><h2 id="plan-sizes-title">Workers over time</h2></header>
@@ -20,7 +21,7 @@ export function PlanSizes({ plan, old }: { plan: Plan; old: boolean }) {
         <summary>As a table</summary>
         <table class="plain" data-testid="plan-sizes">
           <thead><tr><th scope="col">From</th><th scope="col" class="number">Workers</th><th scope="col" class="number">For</th></tr></thead>
-          <tbody>{spans.map((span) => <Row key={span.from} span={span} now={now} />)}</tbody>
+          <tbody>{spans.map((span) => <Row key={span.from} span={span} now={now} until={last.to ?? last.from} />)}</tbody>
         </table>
       </details>
       {forecast.sizes.length >= kTold && <p class="quiet small">These are the first {kTold} changes; more may come.</p>}
@@ -29,10 +30,10 @@ export function PlanSizes({ plan, old }: { plan: Plan; old: boolean }) {
   );
 }
 
-function Row({ span, now }: { span: SizeSpan; now: number }) {
+function Row({ span, now, until }: { span: SizeSpan; now: number; until: number }) {
   return (
     <tr>
-      <th scope="row">{span.from <= now ? "now" : moment(span.from, now)}</th>
+      <th scope="row">{span.from <= now ? "now" : momentWithin(span.from, now, until)}</th>
       <td class="number">{span.size === 0 ? "none" : count(span.size)}</td>
       <td class="number">{span.to === null ? "not known" : duration((span.to - span.from) / 1000)}</td>
     </tr>
@@ -55,7 +56,7 @@ function Steps({ spans, now }: { spans: readonly SizeSpan[]; now: number }) {
           </span>
         ))}
       </div>
-      <div class="lane-ends small quiet"><span>now</span><span>{end === null ? "goes on" : moment(end, now)}</span></div>
+      <div class="lane-ends small quiet"><span>now</span><span>{end === null ? "goes on" : momentWithin(end, now, end)}</span></div>
     </div>
   );
 }
