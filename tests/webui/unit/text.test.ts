@@ -5,7 +5,10 @@ import { splitFragment } from "~/session";
 import type { JobState } from "~/api/types";
 import { cancelText } from "~/text/cancel_text";
 import { briefly, describe as sentence, toneOf } from "~/text/event_text";
-import { ago, allowedText, boundsText, clockBeside, clockWithin, compact, duration, leavingText, money, percent, plural, quantity, rate, sentence as asSentence, share, sizesBetween, sizeText, unbroken } from "~/text/format";
+import {
+  ago, allowedText, boundsText, clockBeside, clockWithin, compact, duration, leavingText, money,
+  percent, plural, quantity, rate, sentence as asSentence, share, sizesBetween, sizeText, unbroken,
+} from "~/text/format";
 import { hasEarlier, noSwitchesText } from "~/text/switch_text";
 import { waitText } from "~/text/wait_text";
 import { bytes } from "~/views/job/generations";
