@@ -123,7 +123,7 @@ inline void tell_no_ends_audits_failures(nlohmann::json& job) {
   job.emplace("lost_step", nullptr);
   job.emplace("lost_there", 0);
   job.emplace("lost_start", nullptr);
-  job.emplace("first_end", nullptr);
+  job.emplace("late_at", nullptr);
 }
 
 void fields(auto& archive, codec::Like<LeaveNotice> auto& notice) {

@@ -199,7 +199,7 @@ void part_fields(auto& archive, codec::Like<Progress> auto& progress) {
   archive("samples_done", progress.samples);
   archive("program_length", progress.length);
   archive("last_report_at", progress.reported_at);
-  archive("first_end", progress.first_end);
+  archive("late_at", progress.late_at);
   archive("epoch", progress.epoch);
   archive("first_loss", progress.first_loss);
   archive("last_loss", progress.last_loss);

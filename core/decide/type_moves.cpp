@@ -12,7 +12,6 @@
 #include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
 #include "core/place/together.hpp"
-#include "core/state/job_state.hpp"
 #include "core/state/membership.hpp"
 #include "core/state/node_labels.hpp"
 

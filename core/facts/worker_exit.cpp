@@ -312,6 +312,7 @@ void take_back(StateChange& change, Job& job) {
     worker.notice.reset();
   }
   job.membership.switched = true;
+  job.progress.late_at.reset();  // nothing stepped meanwhile
   become(job, phase::Running{});
   change.capacity_changed();
   change.emit("job.resumed", job, {{"size", job.size()}, {"step", job.progress.step}});

@@ -20,7 +20,7 @@ class GangNodes {
 
   // Whether some gang waits for a node that is on its way, or will be.
   bool serve();
-  // Nodes that were given back now would be bought again in a moment.
+  // Idle nodes that gangs will need in a moment stay. Requires: serve() has been called.
   void keep_nodes();
   // Slots that jobs are to give to gangs that wait.
   [[nodiscard]] int slots_to_give() const { return slots_to_give_; }

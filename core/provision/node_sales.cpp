@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "core/provision/node_room.hpp"
 #include "core/state/measured/job_work.hpp"
@@ -109,7 +110,7 @@ std::optional<NodeSales::Lacking> NodeSales::lacking_without(const PoolNode& min
     const auto end = expected_end(job);
     any_stays = any_stays || !end || *end - turn_.now > kEmptiedWithin;
   }
-  return any_stays ? std::optional(lacking) : std::nullopt;
+  return any_stays ? std::optional(std::move(lacking)) : std::nullopt;
 }
 
 bool NodeSales::may_move(const Job& job) {

@@ -196,7 +196,7 @@ struct Progress {
   std::int64_t epoch = 0;
   ProgramLength length;                // newest told; job_work.hpp says what is left
   std::optional<Instant> reported_at;  // newest report of steps
-  std::optional<Instant> first_end;    // expected when a report first put it near, since the last switch
+  std::optional<Instant> late_at;      // by the end that a report first told to be near, since the last switch
   double first_loss = 0;
   double last_loss = 0;
   std::int64_t global_batch = 0;              // samples a step by the newest report; 0 = not told

@@ -4,7 +4,6 @@
 // each part is taken out with just what it was put with.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "base/id_set.hpp"
@@ -33,7 +32,7 @@ struct Part {
 
 class Participants {
  public:
-  // Nodes are others, by index; `shares` knows them already. Requires: no job is in.
+  // Other nodes, by index. Requires: no job is in, and that the node shares were reset to them before.
   void reset(const std::vector<NodeShares::NodeSlots>& nodes);
   [[nodiscard]] bool is_open(int node) const { return is_open_[static_cast<std::size_t>(node)]; }
 

@@ -1,7 +1,8 @@
 // What the jobs that bid have bought, as of the newest settlement: what the market of all slots sold them, or nothing
 // where their share of the nodes that they may be on is nothing.
 //
-// Rule: asked only of jobs that bid. It reads what it was made of; rows are valid until the job is put again or leaves.
+// Rule: asked only of jobs that bid. It copies nothing and is outlived by all it reads; rows are valid until the job is
+// put again or leaves.
 #pragma once
 
 #include "policies/tidal/market_state.hpp"

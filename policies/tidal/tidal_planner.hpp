@@ -69,7 +69,7 @@ class TidalPlanner final : public core::Planner {
   cluster::EmptyCluster empty_cluster_;
   Participants parts_;
   GangCuts cuts_;
-  // That all of these count with.
+  // As the parts above were told of them.
   struct KnownNodes {
     std::uint64_t digest = 0;
     int slots = 0;  // of nodes that take jobs

@@ -205,6 +205,7 @@ int show(const CompareAsked& asked, const Settings& settings) {
   const std::vector<std::string> written{asked.csv_file, asked.per_job_file, asked.html_file};
   for (const std::string& file : written) require_writable(file);
   require_apart(written, asked.workloads);
+  require_apart(written, asked.policies);
   require_apart(written, {asked.sim.profiles});
   const Comparison comparison = compare(asked);
   write_rows(asked, comparison);

@@ -50,7 +50,9 @@ void require_apart(const std::vector<std::string>& written, const std::vector<st
       if (is_one(written[i], written[j])) fail(kExitUsage, written[i] + " is to be written twice; give two files");
     }
     for (const std::string& path : read) {
-      if (is_one(written[i], path)) fail(kExitUsage, written[i] + " is read by this command; write to another file");
+      std::error_code error;  // a policy's name may be no file
+      if (std::filesystem::exists(path, error) && is_one(written[i], path))
+        fail(kExitUsage, written[i] + " is read by this command; write to another file");
     }
   }
 }

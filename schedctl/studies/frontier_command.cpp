@@ -177,7 +177,8 @@ Frontier measure(const FrontierAsked& asked) {
 int show_frontier(const FrontierAsked& asked, const Settings& settings) {
   if (!asked.html_file.empty()) require_report_parts();
   for (const std::string& file : {asked.csv_file, asked.html_file}) require_writable(file);
-  require_apart({asked.csv_file, asked.html_file}, {asked.sim.options.workload, asked.sim.profiles});
+  require_apart({asked.csv_file, asked.html_file},
+                {asked.sim.options.workload, asked.sim.options.policy, asked.sim.profiles});
   const Frontier frontier = measure(asked);
   if (!asked.csv_file.empty()) write_text_file(asked.csv_file, frontier_csv(frontier));
   if (!asked.html_file.empty()) write_text_file(asked.html_file, frontier_html(frontier));

@@ -98,10 +98,12 @@ const std::map<std::string, const char*>& warned_events() {
   static const std::map<std::string, const char*> kNext = {
       {"node.reclaim_notice", "its jobs leave it; nothing has to be done"},
       {"node.unsteady", "look for the cause there; once it is mended: schedctl node clear-faults NAME"},
-      {"pool.bill_runs_on", "it costs money: look why its provider does not end it, or end it by hand"},
-      {"pool.create_failed", "see what its provider makes: slots_per_node, memory_per_slot, whether it lives"},
-      {"pool.node_released", "look at its agent's log, and whether it is started with --node and this name"},
-      {"pool.node_unknown", "it is ended; look why its provider made it without being asked"},
+      {"pool.bill_runs_on", "it costs money: find out why its provider does not end it, or end it by hand"},
+      {"pool.create_failed",
+       "compare its slots and memory with the pool's slots_per_node and memory_per_slot; see whether it still exists"},
+      {"pool.node_released",
+       "look at its agent's log, and whether it is started under this name (--node, or --name where it joins)"},
+      {"pool.node_unknown", "it is ended; find out why its provider made it without being asked"},
   };
   return kNext;
 }

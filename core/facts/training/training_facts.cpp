@@ -116,7 +116,7 @@ void mark_switched(StateChange& change, Job& job, const GenerationSwitched& fact
   // A program that has said its end before has it, also when its word came by a detour.
   if (lost && !job.progress.finished) go_on_from(change, job, {.step = switch_step - 1, .bytes = 0, .path = ""});
   job.membership.switched = true;
-  job.progress.first_end.reset();
+  job.progress.late_at.reset();
   book_stepping(job);
   job.membership.stepping_generation = job.membership.generation;
   job.membership.stepping_size = job.size();
@@ -207,7 +207,7 @@ Status apply(StateChange& change, const StepsMeasured& fact, const StragglerDete
     add_measurement(job.measurements.sizes[job.size()], fact, counted, change.at());
     add_to_size_change(job, fact, counted, change.at());
   }
-  if (!job.progress.first_end && ends_soon(job, change.at())) job.progress.first_end = expected_end(job);
+  if (!job.progress.late_at && ends_soon(job, change.at())) job.progress.late_at = overdue_at(job);
   if (fact.shares == job.shares.ordered.number && job.shares.used != job.shares.ordered) use_told_shares(change, job);
   const auto* detector = detectors.detector_for(job.spec, change.state().straggler_detector);
   // Of other shares it is not known here how much each member was given.

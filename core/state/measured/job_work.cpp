@@ -53,7 +53,8 @@ std::optional<Instant> ends_soon_at(const Job& job) {
 std::optional<Instant> overdue_at(const Job& job) {
   const auto end = expected_end(job);
   if (!end) return std::nullopt;
-  return std::min(*end, job.progress.first_end.value_or(*end)) + resume_cost(job);
+  const Instant late_at = *end + resume_cost(job);
+  return std::min(late_at, job.progress.late_at.value_or(late_at));
 }
 
 }  // namespace tidepool::core

@@ -22,8 +22,8 @@ namespace tidepool::core {
 [[nodiscard]] std::optional<Instant> expected_end(const Job& job);
 
 // Giving up all slots would keep the job longer than its work does: its expected end is nearer than resume_cost(). A
-// job that is late by as much again, counted from the first end that it named since its last switch, has been told a
-// wrong length, and counts as any other.
+// job that is late by as much again has been told a wrong length, and counts as any other until its next switch: an end
+// that reports put off is counted from where a report first put it near.
 [[nodiscard]] bool ends_soon(const Job& job, Instant now);
 // Of a job that ends soon: when that is over whatever it reports.
 [[nodiscard]] std::optional<Instant> ends_soon_at(const Job& job);

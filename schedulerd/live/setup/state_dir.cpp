@@ -21,12 +21,12 @@ Error cannot_use(const std::string& path, const std::string& why) {
                           "; choose another with --state-dir or mend its permissions");
 }
 
-// A full or failing disk may be right again at the next start; anything else has to be mended first.
+// What is forbidden has to be mended before the next start; anything else may be right again by then.
 Error cannot_open(const std::string& path) {
   const int code = errno;
   const std::string why = "cannot open " + path + ": " + std::strerror(code);
-  return code == EIO || code == ENOSPC || code == EDQUOT ? io_error(why)
-                                                         : invalid_argument(why + "; mend its owner or its mode");
+  const bool is_forbidden = code == EACCES || code == EPERM;
+  return is_forbidden ? invalid_argument(why + "; mend its owner or its mode") : io_error(why);
 }
 
 std::string holder_of(const std::string& lock_path) {

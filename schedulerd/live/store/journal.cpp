@@ -65,7 +65,7 @@ struct Journal::Impl {
   Status load_position();
   Status open_batch();
   Status add(Instant at, std::string_view kind, const std::string& body);
-  JournalUpkeep::Position position(const core::ClusterState& state, const StoredClock& clock) const {
+  [[nodiscard]] JournalUpkeep::Position position(const core::ClusterState& state, const StoredClock& clock) const {
     return {.last_seq = last_seq, .own_decision = own_decision, .state = state, .clock = clock};
   }
 };

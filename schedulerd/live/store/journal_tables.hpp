@@ -8,8 +8,8 @@
 
 namespace tidepool::live {
 
-// Also how the database writes: WAL, synchronous=FULL. A file that is damaged, or that a newer version wrote, is an
-// error that names it.
+// Sets how the database writes (WAL, synchronous=FULL), and makes or upgrades its tables. A file that is damaged, or
+// that a newer version wrote, is an error that names it.
 [[nodiscard]] Status prepare_journal(Database& database, const std::string& path);
 
 }  // namespace tidepool::live

@@ -88,6 +88,7 @@ TEST_CASE("nodes of pools are told by state, and of a pool that has left the sta
   const std::string text = told(state);
   CHECK(text.find("sched_pool_nodes{pool=\"gpu\",state=\"joined\"} 1\n") != std::string::npos);
   CHECK(text.find("sched_pool_nodes{pool=\"gpu\",state=\"asked\"} 0\n") != std::string::npos);
+  CHECK(text.find("sched_pool_failures_total{kind=\"bill_runs_on\",pool=\"gpu\"} 0\n") != std::string::npos);
   CHECK(told({}).find("sched_pool_nodes{") == std::string::npos);
 }
 

@@ -243,7 +243,8 @@ TEST_CASE("the log names an agent that is refused, and why, each time that it co
   spdlog::set_default_logger(logged);
   REQUIRE(closed->lines.size() >= 2);
   for (std::size_t i = 0; i < 2; ++i) {
-    CHECK(closed->lines[i].starts_with("event=agent_link_closed node=n why=\"refused: another agent, with a state"));
+    CHECK(
+        closed->lines[i].starts_with("event=agent_link_closed node=\"n\" why=\"refused: another agent, with a state"));
   }
 }
 

@@ -14,7 +14,7 @@ namespace tidepool::agent {
 class DeviceProbe {
  public:
   void ask() { wanted_ = true; }
-  // True: one begins now. `is_free`: no worker is here, and none is expected to come.
+  // True: one begins now. `is_free`: no worker is here, and the agent is not stopping.
   [[nodiscard]] bool begins(bool is_free) {
     if (!wanted_ || runs_ || !is_free) return false;
     wanted_ = false;

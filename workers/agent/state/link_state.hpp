@@ -17,7 +17,7 @@ namespace tidepool::agent {
 struct AgentTimes {
   Duration backoff_min = Duration::millis(50);
   Duration backoff_max = Duration::seconds(2);
-  Duration refused_max = Duration::seconds(30);  // likewise, of one that the daemon refuses: each try is in its log
+  Duration refused_max = Duration::seconds(30);  // between tries of one that the daemon refuses: each is in its log
   Duration welcome_patience = Duration::seconds(10);
   Duration silence_max = Duration::seconds(10);  // between two pulses; shorter if a worker says so
   Duration stop_grace = Duration::seconds(10);   // of workers when the agent itself is told to stop them

@@ -1,6 +1,7 @@
 #include "schedulerd/live/http/numbers/pool_series.hpp"
 
 #include <array>
+#include <iterator>
 
 namespace tidepool::live::http {
 namespace {
@@ -9,7 +10,9 @@ constexpr std::array kPoolNodeStates = {core::PoolNodeState::kAsked, core::PoolN
                                         core::PoolNodeState::kJoined, core::PoolNodeState::kDraining,
                                         core::PoolNodeState::kReleasing};
 
-// Null: the event tells of no failure.
+constexpr std::array kFailures = {"create", "delete", "list", "bill_runs_on", "never_joined"};
+
+// One of them. Null: the event tells of no failure.
 const char* failure_of(const core::Event& event) {
   if (event.type == "pool.create_failed") return "create";
   if (event.type == "pool.delete_failed") return "delete";
@@ -43,6 +46,7 @@ void PoolSeries::set(const core::NodePools& pools) {
   std::map<std::pair<std::string, std::string>, int> counts;
   for (const auto& [name, pool] : pools.pools) {
     for (const auto state : kPoolNodeStates) counts[{name, core::to_text(state)}] = 0;
+    for (const char* kind : kFailures) failures_.Add({{"pool", name}, {"kind", kind}});  // a series begins at 0
   }
   for (const auto& [request, node] : pools.nodes) ++counts[{node.pool, core::to_text(node.state)}];
   for (auto gauge = gauges_.begin(); gauge != gauges_.end();) {
