@@ -93,6 +93,16 @@ for (const size of ["wide", "narrow"]) {
   }
 }
 
+test("the keyboard stays on the button that suspends the job and resumes it", () => onPage({ hash: `#/jobs/${job}` }, async (page) => {
+  const focused = () => page.evaluate(() => document.activeElement?.textContent);
+  await page.getByRole("button", { name: "Suspend" }).focus();
+  await page.keyboard.press("Enter");
+  await page.locator(".chip", { hasText: "suspended" }).waitFor({ timeout: 60_000 });
+  await eventually("the button to resume it", async () => (await focused()) === "Resume");
+  await page.keyboard.press("Enter");
+  await eventually("the button to suspend it", async () => (await focused()) === "Suspend");
+}));
+
 test("a wish for a size, and cancelling with a second question, reach the daemon", () => onPage({ hash: `#/jobs/${job}` }, async (page) => {
   await page.getByRole("button", { name: "Resize …" }).click();
   await page.getByRole("spinbutton", { name: "Workers" }).fill("3");

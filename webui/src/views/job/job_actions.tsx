@@ -14,11 +14,11 @@ type Open = "resize" | "cancel" | null;
 export function JobActions({ job, client }: { job: Job; client: Client }) {
   const [open, setOpen] = useState<Open>(null);
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const [problem, setProblem] = useState<ApiError | null>(null);
   const [mayChange, setMayChange] = useState(true);
   const live = useSelect((state) => state.link.kind === "live");
-  // What the daemon did not answer while it was away is no news once it is back.
-  useEffect(() => { if (live && mayChange) setProblem(null); }, [live]);
+  // That the daemon did not answer is no news once it is back.
+  useEffect(() => { if (live) setProblem((last) => (last?.status === 0 ? null : last)); }, [live]);
 
   const ask = async (request: Promise<void>) => {
     setBusy(true);
@@ -28,8 +28,9 @@ export function JobActions({ job, client }: { job: Job; client: Client }) {
       setOpen(null);
     } catch (failure) {
       setOpen(null);
-      setProblem(failure instanceof ApiError ? failure.message : String(failure));
-      if (failure instanceof ApiError && failure.status === 403) setMayChange(false);
+      const told = failure instanceof ApiError ? failure : new ApiError(-1, "Failed", String(failure));
+      setProblem(told);
+      if (told.status === 403) setMayChange(false);
     } finally {
       setBusy(false);
     }
@@ -37,14 +38,15 @@ export function JobActions({ job, client }: { job: Job; client: Client }) {
   if (isOver(job.state)) return null;
   const off = busy || !mayChange;
   const held = job.state === "suspended" || job.state === "suspending";
+  const waits = busy || job.state === "suspending";
+  const toggle = () => { if (!waits) void ask(held ? client.resume(job.id) : client.suspend(job.id)); };
   return (
     <div class="actions">
       <button class="button" type="button" disabled={off || held} onClick={() => setOpen("resize")}>Resize …</button>
-      {held
-        ? <button class="button" type="button" disabled={off || job.state === "suspending"} onClick={() => void ask(client.resume(job.id))}>Resume</button>
-        : <button class="button" type="button" disabled={off} onClick={() => void ask(client.suspend(job.id))}>Suspend</button>}
+      {/* One button, which is never disabled while it waits: it keeps the focus of the keyboard. */}
+      <button class="button" type="button" disabled={!mayChange} aria-disabled={waits} onClick={toggle}>{held ? "Resume" : "Suspend"}</button>
       <button class="button danger" type="button" disabled={off} onClick={() => setOpen("cancel")}>Cancel …</button>
-      {problem !== null && <p class="problem" role="alert">{sentence(problem)}{!mayChange && " This token may look but not change; sign in with one that may."}</p>}
+      {problem !== null && <p class="problem" role="alert">{sentence(problem.message)}{!mayChange && " This token may look but not change; sign in with one that may."}</p>}
       {open === "resize" && <ResizeForm job={job} busy={busy} onClose={() => setOpen(null)} onSize={(size) => void ask(client.resize(job.id, size))} />}
       {open === "cancel" && (
         <Dialog title={`Cancel ${job.name}?`} onClose={() => setOpen(null)}>
