@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -21,12 +23,18 @@ Error cannot_use(const std::string& path, const std::string& why) {
                           "; choose another with --state-dir or mend its permissions");
 }
 
-// What is forbidden has to be mended before the next start; anything else may be right again by then.
+// A full or failing disk, or a machine without files or memory left, may be right again at the next start.
+bool may_pass(int code) {
+  constexpr std::array kPassing = {EIO, ENOSPC, EDQUOT, EMFILE, ENFILE, ENOMEM, EINTR, EAGAIN};
+  return std::find(kPassing.begin(), kPassing.end(), code) != kPassing.end();
+}
+
 Error cannot_open(const std::string& path) {
   const int code = errno;
   const std::string why = "cannot open " + path + ": " + std::strerror(code);
+  if (may_pass(code)) return io_error(why);
   const bool is_forbidden = code == EACCES || code == EPERM;
-  return is_forbidden ? invalid_argument(why + "; mend its owner or its mode") : io_error(why);
+  return invalid_argument(why + (is_forbidden ? "; mend its owner or its mode" : "; mend that and start again"));
 }
 
 std::string holder_of(const std::string& lock_path) {

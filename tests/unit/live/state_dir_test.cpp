@@ -79,7 +79,7 @@ TEST_CASE("a database that may not be opened is to be mended before the next sta
   const Status kept = state->keep_private("journal.db");
   REQUIRE_FALSE(kept.ok());
   CHECK(kept.error().code == ErrorCode::kInvalidArgument);
-  CHECK(kept.error().message.find("Is a directory") != std::string::npos);
+  CHECK(kept.error().message.find("Is a directory; mend that") != std::string::npos);
 }
 
 TEST_CASE("a database and what lies beside it become private") {

@@ -39,7 +39,7 @@ TEST_CASE("what may cost money unseen is a warning that says what to do") {
   REQUIRE(lines.size() == 1);
   CHECK(lines[0] ==
         "event=pool_bill_runs_on node=node-7 attempts=4 name=\"gpu-1\" pool=\"gpu\" "
-        "next=\"it costs money: look why its provider does not end it, or end it by hand\"");
+        "next=\"it costs money: find out why its provider does not end it, or end it by hand\"");
   CHECK(logged("pool.node_unknown", {{"pool", "gpu"}, {"provider_id", "i-9"}}).size() == 1);
 }
 
