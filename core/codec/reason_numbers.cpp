@@ -370,6 +370,11 @@ Result<Reason> reason_from(std::string_view name, std::string_view word, const s
   return *std::move(found);
 }
 
+bool tells_reason(const nlohmann::json& data, std::string_view name) {
+  const auto reason = data.find("reason");
+  return reason != data.end() && reason->is_object() && reason->value("code", "") == name;
+}
+
 Reason reason_of_policy(const std::string& word, const std::vector<ReasonNumber>& numbers, const Reason& otherwise) {
   if (word.empty() || reason_as<reason::WaitingForSlots>(otherwise) != nullptr) return otherwise;
   std::vector<ReasonNumber> all = numbers;

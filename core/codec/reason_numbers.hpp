@@ -32,8 +32,11 @@ namespace tidepool::core {
 // reason nothing but defaults.
 [[nodiscard]] nlohmann::json straggler_json(const Reason& reason);
 
-// The inverse. Numbers that are missing are 0 or none; others than the reason has are left out.
-// Errors: no reason has this name, or no measure this word.
+// An event's data tell of a reason of this name.
+[[nodiscard]] bool tells_reason(const nlohmann::json& data, std::string_view name);
+
+// The inverse of name_of(), word_of() and numbers_of(). Numbers that are missing are 0 or none; others than the reason
+// has are left out. Errors: no reason has this name, or no measure this word.
 [[nodiscard]] Result<Reason> reason_from(std::string_view name, std::string_view word,
                                          const std::vector<ReasonNumber>& numbers);
 

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "core/codec/reason_numbers.hpp"
+#include "schedulerd/leader/report_facts.hpp"
 
 namespace tidepool::live {
 namespace {
@@ -29,7 +30,7 @@ void log_line(const leader::AgentJoinedNote& joined) {
 }
 
 void log_line(const leader::AgentRefusedNote& refused) {
-  spdlog::warn("event=agent_refused node={:?} why={:?}", refused.name.substr(0, 63), refused.why);
+  spdlog::warn("event=agent_refused node={:?} why={:?}", leader::told_name(refused.name), refused.why);
 }
 
 void log_line(const leader::JournalWentBackNote& told) {
@@ -85,7 +86,7 @@ void log_line(const leader::NodeCertifiedNote& made) {
 }
 
 void log_line(const leader::NodeJoinRefusedNote& refused) {
-  spdlog::warn("event=node_join_refused node={:?} token={} why={:?}", refused.name.substr(0, 63),
+  spdlog::warn("event=node_join_refused node={:?} token={} why={:?}", leader::told_name(refused.name),
                refused.token_id.substr(0, 32), refused.why);
 }
 
@@ -114,10 +115,7 @@ bool is_news(const core::Event& event) {
     const std::string fault = event.data.value("fault", "");
     return fault == "vanished" || fault == "too_few_slots" || fault == "too_little_memory";
   }
-  if (event.type == "pool.node_released") {
-    const auto reason = event.data.find("reason");
-    return reason != event.data.end() && reason->is_object() && reason->value("code", "") == "NodeNeverJoined";
-  }
+  if (event.type == "pool.node_released") return core::tells_reason(event.data, "NodeNeverJoined");
   return true;
 }
 

@@ -1,7 +1,8 @@
 #include "schedulerd/live/http/numbers/pool_series.hpp"
 
 #include <array>
-#include <iterator>
+
+#include "core/codec/reason_numbers.hpp"
 
 namespace tidepool::live::http {
 namespace {
@@ -18,20 +19,18 @@ const char* failure_of(const core::Event& event) {
   if (event.type == "pool.delete_failed") return "delete";
   if (event.type == "pool.list_failed") return "list";
   if (event.type == "pool.bill_runs_on") return "bill_runs_on";
-  if (event.type != "pool.node_released") return nullptr;
-  const auto reason = event.data.find("reason");
-  const bool never_joined =
-      reason != event.data.end() && reason->is_object() && reason->value("code", "") == "NodeNeverJoined";
+  const bool never_joined = event.type == "pool.node_released" && core::tells_reason(event.data, "NodeNeverJoined");
   return never_joined ? "never_joined" : nullptr;
+}
+
+prometheus::Labels in_state(const std::string& pool, core::PoolNodeState state) {
+  return {{"pool", pool}, {"state", core::to_text(state)}};
 }
 
 }  // namespace
 
 PoolSeries::PoolSeries(prometheus::Registry& registry)
-    : nodes_(prometheus::BuildGauge()
-                 .Name("sched_pool_nodes")
-                 .Help("Nodes that a pool has asked for, by state")
-                 .Register(registry)),
+    : nodes_(registry, "sched_pool_nodes", "Nodes that a pool has asked for, by state"),
       failures_(prometheus::BuildCounter()
                     .Name("sched_pool_failures_total")
                     .Help("What has failed of a pool's nodes, by kind")
@@ -43,22 +42,13 @@ void PoolSeries::observe(const core::Event& event) {
 }
 
 void PoolSeries::set(const core::NodePools& pools) {
-  std::map<std::pair<std::string, std::string>, int> counts;
+  LabelledGauges::Values nodes;
   for (const auto& [name, pool] : pools.pools) {
-    for (const auto state : kPoolNodeStates) counts[{name, core::to_text(state)}] = 0;
+    for (const auto state : kPoolNodeStates) nodes[in_state(name, state)] = 0;
     for (const char* kind : kFailures) failures_.Add({{"pool", name}, {"kind", kind}});  // a series begins at 0
   }
-  for (const auto& [request, node] : pools.nodes) ++counts[{node.pool, core::to_text(node.state)}];
-  for (auto gauge = gauges_.begin(); gauge != gauges_.end();) {
-    const bool stays = counts.contains(gauge->first);
-    if (!stays) nodes_.Remove(gauge->second);
-    gauge = stays ? std::next(gauge) : gauges_.erase(gauge);
-  }
-  for (const auto& [of, count] : counts) {
-    auto& gauge = gauges_[of];
-    if (gauge == nullptr) gauge = &nodes_.Add({{"pool", of.first}, {"state", of.second}});
-    gauge->Set(count);
-  }
+  for (const auto& [request, node] : pools.nodes) nodes[in_state(node.pool, node.state)] += 1;
+  nodes_.set(nodes);
 }
 
 }  // namespace tidepool::live::http

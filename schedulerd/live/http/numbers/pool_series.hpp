@@ -2,17 +2,13 @@
 // leaves the state takes the gauges of its nodes with it.
 #pragma once
 
-#include <map>
-#include <string>
-#include <utility>
-
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
-#include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 
 #include "core/state/cluster_state.hpp"
 #include "core/state/event.hpp"
+#include "schedulerd/live/http/numbers/labelled_gauges.hpp"
 
 namespace tidepool::live::http {
 
@@ -23,9 +19,8 @@ class PoolSeries {
   void set(const core::NodePools& pools);
 
  private:
-  prometheus::Family<prometheus::Gauge>& nodes_;
+  LabelledGauges nodes_;  // by pool and state
   prometheus::Family<prometheus::Counter>& failures_;
-  std::map<std::pair<std::string, std::string>, prometheus::Gauge*> gauges_;  // by pool and state
 };
 
 }  // namespace tidepool::live::http

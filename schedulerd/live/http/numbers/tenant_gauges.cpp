@@ -7,22 +7,13 @@
 #include "schedulerd/live/http/numbers/tenant_numbers.hpp"
 
 namespace tidepool::live::http {
+namespace {
 
-TenantGauges::ByTenant::ByTenant(prometheus::Registry& registry, const char* name, const char* help)
-    : family_(prometheus::BuildGauge().Name(name).Help(help).Register(registry)) {}
-
-void TenantGauges::ByTenant::set(const std::map<std::string, double>& values) {
-  for (auto gauge = gauges_.begin(); gauge != gauges_.end();) {
-    const bool stays = values.contains(gauge->first);
-    if (!stays) family_.Remove(gauge->second);
-    gauge = stays ? std::next(gauge) : gauges_.erase(gauge);
-  }
-  for (const auto& [tenant, value] : values) {
-    auto& gauge = gauges_[tenant];
-    if (gauge == nullptr) gauge = &family_.Add({{"tenant", tenant}});
-    gauge->Set(value);
-  }
+prometheus::Labels of_tenant(const std::string& name) {
+  return {{"tenant", name}};
 }
+
+}  // namespace
 
 TenantGauges::TenantGauges(prometheus::Registry& registry)
     : guaranteed_(registry, "sched_tenant_guaranteed_slots", "Slots that a tenant can have at any time"),
@@ -39,10 +30,10 @@ TenantGauges::TenantGauges(prometheus::Registry& registry)
 void TenantGauges::set(const core::ClusterState& state, Instant now, bool shared) {
   set_budgets(state, now);
   set_jobs(state);
-  std::map<std::string, double> guaranteed;
-  std::map<std::string, double> held;
-  std::map<std::string, double> entitled;
-  std::map<std::string, double> wanted;
+  LabelledGauges::Values guaranteed;
+  LabelledGauges::Values held;
+  LabelledGauges::Values entitled;
+  LabelledGauges::Values wanted;
   const auto& tenants = state.tenants->tenants;
   const auto numbers = tenant_numbers(state, now);
   std::set<std::string> parents;
@@ -50,11 +41,11 @@ void TenantGauges::set(const core::ClusterState& state, Instant now, bool shared
   for (std::size_t i = 0; i < tenants.size(); ++i) {
     const std::string& name = tenants[i].name;
     if (parents.contains(name)) continue;
-    guaranteed[name] = tenants[i].guarantee;
-    held[name] = numbers[i].held;
+    guaranteed[of_tenant(name)] = tenants[i].guarantee;
+    held[of_tenant(name)] = numbers[i].held;
     if (!shared) continue;
-    entitled[name] = numbers[i].entitled;
-    wanted[name] = numbers[i].wanted;
+    entitled[of_tenant(name)] = numbers[i].entitled;
+    wanted[of_tenant(name)] = numbers[i].wanted;
   }
   guaranteed_.set(guaranteed);
   held_.set(held);
@@ -63,26 +54,26 @@ void TenantGauges::set(const core::ClusterState& state, Instant now, bool shared
 }
 
 void TenantGauges::set_jobs(const core::ClusterState& state) {
-  std::map<std::string, double> jobs;
-  std::map<std::string, double> most;
+  LabelledGauges::Values jobs;
+  LabelledGauges::Values most;
   for (const core::Tenant& tenant : state.tenants->tenants) {
     if (!tenant.jobs_max) continue;
-    jobs[tenant.name] = core::jobs_of(state.tenant_jobs, tenant.name);
-    most[tenant.name] = *tenant.jobs_max;
+    jobs[of_tenant(tenant.name)] = core::jobs_of(state.tenant_jobs, tenant.name);
+    most[of_tenant(tenant.name)] = *tenant.jobs_max;
   }
   jobs_.set(jobs);
   jobs_max_.set(most);
 }
 
 void TenantGauges::set_budgets(const core::ClusterState& state, Instant now) {
-  std::map<std::string, double> limit;
-  std::map<std::string, double> spent;
-  std::map<std::string, double> expected;
+  LabelledGauges::Values limit;
+  LabelledGauges::Values spent;
+  LabelledGauges::Values expected;
   for (const auto& [name, account] : state.budgets) {
     const BudgetNumbers budget = budget_numbers(state, name, account, now);
-    limit[name] = account.budget.limit.to_units();
-    spent[name] = budget.spent.to_units();
-    expected[name] = budget.expected.to_units();
+    limit[of_tenant(name)] = account.budget.limit.to_units();
+    spent[of_tenant(name)] = budget.spent.to_units();
+    expected[of_tenant(name)] = budget.expected.to_units();
   }
   budget_limit_.set(limit);
   budget_spent_.set(spent);

@@ -2,14 +2,8 @@
 // the tree: a tenant that leaves it takes its series with it.
 #pragma once
 
-#include <map>
-#include <string>
-
-#include <prometheus/family.h>
-#include <prometheus/gauge.h>
-#include <prometheus/registry.h>
-
 #include "core/state/cluster_state.hpp"
+#include "schedulerd/live/http/numbers/labelled_gauges.hpp"
 
 namespace tidepool::live::http {
 
@@ -23,25 +17,15 @@ class TenantGauges {
   void set_budgets(const core::ClusterState& state, Instant now);
   void set_jobs(const core::ClusterState& state);
 
-  class ByTenant {
-   public:
-    ByTenant(prometheus::Registry& registry, const char* name, const char* help);
-    void set(const std::map<std::string, double>& values);
-
-   private:
-    prometheus::Family<prometheus::Gauge>& family_;
-    std::map<std::string, prometheus::Gauge*> gauges_;
-  };
-
-  ByTenant guaranteed_;
-  ByTenant held_;
-  ByTenant entitled_;
-  ByTenant wanted_;
-  ByTenant jobs_;
-  ByTenant jobs_max_;
-  ByTenant budget_limit_;
-  ByTenant budget_spent_;
-  ByTenant budget_expected_;
+  LabelledGauges guaranteed_;
+  LabelledGauges held_;
+  LabelledGauges entitled_;
+  LabelledGauges wanted_;
+  LabelledGauges jobs_;
+  LabelledGauges jobs_max_;
+  LabelledGauges budget_limit_;
+  LabelledGauges budget_spent_;
+  LabelledGauges budget_expected_;
 };
 
 }  // namespace tidepool::live::http
