@@ -116,6 +116,10 @@ std::string told(const std::string& text) {
   return cut_to(text, kToldMax);
 }
 
+std::string told_name(const std::string& name) {
+  return name.substr(0, kNameMax);
+}
+
 bool is_node_name(const std::string& name) {
   const auto legal = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||

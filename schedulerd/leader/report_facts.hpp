@@ -23,6 +23,8 @@ namespace tidepool::leader {
 [[nodiscard]] Result<core::Fact> fact_of_hello(const api::AgentHello& hello, NodeId node,
                                                std::map<std::string, std::string> labels = {});
 [[nodiscard]] bool is_node_name(const std::string& name);
+// What should be a node's name and may be anything, cut to what one is at most: for the log.
+[[nodiscard]] std::string told_name(const std::string& name);
 inline constexpr const char* kNodeNameRule = "a node's name has 1 to 63 letters, digits, '-', '.' or '_'";
 
 [[nodiscard]] core::WorkerExited fact_of_exit(const api::WorkerExitedReport& report);

@@ -16,6 +16,7 @@
 
 #include "api/node_token.hpp"
 #include "base/overloaded.hpp"
+#include "schedulerd/leader/report_facts.hpp"
 #include "schedulerd/live/agents/agent_listeners.hpp"
 #include "schedulerd/live/agents/agent_session.hpp"
 #include "schedulerd/live/agents/embedded_agent.hpp"
@@ -28,7 +29,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::size_t kNodeNameTold = 63;  // bytes in the log of a name that nobody has checked
 constexpr std::int64_t kHelloTicksMax = 5;
 constexpr const char* kAgentStops = "its agent was stopped, and its workers with it";
 
@@ -156,7 +156,7 @@ void Gateway::Impl::on_message(AgentSession& session, api::AgentToDaemon message
 
 void Gateway::Impl::on_hello(AgentSession& session, api::AgentHello hello) {
   if (session.stage != AgentSession::Stage::kHello) return refuse(session, "a link says hello once");
-  session.node_name = hello.node.substr(0, kNodeNameTold);  // for the log, also of one that is refused
+  session.node_name = leader::told_name(hello.node);  // for the log, also of one that is refused
   if (const Status good = check_hello(session, hello); !good.ok()) {
     spdlog::warn("event=agent_refused node={:?} why={:?}", session.node_name, good.error().message);
     return refuse(session, good.error().message);
@@ -181,7 +181,7 @@ Status Gateway::Impl::check_hello(AgentSession& session, const api::AgentHello& 
     if (!client.ok()) return client.error();
     if (client->name != hello.node) {
       return invalid_argument("this agent's certificate is for the node " + client->name + ", and it says that it is " +
-                              hello.node.substr(0, 63) + "; start it without --node");
+                              leader::told_name(hello.node) + "; start it without --node");
     }
     session.certificate = *std::move(client);
   } else if (!equal_in_constant_time(hello.token, options.token)) {
@@ -195,7 +195,7 @@ Status Gateway::Impl::check_hello(AgentSession& session, const api::AgentHello& 
 
 void Gateway::Impl::on_request(AgentSession& session, api::CertificateRequest request) {
   const auto refuse_it = [&](const std::string& why) {
-    spdlog::warn("event=node_join_refused node={:?} why={:?}", request.node.substr(0, 63), why);
+    spdlog::warn("event=node_join_refused node={:?} why={:?}", leader::told_name(request.node), why);
     refuse(session, why);
   };
   if (const Status same = check_protocol(request.protocol); !same.ok()) return refuse_it(same.error().message);

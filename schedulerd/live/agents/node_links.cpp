@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "schedulerd/leader/report_facts.hpp"
+
 namespace tidepool::live {
 namespace {
 
@@ -31,7 +33,7 @@ std::optional<std::string> NodeLinks::why_taken(const api::AgentHello& hello) {
   };
   if (!is_other(link.session) && !is_other(link.joining)) return std::nullopt;
   if (std::exchange(link.refused, *hello.instance) != *hello.instance) {
-    spdlog::warn("event=agent_refused node={:?} why={:?}", hello.node.substr(0, 63), other_agent(hello.node));
+    spdlog::warn("event=agent_refused node={:?} why={:?}", leader::told_name(hello.node), other_agent(hello.node));
   }
   return other_agent(hello.node);
 }
