@@ -39,8 +39,7 @@ std::string guaranteed_of(const Tenant& tenant, const std::string& type) {
 }
 
 // Slots of the type that jobs of the tenant hold which ask for particular nodes.
-int slots_of_askers(const ClusterState& state, const std::string& tenant, const std::string& type) {
-  const Money dearest = dearest_slot(state);
+int slots_of_askers(const ClusterState& state, const std::string& tenant, const std::string& type, Money dearest) {
   int slots = 0;
   for (const auto& [id, worker] : state.workers) {
     const Node* node = state.find_node(worker.node);
@@ -86,9 +85,11 @@ std::optional<TypePart> binding_part(const ClusterState& state, const Job& job) 
   const auto next = std::upper_bound(sizes.begin(), sizes.end(), job.size());
   if (plan == nullptr || !type || next == sizes.end()) return std::nullopt;
   const auto part = plan->of_types.find(*type);
-  if (part == plan->of_types.end() || !asks_for_nodes(state, job, dearest_slot(state))) return std::nullopt;
+  if (part == plan->of_types.end()) return std::nullopt;
+  const Money dearest = dearest_slot(state);
+  if (!asks_for_nodes(state, job, dearest)) return std::nullopt;
   const int more = (*next - job.size()) * job.spec.gpus_per_worker;
-  if (slots_of_askers(state, job.spec.tenant, *type) + more <= part->second) return std::nullopt;
+  if (slots_of_askers(state, job.spec.tenant, *type, dearest) + more <= part->second) return std::nullopt;
   return TypePart{.type = *type, .slots = part->second};
 }
 

@@ -80,7 +80,7 @@ class TidalPlanner final : public core::Planner {
   Jobs spared_;                                       // PlanRequest::spared
   int bid_room_ = -1;                                 // slots that the rows in the market state were made for
 
-  // Whom to look at in the next plan.
+  // Jobs to look at in the next plan.
   Jobs followed_;          // since they were read last
   DueTimes resizable_at_;  // when sizes can change again, of those that bid
 

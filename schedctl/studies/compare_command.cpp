@@ -204,9 +204,9 @@ int show(const CompareAsked& asked, const Settings& settings) {
   if (!asked.html_file.empty()) require_report_parts();
   const std::vector<std::string> written{asked.csv_file, asked.per_job_file, asked.html_file};
   for (const std::string& file : written) require_writable(file);
-  require_apart(written, asked.workloads);
-  require_apart(written, asked.policies);
-  require_apart(written, {asked.sim.profiles});
+  std::vector<std::string> read{asked.sim.profiles};
+  for (const auto* files : {&asked.workloads, &asked.policies}) read.insert(read.end(), files->begin(), files->end());
+  require_apart(written, read);
   const Comparison comparison = compare(asked);
   write_rows(asked, comparison);
   if (!asked.html_file.empty()) write_text_file(asked.html_file, comparison_html(comparison));
