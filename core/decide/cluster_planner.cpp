@@ -161,6 +161,7 @@ bool gives_as_much(const PlanRequest& request, const Outcome& before, const Outc
 // What an earlier plan shared out is so no more.
 std::vector<TenantChange> no_shares(const ClusterState& state) {
   std::vector<TenantChange> changes;
+  changes.reserve(state.plan.tenants.size());
   for (const auto& [tenant, plan] : state.plan.tenants) changes.push_back({.tenant = tenant, .now = std::nullopt});
   return changes;
 }

@@ -149,6 +149,7 @@ class RoomTogether {
     }
     std::sort(own.begin(), own.end());
     std::vector<NodeId> nodes;
+    nodes.reserve(own.size());
     for (const auto& [workers, node] : own) nodes.push_back(node);
     GangRequest any = request_.gang;
     any.slots_per_worker = 1;

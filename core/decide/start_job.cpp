@@ -78,6 +78,7 @@ std::vector<std::string> in_order_of_worth(DecisionDraft& draft, const Job& job,
   }
   std::sort(worth.begin(), worth.end());
   std::vector<std::string> types;
+  types.reserve(worth.size());
   for (const auto& [value, place] : worth) types.push_back(asked[place]);
   return types;
 }

@@ -7,7 +7,7 @@
 namespace tidepool::core {
 namespace {
 
-constexpr double kRedoMost_s = 1e9;  // what a program tells of its steps may be wild
+constexpr double kMostSecondsToRedo = 1e9;  // what a program tells of its steps may be wild
 
 // Time that the kept steps would take again at the fastest size measured; nothing if none is.
 std::optional<Duration> time_to_redo(const Job& job) {
@@ -18,7 +18,7 @@ std::optional<Duration> time_to_redo(const Job& job) {
     if (record.steps > 0) step_seconds = std::min(step_seconds.value_or(record.step_seconds), record.step_seconds);
   }
   if (!step_seconds) return std::nullopt;
-  return Duration::from_seconds(std::min(*step_seconds * static_cast<double>(kept->step), kRedoMost_s));
+  return Duration::from_seconds(std::min(*step_seconds * static_cast<double>(kept->step), kMostSecondsToRedo));
 }
 
 std::optional<Duration> patience_of(const Job& job) {

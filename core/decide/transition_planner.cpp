@@ -199,6 +199,7 @@ std::vector<WorkerId> home_first(const ClusterState& state, const Job& job, cons
   }
   std::sort(places.begin(), places.end());
   std::vector<WorkerId> ordered;
+  ordered.reserve(places.size());
   for (const auto& [is_away, group, is_elsewhere, id] : places) ordered.push_back(id);
   return ordered;
 }
@@ -304,7 +305,7 @@ std::optional<Instant> next_due(const ClusterState& state, const Job& job, const
   for (const WorkerId id : job.membership.workers) {
     const Worker& worker = *state.find_worker(id);
     if (worker.is_gone() || worker.kill_at) continue;
-    if (worker.stop_due) first.consider(*worker.stop_due);
+    first.consider(worker.stop_due);
   }
   first.consider(next_hang(state, job, config, after));
   first.consider(next_launch(job));

@@ -140,6 +140,7 @@ std::vector<Keeper> keepers_for(const ClusterState& state, const Job& job, const
 
 std::vector<std::string> keepers_evidence(const std::vector<Keeper>& keepers) {
   std::vector<std::string> lines;
+  lines.reserve(keepers.size());
   for (const Keeper& keeper : keepers) {
     lines.push_back("tenant " + keeper.tenant + " keeps " + counted(keeper.slots, "slot") +
                     " of these (lend: " + std::to_string(keeper.lend) + ")");

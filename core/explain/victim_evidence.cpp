@@ -101,6 +101,7 @@ std::vector<std::string> bound_job_evidence(const ClusterState& state, const Job
   const std::vector<BoundJob> bound = bound_jobs(state, job);
   const std::size_t told = bound.size() > kBoundMost + 1 ? kBoundMost : bound.size();
   std::vector<std::string> lines;
+  lines.reserve(told);
   for (std::size_t i = 0; i < told; ++i) {
     lines.push_back(bound[i].job.text() + ", of a lower priority, keeps " + counted(bound[i].slots, "slot") +
                     " until " + utc_clock_text(utc_second_from(state, bound[i].until)) +

@@ -114,6 +114,7 @@ Status apply(StateChange& change, const PricesConfigured& fact) {
   change.advance_time();
   set_now(change, priced_by(fact.list, state, utc_us(state, change.at())));
   std::vector<std::string> names;
+  names.reserve(fact.list.rules.size());
   for (const PriceRule& rule : fact.list.rules) names.push_back(rule.name);
   change.emit("prices.configured", {{"rules", std::move(names)}});
   return ok_status();

@@ -18,6 +18,7 @@ std::int64_t part_of(const SlotsByType& part, const std::vector<int>& types) {
 
 std::vector<int> scarce_types(const std::vector<TypeAsk>& asks, const std::vector<SlotsByType>& parts) {
   std::vector<const TypeAsk*> order;
+  order.reserve(asks.size());
   for (const TypeAsk& ask : asks) order.push_back(&ask);
   std::sort(order.begin(), order.end(), [](const TypeAsk* a, const TypeAsk* b) {
     return std::tuple(a->types.size(), a->types, a->leaf) < std::tuple(b->types.size(), b->types, b->leaf);

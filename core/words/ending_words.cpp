@@ -17,7 +17,7 @@ std::string text_of(const CancelledByUser&) {
 }
 std::string text_of(const WorkersFailed& why) {
   if (why.restarts <= why.limit) return "failed: its own settings are wrong";
-  const std::string text =
+  std::string text =
       "failed: it lost workers " + counted(why.restarts, "time") + ", and " + grouped(why.limit) + " are allowed";
   if (!why.alike) return text;
   const std::string times = *why.alike == why.restarts ? "each time" : "the last " + counted(*why.alike, "time");

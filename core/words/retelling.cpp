@@ -82,9 +82,10 @@ bool tells_no_change(const Reason& reason) {
 
 Reason reason_of_change(const Reason& wished, int from, int to) {
   return visit_reason(
-      [&]<class R>(R told) -> Reason {
+      [&]<class R>(const R& wish) -> Reason {
         if constexpr (TellsSizes<R>) {
           if (fits(R::kTraits.category, from, to)) {
+            R told = wish;
             told.from = from;
             told.to = to;
             return told;

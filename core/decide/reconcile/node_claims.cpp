@@ -107,8 +107,9 @@ bool NodeClaims::waits_for_nodes(const TargetedJob& entry) {
   // A rule's target is gone when this is told, and its jobs follow no plan.
   if (rule_ != LineRule::kReserves) return false;
   auto found = clear_nodes_for(draft_, job, victims_.reservations(), victims_.limits());
-  if (found) pending_.add({&job, *std::move(found), entry.target});
-  return found.has_value();
+  if (!found) return false;
+  pending_.add({&job, *std::move(found), entry.target});
+  return true;
 }
 
 // Of the places at which it may wait that at which room comes; else the first at which others make room now, or are

@@ -58,7 +58,7 @@ class ShareRules {
   }
 
   // The victim's tenant, or one above it that is not above the claimant's, holds more than it may.
-  bool has_borrowed_too_much(const Job& victim, const Job& claimant) const {
+  [[nodiscard]] bool has_borrowed_too_much(const Job& victim, const Job& claimant) const {
     const auto above_both = tree_.path_to(claimant.spec.tenant);
     const auto path = tree_.path_to(victim.spec.tenant);
     return std::any_of(path.begin(), path.end(), [&](const Tenant* each) {

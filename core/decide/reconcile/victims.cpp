@@ -146,7 +146,7 @@ const SlotsByTenant& Victims::planned() {
     const Target* target = draft_.planned_target(*job);
     if (target == nullptr) continue;
     for (const Tenant* each : draft_.state().tenants->path_to(job->spec.tenant)) {
-      (*planned_)[each->name] += target->size * job->spec.gpus_per_worker;
+      (*planned_)[each->name] += std::int64_t{target->size} * job->spec.gpus_per_worker;
     }
   }
   return *planned_;
