@@ -53,8 +53,8 @@ struct Style {
 // The same in a sentence: "21:53:31 UTC".
 [[nodiscard]] std::string utc_beside(std::string_view timestamp, std::string_view now);
 
-// Control characters, and those that turn the order of others, replaced by '?', tabs by a space: names and log lines of
-// others must not steer the terminal.
+// Control characters, and those that turn the order of others, replaced by '?', tabs and line ends by a space: names
+// and log lines of others must not steer the terminal.
 [[nodiscard]] std::string printable(std::string_view text);
 // Columns that a text takes on a terminal, counted in code points.
 [[nodiscard]] std::size_t columns_of(std::string_view text);
