@@ -15,8 +15,9 @@ namespace tidepool::ctl {
 struct Style {
   int width = 80;
   bool colour = false;
-  bool whole = false;    // tables are not cut: a program reads them, and COLUMNS does not say how wide they may be
-  std::string now = "";  // as /v1 writes times; "": not known, then no time has its day and no forecast is late
+  bool terminal = false;  // a person reads it: columns that are left out are named
+  bool whole = false;     // tables are not cut: a program reads them, and COLUMNS does not say how wide they may be
+  std::string now = "";   // as /v1 writes times; "": not known, then no time has its day and no forecast is late
 };
 
 // The value at a JSON pointer, or nothing / the fallback if it is absent, null or of another type.
