@@ -200,7 +200,7 @@ void add_node_action(CLI::App& app, Chosen& chosen, const std::string& action, c
     chosen.online = [name, action, said](Session& session) {
       const json node = act_on_node(session, find_node(session, *name), action);
       const auto told = [&] { return action == "cordon" ? said : opened_node(node, said, session.style().now); };
-      session.print(node, [&] { return text_at(node, "/id") + " " + told() + "\n"; });
+      session.print(node, [&] { return text_at(node, "/name") + " " + told() + "\n"; });
       return static_cast<int>(kExitOk);
     };
   });
@@ -214,7 +214,7 @@ struct DrainAsked {
 };
 
 // 0 once no worker is left on it, 1 if the drain was cancelled before.
-int wait_until_drained(Session& session, const NodeAsked& node) {
+int wait_until_drained(Session& session, const NodeAsked& node, const std::string& name) {
   leave_on_interrupt();
   bool drained = false;
   const FollowEnd end = follow_events(session.endpoint(), {.after = node.as_of_seq}, [&](const json& event) {
@@ -223,8 +223,8 @@ int wait_until_drained(Session& session, const NodeAsked& node) {
     return !drained && text_at(event, "/type") != "node.undrained";
   });
   if (end == FollowEnd::kReset) fail(kExitApi, "events came faster than they could be read; run the command again");
-  if (!drained) fail(kExitNegative, "the drain of " + node.id + " was cancelled");
-  if (session.format() == OutputFormat::kTable) write_out(node.id + " is drained: no worker is left on it\n");
+  if (!drained) fail(kExitNegative, "the drain of " + name + " was cancelled");
+  if (session.format() == OutputFormat::kTable) write_out(name + " is drained: no worker is left on it\n");
   return kExitOk;
 }
 
@@ -236,11 +236,11 @@ int drain(Session& session, const DrainAsked& asked) {
   json body = {{"deadline", asked.deadline}};
   if (!asked.reason.empty()) body["reason"] = asked.reason;
   const json answer = act_on_node(session, node, "drain", body);
+  const std::string name = text_at(answer, "/name");
   session.print(answer, [&] {
-    return node.id + " is " + node_state(answer, session.style().now) + "; schedctl undrain " + node.id +
-           " takes it back\n";
+    return name + " is " + node_state(answer, session.style().now) + "; schedctl undrain " + name + " takes it back\n";
   });
-  return asked.wait ? wait_until_drained(session, node) : kExitOk;
+  return asked.wait ? wait_until_drained(session, node, name) : kExitOk;
 }
 
 void add_drain(CLI::App& app, Chosen& chosen) {

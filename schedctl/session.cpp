@@ -138,6 +138,7 @@ Style output_style() {
   const bool has_colours = on_terminal && environment("TERM") != "dumb";
   return {.width = width.value_or(80),
           .colour = has_colours && environment("NO_COLOR").empty(),
+          .terminal = on_terminal,
           .whole = !width && !on_terminal,
           .now = time_now()};
 }

@@ -94,6 +94,17 @@ std::string TextTable::line(const std::vector<Shown>& shown, const std::vector<s
   return line + "\n";
 }
 
+std::string TextTable::left_out(const std::vector<Shown>& shown, const Style& style) const {
+  if (!style.terminal || shown.size() == columns_.size()) return "";
+  std::string names;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (std::ranges::find(shown, c, &Shown::column) != shown.end()) continue;
+    names += (names.empty() ? "" : ", ") + columns_[c].title;
+  }
+  return dim(wrapped("columns left out: " + names + " (a wider terminal or -o json shows them)", 0, style), style) +
+         "\n";
+}
+
 std::string TextTable::text(const Style& style) const {
   const auto shown = fitting(style);
   std::string header;
@@ -104,7 +115,7 @@ std::string TextTable::text(const Style& style) const {
   trim_end(header);
   std::string out = dim(header, style) + "\n";
   for (const auto& row : rows_) out += line(shown, row, style);
-  return out;
+  return out + left_out(shown, style);
 }
 
 }  // namespace tidepool::ctl

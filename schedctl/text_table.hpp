@@ -1,5 +1,5 @@
 // Columns of text under a header line. Flexible columns give way, the widest first, until the table fits; where that is
-// not enough, spare ones are left out. None does where all is wanted whole.
+// not enough, spare ones are left out, and on a terminal a last line names them. None does where all is wanted whole.
 #pragma once
 
 #include <string>
@@ -40,6 +40,8 @@ class TextTable {
   // As near to the width as flexible ones can give way.
   [[nodiscard]] std::vector<Shown> cut(std::vector<Shown> shown, std::size_t width) const;
   [[nodiscard]] std::vector<Shown> fitting(const Style& style) const;
+  // "" where all are shown, or no person reads it.
+  [[nodiscard]] std::string left_out(const std::vector<Shown>& shown, const Style& style) const;
   [[nodiscard]] std::string line(const std::vector<Shown>& shown, const std::vector<std::string>& row,
                                  const Style& style) const;
 

@@ -175,7 +175,8 @@ std::string printable(std::string_view text) {
   clean.reserve(text.size());
   while (!text.empty()) {
     const std::size_t bytes = steering_bytes(text);
-    clean += text.front() == '\t' ? ' ' : bytes > 0 ? '?' : text.front();
+    const bool is_blank = text.front() == '\t' || text.front() == '\n' || text.front() == '\r';
+    clean += is_blank ? ' ' : bytes > 0 ? '?' : text.front();
     text.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return clean;

@@ -15,8 +15,9 @@ namespace tidepool::ctl {
 struct Style {
   int width = 80;
   bool colour = false;
-  bool whole = false;    // tables are not cut: a program reads them, and COLUMNS does not say how wide they may be
-  std::string now = "";  // as /v1 writes times; "": not known, then no time has its day and no forecast is late
+  bool terminal = false;  // a person reads it: columns that are left out are named
+  bool whole = false;     // tables are not cut: a program reads them, and COLUMNS does not say how wide they may be
+  std::string now = "";   // as /v1 writes times; "": not known, then no time has its day and no forecast is late
 };
 
 // The value at a JSON pointer, or nothing / the fallback if it is absent, null or of another type.
@@ -53,8 +54,8 @@ struct Style {
 // The same in a sentence: "21:53:31 UTC".
 [[nodiscard]] std::string utc_beside(std::string_view timestamp, std::string_view now);
 
-// Control characters, and those that turn the order of others, replaced by '?', tabs by a space: names and log lines of
-// others must not steer the terminal.
+// Control characters, and those that turn the order of others, replaced by '?', tabs and line ends by a space: names
+// and log lines of others must not steer the terminal.
 [[nodiscard]] std::string printable(std::string_view text);
 // Columns that a text takes on a terminal, counted in code points.
 [[nodiscard]] std::size_t columns_of(std::string_view text);

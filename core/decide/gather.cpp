@@ -21,6 +21,8 @@ constexpr int kNodesTried = 8;  // to have one emptied for a job
 
 GangRequest gang_of(DecisionDraft& draft, const Job& job, int workers) {
   GangRequest gang{.job = &job, .workers = workers, .slots_per_worker = job.spec.gpus_per_worker};
+  gang.steady = true;  // no move is so urgent that it goes to a node that may fail again
+  for (const auto& [node, count] : nodes_of(draft.state(), job.membership.members)) gang.prefer.insert(node);
   gang.slot_types = draft.types_for_more(job);
   // A job that takes any slots does not come to those that others ask for.
   const std::set<std::string>& asked = draft.types_asked_for();

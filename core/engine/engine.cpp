@@ -63,7 +63,7 @@ struct Engine::Impl {
   bool is_shared = false;                         // by tenants
   std::uint64_t nodes = 0;                        // digest of the nodes that a plan may count with
   IdSet<NodeId> draining;                         // nodes that are being drained
-  IdSet<NodeId> unsteady;                         // nodes that get no workers until a moment
+  IdSet<NodeId> with_faults;                      // nodes that failed lately
   std::optional<Instant> decided_at;              // newest decision accepted
 
   // Results of a reconciliation that changed nothing, reused until an input changes. A decision from scratch neither
@@ -97,7 +97,7 @@ struct Engine::Impl {
     if (!planner) line.emplace(default_policy().line_rule() == LineRule::kStrict);
     nodes = digest_of_nodes(state);
     draining = draining_nodes(state);
-    unsteady = unsteady_nodes(state);
+    with_faults = nodes_with_faults(state);
     work.reset(state);
     move_costs = {};
     for (const auto& [id, job] : state.jobs) follow(id, {.until = state.now});
@@ -317,7 +317,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   TP_TRY(apply_fact(change, fact.fact, impl_->parts.stragglers));
   change.advance_time();
   const Instant since = std::exchange(impl_->state.now, fact.at);
-  follow_steadiness(change, impl_->unsteady);
+  follow_steadiness(change, impl_->with_faults);
   follow_maintenance(change, since, speaks_of_node(fact.fact));
   follow_pool_use(change);
   change.settle_budgets();
@@ -327,7 +327,7 @@ Result<std::vector<Event>> Engine::step(const TimedFact& fact) {
   impl_->work.learn(change.touched(), of_nodes);
   impl_->forget(std::move(left));
   if (of_nodes) impl_->draining = draining_nodes(impl_->state);
-  if (of_nodes) impl_->unsteady = unsteady_nodes(impl_->state);
+  if (of_nodes) impl_->with_faults = nodes_with_faults(impl_->state);
   if (impl_->planner && (of_nodes || change.touched().closed)) impl_->nodes = digest_of_nodes(impl_->state);
   for (const JobId id : change.touched().jobs) impl_->follow(id, {.until = fact.at});
   const bool is_shared = !impl_->state.tenants->empty();
@@ -414,7 +414,7 @@ std::optional<Instant> Engine::next_due() const {
 std::optional<Instant> Engine::clock_due() const {
   FirstAfter first;
   first.consider(next_budget_due(impl_->state));
-  first.consider(next_steady(impl_->state, impl_->unsteady));
+  first.consider(next_steady(impl_->state, impl_->with_faults));
   first.consider(next_maintenance_due(impl_->state));
   first.consider(next_price_due(impl_->state));
   return first.found();

@@ -53,6 +53,7 @@ FreeSlots::FreeSlots(const ClusterState& state, const IdSet<JobId>* exclusive) :
     if (types_.empty() || *types_.rbegin() != node.slot_type) types_.insert(node.slot_type);
     if (!node.takes_workers()) continue;
     largest_ = std::max(largest_, static_cast<int>(node.owners.size()));
+    if (node.faults) failed_lately_.insert(id);
     if (!kept_.empty() && kept_.contains(id)) continue;
     const std::size_t free = free_in(node);
     if (free > 0) free_of_type_[node.slot_type] += static_cast<int>(free);
@@ -132,7 +133,7 @@ std::optional<std::string> FreeSlots::type_for(const GangRequest& gang) const {
 }
 
 int FreeSlots::room_anywhere(const GangRequest& gang) const {
-  const bool is_picky = gang.price_max || !gang.slot_types.empty() || !gang.other_than.empty() ||
+  const bool is_picky = gang.steady || gang.price_max || !gang.slot_types.empty() || !gang.other_than.empty() ||
                         gang.not_for != nullptr || (gang.job != nullptr && is_choosy(gang.job->spec));
   std::size_t workers = 0;
   for (auto free = static_cast<std::size_t>(gang.slots_per_worker); free < nodes_with_.size(); ++free) {
@@ -187,6 +188,15 @@ int FreeSlots::free_of_type(const std::string& slot_type) const {
 
 std::optional<std::vector<WorkerPlacement>> FreeSlots::take(GangRequest gang, std::uint64_t& next_worker) {
   if (gang.workers < 1) return std::nullopt;
+  if (!failed_lately_.empty()) {
+    GangRequest steady = gang;
+    steady.steady = steady.avoid_always = true;
+    if (auto placements = take_any(std::move(steady), next_worker)) return placements;
+  }
+  return take_any(std::move(gang), next_worker);
+}
+
+std::optional<std::vector<WorkerPlacement>> FreeSlots::take_any(GangRequest gang, std::uint64_t& next_worker) {
   if (gang.job != nullptr && is_arranged(gang.job->spec)) return take_arranged(std::move(gang), next_worker);
   if (gang.one_type && has_several_types()) {
     const auto type = type_for(gang);
@@ -383,6 +393,8 @@ bool FreeSlots::suits(NodeId id, const GangRequest& gang) const {
   if (!gang.other_than.empty() && is_of_type(node, gang.other_than)) return false;
   if (gang.not_for != nullptr && may_run_on(*gang.not_for, node)) return false;
   if (gang.job != nullptr && !may_run_on(*gang.job, node)) return false;
+  const bool is_on_it = id == gang.first_on || gang.prefer.contains(id);
+  if (gang.steady && !is_on_it && failed_lately_.contains(id)) return false;
   if (!gang.domains.empty() && !gang.domains.contains(domain_of(node, gang.job->spec.placement.key))) return false;
   return (!gang.price_max || node.price_per_slot_hour <= *gang.price_max) && is_of_type(node, gang.slot_types);
 }

@@ -34,6 +34,7 @@ struct GangRequest {
   bool one_type = false;                     // all workers on slots of one type, whichever it is
   std::vector<NodeId> stay = {};             // where the job's workers are that stay beside these, one entry each
   std::set<std::string> domains = {};        // only nodes of these (PlacementSpec::key); empty = all. Needs `job`
+  bool steady = false;                       // no node that has failed lately, but those that the job is on already
 };
 
 // The free slots of nodes that take workers (Node::takes_workers), as one decision uses them up. Built once a decision,
@@ -45,7 +46,7 @@ class FreeSlots {
   explicit FreeSlots(const ClusterState& state, const IdSet<JobId>* exclusive = nullptr);
 
   // Takes the slots and returns them with worker ids from `next_worker` on, which it advances; nothing
-  // is taken if the gang does not fit whole.
+  // is taken if the gang does not fit whole. Nodes that have failed lately are used where it fits on no others.
   [[nodiscard]] std::optional<std::vector<WorkerPlacement>> take(GangRequest gang, std::uint64_t& next_worker);
 
   // Takes so many workers on each of these nodes, of so many slots each. Requires: they have that many free ones.
@@ -102,6 +103,8 @@ class FreeSlots {
   [[nodiscard]] int kept_free(JobId job) const;
 
  private:
+  // The same wherever there is room.
+  [[nodiscard]] std::optional<std::vector<WorkerPlacement>> take_any(GangRequest gang, std::uint64_t& next_worker);
   // Of a gang whose job is_arranged().
   [[nodiscard]] std::optional<std::vector<WorkerPlacement>> take_arranged(GangRequest gang, std::uint64_t& next_worker);
   [[nodiscard]] std::size_t left_on(NodeId node) const;  // whichever job it is kept for
@@ -121,6 +124,7 @@ class FreeSlots {
   const ClusterState& state_;
   std::vector<std::vector<NodeId>> nodes_with_;  // [n] = nodes with n free slots, ascending
   std::map<NodeId, std::vector<int>> taken_on_;  // slots taken since, ascending
+  IdSet<NodeId> failed_lately_;                  // and take workers
   IdSet<NodeId> closed_;
   IdSet<NodeId> closed_kept_;
   int closed_slots_ = 0;          // that were free

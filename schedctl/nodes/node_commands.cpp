@@ -151,7 +151,7 @@ int label_node(Session& session, const std::string& node, const std::vector<std:
   session.print(answer, [&] {
     std::string labels;
     for (const auto& [key, value] : answer.at("labels").items()) labels += " " + key + "=" + value.get<std::string>();
-    return text_at(answer, "/id") + (labels.empty() ? " has no labels" : " has" + labels) + "\n";
+    return text_at(answer, "/name") + (labels.empty() ? " has no labels" : " has" + labels) + "\n";
   });
   return kExitOk;
 }
@@ -194,7 +194,7 @@ void add_node_request(CLI::App& node, Chosen& chosen, const std::string& request
       const std::string path = "/v1/nodes/" + escape_url(id_of(session, *name)) + "/" + request;
       const json answer = session.send({.method = "POST", .path = path});
       session.print(answer,
-                    [&] { return text_at(answer, "/id") + " is " + node_state(answer, session.style().now) + "\n"; });
+                    [&] { return text_at(answer, "/name") + " is " + node_state(answer, session.style().now) + "\n"; });
       return static_cast<int>(kExitOk);
     };
   });

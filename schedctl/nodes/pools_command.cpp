@@ -1,8 +1,8 @@
-// schedctl pools: the pools, the nodes that were asked for, and under them what providers have failed at.
+#include "schedctl/nodes/pools_command.hpp"
+
 #include <CLI/CLI.hpp>
 
-#include <nlohmann/json.hpp>
-
+#include "base/timestamp.hpp"
 #include "schedctl/app.hpp"
 #include "schedctl/failure.hpp"
 #include "schedctl/session.hpp"
@@ -40,8 +40,17 @@ std::string note_of(const json& node, std::string_view now) {
   if (text_at(node, "/state") == "joined" && !text_at(node, "/idle_since").empty()) {
     return "idle since " + since("/idle_since");
   }
-  if (!text_at(node, "/ends_at").empty()) return "its provider ends it at " + since("/ends_at");
-  return "";
+  const auto ends_at = micros_of(text_at(node, "/ends_at"));
+  if (!ends_at) return "";
+  return std::string("its provider ") + (*ends_at <= micros_of(now) ? "was to end" : "ends") + " it at " +
+         since("/ends_at");
+}
+
+// A program's output, in which each line ends.
+std::string detail_of(const json& problem) {
+  std::string text = text_at(problem, "/detail");
+  text.erase(text.find_last_not_of(" \r\n\t") + 1);
+  return text;
 }
 
 std::string nodes_of(const json& pools, const Style& style) {
@@ -68,15 +77,14 @@ std::string problem_line(const std::string& what, const json& problem, const Sty
   const std::string failures = integer_at(problem, "/failures");
   const std::string retry = text_at(problem, "/retry_at");
   const std::string line = what + " has failed" + (failures == "1" ? "" : " " + failures + " times in a row, last") +
-                           " at " + utc_beside(text_at(problem, "/failed_at"), style.now) + ": " +
-                           text_at(problem, "/detail") +
+                           " at " + utc_beside(text_at(problem, "/failed_at"), style.now) + ": " + detail_of(problem) +
                            (retry.empty() ? "" : "; the next attempt is at " + utc_beside(retry, style.now));
   return wrapped(printable(line), 2, style) + "\n";
 }
 
 std::string list_problem_line(const std::string& pool, const json& problem, const Style& style) {
   const std::string line = "listing the nodes of " + pool + " has failed since " +
-                           utc_beside(text_at(problem, "/since"), style.now) + ": " + text_at(problem, "/detail") +
+                           utc_beside(text_at(problem, "/since"), style.now) + ": " + detail_of(problem) +
                            "; nodes that end there are not seen";
   return wrapped(printable(line), 2, style) + "\n";
 }
@@ -105,7 +113,9 @@ std::string problems_of(const json& pools, const Style& style) {
   return lines.empty() ? "" : "\n" + lines;
 }
 
-std::string pools_table(const json& pools, const Style& style) {
+}  // namespace
+
+std::string pools_page(const json& pools, const Style& style) {
   if (pools.empty()) return "no pools; the daemon's configuration file names them under pools:\n";
   TextTable table({{.title = "POOL", .flexible = true},
                    {.title = "TYPE"},
@@ -127,14 +137,12 @@ std::string pools_table(const json& pools, const Style& style) {
   return table.text(style) + nodes_of(pools, style) + problems_of(pools, style);
 }
 
-}  // namespace
-
 void add_pools_command(CLI::App& app, Chosen& chosen) {
   CLI::App* pools = app.add_subcommand("pools", "List pools of nodes that a provider gives and takes back");
   pools->callback([&chosen] {
     chosen.online = [](Session& session) {
       const Listed listed = session.list("/v1/pools");
-      session.print(listed.items, [&] { return pools_table(listed.items, session.style()); });
+      session.print(listed.items, [&] { return pools_page(listed.items, session.style()); });
       return static_cast<int>(kExitOk);
     };
   });

@@ -234,6 +234,7 @@ Status Daemon::prepare_policy_file() {
 
 Status Daemon::start() {
   TP_TRY(gateway_->start());
+  state_dir_.keep();
   loop_thread_ = std::thread([this] {
     const Status ended = loop_->run();
     if (ended.ok()) return;

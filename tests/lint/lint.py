@@ -82,7 +82,7 @@ IMPURE = {
         "no I/O, threads or clocks here",
 }
 # The crash report names the broken law and the seed; it is the one thing base writes to the outside.
-PURE_EXCEPT = {"base/check.cpp", "base/log/open_files.cpp"}
+PURE_EXCEPT = {"base/check.cpp", "base/files/whole_file.cpp", "base/log/open_files.cpp"}
 
 # Reasons are inert (core/state/reason.hpp): code that explains, stores or renders one reads it; code that decides may
 # make, copy and compare them. So this header may be included by these alone, and a sentence or a document of a reason,

@@ -18,6 +18,7 @@
 #include "api/comm_address.hpp"
 #include "api/worker_protocol.hpp"
 #include "base/byte_size.hpp"
+#include "base/files/whole_file.hpp"
 #include "base/money.hpp"
 #include "base/unknown_options.hpp"
 #include "base/version.hpp"
@@ -395,8 +396,8 @@ Status secure_link(AgentOptions& options) {
   tls::Trust trust;
   if (!options.ca_fingerprint.empty()) trust.fingerprints = {options.ca_fingerprint};
   if (!options.ca_file.empty()) {
-    auto text = read_file(options.ca_file);
-    if (!text) return text.error();
+    auto text = read_whole_file(options.ca_file);
+    if (!text) return Error{text.error().code, "--ca: " + text.error().message};
     trust.authorities = *std::move(text);
   }
   auto context = tls::client_context(trust);
@@ -413,7 +414,7 @@ Result<std::string> read_token(const std::filesystem::path& file) {
     return invalid_argument("the token file " + file.string() +
                             " can be read by other users; whoever has the token can act as this node: chmod 600 it");
   }
-  auto token = read_file(file);
+  auto token = read_whole_file(file);
   if (!token) return token.error();
   while (!token->empty() && (token->back() == '\n' || token->back() == '\r' || token->back() == ' ')) token->pop_back();
   if (token->empty()) return invalid_argument("the token file " + file.string() + " is empty");

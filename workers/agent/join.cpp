@@ -99,7 +99,11 @@ Result<NodeIdentity> join(const std::filesystem::path& state_dir, const JoinOpti
                         .authorities = {token.ca_fingerprint},
                         .key = *std::move(key),
                         .certificate = issued->certificate};
-  TP_TRY(write_identity(state_dir, identity));
+  if (const Status kept = write_identity(state_dir, identity); !kept.ok()) {
+    return Error{kept.error().code, kept.error().message +
+                                        "; the daemon has let this machine in: mend that and run the same command "
+                                        "again with the same state directory, which takes no further use of the token"};
+  }
   forget_join(state_dir);
   spdlog::info("joined the daemon at {} as node {}; from now on no token is needed: agentd --state-dir {}{}",
                identity.daemon, node, shell_quoted(state_dir.string()), options.node_options);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files/whole_file.hpp"
 #include "workers/agent/system/state_files.hpp"
 #include "workers/runtime/checkpoint/checkpoint_folder.hpp"
 
@@ -98,7 +99,7 @@ void MemoryTier::look_around() {
 
 // In the folder that agents shared: whether a job of this agent left its states there, by where they are moved to.
 bool MemoryTier::is_own(const fs::path& folder) const {
-  const auto told = read_file(folder / kDestination);
+  const auto told = read_whole_file(folder / kDestination);
   if (!told.ok() || told->empty()) return false;
   const fs::path jobs = fs::path(*told).parent_path().parent_path();
   if (fs::path(*told) == jobs / folder.filename() / "checkpoints" && jobs.filename() == "jobs") {
@@ -164,7 +165,7 @@ void MemoryTier::know_job(JobId job, std::int64_t submitted_at) {
   if (submitted_at == 0 || busy_.contains(job)) return;
   const fs::path folder = options_.jobs / job.text();
   const std::string now = std::to_string(submitted_at);
-  const auto before = read_file(folder / kSubmitted);
+  const auto before = read_whole_file(folder / kSubmitted);
   if (before.ok() && *before == now) return;
   std::error_code error;
   if (before.ok()) {
@@ -256,7 +257,7 @@ void MemoryTier::run() {
 }
 
 fs::path MemoryTier::destination_of(const fs::path& folder, JobId job) const {
-  const auto told = read_file(folder / kDestination);
+  const auto told = read_whole_file(folder / kDestination);
   return told.ok() && !told->empty() ? fs::path(*told) : disk_folder(job);
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <system_error>
 
+#include "base/files/whole_file.hpp"
 #include "base/json.hpp"
 #include "workers/agent/system/state_files.hpp"
 
@@ -35,7 +36,7 @@ Result<std::optional<json>> read_private(const fs::path& file) {
     return invalid_argument(file.string() + " holds this node's key and others may read it; run: chmod 600 " +
                             file.string());
   }
-  const auto text = read_file(file);
+  const auto text = read_whole_file(file);
   if (!text) return text.error();
   auto body = parse_json(*text);
   if (!body || !body->is_object()) {

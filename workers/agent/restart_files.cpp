@@ -1,5 +1,6 @@
 #include "workers/agent/restart_files.hpp"
 
+#include "base/files/whole_file.hpp"
 #include "base/json.hpp"
 #include "workers/agent/system/state_files.hpp"
 
@@ -38,7 +39,7 @@ std::optional<std::optional<api::EndedMessage>> read_ended(const std::string& li
 }  // namespace
 
 std::optional<SeatRecord> read_seat(const std::filesystem::path& folder) {
-  const auto text = read_file(path_in(folder));
+  const auto text = read_whole_file(path_in(folder));
   if (!text) return std::nullopt;
   const auto parsed = parse_json(*text);
   if (!parsed) return std::nullopt;

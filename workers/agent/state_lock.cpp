@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <functional>
 
+#include "base/files/whole_file.hpp"
 #include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {
@@ -20,7 +21,7 @@ Result<UniqueFd> lock_file(const std::filesystem::path& path,
   if (!file) return errno_error("open " + path.string());
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return errno_error("lock " + path.string());
-    const auto holder = read_file(path);
+    const auto holder = read_whole_file(path);
     return conflict(conflict_of("another agent (pid " + (holder && !holder->empty() ? *holder : "unknown") + ")"));
   }
   if (::ftruncate(file.get(), 0) != 0) return errno_error("write " + path.string());

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/files/whole_file.hpp"
 #include "base/json.hpp"
 #include "workers/agent/system/folder_owner.hpp"
 #include "workers/agent/system/state_files.hpp"
@@ -93,7 +94,7 @@ Result<RecordedWorkers> read_history(const fs::path& path) {
   RecordedWorkers history;
   std::error_code error;
   if (!fs::exists(path, error)) return history;
-  const auto text = read_file(path);
+  const auto text = read_whole_file(path);
   if (!text) return text.error();
   std::size_t begin = 0;
   for (std::size_t number = 1; begin < text->size(); ++number) {
@@ -118,7 +119,7 @@ Result<WorkerLedger> WorkerLedger::open(const fs::path& state_dir) {
   TP_TRY(make_private_folder(state_dir / "workers"));
   auto history = read_history(state_dir / "ledger.jsonl");
   if (!history) return history.error();
-  if (const auto cluster = read_file(state_dir / "cluster")) history->cluster = *cluster;
+  if (const auto cluster = read_whole_file(state_dir / "cluster")) history->cluster = *cluster;
   WorkerLedger ledger(state_dir, std::move(*history));
   TP_TRY(ledger.claim());
   TP_TRY(ledger.compact());
@@ -224,7 +225,7 @@ Status WorkerLedger::record_process(const ProcessRecord& record) {
 }
 
 std::optional<ProcessRecord> WorkerLedger::process_of(WorkerId worker) const {
-  const auto text = read_file(process_path(worker));
+  const auto text = read_whole_file(process_path(worker));
   if (!text) return std::nullopt;
   const auto parsed = parse_json(*text);
   if (!parsed) return std::nullopt;

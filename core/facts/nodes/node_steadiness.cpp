@@ -23,10 +23,18 @@ double penalty_at(const NodeDamping& damping, const NodeFaults& faults, Instant 
   return faults.penalty * std::exp2(-passed / damping.half_life.to_seconds());
 }
 
-// In whole seconds, so that no rounding of a machine shows.
+// In which the penalty falls so far. In whole seconds, so that no rounding of a machine shows.
+Duration time_to_fall(const NodeDamping& damping, double penalty, double to) {
+  const double seconds = damping.half_life.to_seconds() * std::log2(penalty / to);
+  return Duration::seconds(static_cast<std::int64_t>(std::ceil(seconds)));
+}
+
 Duration until_steady(const NodeDamping& damping, double penalty) {
-  const double seconds = damping.half_life.to_seconds() * std::log2(penalty / damping.reuse);
-  return std::min(damping.longest, Duration::seconds(static_cast<std::int64_t>(std::ceil(seconds))));
+  return std::min(damping.longest, time_to_fall(damping, penalty, damping.reuse));
+}
+
+bool are_forgotten(const NodeDamping& damping, const NodeFaults& faults, Instant now) {
+  return faults.newest_at + time_to_fall(damping, faults.penalty, damping.reuse * kForgotten) <= now;
 }
 
 NodeFaults one_more(const NodeDamping& damping, const std::optional<NodeFaults>& before, Instant now) {
@@ -60,21 +68,26 @@ void note_fault(StateChange& change, NodeId id, FaultKind kind, const std::strin
   NodeFaults faults = one_more(damping, node.faults, change.at());
   ++(kind == FaultKind::kLoss ? faults.losses : faults.failed_starts);
   node.faults = faults;
-  if (!faults.until) return;
   change.nodes_changed();
-  tell_unsteady(change, node, why);
+  if (faults.until) tell_unsteady(change, node, why);
+}
+
+void forget_faults(StateChange& change, NodeId id) {
+  change.node(id).faults.reset();
+  change.nodes_changed();
 }
 
 // It takes workers again, as far as it is for its faults.
 void become_steady(StateChange& change, NodeId id, bool by_operator) {
   Node& node = change.node(id);
-  if (by_operator) {
-    node.faults.reset();
-  } else {
-    node.faults->until.reset();
-  }
+  node.faults->until.reset();
   change.nodes_changed();
   change.emit("node.steady", node, {{"name", node.name}, {"cleared", by_operator}});
+}
+
+void stop_counting(StateChange& change, NodeId id) {
+  if (change.state().find_node(id)->is_unsteady()) become_steady(change, id, true);
+  forget_faults(change, id);
 }
 
 }  // namespace
@@ -88,24 +101,14 @@ Status apply(StateChange& change, const NodeDampingConfigured& fact) {
   }
   change.state().damping = asked;
   if (asked.is_on()) return ok_status();
-  for (const NodeId id : unsteady_nodes(change.state())) become_steady(change, id, true);
-  std::vector<NodeId> counted;
-  for (const auto& [id, node] : change.state().nodes) {
-    if (node.faults) counted.push_back(id);
-  }
-  for (const NodeId id : counted) change.node(id).faults.reset();
+  for (const NodeId id : nodes_with_faults(change.state())) stop_counting(change, id);
   return ok_status();
 }
 
 Status apply(StateChange& change, const NodeFaultsCleared& fact) {
   const Node* known = change.state().find_node(fact.node);
   if (known == nullptr) return not_found("there is no " + fact.node.text());
-  if (!known->faults) return ok_status();
-  if (known->is_unsteady()) {
-    become_steady(change, fact.node, true);
-  } else {
-    change.node(fact.node).faults.reset();
-  }
+  if (known->faults) stop_counting(change, fact.node);
   return ok_status();
 }
 
@@ -134,24 +137,27 @@ void note_start(StateChange& change, NodeId node) {
   if (faults && faults->failed_job) change.node(node).faults->failed_job = JobId();
 }
 
-IdSet<NodeId> unsteady_nodes(const ClusterState& state) {
+IdSet<NodeId> nodes_with_faults(const ClusterState& state) {
   IdSet<NodeId> nodes;
   for (const auto& [id, node] : state.nodes) {
-    if (node.is_unsteady()) nodes.insert(id);
+    if (node.faults) nodes.insert(id);
   }
   return nodes;
 }
 
-void follow_steadiness(StateChange& change, const IdSet<NodeId>& unsteady) {
-  for (const NodeId id : unsteady) {
+void follow_steadiness(StateChange& change, const IdSet<NodeId>& nodes) {
+  for (const NodeId id : nodes) {
     const Node* node = change.state().find_node(id);  // null: it was removed just now
-    if (node != nullptr && node->is_unsteady() && *node->faults->until <= change.at()) become_steady(change, id, false);
+    if (node == nullptr || !node->faults) continue;
+    if (node->is_unsteady() && *node->faults->until <= change.at()) become_steady(change, id, false);
+    const NodeFaults& faults = *change.state().find_node(id)->faults;
+    if (!faults.until && are_forgotten(change.state().damping, faults, change.at())) forget_faults(change, id);
   }
 }
 
-std::optional<Instant> next_steady(const ClusterState& state, const IdSet<NodeId>& unsteady) {
+std::optional<Instant> next_steady(const ClusterState& state, const IdSet<NodeId>& nodes) {
   FirstAfter first;
-  for (const NodeId id : unsteady) first.consider(state.find_node(id)->faults->until);
+  for (const NodeId id : nodes) first.consider(state.find_node(id)->faults->until);
   return first.found();
 }
 

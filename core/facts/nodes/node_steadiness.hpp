@@ -1,7 +1,7 @@
 // Faults of nodes, and what follows from them as time passes (node_faults.hpp).
 //
-// Rule: a node becomes steady with the first fact at or after that moment, as budgets go on (budget_facts.hpp); nothing
-// that decides looks at the time that is left.
+// Rule: a node becomes steady, and its faults are forgotten, with the first fact at or after that moment, as budgets go
+// on (budget_facts.hpp); nothing that decides looks at the time that is left.
 #pragma once
 
 #include <optional>
@@ -24,10 +24,11 @@ void note_loss(StateChange& change, NodeId node, const std::string& why);
 // A worker has become ready there.
 void note_start(StateChange& change, NodeId node);
 
-[[nodiscard]] IdSet<NodeId> unsteady_nodes(const ClusterState& state);
-// After each fact; `unsteady`: the nodes that were, before it.
-void follow_steadiness(StateChange& change, const IdSet<NodeId>& unsteady);
-// When the first of these is steady again, if nothing happens until then.
-[[nodiscard]] std::optional<Instant> next_steady(const ClusterState& state, const IdSet<NodeId>& unsteady);
+[[nodiscard]] IdSet<NodeId> nodes_with_faults(const ClusterState& state);
+// After each fact; `nodes`: those that had faults before it.
+void follow_steadiness(StateChange& change, const IdSet<NodeId>& nodes);
+// When the first of these that are unsteady is steady again, if nothing happens until then. No job waits for faults to
+// be forgotten, so that has no moment of its own.
+[[nodiscard]] std::optional<Instant> next_steady(const ClusterState& state, const IdSet<NodeId>& nodes);
 
 }  // namespace tidepool::core

@@ -14,6 +14,14 @@ namespace {
 // How long what comes due by time alone may wait: nothing tells of it.
 constexpr std::chrono::milliseconds kLookEvery{500};
 
+// Of a request that begins with the prefix of this daemon's; none: no number follows.
+std::optional<core::NodeRequest> number_after(const std::string& prefix, const std::string& text) {
+  core::NodeRequest request = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + prefix.size(), end, request);
+  return error == std::errc{} && stop == end ? std::optional(request) : std::nullopt;
+}
+
 std::string level_of(const core::PoolNode& node) {
   return node.name + " request=" + std::to_string(node.request);
 }
@@ -141,15 +149,31 @@ void PoolRunner::list(const core::ClusterState& state, Instant now) {
     return report(std::move(failed));
   }
   const std::string prefix = setup_.cluster + "-";
+  std::set<std::string> unnumbered;
   for (const ProvidedNode& node : *found.value) {
     if (!node.request.starts_with(prefix)) continue;  // another daemon's
-    core::NodeRequest request = 0;
-    const char* end = node.request.data() + node.request.size();
-    const auto [stop, error] = std::from_chars(node.request.data() + prefix.size(), end, request);
-    if (error == std::errc{} && stop == end) listed.nodes.push_back({request, node.id, node.lifetime});
+    if (const auto request = number_after(prefix, node.request)) {
+      listed.nodes.push_back({*request, node.id, node.lifetime});
+    } else {
+      unnumbered.insert(node.request);
+    }
   }
+  warn_of_unnumbered(std::move(unnumbered));
   const auto picture = publisher_.picture();  // lifetimes count from the answer
   if (core::tells_news(picture->state, listed, picture->now)) report(std::move(listed));
+}
+
+// They may cost money, and no request of this daemon would ever end them.
+void PoolRunner::warn_of_unnumbered(std::set<std::string> requests) {
+  for (const std::string& request : requests) {
+    if (unnumbered_.contains(request)) continue;
+    spdlog::warn(
+        "event=pool_node_not_ours pool={} request={:?} text=\"its provider lists it with this cluster's id and "
+        "no number after it, so it is neither used nor ended: end it at the provider, or let list answer with "
+        "the request that create was told\"",
+        setup_.pool, request);
+  }
+  unnumbered_ = std::move(requests);
 }
 
 // Refused where the queue is full: what the state asks for is then looked at again.

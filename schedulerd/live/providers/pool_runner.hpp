@@ -50,6 +50,8 @@ class PoolRunner {
   bool create(core::NodeRequest request);
   void end(const core::PoolNode& node);
   void list(const core::ClusterState& state, Instant now);
+  // Of each once, for as long as it stays listed.
+  void warn_of_unnumbered(std::set<std::string> requests);
   void report(leader::PoolReport report);
   [[nodiscard]] std::string text_of(core::NodeRequest request) const;
 
@@ -58,6 +60,7 @@ class PoolRunner {
   Inbox& inbox_;
   std::set<core::NodeRequest> created_;     // answered, and the picture may not know it yet
   std::map<core::NodeRequest, int> ended_;  // likewise, with the failures known when it was asked
+  std::set<std::string> unnumbered_;        // in the newest list
   Clock::time_point listed_at_;
   bool list_is_due_ = true;
   std::mutex mutex_;

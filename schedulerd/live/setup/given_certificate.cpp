@@ -2,10 +2,9 @@
 
 #include <spdlog/spdlog.h>
 
-#include <fstream>
-#include <sstream>
 #include <utility>
 
+#include "base/files/whole_file.hpp"
 #include "base/timestamp.hpp"
 #include "schedulerd/live/setup/secrets.hpp"
 
@@ -29,15 +28,14 @@ Status check_times(const TlsConfig& given, const std::string& chain, std::int64_
   return ok_status();
 }
 
-}  // namespace
-
+// The error names the setting, `what`, and the file.
 Result<std::string> read_pem_file(const std::string& what, const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file.is_open() || text.bad()) return invalid_argument(what + ": " + path + " cannot be read");
-  return text.str();
+  auto text = read_whole_file(path);
+  if (!text.ok()) return invalid_argument(what + ": " + text.error().message);
+  return text;
 }
+
+}  // namespace
 
 Result<GivenFiles> read_given_certificate(const TlsConfig& given, std::int64_t now_unix_s) {
   auto chain = read_pem_file("tls.certificate", given.certificate);

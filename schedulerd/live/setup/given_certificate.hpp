@@ -13,8 +13,6 @@
 
 namespace tidepool::live {
 
-// The error names the setting, `what`, and the file.
-[[nodiscard]] Result<std::string> read_pem_file(const std::string& what, const std::string& path);
 // What the files hold. Refused if clients could not accept it: it has expired, is not valid yet, comes from none of the
 // given authorities, or others may read its key.
 struct GivenFiles {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/files/whole_file.hpp"
 
 namespace tidepool::live {
 namespace {
@@ -27,20 +28,6 @@ std::string hex_of(const unsigned char* bytes, std::size_t count) {
     hex += kDigits[bytes[i] & 0xfU];
   }
   return hex;
-}
-
-Result<std::string> text_in(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  std::string text;
-  std::array<char, 4096> part{};
-  ssize_t count = file < 0 ? -1 : 0;
-  while (file >= 0 && (count = ::read(file, part.data(), part.size())) > 0) {
-    text.append(part.data(), static_cast<std::size_t>(count));
-  }
-  const int code = errno;
-  if (file >= 0) ::close(file);
-  if (count < 0) return invalid_argument("cannot read " + path + ": " + std::strerror(code));
-  return text;
 }
 
 }  // namespace
@@ -79,8 +66,8 @@ Result<std::string> read_secret_file(const std::string& path) {
   if ((info.st_mode & 077U) != 0) {
     return invalid_argument(path + " holds a secret but others may read it; run: chmod 600 " + path);
   }
-  auto read = text_in(path);
-  if (!read.ok()) return read;
+  auto read = read_whole_file(path);
+  if (!read.ok()) return invalid_argument(read.error().message);
   std::string text = *std::move(read);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   if (text.empty()) return invalid_argument(path + " is empty; remove it to have a new one made");

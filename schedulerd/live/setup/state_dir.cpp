@@ -50,43 +50,56 @@ Result<StateDir> StateDir::open(const std::string& path) {
   std::error_code failed;
   const std::string full = std::filesystem::absolute(path, failed).lexically_normal().string();
   std::filesystem::create_directories(std::filesystem::path(full).parent_path(), failed);
-  if (::mkdir(full.c_str(), 0700) != 0 && errno != EEXIST) return cannot_use(full, std::strerror(errno));
-  struct stat info{};
-  if (::stat(full.c_str(), &info) != 0) return cannot_use(full, std::strerror(errno));
-  if (!S_ISDIR(info.st_mode)) return cannot_use(full, "it is not a directory");
-  if ((info.st_mode & 077U) != 0 && ::chmod(full.c_str(), 0700) != 0) {
-    return cannot_use(full, "others may read it and its mode cannot be changed");
-  }
-
-  const std::string lock_path = full + "/lock";
-  const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock < 0) return cannot_use(full, std::strerror(errno));
-  StateDir dir(full, lock);
-  // Open-file-description locks: they end with this process and no copy of the descriptor survives exec.
-  struct flock whole{};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  if (::fcntl(lock, F_OFD_SETLK, &whole) != 0) {
-    return conflict("the state directory " + full + " belongs to a running schedulerd (" + holder_of(lock_path) +
-                    "); stop it first or choose another directory with --state-dir");
-  }
-  const std::string pid = std::to_string(::getpid()) + "\n";
-  if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
-    return cannot_use(full, std::strerror(errno));
-  }
-  return dir;
+  const bool made = ::mkdir(full.c_str(), 0700) == 0;
+  if (!made && errno != EEXIST) return cannot_use(full, std::strerror(errno));
+  return open_in(full, made);
 }
 
 Result<StateDir> StateDir::open_temporary() {
   const char* base = std::getenv("TMPDIR");
   std::string pattern = std::string(base == nullptr || *base == '\0' ? "/tmp" : base) + "/tidepool-XXXXXX";
   if (::mkdtemp(pattern.data()) == nullptr) return cannot_use(pattern, std::strerror(errno));
-  return open(pattern);
+  return open_in(pattern, true);
 }
 
-StateDir::StateDir(StateDir&& other) noexcept : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+Result<StateDir> StateDir::open_in(const std::string& path, bool made) {
+  StateDir dir(path, made);
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) return cannot_use(path, std::strerror(errno));
+  if (!S_ISDIR(info.st_mode)) return cannot_use(path, "it is not a directory");
+  if ((info.st_mode & 077U) != 0 && ::chmod(path.c_str(), 0700) != 0) {
+    return cannot_use(path, "others may read it and its mode cannot be changed");
+  }
+  TP_TRY(dir.lock());
+  return dir;
+}
+
+Status StateDir::lock() {
+  const std::string lock_path = file("lock");
+  lock_ = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lock_ < 0) return cannot_use(path_, std::strerror(errno));
+  // Open-file-description locks: they end with this process and no copy of the descriptor survives exec.
+  struct flock whole{};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (::fcntl(lock_, F_OFD_SETLK, &whole) != 0) {
+    made_ = false;  // another has taken it in between
+    return conflict("the state directory " + path_ + " belongs to a running schedulerd (" + holder_of(lock_path) +
+                    "); stop it first or choose another directory with --state-dir");
+  }
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(lock_, 0) != 0 || ::pwrite(lock_, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    return cannot_use(path_, std::strerror(errno));
+  }
+  return ok_status();
+}
+
+StateDir::StateDir(StateDir&& other) noexcept
+    : path_(std::move(other.path_)), made_(std::exchange(other.made_, false)), lock_(std::exchange(other.lock_, -1)) {}
 
 StateDir::~StateDir() {
+  std::error_code failed;
+  if (made_) std::filesystem::remove_all(path_, failed);
   if (lock_ >= 0) ::close(lock_);
 }
 

@@ -17,7 +17,8 @@ namespace tidepool::live {
 class StateDir {
  public:
   // Creates the directory (0700) and locks it. Fails in words if it cannot be written, is open to
-  // others, or belongs to another running daemon, which is named.
+  // others, or belongs to another running daemon, which is named. One that it creates goes with this object, and what
+  // is in it, unless keep() was called: a start that is refused leaves nothing behind.
   [[nodiscard]] static Result<StateDir> open(const std::string& path);
   // A fresh one under the system's temporary directory, for --dev.
   [[nodiscard]] static Result<StateDir> open_temporary();
@@ -28,13 +29,15 @@ class StateDir {
   StateDir& operator=(StateDir&&) = delete;
   ~StateDir();
 
+  void keep() { made_ = false; }
+
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
 
-  // The agents' shared secret; made at the first call.
   // The database `name` and what SQLite puts beside it are read and written by this user only; made where it is
   // missing.
   [[nodiscard]] Status keep_private(const std::string& name) const;
+  // The agents' shared secret; made at the first call.
   [[nodiscard]] Result<std::string> agent_token() const;
 
   // The daemon's identity, "c-" and 16 hexadecimal digits; made at the first call and the same ever after. By it
@@ -44,9 +47,12 @@ class StateDir {
   [[nodiscard]] Status has_cluster_id() const;
 
  private:
-  StateDir(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+  StateDir(std::string path, bool made) : path_(std::move(path)), made_(made) {}
+  [[nodiscard]] static Result<StateDir> open_in(const std::string& path, bool made);
+  [[nodiscard]] Status lock();
 
   std::string path_;
+  bool made_ = false;  // by this object, and not to be kept yet
   int lock_ = -1;
 };
 

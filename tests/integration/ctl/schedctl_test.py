@@ -272,7 +272,7 @@ class SchedctlTest(SchedctlCase):
         self.daemon.routes["POST", "/v1/nodes/node-1/drain"] = (200, self.drained_node(False))
         code, out, err = self.run_ctl("drain", "local", "--deadline", "90s", "--reason", "a new disk")
         self.assertEqual((code, err), (0, ""))
-        self.assertEqual(out, "node-1 is draining until 2026-11-20 22:03:20 UTC; schedctl undrain node-1 takes it back\n")
+        self.assertEqual(out, "local is draining until 2026-11-20 22:03:20 UTC; schedctl undrain local takes it back\n")
         [request] = self.daemon.sent("POST", "/v1/nodes/node-1/drain")
         self.assertEqual(json.loads(request["body"]), {"deadline": "90s", "reason": "a new disk"})
         self.assertEqual(self.run_ctl("drain", "node-1", "--deadline", "soon")[0], 2)
@@ -284,22 +284,24 @@ class SchedctlTest(SchedctlCase):
         self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
         self.daemon.routes["POST", "/v1/nodes/node-1/drain"] = (200, self.drained_node(False))
         of_node = {"node": "node-1", "job": None}
-        for kind, code in [("node.drained", 0), ("node.undrained", 1)]:
+        for kind, code, words in [("node.drained", 0, "local is drained"), ("node.undrained", 1, "drain of local was")]:
             self.daemon.routes["GET", "/v1/events/stream"] = lambda request, kind=kind: (200, [sse(
                 {**event(81, "node.drained"), "job": None, "node": "node-2"}, {**event(82, kind), **of_node})])
-            self.assertEqual(self.run_ctl("drain", "node-1", "--wait")[0], code)
+            ended, out, err = self.run_ctl("drain", "node-1", "--wait")
+            self.assertEqual((ended, words in out + err), (code, True), out + err)
 
     def test_nodes_are_cordoned_and_taken_back(self):
         self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
-        for action in ("cordon", "uncordon", "undrain"):
+        for action, words in [("cordon", "gets no new workers; those on it stay"),
+                              ("uncordon", "gets new workers again"), ("undrain", "is not being drained any more")]:
             self.daemon.routes["POST", "/v1/nodes/node-1/" + action] = (200, example("node.json"))
-            self.assertEqual(self.run_ctl(action, "local")[0], 0)
+            self.assertEqual(self.run_ctl(action, "node-1")[:2], (0, f"local {words}\n"))
             self.assertEqual(len(self.daemon.sent("POST", "/v1/nodes/node-1/" + action)), 1)
 
     def test_the_faults_of_a_node_are_cleared(self):
         self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
         self.daemon.routes["POST", "/v1/nodes/node-1/clear-faults"] = (200, example("node.json"))
-        self.assertEqual(self.run_ctl("node", "clear-faults", "local")[:2], (0, "node-1 is up\n"))
+        self.assertEqual(self.run_ctl("node", "clear-faults", "local")[:2], (0, "local is up\n"))
         self.assertEqual(len(self.daemon.sent("POST", "/v1/nodes/node-1/clear-faults")), 1)
 
     def test_a_revocation_says_that_it_stops_no_process(self):
@@ -330,7 +332,7 @@ class SchedctlTest(SchedctlCase):
     def test_the_quarantined_slots_of_a_node_are_released(self):
         self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
         self.daemon.routes["POST", "/v1/nodes/node-1/release-slots"] = (200, example("node.json"))
-        self.assertEqual(self.run_ctl("node", "release-slots", "local")[:2], (0, "node-1 is up\n"))
+        self.assertEqual(self.run_ctl("node", "release-slots", "local")[:2], (0, "local is up\n"))
         self.assertEqual(len(self.daemon.sent("POST", "/v1/nodes/node-1/release-slots")), 1)
 
     def test_maintenance_windows_are_added_listed_and_taken_away(self):
@@ -364,7 +366,7 @@ class SchedctlTest(SchedctlCase):
         self.daemon.routes["GET", "/v1/nodes"] = (200, listed([example("node.json")]))
         self.daemon.routes["POST", "/v1/nodes/node-1/labels"] = (200, example("node.json"))
         code, out, _ = self.run_ctl("node", "label", "local", "rack=r1", "disk-")
-        self.assertEqual((code, out), (0, "node-1 has rack=r1\n"))
+        self.assertEqual((code, out), (0, "local has rack=r1\n"))
         sent = self.daemon.sent("POST", "/v1/nodes/node-1/labels")
         self.assertEqual([json.loads(one["body"]) for one in sent], [{"labels": {"rack": "r1", "disk": None}}])
         for wrong, told in ((["rack"], "neither KEY=VALUE"), (["rack=a", "rack-"], "named twice")):

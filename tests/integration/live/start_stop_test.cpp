@@ -129,6 +129,7 @@ TEST_CASE("a port in use, an unusable state directory and a second daemon are re
   check_refused(on_port, 2, "another program listens on " + port.text());
   DaemonProcess elsewhere(folder, {.arguments = {"--tls", "--listen", "192.0.2.1:7480"}, .free_port = false});
   check_refused(elsewhere, 2, "cannot listen on 192.0.2.1:7480: this machine has no such address");
+  CHECK_FALSE(std::filesystem::exists(folder / "state"));
 
   std::ofstream(folder / "file") << "not a directory";
   DaemonProcess on_file(folder, {.state_dir = (folder / "file").string()});

@@ -91,7 +91,7 @@ class NodesOut(unittest.TestCase):
         self.soon(cluster, lambda: cluster.agent_joined("flaps") == 5)
         self.assertEqual(cluster.node("flaps")["faults"]["losses"], 3)
         self.assertEqual(cluster.job(job)["state"], "pending")
-        self.assertEqual(self.ctl(cluster, "node", "clear-faults", "flaps"), "node-1 is up\n")
+        self.assertEqual(self.ctl(cluster, "node", "clear-faults", "flaps"), "flaps is up\n")
         self.soon(cluster, lambda: cluster.job(job)["progress"]["step"] >= 5)
         self.assertEqual(len(cluster.events("node.unsteady")), 1)
         self.assertEqual([each["data"]["cleared"] for each in cluster.events("node.steady")], [True])

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import tempfile
@@ -162,6 +163,21 @@ class Join(unittest.TestCase):
             self.assertEqual([t["uses"] for t in daemon.asked("node", "token", "ls")], [0])
         agent = daemon.join("a", token, "--name", "a")
         self.soon(lambda: daemon.is_up("a"), agent[1])
+
+    def test_a_certificate_that_finds_no_room_is_told_and_asked_for_again_without_a_further_use(self):
+        daemon = self.daemon()
+        token = daemon.node_token()["token"]
+        # The key that is kept before the daemon is asked fits, and both together do not.
+        full = subprocess.run([BIN / "agentd", "join", "--daemon", daemon.address, "--token", token, "--name", "a",
+                               "--slots", "2", "--isolation", "none", "--state-dir", self.folder / "a"],
+                              capture_output=True, text=True, timeout=PATIENCE,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700)))
+        self.assertEqual(full.returncode, 1, full.stderr)
+        self.assertIn("cannot write to the state directory: File too large; the daemon has let this machine in: mend "
+                      "that and run the same command again with the same state directory", full.stderr)
+        agent = daemon.join("a", token, "--name", "a")
+        self.soon(lambda: daemon.is_up("a"), agent[1])
+        self.assertEqual([t["uses"] for t in daemon.asked("node", "token", "ls")], [1])
 
     def test_a_name_belongs_to_one_node_and_an_agent_speaks_for_its_own(self):
         daemon = self.daemon()

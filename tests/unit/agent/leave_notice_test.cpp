@@ -3,13 +3,13 @@
 #include <csignal>
 #include <fstream>
 
+#include "base/files/whole_file.hpp"
 #include "base/json.hpp"
 #include "base/utf8.hpp"
 #include "tests/support/agent_actions.hpp"
 #include "tests/support/agent_bench.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "workers/agent/program_files/notice_files.hpp"
-#include "workers/agent/system/state_files.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -122,7 +122,7 @@ TEST_CASE("the newest whole line of the answer file counts once, and a newer not
   };
   const auto look = [&] { io.run_one_for(std::chrono::seconds(20)); };
   files.tell(kWorker, folder.path(), {.decision = DecisionId(7), .reason = "Preempted", .in_ms = 1'000, .answers = 3});
-  const auto told = parse_json(read_file(NoticeFiles::notice_in(folder.path())).value()).value();
+  const auto told = parse_json(read_whole_file(NoticeFiles::notice_in(folder.path())).value()).value();
   CHECK(told.at("reason") == "Preempted");
   CHECK(told.at("decision") == "dec-7");
   write("{\"answer\":\"saving\"}\n{\"answer\":\"done\"}\n{\"answer\":");

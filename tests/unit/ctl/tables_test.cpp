@@ -36,6 +36,15 @@ TEST_CASE("on a narrow terminal the list of jobs leaves out what tells least, an
   CHECK(text.find("growing 2") != std::string::npos);
 }
 
+TEST_CASE("a table on a terminal names the columns that are left out of it") {
+  const json jobs = json::array({example("job.json")});
+  const std::string narrow = jobs_table(jobs, {.width = 55, .terminal = true});
+  INFO(narrow);
+  CHECK(narrow.ends_with("\ncolumns left out: TENANT, SAMPLES/S (a wider terminal\nor -o json shows them)\n"));
+  CHECK(jobs_table(jobs, {.width = 55}).find("left out") == std::string::npos);
+  CHECK(jobs_table(jobs, {.width = 200, .terminal = true}).find("left out") == std::string::npos);
+}
+
 TEST_CASE("a job that goes on after a loss says why it is as it is, a failed one how it failed") {
   json job = example("job.json");
   job["error"] = "w-2 was killed by signal 9";

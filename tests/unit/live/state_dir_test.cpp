@@ -22,6 +22,23 @@ TEST_CASE("a state directory is made private, with its parents") {
   CHECK((info.st_mode & 0777U) == 0700U);
 }
 
+TEST_CASE("a directory that was made is removed with what is in it unless it is kept, and one that was there stays") {
+  const test::TemporaryFolder dir;
+  const auto open_and_write = [&](bool keep) {
+    auto opened = StateDir::open(dir / "state");
+    REQUIRE(opened.ok());
+    REQUIRE(opened->agent_token().ok());
+    StateDir moved = *std::move(opened);
+    if (keep) moved.keep();
+  };
+  open_and_write(false);
+  CHECK_FALSE(std::filesystem::exists(dir / "state"));
+  open_and_write(true);
+  CHECK(std::filesystem::exists(dir / "state/agent.token"));
+  open_and_write(false);
+  CHECK(std::filesystem::exists(dir / "state/agent.token"));
+}
+
 TEST_CASE("a second daemon on the same state is refused and told whose it is") {
   const test::TemporaryFolder dir;
   {

@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "base/files/whole_file.hpp"
 #include "workers/agent/health/judgement.hpp"
 #include "workers/agent/system/state_files.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 // Without a record, or with one that an older version wrote, there is nothing to compare with.
 std::vector<DeviceFigures> read_record(const std::filesystem::path& path) {
   std::vector<DeviceFigures> figures;
-  const auto text = read_file(path);
+  const auto text = read_whole_file(path);
   if (!text.ok()) return figures;
   std::istringstream lines(*text);
   for (std::string line; std::getline(lines, line);) {

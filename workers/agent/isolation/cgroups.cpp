@@ -12,6 +12,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/files/whole_file.hpp"
 #include "workers/agent/system/state_files.hpp"
 #include "workers/agent/system/unique_fd.hpp"
 
@@ -38,7 +39,7 @@ bool make_group(const fs::path& group) {
 }
 
 std::set<std::string> words_of(const fs::path& file) {
-  const auto text = read_file(file);
+  const auto text = read_whole_file(file);
   std::set<std::string> words;
   if (!text) return words;
   std::istringstream in(*text);
@@ -55,7 +56,7 @@ std::string list_of(const std::vector<int>& cpus) {
 // A new cpuset of version 1 has neither CPUs nor memory and takes no process.
 bool inherit_cpuset(const fs::path& group) {
   for (const char* what : {"cpuset.cpus", "cpuset.mems"}) {
-    const auto parents = read_file(group.parent_path() / what);
+    const auto parents = read_whole_file(group.parent_path() / what);
     if (!parents || !put(group / what, *parents).ok()) return false;
   }
   return true;
@@ -185,7 +186,7 @@ Result<std::vector<std::string>> Cgroups::make(WorkerId worker, const GroupBound
 
 std::int64_t Cgroups::memory_kills(WorkerId worker) const {
   for (const char* name : {"memory.events", "memory.oom_control"}) {
-    const auto text = read_file(tree_of("memory") / worker.text() / name);
+    const auto text = read_whole_file(tree_of("memory") / worker.text() / name);
     if (!text) continue;
     std::istringstream in(*text);
     std::string key;

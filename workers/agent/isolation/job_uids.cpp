@@ -3,6 +3,7 @@
 #include <charconv>
 #include <sstream>
 
+#include "base/files/whole_file.hpp"
 #include "workers/agent/system/proc_info.hpp"
 #include "workers/agent/system/state_files.hpp"
 
@@ -56,7 +57,7 @@ Result<uid_t> JobUids::claim(const std::string& cluster, JobId job) const {
   TP_TRY(make_private_folder(claims_));
   const fs::path file = claims_ / std::to_string(uid);
   const std::string owner = cluster + " " + job.text();
-  const auto claimed = read_file(file);
+  const auto claimed = read_whole_file(file);
   if (claimed.ok() && *claimed == owner) return uid;
   const auto living = processes_of(uid);
   if (!living.ok()) return living.error();
@@ -72,7 +73,7 @@ Result<uid_t> JobUids::claim(const std::string& cluster, JobId job) const {
 
 Result<std::vector<pid_t>> processes_of(uid_t uid) {
   return processes_where([&](const fs::path& process, const ProcStat& stat) {
-    const auto status = read_file(process / "status");
+    const auto status = read_whole_file(process / "status");
     return status && has_user(*status, uid) && stat.state != 'Z';
   });
 }

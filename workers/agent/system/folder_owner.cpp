@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "base/files/whole_file.hpp"
 #include "base/json.hpp"
 #include "workers/agent/system/state_files.hpp"
 
@@ -46,7 +47,7 @@ std::string new_instance() {
 Result<FolderOwner> read_owner(const fs::path& state_dir) {
   const auto here = place_of(state_dir);
   if (!here) return here.error();
-  const auto text = read_file(state_dir / kOwner);
+  const auto text = read_whole_file(state_dir / kOwner);
   const auto parsed = text ? parse_json(*text) : Result<nlohmann::json>(text.error());
   if (!parsed) return FolderOwner{};
   std::vector<FieldError> errors;

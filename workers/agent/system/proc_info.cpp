@@ -9,7 +9,7 @@
 #include <functional>
 #include <sstream>
 
-#include "workers/agent/system/state_files.hpp"
+#include "base/files/whole_file.hpp"
 
 namespace tidepool::agent {
 namespace {
@@ -29,7 +29,7 @@ constexpr unsigned long kPidfdGetInfo = _IOWR(0xFF, 11, PidfdInfo);
 
 // proc(5): "pid (comm) state ppid pgrp ... starttime(22) ... exit_code(52)"; comm may hold any character.
 std::optional<ProcStat> read_proc_stat(pid_t pid) {
-  const auto text = read_file("/proc/" + std::to_string(pid) + "/stat");
+  const auto text = read_whole_file("/proc/" + std::to_string(pid) + "/stat");
   if (!text) return std::nullopt;
   const std::size_t comm_end = text->rfind(')');
   if (comm_end == std::string::npos) return std::nullopt;
@@ -49,7 +49,7 @@ std::optional<ProcStat> read_proc_stat(pid_t pid) {
 }
 
 std::string boot_id() {
-  auto text = read_file("/proc/sys/kernel/random/boot_id");
+  auto text = read_whole_file("/proc/sys/kernel/random/boot_id");
   if (!text) return {};
   while (text->ends_with('\n')) text->pop_back();
   return *text;
@@ -72,7 +72,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool has_in_environment(const fs::path& process, const std::string& entry) {
-  const auto environment = read_file(process / "environ");
+  const auto environment = read_whole_file(process / "environ");
   return environment && ('\0' + *environment).find('\0' + entry + '\0') != std::string::npos;
 }
 

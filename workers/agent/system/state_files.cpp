@@ -20,20 +20,6 @@ Error errno_error(const std::string& attempt) {
   return io_error("cannot " + attempt + ": " + std::generic_category().message(error));
 }
 
-Result<std::string> read_file(const std::filesystem::path& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return errno_error("open " + path.string());
-  std::string text;
-  char buffer[16'384];
-  for (;;) {
-    const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno_error("read " + path.string());
-    if (got == 0) return text;
-    text.append(buffer, static_cast<std::size_t>(got));
-  }
-}
-
 Status write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(fd, bytes.data(), bytes.size());

@@ -1,4 +1,4 @@
-// Small private files (mode 0600) of the agent's state directory, read and replaced whole.
+// Small private files (mode 0600) of the agent's state directory, replaced whole.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,6 @@ namespace tidepool::agent {
 
 // "open the ledger: No such file or directory", from errno.
 [[nodiscard]] Error errno_error(const std::string& attempt);
-
-[[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path);
 
 // Readers see the old text or the new one, also after a crash of the machine.
 [[nodiscard]] Status replace_file(const std::filesystem::path& path, std::string_view text);

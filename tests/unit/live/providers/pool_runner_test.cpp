@@ -1,9 +1,13 @@
 // Runners of pools: which calls of a provider follow from the pictures that are published, and which do not.
 #include "schedulerd/live/providers/pool_runner.hpp"
 
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <sstream>
 
 #include "tests/support/patience.hpp"
 
@@ -72,6 +76,22 @@ class GatedProvider final : public live::NodeProvider {
 
  private:
   Calls& calls_;
+};
+
+class ListingProvider final : public live::NodeProvider {
+ public:
+  explicit ListingProvider(std::atomic<int>& lists) : lists_(lists) {}
+  live::Provided<live::ProvidedNode> create(const live::NodeToCreate&) override { return {}; }
+  live::Provided<live::Ended> end(const live::NodeToEnd&) override { return {}; }
+  live::Provided<std::vector<live::ProvidedNode>> list() override {
+    ++lists_;
+    std::vector<live::ProvidedNode> nodes;
+    for (const char* request : {"c-1-7", "c-1-test", "c-1-7b", "c-2-test"}) nodes.push_back({request, "i", {}});
+    return {.value = std::move(nodes)};
+  }
+
+ private:
+  std::atomic<int>& lists_;
 };
 
 std::unique_ptr<PoolRunner> runner(const std::string& pool, Calls& calls, live::Publisher& publisher,
@@ -143,6 +163,33 @@ TEST_CASE("a node that was given up while another was made is not made any more"
   a->stop();
   CHECK_FALSE(calls.has("create c-1-2"));
   CHECK_FALSE(calls.has("create c-1-3"));
+}
+
+TEST_CASE("a listed node with this cluster's id and no number after it is warned of once") {
+  std::ostringstream log;
+  const auto logger = spdlog::default_logger();
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+  live::Publisher publisher;
+  live::Inbox inbox(100);
+  publisher.publish(picture_with({}));
+  std::atomic<int> lists = 0;
+  PoolRunner pool({.pool = "a",
+                   .cluster = "c-1",
+                   .list_every = std::chrono::milliseconds(0),
+                   .provider = std::make_unique<ListingProvider>(lists)},
+                  publisher, inbox);
+  pool.start();
+  CHECK(eventually([&] { return lists >= 3; }));
+  pool.stop();
+  spdlog::set_default_logger(logger);
+  std::vector<std::string> warned;
+  std::istringstream lines(log.str());
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("event=pool_node_not_ours") == std::string::npos) continue;
+    warned.push_back(line.substr(line.find("pool="), line.find(" text=") - line.find("pool=")));
+  }
+  CHECK(warned == std::vector<std::string>{R"(pool=a request="c-1-7b")", R"(pool=a request="c-1-test")"});
 }
 
 }  // namespace tidepool::test

@@ -1,0 +1,31 @@
+#include "schedctl/nodes/pools_command.hpp"
+#include "tests/unit/ctl/examples.hpp"
+
+namespace tidepool::ctl {
+namespace {
+
+using nlohmann::json;
+
+const Style kLate{.width = 200, .now = "2026-11-20T22:00:00.000Z"};
+
+TEST_CASE("a note says when a provider ends a node, or that it was to have ended it") {
+  json pool = example("pool.json");
+  json& node = pool["nodes"][1];
+  node["ends_at"] = "2026-11-20T22:10:00.000Z";
+  CHECK(pools_page(json::array({pool}), kLate).find("its provider ends it at 22:10:00 UTC\n") != std::string::npos);
+  node["ends_at"] = "2026-11-20T21:50:00.000Z";
+  const std::string late = pools_page(json::array({pool}), kLate);
+  CHECK(late.find("its provider was to end it at 21:50:00 UTC\n") != std::string::npos);
+  CHECK(late.find("ends it at") == std::string::npos);
+}
+
+TEST_CASE("what a provider has said in several lines is one sentence") {
+  json pool = example("pool.json");
+  pool["problem"]["detail"] = "no capacity\nask for another zone\n";
+  const std::string text = pools_page(json::array({pool}), kLate);
+  INFO(text);
+  CHECK(text.find("no capacity ask for another zone; the next attempt is at") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace tidepool::ctl
