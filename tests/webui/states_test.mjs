@@ -286,12 +286,31 @@ test("after a link was followed, keys go on from the top of the new page", () =>
   assert.match(await page.locator(".link-state").innerText(), /^Live\s+last event /);
 }));
 
-test("a refused action shows the daemon's words and takes the buttons away", () => onPage(demoWorld(), { hash: "#/jobs/job-1", allow: /status of 403/ }, async (page) => {
+test("a token that may only read is offered nothing that would be refused, and is told why", () => {
+  const world = Object.assign(demoWorld(), { role: "viewer" });
+  const plans = (page) => page.getByRole("link", { name: /plan/i }).count();
+  return onPage(world, { hash: "#/jobs/job-1" }, async (page) => {
+    await jobLoaded(page);
+    assert.equal(await page.locator(".actions").innerText(), "Your token may only read.");
+    assert.deepEqual(await page.locator(".job-head button").allInnerTexts(), []);
+    assert.equal(await plans(page), 0);
+    await page.evaluate(() => { location.hash = "#/"; });
+    await page.locator(".job-table").waitFor();
+    assert.equal(await plans(page), 0);
+    await page.evaluate(() => { location.hash = "#/plan"; });
+    await page.getByText("Your token may only read.").waitFor();
+    assert.equal(await page.getByRole("textbox").count(), 0);
+    world.role = "submitter";
+    await page.reload();
+    await page.getByRole("textbox").waitFor();
+  });
+});
+
+test("a refused action shows the daemon's words", () => onPage(demoWorld(), { hash: "#/jobs/job-1", allow: /status of 403/ }, async (page) => {
   await jobLoaded(page);
   await page.getByRole("button", { name: "Cancel …" }).click();
   await page.getByRole("button", { name: "Cancel the job" }).click();
-  await page.getByText("This token's role is viewer. This token may look but not change; sign in with one that may.").waitFor();
-  assert.ok(await page.getByRole("button", { name: "Suspend" }).isDisabled());
+  await page.getByText("This needs a token with the role submitter or admin.").waitFor();
 }));
 
 test("an action that the daemon did not answer says so until it is back", () => onPage(demoWorld(), { hash: "#/jobs/job-1", allow: /net::ERR_/ }, async (page, server) => {

@@ -1,5 +1,6 @@
 import { Client, errorOf } from "~/api/client";
 import type { TideEvent } from "~/api/types";
+import { mayChange } from "~/state/model";
 import { Session } from "~/state/session";
 import { Store } from "~/state/store";
 import { event, job, node } from "./samples";
@@ -73,6 +74,17 @@ test("what is read for a session that has been stopped does not reach the next o
   const dispatched = vi.spyOn(store, "dispatch");
   await seconds(60);
   expect(dispatched).not.toHaveBeenCalled();
+});
+
+test("what the token may is known with the first lists, also of a daemon that does not tell", async () => {
+  for (const [told, role] of [[{ role: "viewer" }, "viewer"], [404, null]] as const) {
+    const { session, store } = daemon((path) => (path === "/v1/whoami" ? told : undefined));
+    let known: unknown; // once there are jobs to show
+    store.subscribe(() => { if (known === undefined && store.state.jobs.size > 0) known = store.state.role; });
+    await seconds(1);
+    expect([store.state.link.kind, known, mayChange(store.state)]).toEqual(["live", role, role === null]);
+    session.stop();
+  }
 });
 
 const submitted = (n: number) => event(82 + n, "job.submitted", { name: "new" }, { job: `job-${100 + n}` });

@@ -1,5 +1,5 @@
 // (state, action) -> state, pure: no clock, no fetch. Events that the lists already hold change nothing.
-import type { ClusterNode, Decision, ForecastPage, Job, Policy, TideEvent } from "../api/types";
+import type { ClusterNode, Decision, ForecastPage, Job, Policy, Role, TideEvent } from "../api/types";
 import { intents, texts } from "./event_data";
 import { kept } from "./kept";
 import {
@@ -13,6 +13,7 @@ import { reduceTenants, type TenantAction } from "./reduce_tenants";
 
 export type Action =
   | { type: "link"; link: Link }
+  | { type: "role"; role: Role | null }
   | { type: "listed"; seq: number; jobs: Job[]; nodes: ClusterNode[]; policies: Policy[]; decisions: Decision[]; recent: TideEvent[] }
   | { type: "more_jobs"; jobs: Job[]; left: JobsLeft | null }
   | { type: "events"; events: TideEvent[] }
@@ -36,6 +37,8 @@ export function reduce(state: State, action: Action): State {
   switch (action.type) {
     case "link":
       return { ...state, link: action.link };
+    case "role":
+      return { ...state, role: action.role };
     case "listed":
       return listed(state, action);
     case "more_jobs":

@@ -6,6 +6,7 @@ import { goTo, useTyped } from "../../page/address";
 import { kMostText, kPageRows, type JobsView } from "../../page/queries";
 import { kPlanHref, overviewHref } from "../../page/router";
 import { type Column, countScopes, descendsFirst, firstOf, inScope, matches, type Order, type Scope, wordsOf } from "../../state/job_order";
+import { mayChange } from "../../state/model";
 import { useSelect } from "../../state/store";
 import { count } from "../../text/format";
 import { isPartial, jobsLeftText } from "../../text/jobs_left_text";
@@ -26,6 +27,7 @@ interface Lit {
 export function JobTable({ view, lit, onLight }: Lit & { view: JobsView }) {
   const jobMap = useSelect((state) => state.jobs);
   const left = useSelect((state) => state.jobsLeft);
+  const may = useSelect(mayChange);
   const { scope, order, rows } = view;
   const { text, type, settle } = useTyped(view.text, (typed) => goTo(overviewHref({ ...view, text: typed }), "replace"));
   const jobs = useMemo(() => [...jobMap.values()], [jobMap]);
@@ -56,10 +58,10 @@ export function JobTable({ view, lit, onLight }: Lit & { view: JobsView }) {
         </div>
         <input type="search" class="filter" placeholder="Filter by name, tenant, reason …" aria-label="Filter jobs" value={text}
           maxLength={kMostText} onInput={(event) => type(event.currentTarget.value)} onChange={settle} />
-        <a class="button" href={kPlanHref}>Plan a job</a>
+        {may && <a class="button" href={kPlanHref}>Plan a job</a>}
         <OrderChoice order={order} onOrder={(chosen) => choose({ order: chosen })} />
       </header>
-      {list.length === 0 ? <Nothing any={jobs.length > 0} reading={isPartial(left, shown)} /> : <Table {...{ list, order, sortBy, lit, onLight }} />}
+      {list.length === 0 ? <Nothing any={jobs.length > 0} reading={isPartial(left, shown)} may={may} /> : <Table {...{ list, order, sortBy, lit, onLight }} />}
       {found.length > rows && (
         <button class="button more" type="button" onClick={() => choose({ rows: rows + kPageRows }, "replace")}>
           Show {Math.min(kPageRows, found.length - rows)} more of {count(found.length)}
@@ -105,8 +107,9 @@ function Table({ list, order, sortBy, lit, onLight }: Lit & { list: Job[]; order
   );
 }
 
-function Nothing({ any, reading }: { any: boolean; reading: boolean }) {
+function Nothing({ any, reading, may }: { any: boolean; reading: boolean; may: boolean }) {
   if (reading) return <p class="empty-line">None of the jobs read so far matches.</p>;
   if (any) return <p class="empty-line">No job matches. Clear the filter or choose All.</p>;
+  if (!may) return <p class="empty-line">No jobs yet. The first one appears here by itself.</p>;
   return <p class="empty-line">No jobs yet. <code>schedctl submit examples/charlm.yaml</code> starts the first one; it appears here by itself. Or <a href={kPlanHref}>plan one</a> first.</p>;
 }
