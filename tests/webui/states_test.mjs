@@ -515,6 +515,7 @@ test("what a token may not see, and what a daemon does not have, is said in a se
   await onPage(inner, { hash: "#/tenants/search" }, async (page) => {
     await lineOf(page, "lab").getByText("8 guaranteed; what it has is not shown to this token").waitFor();
     await page.getByText("There is no tenant search in the tree, or this token may not see it.").waitFor();
+    assert.match(await lineOf(page, "lab").locator('[data-title="Budget"]').innerText(), /^\$[\d,.]+ a month$/);
   });
 });
 
