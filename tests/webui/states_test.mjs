@@ -571,4 +571,9 @@ test("each page says which zone its times have, and an exact time names it", asy
 
 test("an unknown page and an unknown job say so", async () => {
   await onPage(demoWorld(), { hash: "#/nowhere" }, (page) => page.getByText("No such page").waitFor());
+  await onPage(demoWorld(), { hash: "#/jobs/job-77", allow: /status of 404/ }, async (page) => {
+    await page.getByRole("heading", { name: "There is no job job-77" }).waitFor();
+    await page.getByRole("link", { name: "Go to the list of jobs" }).click();
+    await loaded(page);
+  });
 });

@@ -1,6 +1,6 @@
 import { Client, errorOf } from "~/api/client";
 import type { TideEvent } from "~/api/types";
-import { mayChange } from "~/state/model";
+import { isUnknown, mayChange } from "~/state/model";
 import { Session } from "~/state/session";
 import { Store } from "~/state/store";
 import { event, job, node } from "./samples";
@@ -191,7 +191,7 @@ test("a part of a job's page that cannot be read is told, and read again althoug
   await seconds(1);
   session.open("job-1");
   await seconds(1);
-  expect(store.state.detail).toMatchObject({ loaded: false, missing: "the daemon answered 503" });
+  expect(store.state.detail).toMatchObject({ loaded: false, missing: { status: 503, message: "the daemon answered 503" } });
   status = undefined;
   await seconds(6);
   expect(store.state.detail).toMatchObject({ loaded: true, missing: null });
@@ -201,7 +201,27 @@ test("a part of a job's page that cannot be read is told, and read again althoug
   const before = times("/v1/jobs/job-1/explain");
   await seconds(30);
   expect(times("/v1/jobs/job-1/explain")).toBe(before);
-  expect(store.state.detail).toMatchObject({ loaded: false, missing: "the daemon answered 404" });
+  expect(store.state.detail).toMatchObject({ loaded: false, missing: { status: 404, message: "the daemon answered 404" } });
+});
+
+test("of a job that does not exist it is asked once, and again only when an event names it", async () => {
+  let made = false;
+  const { store, session, streams, times, all } = daemon((path) => (path === "/v1/jobs/job-77" ? (made ? job({ id: "job-77" }) : 404) : undefined));
+  await seconds(1);
+  const before = all();
+  session.open("job-77");
+  await seconds(1);
+  expect(isUnknown(store.state)).toBe(true);
+  expect(all()).toBe(before + 1);
+  streams[0]?.send(event(82, "decision.made", { policy: "tidal", intents: [] }, { job: null, decision: "dec-9" }));
+  streams[0]?.fail();
+  await seconds(30);
+  expect(streams).toHaveLength(2);
+  expect([times("/v1/jobs/job-77"), times("/v1/jobs/job-77/explain")]).toEqual([1, 0]);
+  made = true;
+  streams[1]?.send(event(83, "job.submitted", { name: "new" }, { job: "job-77" }));
+  await seconds(2);
+  expect(store.state.detail).toMatchObject({ loaded: true, missing: null });
 });
 
 const openOf = (streams: { open: boolean }[]) => streams.filter(({ open }) => open).length;

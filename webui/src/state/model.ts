@@ -34,7 +34,7 @@ export type Link =
 export interface Detail {
   job: string;
   loaded: boolean; // all of it was read
-  missing: string | null; // why it was not
+  missing: Refusal | null; // why it was not
   points: readonly MetricPoint[];
   pointsSeq: number;
   sizes: readonly MeasuredSize[];
@@ -118,6 +118,11 @@ export function emptyDetail(job: string): Detail {
     job, loaded: false, missing: null, points: [], pointsSeq: 0, sizes: [], fit: null, workers: [], explanation: null,
     events: [], switches: [], eventsAfter: 0,
   };
+}
+
+// There is no such job as the open one, or the token may not see it.
+export function isUnknown({ detail, jobs }: Pick<State, "detail" | "jobs">): boolean {
+  return detail?.missing?.status === 404 && !jobs.has(detail.job);
 }
 
 export const kEmptyTenantPage: TenantPage = { tree: null, problem: null, window: "month", usage: null, usageProblem: null };

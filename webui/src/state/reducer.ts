@@ -3,7 +3,8 @@ import type { ClusterNode, Decision, ForecastPage, Job, Policy, Role, TideEvent 
 import { intents, texts } from "./event_data";
 import { kept } from "./kept";
 import {
-  type DecisionLine, emptyDetail, isTold, type JobsLeft, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint, type State,
+  type DecisionLine, emptyDetail, isTold, isUnknown, type JobsLeft, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint,
+  type State,
 } from "./model";
 import { keptText, type PlanAction, reducePlan } from "./plan_desk";
 import { type DetailAction, patchDetail, reduceDetail } from "./reduce_detail";
@@ -144,6 +145,10 @@ function applyToDetail(draft: State, event: TideEvent): void {
   if (!detail) return;
   draft.detail = patchDetail(detail, event);
   const mine = event.job === detail.job;
+  if (isUnknown(draft)) {
+    if (mine) draft.needs = { ...draft.needs, page: true };
+    return;
+  }
   const decided = event.type === "decision.made";
   if (!mine && !decided) return;
   const moved = decided && intents(event).some((intent) => intent.job === detail.job);
