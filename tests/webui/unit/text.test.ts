@@ -62,6 +62,7 @@ test("numbers keep three significant digits, large ones get separators", () => {
   expect([0.624, 25.4, 0.0512].map((part) => percent(part))).toEqual(["62\u00a0%", "2,540\u00a0%", "5\u00a0%"]);
   expect([0, 1, 2].map((n) => plural(n, "job"))).toEqual(["jobs", "job", "jobs"]);
   expect(share(0.0512)).toBe("5.1\u00a0%");
+  expect([0, 0.0003, 0.0005, 0.9949, 0.996, 1].map(share)).toEqual(["0\u00a0%", "<0.1\u00a0%", "0.1\u00a0%", "99\u00a0%", ">99\u00a0%", "100\u00a0%"]);
   expect(rate(9120.5)).toBe("9,121/s");
   expect([0, 999, 1_843_200].map(bytes)).toEqual(["0 B", "999 B", "1.8 MB"]);
 });

@@ -77,8 +77,10 @@ export function percent(fraction: number | null | undefined, digits = 0): string
 // A sentence of the daemon in which no line ends between a number and its "%".
 export function unbroken(text: string): string { return text.replace(/(\d) %/g, "$1\u00a0%"); }
 
-// Progress: a job's first tenth is told in tenths of a percent.
+// Progress: a job's first tenth is told in tenths of a percent, and what has begun and not ended is neither none nor all.
 export function share(fraction: number): string {
+  if (fraction > 0 && fraction < 0.0005) return "<0.1\u00a0%";
+  if (fraction < 1 && fraction >= 0.995) return ">99\u00a0%";
   return percent(fraction, fraction > 0 && fraction < 0.1 ? 1 : 0);
 }
 

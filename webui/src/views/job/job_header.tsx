@@ -8,7 +8,7 @@ import { secondsLeft } from "../../state/cost";
 import { isOver, mayChange } from "../../state/model";
 import { useSelect } from "../../state/store";
 import { duration, money, quantity, sizeText } from "../../text/format";
-import { failedCheckpointText, failureText, lossText, paceText, progressText, stepText, throughputText } from "../../text/progress_text";
+import { failedCheckpointText, failureText, lossText, paceText, progressText, shareDone, stepText, throughputText } from "../../text/progress_text";
 import { useDark } from "../../page/theme";
 import { JobActions } from "./job_actions";
 
@@ -44,8 +44,8 @@ export function JobFigures({ job }: { job: Job }) {
     <dl class="card figures">
       <Figure name="Size" value={sizeText(job).replace(/ \(.*/, "")} note={`${job.min === job.max ? "fixed size" : `${job.min}–${job.max} allowed`}, generation ${job.generation}`} testid="size" />
       <Figure name="Throughput" value={throughputText(job)} note={paceText(job)} />
-      <Figure name="Progress" value={progressText(progress)} note={`${stepText(progress)}${left === null ? "" : `, ${duration(left)} left`}`}
-        testid="progress" bar={progress.fraction} />
+      <Figure name="Progress" value={progressText(progress)} note={`${stepText(job)}${left === null ? "" : `, ${duration(left)} left`}`}
+        testid="progress" bar={shareDone(progress)} />
       <Figure name="Loss" value={quantity(progress.loss)} note={lossText(progress)} />
       <Figure name="Cost" value={money(job.cost.amount, job.cost.currency)} note={isOver(job.state) ? "in all" : `${money(job.cost.per_hour, job.cost.currency)} per hour`} />
     </dl>
