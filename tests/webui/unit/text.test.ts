@@ -7,7 +7,8 @@ import { cancelText } from "~/text/cancel_text";
 import { briefly, describe as sentence, toneOf } from "~/text/event_text";
 import {
   ago, allowedText, boundsText, clockBeside, clockWithin, compact, duration, leavingText, money,
-  percent, plural, quantity, rate, sentence as asSentence, share, sizesBetween, sizeText, unbroken,
+  percent, plural, quantity, rate, sentence as asSentence, share, sizesBetween, sizeText, sizeToPin,
+  unbroken,
 } from "~/text/format";
 import { hasEarlier, noSwitchesText } from "~/text/switch_text";
 import { waitText } from "~/text/wait_text";
@@ -94,6 +95,9 @@ test("sizes that a job may not have between its bounds are left out of what it m
     expect(allowedText(all)).toBe("1 to 4 workers");
   }
   expect(allowedText(of(4, 4, [4]))).toBe("exactly 4 workers");
+  const pin = (size: number, pinned_size: number | null = null) => sizeToPin({ ...of(2, 8, [2, 4, 8]), size, pinned_size });
+  expect([pin(0), pin(4), pin(5), pin(4, 8)]).toEqual([2, 4, 8, 8]); // a job that waits has no workers
+  expect(sizeToPin({ min: 1, max: 4, size: 6, pinned_size: null })).toBe(4);
 });
 
 test("the size shows where it is going and what is allowed", () => {

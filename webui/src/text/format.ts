@@ -29,6 +29,13 @@ export function sizesBetween({ min, max, spec }: Pick<Job, "min" | "max" | "spec
   return fits && sizes.length < max - min + 1 ? sizes : null;
 }
 
+// The size from which one begins to pin a job: its own, and of one that has no workers or a size in between the next one
+// that it may have.
+export function sizeToPin(job: Pick<Job, "size" | "pinned_size" | "min" | "max" | "spec">): number {
+  const own = Math.min(job.max, Math.max(job.min, job.pinned_size ?? job.size));
+  return sizesBetween(job)?.find((size) => size >= own) ?? own;
+}
+
 const kSizesTold = 8;
 
 // "1, 2 or 4 workers", of many "8, 16, 24, … or 512 workers"; of all between two numbers "1 to 4 workers".
