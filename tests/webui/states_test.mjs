@@ -119,6 +119,14 @@ test("the longest names there may be scroll no page sideways", async () => {
         await ready(page);
         if (hash === "#/") await page.getByTestId("decisions").getByText(name).first().waitFor();
         assert.ok(await noSidewaysScroll(page), `${hash} ${size}`);
+        if (hash !== "#/jobs/job-1") return;
+        for (const question of ["Resize …", "Cancel …"]) {
+          await page.getByRole("button", { name: question }).click();
+          const dialog = page.getByRole("dialog");
+          assert.ok(await dialog.evaluate((box) => box.scrollWidth <= box.clientWidth), `${question} ${size}`);
+          await page.keyboard.press("Escape");
+          await dialog.waitFor({ state: "detached" });
+        }
       });
     }
   }
