@@ -126,8 +126,12 @@ test("a click into a row opens its job, the end of marking text does not", () =>
   await page.evaluate(() => getSelection().removeAllRanges());
   await why.locator("td[data-title=Cost]").click({ modifiers: ["Control"] });
   assert.match(page.url(), /#\/$/);
-  await why.locator("td[data-title=Cost]").click();
-  await jobLoaded(page);
+  for (const cell of [why.locator("td[data-title=Cost]"), why.locator(".why td").first()]) {
+    await cell.click();
+    await jobLoaded(page);
+    await page.goBack();
+    await why.waitFor();
+  }
 }));
 
 test("the tile of waiting jobs and the tab beside it say the same number", () => {

@@ -24,8 +24,8 @@ function Row({ job, dimmed, onLight }: Props) {
   const colour = jobColour(job.id, dark);
   return (
     <tbody class={dimmed ? "dimmed" : undefined} data-job={job.id}
-      onPointerEnter={() => onLight(job.id)} onPointerLeave={() => onLight(null)}>
-      <tr onClick={(event) => open(event, jobHref(job.id))}>
+      onPointerEnter={() => onLight(job.id)} onPointerLeave={() => onLight(null)} onClick={(event) => open(event, jobHref(job.id))}>
+      <tr>
         <td class="name" data-title="Job">
           <i class="swatch" style={{ background: colour }} aria-hidden="true" />
           <span class="name-line">
