@@ -8,6 +8,7 @@ import { kPlanHref, overviewHref } from "../../page/router";
 import { type Column, countScopes, descendsFirst, firstOf, inScope, matches, type Order, type Scope, wordsOf } from "../../state/job_order";
 import { mayChange } from "../../state/model";
 import { useSelect } from "../../state/store";
+import { noneFoundText } from "../../text/empty_text";
 import { count } from "../../text/format";
 import { isPartial, jobsLeftText } from "../../text/jobs_left_text";
 import { JobRow } from "./job_row";
@@ -61,7 +62,9 @@ export function JobTable({ view, lit, onLight }: Lit & { view: JobsView }) {
         {may && <a class="button" href={kPlanHref}>Plan a job</a>}
         <OrderChoice order={order} onOrder={(chosen) => choose({ order: chosen })} />
       </header>
-      {list.length === 0 ? <Nothing any={jobs.length > 0} reading={isPartial(left, shown)} may={may} /> : <Table {...{ list, order, sortBy, lit, onLight }} />}
+      {list.length === 0
+        ? <Nothing found={jobs.length > 0 ? noneFoundText(shown, wordsOf(text).length > 0) : null} reading={isPartial(left, shown)} may={may} />
+        : <Table {...{ list, order, sortBy, lit, onLight }} />}
       {found.length > rows && (
         <button class="button more" type="button" onClick={() => choose({ rows: rows + kPageRows }, "replace")}>
           Show {Math.min(kPageRows, found.length - rows)} more of {count(found.length)}
@@ -107,9 +110,10 @@ function Table({ list, order, sortBy, lit, onLight }: Lit & { list: Job[]; order
   );
 }
 
-function Nothing({ any, reading, may }: { any: boolean; reading: boolean; may: boolean }) {
+// `found`: what is said of those there are; null: there are none.
+function Nothing({ found, reading, may }: { found: string | null; reading: boolean; may: boolean }) {
   if (reading) return <p class="empty-line">None of the jobs read so far matches.</p>;
-  if (any) return <p class="empty-line">No job matches. Clear the filter or choose All.</p>;
+  if (found !== null) return <p class="empty-line">{found}</p>;
   if (!may) return <p class="empty-line">No jobs yet. The first one appears here by itself.</p>;
   return <p class="empty-line">No jobs yet. <code>schedctl submit examples/charlm.yaml</code> starts the first one; it appears here by itself. Or <a href={kPlanHref}>plan one</a> first.</p>;
 }
