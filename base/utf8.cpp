@@ -24,4 +24,10 @@ std::string cut_to(std::string_view text, std::size_t bytes_max) {
   return std::string(begin.substr(0, whole_utf8_length(begin)));
 }
 
+std::string shortened_to(std::string_view text, std::size_t bytes_max) {
+  constexpr std::string_view kRest = "…";
+  if (text.size() <= bytes_max) return std::string(text);
+  return cut_to(text, bytes_max - kRest.size()).append(kRest);
+}
+
 }  // namespace tidepool

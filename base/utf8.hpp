@@ -13,4 +13,7 @@ namespace tidepool {
 // Its beginning, of at most so many bytes.
 [[nodiscard]] std::string cut_to(std::string_view text, std::size_t bytes_max);
 
+// The same for people: "…" stands for the rest. Requires room for it, 3 bytes.
+[[nodiscard]] std::string shortened_to(std::string_view text, std::size_t bytes_max);
+
 }  // namespace tidepool

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/state/job_kind.hpp"
 #include "core/state/job_state.hpp"
 
 namespace tidepool::forecast {
@@ -13,6 +14,13 @@ using policies::cluster::JobSpeed;
 using policies::cluster::SimilarJobs;
 
 constexpr std::size_t kEnoughEnded = 8;
+
+// Of ascending ones the middle one of those that are longer than `held`, beyond that.
+std::optional<double> middle_beyond(const std::vector<double>& all, double held) {
+  const auto longer = std::upper_bound(all.begin(), all.end(), held);
+  if (longer == all.end()) return std::nullopt;
+  return *(longer + (all.end() - longer - 1) / 2) - held;
+}
 
 }  // namespace
 
@@ -25,6 +33,7 @@ KnownJobs::KnownJobs(const core::ClusterState& state) {
     add_speed({job->spec.tenant, job->spec.batch.global, job->spec.gpus_per_worker}, std::move(speed));
   }
   for (auto& [key, group] : groups_) std::sort(group.slot_seconds.begin(), group.slot_seconds.end());
+  for (auto& [key, lengths] : by_program_) std::sort(lengths.begin(), lengths.end());
 }
 
 std::array<KnownJobs::Key, 4> KnownJobs::keys_of(const Told& told) {
@@ -41,10 +50,22 @@ void KnownJobs::add_ended(const core::EndedJob& job) {
   JobSpeed speed(job);
   kin_.tell(SimilarJobs::progress_of(job), speed);
   const Told told{job.tenant, job.global_batch, job.gpus_per_worker};
-  if (job.state == core::JobState::kSucceeded) {
-    for (const Key& key : keys_of(told)) groups_[key].slot_seconds.push_back(job.slot_time.to_seconds());
-  }
+  if (job.state == core::JobState::kSucceeded) add_length(job, told);
   if (speed.is_known()) add_speed(told, std::move(speed));
+}
+
+void KnownJobs::add_length(const core::EndedJob& job, const Told& told) {
+  const double held = job.slot_time.to_seconds();
+  for (const Key& key : keys_of(told)) {
+    Group& group = groups_[key];
+    group.slot_seconds.push_back(held);
+    if (job.kind == 0) ++group.unnamed;
+    if (job.kind != 0) group.kinds.insert(job.kind);
+  }
+  if (job.kind == 0) return;
+  for (const std::string& tenant : std::set<std::string>{job.tenant, ""}) {
+    by_program_[{job.kind, tenant}].push_back(held);
+  }
 }
 
 double KnownJobs::middle_rate(const Group& group, int workers) const {
@@ -72,13 +93,17 @@ std::optional<double> KnownJobs::steps_per_second(const core::Job& job, int work
 
 std::optional<double> KnownJobs::slot_seconds_left(const core::Job& job) const {
   const double held = job.account.slot_time.to_seconds();
+  for (const std::string& tenant : {job.spec.tenant, std::string()}) {
+    const auto found = by_program_.find({core::kind_of(job.spec), tenant});
+    if (found == by_program_.end() || found->second.size() < kEnoughEnded) continue;
+    if (const auto left = middle_beyond(found->second, held)) return left;
+  }
   for (const Key& key : keys_of({job.spec.tenant, job.spec.batch.global, job.spec.gpus_per_worker})) {
     const auto found = groups_.find(key);
-    if (found == groups_.end() || found->second.slot_seconds.size() < kEnoughEnded) continue;
-    const auto& all = found->second.slot_seconds;
-    const auto longer = std::upper_bound(all.begin(), all.end(), held);
-    if (longer == all.end()) continue;
-    return *(longer + (all.end() - longer - 1) / 2) - held;
+    if (found == groups_.end()) continue;
+    const Group& group = found->second;
+    if (group.kinds.size() + group.unnamed < kEnoughEnded) continue;
+    if (const auto left = middle_beyond(group.slot_seconds, held)) return left;
   }
   return std::nullopt;
 }

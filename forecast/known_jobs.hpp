@@ -3,15 +3,19 @@
 //
 // Jobs are alike by what they declare, the closest of these groups that has enough of them: the same tenant, batch and
 // slots a worker; the same batch and slots a worker; the same slots a worker; all. One job that was measured is enough
-// to tell a speed, eight that have succeeded to tell a length. Of a group the middle one counts.
+// to tell a speed. A length is told by eight jobs of the same program that have succeeded (core/state/job_kind.hpp),
+// those of the tenant first; else by a group in which eight programs have: how long one takes says nothing of another.
+// Of a group the middle one counts.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/state/cluster_state.hpp"
@@ -39,6 +43,8 @@ class KnownJobs {
   struct Group {
     std::vector<std::size_t> measured;  // into speeds_
     std::vector<double> slot_seconds;   // of those that have succeeded, ascending
+    std::set<std::uint64_t> kinds;      // of these
+    std::size_t unnamed = 0;            // of these, those that named no program: each counts as one of its own
     std::map<int, double> rates;        // the middle one's, by workers, as far as asked
   };
   struct Told {
@@ -53,10 +59,13 @@ class KnownJobs {
   [[nodiscard]] static std::array<Key, 4> keys_of(const Told& told);
   void add_speed(const Told& told, policies::cluster::JobSpeed speed);
   void add_ended(const core::EndedJob& job);
+  void add_length(const core::EndedJob& job, const Told& told);
   [[nodiscard]] double middle_rate(const Group& group, int workers) const;
 
   std::vector<Speed> speeds_;
   std::map<Key, Group> groups_;
+  // Slot-seconds of those that have succeeded, ascending, by kind and tenant; empty = any.
+  std::map<std::pair<std::uint64_t, std::string>, std::vector<double>> by_program_;
   policies::cluster::SimilarJobs kin_;
 };
 

@@ -113,7 +113,7 @@ core::StateRestored fact_of_restoring(const api::RestoredMessage& said, const co
 }  // namespace
 
 std::string told(const std::string& text) {
-  return cut_to(text, kToldMax);
+  return shortened_to(text, kToldMax);
 }
 
 std::string told_name(const std::string& name) {

@@ -15,8 +15,8 @@
 
 namespace tidepool::leader {
 
-// What an agent or a program says in its own words, cut to 1,024 bytes: it goes into the journal, into events and to
-// other agents.
+// What an agent or a program says in its own words, shortened to 1,024 bytes: it goes into the journal, into events
+// and to other agents.
 [[nodiscard]] std::string told(const std::string& text);
 
 // An error refuses the agent; its message is sent to it.

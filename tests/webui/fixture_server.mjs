@@ -25,6 +25,7 @@ class World {
     this.decisions = [];
     this.tenants = example("tenants"); // null: a daemon that knows none
     this.observed = { start: { all: 40, within: 33 }, end: { all: 200, within: 162 } };
+    this.role = "submitter"; // of the token
     this.streams = new Set();
   }
 
@@ -208,6 +209,7 @@ function answer(world, url, request, response) {
   }
   if (what === "events" && id === "stream") return stream(world, after, request, response);
   if (what === "events") return send(response, 200, world.page(world.events.filter((event) => event.seq > after)));
+  if (what === "whoami") return send(response, 200, { id: "tok-1", name: "fixture", role: world.role, tenant: null, created_at: at(0), expires_at: null, state: "valid", revoked: false });
   if (what === "nodes") return send(response, 200, world.page(world.nodes));
   if (what === "policies") return send(response, 200, world.page([example("policy")]));
   if (what === "decisions") {
@@ -222,7 +224,7 @@ function answer(world, url, request, response) {
   if (id === undefined) return send(response, 200, jobsOf(world, url.searchParams));
   const job = world.jobs.get(id);
   if (!job) return problem(404, "NotFound", `there is no job ${id}`);
-  if (request.method !== "GET") return problem(403, "Forbidden", "this token's role is viewer");
+  if (request.method !== "GET") return problem(403, "Forbidden", "this needs a token with the role submitter or admin");
   const points = world.points.get(id) ?? [];
   const curve = [1, 2, 3, 4].map((size) => ({ size, samples_per_second: (kSpeed[1] * size) / (1 + 0.2 * (size - 1) + 0.06 * size * (size - 1)) }));
   const answers = {

@@ -42,10 +42,32 @@ test("which jobs are shown, what is looked for and the order are in the address,
   assert.deepEqual(await foundJobs(page), ["job-3"]);
 }));
 
-test("the first page of jobs shows at once, and a line says what is still being read", () => {
+// The demo with 81 more jobs that have ended: job-10 to job-90.
+function longWorld() {
   const world = demoWorld();
   const [one] = world.jobs.values();
   for (let n = 90; n >= 10; --n) world.jobs.set(`job-${n}`, { ...one, id: `job-${n}`, name: `sweep-${n}`, state: "succeeded", size: 0, finished_at: new Date().toISOString() });
+  return world;
+}
+
+test("Back from a job finds as many rows at the same place, and goes on from the link that was followed", () => onPage(longWorld(), { hash: "#/?show=ended" }, async (page) => {
+  await loaded(page);
+  await page.getByRole("button", { name: "Show 40 more of 82" }).click();
+  await page.waitForFunction(() => location.hash === "#/?show=ended&rows=80");
+  await page.locator('tbody[data-job="job-20"] a').focus();
+  const top = await page.evaluate(() => scrollY);
+  assert.ok(top > 1000, `scrolled to ${top}`);
+  await page.keyboard.press("Enter");
+  await jobLoaded(page);
+  assert.equal(await page.evaluate(() => scrollY), 0);
+  await page.goBack();
+  await page.waitForFunction((wanted) => Math.abs(scrollY - wanted) <= 2, top);
+  assert.equal((await foundJobs(page)).length, 80);
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), "#/jobs/job-20");
+}));
+
+test("the first page of jobs shows at once, and a line says what is still being read", () => {
+  const world = longWorld();
   world.jobsPage = 50;
   return onPage(world, { hash: "#/?show=ended" }, async (page) => {
     await loaded(page);
@@ -104,8 +126,12 @@ test("a click into a row opens its job, the end of marking text does not", () =>
   await page.evaluate(() => getSelection().removeAllRanges());
   await why.locator("td[data-title=Cost]").click({ modifiers: ["Control"] });
   assert.match(page.url(), /#\/$/);
-  await why.locator("td[data-title=Cost]").click();
-  await jobLoaded(page);
+  for (const cell of [why.locator("td[data-title=Cost]"), why.locator(".why td").first()]) {
+    await cell.click();
+    await jobLoaded(page);
+    await page.goBack();
+    await why.waitFor();
+  }
 }));
 
 test("the tile of waiting jobs and the tab beside it say the same number", () => {

@@ -157,6 +157,21 @@ test("on a phone a new answer is brought into view, and what is refused is heard
   });
 });
 
+test("a plan of the longest names there may be fits a phone", () => {
+  const world = planningWorld();
+  const name = "n".repeat(63);
+  Object.assign(world.jobs.get("job-1"), { name });
+  world.plan = () => ({ status: 200, body: planOf({ name, tenant: name }) });
+  return onPage(world, { hash: "#/plan/job-1", size: "narrow" }, async (page) => {
+    await page.getByText(`Copied from ${name}`).waitFor();
+    await planButton(page).click();
+    await answered(page);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the plan scrolls sideways");
+    await submitButton(page).click();
+    assert.ok(await page.getByRole("dialog").evaluate((box) => box.scrollWidth <= box.clientWidth), "the question scrolls sideways");
+  });
+});
+
 test("a time too short for its number of workers is drawn without a part of the number", () => {
   const world = planningWorld();
   const plan = planOf();

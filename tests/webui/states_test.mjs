@@ -119,6 +119,14 @@ test("the longest names there may be scroll no page sideways", async () => {
         await ready(page);
         if (hash === "#/") await page.getByTestId("decisions").getByText(name).first().waitFor();
         assert.ok(await noSidewaysScroll(page), `${hash} ${size}`);
+        if (hash !== "#/jobs/job-1") return;
+        for (const question of ["Resize …", "Cancel …"]) {
+          await page.getByRole("button", { name: question }).click();
+          const dialog = page.getByRole("dialog");
+          assert.ok(await dialog.evaluate((box) => box.scrollWidth <= box.clientWidth), `${question} ${size}`);
+          await page.keyboard.press("Escape");
+          await dialog.waitFor({ state: "detached" });
+        }
       });
     }
   }
@@ -286,12 +294,31 @@ test("after a link was followed, keys go on from the top of the new page", () =>
   assert.match(await page.locator(".link-state").innerText(), /^Live\s+last event /);
 }));
 
-test("a refused action shows the daemon's words and takes the buttons away", () => onPage(demoWorld(), { hash: "#/jobs/job-1", allow: /status of 403/ }, async (page) => {
+test("a token that may only read is offered nothing that would be refused, and is told why", () => {
+  const world = Object.assign(demoWorld(), { role: "viewer" });
+  const plans = (page) => page.getByRole("link", { name: /plan/i }).count();
+  return onPage(world, { hash: "#/jobs/job-1" }, async (page) => {
+    await jobLoaded(page);
+    assert.equal(await page.locator(".actions").innerText(), "Your token may only read.");
+    assert.deepEqual(await page.locator(".job-head button").allInnerTexts(), []);
+    assert.equal(await plans(page), 0);
+    await page.evaluate(() => { location.hash = "#/"; });
+    await page.locator(".job-table").waitFor();
+    assert.equal(await plans(page), 0);
+    await page.evaluate(() => { location.hash = "#/plan"; });
+    await page.getByText("Your token may only read.").waitFor();
+    assert.equal(await page.getByRole("textbox").count(), 0);
+    world.role = "submitter";
+    await page.reload();
+    await page.getByRole("textbox").waitFor();
+  });
+});
+
+test("a refused action shows the daemon's words", () => onPage(demoWorld(), { hash: "#/jobs/job-1", allow: /status of 403/ }, async (page) => {
   await jobLoaded(page);
   await page.getByRole("button", { name: "Cancel …" }).click();
   await page.getByRole("button", { name: "Cancel the job" }).click();
-  await page.getByText("This token's role is viewer. This token may look but not change; sign in with one that may.").waitFor();
-  assert.ok(await page.getByRole("button", { name: "Suspend" }).isDisabled());
+  await page.getByText("This needs a token with the role submitter or admin.").waitFor();
 }));
 
 test("an action that the daemon did not answer says so until it is back", () => onPage(demoWorld(), { hash: "#/jobs/job-1", allow: /net::ERR_/ }, async (page, server) => {
@@ -496,6 +523,7 @@ test("what a token may not see, and what a daemon does not have, is said in a se
   await onPage(inner, { hash: "#/tenants/search" }, async (page) => {
     await lineOf(page, "lab").getByText("8 guaranteed; what it has is not shown to this token").waitFor();
     await page.getByText("There is no tenant search in the tree, or this token may not see it.").waitFor();
+    assert.match(await lineOf(page, "lab").locator('[data-title="Budget"]').innerText(), /^\$[\d,.]+ a month$/);
   });
 });
 
@@ -551,4 +579,9 @@ test("each page says which zone its times have, and an exact time names it", asy
 
 test("an unknown page and an unknown job say so", async () => {
   await onPage(demoWorld(), { hash: "#/nowhere" }, (page) => page.getByText("No such page").waitFor());
+  await onPage(demoWorld(), { hash: "#/jobs/job-77", allow: /status of 404/ }, async (page) => {
+    await page.getByRole("heading", { name: "There is no job job-77" }).waitFor();
+    await page.getByRole("link", { name: "Go to the list of jobs" }).click();
+    await loaded(page);
+  });
 });

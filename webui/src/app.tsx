@@ -1,7 +1,8 @@
 // The frame: signs in, starts the session, shows the page that the address names.
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Client } from "./api/client";
 import { Boundary } from "./parts/boundary";
+import { begin, type Place, placeNow, Places } from "./page/places";
 import { pageKey, parseRoute, type Route, titleOf } from "./page/router";
 import { adoptFragment, forgetToken, keepToken, storedToken } from "./session";
 import { Planner } from "./state/planner";
@@ -24,28 +25,30 @@ interface Live {
 
 function useRoute(onToken: (token: string) => void): Route {
   const [route, setRoute] = useState(parseRoute(location.hash));
+  const arrival = useRef<{ place: Place | null } | null>(null);
   useEffect(() => {
     let shown = pageKey(parseRoute(location.hash));
+    const places = new Places();
     const follow = () => {
       const token = adoptFragment();
       if (token !== null) onToken(token);
       const next = parseRoute(location.hash);
-      setRoute(next);
-      if (pageKey(next) !== shown) beginPage();
+      const place = places.move(placeNow());
+      if (pageKey(next) !== shown) arrival.current = { place };
       shown = pageKey(next);
+      setRoute(next);
     };
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, [onToken]);
+  // Once what stands on the page is there.
+  useLayoutEffect(() => {
+    if (arrival.current !== null) begin(arrival.current.place);
+    arrival.current = null;
+  }, [route]);
   const jobName = useSelect((state) => (route.page === "job" ? state.jobs.get(route.id)?.name ?? null : null));
   useEffect(() => { document.title = titleOf(route, jobName); }, [route, jobName]);
   return route;
-}
-
-// What had the focus is gone with the page before: keys and screen readers go on from the top of the new one.
-function beginPage(): void {
-  document.getElementById("main")?.focus({ preventScroll: true });
-  scrollTo(0, 0);
 }
 
 export function App() {

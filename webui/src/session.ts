@@ -21,7 +21,7 @@ export function adoptFragment(): string | null {
   const { token, rest } = splitFragment(location.hash);
   if (token === null) return null;
   sessionStorage.setItem(kKey, token);
-  history.replaceState(null, "", location.pathname + location.search + rest);
+  history.replaceState(history.state, "", location.pathname + location.search + rest);
   return token;
 }
 

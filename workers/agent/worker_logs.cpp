@@ -126,9 +126,9 @@ std::string WorkerLogs::last_line(WorkerId worker) const {
     std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
     const std::size_t first = line.find_first_not_of(' ');
     if (first != std::string::npos) {
-      line = line.substr(first, std::min(line.find_last_not_of(' ') + 1 - first, kDetailBytes));
+      line = line.substr(first, line.find_last_not_of(' ') + 1 - first);
       line.resize(whole_utf8_length(line));
-      return line;
+      return shortened_to(line, kDetailBytes);
     }
     text.resize(newline == std::string::npos ? 0 : newline);
   }

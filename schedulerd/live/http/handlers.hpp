@@ -97,6 +97,7 @@ void put_prices(Rest& rest, Call call);
 
 // token_handlers.cpp
 void list_tokens(Rest& rest, Call call);
+void show_own_token(Rest& rest, Call call);
 void create_token(Rest& rest, Call call);
 void revoke_token(Rest& rest, Call call);
 

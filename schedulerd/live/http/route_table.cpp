@@ -74,6 +74,7 @@ constexpr std::array kRoutes{
     Route{"GET", "/v1/tokens", Access::kAdmin, kOwn, "limit cursor", list_tokens},
     Route{"POST", "/v1/tokens", Access::kAdmin, kOwn, "", create_token, kBody},
     Route{"DELETE", "/v1/tokens/{id}", Access::kAdmin, kOwn, "", revoke_token},
+    Route{"GET", "/v1/whoami", Access::kViewer, kOwn, "", show_own_token},
     Route{"GET", "/v1/snapshot", Access::kAdmin, kAll, "", snapshot},
     Route{"GET", "/v1/openapi.json", Access::kPublic, kOwn, "", openapi_document},
     Route{"GET", "/healthz", Access::kPublic, kOwn, "", healthz},

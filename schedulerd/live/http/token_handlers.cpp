@@ -95,6 +95,12 @@ void list_tokens(Rest& rest, Call call) {
   call.reply(200, std::move(builder).body(call.seen->as_of_seq));
 }
 
+void show_own_token(Rest& rest, Call call) {
+  const auto record = rest.service().history().token(call.caller.token_id);
+  if (!record) return call.fail(unknown_token(call.caller.token_id));
+  call.reply(200, render_token(*record, rest.options().unix_now()));
+}
+
 void create_token(Rest& rest, Call call) {
   auto body = parse_json(call.request.body);
   if (!body) return call.fail({.status = 400, .code = "BadJson", .detail = body.error().message});

@@ -123,6 +123,21 @@ TEST_CASE("a role may do what it is for and no more") {
   }
 }
 
+TEST_CASE("each token is told its own role and tenant") {
+  AuthScene scene;
+  auto& fixture = scene.fixture;
+  const json red = fixture.json_of({.path = "/v1/whoami", .token = fixture.service.add_token("viewer", "red", 2'000)});
+  CHECK(red.at("role") == "viewer");
+  CHECK(red.at("tenant") == "red");
+  CHECK(red.at("state") == "valid");
+  CHECK(!red.at("expires_at").is_null());
+  CHECK(!red.contains("token"));
+  const json all = fixture.json_of({.path = "/v1/whoami", .token = fixture.admin});
+  CHECK(all.at("role") == "admin");
+  CHECK(all.at("tenant").is_null());
+  CHECK(all.at("id") != red.at("id"));
+}
+
 TEST_CASE("another tenant's things are as unknown as things that do not exist") {
   AuthScene scene;
   auto& fixture = scene.fixture;

@@ -14,4 +14,11 @@ TEST_CASE("a text is cut between characters") {
   }
 }
 
+TEST_CASE("a text that is shortened says so, and stays within its length") {
+  CHECK(shortened_to("ended", 5) == "ended");
+  CHECK(shortened_to("has ended", 8) == "has e…");
+  CHECK(shortened_to("h\xc3\xa9las", 5) == "h…");  // not a part of a character
+  CHECK(shortened_to("ended", 3) == "…");
+}
+
 }  // namespace tidepool

@@ -35,7 +35,7 @@ TEST_CASE("what a program says of itself has a bounded length in a fact") {
   const core::Worker worker{.id = WorkerId(3), .job = JobId(1)};
   const auto fact = fact_of_worker(api::CheckpointFailedMessage{.step = 4, .error = std::string(5'000, 'x')}, worker);
   REQUIRE(fact.has_value());
-  CHECK(std::get<core::CheckpointFailed>(*fact).detail == std::string(1'024, 'x'));
+  CHECK(std::get<core::CheckpointFailed>(*fact).detail == std::string(1'021, 'x') + "…");
   const api::WorkerExitedReport exit{.worker = WorkerId(3), .exit_code = 1, .detail = std::string(5'000, 'x')};
   CHECK(fact_of_exit(exit).detail.size() == 1'024);
 }

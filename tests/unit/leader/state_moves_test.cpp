@@ -144,7 +144,7 @@ TEST_CASE("of why a state was left at most 1,024 bytes are kept") {
   const auto left = scene.say(NodeId(2), api::StateLeftReport{JobId(1), 1, std::string(100'000, 'x')});
   const auto found = facts<core::StateLeft>(left);
   REQUIRE(found.size() == 1);
-  CHECK(found.front().why == std::string(1'024, 'x'));
+  CHECK(found.front().why == std::string(1'021, 'x') + "…");
 }
 
 TEST_CASE("of why a source refuses the other agent hears at most 1,024 bytes") {
@@ -155,7 +155,7 @@ TEST_CASE("of why a source refuses the other agent hears at most 1,024 bytes") {
   const api::StateRefusedReport refusal{offers.front().request, std::string(1'000'000, 'x')};
   const auto told = messages<api::NoState>(scene.say(NodeId(1), refusal));
   REQUIRE(told.size() == 1);
-  CHECK(told.front().why == "node-1 cannot hand it over: " + std::string(1'024, 'x'));
+  CHECK(told.front().why == "node-1 cannot hand it over: " + std::string(1'021, 'x') + "…");
 }
 
 }  // namespace

@@ -1,15 +1,19 @@
-import { failedCheckpointText, failureText, isSilent, lossText, noCurvesText, notStartedText, paceText, progressText, stepText, throughputText, withoutFailure } from "~/text/progress_text";
+import { failedCheckpointText, failureText, isSilent, lossText, noCurvesText, notStartedText, paceText, progressText, shareDone, stepText, throughputText, withoutFailure } from "~/text/progress_text";
 import { job } from "./samples";
 
 const nothing = { ...job().progress, step: 0, steps_total: null, fraction: null, samples_per_second: 0, step_ms: 0, loss: null };
 const silent = job({ state: "running", progress: nothing, spec: { run: { resize: "restart" } } });
 
 test("what a program does not report is a dash, not a zero", () => {
-  expect([progressText(nothing), throughputText(silent), stepText(nothing), paceText(silent)]).toEqual(["–", "–", "no step reported", "samples/s"]);
+  expect([progressText(nothing), throughputText(silent), stepText(silent), paceText(silent)]).toEqual(["–", "–", "no step reported", "samples/s"]);
   const some = job({ state: "running" });
-  expect([progressText(some.progress), stepText(some.progress)]).toEqual(["30\u00a0%", "step 120 of 400"]);
+  expect([progressText(some.progress), stepText(some)]).toEqual(["30\u00a0%", "step 120 of 400"]);
   expect(progressText({ fraction: null, step: 1200 })).toBe("step 1,200");
-  expect(progressText({ fraction: 0, step: 0 })).toBe("0\u00a0%");
+  const waiting = { ...silent, started_at: null };
+  expect([stepText(waiting), stepText({ ...waiting, progress: { ...nothing, steps_total: 400 } })]).toEqual(["not started", "step 0 of 400"]);
+  const none = { fraction: 0, step: 0 }; // the work is declared, and nothing is known of how much is done
+  expect([progressText(none), shareDone(none)]).toEqual(["–", null]);
+  expect([progressText({ fraction: 0.25, step: 0 }), shareDone({ fraction: 0.25, step: 0 })]).toEqual(["25\u00a0%", 0.25]);
   expect(paceText(some)).toBe("samples/s, 56.1 ms a step");
   expect(paceText({ ...some, state: "suspended" })).toBe("samples/s");
   expect(throughputText(job({ state: "suspended" }))).toBe("–");

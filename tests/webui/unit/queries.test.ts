@@ -1,8 +1,8 @@
-import { type JobsView, kMostText, kNewestFirst } from "~/page/queries";
+import { type JobsView, kMostText, kNewestFirst, kPageRows } from "~/page/queries";
 import { jobHref, overviewHref, parseRoute, tenantHref } from "~/page/router";
 import { kColumns, kScopes } from "~/state/job_order";
 
-const kDefault: JobsView = { scope: null, text: "", order: kNewestFirst };
+const kDefault: JobsView = { scope: null, text: "", order: kNewestFirst, rows: kPageRows };
 const viewAt = (hash: string) => {
   const route = parseRoute(hash);
   return route.page === "overview" ? route.jobs : null;
@@ -12,7 +12,7 @@ test("whatever is chosen and looked for in the list of jobs comes back from its 
   for (const scope of [null, ...kScopes]) {
     for (const column of kColumns) {
       for (const descending of [false, true]) {
-        const view = { scope, text: "a&token=b #1 + ü ?", order: { column, descending } };
+        const view = { scope, text: "a&token=b #1 + ü ?", order: { column, descending }, rows: descending ? 120 : kPageRows };
         expect(viewAt(overviewHref(view))).toEqual(view);
       }
     }
@@ -22,7 +22,8 @@ test("whatever is chosen and looked for in the list of jobs comes back from its 
 test("an address holds what was chosen and no more", () => {
   expect(overviewHref(kDefault)).toBe("#/");
   expect(overviewHref({ ...kDefault, text: " " })).toBe("#/");
-  expect(overviewHref({ scope: "ended", text: "vision llm", order: { column: "cost", descending: true } })).toBe("#/?show=ended&q=vision+llm&sort=cost");
+  expect(overviewHref({ ...kDefault, scope: "ended", text: "vision llm", order: { column: "cost", descending: true } })).toBe("#/?show=ended&q=vision+llm&sort=cost");
+  expect(overviewHref({ ...kDefault, rows: 80 })).toBe("#/?rows=80");
   expect(overviewHref({ ...kDefault, order: { column: "submitted", descending: false } })).toBe("#/?sort=submitted&order=asc");
   expect(jobHref("job-1", 0)).toBe("#/jobs/job-1");
   expect(tenantHref(null)).toBe("#/tenants");
@@ -33,6 +34,7 @@ test("what an address cannot say is the default", () => {
   expect(viewAt("#/?sort=cost&order=constructor")?.order).toEqual({ column: "cost", descending: true });
   expect(viewAt("#/?sort=name")?.order).toEqual({ column: "name", descending: false });
   expect(viewAt(`#/?q=${"x".repeat(5000)}`)?.text).toHaveLength(kMostText);
+  for (const rows of ["39", "-80", "8e9", "123456", "many"]) expect(viewAt(`#/?rows=${rows}`)?.rows).toBe(kPageRows);
   expect(viewAt("#/?q=%E0%A4%A")).not.toBeNull();
   expect(parseRoute("#/jobs/job-1?last=2h")).toEqual({ page: "job", id: "job-1", spanS: 0 });
   expect(parseRoute("#/tenants/a?usage=year")).toEqual({ page: "tenants", chosen: "a", usage: "month" });

@@ -1,5 +1,6 @@
 import { Client, errorOf } from "~/api/client";
 import type { TideEvent } from "~/api/types";
+import { isUnknown, mayChange } from "~/state/model";
 import { Session } from "~/state/session";
 import { Store } from "~/state/store";
 import { event, job, node } from "./samples";
@@ -73,6 +74,17 @@ test("what is read for a session that has been stopped does not reach the next o
   const dispatched = vi.spyOn(store, "dispatch");
   await seconds(60);
   expect(dispatched).not.toHaveBeenCalled();
+});
+
+test("what the token may is known with the first lists, also of a daemon that does not tell", async () => {
+  for (const [told, role] of [[{ role: "viewer" }, "viewer"], [404, null]] as const) {
+    const { session, store } = daemon((path) => (path === "/v1/whoami" ? told : undefined));
+    let known: unknown; // once there are jobs to show
+    store.subscribe(() => { if (known === undefined && store.state.jobs.size > 0) known = store.state.role; });
+    await seconds(1);
+    expect([store.state.link.kind, known, mayChange(store.state)]).toEqual(["live", role, role === null]);
+    session.stop();
+  }
 });
 
 const submitted = (n: number) => event(82 + n, "job.submitted", { name: "new" }, { job: `job-${100 + n}` });
@@ -179,7 +191,7 @@ test("a part of a job's page that cannot be read is told, and read again althoug
   await seconds(1);
   session.open("job-1");
   await seconds(1);
-  expect(store.state.detail).toMatchObject({ loaded: false, missing: "the daemon answered 503" });
+  expect(store.state.detail).toMatchObject({ loaded: false, missing: { status: 503, message: "the daemon answered 503" } });
   status = undefined;
   await seconds(6);
   expect(store.state.detail).toMatchObject({ loaded: true, missing: null });
@@ -189,7 +201,27 @@ test("a part of a job's page that cannot be read is told, and read again althoug
   const before = times("/v1/jobs/job-1/explain");
   await seconds(30);
   expect(times("/v1/jobs/job-1/explain")).toBe(before);
-  expect(store.state.detail).toMatchObject({ loaded: false, missing: "the daemon answered 404" });
+  expect(store.state.detail).toMatchObject({ loaded: false, missing: { status: 404, message: "the daemon answered 404" } });
+});
+
+test("of a job that does not exist it is asked once, and again only when an event names it", async () => {
+  let made = false;
+  const { store, session, streams, times, all } = daemon((path) => (path === "/v1/jobs/job-77" ? (made ? job({ id: "job-77" }) : 404) : undefined));
+  await seconds(1);
+  const before = all();
+  session.open("job-77");
+  await seconds(1);
+  expect(isUnknown(store.state)).toBe(true);
+  expect(all()).toBe(before + 1);
+  streams[0]?.send(event(82, "decision.made", { policy: "tidal", intents: [] }, { job: null, decision: "dec-9" }));
+  streams[0]?.fail();
+  await seconds(30);
+  expect(streams).toHaveLength(2);
+  expect([times("/v1/jobs/job-77"), times("/v1/jobs/job-77/explain")]).toEqual([1, 0]);
+  made = true;
+  streams[1]?.send(event(83, "job.submitted", { name: "new" }, { job: "job-77" }));
+  await seconds(2);
+  expect(store.state.detail).toMatchObject({ loaded: true, missing: null });
 });
 
 const openOf = (streams: { open: boolean }[]) => streams.filter(({ open }) => open).length;

@@ -3,9 +3,9 @@ import { fileURLToPath } from "node:url";
 import type { Tenant, TenantTree, Usage } from "~/api/types";
 import { kEmptyTenantPage } from "~/state/model";
 import { reduceTenants } from "~/state/reduce_tenants";
-import { budgetInForce, budgetMeter, rowsOf, scaleOf, sharesOf, withBelow } from "~/state/tenant_rows";
+import { budgetInForce, budgetMeter, currencyOf, rowsOf, scaleOf, sharesOf, withBelow } from "~/state/tenant_rows";
 import { daysOf, usageDays } from "~/state/usage_days";
-import { dayText, defaultPairs, inForceText, limitPairs, outlookText, preemptionText,
+import { budgetText, dayText, defaultPairs, inForceText, limitPairs, outlookText, preemptionText,
   scarceText, sharesText, spentText, tenantsProblem, thresholdText, usageProblem, utcMoment } from "~/text/tenant_text";
 
 const example = <T>(name: string): T =>
@@ -45,6 +45,12 @@ test("a tenant is owed what it wants and may have and does not hold, one by one 
   expect(owed(all)).toEqual([2, 2, 0, 0]);
   const unknown = { ...tree(), tenants: [holding("guests", { entitled: null, wanted: null })] };
   expect(owed(unknown)).toEqual([0]);
+});
+
+test("a budget above the token's own tenant is told in the currency of the rest of the tree", () => {
+  const lab = { ...find("lab"), now: null };
+  const seen = { ...tree(), tenants: [lab, holding("vision", { currency: "EUR" })] };
+  expect(budgetText({ limit: "2000.00", window: "month", thresholds: [] }, currencyOf(seen))).toBe("€2,000 a month");
 });
 
 test("a tree of ten thousand tenants is made into rows at once", () => {

@@ -7,7 +7,8 @@ import { cancelText } from "~/text/cancel_text";
 import { briefly, describe as sentence, toneOf } from "~/text/event_text";
 import {
   ago, allowedText, boundsText, clockBeside, clockWithin, compact, duration, leavingText, money,
-  percent, plural, quantity, rate, sentence as asSentence, share, sizesBetween, sizeText, unbroken,
+  percent, plural, quantity, rate, sentence as asSentence, share, sizesBetween, sizeText, sizeToPin,
+  unbroken,
 } from "~/text/format";
 import { hasEarlier, noSwitchesText } from "~/text/switch_text";
 import { waitText } from "~/text/wait_text";
@@ -62,6 +63,7 @@ test("numbers keep three significant digits, large ones get separators", () => {
   expect([0.624, 25.4, 0.0512].map((part) => percent(part))).toEqual(["62\u00a0%", "2,540\u00a0%", "5\u00a0%"]);
   expect([0, 1, 2].map((n) => plural(n, "job"))).toEqual(["jobs", "job", "jobs"]);
   expect(share(0.0512)).toBe("5.1\u00a0%");
+  expect([0, 0.0003, 0.0005, 0.9949, 0.996, 1].map(share)).toEqual(["0\u00a0%", "<0.1\u00a0%", "0.1\u00a0%", "99\u00a0%", ">99\u00a0%", "100\u00a0%"]);
   expect(rate(9120.5)).toBe("9,121/s");
   expect([0, 999, 1_843_200].map(bytes)).toEqual(["0 B", "999 B", "1.8 MB"]);
 });
@@ -93,6 +95,9 @@ test("sizes that a job may not have between its bounds are left out of what it m
     expect(allowedText(all)).toBe("1 to 4 workers");
   }
   expect(allowedText(of(4, 4, [4]))).toBe("exactly 4 workers");
+  const pin = (size: number, pinned_size: number | null = null) => sizeToPin({ ...of(2, 8, [2, 4, 8]), size, pinned_size });
+  expect([pin(0), pin(4), pin(5), pin(4, 8)]).toEqual([2, 4, 8, 8]); // a job that waits has no workers
+  expect(sizeToPin({ min: 1, max: 4, size: 6, pinned_size: null })).toBe(4);
 });
 
 test("the size shows where it is going and what is allowed", () => {

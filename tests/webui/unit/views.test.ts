@@ -101,6 +101,8 @@ test("the table filters by words and sorts to one order", () => {
   expect(countScopes(jobs)).toEqual({ active: 2, waiting: 1, ended: 1, all: 3 });
   expect(jobs.filter((entry) => matches(entry, wordsOf("DEMO pending"))).map((entry) => entry.id)).toEqual(["job-3"]);
   expect(matches(job(), wordsOf("project=demo 62"))).toBe(true);
+  const error = 'w-3 exited with code 1; last output: "KeyError: data"';
+  expect(["failed", "running"].map((state) => matches(job({ state: state as Job["state"], error }), wordsOf("keyerror")))).toEqual([true, false]);
   const names = (list: Job[], most: number) => firstOf(list, { column: "name", descending: false }, most).map((entry) => entry.id);
   expect(names(jobs, 9)).toEqual(["job-10", "job-3", "job-2"]);
   expect(names([...jobs].reverse(), 9)).toEqual(["job-10", "job-3", "job-2"]);

@@ -1,7 +1,7 @@
 // The only file that asks the daemon for anything. Every failure is an ApiError with a sentence.
 import type { Plan, SubmitDecision } from "./plan_types";
 import type {
-  ClusterNode, Decision, Explanation, ForecastPage, Job, JobMetrics, Page, Policy, Problem, TenantTree, TideEvent, Usage,
+  ClusterNode, Decision, Explanation, ForecastPage, Job, JobMetrics, Page, Policy, Problem, Role, TenantTree, TideEvent, Usage,
   UsageWindow, Worker,
 } from "./types";
 
@@ -127,6 +127,7 @@ export class Client {
     return { ...first, items, next_cursor: null };
   }
 
+  whoami(): Promise<{ role: Role }> { return this.get<{ role: Role }>("/v1/whoami"); }
   jobs(): Promise<Page<Job>> { return this.all<Job>("/v1/jobs"); }
   jobsPage(which: keyof typeof kStates, cursor: string | null): Promise<Page<Job>> {
     return this.get<Page<Job>>(`/v1/jobs?state=${kStates[which]}&limit=${kPageLimit}${cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`}`);

@@ -398,6 +398,9 @@ export interface PoolUsage {
   rows: Omit<UsageRow, "jobs">[];
 }
 
+// Each may do what those before it may.
+export type Role = "viewer" | "submitter" | "admin";
+
 export interface Page<T> {
   items: T[];
   next_cursor: string | null;

@@ -9,7 +9,7 @@ const kPauseMs = 400;
 export function goTo(href: string, entry: "push" | "replace" = "push"): void {
   if (location.hash === href) return;
   if (entry === "push") history.pushState(null, "", href);
-  else history.replaceState(null, "", href);
+  else history.replaceState(history.state, "", href);
   dispatchEvent(new HashChangeEvent("hashchange")); // browsers send none for these
 }
 

@@ -7,10 +7,12 @@ export interface JobsView {
   scope: Scope | null; // null: not chosen
   text: string; // what is looked for
   order: Order;
+  rows: number; // at most so many are shown
 }
 
 export const kNewestFirst: Order = { column: "submitted", descending: true };
 export const kMostText = 200;
+export const kPageRows = 40;
 const kSpans: readonly [string, number][] = [["15m", 900], ["5m", 300], ["1m", 60]];
 
 export function readJobsView(query: URLSearchParams): JobsView {
@@ -20,14 +22,16 @@ export function readJobsView(query: URLSearchParams): JobsView {
     scope: oneOf<Scope>(kScopes, query.get("show")),
     text: (query.get("q") ?? "").slice(0, kMostText),
     order: column === null ? kNewestFirst : { column, descending: order === null ? descendsFirst(column) : order === "desc" },
+    rows: Math.max(kPageRows, Number(/^\d{1,5}$/.exec(query.get("rows") ?? "")?.[0] ?? 0)),
   };
 }
 
-export function jobsQuery({ scope, text, order: { column, descending } }: JobsView): string {
+export function jobsQuery({ scope, text, order: { column, descending }, rows }: JobsView): string {
   const isDefault = column === kNewestFirst.column && descending === kNewestFirst.descending;
   return written([
     ["show", scope], ["q", text.trim() === "" ? null : text.slice(0, kMostText)], ["sort", isDefault ? null : column],
     ["order", descending === descendsFirst(column) ? null : descending ? "desc" : "asc"],
+    ["rows", rows === kPageRows ? null : String(rows)],
   ]);
 }
 

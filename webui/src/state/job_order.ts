@@ -35,11 +35,11 @@ export function countScopes(jobs: readonly Job[]): Record<Scope, number> {
 
 export function wordsOf(query: string): string[] { return query.toLowerCase().split(/\s+/).filter(Boolean); }
 
-// Every word must appear in the name, id, tenant, state, reason or a label.
+// Every word must appear in the name, id, tenant, state, reason, a label or what the job has failed of.
 export function matches(job: Job, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const labels = Object.entries(job.labels).map(([key, value]) => `${key}=${value}`).join(" ");
-  const text = `${job.name} ${job.id} ${job.tenant} ${job.state} ${job.reason?.text ?? ""} ${labels}`.toLowerCase();
+  const text = `${job.name} ${job.id} ${job.tenant} ${job.state} ${job.reason?.text ?? ""} ${labels} ${job.state === "failed" ? job.error ?? "" : ""}`.toLowerCase();
   return words.every((word) => text.includes(word));
 }
 

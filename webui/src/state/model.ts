@@ -1,7 +1,7 @@
 // What one tab knows. Replaced, never changed in place; every change goes through reduce().
 import type {
-  ClusterNode, Explanation, ForecastPage, Job, MeasuredSize, MetricPoint, Policy, TenantTree, ThroughputFit, TideEvent,
-  Usage, UsageWindow, Worker,
+  ClusterNode, Explanation, ForecastPage, Job, MeasuredSize, MetricPoint, Policy, Role, TenantTree, ThroughputFit,
+  TideEvent, Usage, UsageWindow, Worker,
 } from "../api/types";
 import type { IntentLine } from "./event_data";
 import { kEmptyDesk, type PlanDesk } from "./plan_desk";
@@ -34,7 +34,7 @@ export type Link =
 export interface Detail {
   job: string;
   loaded: boolean; // all of it was read
-  missing: string | null; // why it was not
+  missing: Refusal | null; // why it was not
   points: readonly MetricPoint[];
   pointsSeq: number;
   sizes: readonly MeasuredSize[];
@@ -85,6 +85,7 @@ export interface JobsLeft {
 
 export interface State {
   link: Link;
+  role: Role | null; // of the tab's token; null: not read yet, or the daemon does not tell
   seq: number; // newest event that the lists or the stream have brought
   lastEventAt: string | null;
   jobs: ReadonlyMap<string, Job>;
@@ -107,7 +108,7 @@ export const kNoNeeds: Needs = {
 };
 
 export const kEmptyState: State = {
-  link: { kind: "loading" }, seq: 0, lastEventAt: null, jobs: new Map(), jobsLeft: null, nodes: new Map(), policies: [],
+  link: { kind: "loading" }, role: null, seq: 0, lastEventAt: null, jobs: new Map(), jobsLeft: null, nodes: new Map(), policies: [],
   decisions: [], sizeHistory: new Map(), arrivals: [], detail: null, tenants: null, plan: kEmptyDesk, forecasts: null,
   needs: kNoNeeds,
 };
@@ -119,7 +120,15 @@ export function emptyDetail(job: string): Detail {
   };
 }
 
+// There is no such job as the open one, or the token may not see it.
+export function isUnknown({ detail, jobs }: Pick<State, "detail" | "jobs">): boolean {
+  return detail?.missing?.status === 404 && !jobs.has(detail.job);
+}
+
 export const kEmptyTenantPage: TenantPage = { tree: null, problem: null, window: "month", usage: null, usageProblem: null };
+
+// Nothing that would be refused is offered.
+export function mayChange({ role }: Pick<State, "role">): boolean { return role !== "viewer"; }
 
 export function isOver(state: Job["state"]): boolean {
   return state === "succeeded" || state === "failed" || state === "cancelled";

@@ -5,7 +5,7 @@
 // have their turn next, and of very many the list. What fails stays needed and has its turn again after 5 s.
 import { ApiError, type Client } from "../api/client";
 import type { TideEvent } from "../api/types";
-import { kNoNeeds, type Needs } from "./model";
+import { isUnknown, kNoNeeds, type Needs } from "./model";
 import { type Action, movesSlots } from "./reducer";
 import type { Feed } from "./paced_read";
 import type { Store } from "./store";
@@ -51,7 +51,8 @@ export class NeedsFeed implements Feed {
     const { detail } = this.store.state;
     this.readFailed();
     // It may have been opened while the daemon was gone.
-    const page = detail?.loaded ? { explanation: true, workers: true, metrics: true } : { page: detail !== null };
+    const isOpen = detail !== null && !isUnknown(this.store.state);
+    const page = detail?.loaded ? { explanation: true, workers: true, metrics: true } : { page: isOpen };
     this.add({ nodes: true, ...page });
   }
 
@@ -79,13 +80,16 @@ export class NeedsFeed implements Feed {
 
   private async readPage(id: string): Promise<void> {
     try {
+      const job = this.readJob(id);
+      if (!this.store.state.jobs.has(id)) await job; // it may not exist
       await Promise.all([
-        this.readJob(id), this.readMetrics(id), this.readWorkers(id), this.readExplanation(id), this.readSwitches(id),
+        job, this.readMetrics(id), this.readWorkers(id), this.readExplanation(id), this.readSwitches(id),
         this.readHistory(id, Math.max(0, this.store.state.seq - kJobEvents)),
       ]);
       this.put({ type: "loaded", job: id });
     } catch (failure) {
-      this.put({ type: "missing", job: id, message: failure instanceof ApiError ? failure.message : String(failure) });
+      const { status, message } = failure instanceof ApiError ? failure : { status: -1, message: String(failure) };
+      this.put({ type: "missing", job: id, problem: { status, message } });
       throw failure;
     }
   }

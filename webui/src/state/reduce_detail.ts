@@ -2,11 +2,11 @@
 // by what was read of the job.
 import type { Explanation, JobMetrics, MetricPoint, TideEvent, Worker } from "../api/types";
 import { num, numbers, str } from "./event_data";
-import type { Detail, State } from "./model";
+import type { Detail, Refusal, State } from "./model";
 import { withSize } from "./reduce_job";
 
 export type DetailAction =
-  | { type: "missing"; job: string; message: string }
+  | { type: "missing"; job: string; problem: Refusal }
   | { type: "loaded"; job: string }
   | { type: "history"; job: string; after: number; events: TideEvent[] }
   | { type: "switches"; job: string; events: TideEvent[] }
@@ -25,7 +25,7 @@ export function reduceDetail(state: State, action: DetailAction): State {
   if (!detail || detail.job !== jobOf(action)) return state;
   switch (action.type) {
     case "missing":
-      return { ...state, detail: { ...detail, missing: action.message } };
+      return { ...state, detail: { ...detail, missing: action.problem } };
     case "loaded":
       return { ...state, detail: { ...detail, loaded: true, missing: null } };
     case "history": {

@@ -1,9 +1,10 @@
 // (state, action) -> state, pure: no clock, no fetch. Events that the lists already hold change nothing.
-import type { ClusterNode, Decision, ForecastPage, Job, Policy, TideEvent } from "../api/types";
+import type { ClusterNode, Decision, ForecastPage, Job, Policy, Role, TideEvent } from "../api/types";
 import { intents, texts } from "./event_data";
 import { kept } from "./kept";
 import {
-  type DecisionLine, emptyDetail, isTold, type JobsLeft, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint, type State,
+  type DecisionLine, emptyDetail, isTold, isUnknown, type JobsLeft, kEmptyState, kNoNeeds, type Link, type Needs, type SizePoint,
+  type State,
 } from "./model";
 import { keptText, type PlanAction, reducePlan } from "./plan_desk";
 import { type DetailAction, patchDetail, reduceDetail } from "./reduce_detail";
@@ -13,6 +14,7 @@ import { reduceTenants, type TenantAction } from "./reduce_tenants";
 
 export type Action =
   | { type: "link"; link: Link }
+  | { type: "role"; role: Role | null }
   | { type: "listed"; seq: number; jobs: Job[]; nodes: ClusterNode[]; policies: Policy[]; decisions: Decision[]; recent: TideEvent[] }
   | { type: "more_jobs"; jobs: Job[]; left: JobsLeft | null }
   | { type: "events"; events: TideEvent[] }
@@ -36,6 +38,8 @@ export function reduce(state: State, action: Action): State {
   switch (action.type) {
     case "link":
       return { ...state, link: action.link };
+    case "role":
+      return { ...state, role: action.role };
     case "listed":
       return listed(state, action);
     case "more_jobs":
@@ -141,6 +145,10 @@ function applyToDetail(draft: State, event: TideEvent): void {
   if (!detail) return;
   draft.detail = patchDetail(detail, event);
   const mine = event.job === detail.job;
+  if (isUnknown(draft)) {
+    if (mine) draft.needs = { ...draft.needs, page: true };
+    return;
+  }
   const decided = event.type === "decision.made";
   if (!mine && !decided) return;
   const moved = decided && intents(event).some((intent) => intent.job === detail.job);

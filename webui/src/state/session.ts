@@ -2,7 +2,7 @@
 // One at a time; stop() ends everything it started.
 import { ApiError, type Client } from "../api/client";
 import { EventStream } from "../api/event_stream";
-import type { Decision, Page, TideEvent } from "../api/types";
+import type { Decision, Page, Role, TideEvent } from "../api/types";
 import { JobPages } from "./job_pages";
 import { isTold } from "./model";
 import { kDecisionsRead, NeedsFeed } from "./needs_feed";
@@ -93,13 +93,14 @@ export class Session {
     this.pending = [];
     this.listed = false;
     try {
-      const [jobs, nodes, policies, decisions] = await Promise.all([
-        this.jobs.first(), this.client.nodes(), this.client.policies(), this.decisionsToTell(),
+      const [jobs, nodes, policies, decisions, role] = await Promise.all([
+        this.jobs.first(), this.client.nodes(), this.client.policies(), this.decisionsToTell(), this.ownRole(),
       ]);
       if (run !== this.run) return;
       const seq = Math.min(jobs.as_of_seq, nodes.as_of_seq);
       const recent = await this.client.eventsAfter(Math.max(0, seq - kRecentEvents));
       if (run !== this.run) return;
+      this.store.dispatch({ type: "role", role });
       this.store.dispatch({
         type: "listed", seq, jobs: jobs.items, nodes: nodes.items, policies: policies.items, decisions,
         recent: recent.items.filter((event) => event.seq <= seq),
@@ -114,6 +115,15 @@ export class Session {
       this.follow(seq);
     } catch (failure) {
       if (run === this.run) this.failedToList(failure);
+    }
+  }
+
+  private async ownRole(): Promise<Role | null> {
+    try {
+      return (await this.client.whoami()).role;
+    } catch (failure) {
+      if (failure instanceof ApiError && failure.status === 404) return null;
+      throw failure;
     }
   }
 

@@ -42,6 +42,11 @@ export function withBelow(tree: TenantTree, name: string): ReadonlySet<string> {
   return new Set(tree.tenants.filter((tenant) => tenant.path.includes(name)).map((tenant) => tenant.name));
 }
 
+// All money of a daemon has one; of a tenant above the token's own only what is set is told, which does not name it.
+export function currencyOf(tree: TenantTree): string {
+  return tree.tenants.find(({ now }) => now !== null)?.now?.currency ?? "USD";
+}
+
 export interface SlotShares {
   guarantee: number;
   held: number;

@@ -29,6 +29,13 @@ export function sizesBetween({ min, max, spec }: Pick<Job, "min" | "max" | "spec
   return fits && sizes.length < max - min + 1 ? sizes : null;
 }
 
+// The size from which one begins to pin a job: its own, and of one that has no workers or a size in between the next one
+// that it may have.
+export function sizeToPin(job: Pick<Job, "size" | "pinned_size" | "min" | "max" | "spec">): number {
+  const own = Math.min(job.max, Math.max(job.min, job.pinned_size ?? job.size));
+  return sizesBetween(job)?.find((size) => size >= own) ?? own;
+}
+
 const kSizesTold = 8;
 
 // "1, 2 or 4 workers", of many "8, 16, 24, … or 512 workers"; of all between two numbers "1 to 4 workers".
@@ -77,8 +84,10 @@ export function percent(fraction: number | null | undefined, digits = 0): string
 // A sentence of the daemon in which no line ends between a number and its "%".
 export function unbroken(text: string): string { return text.replace(/(\d) %/g, "$1\u00a0%"); }
 
-// Progress: a job's first tenth is told in tenths of a percent.
+// Progress: a job's first tenth is told in tenths of a percent, and what has begun and not ended is neither none nor all.
 export function share(fraction: number): string {
+  if (fraction > 0 && fraction < 0.0005) return "<0.1\u00a0%";
+  if (fraction < 1 && fraction >= 0.995) return ">99\u00a0%";
   return percent(fraction, fraction > 0 && fraction < 0.1 ? 1 : 0);
 }
 

@@ -46,14 +46,20 @@ export function failedCheckpointText({ checkpoint_failure: failure, saved_state:
   return `No checkpoint of step ${count(failure.step)}${often}: ${sentence(failure.error)} ${left}`;
 }
 
-export function progressText({ fraction, step }: Pick<Job["progress"], "fraction" | "step">): string {
-  if (fraction !== null) return share(fraction);
-  return step > 0 ? `step ${count(step)}` : "–";
+// How much of its work is done; null: that is not known, or nothing has been reported.
+export function shareDone({ fraction, step }: Pick<Job["progress"], "fraction" | "step">): number | null {
+  return step === 0 && fraction === 0 ? null : fraction;
 }
 
-// "step 120 of 400"; nothing where no step has been reported and none are expected.
-export function stepText({ step, steps_total }: Pick<Job["progress"], "step" | "steps_total">): string {
-  if (step === 0 && steps_total === null) return "no step reported";
+export function progressText(progress: Pick<Job["progress"], "fraction" | "step">): string {
+  const done = shareDone(progress);
+  if (done !== null) return share(done);
+  return progress.step > 0 ? `step ${count(progress.step)}` : "–";
+}
+
+// "step 120 of 400"; where none has been reported and none are expected, that.
+export function stepText({ progress: { step, steps_total }, started_at }: Pick<Job, "progress" | "started_at">): string {
+  if (step === 0 && steps_total === null) return started_at === null ? "not started" : "no step reported";
   return `step ${count(step)}${steps_total === null ? "" : ` of ${count(steps_total)}`}`;
 }
 

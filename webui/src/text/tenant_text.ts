@@ -33,8 +33,10 @@ export function inForceText(inForce: BudgetInForce, tenant: string): string {
   return `${kEffects[inForce.action]}${whose} until ${utcMoment(inForce.until)}`;
 }
 
+export function budgetText({ limit, window }: Budget, currency: string): string { return `${money(limit, currency)} a ${window}`; }
+
 export function spentText(budget: Budget, now: BudgetNow, currency: string): string {
-  return `${money(now.spent, currency)} of ${money(budget.limit, currency)} a ${budget.window}`;
+  return `${money(now.spent, currency)} of ${budgetText(budget, currency)}`;
 }
 
 // What comes of the budget if its jobs go on costing what they cost now.

@@ -1,6 +1,7 @@
 import { Logo, ThemeIcon } from "../parts/icons";
 import { useNow } from "../page/now";
 import { kPlanHref, type Route } from "../page/router";
+import { mayChange } from "../state/model";
 import { useSelect } from "../state/store";
 import { absolute, ago } from "../text/format";
 import { chooseTheme, isDark, useDark } from "../page/theme";
@@ -14,13 +15,14 @@ interface Props {
 export function TopBar({ route, signedIn, onSignOut }: Props) {
   const dark = useDark();
   const jobName = useSelect((state) => (route.page === "job" ? state.jobs.get(route.id)?.name ?? route.id : null));
+  const may = useSelect(mayChange);
   return (
     <header class="top-bar">
       <a class="brand" href="#/" aria-label="Tidepool, overview"><Logo /><span>Tidepool</span></a>
       <nav aria-label="Where you are">
         <a href="#/" aria-current={route.page === "overview" ? "page" : undefined}>Overview</a>
         <a href="#/tenants" aria-current={route.page === "tenants" ? "page" : undefined}>Tenants</a>
-        <a href={kPlanHref} aria-current={route.page === "plan" ? "page" : undefined}>Plan</a>
+        {may && <a href={kPlanHref} aria-current={route.page === "plan" ? "page" : undefined}>Plan</a>}
         {jobName !== null && <span class="here" aria-current="page">{jobName}</span>}
       </nav>
       <LinkState />

@@ -3,10 +3,11 @@ import { useEffect, useState } from "preact/hooks";
 import { ApiError, type Client } from "../../api/client";
 import type { Job } from "../../api/types";
 import { Dialog } from "../../parts/dialog";
-import { isOver } from "../../state/model";
+import { isOver, mayChange } from "../../state/model";
 import { useSelect } from "../../state/store";
 import { cancelText } from "../../text/cancel_text";
 import { sentence } from "../../text/format";
+import { kReadsOnly } from "../../text/role_text";
 import { ResizeForm } from "./resize_form";
 
 type Open = "resize" | "cancel" | null;
@@ -15,7 +16,7 @@ export function JobActions({ job, client }: { job: Job; client: Client }) {
   const [open, setOpen] = useState<Open>(null);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiError | null>(null);
-  const [mayChange, setMayChange] = useState(true);
+  const may = useSelect(mayChange);
   const live = useSelect((state) => state.link.kind === "live");
   // That the daemon did not answer is no news once it is back.
   useEffect(() => { if (live) setProblem((last) => (last?.status === 0 ? null : last)); }, [live]);
@@ -28,25 +29,23 @@ export function JobActions({ job, client }: { job: Job; client: Client }) {
       setOpen(null);
     } catch (failure) {
       setOpen(null);
-      const told = failure instanceof ApiError ? failure : new ApiError(-1, "Failed", String(failure));
-      setProblem(told);
-      if (told.status === 403) setMayChange(false);
+      setProblem(failure instanceof ApiError ? failure : new ApiError(-1, "Failed", String(failure)));
     } finally {
       setBusy(false);
     }
   };
   if (isOver(job.state)) return null;
-  const off = busy || !mayChange;
+  if (!may) return <p class="actions quiet small">{kReadsOnly}</p>;
   const held = job.state === "suspended" || job.state === "suspending";
   const waits = busy || job.state === "suspending";
   const toggle = () => { if (!waits) void ask(held ? client.resume(job.id) : client.suspend(job.id)); };
   return (
     <div class="actions">
-      <button class="button" type="button" disabled={off || held} onClick={() => setOpen("resize")}>Resize …</button>
+      <button class="button" type="button" disabled={busy || held} onClick={() => setOpen("resize")}>Resize …</button>
       {/* One button, which is never disabled while it waits: it keeps the focus of the keyboard. */}
-      <button class="button" type="button" disabled={!mayChange} aria-disabled={waits} onClick={toggle}>{held ? "Resume" : "Suspend"}</button>
-      <button class="button danger" type="button" disabled={off} onClick={() => setOpen("cancel")}>Cancel …</button>
-      {problem !== null && <p class="problem" role="alert">{sentence(problem.message)}{!mayChange && " This token may look but not change; sign in with one that may."}</p>}
+      <button class="button" type="button" aria-disabled={waits} onClick={toggle}>{held ? "Resume" : "Suspend"}</button>
+      <button class="button danger" type="button" disabled={busy} onClick={() => setOpen("cancel")}>Cancel …</button>
+      {problem !== null && <p class="problem" role="alert">{sentence(problem.message)}</p>}
       {open === "resize" && <ResizeForm job={job} busy={busy} onClose={() => setOpen(null)} onSize={(size) => void ask(client.resize(job.id, size))} />}
       {open === "cancel" && (
         <Dialog title={`Cancel ${job.name}?`} onClose={() => setOpen(null)}>

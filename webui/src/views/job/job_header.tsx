@@ -5,15 +5,17 @@ import { StateChip } from "../../parts/state_chip";
 import { When } from "../../parts/when";
 import { planLikeHref, tenantHref } from "../../page/router";
 import { secondsLeft } from "../../state/cost";
-import { isOver } from "../../state/model";
+import { isOver, mayChange } from "../../state/model";
+import { useSelect } from "../../state/store";
 import { duration, money, quantity, sizeText } from "../../text/format";
-import { failedCheckpointText, failureText, lossText, paceText, progressText, stepText, throughputText } from "../../text/progress_text";
+import { failedCheckpointText, failureText, lossText, paceText, progressText, shareDone, stepText, throughputText } from "../../text/progress_text";
 import { useDark } from "../../page/theme";
 import { JobActions } from "./job_actions";
 
 export function JobHeader({ job, client }: { job: Job; client: Client }) {
   const dark = useDark();
   const failure = failureText(job);
+  const may = useSelect(mayChange);
   return (
     <header class="job-head">
       <div class="job-title">
@@ -24,7 +26,7 @@ export function JobHeader({ job, client }: { job: Job; client: Client }) {
       <p class="quiet job-sub">
         {job.id} · tenant <a href={tenantHref(job.tenant)}>{job.tenant}</a> · submitted <When at={job.submitted_at} />
         {job.finished_at !== null && <> · ended <When at={job.finished_at} /></>}
-        {" "}· <a href={planLikeHref(job.id)}>plan one like this</a>
+        {may && <> · <a href={planLikeHref(job.id)}>plan one like this</a></>}
         {Object.entries(job.labels).map(([key, value]) => <span class="tag" key={key}>{key}: {value}</span>)}
       </p>
       <JobActions job={job} client={client} />
@@ -42,8 +44,8 @@ export function JobFigures({ job }: { job: Job }) {
     <dl class="card figures">
       <Figure name="Size" value={sizeText(job).replace(/ \(.*/, "")} note={`${job.min === job.max ? "fixed size" : `${job.min}–${job.max} allowed`}, generation ${job.generation}`} testid="size" />
       <Figure name="Throughput" value={throughputText(job)} note={paceText(job)} />
-      <Figure name="Progress" value={progressText(progress)} note={`${stepText(progress)}${left === null ? "" : `, ${duration(left)} left`}`}
-        testid="progress" bar={progress.fraction} />
+      <Figure name="Progress" value={progressText(progress)} note={`${stepText(job)}${left === null ? "" : `, ${duration(left)} left`}`}
+        testid="progress" bar={shareDone(progress)} />
       <Figure name="Loss" value={quantity(progress.loss)} note={lossText(progress)} />
       <Figure name="Cost" value={money(job.cost.amount, job.cost.currency)} note={isOver(job.state) ? "in all" : `${money(job.cost.per_hour, job.cost.currency)} per hour`} />
     </dl>

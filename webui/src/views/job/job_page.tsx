@@ -38,9 +38,10 @@ export function JobPage({ id, spanS, client, session }: Props) {
   if (!job && down) return <Unread what={id} />;
   if (detail?.missing && !job) {
     return (
-      <section class="empty">
-        <h1>Cannot show {id}</h1>
-        <p>{sentence(detail.missing)} <a href="#/">Go to the overview</a>.</p>
+      <section class="empty" role="alert">
+        {detail.missing.status === 404
+          ? <><h1>There is no job {id}</h1><p>Or your token may not see it. <a href="#/?show=all">Go to the list of jobs</a>.</p></>
+          : <><h1>Cannot show {id}</h1><p>{sentence(detail.missing.message)} <a href="#/">Go to the overview</a>.</p></>}
       </section>
     );
   }
@@ -60,7 +61,7 @@ function Rest({ job, detail, spanS, down, onRetry }: { job: Job; detail: Detail;
   return (
     <section class="empty" role="alert">
       <h2>Its history and its reasons could not be read</h2>
-      <p>{sentence(detail.missing ?? "")}</p>
+      <p>{sentence(detail.missing?.message ?? "")}</p>
       <p><button class="button" type="button" onClick={onRetry}>Retry</button></p>
     </section>
   );

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Job } from "../../api/types";
 import { Dialog } from "../../parts/dialog";
-import { allowedText, sizesBetween } from "../../text/format";
+import { allowedText, sizesBetween, sizeToPin } from "../../text/format";
 
 interface Props {
   job: Job;
@@ -12,7 +12,7 @@ interface Props {
 
 // The size stays pinned until it is left to the engine again, which still keeps quotas and free slots.
 export function ResizeForm({ job, busy, onClose, onSize }: Props) {
-  const [size, setSize] = useState(job.pinned_size ?? job.size);
+  const [size, setSize] = useState(sizeToPin(job));
   const ok = sizesBetween(job)?.includes(size) ?? (Number.isInteger(size) && size >= job.min && size <= job.max);
   const submit = (event: Event) => {
     event.preventDefault();

@@ -10,7 +10,7 @@ import { jobHref } from "../../page/router";
 import { useSelect } from "../../state/store";
 import { money, quantity, sizeText, unbroken } from "../../text/format";
 import { forecastLine, forecastTitle } from "../../text/forecast_text";
-import { failureText, progressText, stepText, throughputText } from "../../text/progress_text";
+import { failureText, progressText, shareDone, stepText, throughputText } from "../../text/progress_text";
 import { useDark } from "../../page/theme";
 
 interface Props {
@@ -24,8 +24,8 @@ function Row({ job, dimmed, onLight }: Props) {
   const colour = jobColour(job.id, dark);
   return (
     <tbody class={dimmed ? "dimmed" : undefined} data-job={job.id}
-      onPointerEnter={() => onLight(job.id)} onPointerLeave={() => onLight(null)}>
-      <tr onClick={(event) => open(event, jobHref(job.id))}>
+      onPointerEnter={() => onLight(job.id)} onPointerLeave={() => onLight(null)} onClick={(event) => open(event, jobHref(job.id))}>
+      <tr>
         <td class="name" data-title="Job">
           <i class="swatch" style={{ background: colour }} aria-hidden="true" />
           <span class="name-line">
@@ -78,13 +78,14 @@ function SizeLine({ job, colour }: { job: Job; colour: string }) {
 }
 
 function ProgressCell({ job }: { job: Job }) {
-  const { fraction, loss } = job.progress;
+  const { loss } = job.progress;
+  const done = shareDone(job.progress);
   return (
-    <span class="progress-cell" title={stepText(job.progress)}>
-      {fraction !== null && (
-        <span class="bar" role="progressbar" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(fraction * 100)}
+    <span class="progress-cell" title={stepText(job)}>
+      {done !== null && (
+        <span class="bar" role="progressbar" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(done * 100)}
           aria-label={`progress of ${job.name}`}>
-          <i style={{ width: `${fraction * 100}%` }} />
+          <i style={{ width: `${done * 100}%` }} />
         </span>
       )}
       <span class="progress-text">{progressText(job.progress)}{loss !== null && <span class="quiet"> loss {quantity(loss)}</span>}</span>

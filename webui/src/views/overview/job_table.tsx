@@ -1,17 +1,18 @@
 // The jobs: sortable, filtered as one types, a row is a link to the job. A batch of events costs a pass over all jobs and
 // draws the rows of those that it changed, of which a page has `kPageRows`.
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { Job } from "../../api/types";
 import { goTo, useTyped } from "../../page/address";
-import { kMostText, type JobsView } from "../../page/queries";
+import { kMostText, kPageRows, type JobsView } from "../../page/queries";
 import { kPlanHref, overviewHref } from "../../page/router";
 import { type Column, countScopes, descendsFirst, firstOf, inScope, matches, type Order, type Scope, wordsOf } from "../../state/job_order";
+import { mayChange } from "../../state/model";
 import { useSelect } from "../../state/store";
+import { noneFoundText } from "../../text/empty_text";
 import { count } from "../../text/format";
 import { isPartial, jobsLeftText } from "../../text/jobs_left_text";
 import { JobRow } from "./job_row";
 
-const kPageRows = 40;
 const kScopes: [Scope, string][] = [["active", "Active"], ["waiting", "Waiting"], ["ended", "Ended"], ["all", "All"]];
 const kColumns: { column: Column; title: string; class?: string }[] = [
   { column: "name", title: "Job" }, { column: "state", title: "State" }, { column: "size", title: "Size" },
@@ -27,9 +28,9 @@ interface Lit {
 export function JobTable({ view, lit, onLight }: Lit & { view: JobsView }) {
   const jobMap = useSelect((state) => state.jobs);
   const left = useSelect((state) => state.jobsLeft);
-  const { scope, order } = view;
+  const may = useSelect(mayChange);
+  const { scope, order, rows } = view;
   const { text, type, settle } = useTyped(view.text, (typed) => goTo(overviewHref({ ...view, text: typed }), "replace"));
-  const [rows, setRows] = useState(kPageRows);
   const jobs = useMemo(() => [...jobMap.values()], [jobMap]);
   const counts = useMemo(() => countScopes(jobs), [jobs]);
   // Until someone chooses, a pool whose jobs have all ended shows those instead of an empty table.
@@ -39,9 +40,9 @@ export function JobTable({ view, lit, onLight }: Lit & { view: JobsView }) {
     return jobs.filter((job) => inScope(job, shown) && matches(job, words));
   }, [jobs, shown, text]);
   const list = useMemo(() => firstOf(found, order, rows), [found, order, rows]);
-  const choose = (chosen: Partial<JobsView>) => {
+  const choose = (chosen: Partial<JobsView>, entry: "push" | "replace" = "push") => {
     settle();
-    goTo(overviewHref({ ...view, text, ...chosen }));
+    goTo(overviewHref({ ...view, text, ...chosen }), entry);
   };
   const sortBy = (column: Column) =>
     choose({ order: { column, descending: order.column === column ? !order.descending : descendsFirst(column) } });
@@ -58,12 +59,14 @@ export function JobTable({ view, lit, onLight }: Lit & { view: JobsView }) {
         </div>
         <input type="search" class="filter" placeholder="Filter by name, tenant, reason …" aria-label="Filter jobs" value={text}
           maxLength={kMostText} onInput={(event) => type(event.currentTarget.value)} onChange={settle} />
-        <a class="button" href={kPlanHref}>Plan a job</a>
+        {may && <a class="button" href={kPlanHref}>Plan a job</a>}
         <OrderChoice order={order} onOrder={(chosen) => choose({ order: chosen })} />
       </header>
-      {list.length === 0 ? <Nothing any={jobs.length > 0} reading={isPartial(left, shown)} /> : <Table {...{ list, order, sortBy, lit, onLight }} />}
+      {list.length === 0
+        ? <Nothing found={jobs.length > 0 ? noneFoundText(shown, wordsOf(text).length > 0) : null} reading={isPartial(left, shown)} may={may} />
+        : <Table {...{ list, order, sortBy, lit, onLight }} />}
       {found.length > rows && (
-        <button class="button more" type="button" onClick={() => setRows(rows + kPageRows)}>
+        <button class="button more" type="button" onClick={() => choose({ rows: rows + kPageRows }, "replace")}>
           Show {Math.min(kPageRows, found.length - rows)} more of {count(found.length)}
         </button>
       )}
@@ -107,8 +110,10 @@ function Table({ list, order, sortBy, lit, onLight }: Lit & { list: Job[]; order
   );
 }
 
-function Nothing({ any, reading }: { any: boolean; reading: boolean }) {
+// `found`: what is said of those there are; null: there are none.
+function Nothing({ found, reading, may }: { found: string | null; reading: boolean; may: boolean }) {
   if (reading) return <p class="empty-line">None of the jobs read so far matches.</p>;
-  if (any) return <p class="empty-line">No job matches. Clear the filter or choose All.</p>;
+  if (found !== null) return <p class="empty-line">{found}</p>;
+  if (!may) return <p class="empty-line">No jobs yet. The first one appears here by itself.</p>;
   return <p class="empty-line">No jobs yet. <code>schedctl submit examples/charlm.yaml</code> starts the first one; it appears here by itself. Or <a href={kPlanHref}>plan one</a> first.</p>;
 }

@@ -2,7 +2,8 @@
 import { useMemo } from "preact/hooks";
 import { type PoolSums, sumJobs, sumPool } from "../../state/pool";
 import { useSelect } from "../../state/store";
-import { count, money, percent, plural } from "../../text/format";
+import { usedText } from "../../text/empty_text";
+import { count, money, plural } from "../../text/format";
 
 export function PoolStrip() {
   const nodes = useSelect((state) => state.nodes);
@@ -16,7 +17,7 @@ export function PoolStrip() {
         <p class="figure">
           <span class="big" data-testid="slots-used">{count(pool.used)}</span>
           <span class="of">of {count(pool.total)} slots in use</span>
-          <span class="quiet">{pool.total > 0 ? percent(pool.used / pool.total) : "no node has joined yet"}</span>
+          <span class="quiet">{usedText(pool)}</span>
         </p>
         <PoolBar pool={pool} />
         <ul class="legend">

@@ -1,10 +1,12 @@
 // What a job would get, when and at what cost, and what others would lose by it, before it is submitted.
 import { useEffect, useRef } from "preact/hooks";
 import { jobHref } from "../../page/router";
+import { mayChange } from "../../state/model";
 import { isOfEarlierText } from "../../state/plan_desk";
 import type { Planner } from "../../state/planner";
 import { useSelect } from "../../state/store";
 import { planSentence, touchedText } from "../../text/plan_text";
+import { kReadsOnly } from "../../text/role_text";
 import { kAnswerHeading, PlanAnswer } from "./plan_answer";
 import { PlanForm } from "./plan_form";
 
@@ -17,6 +19,7 @@ interface Props {
 
 export function PlanPage({ like, planner }: Props) {
   const desk = useSelect((state) => state.plan);
+  const may = useSelect(mayChange);
   // Coming back to an address finds the text as it was left.
   const begunLike = desk.begun?.like;
   useEffect(() => {
@@ -31,6 +34,7 @@ export function PlanPage({ like, planner }: Props) {
     if (isNew && kOneColumn.matches) document.getElementById(kAnswerHeading)?.focus();
   }, [answer?.key]);
   const heard = answer === null || isOfEarlierText(desk) ? "" : `Planned. ${planSentence(answer.plan, answer.decision)} ${touchedText(answer.plan)}`;
+  if (!may) return <section class="empty"><h1>Plan a job</h1><p>{kReadsOnly} One with the role submitter or admin plans and submits jobs.</p></section>;
   return (
     <div class="plan-page">
       <p class="visually-hidden" role="status">{heard}</p>

@@ -1,8 +1,8 @@
 // What is spent of a tenant's budget, its thresholds as ticks, what is in force and what comes at the present rate.
 import type { Budget, BudgetNow, Tenant, TenantTree } from "../../api/types";
-import { budgetInForce, budgetMeter, type BudgetMeter } from "../../state/tenant_rows";
+import { budgetInForce, budgetMeter, type BudgetMeter, currencyOf } from "../../state/tenant_rows";
 import { count } from "../../text/format";
-import { inForceText, outlookText, spentText, thresholdText } from "../../text/tenant_text";
+import { budgetText, inForceText, outlookText, spentText, thresholdText } from "../../text/tenant_text";
 
 export function BudgetCell({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
   const meter = budgetMeter(tenant);
@@ -11,7 +11,7 @@ export function BudgetCell({ tree, tenant }: { tree: TenantTree; tenant: Tenant 
     <span class="budget">
       {meter && tenant.budget && tenant.now?.budget
         ? <Spent meter={meter} budget={tenant.budget} now={tenant.now.budget} currency={tenant.now.currency} />
-        : inForce === null && <span class="quiet small">{tenant.budget === null ? "no budget" : `${tenant.budget.limit} a ${tenant.budget.window}`}</span>}
+        : inForce === null && <span class="quiet small">{tenant.budget === null ? "no budget" : budgetText(tenant.budget, currencyOf(tree))}</span>}
       {inForce !== null && <span class={`tag ${inForce.action === "shrink" ? "warn" : "bad"}`} data-testid="in-force">{inForceText(inForce, tenant.name)}</span>}
     </span>
   );

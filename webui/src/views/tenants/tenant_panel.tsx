@@ -9,11 +9,11 @@ import { jobHref, tenantHref } from "../../page/router";
 import { firstOf } from "../../state/job_order";
 import { isOver } from "../../state/model";
 import { useSelect } from "../../state/store";
-import { withBelow } from "../../state/tenant_rows";
+import { currencyOf, withBelow } from "../../state/tenant_rows";
 import { forecastLine } from "../../text/forecast_text";
 import { count, money, quantity, sizeText } from "../../text/format";
 import { jobsLeftText } from "../../text/jobs_left_text";
-import { defaultPairs, limitPairs, scarceText, thresholdText } from "../../text/tenant_text";
+import { budgetText, defaultPairs, limitPairs, scarceText, thresholdText } from "../../text/tenant_text";
 import { useDark } from "../../page/theme";
 
 const kShown = 12;
@@ -38,7 +38,7 @@ export function TenantPanel({ tree, name, usage }: { tree: TenantTree; name: str
 }
 
 function Body({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
-  const currency = tenant.now?.currency ?? "USD";
+  const currency = currencyOf(tree);
   const defaults = defaultPairs(tenant.defaults);
   const scarce = tenant.now === null ? null : scarceText(tenant.now);
   return (
@@ -53,7 +53,7 @@ function Body({ tree, tenant }: { tree: TenantTree; tenant: Tenant }) {
       )}
       {tenant.budget !== null && (
         <div class="why-part">
-          <h3>Budget of {money(tenant.budget.limit, currency)} a {tenant.budget.window}</h3>
+          <h3>Budget of {budgetText(tenant.budget, currency)}</h3>
           <ul class="lines">{tenant.budget.thresholds.map((each) => <li key={each.percent}>{thresholdText(each)}</li>)}</ul>
         </div>
       )}
