@@ -1,5 +1,5 @@
-// What keeps no slots from a guarantee: a word of a program, ranks that have ended before the others, a drain that is
-// not over yet.
+// What keeps no slots from a guarantee: a word of a program, ranks that have ended before the others, a program that is
+// started anew each time it fails, a drain that is not over yet.
 #include <catch2/catch.hpp>
 
 #include <optional>
@@ -35,6 +35,11 @@ void launch(Story& story, JobId job) {
   story.decide();
 }
 
+void fail_program(Story& story, JobId job) {
+  const core::Membership& now = story.job(job).membership;
+  story.learn(core::ProgramEnded{now.members.front(), now.generation, 1, 0, "failed"});
+}
+
 std::optional<JobId> victim_of(const core::Decision& decision) {
   for (const auto& planned : decision.plan) {
     if (const auto* preempt = std::get_if<core::PreemptIntent>(&planned.intent)) return preempt->job;
@@ -55,6 +60,49 @@ TEST_CASE("a job of which one program has ended and the others go on gives way t
   CHECK(victim_of(pool.story.decide()) == half_done);
   pool.settle_all();
   CHECK(pool.story.job(claims).size() == 2);
+}
+
+TEST_CASE("a job whose program has failed gives way to a guarantee while it waits to start it anew") {
+  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "speech"}}, 2);
+  const JobId fails = pool.submit(restarted_spec("speech", 2));
+  launch(pool.story, fails);
+  REQUIRE(pool.story.job(fails).membership.switched);
+  fail_program(pool.story, fails);
+  launch(pool.story, fails);
+  REQUIRE_FALSE(pool.story.job(fails).membership.switched);
+  pool.story.pass(Duration::millis(500));
+  const JobId claims = pool.submit(SharedPool::spec("vision", 2));
+  CHECK(victim_of(pool.story.decide()) == fails);
+  pool.settle_all();
+  CHECK(pool.story.job(claims).size() == 2);
+}
+
+TEST_CASE("a job whose program fails whenever it could give way does so in the moment after, and not at once") {
+  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "speech"}}, 2);
+  const JobId fails = pool.submit(restarted_spec("speech", 2));
+  launch(pool.story, fails);
+  const JobId claims = pool.submit(SharedPool::spec("vision", 2));
+  fail_program(pool.story, fails);
+  CHECK(names_of(pool.story.decide()) == "switch");
+  CHECK(names_of(pool.story.decide()).empty());
+  CHECK(pool.story.engine().next_due() == pool.story.now() + Duration::micros(1));
+  pool.story.pass(Duration::micros(1));
+  CHECK(victim_of(pool.story.decide()) == fails);
+  pool.settle_all();
+  CHECK(pool.story.job(claims).size() == 2);
+}
+
+TEST_CASE("a job whose program has failed starts it anew where no guarantee covers what another job claims") {
+  SharedPool pool({{.name = "vision", .weight = 100}, {.name = "speech", .weight = 0}}, 2);
+  const JobId fails = pool.submit(restarted_spec("speech", 2));
+  launch(pool.story, fails);
+  fail_program(pool.story, fails);
+  launch(pool.story, fails);
+  pool.story.pass(Duration::millis(500));
+  (void)pool.submit(SharedPool::spec("vision", 2));
+  CHECK(names_of(pool.story.decide()).empty());
+  pool.story.pass(Duration::millis(500));
+  CHECK(names_of(pool.story.decide()) == "launch");
 }
 
 TEST_CASE("a job that waits to leave a drained node gives way to a guarantee before the drain's deadline") {
