@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <set>
 #include <utility>
+#include <variant>
 
 #include "base/digest.hpp"
 #include "base/id_set.hpp"
+#include "core/place/node_wait.hpp"
 #include "core/state/account.hpp"
 #include "core/state/budget_hold.hpp"
 #include "core/state/measured/type_records.hpp"
@@ -33,6 +35,23 @@ std::uint64_t digest_of_inputs(const ClusterState& state, const Decision& decisi
     }
   }
   return digest.value();
+}
+
+// By node.
+std::map<NodeId, int> slots_taken_by(const Plan& plan) {
+  std::map<NodeId, int> taken;
+  const auto take = [&](const std::vector<WorkerPlacement>& joining) {
+    for (const WorkerPlacement& each : joining) taken[each.node] += static_cast<int>(each.slots.size());
+  };
+  for (const PlannedIntent& planned : plan) {
+    std::visit(
+        [&]<class I>(const I& intent) {
+          if constexpr (requires { intent.joining_workers; }) take(intent.joining_workers);
+          if constexpr (requires { intent.joining_worker; }) take({intent.joining_worker});
+        },
+        planned.intent);
+  }
+  return taken;
 }
 
 }  // namespace
@@ -282,7 +301,24 @@ std::optional<std::vector<WorkerPlacement>> DecisionDraft::place_within_cap(cons
   return free_slots().take(std::move(request), next_worker_);
 }
 
+// Also those that are kept for others: what the wait has been for is read once it is over, too.
+void DecisionDraft::tell_what_is_free() {
+  std::optional<std::map<NodeId, int>> taken;
+  std::map<std::pair<NodeDemand, bool>, int> known;
+  for (Verdict& verdict : decision_.verdicts) {
+    const Job& job = *state_.find_job(verdict.job);
+    if (job.state() != JobState::kPending || changed(job.id)) continue;
+    tell_free_slots(verdict.reason, [&] {
+      if (!taken) taken = slots_taken_by(decision_.plan);
+      const auto [free, is_new] = known.try_emplace({node_demand(job.spec), job.spec.mixed_types}, 0);
+      if (is_new) free->second = slots_free_for(state_, job, *taken);
+      return free->second;
+    });
+  }
+}
+
 Decision DecisionDraft::finish() && {
+  tell_what_is_free();
   decision_.steps_counted = budget_.used();
   decision_.inputs_digest = digest_of_inputs(state_, decision_);
   if (!decision_.empty()) decision_.id = DecisionId(state_.next_decision);

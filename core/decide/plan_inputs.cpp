@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/digest.hpp"
+#include "core/decide/restart_planner.hpp"
 #include "core/decide/transition_planner.hpp"
 #include "core/facts/throughput.hpp"
 #include "core/place/arrangement.hpp"
@@ -120,7 +121,8 @@ std::optional<Instant> resizable_at(const Job& job) {
 
 bool resize_is_blocked(const Job& job, Instant now) {
   if (job.state() == JobState::kPending) return false;
-  if (job.state() != JobState::kRunning || !job.membership.switched || job.phase.transition()) return true;
+  const bool steps = job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition();
+  if (!steps && !awaits_relaunch(job)) return true;
   const auto until = resizable_at(job);
   return until && now < *until;
 }

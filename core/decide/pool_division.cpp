@@ -235,7 +235,7 @@ std::int64_t PoolDivision::entitle_to_used() {
   for (TenantLeaf* leaf : of_.leaves) of_.nodes[leaf->node].wanted = as_slots(leaf->part.used);
   const std::vector<int> shares = entitlements(of_.nodes, of_.slots);
   for (TenantLeaf* leaf : of_.leaves) leaf->part.share = shares[leaf->node];
-  std::int64_t left = of_.slots;
+  std::int64_t left = of_.slots.all;
   for (std::size_t i = 0; i < of_.nodes.size(); ++i) left -= of_.nodes[i].parent < 0 ? shares[i] : 0;
   return left;
 }

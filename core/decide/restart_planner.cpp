@@ -32,6 +32,11 @@ void launch_if_stopped(DecisionDraft& draft, const Job& job) {
   draft.carry_out(LaunchIntent{job.id, job.membership.generation}, job.membership.commit.reason);
 }
 
+bool awaits_relaunch(const Job& job) {
+  const bool runs_on = job.state() == JobState::kRunning && !job.phase.transition();
+  return runs_on && awaits_launch(job) && job.membership.commit.after_failure && job.membership.stepping_generation > 0;
+}
+
 Duration pause_before_launch(const Job& job) {
   if (!job.membership.commit.after_failure) return {};
   const int doublings = std::clamp(job.recovery.restarts - 1, 0, kPauseDoublingsMax);

@@ -16,6 +16,9 @@ namespace tidepool::core {
 // Starts the programs of the newest generation once all older ones have ended and the pause is over.
 void launch_if_stopped(DecisionDraft& draft, const Job& job);
 
+// Its programs ran and have failed, and those of the newest generation have not been told to start.
+[[nodiscard]] bool awaits_relaunch(const Job& job);
+
 // From the commit of the newest generation: nothing, or after a failure 1 s, doubled with each loss so far, at most
 // 60 s; a program that always fails must not keep its nodes busy.
 [[nodiscard]] Duration pause_before_launch(const Job& job);

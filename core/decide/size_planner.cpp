@@ -189,11 +189,21 @@ bool loses_member(const DecisionDraft& draft, const Job& job) {
          std::any_of(members.begin(), members.end(), [&](WorkerId id) { return leaving.contains(id); });
 }
 
-// It steps with all its members, none of which leaves, and is to go on doing so.
+// It is to go on with all its members, none of which leaves.
+bool keeps_members(const DecisionDraft& draft, const Job& job) {
+  if (is_ending(job, draft.now()) || job.requests.suspend || is_withheld(job)) return false;
+  return !job.membership.restart_state.failed && all_members_stay(draft.state(), job) && !loses_member(draft, job);
+}
+
+// It steps with all its members, and is to go on doing so.
 bool steps_on(const DecisionDraft& draft, const Job& job) {
   const bool steps = job.state() == JobState::kRunning && job.membership.switched && !job.phase.transition();
-  if (!steps || is_ending(job, draft.now()) || job.requests.suspend || is_withheld(job)) return false;
-  return !job.membership.restart_state.failed && all_members_stay(draft.state(), job) && !loses_member(draft, job);
+  return steps && keeps_members(draft, job);
+}
+
+// From the moment after that of the decision that starts them anew: nothing follows at once from that one.
+bool may_leave_before_launch(const DecisionDraft& draft, const Job& job) {
+  return awaits_relaunch(job) && draft.now() > job.membership.commit.at && keeps_members(draft, job);
 }
 
 }  // namespace
@@ -213,7 +223,9 @@ bool can_change(const DecisionDraft& draft, const Job& job) {
 
 bool can_give_up(const DecisionDraft& draft, const Job& job) {
   if (can_change(draft, job)) return true;
-  if (!steps_on(draft, job) || draft.alters(job.id)) return false;
+  if (draft.alters(job.id)) return false;
+  if (may_leave_before_launch(draft, job)) return true;
+  if (!steps_on(draft, job)) return false;
   return leaves_node(draft, job) || (job.spec.resize == ResizeMode::kRestart && is_finishing(draft.state(), job));
 }
 
@@ -233,7 +245,10 @@ void preempt(DecisionDraft& draft, const Job& job, const Reason& reason, const T
 }
 
 void preempt_for(DecisionDraft& draft, const Job& job, JobId claimant, bool restarts) {
-  const PreemptIntent intent{.job = job.id, .number = job.membership.generation + 1, .for_job = claimant};
+  const PreemptIntent intent{.job = job.id,
+                             .number = job.membership.generation + 1,
+                             .after_failure = awaits_relaunch(job),
+                             .for_job = claimant};
   draft.conclude(job, intent, reason::Preempted{.for_job = claimant, .restarts = restarts}, draft.planned_target(job));
 }
 

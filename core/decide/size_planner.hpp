@@ -20,7 +20,7 @@ void keep_size(DecisionDraft& draft, const Job& job, const Target& target, const
 // The same, and no node has to be left first (drain_planner.hpp).
 [[nodiscard]] bool can_change(const DecisionDraft& draft, const Job& job);
 // It can change, or it holds its slots in a way that need not end by itself: some of its programs have ended while the
-// others go on, or it leaves a node before the end of a drain.
+// others go on, they have failed and are to start anew, or it leaves a node before the end of a drain.
 [[nodiscard]] bool can_give_up(const DecisionDraft& draft, const Job& job);
 // What keeps a job that can change from growing towards this size, whatever slots are free.
 [[nodiscard]] std::optional<Reason> growth_barred(DecisionDraft& draft, const Job& job, int size);

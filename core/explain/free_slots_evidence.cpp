@@ -1,7 +1,9 @@
 #include "core/explain/free_slots_evidence.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/word_list.hpp"
@@ -32,9 +34,19 @@ int kept_of(const ClusterState& state, const std::string& tenant, int free, int 
 struct FreeRoom {
   int slots = 0;
   int closed = 0;                                 // of these, on nodes that other jobs have to themselves
+  std::vector<std::string> closed_by = {};        // "job-2 on node-1" of each of these nodes
   int workers = 0;                                // of the job, that fit on the other nodes
   std::vector<std::pair<const Node*, int>> open;  // of these others those with free slots, and how many
 };
+
+// "job-2 on node-1", of a node with workers of an exclusive job.
+std::string job_alone_on(const ClusterState& state, const Node& node) {
+  for (const WorkerId owner : node.owners) {
+    const Job* job = owner ? state.find_job(state.find_worker(owner)->job) : nullptr;
+    if (job != nullptr && job->spec.placement.exclusive) return job->id.text() + " on " + node.name;
+  }
+  return node.name;
+}
 
 // Of the type with most free slots, unless the job mixes types: those that slots_free_for() counts.
 FreeRoom free_room(const ClusterState& state, const Job& job) {
@@ -47,6 +59,7 @@ FreeRoom free_room(const ClusterState& state, const Job& job) {
     room.slots += slots;
     if (free.is_kept(id)) {
       room.closed += slots;
+      room.closed_by.push_back(job_alone_on(state, node));
       continue;
     }
     room.workers += slots / job.spec.gpus_per_worker;
@@ -65,19 +78,39 @@ int free_for(const FreeRoom& room, const Job& job) {
 
 // Free slots of the room that the plan gives to other jobs which do not have them yet and could take them: to any, if
 // it gives the job none, else to those before it in the plan's order.
-int planned_for_others(const ClusterState& state, const Job& job, const FreeRoom& room) {
+struct PlannedForOthers {
   int slots = 0;
-  if (!job.planned) return slots;
+  std::vector<std::string> jobs = {};  // the first of them in the plan's order, for as many slots as are free
+};
+
+PlannedForOthers planned_for_others(const ClusterState& state, const Job& job, const FreeRoom& room) {
+  PlannedForOthers planned;
+  if (!job.planned) return planned;
   const Target& own = job.planned->target;
+  std::vector<std::tuple<std::int64_t, JobId, int>> others;  // place in the order, slots
   for (const auto& [id, other] : state.jobs) {
-    if (slots >= room.slots - room.closed) break;
     if (id == job.id || !other->planned || !counts(*other, state.now) || resize_is_blocked(*other, state.now)) continue;
     const Target& target = other->planned->target;
     const bool goes_first = own.size == 0 || std::pair(target.place, id) < std::pair(own.place, job.id);
     const int lacks = (target.size - other->size()) * other->spec.gpus_per_worker;
-    if (goes_first && lacks > 0) slots += std::min(lacks, free_for(room, *other));
+    const int slots = goes_first && lacks > 0 ? std::min(lacks, free_for(room, *other)) : 0;
+    if (slots > 0) others.emplace_back(target.place, id, slots);
   }
-  return slots;
+  std::sort(others.begin(), others.end());
+  for (const auto& [place, id, slots] : others) {
+    if (planned.slots >= room.slots - room.closed) break;
+    planned.slots += slots;
+    planned.jobs.push_back(id.text());
+  }
+  return planned;
+}
+
+constexpr std::size_t kOthersNamed = 3;
+
+// "job-2 and job-3 (before it in line)", "7 jobs before it in line"
+std::string jobs_before(const std::vector<std::string>& jobs) {
+  if (jobs.size() <= kOthersNamed) return word_series(jobs) + " (before it in line)";
+  return counted(static_cast<double>(jobs.size()), "job") + " before it in line";
 }
 
 // Free slots that are left over once each open node holds as many of its workers as fit, where too few do.
@@ -87,6 +120,10 @@ int scattered(const FreeRoom& room, const Job& job) {
 }
 
 constexpr std::size_t kClosedNamed = 3;
+
+std::string other_ones(std::size_t count) {
+  return counted(static_cast<double>(count), "other");
+}
 
 std::string why_closed(const Node& node) {
   if (node.cordoned) return "cordoned";
@@ -126,9 +163,11 @@ std::vector<std::string> free_slots_evidence(const ClusterState& state, const Jo
     left -= slots;
     if (slots > 0) causes.push_back({slots, std::move(words)});
   };
-  add(room.closed, "on nodes that other jobs have to themselves (placement.exclusive)");
+  add(room.closed, "on nodes that other jobs have to themselves (placement.exclusive: " +
+                       first_words(room.closed_by, kClosedNamed, other_ones) + ")");
   add(kept_of(state, job.spec.tenant, left, kept_by_guarantees), "kept for guarantees that are not lent (rule: lend)");
-  add(planned_for_others(state, job, room), "kept for jobs before it in line");
+  const PlannedForOthers planned = planned_for_others(state, job, room);
+  add(planned.slots, "kept for " + jobs_before(planned.jobs));
   add(scattered(room, job), "scattered (a worker needs " + counted(job.spec.gpus_per_worker, "slot") + " of one node)");
   if (causes.empty()) return {};
   return {text_of_causes(free, causes)};
@@ -147,10 +186,9 @@ std::vector<std::string> closed_slots_evidence(const ClusterState& state, const 
     names.push_back(node.name + " (" + why_closed(node) + ")");
   }
   if (names.empty()) return {};
-  const auto others = [](std::size_t count) { return counted(static_cast<double>(count), "other"); };
   return {counted(slots, "free slot") + (slots == 1 ? " is on " : " are on ") +
           (names.size() == 1 ? "a node that takes" : "nodes that take") +
-          " no new workers: " + first_words(names, kClosedNamed, others)};
+          " no new workers: " + first_words(names, kClosedNamed, other_ones)};
 }
 
 }  // namespace tidepool::core

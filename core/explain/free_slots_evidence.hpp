@@ -10,8 +10,9 @@
 
 namespace tidepool::core {
 
-// "of the 4 free slots 3 are kept for guarantees that are not lent (rule: lend), 1 is kept for jobs before it in line".
-// Other causes are nodes that jobs have to themselves, and nodes with too few free slots for a worker.
+// "of the 4 free slots 3 are kept for guarantees that are not lent (rule: lend), 1 is kept for job-2 (before it in
+// line)". Other causes are nodes that jobs have to themselves, which are named, and nodes with too few free slots for a
+// worker.
 // No slot is counted twice, and one is not counted where no cause is known. Empty: fewer are free than the job needs,
 // or none of these is the cause. `kept_by_guarantees`: from the job's tenant (slots_kept_from()).
 [[nodiscard]] std::vector<std::string> free_slots_evidence(const ClusterState& state, const Job& job, const Reason& why,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/explain/wait_bounds.hpp"
+#include "core/place/node_wait.hpp"
 #include "core/state/account.hpp"
 #include "core/state/job_state.hpp"
 #include "core/state/measured/type_records.hpp"

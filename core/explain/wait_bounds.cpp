@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "core/place/node_wait.hpp"
 #include "core/place/placement.hpp"
 #include "core/provision/node_room.hpp"
 #include "core/state/measured/type_records.hpp"
@@ -184,14 +185,6 @@ Reason told_of_wait(const ClusterState& state, const Job& job, Reason reason) {
       },
       reason);
   return reason;
-}
-
-int slots_free_for(const ClusterState& state, const Job& job) {
-  SlotCounts slots;
-  for (const auto& [id, node] : state.nodes) {
-    if (node.takes_workers() && may_run_on(job, node)) slots[node.slot_type] += node.slots_free();
-  }
-  return most_of(slots, job.spec.mixed_types);
 }
 
 void tell_free(const ClusterState& state, const Job& job, reason::NoSlotsToGrow& why) {

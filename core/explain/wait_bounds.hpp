@@ -13,10 +13,6 @@ namespace tidepool::core {
 // The reason of a job that waits, with what binds it now.
 [[nodiscard]] Reason told_of_wait(const ClusterState& state, const Job& job, Reason reason);
 
-// Slots that are free now on nodes on which the job may run, also where another job has a node to itself: of the type
-// with most, unless it mixes types.
-[[nodiscard]] int slots_free_for(const ClusterState& state, const Job& job);
-
 // Free slots that suit a job that runs, and those of other types than it takes.
 void tell_free(const ClusterState& state, const Job& job, reason::NoSlotsToGrow& why);
 

@@ -1,7 +1,9 @@
 #include "core/place/node_wait.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
 
 #include "core/place/domain_wait.hpp"
 #include "core/place/least_price.hpp"
@@ -86,6 +88,19 @@ NodesAskedFor nodes_asked_for(const ClusterState& state, const Job& job) {
     }
   }
   return asked;
+}
+
+int slots_free_for(const ClusterState& state, const Job& job, const std::map<NodeId, int>& taken) {
+  std::map<std::string, int> slots;  // by type, or all of them
+  int most = 0;
+  for (const auto& [id, node] : state.nodes) {
+    if (!node.takes_workers() || !may_run_on(job, node)) continue;
+    const auto used = taken.find(id);
+    int& of_type = slots[job.spec.mixed_types ? std::string() : node.slot_type];
+    of_type += node.slots_free() - (used == taken.end() ? 0 : used->second);
+    most = std::max(most, of_type);
+  }
+  return most;
 }
 
 bool asks_by_labels_or_memory(const JobSpec& spec) {

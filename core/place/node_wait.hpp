@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 
 #include "core/state/cluster_state.hpp"
@@ -18,6 +19,10 @@ struct NodesAskedFor {
   JobId holder_after;  // holds most of the rest
 };
 [[nodiscard]] NodesAskedFor nodes_asked_for(const ClusterState& state, const Job& job);
+
+// Slots that are free on nodes on which the job may run, also where another job has a node to itself: of the type with
+// most, unless it mixes types. `taken`: of these, by node, that are about to be used.
+[[nodiscard]] int slots_free_for(const ClusterState& state, const Job& job, const std::map<NodeId, int>& taken = {});
 
 // It would not start on an empty cluster, of whose slots it could have so many; `typed`: as its types of slot bound it.
 // It may be that it would on one with the nodes that are being drained, or that are unsteady.

@@ -1,6 +1,7 @@
 #include "core/words/retelling.hpp"
 
 #include <cmath>
+#include <concepts>
 #include <optional>
 #include <utility>
 
@@ -19,6 +20,12 @@ template <class R>
 concept TellsClaimants = requires(R& told) {
   told.for_job = std::optional<JobId>();
   told.for_others = std::optional<int>();
+};
+
+template <class R>
+concept TellsFreeSlots = R::kTraits.category == ReasonCategory::kWaiting && requires(R& told) {
+  told.needed = 1;
+  { told.free } -> std::same_as<int&>;
 };
 
 // Reasons of a change that do not name its direction fit both.
@@ -140,6 +147,15 @@ reason::Claimants claimants_in(const Reason& reason) {
         if constexpr (TellsClaimants<R>)
           return {.for_job = told.for_job, .for_others = told.for_others, .rule = told.rule};
         return {};
+      },
+      reason);
+}
+
+void tell_free_slots(Reason& reason, const std::function<int()>& free) {
+  visit_reason(
+      [&]<class R>(R& told) {
+        // One that waits for nodes tells of those that match what it asks for.
+        if constexpr (TellsFreeSlots<R> && !std::is_same_v<R, reason::WaitingForNodes>) told.free = free();
       },
       reason);
 }

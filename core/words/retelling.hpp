@@ -1,6 +1,7 @@
 // Reasons made of other reasons: what a policy said, as the engine says it of what it does. No decision hangs on them.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "core/state/plan.hpp"
@@ -25,6 +26,9 @@ namespace tidepool::core {
 [[nodiscard]] Reason told_by(Reason reason, const reason::ShareRule& rule);
 // Those that it tells.
 [[nodiscard]] reason::Claimants claimants_in(const Reason& reason);
+
+// Where a reason to wait tells how many slots are free on whatever nodes the job may be: so many. Asked only then.
+void tell_free_slots(Reason& reason, const std::function<int()>& free);
 
 // The reason with its sizes in workers instead of slots; numbers that are not finite become 0.
 [[nodiscard]] Reason in_workers(Reason reason, int slots_per_worker);

@@ -266,13 +266,15 @@ TEST_CASE("a job that waits is told how many free slots are on nodes that others
   CHECK(wide.summary == "waits for 2 slots; 4 are free, but scattered or kept for others");
   CHECK_THAT(wide.evidence, Catch::VectorContains(std::string(
                                 "of the 4 free slots 3 are on nodes that other jobs have to themselves "
-                                "(placement.exclusive), 1 is scattered (a worker needs 2 slots of one node)")));
+                                "(placement.exclusive: " +
+                                alone.text() + " on own), 1 is scattered (a worker needs 2 slots of one node)")));
   // Also of a job that asks for particular nodes.
   const core::Explanation bound = told({.selector = {{"node", {"own"}}}}, 1);
   CHECK(bound.summary == "waits for 1 slot; 3 are free, but scattered or kept for others");
   CHECK_THAT(bound.evidence,
              Catch::VectorContains(std::string("the 3 free slots are on nodes that other jobs have to themselves "
-                                               "(placement.exclusive)")));
+                                               "(placement.exclusive: " +
+                                               alone.text() + " on own)")));
 }
 
 TEST_CASE("a node that is kept for an exclusive job is closed with the others, and its own job goes on to grow there") {

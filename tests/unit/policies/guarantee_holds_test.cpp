@@ -1,5 +1,5 @@
-// What keeps no slots from a guarantee: a word of a program, ranks that have ended before the others, a drain that is
-// not over yet.
+// What keeps no slots from a guarantee: a word of a program, ranks that have ended before the others, a program that is
+// started anew each time it fails, a drain that is not over yet, a gang of another tenant that waits.
 #include <catch2/catch.hpp>
 
 #include <optional>
@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/tenants/tenant_nodes.hpp"
 #include "tests/support/shared_pool.hpp"
 
 namespace tidepool::test {
@@ -35,6 +36,11 @@ void launch(Story& story, JobId job) {
   story.decide();
 }
 
+void fail_program(Story& story, JobId job) {
+  const core::Membership& now = story.job(job).membership;
+  story.learn(core::ProgramEnded{now.members.front(), now.generation, 1, 0, "failed"});
+}
+
 std::optional<JobId> victim_of(const core::Decision& decision) {
   for (const auto& planned : decision.plan) {
     if (const auto* preempt = std::get_if<core::PreemptIntent>(&planned.intent)) return preempt->job;
@@ -57,6 +63,49 @@ TEST_CASE("a job of which one program has ended and the others go on gives way t
   CHECK(pool.story.job(claims).size() == 2);
 }
 
+TEST_CASE("a job whose program has failed gives way to a guarantee while it waits to start it anew") {
+  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "speech"}}, 2);
+  const JobId fails = pool.submit(restarted_spec("speech", 2));
+  launch(pool.story, fails);
+  REQUIRE(pool.story.job(fails).membership.switched);
+  fail_program(pool.story, fails);
+  launch(pool.story, fails);
+  REQUIRE_FALSE(pool.story.job(fails).membership.switched);
+  pool.story.pass(Duration::millis(500));
+  const JobId claims = pool.submit(SharedPool::spec("vision", 2));
+  CHECK(victim_of(pool.story.decide()) == fails);
+  pool.settle_all();
+  CHECK(pool.story.job(claims).size() == 2);
+}
+
+TEST_CASE("a job whose program fails whenever it could give way does so in the moment after, and not at once") {
+  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "speech"}}, 2);
+  const JobId fails = pool.submit(restarted_spec("speech", 2));
+  launch(pool.story, fails);
+  const JobId claims = pool.submit(SharedPool::spec("vision", 2));
+  fail_program(pool.story, fails);
+  CHECK(names_of(pool.story.decide()) == "switch");
+  CHECK(names_of(pool.story.decide()).empty());
+  CHECK(pool.story.engine().next_due() == pool.story.now() + Duration::micros(1));
+  pool.story.pass(Duration::micros(1));
+  CHECK(victim_of(pool.story.decide()) == fails);
+  pool.settle_all();
+  CHECK(pool.story.job(claims).size() == 2);
+}
+
+TEST_CASE("a job whose program has failed starts it anew where no guarantee covers what another job claims") {
+  SharedPool pool({{.name = "vision", .weight = 100}, {.name = "speech", .weight = 0}}, 2);
+  const JobId fails = pool.submit(restarted_spec("speech", 2));
+  launch(pool.story, fails);
+  fail_program(pool.story, fails);
+  launch(pool.story, fails);
+  pool.story.pass(Duration::millis(500));
+  (void)pool.submit(SharedPool::spec("vision", 2));
+  CHECK(names_of(pool.story.decide()).empty());
+  pool.story.pass(Duration::millis(500));
+  CHECK(names_of(pool.story.decide()) == "launch");
+}
+
 TEST_CASE("a job that waits to leave a drained node gives way to a guarantee before the drain's deadline") {
   SharedPool pool({{.name = "vision", .guarantee = 1}, {.name = "speech"}}, 1);
   const NodeId drained = pool.story.node(1);
@@ -67,6 +116,73 @@ TEST_CASE("a job that waits to leave a drained node gives way to a guarantee bef
   CHECK(victim_of(pool.story.decide()) == on_both);
   pool.settle_all();
   CHECK(pool.story.job(claims).size() == 1);
+}
+
+TEST_CASE("a gang that waits for a node keeps no slots from a guarantee but those of the node") {
+  SharedPool pool({{.name = "vision", .guarantee = 2}, {.name = "speech"}}, 2);
+  const JobId leaves = pool.running("speech", 2);
+  const NodeId wide = pool.story.nodes_of(leaves).front();
+  pool.story.node(1);
+  core::JobSpec spec = SharedPool::spec("speech", 1);
+  spec.gpus_per_worker = 2;
+  spec.priority = 100;
+  const JobId gang = pool.submit(spec);
+  REQUIRE(victim_of(pool.story.decide()) == leaves);
+  const JobId borrows = pool.submit(SharedPool::spec("speech", 1));
+  CHECK(names_of(pool.story.decide()).empty());
+  const JobId claims = pool.submit(SharedPool::spec("vision", 1));
+  CHECK(names_of(pool.story.decide()) == "start");
+  CHECK(pool.story.job(claims).state() == core::JobState::kStarting);
+  CHECK(names_of(pool.story.decide()).empty());
+  pool.settle_all();
+  CHECK(pool.story.nodes_of(gang) == std::vector{wide});
+  CHECK(pool.story.job(claims).size() == 1);
+  CHECK(pool.story.job(borrows).state() == core::JobState::kPending);
+}
+
+TEST_CASE("free slots of a node that a job has to itself do not stand for slots of a guarantee") {
+  SharedPool pool({{.name = "vision", .guarantee = 1}, {.name = "speech", .exclusive_nodes = true}}, 2);
+  core::JobSpec alone = SharedPool::spec("speech", 1);
+  alone.placement.exclusive = true;
+  (void)pool.running(alone);
+  pool.story.node(3);
+  for (int i = 0; i < 3; ++i) (void)pool.running("speech", 1);
+  REQUIRE(pool.story.state().slots_free() == 1);
+  const JobId claims = pool.submit(SharedPool::spec("vision", 1));
+  CHECK(preempted_in(pool.story.decide()) == 1);
+  pool.settle_all();
+  CHECK(pool.story.job(claims).size() == 1);
+  CHECK(pool.held_by("speech") == 3);
+}
+
+TEST_CASE("slots that a job has to itself and may not grow to are told apart from those that it may") {
+  SharedPool pool({{.name = "speech", .exclusive_nodes = true}}, 3);
+  core::JobSpec spec = SharedPool::spec("speech", 1);
+  spec.placement.exclusive = true;
+  const JobId alone = pool.running(spec);
+  CHECK(core::slots_to_share(pool.story.state()).all == 3);
+  CHECK(core::slots_to_share(pool.story.state()).closed == 2);
+  spec.elastic.max = 2;
+  spec.elastic.sizes = {1, 2};
+  pool.story.learn(core::JobChanged{alone, spec});
+  CHECK(core::slots_to_share(pool.story.state()).closed == 1);
+}
+
+TEST_CASE("both guarantees of a pool are had back from a job that has a node to itself") {
+  SharedPool pool({{.name = "vision", .guarantee = 2},
+                   {.name = "lab", .guarantee = 2},
+                   {.name = "speech", .exclusive_nodes = true}},
+                  2);
+  core::JobSpec spec = SharedPool::spec("speech", 1);
+  spec.placement.exclusive = true;
+  const JobId alone = pool.running(spec);
+  pool.story.node(2);
+  const JobId first = pool.submit(SharedPool::spec("vision", 2));
+  const JobId second = pool.submit(SharedPool::spec("lab", 2));
+  CHECK(victim_of(pool.story.decide()) == alone);
+  pool.settle_all();
+  CHECK(pool.story.job(first).size() == 2);
+  CHECK(pool.story.job(second).size() == 2);
 }
 
 TEST_CASE("what tenants hold within their guarantees is not taken for another's where nodes are closed") {

@@ -7,6 +7,7 @@
 
 #include "base/calendar.hpp"
 #include "core/explain/explain.hpp"
+#include "core/words/sentence.hpp"
 #include "tests/support/policy_parts.hpp"
 #include "tests/support/victim_pool.hpp"
 
@@ -127,13 +128,24 @@ TEST_CASE("a job behind one that waits for its victims is told how many of the f
   const core::Explanation told = core::explain(pool.story.state(), behind);
   CHECK(told.summary == "waits for 2 slots; 2 are free, but scattered or kept for others");
   REQUIRE_FALSE(told.evidence.empty());
-  CHECK(told.evidence.front() == "the 2 free slots are kept for jobs before it in line");
+  CHECK(told.evidence.front() == "the 2 free slots are kept for " + claimant.text() + " (before it in line)");
+  // What is stored, and told once the wait is over, does not say that none is free either.
+  CHECK(core::sentence(pool.story.job(behind).verdict.reason) == told.summary);
   // Where fewer are free than it needs, these are not what it waits for.
   const JobId wide = pool.submit({.min = 3, .max = 3}, 3);
   pool.story.decide();
   for (const std::string& line : core::explain(pool.story.state(), wide).evidence) {
     CHECK(line.find("free slot") == std::string::npos);
   }
+}
+
+TEST_CASE("slots that a decision gives to another job are not told to be free for one that waits") {
+  VictimPool pool({4});
+  const JobId starts = pool.submit({.min = 3, .max = 3}, 3);
+  const JobId waits = pool.submit({.min = 4, .max = 4}, 4);
+  REQUIRE(test::names_of(pool.story.decide()) == "start");
+  REQUIRE(pool.story.job(starts).membership.workers.size() == 3);
+  CHECK(core::sentence(pool.story.job(waits).verdict.reason) == "waits for 4 slots; 1 is free");
 }
 
 TEST_CASE("a job for which others leave already is told to wait for them, and nothing else") {
