@@ -1,6 +1,7 @@
 // The clock of a replay: rounds of equal length; at the end of each, every job that has been submitted and has not
 // ended is shown to the policy, and what the policy answers holds from then on. A job becomes visible at the first end
-// of a round at or after its submission. Pure: the same setup gives the same result, but for the stopwatch's times.
+// of a round at or after its submission, and a round costs what is waiting or running in it. Pure: the same setup gives
+// the same result, but for the stopwatch's times.
 #pragma once
 
 #include <functional>

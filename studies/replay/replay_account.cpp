@@ -1,6 +1,5 @@
 #include "studies/replay/replay_account.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -32,10 +31,6 @@ void ReplayAccount::add(const std::string& name, const std::string& application,
   job.report.submitted_s = submitted_s;
 }
 
-bool ReplayAccount::all_ended() const {
-  return std::all_of(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.ended; });
-}
-
 void ReplayAccount::held(std::size_t job, double seconds) {
   Job& held = jobs_[job];
   held.row.held += Duration::from_seconds(seconds);
@@ -46,6 +41,7 @@ void ReplayAccount::held(std::size_t job, double seconds) {
 void ReplayAccount::finished(std::size_t job, double at_s) {
   Job& ended = jobs_[job];
   ended.ended = true;
+  ++ended_count_;
   ended.row.placement.clear();
   ended_.push_back(ended.row.slot_seconds);
   ended.report.finished_s = at_s;
@@ -61,12 +57,9 @@ cluster::View ReplayAccount::view(double now_s) {
                      .mark = mark_,
                      .ended_slot_seconds = ended_,
                      .explained = setup_.keep_decisions};
-  shown_.clear();
-  for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    if (!jobs_[i].visible || jobs_[i].ended) continue;
-    view.jobs.push_back(jobs_[i].row);
-    shown_.push_back(i);
-  }
+  std::erase_if(shown_, [&](std::size_t job) { return jobs_[job].ended; });
+  view.jobs.reserve(shown_.size());
+  for (const std::size_t job : shown_) view.jobs.push_back(jobs_[job].row);
   return view;
 }
 
@@ -90,6 +83,7 @@ Result<ReplayAccount::Decision> ReplayAccount::decide(double now_s) {
     job.row.mark = grant.mark;
     if (grant.declined) {
       job.ended = true;
+      ++ended_count_;
       job.report.state = core::JobState::kCancelled;
     }
     if (placements[row] == job.row.placement && !grant.declined) continue;
